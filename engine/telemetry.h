@@ -1,0 +1,101 @@
+// The numbers that leave the engine: frames at a fixed rate, events as they happen. Plain values, no text where a
+// number is meant. An empty optional means "this machine cannot tell", which is not zero.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace engine
+{
+
+/// Where bytes are. Moving: a copy is on its way.
+enum class Residency : std::uint8_t { Host, Device, Moving };
+
+enum class Phase { Idle, Load, Prefill, Decode };
+
+/// Time per output token over one answer.
+struct TokenTimes {
+    double mean_ms = 0;
+    double p50_ms = 0;
+    double p99_ms = 0;
+};
+
+/// One frame for the monitor, about 20 a second while something runs.
+struct Telemetry {
+    Phase phase = Phase::Idle;
+    std::int64_t time_us = 0; // monotonic clock
+
+    int context_tokens = 0;   // tokens in the sequence now
+    int context_limit = 0;    // tokens it can hold
+    int prompt_tokens = 0;    // of this turn's prompt
+    int reused_tokens = 0;    // of them, found in the KV cache and not computed again
+    int prefilled_tokens = 0; // of them, computed so far
+    int generated_tokens = 0;
+
+    std::optional<double> ttft_ms; // time to first token, from the request
+    std::optional<TokenTimes> tpot;
+    std::optional<double> prefill_tokens_per_s;
+    std::optional<double> decode_tokens_per_s;
+
+    std::int64_t weight_bytes_host = 0;
+    std::int64_t weight_bytes_device = 0;
+    std::int64_t kv_bytes_host = 0; // of blocks in use
+    std::int64_t kv_bytes_device = 0;
+    int kv_blocks_host = 0; // blocks in use: one layer, one run of tokens
+    int kv_blocks_device = 0;
+    std::int64_t scratch_bytes = 0;
+
+    std::optional<std::int64_t> process_resident_bytes; // RAM this program holds, mapped file pages included
+    std::optional<std::int64_t> ram_total_bytes;
+    std::optional<std::int64_t> ram_available_bytes;
+};
+
+/// Something that happened and is worth a line in a table.
+struct Event {
+    enum class Kind {
+        CommandDone,
+        LoadStarted,
+        LoadFinished,
+        TurnsDropped,
+        ContextNearlyFull,
+        Offload,
+        Fetch,
+        LayerMove,
+        DeviceLost,
+        Warning
+    };
+    enum class Cause { User, Watermark, Split, OtherProgram, DeviceLost, ContextFull, None };
+
+    Kind kind = Kind::Warning;
+    Cause cause = Cause::None;
+    std::int64_t time_us = 0;
+    std::int64_t bytes = 0;
+    int blocks = 0;
+    std::int64_t duration_us = 0;
+    std::uint64_t command = 0; // CommandDone: the id post() gave
+    bool ok = true;
+    std::string sentence;
+};
+
+/// Tokens [first, last) of a sequence.
+struct TokenRange {
+    int first = 0;
+    int last = 0;
+    int count() const { return last - first; }
+};
+
+/// Where the tokens of a prompt come from: one entry per message in order, the rest is the template's.
+struct PromptLedger {
+    struct Entry {
+        int message = 0; // index in Request::messages
+        TokenRange tokens;
+    };
+    int total_tokens = 0;
+    int template_tokens = 0; // markers, role names, the generation prompt
+    std::vector<Entry> messages;
+    std::vector<int> dropped_messages; // left out because the context was full, by the request's own policy
+};
+
+} // namespace engine

@@ -1,0 +1,108 @@
+// The CPU operations the engine may call: the room's front door. Scalar fills every slot and defines what "correct"
+// means; each wider instruction set overwrites only the slots it makes faster.
+//
+// One promise holds for every table: an output value depends only on its own inputs. The product of a weight row and
+// a token's activations is summed in an order that does not depend on how many rows or tokens were asked for in one
+// call, so prefill chunks, decode steps and any division of the work among threads give the same bits.
+#pragma once
+
+#include "kernels/kv_block.h"
+#include "kernels/types.h"
+
+#include <array>
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+namespace kernels
+{
+
+/// What a weight type's product wants its activations as.
+enum class Activation { F32, Q8 };
+
+/// F32 for F32, F16 and BF16 weights; Q8 for the quantised ones.
+Activation activation_of(TensorType type);
+
+/// Bytes of one row of n activations, a multiple of 64 so that rows may follow each other in an aligned buffer.
+std::size_t activation_row_bytes(Activation activation, int n);
+
+/// Views into a row of n activations rounded to 8 bits, 32 values a scale. n is a multiple of 32.
+struct Q8Row {
+    const std::int8_t* q; // (n,)
+    const float* scale;   // (n / 32,)   value = q * scale
+    const float* sum16;   // (n / 16,)   scale * sum of the 16 q: for types whose weights have an offset
+    Q8Row(const std::byte* row, int n);
+};
+
+/// out[t * out_stride + r] = sum over i of weights[r][i] * x[t][i].
+struct MatMul {
+    int n = 0;                          // length of a row: a multiple of the type's block length
+    int rows = 0;                       // weight rows
+    const std::byte* weights = nullptr; // (rows, row_bytes(type, n))
+    int tokens = 0;
+    const std::byte* x = nullptr; // (tokens, x_stride bytes) in the form activation_of(type) names
+    std::size_t x_stride = 0;     // bytes
+    float* out = nullptr;
+    std::size_t out_stride = 0; // floats
+};
+
+/// Attention of a group of query heads over one KV block of the KV head they share: a partial result.
+/// For query head g: s[t] = dot(q[g], k[t]), soft-capped; max = max s; sum = sum of exp(s - max);
+/// out = sum of exp(s[t] - max) * v[t]  (not divided by sum), over tokens first <= t < last.
+struct AttendBlock {
+    KvBlockLayout layout;
+    const std::byte* block = nullptr; // layout.bytes()
+    int first = 0, last = 0;          // tokens of the block that are attended; first < last
+    int group = 1;                    // query heads
+    const float* q = nullptr;         // (group, k_dim), already scaled
+    float softcap = 0.0f;             // 0: none; else s = softcap * tanh(s / softcap)
+    float* scores = nullptr;          // (group, layout.tokens) scratch
+    float* max = nullptr;             // (group,)
+    float* sum = nullptr;             // (group,)
+    float* out = nullptr;             // (group, v_dim)
+};
+
+struct CpuKernels {
+    const char* name; // "scalar", "avx2", "avx512": shown in the monitor, accepted by SPILLWAY_CPU
+
+    std::array<void (*)(const MatMul&), kTensorTypeIds> matmul; // by type id; null where there is no such type
+
+    // row: (n,) weights of `type` to floats
+    void (*dequantize)(TensorType type, int n, const std::byte* row, float* out);
+
+    // x: (n,) floats to one row of 8-bit activations
+    void (*quantize_q8)(int n, const float* x, std::byte* row);
+
+    // out[i] = x[i] * weight[i] / rms(x). x, weight, out: (n,); out may be x
+    void (*rms_norm)(int n, const float* x, const float* weight, float eps, float* out);
+
+    // x[i] += y[i]
+    void (*add)(int n, const float* y, float* x);
+
+    // Rotates one head in place. cos, sin: (n_rot / 2,). neox: pairs (i, i + n_rot/2); else pairs (2i, 2i + 1)
+    void (*rope)(bool neox, int n_rot, const float* cos, const float* sin, float* head);
+
+    // Gated activations. gate, up, out: (n,); out may be gate
+    void (*silu_mul)(int n, const float* gate, const float* up, float* out); // silu(gate) * up
+    void (*gelu_mul)(int n, const float* gate, const float* up, float* out); // tanh form of gelu
+    // gpt-oss: g = min(gate, limit), u = clamp(up, -limit, limit); g * sigmoid(alpha * g) * (u + 1)
+    void (*swiglu_oai)(int n, const float* gate, const float* up, float alpha, float limit, float* out);
+
+    // Writes token t of a block. k: (k_dim,), v: (v_dim,)
+    void (*store_kv)(const KvBlockLayout& layout, std::byte* block, int t, const float* k, const float* v);
+
+    void (*attend_block)(const AttendBlock& a);
+
+    // Joins a partial into an accumulated one, both (max, sum, out) over dim values. acc_max = -inf: empty.
+    void (*merge_partial)(int dim, float max, float sum, const float* out, float& acc_max, float& acc_sum,
+                          float* acc_out);
+};
+
+const CpuKernels& cpu_kernels();               // the table in use, chosen once: the widest, or SPILLWAY_CPU
+std::span<const CpuKernels> all_cpu_kernels(); // every table this machine can run, scalar first
+
+/// The name SPILLWAY_CPU asks for when no such table runs here (then scalar is in use), else empty. The program says
+/// so.
+std::string_view unknown_forced_table();
+
+} // namespace kernels

@@ -1,0 +1,55 @@
+// One KV block of one KV head: the keys and values of `tokens` consecutive tokens. The byte layout is the same in
+// every memory, so a block moves by a plain copy.
+//
+//   K   (tokens / 16, head_dim / 4, 16, 4) values   16 tokens x 4 values side by side: a register holds the same four
+//                                                   dimensions of 16 keys, so dot products need no horizontal sums
+//   K scales (tokens,) float                        q8_0 only
+//   V   (tokens, head_dim) values
+//   V scales (tokens,) float                        q8_0 only
+#pragma once
+
+#include <cstddef>
+
+namespace kernels
+{
+
+/// How keys or values are stored. Q8_0 here: 8 bits a value, one float scale per token and head.
+enum class KvType { F32, F16, Q8_0 };
+
+constexpr int kKvGroupTokens = 16; // K tokens that lie interleaved; a block's length is a multiple of this
+constexpr int kKvGroupValues = 4;  // K values of one token that lie together; head_dim is a multiple of this
+
+constexpr std::size_t kv_value_bytes(KvType type)
+{
+    return type == KvType::F32 ? 4 : type == KvType::F16 ? 2 : 1;
+}
+
+struct KvBlockLayout {
+    KvType k_type = KvType::F16;
+    KvType v_type = KvType::F16;
+    int k_dim = 0;  // head dimension of the keys
+    int v_dim = 0;  // head dimension of the values
+    int tokens = 0; // block length
+
+    std::size_t k_scales_offset() const { return std::size_t(tokens) * std::size_t(k_dim) * kv_value_bytes(k_type); }
+    std::size_t v_offset() const { return k_scales_offset() + scale_bytes(k_type); }
+    std::size_t v_scales_offset() const
+    {
+        return v_offset() + std::size_t(tokens) * std::size_t(v_dim) * kv_value_bytes(v_type);
+    }
+    std::size_t bytes() const { return v_scales_offset() + scale_bytes(v_type); }
+
+    /// Index of a key's value within K: value d of token t.
+    std::size_t k_index(int t, int d) const
+    {
+        const auto group = std::size_t(t / kKvGroupTokens) * std::size_t(k_dim / kKvGroupValues);
+        return ((group + std::size_t(d / kKvGroupValues)) * kKvGroupTokens + std::size_t(t % kKvGroupTokens)) *
+                   kKvGroupValues +
+               std::size_t(d % kKvGroupValues);
+    }
+
+private:
+    std::size_t scale_bytes(KvType type) const { return type == KvType::Q8_0 ? std::size_t(tokens) * 4 : 0; }
+};
+
+} // namespace kernels
