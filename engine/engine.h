@@ -19,19 +19,18 @@
 #include <variant>
 #include <vector>
 
-namespace engine
-{
+namespace engine {
 
 enum class KvType { F32, F16, Q8_0 };
 
 struct LoadRequest {
     std::filesystem::path model;
-    int context_tokens = 0; // 0: the model's own, or what fits in memory if that is less
+    int context_tokens = 0;  // 0: the model's own, or what fits in memory if that is less
     KvType k_type = KvType::F16;
     KvType v_type = KvType::F16;
-    int threads = 0; // 0: one per physical core
+    int threads = 0;  // 0: one per physical core
     int prefill_chunk_tokens = 512;
-    int kv_block_tokens = 256; // a multiple of 16
+    int kv_block_tokens = 256;  // a multiple of 16
 };
 
 struct LoadProgress {
@@ -40,47 +39,47 @@ struct LoadProgress {
 };
 
 struct SamplingOptions {
-    float temperature = 0.8f; // 0: greedy
-    int top_k = 40;           // 0: off
-    float top_p = 0.95f;      // 1: off
-    float min_p = 0.05f;      // 0: off
-    float typical_p = 1.0f;   // 1: off
+    float temperature = 0.8f;  // 0: greedy
+    int top_k = 40;            // 0: off
+    float top_p = 0.95f;       // 1: off
+    float min_p = 0.05f;       // 0: off
+    float typical_p = 1.0f;    // 1: off
     float repeat_penalty = 1.0f;
-    int repeat_last_n = 64; // tokens the penalties look back on; -1: the whole context
+    int repeat_last_n = 64;  // tokens the penalties look back on; -1: the whole context
     float presence_penalty = 0.0f;
     float frequency_penalty = 0.0f;
-    float dry_multiplier = 0.0f; // 0: off
+    float dry_multiplier = 0.0f;  // 0: off
     float dry_base = 1.75f;
     int dry_allowed_length = 2;
     int dry_penalty_last_n = -1;
     std::vector<std::string> dry_sequence_breakers = {"\n", ":", "\"", "*"};
-    float xtc_probability = 0.0f; // 0: off
+    float xtc_probability = 0.0f;  // 0: off
     float xtc_threshold = 0.1f;
-    std::optional<std::uint64_t> seed; // empty: a random one, reported in the Turn
+    std::optional<std::uint64_t> seed;  // empty: a random one, reported in the Turn
 };
 
 struct Message {
-    std::string role; // "system", "user", "assistant", "tool"
+    std::string role;  // "system", "user", "assistant", "tool"
     std::string text;
-    std::string reasoning = {}; // what an assistant thought, for templates that take it (reasoning_content)
+    std::string reasoning = {};  // what an assistant thought, for templates that take it (reasoning_content)
 };
 
 /// What to do when prompt and answer do not fit the context.
 enum class FullContext {
-    Stop,       // refuse a prompt that is too long; end an answer with StopReason::ContextFull
-    DropOldest, // leave out the oldest turns (never the system message, never the last one), and report which
+    Stop,        // refuse a prompt that is too long; end an answer with StopReason::ContextFull
+    DropOldest,  // leave out the oldest turns (never the system message, never the last one), and report which
 };
 
 struct Request {
-    std::vector<Message> messages; // rendered with the model's chat template...
-    std::string raw_prompt;        // ...or, when there are none, this text as it is
+    std::vector<Message> messages;  // rendered with the model's chat template...
+    std::string raw_prompt;         // ...or, when there are none, this text as it is
     SamplingOptions sampling;
-    int max_tokens = -1;           // -1: until the model ends or the context is full
-    std::vector<std::string> stop; // strings that end the answer; not part of it
+    int max_tokens = -1;            // -1: until the model ends or the context is full
+    std::vector<std::string> stop;  // strings that end the answer; not part of it
     FullContext full_context = FullContext::Stop;
-    std::string template_arguments_json; // an object, e.g. {"enable_thinking": false}; empty: none
-    std::string tools_json;              // an array; empty: none
-    bool continue_last = false;          // the last message is an assistant's: go on where its text ends
+    std::string template_arguments_json;  // an object, e.g. {"enable_thinking": false}; empty: none
+    std::string tools_json;               // an array; empty: none
+    bool continue_last = false;           // the last message is an assistant's: go on where its text ends
 };
 
 enum class StopReason { EndOfTurn, StopString, MaxTokens, ContextFull, Cancelled };
@@ -88,17 +87,17 @@ enum class StopReason { EndOfTurn, StopString, MaxTokens, ContextFull, Cancelled
 /// What became of one generate().
 struct Turn {
     StopReason reason = StopReason::EndOfTurn;
-    std::string text;  // all that on_text was given
-    TokenRange prompt; // in the sequence
+    std::string text;   // all that on_text was given
+    TokenRange prompt;  // in the sequence
     TokenRange answer;
     PromptLedger ledger;
     std::uint64_t seed = 0;
-    Telemetry telemetry; // the last frame
+    Telemetry telemetry;  // the last frame
 };
 
 struct Listener {
-    std::function<void(const PromptLedger&)> on_prompt = {}; // once, when the prompt is known
-    std::function<void(std::string_view)> on_text = {};      // whole UTF-8 characters only
+    std::function<void(const PromptLedger&)> on_prompt = {};  // once, when the prompt is known
+    std::function<void(std::string_view)> on_text = {};       // whole UTF-8 characters only
     std::function<void(const Telemetry&)> on_telemetry = {};
     std::function<void(const Event&)> on_event = {};
     std::function<void(const LoadProgress&)> on_load = {};
@@ -107,7 +106,7 @@ struct Listener {
 // ---- commands: what may be asked for while the engine is busy ----
 
 struct SetThreads {
-    int threads = 0; // 0: one per physical core
+    int threads = 0;  // 0: one per physical core
 };
 struct CancelLoad {
 };
@@ -153,4 +152,4 @@ public:
 /// The real engine: CPU, and later the devices of this machine.
 std::unique_ptr<Engine> make_engine();
 
-} // namespace engine
+}  // namespace engine

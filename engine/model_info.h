@@ -9,38 +9,37 @@
 #include <string>
 #include <vector>
 
-namespace engine
-{
+namespace engine {
 
 struct ModelInfo {
-    std::filesystem::path path; // the first file
-    std::string name;           // general.name, else the file's name
-    std::string architecture;   // "llama"
-    std::string quantization;   // "Q4_K_M" from the file, else the type most bytes have
+    std::filesystem::path path;  // the first file
+    std::string name;            // general.name, else the file's name
+    std::string architecture;    // "llama"
+    std::string quantization;    // "Q4_K_M" from the file, else the type most bytes have
     std::int64_t parameters = 0;
-    std::int64_t file_bytes = 0; // of all split files
+    std::int64_t file_bytes = 0;  // of all split files
     std::int64_t weight_bytes = 0;
     int split_files = 1;
-    int context_tokens = 0; // the model was made for
+    int context_tokens = 0;  // the model was made for
     int layers = 0;
     int embedding_length = 0;
     int heads = 0;
     int kv_heads = 0;
     int vocabulary = 0;
-    int experts = 0; // 0: none
+    int experts = 0;  // 0: none
     int experts_used = 0;
-    std::int64_t kv_bytes_per_token_f16 = 0; // all layers, f16
-    std::string tokenizer;                   // "llama", "gpt2"
+    std::int64_t kv_bytes_per_token_f16 = 0;  // all layers, f16
+    std::string tokenizer;                    // "llama", "gpt2"
     bool has_chat_template = false;
     std::string license;
-    std::map<std::string, std::int64_t> bytes_by_type; // "Q4_K" -> bytes
+    std::map<std::string, std::int64_t> bytes_by_type;  // "Q4_K" -> bytes
     std::vector<std::string> warnings;
-    bool runnable = true; // false: a correct file this version cannot run; why is in `obstacle`
+    bool runnable = true;  // false: a correct file this version cannot run; why is in `obstacle`
     std::string obstacle;
-    int context_in_use = 0; // after load(): tokens the KV cache can hold
+    int context_in_use = 0;  // after load(): tokens the KV cache can hold
 };
 
 /// Reads a file's header. Fails with one sentence for what is not a GGUF model.
 Result<ModelInfo> inspect_model(const std::filesystem::path& path);
 
-} // namespace engine
+}  // namespace engine

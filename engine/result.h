@@ -5,25 +5,24 @@
 #include <tl/expected.hpp>
 #include <utility>
 
-namespace engine
-{
+namespace engine {
 
 struct Error {
     enum class Code {
-        NotFound,    // no such file
-        CannotRead,  // the file is there and cannot be read, or went away under us
-        BadFile,     // the file is not what it claims to be, or is cut off
-        Unsupported, // a correct file that this version cannot run
+        NotFound,     // no such file
+        CannotRead,   // the file is there and cannot be read, or went away under us
+        BadFile,      // the file is not what it claims to be, or is cut off
+        Unsupported,  // a correct file that this version cannot run
         NoMemory,
-        BadRequest, // the caller asked for something impossible
+        BadRequest,  // the caller asked for something impossible
         ContextFull,
         Cancelled,
-        Template, // a chat template failed
+        Template,  // a chat template failed
         NotLoaded,
-        Internal, // a mistake of ours
+        Internal,  // a mistake of ours
     };
     Code code = Code::Internal;
-    std::string what; // one sentence, lower case, no full stop: "the file ends inside the GGUF header"
+    std::string what;  // one sentence, lower case, no full stop: "the file ends inside the GGUF header"
 };
 
 template <class T>
@@ -35,4 +34,4 @@ inline tl::unexpected<Error> fail(Error::Code code, std::string what)
     return tl::unexpected<Error>(Error{code, std::move(what)});
 }
 
-} // namespace engine
+}  // namespace engine

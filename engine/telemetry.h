@@ -7,8 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace engine
-{
+namespace engine {
 
 /// Where bytes are. Moving: a copy is on its way.
 enum class Residency : std::uint8_t { Host, Device, Moving };
@@ -25,29 +24,29 @@ struct TokenTimes {
 /// One frame for the monitor, about 20 a second while something runs.
 struct Telemetry {
     Phase phase = Phase::Idle;
-    std::int64_t time_us = 0; // monotonic clock
+    std::int64_t time_us = 0;  // monotonic clock
 
-    int context_tokens = 0;   // tokens in the sequence now
-    int context_limit = 0;    // tokens it can hold
-    int prompt_tokens = 0;    // of this turn's prompt
-    int reused_tokens = 0;    // of them, found in the KV cache and not computed again
-    int prefilled_tokens = 0; // of them, computed so far
+    int context_tokens = 0;    // tokens in the sequence now
+    int context_limit = 0;     // tokens it can hold
+    int prompt_tokens = 0;     // of this turn's prompt
+    int reused_tokens = 0;     // of them, found in the KV cache and not computed again
+    int prefilled_tokens = 0;  // of them, computed so far
     int generated_tokens = 0;
 
-    std::optional<double> ttft_ms; // time to first token, from the request
+    std::optional<double> ttft_ms;  // time to first token, from the request
     std::optional<TokenTimes> tpot;
     std::optional<double> prefill_tokens_per_s;
     std::optional<double> decode_tokens_per_s;
 
     std::int64_t weight_bytes_host = 0;
     std::int64_t weight_bytes_device = 0;
-    std::int64_t kv_bytes_host = 0; // of blocks in use
+    std::int64_t kv_bytes_host = 0;  // of blocks in use
     std::int64_t kv_bytes_device = 0;
-    int kv_blocks_host = 0; // blocks in use: one layer, one run of tokens
+    int kv_blocks_host = 0;  // blocks in use: one layer, one run of tokens
     int kv_blocks_device = 0;
     std::int64_t scratch_bytes = 0;
 
-    std::optional<std::int64_t> process_resident_bytes; // RAM this program holds, mapped file pages included
+    std::optional<std::int64_t> process_resident_bytes;  // RAM this program holds, mapped file pages included
     std::optional<std::int64_t> ram_total_bytes;
     std::optional<std::int64_t> ram_available_bytes;
 };
@@ -74,7 +73,7 @@ struct Event {
     std::int64_t bytes = 0;
     int blocks = 0;
     std::int64_t duration_us = 0;
-    std::uint64_t command = 0; // CommandDone: the id post() gave
+    std::uint64_t command = 0;  // CommandDone: the id post() gave
     bool ok = true;
     std::string sentence;
 };
@@ -89,13 +88,13 @@ struct TokenRange {
 /// Where the tokens of a prompt come from: one entry per message in order, the rest is the template's.
 struct PromptLedger {
     struct Entry {
-        int message = 0; // index in Request::messages
+        int message = 0;  // index in Request::messages
         TokenRange tokens;
     };
     int total_tokens = 0;
-    int template_tokens = 0; // markers, role names, the generation prompt
+    int template_tokens = 0;  // markers, role names, the generation prompt
     std::vector<Entry> messages;
-    std::vector<int> dropped_messages; // left out because the context was full, by the request's own policy
+    std::vector<int> dropped_messages;  // left out because the context was full, by the request's own policy
 };
 
-} // namespace engine
+}  // namespace engine

@@ -14,8 +14,7 @@
 #include <span>
 #include <string_view>
 
-namespace kernels
-{
+namespace kernels {
 
 /// What a weight type's product wants its activations as.
 enum class Activation { F32, Q8 };
@@ -28,22 +27,22 @@ std::size_t activation_row_bytes(Activation activation, int n);
 
 /// Views into a row of n activations rounded to 8 bits, 32 values a scale. n is a multiple of 32.
 struct Q8Row {
-    const std::int8_t* q; // (n,)
-    const float* scale;   // (n / 32,)   value = q * scale
-    const float* sum16;   // (n / 16,)   scale * sum of the 16 q: for types whose weights have an offset
+    const std::int8_t* q;  // (n,)
+    const float* scale;    // (n / 32,)   value = q * scale
+    const float* sum16;    // (n / 16,)   scale * sum of the 16 q: for types whose weights have an offset
     Q8Row(const std::byte* row, int n);
 };
 
 /// out[t * out_stride + r] = sum over i of weights[r][i] * x[t][i].
 struct MatMul {
-    int n = 0;                          // length of a row: a multiple of the type's block length
-    int rows = 0;                       // weight rows
-    const std::byte* weights = nullptr; // (rows, row_bytes(type, n))
+    int n = 0;                           // length of a row: a multiple of the type's block length
+    int rows = 0;                        // weight rows
+    const std::byte* weights = nullptr;  // (rows, row_bytes(type, n))
     int tokens = 0;
-    const std::byte* x = nullptr; // (tokens, x_stride bytes) in the form activation_of(type) names
-    std::size_t x_stride = 0;     // bytes
+    const std::byte* x = nullptr;  // (tokens, x_stride bytes) in the form activation_of(type) names
+    std::size_t x_stride = 0;      // bytes
     float* out = nullptr;
-    std::size_t out_stride = 0; // floats
+    std::size_t out_stride = 0;  // floats
 };
 
 /// Attention of a group of query heads over one KV block of the KV head they share: a partial result.
@@ -51,21 +50,21 @@ struct MatMul {
 /// out = sum of exp(s[t] - max) * v[t]  (not divided by sum), over tokens first <= t < last.
 struct AttendBlock {
     KvBlockLayout layout;
-    const std::byte* block = nullptr; // layout.bytes()
-    int first = 0, last = 0;          // tokens of the block that are attended; first < last
-    int group = 1;                    // query heads
-    const float* q = nullptr;         // (group, k_dim), already scaled
-    float softcap = 0.0f;             // 0: none; else s = softcap * tanh(s / softcap)
-    float* scores = nullptr;          // (group, layout.tokens) scratch
-    float* max = nullptr;             // (group,)
-    float* sum = nullptr;             // (group,)
-    float* out = nullptr;             // (group, v_dim)
+    const std::byte* block = nullptr;  // layout.bytes()
+    int first = 0, last = 0;           // tokens of the block that are attended; first < last
+    int group = 1;                     // query heads
+    const float* q = nullptr;          // (group, k_dim), already scaled
+    float softcap = 0.0f;              // 0: none; else s = softcap * tanh(s / softcap)
+    float* scores = nullptr;           // (group, layout.tokens) scratch
+    float* max = nullptr;              // (group,)
+    float* sum = nullptr;              // (group,)
+    float* out = nullptr;              // (group, v_dim)
 };
 
 struct CpuKernels {
-    const char* name; // "scalar", "avx2", "avx512": shown in the monitor, accepted by SPILLWAY_CPU
+    const char* name;  // "scalar", "avx2", "avx512": shown in the monitor, accepted by SPILLWAY_CPU
 
-    std::array<void (*)(const MatMul&), kTensorTypeIds> matmul; // by type id; null where there is no such type
+    std::array<void (*)(const MatMul&), kTensorTypeIds> matmul;  // by type id; null where there is no such type
 
     // row: (n,) weights of `type` to floats
     void (*dequantize)(TensorType type, int n, const std::byte* row, float* out);
@@ -83,8 +82,8 @@ struct CpuKernels {
     void (*rope)(bool neox, int n_rot, const float* cos, const float* sin, float* head);
 
     // Gated activations. gate, up, out: (n,); out may be gate
-    void (*silu_mul)(int n, const float* gate, const float* up, float* out); // silu(gate) * up
-    void (*gelu_mul)(int n, const float* gate, const float* up, float* out); // tanh form of gelu
+    void (*silu_mul)(int n, const float* gate, const float* up, float* out);  // silu(gate) * up
+    void (*gelu_mul)(int n, const float* gate, const float* up, float* out);  // tanh form of gelu
     // gpt-oss: g = min(gate, limit), u = clamp(up, -limit, limit); g * sigmoid(alpha * g) * (u + 1)
     void (*swiglu_oai)(int n, const float* gate, const float* up, float alpha, float limit, float* out);
 
@@ -98,11 +97,11 @@ struct CpuKernels {
                           float* acc_out);
 };
 
-const CpuKernels& cpu_kernels();               // the table in use, chosen once: the widest, or SPILLWAY_CPU
-std::span<const CpuKernels> all_cpu_kernels(); // every table this machine can run, scalar first
+const CpuKernels& cpu_kernels();                // the table in use, chosen once: the widest, or SPILLWAY_CPU
+std::span<const CpuKernels> all_cpu_kernels();  // every table this machine can run, scalar first
 
 /// The name SPILLWAY_CPU asks for when no such table runs here (then scalar is in use), else empty. The program says
 /// so.
 std::string_view unknown_forced_table();
 
-} // namespace kernels
+}  // namespace kernels

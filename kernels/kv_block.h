@@ -10,14 +10,13 @@
 
 #include <cstddef>
 
-namespace kernels
-{
+namespace kernels {
 
 /// How keys or values are stored. Q8_0 here: 8 bits a value, one float scale per token and head.
 enum class KvType { F32, F16, Q8_0 };
 
-constexpr int kKvGroupTokens = 16; // K tokens that lie interleaved; a block's length is a multiple of this
-constexpr int kKvGroupValues = 4;  // K values of one token that lie together; head_dim is a multiple of this
+constexpr int kKvGroupTokens = 16;  // K tokens that lie interleaved; a block's length is a multiple of this
+constexpr int kKvGroupValues = 4;   // K values of one token that lie together; head_dim is a multiple of this
 
 constexpr std::size_t kv_value_bytes(KvType type)
 {
@@ -27,9 +26,9 @@ constexpr std::size_t kv_value_bytes(KvType type)
 struct KvBlockLayout {
     KvType k_type = KvType::F16;
     KvType v_type = KvType::F16;
-    int k_dim = 0;  // head dimension of the keys
-    int v_dim = 0;  // head dimension of the values
-    int tokens = 0; // block length
+    int k_dim = 0;   // head dimension of the keys
+    int v_dim = 0;   // head dimension of the values
+    int tokens = 0;  // block length
 
     std::size_t k_scales_offset() const { return std::size_t(tokens) * std::size_t(k_dim) * kv_value_bytes(k_type); }
     std::size_t v_offset() const { return k_scales_offset() + scale_bytes(k_type); }
@@ -52,4 +51,4 @@ private:
     std::size_t scale_bytes(KvType type) const { return type == KvType::Q8_0 ? std::size_t(tokens) * 4 : 0; }
 };
 
-} // namespace kernels
+}  // namespace kernels

@@ -1,7 +1,6 @@
 #include "kernels/types.h"
 
-namespace kernels
-{
+namespace kernels {
 
 static constexpr TypeTraits kTypes[] = {
     {TensorType::F32, "F32", 1, 4},           {TensorType::F16, "F16", 1, 2},
@@ -28,4 +27,4 @@ const TypeTraits* type_traits(std::uint32_t id)
     return nullptr;
 }
 
-} // namespace kernels
+}  // namespace kernels

@@ -6,8 +6,7 @@
 #include <cstdint>
 #include <span>
 
-namespace kernels
-{
+namespace kernels {
 
 enum class TensorType : std::uint32_t {
     F32 = 0,
@@ -28,13 +27,13 @@ enum class TensorType : std::uint32_t {
     BF16 = 30,
     MXFP4 = 39,
 };
-constexpr int kTensorTypeIds = 40; // one past the largest id: the length of tables indexed by type
+constexpr int kTensorTypeIds = 40;  // one past the largest id: the length of tables indexed by type
 
 struct TypeTraits {
     TensorType type;
-    const char* name; // as llama.cpp writes it: "Q4_K"
-    int block_len;    // weights in a block
-    int block_bytes;  // bytes of a block
+    const char* name;  // as llama.cpp writes it: "Q4_K"
+    int block_len;     // weights in a block
+    int block_bytes;   // bytes of a block
 };
 
 /// What is known of a type id read from a file; null for a type this program cannot compute with.
@@ -54,4 +53,4 @@ inline std::size_t row_bytes(TensorType type, std::int64_t n)
     return static_cast<std::size_t>(n / t.block_len) * static_cast<std::size_t>(t.block_bytes);
 }
 
-} // namespace kernels
+}  // namespace kernels
