@@ -1,0 +1,176 @@
+// The list of tensors in one GGUF file: reading and checking.
+#include "engine/gguf/tensor_list.h"
+
+#include "engine/gguf/printable.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace engine
+{
+namespace
+{
+
+constexpr std::uint64_t kMaxTensors = 1u << 20;
+constexpr std::size_t kMaxNameBytes = 1024;
+constexpr std::int64_t kMaxElements = std::numeric_limits<std::int64_t>::max() / 16; // bytes of F64 fit as well
+
+/// Types of the format that this program does not compute with: their sizes can still be checked
+/// (ggml's enum ggml_type and block structs, ggml/src/ggml-common.h).
+struct ForeignType {
+    std::uint32_t id;
+    const char* name;
+    int block_len;
+    int block_bytes;
+};
+constexpr ForeignType kForeignTypes[] = {
+    {9, "Q8_1", 32, 36},      {15, "Q8_K", 256, 292}, {16, "IQ2_XXS", 256, 66}, {17, "IQ2_XS", 256, 74},
+    {18, "IQ3_XXS", 256, 98}, {19, "IQ1_S", 256, 50}, {22, "IQ2_S", 256, 82},   {24, "I8", 1, 1},
+    {25, "I16", 1, 2},        {26, "I32", 1, 4},      {27, "I64", 1, 8},        {28, "F64", 1, 8},
+    {29, "IQ1_M", 256, 56},   {34, "TQ1_0", 256, 54}, {35, "TQ2_0", 256, 66},
+};
+
+const ForeignType* foreign_type(std::uint32_t id)
+{
+    const auto* found = std::find_if(std::begin(kForeignTypes), std::end(kForeignTypes),
+                                     [&](const ForeignType& type) { return type.id == id; });
+    return found == std::end(kForeignTypes) ? nullptr : found;
+}
+
+struct BlockSize {
+    std::int64_t len = 0; // 0: not known
+    std::int64_t bytes = 0;
+};
+
+BlockSize block_size(std::uint32_t type)
+{
+    if (const kernels::TypeTraits* traits = kernels::type_traits(type))
+        return {traits->block_len, traits->block_bytes};
+    if (const ForeignType* foreign = foreign_type(type))
+        return {foreign->block_len, foreign->block_bytes};
+    return {};
+}
+
+struct Described {
+    GgufTensor tensor;
+    std::uint64_t offset = 0; // from the start of the data
+    std::uint64_t bytes = 0;
+};
+
+const Error kCutOff = {Error::Code::BadFile, "the file ends inside the list of tensors"};
+
+Status read_dims(ByteReader& reader, GgufTensor& tensor, const std::string& name)
+{
+    const auto num_dims = reader.number<std::uint32_t>();
+    if (!num_dims)
+        return tl::unexpected(kCutOff);
+    if (*num_dims > tensor.dims.size())
+        return fail(Error::Code::BadFile, name + "has " + std::to_string(*num_dims) + " dimensions");
+    tensor.num_dims = static_cast<int>(*num_dims);
+    std::int64_t elements = 1;
+    for (std::uint32_t d = 0; d < *num_dims; ++d) {
+        const auto length = reader.number<std::uint64_t>();
+        if (!length)
+            return tl::unexpected(kCutOff);
+        if (*length == 0)
+            return fail(Error::Code::BadFile, name + "has a dimension of length 0");
+        if (*length > static_cast<std::uint64_t>(kMaxElements / elements))
+            return fail(Error::Code::BadFile, name + "has dimensions that are too large");
+        tensor.dims[d] = static_cast<std::int64_t>(*length);
+        elements *= tensor.dims[d];
+    }
+    return {};
+}
+
+Result<Described> read_tensor(ByteReader& reader, std::uint64_t alignment)
+{
+    Described described;
+    GgufTensor& tensor = described.tensor;
+    const auto text = reader.string();
+    if (!text)
+        return tl::unexpected(kCutOff);
+    if (text->empty() || text->size() > kMaxNameBytes)
+        return fail(Error::Code::BadFile, "a tensor's name is " + std::to_string(text->size()) + " bytes long");
+    tensor.name = *text;
+    const std::string name = "tensor '" + printable(*text) + "' ";
+
+    if (auto read = read_dims(reader, tensor, name); !read)
+        return tl::unexpected(read.error());
+    const auto type = reader.number<std::uint32_t>();
+    const auto offset = reader.number<std::uint64_t>();
+    if (!type || !offset)
+        return tl::unexpected(kCutOff);
+    tensor.type = kernels::TensorType{*type};
+    described.offset = *offset;
+    if (*offset % alignment != 0)
+        return fail(Error::Code::BadFile,
+                    name + "does not lie on a multiple of " + std::to_string(alignment) + " bytes");
+
+    const BlockSize block = block_size(*type);
+    if (block.len != 0) {
+        if (tensor.dims[0] % block.len != 0)
+            return fail(Error::Code::BadFile, name + "has rows of " + std::to_string(tensor.dims[0]) + ", which " +
+                                                  tensor.type_name() + " cannot divide into blocks of " +
+                                                  std::to_string(block.len));
+        const std::int64_t blocks = tensor.elements() / block.len;
+        if (blocks > std::numeric_limits<std::int64_t>::max() / block.bytes)
+            return fail(Error::Code::BadFile, name + "has dimensions that are too large");
+        described.bytes = static_cast<std::uint64_t>(blocks * block.bytes);
+    }
+    return described;
+}
+
+} // namespace
+
+std::string GgufTensor::type_name() const
+{
+    const auto id = static_cast<std::uint32_t>(type);
+    if (const kernels::TypeTraits* traits = kernels::type_traits(id))
+        return traits->name;
+    if (const ForeignType* foreign = foreign_type(id))
+        return foreign->name;
+    return "type " + std::to_string(id);
+}
+
+Result<std::vector<GgufTensor>> read_tensor_list(ByteReader& reader, std::span<const std::byte> file,
+                                                 std::uint64_t count, std::uint64_t alignment, int part)
+{
+    constexpr std::size_t kLeastBytes = 8 + 1 + 4 + 4 + 8; // of one description
+    if (count > kMaxTensors)
+        return fail(Error::Code::BadFile, "the header claims " + std::to_string(count) + " tensors");
+    if (count > reader.left() / kLeastBytes)
+        return tl::unexpected(kCutOff);
+    std::vector<Described> list;
+    for (std::uint64_t i = 0; i < count; ++i) {
+        auto described = read_tensor(reader, alignment);
+        if (!described)
+            return tl::unexpected(described.error());
+        list.push_back(std::move(*described));
+    }
+
+    const std::uint64_t data_start = (reader.position() + alignment - 1) / alignment * alignment;
+    std::uint64_t file_end = file.size(); // what the tensors need
+    for (const Described& described : list) {
+        const std::uint64_t start = data_start + described.offset;
+        const std::uint64_t end = start + described.bytes;
+        if (start < data_start || end < start || end > std::uint64_t{1} << 62)
+            return fail(Error::Code::BadFile,
+                        "tensor '" + printable(described.tensor.name) + "' lies outside of any possible file");
+        file_end = std::max(file_end, end);
+    }
+    if (file_end > file.size())
+        return fail(Error::Code::BadFile, "the file is cut off: " + std::to_string(file_end - file.size()) + " of " +
+                                              std::to_string(file_end) + " bytes are missing");
+
+    std::vector<GgufTensor> tensors;
+    tensors.reserve(list.size());
+    for (Described& described : list) {
+        if (described.bytes != 0)
+            described.tensor.bytes = file.subspan(data_start + described.offset, described.bytes);
+        described.tensor.file = part;
+        tensors.push_back(std::move(described.tensor));
+    }
+    return tensors;
+}
+
+} // namespace engine
