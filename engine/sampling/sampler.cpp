@@ -1,0 +1,88 @@
+#include "engine/sampling/sampler.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace engine
+{
+
+Sampler::Sampler(const SamplingOptions& options, int num_vocab, std::uint64_t seed, DryBreakers breakers)
+    : options_(options)
+    , random_(seed)
+    , dry_({options.dry_multiplier, options.dry_base, options.dry_allowed_length, options.dry_penalty_last_n},
+           std::move(breakers))
+    , candidates_(num_vocab)
+    , logits_(static_cast<std::size_t>(std::max(num_vocab, 1)), 0.0f)
+    , seen_(logits_.size(), 0)
+{
+    assert(num_vocab > 0);
+    window_.reserve(logits_.size());
+}
+
+/// NaN becomes the smallest value, infinities the outermost finite ones: softmax then needs no special cases.
+static float finite(float x)
+{
+    constexpr float kMax = std::numeric_limits<float>::max();
+    return x > -kMax ? std::min(x, kMax) : -kMax;
+}
+
+int Sampler::sample(std::span<const float> logits, std::span<const int> history)
+{
+    assert(logits.size() == logits_.size());
+    const std::size_t count = std::min(logits.size(), logits_.size());
+    for (std::size_t i = 0; i < count; ++i)
+        logits_[i] = finite(logits[i]);
+    std::fill(logits_.begin() + static_cast<std::ptrdiff_t>(count), logits_.end(), finite(-INFINITY));
+
+    penalise(history);
+    dry_.apply(history, logits_);
+    return options_.temperature > 0.0f ? draw() : greedy();
+}
+
+void Sampler::penalise(std::span<const int> history)
+{
+    const bool neutral =
+        options_.repeat_penalty == 1.0f && options_.frequency_penalty == 0.0f && options_.presence_penalty == 0.0f;
+    if (neutral)
+        return;
+    if (options_.repeat_last_n >= 0)
+        history = history.last(std::min(history.size(), static_cast<std::size_t>(options_.repeat_last_n)));
+    for (const int id : history) {
+        if (id < 0 || static_cast<std::size_t>(id) >= seen_.size())
+            continue;
+        if (seen_[static_cast<std::size_t>(id)]++ == 0)
+            window_.push_back(id);
+    }
+    for (const int id : window_) {
+        float& logit = logits_[static_cast<std::size_t>(id)];
+        std::int32_t& times = seen_[static_cast<std::size_t>(id)];
+        // Multiplying would raise a positive logit's chances, so those are divided.
+        logit = logit > 0.0f ? logit / options_.repeat_penalty : logit * options_.repeat_penalty;
+        logit -= static_cast<float>(times) * options_.frequency_penalty + options_.presence_penalty;
+        logit = finite(logit);
+        times = 0;
+    }
+    window_.clear();
+}
+
+int Sampler::greedy() const
+{
+    return static_cast<int>(std::max_element(logits_.begin(), logits_.end()) - logits_.begin());
+}
+
+int Sampler::draw()
+{
+    candidates_.assign(logits_, options_.top_k);
+    candidates_.keep_typical(options_.typical_p);
+    candidates_.keep_top_p(options_.top_p);
+    candidates_.keep_min_p(options_.min_p);
+    if (options_.xtc_probability > 0.0f && options_.xtc_threshold <= 0.5f &&
+        random_.uniform() < options_.xtc_probability)
+        candidates_.exclude_top(options_.xtc_threshold);
+    return candidates_.view()[candidates_.draw(options_.temperature, random_.uniform())].id;
+}
+
+} // namespace engine

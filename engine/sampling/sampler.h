@@ -1,0 +1,52 @@
+// Chooses the next token from the logits of the last one.
+#pragma once
+
+#include "engine/engine.h"
+#include "engine/result.h"
+#include "engine/sampling/candidates.h"
+#include "engine/sampling/dry.h"
+#include "engine/sampling/random.h"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace engine
+{
+
+/// Whether a Sampler can be made of these options; an error names the first one that is out of range.
+Status check(const SamplingOptions& options);
+
+/// Draws the tokens of one answer. In order: penalties (repeat, frequency, presence), DRY, top-k, typical, top-p,
+/// min-p, XTC, temperature, draw - llama.cpp's default chain. Temperature 0 takes the largest logit after the
+/// penalties, the lowest id among equals, and uses no random number. The same options, seed, logits and history give
+/// the same ids on every machine whose exp() rounds alike.
+/// Memory is taken in the constructor; only DRY's grows, with the history. One thread, owned by a turn.
+class Sampler
+{
+public:
+    /// Options that check() accepts; num_vocab is at least 1.
+    Sampler(const SamplingOptions& options, int num_vocab, std::uint64_t seed, DryBreakers breakers = {});
+
+    /// The next id, always one of the vocabulary whatever the logits hold.
+    /// logits: (num_vocab,)   history: the whole sequence, prompt and answer
+    int sample(std::span<const float> logits, std::span<const int> history);
+
+    /// What the last sample() drew from, with the probabilities it drew by; empty at temperature 0.
+    std::span<const Candidate> candidates() const { return candidates_.view(); }
+
+private:
+    void penalise(std::span<const int> history);
+    int greedy() const;
+    int draw();
+
+    SamplingOptions options_;
+    Random random_;
+    DryPenalty dry_;
+    Candidates candidates_;
+    std::vector<float> logits_;      // (num_vocab,) the copy that penalties change
+    std::vector<std::int32_t> seen_; // (num_vocab,) occurrences in the window; zero between calls
+    std::vector<int> window_;        // the distinct tokens of it
+};
+
+} // namespace engine
