@@ -1,0 +1,20 @@
+# Cross-compiles for 64-bit Windows with mingw-w64 (posix threads, so that std::thread and std::stop_token work).
+# The programs carry their run-time libraries inside. What the engine needs comes from make_deps.sh.
+set(CMAKE_SYSTEM_NAME Windows)
+set(CMAKE_SYSTEM_PROCESSOR x86_64)
+set(CMAKE_C_COMPILER x86_64-w64-mingw32-gcc-posix)
+set(CMAKE_CXX_COMPILER x86_64-w64-mingw32-g++-posix)
+set(CMAKE_RC_COMPILER x86_64-w64-mingw32-windres)
+
+set(CMAKE_EXE_LINKER_FLAGS_INIT "-static")
+# Windows 10 and later. GCC does not align the stack for AVX on Windows (its bug 54412): aligned moves become unaligned.
+set(CMAKE_C_FLAGS_INIT "-D_WIN32_WINNT=0x0A00")
+set(CMAKE_CXX_FLAGS_INIT "-D_WIN32_WINNT=0x0A00 -Wa,-muse-unaligned-vector-move")
+
+# Nothing of the build machine is found by accident.
+get_filename_component(SPILLWAY_MINGW_DEPS "${CMAKE_CURRENT_LIST_DIR}/../../build/mingw-deps/prefix" ABSOLUTE)
+set(CMAKE_FIND_ROOT_PATH "${SPILLWAY_MINGW_DEPS}" /usr/x86_64-w64-mingw32)
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)

@@ -1,0 +1,247 @@
+// Reads the include and import lines of every room and fails on one that crosses a border. The rule of the house is
+// ui -> app -> engine -> kernels; the table of what each room may include is in HACKING.md.
+#include <QDir>
+#include <QDirIterator>
+#include <QRegularExpression>
+#include <QTest>
+
+namespace
+{
+
+// Standard headers are words without folder or suffix: <vector>, <cstdint>.
+bool isStandard(const QString& header)
+{
+    static const QRegularExpression word("^[a-z][a-z0-9_]*$");
+    return word.match(header).hasMatch();
+}
+
+bool isAnyOf(const QString& header, std::initializer_list<const char*> names)
+{
+    return std::any_of(names.begin(), names.end(), [&](const char* name) { return header == QLatin1String(name); });
+}
+
+bool startsWithAnyOf(const QString& header, std::initializer_list<const char*> beginnings)
+{
+    return std::any_of(beginnings.begin(), beginnings.end(),
+                       [&](const char* beginning) { return header.startsWith(QLatin1String(beginning)); });
+}
+
+bool isQt(const QString& header)
+{
+    static const QRegularExpression qt("^(Qt[A-Z][A-Za-z0-9]*/)?(Q[A-Za-z0-9]+|q[a-z0-9]+\\.h)$");
+    return qt.match(header).hasMatch();
+}
+
+// Files named for one system may use its headers; nothing else may.
+bool isPlatformHeader(const QString& path, const QString& header)
+{
+    static const QRegularExpression platformFile("_(linux|windows)\\.cpp$");
+    static const QRegularExpression platformHeader("^([a-z0-9_]+/)*[a-z0-9_]+\\.h$");
+    return platformFile.match(path).hasMatch() && platformHeader.match(header).hasMatch() && !isQt(header) &&
+           !startsWithAnyOf(header, {"engine/", "kernels/", "app/", "tests/"});
+}
+
+bool kernelsMayInclude(const QString& path, const QString& header)
+{
+    if (isAnyOf(header, {"thread", "mutex", "shared_mutex", "condition_variable", "future", "semaphore", "latch",
+                         "barrier", "fstream", "filesystem", "iostream", "ostream", "istream", "cstdio", "syncstream"}))
+        return false;
+    if (isAnyOf(header, {"immintrin.h", "x86intrin.h", "cpuid.h", "intrin.h"}))
+        return path.startsWith("kernels/cpu/");
+    if (isAnyOf(header, {"cuda_fp16.h", "cuda_bf16.h", "cuda_fp8.h", "cuda_pipeline.h", "mma.h"}))
+        return path == "kernels/cuda/device.h";
+    return isStandard(header) || header.startsWith("kernels/");
+}
+
+bool engineMayInclude(const QString& header)
+{
+    if (header == "iostream")
+        return false; // the engine does not print
+    static const QRegularExpression cudaDoor("^kernels/cuda/[a-z0-9_]+\\.h$");
+    return isStandard(header) || startsWithAnyOf(header, {"engine/", "tl/", "nlohmann/"}) ||
+           isAnyOf(header, {"kernels/cpu.h", "kernels/kv_block.h", "kernels/types.h", "pcre2.h"}) ||
+           cudaDoor.match(header).hasMatch();
+}
+
+bool appMayInclude(const QString& path, const QString& header)
+{
+    static const QRegularExpression engineDoor("^engine/[a-z0-9_]+\\.h$");
+    if (isStandard(header) || engineDoor.match(header).hasMatch())
+        return true;
+    if (path.startsWith("app/cli/"))
+        return startsWithAnyOf(header, {"app/cli/", "CLI/", "nlohmann/"});
+    static const QRegularExpression mocFile("^[a-z0-9_]+\\.moc$|^moc_[a-z0-9_]+\\.cpp$");
+    return isQt(header) || mocFile.match(header).hasMatch() || header.startsWith("spdlog/") ||
+           (header.startsWith("app/") && !header.startsWith("app/cli/"));
+}
+
+bool mayInclude(const QString& path, const QString& header)
+{
+    if (isPlatformHeader(path, header))
+        return true;
+    if (path.startsWith("kernels/"))
+        return kernelsMayInclude(path, header);
+    if (path.startsWith("engine/"))
+        return engineMayInclude(header);
+    if (path.startsWith("app/"))
+        return appMayInclude(path, header);
+    return false; // ui holds no C++
+}
+
+// The lines of a source file that its room forbids, as "path:line: text".
+QStringList trespasses(const QString& path, const QString& text)
+{
+    static const QRegularExpression include("^\\s*#\\s*include\\s*[<\"]([^>\"]+)[>\"]");
+    static const QRegularExpression includeOfMacro("^\\s*#\\s*include\\s*[^<\"\\s]");
+    static const QRegularExpression import("^\\s*import\\s+(\\S+)");
+    static const QRegularExpression importAllowed("^(QtQuick(\\.[A-Za-z.]+)?|Spillway\\.[A-Za-z.]+)$");
+
+    QStringList found;
+    const QStringList lines = text.split('\n');
+    for (qsizetype i = 0; i < lines.size(); ++i) {
+        const QString& line = lines[i];
+        bool bad = line.contains("setContextProperty");
+        if (path.endsWith(".qml")) {
+            const auto match = import.match(line);
+            bad |= match.hasMatch() && !importAllowed.match(match.captured(1)).hasMatch();
+        } else {
+            const auto match = include.match(line);
+            bad |= match.hasMatch() && !mayInclude(path, match.captured(1));
+            bad |= includeOfMacro.match(line).hasMatch();
+        }
+        if (bad)
+            found << QString("%1:%2: %3").arg(path).arg(i + 1).arg(line.trimmed());
+    }
+    return found;
+}
+
+} // namespace
+
+class RoomBordersTest : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void checkerKnowsTheBorders_data();
+    void checkerKnowsTheBorders();
+    void everyFileKeepsToItsRoom_data();
+    void everyFileKeepsToItsRoom();
+    void uiHoldsNoCpp();
+};
+
+void RoomBordersTest::checkerKnowsTheBorders_data()
+{
+    QTest::addColumn<QString>("path");
+    QTest::addColumn<QString>("line");
+    QTest::addColumn<bool>("allowed");
+    const auto row = [](const char* path, const char* line, bool allowed) {
+        QTest::addRow("%s: %s", path, line) << path << line << allowed;
+    };
+
+    row("kernels/cpu/scalar/rope.cpp", "#include \"kernels/cpu.h\"", true);
+    row("kernels/cpu/scalar/rope.cpp", "#include <cmath>", true);
+    row("kernels/cpu/avx2/rope.cpp", "#include <immintrin.h>", true);
+    row("kernels/cpu/cpu_features_linux.cpp", "#include <sys/syscall.h>", true);
+    row("kernels/cpu/cpu_features.cpp", "#include <sys/syscall.h>", false);
+    row("kernels/cpu/dispatch.cpp", "#include \"engine/result.h\"", false);
+    row("kernels/cpu/dispatch.cpp", "  #  include <engine/result.h>", false);
+    row("kernels/cpu/dispatch.cpp", "#include <thread>", false);
+    row("kernels/cpu/dispatch.cpp", "#include <fstream>", false);
+    row("kernels/cpu/dispatch.cpp", "#include <spdlog/spdlog.h>", false);
+    row("kernels/cpu/dispatch.cpp", "#include <QString>", false);
+    row("kernels/cuda/rope.cu", "#include <cuda_fp16.h>", false);
+    row("kernels/cuda/device.h", "#include <cuda_fp16.h>", true);
+
+    row("engine/gguf/gguf_file.cpp", "#include \"engine/gguf/gguf_file.h\"", true);
+    row("engine/gguf/gguf_file.cpp", "#include \"kernels/types.h\"", true);
+    row("engine/gguf/gguf_file.cpp", "#include <tl/expected.hpp>", true);
+    row("engine/template/value.cpp", "#include <nlohmann/json.hpp>", true);
+    row("engine/tokenizer/pattern.cpp", "#include <pcre2.h>", true);
+    row("engine/gguf/mapped_file_linux.cpp", "#include <sys/mman.h>", true);
+    row("engine/gguf/mapped_file_windows.cpp", "#include <windows.h>", true);
+    row("engine/gguf/mapped_file.cpp", "#include <sys/mman.h>", false);
+    row("engine/gguf/mapped_file_linux.cpp", "#include \"app/main.h\"", false);
+    row("engine/gguf/mapped_file_linux.cpp", "#include <qstring.h>", false);
+    row("engine/exec/cpu_backend.cpp", "#include \"kernels/cpu/avx2/matmul.h\"", false);
+    row("engine/exec/cpu_backend.cpp", "#include <immintrin.h>", false);
+    row("engine/exec/cuda_backend.cpp", "#include \"kernels/cuda/ops.h\"", true);
+    row("engine/engine.h", "#include <QObject>", false);
+    row("engine/engine.h", "#include <QtCore/QObject>", false);
+    row("engine/engine.h", "#include \"app/worker/engine_worker.h\"", false);
+    row("engine/engine.h", "#include \"tests/support/fake_engine.h\"", false);
+    row("engine/engine.h", "#include <iostream>", false);
+    row("engine/engine.h", "#include \"result.h\"", false);
+
+    row("app/main.cpp", "#include <QApplication>", true);
+    row("app/main.cpp", "#include <QtQml/qqmlregistration.h>", true);
+    row("app/main.cpp", "#include <qqmlregistration.h>", true);
+    row("app/main.cpp", "#include \"engine/engine.h\"", true);
+    row("app/main.cpp", "#include \"app/controllers/chat_controller.h\"", true);
+    row("app/main.cpp", "#include <spdlog/spdlog.h>", true);
+    row("app/main.cpp", "#include \"engine/gguf/gguf_file.h\"", false);
+    row("app/main.cpp", "#include \"kernels/cpu.h\"", false);
+    row("app/main.cpp", "#include \"app/cli/arguments.h\"", false);
+    row("app/main.cpp", "#include \"tests/support/fake_engine.h\"", false);
+    row("app/main.cpp", "#include CONFIG_HEADER", false);
+    row("app/main.cpp", "    engine.rootContext()->setContextProperty(\"chat\", &chat);", false);
+    row("app/cli/main.cpp", "#include <CLI/CLI.hpp>", true);
+    row("app/cli/main.cpp", "#include \"app/cli/run.h\"", true);
+    row("app/cli/main.cpp", "#include \"engine/engine.h\"", true);
+    row("app/cli/main.cpp", "#include <QString>", false);
+    row("app/cli/main.cpp", "#include \"app/worker/engine_worker.h\"", false);
+
+    row("ui/chat/ChatPage.qml", "import QtQuick", true);
+    row("ui/chat/ChatPage.qml", "import QtQuick.Controls", true);
+    row("ui/chat/ChatPage.qml", "import Spillway.App", true);
+    row("ui/chat/ChatPage.qml", "import \"../components\"", false);
+    row("ui/chat/ChatPage.qml", "import Qt.labs.settings", false);
+    row("ui/chat/ChatPage.qml", "import \"logic.js\" as Logic", false);
+    row("ui/chat/page.cpp", "#include <QQuickItem>", false);
+}
+
+void RoomBordersTest::checkerKnowsTheBorders()
+{
+    QFETCH(QString, path);
+    QFETCH(QString, line);
+    QFETCH(bool, allowed);
+    const QStringList found = trespasses(path, "// a head line\n" + line + "\n\nint x;\n");
+    QCOMPARE(found.isEmpty(), allowed);
+    if (!allowed)
+        QCOMPARE(found.first(), QString("%1:2: %2").arg(path, line.trimmed()));
+}
+
+void RoomBordersTest::everyFileKeepsToItsRoom_data()
+{
+    QTest::addColumn<QString>("room");
+    for (const char* room : {"kernels", "engine", "app", "ui"})
+        QTest::newRow(room) << room;
+}
+
+void RoomBordersTest::everyFileKeepsToItsRoom()
+{
+    QFETCH(QString, room);
+    const QDir house(SPILLWAY_SOURCE_DIR);
+    QDirIterator files(house.filePath(room), {"*.cpp", "*.h", "*.cu", "*.cuh", "*.qml"}, QDir::Files,
+                       QDirIterator::Subdirectories);
+    int read = 0;
+    QStringList found;
+    while (files.hasNext()) {
+        QFile file(files.next());
+        QVERIFY2(file.open(QIODevice::ReadOnly), qPrintable(file.fileName()));
+        found << trespasses(house.relativeFilePath(file.fileName()), QString::fromUtf8(file.readAll()));
+        ++read;
+    }
+    if (read == 0)
+        QSKIP("the room is empty");
+    QVERIFY2(found.isEmpty(), qPrintable("forbidden lines:\n" + found.join('\n')));
+}
+
+void RoomBordersTest::uiHoldsNoCpp()
+{
+    QDirIterator files(QString(SPILLWAY_SOURCE_DIR) + "/ui", {"*.cpp", "*.h"}, QDir::Files,
+                       QDirIterator::Subdirectories);
+    QVERIFY2(!files.hasNext(), qPrintable(files.next()));
+}
+
+QTEST_GUILESS_MAIN(RoomBordersTest)
+#include "tst_room_borders.moc"
