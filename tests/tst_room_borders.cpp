@@ -5,8 +5,7 @@
 #include <QRegularExpression>
 #include <QTest>
 
-namespace
-{
+namespace {
 
 // Standard headers are words without folder or suffix: <vector>, <cstdint>.
 bool isStandard(const QString& header)
@@ -56,7 +55,7 @@ bool kernelsMayInclude(const QString& path, const QString& header)
 bool engineMayInclude(const QString& header)
 {
     if (header == "iostream")
-        return false; // the engine does not print
+        return false;  // the engine does not print
     static const QRegularExpression cudaDoor("^kernels/cuda/[a-z0-9_]+\\.h$");
     return isStandard(header) || startsWithAnyOf(header, {"engine/", "tl/", "nlohmann/"}) ||
            isAnyOf(header, {"kernels/cpu.h", "kernels/kv_block.h", "kernels/types.h", "pcre2.h"}) ||
@@ -85,7 +84,7 @@ bool mayInclude(const QString& path, const QString& header)
         return engineMayInclude(header);
     if (path.startsWith("app/"))
         return appMayInclude(path, header);
-    return false; // ui holds no C++
+    return false;  // ui holds no C++
 }
 
 // The lines of a source file that its room forbids, as "path:line: text".
@@ -115,7 +114,7 @@ QStringList trespasses(const QString& path, const QString& text)
     return found;
 }
 
-} // namespace
+}  // namespace
 
 class RoomBordersTest : public QObject
 {
