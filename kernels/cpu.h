@@ -30,6 +30,10 @@ struct Q8Row {
     const std::int8_t* q;  // (n,)
     const float* scale;    // (n / 32,)   value = q * scale
     const float* sum16;    // (n / 16,)   scale * sum of the 16 q: for types whose weights have an offset
+    const float* sum32;    // (n / 32,)   scale * sum of the 32 q
+    // -128 * sum of the 16 or 32 q: what an integer product must add when it takes signed weights as w + 128
+    const std::int32_t* shift16;  // (n / 16,)
+    const std::int32_t* shift32;  // (n / 32,)
     Q8Row(const std::byte* row, int n);
 };
 

@@ -1,0 +1,13 @@
+// What this processor can do and the operating system lets it: the sets our kernels are written for.
+#pragma once
+
+namespace kernels {
+
+struct CpuFeatures {
+    bool avx2_set = false;    // AVX2, FMA, F16C
+    bool avx512_set = false;  // AVX-512 F, BW, VL, DQ and VNNI, on top of the above
+};
+
+CpuFeatures detect_cpu_features();
+
+}  // namespace kernels

@@ -1,0 +1,73 @@
+#include "kernels/cpu/dispatch.h"
+
+#include "kernels/cpu/avx2/avx2.h"
+#include "kernels/cpu/avx512/avx512.h"
+#include "kernels/cpu/cpu_features.h"
+#include "kernels/cpu/scalar/scalar.h"
+
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+namespace kernels {
+
+static std::vector<CpuKernels> build_tables()
+{
+    std::vector<CpuKernels> tables{scalar::table()};
+#ifdef SPILLWAY_X86_TABLES
+    const CpuFeatures cpu = detect_cpu_features();
+    if (cpu.avx2_set)
+        tables.push_back(avx2::improve(tables.back()));
+    if (cpu.avx512_set)
+        tables.push_back(avx512::improve(tables.back()));
+#endif
+    return tables;
+}
+
+std::span<const CpuKernels> all_cpu_kernels()
+{
+    static const std::vector<CpuKernels> tables = build_tables();
+    return tables;
+}
+
+Choice choose_table(std::span<const CpuKernels> tables, const char* forced)
+{
+    if (!forced)
+        return {&tables.back()};
+    for (const CpuKernels& table : tables)
+        if (std::string_view(table.name) == forced)
+            return {&table};
+    return {&tables.front(), true};
+}
+
+namespace {
+
+struct Chosen {
+    std::string forced;  // kept: the environment may change later
+    Choice choice;
+};
+
+}  // namespace
+
+static const Chosen& chosen()
+{
+    static const Chosen once = [] {
+        const char* forced = std::getenv("SPILLWAY_CPU");
+        if (forced && !*forced)
+            forced = nullptr;  // set to nothing is not a wish
+        return Chosen{forced ? forced : "", choose_table(all_cpu_kernels(), forced)};
+    }();
+    return once;
+}
+
+const CpuKernels& cpu_kernels()
+{
+    return *chosen().choice.table;
+}
+
+std::string_view unknown_forced_table()
+{
+    return chosen().choice.unknown ? std::string_view(chosen().forced) : std::string_view();
+}
+
+}  // namespace kernels

@@ -1,0 +1,17 @@
+// The one place that decides which table runs. Apart from cpu.h so that tests can ask it what it would choose.
+#pragma once
+
+#include "kernels/cpu.h"
+
+namespace kernels {
+
+struct Choice {
+    const CpuKernels* table;
+    bool unknown = false;  // a table was asked for by a name that no table here has
+};
+
+/// The last of the tables, or the one called `forced` if that is not null. A misspelt name must show up as slow, not
+/// pass silently as fast: it gives the first table. Tables: at least one.
+Choice choose_table(std::span<const CpuKernels> tables, const char* forced);
+
+}  // namespace kernels

@@ -1,0 +1,76 @@
+// Reference product of packed weights with 8-bit activations. Within 16 weights the sum is an exact integer; scales
+// are applied and summed in float, group after group, in an order that knows nothing of other rows or tokens.
+#include "kernels/cpu/scalar/formats.h"
+#include "kernels/cpu/scalar/scalar.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace kernels::scalar {
+
+static constexpr int kTokensAtOnce = 8;  // an unpacked group serves so many tokens
+
+static int dot16(const std::int8_t* w, const std::int8_t* x)
+{
+    int sum = 0;
+    for (int i = 0; i < 16; ++i)
+        sum += int(w[i]) * int(x[i]);
+    return sum;
+}
+
+static float group_product(const Group32& w, const Q8Row& x, int group)
+{
+    const std::int8_t* q = x.q + std::ptrdiff_t(group) * 32;
+    float sum = 0.0f;
+    for (int h = 0; h < 2; ++h) {
+        sum += w.scale[h] * x.scale[group] * float(dot16(w.q + 16 * h, q + 16 * h));
+        sum += w.offset[h] * x.sum16[2 * group + h];
+    }
+    return sum;
+}
+
+template <class Block>
+static void row_product(const MatMul& m, const std::byte* row, const Q8Row* x, int tokens, float* sums)
+{
+    for (int group = 0; group < m.n / 32; ++group) {
+        Group32 w;
+        unpack_group<Block>(row, group, w);
+        for (int t = 0; t < tokens; ++t)
+            sums[t] += group_product(w, x[t], group);
+    }
+}
+
+template <class Block>
+void matmul_packed(const MatMul& m)
+{
+    const std::size_t stride = std::size_t(m.n / 32 / kBlockGroups<Block>) * sizeof(Block);
+    for (int first = 0; first < m.tokens; first += kTokensAtOnce) {
+        const int tokens = std::min(kTokensAtOnce, m.tokens - first);
+        std::vector<Q8Row> x;
+        for (int t = 0; t < tokens; ++t)
+            x.emplace_back(m.x + std::size_t(first + t) * m.x_stride, m.n);
+        for (int r = 0; r < m.rows; ++r) {
+            float sums[kTokensAtOnce] = {};
+            row_product<Block>(m, m.weights + std::size_t(r) * stride, x.data(), tokens, sums);
+            for (int t = 0; t < tokens; ++t)
+                m.out[std::size_t(first + t) * m.out_stride + std::size_t(r)] = sums[t];
+        }
+    }
+}
+
+template void matmul_packed<BlockQ4_0>(const MatMul&);
+template void matmul_packed<BlockQ4_1>(const MatMul&);
+template void matmul_packed<BlockQ5_0>(const MatMul&);
+template void matmul_packed<BlockQ5_1>(const MatMul&);
+template void matmul_packed<BlockQ8_0>(const MatMul&);
+template void matmul_packed<BlockQ2_K>(const MatMul&);
+template void matmul_packed<BlockQ3_K>(const MatMul&);
+template void matmul_packed<BlockQ4_K>(const MatMul&);
+template void matmul_packed<BlockQ5_K>(const MatMul&);
+template void matmul_packed<BlockQ6_K>(const MatMul&);
+template void matmul_packed<BlockIQ3_S>(const MatMul&);
+template void matmul_packed<BlockIQ4_NL>(const MatMul&);
+template void matmul_packed<BlockIQ4_XS>(const MatMul&);
+template void matmul_packed<BlockMXFP4>(const MatMul&);
+
+}  // namespace kernels::scalar

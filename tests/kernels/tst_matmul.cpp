@@ -1,0 +1,211 @@
+// Products of every weight type in every table: right, and with the same bits however the work is divided.
+#include "random_rows.h"
+
+#include <QTest>
+
+#include <cmath>
+#include <limits>
+
+using namespace kernel_rows;
+using kernels::CpuKernels;
+using kernels::TensorType;
+
+namespace {
+
+struct Case {
+    TensorType type;
+    int n, rows, tokens;
+    std::vector<std::byte> weights;
+    ActivationRows x;
+
+    kernels::MatMul product(std::vector<float>& out) const
+    {
+        out.assign(std::size_t(rows) * std::size_t(tokens), -12345.0f);
+        return {n, rows, weights.data(), tokens, x.bytes.data(), x.stride, out.data(), std::size_t(rows)};
+    }
+};
+
+bool isFloat(TensorType type)
+{
+    return kernels::activation_of(type) == kernels::Activation::F32;
+}
+
+float largestWeight(TensorType type)
+{
+    for (const TypeFacts& facts : packedTypes())
+        if (facts.type == type)
+            return facts.largest * kScale;
+    return 2.0f;
+}
+
+Case makeCase(TensorType type, int n, int rows, int tokens, Fill fill, std::mt19937& rng)
+{
+    Case c{type, n, rows, tokens, {}, {}};
+    if (isFloat(type))
+        c.weights = floatRows(type, n, rows, rng);
+    for (const TypeFacts& facts : packedTypes())
+        if (facts.type == type)
+            c.weights = packedRows(facts, n, rows, fill, rng);
+    c.x = rounded(kernels::activation_of(type), n, tokens, activations(n, tokens, rng));
+    return c;
+}
+
+struct Exact {
+    double value;
+    double magnitude;  // sum of |x|
+};
+
+Exact exactProduct(const Case& c, int row, int token)
+{
+    const CpuKernels& scalar = kernels::all_cpu_kernels().front();
+    std::vector<float> w(std::size_t(c.n));
+    scalar.dequantize(c.type, c.n, c.weights.data() + std::size_t(row) * kernels::row_bytes(c.type, c.n), w.data());
+    const std::vector<float> x =
+        seen(kernels::activation_of(c.type), c.n, c.x.bytes.data() + std::size_t(token) * c.x.stride);
+    Exact exact{0, 0};
+    for (std::size_t i = 0; i < w.size(); ++i) {
+        exact.value += double(w[i]) * double(x[i]);
+        exact.magnitude += std::abs(double(x[i]));
+    }
+    return exact;
+}
+
+// Every value that is added is at most largestWeight * |x|, and takes part in at most as many roundings as there are
+// additions in a chain (at most four for 32 packed weights, one for 8 float ones) plus a few for scales and for the
+// dequantised weight the product is compared with.
+double tolerance(const Case& c, const Exact& exact)
+{
+    const double roundings = c.n / 8.0 + 8;
+    return roundings * std::numeric_limits<float>::epsilon() / 2 * double(largestWeight(c.type)) * exact.magnitude;
+}
+
+}  // namespace
+
+class TestMatMul : public QObject
+{
+    Q_OBJECT
+
+    const unsigned m_seed = std::random_device{}();
+
+    static void addTablesAndTypes()
+    {
+        QTest::addColumn<const CpuKernels*>("table");
+        QTest::addColumn<TensorType>("type");
+        for (const CpuKernels& table : kernels::all_cpu_kernels())
+            for (const kernels::TypeTraits& traits : kernels::all_tensor_types())
+                QTest::addRow("%s %s", table.name, traits.name) << &table << traits.type;
+    }
+
+    void compareWithDoubles(const CpuKernels& table, const Case& c)
+    {
+        std::vector<float> out;
+        table.matmul[std::size_t(c.type)](c.product(out));
+        for (int t = 0; t < c.tokens; ++t)
+            for (int r = 0; r < c.rows; ++r) {
+                const Exact exact = exactProduct(c, r, t);
+                const double actual = double(out[std::size_t(t) * std::size_t(c.rows) + std::size_t(r)]);
+                QVERIFY2(std::abs(actual - exact.value) <= tolerance(c, exact),
+                         qPrintable(QString("n=%1 row %2 token %3: %4 instead of %5, tolerance %6")
+                                        .arg(c.n)
+                                        .arg(r)
+                                        .arg(t)
+                                        .arg(actual)
+                                        .arg(exact.value)
+                                        .arg(tolerance(c, exact))));
+            }
+    }
+
+private slots:
+    void initTestCase() { qInfo("seed %u", m_seed); }
+
+    void everyTypeHasItsProduct_data() { addTablesAndTypes(); }
+    void everyTypeHasItsProduct()
+    {
+        QFETCH(const CpuKernels*, table);
+        QFETCH(TensorType, type);
+        QVERIFY(table->matmul[std::size_t(type)]);
+    }
+
+    void productsMatchDoubles_data() { addTablesAndTypes(); }
+    void productsMatchDoubles()
+    {
+        QFETCH(const CpuKernels*, table);
+        QFETCH(TensorType, type);
+        std::mt19937 rng(m_seed);
+        const int block = kernels::type_traits(type).block_len;
+        const int shortest = isFloat(type) ? 1 : block;
+        const int odd = isFloat(type) ? 77 : 13 * block;
+        for (int n : {shortest, odd, 1024})
+            for (auto [rows, tokens] : {std::pair{1, 1}, {3, 2}, {35, 1}, {21, 5}, {33, 19}})
+                compareWithDoubles(*table, makeCase(type, n, rows, tokens, Fill::Random, rng));
+    }
+
+    void extremeWeightsDoNotSaturate_data() { addTablesAndTypes(); }
+    void extremeWeightsDoNotSaturate()
+    {
+        QFETCH(const CpuKernels*, table);
+        QFETCH(TensorType, type);
+        std::mt19937 rng(m_seed);
+        for (Fill fill : {Fill::AllOnes, Fill::AllZeros, Fill::TopBits})
+            for (int tokens : {1, 16}) {
+                Case c = makeCase(type, 512, 4, tokens, fill, rng);
+                for (float x : {1.0f, -1.0f}) {  // every activation at +-127
+                    const std::vector<float> flat(std::size_t(c.n) * std::size_t(tokens), x);
+                    c.x = rounded(kernels::activation_of(type), c.n, tokens, flat);
+                    compareWithDoubles(*table, c);
+                }
+            }
+    }
+
+    void bitsDoNotDependOnTheDivision_data() { addTablesAndTypes(); }
+    void bitsDoNotDependOnTheDivision()
+    {
+        QFETCH(const CpuKernels*, table);
+        QFETCH(TensorType, type);
+        std::mt19937 rng(m_seed);
+        const int n = isFloat(type) ? 1000 : 5 * std::max(256, kernels::type_traits(type).block_len);
+        const Case c =
+            makeCase(type, n + (kernels::type_traits(type).block_len == 32 ? 96 : 0), 71, 45, Fill::Random, rng);
+        const auto matmul = table->matmul[std::size_t(type)];
+        std::vector<float> whole;
+        matmul(c.product(whole));
+
+        for (int pieceRows : {1, 7, 16, 40})
+            for (int pieceTokens : {1, 2, 3, 5, 13, 32}) {
+                std::vector<float> pieces;
+                const kernels::MatMul all = c.product(pieces);
+                for (int r = 0; r < c.rows; r += pieceRows)
+                    for (int t = 0; t < c.tokens; t += pieceTokens) {
+                        kernels::MatMul piece = all;
+                        piece.rows = std::min(pieceRows, c.rows - r);
+                        piece.tokens = std::min(pieceTokens, c.tokens - t);
+                        piece.weights += std::size_t(r) * kernels::row_bytes(c.type, c.n);
+                        piece.x += std::size_t(t) * c.x.stride;
+                        piece.out += std::size_t(t) * all.out_stride + std::size_t(r);
+                        matmul(piece);
+                    }
+                QVERIFY2(std::memcmp(whole.data(), pieces.data(), whole.size() * 4) == 0,
+                         qPrintable(QString("%1 rows, %2 tokens a piece").arg(pieceRows).arg(pieceTokens)));
+            }
+    }
+
+    void writesNothingOutsideItsRows_data() { addTablesAndTypes(); }
+    void writesNothingOutsideItsRows()
+    {
+        QFETCH(const CpuKernels*, table);
+        QFETCH(TensorType, type);
+        std::mt19937 rng(m_seed);
+        for (int tokens : {1, 9}) {
+            const Case c = makeCase(type, 256, 5, tokens, Fill::Random, rng);
+            const std::size_t stride = 64;
+            std::vector<float> out(stride * std::size_t(tokens), -12345.0f);
+            table->matmul[std::size_t(type)](
+                {c.n, c.rows, c.weights.data(), tokens, c.x.bytes.data(), c.x.stride, out.data(), stride});
+            for (std::size_t i = 0; i < out.size(); ++i)
+                QCOMPARE(out[i] == -12345.0f, i % stride >= 5);
+        }
+    }
+};
+
+QTEST_APPLESS_MAIN(TestMatMul)
+#include "tst_matmul.moc"
