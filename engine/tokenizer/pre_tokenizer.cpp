@@ -1,0 +1,196 @@
+// The patterns that cut text into words, run by PCRE2.
+#include "engine/tokenizer/pre_tokenizer.h"
+
+#include "engine/tokenizer/utf8.h"
+
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
+
+#include <string>
+#include <utility>
+
+namespace engine {
+
+namespace {
+
+/// Part of a text. Only valid UTF-8 is searched.
+struct Piece {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+    bool utf8 = true;
+};
+
+struct FreeCode {
+    void operator()(pcre2_code* code) const { pcre2_code_free(code); }
+};
+struct FreeMatchData {
+    void operator()(pcre2_match_data* data) const { pcre2_match_data_free(data); }
+};
+struct FreeMatchContext {
+    void operator()(pcre2_match_context* context) const { pcre2_match_context_free(context); }
+};
+
+/// What one thread needs to match.
+struct Matching {
+    std::unique_ptr<pcre2_match_data, FreeMatchData> data{pcre2_match_data_create(1, nullptr)};
+    std::unique_ptr<pcre2_match_context, FreeMatchContext> context{pcre2_match_context_create(nullptr)};
+
+    Matching()
+    {
+        if (!context)
+            return;
+        pcre2_set_match_limit(context.get(), 20'000'000);  // steps of one attempt
+        pcre2_set_heap_limit(context.get(), 64 * 1024);    // KiB
+    }
+};
+
+// PCRE2 counts U+180E as white space, Unicode and the models' tokenizers do not: the classes are written out.
+constexpr std::string_view kSpaces =
+    R"(\t-\r\x20\x{85}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000})";
+
+/// \s and \S become classes; \s may stand inside one.
+std::string with_spaces_written_out(std::string_view pattern)
+{
+    std::string out;
+    bool in_class = false;
+    for (std::size_t i = 0; i < pattern.size(); ++i) {
+        const char c = pattern[i];
+        const char next = i + 1 < pattern.size() ? pattern[i + 1] : '\0';
+        if (c == '\\' && (next == 's' || next == 'S')) {
+            const std::string_view open = in_class ? "" : next == 's' ? "[" : "[^";
+            out.append(open).append(kSpaces).append(in_class ? "" : "]");
+            ++i;
+        } else if (c == '\\') {
+            out.append(pattern.substr(i++, 2));
+        } else {
+            in_class = in_class ? c != ']' : c == '[';
+            out.push_back(c);
+        }
+    }
+    return out;
+}
+
+std::vector<Piece> pieces_by_validity(std::string_view text)
+{
+    std::vector<Piece> pieces;
+    for (std::size_t at = 0; at < text.size();) {
+        const Utf8Look look = look_at_utf8(text, at);
+        const bool utf8 = look.kind == Utf8Look::Kind::Character;
+        if (pieces.empty() || pieces.back().utf8 != utf8)
+            pieces.push_back({at, at, utf8});
+        at += look.bytes;
+        pieces.back().end = at;
+    }
+    return pieces;
+}
+
+}  // namespace
+
+/// One compiled pattern.
+class PreTokenizer::Pattern
+{
+public:
+    static Result<Pattern> compile(std::string_view text)
+    {
+        const std::string pattern = with_spaces_written_out(text);
+        int error = 0;
+        PCRE2_SIZE at = 0;
+        Pattern result;
+        result.code_.reset(pcre2_compile(reinterpret_cast<PCRE2_SPTR>(pattern.data()), pattern.size(),
+                                         PCRE2_UTF | PCRE2_UCP | PCRE2_DOLLAR_ENDONLY, &error, &at, nullptr));
+        if (!result.code_)
+            return fail(Error::Code::Internal, "a word pattern does not compile, at character " + std::to_string(at));
+        pcre2_jit_compile(result.code_.get(), PCRE2_JIT_COMPLETE);  // where it fails, the interpreter does the work
+        return result;
+    }
+
+    /// Cuts `piece` of the text: what matches is a piece, and what lies between two matches is one.
+    void cut(std::string_view text, Piece piece, const Matching& with, std::vector<Piece>& out) const
+    {
+        // The end of a piece is the end of the text to a look-ahead, as it is to the tokenizers we agree with.
+        const std::string_view subject = text.substr(piece.begin, piece.end - piece.begin);
+        const auto add = [&](std::size_t begin, std::size_t end) {
+            if (begin < end)
+                out.push_back({piece.begin + begin, piece.begin + end});
+        };
+        std::size_t done = 0;
+        for (std::size_t from = 0; from < subject.size();) {
+            if (!match(subject, from, with))
+                break;
+            const PCRE2_SIZE* ends = pcre2_get_ovector_pointer(with.data.get());
+            if (ends[1] <= from) {  // an empty match would never end
+                from += utf8_step(subject, from);
+                continue;
+            }
+            add(done, ends[0]);
+            add(ends[0], ends[1]);
+            done = from = ends[1];
+        }
+        add(done, subject.size());
+    }
+
+private:
+    /// False also where the pattern gives up (a limit): the rest of the piece is then one word, and nothing is lost.
+    bool match(std::string_view subject, std::size_t from, const Matching& with) const
+    {
+        // Each call would look at the whole subject again to check it, which it has passed.
+        std::uint32_t options = PCRE2_NO_UTF_CHECK;
+        const auto run = [&] {
+            return pcre2_match(code_.get(), reinterpret_cast<PCRE2_SPTR>(subject.data()), subject.size(), from, options,
+                               with.data.get(), with.context.get());
+        };
+        int found = run();
+        if (found == PCRE2_ERROR_JIT_STACKLIMIT) {
+            options |= PCRE2_NO_JIT;
+            found = run();
+        }
+        return found >= 0;  // 0: more groups than asked for
+    }
+
+    std::unique_ptr<pcre2_code, FreeCode> code_;
+};
+
+PreTokenizer::PreTokenizer(const PreTokenizerRule& rule)
+    : rule_(&rule)
+{
+}
+
+PreTokenizer::PreTokenizer(PreTokenizer&&) noexcept = default;
+PreTokenizer& PreTokenizer::operator=(PreTokenizer&&) noexcept = default;
+PreTokenizer::~PreTokenizer() = default;
+
+Result<PreTokenizer> PreTokenizer::make(const PreTokenizerRule& rule)
+{
+    PreTokenizer words(rule);
+    for (const std::string_view text : rule.patterns) {
+        auto pattern = Pattern::compile(text);
+        if (!pattern)
+            return tl::unexpected(pattern.error());
+        words.patterns_.push_back(std::move(*pattern));
+    }
+    return words;
+}
+
+std::vector<std::size_t> PreTokenizer::word_ends(std::string_view text) const
+{
+    std::vector<Piece> pieces = pieces_by_validity(text);
+    const Matching matching;
+    if (matching.data && matching.context) {
+        for (const Pattern& pattern : patterns_) {
+            std::vector<Piece> cut;
+            for (const Piece& piece : pieces)
+                if (piece.utf8)
+                    pattern.cut(text, piece, matching, cut);
+                else
+                    cut.push_back(piece);
+            pieces = std::move(cut);
+        }
+    }
+    std::vector<std::size_t> ends;
+    ends.reserve(pieces.size());
+    for (const Piece& piece : pieces)
+        ends.push_back(piece.end);
+    return ends;
+}
+
+}  // namespace engine

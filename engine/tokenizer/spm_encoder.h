@@ -1,0 +1,28 @@
+// SentencePiece vocabularies (tokenizer.ggml.model "llama"): the pair of neighbours with the best score is joined
+// first.
+#pragma once
+
+#include "engine/tokenizer/text_encoder.h"
+#include "engine/tokenizer/token_index.h"
+#include "engine/tokenizer/vocabulary.h"
+
+namespace engine {
+
+/// Joins characters to tokens by score; n characters take n log n steps. A character that is no token becomes its
+/// bytes, or the unknown token where the vocabulary has no bytes. Refers to vocabulary and index.
+class SpmEncoder : public TextEncoder
+{
+public:
+    SpmEncoder(const Vocabulary& vocabulary, const TokenIndex& index, bool add_space_prefix);
+
+    void encode(std::string_view text, std::size_t base, bool space_due, std::vector<Token>& out) const override;
+
+private:
+    void append_bytes(std::string_view bytes, std::size_t origin, std::vector<Token>& out) const;
+
+    const Vocabulary& vocabulary_;
+    const TokenIndex& index_;
+    const bool add_space_prefix_;
+};
+
+}  // namespace engine

@@ -1,0 +1,42 @@
+// Plain text to tokens: the two families behind one door.
+#pragma once
+
+#include "engine/tokenizer/token.h"
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace engine {
+
+/// Encodes text that holds no special tokens. Immutable: any thread may call it.
+class TextEncoder
+{
+public:
+    virtual ~TextEncoder() = default;
+
+    /// Appends the tokens of `text`, which begins at byte `base` of the whole text. space_due: the text starts a
+    /// sentence of its own; a family whose words begin with a space puts one before it.
+    virtual void encode(std::string_view text, std::size_t base, bool space_due, std::vector<Token>& out) const = 0;
+};
+
+/// A text as SentencePiece sees it: each space is written as "▁" (U+2581), each character stands by itself.
+struct EscapedText {
+    struct Character {
+        std::uint32_t begin = 0;  // in bytes
+        std::uint32_t end = 0;
+        std::uint32_t origin = 0;  // byte offset in the whole text
+    };
+    std::string bytes;
+    std::vector<Character> characters;
+
+    void clear();
+    void append(std::string_view text, std::size_t base);
+    void append_character(std::string_view character, std::size_t origin);
+};
+
+/// A "▁" in a token is a space in the text.
+std::string unescape_spaces(std::string_view token_text);
+
+}  // namespace engine
