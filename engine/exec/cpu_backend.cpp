@@ -1,0 +1,217 @@
+#include "engine/exec/cpu_backend.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace engine {
+
+namespace {
+
+// Rows of a batch from which on an elementwise operation is worth waking the workers.
+constexpr int kRowsWorthSharing = 4;
+
+}  // namespace
+
+CpuBackend::CpuBackend(const Hyperparameters& h, int max_rows, int block_tokens, int threads)
+    : kernels_(kernels::cpu_kernels())
+    , pool_(std::make_unique<ThreadPool>(threads))
+    , block_tokens_(block_tokens)
+    , key_length_(h.key_length)
+    , value_length_(h.value_length)
+{
+    for (const LayerParameters& layer : h.layers) {
+        max_heads_ = std::max(max_heads_, layer.heads);
+        max_group_ = std::max(max_group_, layer.heads / layer.kv_heads);
+    }
+    allocate_attention_scratch();
+    if (h.experts > 0) {
+        const int pairs = max_rows * h.experts_used;
+        router_logits_ = Rows(max_rows, h.experts);
+        expert_in_ = Rows(pairs, h.embedding_length);
+        expert_gate_up_ = Rows(pairs, 2 * h.expert_ffn_length);
+        expert_hidden_ = Rows(pairs, h.expert_ffn_length);
+        expert_out_ = Rows(pairs, h.embedding_length);
+        chosen_expert_.resize(std::size_t(pairs));
+        chosen_weight_.resize(std::size_t(pairs));
+        sorted_position_.resize(std::size_t(pairs));
+        sorted_.resize(std::size_t(pairs));
+        expert_count_.resize(std::size_t(h.experts));
+        active_experts_.reserve(std::size_t(h.experts));
+    }
+}
+
+void CpuBackend::set_threads(int threads)
+{
+    pool_ = std::make_unique<ThreadPool>(threads);
+    allocate_attention_scratch();
+}
+
+std::size_t CpuBackend::scratch_bytes() const
+{
+    const std::size_t per_head = std::size_t(max_group_) * std::size_t(2 + value_length_ + key_length_ + block_tokens_);
+    return router_logits_.bytes() + expert_in_.bytes() + expert_gate_up_.bytes() + expert_hidden_.bytes() +
+           expert_out_.bytes() + attention_.size() * per_head * 4;
+}
+
+void CpuBackend::embed(const Matrix& table, std::span<const int> ids, float scale, Rows& out)
+{
+    out.set_shape(int(ids.size()), table.n);
+    const std::size_t row_bytes = kernels::row_bytes(table.type, table.n);
+    pool_->for_each(int(ids.size()), kRowsWorthSharing, [&](int begin, int end, int) {
+        for (int t = begin; t < end; ++t) {
+            float* row = out.row(t);
+            kernels_.dequantize(table.type, table.n, table.data + std::size_t(ids[std::size_t(t)]) * row_bytes, row);
+            if (scale != 1.0f)
+                for (int i = 0; i < table.n; ++i)
+                    row[i] *= scale;
+        }
+    });
+}
+
+void CpuBackend::rms_norm(Rows& x, Vector weight, float epsilon, Rows& out)
+{
+    out.set_shape(x.count(), x.cols());
+    pool_->for_each(x.count(), kRowsWorthSharing, [&](int begin, int end, int) {
+        for (int t = begin; t < end; ++t)
+            kernels_.rms_norm(x.cols(), x.row(t), weight, epsilon, out.row(t));
+    });
+}
+
+void CpuBackend::norm_heads(Rows& x, int col, int heads, int length, Vector weight, float epsilon)
+{
+    x.changed();
+    pool_->for_each(x.count(), kRowsWorthSharing, [&](int begin, int end, int) {
+        for (int t = begin; t < end; ++t)
+            for (int head = 0; head < heads; ++head) {
+                float* values = x.row(t) + col + head * length;
+                kernels_.rms_norm(length, values, weight, epsilon, values);
+            }
+    });
+}
+
+void CpuBackend::rope_heads(Rows& x, int col, int heads, int length, const Rotation& rotation)
+{
+    x.changed();
+    pool_->for_each(x.count(), kRowsWorthSharing, [&](int begin, int end, int) {
+        for (int t = begin; t < end; ++t)
+            for (int head = 0; head < heads; ++head)
+                kernels_.rope(rotation.neox, 2 * rotation.pairs, rotation.cos + std::size_t(t) * rotation.pairs,
+                              rotation.sin + std::size_t(t) * rotation.pairs, x.row(t) + col + head * length);
+    });
+}
+
+void CpuBackend::round_rows(Rows& x)
+{
+    if (x.rounded())
+        return;
+    x.q8(0);  // allocated before the workers ask for their rows
+    pool_->for_each(x.count(), kRowsWorthSharing, [&](int begin, int end, int) {
+        for (int t = begin; t < end; ++t)
+            kernels_.quantize_q8(x.cols(), x.row(t), x.q8(t));
+    });
+    x.set_rounded();
+}
+
+/// Weight rows in a piece of work: enough pieces for an even finish, each long enough to stream well.
+int CpuBackend::row_grain(int rows, int tokens) const
+{
+    const int pieces = pool_->size() * (tokens > 1 ? 16 : 8);
+    return std::clamp(rows / pieces / 16 * 16, 16, 256);
+}
+
+void CpuBackend::run_product(const Product& product, Rows& x, int first_row, int tokens, int begin, int end,
+                             Rows& out) const
+{
+    const Matrix& m = *product.matrix;
+    const bool as_floats = kernels::activation_of(m.type) == kernels::Activation::F32;
+    kernels::MatMul args;
+    args.n = m.n;
+    args.rows = end - begin;
+    args.weights = m.data + std::size_t(begin) * kernels::row_bytes(m.type, m.n);
+    args.tokens = tokens;
+    args.x = as_floats ? reinterpret_cast<const std::byte*>(x.row(first_row)) : x.q8(first_row);
+    args.x_stride = as_floats ? std::size_t(x.cols()) * 4 : x.q8_stride();
+    args.out = out.row(first_row) + product.out_col + begin;
+    args.out_stride = std::size_t(out.cols());
+    kernels_.matmul[std::size_t(m.type)](args);
+    if (product.bias)
+        for (int t = 0; t < tokens; ++t)
+            kernels_.add(args.rows, product.bias + begin, args.out + std::size_t(t) * args.out_stride);
+}
+
+void CpuBackend::products(Rows& x, std::span<const Product> products, Rows& out)
+{
+    int total_rows = 0, out_cols = 0;
+    for (const Product& p : products) {
+        total_rows += p.matrix->rows;
+        out_cols = std::max(out_cols, p.out_col + p.matrix->rows);
+        if (kernels::activation_of(p.matrix->type) == kernels::Activation::Q8)
+            round_rows(x);
+    }
+    out.set_shape(x.count(), out_cols);
+    // Pieces never cross from one matrix to the next.
+    const int grain = row_grain(total_rows, x.count());
+    int pieces = 0;
+    for (const Product& p : products)
+        pieces += (p.matrix->rows + grain - 1) / grain;
+    pool_->for_each(pieces, 1, [&](int begin, int end, int) {
+        for (int piece = begin; piece < end; ++piece) {
+            int first = piece;
+            for (const Product& p : products) {
+                const int of_this = (p.matrix->rows + grain - 1) / grain;
+                if (first < of_this) {
+                    run_product(p, x, 0, x.count(), first * grain, std::min((first + 1) * grain, p.matrix->rows), out);
+                    break;
+                }
+                first -= of_this;
+            }
+        }
+    });
+}
+
+void CpuBackend::gated(Gate gate, const Rows& gate_up, Rows& out)
+{
+    // gpt-oss (arXiv 2508.10925): swiglu with a clamp and a residual of one.
+    constexpr float kOaiAlpha = 1.702f, kOaiLimit = 7.0f;
+    const int n = gate_up.cols() / 2;
+    out.set_shape(gate_up.count(), n);
+    pool_->for_each(gate_up.count(), kRowsWorthSharing, [&](int begin, int end, int) {
+        for (int t = begin; t < end; ++t) {
+            const float* g = gate_up.row(t);
+            const float* up = g + n;
+            switch (gate) {
+            case Gate::Silu:
+                kernels_.silu_mul(n, g, up, out.row(t));
+                break;
+            case Gate::Gelu:
+                kernels_.gelu_mul(n, g, up, out.row(t));
+                break;
+            case Gate::SwigluOai:
+                kernels_.swiglu_oai(n, g, up, kOaiAlpha, kOaiLimit, out.row(t));
+                break;
+            }
+        }
+    });
+}
+
+void CpuBackend::add(const Rows& y, Rows& x)
+{
+    x.changed();
+    pool_->for_each(x.count(), kRowsWorthSharing, [&](int begin, int end, int) {
+        for (int t = begin; t < end; ++t)
+            kernels_.add(x.cols(), y.row(t), x.row(t));
+    });
+}
+
+void CpuBackend::soft_cap(float cap, Rows& x)
+{
+    x.changed();
+    pool_->for_each(x.count(), 1, [&](int begin, int end, int) {
+        for (int t = begin; t < end; ++t)
+            for (int i = 0; i < x.cols(); ++i)
+                x.row(t)[i] = cap * std::tanh(x.row(t)[i] / cap);
+    });
+}
+
+}  // namespace engine

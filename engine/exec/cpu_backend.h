@@ -1,0 +1,86 @@
+// The decoder's operations on the CPU: kernels from the table in use, work divided among the pool's threads. Any
+// division gives the same bits (see kernels/cpu.h). One per loaded model; the engine's thread calls it.
+#pragma once
+
+#include "engine/exec/backend.h"
+#include "engine/exec/thread_pool.h"
+
+#include <vector>
+
+namespace engine {
+
+class CpuBackend final : public Backend
+{
+public:
+    /// Allocates all scratch. `max_rows`: tokens of the largest batch. Throws std::bad_alloc.
+    CpuBackend(const Hyperparameters& h, int max_rows, int block_tokens, int threads);
+
+    /// Between steps only.
+    void set_threads(int threads);
+    int threads() const { return pool_->size(); }
+    ThreadPool& pool() { return *pool_; }
+    std::size_t scratch_bytes() const;
+
+    void embed(const Matrix& table, std::span<const int> ids, float scale, Rows& out) override;
+    void rms_norm(Rows& x, Vector weight, float epsilon, Rows& out) override;
+    void norm_heads(Rows& x, int col, int heads, int length, Vector weight, float epsilon) override;
+    void rope_heads(Rows& x, int col, int heads, int length, const Rotation& rotation) override;
+    void products(Rows& x, std::span<const Product> products, Rows& out) override;
+    void gated(Gate gate, const Rows& gate_up, Rows& out) override;
+    void add(const Rows& y, Rows& x) override;
+    void soft_cap(float cap, Rows& x) override;
+    void store_kv(const Rows& qkv, const HeadLayout& heads, int l, KvCache& cache, const KvSequence& sequence,
+                  int first) override;
+    void attend(const Rows& qkv, const AttentionParameters& p, int l, const KvCache& cache, const KvSequence& sequence,
+                int first, Rows& out) override;
+    void experts(Rows& x, const LayerWeights& w, const ExpertParameters& p, Rows& out) override;
+
+private:
+    // ---- attention (cpu_attention.cpp) ----
+    struct AttentionScratch {
+        AlignedArray<float> q;        // (kTileRows, group, key_length), scaled
+        AlignedArray<float> scores;   // (group, block_tokens)
+        AlignedArray<float> partial;  // (group, 2 + value_length): max, sum, then out
+        AlignedArray<float> sums;     // (kTileRows, group, 2 + value_length), merged so far
+    };
+    struct AttendTile;
+    void attend_tile(const AttendTile& tile, AttentionScratch& scratch) const;
+    void allocate_attention_scratch();
+
+    // ---- experts (cpu_experts.cpp) ----
+    struct Chosen {  // one (row, slot) pair, sorted by expert
+        int row = 0;
+        int slot = 0;
+    };
+    struct ExpertRange {
+        int expert = 0;
+        int first = 0, count = 0;  // of the sorted pairs
+    };
+    void route(Rows& x, const LayerWeights& w, const ExpertParameters& p);
+    void sort_by_expert(int rows, const ExpertParameters& p);
+    void expert_products(Rows& x, const Matrix& stack, Vector bias, Rows& out, int out_col);
+
+    void round_rows(Rows& x);
+    int row_grain(int rows, int tokens) const;
+    void run_product(const Product& product, Rows& x, int first_row, int tokens, int begin, int end, Rows& out) const;
+
+    const kernels::CpuKernels& kernels_;
+    std::unique_ptr<ThreadPool> pool_;
+    int block_tokens_;
+    int max_heads_ = 0, max_group_ = 0, key_length_ = 0, value_length_ = 0;
+    std::vector<AttentionScratch> attention_;  // (threads,)
+
+    Rows router_logits_;                // (rows, experts)
+    Rows expert_in_;                    // (rows * used, dim), sorted by expert
+    Rows expert_gate_up_;               // (rows * used, 2 expert_ffn)
+    Rows expert_hidden_;                // (rows * used, expert_ffn)
+    Rows expert_out_;                   // (rows * used, dim)
+    std::vector<int> chosen_expert_;    // (rows, used), best first
+    std::vector<float> chosen_weight_;  // (rows, used)
+    std::vector<int> sorted_position_;  // (rows, used) where each pair went
+    std::vector<Chosen> sorted_;        // (rows * used,)
+    std::vector<int> expert_count_;     // (experts,)
+    std::vector<ExpertRange> active_experts_;
+};
+
+}  // namespace engine

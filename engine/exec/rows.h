@@ -1,0 +1,88 @@
+// A buffer of activations: `count` rows of `cols` floats without gaps, and the same rows rounded to 8 bits where a
+// product wants them. Allocated once, at load.
+#pragma once
+
+#include "kernels/cpu.h"
+
+#include <cassert>
+#include <cstddef>
+#include <memory>
+#include <new>
+
+namespace engine {
+
+struct FreeAligned64 {
+    void operator()(void* p) const { ::operator delete[](p, std::align_val_t{64}); }
+};
+
+template <class T>
+using AlignedArray = std::unique_ptr<T[], FreeAligned64>;
+
+/// Throws std::bad_alloc; load() turns that into an error.
+template <class T>
+AlignedArray<T> aligned_array(std::size_t count)
+{
+    return AlignedArray<T>(static_cast<T*>(::operator new[](count * sizeof(T), std::align_val_t{64})));
+}
+
+class Rows
+{
+public:
+    Rows() = default;
+    Rows(int capacity_rows, int capacity_cols)
+        : capacity_rows_(capacity_rows)
+        , capacity_cols_(capacity_cols)
+        , cols_(capacity_cols)
+        , values_(aligned_array<float>(std::size_t(capacity_rows) * std::size_t(capacity_cols)))
+    {
+    }
+
+    int cols() const { return cols_; }
+    int count() const { return count_; }
+
+    /// What the buffer holds from now on; the values are to be written.
+    void set_shape(int count, int cols)
+    {
+        assert(count <= capacity_rows_ && cols <= capacity_cols_);
+        count_ = count;
+        cols_ = cols;
+        rounded_ = false;
+    }
+
+    float* row(int r) { return values_.get() + std::size_t(r) * std::size_t(cols_); }
+    const float* row(int r) const { return values_.get() + std::size_t(r) * std::size_t(cols_); }
+
+    /// The rows were written in place: their 8-bit copy is stale.
+    void changed() { rounded_ = false; }
+
+    // The 8-bit copy, made by the backend when a product first wants it.
+    bool rounded() const { return rounded_; }
+    void set_rounded() { rounded_ = true; }
+    std::size_t q8_stride() const { return kernels::activation_row_bytes(kernels::Activation::Q8, cols_); }
+    std::byte* q8(int r)
+    {
+        if (!q8_)
+            q8_ = aligned_array<std::byte>(q8_capacity_bytes());
+        return q8_.get() + q8_stride() * std::size_t(r);
+    }
+    std::size_t bytes() const
+    {
+        return std::size_t(capacity_rows_) * std::size_t(capacity_cols_) * 4 + (q8_ ? q8_capacity_bytes() : 0);
+    }
+
+private:
+    std::size_t q8_capacity_bytes() const
+    {
+        return kernels::activation_row_bytes(kernels::Activation::Q8, capacity_cols_) * std::size_t(capacity_rows_);
+    }
+
+    int capacity_rows_ = 0;
+    int capacity_cols_ = 0;
+    int count_ = 0;
+    int cols_ = 0;
+    bool rounded_ = false;
+    AlignedArray<float> values_;
+    AlignedArray<std::byte> q8_;
+};
+
+}  // namespace engine

@@ -1,0 +1,45 @@
+// Tokenizer and chat template by themselves, without loading a model.
+#pragma once
+
+#include "engine/result.h"
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace engine {
+
+struct TokenizeOptions {
+    bool bos = true;       // as the model asks for it; false: none
+    bool specials = true;  // special tokens in the text become their ids
+};
+
+struct TokenizedText {
+    std::vector<int> ids;
+    std::vector<std::string> warnings;
+};
+
+/// Works on vocabulary-only files too.
+Result<TokenizedText> tokenize(const std::filesystem::path& model, std::string_view text, const TokenizeOptions& options);
+
+struct TemplateRequest {
+    std::string messages_json;                 // an array, or an object of all the template's variables
+    bool generation_prompt = true;
+    std::optional<std::string> bos, eos;       // else the model's
+    std::string tools_json;                    // an array; empty: none
+    std::string arguments_json;                // an object; empty: none
+    std::string now;                           // "2026-07-26T12:00:00"; empty: the clock
+};
+
+/// The chat template of a model file, or ChatML where it has none.
+struct TemplateSource {
+    std::string text;
+    std::string bos, eos;
+};
+Result<TemplateSource> read_template(const std::filesystem::path& model);
+
+Result<std::string> render_template(const TemplateSource& source, const TemplateRequest& request);
+
+}  // namespace engine
