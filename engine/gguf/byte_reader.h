@@ -8,8 +8,7 @@
 #include <span>
 #include <string_view>
 
-namespace engine
-{
+namespace engine {
 
 /// A position in a span of bytes that never leaves it: what does not fit is an empty optional.
 /// A value, used on one thread; the bytes belong to somebody else.
@@ -60,7 +59,7 @@ public:
 
 private:
     std::span<const std::byte> bytes_;
-    std::size_t position_; // <= bytes_.size()
+    std::size_t position_;  // <= bytes_.size()
 };
 
-} // namespace engine
+}  // namespace engine

@@ -10,10 +10,8 @@
 #include <new>
 #include <numeric>
 
-namespace engine
-{
-namespace
-{
+namespace engine {
+namespace {
 
 constexpr std::size_t kHeaderBytes = 4 + 4 + 8 + 8;
 constexpr std::int64_t kDefaultAlignment = 32;
@@ -103,7 +101,7 @@ struct Split {
 Result<Split> read_split(const Metadata& metadata)
 {
     const Split split = {metadata.integer("split.no").value_or(0), metadata.integer("split.count").value_or(1)};
-    if (split.count == 0) // written by some programs for "not split"
+    if (split.count == 0)  // written by some programs for "not split"
         return Split{};
     if (split.count < 1 || split.count > 99999 || split.part < 0 || split.part >= split.count)
         return fail(Error::Code::BadFile, "the file says it is part " + std::to_string(split.part) + " of " +
@@ -111,7 +109,7 @@ Result<Split> read_split(const Metadata& metadata)
     return split;
 }
 
-} // namespace
+}  // namespace
 
 Result<GgufFile> GgufFile::open(const std::filesystem::path& path)
 try {
@@ -150,10 +148,12 @@ try {
             return tl::unexpected(added.error());
     if (auto indexed = gguf.index_tensors(); !indexed)
         return tl::unexpected(indexed.error());
+    if (auto whole = gguf.still_whole(); !whole)
+        return tl::unexpected(whole.error());
     return gguf;
 } catch (const std::bad_alloc&) {
     return fail(Error::Code::NoMemory, "there is not enough memory to read the file's header");
-} catch (const std::exception& error) { // a path that the file system's library cannot convert
+} catch (const std::exception& error) {  // a path that the file system's library cannot convert
     return fail(Error::Code::CannotRead, std::string("cannot read the file: ") + error.what());
 }
 
@@ -236,11 +236,20 @@ std::uint64_t GgufFile::file_bytes() const
     return bytes;
 }
 
+Status GgufFile::still_whole() const
+{
+    for (std::size_t i = 0; i < parts_.size(); ++i)
+        if (parts_[i].lost())
+            return tl::unexpected(
+                at(paths_[i], {Error::Code::CannotRead, "the file was cut off or went away while it was in use"}));
+    return {};
+}
+
 const MappedFile* GgufFile::part_of(std::span<const std::byte> bytes) const
 {
     for (const MappedFile& part : parts_) {
         const std::byte* begin = part.bytes().data();
-        const std::less_equal<const std::byte*> ordered; // unrelated pointers have an order only with this
+        const std::less_equal<const std::byte*> ordered;  // unrelated pointers have an order only with this
         if (ordered(begin, bytes.data()) && ordered(bytes.data() + bytes.size(), begin + part.bytes().size()))
             return &part;
     }
@@ -259,4 +268,4 @@ void GgufFile::prefetch_pages(std::span<const std::byte> bytes) const
         part->prefetch(static_cast<std::size_t>(bytes.data() - part->bytes().data()), bytes.size());
 }
 
-} // namespace engine
+}  // namespace engine

@@ -16,20 +16,19 @@
 #include <string_view>
 #include <vector>
 
-namespace engine
-{
+namespace engine {
 
 struct GgufTensor {
     std::string name;
-    std::array<std::int64_t, 4> dims = {1, 1, 1, 1}; // length of a row first; unused ones are 1, none is 0
+    std::array<std::int64_t, 4> dims = {1, 1, 1, 1};  // length of a row first; unused ones are 1, none is 0
     int num_dims = 0;
-    kernels::TensorType type = {};    // as in the file; one we cannot compute with where can_compute() is false
-    std::span<const std::byte> bytes; // in the mapped file; empty where even the size of the type is not known
-    int file = 0;                     // which part of a split model
+    kernels::TensorType type = {};     // as in the file; one we cannot compute with where can_compute() is false
+    std::span<const std::byte> bytes;  // in the mapped file; empty where even the size of the type is not known
+    int file = 0;                      // which part of a split model
 
-    std::int64_t elements() const { return dims[0] * dims[1] * dims[2] * dims[3]; } // cannot overflow: checked
+    std::int64_t elements() const { return dims[0] * dims[1] * dims[2] * dims[3]; }  // cannot overflow: checked
     bool can_compute() const { return kernels::type_traits(static_cast<std::uint32_t>(type)) != nullptr; }
-    std::string type_name() const; // "Q4_K"; "type 99" where the id is new to us
+    std::string type_name() const;  // "Q4_K"; "type 99" where the id is new to us
 };
 
 /// Owns the mapped parts; strings and tensor bytes are views into them and live as long as this does (moving it is
@@ -51,11 +50,15 @@ public:
     std::optional<std::uint64_t> array_length(std::string_view key) const { return metadata_.array_length(key); }
     std::vector<Metadata::Printed> printed_metadata() const { return metadata_.printed(); }
 
-    const GgufTensor* tensor(std::string_view name) const; // null: there is none
+    const GgufTensor* tensor(std::string_view name) const;  // null: there is none
     std::span<const GgufTensor> tensors() const { return tensors_; }
 
-    std::uint64_t file_bytes() const; // of all parts
+    std::uint64_t file_bytes() const;  // of all parts
     const std::vector<std::filesystem::path>& paths() const { return paths_; }
+
+    /// Fails with a sentence once a read found that a part had been cut off or could not be read any more (zeros were
+    /// read in its place). Ask after each step that read weights from here, before its result is believed.
+    Status still_whole() const;
 
     /// Gives back the RAM of mapped bytes (a tensor's, or part of them), for instance after they were repacked.
     void release_pages(std::span<const std::byte> bytes) const;
@@ -70,11 +73,11 @@ private:
     Status index_tensors();
     const MappedFile* part_of(std::span<const std::byte> bytes) const;
 
-    Metadata metadata_; // of the first part
+    Metadata metadata_;  // of the first part
     std::vector<MappedFile> parts_;
     std::vector<std::filesystem::path> paths_;
-    std::vector<GgufTensor> tensors_;    // in the order of parts and of each part's list
-    std::vector<std::uint32_t> by_name_; // indices into tensors_, sorted: a hostile file cannot make names collide
+    std::vector<GgufTensor> tensors_;     // in the order of parts and of each part's list
+    std::vector<std::uint32_t> by_name_;  // indices into tensors_, sorted: a hostile file cannot make names collide
 };
 
-} // namespace engine
+}  // namespace engine

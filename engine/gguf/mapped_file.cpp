@@ -3,20 +3,20 @@
 
 #include <utility>
 
-namespace engine
-{
+namespace engine {
 
 MappedFile::MappedFile(MappedFile&& other) noexcept
     : bytes_(std::exchange(other.bytes_, {}))
+    , held_(std::exchange(other.held_, nullptr))
+    , guard_(std::move(other.guard_))
 {
 }
 
 MappedFile& MappedFile::operator=(MappedFile&& other) noexcept
 {
-    if (this != &other) {
-        unmap();
-        bytes_ = std::exchange(other.bytes_, {});
-    }
+    std::swap(bytes_, other.bytes_);
+    std::swap(held_, other.held_);
+    std::swap(guard_, other.guard_);
     return *this;
 }
 
@@ -27,8 +27,8 @@ MappedFile::~MappedFile()
 
 std::string path_text(const std::filesystem::path& path)
 {
-    const std::u8string text = path.u8string(); // string() would throw on Windows where the code page lacks a letter
+    const std::u8string text = path.u8string();  // string() would throw on Windows where the code page lacks a letter
     return {text.begin(), text.end()};
 }
 
-} // namespace engine
+}  // namespace engine

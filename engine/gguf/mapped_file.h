@@ -1,17 +1,17 @@
 // A whole file as read-only memory.
 #pragma once
 
+#include "engine/gguf/guarded_read.h"
 #include "engine/result.h"
 
 #include <cstddef>
 #include <filesystem>
 #include <span>
 
-namespace engine
-{
+namespace engine {
 
 /// Maps one file for reading and unmaps it at the end. Any thread may read; one owner, movable. Pages come from the
-/// disk when they are first touched, so opening costs nothing.
+/// disk when they are first touched, so opening costs nothing. Should the file be cut off meanwhile, zeros are read.
 class MappedFile
 {
 public:
@@ -26,6 +26,10 @@ public:
 
     std::span<const std::byte> bytes() const { return bytes_; }
 
+    /// True once a read found that the file had been cut off or could not be read any more. Ask after a computation
+    /// that read from it, before its result is believed.
+    bool lost() const { return guard_.lost(); }
+
     /// Gives the RAM of these bytes back, whole pages only. They can still be read and then come from the file again.
     void release(std::size_t offset, std::size_t length) const;
 
@@ -33,16 +37,20 @@ public:
     void prefetch(std::size_t offset, std::size_t length) const;
 
 private:
-    explicit MappedFile(std::span<const std::byte> bytes)
+    explicit MappedFile(std::span<const std::byte> bytes, void* held = nullptr)
         : bytes_(bytes)
+        , held_(held)
+        , guard_(bytes)
     {
     }
     void unmap() noexcept;
 
-    std::span<const std::byte> bytes_; // begins on a page
+    std::span<const std::byte> bytes_;  // begins on a page
+    void* held_ = nullptr;              // Windows: the open file, which keeps others from writing to it
+    ReadGuard guard_;
 };
 
 /// The path as UTF-8 for a sentence, on every system.
 std::string path_text(const std::filesystem::path& path);
 
-} // namespace engine
+}  // namespace engine

@@ -12,10 +12,8 @@
 #include <system_error>
 #include <unistd.h>
 
-namespace engine
-{
-namespace
-{
+namespace engine {
+namespace {
 
 struct OpenFile {
     int fd;
@@ -46,7 +44,7 @@ std::span<std::byte> pages(std::span<const std::byte> bytes, std::size_t offset,
     const std::size_t page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
     const std::size_t first = std::min(offset, bytes.size());
     const std::size_t last = first + std::min(length, bytes.size() - first);
-    const bool to_the_end = last == bytes.size(); // nothing but zeros follows in the last page
+    const bool to_the_end = last == bytes.size();  // nothing but zeros follows in the last page
     const std::size_t begin = (inward ? first + page - 1 : first) / page * page;
     const std::size_t end = inward && !to_the_end ? last / page * page : last;
     if (begin >= end)
@@ -54,7 +52,7 @@ std::span<std::byte> pages(std::span<const std::byte> bytes, std::size_t offset,
     return {const_cast<std::byte*>(bytes.data()) + begin, end - begin};
 }
 
-} // namespace
+}  // namespace
 
 Result<MappedFile> MappedFile::open(const std::filesystem::path& path)
 {
@@ -85,6 +83,7 @@ Result<MappedFile> MappedFile::open(const std::filesystem::path& path)
 
 void MappedFile::unmap() noexcept
 {
+    guard_ = ReadGuard();
     if (!bytes_.empty())
         ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
     bytes_ = {};
@@ -102,4 +101,4 @@ void MappedFile::prefetch(std::size_t offset, std::size_t length) const
         ::madvise(range.data(), range.size(), MADV_WILLNEED);
 }
 
-} // namespace engine
+}  // namespace engine

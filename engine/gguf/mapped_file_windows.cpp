@@ -15,15 +15,19 @@
 #include <cstdint>
 #include <limits>
 #include <system_error>
+#include <utility>
 
-namespace engine
-{
-namespace
-{
+namespace engine {
+namespace {
 
 struct Handle {
     HANDLE handle;
-    ~Handle() { ::CloseHandle(handle); }
+    ~Handle()
+    {
+        if (handle)
+            ::CloseHandle(handle);
+    }
+    HANDLE give() { return std::exchange(handle, nullptr); }
 };
 
 tl::unexpected<Error> cannot_read(const std::filesystem::path& path, DWORD error)
@@ -58,7 +62,7 @@ std::span<std::byte> part(std::span<const std::byte> bytes, std::size_t offset, 
     return {const_cast<std::byte*>(bytes.data()) + first, std::min(length, bytes.size() - first)};
 }
 
-} // namespace
+}  // namespace
 
 Result<MappedFile> MappedFile::open(const std::filesystem::path& path)
 {
@@ -66,7 +70,7 @@ Result<MappedFile> MappedFile::open(const std::filesystem::path& path)
                                         FILE_ATTRIBUTE_NORMAL, nullptr);
     if (opened == INVALID_HANDLE_VALUE)
         return cannot_read(path, ::GetLastError());
-    const Handle file{opened};
+    Handle file{opened};
 
     if (::GetFileType(opened) != FILE_TYPE_DISK)
         return fail(Error::Code::CannotRead, path_text(path) + ": this is not a regular file");
@@ -82,17 +86,24 @@ Result<MappedFile> MappedFile::open(const std::filesystem::path& path)
     if (!mapped)
         return cannot_read(path, ::GetLastError());
     const Handle mapping{mapped};
-    const void* memory = ::MapViewOfFile(mapped, FILE_MAP_READ, 0, 0, 0); // keeps file and mapping alive by itself
+    const void* memory = ::MapViewOfFile(mapped, FILE_MAP_READ, 0, 0, 0);  // keeps the mapping alive by itself
     if (!memory)
         return cannot_read(path, ::GetLastError());
-    return MappedFile(std::span(static_cast<const std::byte*>(memory), static_cast<std::size_t>(length.QuadPart)));
+    return MappedFile(std::span(static_cast<const std::byte*>(memory), static_cast<std::size_t>(length.QuadPart)),
+                      file.give());
 }
 
 void MappedFile::unmap() noexcept
 {
-    if (!bytes_.empty())
+    if (bytes_.empty())
+        return;
+    const bool replaced = lost();  // then reserved memory has taken the view's place
+    guard_ = ReadGuard();
+    if (!replaced || !::VirtualFree(const_cast<std::byte*>(bytes_.data()), 0, MEM_RELEASE))
         ::UnmapViewOfFile(bytes_.data());
+    ::CloseHandle(held_);
     bytes_ = {};
+    held_ = nullptr;
 }
 
 void MappedFile::release(std::size_t offset, std::size_t length) const
@@ -111,4 +122,4 @@ void MappedFile::prefetch(std::size_t offset, std::size_t length) const
     ::PrefetchVirtualMemory(::GetCurrentProcess(), 1, &entry, 0);
 }
 
-} // namespace engine
+}  // namespace engine

@@ -9,18 +9,16 @@
 #include <numeric>
 #include <utility>
 
-namespace engine
-{
-namespace
-{
+namespace engine {
+namespace {
 
-constexpr std::uint64_t kMaxKeys = 65536; // real files have under a hundred
+constexpr std::uint64_t kMaxKeys = 65536;  // real files have under a hundred
 constexpr std::size_t kMaxKeyBytes = 65535;
 constexpr int kMaxArrayDepth = 4;
 
 struct TypeFacts {
     const char* name;
-    std::size_t bytes; // at least, of one value
+    std::size_t bytes;  // at least, of one value
 };
 
 /// Null for a number that is no type of the format.
@@ -118,7 +116,7 @@ std::optional<double> read_number(ByteReader& reader, ValueType type)
     if (type == ValueType::F64)
         return reader.number<double>();
     if (type == ValueType::U64) {
-        const auto value = reader.number<std::uint64_t>(); // may be too large for an int64
+        const auto value = reader.number<std::uint64_t>();  // may be too large for an int64
         return value ? std::optional(static_cast<double>(*value)) : std::nullopt;
     }
     const auto value = read_integer(reader, type);
@@ -141,7 +139,7 @@ std::string printed_scalar(ByteReader& reader, ValueType type, std::size_t limit
     return text;
 }
 
-} // namespace
+}  // namespace
 
 Result<Metadata::Entry> Metadata::read_entry(ByteReader& reader)
 {
@@ -257,7 +255,7 @@ std::optional<std::vector<std::string_view>> Metadata::strings(std::string_view 
     strings.reserve(entry->count);
     ByteReader reader(entry->payload);
     for (std::uint64_t i = 0; i < entry->count; ++i) {
-        const auto text = reader.string(); // checked again, since another program may have written to the file
+        const auto text = reader.string();  // checked again, since another program may have written to the file
         if (!text)
             return {};
         strings.push_back(*text);
@@ -334,4 +332,4 @@ std::vector<Metadata::Printed> Metadata::printed() const
     return all;
 }
 
-} // namespace engine
+}  // namespace engine

@@ -10,8 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace engine
-{
+namespace engine {
 
 /// Types of metadata values; ids are those of the format (ggml's docs/gguf.md).
 enum class ValueType : std::uint32_t { U8, I8, U16, I16, U32, I32, F32, Bool, String, Array, U64, I64, F64 };
@@ -26,18 +25,18 @@ public:
     static Result<Metadata> read(ByteReader& reader, std::uint64_t count);
 
     std::optional<std::string_view> string(std::string_view key) const;
-    std::optional<std::int64_t> integer(std::string_view key) const; // any integer type or bool that fits
-    std::optional<double> number(std::string_view key) const;        // integers too
+    std::optional<std::int64_t> integer(std::string_view key) const;  // any integer type or bool that fits
+    std::optional<double> number(std::string_view key) const;         // integers too
     std::optional<bool> boolean(std::string_view key) const;
     std::optional<std::vector<std::string_view>> strings(std::string_view key) const;
-    std::optional<std::vector<float>> floats(std::string_view key) const; // an array of any numbers
+    std::optional<std::vector<float>> floats(std::string_view key) const;  // an array of any numbers
     std::optional<std::vector<std::int64_t>> integers(std::string_view key) const;
     std::optional<std::uint64_t> array_length(std::string_view key) const;
 
     struct Printed {
         std::string key;
-        std::string type;  // "u32", "array of string"
-        std::string value; // shortened: a string's beginning, an array's first elements
+        std::string type;   // "u32", "array of string"
+        std::string value;  // shortened: a string's beginning, an array's first elements
     };
     /// All keys in the file's order, for people.
     std::vector<Printed> printed() const;
@@ -46,17 +45,17 @@ private:
     struct Entry {
         std::string_view key;
         ValueType type = ValueType::U8;
-        ValueType element = ValueType::U8;  // of an array
-        std::uint64_t count = 0;            // elements of an array
-        std::span<const std::byte> payload; // the value; of an array, its elements
+        ValueType element = ValueType::U8;   // of an array
+        std::uint64_t count = 0;             // elements of an array
+        std::span<const std::byte> payload;  // the value; of an array, its elements
     };
     static Result<Entry> read_entry(ByteReader& reader);
     static std::string printed_value(const Entry& entry);
     const Entry* find(std::string_view key) const;
     const Entry* find_array(std::string_view key) const;
 
-    std::vector<Entry> entries_;        // in the file's order
-    std::vector<std::uint32_t> by_key_; // indices into entries_, sorted: a hostile file cannot make keys collide
+    std::vector<Entry> entries_;         // in the file's order
+    std::vector<std::uint32_t> by_key_;  // indices into entries_, sorted: a hostile file cannot make keys collide
 };
 
-} // namespace engine
+}  // namespace engine

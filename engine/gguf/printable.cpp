@@ -4,14 +4,12 @@
 #include <cstdint>
 #include <cstdio>
 
-namespace engine
-{
-namespace
-{
+namespace engine {
+namespace {
 
 struct Character {
     std::uint32_t code = 0;
-    std::size_t bytes = 0; // 0: no valid UTF-8 here
+    std::size_t bytes = 0;  // 0: no valid UTF-8 here
 };
 
 Character first_character(std::string_view text)
@@ -53,7 +51,7 @@ std::string escaped(const char* format, unsigned value)
     return text;
 }
 
-} // namespace
+}  // namespace
 
 std::string printable(std::string_view text, std::size_t limit)
 {
@@ -77,4 +75,4 @@ std::string printable(std::string_view text, std::size_t limit)
     return shown;
 }
 
-} // namespace engine
+}  // namespace engine

@@ -6,14 +6,12 @@
 #include <algorithm>
 #include <limits>
 
-namespace engine
-{
-namespace
-{
+namespace engine {
+namespace {
 
 constexpr std::uint64_t kMaxTensors = 1u << 20;
 constexpr std::size_t kMaxNameBytes = 1024;
-constexpr std::int64_t kMaxElements = std::numeric_limits<std::int64_t>::max() / 16; // bytes of F64 fit as well
+constexpr std::int64_t kMaxElements = std::numeric_limits<std::int64_t>::max() / 16;  // bytes of F64 fit as well
 
 /// Types of the format that this program does not compute with: their sizes can still be checked
 /// (ggml's enum ggml_type and block structs, ggml/src/ggml-common.h).
@@ -38,7 +36,7 @@ const ForeignType* foreign_type(std::uint32_t id)
 }
 
 struct BlockSize {
-    std::int64_t len = 0; // 0: not known
+    std::int64_t len = 0;  // 0: not known
     std::int64_t bytes = 0;
 };
 
@@ -53,7 +51,7 @@ BlockSize block_size(std::uint32_t type)
 
 struct Described {
     GgufTensor tensor;
-    std::uint64_t offset = 0; // from the start of the data
+    std::uint64_t offset = 0;  // from the start of the data
     std::uint64_t bytes = 0;
 };
 
@@ -120,7 +118,7 @@ Result<Described> read_tensor(ByteReader& reader, std::uint64_t alignment)
     return described;
 }
 
-} // namespace
+}  // namespace
 
 std::string GgufTensor::type_name() const
 {
@@ -135,7 +133,7 @@ std::string GgufTensor::type_name() const
 Result<std::vector<GgufTensor>> read_tensor_list(ByteReader& reader, std::span<const std::byte> file,
                                                  std::uint64_t count, std::uint64_t alignment, int part)
 {
-    constexpr std::size_t kLeastBytes = 8 + 1 + 4 + 4 + 8; // of one description
+    constexpr std::size_t kLeastBytes = 8 + 1 + 4 + 4 + 8;  // of one description
     if (count > kMaxTensors)
         return fail(Error::Code::BadFile, "the header claims " + std::to_string(count) + " tensors");
     if (count > reader.left() / kLeastBytes)
@@ -149,7 +147,7 @@ Result<std::vector<GgufTensor>> read_tensor_list(ByteReader& reader, std::span<c
     }
 
     const std::uint64_t data_start = (reader.position() + alignment - 1) / alignment * alignment;
-    std::uint64_t file_end = file.size(); // what the tensors need
+    std::uint64_t file_end = file.size();  // what the tensors need
     for (const Described& described : list) {
         const std::uint64_t start = data_start + described.offset;
         const std::uint64_t end = start + described.bytes;
@@ -173,4 +171,4 @@ Result<std::vector<GgufTensor>> read_tensor_list(ByteReader& reader, std::span<c
     return tensors;
 }
 
-} // namespace engine
+}  // namespace engine

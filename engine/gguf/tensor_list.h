@@ -4,12 +4,11 @@
 #include "engine/gguf/byte_reader.h"
 #include "engine/gguf/gguf_file.h"
 
-namespace engine
-{
+namespace engine {
 
 /// Reads `count` tensor descriptions from where the reader stands and finds their bytes in `file`, which begins with
 /// them. `part` is what GgufTensor::file becomes.
 Result<std::vector<GgufTensor>> read_tensor_list(ByteReader& reader, std::span<const std::byte> file,
                                                  std::uint64_t count, std::uint64_t alignment, int part);
 
-} // namespace engine
+}  // namespace engine

@@ -14,8 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace support
-{
+namespace support {
 
 /// Collects keys and tensors, then gives the file's bytes. Nothing is checked: tests want to write nonsense too.
 ///
@@ -31,8 +30,8 @@ public:
     // ---- what the header says ----
     std::array<char, 4> mark = {'G', 'G', 'U', 'F'};
     std::uint32_t version = 3;
-    std::size_t alignment = 32;            // of the data; write the key general.alignment yourself
-    std::int64_t claimed_tensors_more = 0; // added to the true counts
+    std::size_t alignment = 32;             // of the data; write the key general.alignment yourself
+    std::int64_t claimed_tensors_more = 0;  // added to the true counts
     std::int64_t claimed_keys_more = 0;
 
     // ---- keys ----
@@ -178,4 +177,4 @@ private:
     std::uint64_t tensor_count_ = 0;
 };
 
-} // namespace support
+}  // namespace support

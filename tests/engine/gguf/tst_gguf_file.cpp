@@ -47,7 +47,7 @@ private Q_SLOTS:
         QCOMPARE(*gguf->integer("i32"), std::int64_t(std::numeric_limits<std::int32_t>::min()));
         QCOMPARE(*gguf->integer("i64"), -5);
         QCOMPARE(*gguf->integer("yes"), 1);
-        QVERIFY(!gguf->integer("u64")); // does not fit
+        QVERIFY(!gguf->integer("u64"));  // does not fit
         QVERIFY(!gguf->integer("f32"));
         QVERIFY(!gguf->integer("text"));
         QVERIFY(!gguf->integer("ints"));
