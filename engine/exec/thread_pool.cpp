@@ -1,9 +1,5 @@
 #include "engine/exec/thread_pool.h"
 
-#if defined(__x86_64__) || defined(_M_X64)
-#include <immintrin.h>
-#endif
-
 namespace engine {
 
 // Spins before a waiting thread lets others run: some tens of microseconds, longer than any gap between operations.
@@ -11,8 +7,8 @@ static constexpr int kSpins = 1 << 14;
 
 static void pause_cpu()
 {
-#if defined(__x86_64__) || defined(_M_X64)
-    _mm_pause();
+#ifdef __x86_64__
+    __builtin_ia32_pause();
 #endif
 }
 
