@@ -1,0 +1,145 @@
+// Rows against a few tokens: weights stay in registers, read once. For decoding, where memory is the limit.
+#pragma once
+
+#include "kernels/cpu.h"
+#include "kernels/cpu/avx512/formats.h"
+#include "kernels/cpu/avx512/group_sums.h"
+
+namespace kernels::avx512 {
+
+/// The parts of eight groups of activations that a format's product reads.
+struct Activations256 {
+    const std::int8_t* q;
+    const float* scale;
+    const float* sum;           // of 32, or of 16
+    const std::int32_t* shift;  // of 32, or of 16
+};
+
+/// A row's last groups where their number is no multiple of eight, padded with zeros.
+struct Tail256 {
+    std::int8_t q[256];
+    float scale[8];
+    float sum[16];
+    std::int32_t shift[16];
+
+    void fill(const Q8Row& x, int parts, int first_group, int groups)
+    {
+        const float* sums = parts == 2 ? x.sum16 : x.sum32;
+        const std::int32_t* shifts = parts == 2 ? x.shift16 : x.shift32;
+        std::memset(this, 0, sizeof *this);
+        std::memcpy(q, x.q + std::ptrdiff_t(first_group) * 32, std::size_t(groups) * 32);
+        std::memcpy(scale, x.scale + first_group, std::size_t(groups) * 4);
+        std::memcpy(sum, sums + first_group * parts, std::size_t(groups * parts) * 4);
+        std::memcpy(shift, shifts + first_group * parts, std::size_t(groups * parts) * 4);
+    }
+
+    Activations256 view() const { return {q, scale, sum, shift}; }
+};
+
+// Exact sums of products in 16s: lanes 0..7 first halves of the groups, 8..15 second halves.
+inline __m512i half_products(const __m512i (&w)[4], const std::int8_t* x)
+{
+    __m512i d[4];  // a lane sums four products; 128 bits hold one half of a group
+    for (int i = 0; i < 4; ++i)
+        d[i] = _mm512_dpbusd_epi32(_mm512_setzero_si512(), w[i], _mm512_loadu_si512(x + 64 * i));
+    const __m512i d01 = _mm512_add_epi32(_mm512_unpacklo_epi32(d[0], d[1]), _mm512_unpackhi_epi32(d[0], d[1]));
+    const __m512i d23 = _mm512_add_epi32(_mm512_unpacklo_epi32(d[2], d[3]), _mm512_unpackhi_epi32(d[2], d[3]));
+    const __m512i sums = _mm512_add_epi32(_mm512_unpacklo_epi64(d01, d23), _mm512_unpackhi_epi64(d01, d23));
+    // 128-bit lane L, element i holds half 4 i + L; group 2 i + L / 2.
+    return _mm512_permutexvar_epi32(_mm512_setr_epi32(0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15), sums);
+}
+
+constexpr int shift_down(int bias)  // shifts are made for a bias of 128
+{
+    return bias == 128 ? 0 : bias == 32 ? 2 : bias == 16 ? 3 : bias == 8 ? 4 : 5;
+}
+
+template <class Format>
+inline __m256 add_groups(const Weights256& w, const Activations256& x, __m256 sums)
+{
+    const __m512i halves = half_products(w.q, x.q);
+    const __m256 scales = _mm256_loadu_ps(x.scale);
+    if constexpr (Format::kHalves) {
+        __m512i exact = halves;
+        if constexpr (Format::kBias != 0) {
+            const __m512i shift = _mm512_castps_si512(halves_apart(_mm512_loadu_ps(x.shift)));
+            exact = _mm512_add_epi32(exact, _mm512_srai_epi32(shift, shift_down(Format::kBias)));
+        }
+        const __m512 products = _mm512_cvtepi32_ps(exact);
+        const __m512 scale = _mm512_mul_ps(w.scale16, _mm512_broadcast_f32x8(scales));
+        sums = _mm256_fmadd_ps(_mm512_castps512_ps256(products), _mm512_castps512_ps256(scale), sums);
+        sums = _mm256_fmadd_ps(_mm512_extractf32x8_ps(products, 1), _mm512_extractf32x8_ps(scale, 1), sums);
+        if constexpr (Format::kOffset) {
+            const __m512 x_sums = halves_apart(_mm512_loadu_ps(x.sum));
+            sums = _mm256_fmadd_ps(_mm512_castps512_ps256(w.offset16), _mm512_castps512_ps256(x_sums), sums);
+            sums = _mm256_fmadd_ps(_mm512_extractf32x8_ps(w.offset16, 1), _mm512_extractf32x8_ps(x_sums, 1), sums);
+        }
+    } else {
+        __m256i exact = _mm256_add_epi32(_mm512_castsi512_si256(halves), _mm512_extracti32x8_epi32(halves, 1));
+        if constexpr (Format::kBias != 0) {
+            const __m256i shift = load256(x.shift);
+            exact = _mm256_add_epi32(exact, _mm256_srai_epi32(shift, shift_down(Format::kBias)));
+        }
+        sums = _mm256_fmadd_ps(_mm256_cvtepi32_ps(exact), _mm256_mul_ps(w.scale, scales), sums);
+        if constexpr (Format::kOffset)
+            sums = _mm256_fmadd_ps(w.offset, _mm256_loadu_ps(x.sum), sums);
+    }
+    return sums;
+}
+
+/// The weights of a row's last groups, padded with blocks of zeros. Only types with blocks of 32 have such a tail.
+template <class Format>
+inline Weights256 load_tail(const std::byte* at, int groups)
+{
+    std::byte padded[8 * Format::kBytes] = {};
+    std::memcpy(padded, at, std::size_t(groups) * Format::kBytes);
+    return Format::load(padded);
+}
+
+constexpr std::ptrdiff_t kPrefetchBytes = 2048;
+
+template <class Format>
+constexpr std::ptrdiff_t kBytes256 = Format::kGroups == 1 ? 8 * Format::kBytes : Format::kBytes;
+
+/// out[t][r] for Tokens tokens beginning with `first`, all rows.
+template <class Format, int Tokens>
+void product_by_rows(const MatMul& m, int first)
+{
+    const int groups = m.n / 32;
+    const int chunks = groups / 8;
+    const int tail = groups % 8;
+    const std::ptrdiff_t stride = std::ptrdiff_t(groups / Format::kGroups) * Format::kBytes;
+
+    Activations256 x[Tokens];
+    Tail256 tails[Tokens];
+    for (int t = 0; t < Tokens; ++t) {
+        const Q8Row row(m.x + std::size_t(first + t) * m.x_stride, m.n);
+        x[t] = {row.q, row.scale, Format::kHalves ? row.sum16 : row.sum32, Format::kHalves ? row.shift16 : row.shift32};
+        if (tail)
+            tails[t].fill(row, Format::kHalves ? 2 : 1, chunks * 8, tail);
+    }
+    constexpr int kParts = Format::kHalves ? 16 : 8;
+    for (int r = 0; r < m.rows; ++r) {
+        const std::byte* at = m.weights + r * stride;
+        __m256 sums[Tokens];
+        for (int t = 0; t < Tokens; ++t)
+            sums[t] = _mm256_setzero_ps();
+        for (std::ptrdiff_t c = 0; c < chunks; ++c, at += kBytes256<Format>) {
+            for (std::ptrdiff_t line = 0; line < kBytes256<Format>; line += 64)
+                _mm_prefetch(reinterpret_cast<const char*>(at + kPrefetchBytes + line), _MM_HINT_T0);
+            const Weights256 w = Format::load(at);
+            for (int t = 0; t < Tokens; ++t)
+                sums[t] = add_groups<Format>(
+                    w, {x[t].q + 256 * c, x[t].scale + 8 * c, x[t].sum + kParts * c, x[t].shift + kParts * c}, sums[t]);
+        }
+        if (tail) {
+            const Weights256 w = load_tail<Format>(at, tail);
+            for (int t = 0; t < Tokens; ++t)
+                sums[t] = add_groups<Format>(w, tails[t].view(), sums[t]);
+        }
+        for (int t = 0; t < Tokens; ++t)
+            m.out[std::size_t(first + t) * m.out_stride + std::size_t(r)] = join_sums(sums[t]);
+    }
+}
+
+}  // namespace kernels::avx512
