@@ -70,6 +70,30 @@ std::string with_spaces_written_out(std::string_view pattern)
     return out;
 }
 
+std::size_t characters(std::string_view text)
+{
+    std::size_t count = 0;
+    for (std::size_t at = 0; at < text.size(); at += utf8_step(text, at))
+        ++count;
+    return count;
+}
+
+/// Adds all groups of three characters, counted from the right, but the last; returns where that one begins.
+template <class Add>
+std::size_t after_groups_of_three(std::string_view text, std::size_t begin, std::size_t end, Add add)
+{
+    std::size_t left = characters(text.substr(begin, end - begin));
+    while (left > 3) {
+        const std::size_t group = left % 3 ? left % 3 : 3;
+        const std::size_t first = begin;
+        for (std::size_t i = 0; i < group; ++i)
+            begin += utf8_step(text, begin);
+        add(first, begin);
+        left -= group;
+    }
+    return begin;
+}
+
 std::vector<Piece> pieces_by_validity(std::string_view text)
 {
     std::vector<Piece> pieces;
@@ -105,7 +129,8 @@ public:
     }
 
     /// Cuts `piece` of the text: what matches is a piece, and what lies between two matches is one.
-    void cut(std::string_view text, Piece piece, const Matching& with, std::vector<Piece>& out) const
+    /// thousands: what matches is cut once more, into groups of three characters from the right.
+    void cut(std::string_view text, Piece piece, bool thousands, const Matching& with, std::vector<Piece>& out) const
     {
         // The end of a piece is the end of the text to a look-ahead, as it is to the tokenizers we agree with.
         const std::string_view subject = text.substr(piece.begin, piece.end - piece.begin);
@@ -123,8 +148,12 @@ public:
                 continue;
             }
             add(done, ends[0]);
-            add(ends[0], ends[1]);
-            done = from = ends[1];
+            const std::size_t end = ends[1];
+            std::size_t begin = ends[0];
+            if (thousands)
+                begin = after_groups_of_three(subject, begin, end, add);
+            add(begin, end);
+            done = from = end;
         }
         add(done, subject.size());
     }
@@ -162,7 +191,10 @@ PreTokenizer::~PreTokenizer() = default;
 Result<PreTokenizer> PreTokenizer::make(const PreTokenizerRule& rule)
 {
     PreTokenizer words(rule);
-    for (const std::string_view text : rule.patterns) {
+    std::vector<std::string_view> texts(rule.patterns.begin(), rule.patterns.end());
+    if (!rule.thousands.empty())
+        texts.insert(texts.begin(), rule.thousands);
+    for (const std::string_view text : texts) {
         auto pattern = Pattern::compile(text);
         if (!pattern)
             return tl::unexpected(pattern.error());
@@ -176,14 +208,16 @@ std::vector<std::size_t> PreTokenizer::word_ends(std::string_view text) const
     std::vector<Piece> pieces = pieces_by_validity(text);
     const Matching matching;
     if (matching.data && matching.context) {
+        bool thousands = !rule_->thousands.empty();
         for (const Pattern& pattern : patterns_) {
             std::vector<Piece> cut;
             for (const Piece& piece : pieces)
                 if (piece.utf8)
-                    pattern.cut(text, piece, matching, cut);
+                    pattern.cut(text, piece, thousands, matching, cut);
                 else
                     cut.push_back(piece);
             pieces = std::move(cut);
+            thousands = false;
         }
     }
     std::vector<std::size_t> ends;

@@ -64,8 +64,8 @@ constexpr std::array<Name, 8> kStarcoderNames{"starcoder", "refact", "command-r"
 constexpr std::array<Pattern, 3> kFalcon{R"([\p{P}$+<=>^~|`]+)", kGpt2Words, "[0-9][0-9][0-9]"};
 constexpr std::array<Name, 1> kFalconNames{"falcon"};
 
-// The letters are those with two cases as Unicode had them when the model was made, Armenian and Georgian small ones
-// left out. (?<!\s) before the last pattern changes nothing but the time that a long run of spaces takes.
+// The letters are those with two cases, less some scripts that the model's makers left out. (?<!\s) before the last
+// pattern changes nothing but the time that a long run of spaces takes.
 constexpr std::array<Pattern, 6> kDeepseekLlm{
     R"([\r\n])",
     R"(\s?[A-Za-z\x{b5}\x{c0}-\x{d6}\x{d8}-\x{f6}\x{f8}-\x{1ba}\x{1bc}-\x{1bf}\x{1c4}-\x{293}\x{295}-\x{2af})"
@@ -133,6 +133,36 @@ constexpr std::array<Pattern, 1> kLines{R"([^\n]+|[\n]+)"};
 constexpr std::array<Name, 2> kGemma4Names{"gemma4", "granite-embed-multi-311m"};
 constexpr std::array<Name, 1> kSarvamNames{"sarvam-moe"};
 
+constexpr std::array<Pattern, 2> kAfmoe{
+    R"([\x{4e00}-\x{9fff}\x{3400}-\x{4dbf}\x{f900}-\x{faff}\x{3040}-\x{309f}\x{30a0}-\x{30ff}\x{ff65}-\x{ff9f})"
+    R"(\x{2f00}-\x{2fdf}\x{e40}-\x{e7f}\x{e80}-\x{eff}\x{1780}-\x{17ff}\x{1000}-\x{109f}\x{aa60}-\x{aa7f})"
+    R"(\x{a9e0}-\x{a9ff}\x{ac00}-\x{d7af}\x{1100}-\x{11ff}]+)",
+    kDeepseek3[2]};
+constexpr std::array<Name, 1> kAfmoeNames{"afmoe"};
+
+constexpr std::array<Name, 2> kTinyAyaNames{"tiny_aya", "cohere2moe"};
+constexpr std::array<Name, 1> kSuperbpeNames{"superbpe"};
+
+constexpr std::array<Pattern, 4> kSpark{
+    R"(\p{N}{1,3})", KANA_AND_HAN,
+    ASCII_SIGNS R"([A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+|[\r\n]|\s+(?!\S)|\s+)", R"(\p{N})"};
+constexpr std::array<Name, 1> kSparkNames{"spark2_5"};
+
+constexpr std::array<Pattern, 1> kUfakzeka{WORD R"(|\p{N}|)" SIGNS "|" SPACES};
+constexpr std::array<Name, 1> kUfakzekaNames{"ufakzeka"};
+
+constexpr std::array<Pattern, 6> kChameleon{"<sentinel:[0-9]+>", "IMGIMG[A-I]{1,4}Z",       R"([\t\n]|    |  )",
+                                            R"(\p{N})",          R"([\p{P}!-/:-@\[-`{-~])", kGpt2Words};
+constexpr std::array<Name, 1> kChameleonNames{"chameleon"};
+
+// Letters but Han; PCRE2 cannot subtract one class from another, so what is left is what is in no other class.
+#define UPPER_NOT_HAN R"([^\p{sc:Han}\p{Ll}\p{C}\p{N}\p{P}\p{S}\p{Z}])"
+#define LOWER_NOT_HAN R"([^\p{sc:Han}\p{Lu}\p{Lt}\p{C}\p{N}\p{P}\p{S}\p{Z}])"
+constexpr std::array<Pattern, 1> kKimi{R"(\p{sc:Han}+|[^\r\n\p{L}\p{N}]?)" UPPER_NOT_HAN "*" LOWER_NOT_HAN
+                                       "+(?:" CONTRACTIONS R"()?|[^\r\n\p{L}\p{N}]?)" UPPER_NOT_HAN "+" LOWER_NOT_HAN
+                                       "*(?:" CONTRACTIONS R"()?|\p{N}{1,3}|)" SIGNS "|" SPACES};
+constexpr std::array<Name, 1> kKimiNames{"kimi-k2"};
+
 constexpr std::array<Pattern, 4> kDefault{R"([\p{P}$+<=>^~|]+)", kGpt2Words, R"(\p{N}+)", "[0-9][0-9][0-9]"};
 constexpr std::array<Name, 1> kDefaultNames{"default"};
 
@@ -159,6 +189,14 @@ constexpr std::array kRules{
     PreTokenizerRule{.names = kMinicpm5Names, .patterns = kMinicpm5, .whole_words_first = true},
     PreTokenizerRule{.names = kExaoneMoeNames, .patterns = kExaoneMoe},
     PreTokenizerRule{.names = kLagunaNames, .patterns = kLaguna},
+    PreTokenizerRule{.names = kAfmoeNames, .thousands = R"(\p{N}++)", .patterns = kAfmoe},
+    PreTokenizerRule{
+        .names = kTinyAyaNames, .thousands = R"((?<!\d)\d++(?![\p{L}\p{M}\p{Nl}\p{Pc}]))", .patterns = kGpt4o},
+    PreTokenizerRule{.names = kSuperbpeNames, .thousands = R"(\p{N}++)"},
+    PreTokenizerRule{.names = kSparkNames, .patterns = kSpark},
+    PreTokenizerRule{.names = kUfakzekaNames, .patterns = kUfakzeka},
+    PreTokenizerRule{.names = kChameleonNames, .patterns = kChameleon, .add_bos = true},
+    PreTokenizerRule{.names = kKimiNames, .patterns = kKimi},
     PreTokenizerRule{.names = kGemma4Names, .patterns = kLines, .form = WordForm::EscapedSpaces, .add_bos = true},
     PreTokenizerRule{.names = kSarvamNames, .patterns = kLines, .form = WordForm::EscapedSpaces},
 };

@@ -13,8 +13,9 @@ enum class WordForm {
 };
 
 struct PreTokenizerRule {
-    std::span<const std::string_view> names;     // values of tokenizer.ggml.pre
-    std::span<const std::string_view> patterns;  // PCRE2; each cuts further what the ones before left whole
+    std::span<const std::string_view> names = {};  // values of tokenizer.ggml.pre
+    std::string_view thousands = {};  // numbers to be cut into groups of three from the right; before all else
+    std::span<const std::string_view> patterns = {};  // PCRE2; each cuts further what the ones before cut out
     WordForm form = WordForm::ByteLetters;
     bool whole_words_first = false;  // a word that is a token is taken as it is, whatever the merges say
     bool add_bos = false;            // where the file does not say
