@@ -36,8 +36,9 @@ struct DecodeOptions {
 };
 
 /// Encodes and decodes. Immutable once made: all functions may be called from any thread at the same time.
-/// Input need not be valid UTF-8: bytes that are not are encoded as bytes, and decode() gives them back. Texts are at
-/// most 1 GiB long.
+/// Input need not be valid UTF-8: bytes that are not are encoded as bytes, and decode() gives them back. Two things do
+/// not come back, as with the models' own tokenizers: SentencePiece spells a space "▁", so that a "▁" in the text
+/// becomes one, and the space it puts after a token found in the text stays. Texts are at most 1 GiB long.
 class Tokenizer
 {
 public:

@@ -25,14 +25,14 @@ enum class TokenType : std::uint8_t {
 constexpr int kNoToken = -1;
 
 struct Vocabulary {
-    std::string model;       // tokenizer.ggml.model: "llama" (SPM), "gpt2" or "gemma4" (BPE)
-    std::string pre;         // tokenizer.ggml.pre: names the pattern that cuts text into words; BPE only
-    std::string model_name;  // general.name: some models' special tokens swallow the white space after them
+    std::string model = {};       // tokenizer.ggml.model: "llama" (SPM), "gpt2" or "gemma4" (BPE)
+    std::string pre = {};         // tokenizer.ggml.pre: names the pattern that cuts text into words; BPE only
+    std::string model_name = {};  // general.name: some models' special tokens swallow the white space after them
 
-    std::vector<std::string> tokens;  // text as stored in the file, by id
-    std::vector<float> scores;        // by id; empty: all 0. SPM merges the pair with the best score first
-    std::vector<TokenType> types;     // by id; empty: all normal
-    std::vector<std::string> merges;  // "left right", the best first; BPE only
+    std::vector<std::string> tokens = {};  // text as stored in the file, by id
+    std::vector<float> scores = {};        // by id; empty: all 0. SPM merges the pair with the best score first
+    std::vector<TokenType> types = {};     // by id; empty: all normal
+    std::vector<std::string> merges = {};  // "left right", the best first; BPE only
 
     int bos = kNoToken;
     int eos = kNoToken;
@@ -50,7 +50,7 @@ struct Vocabulary {
     Flag add_eos = Flag::Unsaid;
     Flag add_space_prefix = Flag::Unsaid;
 
-    std::vector<std::string> warnings;  // what was odd in the file and was repaired, a sentence each
+    std::vector<std::string> warnings = {};  // what was odd in the file and was repaired, a sentence each
 };
 
 /// Reads tokenizer.* and checks it: counts agree, ids are in range. Texts are not judged here.
