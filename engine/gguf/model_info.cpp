@@ -1,0 +1,182 @@
+// What can be said of a model file before it is loaded.
+#include "engine/model_info.h"
+
+#include "engine/gguf/gguf_file.h"
+#include "engine/gguf/printable.h"
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+
+namespace engine {
+namespace {
+
+constexpr std::string_view kRunnable[] = {"llama",  "mistral3", "qwen2", "qwen3",  "qwen3moe",
+                                          "gemma2", "gemma3",   "phi3",  "gpt-oss"};
+
+/// general.file_type (llama.cpp's enum llama_ftype, include/llama.h); empty for a number that means nothing now.
+std::string file_type_name(std::int64_t id)
+{
+    static constexpr std::string_view kNames[] = {
+        "F32",   "F16",     "Q4_0",      "Q4_1",   "",       "",        "",       "Q8_0",   "Q5_0",
+        "Q5_1",  "Q2_K",    "Q3_K_S",    "Q3_K_M", "Q3_K_L", "Q4_K_S",  "Q4_K_M", "Q5_K_S", "Q5_K_M",
+        "Q6_K",  "IQ2_XXS", "IQ2_XS",    "Q2_K_S", "IQ3_XS", "IQ3_XXS", "IQ1_S",  "IQ4_NL", "IQ3_S",
+        "IQ3_M", "IQ2_S",   "IQ2_M",     "IQ4_XS", "IQ1_M",  "BF16",    "",       "",       "",
+        "TQ1_0", "TQ2_0",   "MXFP4_MOE", "NVFP4",  "Q1_0"};
+    constexpr std::int64_t kGuessed = 1024;  // added where the converter did not know
+    id &= ~kGuessed;
+    return id >= 0 && id < std::ssize(kNames) ? std::string(kNames[static_cast<std::size_t>(id)]) : std::string();
+}
+
+/// Keys that begin with the architecture's name, as numbers that fit an int: what does not is as good as missing.
+class Hyperparameters
+{
+public:
+    Hyperparameters(const GgufFile& gguf, std::string architecture)
+        : gguf_(gguf)
+        , prefix_(std::move(architecture) + '.')
+    {
+    }
+
+    int number(std::string_view key, int otherwise = 0) const
+    {
+        return as_int(gguf_.integer(prefix_ + std::string(key)), otherwise);
+    }
+
+    /// One number for all layers, or one for each.
+    std::vector<int> per_layer(std::string_view key, int layers, int otherwise) const
+    {
+        const auto each = gguf_.integers(prefix_ + std::string(key)).value_or(std::vector<std::int64_t>());
+        std::vector<int> values(static_cast<std::size_t>(layers), number(key, otherwise));
+        for (std::size_t i = 0; i < std::min(values.size(), each.size()); ++i)
+            values[i] = as_int(each[i], otherwise);
+        return values;
+    }
+
+    static int as_int(std::optional<std::int64_t> value, int otherwise)
+    {
+        return value && *value >= 0 && *value <= std::numeric_limits<int>::max() ? static_cast<int>(*value) : otherwise;
+    }
+
+private:
+    const GgufFile& gguf_;
+    std::string prefix_;
+};
+
+constexpr int kMaxLayers = 65536;  // far beyond any model: keeps a hostile number from costing memory
+
+void describe_shape(const GgufFile& gguf, ModelInfo& info)
+{
+    const Hyperparameters shape(gguf, info.architecture);
+    info.context_tokens = shape.number("context_length");
+    info.layers = shape.number("block_count");
+    info.embedding_length = shape.number("embedding_length");
+    info.experts = shape.number("expert_count");
+    info.experts_used = shape.number("expert_used_count");
+    if (info.layers > kMaxLayers) {
+        info.warnings.push_back("the file claims " + std::to_string(info.layers) + " layers");
+        info.layers = 0;
+    }
+
+    const std::vector<int> heads = shape.per_layer("attention.head_count", info.layers, 0);
+    info.heads = heads.empty() ? 0 : *std::max_element(heads.begin(), heads.end());
+    const std::vector<int> kv_heads = shape.per_layer("attention.head_count_kv", info.layers, info.heads);
+    info.kv_heads = kv_heads.empty() ? 0 : *std::max_element(kv_heads.begin(), kv_heads.end());
+
+    const int default_length = info.heads > 0 ? info.embedding_length / info.heads : 0;
+    const int key_length = shape.number("attention.key_length", default_length);
+    const int value_length = shape.number("attention.value_length", default_length);
+    constexpr int kMaxFactor = 1 << 20;  // 2^20 heads x 2^21 values x 2 bytes x 2^16 layers fit
+    if (info.kv_heads > kMaxFactor || key_length > kMaxFactor || value_length > kMaxFactor) {
+        info.warnings.push_back("the sizes of the attention heads make no sense");
+        return;
+    }
+    for (const int layer_kv_heads : kv_heads)
+        info.kv_bytes_per_token_f16 += std::int64_t{2} * layer_kv_heads * (std::int64_t{key_length} + value_length);
+}
+
+void describe_vocabulary(const GgufFile& gguf, ModelInfo& info)
+{
+    info.tokenizer = printable(gguf.string("tokenizer.ggml.model").value_or(""));
+    info.has_chat_template = gguf.string("tokenizer.chat_template").has_value();
+    const auto tokens = gguf.array_length("tokenizer.ggml.tokens");
+    info.vocabulary = tokens ? Hyperparameters::as_int(static_cast<std::int64_t>(*tokens), 0)
+                             : Hyperparameters(gguf, info.architecture).number("vocab_size");
+    if (const GgufTensor* embedding = gguf.tensor("token_embd.weight"); embedding && info.vocabulary == 0)
+        info.vocabulary = Hyperparameters::as_int(embedding->dims[1], 0);
+}
+
+std::int64_t added(std::int64_t a,
+                   std::int64_t b)  // tensors may overlap in a hostile file, so their sum may be anything
+{
+    return a > std::numeric_limits<std::int64_t>::max() - b ? std::numeric_limits<std::int64_t>::max() : a + b;
+}
+
+void describe_weights(const GgufFile& gguf, ModelInfo& info)
+{
+    for (const GgufTensor& tensor : gguf.tensors()) {
+        const auto bytes = static_cast<std::int64_t>(tensor.bytes.size());
+        info.parameters = added(info.parameters, tensor.elements());
+        info.weight_bytes = added(info.weight_bytes, bytes);
+        auto& of_type = info.bytes_by_type[tensor.type_name()];
+        of_type = added(of_type, bytes);
+    }
+    if (const auto id = gguf.integer("general.file_type"))
+        info.quantization = file_type_name(*id);
+    if (info.quantization.empty() && !info.bytes_by_type.empty())
+        info.quantization =
+            std::max_element(info.bytes_by_type.begin(), info.bytes_by_type.end(), [](const auto& a, const auto& b) {
+                return a.second < b.second;
+            })->first;
+}
+
+/// Why this version cannot run a correct file; empty: nothing speaks against it so far.
+std::string obstacle_of(const GgufFile& gguf, const ModelInfo& info)
+{
+    if (info.architecture.empty())
+        return "the file does not name its architecture";
+    if (const auto kind = gguf.string("general.type"); kind && *kind != "model")
+        return "this file is no model by itself, it holds a '" + printable(*kind) + "'";
+    if (gguf.tensors().empty())
+        return "this file holds a vocabulary only, no weights";
+    if (std::find(std::begin(kRunnable), std::end(kRunnable), info.architecture) == std::end(kRunnable))
+        return "this version cannot run the architecture '" + info.architecture + "'";
+    for (const GgufTensor& tensor : gguf.tensors())
+        if (!tensor.can_compute())
+            return "this version cannot compute with " + tensor.type_name() + ", the type of tensor '" +
+                   printable(tensor.name) + "'";
+    return {};
+}
+
+}  // namespace
+
+Result<ModelInfo> inspect_model(const std::filesystem::path& path)
+try {
+    const auto gguf = GgufFile::open(path);
+    if (!gguf)
+        return tl::unexpected(gguf.error());
+
+    ModelInfo info;
+    info.path = gguf->paths().front();
+    info.split_files = static_cast<int>(gguf->paths().size());
+    info.file_bytes = static_cast<std::int64_t>(gguf->file_bytes());
+    info.architecture = printable(gguf->string("general.architecture").value_or(""));
+    info.name = printable(gguf->string("general.name").value_or(""), 200);
+    if (info.name.empty())
+        info.name = printable(path_text(info.path.stem()), 200);
+    info.license = printable(gguf->string("general.license").value_or(""), 200);
+    describe_shape(*gguf, info);
+    describe_vocabulary(*gguf, info);
+    describe_weights(*gguf, info);
+    info.obstacle = obstacle_of(*gguf, info);
+    info.runnable = info.obstacle.empty();
+    if (auto whole = gguf->still_whole(); !whole)
+        return tl::unexpected(whole.error());
+    return info;
+} catch (const std::bad_alloc&) {
+    return fail(Error::Code::NoMemory, "there is not enough memory to describe the model");
+} catch (const std::exception& error) {  // a path that the file system's library cannot convert
+    return fail(Error::Code::CannotRead, std::string("cannot read the file: ") + error.what());
+}
+
+}  // namespace engine

@@ -1,0 +1,220 @@
+// What the program says of a model before it is loaded. Expected values of the goldens were read from the files by
+// other means.
+#include "engine/gguf/gguf_file.h"
+#include "engine/model_info.h"
+#include "tests/support/gguf_writer.h"
+
+#include <QElapsedTimer>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <limits>
+
+using engine::inspect_model;
+using support::GgufWriter;
+
+namespace {
+
+GgufWriter model(std::string_view architecture = "llama")
+{
+    const std::string prefix = std::string(architecture) + '.';
+    GgufWriter w;
+    w.string("general.architecture", architecture).u32(prefix + "block_count", 3).u32(prefix + "context_length", 4096);
+    w.u32(prefix + "embedding_length", 64).u32(prefix + "attention.head_count", 4);
+    return w;
+}
+
+GgufWriter with_weight(GgufWriter w, std::uint32_t type = 0)
+{
+    w.tensor("token_embd.weight", type, {256, 5}, GgufWriter::Bytes(256 * 5 * 4));
+    return w;
+}
+
+}  // namespace
+
+class TestModelInfo : public QObject
+{
+    Q_OBJECT
+
+    QTemporaryDir m_folder;
+    std::filesystem::path file(const char* name) const
+    {
+        return std::filesystem::path(m_folder.path().toStdU16String()) / name;
+    }
+    engine::ModelInfo info_of(const GgufWriter& w, const char* name = "m.gguf") const
+    {
+        w.save(file(name));
+        const auto info = inspect_model(file(name));
+        if (!info)
+            qWarning("%s", info.error().what.c_str());
+        return info.value_or(engine::ModelInfo{});
+    }
+
+private Q_SLOTS:
+    void goldenModels_data()
+    {
+        QTest::addColumn<QString>("file");
+        QTest::addColumn<QString>("architecture");
+        QTest::addColumn<QString>("quantization");
+        QTest::addColumn<qint64>("parameters");
+        QTest::addColumn<QList<int>>("shape");  // layers, heads, KV heads, vocabulary, experts, used, context
+        QTest::addColumn<qint64>("kvBytes");    // layers x KV heads x (key + value length) x 2
+        using Shape = QList<int>;
+        QTest::newRow("stories260K") << "stories260K"
+                                     << "llama"
+                                     << "F32" << qint64(292800) << Shape{5, 8, 4, 512, 0, 0, 2048}
+                                     << qint64(5 * 4 * 16 * 2);
+        QTest::newRow("Q4_K_M") << "Q4_K_M"
+                                << "llama"
+                                << "Q4_K_M" << qint64(1770752) << Shape{2, 8, 2, 512, 0, 0, 8192}
+                                << qint64(2 * 2 * 64 * 2);
+        QTest::newRow("gemma3") << "tiny-gemma3-q8_0"
+                                << "gemma3"
+                                << "Q8_0" << qint64(4660224) << Shape{6, 4, 1, 512, 0, 0, 8192}
+                                << qint64(6 * 1 * 128 * 2);
+        QTest::newRow("gpt-oss") << "tiny-gpt-oss-mxfp4"
+                                 << "gpt-oss"
+                                 << "MXFP4_MOE" << qint64(4084528) << Shape{4, 8, 2, 512, 4, 2, 8192}
+                                 << qint64(4 * 2 * 64 * 2);
+        QTest::newRow("qwen3moe") << "tiny-qwen3moe-q8_0"
+                                  << "qwen3moe"
+                                  << "Q8_0" << qint64(8137472) << Shape{4, 8, 4, 512, 8, 2, 8192}
+                                  << qint64(4 * 4 * 128 * 2);
+        QTest::newRow("phi3") << "tiny-phi3-longrope-q4_k_m"
+                              << "phi3"
+                              << "Q4_K_M" << qint64(18122016) << Shape{2, 8, 8, 32064, 0, 0, 8192}
+                              << qint64(2 * 8 * 64 * 2);
+    }
+
+    void goldenModels()
+    {
+        if (qEnvironmentVariableIsEmpty("SPILLWAY_GOLDEN"))
+            QSKIP("SPILLWAY_GOLDEN is not set");
+        QFETCH(QString, file);
+        QFETCH(QString, architecture);
+        QFETCH(QString, quantization);
+        QFETCH(qint64, parameters);
+        QFETCH(QList<int>, shape);
+        QFETCH(qint64, kvBytes);
+        const QString path = qEnvironmentVariable("SPILLWAY_GOLDEN") + "/logits/" + file + ".gguf";
+        const auto info = inspect_model(path.toStdU16String());
+        QVERIFY2(info.has_value(), info ? "" : info.error().what.c_str());
+        QCOMPARE(QString::fromStdString(info->architecture), architecture);
+        QCOMPARE(QString::fromStdString(info->quantization), quantization);
+        QCOMPARE(info->parameters, parameters);
+        QCOMPARE((QList<int>{info->layers, info->heads, info->kv_heads, info->vocabulary, info->experts,
+                             info->experts_used, info->context_tokens}),
+                 shape);
+        QCOMPARE(info->kv_bytes_per_token_f16, kvBytes);
+        QCOMPARE(info->file_bytes, QFileInfo(path).size());
+        QCOMPARE(QString::fromStdString(info->obstacle), QString());
+        QVERIFY(info->runnable);
+        std::int64_t by_type = 0;
+        for (const auto& [type, bytes] : info->bytes_by_type)
+            by_type += bytes;
+        QCOMPARE(by_type, info->weight_bytes);
+        QVERIFY(info->weight_bytes < info->file_bytes);
+    }
+
+    void vocabulariesAloneDoNotRun()
+    {
+        if (qEnvironmentVariableIsEmpty("SPILLWAY_GOLDEN"))
+            QSKIP("SPILLWAY_GOLDEN is not set");
+        const QString path = qEnvironmentVariable("SPILLWAY_GOLDEN") + "/tokenizers/ggml-vocab-llama-bpe.gguf";
+        const auto info = inspect_model(path.toStdU16String());
+        QVERIFY(info.has_value());
+        QVERIFY(!info->runnable);
+        QCOMPARE(info->obstacle, std::string("this file holds a vocabulary only, no weights"));
+        QCOMPARE(info->vocabulary, 128256);
+        QCOMPARE(info->tokenizer, std::string("gpt2"));
+    }
+
+    void headsPerLayer()
+    {
+        GgufWriter w = with_weight(model());
+        w.i32s("llama.attention.head_count_kv", std::vector<std::int32_t>{4, 0, 2});
+        const auto info = info_of(w);
+        QCOMPARE(info.kv_heads, 4);
+        QCOMPARE(info.kv_bytes_per_token_f16, (4 + 0 + 2) * (16 + 16) * 2);              // heads of 64 / 4
+        QCOMPARE(info_of(with_weight(model())).kv_bytes_per_token_f16, 3 * 4 * 32 * 2);  // as many as query heads
+    }
+
+    void namesAndTypes()
+    {
+        GgufWriter w = model();
+        w.string("tokenizer.chat_template", "{{ x }}").string("general.license", "mit");
+        w.tensor("a", 8, {32, 40}, GgufWriter::Bytes(34 * 40)).tensor("b", 0, {8}, GgufWriter::Bytes(32));
+        const auto info = info_of(w, "My model.gguf");
+        QCOMPARE(info.name, std::string("My model"));  // general.name is missing
+        QCOMPARE(info.quantization, std::string("Q8_0"));
+        QCOMPARE(info.bytes_by_type.at("Q8_0"), 34 * 40);
+        QCOMPARE(info.bytes_by_type.at("F32"), 32);
+        QVERIFY(info.has_chat_template);
+        QCOMPARE(info.license, std::string("mit"));
+        QVERIFY(info.runnable);
+    }
+
+    void whatCannotRunSaysWhy()
+    {
+        const auto obstacle = [this](const GgufWriter& w) {
+            const auto info = info_of(w);
+            return info.runnable ? QString("(runs)") : QString::fromStdString(info.obstacle);
+        };
+        QCOMPARE(obstacle(with_weight(model())), "(runs)");
+        QCOMPARE(obstacle(with_weight(model("mamba"))), "this version cannot run the architecture 'mamba'");
+        QCOMPARE(obstacle(with_weight(GgufWriter())), "the file does not name its architecture");
+        QCOMPARE(obstacle(with_weight(model(), 16)),
+                 "this version cannot compute with IQ2_XXS, the type of tensor 'token_embd.weight'");
+        QCOMPARE(obstacle(with_weight(model(), 99)),
+                 "this version cannot compute with type 99, the type of tensor 'token_embd.weight'");
+        QCOMPARE(obstacle(with_weight(model().string("general.type", "adapter"))),
+                 "this file is no model by itself, it holds a 'adapter'");
+    }
+
+    void numbersThatMakeNoSense()
+    {
+        GgufWriter w;
+        w.string("general.architecture", "llama").u64("llama.block_count", 1ull << 63);
+        w.u32("llama.context_length", 0xffffffffu).i32("llama.embedding_length", -1).u32("llama.expert_count", 8);
+        QCOMPARE(info_of(with_weight(w)).layers, 0);
+        QCOMPARE(info_of(with_weight(w)).context_tokens, 0);
+        GgufWriter many =
+            with_weight(GgufWriter().string("general.architecture", "llama").u32("llama.block_count", 1 << 30));
+        QCOMPARE(info_of(many).warnings.size(), std::size_t(1));
+        GgufWriter wide = with_weight(model().u32("llama.attention.key_length", 0x7fffffff));
+        QCOMPARE(info_of(wide).warnings.size(), std::size_t(1));
+        QCOMPARE(info_of(wide).kv_bytes_per_token_f16, 0);
+    }
+
+    void aLargeVocabularyOpensFast()
+    {
+        std::vector<std::string> tokens, merges;
+        for (int i = 0; i < 250000; ++i) {
+            tokens.push_back("token" + std::to_string(i));
+            merges.push_back("tok en" + std::to_string(i));
+        }
+        GgufWriter w = with_weight(model());
+        w.strings("tokenizer.ggml.tokens", tokens).strings("tokenizer.ggml.merges", merges);
+        w.floats("tokenizer.ggml.scores", std::vector<float>(tokens.size()));
+        w.save(file("large.gguf"));
+        qint64 best = std::numeric_limits<qint64>::max();
+        for (int i = 0; i < 3; ++i) {
+            QElapsedTimer timer;
+            timer.start();
+            const auto gguf = engine::GgufFile::open(file("large.gguf"));
+            QVERIFY(gguf.has_value());
+            const auto read = gguf->strings("tokenizer.ggml.tokens");
+            QVERIFY(read && read->size() == tokens.size() && read->back() == tokens.back());
+            best = std::min(best, timer.elapsed());
+        }
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+        constexpr qint64 kLimitMs = 1000;
+#else
+        constexpr qint64 kLimitMs = 100;
+#endif
+        QVERIFY2(best < kLimitMs, qPrintable(QString("%1 ms").arg(best)));
+    }
+};
+
+QTEST_GUILESS_MAIN(TestModelInfo)
+#include "tst_model_info.moc"
