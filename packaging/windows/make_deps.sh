@@ -8,7 +8,7 @@ header_only=(libexpected-dev nlohmann-json3-dev libcli11-dev)
 
 # Made again when a version changes, kept otherwise.
 key=$(dpkg-query -W -f '${Package} ${Version}\n' "${header_only[@]}" libpcre2-dev g++-mingw-w64-x86-64-posix
-    sha256sum "${BASH_SOURCE[0]##*/}" 2>/dev/null || sha256sum packaging/windows/make_deps.sh)
+    sha256sum packaging/windows/make_deps.sh packaging/windows/mingw-w64.cmake)
 [[ -f $deps/key && $(<"$deps/key") == "$key" ]] && exit 0
 rm -rf "$deps"
 mkdir -p "$prefix"

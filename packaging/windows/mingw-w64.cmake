@@ -7,9 +7,8 @@ set(CMAKE_CXX_COMPILER x86_64-w64-mingw32-g++-posix)
 set(CMAKE_RC_COMPILER x86_64-w64-mingw32-windres)
 
 set(CMAKE_EXE_LINKER_FLAGS_INIT "-static")
-# Windows 10 and later. GCC does not align the stack for AVX on Windows (its bug 54412): aligned moves become unaligned.
-set(CMAKE_C_FLAGS_INIT "-D_WIN32_WINNT=0x0A00")
-set(CMAKE_CXX_FLAGS_INIT "-D_WIN32_WINNT=0x0A00 -Wa,-muse-unaligned-vector-move")
+set(CMAKE_C_FLAGS_INIT "-D_WIN32_WINNT=0x0A00") # Windows 10
+set(CMAKE_CXX_FLAGS_INIT "-D_WIN32_WINNT=0x0A00")
 
 # Nothing of the build machine is found by accident.
 get_filename_component(SPILLWAY_MINGW_DEPS "${CMAKE_CURRENT_LIST_DIR}/../../build/mingw-deps/prefix" ABSOLUTE)
