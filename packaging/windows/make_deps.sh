@@ -33,7 +33,7 @@ fetch_pcre2() {
     for file in /etc/apt/sources.list.d/*.sources; do
         [[ -f $file ]] && sed 's/^Types:.*/Types: deb-src/' "$file" >"$deps/apt/parts/${file##*/}"
     done
-    apt-get "${private_apt[@]}" update
+    apt-get "${private_apt[@]}" update || true # an index without sources is no reason to stop
 
     # The version that is installed, else what a mirror that lags behind still has.
     local version
