@@ -55,13 +55,16 @@ struct Exact {
     double magnitude;  // sum of |x|
 };
 
-Exact exactProduct(const Case& c, int row, int token)
+std::vector<float> weightsOf(const Case& c, int row)
 {
-    const CpuKernels& scalar = kernels::all_cpu_kernels().front();
-    std::vector<float> w(std::size_t(c.n));
-    scalar.dequantize(c.type, c.n, c.weights.data() + std::size_t(row) * kernels::row_bytes(c.type, c.n), w.data());
-    const std::vector<float> x =
-        seen(kernels::activation_of(c.type), c.n, c.x.bytes.data() + std::size_t(token) * c.x.stride);
+    std::vector<float> w(static_cast<std::size_t>(c.n));
+    const std::byte* packed = c.weights.data() + std::size_t(row) * kernels::row_bytes(c.type, c.n);
+    kernels::all_cpu_kernels().front().dequantize(c.type, c.n, packed, w.data());
+    return w;
+}
+
+Exact exactProduct(const std::vector<float>& w, const std::vector<float>& x)
+{
     Exact exact{0, 0};
     for (std::size_t i = 0; i < w.size(); ++i) {
         exact.value += double(w[i]) * double(x[i]);
@@ -100,9 +103,13 @@ class TestMatMul : public QObject
     {
         std::vector<float> out;
         table.matmul[std::size_t(c.type)](c.product(out));
+        std::vector<std::vector<float>> x;
         for (int t = 0; t < c.tokens; ++t)
-            for (int r = 0; r < c.rows; ++r) {
-                const Exact exact = exactProduct(c, r, t);
+            x.push_back(seen(kernels::activation_of(c.type), c.n, c.x.bytes.data() + std::size_t(t) * c.x.stride));
+        for (int r = 0; r < c.rows; ++r) {
+            const std::vector<float> w = weightsOf(c, r);
+            for (int t = 0; t < c.tokens; ++t) {
+                const Exact exact = exactProduct(w, x[std::size_t(t)]);
                 const double actual = double(out[std::size_t(t) * std::size_t(c.rows) + std::size_t(r)]);
                 QVERIFY2(std::abs(actual - exact.value) <= tolerance(c, exact),
                          qPrintable(QString("n=%1 row %2 token %3: %4 instead of %5, tolerance %6")
@@ -113,6 +120,7 @@ class TestMatMul : public QObject
                                         .arg(exact.value)
                                         .arg(tolerance(c, exact))));
             }
+        }
     }
 
 private slots:

@@ -1,0 +1,238 @@
+// Attention over one KV block. Scores: a register holds four dimensions of four tokens, so sums run across lanes once
+// for 16 tokens. Values: token after token. Up to four query heads share each key and value that is loaded.
+#include "kernels/cpu/avx512/lanes.h"
+#include "kernels/cpu/avx512/slots.h"
+
+namespace kernels::avx512 {
+
+namespace {
+
+constexpr int kHeadsAtOnce = 4;
+constexpr int kValuesAtOnce = 4;  // registers of V: 64 values of a token
+
+struct F32Values {
+    static constexpr int kBytes = 4;
+    static __m512 load(const std::byte* at) { return _mm512_loadu_ps(at); }
+    static __m512 load(const std::byte* at, __mmask16 lanes) { return _mm512_maskz_loadu_ps(lanes, at); }
+};
+
+struct F16Values {
+    static constexpr int kBytes = 2;
+    static __m512 load(const std::byte* at) { return _mm512_cvtph_ps(_mm256_loadu_epi16(at)); }
+    static __m512 load(const std::byte* at, __mmask16 lanes)
+    {
+        return _mm512_cvtph_ps(_mm256_maskz_loadu_epi16(lanes, at));
+    }
+};
+
+struct Q8Values {
+    static constexpr int kBytes = 1;
+    static __m512 load(const std::byte* at) { return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_epi8(at))); }
+    static __m512 load(const std::byte* at, __mmask16 lanes)
+    {
+        return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_maskz_loadu_epi8(lanes, at)));
+    }
+};
+
+// s[j] holds four partial sums for each of tokens 4 j .. 4 j + 3; the result holds one sum for each of the 16.
+__m512 join_fours(const __m512 (&s)[4])
+{
+    const __m512 s01 = _mm512_add_ps(_mm512_unpacklo_ps(s[0], s[1]), _mm512_unpackhi_ps(s[0], s[1]));
+    const __m512 s23 = _mm512_add_ps(_mm512_unpacklo_ps(s[2], s[3]), _mm512_unpackhi_ps(s[2], s[3]));
+    const __m512 low = _mm512_castpd_ps(_mm512_unpacklo_pd(_mm512_castps_pd(s01), _mm512_castps_pd(s23)));
+    const __m512 high = _mm512_castpd_ps(_mm512_unpackhi_pd(_mm512_castps_pd(s01), _mm512_castps_pd(s23)));
+    // 128-bit lane L, element j: token 4 j + L
+    return _mm512_permutexvar_ps(_mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15),
+                                 _mm512_add_ps(low, high));
+}
+
+// softcap * tanh(s / softcap), tanh(x) = 1 - 2 / (e^2x + 1)
+__m512 soft_capped(__m512 s, float softcap)
+{
+    const __m512 one = _mm512_set1_ps(1.0f);
+    const __m512 e = exp_of(_mm512_mul_ps(s, _mm512_set1_ps(2.0f / softcap)));
+    const __m512 tanh = _mm512_sub_ps(one, _mm512_div_ps(_mm512_set1_ps(2.0f), _mm512_add_ps(e, one)));
+    return _mm512_mul_ps(tanh, _mm512_set1_ps(softcap));
+}
+
+// Scores of the 16 tokens from `t` on for heads head .. head + Heads - 1.
+template <class Keys, int Heads>
+void score_sixteen(const AttendBlock& a, int head, int t)
+{
+    const KvBlockLayout& l = a.layout;
+    const std::byte* k = a.block + l.k_index(t, 0) * Keys::kBytes;
+    const float* q = a.q + std::ptrdiff_t(head) * l.k_dim;
+    __m512 sums[Heads][4];
+    for (auto& of_head : sums)
+        for (__m512& s : of_head)
+            s = _mm512_setzero_ps();
+    for (int d = 0; d < l.k_dim; d += kKvGroupValues, k += 64 * Keys::kBytes) {
+        __m512 keys[4];
+        for (int j = 0; j < 4; ++j)
+            keys[j] = Keys::load(k + 16 * j * Keys::kBytes);
+        for (int h = 0; h < Heads; ++h) {
+            const __m512 four = _mm512_broadcast_f32x4(_mm_loadu_ps(q + std::ptrdiff_t(h) * l.k_dim + d));
+            for (int j = 0; j < 4; ++j)
+                sums[h][j] = _mm512_fmadd_ps(keys[j], four, sums[h][j]);
+        }
+    }
+    for (int h = 0; h < Heads; ++h) {
+        __m512 s = join_fours(sums[h]);
+        if (l.k_type == KvType::Q8_0)
+            s = _mm512_mul_ps(s, _mm512_loadu_ps(a.block + l.k_scales_offset() + std::size_t(t) * 4));
+        if (a.softcap > 0.0f)
+            s = soft_capped(s, a.softcap);
+        _mm512_storeu_ps(a.scores + std::ptrdiff_t(head + h) * l.tokens + t, s);
+    }
+}
+
+// The attended tokens among the 16 from `t` on.
+__mmask16 attended(const AttendBlock& a, int t)
+{
+    return __mmask16(first_lanes(a.last - t) & ~first_lanes(a.first - t));
+}
+
+// Turns a head's scores into the weights of its values; sets max and sum. False: every score is -inf.
+bool weigh(const AttendBlock& a, int head)
+{
+    float* scores = a.scores + std::ptrdiff_t(head) * a.layout.tokens;
+    const __m512 none = _mm512_set1_ps(-__builtin_inff());
+    const int begin = a.first / kLanes * kLanes;
+    __m512 largest = none;
+    for (int t = begin; t < a.last; t += kLanes)
+        largest = _mm512_max_ps(largest, _mm512_mask_loadu_ps(none, attended(a, t), scores + t));
+    const float max = _mm512_reduce_max_ps(largest);
+    a.max[head] = max;
+    a.sum[head] = 0.0f;
+    if (max == -__builtin_inff())
+        return false;
+    __m512 sums = _mm512_setzero_ps();
+    for (int t = begin; t < a.last; t += kLanes) {
+        const __m512 distance = _mm512_sub_ps(_mm512_loadu_ps(scores + t), _mm512_set1_ps(max));
+        __m512 weight = _mm512_maskz_mov_ps(attended(a, t), exp_of(distance));
+        sums = _mm512_add_ps(sums, weight);
+        if (a.layout.v_type == KvType::Q8_0)
+            weight = _mm512_mul_ps(weight, _mm512_loadu_ps(a.block + a.layout.v_scales_offset() + std::size_t(t) * 4));
+        _mm512_storeu_ps(scores + t, weight);
+    }
+    a.sum[head] = sum_of(sums);
+    return true;
+}
+
+// out[d .. d + 63] of some heads: weighted sums of the values of the attended tokens.
+template <class Values, int Heads>
+void sum_values(const AttendBlock& a, int head, int d)
+{
+    const KvBlockLayout& l = a.layout;
+    const std::byte* v = a.block + l.v_offset() + std::ptrdiff_t(d) * Values::kBytes;
+    const std::ptrdiff_t stride = std::ptrdiff_t(l.v_dim) * Values::kBytes;
+    __mmask16 lanes[kValuesAtOnce];
+    for (int j = 0; j < kValuesAtOnce; ++j)
+        lanes[j] = first_lanes(l.v_dim - d - kLanes * j);
+    __m512 sums[Heads][kValuesAtOnce];
+    for (auto& of_head : sums)
+        for (__m512& s : of_head)
+            s = _mm512_setzero_ps();
+    const float* weights = a.scores + std::ptrdiff_t(head) * l.tokens;
+    for (int t = a.first; t < a.last; ++t) {
+        __m512 values[kValuesAtOnce];
+        for (int j = 0; j < kValuesAtOnce; ++j)
+            values[j] = Values::load(v + t * stride + kLanes * j * Values::kBytes, lanes[j]);
+        for (int h = 0; h < Heads; ++h) {
+            const __m512 weight = _mm512_set1_ps(weights[std::ptrdiff_t(h) * l.tokens + t]);
+            for (int j = 0; j < kValuesAtOnce; ++j)
+                sums[h][j] = _mm512_fmadd_ps(weight, values[j], sums[h][j]);
+        }
+    }
+    for (int h = 0; h < Heads; ++h)
+        for (int j = 0; j < kValuesAtOnce; ++j)
+            _mm512_mask_storeu_ps(a.out + std::ptrdiff_t(head + h) * l.v_dim + d + kLanes * j, lanes[j], sums[h][j]);
+}
+
+void clear(const AttendBlock& a, int head)
+{
+    for_lanes(a.layout.v_dim, [&](int d, __mmask16 lanes) {
+        _mm512_mask_storeu_ps(a.out + std::ptrdiff_t(head) * a.layout.v_dim + d, lanes, _mm512_setzero_ps());
+    });
+}
+
+template <class Keys, int Heads>
+void score(const AttendBlock& a, int head)
+{
+    for (int t = a.first / kKvGroupTokens * kKvGroupTokens; t < a.last; t += kKvGroupTokens)
+        score_sixteen<Keys, Heads>(a, head, t);
+}
+
+template <class Values, int Heads>
+void values(const AttendBlock& a, int head)
+{
+    for (int d = 0; d < a.layout.v_dim; d += kLanes * kValuesAtOnce)
+        sum_values<Values, Heads>(a, head, d);
+}
+
+template <int Heads>
+void attend_heads(const AttendBlock& a, int head)
+{
+    switch (a.layout.k_type) {
+    case KvType::F32:
+        score<F32Values, Heads>(a, head);
+        break;
+    case KvType::F16:
+        score<F16Values, Heads>(a, head);
+        break;
+    case KvType::Q8_0:
+        score<Q8Values, Heads>(a, head);
+        break;
+    }
+    bool empty[Heads];
+    for (int h = 0; h < Heads; ++h)
+        empty[h] = !weigh(a, head + h);
+    switch (a.layout.v_type) {
+    case KvType::F32:
+        values<F32Values, Heads>(a, head);
+        break;
+    case KvType::F16:
+        values<F16Values, Heads>(a, head);
+        break;
+    case KvType::Q8_0:
+        values<Q8Values, Heads>(a, head);
+        break;
+    }
+    for (int h = 0; h < Heads; ++h)
+        if (empty[h])
+            clear(a, head + h);
+}
+
+}  // namespace
+
+void attend_block(const AttendBlock& a)
+{
+    int head = 0;
+    for (; head + kHeadsAtOnce <= a.group; head += kHeadsAtOnce)
+        attend_heads<kHeadsAtOnce>(a, head);
+    for (; head + 2 <= a.group; head += 2)
+        attend_heads<2>(a, head);
+    if (head < a.group)
+        attend_heads<1>(a, head);
+}
+
+void merge_partial(int dim, float max, float sum, const float* out, float& acc_max, float& acc_sum, float* acc_out)
+{
+    const float none = -__builtin_inff();
+    if (max == none)
+        return;
+    const float joint = acc_max < max ? max : acc_max;
+    const float keep = acc_max == none ? 0.0f : exp_of(acc_max - joint);
+    const float take = exp_of(max - joint);
+    // An empty accumulator's values may never have been written: they are not read.
+    acc_sum = keep == 0.0f ? take * sum : keep * acc_sum + take * sum;
+    for_lanes(dim, [&](int d, __mmask16 lanes) {
+        const __m512 taken = _mm512_mul_ps(_mm512_maskz_loadu_ps(lanes, out + d), _mm512_set1_ps(take));
+        const __mmask16 kept_lanes = keep == 0.0f ? __mmask16(0) : lanes;
+        const __m512 kept = _mm512_maskz_loadu_ps(kept_lanes, acc_out + d);
+        _mm512_mask_storeu_ps(acc_out + d, lanes, _mm512_fmadd_ps(kept, _mm512_set1_ps(keep), taken));
+    });
+    acc_max = joint;
+}
+
+}  // namespace kernels::avx512

@@ -1,0 +1,86 @@
+// Which table runs: the widest, or the one that SPILLWAY_CPU names; a wrong name is slow, and says so.
+#include "kernels/cpu/dispatch.h"
+
+#include <QCoreApplication>
+#include <QProcess>
+#include <QTest>
+
+using kernels::CpuKernels;
+
+class TestDispatch : public QObject
+{
+    Q_OBJECT
+
+    // What a fresh process chooses: this program started again (see main below).
+    static QByteArrayList chosenWith(const char* forced)
+    {
+        QProcess child;
+        QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+        environment.remove("SPILLWAY_CPU");
+        if (forced)
+            environment.insert("SPILLWAY_CPU", forced);
+        child.setProcessEnvironment(environment);
+        child.start(QCoreApplication::applicationFilePath(), {"--say-table"});
+        if (!child.waitForFinished(60000))
+            return {"the child did not finish"};
+        return child.readAllStandardOutput().trimmed().split('|');
+    }
+
+private slots:
+    void scalarComesFirstAndNamesDiffer()
+    {
+        const auto tables = kernels::all_cpu_kernels();
+        QVERIFY(!tables.empty());
+        QCOMPARE(QByteArray(tables.front().name), QByteArray("scalar"));
+        QSet<QByteArray> names;
+        for (const CpuKernels& table : tables)
+            names.insert(table.name);
+        QCOMPARE(std::size_t(names.size()), tables.size());
+    }
+
+    void everySlotIsFilled()
+    {
+        for (const CpuKernels& t : kernels::all_cpu_kernels()) {
+            QVERIFY(t.dequantize && t.quantize_q8 && t.rms_norm && t.add && t.rope && t.silu_mul && t.gelu_mul);
+            QVERIFY(t.swiglu_oai && t.store_kv && t.attend_block && t.merge_partial);
+            for (std::uint32_t id = 0; id < std::uint32_t(kernels::kTensorTypeIds); ++id)
+                QCOMPARE(t.matmul[id] != nullptr, kernels::type_traits(id) != nullptr);
+        }
+    }
+
+    void theLastTableIsTheDefault()
+    {
+        CpuKernels tables[2] = {};
+        tables[0].name = "slow";
+        tables[1].name = "fast";
+        QCOMPARE(kernels::choose_table(tables, nullptr).table, &tables[1]);
+        QCOMPARE(kernels::choose_table(tables, "slow").table, &tables[0]);
+        QVERIFY(!kernels::choose_table(tables, "slow").unknown);
+        const kernels::Choice wrong = kernels::choose_table(tables, "fsat");
+        QCOMPARE(wrong.table, &tables[0]);
+        QVERIFY(wrong.unknown);
+    }
+
+    void theEnvironmentForcesATable()
+    {
+        for (const CpuKernels& table : kernels::all_cpu_kernels())
+            QCOMPARE(chosenWith(table.name), QByteArrayList({table.name, ""}));
+        QCOMPARE(chosenWith("nonsense"), QByteArrayList({"scalar", "nonsense"}));
+        const QByteArray widest = kernels::all_cpu_kernels().back().name;
+        QCOMPARE(chosenWith(nullptr), QByteArrayList({widest, ""}));
+        QCOMPARE(chosenWith(""), QByteArrayList({widest, ""}));
+    }
+};
+
+int main(int argc, char** argv)
+{
+    if (argc == 2 && QByteArray(argv[1]) == "--say-table") {
+        const std::string_view unknown = kernels::unknown_forced_table();
+        std::printf("%s|%.*s\n", kernels::cpu_kernels().name, int(unknown.size()), unknown.data());
+        return 0;
+    }
+    const QCoreApplication application(argc, argv);
+    TestDispatch test;
+    return QTest::qExec(&test, argc, argv);
+}
+#include "tst_dispatch.moc"
