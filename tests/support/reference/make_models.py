@@ -1,0 +1,270 @@
+"""Makes tests/data/models: a tiny model of every architecture and every tensor type, and what it computes.
+
+  make_models.py FOLDER [NAME ...]        python3-numpy is all it needs; the output is the same on every run
+
+NAME.gguf    random weights, a toy SPM vocabulary, a small chat template
+NAME.json    model, context (the length to open it with), tokens (the prompt), positions, n_vocab, logits (the .f32 file),
+             argmax and gap for every prompt position, greedy and greedy_gap for the ids that follow. A gap is the
+             distance of the two best logits in units of the row's RMS.
+             tolerance, tolerance_f32_kv, tolerance_q8_0_kv: bounds for |engine - reference| / |reference| over the
+             stored logits with keys and values of type f16 (the default), f32 and q8_0. They are 1.5 times what the
+             roundings that the engine may make cost here - keys and values; 8 bits for activations, 32 a scale, where
+             weights are quantised - and 1e-5 where there is none of these.
+             argmax and greedy hold where the gap is more than 6 times the tolerance.
+NAME.f32     float32 rows of n_vocab logits for `positions`, computed in float64 by decoder.py
+
+decoder.py tells what the architectures are; check_goldens.py compares it with results from elsewhere.
+"""
+import json
+import sys
+import zlib
+from pathlib import Path
+
+import numpy as np
+
+import gguf_file as gguf
+import tensor_types
+from decoder import Decoder, Rounded, gaps
+
+PROMPT_TOKENS = 48
+GREEDY_TOKENS = 8
+POSITIONS = [0, 1, 16, 32, 47]
+PROMPTS_TRIED = 60
+SLACK = 1.5
+FLOAT32_BOUND = 1e-5
+
+TEMPLATE = ("{% for message in messages %}{{ message.role }}: {{ message.content }}\n{% endfor %}"
+            "{% if add_generation_prompt %}assistant: {% endif %}")
+
+# ff: feed_forward_length. window, yarn (factor, original context) and so on: see tensors() and metadata().
+BASE = dict(layers=2, dim=64, ff=32, heads=4, kv=2, hd=16, theta=1e4, type="F16", tied=True)
+ARCHITECTURES = {
+    "llama": dict(arch="llama", tied=False),
+    "llama3-rope": dict(arch="llama", layers=1, theta=5e5, rope_freqs=True),
+    "mistral3": dict(arch="mistral3", layers=1, theta=1e6, yarn=(16.0, 32), log_multiplier=1.0, temperature=0.1),
+    "qwen2": dict(arch="qwen2", layers=1, theta=1e6, bias=True),
+    "qwen3": dict(arch="qwen3", layers=1, theta=1e6, heads=2, kv=1, hd=32, qk_norm=True),
+    "qwen3moe": dict(arch="qwen3moe", layers=1, theta=1e6, qk_norm=True, experts=4, used=2),
+    "gemma2": dict(arch="gemma2", gemma=True, window=16, softcap=(50.0, 30.0)),
+    "gemma3": dict(arch="gemma3", layers=6, heads=2, kv=1, theta=1e6, gemma=True, qk_norm=True, window=16, linear=8.0),
+    "phi3": dict(arch="phi3", layers=1, kv=4, fused=True),
+    "phi3-longrope": dict(arch="phi3", layers=1, kv=4, fused=True, longrope=(1.19, 64)),
+    "gpt-oss": dict(arch="gpt-oss", theta=1.5e5, yarn=(32.0, 32), window=16, experts=4, used=2, bias=True,
+                    sinks=True),
+    "gpt-oss-mxfp4": dict(arch="gpt-oss", layers=1, theta=1.5e5, yarn=(32.0, 32), window=16, experts=4, used=2,
+                          bias=True, sinks=True, expert_type="MXFP4"),
+}
+# By block length: rows of whole blocks in small files. Where blocks are long, the short rows of attn_output and
+# ffn_down stay at Q8_0.
+TYPE_SHAPES = {1: dict(arch="llama", layers=1), 32: dict(arch="llama", layers=1, dim=128, ff=64, heads=2, kv=1),
+               256: dict(arch="llama", layers=1, dim=256, heads=2, kv=1)}
+# The same file opened with a context that the original one holds: the other factors.
+SECOND_CONTEXTS = {"phi3-longrope": ("phi3-longrope-short", 64)}
+
+
+def shapes():
+    out = {name: BASE | shape for name, shape in ARCHITECTURES.items()}
+    for name, kind in tensor_types.TYPES.items():
+        small = dict(dim=32, heads=2, kv=1) if name == "F32" else {}
+        out[f"type-{name}"] = BASE | TYPE_SHAPES[kind.block_len] | small | dict(type=name)
+    return out
+
+
+# ---- the file ----
+
+def vocabulary():
+    """What a sentencepiece model has at least: three special tokens, the bytes, the space and the letters."""
+    letters = "etaoinshrdlucmfwypvbgkqjxz"
+    pieces = ["<unk>", "<s>", "</s>"] + [f"<0x{b:02X}>" for b in range(256)] + ["\u2581"] + list(letters) + ["th", "he"]
+    kinds = [2, 3, 3] + [6] * 256 + [1] * (len(pieces) - 259)
+    scores = [0.0] * 259 + [-float(i) for i in range(len(pieces) - 259)]
+    return pieces, scores, kinds
+
+
+def metadata(name, s):
+    a = s["arch"]
+    pieces, scores, kinds = vocabulary()
+    u32 = lambda key, value: (f"{a}.{key}", gguf.U32, value)
+    f32 = lambda key, value: (f"{a}.{key}", gguf.F32, value)
+    out = [("general.architecture", gguf.STR, a), ("general.name", gguf.STR, f"random {name}"),
+           u32("block_count", s["layers"]), u32("context_length", 512), u32("embedding_length", s["dim"]),
+           u32("feed_forward_length", s["ff"]), u32("attention.head_count", s["heads"]),
+           u32("attention.head_count_kv", s["kv"]), u32("attention.key_length", s["hd"]),
+           u32("attention.value_length", s["hd"]), f32("attention.layer_norm_rms_epsilon", 1e-5),
+           u32("rope.dimension_count", s["hd"]), f32("rope.freq_base", s["theta"]), u32("vocab_size", len(pieces))]
+    if "window" in s:
+        out.append(u32("attention.sliding_window", s["window"]))
+    if "softcap" in s:
+        out += [f32("attn_logit_softcapping", s["softcap"][0]), f32("final_logit_softcapping", s["softcap"][1])]
+    if "yarn" in s:
+        out += [(f"{a}.rope.scaling.type", gguf.STR, "yarn"), f32("rope.scaling.factor", s["yarn"][0]),
+                u32("rope.scaling.original_context_length", s["yarn"][1])]
+    if "log_multiplier" in s:
+        out.append(f32("rope.scaling.yarn_log_multiplier", s["log_multiplier"]))
+    if "linear" in s:
+        out += [(f"{a}.rope.scaling.type", gguf.STR, "linear"), f32("rope.scaling.factor", s["linear"])]
+    if "longrope" in s:
+        out += [f32("rope.scaling.attn_factor", s["longrope"][0]),
+                u32("rope.scaling.original_context_length", s["longrope"][1])]
+    if "temperature" in s:
+        out.append(f32("attention.temperature_scale", s["temperature"]))
+    if "experts" in s:
+        out += [u32("expert_count", s["experts"]), u32("expert_used_count", s["used"]),
+                u32("expert_feed_forward_length", s["ff"])]
+    return out + [("tokenizer.ggml.model", gguf.STR, "llama"),
+                  ("tokenizer.ggml.tokens", gguf.ARR, (gguf.STR, pieces)),
+                  ("tokenizer.ggml.scores", gguf.ARR, (gguf.F32, scores)),
+                  ("tokenizer.ggml.token_type", gguf.ARR, (gguf.I32, kinds)),
+                  ("tokenizer.ggml.bos_token_id", gguf.U32, 1), ("tokenizer.ggml.eos_token_id", gguf.U32, 2),
+                  ("tokenizer.ggml.unknown_token_id", gguf.U32, 0),
+                  ("tokenizer.chat_template", gguf.STR, TEMPLATE)]
+
+
+class TensorWriter:
+    """Collects the tensors of one model with random values of a suitable size."""
+
+    def __init__(self, name, shape):
+        self.rng = np.random.default_rng(zlib.crc32(name.encode()))
+        self.type, self.list = shape["type"], []
+
+    def weight(self, name, *shape, kind=None, std=None):
+        """Rows keep the size of what they multiply."""
+        kind = kind or self.type
+        if shape[-1] % tensor_types.TYPES[kind].block_len:
+            kind = "Q8_0"
+        data = tensor_types.random_blocks(kind, int(np.prod(shape)), std or shape[-1] ** -0.5, self.rng)
+        self.list.append(gguf.Tensor(name, kind, shape, data))
+
+    def norm(self, name, size):
+        self.given(name, 1 + 0.1 * self.rng.standard_normal(size))
+
+    def bias(self, name, *shape):
+        self.given(name, 0.1 * self.rng.standard_normal(shape))
+
+    def given(self, name, values):
+        self.list.append(gguf.Tensor(name, "F32", np.shape(values), np.asarray(values, "<f4").tobytes()))
+
+
+def llama3_factors(s, factor=8.0, low=1.0, high=4.0, original=32):
+    wave = 2 * np.pi * s["theta"] ** (np.arange(0, s["hd"], 2) / s["hd"])
+    smooth = (original / wave - low) / (high - low)
+    return np.where(wave < original / high, 1.0,
+                    np.where(wave > original / low, factor, 1.0 / ((1 - smooth) / factor + smooth)))
+
+
+def tensors(name, s):
+    w = TensorWriter(name, s)
+    vocabulary_size = len(vocabulary()[0])
+    w.weight("token_embd.weight", vocabulary_size, s["dim"])
+    w.norm("output_norm.weight", s["dim"])
+    if not s["tied"]:
+        w.weight("output.weight", vocabulary_size, s["dim"])
+    if "rope_freqs" in s:
+        w.given("rope_freqs.weight", llama3_factors(s))
+    if "longrope" in s:
+        w.given("rope_factors_long.weight", np.linspace(1.0, 40.0, s["hd"] // 2))
+        w.given("rope_factors_short.weight", np.linspace(1.0, 1.1, s["hd"] // 2))
+    for layer in range(s["layers"]):
+        attention_tensors(w, s, f"blk.{layer}.")
+        (expert_tensors if "experts" in s else ffn_tensors)(w, s, f"blk.{layer}.")
+    return w.list
+
+
+def attention_tensors(w, s, p):
+    dim, q_dim, kv_dim = s["dim"], s["heads"] * s["hd"], s["kv"] * s["hd"]
+    w.norm(p + "attn_norm.weight", dim)
+    if "fused" in s:
+        w.weight(p + "attn_qkv.weight", q_dim + 2 * kv_dim, dim)
+    else:
+        for n, rows in (("q", q_dim), ("k", kv_dim), ("v", kv_dim)):
+            w.weight(p + f"attn_{n}.weight", rows, dim)
+            if "bias" in s:
+                w.bias(p + f"attn_{n}.bias", rows)
+    if "qk_norm" in s:
+        w.norm(p + "attn_q_norm.weight", s["hd"])
+        w.norm(p + "attn_k_norm.weight", s["hd"])
+    w.weight(p + "attn_output.weight", dim, q_dim)
+    if "sinks" in s:
+        w.bias(p + "attn_output.bias", dim)
+        w.given(p + "attn_sinks.weight", w.rng.standard_normal(s["heads"]))
+    if "gemma" in s:
+        w.norm(p + "post_attention_norm.weight", dim)
+        w.norm(p + "post_ffw_norm.weight", dim)
+    w.norm(p + ("post_attention_norm.weight" if "sinks" in s else "ffn_norm.weight"), dim)
+
+
+def ffn_tensors(w, s, p):
+    if "fused" not in s:
+        w.weight(p + "ffn_gate.weight", s["ff"], s["dim"])
+    w.weight(p + "ffn_up.weight", s["ff"] * (2 if "fused" in s else 1), s["dim"])
+    w.weight(p + "ffn_down.weight", s["dim"], s["ff"])
+
+
+def expert_tensors(w, s, p):
+    experts, dim, ff, kind = s["experts"], s["dim"], s["ff"], s.get("expert_type")
+    w.weight(p + "ffn_gate_inp.weight", experts, dim, kind="F32")
+    for n, rows, row in (("gate", ff, dim), ("up", ff, dim), ("down", dim, ff)):
+        w.weight(p + f"ffn_{n}_exps.weight", experts, rows, row, kind=kind)
+        if "sinks" in s:
+            w.bias(p + f"ffn_{n}_exps.bias", experts, rows)
+    if "sinks" in s:
+        w.bias(p + "ffn_gate_inp.bias", experts)
+
+
+# ---- what it computes ----
+
+def relative_error(actual, expected):
+    return float(np.linalg.norm(actual - expected) / np.linalg.norm(expected))
+
+
+def choose_prompt(decoder, name, vocabulary_size):
+    """Of some random prompts the one whose greedy ids (and choice of experts) are the clearest."""
+    rng = np.random.default_rng(zlib.crc32(name.encode()) + 1)
+    best, clearest = None, -1.0
+    for _ in range(PROMPTS_TRIED):
+        tokens = [1] + rng.integers(3, vocabulary_size, PROMPT_TOKENS - 1).tolist()
+        decoder.router_margin = np.inf
+        greedy, rows = decoder.greedy(tokens, GREEDY_TOKENS)
+        clear = min(gaps(rows).min(), decoder.router_margin)
+        if clear > clearest and min(greedy) > 2:  # no id that ends the answer
+            best, clearest = (tokens, greedy, rows), clear
+    return best
+
+
+def golden(path, name, context):
+    file = gguf.GgufFile(path)
+    decoder = Decoder(file, context)
+    vocabulary_size = len(file.metadata["tokenizer.ggml.tokens"])
+    tokens, greedy, greedy_rows = choose_prompt(decoder, name, vocabulary_size)
+    rows = decoder.logits(tokens)
+    stored = rows[POSITIONS].astype("<f4")
+    bound = lambda kv: max(FLOAT32_BOUND, SLACK * relative_error(
+        Decoder(file, context, Rounded(kv)).logits(tokens)[POSITIONS], rows[POSITIONS]))
+    digits = lambda values: [round(float(v), 6) for v in values]
+    stored.tofile(path.with_name(f"{name}.f32"))
+    values = {"model": path.name, "context": context, "tokens": tokens, "positions": POSITIONS,
+              "n_vocab": vocabulary_size, "logits": f"{name}.f32", "argmax": rows.argmax(axis=1).tolist(),
+              "greedy": greedy, "gap": digits(gaps(rows)), "greedy_gap": digits(gaps(greedy_rows)),
+              "tolerance": float(f"{bound('f16'):.3g}"), "tolerance_f32_kv": float(f"{bound('f32'):.3g}"),
+              "tolerance_q8_0_kv": float(f"{bound('q8_0'):.3g}")}
+    path.with_name(f"{name}.json").write_text(json.dumps(values) + "\n")
+    print(f"{name:20} f16 {values['tolerance']:.1e}  f32 {values['tolerance_f32_kv']:.1e}  "
+          f"q8_0 {values['tolerance_q8_0_kv']:.1e}  smallest greedy gap {min(values['greedy_gap']):.3f}  "
+          f"{path.stat().st_size} bytes", flush=True)
+
+
+def main():
+    folder = Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, s in shapes().items():
+        if sys.argv[2:] and name not in sys.argv[2:]:
+            continue
+        path = folder / f"{name}.gguf"
+        gguf.write(path, metadata(name, s), tensors(name, s))
+        golden(path, name, 512)
+        if name in SECOND_CONTEXTS:
+            golden(path, *SECOND_CONTEXTS[name])
+
+
+if __name__ == "__main__":
+    main()
