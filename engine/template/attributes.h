@@ -1,0 +1,27 @@
+// What stands behind a dot or in brackets.
+#pragma once
+
+#include "engine/template/heap.h"
+
+#include <string_view>
+
+namespace engine::jinja
+{
+
+/// A method of one of the built-in types.
+struct Method {
+    std::string_view name;
+    Function::Body body;
+};
+
+/// The method that object.name means, or null.
+const Method* find_method(const Value& object, std::string_view name);
+
+// One for each type that has methods; null where the name is none of them.
+const Method* find_string_method(std::string_view name);
+const Method* find_string_query(std::string_view name); // isdigit and its like, find, count
+const Method* find_list_method(std::string_view name);
+const Method* find_tuple_method(std::string_view name);
+const Method* find_dict_method(std::string_view name);
+
+} // namespace engine::jinja

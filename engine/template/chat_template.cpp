@@ -1,0 +1,65 @@
+// The border of the template language: here its exceptions become results.
+#include "engine/template/chat_template.h"
+
+#include "engine/template/free_names.h"
+#include "engine/template/interpreter.h"
+#include "engine/template/lexer.h"
+#include "engine/template/parser.h"
+
+#include <algorithm>
+#include <new>
+
+namespace engine
+{
+
+constexpr std::size_t kLargestSource = 512u << 10; // real templates have at most some 30 KiB
+
+static Error error_of(const jinja::TemplateError& error, int line)
+{
+    std::string what = error.what;
+    if (error.line > 0)
+        line = error.line;
+    if (!error.verbatim && line > 0)
+        what += " (line " + std::to_string(line) + " of the chat template)";
+    return Error{Error::Code::Template, std::move(what)};
+}
+
+Result<ChatTemplate> ChatTemplate::parse(const std::string& source)
+{
+    if (source.size() > kLargestSource)
+        return fail(Error::Code::Template, "the chat template is larger than 512 KiB");
+    try {
+        auto syntax = jinja::Parser(jinja::tokenize(source)).run();
+        auto names = jinja::free_names(*syntax);
+        return ChatTemplate(std::move(syntax), std::move(names));
+    } catch (const jinja::TemplateError& error) {
+        return tl::unexpected(error_of(error, 0));
+    } catch (const std::bad_alloc&) {
+        return fail(Error::Code::NoMemory, "no memory to read the chat template");
+    }
+}
+
+Result<std::string> ChatTemplate::render(const nlohmann::ordered_json& variables, const RenderOptions& options) const
+{
+    if (!variables.is_object())
+        return fail(Error::Code::BadRequest, "the variables of a chat template must be a JSON object");
+    try {
+        jinja::Interpreter interpreter(*syntax_, variables, options);
+        try {
+            return interpreter.run();
+        } catch (const jinja::TemplateError& error) {
+            return tl::unexpected(error_of(error, interpreter.line()));
+        }
+    } catch (const jinja::TemplateError& error) {
+        return tl::unexpected(error_of(error, 0));
+    } catch (const std::bad_alloc&) {
+        return fail(Error::Code::NoMemory, "no memory to render the chat template");
+    }
+}
+
+bool ChatTemplate::uses(std::string_view name) const
+{
+    return std::find(variables_.begin(), variables_.end(), name) != variables_.end();
+}
+
+} // namespace engine

@@ -1,0 +1,69 @@
+// Chat templates: the Jinja text in a model file that turns a conversation into the prompt the model was trained on.
+#pragma once
+
+#include "engine/result.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <ctime>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace engine
+{
+
+namespace jinja
+{
+struct Syntax;
+}
+
+/// Used when a model file has no template of its own.
+inline constexpr std::string_view kChatMlTemplate =
+    "{%- for message in messages -%}\n"
+    "    {{- '<|im_start|>' + message.role + '\\n' + message.content + '<|im_end|>\\n' -}}\n"
+    "{%- endfor -%}\n"
+    "{%- if add_generation_prompt -%}\n"
+    "    {{- '<|im_start|>assistant\\n' -}}\n"
+    "{%- endif -%}\n";
+
+struct RenderOptions {
+    std::optional<std::tm> now = {}; // local time for strftime_now; empty: the clock's
+
+    // A template comes out of a downloaded file. Beyond these it gets an error; real ones stay far below.
+    std::int64_t max_steps = 6'000'000;
+    std::size_t max_bytes = 128u << 20;     // of all values alive at once
+    std::size_t max_text_bytes = 16u << 20; // of the result, and of each string on the way
+    int max_depth = 600;                    // of calls and expressions inside each other
+};
+
+/// A parsed template. Never changes, so that any thread may render it; copies share the syntax tree.
+class ChatTemplate
+{
+public:
+    static Result<ChatTemplate> parse(const std::string& source);
+
+    /// `variables` is an object: messages, tools, add_generation_prompt, bos_token, eos_token and whatever else the
+    /// template takes. What raise_exception says is the error's sentence, word for word.
+    Result<std::string> render(const nlohmann::ordered_json& variables, const RenderOptions& options = {}) const;
+
+    /// Whether the template reads this variable from outside (and not only one it has set itself).
+    bool uses(std::string_view name) const;
+    /// All of them, in order of first use: `messages`, and arguments such as `enable_thinking`.
+    const std::vector<std::string>& variables() const { return variables_; }
+
+private:
+    ChatTemplate(std::shared_ptr<const jinja::Syntax> syntax, std::vector<std::string> variables)
+        : syntax_(std::move(syntax))
+        , variables_(std::move(variables))
+    {
+    }
+
+    std::shared_ptr<const jinja::Syntax> syntax_;
+    std::vector<std::string> variables_;
+};
+
+} // namespace engine

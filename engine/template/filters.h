@@ -1,0 +1,22 @@
+// The filters of `|`.
+#pragma once
+
+#include "engine/template/value.h"
+
+#include <string_view>
+
+namespace engine::jinja
+{
+
+using FilterBody = Value (*)(Interpreter&, const Value& input, Arguments&);
+
+/// Null where there is no such filter.
+FilterBody find_filter(std::string_view name);
+
+// The four families behind it.
+FilterBody find_text_filter(std::string_view name);
+FilterBody find_number_filter(std::string_view name);
+FilterBody find_list_filter(std::string_view name);
+FilterBody find_select_filter(std::string_view name); // map, select, sort and others that look into the items
+
+} // namespace engine::jinja

@@ -1,0 +1,16 @@
+// Which variables a template reads from outside.
+#pragma once
+
+#include "engine/template/syntax.h"
+
+#include <string>
+#include <vector>
+
+namespace engine::jinja
+{
+
+/// Names that may be read before the template has set them itself, in order of first use; functions every template
+/// has (range, raise_exception ...) are left out.
+std::vector<std::string> free_names(const Syntax& syntax);
+
+} // namespace engine::jinja

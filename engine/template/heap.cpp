@@ -1,0 +1,79 @@
+// Object lifetime: counting, destruction without recursion, and the end of cycles.
+#include "engine/template/heap.h"
+
+namespace engine::jinja
+{
+
+Heap::~Heap()
+{
+    for (Object* object = first_; object; object = object->next)
+        ++object->references; // nothing dies while the references between them are dropped
+    for (Object* object = first_; object; object = object->next)
+        object->drop_references();
+    while (first_) {
+        Object* object = first_;
+        unlink(object);
+        delete object;
+    }
+}
+
+void Heap::link(Object* object)
+{
+    object->next = first_;
+    if (first_)
+        first_->previous = object;
+    first_ = object;
+}
+
+void Heap::unlink(Object* object)
+{
+    if (object->previous)
+        object->previous->next = object->next;
+    else
+        first_ = object->next;
+    if (object->next)
+        object->next->previous = object->previous;
+    object->previous = object->next = nullptr;
+}
+
+void Heap::bury(Object* object)
+{
+    unlink(object);
+    object->next = graves_;
+    graves_ = object;
+    if (burying_)
+        return; // we are inside a destructor below; the loop there gets to it
+    burying_ = true;
+    while (graves_) {
+        Object* dead = graves_;
+        graves_ = dead->next;
+        budget.give_back(dead->counted_bytes);
+        delete dead;
+    }
+    burying_ = false;
+}
+
+void Heap::recount(Object& object, std::size_t object_size, std::size_t bytes)
+{
+    const std::size_t total = object_size + bytes;
+    if (total > object.counted_bytes)
+        budget.take(total - object.counted_bytes);
+    else
+        budget.give_back(object.counted_bytes - total);
+    object.counted_bytes = total;
+}
+
+Value Heap::string(std::string text)
+{
+    budget.check_string(text.size());
+    budget.spend_on_text(text.size());
+    return make<String>(std::move(text));
+}
+
+void Value::let_go(Object* object)
+{
+    if (--object->references == 0)
+        object->heap.bury(object);
+}
+
+} // namespace engine::jinja

@@ -1,0 +1,23 @@
+// Values as text: Python's str() and repr().
+#pragma once
+
+#include "engine/template/heap.h"
+
+namespace engine::jinja
+{
+
+/// str(value). For a string this is the same object.
+Value str(Heap& heap, const Value& value);
+std::string str_text(Heap& heap, const Value& value);
+std::string repr(Heap& heap, const Value& value);
+
+/// repr of text: quoted, with escapes.
+std::string repr_text(std::string_view text);
+
+/// The shortest digits that give the same number back, in Python's notation.
+std::string float_text(double value);
+
+/// repr of a string, shortened for error sentences.
+std::string quote(std::string_view text);
+
+} // namespace engine::jinja

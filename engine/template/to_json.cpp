@@ -1,0 +1,186 @@
+// json.dumps for template values.
+#include "engine/template/to_json.h"
+
+#include "engine/template/operators.h"
+#include "engine/template/output.h"
+#include "engine/template/text_of.h"
+#include "engine/template/unicode.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+namespace engine::jinja
+{
+
+static void append_unit(std::string& out, unsigned unit)
+{
+    char escape[8];
+    std::snprintf(escape, sizeof escape, "\\u%04x", unit);
+    out += escape;
+}
+
+std::string json_string(std::string_view text, bool ascii)
+{
+    std::string out = "\"";
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t start = at;
+        const char32_t c = unicode::next(text, at);
+        static constexpr std::string_view kPlain = "\"\\\n\r\t\f\b", kEscaped = "\"\\nrtfb";
+        const std::size_t known = c < 0x80 ? kPlain.find(char(c)) : std::string_view::npos;
+        if (known != std::string_view::npos) {
+            out += '\\';
+            out += kEscaped[known];
+        } else if (c < 0x20) {
+            append_unit(out, unsigned(c));
+        } else if (ascii && c >= 0x10000) {
+            append_unit(out, unsigned(0xd800 + ((c - 0x10000) >> 10)));
+            append_unit(out, unsigned(0xdc00 + ((c - 0x10000) & 0x3ff)));
+        } else if (ascii && c >= 0x80) {
+            append_unit(out, unsigned(c));
+        } else {
+            out += text.substr(start, at - start);
+        }
+    }
+    return out + '"';
+}
+
+namespace
+{
+
+/// Writes one value.
+class JsonWriter
+{
+public:
+    JsonWriter(Heap& heap, const JsonStyle& style)
+        : heap_(heap)
+        , style_(style)
+        , out_(heap)
+    {
+    }
+
+    void write(const Value& value)
+    {
+        heap_.budget.step();
+        switch (value.type()) {
+        case Type::String:
+            return out_.add(json_string(value.text(), style_.ascii));
+        case Type::List:
+        case Type::Tuple:
+            return write_list(value.as<List>().items);
+        case Type::Dict:
+            return write_dict(value.as<Dict>());
+        default:
+            return out_.add(scalar(value));
+        }
+    }
+
+    std::string take() { return out_.take(); }
+
+private:
+    static std::string scalar(const Value& value)
+    {
+        switch (value.type()) {
+        case Type::None:
+            return "null";
+        case Type::Bool:
+            return value.as_bool() ? "true" : "false";
+        case Type::Int:
+            return std::to_string(value.as_integer());
+        case Type::Float:
+            if (std::isnan(value.as_real()))
+                return "NaN";
+            if (std::isinf(value.as_real()))
+                return value.as_real() < 0 ? "-Infinity" : "Infinity";
+            return float_text(value.as_real());
+        default:
+            fail_type("Object of type " + std::string(type_name(value)) + " is not JSON serializable");
+        }
+    }
+
+    static std::string key_text(const Value& key)
+    {
+        if (key.is_string())
+            return key.text();
+        if (!key.is_number() && !key.is_none())
+            fail_type("keys must be str, int, float, bool or None, not " + std::string(type_name(key)));
+        return scalar(key);
+    }
+
+    void new_line(int change)
+    {
+        indentation_ += change;
+        if (!style_.is_indented)
+            return;
+        out_.add("\n");
+        for (int i = 0; i < indentation_; ++i)
+            out_.add(style_.indent);
+    }
+
+    void write_list(const std::vector<Value>& items)
+    {
+        if (items.empty())
+            return out_.add("[]");
+        Level level(heap_.budget);
+        out_.add("[");
+        new_line(1);
+        for (std::size_t i = 0; i < items.size(); ++i) {
+            if (i > 0) {
+                out_.add(style_.item_separator);
+                new_line(0);
+            }
+            write(items[i]);
+        }
+        new_line(-1);
+        out_.add("]");
+    }
+
+    std::vector<const Dict::Entry*> ordered(const Dict& dict)
+    {
+        std::vector<const Dict::Entry*> entries;
+        for (const Dict::Entry& entry : dict.entries())
+            entries.push_back(&entry);
+        if (style_.sort_keys)
+            std::stable_sort(entries.begin(), entries.end(),
+                             [&](const Dict::Entry* a, const Dict::Entry* b) { return less(heap_, a->key, b->key); });
+        return entries;
+    }
+
+    void write_dict(const Dict& dict)
+    {
+        if (dict.size() == 0)
+            return out_.add("{}");
+        Level level(heap_.budget);
+        out_.add("{");
+        new_line(1);
+        bool first = true;
+        for (const Dict::Entry* entry : ordered(dict)) {
+            if (!first) {
+                out_.add(style_.item_separator);
+                new_line(0);
+            }
+            first = false;
+            out_.add(json_string(key_text(entry->key), style_.ascii));
+            out_.add(style_.key_separator);
+            write(entry->value);
+        }
+        new_line(-1);
+        out_.add("}");
+    }
+
+    Heap& heap_;
+    const JsonStyle& style_;
+    Output out_;
+    int indentation_ = 0;
+};
+
+} // namespace
+
+std::string to_json(Heap& heap, const Value& value, const JsonStyle& style)
+{
+    JsonWriter writer(heap, style);
+    writer.write(value);
+    return writer.take();
+}
+
+} // namespace engine::jinja

@@ -1,0 +1,43 @@
+// What Python's str knows about characters, on UTF-8. A byte that is not part of valid UTF-8 counts as one character.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace engine::jinja::unicode
+{
+
+std::int64_t length(std::string_view text); // in code points
+
+/// The code point at byte `at`, which then moves past it.
+char32_t next(std::string_view text, std::size_t& at);
+/// The code point that ends at byte `end`, which then moves to its first byte.
+char32_t previous(std::string_view text, std::size_t& end);
+void append(std::string& text, char32_t c);
+
+/// The byte at which code point number `index` starts; the end of the text if it has fewer.
+std::size_t byte_of(std::string_view text, std::int64_t index);
+
+bool is_space(char32_t c);
+bool is_alpha(char32_t c);
+bool is_decimal(char32_t c); // Nd
+bool is_digit(char32_t c);
+bool is_numeric(char32_t c);
+bool is_printable(char32_t c);
+bool is_upper(char32_t c);
+bool is_lower(char32_t c);
+bool is_title(char32_t c);
+
+std::string upper(std::string_view text);
+std::string lower(std::string_view text);
+/// First character as a title, the rest in lower case.
+std::string capitalize(std::string_view text);
+/// Python's str.title(): a word is a run of letters that have case.
+std::string title(std::string_view text);
+
+std::string_view strip_left(std::string_view text);
+std::string_view strip_right(std::string_view text);
+
+} // namespace engine::jinja::unicode
