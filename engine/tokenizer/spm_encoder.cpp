@@ -1,6 +1,8 @@
 // SentencePiece: the pair of neighbours with the best score is joined first, of equal ones the leftmost.
 #include "engine/tokenizer/spm_encoder.h"
 
+#include "engine/tokenizer/utf8.h"
+
 #include <cmath>
 #include <limits>
 #include <queue>
@@ -103,10 +105,21 @@ private:
 
 }  // namespace
 
+/// True where no token has a "â" behind anything else: then nothing is ever joined across the beginning of a word.
+static bool words_stand_apart(const Vocabulary& vocabulary)
+{
+    for (const std::string& token : vocabulary.tokens)
+        for (std::size_t at = token.find(kEscapedSpace); at != token.npos; at = token.find(kEscapedSpace, at + 1))
+            if (at > 0 && !std::string_view(token).substr(0, at).ends_with(kEscapedSpace))
+                return false;
+    return true;
+}
+
 SpmEncoder::SpmEncoder(const Vocabulary& vocabulary, const TokenIndex& index, bool add_space_prefix)
     : vocabulary_(vocabulary)
     , index_(index)
     , add_space_prefix_(add_space_prefix)
+    , words_stand_apart_(words_stand_apart(vocabulary))
 {
 }
 
@@ -115,9 +128,23 @@ void SpmEncoder::encode(std::string_view text, std::size_t base, bool space_due,
     EscapedText escaped;
     if (space_due && add_space_prefix_)
         escaped.append_character(" ", base);
-    escaped.append(text, base);
+    for (std::size_t at = 0; at < text.size();) {
+        const std::string_view character = text.substr(at, utf8_step(text, at));
+        // A word at a time keeps everything that is being joined in the cache.
+        const bool space = character == " " || character == kEscapedSpace;
+        if (space && words_stand_apart_ && !escaped.bytes.ends_with(kEscapedSpace)) {
+            encode_escaped(escaped, out);
+            escaped.clear();
+        }
+        escaped.append_character(character, base + at);
+        at += character.size();
+    }
+    encode_escaped(escaped, out);
+}
 
-    SpmMerge merge(escaped, vocabulary_, index_);
+void SpmEncoder::encode_escaped(const EscapedText& text, std::vector<Token>& out) const
+{
+    SpmMerge merge(text, vocabulary_, index_);
     merge.run();
     merge.each([&](std::string_view bytes, std::uint32_t origin) {
         if (const int id = index_.find(bytes); id != kNoToken)
@@ -129,7 +156,7 @@ void SpmEncoder::encode(std::string_view text, std::size_t base, bool space_due,
 
 void SpmEncoder::append_bytes(std::string_view bytes, std::size_t origin, std::vector<Token>& out) const
 {
-    const bool space = bytes == "\xe2\x96\x81";  // three bytes here, one in the text
+    const bool space = bytes == kEscapedSpace;  // three bytes here, one in the text
     const std::size_t before = out.size();
     for (std::size_t i = 0; i < bytes.size(); ++i) {
         const int id = index_.byte_token(static_cast<unsigned char>(bytes[i]));

@@ -18,11 +18,13 @@ public:
     void encode(std::string_view text, std::size_t base, bool space_due, std::vector<Token>& out) const override;
 
 private:
+    void encode_escaped(const EscapedText& text, std::vector<Token>& out) const;
     void append_bytes(std::string_view bytes, std::size_t origin, std::vector<Token>& out) const;
 
     const Vocabulary& vocabulary_;
     const TokenIndex& index_;
     const bool add_space_prefix_;
+    const bool words_stand_apart_;
 };
 
 }  // namespace engine

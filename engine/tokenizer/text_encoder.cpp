@@ -5,8 +5,6 @@
 
 namespace engine {
 
-static constexpr std::string_view kEscapedSpace = "\xe2\x96\x81";  // U+2581
-
 void EscapedText::clear()
 {
     bytes.clear();

@@ -21,6 +21,8 @@ public:
     virtual void encode(std::string_view text, std::size_t base, bool space_due, std::vector<Token>& out) const = 0;
 };
 
+constexpr std::string_view kEscapedSpace = "\xe2\x96\x81";  // U+2581
+
 /// A text as SentencePiece sees it: each space is written as "▁" (U+2581), each character stands by itself.
 struct EscapedText {
     struct Character {

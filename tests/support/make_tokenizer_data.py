@@ -265,7 +265,8 @@ def cases_for(naive, rng):
     return cases
 
 
-def spm_vocabulary(without_bytes):
+def spm_vocabulary(without_bytes=False, by_word=False):
+    """by_word: no token reaches from one word into the next, as in real vocabularies."""
     rng = random.Random(2)
     text = "▁" + STORY.replace(" ", "▁")
     tokens, types, scores = ["<unk>", "<s>", "</s>"], [UNKNOWN, CONTROL, CONTROL], [0.0, 0.0, 0.0]
@@ -277,7 +278,7 @@ def spm_vocabulary(without_bytes):
         tokens.append(special)
         types.append(kind)
         scores.append(0.0)
-    pieces = ["".join(m) for m in learn_merges([text], 180)]
+    pieces = ["".join(m) for m in learn_merges(regex.findall("▁+[^▁]*", text) if by_word else [text], 180)]
     characters = sorted(set(text) - set("世ü\n"))  # these have no token of their own
     for i, piece in enumerate(dict.fromkeys(pieces + characters)):
         tokens.append(piece)
@@ -320,7 +321,8 @@ def main():
     OUT.mkdir(parents=True, exist_ok=True)
     write("words.json", make_words())
     for name, naive, vocabulary in (
-            ("spm.json", NaiveSpm, spm_vocabulary(without_bytes=False)),
+            ("spm.json", NaiveSpm, spm_vocabulary()),
+            ("spm_by_word.json", NaiveSpm, spm_vocabulary(by_word=True)),
             ("spm_without_bytes.json", NaiveSpm, spm_vocabulary(without_bytes=True)),
             ("bpe.json", NaiveBpe, bpe_vocabulary()),
             ("gemma4.json", NaiveGemma4, gemma4_vocabulary())):

@@ -53,7 +53,7 @@ private Q_SLOTS:
     void idsAndPlaces_data()
     {
         QTest::addColumn<QString>("name");
-        for (const char* name : {"spm.json", "spm_without_bytes.json", "bpe.json", "gemma4.json"})
+        for (const char* name : {"spm.json", "spm_by_word.json", "spm_without_bytes.json", "bpe.json", "gemma4.json"})
             QTest::newRow(name) << name;
     }
     void idsAndPlaces()
