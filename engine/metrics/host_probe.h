@@ -1,0 +1,26 @@
+// What this machine has and what this process uses of it. What the machine does not tell is an empty optional.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+namespace engine {
+
+struct HostMemory {
+    std::optional<std::int64_t> total_bytes;      // RAM this process may use: a container's limit counts
+    std::optional<std::int64_t> available_bytes;  // of it, what can be had without swapping
+};
+
+struct ProcessMemory {
+    std::optional<std::int64_t> resident_bytes;  // mapped file pages included
+    std::optional<std::int64_t> peak_resident_bytes;
+};
+
+/// Physical cores worth a compute thread each: those this process may run on, one for each pair of hyper-threads, the
+/// fast ones only where there are two kinds, and no more than a container's CPU quota pays for. At least 1.
+int physical_cores();
+
+HostMemory host_memory();
+ProcessMemory process_memory();
+
+}  // namespace engine

@@ -1,0 +1,38 @@
+// The texts in which Linux tells about machine and process. Plain functions of text, so that recorded ones can be
+// tested everywhere. What is missing or makes no sense is an empty optional.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace engine {
+
+/// "MemAvailable:   123 kB" in /proc/meminfo, "VmRSS:  12 kB" in /proc/self/status: bytes of the line `name`.
+std::optional<std::int64_t> kib_line(std::string_view text, std::string_view name);
+
+/// "inactive_file 4096" in a cgroup's memory.stat.
+std::optional<std::int64_t> plain_line(std::string_view text, std::string_view name);
+
+/// "0-3,8,10-11" to its members, in order; nothing for what is no such list. At most 4096 CPUs.
+std::optional<std::vector<int>> cpu_list(std::string_view text);
+
+/// One number; "max" and what is beyond any machine mean no limit: nothing.
+std::optional<std::int64_t> limit(std::string_view text);
+
+/// CPUs a quota pays for: "150000 100000" is 1.5; "max 100000": nothing.
+std::optional<double> cpu_max_v2(std::string_view text);
+/// The same of version 1's two files; a quota of -1: nothing.
+std::optional<double> cpu_quota_v1(std::string_view quota_us, std::string_view period_us);
+
+/// Where a process is in the cgroup trees, from /proc/self/cgroup.
+struct CgroupPaths {
+    std::optional<std::string> unified;  // version 2
+    std::optional<std::string> memory;   // version 1
+    std::optional<std::string> cpu;      // version 1
+};
+CgroupPaths cgroup_paths(std::string_view proc_self_cgroup);
+
+}  // namespace engine
