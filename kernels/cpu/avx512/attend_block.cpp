@@ -55,6 +55,8 @@ __m512 soft_capped(__m512 s, float softcap)
     return _mm512_mul_ps(tanh, _mm512_set1_ps(softcap));
 }
 
+// The loops over registers are unrolled by order: one index that is not a constant, and GCC keeps the sums in memory.
+
 // Scores of the 16 tokens from `t` on for heads head .. head + Heads - 1.
 template <class Keys, int Heads>
 void score_sixteen(const AttendBlock& a, int head, int t)
@@ -63,19 +65,25 @@ void score_sixteen(const AttendBlock& a, int head, int t)
     const std::byte* k = a.block + l.k_index(t, 0) * Keys::kBytes;
     const float* q = a.q + std::ptrdiff_t(head) * l.k_dim;
     __m512 sums[Heads][4];
-    for (auto& of_head : sums)
-        for (__m512& s : of_head)
-            s = _mm512_setzero_ps();
+#pragma GCC unroll 8
+    for (int h = 0; h < Heads; ++h)
+#pragma GCC unroll 8
+        for (int j = 0; j < 4; ++j)
+            sums[h][j] = _mm512_setzero_ps();
     for (int d = 0; d < l.k_dim; d += kKvGroupValues, k += 64 * Keys::kBytes) {
         __m512 keys[4];
+#pragma GCC unroll 8
         for (int j = 0; j < 4; ++j)
             keys[j] = Keys::load(k + 16 * j * Keys::kBytes);
+#pragma GCC unroll 8
         for (int h = 0; h < Heads; ++h) {
             const __m512 four = _mm512_broadcast_f32x4(_mm_loadu_ps(q + std::ptrdiff_t(h) * l.k_dim + d));
+#pragma GCC unroll 8
             for (int j = 0; j < 4; ++j)
                 sums[h][j] = _mm512_fmadd_ps(keys[j], four, sums[h][j]);
         }
     }
+#pragma GCC unroll 8
     for (int h = 0; h < Heads; ++h) {
         __m512 s = join_fours(sums[h]);
         if (l.k_type == KvType::Q8_0)
@@ -127,24 +135,32 @@ void sum_values(const AttendBlock& a, int head, int d)
     const std::byte* v = a.block + l.v_offset() + std::ptrdiff_t(d) * Values::kBytes;
     const std::ptrdiff_t stride = std::ptrdiff_t(l.v_dim) * Values::kBytes;
     __mmask16 lanes[kValuesAtOnce];
+#pragma GCC unroll 8
     for (int j = 0; j < kValuesAtOnce; ++j)
         lanes[j] = first_lanes(l.v_dim - d - kLanes * j);
     __m512 sums[Heads][kValuesAtOnce];
-    for (auto& of_head : sums)
-        for (__m512& s : of_head)
-            s = _mm512_setzero_ps();
+#pragma GCC unroll 8
+    for (int h = 0; h < Heads; ++h)
+#pragma GCC unroll 8
+        for (int j = 0; j < kValuesAtOnce; ++j)
+            sums[h][j] = _mm512_setzero_ps();
     const float* weights = a.scores + std::ptrdiff_t(head) * l.tokens;
     for (int t = a.first; t < a.last; ++t) {
         __m512 values[kValuesAtOnce];
+#pragma GCC unroll 8
         for (int j = 0; j < kValuesAtOnce; ++j)
             values[j] = Values::load(v + t * stride + kLanes * j * Values::kBytes, lanes[j]);
+#pragma GCC unroll 8
         for (int h = 0; h < Heads; ++h) {
             const __m512 weight = _mm512_set1_ps(weights[std::ptrdiff_t(h) * l.tokens + t]);
+#pragma GCC unroll 8
             for (int j = 0; j < kValuesAtOnce; ++j)
                 sums[h][j] = _mm512_fmadd_ps(weight, values[j], sums[h][j]);
         }
     }
+#pragma GCC unroll 8
     for (int h = 0; h < Heads; ++h)
+#pragma GCC unroll 8
         for (int j = 0; j < kValuesAtOnce; ++j)
             _mm512_mask_storeu_ps(a.out + std::ptrdiff_t(head + h) * l.v_dim + d + kLanes * j, lanes[j], sums[h][j]);
 }
