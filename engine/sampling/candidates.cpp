@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace engine
-{
+namespace engine {
 
 /// Best first. A total order: no two tokens are equal.
 static bool better(const Candidate& a, const Candidate& b)
@@ -34,10 +33,10 @@ void Candidates::select_top(std::span<const float> logits, std::size_t count)
 {
     for (std::size_t i = 0; i < count; ++i)
         list_.push_back({.id = static_cast<int>(i), .logit = logits[i]});
-    std::make_heap(list_.begin(), list_.end(), better); // the worst is at the front
+    std::make_heap(list_.begin(), list_.end(), better);  // the worst is at the front
     float worst = list_.front().logit;
     for (std::size_t i = count; i < logits.size(); ++i) {
-        if (!(logits[i] > worst)) // an equal one has the larger id and loses
+        if (!(logits[i] > worst))  // an equal one has the larger id and loses
             continue;
         std::pop_heap(list_.begin(), list_.end(), better);
         list_.back() = {.id = static_cast<int>(i), .logit = logits[i]};
@@ -76,7 +75,7 @@ double Candidates::compute_probabilities()
     for (Candidate& c : list_)
         sum += c.probability = std::exp(static_cast<double>(c.logit) - largest);
     for (Candidate& c : list_)
-        c.probability /= sum; // at least 1: the largest one's share is exp(0)
+        c.probability /= sum;  // at least 1: the largest one's share is exp(0)
     return largest + std::log(sum);
 }
 
@@ -84,7 +83,7 @@ void Candidates::keep_typical(double p)
 {
     if (p >= 1.0)
         return;
-    const double log_sum = compute_probabilities(); // a token's surprise is log_sum - logit
+    const double log_sum = compute_probabilities();  // a token's surprise is log_sum - logit
     double entropy = 0.0;
     for (const Candidate& c : list_)
         entropy += c.probability * (log_sum - static_cast<double>(c.logit));
@@ -109,7 +108,7 @@ void Candidates::keep_top_p(double p)
     if (p >= 1.0)
         return;
     compute_probabilities();
-    constexpr std::size_t kFirstStep = 256; // a peaked distribution never sorts more of the vocabulary
+    constexpr std::size_t kFirstStep = 256;  // a peaked distribution never sorts more of the vocabulary
     double sum = 0.0;
     std::size_t count = 0;
     do {
@@ -128,13 +127,13 @@ void Candidates::keep_min_p(double p)
     // With p above 1 even the best would go.
     const double least = static_cast<double>(largest_logit()) + std::log(std::min(p, 1.0));
     std::erase_if(list_, [least](const Candidate& c) { return static_cast<double>(c.logit) < least; });
-    ordered_ = std::min(ordered_, list_.size()); // those in front are better than those behind, and so stay in front
+    ordered_ = std::min(ordered_, list_.size());  // those in front are better than those behind, and so stay in front
 }
 
 void Candidates::exclude_top(double threshold)
 {
     compute_probabilities();
-    const Candidate* least = nullptr; // of those above the threshold
+    const Candidate* least = nullptr;  // of those above the threshold
     std::size_t count = 0;
     for (const Candidate& c : list_) {
         if (c.probability < threshold)
@@ -158,7 +157,7 @@ std::size_t Candidates::draw(double temperature, double u)
     for (Candidate& c : list_)
         c.probability /= sum;
     double below = 0.0;
-    std::size_t last = 0; // the last one with a chance, should rounding leave u above the sum
+    std::size_t last = 0;  // the last one with a chance, should rounding leave u above the sum
     for (std::size_t i = 0; i < list_.size(); ++i) {
         if (!(list_[i].probability > 0.0))
             continue;
@@ -170,4 +169,4 @@ std::size_t Candidates::draw(double temperature, double u)
     return last;
 }
 
-} // namespace engine
+}  // namespace engine

@@ -5,13 +5,12 @@
 #include <span>
 #include <vector>
 
-namespace engine
-{
+namespace engine {
 
 struct Candidate {
     int id = 0;
     float logit = 0.0f;
-    double probability = 0.0; // among the candidates that were there when it was last computed
+    double probability = 0.0;  // among the candidates that were there when it was last computed
 };
 
 /// The shrinking set of candidates of one draw. Memory is taken once, for the whole vocabulary. One thread, owned by
@@ -46,7 +45,7 @@ private:
     float largest_logit() const;
 
     std::vector<Candidate> list_;
-    std::size_t ordered_ = 0; // so many at the front are the largest, in descending order
+    std::size_t ordered_ = 0;  // so many at the front are the largest, in descending order
 };
 
-} // namespace engine
+}  // namespace engine

@@ -4,8 +4,7 @@
 #include <limits>
 #include <string>
 
-namespace engine
-{
+namespace engine {
 
 /// A range with the sentence's words for it. NaN lies in no range.
 struct Limit {
@@ -53,10 +52,10 @@ Status check(const SamplingOptions& o)
         if (count.value < count.least)
             return fail(Error::Code::BadRequest, std::string("the ") + count.name + " must be " + count.range);
 
-    constexpr std::size_t kMaxBreakers = 64; // each is looked for in the whole vocabulary
+    constexpr std::size_t kMaxBreakers = 64;  // each is looked for in the whole vocabulary
     if (o.dry_sequence_breakers.size() > kMaxBreakers)
         return fail(Error::Code::BadRequest, "there may be at most 64 DRY sequence breakers");
     return {};
 }
 
-} // namespace engine
+}  // namespace engine

@@ -6,8 +6,7 @@
 #include <tuple>
 #include <utility>
 
-namespace engine
-{
+namespace engine {
 
 // ---- sequence breakers ----
 
@@ -59,7 +58,7 @@ bool DryBreakers::breaks(int id) const
 int DryBreakers::tokens_after_last(std::span<const int> history) const
 {
     const auto by_head = [](const Sequence& s, int id) { return s.head < id; };
-    for (std::size_t after = 0; after < history.size(); ++after) { // tokens after the one looked at
+    for (std::size_t after = 0; after < history.size(); ++after) {  // tokens after the one looked at
         const int id = history[history.size() - 1 - after];
         if (!starts(id))
             continue;
@@ -90,7 +89,7 @@ void DryPenalty::measure_repeats(std::span<const int> history)
     const int length = static_cast<int>(history.size());
     const auto from_end = [&](int i) { return history[static_cast<std::size_t>(length - 1 - i)]; };
     repeats_.assign(history.size(), 0);
-    int left = 0; // [left, right) is the known match that reaches furthest
+    int left = 0;  // [left, right) is the known match that reaches furthest
     int right = 0;
     for (int i = 1; i < length; ++i) {
         int match = i < right ? std::min(right - i, repeats_[static_cast<std::size_t>(i - left)]) : 0;
@@ -121,7 +120,7 @@ void DryPenalty::apply(std::span<const int> history, std::span<float> logits)
     longest_.resize(logits.size());
     for (std::size_t i = 1; i < history.size(); ++i) {
         const int length = std::min(repeats_[i], limit);
-        const int next = history[history.size() - i]; // the token that followed the earlier occurrence
+        const int next = history[history.size() - i];  // the token that followed the earlier occurrence
         if (length < allowed || next < 0 || static_cast<std::size_t>(next) >= logits.size())
             continue;
         int& longest = longest_[static_cast<std::size_t>(next)];
@@ -146,4 +145,4 @@ void DryPenalty::apply(std::span<const int> history, std::span<float> logits)
     continued_.clear();
 }
 
-} // namespace engine
+}  // namespace engine

@@ -10,8 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace engine
-{
+namespace engine {
 
 /// The sequence breakers of one model in token ids. A token that contains a breaker breaks by itself; one that ends
 /// with the beginning of a breaker does so when the tokens of the rest follow. Immutable once found; any thread.
@@ -22,8 +21,8 @@ public:
     /// Ids of a text that goes on after other text: no BOS, no added space, special tokens not looked for.
     using Tokenize = std::function<std::vector<int>(std::string_view text)>;
 
-    static constexpr std::size_t kMaxBytes = 40; // of a breaker; what is longer is cut off
-    static constexpr std::size_t kMaxTail = 20;  // tokens of a breaker after its first one
+    static constexpr std::size_t kMaxBytes = 40;  // of a breaker; what is longer is cut off
+    static constexpr std::size_t kMaxTail = 20;   // tokens of a breaker after its first one
 
     /// No breakers.
     DryBreakers() = default;
@@ -45,8 +44,8 @@ private:
     };
     bool starts(int id) const { return id >= 0 && static_cast<std::size_t>(id) < is_head_.size() && is_head_[id] != 0; }
 
-    std::vector<std::uint8_t> is_head_; // (vocabulary,)
-    std::vector<Sequence> sequences_;   // sorted by head
+    std::vector<std::uint8_t> is_head_;  // (vocabulary,)
+    std::vector<Sequence> sequences_;    // sorted by head
 };
 
 /// Finds the penalised tokens of one history. Linear in the tokens looked back on; its memory grows with the history
@@ -58,7 +57,7 @@ public:
         float multiplier = 0.0f;
         float base = 1.75f;
         int allowed_length = 2;
-        int last_n = -1; // -1: all
+        int last_n = -1;  // -1: all
     };
 
     DryPenalty(const Options& options, DryBreakers breakers);
@@ -71,9 +70,9 @@ private:
 
     Options options_;
     DryBreakers breakers_;
-    std::vector<int> repeats_;   // (looked back on,) how many tokens before position i from the end equal the end
-    std::vector<int> longest_;   // (vocabulary,) longest repetition the token would go on with; zero between calls
-    std::vector<int> continued_; // tokens with an entry there
+    std::vector<int> repeats_;    // (looked back on,) how many tokens before position i from the end equal the end
+    std::vector<int> longest_;    // (vocabulary,) longest repetition the token would go on with; zero between calls
+    std::vector<int> continued_;  // tokens with an entry there
 };
 
-} // namespace engine
+}  // namespace engine

@@ -4,8 +4,7 @@
 
 #include <cstdint>
 
-namespace engine
-{
+namespace engine {
 
 /// One stream of random numbers: the same seed gives the same numbers everywhere. One thread, owned by its Sampler.
 class Random
@@ -13,7 +12,7 @@ class Random
 public:
     explicit Random(std::uint64_t seed)
     {
-        for (std::uint64_t& word : state_) { // splitmix64
+        for (std::uint64_t& word : state_) {  // splitmix64
             seed += 0x9e3779b97f4a7c15u;
             std::uint64_t z = seed;
             z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -44,4 +43,4 @@ private:
     std::uint64_t state_[4];
 };
 
-} // namespace engine
+}  // namespace engine

@@ -6,8 +6,7 @@
 #include <limits>
 #include <utility>
 
-namespace engine
-{
+namespace engine {
 
 Sampler::Sampler(const SamplingOptions& options, int num_vocab, std::uint64_t seed, DryBreakers breakers)
     : options_(options)
@@ -85,4 +84,4 @@ int Sampler::draw()
     return candidates_.view()[candidates_.draw(options_.temperature, random_.uniform())].id;
 }
 
-} // namespace engine
+}  // namespace engine

@@ -11,8 +11,7 @@
 #include <span>
 #include <vector>
 
-namespace engine
-{
+namespace engine {
 
 /// Whether a Sampler can be made of these options; an error names the first one that is out of range.
 Status check(const SamplingOptions& options);
@@ -44,9 +43,9 @@ private:
     Random random_;
     DryPenalty dry_;
     Candidates candidates_;
-    std::vector<float> logits_;      // (num_vocab,) the copy that penalties change
-    std::vector<std::int32_t> seen_; // (num_vocab,) occurrences in the window; zero between calls
-    std::vector<int> window_;        // the distinct tokens of it
+    std::vector<float> logits_;       // (num_vocab,) the copy that penalties change
+    std::vector<std::int32_t> seen_;  // (num_vocab,) occurrences in the window; zero between calls
+    std::vector<int> window_;         // the distinct tokens of it
 };
 
-} // namespace engine
+}  // namespace engine

@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-namespace engine
-{
+namespace engine {
 
 StopStrings::StopStrings(const std::vector<std::string>& strings)
 {
@@ -85,4 +84,4 @@ StopStrings::Released StopStrings::finish()
     return release(match_at_.value_or(held_.size()));
 }
 
-} // namespace engine
+}  // namespace engine

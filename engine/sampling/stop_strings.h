@@ -7,8 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace engine
-{
+namespace engine {
 
 /// Cuts streamed text off at the first stop string, however the text is divided. Text is held back only while it may
 /// still be the beginning of one. Of several that match, the one that starts first wins, even when a later one is
@@ -17,8 +16,8 @@ class StopStrings
 {
 public:
     struct Released {
-        std::string_view text; // valid until the next call
-        bool stopped = false;  // a stop string matched; neither it nor what follows is released
+        std::string_view text;  // valid until the next call
+        bool stopped = false;   // a stop string matched; neither it nor what follows is released
     };
 
     /// Empty strings are ignored.
@@ -33,7 +32,7 @@ private:
     /// One stop string and how much of it the text ends with (Knuth, Morris, Pratt).
     struct Matcher {
         std::string string;
-        std::vector<std::size_t> fallback; // [i]: length of the longest beginning of string that string[..i] ends with
+        std::vector<std::size_t> fallback;  // [i]: length of the longest beginning of string that string[..i] ends with
         std::size_t matched = 0;
     };
 
@@ -43,10 +42,10 @@ private:
     Released release(std::size_t count);
 
     std::vector<Matcher> matchers_;
-    std::string held_;                    // text not released yet
-    std::string released_;                // what the last call's view points to
-    std::optional<std::size_t> match_at_; // where in held_ a complete stop string starts; an earlier one may follow
+    std::string held_;                     // text not released yet
+    std::string released_;                 // what the last call's view points to
+    std::optional<std::size_t> match_at_;  // where in held_ a complete stop string starts; an earlier one may follow
     bool stopped_ = false;
 };
 
-} // namespace engine
+}  // namespace engine

@@ -14,8 +14,7 @@
 using engine::DryBreakers;
 using engine::DryPenalty;
 
-namespace
-{
+namespace {
 
 /// One id a letter, and some pieces that hold a breaker.
 const std::vector<std::string> kPieces = {"a", "b", "c", "d", "e", "\n", "x\n", "ab", "\nUs", "er", "er:", " "};
@@ -81,7 +80,7 @@ Penalties slow_penalties(const std::vector<int>& history, int allowed, float bas
     return result;
 }
 
-} // namespace
+}  // namespace
 
 class TestDry : public QObject
 {
@@ -186,7 +185,7 @@ private Q_SLOTS:
         std::mt19937 rng(seed);
         for (int round = 0; round < 500; ++round) {
             std::vector<int> history(rng() % 60);
-            const unsigned letters = 1 + rng() % 4; // few, so that repetitions overlap
+            const unsigned letters = 1 + rng() % 4;  // few, so that repetitions overlap
             for (int& id : history)
                 id = int(rng() % letters);
             const int allowed = int(1 + rng() % 4);

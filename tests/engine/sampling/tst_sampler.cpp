@@ -13,8 +13,7 @@
 using engine::Sampler;
 using engine::SamplingOptions;
 
-namespace
-{
+namespace {
 
 constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
@@ -64,7 +63,7 @@ void compare(const Distribution& actual, const Distribution& expected)
     QCOMPARE(actual.size(), expected.size());
     for (const auto& [id, p] : expected) {
         QVERIFY2(actual.contains(id), qPrintable(QString("token %1 is missing").arg(id)));
-        QVERIFY2(std::abs(actual.at(id) - p) < 1e-6, // logits are rounded to float
+        QVERIFY2(std::abs(actual.at(id) - p) < 1e-6,  // logits are rounded to float
                  qPrintable(QString("token %1: %2, expected %3").arg(id).arg(actual.at(id)).arg(p)));
     }
 }
@@ -82,7 +81,7 @@ Distribution softmax(const std::vector<double>& logits)
 
 const std::vector<double> kSix = {0.05, 0.3, 0.1, 0.4, 0.03, 0.12};
 
-} // namespace
+}  // namespace
 
 class TestSampler : public QObject
 {
@@ -152,7 +151,7 @@ private Q_SLOTS:
     void topPKeepsUntilTheSumIsReached_data()
     {
         QTest::addColumn<float>("p");
-        QTest::addColumn<QList<int>>("kept"); // in descending order: 3 1 5 2 0 4, sums 0.4 0.7 0.82 0.92 0.97 1
+        QTest::addColumn<QList<int>>("kept");  // in descending order: 3 1 5 2 0 4, sums 0.4 0.7 0.82 0.92 0.97 1
         QTest::newRow("0 keeps the best") << 0.0f << QList<int>{3};
         QTest::newRow("below the best") << 0.39f << QList<int>{3};
         QTest::newRow("two") << 0.45f << QList<int>{3, 1};
@@ -177,7 +176,7 @@ private Q_SLOTS:
             compare(distribution(o, logits_of(kSix)), d);
     }
 
-    void topPSearchesALongTail() // more tokens than are ordered in the first steps
+    void topPSearchesALongTail()  // more tokens than are ordered in the first steps
     {
         SamplingOptions o = plain();
         o.top_p = 0.75f;
@@ -193,11 +192,11 @@ private Q_SLOTS:
     void minPIsRelativeToTheBest()
     {
         SamplingOptions o = plain();
-        o.min_p = 0.26f; // times 0.4: 0.104
+        o.min_p = 0.26f;  // times 0.4: 0.104
         compare(distribution(o, logits_of(kSix)), {{1, 0.3 / 0.82}, {3, 0.4 / 0.82}, {5, 0.12 / 0.82}});
         o.min_p = 1.0f;
         compare(distribution(o, logits_of(kSix)), {{3, 1.0}});
-        o.top_k = 4; // the same on ordered candidates
+        o.top_k = 4;  // the same on ordered candidates
         o.min_p = 0.26f;
         compare(distribution(o, logits_of(kSix)), {{1, 0.3 / 0.82}, {3, 0.4 / 0.82}, {5, 0.12 / 0.82}});
     }
@@ -222,18 +221,18 @@ private Q_SLOTS:
     {
         SamplingOptions o = plain();
         o.xtc_probability = 1.0f;
-        o.xtc_threshold = 0.11f; // 3, 1 and 5 reach it; 5 stays
+        o.xtc_threshold = 0.11f;  // 3, 1 and 5 reach it; 5 stays
         const double rest = 0.12 + 0.1 + 0.05 + 0.03;
         compare(distribution(o, logits_of(kSix)),
                 {{5, 0.12 / rest}, {2, 0.1 / rest}, {0, 0.05 / rest}, {4, 0.03 / rest}});
-        o.top_k = 4; // ordered; among the four 3, 1, 5, 2 all have more than a tenth
+        o.top_k = 4;  // ordered; among the four 3, 1, 5, 2 all have more than a tenth
         o.xtc_threshold = 0.1f;
         compare(distribution(o, logits_of(kSix)), {{2, 1.0}});
         o = plain();
         o.xtc_probability = 1.0f;
-        o.xtc_threshold = 0.35f; // one alone reaches it: nothing to choose instead
+        o.xtc_threshold = 0.35f;  // one alone reaches it: nothing to choose instead
         QCOMPARE(distribution(o, logits_of(kSix)).size(), std::size_t(6));
-        o.xtc_threshold = 0.6f; // more than half can never be reached by two
+        o.xtc_threshold = 0.6f;  // more than half can never be reached by two
         QCOMPARE(distribution(o, logits_of(kSix)).size(), std::size_t(6));
         o.xtc_probability = 0.0f;
         o.xtc_threshold = 0.0f;
@@ -257,7 +256,7 @@ private Q_SLOTS:
     {
         SamplingOptions o = plain();
         const std::vector<float> logits = {1.0f, -1.0f, 2.0f, 0.5f};
-        const std::vector<int> history = {2, 2, 0, 1, 0, 0}; // window of 4: 0 three times, 1 once
+        const std::vector<int> history = {2, 2, 0, 1, 0, 0};  // window of 4: 0 three times, 1 once
         o.repeat_last_n = 4;
         o.repeat_penalty = 2.0f;
         compare(distribution(o, logits, history), softmax({0.5, -2.0, 2.0, 0.5}));
@@ -292,7 +291,7 @@ private Q_SLOTS:
         Sampler sampler(greedy(), 5, 1);
         QCOMPARE(sampler.sample(std::vector<float>{0.0f, 3.0f, 1.0f, 3.0f, 3.0f}, {}), 1);
         QVERIFY(sampler.candidates().empty());
-        SamplingOptions o = greedy(); // filters that would change the choice have no say
+        SamplingOptions o = greedy();  // filters that would change the choice have no say
         o.xtc_probability = 1.0f;
         o.xtc_threshold = 0.0f;
         o.typical_p = 0.01f;
@@ -364,7 +363,7 @@ private Q_SLOTS:
     void optionsAreChecked_data()
     {
         QTest::addColumn<SamplingOptions>("options");
-        QTest::addColumn<QString>("sentence"); // empty: accepted
+        QTest::addColumn<QString>("sentence");  // empty: accepted
         const auto row = [](const char* name, auto change, const char* sentence) {
             SamplingOptions o;
             change(o);

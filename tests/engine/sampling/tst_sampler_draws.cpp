@@ -12,8 +12,7 @@
 using engine::Sampler;
 using engine::SamplingOptions;
 
-namespace
-{
+namespace {
 
 std::uint64_t print_seed()
 {
@@ -65,7 +64,7 @@ Ranked filtered(const std::vector<float>& logits, const SamplingOptions& o)
     return ranked;
 }
 
-} // namespace
+}  // namespace
 
 class TestSamplerDraws : public QObject
 {
@@ -116,7 +115,7 @@ private Q_SLOTS:
             sampler.sample(logits, {});
             ++counts[sampler.candidates().size() == 1 ? 0 : 1];
         }
-        QVERIFY(chi_square({0.25, 0.75}, counts, kDraws) < 28.0); // 5.3 sigma
+        QVERIFY(chi_square({0.25, 0.75}, counts, kDraws) < 28.0);  // 5.3 sigma
     }
 
     void randomVocabulariesKeepToTheDefinitions()
@@ -158,7 +157,7 @@ private Q_SLOTS:
             QVERIFY(u >= 0.0 && u < 1.0);
             ++counts[std::size_t(u * 16)];
         }
-        QVERIFY(chi_square(std::vector<double>(16, 1.0 / 16), counts, kDraws) < 4.0); // once in ten million runs
+        QVERIFY(chi_square(std::vector<double>(16, 1.0 / 16), counts, kDraws) < 4.0);  // once in ten million runs
     }
 
     void largeVocabulary()

@@ -9,8 +9,7 @@
 
 using engine::StopStrings;
 
-namespace
-{
+namespace {
 
 struct Outcome {
     std::string text;
@@ -52,7 +51,7 @@ Outcome cut(const std::vector<std::string>& strings, const std::string& text)
     return {text.substr(0, first), first != std::string::npos};
 }
 
-} // namespace
+}  // namespace
 
 class TestStopStrings : public QObject
 {
@@ -170,7 +169,7 @@ private Q_SLOTS:
         }
     }
 
-    void hostileStringsStayLinear() // quadratic would be 10^11 steps
+    void hostileStringsStayLinear()  // quadratic would be 10^11 steps
     {
         const std::string string(300000, 'a');
         StopStrings stop({string + "b"});
