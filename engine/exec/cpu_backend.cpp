@@ -25,6 +25,11 @@ CpuBackend::CpuBackend(const Hyperparameters& h, int max_rows, int block_tokens,
         max_group_ = std::max(max_group_, layer.heads / layer.kv_heads);
     }
     allocate_attention_scratch();
+    sixteen_bits_ = h.experts > 0;
+    widest_row_ = std::max({h.embedding_length, h.expert_ffn_length, max_heads_ * h.value_length});
+    for (const LayerParameters& layer : h.layers)
+        widest_row_ = std::max(widest_row_, layer.ffn_length);
+    allocate_product_scratch();
     if (h.experts > 0) {
         const int pairs = max_rows * h.experts_used;
         router_logits_ = Rows(max_rows, h.experts);
@@ -45,6 +50,7 @@ void CpuBackend::set_threads(int threads)
 {
     pool_ = std::make_unique<ThreadPool>(threads);
     allocate_attention_scratch();
+    allocate_product_scratch();
 }
 
 std::size_t CpuBackend::scratch_bytes() const
@@ -98,75 +104,6 @@ void CpuBackend::rope_heads(Rows& x, int col, int heads, int length, const Rotat
             for (int head = 0; head < heads; ++head)
                 kernels_.rope(rotation.neox, 2 * rotation.pairs, rotation.cos + std::size_t(t) * rotation.pairs,
                               rotation.sin + std::size_t(t) * rotation.pairs, x.row(t) + col + head * length);
-    });
-}
-
-void CpuBackend::round_rows(Rows& x)
-{
-    if (x.rounded())
-        return;
-    x.q8(0);  // allocated before the workers ask for their rows
-    pool_->for_each(x.count(), kRowsWorthSharing, [&](int begin, int end, int) {
-        for (int t = begin; t < end; ++t)
-            kernels_.quantize_q8(x.cols(), x.row(t), x.q8(t));
-    });
-    x.set_rounded();
-}
-
-/// Weight rows in a piece of work: enough pieces for an even finish, each long enough to stream well.
-int CpuBackend::row_grain(int rows, int tokens) const
-{
-    const int pieces = pool_->size() * (tokens > 1 ? 16 : 8);
-    return std::clamp(rows / pieces / 16 * 16, 16, 256);
-}
-
-void CpuBackend::run_product(const Product& product, Rows& x, int first_row, int tokens, int begin, int end,
-                             Rows& out) const
-{
-    const Matrix& m = *product.matrix;
-    const bool as_floats = kernels::activation_of(m.type) == kernels::Activation::F32;
-    kernels::MatMul args;
-    args.n = m.n;
-    args.rows = end - begin;
-    args.weights = m.data + std::size_t(begin) * kernels::row_bytes(m.type, m.n);
-    args.tokens = tokens;
-    args.x = as_floats ? reinterpret_cast<const std::byte*>(x.row(first_row)) : x.q8(first_row);
-    args.x_stride = as_floats ? std::size_t(x.cols()) * 4 : x.q8_stride();
-    args.out = out.row(first_row) + product.out_col + begin;
-    args.out_stride = std::size_t(out.cols());
-    kernels_.matmul[std::size_t(m.type)](args);
-    if (product.bias)
-        for (int t = 0; t < tokens; ++t)
-            kernels_.add(args.rows, product.bias + begin, args.out + std::size_t(t) * args.out_stride);
-}
-
-void CpuBackend::products(Rows& x, std::span<const Product> products, Rows& out)
-{
-    int total_rows = 0, out_cols = 0;
-    for (const Product& p : products) {
-        total_rows += p.matrix->rows;
-        out_cols = std::max(out_cols, p.out_col + p.matrix->rows);
-        if (kernels::activation_of(p.matrix->type) == kernels::Activation::Q8)
-            round_rows(x);
-    }
-    out.set_shape(x.count(), out_cols);
-    // Pieces never cross from one matrix to the next.
-    const int grain = row_grain(total_rows, x.count());
-    int pieces = 0;
-    for (const Product& p : products)
-        pieces += (p.matrix->rows + grain - 1) / grain;
-    pool_->for_each(pieces, 1, [&](int begin, int end, int) {
-        for (int piece = begin; piece < end; ++piece) {
-            int first = piece;
-            for (const Product& p : products) {
-                const int of_this = (p.matrix->rows + grain - 1) / grain;
-                if (first < of_this) {
-                    run_product(p, x, 0, x.count(), first * grain, std::min((first + 1) * grain, p.matrix->rows), out);
-                    break;
-                }
-                first -= of_this;
-            }
-        }
     });
 }
 

@@ -60,15 +60,30 @@ private:
     void sort_by_expert(int rows, const ExpertParameters& p);
     void expert_products(Rows& x, const Matrix& stack, Vector bias, Rows& out, int out_col);
 
+    // ---- products (cpu_products.cpp) ----
+    struct ProductScratch {
+        AlignedArray<float> rest;  // (widest row,) what rounding lost of a row
+        AlignedArray<float> sums;  // (kRestTokens, kMaxGrain) products of that
+    };
+    void allocate_product_scratch();
     void round_rows(Rows& x);
+    void round_rest(Rows& x, int row, ProductScratch& scratch) const;
+    void add_rest(kernels::TensorType type, const kernels::MatMul& args, Rows& x, int first_row,
+                  ProductScratch& scratch) const;
     int row_grain(int rows, int tokens) const;
-    void run_product(const Product& product, Rows& x, int first_row, int tokens, int begin, int end, Rows& out) const;
+    void run_product(const Product& product, Rows& x, int first_row, int tokens, int begin, int end, Rows& out,
+                     int worker);
 
     const kernels::CpuKernels& kernels_;
     std::unique_ptr<ThreadPool> pool_;
     int block_tokens_;
     int max_heads_ = 0, max_group_ = 0, key_length_ = 0, value_length_ = 0;
+    // A router decides by comparing: an error of half a percent, nothing to other models, sends a token to another
+    // expert. Models with experts therefore round activations to 16 bits, as two parts of 8.
+    bool sixteen_bits_ = false;
+    int widest_row_ = 0;
     std::vector<AttentionScratch> attention_;  // (threads,)
+    std::vector<ProductScratch> product_;      // (threads,)
 
     Rows router_logits_;                // (rows, experts)
     Rows expert_in_;                    // (rows * used, dim), sorted by expert

@@ -80,14 +80,14 @@ void CpuBackend::expert_products(Rows& x, const Matrix& stack, Vector bias, Rows
         round_rows(x);
     const int grain = row_grain(stack.rows * int(active_experts_.size()), x.count());
     const int pieces = (stack.rows + grain - 1) / grain;
-    pool_->for_each(int(active_experts_.size()) * pieces, 1, [&](int begin, int end, int) {
+    pool_->for_each(int(active_experts_.size()) * pieces, 1, [&](int begin, int end, int worker) {
         for (int item = begin; item < end; ++item) {
             const ExpertRange& range = active_experts_[std::size_t(item / pieces)];
             const Matrix matrix = stack.expert(range.expert);
             const Product product{&matrix, bias ? bias + std::size_t(range.expert) * std::size_t(stack.rows) : nullptr,
                                   out_col};
             const int row = item % pieces * grain;
-            run_product(product, x, range.first, range.count, row, std::min(row + grain, stack.rows), out);
+            run_product(product, x, range.first, range.count, row, std::min(row + grain, stack.rows), out, worker);
         }
     });
 }

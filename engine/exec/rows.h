@@ -55,22 +55,26 @@ public:
     /// The rows were written in place: their 8-bit copy is stale.
     void changed() { rounded_ = false; }
 
-    // The 8-bit copy, made by the backend when a product first wants it.
+    // The 8-bit copy, made by the backend when a product first wants it; and what rounding lost, rounded in its turn,
+    // where a model needs more than 8 bits.
     bool rounded() const { return rounded_; }
     void set_rounded() { rounded_ = true; }
     std::size_t q8_stride() const { return kernels::activation_row_bytes(kernels::Activation::Q8, cols_); }
-    std::byte* q8(int r)
-    {
-        if (!q8_)
-            q8_ = aligned_array<std::byte>(q8_capacity_bytes());
-        return q8_.get() + q8_stride() * std::size_t(r);
-    }
+    std::byte* q8(int r) { return rounded_row(q8_, r); }
+    std::byte* q8_rest(int r) { return rounded_row(q8_rest_, r); }
     std::size_t bytes() const
     {
-        return std::size_t(capacity_rows_) * std::size_t(capacity_cols_) * 4 + (q8_ ? q8_capacity_bytes() : 0);
+        return std::size_t(capacity_rows_) * std::size_t(capacity_cols_) * 4 + (q8_ ? q8_capacity_bytes() : 0) +
+               (q8_rest_ ? q8_capacity_bytes() : 0);
     }
 
 private:
+    std::byte* rounded_row(AlignedArray<std::byte>& rows, int r)
+    {
+        if (!rows)
+            rows = aligned_array<std::byte>(q8_capacity_bytes());
+        return rows.get() + q8_stride() * std::size_t(r);
+    }
     std::size_t q8_capacity_bytes() const
     {
         return kernels::activation_row_bytes(kernels::Activation::Q8, capacity_cols_) * std::size_t(capacity_rows_);
@@ -83,6 +87,7 @@ private:
     bool rounded_ = false;
     AlignedArray<float> values_;
     AlignedArray<std::byte> q8_;
+    AlignedArray<std::byte> q8_rest_;
 };
 
 }  // namespace engine

@@ -17,7 +17,7 @@ struct Architecture {
     bool rope_neox = true;  // pairs (i, i + n/2); false: (2i, 2i + 1)
     Gate gate = Gate::Silu;
     bool scale_embeddings = false;           // token embeddings times sqrt(embedding_length)
-    int window_period = 0;                   // of every `period` layers all but the last slide; 0: the file decides
+    int window_period = 0;                   // of every `period` layers all but the last slide; 0: none does
     float local_rope_base = 0.0f;            // rope base of sliding layers; 0: the same as the others
     std::string_view ffn_norm = "ffn_norm";  // tensor name of the norm before the feed-forward part
     std::string_view attn_post_norm = {};    // norm of the attention's output, before it is added

@@ -122,10 +122,14 @@ void read_layers(Reader& in, Hyperparameters& h, int layers)
     const int first_heads = heads.front();
     const auto kv_heads = in.per_layer("attention.head_count_kv", layers, first_heads, 1, 1 << 14);
     const auto ffn = in.per_layer("feed_forward_length", layers, h.expert_ffn_length, 1, kMaxDimension);
-    const int period = in.optional("attention.sliding_window_pattern", h.architecture->window_period, 0, kMaxLayers);
+    // A window counts only where the architecture slides: converters also write one for models (phi3, llama) that were
+    // trained without, and llama.cpp ignores it there as well.
+    const int period = h.architecture->window_period == 0 ? 0
+                                                          : in.optional("attention.sliding_window_pattern",
+                                                                        h.architecture->window_period, 0, kMaxLayers);
     for (int l = 0; l < layers; ++l) {
         const auto i = std::size_t(l);
-        const bool slides = h.sliding_window > 0 && (period == 0 || l % period < period - 1);
+        const bool slides = h.sliding_window > 0 && period > 0 && l % period < period - 1;
         h.layers.push_back(
             {slides ? LayerKind::SlidingWindow : LayerKind::FullAttention, heads[i], kv_heads[i], ffn[i]});
         if (heads[i] % kv_heads[i] != 0)

@@ -1,0 +1,130 @@
+// Products of activations with weight matrices on the CPU: the rows of the matrices are divided among the workers.
+#include "engine/exec/cpu_backend.h"
+
+#include <algorithm>
+
+namespace engine {
+
+namespace {
+
+// Rows of a batch from which on rounding them is worth waking the workers.
+constexpr int kRowsWorthSharing = 4;
+// Weight rows in a piece of work, at most.
+constexpr int kMaxGrain = 256;
+// Tokens whose second half is multiplied at once.
+constexpr int kRestTokens = 64;
+
+}  // namespace
+
+void CpuBackend::allocate_product_scratch()
+{
+    product_.clear();
+    for (int worker = 0; worker < pool_->size() && sixteen_bits_; ++worker)
+        product_.push_back(
+            {aligned_array<float>(std::size_t(widest_row_)), aligned_array<float>(kMaxGrain * kRestTokens)});
+}
+
+/// The lower half of 16 bits: x less its 8-bit copy, rounded to 8 bits again.
+void CpuBackend::round_rest(Rows& x, int row, ProductScratch& scratch) const
+{
+    const kernels::Q8Row rounded(x.q8(row), x.cols());
+    const float* values = x.row(row);
+    for (int i = 0; i < x.cols(); ++i)
+        scratch.rest[std::size_t(i)] = values[i] - float(rounded.q[i]) * rounded.scale[i / 32];
+    kernels_.quantize_q8(x.cols(), scratch.rest.get(), x.q8_rest(row));
+}
+
+void CpuBackend::round_rows(Rows& x)
+{
+    if (x.rounded())
+        return;
+    x.q8(0);  // allocated before the workers ask for their rows
+    if (sixteen_bits_)
+        x.q8_rest(0);
+    pool_->for_each(x.count(), kRowsWorthSharing, [&](int begin, int end, int worker) {
+        for (int t = begin; t < end; ++t) {
+            kernels_.quantize_q8(x.cols(), x.row(t), x.q8(t));
+            if (sixteen_bits_)
+                round_rest(x, t, product_[std::size_t(worker)]);
+        }
+    });
+    x.set_rounded();
+}
+
+/// Weight rows in a piece of work: enough pieces for an even finish, each long enough to stream well.
+int CpuBackend::row_grain(int rows, int tokens) const
+{
+    const int pieces = pool_->size() * (tokens > 1 ? 16 : 8);
+    return std::clamp(rows / pieces / 16 * 16, 16, kMaxGrain);
+}
+
+/// Adds the products of what rounding lost.
+void CpuBackend::add_rest(kernels::TensorType type, const kernels::MatMul& args, Rows& x, int first_row,
+                          ProductScratch& scratch) const
+{
+    kernels::MatMul rest = args;
+    rest.out = scratch.sums.get();
+    rest.out_stride = kMaxGrain;
+    for (int t = 0; t < args.tokens; t += kRestTokens) {
+        rest.tokens = std::min(kRestTokens, args.tokens - t);
+        rest.x = x.q8_rest(first_row + t);
+        kernels_.matmul[std::size_t(type)](rest);
+        for (int i = 0; i < rest.tokens; ++i)
+            kernels_.add(args.rows, rest.out + i * kMaxGrain, args.out + std::size_t(t + i) * args.out_stride);
+    }
+}
+
+void CpuBackend::run_product(const Product& product, Rows& x, int first_row, int tokens, int begin, int end, Rows& out,
+                             int worker)
+{
+    const Matrix& m = *product.matrix;
+    const bool as_floats = kernels::activation_of(m.type) == kernels::Activation::F32;
+    kernels::MatMul args;
+    args.n = m.n;
+    args.rows = end - begin;
+    args.weights = m.data + std::size_t(begin) * kernels::row_bytes(m.type, m.n);
+    args.tokens = tokens;
+    args.x = as_floats ? reinterpret_cast<const std::byte*>(x.row(first_row)) : x.q8(first_row);
+    args.x_stride = as_floats ? std::size_t(x.cols()) * 4 : x.q8_stride();
+    args.out = out.row(first_row) + product.out_col + begin;
+    args.out_stride = std::size_t(out.cols());
+    kernels_.matmul[std::size_t(m.type)](args);
+    if (sixteen_bits_ && !as_floats)
+        add_rest(m.type, args, x, first_row, product_[std::size_t(worker)]);
+    if (product.bias)
+        for (int t = 0; t < tokens; ++t)
+            kernels_.add(args.rows, product.bias + begin, args.out + std::size_t(t) * args.out_stride);
+}
+
+void CpuBackend::products(Rows& x, std::span<const Product> products, Rows& out)
+{
+    int total_rows = 0, out_cols = 0;
+    for (const Product& p : products) {
+        total_rows += p.matrix->rows;
+        out_cols = std::max(out_cols, p.out_col + p.matrix->rows);
+        if (kernels::activation_of(p.matrix->type) == kernels::Activation::Q8)
+            round_rows(x);
+    }
+    out.set_shape(x.count(), out_cols);
+    // Pieces never cross from one matrix to the next.
+    const int grain = row_grain(total_rows, x.count());
+    int pieces = 0;
+    for (const Product& p : products)
+        pieces += (p.matrix->rows + grain - 1) / grain;
+    pool_->for_each(pieces, 1, [&](int begin, int end, int worker) {
+        for (int piece = begin; piece < end; ++piece) {
+            int first = piece;
+            for (const Product& p : products) {
+                const int of_this = (p.matrix->rows + grain - 1) / grain;
+                if (first < of_this) {
+                    run_product(p, x, 0, x.count(), first * grain, std::min((first + 1) * grain, p.matrix->rows), out,
+                                worker);
+                    break;
+                }
+                first -= of_this;
+            }
+        }
+    });
+}
+
+}  // namespace engine
