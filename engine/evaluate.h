@@ -12,7 +12,7 @@ namespace engine {
 struct Perplexity {
     double mean_nll = 0;  // negative log-likelihood per token, nats
     double perplexity = 0;
-    int tokens = 0;       // scored
+    int tokens = 0;  // scored
     int windows = 0;
 };
 
@@ -31,8 +31,9 @@ public:
     /// Logits after each token, in order: on_row(position, (vocabulary,)). A returned false ends it.
     Status logits(std::span<const int> tokens, const std::function<bool(int, std::span<const float>)>& on_row);
 
-    /// Mean NLL of a text over windows of `window` tokens, each begun anew with BOS where the model has one. Every token
-    /// but a window's first is scored. `max_windows` 0: all; a rest shorter than a window is left out unless it is the only one.
+    /// Mean NLL of a text over windows of `window` tokens, each begun anew with BOS where the model has one. Every
+    /// token but a window's first is scored. `max_windows` 0: all; a rest shorter than a window is left out unless it
+    /// is the only one.
     Result<Perplexity> perplexity(std::string_view text, int window, int max_windows,
                                   const std::function<bool(const Perplexity&)>& on_window);
 

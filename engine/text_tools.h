@@ -22,15 +22,16 @@ struct TokenizedText {
 };
 
 /// Works on vocabulary-only files too.
-Result<TokenizedText> tokenize(const std::filesystem::path& model, std::string_view text, const TokenizeOptions& options);
+Result<TokenizedText> tokenize(const std::filesystem::path& model, std::string_view text,
+                               const TokenizeOptions& options);
 
 struct TemplateRequest {
-    std::string messages_json;                 // an array, or an object of all the template's variables
+    std::string messages_json;  // an array, or an object of all the template's variables
     bool generation_prompt = true;
-    std::optional<std::string> bos, eos;       // else the model's
-    std::string tools_json;                    // an array; empty: none
-    std::string arguments_json;                // an object; empty: none
-    std::string now;                           // "2026-07-26T12:00:00"; empty: the clock
+    std::optional<std::string> bos, eos;  // else the model's
+    std::string tools_json;               // an array; empty: none
+    std::string arguments_json;           // an object; empty: none
+    std::string now;                      // "2026-07-26T12:00:00"; empty: the clock
 };
 
 /// The chat template of a model file, or ChatML where it has none.

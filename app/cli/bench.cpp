@@ -1,0 +1,117 @@
+// bench: prefill and decode speed, beside the memory bandwidth of the same run.
+#include "app/cli/command.h"
+
+#include "engine/bench.h"
+
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+namespace cli {
+
+namespace {
+
+struct BenchOptions {
+    CommonOptions common;
+    engine::BenchRequest bench;
+    std::string form = "md";
+};
+
+void print_json(const engine::BenchReport& report)
+{
+    nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+    for (const engine::BenchRow& row : report.rows)
+        rows.push_back({{"test", row.test},
+                        {"tokens", row.tokens},
+                        {"depth", row.depth},
+                        {"tok_s_median", row.tok_s_median},
+                        {"tok_s_min", row.tok_s_min},
+                        {"tok_s_max", row.tok_s_max},
+                        {"gb_s", row.gb_s},
+                        {"bandwidth_share", row.bandwidth_share}});
+    nlohmann::ordered_json json = {{"model", report.model},
+                                   {"threads", report.threads},
+                                   {"kernels", report.kernels},
+                                   {"device", report.device},
+                                   {"load_ms", report.load_ms},
+                                   {"dram_read_gb_s", report.dram_read_gb_s},
+                                   {"weight_bytes", report.weight_bytes},
+                                   {"kv_bytes", report.kv_bytes},
+                                   {"peak_resident_bytes", nullptr},
+                                   {"rows", rows}};
+    if (report.peak_resident_bytes)
+        json["peak_resident_bytes"] = *report.peak_resident_bytes;
+    std::printf("%s\n", json.dump(2).c_str());
+}
+
+void print_table(const engine::BenchReport& report)
+{
+    std::printf("| model | kernels | threads | test | depth | tok/s | min | max | GB/s | of DRAM |\n"
+                "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n");
+    for (const engine::BenchRow& row : report.rows) {
+        std::printf("| %s | %s | %d | %s %d | %d | %.2f | %.2f | %.2f |", report.model.c_str(), report.kernels.c_str(),
+                    report.threads, row.test.c_str(), row.tokens, row.depth, row.tok_s_median, row.tok_s_min,
+                    row.tok_s_max);
+        if (row.gb_s > 0)
+            std::printf(" %.1f | %.0f %% |\n", row.gb_s, 100 * row.bandwidth_share);
+        else
+            std::printf(" | |\n");
+    }
+    std::printf("\nDRAM read %.1f GB/s in the same run; load %.0f ms; weights %.2f GB", report.dram_read_gb_s,
+                report.load_ms, double(report.weight_bytes) / 1e9);
+    if (report.peak_resident_bytes)
+        std::printf("; peak resident %.2f GB", double(*report.peak_resident_bytes) / 1e9);
+    std::puts("");
+}
+
+void print_csv(const engine::BenchReport& report)
+{
+    std::puts("test,tokens,depth,tok_s_median,tok_s_min,tok_s_max,gb_s,bandwidth_share,dram_read_gb_s");
+    for (const engine::BenchRow& row : report.rows)
+        std::printf("%s,%d,%d,%.4f,%.4f,%.4f,%.3f,%.4f,%.3f\n", row.test.c_str(), row.tokens, row.depth,
+                    row.tok_s_median, row.tok_s_min, row.tok_s_max, row.gb_s, row.bandwidth_share,
+                    report.dram_read_gb_s);
+}
+
+int run(BenchOptions options)
+{
+    auto request = options.common.request();
+    if (!request)
+        return report(request.error());
+    if (request->context_tokens == 0) {
+        int deepest = 0;
+        for (const int depth : options.bench.depths)
+            deepest = std::max(deepest, depth);
+        request->context_tokens = deepest + std::max(options.bench.prefill_tokens, options.bench.decode_tokens) + 1;
+    }
+    const auto result = engine::bench(*request, options.bench, [](const engine::BenchRow& row) {
+        std::fprintf(stderr, "%s %d at %d: %.2f tok/s\n", row.test.c_str(), row.tokens, row.depth, row.tok_s_median);
+    });
+    if (!result)
+        return report(result.error());
+    if (options.common.json || options.form == "json")
+        print_json(*result);
+    else if (options.form == "csv")
+        print_csv(*result);
+    else
+        print_table(*result);
+    return kDone;
+}
+
+}  // namespace
+
+void add_bench(CLI::App& app, int& exit_code)
+{
+    auto* command = app.add_subcommand("bench", "Measure prefill and decode on this machine");
+    auto b = std::make_shared<BenchOptions>();
+    b->common.add_to(*command);
+    command->add_option("-p,--n-prompt", b->bench.prefill_tokens, "tokens of the prefill test; 0: none");
+    command->add_option("-n,--n-gen", b->bench.decode_tokens, "tokens of the decode test; 0: none");
+    command->add_option("-d,--n-depth", b->bench.depths, "tokens in the context before, separated by commas")
+        ->delimiter(',');
+    command->add_option("-r,--repetitions", b->bench.repeats, "runs that are counted");
+    command->add_option("-o,--output", b->form, "md, json or csv")->check(CLI::IsMember({"md", "json", "csv"}));
+    command->callback([b, &exit_code] { exit_code = run(*b); });
+}
+
+}  // namespace cli

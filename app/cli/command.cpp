@@ -1,0 +1,137 @@
+#include "app/cli/command.h"
+
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <sstream>
+
+#ifdef _WIN32
+#include <io.h>
+#else
+#include <unistd.h>
+#endif
+
+namespace cli {
+
+namespace {
+
+bool stderr_is_terminal()
+{
+#ifdef _WIN32
+    return _isatty(2) != 0;
+#else
+    return isatty(2) != 0;
+#endif
+}
+
+engine::Result<engine::KvType> kv_type(const std::string& name)
+{
+    if (name == "f32")
+        return engine::KvType::F32;
+    if (name == "f16")
+        return engine::KvType::F16;
+    if (name == "q8_0")
+        return engine::KvType::Q8_0;
+    return engine::fail(engine::Error::Code::BadRequest, "the KV type '" + name + "' is none of f32, f16, q8_0");
+}
+
+}  // namespace
+
+void CommonOptions::add_to(CLI::App& command)
+{
+    command.add_option("-m,--model", load.model, "GGUF file (of a split model: any part)")->required();
+    command.add_option("-c,--ctx-size", load.context_tokens,
+                       "context in tokens; 0: the model's own, or what memory allows");
+    command.add_option("-t,--threads", load.threads, "threads; 0: one per physical core");
+    command.add_option("-b,--batch-size,--ubatch-size,--ub", load.prefill_chunk_tokens, "tokens of a prefill step");
+    command.add_option("--cache-type-k,--ctk", k_type, "type of the KV cache's keys: f32, f16, q8_0");
+    command.add_option("--cache-type-v,--ctv", v_type, "type of the KV cache's values: f32, f16, q8_0");
+    command.add_option("--kv-block", load.kv_block_tokens, "tokens of a KV block, a multiple of 16");
+    command.add_option("--device", device, "where to compute: cpu");
+    command.add_flag("--json", json, "results as JSON");
+}
+
+engine::Result<engine::LoadRequest> CommonOptions::request() const
+{
+    if (device != "cpu")
+        return engine::fail(engine::Error::Code::Unsupported,
+                            "this version computes on the cpu only; the device '" + device + "' is not known");
+    engine::LoadRequest request = load;
+    const auto k = kv_type(k_type), v = kv_type(v_type);
+    if (!k || !v)
+        return tl::unexpected(!k ? k.error() : v.error());
+    request.k_type = *k;
+    request.v_type = *v;
+    return request;
+}
+
+void add_sampling(CLI::App& command, engine::SamplingOptions& s)
+{
+    command.add_option("--temp,--temperature", s.temperature, "temperature; 0: always the likeliest token");
+    command.add_option("--top-k", s.top_k, "only the K likeliest tokens; 0: off");
+    command.add_option("--top-p", s.top_p, "only the likeliest tokens that make up P; 1: off");
+    command.add_option("--min-p", s.min_p, "only tokens at least P times as likely as the likeliest; 0: off");
+    command.add_option("--typical", s.typical_p, "locally typical sampling; 1: off");
+    command.add_option("--repeat-penalty", s.repeat_penalty, "1: off");
+    command.add_option("--repeat-last-n", s.repeat_last_n, "tokens the penalties look back on; -1: all");
+    command.add_option("--presence-penalty", s.presence_penalty);
+    command.add_option("--frequency-penalty", s.frequency_penalty);
+    command.add_option("--dry-multiplier", s.dry_multiplier, "0: off");
+    command.add_option("--dry-base", s.dry_base);
+    command.add_option("--dry-allowed-length", s.dry_allowed_length);
+    command.add_option("--dry-penalty-last-n", s.dry_penalty_last_n);
+    command.add_option("--xtc-probability", s.xtc_probability, "0: off");
+    command.add_option("--xtc-threshold", s.xtc_threshold);
+    command.add_option("-s,--seed", s.seed, "seed of the random choice; without it one is drawn");
+}
+
+int report(const engine::Error& error)
+{
+    std::fprintf(stderr, "error: %s\n", for_terminal(error.what).c_str());
+    return kFailed;
+}
+
+engine::Listener progress_on_stderr()
+{
+    engine::Listener listener;
+    listener.on_event = [](const engine::Event& event) {
+        if (event.kind != engine::Event::Kind::LoadFinished && !event.sentence.empty())
+            std::fprintf(stderr, "note: %s\n", for_terminal(event.sentence).c_str());
+    };
+    if (stderr_is_terminal())
+        listener.on_load = [shown = -1](const engine::LoadProgress& p) mutable {
+            const int percent = p.bytes_total > 0 ? int(100 * p.bytes_done / p.bytes_total) : 100;
+            if (percent != shown)
+                std::fprintf(stderr, "\rloading %3d %%%s", percent, percent == 100 ? "\r              \r" : "");
+            shown = percent;
+        };
+    return listener;
+}
+
+engine::Result<std::string> read_text(const std::string& path)
+{
+    if (path == "-")
+        return std::string(std::istreambuf_iterator<char>(std::cin), {});
+    std::ifstream file(std::filesystem::path(path), std::ios::binary);
+    std::ostringstream text;
+    if (!file || !(text << file.rdbuf()))
+        return engine::fail(engine::Error::Code::CannotRead, "cannot read " + path);
+    return text.str();
+}
+
+std::string for_terminal(std::string_view text)
+{
+    std::string out;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const auto c = static_cast<unsigned char>(text[i]);
+        const bool c1 = c == 0xc2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xa0;
+        if (c1)
+            ++i;  // U+0080..U+009F: control characters of eight-bit terminals
+        else if (c == '\n' || c == '\t' || (c >= 0x20 && c != 0x7f))
+            out += text[i];
+    }
+    return out;
+}
+
+}  // namespace cli

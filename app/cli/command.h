@@ -1,0 +1,51 @@
+// What every command of spillway-cli shares: common options, exit codes, and how an error is said.
+#pragma once
+
+#include "engine/engine.h"
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+namespace cli {
+
+constexpr int kDone = 0;
+constexpr int kFailed = 1;  // one sentence on stderr says why
+constexpr int kUsage = 2;
+
+struct CommonOptions {
+    engine::LoadRequest load;
+    std::string device = "cpu";
+    std::string k_type = "f16", v_type = "f16";
+    bool json = false;
+
+    /// -m and what decides how a model is loaded.
+    void add_to(CLI::App& command);
+    /// The request, or a sentence about an option that makes no sense.
+    engine::Result<engine::LoadRequest> request() const;
+};
+
+/// -n, --temp and the other options of an answer.
+void add_sampling(CLI::App& command, engine::SamplingOptions& sampling);
+
+/// "error: ..." on stderr.
+int report(const engine::Error& error);
+
+/// Load progress and warnings on stderr; progress only where that is a terminal.
+engine::Listener progress_on_stderr();
+
+/// A whole file, or standard input for "-".
+engine::Result<std::string> read_text(const std::string& path);
+
+/// Text as a terminal may show it: control characters other than newline and tab are left out, so that a model cannot
+/// drive the terminal.
+std::string for_terminal(std::string_view text);
+
+// Each adds its subcommand; the result is the exit code once the command line was parsed and the command ran.
+void add_run(CLI::App& app, int& exit_code);
+void add_numbers(CLI::App& app, int& exit_code);     // logits, perplexity
+void add_text_tools(CLI::App& app, int& exit_code);  // tokenize, template
+void add_bench(CLI::App& app, int& exit_code);
+void add_inspect(CLI::App& app, int& exit_code);  // inspect, devices
+void add_selftest(CLI::App& app, int& exit_code);
+
+}  // namespace cli

@@ -1,0 +1,139 @@
+// inspect and devices: what a file is, and what this machine has.
+#include "app/cli/command.h"
+
+#include "engine/device.h"
+#include "engine/model_info.h"
+
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+namespace cli {
+
+namespace {
+
+nlohmann::ordered_json to_json(const engine::ModelInfo& m)
+{
+    nlohmann::ordered_json types = nlohmann::ordered_json::object();
+    for (const auto& [type, bytes] : m.bytes_by_type)
+        types[type] = bytes;
+    return {{"path", m.path.string()},
+            {"name", m.name},
+            {"architecture", m.architecture},
+            {"quantization", m.quantization},
+            {"parameters", m.parameters},
+            {"file_bytes", m.file_bytes},
+            {"weight_bytes", m.weight_bytes},
+            {"split_files", m.split_files},
+            {"context_tokens", m.context_tokens},
+            {"layers", m.layers},
+            {"embedding_length", m.embedding_length},
+            {"heads", m.heads},
+            {"kv_heads", m.kv_heads},
+            {"vocabulary", m.vocabulary},
+            {"experts", m.experts},
+            {"experts_used", m.experts_used},
+            {"kv_bytes_per_token_f16", m.kv_bytes_per_token_f16},
+            {"tokenizer", m.tokenizer},
+            {"has_chat_template", m.has_chat_template},
+            {"license", m.license},
+            {"bytes_by_type", types},
+            {"warnings", m.warnings},
+            {"runnable", m.runnable},
+            {"obstacle", m.obstacle}};
+}
+
+void print(const engine::ModelInfo& m)
+{
+    const auto line = [](const char* name, const std::string& value) {
+        if (!value.empty())
+            std::printf("%-20s %s\n", name, for_terminal(value).c_str());
+    };
+    const auto megabytes = [](std::int64_t bytes) {
+        char text[32];
+        std::snprintf(text, sizeof text, "%.1f MB", double(bytes) / 1e6);
+        return std::string(text);
+    };
+    line("name", m.name);
+    line("architecture", m.architecture);
+    line("quantization", m.quantization);
+    line("parameters", std::to_string(m.parameters));
+    line("file",
+         megabytes(m.file_bytes) + (m.split_files > 1 ? " in " + std::to_string(m.split_files) + " files" : ""));
+    line("context", std::to_string(m.context_tokens) + " tokens");
+    line("layers", std::to_string(m.layers));
+    line("embedding length", std::to_string(m.embedding_length));
+    line("heads", std::to_string(m.heads) + ", KV heads " + std::to_string(m.kv_heads));
+    line("vocabulary", std::to_string(m.vocabulary));
+    if (m.experts > 0)
+        line("experts", std::to_string(m.experts) + ", used " + std::to_string(m.experts_used));
+    line("KV per token", std::to_string(m.kv_bytes_per_token_f16) + " bytes in f16");
+    line("tokenizer", m.tokenizer);
+    line("chat template", m.has_chat_template ? "yes" : "no");
+    line("license", m.license);
+    for (const auto& [type, bytes] : m.bytes_by_type)
+        line(("  " + type).c_str(), megabytes(bytes));
+    for (const std::string& warning : m.warnings)
+        line("note", warning);
+    if (!m.runnable)
+        line("cannot run", m.obstacle);
+}
+
+int inspect(const std::string& file, bool json)
+{
+    const auto info = engine::inspect_model(file);
+    if (!info)
+        return report(info.error());
+    if (json)
+        std::printf("%s\n", to_json(*info).dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+    else
+        print(*info);
+    return kDone;
+}
+
+int list_devices(bool json)
+{
+    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    for (const engine::DeviceInfo& device : engine::devices()) {
+        nlohmann::ordered_json entry = {{"id", device.id},
+                                        {"description", device.description},
+                                        {"cores", device.cores},
+                                        {"kernels", device.kernels},
+                                        {"all_kernels", device.all_kernels},
+                                        {"memory_total_bytes", nullptr},
+                                        {"memory_available_bytes", nullptr}};
+        if (device.memory_total_bytes)
+            entry["memory_total_bytes"] = *device.memory_total_bytes;
+        if (device.memory_available_bytes)
+            entry["memory_available_bytes"] = *device.memory_available_bytes;
+        list.push_back(entry);
+        if (!json) {
+            std::printf("%s  %s, kernels %s", device.id.c_str(), device.description.c_str(), device.kernels.c_str());
+            if (device.memory_total_bytes && device.memory_available_bytes)
+                std::printf(", memory %.1f of %.1f GB free", double(*device.memory_available_bytes) / 1e9,
+                            double(*device.memory_total_bytes) / 1e9);
+            std::puts("");
+        }
+    }
+    if (json)
+        std::printf("%s\n", list.dump(2).c_str());
+    return kDone;
+}
+
+}  // namespace
+
+void add_inspect(CLI::App& app, int& exit_code)
+{
+    auto* command = app.add_subcommand("inspect", "What a GGUF file is, without loading it");
+    auto file = std::make_shared<std::string>();
+    auto json = std::make_shared<bool>(false);
+    command->add_option("file,-m,--model", *file, "GGUF file")->required();
+    command->add_flag("--json", *json);
+    command->callback([file, json, &exit_code] { exit_code = inspect(*file, *json); });
+
+    command = app.add_subcommand("devices", "What this machine can compute on");
+    command->add_flag("--json", *json);
+    command->callback([json, &exit_code] { exit_code = list_devices(*json); });
+}
+
+}  // namespace cli

@@ -1,0 +1,55 @@
+// spillway-cli: everything Spillway does, without a window. Numbers go to stdout, all else to stderr.
+#include "app/cli/command.h"
+
+#include "engine/device.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#ifdef _WIN32
+#include <fcntl.h>
+#include <io.h>
+#endif
+
+namespace {
+
+/// llama.cpp's users write some options of several letters with one dash.
+std::vector<std::string> with_two_dashes(int argc, char** argv)
+{
+    std::vector<std::string> arguments(argv + 1, argv + argc);
+    for (std::string& argument : arguments)
+        for (const char* known : {"-ctk", "-ctv", "-ub", "-ngl", "-nkvo"})
+            if (argument == known)
+                argument.insert(0, "-");
+    // CLI11 takes them from the back.
+    std::reverse(arguments.begin(), arguments.end());
+    return arguments;
+}
+
+}  // namespace
+
+int main(int argc, char** argv)
+{
+#ifdef _WIN32
+    _setmode(_fileno(stdout), _O_BINARY);
+    _setmode(_fileno(stdin), _O_BINARY);
+#endif
+    CLI::App app("Chat with GGUF models, measure them, look into them.", "spillway-cli");
+    app.set_version_flag("--version", std::string("spillway-cli ") + SPILLWAY_VERSION);
+    app.require_subcommand(1);
+    int exit_code = cli::kDone;
+    cli::add_run(app, exit_code);
+    cli::add_numbers(app, exit_code);
+    cli::add_text_tools(app, exit_code);
+    cli::add_bench(app, exit_code);
+    cli::add_inspect(app, exit_code);
+    cli::add_selftest(app, exit_code);
+    if (const std::string warning = engine::forced_kernels_warning(); !warning.empty())
+        std::fprintf(stderr, "note: %s\n", warning.c_str());
+    try {
+        app.parse(with_two_dashes(argc, argv));
+    } catch (const CLI::ParseError& error) {
+        return app.exit(error) == 0 ? cli::kDone : cli::kUsage;
+    }
+    return exit_code;
+}

@@ -1,0 +1,106 @@
+// logits and perplexity: what a model computes, as numbers.
+#include "app/cli/command.h"
+
+#include "engine/evaluate.h"
+
+#include <cstdio>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+namespace cli {
+
+namespace {
+
+struct LogitsOptions {
+    CommonOptions common;
+    std::vector<int> tokens;
+    std::string out;
+};
+
+int logits(const LogitsOptions& options)
+{
+    const auto request = options.common.request();
+    if (!request)
+        return report(request.error());
+    auto model = engine::Evaluator::open(*request, progress_on_stderr());
+    if (!model)
+        return report(model.error());
+    std::ofstream file(std::filesystem::path(options.out), std::ios::binary);
+    const auto done = model->logits(options.tokens, [&](int, std::span<const float> row) {
+        file.write(reinterpret_cast<const char*>(row.data()), std::streamsize(row.size_bytes()));
+        return bool(file);
+    });
+    file.close();
+    if (!done)
+        return report(done.error());
+    if (!file)
+        return report({engine::Error::Code::CannotRead, "cannot write " + options.out});
+    if (options.common.json)
+        std::printf("%s\n", nlohmann::ordered_json{{"rows", options.tokens.size()},
+                                                   {"n_vocab", model->info().vocabulary},
+                                                   {"out", options.out}}
+                                .dump()
+                                .c_str());
+    return kDone;
+}
+
+struct PerplexityOptions {
+    CommonOptions common;
+    std::string file;
+    int chunks = 0;
+};
+
+int perplexity(const PerplexityOptions& options)
+{
+    auto request = options.common.request();
+    if (!request)
+        return report(request.error());
+    const int window = request->context_tokens > 0 ? request->context_tokens : 512;
+    request->context_tokens = window;
+    const auto text = read_text(options.file);
+    if (!text)
+        return report(text.error());
+    auto model = engine::Evaluator::open(*request, progress_on_stderr());
+    if (!model)
+        return report(model.error());
+    const auto result = model->perplexity(*text, window, options.chunks, [](const engine::Perplexity& p) {
+        std::fprintf(stderr, "[%d] %.4f\n", p.windows, p.perplexity);
+        return true;
+    });
+    if (!result)
+        return report(result.error());
+    if (options.common.json)
+        std::printf("%s\n", nlohmann::ordered_json{{"mean_nll", result->mean_nll},
+                                                   {"perplexity", result->perplexity},
+                                                   {"tokens", result->tokens},
+                                                   {"windows", result->windows},
+                                                   {"window_tokens", window}}
+                                .dump()
+                                .c_str());
+    else
+        std::printf("perplexity %.6f  mean NLL %.6f  tokens %d\n", result->perplexity, result->mean_nll,
+                    result->tokens);
+    return kDone;
+}
+
+}  // namespace
+
+void add_numbers(CLI::App& app, int& exit_code)
+{
+    auto* command = app.add_subcommand("logits", "Write the logits after each token: float32 rows of n_vocab values");
+    auto l = std::make_shared<LogitsOptions>();
+    l->common.add_to(*command);
+    command->add_option("--tokens", l->tokens, "token ids, separated by commas")->delimiter(',')->required();
+    command->add_option("--out", l->out, "file to write")->required();
+    command->callback([l, &exit_code] { exit_code = logits(*l); });
+
+    command = app.add_subcommand("perplexity", "How well the model predicts a text; -c is the window (512)");
+    auto p = std::make_shared<PerplexityOptions>();
+    p->common.add_to(*command);
+    command->add_option("-f,--file", p->file, "text file; - is standard input")->required();
+    command->add_option("--chunks", p->chunks, "at most so many windows; 0: all");
+    command->callback([p, &exit_code] { exit_code = perplexity(*p); });
+}
+
+}  // namespace cli

@@ -1,0 +1,26 @@
+// The devices of this machine.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace engine {
+
+struct DeviceInfo {
+    std::string id;           // "cpu"
+    std::string description;  // "AMD EPYC, 2 cores"
+    std::string kernels;      // the kernel table in use
+    std::vector<std::string> all_kernels;
+    int cores = 0;
+    std::optional<std::int64_t> memory_total_bytes;
+    std::optional<std::int64_t> memory_available_bytes;
+};
+
+std::vector<DeviceInfo> devices();
+
+/// One sentence when SPILLWAY_CPU names a kernel table that does not run here; else empty.
+std::string forced_kernels_warning();
+
+}  // namespace engine

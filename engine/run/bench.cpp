@@ -1,0 +1,144 @@
+#include "engine/bench.h"
+
+#include "engine/metrics/host_probe.h"
+#include "engine/run/clock.h"
+#include "engine/run/dram_bandwidth.h"
+#include "engine/run/loaded_model.h"
+
+#include <algorithm>
+#include <new>
+
+namespace engine {
+
+namespace {
+
+class Bench
+{
+public:
+    Bench(LoadedModel& model, const BenchRequest& request)
+        : model_(model)
+        , request_(request)
+    {
+    }
+
+    Result<BenchRow> prefill(int depth)
+    {
+        return measure("prefill", request_.prefill_tokens, depth, [&](KvSequence& kv) -> Status {
+            for (int done = 0; done < request_.prefill_tokens;) {
+                const int count = std::min(model_.max_rows(), request_.prefill_tokens - done);
+                if (const Status ok = model_.append(kv, tokens(count)); !ok)
+                    return ok;
+                done += count;
+            }
+            model_.logits((request_.prefill_tokens - 1) % model_.max_rows());
+            return {};
+        });
+    }
+
+    Result<BenchRow> decode(int depth)
+    {
+        auto row = measure("decode", request_.decode_tokens, depth, [&](KvSequence& kv) -> Status {
+            for (int i = 0; i < request_.decode_tokens; ++i) {
+                if (const Status ok = model_.append(kv, tokens(1)); !ok)
+                    return ok;
+                model_.logits(0);
+            }
+            return {};
+        });
+        if (row) {
+            const auto& cache = model_.cache();
+            const double kv_per_token = double(cache.page_bytes()) / cache.block_tokens();
+            row->gb_s = row->tok_s_median *
+                        (double(model_.decode_bytes()) + kv_per_token * (depth + request_.decode_tokens / 2.0)) / 1e9;
+        }
+        return row;
+    }
+
+private:
+    std::span<const int> tokens(int count)
+    {
+        // Ids that differ from each other, so that embedding rows are not all the same.
+        while (int(ids_.size()) < count)
+            ids_.push_back(int(ids_.size() * 7919 % std::size_t(model_.info().vocabulary)));
+        return std::span(ids_).first(std::size_t(count));
+    }
+
+    template <class Work>
+    Result<BenchRow> measure(const char* test, int count, int depth, const Work& work)
+    {
+        KvSequence kv;
+        std::vector<double> rates;
+        Status status;
+        while (status && kv.length() < depth)
+            status = model_.append(kv, tokens(std::min(model_.max_rows(), depth - kv.length())));
+        for (int run = -1; run < request_.repeats && status; ++run) {  // the first one warms up and does not count
+            const std::int64_t start = now_us();
+            status = work(kv);
+            const double seconds = double(std::max<std::int64_t>(1, now_us() - start)) / 1e6;
+            if (run >= 0)
+                rates.push_back(count / seconds);
+            model_.cache().truncate(kv, depth);
+        }
+        model_.cache().truncate(kv, 0);
+        if (!status)
+            return tl::unexpected(status.error());
+        std::sort(rates.begin(), rates.end());
+        return BenchRow{test, count, depth, rates[rates.size() / 2], rates.front(), rates.back(), 0, 0};
+    }
+
+    LoadedModel& model_;
+    const BenchRequest& request_;
+    std::vector<int> ids_;
+};
+
+}  // namespace
+
+Result<BenchReport> bench(const LoadRequest& load, const BenchRequest& request,
+                          const std::function<void(const BenchRow&)>& on_row)
+{
+    if (request.repeats < 1 || request.prefill_tokens < 0 || request.decode_tokens < 0 || request.depths.empty())
+        return fail(Error::Code::BadRequest, "a benchmark needs at least one repeat and one depth");
+    const std::int64_t start = now_us();
+    auto model = LoadedModel::load(load, {[](const LoadProgress&) {}, [] { return false; }, [](const std::string&) {}});
+    if (!model)
+        return tl::unexpected(model.error());
+
+    BenchReport report;
+    report.load_ms = double(now_us() - start) / 1e3;
+    report.model = (*model)->info().name;
+    report.threads = (*model)->cpu().threads();
+    report.kernels = kernels::cpu_kernels().name;
+    report.device = "cpu";
+    report.weight_bytes = (*model)->weight_bytes();
+    Bench runs(**model, request);
+    try {
+        report.dram_read_gb_s = measure_dram_read((*model)->cpu().pool()) / 1e9;
+        for (const int depth : request.depths) {
+            const int most = depth + std::max(request.prefill_tokens, request.decode_tokens);
+            if (depth < 0 || most > (*model)->context_tokens())
+                return fail(Error::Code::ContextFull, "a depth of " + std::to_string(depth) +
+                                                          " and the tokens after it do not fit the context of " +
+                                                          std::to_string((*model)->context_tokens()));
+            for (const bool decode : {false, true}) {
+                if ((decode ? request.decode_tokens : request.prefill_tokens) == 0)
+                    continue;
+                auto row = decode ? runs.decode(depth) : runs.prefill(depth);
+                if (!row)
+                    return tl::unexpected(row.error());
+                if (report.dram_read_gb_s > 0)
+                    row->bandwidth_share = row->gb_s / report.dram_read_gb_s;
+                if (on_row)
+                    on_row(*row);
+                report.rows.push_back(*row);
+            }
+        }
+    } catch (const std::bad_alloc&) {
+        return fail(Error::Code::NoMemory, "there is not enough memory for this benchmark");
+    }
+    const auto& cache = (*model)->cache();
+    report.kv_bytes = std::int64_t(cache.used_pages()) * std::int64_t(cache.page_bytes());
+    report.peak_resident_bytes = process_memory().peak_resident_bytes;
+    return report;
+}
+
+}  // namespace engine

@@ -1,0 +1,116 @@
+#include "engine/evaluate.h"
+
+#include "engine/run/loaded_model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <new>
+
+namespace engine {
+
+namespace {
+
+double log_likelihood(std::span<const float> logits, int id)
+{
+    const float max = *std::max_element(logits.begin(), logits.end());
+    double sum = 0;
+    for (const float v : logits)
+        sum += std::exp(double(v) - max);
+    return double(logits[std::size_t(id)]) - max - std::log(sum);
+}
+
+}  // namespace
+
+Evaluator::Evaluator(std::unique_ptr<LoadedModel> model)
+    : model_(std::move(model))
+{
+}
+Evaluator::Evaluator(Evaluator&&) noexcept = default;
+Evaluator& Evaluator::operator=(Evaluator&&) noexcept = default;
+Evaluator::~Evaluator() = default;
+
+Result<Evaluator> Evaluator::open(const LoadRequest& request, const Listener& listener)
+{
+    LoadedModel::Progress progress;
+    progress.report = [&](const LoadProgress& done) {
+        if (listener.on_load)
+            listener.on_load(done);
+    };
+    progress.cancelled = [] { return false; };
+    progress.warn = [&](std::string sentence) {
+        Event warning;
+        warning.sentence = std::move(sentence);
+        if (listener.on_event)
+            listener.on_event(warning);
+    };
+    auto model = LoadedModel::load(request, progress);
+    if (!model)
+        return tl::unexpected(model.error());
+    return Evaluator(std::move(*model));
+}
+
+const ModelInfo& Evaluator::info() const
+{
+    return model_->info();
+}
+
+Status Evaluator::logits(std::span<const int> tokens, const std::function<bool(int, std::span<const float>)>& on_row)
+{
+    for (const int id : tokens)
+        if (id < 0 || id >= info().vocabulary)
+            return fail(Error::Code::BadRequest, "the token " + std::to_string(id) + " is not in the vocabulary");
+    if (int(tokens.size()) > model_->context_tokens())
+        return fail(Error::Code::ContextFull, std::to_string(tokens.size()) + " tokens do not fit the context of " +
+                                                  std::to_string(model_->context_tokens()));
+    KvSequence sequence;
+    Status status;
+    bool wanted = true;
+    for (std::size_t at = 0; at < tokens.size() && status && wanted;) {
+        const auto chunk = tokens.subspan(at, std::min(tokens.size() - at, std::size_t(model_->max_rows())));
+        status = model_->append(sequence, chunk);
+        for (std::size_t row = 0; row < chunk.size() && status && wanted; ++row)
+            wanted = on_row(int(at + row), model_->logits(int(row)));
+        at += chunk.size();
+    }
+    model_->cache().truncate(sequence, 0);
+    return status;
+}
+
+Result<Perplexity> Evaluator::perplexity(std::string_view text, int window, int max_windows,
+                                         const std::function<bool(const Perplexity&)>& on_window)
+{
+    if (window < 2)
+        return fail(Error::Code::BadRequest, "a window must hold at least 2 tokens");
+    std::vector<int> ids;
+    for (const Token& token :
+         model_->tokenizer().encode(text, {EncodeOptions::Specials::AsText, EncodeOptions::Start::Beginning, true}))
+        ids.push_back(token.id);
+    if (ids.size() < 2)
+        return fail(Error::Code::BadRequest, "the text is too short");
+
+    Perplexity out;
+    double sum = 0;
+    const auto length = std::min(std::size_t(window), ids.size());
+    for (std::size_t at = 0; at + length <= ids.size() && (max_windows == 0 || out.windows < max_windows);
+         at += length) {
+        std::vector<int> tokens(ids.begin() + std::ptrdiff_t(at), ids.begin() + std::ptrdiff_t(at + length));
+        if (at > 0 && model_->tokenizer().adds_bos())
+            tokens.front() = model_->tokenizer().bos();
+        const Status done = logits(tokens, [&](int position, std::span<const float> row) {
+            if (std::size_t(position) + 1 < tokens.size())
+                sum -= log_likelihood(row, tokens[std::size_t(position) + 1]);
+            return true;
+        });
+        if (!done)
+            return tl::unexpected(done.error());
+        out.tokens += int(tokens.size()) - 1;
+        ++out.windows;
+        out.mean_nll = sum / out.tokens;
+        out.perplexity = std::exp(out.mean_nll);
+        if (on_window && !on_window(out))
+            break;
+    }
+    return out;
+}
+
+}  // namespace engine

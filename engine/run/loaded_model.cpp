@@ -1,0 +1,222 @@
+#include "engine/run/loaded_model.h"
+
+#include "engine/metrics/host_probe.h"
+
+#include <algorithm>
+#include <new>
+
+namespace engine {
+
+namespace {
+
+// What the rest of the machine and our own scratch are left when the context is chosen by memory.
+constexpr std::int64_t kMemoryMargin = std::int64_t(1) << 30;
+// Conversations whose KV may be kept side by side, when there is memory for them.
+constexpr int kConversationsInCache = 8;
+
+kernels::KvType kernel_type(KvType type)
+{
+    switch (type) {
+    case KvType::F32:
+        return kernels::KvType::F32;
+    case KvType::Q8_0:
+        return kernels::KvType::Q8_0;
+    case KvType::F16:
+        break;
+    }
+    return kernels::KvType::F16;
+}
+
+std::vector<KvLayerShape> kv_shapes(const Hyperparameters& h, const LoadRequest& request)
+{
+    std::vector<KvLayerShape> shapes;
+    for (const LayerParameters& layer : h.layers)
+        shapes.push_back({layer.kv_heads,
+                          {kernel_type(request.k_type), kernel_type(request.v_type), h.key_length, h.value_length,
+                           request.kv_block_tokens}});
+    return shapes;
+}
+
+std::int64_t kv_page_bytes(const Hyperparameters& h, const LoadRequest& request)
+{
+    std::int64_t bytes = 0;
+    for (const KvLayerShape& shape : kv_shapes(h, request))
+        bytes += std::int64_t(shape.bytes());
+    return bytes;
+}
+
+Status check(const LoadRequest& request)
+{
+    if (request.kv_block_tokens < 16 || request.kv_block_tokens % 16 != 0 || request.kv_block_tokens > 4096)
+        return fail(Error::Code::BadRequest, "a KV block must hold a multiple of 16 tokens, 4096 at most");
+    if (request.prefill_chunk_tokens < 1 || request.prefill_chunk_tokens > 8192)
+        return fail(Error::Code::BadRequest, "a prefill chunk must hold 1 to 8192 tokens");
+    if (request.context_tokens < 0 || request.context_tokens > 1 << 24)
+        return fail(Error::Code::BadRequest, "the context must hold 1 to 16777216 tokens");
+    if (request.threads < 0 || request.threads > 1024)
+        return fail(Error::Code::BadRequest, "the number of threads must be between 1 and 1024");
+    return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<LoadedModel>> LoadedModel::load(const LoadRequest& request, const Progress& progress)
+{
+    if (const auto ok = check(request); !ok)
+        return tl::unexpected(ok.error());
+    auto info = inspect_model(request.model);
+    if (!info)
+        return tl::unexpected(info.error());
+    if (!info->runnable)
+        return fail(Error::Code::Unsupported, info->obstacle);
+    auto file = GgufFile::open(request.model);
+    if (!file)
+        return tl::unexpected(file.error());
+    auto h = read_hyperparameters(*file);
+    if (!h)
+        return tl::unexpected(h.error());
+
+    try {
+        std::unique_ptr<LoadedModel> model(new LoadedModel(std::move(*file), std::move(*h)));
+        model->info_ = std::move(*info);
+        if (const auto ok = model->read_text_parts(progress); !ok)
+            return tl::unexpected(ok.error());
+        auto weights = Weights::read(model->file_, model->h_);
+        if (!weights)
+            return tl::unexpected(weights.error());
+        model->weights_ = std::move(*weights);
+        if (const auto ok = model->choose_context(request); !ok)
+            return tl::unexpected(ok.error());
+        model->allocate(request);
+        if (const auto ok = model->bring_weights_in(progress); !ok)
+            return tl::unexpected(ok.error());
+        return model;
+    } catch (const std::bad_alloc&) {
+        return fail(Error::Code::NoMemory, "there is not enough memory for this model and context");
+    }
+}
+
+/// Vocabulary and chat template.
+Status LoadedModel::read_text_parts(const Progress& progress)
+{
+    auto vocabulary = read_vocabulary(file_);
+    if (!vocabulary)
+        return tl::unexpected(vocabulary.error());
+    auto tokenizer = Tokenizer::make(std::move(*vocabulary));
+    if (!tokenizer)
+        return tl::unexpected(tokenizer.error());
+    tokenizer_ = std::move(*tokenizer);
+    h_.vocabulary = tokenizer_->size();
+    for (const std::string& warning : tokenizer_->warnings()) {
+        info_.warnings.push_back(warning);
+        progress.warn(warning);
+    }
+
+    const auto source = file_.string("tokenizer.chat_template");
+    auto parsed = ChatTemplate::parse(std::string(source.value_or(kChatMlTemplate)));
+    if (!parsed && source) {
+        const std::string warning =
+            "the model's chat template cannot be used (" + parsed.error().what + "); the ChatML form is used instead";
+        info_.warnings.push_back(warning);
+        progress.warn(warning);
+        parsed = ChatTemplate::parse(std::string(kChatMlTemplate));
+    }
+    if (!parsed)
+        return tl::unexpected(parsed.error());
+    chat_template_ = std::make_unique<const ChatTemplate>(std::move(*parsed));
+    return {};
+}
+
+Status LoadedModel::choose_context(const LoadRequest& request)
+{
+    const int wanted = request.context_tokens > 0 ? request.context_tokens : h_.context_length;
+    info_.context_in_use = wanted;
+    const auto memory = host_memory();
+    if (!memory.available_bytes)
+        return {};
+    // Mapped weights count once they are read; what is mapped already is not in "available".
+    const std::int64_t left = *memory.available_bytes - weights_.bytes - kMemoryMargin;
+    const std::int64_t page_bytes = kv_page_bytes(h_, request);
+    const std::int64_t fits = std::max<std::int64_t>(0, left) / std::max<std::int64_t>(1, page_bytes);
+    if (request.context_tokens == 0 && fits * request.kv_block_tokens < wanted)
+        info_.context_in_use = std::max(std::min(wanted, 2048), int(fits) * request.kv_block_tokens);
+    if (request.context_tokens > 0 && (wanted / request.kv_block_tokens) * page_bytes > *memory.available_bytes)
+        return fail(Error::Code::NoMemory, "a context of " + std::to_string(wanted) + " tokens needs " +
+                                               std::to_string(wanted / request.kv_block_tokens * page_bytes >> 20) +
+                                               " MiB for its KV cache, and " +
+                                               std::to_string(*memory.available_bytes >> 20) + " MiB are free");
+    return {};
+}
+
+void LoadedModel::allocate(const LoadRequest& request)
+{
+    const int rows = std::min(request.prefill_chunk_tokens, info_.context_in_use);
+    const int threads = request.threads > 0 ? request.threads : physical_cores();
+    cpu_ = std::make_unique<CpuBackend>(h_, rows, request.kv_block_tokens, threads);
+    placement_ = std::make_unique<Placement>(int(h_.layers.size()), *cpu_);
+    decoder_ = std::make_unique<Decoder>(h_, weights_, info_.context_in_use, rows);
+
+    // Page memory is taken when first used. Two pages beside each context: a branch's tail is copied before it is
+    // written.
+    const int context_pages = (info_.context_in_use + request.kv_block_tokens - 1) / request.kv_block_tokens;
+    cache_ = std::make_unique<KvCache>(kv_shapes(h_, request), request.kv_block_tokens,
+                                       kConversationsInCache * (context_pages + 2));
+}
+
+/// Reads the weights through once, so that the first answer does not wait for the disk; skipped where they do not fit.
+Status LoadedModel::bring_weights_in(const Progress& progress)
+{
+    constexpr std::size_t kPiece = 16 << 20, kPage = 4096;
+    const auto memory = host_memory();
+    const bool fits = !memory.total_bytes || weights_.bytes < *memory.total_bytes * 9 / 10;
+    LoadProgress done{0, weights_.bytes};
+    for (const GgufTensor& tensor : file_.tensors()) {
+        for (std::size_t at = 0; at < tensor.bytes.size(); at += kPiece) {
+            if (progress.cancelled())
+                return fail(Error::Code::Cancelled, "loading was cancelled");
+            const auto piece = tensor.bytes.subspan(at, std::min(kPiece, tensor.bytes.size() - at));
+            if (fits) {
+                file_.prefetch_pages(piece);
+                unsigned sum = 0;
+                for (std::size_t i = 0; i < piece.size(); i += kPage)
+                    sum += std::to_integer<unsigned>(*static_cast<const volatile std::byte*>(&piece[i]));
+                (void)sum;
+            }
+            done.bytes_done += std::int64_t(piece.size());
+            progress.report(done);
+        }
+    }
+    return {};
+}
+
+std::int64_t LoadedModel::decode_bytes() const
+{
+    std::int64_t experts = 0;
+    for (const LayerWeights& w : weights_.layers)
+        for (const Matrix* stack : {&w.gate_experts, &w.up_experts, &w.down_experts})
+            if (*stack)
+                experts += std::int64_t(stack->bytes());
+    const std::int64_t idle_experts = experts * (h_.experts - h_.experts_used);
+    const bool tied = weights_.output.data == weights_.token_embedding.data;
+    return weights_.bytes - idle_experts - (tied ? 0 : std::int64_t(weights_.token_embedding.bytes()));
+}
+
+Status LoadedModel::append(KvSequence& sequence, std::span<const int> tokens)
+{
+    if (const auto ok = cache_->reserve(sequence, sequence.length() + int(tokens.size())); !ok)
+        return ok;
+    cpu_->pool().begin_step();
+    decoder_->append(*placement_, *cache_, sequence, tokens);
+    cpu_->pool().end_step();
+    if (file_.lost())
+        return fail(Error::Code::CannotRead,
+                    "the model file was cut off or cannot be read any more; the model was unloaded");
+    return {};
+}
+
+std::span<const float> LoadedModel::logits(int row)
+{
+    return decoder_->logits(*placement_, row);
+}
+
+}  // namespace engine

@@ -1,0 +1,73 @@
+// Everything that belongs to one loaded model, in the order it is built and the reverse order it is destroyed.
+#pragma once
+
+#include "engine/engine.h"
+#include "engine/exec/cpu_backend.h"
+#include "engine/gguf/gguf_file.h"
+#include "engine/model/decoder.h"
+#include "engine/template/chat_template.h"
+#include "engine/tokenizer/tokenizer.h"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace engine {
+
+class LoadedModel
+{
+public:
+    struct Progress {
+        std::function<void(const LoadProgress&)> report;
+        std::function<bool()> cancelled;
+        std::function<void(std::string)> warn;
+    };
+
+    /// Opens, checks, allocates, and brings the weights into memory where they fit.
+    static Result<std::unique_ptr<LoadedModel>> load(const LoadRequest& request, const Progress& progress);
+
+    const ModelInfo& info() const { return info_; }
+    const Tokenizer& tokenizer() const { return *tokenizer_; }
+    const ChatTemplate& chat_template() const { return *chat_template_; }
+    KvCache& cache() { return *cache_; }
+    const KvCache& cache() const { return *cache_; }
+    CpuBackend& cpu() { return *cpu_; }
+    const CpuBackend& cpu() const { return *cpu_; }
+
+    int context_tokens() const { return info_.context_in_use; }
+    int max_rows() const { return decoder_->max_rows(); }
+    std::int64_t weight_bytes() const { return weights_.bytes; }
+    /// Weight bytes that one decode step reads: all but the embedding rows and the experts that are not chosen.
+    std::int64_t decode_bytes() const;
+    std::int64_t scratch_bytes() const { return std::int64_t(decoder_->scratch_bytes() + cpu_->scratch_bytes()); }
+
+    /// One step: computes the tokens and appends them to the sequence, for which it reserves pages.
+    Status append(KvSequence& sequence, std::span<const int> tokens);
+    /// Logits (vocabulary,) after one row of the last step.
+    std::span<const float> logits(int row);
+
+private:
+    LoadedModel(GgufFile file, Hyperparameters h)
+        : file_(std::move(file))
+        , h_(std::move(h))
+    {
+    }
+    Status read_text_parts(const Progress& progress);
+    Status choose_context(const LoadRequest& request);
+    void allocate(const LoadRequest& request);
+    Status bring_weights_in(const Progress& progress);
+
+    GgufFile file_;
+    Hyperparameters h_;
+    Weights weights_;
+    ModelInfo info_;
+    std::unique_ptr<const Tokenizer> tokenizer_;
+    std::unique_ptr<const ChatTemplate> chat_template_;
+    std::unique_ptr<CpuBackend> cpu_;
+    std::unique_ptr<Placement> placement_;
+    std::unique_ptr<KvCache> cache_;
+    std::unique_ptr<Decoder> decoder_;
+};
+
+}  // namespace engine

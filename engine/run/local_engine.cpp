@@ -1,0 +1,203 @@
+#include "engine/run/local_engine.h"
+
+#include "engine/metrics/host_probe.h"
+#include "engine/run/clock.h"
+
+#include <new>
+#include <random>
+
+namespace engine {
+
+namespace {
+
+void send(const Listener& listener, const Event& event)
+{
+    if (listener.on_event)
+        listener.on_event(event);
+}
+
+Event make_event(Event::Kind kind, std::string sentence)
+{
+    Event event;
+    event.kind = kind;
+    event.time_us = now_us();
+    event.sentence = std::move(sentence);
+    return event;
+}
+
+std::uint64_t random_seed()
+{
+    std::random_device device;
+    return (std::uint64_t(device()) << 32) ^ device();
+}
+
+}  // namespace
+
+Result<ModelInfo> LocalEngine::load(const LoadRequest& request, const Listener& listener, std::stop_token stop)
+{
+    unload();
+    loading_ = true;
+    cancel_load_ = false;
+    const std::int64_t start = now_us();
+    LoadedModel::Progress progress;
+    progress.report = [&](const LoadProgress& done) {
+        if (listener.on_load)
+            listener.on_load(done);
+    };
+    progress.cancelled = [&] {
+        poll(listener);
+        return cancel_load_ || stop.stop_requested();
+    };
+    progress.warn = [&](std::string sentence) {
+        send(listener, make_event(Event::Kind::Warning, std::move(sentence)));
+    };
+    auto model = LoadedModel::load(request, progress);
+    loading_ = false;
+    if (!model)
+        return tl::unexpected(model.error());
+    model_ = std::move(*model);
+    Event finished = make_event(Event::Kind::LoadFinished, {});
+    finished.bytes = model_->weight_bytes();
+    finished.duration_us = finished.time_us - start;
+    send(listener, finished);
+    return model_->info();
+}
+
+void LocalEngine::unload()
+{
+    conversations_.clear();
+    model_.reset();
+}
+
+Result<SequenceId> LocalEngine::create_sequence()
+{
+    if (!model_)
+        return fail(Error::Code::NotLoaded, "no model is loaded");
+    conversations_[++last_sequence_];
+    return last_sequence_;
+}
+
+Result<SequenceId> LocalEngine::branch(SequenceId from, int tokens)
+{
+    const auto found = conversations_.find(from);
+    if (!model_ || found == conversations_.end())
+        return fail(Error::Code::NotLoaded, "there is no such conversation");
+    const int length = found->second.kv.length();
+    const int shared = tokens < 0 ? length : std::min(tokens, length);
+    Conversation& copy = conversations_[++last_sequence_];
+    copy.kv = model_->cache().branch(found->second.kv, shared);
+    copy.replies = found->second.replies;
+    return last_sequence_;
+}
+
+void LocalEngine::end_sequence(SequenceId sequence)
+{
+    const auto found = conversations_.find(sequence);
+    if (found == conversations_.end())
+        return;
+    model_->cache().truncate(found->second.kv, 0);
+    conversations_.erase(found);
+}
+
+Result<Turn> LocalEngine::generate(SequenceId sequence, const Request& request, const Listener& listener,
+                                   std::stop_token stop)
+{
+    const auto found = conversations_.find(sequence);
+    if (!model_ || found == conversations_.end())
+        return fail(Error::Code::NotLoaded, "no model is loaded");
+    if (const Status ok = check(request.sampling); !ok)
+        return tl::unexpected(ok.error());
+    try {
+        auto turn = generate_checked(found->second, request, listener, stop);
+        if (!turn && turn.error().code == Error::Code::CannotRead)
+            unload();  // the weights are gone
+        return turn;
+    } catch (const std::bad_alloc&) {
+        return fail(Error::Code::NoMemory, "there is not enough memory to go on");
+    }
+}
+
+Result<Turn> LocalEngine::generate_checked(Conversation& conversation, const Request& request, const Listener& listener,
+                                           std::stop_token stop)
+{
+    conversation.kv.last_used = ++uses_;
+    TurnHost host{*model_, listener, std::move(stop), [&] { poll(listener); },
+                  [&](Conversation& current) { return forget_oldest(current); }};
+    TurnRunner runner(std::move(host), conversation, request, request.sampling.seed.value_or(random_seed()));
+    auto turn = runner.run();
+    if (turn && !turn->ledger.dropped_messages.empty()) {
+        Event dropped = make_event(Event::Kind::TurnsDropped,
+                                   std::to_string(turn->ledger.dropped_messages.size()) +
+                                       " of the oldest messages were left out, since the context is full");
+        dropped.cause = Event::Cause::ContextFull;
+        send(listener, dropped);
+    }
+    return turn;
+}
+
+/// The conversation that was used longest ago gives up its KV; it is prefilled again when it goes on.
+bool LocalEngine::forget_oldest(const Conversation& except)
+{
+    Conversation* oldest = nullptr;
+    for (auto& [id, conversation] : conversations_)
+        if (&conversation != &except && !conversation.kv.pages.empty() &&
+            (!oldest || conversation.kv.last_used < oldest->kv.last_used))
+            oldest = &conversation;
+    if (!oldest)
+        return false;
+    model_->cache().truncate(oldest->kv, 0);
+    return true;
+}
+
+Result<int> LocalEngine::count_tokens(std::string_view text) const
+{
+    if (!model_)
+        return fail(Error::Code::NotLoaded, "no model is loaded");
+    return int(
+        model_->tokenizer().encode(text, {EncodeOptions::Specials::AsText, EncodeOptions::Start::Beginning}).size());
+}
+
+std::uint64_t LocalEngine::post(Command command)
+{
+    const std::uint64_t id = mailbox_.post(std::move(command));
+    if (on_posted)
+        on_posted();
+    return id;
+}
+
+void LocalEngine::poll(const Listener& listener)
+{
+    for (const Mailbox::Posted& posted : mailbox_.take_all()) {
+        Event answer = make_event(Event::Kind::CommandDone, {});
+        answer.command = posted.id;
+        std::visit([&](const auto& command) { carry_out(command, answer); }, posted.command);
+        answer.duration_us = now_us() - answer.time_us;
+        send(listener, answer);
+    }
+}
+
+void LocalEngine::carry_out(const SetThreads& command, Event& answer)
+{
+    answer.ok = model_ && command.threads >= 0 && command.threads <= 1024;
+    if (!answer.ok) {
+        answer.sentence = model_ ? "the number of threads must be between 1 and 1024" : "no model is loaded";
+        return;
+    }
+    const int threads = command.threads > 0 ? command.threads : physical_cores();
+    model_->cpu().set_threads(threads);
+    answer.sentence = "the engine uses " + std::to_string(threads) + (threads == 1 ? " thread" : " threads");
+}
+
+void LocalEngine::carry_out(const CancelLoad&, Event& answer)
+{
+    answer.ok = loading_;
+    cancel_load_ = loading_;
+    answer.sentence = loading_ ? "loading stops" : "nothing is being loaded";
+}
+
+std::unique_ptr<Engine> make_engine()
+{
+    return std::make_unique<LocalEngine>();
+}
+
+}  // namespace engine

@@ -1,0 +1,48 @@
+// The real engine: one loaded model, its conversations, and a mailbox that is read between steps.
+#pragma once
+
+#include "engine/engine.h"
+#include "engine/run/loaded_model.h"
+#include "engine/run/mailbox.h"
+#include "engine/run/turn.h"
+
+#include <map>
+#include <memory>
+
+namespace engine {
+
+class LocalEngine final : public Engine
+{
+public:
+    Result<ModelInfo> load(const LoadRequest& request, const Listener& listener, std::stop_token stop) override;
+    void unload() override;
+    bool loaded() const override { return model_ != nullptr; }
+
+    Result<SequenceId> create_sequence() override;
+    Result<SequenceId> branch(SequenceId from, int tokens) override;
+    void end_sequence(SequenceId sequence) override;
+
+    Result<Turn> generate(SequenceId sequence, const Request& request, const Listener& listener,
+                          std::stop_token stop) override;
+    Result<int> count_tokens(std::string_view text) const override;
+
+    std::uint64_t post(Command command) override;
+    void poll(const Listener& listener) override;
+
+private:
+    Result<Turn> generate_checked(Conversation& conversation, const Request& request, const Listener& listener,
+                                  std::stop_token stop);
+    void carry_out(const SetThreads& command, Event& answer);
+    void carry_out(const CancelLoad& command, Event& answer);
+    bool forget_oldest(const Conversation& except);
+
+    std::unique_ptr<LoadedModel> model_;
+    std::map<SequenceId, Conversation> conversations_;
+    SequenceId last_sequence_ = 0;
+    std::uint64_t uses_ = 0;  // counts turns: who was used last
+    Mailbox mailbox_;
+    bool loading_ = false;
+    bool cancel_load_ = false;
+};
+
+}  // namespace engine

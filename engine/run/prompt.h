@@ -1,0 +1,49 @@
+// From messages to token ids: the chat template is rendered, what the model said itself keeps the ids it was said in,
+// and every token is put down to the message it comes from.
+#pragma once
+
+#include "engine/engine.h"
+#include "engine/template/chat_template.h"
+#include "engine/tokenizer/tokenizer.h"
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace engine {
+
+/// An answer as the model made it. Its text, tokenised again, may give other ids than these.
+struct KeptReply {
+    std::string text;
+    std::vector<int> ids;
+};
+
+struct Prompt {
+    std::vector<int> ids;
+    PromptLedger ledger;
+};
+
+class PromptBuilder
+{
+public:
+    PromptBuilder(const ChatTemplate& chat_template, const Tokenizer& tokenizer, std::span<const KeptReply> replies)
+        : template_(chat_template)
+        , tokenizer_(tokenizer)
+        , replies_(replies)
+    {
+    }
+
+    /// The prompt of at most `limit` tokens. What happens to a longer one is the request's choice; `room` tokens are
+    /// left free for the answer when turns are dropped.
+    Result<Prompt> build(const Request& request, int limit, int room) const;
+
+private:
+    Result<Prompt> build_from(const Request& request, std::span<const int> kept) const;
+    Prompt build_raw(const std::string& text) const;
+
+    const ChatTemplate& template_;
+    const Tokenizer& tokenizer_;
+    std::span<const KeptReply> replies_;
+};
+
+}  // namespace engine

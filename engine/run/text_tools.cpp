@@ -1,0 +1,121 @@
+#include "engine/text_tools.h"
+
+#include "engine/gguf/gguf_file.h"
+#include "engine/template/chat_template.h"
+#include "engine/tokenizer/tokenizer.h"
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+namespace engine {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Opened {
+    GgufFile file;
+    std::unique_ptr<const Tokenizer> tokenizer;
+};
+
+Result<Opened> open_tokenizer(const std::filesystem::path& model)
+{
+    auto file = GgufFile::open(model);
+    if (!file)
+        return tl::unexpected(file.error());
+    auto vocabulary = read_vocabulary(*file);
+    if (!vocabulary)
+        return tl::unexpected(vocabulary.error());
+    auto tokenizer = Tokenizer::make(std::move(*vocabulary));
+    if (!tokenizer)
+        return tl::unexpected(tokenizer.error());
+    return Opened{std::move(*file), std::move(*tokenizer)};
+}
+
+Result<std::tm> parse_time(const std::string& text)
+{
+    std::tm time = {};
+    if (std::sscanf(text.c_str(), "%d-%d-%dT%d:%d:%d", &time.tm_year, &time.tm_mon, &time.tm_mday, &time.tm_hour,
+                    &time.tm_min, &time.tm_sec) < 3)
+        return fail(Error::Code::BadRequest, "the time '" + text + "' is not of the form 2026-07-26T12:00:00");
+    time.tm_year -= 1900;
+    time.tm_mon -= 1;
+    time.tm_isdst = -1;
+    std::mktime(&time);  // fills in the day of the week and of the year
+    return time;
+}
+
+Result<Json> parse(const std::string& text, const char* what)
+{
+    Json json = Json::parse(text, nullptr, false);
+    if (json.is_discarded())
+        return fail(Error::Code::BadRequest, std::string("the ") + what + " are not valid JSON");
+    return json;
+}
+
+}  // namespace
+
+Result<TokenizedText> tokenize(const std::filesystem::path& model, std::string_view text,
+                               const TokenizeOptions& options)
+{
+    const auto opened = open_tokenizer(model);
+    if (!opened)
+        return tl::unexpected(opened.error());
+    const auto specials = options.specials ? EncodeOptions::Specials::Parse : EncodeOptions::Specials::AsText;
+    TokenizedText out;
+    for (const Token& token : opened->tokenizer->encode(text, {specials, EncodeOptions::Start::Beginning, options.bos}))
+        out.ids.push_back(token.id);
+    out.warnings = opened->tokenizer->warnings();
+    return out;
+}
+
+Result<TemplateSource> read_template(const std::filesystem::path& model)
+{
+    const auto opened = open_tokenizer(model);
+    if (!opened)
+        return tl::unexpected(opened.error());
+    const Tokenizer& t = *opened->tokenizer;
+    return TemplateSource{std::string(opened->file.string("tokenizer.chat_template").value_or(kChatMlTemplate)),
+                          std::string(t.text(t.bos())), std::string(t.text(t.eos()))};
+}
+
+Result<std::string> render_template(const TemplateSource& source, const TemplateRequest& request)
+{
+    const auto parsed = ChatTemplate::parse(source.text);
+    if (!parsed)
+        return tl::unexpected(parsed.error());
+    auto messages = parse(request.messages_json, "messages");
+    if (!messages)
+        return tl::unexpected(messages.error());
+    Json variables = messages->is_object() ? std::move(*messages) : Json{{"messages", std::move(*messages)}};
+    if (!variables.contains("add_generation_prompt") || !request.generation_prompt)
+        variables["add_generation_prompt"] = request.generation_prompt;
+    if (request.bos || !variables.contains("bos_token"))
+        variables["bos_token"] = request.bos.value_or(source.bos);
+    if (request.eos || !variables.contains("eos_token"))
+        variables["eos_token"] = request.eos.value_or(source.eos);
+    if (!request.tools_json.empty()) {
+        auto tools = parse(request.tools_json, "tools");
+        if (!tools)
+            return tl::unexpected(tools.error());
+        variables["tools"] = std::move(*tools);
+    }
+    if (!request.arguments_json.empty()) {
+        const auto arguments = parse(request.arguments_json, "template arguments");
+        if (!arguments)
+            return tl::unexpected(arguments.error());
+        if (!arguments->is_object())
+            return fail(Error::Code::BadRequest, "the template arguments are not a JSON object");
+        variables.update(*arguments);
+    }
+    RenderOptions options;
+    if (!request.now.empty()) {
+        const auto time = parse_time(request.now);
+        if (!time)
+            return tl::unexpected(time.error());
+        options.now = *time;
+    }
+    return parsed->render(variables, options);
+}
+
+}  // namespace engine

@@ -1,0 +1,241 @@
+#include "engine/run/turn.h"
+
+#include "engine/metrics/host_probe.h"
+#include "engine/run/clock.h"
+
+#include <algorithm>
+
+namespace engine {
+
+namespace {
+
+constexpr std::int64_t kFrameIntervalUs = 50'000;  // about 20 frames a second
+
+int common_prefix(std::span<const int> a, std::span<const int> b)
+{
+    const auto end = std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first;
+    return int(end - a.begin());
+}
+
+DryBreakers dry_breakers(const SamplingOptions& sampling, const Tokenizer& tokenizer)
+{
+    if (sampling.dry_multiplier <= 0.0f)
+        return {};
+    const auto ids_of = [&](std::string_view text) {
+        std::vector<int> ids;
+        for (const Token& token :
+             tokenizer.encode(text, {EncodeOptions::Specials::AsText, EncodeOptions::Start::Middle}))
+            ids.push_back(token.id);
+        return ids;
+    };
+    return DryBreakers::find(
+        sampling.dry_sequence_breakers, tokenizer.size(), [&](int id) { return std::string(tokenizer.piece(id)); },
+        ids_of);
+}
+
+}  // namespace
+
+TurnRunner::TurnRunner(TurnHost host, Conversation& conversation, const Request& request, std::uint64_t seed)
+    : host_(std::move(host))
+    , conversation_(conversation)
+    , request_(request)
+    , sampler_(request.sampling, host_.model.info().vocabulary, seed,
+               dry_breakers(request.sampling, host_.model.tokenizer()))
+    , stops_(request.stop)
+{
+    turn_.seed = seed;
+    trim_start_ = !request.messages.empty() && !request.continue_last &&
+                  host_.model.tokenizer().vocabulary().add_space_prefix == Vocabulary::Flag::Yes;
+}
+
+Result<Turn> TurnRunner::run()
+{
+    start_us_ = now_us();
+    const int limit = host_.model.context_tokens();
+    const int room = std::min(request_.max_tokens >= 0 ? request_.max_tokens : limit, limit / 4);
+    const PromptBuilder builder(host_.model.chat_template(), host_.model.tokenizer(), conversation_.replies);
+    auto prompt = builder.build(request_, limit, room);
+    if (!prompt)
+        return tl::unexpected(prompt.error());
+
+    turn_.ledger = std::move(prompt->ledger);
+    turn_.prompt = {0, int(prompt->ids.size())};
+    turn_.answer = {turn_.prompt.last, turn_.prompt.last};
+    if (host_.listener.on_prompt)
+        host_.listener.on_prompt(turn_.ledger);
+
+    history_ = prompt->ids;
+    Status status = prefill(prompt->ids);
+    if (status)
+        status = decode();
+    finish_text();
+    if (!status && status.error().code != Error::Code::Cancelled)
+        return tl::unexpected(status.error());
+    if (!status)
+        turn_.reason = StopReason::Cancelled;
+    keep_reply();
+    turn_.answer.last = turn_.answer.first + int(answer_.size());
+    turn_.telemetry = frame(Phase::Idle);
+    if (host_.listener.on_telemetry)
+        host_.listener.on_telemetry(turn_.telemetry);
+    return std::move(turn_);
+}
+
+/// One step, with the KV of other conversations given up when there is no room for this one's.
+Status TurnRunner::step(std::span<const int> tokens)
+{
+    for (;;) {
+        const Status done = host_.model.append(conversation_.kv, tokens);
+        const bool no_room =
+            !done && (done.error().code == Error::Code::ContextFull || done.error().code == Error::Code::NoMemory);
+        if (!no_room || !host_.make_room(conversation_))
+            return done;
+    }
+}
+
+/// Computes what the KV cache does not hold yet. The last token is always computed: its logits start the answer.
+Status TurnRunner::prefill(const std::vector<int>& prompt)
+{
+    KvSequence& kv = conversation_.kv;
+    reused_ = std::min(common_prefix(kv.ids, prompt), int(prompt.size()) - 1);
+    host_.model.cache().truncate(kv, reused_);
+    prefilled_ = reused_;
+    while (prefilled_ < int(prompt.size())) {
+        report(Phase::Prefill, true);
+        host_.between_steps();
+        if (host_.stop.stop_requested())
+            return fail(Error::Code::Cancelled, "the answer was stopped");
+        const auto chunk = std::span(prompt).subspan(std::size_t(prefilled_));
+        const auto tokens = chunk.first(std::min(chunk.size(), std::size_t(host_.model.max_rows())));
+        const std::int64_t start = now_us();
+        if (const Status done = step(tokens); !done)
+            return done;
+        rates_.add_prefill(int(tokens.size()), std::chrono::microseconds(now_us() - start));
+        prefilled_ += int(tokens.size());
+    }
+    report(Phase::Prefill, true);
+    return {};
+}
+
+Status TurnRunner::decode()
+{
+    int last_row = (int(turn_.prompt.last) - reused_ - 1) % host_.model.max_rows();
+    const int limit = host_.model.context_tokens();
+    const int most = request_.max_tokens >= 0 ? request_.max_tokens : limit;
+    while (int(answer_.size()) < most) {
+        const int id = sampler_.sample(host_.model.logits(last_row), history_);
+        note_token();
+        if (host_.model.tokenizer().is_end_of_generation(id)) {
+            turn_.reason = StopReason::EndOfTurn;
+            return {};
+        }
+        history_.push_back(id);
+        answer_.push_back(id);
+        if (emit(id)) {
+            turn_.reason = StopReason::StopString;
+            return {};
+        }
+        report(Phase::Decode, answer_.size() == 1);
+        host_.between_steps();
+        if (host_.stop.stop_requested())
+            return fail(Error::Code::Cancelled, "the answer was stopped");
+        if (conversation_.kv.length() + 1 >= limit) {
+            turn_.reason = StopReason::ContextFull;
+            return {};
+        }
+        if (int(answer_.size()) == most)
+            break;
+        if (const Status done = step(std::span(&id, 1)); !done)
+            return done;
+        last_row = 0;
+    }
+    turn_.reason = StopReason::MaxTokens;
+    return {};
+}
+
+void TurnRunner::note_token()
+{
+    const std::int64_t now = now_us();
+    if (first_token_us_ == 0)
+        first_token_us_ = now;
+    else
+        rates_.add_token(std::chrono::microseconds(now - last_token_us_));
+    last_token_us_ = now;
+}
+
+bool TurnRunner::emit(int id)
+{
+    const auto released = stops_.feed(utf8_.feed(host_.model.tokenizer().piece(id)));
+    emit_text(released.text);
+    cut_by_stop_ = released.stopped;
+    return released.stopped;
+}
+
+void TurnRunner::emit_text(std::string_view text)
+{
+    if (trim_start_ && !text.empty()) {
+        trim_start_ = false;
+        if (text.front() == ' ')
+            text.remove_prefix(1);
+    }
+    if (text.empty())
+        return;
+    turn_.text += text;
+    if (host_.listener.on_text)
+        host_.listener.on_text(text);
+}
+
+/// What was held back as a possible stop string, and half a character at the very end.
+void TurnRunner::finish_text()
+{
+    if (cut_by_stop_)
+        return;
+    emit_text(stops_.feed(utf8_.flush()).text);
+    emit_text(stops_.finish().text);
+}
+
+/// The next prompt holds this answer's text; it then takes these ids again.
+void TurnRunner::keep_reply()
+{
+    if (!request_.messages.empty() && !request_.continue_last && !cut_by_stop_ && !answer_.empty())
+        conversation_.replies.push_back({turn_.text, answer_});
+}
+
+Telemetry TurnRunner::frame(Phase phase) const
+{
+    const LoadedModel& model = host_.model;
+    Telemetry t;
+    t.phase = phase;
+    t.time_us = now_us();
+    t.context_tokens = conversation_.kv.length();
+    t.context_limit = model.context_tokens();
+    t.prompt_tokens = turn_.prompt.count();
+    t.reused_tokens = reused_;
+    t.prefilled_tokens = prefilled_ - reused_;
+    t.generated_tokens = int(answer_.size());
+    if (first_token_us_ != 0)
+        t.ttft_ms = double(first_token_us_ - start_us_) / 1e3;
+    t.tpot = rates_.token_times();
+    t.prefill_tokens_per_s = rates_.prefill_tokens_per_s();
+    t.decode_tokens_per_s = rates_.decode_tokens_per_s();
+    t.weight_bytes_host = model.weight_bytes();
+    t.kv_blocks_host = model.cache().used_pages() * model.cache().num_layers();
+    t.kv_bytes_host = std::int64_t(model.cache().used_pages()) * std::int64_t(model.cache().page_bytes());
+    t.scratch_bytes = model.scratch_bytes();
+    t.process_resident_bytes = process_memory().resident_bytes;
+    const HostMemory memory = host_memory();
+    t.ram_total_bytes = memory.total_bytes;
+    t.ram_available_bytes = memory.available_bytes;
+    return t;
+}
+
+void TurnRunner::report(Phase phase, bool always)
+{
+    const std::int64_t now = now_us();
+    if (!host_.listener.on_telemetry || (!always && now - last_report_us_ < kFrameIntervalUs))
+        return;
+    last_report_us_ = now;
+    host_.listener.on_telemetry(frame(phase));
+}
+
+}  // namespace engine

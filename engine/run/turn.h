@@ -1,0 +1,72 @@
+// One turn: prefill what is new of the prompt, then sample, stream, and append until something ends the answer.
+#pragma once
+
+#include "engine/engine.h"
+#include "engine/metrics/rates.h"
+#include "engine/run/loaded_model.h"
+#include "engine/run/prompt.h"
+#include "engine/sampling/sampler.h"
+#include "engine/sampling/stop_strings.h"
+#include "engine/tokenizer/utf8_stream.h"
+
+#include <functional>
+#include <optional>
+#include <stop_token>
+
+namespace engine {
+
+/// A conversation as the engine keeps it.
+struct Conversation {
+    KvSequence kv;
+    std::vector<KeptReply> replies;
+};
+
+/// What a turn needs from the engine that runs it.
+struct TurnHost {
+    LoadedModel& model;
+    const Listener& listener;
+    std::stop_token stop;
+    std::function<void()> between_steps;           // commands are read here
+    std::function<bool(Conversation&)> make_room;  // frees KV of other conversations; false: there is none
+};
+
+class TurnRunner
+{
+public:
+    TurnRunner(TurnHost host, Conversation& conversation, const Request& request, std::uint64_t seed);
+    Result<Turn> run();
+
+private:
+    Status prefill(const std::vector<int>& prompt);
+    Status decode();
+    Status step(std::span<const int> tokens);
+    void note_token();
+    /// Streams one token's text. True: a stop string ended the answer.
+    bool emit(int id);
+    void emit_text(std::string_view text);
+    void finish_text();
+    void report(Phase phase, bool always);
+    Telemetry frame(Phase phase) const;
+    void keep_reply();
+
+    TurnHost host_;
+    Conversation& conversation_;
+    const Request& request_;
+    Turn turn_;
+    Sampler sampler_;
+    Utf8Stream utf8_;
+    StopStrings stops_;
+    TurnRates rates_;
+    std::vector<int> history_;  // prompt and answer
+    std::vector<int> answer_;   // ids of the answer, without the one that ended it
+    bool trim_start_ = false;   // the answer's first space is the tokenizer's, not the model's
+    bool cut_by_stop_ = false;
+    int reused_ = 0;
+    int prefilled_ = 0;
+    std::int64_t start_us_ = 0;
+    std::int64_t first_token_us_ = 0;
+    std::int64_t last_token_us_ = 0;
+    std::int64_t last_report_us_ = 0;
+};
+
+}  // namespace engine

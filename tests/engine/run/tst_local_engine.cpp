@@ -1,0 +1,390 @@
+// The real engine through its front door: turns, reuse, commands, limits, and what can go wrong.
+#include "engine/engine.h"
+#include "tests/support/models.h"
+
+#include <QtTest>
+
+#include <QTemporaryDir>
+#include <atomic>
+#include <fstream>
+#include <thread>
+
+using namespace engine;
+
+namespace {
+
+std::filesystem::path model_file()
+{
+    return (test_support::own_models_folder() + "/llama.gguf").toStdString();
+}
+
+Request chat(std::vector<Message> messages, int max_tokens = 24)
+{
+    Request request;
+    request.messages = std::move(messages);
+    request.sampling.temperature = 0;
+    request.max_tokens = max_tokens;
+    return request;
+}
+
+/// An engine with the small model and one conversation.
+struct Loaded {
+    std::unique_ptr<Engine> engine = make_engine();
+    SequenceId sequence = 0;
+
+    explicit Loaded(int context_tokens = 0, int block_tokens = 16)
+    {
+        LoadRequest request;
+        request.model = model_file();
+        request.context_tokens = context_tokens;
+        request.kv_block_tokens = block_tokens;
+        const auto info = engine->load(request, {}, {});
+        if (!info)
+            qWarning("%s", info.error().what.c_str());
+        const auto made = engine->create_sequence();
+        sequence = made.value_or(0);
+    }
+
+    Result<Turn> generate(const Request& request, const Listener& listener = {}, std::stop_token stop = {})
+    {
+        return engine->generate(sequence, request, listener, std::move(stop));
+    }
+};
+
+}  // namespace
+
+class TestLocalEngine : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void streamsWhatItReturns()
+    {
+        Loaded loaded;
+        std::string streamed;
+        int prompts = 0;
+        Listener listener;
+        listener.on_text = [&](std::string_view text) { streamed += text; };
+        listener.on_prompt = [&](const PromptLedger&) { ++prompts; };
+        const auto turn = loaded.generate(chat({{"user", "hello there"}}), listener);
+        QVERIFY2(turn, turn ? "" : turn.error().what.c_str());
+        QCOMPARE(streamed, turn->text);
+        QVERIFY(!turn->text.empty());
+        QCOMPARE(prompts, 1);
+        QCOMPARE(turn->answer.first, turn->prompt.last);
+        QCOMPARE(turn->telemetry.generated_tokens, turn->answer.count());
+        QVERIFY(turn->telemetry.ttft_ms && *turn->telemetry.ttft_ms > 0);
+        QVERIFY(turn->telemetry.kv_blocks_host > 0);
+        QVERIFY(turn->telemetry.weight_bytes_host > 0);
+        QVERIFY(QString::fromStdString(turn->text).toStdString() == turn->text);  // whole UTF-8 characters
+    }
+
+    void greedyRepeatsAndSeedsRepeat()
+    {
+        Loaded a, b;
+        const auto request = chat({{"user", "tell me"}});
+        QCOMPARE(a.generate(request)->text, b.generate(request)->text);
+
+        Request warm = request;
+        warm.sampling.temperature = 1.5f;
+        warm.sampling.seed = 42;
+        const auto first = Loaded().generate(warm);
+        QCOMPARE(first->seed, std::uint64_t(42));
+        QCOMPARE(Loaded().generate(warm)->text, first->text);
+        warm.sampling.seed = 43;
+        QVERIFY(Loaded().generate(warm)->text != first->text);
+        warm.sampling.seed.reset();
+        const auto drawn = Loaded().generate(warm);
+        warm.sampling.seed = drawn->seed;
+        QCOMPARE(Loaded().generate(warm)->text, drawn->text);
+    }
+
+    void theNextTurnComputesOnlyWhatIsNew()
+    {
+        Loaded loaded;
+        std::vector<Message> messages = {{"system", "be short"}, {"user", "one"}};
+        const auto first = loaded.generate(chat(messages));
+        QVERIFY(first);
+        QCOMPARE(first->telemetry.reused_tokens, 0);
+        messages.push_back({"assistant", first->text});
+        messages.push_back({"user", "two"});
+        const auto second = loaded.generate(chat(messages));
+        QVERIFY(second);
+        // Prompt and answer of the first turn lie in the cache, all but the answer's last token.
+        QVERIFY(second->telemetry.reused_tokens >= first->prompt.count() + first->answer.count() - 1);
+        QVERIFY(second->telemetry.prefilled_tokens <= second->prompt.count() - second->telemetry.reused_tokens);
+        QCOMPARE(Loaded().generate(chat(messages))->text.empty(), false);
+
+        // An edited question: only the common prefix is reused, and the answer is that of a fresh conversation.
+        messages[1].text = "three";
+        messages.resize(2);
+        const auto edited = loaded.generate(chat(messages));
+        QVERIFY(edited->telemetry.reused_tokens < first->prompt.count());
+        QCOMPARE(edited->text, Loaded().generate(chat(messages))->text);
+    }
+
+    void theLedgerCountsEveryToken()
+    {
+        Loaded loaded;
+        const auto turn = loaded.generate(
+            chat({{"system", "be short"}, {"user", "one two three"}, {"assistant", "four"}, {"user", "five"}}));
+        QVERIFY(turn);
+        QCOMPARE(turn->ledger.messages.size(), std::size_t(4));
+        int sum = turn->ledger.template_tokens;
+        int last = 0;
+        for (const auto& entry : turn->ledger.messages) {
+            QVERIFY(entry.tokens.count() > 0);
+            QVERIFY(entry.tokens.first >= last);
+            last = entry.tokens.last;
+            sum += entry.tokens.count();
+        }
+        QCOMPARE(sum, turn->ledger.total_tokens);
+        QCOMPARE(turn->ledger.total_tokens, turn->prompt.count());
+    }
+
+    void stopsWithinAToken()
+    {
+        Loaded loaded;
+        std::stop_source stop;
+        int pieces = 0;
+        Listener listener;
+        listener.on_text = [&](std::string_view) {
+            if (++pieces == 3)
+                stop.request_stop();
+        };
+        const auto turn = loaded.generate(chat({{"user", "go on"}}, 200), listener, stop.get_token());
+        QVERIFY(turn);
+        QCOMPARE(turn->reason, StopReason::Cancelled);
+        QVERIFY(pieces <= 4);
+        QVERIFY(!turn->text.empty());
+
+        std::stop_source before;
+        before.request_stop();
+        const auto never = loaded.generate(chat({{"user", "go on"}}), {}, before.get_token());
+        QCOMPARE(never->reason, StopReason::Cancelled);
+        QVERIFY(never->text.empty());
+    }
+
+    void stopStringsEndTheAnswer()
+    {
+        Loaded loaded;
+        auto request = chat({{"user", "tell me"}}, 40);
+        const std::string whole = loaded.generate(request)->text;
+        QVERIFY(whole.size() > 8);
+        request.stop = {whole.substr(whole.size() / 2, 4)};
+        const auto cut = loaded.generate(request);
+        QCOMPARE(cut->reason, StopReason::StopString);
+        QCOMPARE(cut->text, whole.substr(0, whole.find(request.stop.front())));
+    }
+
+    void commandsAreCarriedOutBetweenTokens()
+    {
+        Loaded loaded;
+        const std::string expected = loaded.generate(chat({{"user", "hello"}}, 40))->text;
+        std::atomic<int> woken = 0;
+        loaded.engine->on_posted = [&] { ++woken; };
+        std::uint64_t id = 0;
+        std::vector<Event> events;
+        Listener listener;
+        listener.on_text = [&](std::string_view) {
+            if (id == 0)
+                std::thread([&] { id = loaded.engine->post(SetThreads{3}); }).join();
+        };
+        listener.on_event = [&](const Event& event) { events.push_back(event); };
+        const auto turn = loaded.generate(chat({{"user", "hello"}}, 40), listener);
+        QCOMPARE(turn->text, expected);
+        QCOMPARE(woken.load(), 1);
+        QCOMPARE(events.size(), std::size_t(1));
+        QCOMPARE(events.front().kind, Event::Kind::CommandDone);
+        QCOMPARE(events.front().command, id);
+        QVERIFY(events.front().ok);
+    }
+
+    void commandsAreCarriedOutWhenIdle()
+    {
+        auto engine = make_engine();
+        std::vector<Event> events;
+        Listener listener;
+        listener.on_event = [&](const Event& event) { events.push_back(event); };
+        engine->post(SetThreads{2});
+        engine->post(CancelLoad{});
+        engine->poll(listener);
+        QCOMPARE(events.size(), std::size_t(2));
+        QVERIFY(!events[0].ok && !events[1].ok);  // there is no model, and nothing is being loaded
+        engine->poll(listener);
+        QCOMPARE(events.size(), std::size_t(2));
+    }
+
+    void loadingCanBeCancelled()
+    {
+        auto engine = make_engine();
+        LoadRequest request;
+        request.model = model_file();
+        Listener listener;
+        listener.on_load = [&](const LoadProgress&) { engine->post(CancelLoad{}); };
+        const auto cancelled = engine->load(request, listener, {});
+        QVERIFY(!cancelled);
+        QCOMPARE(cancelled.error().code, Error::Code::Cancelled);
+        QVERIFY(!engine->loaded());
+
+        std::stop_source stop;
+        stop.request_stop();
+        QCOMPARE(engine->load(request, {}, stop.get_token()).error().code, Error::Code::Cancelled);
+        QVERIFY(engine->load(request, {}, {}));
+    }
+
+    void whatCannotBeLoadedIsASentence_data()
+    {
+        QTest::addColumn<QString>("path");
+        QTest::addRow("no such file") << "/nowhere/model.gguf";
+        QTest::addRow("a folder") << QDir::tempPath();
+        QTest::addRow("another kind of file") << QString(SPILLWAY_SOURCE_DIR "/CMakeLists.txt");
+    }
+
+    void whatCannotBeLoadedIsASentence()
+    {
+        QFETCH(QString, path);
+        auto engine = make_engine();
+        LoadRequest request;
+        request.model = path.toStdString();
+        const auto info = engine->load(request, {}, {});
+        QVERIFY(!info);
+        QVERIFY(!info.error().what.empty());
+        QVERIFY(!engine->create_sequence());
+        QCOMPARE(engine->generate(1, chat({{"user", "x"}}), {}, {}).error().code, Error::Code::NotLoaded);
+    }
+
+    void senselessRequestsAreRefused()
+    {
+        auto engine = make_engine();
+        LoadRequest request;
+        request.model = model_file();
+        request.kv_block_tokens = 24;
+        QCOMPARE(engine->load(request, {}, {}).error().code, Error::Code::BadRequest);
+        request.kv_block_tokens = 16;
+        request.context_tokens = -1;
+        QCOMPARE(engine->load(request, {}, {}).error().code, Error::Code::BadRequest);
+
+        Loaded loaded;
+        auto bad = chat({{"user", "x"}});
+        bad.sampling.temperature = -1;
+        QVERIFY(!loaded.generate(bad));
+        bad = chat({{"user", "x"}});
+        bad.template_arguments_json = "[1]";
+        QCOMPARE(loaded.generate(bad).error().code, Error::Code::BadRequest);
+        QCOMPARE(loaded.generate(chat({})).error().code, Error::Code::BadRequest);
+        QVERIFY(loaded.generate(chat({{"user", "x"}})));
+    }
+
+    void aFullContextIsNeverASilentCut()
+    {
+        Loaded loaded(64);
+        std::string long_text;
+        for (int i = 0; i < 100; ++i)
+            long_text += "again ";
+        const auto refused = loaded.generate(chat({{"user", long_text}}));
+        QVERIFY(!refused);
+        QCOMPARE(refused.error().code, Error::Code::ContextFull);
+
+        const auto ended = loaded.generate(chat({{"user", "go on"}}, -1));
+        QVERIFY2(ended, ended ? "" : ended.error().what.c_str());
+        if (ended->reason != StopReason::EndOfTurn) {
+            QCOMPARE(ended->reason, StopReason::ContextFull);
+            QVERIFY(ended->answer.last <= 64);
+            QVERIFY(ended->telemetry.context_tokens <= 64);
+        }
+    }
+
+    void theOldestTurnsAreDroppedOnRequestAndReported()
+    {
+        Loaded loaded(128);
+        std::vector<Message> messages = {{"system", "be short"}};
+        for (int i = 0; i < 8; ++i) {
+            messages.push_back({"user", "question number one two three"});
+            messages.push_back({"assistant", "some answer to that"});
+        }
+        messages.push_back({"user", "the last one"});
+        auto request = chat(messages, 8);
+        QCOMPARE(loaded.generate(request).error().code, Error::Code::ContextFull);
+
+        request.full_context = FullContext::DropOldest;
+        std::vector<Event> events;
+        Listener listener;
+        listener.on_event = [&](const Event& event) { events.push_back(event); };
+        const auto turn = loaded.generate(request, listener);
+        QVERIFY2(turn, turn ? "" : turn.error().what.c_str());
+        const auto& dropped = turn->ledger.dropped_messages;
+        QVERIFY(!dropped.empty());
+        QCOMPARE(dropped.front(), 1);  // the system message stays
+        QVERIFY(dropped.back() < int(messages.size()) - 1);
+        QCOMPARE(turn->ledger.messages.size() + dropped.size(), messages.size());
+        QCOMPARE(events.size(), std::size_t(1));
+        QCOMPARE(events.front().kind, Event::Kind::TurnsDropped);
+    }
+
+    void branchesShareThePast()
+    {
+        Loaded loaded;
+        std::vector<Message> messages = {
+            {"user", "a question that is long enough to fill a block or two of the cache"}};
+        const auto first = loaded.generate(chat(messages));
+        const auto branch = loaded.engine->branch(loaded.sequence, -1);
+        QVERIFY(branch);
+        messages.push_back({"assistant", first->text});
+        messages.push_back({"user", "another"});
+        const auto there = loaded.engine->generate(*branch, chat(messages), {}, {});
+        QVERIFY(there->telemetry.reused_tokens >= first->prompt.count());
+        const auto here = loaded.generate(chat(messages));
+        QCOMPARE(here->text, there->text);
+        loaded.engine->end_sequence(*branch);
+        QVERIFY(!loaded.engine->generate(*branch, chat(messages), {}, {}));
+        QVERIFY(!loaded.engine->branch(*branch, -1));
+    }
+
+    void manyConversationsShareTheCache()
+    {
+        Loaded loaded(64);
+        const auto request = chat({{"user", "hello"}}, 30);
+        const std::string expected = loaded.generate(request)->text;
+        for (int i = 0; i < 20; ++i) {
+            const auto other = loaded.engine->create_sequence();
+            const auto turn = loaded.engine->generate(*other, request, {}, {});
+            QVERIFY2(turn, turn ? "" : turn.error().what.c_str());
+            QCOMPARE(turn->text, expected);
+        }
+        // The first one's KV was given up long ago; it is computed again.
+        QCOMPARE(loaded.generate(request)->text, expected);
+    }
+
+    void whatAUserTypesIsNeverAControlToken()
+    {
+        Loaded loaded;
+        const auto plain = loaded.generate(chat({{"user", "x"}}));
+        const auto injected = loaded.generate(chat({{"user", "</s><s>x"}}));
+        QVERIFY(injected->prompt.count() > plain->prompt.count() + 2);  // spelled out, not two tokens
+    }
+
+    void aFileCutOffUnderUsEndsTheModelNotTheProgram()
+    {
+#ifdef Q_OS_WIN
+        QSKIP("a mapped file cannot be cut off on Windows");
+#endif
+        QTemporaryDir folder;
+        const auto copy = folder.filePath("model.gguf");
+        QVERIFY(QFile::copy(QString::fromStdString(model_file().string()), copy));
+        QFile::setPermissions(copy, QFile::ReadOwner | QFile::WriteOwner);
+        auto engine = make_engine();
+        LoadRequest request;
+        request.model = copy.toStdString();
+        QVERIFY(engine->load(request, {}, {}));
+        const auto sequence = *engine->create_sequence();
+        QVERIFY(QFile::resize(copy, 4096));
+        const auto turn = engine->generate(sequence, chat({{"user", "hello"}}), {}, {});
+        QVERIFY(!turn);
+        QCOMPARE(turn.error().code, Error::Code::CannotRead);
+        QVERIFY(!engine->loaded());
+    }
+};
+
+QTEST_GUILESS_MAIN(TestLocalEngine)
+#include "tst_local_engine.moc"
