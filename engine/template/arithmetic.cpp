@@ -6,8 +6,7 @@
 
 #include <cmath>
 
-namespace engine::jinja
-{
+namespace engine::jinja {
 
 static std::string_view symbol_of(Operator op)
 {
@@ -137,7 +136,7 @@ static Value float_arithmetic(Operator op, double a, double b)
     case Operator::FloorDivide:
         if (b == 0)
             throw TemplateError("float floor division by zero");
-        return Value::real(std::round((a - float_modulo(a, b)) / b)); // a whole number but for rounding
+        return Value::real(std::round((a - float_modulo(a, b)) / b));  // a whole number but for rounding
     case Operator::Modulo:
         return Value::real(float_modulo(a, b));
     default:
@@ -164,7 +163,7 @@ static Value concatenate(Heap& heap, const Value& a, const Value& b)
                   "\") to " + std::string(type_name(a)));
     const auto &x = a.as<List>().items, &y = b.as<List>().items;
     heap.budget.spend(std::int64_t(x.size() + y.size()) / 4);
-    heap.budget.take((x.size() + y.size()) * sizeof(Value)); // before it is made
+    heap.budget.take((x.size() + y.size()) * sizeof(Value));  // before it is made
     heap.budget.give_back((x.size() + y.size()) * sizeof(Value));
     std::vector<Value> items;
     items.reserve(x.size() + y.size());
@@ -240,14 +239,13 @@ Value negate(Heap& heap, const Value& value)
 
 // ---- slices ----
 
-namespace
-{
+namespace {
 
 struct SliceBounds {
     std::int64_t start, stop, step;
 };
 
-} // namespace
+}  // namespace
 
 static std::int64_t slice_index(const Value& part, std::int64_t otherwise)
 {
@@ -292,7 +290,7 @@ static Value slice_text(Heap& heap, const Value& value, const SliceBounds& s)
         const std::string_view rest = std::string_view(text).substr(from);
         return heap.string(rest.substr(0, unicode::byte_of(rest, s.stop - s.start)));
     }
-    std::vector<std::size_t> starts; // of each character
+    std::vector<std::size_t> starts;  // of each character
     heap.budget.take(text.size() * sizeof(std::size_t));
     heap.budget.give_back(text.size() * sizeof(std::size_t));
     for (std::size_t at = 0; at < text.size(); unicode::next(text, at))
@@ -334,4 +332,4 @@ Value slice(Heap& heap, const Value& value, const Value& start, const Value& sto
     return out;
 }
 
-} // namespace engine::jinja
+}  // namespace engine::jinja

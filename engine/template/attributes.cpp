@@ -7,8 +7,7 @@
 #include "engine/template/text_of.h"
 #include "engine/template/unicode.h"
 
-namespace engine::jinja
-{
+namespace engine::jinja {
 
 // ---- methods of loops and cyclers ----
 
@@ -197,7 +196,7 @@ static Value item_of(Heap& heap, const Value& object, const Value& key)
 {
     if (object.is(Type::Dict)) {
         if (key.is(Type::List) || key.is(Type::Dict))
-            return Value(); // no such key can be
+            return Value();  // no such key can be
         const Value* found = object.as<Dict>().find(key);
         return found ? *found : Value();
     }
@@ -230,4 +229,4 @@ Value Interpreter::get_item(const Value& object, const Value& key)
     return found.is_missing() ? no_attribute(heap, object, key.text()) : found;
 }
 
-} // namespace engine::jinja
+}  // namespace engine::jinja

@@ -5,8 +5,7 @@
 
 #include <string_view>
 
-namespace engine::jinja
-{
+namespace engine::jinja {
 
 /// A method of one of the built-in types.
 struct Method {
@@ -19,9 +18,9 @@ const Method* find_method(const Value& object, std::string_view name);
 
 // One for each type that has methods; null where the name is none of them.
 const Method* find_string_method(std::string_view name);
-const Method* find_string_query(std::string_view name); // isdigit and its like, find, count
+const Method* find_string_query(std::string_view name);  // isdigit and its like, find, count
 const Method* find_list_method(std::string_view name);
 const Method* find_tuple_method(std::string_view name);
 const Method* find_dict_method(std::string_view name);
 
-} // namespace engine::jinja
+}  // namespace engine::jinja

@@ -7,8 +7,7 @@
 #include <string>
 #include <utility>
 
-namespace engine::jinja
-{
+namespace engine::jinja {
 
 /// Thrown inside the interpreter only; ChatTemplate turns it into a Result.
 struct TemplateError {
@@ -20,8 +19,8 @@ struct TemplateError {
     }
 
     std::string what;
-    int line;      // 0 = not known where it was thrown
-    bool verbatim; // raise_exception: the template's own words, nothing is added to them
+    int line;       // 0 = not known where it was thrown
+    bool verbatim;  // raise_exception: the template's own words, nothing is added to them
 };
 
 /// Counts steps, bytes and depth of one rendering down to zero. Single-threaded, owned by the Heap.
@@ -95,4 +94,4 @@ private:
     Budget& budget_;
 };
 
-} // namespace engine::jinja
+}  // namespace engine::jinja

@@ -6,8 +6,7 @@
 
 #include <algorithm>
 
-namespace engine::jinja
-{
+namespace engine::jinja {
 
 Value Interpreter::call(const Value& callee, Arguments& arguments)
 {
@@ -93,6 +92,11 @@ void Interpreter::bind_rest(const Macro& macro, Arguments& arguments)
             kwargs.as<Dict>().set(heap.string(key), value);
         scope().set(syntax_.kwargs_name, kwargs);
     } else if (!arguments.named.empty()) {
+        for (const auto& [key, value] : arguments.named)
+            if (key == "caller")
+                fail_type("macro " + repr_text(signature.name) +
+                          " was invoked with two values for the special caller argument." +
+                          " This is most likely a bug.");
         fail_type("macro " + repr_text(signature.name) + " takes no keyword argument " +
                   quote(arguments.named.front().first));
     }
@@ -112,7 +116,7 @@ void Interpreter::bind_rest(const Macro& macro, Arguments& arguments)
 Value Interpreter::call_loop(const Loop& loop, Arguments& arguments)
 {
     if (!loop.recursive)
-        fail_type("the loop must have the 'recursive' marker to be called recursively.");
+        fail_type("The loop must have the 'recursive' marker to be called recursively.");
     if (arguments.positional.size() != 1 || !arguments.named.empty())
         fail_type("loop() takes one argument");
     InScope inside(*this, loop.scope);
@@ -121,4 +125,4 @@ Value Interpreter::call_loop(const Loop& loop, Arguments& arguments)
     return capture.take();
 }
 
-} // namespace engine::jinja
+}  // namespace engine::jinja

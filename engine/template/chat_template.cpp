@@ -9,10 +9,9 @@
 #include <algorithm>
 #include <new>
 
-namespace engine
-{
+namespace engine {
 
-constexpr std::size_t kLargestSource = 512u << 10; // real templates have at most some 30 KiB
+constexpr std::size_t kLargestSource = 512u << 10;  // real templates have at most some 30 KiB
 
 static Error error_of(const jinja::TemplateError& error, int line)
 {
@@ -62,4 +61,4 @@ bool ChatTemplate::uses(std::string_view name) const
     return std::find(variables_.begin(), variables_.end(), name) != variables_.end();
 }
 
-} // namespace engine
+}  // namespace engine

@@ -13,11 +13,9 @@
 #include <string_view>
 #include <vector>
 
-namespace engine
-{
+namespace engine {
 
-namespace jinja
-{
+namespace jinja {
 struct Syntax;
 }
 
@@ -31,13 +29,13 @@ inline constexpr std::string_view kChatMlTemplate =
     "{%- endif -%}\n";
 
 struct RenderOptions {
-    std::optional<std::tm> now = {}; // local time for strftime_now; empty: the clock's
+    std::optional<std::tm> now = {};  // local time for strftime_now; empty: the clock's
 
     // A template comes out of a downloaded file. Beyond these it gets an error; real ones stay far below.
     std::int64_t max_steps = 6'000'000;
-    std::size_t max_bytes = 128u << 20;     // of all values alive at once
-    std::size_t max_text_bytes = 16u << 20; // of the result, and of each string on the way
-    int max_depth = 600;                    // of calls and expressions inside each other
+    std::size_t max_bytes = 128u << 20;      // of all values alive at once
+    std::size_t max_text_bytes = 16u << 20;  // of the result, and of each string on the way
+    int max_depth = 600;                     // of calls and expressions inside each other
 };
 
 /// A parsed template. Never changes, so that any thread may render it; copies share the syntax tree.
@@ -66,4 +64,4 @@ private:
     std::vector<std::string> variables_;
 };
 
-} // namespace engine
+}  // namespace engine

@@ -8,8 +8,7 @@
 
 #include <algorithm>
 
-namespace engine::jinja
-{
+namespace engine::jinja {
 
 // ---- lists ----
 
@@ -28,7 +27,7 @@ static Value append(Interpreter&, const Value& self, Arguments& arguments)
 static Value extend(Interpreter& in, const Value& self, Arguments& arguments)
 {
     const Parameters p("extend", arguments, {"iterable"}, 1);
-    for (Value& item : collect(in.heap, p[0])) // collected first: it may be the list itself
+    for (Value& item : collect(in.heap, p[0]))  // collected first: it may be the list itself
         self.as<List>().push(std::move(item));
     return Value::none();
 }
@@ -89,7 +88,7 @@ static Value index(Interpreter& in, const Value& self, Arguments& arguments)
     const Parameters p("index", arguments, {"value"}, 1);
     const std::int64_t at = position(in, self, p[0]);
     if (at < 0)
-        throw TemplateError(quote(repr(in.heap, p[0])) + " is not in list");
+        throw TemplateError(repr(in.heap, p[0]) + " is not in list");
     return Value::integer(at);
 }
 
@@ -115,7 +114,7 @@ static Value sort(Interpreter& in, const Value& self, Arguments& arguments)
     const Parameters p("sort", arguments, {"key", "reverse"});
     if (!p.is_none(0))
         throw TemplateError("list.sort() takes no key here; use the sort filter");
-    std::vector<Value> items = items_of(self); // an error in a comparison must leave the list whole
+    std::vector<Value> items = items_of(self);  // an error in a comparison must leave the list whole
     sort_values(in.heap, items, items, p.flag(1));
     items_of(self) = std::move(items);
     return Value::none();
@@ -186,7 +185,7 @@ static Value update(Interpreter& in, const Value& self, Arguments& arguments)
     auto& dict = self.as<Dict>();
     for (const Value& source : arguments.positional) {
         if (source.is(Type::Dict)) {
-            const std::vector<Dict::Entry> entries = source.as<Dict>().entries(); // it may be the same dictionary
+            const std::vector<Dict::Entry> entries = source.as<Dict>().entries();  // it may be the same dictionary
             in.heap.budget.spend(std::int64_t(entries.size()));
             for (const Dict::Entry& entry : entries)
                 dict.set(entry.key, entry.value);
@@ -263,4 +262,4 @@ const Method* find_dict_method(std::string_view name)
     return find_in(kMethods, name);
 }
 
-} // namespace engine::jinja
+}  // namespace engine::jinja

@@ -7,8 +7,7 @@
 #include "engine/template/operators.h"
 #include "engine/template/text_of.h"
 
-namespace engine::jinja
-{
+namespace engine::jinja {
 
 Value Interpreter::evaluate(const Expression& expression)
 {
@@ -251,4 +250,4 @@ Value Interpreter::evaluate_call(const Expression& expression)
     return call(function, arguments);
 }
 
-} // namespace engine::jinja
+}  // namespace engine::jinja

@@ -5,8 +5,7 @@
 
 #include <string_view>
 
-namespace engine::jinja
-{
+namespace engine::jinja {
 
 using FilterBody = Value (*)(Interpreter&, const Value& input, Arguments&);
 
@@ -17,6 +16,6 @@ FilterBody find_filter(std::string_view name);
 FilterBody find_text_filter(std::string_view name);
 FilterBody find_number_filter(std::string_view name);
 FilterBody find_list_filter(std::string_view name);
-FilterBody find_select_filter(std::string_view name); // map, select, sort and others that look into the items
+FilterBody find_select_filter(std::string_view name);  // map, select, sort and others that look into the items
 
-} // namespace engine::jinja
+}  // namespace engine::jinja

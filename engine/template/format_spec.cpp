@@ -9,8 +9,7 @@
 #include <charconv>
 #include <cmath>
 
-namespace engine::jinja
-{
+namespace engine::jinja {
 
 // ---- parsing ----
 
@@ -130,7 +129,7 @@ std::string format_integer(Heap& heap, std::int64_t value, const FormatSpec& spe
     const std::uint64_t magnitude = value < 0 ? 0 - std::uint64_t(value) : std::uint64_t(value);
     char buffer[80];
     std::string digits(buffer, std::to_chars(buffer, buffer + sizeof buffer, magnitude, base).ptr);
-    if (spec.precision > std::int64_t(digits.size())) { // of %: the fewest digits
+    if (spec.precision > std::int64_t(digits.size())) {  // of %: the fewest digits
         heap.budget.check_string(std::uint64_t(spec.precision));
         digits.insert(0, std::size_t(spec.precision) - digits.size(), '0');
     }
@@ -157,7 +156,7 @@ static std::string digits_of(double magnitude, const FormatSpec& spec)
     if (spec.precision > kMostDigits)
         throw TemplateError("precision too big");
     const int precision = spec.precision < 0 ? 6 : int(spec.precision);
-    char buffer[1400]; // 309 digits before the point, 1000 behind it
+    char buffer[1400];  // 309 digits before the point, 1000 behind it
     auto style = std::chars_format::fixed;
     if (spec.type == 'e' || spec.type == 'E')
         style = std::chars_format::scientific;
@@ -206,4 +205,4 @@ std::string format_value(Heap& heap, const Value& value, const FormatSpec& spec)
     return format_text(heap, value.is_string() ? value.text() : str_text(heap, value), spec);
 }
 
-} // namespace engine::jinja
+}  // namespace engine::jinja

@@ -5,17 +5,16 @@
 
 #include <string_view>
 
-namespace engine::jinja
-{
+namespace engine::jinja {
 
 /// How one value is to be written. Both of Python's spellings end up here.
 struct FormatSpec {
     std::string fill = " ";
-    char align = '\0'; // < > ^ =; none: left for text, right for numbers
-    char sign = '-';   // + or space: also before what is not negative
+    char align = '\0';  // < > ^ =; none: left for text, right for numbers
+    char sign = '-';    // + or space: also before what is not negative
     bool alternate = false;
     std::int64_t width = 0;
-    char grouping = '\0'; // , or _
+    char grouping = '\0';  // , or _
     std::int64_t precision = -1;
     char type = '\0';
 };
@@ -28,4 +27,4 @@ std::string format_integer(Heap& heap, std::int64_t value, const FormatSpec& spe
 std::string format_float(Heap& heap, double value, const FormatSpec& spec);
 std::string format_value(Heap& heap, const Value& value, const FormatSpec& spec);
 
-} // namespace engine::jinja
+}  // namespace engine::jinja

@@ -6,11 +6,9 @@
 #include <algorithm>
 #include <set>
 
-namespace engine::jinja
-{
+namespace engine::jinja {
 
-namespace
-{
+namespace {
 
 using Names = std::set<int>;
 
@@ -181,15 +179,15 @@ private:
 
     const Syntax& syntax_;
     Names known_;
-    Names macros_; // of the outermost block
+    Names macros_;  // of the outermost block
     std::vector<int> free_;
 };
 
-} // namespace
+}  // namespace
 
 std::vector<std::string> free_names(const Syntax& syntax)
 {
     return Walk(syntax).run();
 }
 
-} // namespace engine::jinja
+}  // namespace engine::jinja

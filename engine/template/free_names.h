@@ -6,11 +6,10 @@
 #include <string>
 #include <vector>
 
-namespace engine::jinja
-{
+namespace engine::jinja {
 
 /// Names that may be read before the template has set them itself, in order of first use; functions every template
 /// has (range, raise_exception ...) are left out.
 std::vector<std::string> free_names(const Syntax& syntax);
 
-} // namespace engine::jinja
+}  // namespace engine::jinja

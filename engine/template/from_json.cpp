@@ -1,8 +1,7 @@
 // The conversation and the arguments come as JSON.
 #include "engine/template/from_json.h"
 
-namespace engine::jinja
-{
+namespace engine::jinja {
 
 static Value number(const nlohmann::ordered_json& json)
 {
@@ -43,4 +42,4 @@ Value from_json(Heap& heap, const nlohmann::ordered_json& json)
     }
 }
 
-} // namespace engine::jinja
+}  // namespace engine::jinja

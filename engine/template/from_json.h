@@ -5,9 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
-namespace engine::jinja
-{
+namespace engine::jinja {
 
 Value from_json(Heap& heap, const nlohmann::ordered_json& json);
 
-} // namespace engine::jinja
+}  // namespace engine::jinja

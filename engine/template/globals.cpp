@@ -7,10 +7,9 @@
 #include "engine/template/strftime.h"
 #include "engine/template/text_of.h"
 
-namespace engine::jinja
-{
+namespace engine::jinja {
 
-constexpr std::int64_t kLongestRange = 100'000; // Jinja's sandbox has the same limit
+constexpr std::int64_t kLongestRange = 100'000;  // Jinja's sandbox has the same limit
 
 static Value make_range(Interpreter& in, const Value&, Arguments& arguments)
 {
@@ -101,4 +100,4 @@ Function::Body find_global(std::string_view name)
     return nullptr;
 }
 
-} // namespace engine::jinja
+}  // namespace engine::jinja

@@ -5,10 +5,9 @@
 
 #include <string_view>
 
-namespace engine::jinja
-{
+namespace engine::jinja {
 
 /// Null where there is no such function.
 Function::Body find_global(std::string_view name);
 
-} // namespace engine::jinja
+}  // namespace engine::jinja

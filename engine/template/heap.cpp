@@ -1,13 +1,12 @@
 // Object lifetime: counting, destruction without recursion, and the end of cycles.
 #include "engine/template/heap.h"
 
-namespace engine::jinja
-{
+namespace engine::jinja {
 
 Heap::~Heap()
 {
     for (Object* object = first_; object; object = object->next)
-        ++object->references; // nothing dies while the references between them are dropped
+        ++object->references;  // nothing dies while the references between them are dropped
     for (Object* object = first_; object; object = object->next)
         object->drop_references();
     while (first_) {
@@ -42,7 +41,7 @@ void Heap::bury(Object* object)
     object->next = graves_;
     graves_ = object;
     if (burying_)
-        return; // we are inside a destructor below; the loop there gets to it
+        return;  // we are inside a destructor below; the loop there gets to it
     burying_ = true;
     while (graves_) {
         Object* dead = graves_;
@@ -76,4 +75,4 @@ void Value::let_go(Object* object)
         object->heap.bury(object);
 }
 
-} // namespace engine::jinja
+}  // namespace engine::jinja

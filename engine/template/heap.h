@@ -3,8 +3,7 @@
 
 #include "engine/template/value.h"
 
-namespace engine::jinja
-{
+namespace engine::jinja {
 
 /// Knows every live object, so that cycles (a list appended to itself) go away with the rendering, and destroys without
 /// recursion, so that a list nested a million deep does not overflow the stack. Owned by one Interpreter.
@@ -54,9 +53,9 @@ private:
     void link(Object* object);
     void unlink(Object* object);
 
-    Object* first_ = nullptr; // all live objects
+    Object* first_ = nullptr;  // all live objects
     Object* graves_ = nullptr;
     bool burying_ = false;
 };
 
-} // namespace engine::jinja
+}  // namespace engine::jinja

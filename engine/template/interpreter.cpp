@@ -4,8 +4,7 @@
 #include "engine/template/operators.h"
 #include "engine/template/text_of.h"
 
-namespace engine::jinja
-{
+namespace engine::jinja {
 
 Interpreter::Interpreter(const Syntax& syntax, const nlohmann::ordered_json& variables, const RenderOptions& options)
     : heap(Budget(options.max_steps, options.max_bytes, options.max_text_bytes, options.max_depth))
@@ -101,14 +100,17 @@ Interpreter::Flow Interpreter::run_for(const Statement& statement, Value sequenc
     Loop& loop = holder.as<Loop>();
     loop.recursive = statement.recursive ? &statement : nullptr;
     loop.scope = scope_;
+    bool finished_a_turn = false;  // as in Jinja, a turn that was broken off does not count
     for (Value item; loop.advance(item);) {
-        InScope inside(*this, new_scope()); // what a turn sets is gone in the next
+        InScope inside(*this, new_scope());  // what a turn sets is gone in the next
         scope().set(syntax_.loop_name, holder);
         assign(*statement.target, item);
-        if (run_body(statement.body) == Flow::Break)
+        const Flow flow = run_body(statement.body);
+        if (flow == Flow::Break)
             break;
+        finished_a_turn = finished_a_turn || flow == Flow::Next;
     }
-    if (loop.index0 < 0 && !statement.otherwise.empty())
+    if (!finished_a_turn && !statement.otherwise.empty())
         return run_in_new_scope(statement.otherwise);
     return Flow::Next;
 }
@@ -170,7 +172,7 @@ Interpreter::Flow Interpreter::run_filter_block(const Statement& statement)
 Interpreter::Flow Interpreter::run_with(const Statement& statement)
 {
     const Value inner = new_scope();
-    std::vector<Value> values; // all of them see the outer names
+    std::vector<Value> values;  // all of them see the outer names
     for (const auto& [target, value] : statement.assignments)
         values.push_back(evaluate(*value));
     InScope inside(*this, inner);
@@ -224,4 +226,4 @@ void Interpreter::unpack(const Expression& target, const Value& value)
         assign(*target.parts[i], items[i]);
 }
 
-} // namespace engine::jinja
+}  // namespace engine::jinja

@@ -9,8 +9,7 @@
 #include "engine/template/output.h"
 #include "engine/template/syntax.h"
 
-namespace engine::jinja
-{
+namespace engine::jinja {
 
 /// One rendering of one template. Throws TemplateError; ChatTemplate::render catches it. Lives on one thread, once.
 class Interpreter
@@ -22,14 +21,14 @@ public:
     int line() const { return line_; }
 
     // What filters, tests and methods need.
-    Value get_attribute(const Value& object, const std::string& name); // object.name
-    Value get_item(const Value& object, const Value& key);             // object[key]
+    Value get_attribute(const Value& object, const std::string& name);  // object.name
+    Value get_item(const Value& object, const Value& key);              // object[key]
     Value call(const Value& callee, Arguments& arguments);
     Value filter(const std::string& name, const Value& input, Arguments& arguments);
     bool test(const std::string& name, const Value& input, Arguments& arguments);
     const RenderOptions& options() const { return options_; }
 
-    Heap heap; // first, since values below must go before it
+    Heap heap;  // first, since values below must go before it
 
 private:
     enum class Flow { Next, Break, Continue };
@@ -51,7 +50,7 @@ private:
 
     // evaluate.cpp: expressions
     Value evaluate(const Expression& expression);
-    Value evaluate_optional(const ExpressionPtr& expression); // none where it is left out
+    Value evaluate_optional(const ExpressionPtr& expression);  // none where it is left out
     Value evaluate_kind(const Expression& expression);
     Value constant(const Expression& expression);
     Value name(const Expression& expression);
@@ -105,11 +104,11 @@ private:
     const Syntax& syntax_;
     const nlohmann::ordered_json& variables_;
     const RenderOptions& options_;
-    std::vector<Value> constants_; // made when first needed
-    std::vector<Value> outside_;   // by name: variables and global functions, made when first needed
+    std::vector<Value> constants_;  // made when first needed
+    std::vector<Value> outside_;    // by name: variables and global functions, made when first needed
     Value scope_;
     Output* output_ = nullptr;
     int line_ = 0;
 };
 
-} // namespace engine::jinja
+}  // namespace engine::jinja

@@ -5,8 +5,7 @@
 #include "engine/template/operators.h"
 #include "engine/template/unicode.h"
 
-namespace engine::jinja
-{
+namespace engine::jinja {
 
 bool is_iterable(const Value& value)
 {
@@ -75,7 +74,7 @@ bool Iterator::next(Value& item)
     case Type::Loop:
         return source_.as<Loop>().advance(item);
     default:
-        return false; // undefined: nothing to walk over
+        return false;  // undefined: nothing to walk over
     }
 }
 
@@ -108,7 +107,7 @@ bool Iterator::next_entry(const Dict& dict, DictView::Part part, Value& item)
 
 std::vector<Value> collect(Heap& heap, const Value& value)
 {
-    Value holder = heap.list(); // counts the memory while it grows
+    Value holder = heap.list();  // counts the memory while it grows
     auto& list = holder.as<List>();
     Iterator iterator(heap, value);
     for (Value item; iterator.next(item);)
@@ -116,4 +115,4 @@ std::vector<Value> collect(Heap& heap, const Value& value)
     return std::move(list.items);
 }
 
-} // namespace engine::jinja
+}  // namespace engine::jinja

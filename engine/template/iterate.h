@@ -3,8 +3,7 @@
 
 #include "engine/template/heap.h"
 
-namespace engine::jinja
-{
+namespace engine::jinja {
 
 /// Python's iterator over one value. Sees elements appended to a list during the walk, as Python does.
 class Iterator
@@ -21,11 +20,11 @@ private:
 
     Heap& heap_;
     Value source_;
-    std::size_t position_ = 0; // element, or byte of a string
+    std::size_t position_ = 0;  // element, or byte of a string
     std::size_t first_size_ = 0;
 };
 
 bool is_iterable(const Value& value);
-std::vector<Value> collect(Heap& heap, const Value& value); // list(value)
+std::vector<Value> collect(Heap& heap, const Value& value);  // list(value)
 
-} // namespace engine::jinja
+}  // namespace engine::jinja

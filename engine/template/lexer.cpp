@@ -6,11 +6,9 @@
 #include "engine/template/text_of.h"
 #include "engine/template/unicode.h"
 
-namespace engine::jinja
-{
+namespace engine::jinja {
 
-namespace
-{
+namespace {
 
 /// One pass over one source.
 class Lexer
@@ -106,7 +104,7 @@ private:
         if (sign == '-') {
             text = unicode::strip_right(text);
         } else if (sign != '+' && kind != '{') {
-            const std::size_t line_start = text.rfind('\n') + 1; // 0 where there is none
+            const std::size_t line_start = text.rfind('\n') + 1;  // 0 where there is none
             const bool at_line_start = line_start > 0 || at_ == 0 || source_[at_ - 1] == '\n';
             if (at_line_start && unicode::strip_left(text.substr(line_start)).empty())
                 text = text.substr(0, line_start);
@@ -309,11 +307,11 @@ private:
     const std::string source_;
     std::size_t at_ = 0;
     int line_ = 1;
-    std::string brackets_; // the closing ones that are due
+    std::string brackets_;  // the closing ones that are due
     std::vector<Token> tokens_;
 };
 
-} // namespace
+}  // namespace
 
 std::vector<Token> tokenize(const std::string& source)
 {
@@ -340,4 +338,4 @@ std::string describe(const Token& token)
     }
 }
 
-} // namespace engine::jinja
+}  // namespace engine::jinja

@@ -6,21 +6,20 @@
 #include <string_view>
 #include <vector>
 
-namespace engine::jinja
-{
+namespace engine::jinja {
 
 struct Token {
     enum class Kind : std::uint8_t {
-        Text,          // outside of blocks
-        VariableBegin, // {{
-        VariableEnd,   // }}
-        BlockBegin,    // {%
-        BlockEnd,      // %}
+        Text,           // outside of blocks
+        VariableBegin,  // {{
+        VariableEnd,    // }}
+        BlockBegin,     // {%
+        BlockEnd,       // %}
         Name,
-        String, // text holds the meaning, escapes resolved
+        String,  // text holds the meaning, escapes resolved
         Integer,
         Float,
-        Operator, // text holds the symbol
+        Operator,  // text holds the symbol
         End,
     };
 
@@ -40,4 +39,4 @@ std::vector<Token> tokenize(const std::string& source);
 /// For error sentences: the token as a reader would call it.
 std::string describe(const Token& token);
 
-} // namespace engine::jinja
+}  // namespace engine::jinja

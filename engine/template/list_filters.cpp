@@ -10,8 +10,7 @@
 
 #include <algorithm>
 
-namespace engine::jinja
-{
+namespace engine::jinja {
 
 static Value length(Interpreter&, const Value& input, Arguments& arguments)
 {
@@ -188,7 +187,7 @@ static Value attr(Interpreter& in, const Value& input, Arguments& arguments)
 {
     const Parameters p("attr", arguments, {"name"}, 1);
     const std::string name = str_text(in.heap, p[0]);
-    if (input.is(Type::Dict) && !find_method(input, name)) // unlike a dot, it does not look among the keys
+    if (input.is(Type::Dict) && !find_method(input, name))  // unlike a dot, it does not look among the keys
         return in.heap.undefined("'dict object' has no attribute " + quote(name));
     return in.get_attribute(input, name);
 }
@@ -208,4 +207,4 @@ FilterBody find_list_filter(std::string_view name)
     return nullptr;
 }
 
-} // namespace engine::jinja
+}  // namespace engine::jinja

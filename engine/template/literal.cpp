@@ -6,8 +6,7 @@
 #include <charconv>
 #include <cstdlib>
 
-namespace engine::jinja
-{
+namespace engine::jinja {
 
 // ---- numbers ----
 
@@ -73,7 +72,7 @@ NumberLiteral read_number(std::string_view text, bool after_dot)
         number.is_float = true;
         const auto read = std::from_chars(spelled.data(), spelled.data() + spelled.size(), number.real);
         if (read.ec == std::errc::result_out_of_range)
-            number.real = std::strtod(spelled.c_str(), nullptr); // infinity or zero, as Python reads it
+            number.real = std::strtod(spelled.c_str(), nullptr);  // infinity or zero, as Python reads it
         return number;
     }
     if (text.size() > 2 && text[0] == '0') {
@@ -88,7 +87,7 @@ NumberLiteral read_number(std::string_view text, bool after_dot)
     }
     if (text[0] != '0')
         return integer_of(spelled, 10, whole);
-    std::size_t zeros = 1; // 0, 00, 0_0: Jinja reads zero and leaves other digits behind
+    std::size_t zeros = 1;  // 0, 00, 0_0: Jinja reads zero and leaves other digits behind
     while (zeros < text.size() && (text[zeros] == '0' || (text[zeros] == '_' && text.substr(zeros + 1, 1) == "0")))
         ++zeros;
     return integer_of("0", 10, zeros);
@@ -162,7 +161,7 @@ bool unescape(std::string_view content, std::string& value)
         const char c = content[at + 1];
         at += 2;
         if (c == '\n')
-            continue; // a backslash joins lines
+            continue;  // a backslash joins lines
         if (const char simple = simple_escape(c)) {
             value += simple;
         } else if (c == 'x' || c == 'u' || c == 'U') {
@@ -174,7 +173,7 @@ bool unescape(std::string_view content, std::string& value)
                 code = code * 8 + char32_t(content[at++] - '0');
             unicode::append(value, code);
         } else if (c == 'N') {
-            return false; // characters by name are not known here
+            return false;  // characters by name are not known here
         } else {
             value += '\\';
             value += c;
@@ -183,4 +182,4 @@ bool unescape(std::string_view content, std::string& value)
     return true;
 }
 
-} // namespace engine::jinja
+}  // namespace engine::jinja

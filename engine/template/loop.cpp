@@ -3,8 +3,7 @@
 
 #include "engine/template/operators.h"
 
-namespace engine::jinja
-{
+namespace engine::jinja {
 
 Loop::Loop(Heap& home, Value sequence, int outer_loops)
     : Object(home, Type::Loop)
@@ -74,4 +73,4 @@ void Loop::drop_references()
     sequence_ = before_ = current_ = after_ = scope = Value();
 }
 
-} // namespace engine::jinja
+}  // namespace engine::jinja

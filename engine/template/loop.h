@@ -5,8 +5,7 @@
 
 #include <memory>
 
-namespace engine::jinja
-{
+namespace engine::jinja {
 
 struct Statement;
 
@@ -24,8 +23,8 @@ struct Loop final : Object {
 
     std::int64_t index0 = -1;
     int depth0;
-    const Statement* recursive = nullptr; // the for block, when it may be called again with loop(...)
-    Value scope;                          // in which the block stands
+    const Statement* recursive = nullptr;  // the for block, when it may be called again with loop(...)
+    Value scope;                           // in which the block stands
 
 private:
     bool peek();
@@ -38,4 +37,4 @@ private:
     bool asked_for_change_ = false;
 };
 
-} // namespace engine::jinja
+}  // namespace engine::jinja

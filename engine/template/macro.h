@@ -4,8 +4,7 @@
 #include "engine/template/syntax.h"
 #include "engine/template/value.h"
 
-namespace engine::jinja
-{
+namespace engine::jinja {
 
 /// Calling it is Interpreter::call_macro. Sees the names of the scope it was defined in.
 struct Macro final : Object {
@@ -22,4 +21,4 @@ struct Macro final : Object {
     Value scope;
 };
 
-} // namespace engine::jinja
+}  // namespace engine::jinja

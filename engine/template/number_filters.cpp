@@ -9,8 +9,7 @@
 #include <cmath>
 #include <cstdlib>
 
-namespace engine::jinja
-{
+namespace engine::jinja {
 
 // ---- reading numbers as Python's int() and float() do ----
 
@@ -68,11 +67,11 @@ static bool read_float(std::string_view text, double& value)
     if (plain.empty() || plain[0] == '-' || plain[0] == '+' || plain.find('(') != std::string::npos)
         return false;
     const char* end = plain.data() + plain.size();
-    const auto read = std::from_chars(plain.data(), end, value); // knows inf, infinity and nan as well
+    const auto read = std::from_chars(plain.data(), end, value);  // knows inf, infinity and nan as well
     if (read.ptr != end || read.ec == std::errc::invalid_argument)
         return false;
     if (read.ec == std::errc::result_out_of_range)
-        value = std::strtod(plain.c_str(), nullptr); // zero or infinity
+        value = std::strtod(plain.c_str(), nullptr);  // zero or infinity
     value = negative ? -value : value;
     return true;
 }
@@ -100,7 +99,7 @@ static Value to_int(Interpreter& in, const Value& input, Arguments& arguments)
         in.heap.budget.spend_on_text(input.text().size() * 4);
         if (read_integer(input.text(), p.integer(1, 10), value))
             return Value::integer(value);
-        if (read_float(input.text(), real) && to_integer(real, value)) // "42.23" gives 42
+        if (read_float(input.text(), real) && to_integer(real, value))  // "42.23" gives 42
             return Value::integer(value);
     }
     return p.given(0) ? p[0] : Value::integer(0);
@@ -164,7 +163,7 @@ static Value round_integer(Heap& heap, const Value& input, std::int64_t digits)
     for (std::int64_t i = digits; i < 0; ++i)
         unit *= 10;
     const std::int64_t value = input.as_integer();
-    const Value rest = arithmetic(heap, Operator::Modulo, input, Value::integer(unit)); // 0 <= rest < unit
+    const Value rest = arithmetic(heap, Operator::Modulo, input, Value::integer(unit));  // 0 <= rest < unit
     const std::int64_t lower = value - rest.as_integer(), twice = rest.as_integer() * 2;
     const bool up = twice > unit || (twice == unit && (lower / unit) % 2 != 0);
     return up ? arithmetic(heap, Operator::Add, Value::integer(lower), Value::integer(unit)) : Value::integer(lower);
@@ -199,4 +198,4 @@ FilterBody find_number_filter(std::string_view name)
     return nullptr;
 }
 
-} // namespace engine::jinja
+}  // namespace engine::jinja

@@ -7,8 +7,7 @@
 #include <cmath>
 #include <functional>
 
-namespace engine::jinja
-{
+namespace engine::jinja {
 
 void fail_type(std::string sentence)
 {
@@ -116,7 +115,7 @@ bool truth(const Value& value)
     case Type::String:
         return !value.text().empty();
     default:
-        return length_of(value).value_or(1) != 0; // a generator is true even when it has nothing to give
+        return length_of(value).value_or(1) != 0;  // a generator is true even when it has nothing to give
     }
 }
 
@@ -194,7 +193,7 @@ bool less(Heap& heap, const Value& a, const Value& b, std::string_view symbol)
         return a.as_real() < b.as_real();
     if (a.is_string() && b.is_string()) {
         heap.budget.spend_on_text(std::min(a.text().size(), b.text().size()));
-        return a.text() < b.text(); // UTF-8 sorts by code point
+        return a.text() < b.text();  // UTF-8 sorts by code point
     }
     if (a.is_sequence() && a.type() == b.type()) {
         Level level(heap.budget);
@@ -289,7 +288,7 @@ std::size_t hash_of(Heap& heap, const Value& value)
     case Type::Float: {
         const double f = value.as_real();
         if (f == std::floor(f) && std::abs(f) < 9e18)
-            return std::hash<std::int64_t>{}(std::int64_t(f)); // 1.0 is the same key as 1
+            return std::hash<std::int64_t>{}(std::int64_t(f));  // 1.0 is the same key as 1
         return std::hash<double>{}(f);
     }
     case Type::Bool:
@@ -317,4 +316,4 @@ std::size_t hash_of(Heap& heap, const Value& value)
     }
 }
 
-} // namespace engine::jinja
+}  // namespace engine::jinja

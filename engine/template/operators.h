@@ -6,8 +6,7 @@
 #include <optional>
 #include <string_view>
 
-namespace engine::jinja
-{
+namespace engine::jinja {
 
 enum class Operator : std::uint8_t {
     Add,
@@ -33,7 +32,7 @@ enum class Operator : std::uint8_t {
 std::string_view type_name(const Value& value);
 
 bool truth(const Value& value);
-std::optional<std::int64_t> length_of(const Value& value); // what len() gives; nothing where len() fails
+std::optional<std::int64_t> length_of(const Value& value);  // what len() gives; nothing where len() fails
 std::int64_t require_length(const Value& value);
 
 bool equal(Heap& heap, const Value& a, const Value& b);
@@ -53,4 +52,4 @@ Value slice(Heap& heap, const Value& value, const Value& start, const Value& sto
 /// The error Jinja raises when an undefined value is used for anything but printing, testing and looping.
 [[noreturn]] void fail_undefined(const Value& value);
 
-} // namespace engine::jinja
+}  // namespace engine::jinja

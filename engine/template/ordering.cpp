@@ -10,12 +10,11 @@
 #include <charconv>
 #include <numeric>
 
-namespace engine::jinja
-{
+namespace engine::jinja {
 
 void sort_values(Heap& heap, std::vector<Value>& items, const std::vector<Value>& keys, bool reverse)
 {
-    heap.budget.take(items.size() * (sizeof(std::size_t) + sizeof(Value))); // while it lasts
+    heap.budget.take(items.size() * (sizeof(std::size_t) + sizeof(Value)));  // while it lasts
     heap.budget.give_back(items.size() * (sizeof(std::size_t) + sizeof(Value)));
     std::vector<std::size_t> order(items.size());
     std::iota(order.begin(), order.end(), std::size_t(0));
@@ -61,4 +60,4 @@ Value attribute_key(Interpreter& in, Value item, const Value& attribute, bool ca
     return item;
 }
 
-} // namespace engine::jinja
+}  // namespace engine::jinja

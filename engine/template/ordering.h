@@ -5,8 +5,7 @@
 
 #include <vector>
 
-namespace engine::jinja
-{
+namespace engine::jinja {
 
 class Interpreter;
 
@@ -18,4 +17,4 @@ void sort_values(Heap& heap, std::vector<Value>& items, const std::vector<Value>
 Value attribute_key(Interpreter& in, Value item, const Value& attribute, bool case_sensitive = true,
                     const Value& otherwise = Value());
 
-} // namespace engine::jinja
+}  // namespace engine::jinja

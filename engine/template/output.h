@@ -6,8 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace engine::jinja
-{
+namespace engine::jinja {
 
 /// A string whose growth is counted. Text that is on its way out counts like any other.
 class Output
@@ -39,4 +38,4 @@ private:
     std::size_t counted_ = 0;
 };
 
-} // namespace engine::jinja
+}  // namespace engine::jinja

@@ -6,8 +6,7 @@
 
 #include <algorithm>
 
-namespace engine::jinja
-{
+namespace engine::jinja {
 
 Parameters::Parameters(std::string_view function, Arguments& arguments, std::initializer_list<std::string_view> names,
                        std::size_t required)
@@ -62,4 +61,4 @@ bool Parameters::flag(std::size_t i, bool otherwise) const
     return values_[i].is_missing() ? otherwise : truth(values_[i]);
 }
 
-} // namespace engine::jinja
+}  // namespace engine::jinja

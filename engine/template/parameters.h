@@ -7,8 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace engine::jinja
-{
+namespace engine::jinja {
 
 /// Matches arguments with names, as Python does, and refuses what does not fit. Lives during one call.
 class Parameters
@@ -22,7 +21,7 @@ public:
     bool given(std::size_t i) const { return !values_[i].is_missing(); }
 
     std::int64_t integer(std::size_t i, std::int64_t otherwise) const;
-    const std::string& text(std::size_t i) const; // required
+    const std::string& text(std::size_t i) const;  // required
     bool flag(std::size_t i, bool otherwise = false) const;
     bool is_none(std::size_t i) const { return values_[i].is_none() || values_[i].is_missing(); }
 
@@ -31,4 +30,4 @@ private:
     std::vector<Value> values_;
 };
 
-} // namespace engine::jinja
+}  // namespace engine::jinja

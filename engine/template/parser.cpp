@@ -5,10 +5,9 @@
 
 #include <algorithm>
 
-namespace engine::jinja
-{
+namespace engine::jinja {
 
-constexpr int kDeepestNesting = 160; // two levels for each pair of brackets
+constexpr int kDeepestNesting = 160;  // two levels for each pair of brackets
 
 Parser::Parser(std::vector<Token> tokens)
     : tokens_(std::move(tokens))
@@ -387,4 +386,4 @@ ExpressionPtr Parser::assignment_target(bool with_attribute, bool name_only, std
     return target;
 }
 
-} // namespace engine::jinja
+}  // namespace engine::jinja

@@ -6,8 +6,7 @@
 
 #include <unordered_map>
 
-namespace engine::jinja
-{
+namespace engine::jinja {
 
 /// Recursive descent over one template. Throws TemplateError; nesting is limited, so that neither this nor the
 /// evaluation of the tree can overflow the stack.
@@ -51,6 +50,8 @@ private:
     ExpressionPtr parse_product();
     ExpressionPtr parse_power();
     ExpressionPtr parse_unary(bool with_filters = true);
+
+    // parse_value.cpp: values
     ExpressionPtr parse_primary(bool with_attribute = false);
     ExpressionPtr parse_name(bool with_attribute);
     ExpressionPtr parse_string();
@@ -58,7 +59,7 @@ private:
     ExpressionPtr parse_dict();
     ExpressionPtr parse_postfix(ExpressionPtr of);
     ExpressionPtr parse_subscript(ExpressionPtr of);
-    ExpressionPtr parse_filters(ExpressionPtr of); // |filter, is test, and calls of their results
+    ExpressionPtr parse_filters(ExpressionPtr of);  // |filter, is test, and calls of their results
     ExpressionPtr parse_filter_chain(ExpressionPtr of, bool first_without_pipe);
     ExpressionPtr parse_test(ExpressionPtr of);
     ExpressionPtr tuple_or_expression(bool with_condition, bool in_parentheses, std::string_view end_name = {});
@@ -82,13 +83,13 @@ private:
     ExpressionPtr name_node(const std::string& name, int line);
     ExpressionPtr constant(Literal literal, int line);
     ExpressionPtr with_parts(Kind kind, int line, ExpressionPtr a, ExpressionPtr b = nullptr);
-    ExpressionPtr measured(ExpressionPtr expression) const; // computes and checks the height
+    ExpressionPtr measured(ExpressionPtr expression) const;  // computes and checks the height
     int name_index(const std::string& name);
 
     std::vector<Token> tokens_;
     std::size_t at_ = 0;
     int nesting_ = 0;
-    int loops_ = 0; // for blocks around the current statement, in the same macro
+    int loops_ = 0;  // for blocks around the current statement, in the same macro
     std::vector<Signature*> signatures_;
     std::vector<std::string> open_tags_;
     std::shared_ptr<Syntax> syntax_;
@@ -102,4 +103,4 @@ private:
     };
 };
 
-} // namespace engine::jinja
+}  // namespace engine::jinja

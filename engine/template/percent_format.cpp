@@ -7,12 +7,11 @@
 #include "engine/template/text_of.h"
 
 #include <algorithm>
+#include <charconv>
 
-namespace engine::jinja
-{
+namespace engine::jinja {
 
-namespace
-{
+namespace {
 
 /// Formats one string; keeps track of the arguments that were used.
 class PercentFormatter
@@ -140,6 +139,8 @@ private:
             return out_.add(format_text(heap_, value.text(), spec));
         if (value.is_undefined())
             fail_undefined(value);
+        if (std::string_view("diuxXoceEfFgG").find(type) == std::string_view::npos)
+            fail_character(type);
         if (!value.is_number())
             fail_type(std::string("%") + type + " format: a real number is required, not " +
                       std::string(type_name(value)));
@@ -147,10 +148,16 @@ private:
             spec.type = type == 'i' || type == 'u' ? 'd' : type;
             return out_.add(format_integer(heap_, whole(value), spec));
         }
-        if (std::string_view("eEfFgG").find(type) == std::string_view::npos)
-            throw TemplateError(std::string("unsupported format character '") + type + "'");
         spec.type = type;
         out_.add(format_float(heap_, value.as_real(), spec));
+    }
+
+    [[noreturn]] void fail_character(char type) const
+    {
+        char code[8];
+        const auto end = std::to_chars(code, code + sizeof code, static_cast<unsigned char>(type), 16).ptr;
+        throw TemplateError(std::string("unsupported format character '") + type + "' (0x" + std::string(code, end) +
+                            ") at index " + std::to_string(at_ - 1));
     }
 
     static std::int64_t whole(const Value& value)
@@ -171,11 +178,11 @@ private:
     bool by_name_ = false;
 };
 
-} // namespace
+}  // namespace
 
 Value percent_format(Heap& heap, const Value& format, const Value& values)
 {
     return heap.string(PercentFormatter(heap, format.text(), values).run());
 }
 
-} // namespace engine::jinja
+}  // namespace engine::jinja

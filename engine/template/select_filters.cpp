@@ -10,11 +10,9 @@
 #include <algorithm>
 #include <memory>
 
-namespace engine::jinja
-{
+namespace engine::jinja {
 
-namespace
-{
+namespace {
 
 /// The source of a lazy filter: opened when the first item is wanted, as Jinja's generators do.
 class LazySource
@@ -30,7 +28,7 @@ public:
     {
         if (!iterator_) {
             if (!truth(source_))
-                return false; // also none and undefined
+                return false;  // also none and undefined
             iterator_ = std::make_unique<Iterator>(heap_, source_);
         }
         return iterator_->next(item);
@@ -42,7 +40,7 @@ private:
     std::unique_ptr<Iterator> iterator_;
 };
 
-} // namespace
+}  // namespace
 
 // ---- map ----
 
@@ -234,4 +232,4 @@ FilterBody find_select_filter(std::string_view name)
     return nullptr;
 }
 
-} // namespace engine::jinja
+}  // namespace engine::jinja

@@ -9,11 +9,9 @@
 #include <algorithm>
 #include <charconv>
 
-namespace engine::jinja
-{
+namespace engine::jinja {
 
-namespace
-{
+namespace {
 
 /// Formats one string; numbers the fields that have no name.
 class FieldFormatter
@@ -58,7 +56,8 @@ private:
             if (depth == 0)
                 return at;
         }
-        throw TemplateError("expected '}' before end of string");
+        throw TemplateError(open + 1 == format.size() ? "Single '{' encountered in format string"
+                                                      : "expected '}' before end of string");
     }
 
     std::string field(std::string_view text, int depth)
@@ -135,11 +134,11 @@ private:
     std::size_t automatic_ = 0;
 };
 
-} // namespace
+}  // namespace
 
 std::string str_format(Interpreter& in, std::string_view format, const Arguments& arguments)
 {
     return FieldFormatter(in, arguments).run(format, 0);
 }
 
-} // namespace engine::jinja
+}  // namespace engine::jinja

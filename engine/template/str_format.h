@@ -6,9 +6,8 @@
 #include <string>
 #include <string_view>
 
-namespace engine::jinja
-{
+namespace engine::jinja {
 
 std::string str_format(Interpreter& in, std::string_view format, const Arguments& arguments);
 
-} // namespace engine::jinja
+}  // namespace engine::jinja

@@ -7,12 +7,11 @@
 #include <cstdlib>
 #include <mutex>
 
-namespace engine::jinja
-{
+namespace engine::jinja {
 
 std::tm local_time_now()
 {
-    static std::mutex one_at_a_time; // std::localtime answers in a buffer of its own
+    static std::mutex one_at_a_time;  // std::localtime answers in a buffer of its own
     const std::lock_guard lock(one_at_a_time);
     const std::time_t now = std::time(nullptr);
     const std::tm* local = std::localtime(&now);
@@ -29,21 +28,20 @@ static bool is_leap(int year)
     return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
 }
 
-static int day_of_year(const std::tm& t) // 0 = 1 January
+static int day_of_year(const std::tm& t)  // 0 = 1 January
 {
     static constexpr int kBefore[] = {0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334};
     return kBefore[t.tm_mon] + t.tm_mday - 1 + (t.tm_mon > 1 && is_leap(t.tm_year + 1900) ? 1 : 0);
 }
 
-static int weekday(const std::tm& t) // 0 = Sunday; by Sakamoto's method, since callers leave tm_wday empty
+static int weekday(const std::tm& t)  // 0 = Sunday; by Sakamoto's method, since callers leave tm_wday empty
 {
     static constexpr int kShift[] = {0, 3, 2, 5, 0, 3, 5, 1, 4, 6, 2, 4};
     const int year = t.tm_year + 1900 - (t.tm_mon < 2 ? 1 : 0);
     return (year + year / 4 - year / 100 + year / 400 + kShift[t.tm_mon] + t.tm_mday) % 7;
 }
 
-namespace
-{
+namespace {
 
 struct IsoWeek {
     int year, week;
@@ -51,11 +49,11 @@ struct IsoWeek {
 
 struct Field {
     std::string text;
-    char padding = '\0'; // for numbers: what fills them up
+    char padding = '\0';  // for numbers: what fills them up
     std::size_t width = 0;
 };
 
-} // namespace
+}  // namespace
 
 static IsoWeek iso_week(const std::tm& t)
 {
@@ -133,7 +131,7 @@ static bool text_field(char letter, const std::tm& t, Field& field)
     case '%':
         field.text = "%";
         return true;
-    case 'z': // the time carries no zone, as in Python
+    case 'z':  // the time carries no zone, as in Python
     case 'Z':
         return true;
     default:
@@ -267,4 +265,4 @@ std::string strftime(Heap& heap, std::string_view format, const std::tm& time)
     return out.take();
 }
 
-} // namespace engine::jinja
+}  // namespace engine::jinja

@@ -6,12 +6,11 @@
 #include <ctime>
 #include <string_view>
 
-namespace engine::jinja
-{
+namespace engine::jinja {
 
 /// Python's strftime in the C locale, with the flags of glibc (%-d).
 std::string strftime(Heap& heap, std::string_view format, const std::tm& time);
 
 std::tm local_time_now();
 
-} // namespace engine::jinja
+}  // namespace engine::jinja

@@ -8,8 +8,7 @@
 #include "engine/template/text_pieces.h"
 #include "engine/template/unicode.h"
 
-namespace engine::jinja
-{
+namespace engine::jinja {
 
 // ---- case ----
 
@@ -19,20 +18,6 @@ static Value converted(Interpreter& in, const Value& self, Arguments& arguments)
     const Parameters p("str method", arguments, {});
     in.heap.budget.spend_on_text(self.text().size() * 4);
     return in.heap.string(convert(self.text()));
-}
-
-static Value swapcase(Interpreter& in, const Value& self, Arguments& arguments)
-{
-    const Parameters p("swapcase", arguments, {});
-    std::string out;
-    in.heap.budget.spend_on_text(self.text().size() * 4);
-    for (std::size_t at = 0; at < self.text().size();) {
-        const std::size_t start = at;
-        const bool is_upper = unicode::is_upper(unicode::next(self.text(), at));
-        const std::string_view c = std::string_view(self.text()).substr(start, at - start);
-        out += is_upper ? unicode::lower(c) : unicode::upper(c);
-    }
-    return in.heap.string(std::move(out));
 }
 
 // ---- strip ----
@@ -94,6 +79,8 @@ static Value split(Interpreter& in, const Value& self, Arguments& arguments)
 {
     const Parameters p("split", arguments, {"sep", "maxsplit"});
     const std::int64_t most = p.integer(1, -1);
+    if (!p.is_none(0) && !p[0].is_string())
+        fail_type("must be str or None, not " + std::string(type_name(p[0])));
     in.heap.budget.spend_on_text(self.text().size());
     if (p.is_none(0))
         return list_of(in.heap, split_space(in.heap, self.text(), most));
@@ -104,6 +91,8 @@ static Value rsplit(Interpreter& in, const Value& self, Arguments& arguments)
 {
     const Parameters p("rsplit", arguments, {"sep", "maxsplit"});
     const std::int64_t most = p.integer(1, -1);
+    if (!p.is_none(0) && !p[0].is_string())
+        fail_type("must be str or None, not " + std::string(type_name(p[0])));
     in.heap.budget.spend_on_text(self.text().size());
     if (p.is_none(0))
         return list_of(in.heap, rsplit_space(in.heap, self.text(), most));
@@ -254,7 +243,7 @@ const Method* find_string_method(std::string_view name)
         {"title", converted<unicode::title>},
         {"capitalize", converted<unicode::capitalize>},
         {"casefold", converted<unicode::lower>},
-        {"swapcase", swapcase},
+        {"swapcase", converted<unicode::swapcase>},
         {"rsplit", rsplit},
         {"splitlines", splitlines},
         {"partition", partition},
@@ -274,4 +263,4 @@ const Method* find_string_method(std::string_view name)
     return nullptr;
 }
 
-} // namespace engine::jinja
+}  // namespace engine::jinja

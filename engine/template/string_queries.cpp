@@ -7,22 +7,20 @@
 
 #include <algorithm>
 
-namespace engine::jinja
-{
+namespace engine::jinja {
 
 // ---- starts and ends ----
 
-namespace
-{
+namespace {
 
 /// Part of a string between two indices, as find() and startswith() take them.
 struct Part {
     std::string_view text;
-    std::int64_t first = 0; // code points before it
-    bool exists = true;     // false: it starts behind the end, where not even "" is found
+    std::int64_t first = 0;  // code points before it
+    bool exists = true;      // false: it starts behind the end, where not even "" is found
 };
 
-} // namespace
+}  // namespace
 
 static Part part_of(Heap& heap, const Value& self, const Parameters& p, std::size_t start_at)
 {
@@ -57,7 +55,9 @@ static Value starts_or_ends(Interpreter& in, const Value& self, Arguments& argum
     const char* name = at_start ? "startswith" : "endswith";
     const Parameters p(name, arguments, {"prefix", "start", "end"}, 1);
     const Part part = part_of(in.heap, self, p, 1);
-    if (!p[0].is(Type::Tuple))
+    if (!p[0].is(Type::Tuple) && !p[0].is_string())
+        fail_type(std::string(name) + " first arg must be str or a tuple of str, not " + std::string(type_name(p[0])));
+    if (p[0].is_string())
         return Value::boolean(fits(part.text, p.text(0), at_start) && part.exists);
     for (const Value& end : p[0].as<List>().items) {
         if (!end.is_string())
@@ -256,4 +256,4 @@ const Method* find_string_query(std::string_view name)
     return nullptr;
 }
 
-} // namespace engine::jinja
+}  // namespace engine::jinja

@@ -10,8 +10,7 @@
 #include "engine/template/to_json.h"
 #include "engine/template/unicode.h"
 
-namespace engine::jinja
-{
+namespace engine::jinja {
 
 static Value method_of(Interpreter& in, const Value& input, std::string_view method, Arguments& arguments)
 {
@@ -124,7 +123,7 @@ static Value truncate(Interpreter& in, const Value& input, Arguments& arguments)
     const std::string_view text = input.text();
     std::string_view kept = text.substr(0, unicode::byte_of(text, length - end_length));
     if (!p.flag(1))
-        kept = kept.substr(0, kept.rfind(' ')); // all of it where there is none
+        kept = kept.substr(0, kept.rfind(' '));  // all of it where there is none
     return in.heap.string(std::string(kept) + end);
 }
 
@@ -263,4 +262,4 @@ Value Interpreter::filter(const std::string& name, const Value& input, Arguments
     return body(*this, input, arguments);
 }
 
-} // namespace engine::jinja
+}  // namespace engine::jinja

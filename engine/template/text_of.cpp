@@ -9,8 +9,7 @@
 #include <cmath>
 #include <cstdio>
 
-namespace engine::jinja
-{
+namespace engine::jinja {
 
 std::string float_text(double value)
 {
@@ -68,12 +67,11 @@ std::string quote(std::string_view text)
         return repr_text(text);
     std::size_t end = kLongest;
     while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80)
-        --end; // not through the middle of a character
+        --end;  // not through the middle of a character
     return repr_text(std::string(text.substr(0, end)) + "...");
 }
 
-namespace
-{
+namespace {
 
 /// Writes one repr; refuses depth and length beyond the budget, and shows a cycle as Python does.
 class Writer
@@ -231,7 +229,7 @@ private:
     std::vector<const Object*> open_;
 };
 
-} // namespace
+}  // namespace
 
 std::string repr(Heap& heap, const Value& value)
 {
@@ -252,4 +250,4 @@ Value str(Heap& heap, const Value& value)
     return value.is_string() ? value : heap.string(str_text(heap, value));
 }
 
-} // namespace engine::jinja
+}  // namespace engine::jinja

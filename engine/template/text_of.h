@@ -3,8 +3,7 @@
 
 #include "engine/template/heap.h"
 
-namespace engine::jinja
-{
+namespace engine::jinja {
 
 /// str(value). For a string this is the same object.
 Value str(Heap& heap, const Value& value);
@@ -20,4 +19,4 @@ std::string float_text(double value);
 /// repr of a string, shortened for error sentences.
 std::string quote(std::string_view text);
 
-} // namespace engine::jinja
+}  // namespace engine::jinja

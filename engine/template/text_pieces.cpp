@@ -6,8 +6,7 @@
 
 #include <algorithm>
 
-namespace engine::jinja
-{
+namespace engine::jinja {
 
 using Pieces = std::vector<std::string_view>;
 
@@ -63,7 +62,7 @@ Pieces split_space(Heap& heap, std::string_view text, std::int64_t most)
     Pieces pieces;
     for (text = unicode::strip_left(text); !text.empty(); text = unicode::strip_left(text)) {
         if (most-- == 0) {
-            add(heap, pieces, unicode::strip_right(text));
+            add(heap, pieces, text);
             break;
         }
         std::size_t end = 0;
@@ -81,7 +80,7 @@ Pieces rsplit_space(Heap& heap, std::string_view text, std::int64_t most)
     Pieces pieces;
     for (text = unicode::strip_right(text); !text.empty(); text = unicode::strip_right(text)) {
         if (most-- == 0) {
-            add(heap, pieces, unicode::strip_left(text));
+            add(heap, pieces, text);
             break;
         }
         std::size_t start = text.size();
@@ -173,4 +172,4 @@ std::string_view strip_characters(Heap& heap, std::string_view text, std::string
     return text;
 }
 
-} // namespace engine::jinja
+}  // namespace engine::jinja

@@ -6,8 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace engine::jinja
-{
+namespace engine::jinja {
 
 // At most `most` cuts; any number where it is negative.
 std::vector<std::string_view> split_text(Heap& heap, std::string_view text, std::string_view separator,
@@ -23,4 +22,4 @@ std::string replaced(Heap& heap, std::string_view text, std::string_view old, st
 /// Without the characters of a set at its ends.
 std::string_view strip_characters(Heap& heap, std::string_view text, std::string_view set, bool left, bool right);
 
-} // namespace engine::jinja
+}  // namespace engine::jinja

@@ -10,8 +10,7 @@
 #include <cmath>
 #include <cstdio>
 
-namespace engine::jinja
-{
+namespace engine::jinja {
 
 static void append_unit(std::string& out, unsigned unit)
 {
@@ -45,8 +44,7 @@ std::string json_string(std::string_view text, bool ascii)
     return out + '"';
 }
 
-namespace
-{
+namespace {
 
 /// Writes one value.
 class JsonWriter
@@ -174,7 +172,7 @@ private:
     int indentation_ = 0;
 };
 
-} // namespace
+}  // namespace
 
 std::string to_json(Heap& heap, const Value& value, const JsonStyle& style)
 {
@@ -183,4 +181,4 @@ std::string to_json(Heap& heap, const Value& value, const JsonStyle& style)
     return writer.take();
 }
 
-} // namespace engine::jinja
+}  // namespace engine::jinja

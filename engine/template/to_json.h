@@ -3,14 +3,13 @@
 
 #include "engine/template/heap.h"
 
-namespace engine::jinja
-{
+namespace engine::jinja {
 
 struct JsonStyle {
     bool ascii = false;
     bool sort_keys = false;
     bool is_indented = false;
-    std::string indent; // one level
+    std::string indent;  // one level
     std::string item_separator = ", ";
     std::string key_separator = ": ";
 };
@@ -18,4 +17,4 @@ struct JsonStyle {
 std::string to_json(Heap& heap, const Value& value, const JsonStyle& style);
 std::string json_string(std::string_view text, bool ascii);
 
-} // namespace engine::jinja
+}  // namespace engine::jinja

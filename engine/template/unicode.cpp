@@ -5,8 +5,7 @@
 
 #include <algorithm>
 
-namespace engine::jinja::unicode
-{
+namespace engine::jinja::unicode {
 
 // ---- UTF-8 ----
 
@@ -59,7 +58,7 @@ char32_t previous(std::string_view text, std::size_t& end)
 void append(std::string& text, char32_t c)
 {
     if (c >= 0xd800 && c < 0xe000)
-        c = 0xfffd; // half a surrogate pair has no UTF-8
+        c = 0xfffd;  // half a surrogate pair has no UTF-8
     if (c < 0x80) {
         text += char(c);
     } else if (c < 0x800) {
@@ -185,7 +184,7 @@ static void append_title(std::string& out, char32_t c)
 // A capital sigma at the end of a word becomes the final form. start and end are its own bytes.
 static bool is_final_sigma(std::string_view text, std::size_t start, std::size_t end)
 {
-    constexpr int kFarthest = 64; // marks between two letters; also keeps a run of sigmas linear
+    constexpr int kFarthest = 64;  // marks between two letters; also keeps a run of sigmas linear
     bool letter_before = false;
     for (int i = 0; start > 0 && i < kFarthest; ++i) {
         const char32_t c = previous(text, start);
@@ -266,6 +265,20 @@ std::string title(std::string_view text)
     return out;
 }
 
+std::string swapcase(std::string_view text)
+{
+    std::string out;
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t start = at;
+        const char32_t c = next(text, at);
+        if (is_upper(c))
+            append_lower(out, text, start, at, c);
+        else
+            append_upper(out, c);
+    }
+    return out;
+}
+
 std::string_view strip_left(std::string_view text)
 {
     std::size_t at = 0;
@@ -290,4 +303,4 @@ std::string_view strip_right(std::string_view text)
     return text.substr(0, end);
 }
 
-} // namespace engine::jinja::unicode
+}  // namespace engine::jinja::unicode

@@ -6,10 +6,9 @@
 #include <string>
 #include <string_view>
 
-namespace engine::jinja::unicode
-{
+namespace engine::jinja::unicode {
 
-std::int64_t length(std::string_view text); // in code points
+std::int64_t length(std::string_view text);  // in code points
 
 /// The code point at byte `at`, which then moves past it.
 char32_t next(std::string_view text, std::size_t& at);
@@ -22,7 +21,7 @@ std::size_t byte_of(std::string_view text, std::int64_t index);
 
 bool is_space(char32_t c);
 bool is_alpha(char32_t c);
-bool is_decimal(char32_t c); // Nd
+bool is_decimal(char32_t c);  // Nd
 bool is_digit(char32_t c);
 bool is_numeric(char32_t c);
 bool is_printable(char32_t c);
@@ -36,8 +35,9 @@ std::string lower(std::string_view text);
 std::string capitalize(std::string_view text);
 /// Python's str.title(): a word is a run of letters that have case.
 std::string title(std::string_view text);
+std::string swapcase(std::string_view text);
 
 std::string_view strip_left(std::string_view text);
 std::string_view strip_right(std::string_view text);
 
-} // namespace engine::jinja::unicode
+}  // namespace engine::jinja::unicode

@@ -5,8 +5,7 @@
 #include "engine/template/operators.h"
 #include "engine/template/unicode.h"
 
-namespace engine::jinja
-{
+namespace engine::jinja {
 
 Value Value::real(double f)
 {
@@ -72,9 +71,9 @@ bool Generator::pull(Value& item)
 {
     if (!next_item)
         return false;
-    Level level(heap.budget); // generators over generators recurse
+    Level level(heap.budget);  // generators over generators recurse
     heap.budget.step();
-    const Value keep(this); // the body of a loop may drop the last reference
+    const Value keep(this);  // the body of a loop may drop the last reference
     if (next_item(item))
         return true;
     next_item = nullptr;
@@ -107,7 +106,7 @@ void Scope::set(int name, Value value)
 
 // ---- dictionary ----
 
-constexpr std::size_t kSmallDict = 8; // up to here a linear search is faster than an index
+constexpr std::size_t kSmallDict = 8;  // up to here a linear search is faster than an index
 
 template <class Same>
 std::int64_t Dict::position(std::size_t hash, Same same)
@@ -120,7 +119,7 @@ std::int64_t Dict::position(std::size_t hash, Same same)
     }
     const std::size_t mask = slots_.size() - 1;
     for (std::size_t slot = hash & mask; slots_[slot] >= 0; slot = (slot + 1) & mask) {
-        heap.budget.step(); // keys can be chosen to collide
+        heap.budget.step();  // keys can be chosen to collide
         const Entry& entry = entries_[std::size_t(slots_[slot])];
         if (entry.hash == hash && same(entry.key))
             return slots_[slot];
@@ -205,4 +204,4 @@ void Dict::recount()
     heap.recount(*this, sizeof(Dict), entries_.capacity() * sizeof(Entry) + slots_.capacity() * sizeof(slots_[0]));
 }
 
-} // namespace engine::jinja
+}  // namespace engine::jinja

@@ -10,8 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace engine::jinja
-{
+namespace engine::jinja {
 
 class Heap;
 class Interpreter;
@@ -19,7 +18,7 @@ class Value;
 struct Arguments;
 
 enum class Type : std::uint8_t {
-    Missing, // no value at all: a name not set in this scope, an argument not given; never seen by a template
+    Missing,  // no value at all: a name not set in this scope, an argument not given; never seen by a template
     None,
     Bool,
     Int,
@@ -39,7 +38,7 @@ enum class Type : std::uint8_t {
     Loop,
     Cycler,
     Joiner,
-    Scope, // never seen by a template
+    Scope,  // never seen by a template
 };
 
 /// Base of everything counted by references. An object belongs to one Heap and is destroyed when its last Value goes,
@@ -51,14 +50,14 @@ struct Object {
     {
     }
     virtual ~Object() = default;
-    virtual void drop_references() {} // breaks cycles before the heap goes
+    virtual void drop_references() {}  // breaks cycles before the heap goes
     Object(const Object&) = delete;
     Object& operator=(const Object&) = delete;
 
     Heap& heap;
     Object* previous = nullptr;
     Object* next = nullptr;
-    std::size_t counted_bytes = 0; // what the budget was asked for
+    std::size_t counted_bytes = 0;  // what the budget was asked for
     std::uint32_t references = 0;
     Type type;
 };
@@ -109,13 +108,13 @@ public:
     bool is_none() const { return type_ == Type::None; }
     bool is_undefined() const { return type_ == Type::Undefined; }
     bool is_string() const { return type_ == Type::String; }
-    bool is_integer() const { return type_ == Type::Int || type_ == Type::Bool; } // Python's bool is an int
+    bool is_integer() const { return type_ == Type::Int || type_ == Type::Bool; }  // Python's bool is an int
     bool is_number() const { return is_integer() || type_ == Type::Float; }
     bool is_sequence() const { return type_ == Type::List || type_ == Type::Tuple; }
     bool is_object() const { return type_ >= Type::Undefined; }
 
     bool as_bool() const { return data_.integer != 0; }
-    std::int64_t as_integer() const { return data_.integer; } // Bool and Int
+    std::int64_t as_integer() const { return data_.integer; }  // Bool and Int
     double as_real() const { return type_ == Type::Float ? data_.real : double(data_.integer); }
     Object* object() const { return data_.object; }
 
@@ -125,7 +124,7 @@ public:
     {
         return static_cast<T&>(*data_.object);
     }
-    const std::string& text() const; // String only
+    const std::string& text() const;  // String only
 
     /// Python's `is`.
     bool same_as(const Value& other) const
@@ -160,7 +159,7 @@ struct String final : Object {
 
     const std::string text;
 
-    std::int64_t length() const; // in code points, counted once
+    std::int64_t length() const;  // in code points, counted once
     bool is_ascii() const { return length() == std::int64_t(text.size()); }
 
 private:
@@ -182,11 +181,11 @@ struct List final : Object {
     List(Heap& home, Type kind, std::vector<Value> content);
 
     void push(Value value);
-    void recount(); // after `items` was changed directly
+    void recount();  // after `items` was changed directly
     void drop_references() override { items.clear(); }
 
     std::vector<Value> items;
-    bool is_group = false; // the pair made by `groupby`, whose halves also have names
+    bool is_group = false;  // the pair made by `groupby`, whose halves also have names
 };
 
 /// A dictionary in order of insertion.
@@ -205,7 +204,7 @@ struct Dict final : Object {
     Value* find(const Value& key);
     Value* find(std::string_view key);
     void set(const Value& key, Value value);
-    Value take(const Value& key); // removes; Missing when it was not there
+    Value take(const Value& key);  // removes; Missing when it was not there
     void clear();
     void drop_references() override { clear(); }
 
@@ -220,7 +219,7 @@ private:
     void recount();
 
     std::vector<Entry> entries_;
-    std::vector<std::int32_t> slots_; // open addressing into entries_; -1 = free; empty while the dictionary is small
+    std::vector<std::int32_t> slots_;  // open addressing into entries_; -1 = free; empty while the dictionary is small
 };
 
 struct DictView final : Object {
@@ -247,7 +246,7 @@ struct Range final : Object {
 
 /// A lazy sequence that can be walked once: what `map`, `select` and their like return.
 struct Generator final : Object {
-    using Next = std::function<bool(Value&)>; // false: exhausted
+    using Next = std::function<bool(Value&)>;  // false: exhausted
 
     Generator(Heap& home, std::string_view called, Next producer)
         : Object(home, Type::Generator)
@@ -258,7 +257,7 @@ struct Generator final : Object {
     bool pull(Value& item);
     void drop_references() override { next_item = nullptr; }
 
-    std::string_view name; // a literal: what Python's repr would show
+    std::string_view name;  // a literal: what Python's repr would show
     Next next_item;
 };
 
@@ -266,7 +265,7 @@ struct Namespace final : Object {
     explicit Namespace(Heap& home);
     void drop_references() override { attributes = Value(); }
 
-    Value attributes; // a Dict
+    Value attributes;  // a Dict
 };
 
 /// A function of the interpreter, perhaps bound to the value whose method it is.
@@ -282,7 +281,7 @@ struct Function final : Object {
     }
     void drop_references() override { self = Value(); }
 
-    std::string_view name; // a literal
+    std::string_view name;  // a literal
     Body body;
     Value self;
 };
@@ -326,7 +325,7 @@ struct Scope final : Object {
         parent = Value();
     }
 
-    Value parent; // a Scope, or Missing for the outermost
+    Value parent;  // a Scope, or Missing for the outermost
     std::vector<std::pair<int, Value>> names;
 };
 
@@ -336,4 +335,4 @@ struct Arguments {
     std::vector<std::pair<std::string, Value>> named;
 };
 
-} // namespace engine::jinja
+}  // namespace engine::jinja

@@ -6,8 +6,7 @@
 #include "engine/template/parameters.h"
 #include "engine/template/text_of.h"
 
-namespace engine::jinja
-{
+namespace engine::jinja {
 
 using TestBody = bool (*)(Interpreter&, const Value&, Arguments&);
 
@@ -198,4 +197,4 @@ bool Interpreter::test(const std::string& name, const Value& input, Arguments& a
     return body(*this, input, arguments);
 }
 
-} // namespace engine::jinja
+}  // namespace engine::jinja
