@@ -65,6 +65,7 @@ public:
     int bos() const { return vocabulary_.bos; }  // or kNoToken
     int eos() const { return vocabulary_.eos; }
     bool adds_bos() const { return vocabulary_.add_bos == Vocabulary::Flag::Yes; }
+    /// The file asks for EOS behind a text. encode() never adds one: here every text goes on.
     bool adds_eos() const { return vocabulary_.add_eos == Vocabulary::Flag::Yes; }
 
     bool is_end_of_generation(int id) const { return has(id) && roles_[std::size_t(id)].ends_generation; }

@@ -45,6 +45,16 @@ RULES = {
     "starcoder": [r"\p{N}", GPT2],
     "falcon": [r"[\p{P}$+<=>^~|`]+", GPT2, "[0-9][0-9][0-9]"],
     "deepseek-coder": [r"[\r\n]", r"\s?\p{L}+", r"\s?\p{P}+", "[一-龥ࠀ-一가-\ud7ff]+", r"\p{N}"],
+    # Its list of letters is that of the letters with two cases, as far as the scripts of these texts go.
+    "deepseek-llm": [
+        r"[\r\n]", r"\s?[\p{Lu}\p{Ll}\p{Lt}]+", r"\s?[!-/:-~！-／：-～‘-‟　-。]+", r"\s+$", "[一-龥ࠀ-一가-\ud7ff]+", r"\p{N}+"],
+    "bloom": [" ?[^(\\s|.,!?…。，、।۔،)]+"],
+    "viking": [" ?[^(\\s|.,!?…。，、।۔،)]+", r"\p{N}"],
+    "bailingmoe": [
+        r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+"],
+    "seed-coder": [CI + r"|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1}| ?[^\s\p{L}\p{N}\r\n]+|" + TAIL],
+    "minicpm5": [r"\p{N}{1,3}", CI + r"|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}+| ?[^\s\p{L}\p{N}]+[\r\n]*|" + TAIL],
+    "superbpe": [r"\p{N}{1,3}(?=(?:\p{N}{3})*+(?!\p{N}))"],
     "deepseek-v3": [r"\p{N}{1,3}", "[一-龥぀-ゟ゠-ヿ]+", DEEPSEEK3],
     "default": [r"[\p{P}$+<=>^~|]+", GPT2, r"\p{N}+", "[0-9][0-9][0-9]"],
     "tiny_aya": [r"\d{1,3}(?=(?:\d{3})*\b)", GPT4O],
