@@ -1,0 +1,24 @@
+// What this folder's files give its table. See kernels/cpu.h for what each must compute.
+#pragma once
+
+#include "kernels/cpu.h"
+
+namespace kernels::avx2 {
+
+template <class Format>
+void matmul_packed(const MatMul& m);  // instantiated for every format of formats.h
+void matmul_f32(const MatMul& m);
+void matmul_f16(const MatMul& m);
+void matmul_bf16(const MatMul& m);
+
+void quantize_q8(int n, const float* x, std::byte* row);
+void rms_norm(int n, const float* x, const float* weight, float eps, float* out);
+void add(int n, const float* y, float* x);
+void rope(bool neox, int n_rot, const float* cos, const float* sin, float* head);
+void silu_mul(int n, const float* gate, const float* up, float* out);
+void gelu_mul(int n, const float* gate, const float* up, float* out);
+void swiglu_oai(int n, const float* gate, const float* up, float alpha, float limit, float* out);
+void attend_block(const AttendBlock& a);
+void merge_partial(int dim, float max, float sum, const float* out, float& acc_max, float& acc_sum, float* acc_out);
+
+}  // namespace kernels::avx2
