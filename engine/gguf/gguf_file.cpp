@@ -74,8 +74,7 @@ Result<Opened> open_one(const std::filesystem::path& path)
 std::string part_ending(std::int64_t part, std::int64_t count)
 {
     char text[64];
-    std::snprintf(text, sizeof text, "-%05lld-of-%05lld.gguf", static_cast<long long>(part + 1),
-                  static_cast<long long>(count));
+    std::snprintf(text, sizeof text, "-%05d-of-%05d.gguf", static_cast<int>(part + 1), static_cast<int>(count));
     return text;
 }
 
