@@ -28,6 +28,16 @@ CpuKernels improve(const CpuKernels& base)
     matmul[int(TensorType::IQ4_NL)] = matmul_packed<IQ4_NL>;
     matmul[int(TensorType::IQ4_XS)] = matmul_packed<IQ4_XS>;
     matmul[int(TensorType::MXFP4)] = matmul_packed<MXFP4>;
+
+    t.quantize_q8 = quantize_q8;
+    t.rms_norm = rms_norm;
+    t.add = add;
+    t.rope = rope;
+    t.silu_mul = silu_mul;
+    t.gelu_mul = gelu_mul;
+    t.swiglu_oai = swiglu_oai;
+    t.attend_block = attend_block;
+    t.merge_partial = merge_partial;
     return t;
 }
 
