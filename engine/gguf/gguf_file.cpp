@@ -255,11 +255,6 @@ const MappedFile* GgufFile::part_of(std::span<const std::byte> bytes) const
     return nullptr;
 }
 
-bool GgufFile::lost() const
-{
-    return std::any_of(parts_.begin(), parts_.end(), [](const MappedFile& part) { return part.lost(); });
-}
-
 void GgufFile::release_pages(std::span<const std::byte> bytes) const
 {
     if (const MappedFile* part = part_of(bytes))

@@ -60,9 +60,6 @@ public:
     /// read in its place). Ask after each step that read weights from here, before its result is believed.
     Status still_whole() const;
 
-    /// A part was cut off or became unreadable while it was mapped: what was read since then is worth nothing.
-    bool lost() const;
-
     /// Gives back the RAM of mapped bytes (a tensor's, or part of them), for instance after they were repacked.
     void release_pages(std::span<const std::byte> bytes) const;
     /// Asks for mapped bytes to be read ahead.

@@ -208,10 +208,7 @@ Status LoadedModel::append(KvSequence& sequence, std::span<const int> tokens)
     cpu_->pool().begin_step();
     decoder_->append(*placement_, *cache_, sequence, tokens);
     cpu_->pool().end_step();
-    if (file_.lost())
-        return fail(Error::Code::CannotRead,
-                    "the model file was cut off or cannot be read any more; the model was unloaded");
-    return {};
+    return file_.still_whole();
 }
 
 std::span<const float> LoadedModel::logits(int row)

@@ -228,9 +228,9 @@ Result<Prompt> PromptBuilder::build(const Request& request, int limit, int room)
                                                   " tokens and the context holds " + std::to_string(limit));
     };
     if (request.messages.empty()) {
-        Prompt prompt = build_raw(request.raw_prompt);
-        if (prompt.ids.empty())
+        if (request.raw_prompt.empty())
             return fail(Error::Code::BadRequest, "the prompt is empty");
+        Prompt prompt = build_raw(request.raw_prompt);
         if (int(prompt.ids.size()) >= limit)
             return too_long(int(prompt.ids.size()));
         return prompt;

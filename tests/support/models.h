@@ -21,11 +21,11 @@ inline QString own_models_folder()
     return QStringLiteral(SPILLWAY_SOURCE_DIR "/tests/data/models");
 }
 
-/// Paths without suffix of all NAME.gguf with NAME.json in a folder.
+/// Paths without suffix of all results in a folder: NAME.json with NAME.f32.
 inline QStringList models_with_results(const QString& folder)
 {
     QStringList out;
-    const auto files = QDir(folder).entryInfoList({QStringLiteral("*.gguf")}, QDir::Files, QDir::Name);
+    const auto files = QDir(folder).entryInfoList({QStringLiteral("*.f32")}, QDir::Files, QDir::Name);
     for (const QFileInfo& file : files) {
         const QString base = file.path() + QLatin1Char('/') + file.completeBaseName();
         if (QFileInfo::exists(base + QStringLiteral(".json")))

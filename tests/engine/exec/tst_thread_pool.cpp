@@ -30,7 +30,7 @@ private Q_SLOTS:
         QFETCH(int, count);
         QFETCH(int, grain);
         ThreadPool pool(threads);
-        std::vector<std::atomic<int>> done(std::size_t(count));
+        std::vector<std::atomic<int>> done(static_cast<std::size_t>(count));
         for (int round = 0; round < 50; ++round) {
             if (round == 10)
                 pool.begin_step();
