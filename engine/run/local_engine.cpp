@@ -56,6 +56,7 @@ Result<ModelInfo> LocalEngine::load(const LoadRequest& request, const Listener& 
     if (!model)
         return tl::unexpected(model.error());
     model_ = std::move(*model);
+    said_no_template_ = false;
     Event finished = make_event(Event::Kind::LoadFinished, {});
     finished.bytes = model_->weight_bytes();
     finished.duration_us = finished.time_us - start;
@@ -121,6 +122,11 @@ Result<Turn> LocalEngine::generate_checked(Conversation& conversation, const Req
                                            std::stop_token stop)
 {
     conversation.kv.last_used = ++uses_;
+    if (!request.messages.empty() && !model_->info().has_chat_template && !said_no_template_) {
+        said_no_template_ = true;
+        send(listener, make_event(Event::Kind::Warning,
+                                  "the model has no chat template; the conversation is given to it in the ChatML form"));
+    }
     TurnHost host{*model_, listener, std::move(stop), [&] { poll(listener); },
                   [&](Conversation& current) { return forget_oldest(current); }};
     TurnRunner runner(std::move(host), conversation, request, request.sampling.seed.value_or(random_seed()));

@@ -43,6 +43,7 @@ private:
     Mailbox mailbox_;
     bool loading_ = false;
     bool cancel_load_ = false;
+    bool said_no_template_ = false;  // once per model
 };
 
 }  // namespace engine

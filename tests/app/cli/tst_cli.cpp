@@ -1,0 +1,224 @@
+// spillway-cli as a person or a script uses it: what it prints where, and how it ends.
+#include "tests/support/models.h"
+
+#include <QtTest>
+
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QProcess>
+#include <QTemporaryDir>
+
+namespace {
+
+struct Outcome {
+    int code = -1;
+    QByteArray out, err;
+    QJsonObject json() const { return QJsonDocument::fromJson(out).object(); }
+};
+
+Outcome cli(const QStringList& arguments, const QByteArray& input = {}, const QString& kernels = {})
+{
+    QProcess process;
+    auto environment = QProcessEnvironment::systemEnvironment();
+    if (!kernels.isEmpty())
+        environment.insert("SPILLWAY_CPU", kernels);
+    process.setProcessEnvironment(environment);
+    process.start(SPILLWAY_CLI, arguments);
+    process.write(input);
+    process.closeWriteChannel();
+    if (!process.waitForFinished(120'000) || process.exitStatus() != QProcess::NormalExit)
+        return {};
+    return {process.exitCode(), process.readAllStandardOutput(), process.readAllStandardError()};
+}
+
+QString model(const char* name)
+{
+    return test_support::own_models_folder() + '/' + name + ".gguf";
+}
+
+}  // namespace
+
+class TestCli : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void runAnswersAndRepeats()
+    {
+        const QStringList arguments = {"run", "-m", model("llama"), "-p", "hello", "-n", "12", "--temp", "0"};
+        const Outcome first = cli(arguments);
+        QCOMPARE(first.code, 0);
+        QVERIFY(!first.out.trimmed().isEmpty());
+        QVERIFY(first.err.contains("tok/s"));
+        QCOMPARE(cli(arguments).out, first.out);
+        QCOMPARE(cli(arguments + QStringList{"-t", "3", "-b", "5"}).out, first.out);
+    }
+
+    void runGivesJsonWithPlacement()
+    {
+        const Outcome run = cli({"run", "-m", model("llama"), "-p", "hello", "-n", "5", "--temp", "0", "--json"});
+        QCOMPARE(run.code, 0);
+        const auto json = run.json();
+        QCOMPARE(json["generated_tokens"].toInt(), 5);
+        QCOMPARE(json["reason"].toString(), "max_tokens");
+        QVERIFY(json["placement"].toObject()["kv_blocks_host"].toInt() > 0);
+        QCOMPARE(json["placement"].toObject()["kv_blocks_device"].toInt(), 0);
+        QVERIFY(json["ttft_ms"].toDouble() > 0);
+    }
+
+    void chatKeepsTheConversation()
+    {
+        const Outcome chat = cli({"run", "-m", model("llama"), "-n", "4", "--temp", "0"}, "one\ntwo\n");
+        QCOMPARE(chat.code, 0);
+        QCOMPARE(chat.err.count("first token after"), 2);
+        const auto second = chat.err.mid(chat.err.lastIndexOf('['));
+        QVERIFY(!second.contains(", 0 reused"));
+    }
+
+    void controlCharactersNeverReachTheTerminal()
+    {
+        const Outcome run = cli({"run", "-m", model("llama"), "-p", "x", "-n", "200", "--temp", "3", "-s", "1",
+                                 "--top-k", "0", "--top-p", "1", "--min-p", "0"});
+        QCOMPARE(run.code, 0);
+        for (const char c : run.out)
+            QVERIFY(c == '\n' || c == '\t' || static_cast<unsigned char>(c) >= 0x20);
+    }
+
+    void logitsAreFloatRows()
+    {
+        QTemporaryDir folder;
+        const QString out = folder.filePath("logits.f32");
+        const Outcome logits = cli({"logits", "-m", model("llama"), "--tokens", "1,5,9", "--out", out, "-ctk", "f32",
+                                    "-ctv", "f32", "--json"});
+        QCOMPARE(logits.code, 0);
+        QCOMPARE(logits.json()["rows"].toInt(), 3);
+        QCOMPARE(QFileInfo(out).size(), 3 * 4 * logits.json()["n_vocab"].toInt());
+        QCOMPARE(cli({"logits", "-m", model("llama"), "--tokens", "1,99999999", "--out", out}).code, 1);
+        QCOMPARE(cli({"logits", "-m", model("llama"), "--tokens", "1", "--out", "/nowhere/x"}).code, 1);
+    }
+
+    void tokenizeAndTemplateReadStandardInput()
+    {
+        const Outcome tokens = cli({"tokenize", "-m", model("llama")}, "hello");
+        QCOMPARE(tokens.code, 0);
+        const auto ids = tokens.out.trimmed().split(' ');
+        QVERIFY(ids.size() > 1);
+        const auto bare = cli({"tokenize", "-m", model("llama"), "--no-bos"}, "hello").out.trimmed().split(' ');
+        QCOMPARE(bare, ids.mid(1));
+
+        QTemporaryDir folder;
+        QFile file(folder.filePath("t.jinja"));
+        QVERIFY(file.open(QFile::WriteOnly));
+        file.write("{{ bos_token }}{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}"
+                   "{% if add_generation_prompt %}!{% endif %}{{ style }}");
+        file.close();
+        const QByteArray messages = R"([{"role": "user", "content": "hi"}])";
+        const QStringList common = {"template", "--template", file.fileName(), "--messages", "-", "--bos", "<s>"};
+        QCOMPARE(cli(common, messages).out, "<s><user>hi!");
+        QCOMPARE(
+            cli(common + QStringList{"--no-generation-prompt", "--template-args", R"({"style": "x"})"}, messages).out,
+            "<s><user>hix");
+        QCOMPARE(cli(common, "not json").code, 1);
+    }
+
+    void inspectAndDevicesSpeakJson()
+    {
+        const Outcome inspect = cli({"inspect", model("qwen3moe"), "--json"});
+        QCOMPARE(inspect.code, 0);
+        QCOMPARE(inspect.json()["architecture"].toString(), "qwen3moe");
+        QVERIFY(inspect.json()["experts"].toInt() > 0);
+        QVERIFY(inspect.json()["runnable"].toBool());
+        const auto devices = QJsonDocument::fromJson(cli({"devices", "--json"}).out).array();
+        QCOMPARE(devices.first().toObject()["id"].toString(), "cpu");
+    }
+
+    void benchMeasures()
+    {
+        const Outcome bench =
+            cli({"bench", "-m", model("llama"), "-p", "16", "-n", "8", "-d", "0,32", "-r", "2", "-o", "json"});
+        QCOMPARE(bench.code, 0);
+        const auto rows = bench.json()["rows"].toArray();
+        QCOMPARE(rows.size(), 4);
+        for (const auto& row : rows) {
+            const auto r = row.toObject();
+            QVERIFY(r["tok_s_min"].toDouble() > 0);
+            QVERIFY(r["tok_s_min"].toDouble() <= r["tok_s_median"].toDouble());
+            QVERIFY(r["tok_s_median"].toDouble() <= r["tok_s_max"].toDouble());
+        }
+        QVERIFY(bench.json()["dram_read_gb_s"].toDouble() > 0);
+        QCOMPARE(cli({"bench", "-m", model("llama"), "-c", "64", "-d", "4096"}).code, 1);
+    }
+
+    void perplexityOfKnownText()
+    {
+        QTemporaryDir folder;
+        QFile text(folder.filePath("t.txt"));
+        QVERIFY(text.open(QFile::WriteOnly));
+        for (int i = 0; i < 60; ++i)
+            text.write("a cat sat on a mat ");
+        text.close();
+        const Outcome result =
+            cli({"perplexity", "-m", model("llama"), "-f", text.fileName(), "-c", "64", "--chunks", "2", "--json"});
+        QCOMPARE(result.code, 0);
+        QCOMPARE(result.json()["windows"].toInt(), 2);
+        QCOMPARE(result.json()["tokens"].toInt(), 2 * 63);
+        QVERIFY(qFuzzyCompare(std::exp(result.json()["mean_nll"].toDouble()), result.json()["perplexity"].toDouble()));
+
+        const QString golden = test_support::golden_folder();
+        if (golden.isEmpty())
+            return;
+        const Outcome stories =
+            cli({"perplexity", "-m", golden + "/logits/stories260K.gguf", "-f", golden + "/text/wiki.test.raw", "-c",
+                 "512", "--chunks", "1", "-ctk", "f32", "-ctv", "f32", "--json"});
+        QCOMPARE(stories.code, 0);
+        QVERIFY(std::abs(stories.json()["mean_nll"].toDouble() - 4.685765) < 1e-5);
+    }
+
+    void selftestPasses()
+    {
+        const Outcome result = cli({"selftest", "--json"});
+        QCOMPARE(result.code, 0);
+        QCOMPARE(result.json()["failed"].toInt(), 0);
+    }
+
+    void whatFailsSaysWhyInOneSentence_data()
+    {
+        QTest::addColumn<QStringList>("arguments");
+        QTest::addRow("no such model") << QStringList{"run", "-m", "/nowhere.gguf", "-p", "x"};
+        QTest::addRow("no model at all") << QStringList{"inspect", SPILLWAY_SOURCE_DIR "/README.md"};
+        QTest::addRow("no such device") << QStringList{"run", "-m", model("llama"), "-p", "x", "--device", "cuda"};
+        QTest::addRow("no such KV type") << QStringList{"run", "-m", model("llama"), "-p", "x", "-ctk", "q3"};
+        QTest::addRow("no such file") << QStringList{"run", "-m", model("llama"), "-f", "/nowhere.txt"};
+        QTest::addRow("too hot") << QStringList{"run", "-m", model("llama"), "-p", "x", "--temp", "-1"};
+    }
+
+    void whatFailsSaysWhyInOneSentence()
+    {
+        QFETCH(QStringList, arguments);
+        const Outcome outcome = cli(arguments);
+        QCOMPARE(outcome.code, 1);
+        QVERIFY(outcome.out.isEmpty());
+        QVERIFY2(outcome.err.contains("error: "), outcome.err.constData());
+    }
+
+    void wrongUsageIsTwo()
+    {
+        QCOMPARE(cli({}).code, 2);
+        QCOMPARE(cli({"sing"}).code, 2);
+        QCOMPARE(cli({"run"}).code, 2);
+        QCOMPARE(cli({"run", "-m", model("llama"), "--temp", "warm"}).code, 2);
+        QCOMPARE(cli({"--help"}).code, 0);
+        QVERIFY(cli({"--version"}).out.contains("spillway-cli"));
+    }
+
+    void aForcedKernelTableThatIsNotThereIsSaid()
+    {
+        const Outcome forced = cli({"devices", "--json"}, {}, "avx1024");
+        QVERIFY(forced.err.contains("avx1024"));
+        QCOMPARE(QJsonDocument::fromJson(forced.out).array().first().toObject()["kernels"].toString(), "scalar");
+    }
+};
+
+QTEST_GUILESS_MAIN(TestCli)
+#include "tst_cli.moc"
