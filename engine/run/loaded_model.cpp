@@ -85,7 +85,7 @@ Result<std::unique_ptr<LoadedModel>> LoadedModel::load(const LoadRequest& reques
         if (!weights)
             return tl::unexpected(weights.error());
         model->weights_ = std::move(*weights);
-        if (const auto ok = model->choose_context(request); !ok)
+        if (const auto ok = model->choose_context(request, progress); !ok)
             return tl::unexpected(ok.error());
         model->allocate(request);
         if (const auto ok = model->bring_weights_in(progress); !ok)
@@ -94,6 +94,12 @@ Result<std::unique_ptr<LoadedModel>> LoadedModel::load(const LoadRequest& reques
     } catch (const std::bad_alloc&) {
         return fail(Error::Code::NoMemory, "there is not enough memory for this model and context");
     }
+}
+
+void LoadedModel::warn(const Progress& progress, std::string sentence)
+{
+    info_.warnings.push_back(sentence);
+    progress.warn(std::move(sentence));
 }
 
 /// Vocabulary and chat template.
@@ -107,18 +113,14 @@ Status LoadedModel::read_text_parts(const Progress& progress)
         return tl::unexpected(tokenizer.error());
     tokenizer_ = std::move(*tokenizer);
     h_.vocabulary = tokenizer_->size();
-    for (const std::string& warning : tokenizer_->warnings()) {
-        info_.warnings.push_back(warning);
-        progress.warn(warning);
-    }
+    for (const std::string& warning : tokenizer_->warnings())
+        warn(progress, warning);
 
     const auto source = file_.string("tokenizer.chat_template");
     auto parsed = ChatTemplate::parse(std::string(source.value_or(kChatMlTemplate)));
     if (!parsed && source) {
-        const std::string warning =
-            "the model's chat template cannot be used (" + parsed.error().what + "); the ChatML form is used instead";
-        info_.warnings.push_back(warning);
-        progress.warn(warning);
+        warn(progress,
+             "the model's chat template cannot be used (" + parsed.error().what + "); the ChatML form is used instead");
         parsed = ChatTemplate::parse(std::string(kChatMlTemplate));
     }
     if (!parsed)
@@ -127,10 +129,13 @@ Status LoadedModel::read_text_parts(const Progress& progress)
     return {};
 }
 
-Status LoadedModel::choose_context(const LoadRequest& request)
+Status LoadedModel::choose_context(const LoadRequest& request, const Progress& progress)
 {
     const int wanted = request.context_tokens > 0 ? request.context_tokens : h_.context_length;
     info_.context_in_use = wanted;
+    if (wanted > h_.context_length)
+        warn(progress, "the context of " + std::to_string(wanted) + " tokens is longer than the " +
+                           std::to_string(h_.context_length) + " the model was made for");
     const auto memory = host_memory();
     if (!memory.available_bytes)
         return {};

@@ -54,7 +54,8 @@ private:
     {
     }
     Status read_text_parts(const Progress& progress);
-    Status choose_context(const LoadRequest& request);
+    Status choose_context(const LoadRequest& request, const Progress& progress);
+    void warn(const Progress& progress, std::string sentence);
     void allocate(const LoadRequest& request);
     Status bring_weights_in(const Progress& progress);
 

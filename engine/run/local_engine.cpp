@@ -124,8 +124,9 @@ Result<Turn> LocalEngine::generate_checked(Conversation& conversation, const Req
     conversation.kv.last_used = ++uses_;
     if (!request.messages.empty() && !model_->info().has_chat_template && !said_no_template_) {
         said_no_template_ = true;
-        send(listener, make_event(Event::Kind::Warning,
-                                  "the model has no chat template; the conversation is given to it in the ChatML form"));
+        send(listener,
+             make_event(Event::Kind::Warning,
+                        "the model has no chat template; the conversation is given to it in the ChatML form"));
     }
     TurnHost host{*model_, listener, std::move(stop), [&] { poll(listener); },
                   [&](Conversation& current) { return forget_oldest(current); }};

@@ -139,7 +139,7 @@ Status TurnRunner::decode()
         host_.between_steps();
         if (host_.stop.stop_requested())
             return fail(Error::Code::Cancelled, "the answer was stopped");
-        if (conversation_.kv.length() + 1 >= limit) {
+        if (conversation_.kv.length() >= limit) {
             turn_.reason = StopReason::ContextFull;
             return {};
         }
