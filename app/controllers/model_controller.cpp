@@ -1,0 +1,188 @@
+#include "app/controllers/model_controller.h"
+
+#include "app/models/visible_text.h"
+
+#include <QCoreApplication>
+#include <QFileInfo>
+#include <QPointer>
+#include <QThreadPool>
+
+#include <utility>
+
+ModelController::ModelController(EngineThread& engine, ModelInspector inspect, engine::LoadRequest defaults,
+                                 QObject* parent)
+    : QObject(parent)
+    , m_engine(engine)
+    , m_inspect(std::move(inspect))
+    , m_request(std::move(defaults))
+{
+    const EngineWorker* worker = engine.worker();
+    connect(worker, &EngineWorker::loadAdvanced, this, &ModelController::onLoadAdvanced);
+    connect(worker, &EngineWorker::loaded, this, &ModelController::onLoaded);
+    connect(worker, &EngineWorker::loadFailed, this, &ModelController::onLoadFailed);
+}
+
+ModelController::~ModelController()
+{
+    m_loadStop.request_stop();
+}
+
+void ModelController::open(const QUrl& file)
+{
+    if (!file.isLocalFile()) {
+        setError(tr("Only files on this computer can be opened."));
+        return;
+    }
+    inspect(file.toLocalFile(), AfterInspection::Offer);
+}
+
+void ModelController::openDropped(const QList<QUrl>& files)
+{
+    if (files.size() != 1) {
+        setError(tr("Drop one model file at a time. For a model in several parts, the first part is enough."));
+        return;
+    }
+    const QString name = files.first().fileName();
+    if (!name.endsWith(QLatin1String(".gguf"), Qt::CaseInsensitive)) {
+        setError(tr("“%1” is not a model: Spillway opens GGUF files.").arg(VisibleText::of(name)));
+        return;
+    }
+    open(files.first());
+}
+
+void ModelController::openAndLoad(const QString& path)
+{
+    inspect(QFileInfo(path).absoluteFilePath(), AfterInspection::Load);
+}
+
+void ModelController::load()
+{
+    if (m_phase != Offered || !m_offer.runnable)
+        return;
+    m_loadStop = std::stop_source();
+    m_bytesDone = 0;
+    m_bytesTotal = 0;
+    Q_EMIT progressChanged();
+    setError({});
+    setPhase(Loading);
+    Q_EMIT loadStarted();
+    m_current = {};
+    Q_EMIT currentChanged();
+    m_engine.load(++m_job, m_request, m_loadStop.get_token());
+}
+
+void ModelController::cancel()
+{
+    switch (m_phase) {
+    case Inspecting:
+    case Offered:
+        ++m_job;  // what the inspection finds is nobody's business any more
+        setPhase(Idle);
+        break;
+    case Loading:
+        m_loadStop.request_stop();
+        setPhase(Cancelling);
+        break;
+    case Idle:
+    case Cancelling:
+        break;
+    }
+}
+
+void ModelController::retry()
+{
+    if (canRetry())
+        inspect(m_path, AfterInspection::Offer);
+}
+
+void ModelController::dismissError()
+{
+    setError({});
+}
+
+void ModelController::inspect(const QString& path, AfterInspection after)
+{
+    if (m_phase == Loading || m_phase == Cancelling) {
+        setError(tr("Another model is being loaded. Cancel that first."));
+        return;
+    }
+    m_path = path;
+    setError({});
+    setPhase(Inspecting);
+
+    // A pool thread, so that a slow disk or a busy engine holds nobody up.
+    const quint64 job = ++m_job;
+    const std::filesystem::path file(path.toStdU16String());
+    QThreadPool::globalInstance()->start([inspect = m_inspect, file, job, after, guard = QPointer(this)] {
+        auto result = inspect(file);
+        QMetaObject::invokeMethod(
+            qApp,
+            [guard, job, after, result = std::move(result)] {
+                if (guard)
+                    guard->onInspected(job, after, result);
+            },
+            Qt::QueuedConnection);
+    });
+}
+
+void ModelController::onInspected(quint64 job, AfterInspection after, const engine::Result<engine::ModelInfo>& result)
+{
+    if (job != m_job)
+        return;
+    if (!result) {
+        setPhase(Idle);
+        setError(asSentence(QString::fromStdString(result.error().what)));
+        return;
+    }
+    m_request.model = result->path;
+    m_offer = ModelFacts(*result);
+    Q_EMIT offerChanged();
+    setPhase(Offered);
+    if (after == AfterInspection::Load)
+        load();
+}
+
+void ModelController::onLoadAdvanced(quint64 job, qint64 bytesDone, qint64 bytesTotal)
+{
+    if (job != m_job)
+        return;
+    m_bytesDone = double(bytesDone);
+    m_bytesTotal = double(bytesTotal);
+    Q_EMIT progressChanged();
+}
+
+void ModelController::onLoaded(quint64 job, const engine::ModelInfo& model)
+{
+    if (job != m_job)
+        return;
+    m_current = ModelFacts(model);
+    Q_EMIT currentChanged();
+    setPhase(Idle);
+    Q_EMIT modelReady(model);
+}
+
+void ModelController::onLoadFailed(quint64 job, const engine::Error& error)
+{
+    if (job != m_job)
+        return;
+    setPhase(Idle);
+    if (error.code != engine::Error::Code::Cancelled)
+        setError(asSentence(QString::fromStdString(error.what)));
+    Q_EMIT modelGone();
+}
+
+void ModelController::setPhase(Phase phase)
+{
+    if (m_phase == phase)
+        return;
+    m_phase = phase;
+    Q_EMIT phaseChanged();
+}
+
+void ModelController::setError(const QString& sentence)
+{
+    if (m_error == sentence)
+        return;
+    m_error = sentence;
+    Q_EMIT errorChanged();
+}

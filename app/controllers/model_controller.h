@@ -1,0 +1,101 @@
+// Which model is open, and what becomes of a file someone wants to open.
+#pragma once
+
+#include "app/models/model_facts.h"
+#include "app/worker/engine_thread.h"
+
+#include <QObject>
+#include <QUrl>
+#include <QtQml/qqmlregistration.h>
+
+#include <functional>
+#include <stop_token>
+
+/// Reads a model file's header: engine::inspect_model, or a fake one. Called on a pool thread.
+using ModelInspector = std::function<engine::Result<engine::ModelInfo>(const std::filesystem::path&)>;
+
+/// Opens models: looks into the file first, offers it, loads it when asked. Errors are state, one sentence, until the
+/// next attempt or until dismissed. Lives on the UI thread; owned by Program.
+class ModelController : public QObject
+{
+    Q_OBJECT
+    QML_ELEMENT
+    QML_UNCREATABLE("made by the program")
+    Q_PROPERTY(Phase phase READ phase NOTIFY phaseChanged)
+    Q_PROPERTY(ModelFacts offer READ offer NOTIFY offerChanged)
+    Q_PROPERTY(ModelFacts current READ current NOTIFY currentChanged)
+    Q_PROPERTY(double bytesDone READ bytesDone NOTIFY progressChanged)
+    Q_PROPERTY(double bytesTotal READ bytesTotal NOTIFY progressChanged)
+    Q_PROPERTY(QString error READ error NOTIFY errorChanged)
+    Q_PROPERTY(bool canRetry READ canRetry NOTIFY errorChanged)
+
+public:
+    enum Phase {
+        Idle,
+        Inspecting,  // the header of a file is being read
+        Offered,     // `offer` says what it is; load() or cancel()
+        Loading,
+        Cancelling,  // the engine has been told
+    };
+    Q_ENUM(Phase)
+
+    /// Every load starts from `defaults`; only its path is replaced.
+    ModelController(EngineThread& engine, ModelInspector inspect, engine::LoadRequest defaults,
+                    QObject* parent = nullptr);
+    ~ModelController() override;
+
+    Phase phase() const { return m_phase; }
+    ModelFacts offer() const { return m_offer; }      // what is being opened
+    ModelFacts current() const { return m_current; }  // what is open; not known() when nothing is
+    double bytesDone() const { return m_bytesDone; }
+    double bytesTotal() const { return m_bytesTotal; }
+    QString error() const { return m_error; }
+    bool canRetry() const { return !m_path.isEmpty(); }
+
+    /// Looks into a file and offers it.
+    Q_INVOKABLE void open(const QUrl& file);
+    /// The same for what was dropped on the window: one GGUF file of this computer.
+    Q_INVOKABLE void openDropped(const QList<QUrl>& files);
+    /// Looks into a file and loads it at once: the one named on the command line.
+    void openAndLoad(const QString& path);
+
+    /// Loads what was offered, in place of what is open.
+    Q_INVOKABLE void load();
+    Q_INVOKABLE void cancel();
+    Q_INVOKABLE void retry();
+    Q_INVOKABLE void dismissError();
+
+Q_SIGNALS:
+    void phaseChanged();
+    void offerChanged();
+    void currentChanged();
+    void progressChanged();
+    void errorChanged();
+
+    void loadStarted();  // the model that was open is gone from here on
+    void modelReady(const engine::ModelInfo& model);
+    void modelGone();
+
+private:
+    enum class AfterInspection { Offer, Load };
+    void inspect(const QString& path, AfterInspection after);
+    void onInspected(quint64 job, AfterInspection after, const engine::Result<engine::ModelInfo>& result);
+    void onLoadAdvanced(quint64 job, qint64 bytesDone, qint64 bytesTotal);
+    void onLoaded(quint64 job, const engine::ModelInfo& model);
+    void onLoadFailed(quint64 job, const engine::Error& error);
+    void setPhase(Phase phase);
+    void setError(const QString& sentence);
+
+    EngineThread& m_engine;
+    ModelInspector m_inspect;
+    engine::LoadRequest m_request;
+    Phase m_phase = Idle;
+    quint64 m_job = 0;  // the newest inspection or load; answers to older ones are dropped
+    std::stop_source m_loadStop{std::nostopstate};
+    QString m_path;  // of the newest attempt
+    ModelFacts m_offer;
+    ModelFacts m_current;
+    double m_bytesDone = 0;
+    double m_bytesTotal = 0;
+    QString m_error;
+};

@@ -1,0 +1,43 @@
+#include "app/models/model_facts.h"
+
+#include "app/models/visible_text.h"
+
+namespace {
+
+// A file may call itself anything, at any length.
+constexpr qsizetype kLongestName = 120;
+
+QString fromFile(const std::string& text)
+{
+    QString visible = VisibleText::of(QString::fromStdString(text)).simplified();
+    if (visible.size() > kLongestName)
+        visible = visible.left(kLongestName) + QStringLiteral("…");
+    return visible;
+}
+
+}  // namespace
+
+ModelFacts::ModelFacts(const engine::ModelInfo& info)
+    : name(fromFile(info.name))
+    , fileName(VisibleText::of(QString::fromStdU16String(info.path.filename().u16string())))
+    , architecture(fromFile(info.architecture))
+    , quantization(fromFile(info.quantization))
+    , parameters(double(info.parameters))
+    , fileBytes(double(info.file_bytes))
+    , splitFiles(info.split_files)
+    , contextTokens(info.context_tokens)
+    , contextInUse(info.context_in_use)
+    , layers(info.layers)
+    , experts(info.experts)
+    , expertsUsed(info.experts_used)
+    , kvBytesPerToken(double(info.kv_bytes_per_token_f16))
+    , hasChatTemplate(info.has_chat_template)
+    , license(fromFile(info.license))
+    , runnable(info.runnable)
+    , obstacle(asSentence(QString::fromStdString(info.obstacle)))
+{
+    if (name.isEmpty())
+        name = fileName;
+    for (const std::string& warning : info.warnings)
+        warnings.append(asSentence(QString::fromStdString(warning)));
+}

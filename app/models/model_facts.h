@@ -1,0 +1,60 @@
+// A model file in numbers and names.
+#pragma once
+
+#include "engine/model_info.h"
+
+#include <QObject>
+#include <QString>
+#include <QStringList>
+#include <QtQml/qqmlregistration.h>
+
+/// What can be said of a model file, as a value for the pages. Text comes from the file and has been made safe to show.
+class ModelFacts
+{
+    Q_GADGET
+    QML_VALUE_TYPE(modelFacts)
+    Q_PROPERTY(bool known READ known CONSTANT)
+    Q_PROPERTY(QString name MEMBER name CONSTANT)
+    Q_PROPERTY(QString fileName MEMBER fileName CONSTANT)
+    Q_PROPERTY(QString architecture MEMBER architecture CONSTANT)
+    Q_PROPERTY(QString quantization MEMBER quantization CONSTANT)
+    Q_PROPERTY(double parameters MEMBER parameters CONSTANT)
+    Q_PROPERTY(double fileBytes MEMBER fileBytes CONSTANT)
+    Q_PROPERTY(int splitFiles MEMBER splitFiles CONSTANT)
+    Q_PROPERTY(int contextTokens MEMBER contextTokens CONSTANT)
+    Q_PROPERTY(int contextInUse MEMBER contextInUse CONSTANT)
+    Q_PROPERTY(int layers MEMBER layers CONSTANT)
+    Q_PROPERTY(int experts MEMBER experts CONSTANT)
+    Q_PROPERTY(int expertsUsed MEMBER expertsUsed CONSTANT)
+    Q_PROPERTY(double kvBytesPerToken MEMBER kvBytesPerToken CONSTANT)
+    Q_PROPERTY(bool hasChatTemplate MEMBER hasChatTemplate CONSTANT)
+    Q_PROPERTY(QString license MEMBER license CONSTANT)
+    Q_PROPERTY(bool runnable MEMBER runnable CONSTANT)
+    Q_PROPERTY(QString obstacle MEMBER obstacle CONSTANT)
+    Q_PROPERTY(QStringList warnings MEMBER warnings CONSTANT)
+
+public:
+    ModelFacts() = default;
+    explicit ModelFacts(const engine::ModelInfo& info);
+
+    bool known() const { return !fileName.isEmpty(); }
+
+    QString name;
+    QString fileName;
+    QString architecture;
+    QString quantization;
+    double parameters = 0;  // doubles, since QML has no 64-bit integers
+    double fileBytes = 0;
+    int splitFiles = 1;
+    int contextTokens = 0;
+    int contextInUse = 0;  // 0: not loaded
+    int layers = 0;
+    int experts = 0;
+    int expertsUsed = 0;
+    double kvBytesPerToken = 0;
+    bool hasChatTemplate = false;
+    QString license;
+    bool runnable = true;
+    QString obstacle;
+    QStringList warnings;
+};

@@ -1,0 +1,23 @@
+// Text from a model or a file, made safe to look at.
+#pragma once
+
+#include <QString>
+#include <QStringView>
+
+/// Makes control characters and those that reorder or hide text visible, so that what is read is what is there. Text
+/// may come in pieces: one object per message. No thread of its own.
+class VisibleText
+{
+public:
+    /// The next piece as it is to be shown. A carriage return at its end waits for the next piece (or end()).
+    QString add(QStringView piece);
+    QString end();
+
+    static QString of(QStringView text);
+
+private:
+    bool m_carriageReturn = false;
+};
+
+/// An engine's error ("the file ends early") as a sentence for people ("The file ends early.").
+QString asSentence(const QString& text);

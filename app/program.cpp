@@ -1,0 +1,46 @@
+#include "app/program.h"
+
+#include <QFontDatabase>
+#include <QGuiApplication>
+#include <QIcon>
+#include <QQuickStyle>
+
+Program::Program(const CommandLine& commandLine, const EngineFactory& makeEngine, const ModelInspector& inspect)
+    : m_modelFile(commandLine.modelFile)
+    , m_engine(makeEngine)
+    , m_chat(m_engine, commandLine.options)
+    , m_models(m_engine, inspect, commandLine.load)
+{
+    if (commandLine.theme)
+        m_settings.overrideTheme(*commandLine.theme);
+    QObject::connect(&m_models, &ModelController::loadStarted, &m_chat, &ChatController::onLoadStarted);
+    QObject::connect(&m_models, &ModelController::modelReady, &m_chat, &ChatController::onModelReady);
+    QObject::connect(&m_models, &ModelController::modelGone, &m_chat, &ChatController::onModelGone);
+}
+
+void Program::prepare()
+{
+    QQuickStyle::setStyle(QStringLiteral("Basic"));  // our own look stands on the plainest one
+    for (const char* weight : {"Regular", "Medium", "SemiBold"})
+        QFontDatabase::addApplicationFont(QStringLiteral(":/fonts/Inter-%1.otf").arg(QLatin1String(weight)));
+    QFont font(QStringLiteral("Inter"));
+    font.setPixelSize(15);
+    QGuiApplication::setFont(font);
+    QGuiApplication::setWindowIcon(QIcon(QStringLiteral(":/icons/spillway.svg")));
+}
+
+bool Program::open()
+{
+    m_qml.addImportPath(QStringLiteral("qrc:/qt/qml"));  // there by itself from Qt 6.5 on
+    m_qml.setInitialProperties({
+        {QStringLiteral("chat"), QVariant::fromValue(&m_chat)},
+        {QStringLiteral("models"), QVariant::fromValue(&m_models)},
+        {QStringLiteral("settings"), QVariant::fromValue(&m_settings)},
+    });
+    m_qml.load(QUrl(QStringLiteral("qrc:/qt/qml/Spillway/Ui/Main.qml")));
+    if (m_qml.rootObjects().isEmpty())
+        return false;
+    if (!m_modelFile.isEmpty())
+        m_models.openAndLoad(m_modelFile);
+    return true;
+}

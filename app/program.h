@@ -1,0 +1,34 @@
+// Everything the window is made of.
+#pragma once
+
+#include "app/command_line.h"
+#include "app/controllers/chat_controller.h"
+#include "app/controllers/model_controller.h"
+#include "app/controllers/settings_controller.h"
+#include "app/worker/engine_thread.h"
+
+#include <QQmlApplicationEngine>
+
+/// Makes the engine's thread, the controllers and the window, and connects them; takes them down in the opposite order.
+/// One per process, on the UI thread, owned by main().
+class Program
+{
+public:
+    Program(const CommandLine& commandLine, const EngineFactory& makeEngine, const ModelInspector& inspect);
+
+    /// What the whole process needs before its first window: style, fonts, names.
+    static void prepare();
+
+    /// False when the window could not be made; the log says why.
+    bool open();
+
+    ModelController& models() { return m_models; }
+
+private:
+    QString m_modelFile;
+    SettingsController m_settings;
+    EngineThread m_engine;
+    ChatController m_chat;
+    ModelController m_models;
+    QQmlApplicationEngine m_qml;
+};

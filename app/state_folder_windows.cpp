@@ -1,0 +1,10 @@
+#include "app/state_folder.h"
+
+#include <QDir>
+#include <QStandardPaths>
+
+QString stateFolder()
+{
+    const QString folder = QStandardPaths::writableLocation(QStandardPaths::AppLocalDataLocation);
+    return QDir().mkpath(folder) ? folder : QString();
+}

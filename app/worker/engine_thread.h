@@ -1,0 +1,34 @@
+// The thread that computes.
+#pragma once
+
+#include "app/worker/engine_worker.h"
+
+#include <QThread>
+
+#include <functional>
+#include <memory>
+
+using EngineFactory = std::function<std::unique_ptr<engine::Engine>()>;
+
+/// Owns the engine's thread and the worker on it; queues what is asked of it. Lives on the UI thread, where no call of
+/// it waits. Its destructor stops what runs and joins.
+class EngineThread
+{
+public:
+    explicit EngineThread(const EngineFactory& makeEngine);
+    ~EngineThread();
+    EngineThread(const EngineThread&) = delete;
+    EngineThread& operator=(const EngineThread&) = delete;
+
+    /// To connect to its signals; they arrive queued.
+    EngineWorker* worker() const { return m_worker; }
+
+    void load(quint64 job, const engine::LoadRequest& request, const std::stop_token& stop);
+    void generate(quint64 turn, const engine::Request& request, const std::stop_token& stop);
+    void endConversation();
+
+private:
+    std::stop_source m_shutdown;
+    QThread m_thread;
+    EngineWorker* m_worker;  // deleted on its own thread when that ends
+};

@@ -1,0 +1,58 @@
+// The engine's side of the border between threads.
+#pragma once
+
+#include "engine/engine.h"
+
+#include <QElapsedTimer>
+#include <QObject>
+#include <QString>
+
+#include <memory>
+#include <optional>
+#include <stop_token>
+
+/// Runs the engine and tells what happens, by signals only. Lives on the engine's thread; made and owned by
+/// EngineThread. Everything it says about a load or a turn carries the number it was asked with, so that a listener can
+/// drop what comes too late.
+class EngineWorker : public QObject
+{
+    Q_OBJECT
+
+public:
+    /// `shutdown` ends whatever runs when the program goes; each call has a stop token of its own besides.
+    EngineWorker(std::unique_ptr<engine::Engine> engine, std::stop_token shutdown);
+
+    /// Any thread. The answer is an event of kind CommandDone with the number returned here.
+    quint64 post(engine::Command command);
+
+    // The engine's thread only (EngineThread queues them). Stopping is not a slot: a busy thread reads no queue, so the
+    // caller keeps the stop_source and asks it directly.
+    void load(quint64 job, const engine::LoadRequest& request, const std::stop_token& stop);
+    void generate(quint64 turn, const engine::Request& request, const std::stop_token& stop);
+    void endConversation();
+
+Q_SIGNALS:
+    void loadAdvanced(quint64 job, qint64 bytesDone, qint64 bytesTotal);
+    void loaded(quint64 job, const engine::ModelInfo& model);
+    void loadFailed(quint64 job, const engine::Error& error);
+
+    void promptReady(quint64 turn, const engine::PromptLedger& ledger);
+    void textReady(quint64 turn, const QString& text);
+    void telemetryReady(quint64 turn, const engine::Telemetry& frame);
+    void finished(quint64 turn, const engine::Turn& result);
+    void failed(quint64 turn, const engine::Error& error);
+
+    void eventHappened(const engine::Event& event);
+
+private:
+    engine::Listener listenerFor(quint64 turn);
+    void flush(quint64 turn);
+    void poll();
+
+    std::unique_ptr<engine::Engine> m_engine;
+    std::stop_token m_shutdown;
+    std::optional<engine::SequenceId> m_sequence;  // the one conversation, while it has something in the engine
+    QString m_pending;                             // text that has not been sent yet
+    QElapsedTimer m_sinceFlush;
+    QElapsedTimer m_sinceFrame;
+};

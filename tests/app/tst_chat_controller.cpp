@@ -1,0 +1,244 @@
+// The conversation as the page asks for it: sending, stopping, failing, trying again.
+#include "app/controllers/chat_controller.h"
+#include "tests/support/fake_engine.h"
+#include "tests/support/heard.h"
+
+#include <QAbstractItemModelTester>
+#include <QClipboard>
+#include <QGuiApplication>
+#include <QTest>
+
+using namespace std::chrono_literals;
+using Status = MessageModel::Status;
+
+class TestChatController : public QObject
+{
+    Q_OBJECT
+
+private:
+    std::shared_ptr<FakeScript> script;
+    std::unique_ptr<EngineThread> thread;
+    std::unique_ptr<ChatController> chat;
+
+    void openModel()
+    {
+        const Heard loaded(thread->worker(), &EngineWorker::loaded);
+        thread->load(1, {.model = "m.gguf"}, {});
+        QTRY_COMPARE(loaded.size(), size_t(1));
+        chat->onModelReady(loaded.at<1>(0));
+    }
+    QVariant last(int role) const
+    {
+        const MessageModel* messages = chat->messages();
+        return messages->data(messages->index(messages->count() - 1), role);
+    }
+    Status lastStatus() const { return Status(last(MessageModel::StatusRole).toInt()); }
+    void answer(const QString& text)
+    {
+        QVERIFY(chat->send(text));
+        QTRY_VERIFY(!chat->busy());
+    }
+
+private Q_SLOTS:
+    void init()
+    {
+        script = std::make_shared<FakeScript>();
+        thread = std::make_unique<EngineThread>([this] { return std::make_unique<FakeEngine>(script); });
+        engine::Request options;
+        options.sampling.temperature = 0;
+        chat = std::make_unique<ChatController>(*thread, options);
+        new QAbstractItemModelTester(chat->messages(), QAbstractItemModelTester::FailureReportingMode::QtTest,
+                                     chat.get());
+    }
+
+    void cleanup()
+    {
+        chat.reset();
+        thread.reset();
+    }
+
+    void sendsTheWholeConversation()
+    {
+        openModel();
+        answer("first");
+        QCOMPARE(last(MessageModel::TextRole).toString(), "one two three");
+        QCOMPARE(lastStatus(), Status::Complete);
+        answer("second");
+        QCOMPARE(chat->messages()->count(), 4);
+
+        const engine::Request request = script->requests().back();
+        QCOMPARE(request.messages.size(), size_t(3));
+        QCOMPARE(request.messages[1].text.c_str(), "one two three");
+        QCOMPARE(request.sampling.temperature, 0.0f);
+        QVERIFY(request.raw_prompt.empty());
+        QCOMPARE(request.full_context, engine::FullContext::Stop);
+    }
+
+    void aModelWithoutTemplateContinuesTheText()
+    {
+        script->change([](auto& settings) { settings.has_chat_template = false; });
+        openModel();
+        QVERIFY(chat->continuesText());
+        answer("Once upon a time");
+        QVERIFY(script->requests().back().messages.empty());
+        QCOMPARE(script->requests().back().raw_prompt.c_str(), "Once upon a time");
+    }
+
+    void nothingIsSentWithoutAModel()
+    {
+        QVERIFY(!chat->canSend());
+        QVERIFY(!chat->obstacle().isEmpty());
+        QVERIFY(!chat->send("hello"));
+        QCOMPARE(chat->messages()->count(), 0);
+        chat->onLoadStarted();
+        QVERIFY(!chat->send("hello"));
+        QVERIFY(chat->obstacle().contains("loading"));
+        openModel();
+        QVERIFY(chat->canSend());
+        QVERIFY(!chat->send("  \n"));  // nothing to say
+        chat->onModelGone();
+        QVERIFY(!chat->canSend());
+    }
+
+    void numbersAreLive()
+    {
+        script->change([](auto& settings) {
+            settings.words.assign(20, "w ");
+            settings.per_token = 15ms;
+            settings.context_tokens = 500;
+        });
+        openModel();
+        QCOMPARE(chat->telemetry()->contextLimit(), 500);
+        QVERIFY(!chat->telemetry()->ttftMs().isValid());
+        QVERIFY(chat->send("go"));
+        QCOMPARE(chat->state(), ChatController::Reading);
+        QTRY_COMPARE(chat->state(), ChatController::Answering);
+        QTRY_VERIFY(chat->telemetry()->tokensPerSecond().isValid());
+        QTRY_VERIFY(!chat->busy());
+        QCOMPARE(chat->telemetry()->contextTokens(), 5 + 20);  // one word, four of the template, twenty answered
+        QCOMPARE(last(MessageModel::TokensRole).toInt(), 20);
+    }
+
+    void stopKeepsWhatIsThere()
+    {
+        script->change([](auto& settings) {
+            settings.words.assign(10'000, "w ");
+            settings.per_token = 5ms;
+        });
+        openModel();
+        QVERIFY(chat->send("go"));
+        QTRY_COMPARE(chat->state(), ChatController::Answering);
+        chat->stop();
+        QCOMPARE(chat->state(), ChatController::Stopping);
+        QVERIFY(!chat->send("too early"));
+        QTRY_COMPARE(chat->state(), ChatController::Ready);
+        QCOMPARE(lastStatus(), Status::Stopped);
+        QVERIFY(last(MessageModel::TextRole).toString().startsWith("w w"));
+        chat->stop();  // nothing to stop: nothing happens
+        QCOMPARE(chat->state(), ChatController::Ready);
+    }
+
+    void aFailureIsASentenceAndCanBeRetried()
+    {
+        script->change([](auto& settings) {
+            settings.generate_error = {engine::Error::Code::CannotRead, "the model file was cut off"};
+        });
+        openModel();
+        answer("question");
+        QCOMPARE(lastStatus(), Status::Failed);
+        QCOMPARE(last(MessageModel::SentenceRole).toString(), "The model file was cut off.");
+        QCOMPARE(chat->messages()->count(), 2);  // the question stays
+
+        script->change([](auto& settings) { settings.generate_error.reset(); });
+        chat->retry();
+        QTRY_VERIFY(!chat->busy());
+        QCOMPARE(chat->messages()->count(), 2);
+        QCOMPARE(lastStatus(), Status::Complete);
+        QCOMPARE(script->requests().back().messages.back().text.c_str(), "question");
+    }
+
+    void staleTurnsAreDropped()
+    {
+        script->change([](auto& settings) {
+            settings.words.assign(10'000, "old ");
+            settings.per_token = 2ms;
+        });
+        openModel();
+        QVERIFY(chat->send("go"));
+        QTRY_COMPARE(chat->state(), ChatController::Answering);
+        chat->newConversation();
+        QCOMPARE(chat->messages()->count(), 0);
+        script->change([](auto& settings) { settings.words = {"new"}; });
+        answer("again");
+        QCOMPARE(chat->messages()->count(), 2);
+        QCOMPARE(last(MessageModel::TextRole).toString(), "new");
+    }
+
+    void aFullContextIsSaid()
+    {
+        script->change([](auto& settings) {
+            settings.context_tokens = 12;
+            settings.words.assign(50, "w ");
+        });
+        openModel();
+        answer("a b c");
+        QCOMPARE(lastStatus(), Status::ContextFull);
+        QVERIFY(chat->contextFull());
+        QCOMPARE(last(MessageModel::TextRole).toString(), "w w w w w ");
+        answer("more");  // does not fit any more: refused, and nothing was cut away silently
+        QCOMPARE(lastStatus(), Status::Failed);
+        QVERIFY(chat->contextFull());
+        chat->newConversation();
+        QVERIFY(!chat->contextFull());
+        QCOMPARE(chat->telemetry()->contextTokens(), 0);
+    }
+
+    void anotherModelStopsTheAnswer()
+    {
+        script->change([](auto& settings) {
+            settings.words.assign(10'000, "w ");
+            settings.per_token = 5ms;
+        });
+        openModel();
+        QVERIFY(chat->send("go"));
+        QTRY_COMPARE(chat->state(), ChatController::Answering);
+        chat->onLoadStarted();
+        QTRY_COMPARE(chat->state(), ChatController::Ready);
+        QCOMPARE(lastStatus(), Status::Stopped);
+        QVERIFY(!chat->canSend());
+        QCOMPARE(chat->telemetry()->contextLimit(), 0);  // the meter of a model that is gone shows nothing
+    }
+
+    void warningsAreShownOnce()
+    {
+        script->change([](auto& settings) { settings.warning = "the template is unusual"; });
+        openModel();
+        answer("a");
+        answer("b");
+        QCOMPARE(chat->warnings(), "The template is unusual.");
+        chat->dismissWarnings();
+        QVERIFY(chat->warnings().isEmpty());
+    }
+
+    void copies()
+    {
+        chat->copy("some text");
+        QCOMPARE(QGuiApplication::clipboard()->text(), "some text");
+    }
+
+    void destructionWhileAnswering()
+    {
+        script->change([](auto& settings) {
+            settings.words.assign(100'000, "w ");
+            settings.per_token = 5ms;
+        });
+        openModel();
+        QVERIFY(chat->send("go"));
+        QTRY_COMPARE(chat->state(), ChatController::Answering);
+        chat.reset();  // stops its turn
+        QTRY_COMPARE(script->stopped_turns(), 1);
+    }
+};
+
+QTEST_MAIN(TestChatController)
+#include "tst_chat_controller.moc"

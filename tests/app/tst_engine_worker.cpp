@@ -1,0 +1,212 @@
+// The engine's thread: what it says, in which order, at what pace; and that it always ends.
+#include "app/worker/engine_thread.h"
+#include "tests/support/fake_engine.h"
+#include "tests/support/heard.h"
+
+#include <QTest>
+
+using namespace std::chrono_literals;
+
+class TestEngineWorker : public QObject
+{
+    Q_OBJECT
+
+private:
+    std::shared_ptr<FakeScript> script;
+    std::unique_ptr<EngineThread> thread;
+
+    void load()
+    {
+        Heard loaded(thread->worker(), &EngineWorker::loaded);
+        thread->load(1, {.model = "x.gguf"}, {});
+        QTRY_VERIFY_WITH_TIMEOUT(loaded.size() > 0, 5000);
+    }
+
+private Q_SLOTS:
+    void init()
+    {
+        script = std::make_shared<FakeScript>();
+        thread = std::make_unique<EngineThread>([this] { return std::make_unique<FakeEngine>(script); });
+    }
+
+    void cleanup()
+    {
+        thread.reset();
+        QCOMPARE(script->live_engines(), 0);
+    }
+
+    void aTurnArrivesInOrderOnThisThread()
+    {
+        load();
+        QStringList heard;
+        QString text;
+        bool here = true;
+        EngineWorker* const worker = thread->worker();
+        connect(worker, &EngineWorker::promptReady, this, [&] { heard += "prompt"; });
+        connect(worker, &EngineWorker::textReady, this, [&](quint64 turn, const QString& piece) {
+            QCOMPARE(turn, quint64(7));
+            here = here && QThread::currentThread() == QCoreApplication::instance()->thread();
+            if (heard.last() != "text")
+                heard += "text";
+            text += piece;
+        });
+        connect(worker, &EngineWorker::finished, this, [&] { heard += "finished"; });
+        Heard finished(worker, &EngineWorker::finished);
+        thread->generate(7, {}, {});
+        QTRY_VERIFY_WITH_TIMEOUT(finished.size() > 0, 5000);
+        QCOMPARE(heard, (QStringList{"prompt", "text", "finished"}));
+        QCOMPARE(text, "one two three");
+        QVERIFY(here);
+    }
+
+    void textIsFlushedAboutThirtyTimesASecond()
+    {
+        script->change([](auto& settings) {
+            settings.words.assign(200, "word ");
+            settings.per_token = 5ms;  // 200 tokens a second
+        });
+        load();
+        Heard pieces(thread->worker(), &EngineWorker::textReady);
+        Heard frames(thread->worker(), &EngineWorker::telemetryReady);
+        Heard finished(thread->worker(), &EngineWorker::finished);
+        thread->generate(1, {}, {});
+        QTRY_VERIFY_WITH_TIMEOUT(finished.size() > 0, 10000);
+        QString text;
+        for (const auto& [turn, piece] : pieces.calls)
+            text += piece;
+        QCOMPARE(text, QStringLiteral("word ").repeated(200));
+        // One second and 33 ms between two flushes: 31 of them and the last. A busy machine makes fewer.
+        QVERIFY2(pieces.size() >= 5 && pieces.size() <= 36, qPrintable(QString::number(pieces.size())));
+        QVERIFY2(frames.size() >= 4 && frames.size() <= 30, qPrintable(QString::number(frames.size())));
+    }
+
+    void slowTextIsNotHeldBack()
+    {
+        script->change([](auto& settings) {
+            settings.words = {"first ", "second"};
+            settings.per_token = 400ms;
+        });
+        load();
+        Heard pieces(thread->worker(), &EngineWorker::textReady);
+        Heard finished(thread->worker(), &EngineWorker::finished);
+        thread->generate(1, {}, {});
+        QTRY_VERIFY_WITH_TIMEOUT(pieces.size() > 0, 5000);
+        QCOMPARE(pieces.at<1>(0), "first ");
+        QCOMPARE(finished.size(), size_t(0));
+        QTRY_VERIFY_WITH_TIMEOUT(finished.size() > 0, 5000);
+    }
+
+    void stopEndsTheTurnWithinAToken()
+    {
+        script->change([](auto& settings) {
+            settings.words.assign(1000, "word ");
+            settings.per_token = 10ms;
+        });
+        load();
+        Heard pieces(thread->worker(), &EngineWorker::textReady);
+        Heard finished(thread->worker(), &EngineWorker::finished);
+        std::stop_source stop;
+        thread->generate(1, {}, stop.get_token());
+        QTRY_VERIFY_WITH_TIMEOUT(pieces.size() > 0, 5000);
+        QElapsedTimer timer;
+        timer.start();
+        stop.request_stop();
+        QTRY_VERIFY_WITH_TIMEOUT(finished.size() > 0, 5000);
+        QVERIFY(timer.elapsed() < 500);  // the whole answer would take ten seconds
+        QCOMPARE(finished.at<1>(0).reason, engine::StopReason::Cancelled);
+        QCOMPARE(script->stopped_turns(), 1);
+    }
+
+    void aStopBeforeTheStartIsSeen()
+    {
+        script->change([](auto& settings) { settings.per_token = 10s; });
+        load();
+        std::stop_source stop;
+        stop.request_stop();
+        Heard finished(thread->worker(), &EngineWorker::finished);
+        thread->generate(1, {}, stop.get_token());
+        QTRY_VERIFY_WITH_TIMEOUT(finished.size() > 0, 2000);
+        QCOMPARE(finished.at<1>(0).reason, engine::StopReason::Cancelled);
+    }
+
+    void failuresCarryTheirSentence()
+    {
+        script->change([](auto& settings) {
+            settings.generate_error = {engine::Error::Code::CannotRead, "the file went away"};
+            settings.tokens_before_error = 1;
+        });
+        load();
+        Heard pieces(thread->worker(), &EngineWorker::textReady);
+        Heard failed(thread->worker(), &EngineWorker::failed);
+        thread->generate(3, {}, {});
+        QTRY_VERIFY_WITH_TIMEOUT(failed.size() > 0, 5000);
+        QCOMPARE(failed.at<0>(0), quint64(3));
+        QCOMPARE(failed.at<1>(0).what.c_str(), "the file went away");
+        QCOMPARE(pieces.size(), size_t(1));  // what there was comes first
+    }
+
+    void generatingWithoutAModelFails()
+    {
+        Heard failed(thread->worker(), &EngineWorker::failed);
+        thread->generate(1, {}, {});
+        QTRY_VERIFY_WITH_TIMEOUT(failed.size() > 0, 5000);
+        QCOMPARE(int(failed.at<1>(0).code), int(engine::Error::Code::NotLoaded));
+    }
+
+    void aLoadCanBeCancelled()
+    {
+        script->change([](auto& settings) { settings.load = 60s; });
+        Heard advanced(thread->worker(), &EngineWorker::loadAdvanced);
+        Heard failed(thread->worker(), &EngineWorker::loadFailed);
+        std::stop_source stop;
+        thread->load(4, {.model = "x.gguf"}, stop.get_token());
+        QTRY_VERIFY_WITH_TIMEOUT(advanced.size() > 0, 5000);
+        stop.request_stop();
+        QTRY_VERIFY_WITH_TIMEOUT(failed.size() > 0, 2000);
+        QCOMPARE(int(failed.at<1>(0).code), int(engine::Error::Code::Cancelled));
+    }
+
+    void commandsAreAnsweredWhenIdle()
+    {
+        Heard events(thread->worker(), &EngineWorker::eventHappened);
+        const quint64 id = thread->worker()->post(engine::SetThreads{2});
+        QTRY_VERIFY_WITH_TIMEOUT(events.size() > 0, 5000);
+        QCOMPARE(quint64(events.at<0>(0).command), id);
+    }
+
+    void destructionWhileBusyIsClean_data()
+    {
+        QTest::addColumn<bool>("loading");
+        QTest::newRow("while it loads") << true;
+        QTest::newRow("while it answers") << false;
+    }
+
+    void destructionWhileBusyIsClean()
+    {
+        QFETCH(bool, loading);
+        script->change([](auto& settings) {
+            settings.words.assign(100'000, "word ");
+            settings.per_token = 10ms;
+        });
+        if (loading) {
+            script->change([](auto& settings) { settings.load = 50s; });
+            Heard advanced(thread->worker(), &EngineWorker::loadAdvanced);
+            thread->load(1, {.model = "x.gguf"}, {});
+            QTRY_VERIFY_WITH_TIMEOUT(advanced.size() > 0, 30000);
+        } else {
+            load();
+            Heard pieces(thread->worker(), &EngineWorker::textReady);
+            thread->generate(1, {}, {});
+            thread->generate(2, {}, {});  // and one that waits
+            QTRY_VERIFY_WITH_TIMEOUT(pieces.size() > 0, 5000);
+        }
+        QElapsedTimer timer;
+        timer.start();
+        thread.reset();
+        QVERIFY2(timer.elapsed() < 2000, qPrintable(QString::number(timer.elapsed())));
+        QCOMPARE(script->live_engines(), 0);
+    }
+};
+
+QTEST_GUILESS_MAIN(TestEngineWorker)
+#include "tst_engine_worker.moc"

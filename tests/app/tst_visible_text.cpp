@@ -1,0 +1,68 @@
+// What a model or a file writes is shown as it is: nothing hides, nothing reorders.
+#include "app/models/visible_text.h"
+
+#include <QTest>
+
+class TestVisibleText : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void shows_data()
+    {
+        QTest::addColumn<QString>("text");
+        QTest::addColumn<QString>("shown");
+        QTest::newRow("plain") << "Hello, world"
+                               << "Hello, world";
+        QTest::newRow("lines and tabs") << "a\tb\nc"
+                                        << "a\tb\nc";
+        QTest::newRow("Windows lines") << "a\r\nb"
+                                       << "a\nb";
+        QTest::newRow("lone carriage return") << "safe\rrm"
+                                              << "safe␍rm";
+        QTest::newRow("escape") << QString("\x1b[31mred") << "␛[31mred";
+        QTest::newRow("null") << QString(QChar(0)) << "␀";
+        QTest::newRow("delete") << QString(QChar(0x7f)) << "␡";
+        QTest::newRow("second control set") << QString(QChar(0x9b)) << "⟨U+009B⟩";
+        QTest::newRow("right-to-left override") << QStringLiteral("a\u202Egpj.exe") << "a⟨U+202E⟩gpj.exe";
+        QTest::newRow("isolate") << QStringLiteral("\u2066x\u2069") << "⟨U+2066⟩x⟨U+2069⟩";
+        QTest::newRow("zero width space") << QStringLiteral("a\u200Bb") << "a⟨U+200B⟩b";
+        QTest::newRow("tag characters") << QStringLiteral("a\U000E0041") << "a⟨U+E0041⟩";
+        QTest::newRow("line separator") << QStringLiteral("a\u2028b") << "a\nb";
+        QTest::newRow("half a pair") << QString(QChar(0xd83d)) << "⟨U+D83D⟩";
+        QTest::newRow("emoji with joiners stays") << QStringLiteral("👩‍💻") << QStringLiteral("👩‍💻");
+        QTest::newRow("Persian joiner stays")
+            << QStringLiteral("می‌خواهم") << QStringLiteral("می‌خواهم");
+        QTest::newRow("markup is only text") << "<b>x</b>"
+                                             << "<b>x</b>";
+    }
+
+    void shows()
+    {
+        QFETCH(QString, text);
+        QFETCH(QString, shown);
+        QCOMPARE(VisibleText::of(text), shown);
+    }
+
+    void piecesGiveTheSameAsTheWhole()
+    {
+        const QString text = QStringLiteral("one\r\ntwo\rthree\r\n\r\nfour\r");
+        for (qsizetype cut = 0; cut <= text.size(); ++cut) {
+            VisibleText visible;
+            QString shown = visible.add(text.left(cut));
+            shown += visible.add(text.mid(cut));
+            shown += visible.end();
+            QCOMPARE(shown, VisibleText::of(text));
+        }
+    }
+
+    void sentences()
+    {
+        QCOMPARE(asSentence("the file ends early"), "The file ends early.");
+        QCOMPARE(asSentence("Is it?"), "Is it?");
+        QCOMPARE(asSentence(""), "");
+    }
+};
+
+QTEST_GUILESS_MAIN(TestVisibleText)
+#include "tst_visible_text.moc"

@@ -1,0 +1,262 @@
+#include "tests/support/fake_engine.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <sstream>
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double milliseconds(Clock::duration duration)
+{
+    return std::chrono::duration<double, std::milli>(duration).count();
+}
+
+/// Sleeps until then, or until the stop: false.
+bool sleep_until(Clock::time_point then, const std::stop_token& stop)
+{
+    if (stop.stop_requested())
+        return false;
+    if (then <= Clock::now())
+        return true;
+    std::mutex mutex;
+    std::condition_variable_any changed;
+    std::unique_lock lock(mutex);
+    changed.wait_until(lock, stop, then, [] { return false; });
+    return !stop.stop_requested();
+}
+
+int words_in(std::string_view text)
+{
+    std::istringstream stream{std::string(text)};
+    std::string word;
+    int count = 0;
+    while (stream >> word)
+        ++count;
+    return count;
+}
+
+int tokens_of(const engine::Request& request)
+{
+    int tokens = words_in(request.raw_prompt);
+    for (const engine::Message& message : request.messages)
+        tokens += words_in(message.text) + 4;  // the template's share
+    return tokens;
+}
+
+}  // namespace
+
+FakeScript::Settings FakeScript::settings() const
+{
+    const std::lock_guard lock(mutex_);
+    return settings_;
+}
+
+std::vector<engine::Request> FakeScript::requests() const
+{
+    const std::lock_guard lock(mutex_);
+    return requests_;
+}
+
+std::vector<engine::LoadRequest> FakeScript::loads() const
+{
+    const std::lock_guard lock(mutex_);
+    return loads_;
+}
+
+int FakeScript::live_engines() const
+{
+    const std::lock_guard lock(mutex_);
+    return live_engines_;
+}
+
+int FakeScript::stopped_turns() const
+{
+    const std::lock_guard lock(mutex_);
+    return stopped_turns_;
+}
+
+engine::ModelInfo FakeScript::model(const std::filesystem::path& path) const
+{
+    const Settings now = settings();
+    engine::ModelInfo info;
+    info.path = path;
+    info.name = path.stem().string();
+    info.architecture = "llama";
+    info.quantization = "Q4_K_M";
+    info.parameters = 1'235'814'432;
+    info.file_bytes = 807'694'464;
+    info.weight_bytes = 799'862'912;
+    info.context_tokens = now.context_tokens;
+    info.layers = 16;
+    info.heads = 32;
+    info.kv_heads = 8;
+    info.kv_bytes_per_token_f16 = 32768;
+    info.has_chat_template = now.has_chat_template;
+    info.runnable = now.runnable;
+    if (!now.runnable)
+        info.obstacle = "this version cannot run the architecture 'mamba'";
+    return info;
+}
+
+FakeEngine::FakeEngine(std::shared_ptr<FakeScript> script)
+    : script_(std::move(script))
+{
+    const std::lock_guard lock(script_->mutex_);
+    ++script_->live_engines_;
+}
+
+FakeEngine::~FakeEngine()
+{
+    const std::lock_guard lock(script_->mutex_);
+    --script_->live_engines_;
+}
+
+engine::Result<engine::ModelInfo> FakeEngine::load(const engine::LoadRequest& request, const engine::Listener& listener,
+                                                   std::stop_token stop)
+{
+    unload();
+    {
+        const std::lock_guard lock(script_->mutex_);
+        script_->loads_.push_back(request);
+    }
+    const FakeScript::Settings settings = script_->settings();
+    engine::ModelInfo info = script_->model(request.model);
+    constexpr int kSteps = 50;
+    const auto start = Clock::now();
+    for (int step = 1; step <= kSteps; ++step) {
+        if (!sleep_until(start + settings.load * step / kSteps, stop))
+            return engine::fail(engine::Error::Code::Cancelled, "loading was cancelled");
+        if (settings.load_error && step == kSteps / 2)
+            return tl::unexpected(*settings.load_error);
+        if (listener.on_load)
+            listener.on_load({info.file_bytes * step / kSteps, info.file_bytes});
+    }
+    info.context_in_use = request.context_tokens > 0 ? request.context_tokens : settings.context_tokens;
+    loaded_ = true;
+    return info;
+}
+
+void FakeEngine::unload()
+{
+    loaded_ = false;
+}
+
+engine::Result<engine::SequenceId> FakeEngine::create_sequence()
+{
+    if (!loaded_)
+        return engine::fail(engine::Error::Code::NotLoaded, "no model is loaded");
+    return next_sequence_++;
+}
+
+engine::Result<engine::SequenceId> FakeEngine::branch(engine::SequenceId, int)
+{
+    return create_sequence();
+}
+
+void FakeEngine::end_sequence(engine::SequenceId) {}
+
+engine::Result<engine::Turn> FakeEngine::generate(engine::SequenceId, const engine::Request& request,
+                                                  const engine::Listener& listener, std::stop_token stop)
+{
+    {
+        const std::lock_guard lock(script_->mutex_);
+        script_->requests_.push_back(request);
+    }
+    const FakeScript::Settings settings = script_->settings();
+    const auto asked = Clock::now();
+
+    engine::Turn turn;
+    engine::Telemetry& frame = turn.telemetry;
+    frame.phase = engine::Phase::Prefill;
+    frame.context_limit = settings.context_tokens;
+    frame.prompt_tokens = tokens_of(request);
+    frame.context_tokens = std::min(frame.prompt_tokens, frame.context_limit);
+    const auto cancelled = [&] {
+        const std::lock_guard lock(script_->mutex_);
+        ++script_->stopped_turns_;
+        turn.reason = engine::StopReason::Cancelled;
+        return turn;
+    };
+    if (frame.prompt_tokens > frame.context_limit)
+        return engine::fail(engine::Error::Code::ContextFull, "the conversation is longer than the context holds");
+    if (listener.on_prompt)
+        listener.on_prompt({.total_tokens = frame.prompt_tokens, .messages = {}, .dropped_messages = {}});
+    if (listener.on_telemetry)
+        listener.on_telemetry(frame);
+    if (settings.warning && listener.on_event)
+        listener.on_event({.kind = engine::Event::Kind::Warning, .sentence = *settings.warning});
+    if (!sleep_until(asked + settings.prefill, stop))
+        return cancelled();
+    frame.prefilled_tokens = frame.prompt_tokens;
+    frame.phase = engine::Phase::Decode;
+
+    const auto first = Clock::now();
+    for (const std::string& word : settings.words) {
+        if (settings.generate_error && frame.generated_tokens == settings.tokens_before_error)
+            return tl::unexpected(*settings.generate_error);
+        if (frame.context_tokens == frame.context_limit) {
+            turn.reason = engine::StopReason::ContextFull;
+            return turn;
+        }
+        if (request.max_tokens >= 0 && frame.generated_tokens >= request.max_tokens) {
+            turn.reason = engine::StopReason::MaxTokens;
+            return turn;
+        }
+        if (!sleep_until(first + settings.per_token * frame.generated_tokens, stop))
+            return cancelled();
+        ++frame.generated_tokens;
+        ++frame.context_tokens;
+        if (!frame.ttft_ms)
+            frame.ttft_ms = milliseconds(Clock::now() - asked);
+        else
+            frame.decode_tokens_per_s = 1000 * (frame.generated_tokens - 1) / milliseconds(Clock::now() - first);
+        turn.text += word;
+        if (listener.on_text)
+            listener.on_text(word);
+        if (listener.on_telemetry)
+            listener.on_telemetry(frame);
+    }
+    frame.phase = engine::Phase::Idle;
+    return turn;
+}
+
+engine::Result<int> FakeEngine::count_tokens(std::string_view text) const
+{
+    if (!loaded_)
+        return engine::fail(engine::Error::Code::NotLoaded, "no model is loaded");
+    return words_in(text);
+}
+
+std::uint64_t FakeEngine::post(engine::Command)
+{
+    std::uint64_t id = 0;
+    {
+        const std::lock_guard lock(posted_mutex_);
+        id = ++last_command_;
+        posted_.push_back(id);
+    }
+    if (on_posted)
+        on_posted();
+    return id;
+}
+
+void FakeEngine::poll(const engine::Listener& listener)
+{
+    std::deque<std::uint64_t> done;
+    {
+        const std::lock_guard lock(posted_mutex_);
+        done.swap(posted_);
+    }
+    for (const std::uint64_t id : done)
+        if (listener.on_event)
+            listener.on_event({.kind = engine::Event::Kind::CommandDone, .command = id, .sentence = {}});
+}
+
+engine::Result<engine::ModelInfo> inspect_fake(const FakeScript& script, const std::filesystem::path& path)
+{
+    if (path.string().find("broken") != std::string::npos)
+        return engine::fail(engine::Error::Code::BadFile, "the file ends inside the GGUF header");
+    return script.model(path);
+}

@@ -1,0 +1,89 @@
+// An engine without a model: for tests, and for work on the window.
+#pragma once
+
+#include "engine/engine.h"
+
+#include <chrono>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+/// What the fake engine says and does. Shared with the test, which may change it between calls; guarded by a mutex,
+/// since the engine reads it on its own thread.
+class FakeScript
+{
+public:
+    struct Settings {
+        std::vector<std::string> words = {"one ", "two ", "three"};  // a token each
+        std::chrono::microseconds per_token{0};
+        std::chrono::microseconds prefill{0};
+        std::chrono::microseconds load{0};
+        int context_tokens = 2048;
+        std::optional<engine::Error> load_error;
+        std::optional<engine::Error> generate_error;
+        int tokens_before_error = 0;
+        std::optional<std::string> warning;  // sent as an event before the first token
+        bool has_chat_template = true;
+        bool runnable = true;
+    };
+
+    Settings settings() const;
+    template <class Change>
+    void change(Change&& change_settings)
+    {
+        const std::lock_guard lock(mutex_);
+        change_settings(settings_);
+    }
+
+    // What the engine was asked for, in order.
+    std::vector<engine::Request> requests() const;
+    std::vector<engine::LoadRequest> loads() const;
+    int live_engines() const;
+    int stopped_turns() const;
+
+    engine::ModelInfo model(const std::filesystem::path& path) const;
+
+private:
+    friend class FakeEngine;
+    mutable std::mutex mutex_;
+    Settings settings_;
+    std::vector<engine::Request> requests_;
+    std::vector<engine::LoadRequest> loads_;
+    int live_engines_ = 0;
+    int stopped_turns_ = 0;
+};
+
+/// Speaks its script, one word per token, at the pace it is told; stops within a token.
+class FakeEngine : public engine::Engine
+{
+public:
+    explicit FakeEngine(std::shared_ptr<FakeScript> script);
+    ~FakeEngine() override;
+
+    engine::Result<engine::ModelInfo> load(const engine::LoadRequest& request, const engine::Listener& listener,
+                                           std::stop_token stop) override;
+    void unload() override;
+    bool loaded() const override { return loaded_; }
+    engine::Result<engine::SequenceId> create_sequence() override;
+    engine::Result<engine::SequenceId> branch(engine::SequenceId from, int tokens) override;
+    void end_sequence(engine::SequenceId sequence) override;
+    engine::Result<engine::Turn> generate(engine::SequenceId sequence, const engine::Request& request,
+                                          const engine::Listener& listener, std::stop_token stop) override;
+    engine::Result<int> count_tokens(std::string_view text) const override;
+    std::uint64_t post(engine::Command command) override;
+    void poll(const engine::Listener& listener) override;
+
+private:
+    std::shared_ptr<FakeScript> script_;
+    bool loaded_ = false;
+    engine::SequenceId next_sequence_ = 1;
+    std::mutex posted_mutex_;
+    std::deque<std::uint64_t> posted_;
+    std::uint64_t last_command_ = 0;
+};
+
+/// Reads no file: any path that ends in .gguf and does not hold the word "broken" is the script's model.
+engine::Result<engine::ModelInfo> inspect_fake(const FakeScript& script, const std::filesystem::path& path);

@@ -1,0 +1,73 @@
+// The window on the fake engine, for work on its looks: needs no model, any FILE.gguf will do.
+// SPILLWAY_FAKE: a comma-separated list of full, error, slow-load, base, failing-load, warning, slow.
+#include "app/command_line.h"
+#include "app/log.h"
+#include "app/program.h"
+#include "tests/support/fake_engine.h"
+
+#include <QApplication>
+
+#include <sstream>
+
+namespace {
+
+std::vector<std::string> longText(int paragraphs)
+{
+    const char* const sentences[] = {
+        "A spillway lets the water that a reservoir cannot hold run off in a controlled way, so that the dam stands.",
+        "The oldest blocks of the cache leave first; the newest stay where attention over them is fastest.",
+        "Nothing is cut away silently, and every byte that moves is counted and shown.",
+        "What follows costs bandwidth rather than memory, and that trade is yours to steer.",
+    };
+    std::vector<std::string> words;
+    for (int paragraph = 0; paragraph < paragraphs; ++paragraph) {
+        for (int i = 0; i < 4; ++i) {
+            std::istringstream stream(sentences[(paragraph + i) % 4]);
+            for (std::string word; stream >> word;)
+                words.push_back(word + " ");
+        }
+        words.back() += "\n\n";
+    }
+    return words;
+}
+
+void apply(const QStringList& wishes, FakeScript& script)
+{
+    using namespace std::chrono_literals;
+    script.change([&](FakeScript::Settings& settings) {
+        settings.words = longText(wishes.contains("long") ? 250 : 3);
+        settings.per_token = wishes.contains("slow") ? 120ms : 12ms;
+        settings.prefill = 600ms;
+        settings.load = wishes.contains("slow-load") ? 30s : 1s;
+        settings.has_chat_template = !wishes.contains("base");
+        settings.context_tokens = wishes.contains("full") ? 100 : 131072;
+        if (wishes.contains("failing-load"))
+            settings.load_error = {engine::Error::Code::NoMemory,
+                                   "the model needs 4.1 GB of memory and 2.3 GB are free"};
+        if (wishes.contains("error")) {
+            settings.generate_error = {engine::Error::Code::CannotRead,
+                                       "the model file was cut off while it was in use"};
+            settings.tokens_before_error = 20;
+        }
+        if (wishes.contains("warning"))
+            settings.warning = "this file names the unknown tokenizer pattern 'x'; the default is used";
+    });
+}
+
+}  // namespace
+
+int main(int argc, char* argv[])
+{
+    QApplication application(argc, argv);
+    QApplication::setApplicationName(QStringLiteral("spillway-offline"));
+    const CommandLine commandLine = CommandLine::parse(QApplication::arguments());
+    startLog();
+    Program::prepare();
+
+    auto script = std::make_shared<FakeScript>();
+    apply(qEnvironmentVariable("SPILLWAY_FAKE").split(','), *script);
+    Program program(
+        commandLine, [script] { return std::make_unique<FakeEngine>(script); },
+        [script](const std::filesystem::path& path) { return inspect_fake(*script, path); });
+    return program.open() ? QApplication::exec() : 1;
+}

@@ -1,0 +1,71 @@
+// The bar on top: which model is open, and what concerns the whole window.
+import QtQuick
+import QtQuick.Layouts
+import Spillway.App
+import Spillway.Ui.Components
+import Spillway.Ui.Models
+import Spillway.Ui.Theme
+
+Rectangle {
+    id: root
+
+    required property ModelController models
+    required property ChatController chat
+    required property SettingsController settings
+
+    signal openRequested
+    signal newRequested
+
+    readonly property var themes: [
+        { icon: "qrc:/icons/system.svg", name: qsTr("Theme: as the desktop") },
+        { icon: "qrc:/icons/light.svg", name: qsTr("Theme: light") },
+        { icon: "qrc:/icons/dark.svg", name: qsTr("Theme: dark") }
+    ]
+
+    implicitHeight: Theme.topBarHeight
+    color: Theme.ground
+
+    Accessible.role: Accessible.ToolBar
+    Accessible.name: qsTr("Model and window")
+
+    RowLayout {
+        anchors.fill: parent
+        anchors.leftMargin: Theme.gapLarge
+        anchors.rightMargin: Theme.gap
+        spacing: Theme.gapSmall
+
+        ModelBadge {
+            objectName: "modelBadge"
+            Layout.fillWidth: true
+            models: root.models
+        }
+        ActionButton {
+            objectName: "openButton"
+            visible: root.models.current.known || root.chat.messages.count > 0
+            text: qsTr("Open…")
+            Accessible.name: qsTr("Open a model")
+            icon.source: "qrc:/icons/open.svg"
+            onClicked: root.openRequested()
+        }
+        IconButton {
+            objectName: "newButton"
+            name: qsTr("New conversation")
+            shortcutText: "Ctrl+N"
+            source: "qrc:/icons/new.svg"
+            enabled: root.chat.messages.count > 0
+            onClicked: root.newRequested()
+        }
+        IconButton {
+            objectName: "themeButton"
+            name: root.themes[root.settings.theme].name
+            source: root.themes[root.settings.theme].icon
+            onClicked: root.settings.theme = (root.settings.theme + 1) % 3
+        }
+    }
+    Rectangle {
+        anchors.bottom: parent.bottom
+        width: parent.width
+        height: 1
+        color: Theme.border
+    }
+}

@@ -1,0 +1,131 @@
+// The conversation: what was said, what is being opened, what went wrong, and where to type.
+import QtQuick
+import QtQuick.Layouts
+import Spillway.App
+import Spillway.Ui.Components
+import Spillway.Ui.Models
+import Spillway.Ui.Monitor
+import Spillway.Ui.Theme
+
+FocusScope {
+    id: root
+
+    required property ChatController chat
+    required property ModelController models
+
+    signal openRequested
+    signal newRequested
+
+    readonly property bool opening: models.phase !== ModelController.Idle
+    readonly property bool blank: chat.messages.count === 0
+    readonly property int columnWidth: Math.min(Theme.columnWidth, width - 2 * Theme.gapLarge)
+
+    function takeFocus() {
+        if (opening)
+            card.takeFocus();
+        else if (blank && !models.current.known)
+            empty.takeFocus();
+        else
+            composer.takeFocus();
+    }
+
+    onOpeningChanged: takeFocus()
+    Component.onCompleted: takeFocus()
+
+    Connections {
+        target: root.models
+
+        function onPhaseChanged() {
+            root.takeFocus();
+        }
+    }
+
+    ColumnLayout {
+        anchors.fill: parent
+        spacing: 0
+
+        Item {
+            Layout.fillWidth: true
+            Layout.fillHeight: true
+
+            MessageList {
+                id: list
+
+                objectName: "messageList"
+                anchors.fill: parent
+                visible: !root.blank
+                chat: root.chat
+                columnWidth: root.columnWidth
+                onNewRequested: root.newRequested()
+            }
+            EmptyState {
+                id: empty
+
+                objectName: "emptyState"
+                anchors.centerIn: parent
+                width: root.columnWidth
+                visible: root.blank && !root.opening && !root.models.current.known
+                onOpenRequested: root.openRequested()
+            }
+            ReadyState {
+                objectName: "readyState"
+                anchors.centerIn: parent
+                width: root.columnWidth
+                visible: root.blank && !root.opening && root.models.current.known
+                facts: root.models.current
+                continuesText: root.chat.continuesText
+            }
+        }
+
+        ColumnLayout {
+            Layout.alignment: Qt.AlignHCenter
+            Layout.preferredWidth: root.columnWidth
+            Layout.maximumWidth: root.columnWidth
+            Layout.bottomMargin: 12
+            spacing: Theme.gapSmall
+
+            ModelCard {
+                id: card
+
+                objectName: "modelCard"
+                Layout.fillWidth: true
+                visible: root.opening
+                models: root.models
+                answering: root.chat.busy
+            }
+            Notice {
+                objectName: "modelError"
+                Layout.fillWidth: true
+                visible: root.models.error !== ""
+                sentence: root.models.error
+                actionText: root.models.canRetry && !root.opening ? qsTr("Try again") : ""
+                onActionRequested: root.models.retry()
+                onDismissRequested: root.models.dismissError()
+            }
+            Notice {
+                objectName: "warnings"
+                Layout.fillWidth: true
+                visible: root.chat.warnings !== ""
+                kind: Notice.Warning
+                sentence: root.chat.warnings
+                onDismissRequested: root.chat.dismissWarnings()
+            }
+            Composer {
+                id: composer
+
+                objectName: "composer"
+                Layout.fillWidth: true
+                chat: root.chat
+                modelName: root.models.current.name
+                onSent: list.followAnswer()
+            }
+            StatusLine {
+                objectName: "statusLine"
+                Layout.fillWidth: true
+                Layout.leftMargin: Theme.gapSmall
+                Layout.rightMargin: Theme.gapSmall
+                chat: root.chat
+            }
+        }
+    }
+}

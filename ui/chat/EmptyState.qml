@@ -1,0 +1,70 @@
+// The page before any model is open: what can be opened, and how.
+import QtQuick
+import QtQuick.Layouts
+import Spillway.Ui.Components
+import Spillway.Ui.Theme
+
+ColumnLayout {
+    id: root
+
+    signal openRequested
+
+    function takeFocus() {
+        openButton.forceActiveFocus(Qt.OtherFocusReason);
+    }
+
+    spacing: Theme.gap
+
+    Image {
+        Layout.alignment: Qt.AlignHCenter
+        source: "qrc:/icons/spillway.svg"
+        sourceSize.width: 72
+        sourceSize.height: 72
+        Accessible.ignored: true
+    }
+    Text {
+        Layout.fillWidth: true
+        Layout.topMargin: Theme.gapSmall
+        horizontalAlignment: Text.AlignHCenter
+        text: qsTr("Talk to a model on your own computer")
+        textFormat: Text.PlainText
+        wrapMode: Text.Wrap
+        font.pixelSize: Theme.sizeHero
+        font.weight: Font.DemiBold
+        color: Theme.text
+    }
+    Text {
+        Layout.fillWidth: true
+        Layout.maximumWidth: 520
+        Layout.alignment: Qt.AlignHCenter
+        horizontalAlignment: Text.AlignHCenter
+        text: qsTr("Spillway runs GGUF models: Llama, Mistral, Qwen, Gemma, Phi, gpt-oss and their kin. Nothing you type leaves this machine.")
+        textFormat: Text.PlainText
+        wrapMode: Text.Wrap
+        font.pixelSize: Theme.sizeBody
+        lineHeight: Theme.lineHeight
+        color: Theme.textMuted
+    }
+    ActionButton {
+        id: openButton
+
+        objectName: "openModel"
+        Layout.alignment: Qt.AlignHCenter
+        Layout.topMargin: Theme.gapSmall
+        implicitHeight: 48
+        leftPadding: Theme.gapLarge
+        rightPadding: Theme.gapLarge
+        primary: true
+        text: qsTr("Open a model")
+        icon.source: "qrc:/icons/open.svg"
+        onClicked: root.openRequested()
+        Keys.onReturnPressed: clicked()
+    }
+    Text {
+        Layout.alignment: Qt.AlignHCenter
+        text: qsTr("or drop a .gguf file here  ·  Ctrl+O")
+        textFormat: Text.PlainText
+        font.pixelSize: Theme.sizeSmall
+        color: Theme.textMuted
+    }
+}

@@ -1,0 +1,113 @@
+// The messages. Stays at the newest text until the user scrolls away from it.
+pragma ComponentBehavior: Bound
+
+import QtQuick
+import QtQuick.Controls
+import Spillway.App
+import Spillway.Ui.Components
+import Spillway.Ui.Theme
+
+FocusScope {
+    id: root
+
+    required property ChatController chat
+    required property int columnWidth
+
+    readonly property bool atLatest: view.pinned
+
+    signal newRequested
+
+    function followAnswer() {
+        view.pinned = true;
+        view.toLatest();
+    }
+
+    ListView {
+        id: view
+
+        property bool pinned: true
+
+        function nearEnd(): bool {
+            return contentY + height >= originY + contentHeight - 24;
+        }
+        function toLatest() {
+            if (count > 0)
+                positionViewAtEnd();
+        }
+        function scroll(distance: real) {
+            const lowest = Math.max(originY, originY + contentHeight - height);
+            contentY = Math.max(originY, Math.min(lowest, contentY + distance));
+            pinned = nearEnd();
+        }
+
+        objectName: "messageView"
+        anchors.fill: parent
+        topMargin: Theme.gapLarge
+        bottomMargin: Theme.gapLarge
+        clip: true
+        spacing: Theme.gapLarge
+        reuseItems: false
+        boundsBehavior: Flickable.StopAtBounds
+        activeFocusOnTab: true
+        model: root.chat.messages
+
+        // The user moves the view: by wheel, finger or bar. Everything else that moves it is the text growing.
+        onContentYChanged: {
+            if (moving || bar.pressed)
+                pinned = nearEnd();
+        }
+        onContentHeightChanged: {
+            if (pinned)
+                follow.start();
+        }
+        onHeightChanged: {
+            if (pinned)
+                follow.start();
+        }
+
+        Keys.onUpPressed: scroll(-60)
+        Keys.onDownPressed: scroll(60)
+        Keys.onPressed: event => {
+            switch (event.key) {
+            case Qt.Key_PageUp: scroll(-0.9 * height); break;
+            case Qt.Key_PageDown: scroll(0.9 * height); break;
+            case Qt.Key_Home: scroll(-contentHeight - height); break;
+            case Qt.Key_End: root.followAnswer(); break;
+            default: return;
+            }
+            event.accepted = true;
+        }
+
+        Accessible.role: Accessible.List
+        Accessible.name: qsTr("Conversation")
+
+        delegate: MessageDelegate {
+            width: view.width
+            chat: root.chat
+            columnWidth: root.columnWidth
+            last: index === view.count - 1
+            onNewRequested: root.newRequested()
+        }
+
+        ScrollBar.vertical: ThinScrollBar { id: bar }
+
+        // Once per frame, however many blocks have grown.
+        Timer {
+            id: follow
+            interval: 0
+            onTriggered: view.toLatest()
+        }
+    }
+
+    IconButton {
+        objectName: "latestButton"
+        anchors.bottom: parent.bottom
+        anchors.bottomMargin: Theme.gapSmall
+        anchors.horizontalCenter: parent.horizontalCenter
+        visible: !view.pinned
+        name: qsTr("Jump to the latest")
+        source: "qrc:/icons/latest.svg"
+        filled: true
+        onClicked: root.followAnswer()
+    }
+}

@@ -1,0 +1,55 @@
+// A button with a picture only; its name is read aloud and shown as a tip.
+import QtQuick
+import QtQuick.Controls
+import Spillway.Ui.Theme
+
+AbstractButton {
+    id: root
+
+    required property string name
+    required property url source
+    property string shortcutText: ""
+    property bool filled: false
+    property int size: Theme.controlHeight
+    property int pictureSize: 20
+
+    implicitWidth: size
+    implicitHeight: size
+    hoverEnabled: true
+    opacity: enabled ? 1 : 0.4
+
+    Accessible.role: Accessible.Button
+    Accessible.name: root.name
+    Accessible.onPressAction: root.clicked()
+
+    background: Rectangle {
+        radius: root.filled ? height / 2 : Theme.radiusSmall
+        color: root.filled ? (root.hovered || root.down ? Theme.accentHover : Theme.accent)
+                           : (root.hovered || root.down ? Theme.hover : "transparent")
+
+        Behavior on color { ColorAnimation { duration: Theme.fast } }
+
+        FocusRing { visible: root.visualFocus }
+    }
+
+    contentItem: Item {
+        Button {
+            anchors.centerIn: parent
+            padding: 0
+            focusPolicy: Qt.NoFocus
+            enabled: false
+            background: null
+            display: AbstractButton.IconOnly
+            icon.source: root.source
+            icon.width: root.pictureSize
+            icon.height: root.pictureSize
+            icon.color: root.filled ? Theme.accentInk : Theme.textMuted
+            Accessible.ignored: true
+        }
+    }
+
+    Tip {
+        visible: (root.hovered || root.visualFocus) && !root.down
+        text: root.shortcutText === "" ? root.name : root.name + "  " + root.shortcutText
+    }
+}

@@ -1,0 +1,46 @@
+// One live number with its name.
+import QtQuick
+import Spillway.Ui.Components
+import Spillway.Ui.Theme
+
+Item {
+    id: root
+
+    required property string label
+    required property string value
+    property string explanation: ""
+
+    implicitWidth: row.implicitWidth
+    implicitHeight: row.implicitHeight
+
+    Accessible.role: Accessible.StaticText
+    Accessible.name: root.label + ": " + root.value
+    Accessible.description: root.explanation
+
+    Row {
+        id: row
+
+        spacing: 6
+
+        Text {
+            text: root.label
+            textFormat: Text.PlainText
+            font.pixelSize: Theme.sizeSmall
+            color: Theme.textMuted
+            Accessible.ignored: true
+        }
+        Text {
+            text: root.value
+            textFormat: Text.PlainText
+            font.pixelSize: Theme.sizeSmall
+            font.weight: Font.Medium
+            color: Theme.text
+            Accessible.ignored: true
+        }
+    }
+    HoverHandler { id: hover }
+    Tip {
+        visible: hover.hovered && root.explanation !== ""
+        text: root.explanation
+    }
+}

@@ -1,0 +1,59 @@
+// The line of numbers below the conversation: what the engine does now, how fast, and how full the context is.
+import QtQuick
+import QtQuick.Layouts
+import Spillway.App
+import Spillway.Ui.Theme
+
+RowLayout {
+    id: root
+
+    required property ChatController chat
+
+    readonly property LatestTelemetry numbers: chat.telemetry
+
+    function phase(): string {
+        switch (chat.state) {
+        case ChatController.Reading:
+            return numbers.promptTokens > 0
+                ? qsTr("Reading %1 of %2 tokens").arg(Format.count(numbers.readTokens)).arg(Format.count(numbers.promptTokens))
+                : qsTr("Reading");
+        case ChatController.Answering:
+            return qsTr("Answering");
+        case ChatController.Stopping:
+            return qsTr("Stopping");
+        default:
+            return "";
+        }
+    }
+
+    implicitHeight: 24
+    spacing: Theme.gapLarge
+
+    Reading {
+        objectName: "ttft"
+        label: qsTr("First token")
+        value: Format.milliseconds(root.numbers.ttftMs)
+        explanation: qsTr("Time from sending to the first word (TTFT)")
+    }
+    Reading {
+        objectName: "tps"
+        label: qsTr("Speed")
+        value: Format.tokensPerSecond(root.numbers.tokensPerSecond)
+        explanation: qsTr("Tokens written per second (TPS)")
+    }
+    Text {
+        objectName: "phase"
+        Layout.fillWidth: true
+        text: root.phase()
+        textFormat: Text.PlainText
+        elide: Text.ElideRight
+        font.pixelSize: Theme.sizeSmall
+        color: Theme.textMuted
+    }
+    ContextMeter {
+        objectName: "contextMeter"
+        visible: root.numbers.contextLimit > 0
+        tokens: root.numbers.contextTokens
+        limit: root.numbers.contextLimit
+    }
+}

@@ -1,0 +1,67 @@
+// Numbers as people read them, in the user's language.
+pragma Singleton
+
+import QtQuick
+
+QtObject {
+    id: root
+
+    readonly property string unknown: "–"
+
+    // One more part of a line of facts.
+    function also(parts: string, part: string): string {
+        return parts === "" ? part : parts + "  ·  " + part;
+    }
+
+    function number(value: real, decimals: int): string {
+        return Number(value).toLocaleString(Qt.locale(), "f", decimals);
+    }
+
+    function count(value: real): string {
+        return number(value, 0);
+    }
+
+    // 260, 3.2 K, 1.24 B: parameters
+    function compact(value: real): string {
+        const units = [[1e12, "T"], [1e9, "B"], [1e6, "M"], [1e3, "K"]];
+        for (const [size, unit] of units) {
+            if (value >= size)
+                return three(value / size) + " " + unit;
+        }
+        return count(value);
+    }
+
+    // File sizes as desktops give them: powers of 1000.
+    function bytes(value: real): string {
+        const units = [[1e12, "TB"], [1e9, "GB"], [1e6, "MB"], [1e3, "kB"]];
+        for (const [size, unit] of units) {
+            if (value >= size)
+                return three(value / size) + " " + unit;
+        }
+        return qsTr("%1 B").arg(count(value));
+    }
+
+    function milliseconds(value: var): string {
+        if (value === undefined)
+            return unknown;
+        return value < 9995 ? qsTr("%1 ms").arg(three(value)) : qsTr("%1 s").arg(three(value / 1000));
+    }
+
+    function tokensPerSecond(value: var): string {
+        return value === undefined ? unknown : qsTr("%1 tok/s").arg(three(value));
+    }
+
+    function percent(part: real, whole: real): string {
+        return whole > 0 ? qsTr("%1 %").arg(count(Math.floor(100 * part / whole))) : unknown;
+    }
+
+    // Three digits that count; whole numbers beyond.
+    function three(value: real): string {
+        if (value >= 99.95)
+            return number(value, 0);
+        const decimals = value >= 9.995 ? 1 : 2;
+        const text = number(value, decimals);
+        const point = Qt.locale().decimalPoint;
+        return text.indexOf(point) < 0 ? text : text.replace(/0+$/, "").replace(new RegExp("\\" + point + "$"), "");
+    }
+}

@@ -1,0 +1,52 @@
+// Colours, distances and sizes of the whole window. Text on its ground keeps a contrast of 4.5 to 1 or more (tested).
+pragma Singleton
+
+import QtQuick
+
+QtObject {
+    id: root
+
+    property bool dark: false // set once, by Main
+
+    // ---- colours ----
+    readonly property color ground: dark ? "#15181b" : "#fafaf8"
+    readonly property color raised: dark ? "#1d2125" : "#ffffff"   // cards, composer
+    readonly property color sunken: dark ? "#24292e" : "#f0f1ee"   // the user's words, tracks
+    readonly property color hover: dark ? "#2a3036" : "#e9ebe8"
+    readonly property color border: dark ? "#31383e" : "#dfe2de"
+    readonly property color borderStrong: dark ? "#46505a" : "#c3c9c5"
+    readonly property color text: dark ? "#e7eaec" : "#1c2124"
+    readonly property color textMuted: dark ? "#a2acb4" : "#5a656b"
+    readonly property color accent: dark ? "#56bcc2" : "#0b6e75"
+    readonly property color accentHover: dark ? "#6fcbd0" : "#095b61"
+    readonly property color accentInk: dark ? "#0c1416" : "#ffffff"
+    readonly property color warning: dark ? "#e0b054" : "#8a5a00"
+    readonly property color warningGround: dark ? "#2b2619" : "#fdf5e3"
+    readonly property color danger: dark ? "#f08a80" : "#b3261e"
+    readonly property color dangerGround: dark ? "#2e1f1e" : "#fdf0ee"
+    readonly property color selection: dark ? "#2c5b60" : "#bfe3e5"
+
+    // ---- distances: multiples of 4 ----
+    readonly property int gapTiny: 4
+    readonly property int gapSmall: 8
+    readonly property int gap: 16
+    readonly property int gapLarge: 24
+    readonly property int gapHuge: 40
+
+    readonly property int columnWidth: 760 // of the conversation: about 90 characters a line
+    readonly property int topBarHeight: 60
+    readonly property int controlHeight: 36
+    readonly property int radiusSmall: 8
+    readonly property int radius: 12
+    readonly property int radiusLarge: 18
+
+    // ---- type, in pixels ----
+    readonly property string family: "Inter"
+    readonly property int sizeSmall: 13
+    readonly property int sizeBody: 15
+    readonly property int sizeTitle: 20
+    readonly property int sizeHero: 28
+    readonly property real lineHeight: 1.45
+
+    readonly property int fast: 120 // ms
+}
