@@ -48,6 +48,21 @@ void BlockModel::append(const QString& text)
     closeLastBlockIfLong();
 }
 
+void BlockModel::finish()
+{
+    if (m_blocks.isEmpty())
+        return;
+    QString& block = m_blocks.last();
+    qsizetype size = block.size();
+    while (size > 0 && block[size - 1].isSpace())
+        --size;
+    if (size == block.size())
+        return;
+    block.truncate(size);
+    const QModelIndex last = index(int(m_blocks.size()) - 1);
+    Q_EMIT dataChanged(last, last, {ContentRole});
+}
+
 void BlockModel::closeLastBlockIfLong()
 {
     while (m_blocks.last().size() > kLongBlock) {

@@ -24,6 +24,8 @@ public:
 
     /// Adds text that is fit to be shown. A block that has grown long ends at its next line break.
     void append(const QString& text);
+    /// No more text comes: blank lines at the end are not worth showing.
+    void finish();
 
 private:
     void closeLastBlockIfLong();

@@ -83,6 +83,7 @@ void MessageModel::appendUser(const QString& text)
     Message message{.author = User, .text = text};
     append(std::move(message));
     show(m_messages.back(), VisibleText::of(text));
+    m_messages.back().blocks->finish();
 }
 
 void MessageModel::beginAnswer()
@@ -193,6 +194,7 @@ void MessageModel::settle(Status status, const QString& sentence)
         return;
     Message& answer = m_messages.back();
     show(answer, answer.visible.end());
+    answer.blocks->finish();
     answer.status = status;
     answer.sentence = sentence;
     const QModelIndex last = index(count() - 1);

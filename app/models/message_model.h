@@ -46,6 +46,7 @@ public:
         TtftMsRole,           // undefined: not known
         TokensPerSecondRole,  // undefined: not known
     };
+    Q_ENUM(Role)
 
     explicit MessageModel(QObject* parent = nullptr);
 

@@ -22,7 +22,7 @@ FocusScope {
 
     function takeFocus() {
         if (opening)
-            card.takeFocus();
+            (blank ? card : dockedCard).takeFocus();
         else if (blank && !models.current.known)
             empty.takeFocus();
         else
@@ -75,6 +75,17 @@ FocusScope {
                 facts: root.models.current
                 continuesText: root.chat.continuesText
             }
+
+            ModelCard {
+                id: card
+
+                objectName: "modelCard"
+                anchors.centerIn: parent
+                width: Math.min(implicitWidth, root.columnWidth)
+                visible: root.blank && root.opening
+                models: root.models
+                answering: root.chat.busy
+            }
         }
 
         ColumnLayout {
@@ -85,11 +96,11 @@ FocusScope {
             spacing: Theme.gapSmall
 
             ModelCard {
-                id: card
+                id: dockedCard
 
-                objectName: "modelCard"
+                objectName: "dockedModelCard"
                 Layout.fillWidth: true
-                visible: root.opening
+                visible: !root.blank && root.opening
                 models: root.models
                 answering: root.chat.busy
             }

@@ -56,7 +56,7 @@ Item {
             Layout.alignment: root.mine ? Qt.AlignRight : Qt.AlignLeft
             Layout.fillWidth: !root.mine
             Layout.preferredWidth: root.mine ? Math.min(measure.implicitWidth + 2 * Theme.gap + 1, root.columnWidth * 0.84) : -1
-            Layout.preferredHeight: body.height + (root.mine ? 2 * Theme.gapSmall + 6 : 0)
+            Layout.preferredHeight: body.height + (root.mine ? 2 * Theme.gapSmall : 0)
             visible: root.text !== ""
             radius: Theme.radiusLarge
             color: root.mine ? Theme.sunken : "transparent"
@@ -64,8 +64,8 @@ Item {
             Column {
                 id: body
 
-                anchors.verticalCenter: parent.verticalCenter
                 x: root.mine ? Theme.gap : 0
+                y: root.mine ? Theme.gapSmall + 2 : 0 // the room between lines is below each of them
                 width: parent.width - 2 * x
 
                 Repeater {

@@ -23,6 +23,7 @@ TextEdit {
         TextLayout.setLineHeight(textDocument, 125);
     }
 
+    objectName: "textBlock"
     textFormat: TextEdit.PlainText
     readOnly: true
     selectByMouse: true

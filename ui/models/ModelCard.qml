@@ -24,7 +24,7 @@ Rectangle {
     }
 
     implicitHeight: column.implicitHeight + 2 * Theme.gapLarge
-    implicitWidth: 560
+    implicitWidth: 600
     radius: Theme.radiusLarge
     color: Theme.raised
     border.width: 1
@@ -139,6 +139,7 @@ Rectangle {
 
             ColumnLayout {
                 Layout.fillWidth: true
+                Layout.rightMargin: Theme.gapSmall
                 spacing: Theme.gapTiny
                 visible: !root.offered
 

@@ -26,17 +26,21 @@ RowLayout {
         }
     }
 
+    readonly property bool hasModel: numbers.contextLimit > 0
+
     implicitHeight: 24
     spacing: Theme.gapLarge
 
     Reading {
         objectName: "ttft"
+        visible: root.hasModel
         label: qsTr("First token")
         value: Format.milliseconds(root.numbers.ttftMs)
         explanation: qsTr("Time from sending to the first word (TTFT)")
     }
     Reading {
         objectName: "tps"
+        visible: root.hasModel
         label: qsTr("Speed")
         value: Format.tokensPerSecond(root.numbers.tokensPerSecond)
         explanation: qsTr("Tokens written per second (TPS)")
@@ -52,7 +56,7 @@ RowLayout {
     }
     ContextMeter {
         objectName: "contextMeter"
-        visible: root.numbers.contextLimit > 0
+        visible: root.hasModel
         tokens: root.numbers.contextTokens
         limit: root.numbers.contextLimit
     }

@@ -1,0 +1,124 @@
+#include "tests/ui/bench.h"
+
+#include "tests/ui/accessible_tree.h"
+
+#include <QClipboard>
+#include <QGuiApplication>
+#include <QQuickWindow>
+
+namespace {
+
+std::chrono::microseconds milliseconds(const QVariant& value)
+{
+    return std::chrono::milliseconds(value.toInt());
+}
+
+void apply(const QVariantMap& changes, FakeScript::Settings& settings)
+{
+    const auto with = [&](const char* key, auto&& use) {
+        if (const auto found = changes.find(QLatin1String(key)); found != changes.end())
+            use(*found);
+    };
+    with("text", [&](const QVariant& value) { settings.words = {value.toString().toStdString()}; });
+    with("tokens", [&](const QVariant& value) {
+        settings.words.clear();
+        for (int i = 0; i < value.toInt(); ++i)
+            settings.words.push_back(i % 12 == 11 ? "word\n" : "word ");
+    });
+    with("tokenMs", [&](const QVariant& value) { settings.per_token = milliseconds(value); });
+    with("prefillMs", [&](const QVariant& value) { settings.prefill = milliseconds(value); });
+    with("loadMs", [&](const QVariant& value) { settings.load = milliseconds(value); });
+    with("context", [&](const QVariant& value) { settings.context_tokens = value.toInt(); });
+    with("errorAfter", [&](const QVariant& value) { settings.tokens_before_error = value.toInt(); });
+    with("template", [&](const QVariant& value) { settings.has_chat_template = value.toBool(); });
+    with("runnable", [&](const QVariant& value) { settings.runnable = value.toBool(); });
+    const auto error = [](const QVariant& value) -> std::optional<engine::Error> {
+        if (value.toString().isEmpty())
+            return {};
+        return engine::Error{engine::Error::Code::CannotRead, value.toString().toStdString()};
+    };
+    with("error", [&](const QVariant& value) { settings.generate_error = error(value); });
+    with("loadError", [&](const QVariant& value) { settings.load_error = error(value); });
+    with("warning", [&](const QVariant& value) { settings.warning = value.toString().toStdString(); });
+}
+
+}  // namespace
+
+Bench::Bench()
+    : m_script(std::make_shared<FakeScript>())
+{
+}
+
+Bench::~Bench() = default;
+
+void Bench::reset(const QVariantMap& changes)
+{
+    clear();
+    m_script = std::make_shared<FakeScript>();
+    script(changes);
+    m_settings = std::make_unique<SettingsController>();
+    m_thread = std::make_unique<EngineThread>([this] { return std::make_unique<FakeEngine>(m_script); });
+    m_chat = std::make_unique<ChatController>(*m_thread, engine::Request());
+    m_models = std::make_unique<ModelController>(
+        *m_thread, [script = m_script](const auto& path) { return inspect_fake(*script, path); },
+        engine::LoadRequest());
+    connect(m_models.get(), &ModelController::loadStarted, m_chat.get(), &ChatController::onLoadStarted);
+    connect(m_models.get(), &ModelController::modelReady, m_chat.get(), &ChatController::onModelReady);
+    connect(m_models.get(), &ModelController::modelGone, m_chat.get(), &ChatController::onModelGone);
+    Q_EMIT changed();
+}
+
+void Bench::clear()
+{
+    m_models.reset();
+    m_chat.reset();
+    m_thread.reset();
+    m_settings.reset();
+}
+
+void Bench::script(const QVariantMap& changes)
+{
+    m_script->change([&](FakeScript::Settings& settings) { apply(changes, settings); });
+}
+
+void Bench::openAtOnce(const QString& path)
+{
+    m_models->openAndLoad(path);
+}
+
+int Bench::requestCount() const
+{
+    return int(m_script->requests().size());
+}
+
+QString Bench::lastPrompt() const
+{
+    const auto requests = m_script->requests();
+    if (requests.empty())
+        return {};
+    const engine::Request& last = requests.back();
+    return QString::fromStdString(last.messages.empty() ? last.raw_prompt : last.messages.back().text);
+}
+
+QString Bench::clipboard() const
+{
+    return QGuiApplication::clipboard()->text();
+}
+
+QStringList Bench::controls(QQuickItem* root) const
+{
+    return accessibleControls(root, Naming::All);
+}
+
+QStringList Bench::namelessControls(QQuickItem* root) const
+{
+    return accessibleControls(root, Naming::Nameless);
+}
+
+QString Bench::focusName(QQuickItem* root) const
+{
+    const QQuickItem* item = root->window()->activeFocusItem();
+    while (item && item->objectName().isEmpty())
+        item = item->parentItem();
+    return item ? item->objectName() : QString();
+}

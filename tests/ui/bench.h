@@ -1,0 +1,61 @@
+// What the QML tests hold in their hands: the program's controllers on a fake engine.
+#pragma once
+
+#include "app/controllers/chat_controller.h"
+#include "app/controllers/model_controller.h"
+#include "app/controllers/settings_controller.h"
+#include "app/worker/engine_thread.h"
+#include "tests/support/fake_engine.h"
+
+#include <QObject>
+#include <QQuickItem>
+#include <QVariantMap>
+
+#include <memory>
+
+/// One set of controllers at a time, new for each test, and the script of the engine behind them. UI thread; a
+/// singleton of the module Spillway.Tests.
+class Bench : public QObject
+{
+    Q_OBJECT
+    Q_PROPERTY(ChatController* chat READ chat NOTIFY changed)
+    Q_PROPERTY(ModelController* models READ models NOTIFY changed)
+    Q_PROPERTY(SettingsController* settings READ settings NOTIFY changed)
+
+public:
+    Bench();
+    ~Bench() override;
+
+    ChatController* chat() const { return m_chat.get(); }
+    ModelController* models() const { return m_models.get(); }
+    SettingsController* settings() const { return m_settings.get(); }
+
+    /// New controllers. Keys: tokens, tokenMs, prefillMs, loadMs, context, error, errorAfter, loadError, warning,
+    /// template, runnable, text.
+    Q_INVOKABLE void reset(const QVariantMap& script = {});
+    /// Ends what reset() made; the page that shows it has to be gone.
+    Q_INVOKABLE void clear();
+    /// Changes the script of the engine that runs.
+    Q_INVOKABLE void script(const QVariantMap& changes);
+    Q_INVOKABLE void openAtOnce(const QString& path);
+    Q_INVOKABLE int requestCount() const;
+    Q_INVOKABLE QString lastPrompt() const;
+
+    Q_INVOKABLE QString clipboard() const;
+    /// "Button: Send", one for each control a screen reader finds; hidden ones are not among them.
+    Q_INVOKABLE QStringList controls(QQuickItem* root) const;
+    /// Those that have no name.
+    Q_INVOKABLE QStringList namelessControls(QQuickItem* root) const;
+    /// The item that has the keyboard, by its object name; its parent's where it has none.
+    Q_INVOKABLE QString focusName(QQuickItem* root) const;
+
+Q_SIGNALS:
+    void changed();
+
+private:
+    std::shared_ptr<FakeScript> m_script;
+    std::unique_ptr<SettingsController> m_settings;
+    std::unique_ptr<EngineThread> m_thread;
+    std::unique_ptr<ChatController> m_chat;
+    std::unique_ptr<ModelController> m_models;
+};

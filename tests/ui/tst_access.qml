@@ -1,0 +1,91 @@
+// Everything can be reached by keyboard and has a name that is read aloud.
+import QtQuick
+import QtTest
+import Spillway.App
+import Spillway.Tests
+
+Item {
+    width: 1024
+    height: 640
+
+    WindowCase {
+        name: "Access"
+
+        function tabStops() {
+            let stops = [];
+            for (let i = 0; i < 30; ++i) {
+                const name = Bench.focusName(shell);
+                if (stops.indexOf(name) >= 0)
+                    break;
+                stops.push(name);
+                keyClick(Qt.Key_Tab);
+            }
+            return stops.sort().join(" ");
+        }
+
+        function test_empty() {
+            makeWindow();
+            compare(Bench.namelessControls(shell).join(), "");
+            const controls = Bench.controls(shell).join("\n");
+            for (const name of ["Button: Open a model", "EditableText: Message", "Button: Send"])
+                verify(controls.indexOf(name) >= 0, name + " is not among\n" + controls);
+            compare(tabStops(), "composerField openModel themeButton");
+        }
+
+        function test_conversation() {
+            makeWindow();
+            openModel();
+            ask("hello");
+            tryVerify(() => footer() && footer().visible);
+            type("x");
+            compare(Bench.namelessControls(shell).join(), "");
+            const controls = Bench.controls(shell).join("\n");
+            for (const name of ["Button: Open a model", "Button: New conversation", "List: Conversation",
+                                "Button: Copy the answer", "Button: Answer again", "EditableText: Message",
+                                "Button: Send", "ProgressBar: Context: 8 of 2,048 tokens used"])
+                verify(controls.indexOf(name) >= 0, name + " is not among\n" + controls);
+            compare(tabStops(), "composerField copyButton messageView newButton openButton retryButton sendButton themeButton");
+        }
+
+        function test_offer() {
+            makeWindow();
+            Bench.models.open("file:///models/tiny.gguf");
+            tryVerify(() => findChild(part("modelCard"), "load").activeFocus);
+            compare(Bench.namelessControls(shell).join(), "");
+            compare(tabStops(), "cancelLoad composerField load themeButton");
+        }
+
+        function test_buttons_answer_to_the_keyboard() {
+            makeWindow();
+            const before = Bench.settings.theme;
+            part("themeButton").forceActiveFocus(Qt.TabFocusReason);
+            keyClick(Qt.Key_Space);
+            verify(Bench.settings.theme !== before);
+            keyClick(Qt.Key_Space);
+            keyClick(Qt.Key_Space);
+            compare(Bench.settings.theme, before);
+        }
+
+        function test_small_and_large_windows() {
+            for (const size of [[640, 480], [1024, 640], [2560, 1440]]) {
+                parent.width = size[0];
+                parent.height = size[1];
+                makeWindow();
+                openModel();
+                ask("hello");
+                tryVerify(() => footer() && footer().visible);
+                const composer = part("composer");
+                const left = composer.mapToItem(shell, 0, 0).x;
+                verify(composer.width <= 760);
+                fuzzyCompare(left, (shell.width - composer.width) / 2, 1); // in the middle
+                for (const name of ["sendButton", "themeButton", "contextMeter", "statusLine"]) {
+                    const corner = part(name).mapToItem(shell, part(name).width, part(name).height);
+                    verify(corner.x <= shell.width && corner.y <= shell.height, name + " leaves a window of " + size);
+                }
+                cleanup();
+            }
+            parent.width = 1024;
+            parent.height = 640;
+        }
+    }
+}

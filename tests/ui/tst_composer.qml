@@ -1,0 +1,123 @@
+// The keys of the composer, and what it refuses.
+import QtQuick
+import QtTest
+import Spillway.App
+import Spillway.Tests
+
+Item {
+    width: 1024
+    height: 640
+
+    WindowCase {
+        name: "Composer"
+
+        function test_enter_sends() {
+            makeWindow();
+            openModel();
+            ask("hello");
+            compare(part("composerField").text, "");
+            tryVerify(() => !Bench.chat.busy);
+            compare(Bench.lastPrompt(), "hello");
+        }
+
+        function test_keypad_enter_sends() {
+            makeWindow();
+            openModel();
+            type("hi");
+            keyClick(Qt.Key_Enter);
+            tryCompare(Bench.chat.messages, "count", 2);
+        }
+
+        function test_shift_enter_breaks_the_line_and_it_grows() {
+            makeWindow();
+            openModel();
+            const field = part("composerField");
+            const composer = part("composer");
+            const low = composer.implicitHeight;
+            for (let i = 0; i < 4; ++i) {
+                type("line");
+                keyClick(Qt.Key_Return, Qt.ShiftModifier);
+            }
+            compare(field.text, "line\nline\nline\nline\n");
+            compare(Bench.chat.messages.count, 0);
+            verify(composer.implicitHeight > low);
+            for (let i = 0; i < 40; ++i)
+                keyClick(Qt.Key_Return, Qt.ShiftModifier);
+            verify(composer.implicitHeight <= composer.tallest + 40);
+        }
+
+        function test_nothing_to_say() {
+            makeWindow();
+            openModel();
+            verify(!part("sendButton").enabled);
+            ask("   ");
+            compare(Bench.requestCount(), 0);
+            verify(!part("sendButton").enabled);
+            type("x");
+            verify(part("sendButton").enabled);
+        }
+
+        function test_refusal_keeps_the_text_and_says_why() {
+            makeWindow();
+            mouseClick(part("composerField"));
+            ask("hello");
+            compare(part("composerField").text, "hello");
+            verify(part("refusal").visible);
+            verify(part("refusal").text !== "");
+            Bench.openAtOnce("/models/tiny.gguf");
+            tryVerify(() => Bench.chat.canSend);
+            verify(!part("refusal").visible);
+            tryCompare(part("composerField"), "activeFocus", true);
+            keyClick(Qt.Key_Return);
+            tryCompare(Bench.chat.messages, "count", 2);
+        }
+
+        function test_one_may_type_while_it_answers() {
+            makeWindow({ tokens: 2000, tokenMs: 5 });
+            openModel();
+            ask("first");
+            ask("second");
+            compare(part("composerField").text, "second");
+            verify(part("refusal").visible);
+            mouseClick(part("sendButton")); // is Stop now
+            tryVerify(() => !Bench.chat.busy, 3000);
+            compare(part("composerField").text, "second");
+            compare(Bench.requestCount(), 1);
+        }
+
+        function test_button_sends() {
+            makeWindow();
+            openModel();
+            type("hello");
+            mouseClick(part("sendButton"));
+            tryCompare(Bench.chat.messages, "count", 2);
+        }
+
+        function test_new_conversation_asks_first() {
+            makeWindow();
+            openModel();
+            keyClick(Qt.Key_N, Qt.ControlModifier); // nothing to lose, nothing to ask
+            ask("hello");
+            tryVerify(() => !Bench.chat.busy);
+            keyClick(Qt.Key_N, Qt.ControlModifier);
+            tryCompare(findChild(shell, "confirmAccept"), "activeFocus", true);
+            keyClick(Qt.Key_Escape);
+            tryCompare(part("composerField"), "activeFocus", true);
+            compare(Bench.chat.messages.count, 2);
+            keyClick(Qt.Key_N, Qt.ControlModifier);
+            tryCompare(findChild(shell, "confirmAccept"), "activeFocus", true);
+            keyClick(Qt.Key_Return);
+            tryCompare(Bench.chat.messages, "count", 0);
+        }
+
+        function test_markup_is_pasted_as_text() {
+            makeWindow();
+            openModel();
+            part("composerField").insert(0, "<b>x</b>");
+            keyClick(Qt.Key_Return);
+            tryCompare(Bench.chat.messages, "count", 2);
+            tryVerify(() => !Bench.chat.busy);
+            compare(Bench.lastPrompt(), "<b>x</b>");
+        }
+    }
+}

@@ -1,0 +1,209 @@
+// The states of the page: empty, offered, loading, ready, answering, failed, full.
+import QtQuick
+import QtTest
+import Spillway.App
+import Spillway.Tests
+
+Item {
+    width: 1024
+    height: 640
+
+    WindowCase {
+        name: "States"
+
+        function test_empty() {
+            makeWindow();
+            verify(part("emptyState").visible);
+            verify(part("openModel").visible);
+            compare(Bench.focusName(shell), "openModel");
+            verify(!part("modelCard").visible);
+            verify(!part("sendButton").enabled);
+            verify(!part("contextMeter").visible);
+            compare(part("modelName").text, "Spillway");
+        }
+
+        function test_offer_then_load() {
+            makeWindow({ loadMs: 300 });
+            Bench.models.open("file:///models/tiny.gguf");
+            const card = part("modelCard");
+            tryCompare(card, "visible", true);
+            tryVerify(() => findChild(card, "load").visible);
+            compare(findChild(card, "cardTitle").text, "tiny");
+            verify(!part("emptyState").visible);
+            tryCompare(findChild(card, "load"), "activeFocus", true);
+
+            keyClick(Qt.Key_Return);
+            tryVerify(() => findChild(card, "loadProgress").value > 0 && findChild(card, "loadProgress").value < 1);
+            verify(!findChild(card, "load").visible);
+            tryCompare(part("readyState"), "visible", true);
+            verify(!card.visible);
+            compare(part("modelName").text, "tiny");
+            verify(part("modelDetails").text.indexOf("Q4_K_M") > 0);
+            tryCompare(part("composerField"), "activeFocus", true);
+        }
+
+        function test_escape_drops_the_offer() {
+            makeWindow();
+            Bench.models.open("file:///models/tiny.gguf");
+            tryVerify(() => findChild(part("modelCard"), "load").activeFocus);
+            keyClick(Qt.Key_Escape);
+            tryCompare(part("emptyState"), "visible", true);
+        }
+
+        function test_cancel_a_load() {
+            makeWindow({ loadMs: 60000 });
+            Bench.openAtOnce("/models/tiny.gguf");
+            const cancel = findChild(part("modelCard"), "cancelLoad");
+            tryVerify(() => Bench.models.phase === ModelController.Loading);
+            tryCompare(cancel, "activeFocus", true);
+            mouseClick(cancel);
+            tryCompare(part("emptyState"), "visible", true);
+            verify(!part("modelError").visible);
+        }
+
+        function test_what_cannot_run() {
+            makeWindow({ runnable: false });
+            Bench.models.open("file:///models/tiny.gguf");
+            const card = part("modelCard");
+            tryVerify(() => findChild(card, "cardObstacle").visible);
+            verify(!findChild(card, "load").visible);
+            keyClick(Qt.Key_Return);
+            tryCompare(part("emptyState"), "visible", true);
+        }
+
+        function test_bad_file() {
+            makeWindow();
+            Bench.models.open("file:///models/broken.gguf");
+            const notice = part("modelError");
+            tryCompare(notice, "visible", true);
+            compare(notice.sentence, "The file ends inside the GGUF header.");
+            mouseClick(findChild(notice, "noticeDismiss"));
+            verify(!notice.visible);
+        }
+
+        function test_load_failure_can_be_retried() {
+            makeWindow({ loadError: "the model needs 4 GB and 2 GB are free" });
+            Bench.openAtOnce("/models/tiny.gguf");
+            const notice = part("modelError");
+            tryCompare(notice, "visible", true);
+            Bench.script({ loadError: "" });
+            mouseClick(findChild(notice, "noticeAction"));
+            tryVerify(() => findChild(part("modelCard"), "load").visible);
+            verify(!notice.visible);
+        }
+
+        function test_dropped_picture() {
+            makeWindow();
+            Bench.models.openDropped(["file:///pictures/cat.png"]);
+            verify(part("modelError").visible);
+            verify(part("modelError").sentence.indexOf("cat.png") > 0);
+        }
+
+        function test_base_model() {
+            makeWindow({ template: false });
+            openModel();
+            verify(part("readyNote").text.indexOf("no chat template") > 0);
+            ask("Once");
+            tryVerify(() => !Bench.chat.busy);
+            compare(Bench.lastPrompt(), "Once");
+        }
+
+        function test_answer() {
+            makeWindow({ tokens: 30, tokenMs: 10, prefillMs: 200 });
+            openModel();
+            ask("hello");
+            verify(!part("readyState").visible);
+            tryCompare(part("phase"), "text", "Reading 0 of 5 tokens");
+            tryCompare(part("phase"), "text", "Answering");
+            verify(part("sendButton").stops);
+            verify(footer() === null || !footer().visible);
+            tryVerify(() => !Bench.chat.busy);
+            tryVerify(() => footer() && footer().visible);
+            verify(findChild(footer(), "answerNumbers").text.indexOf("30 tokens") === 0);
+            compare(part("contextText").text, "35 / 2,048");
+            verify(part("tps").value.indexOf("tok/s") > 0);
+            verify(part("ttft").value.indexOf("ms") > 0);
+
+            mouseClick(findChild(footer(), "copyButton"));
+            compare(Bench.clipboard(), lastText());
+        }
+
+        function test_stop() {
+            makeWindow({ tokens: 5000, tokenMs: 5 });
+            openModel();
+            ask("hello");
+            tryCompare(part("phase"), "text", "Answering");
+            keyClick(Qt.Key_Escape);
+            tryVerify(() => !Bench.chat.busy, 2000);
+            tryVerify(() => footer() && footer().visible);
+            verify(findChild(footer(), "answerNumbers").text.indexOf("Stopped") === 0);
+            verify(lastText().indexOf("word word") === 0);
+        }
+
+        function test_failure_keeps_the_text_and_can_be_retried() {
+            makeWindow({ tokens: 40, error: "the file was cut off", errorAfter: 3 });
+            openModel();
+            ask("hello");
+            tryVerify(() => footer() && footer().visible);
+            const notice = findChild(footer(), "answerNotice");
+            verify(notice.visible);
+            compare(notice.sentence, "The file was cut off.");
+            compare(lastText().trim(), "word word word");
+            Bench.script({ error: "" });
+            mouseClick(findChild(notice, "noticeAction"));
+            tryVerify(() => !Bench.chat.busy && lastText().length > 100);
+            compare(Bench.chat.messages.count, 2);
+        }
+
+        function test_full_context() {
+            makeWindow({ tokens: 100, context: 40 });
+            openModel();
+            ask("hello");
+            tryVerify(() => footer() && footer().visible);
+            verify(findChild(footer(), "answerNotice").visible);
+            compare(part("contextText").text, "40 / 40");
+            compare(part("contextBar").value, 1);
+            verify(part("contextMeter").full);
+            mouseClick(findChild(findChild(footer(), "answerNotice"), "noticeAction"));
+            const accept = findChild(shell, "confirmAccept");
+            tryCompare(accept, "activeFocus", true);
+            keyClick(Qt.Key_Return);
+            tryCompare(part("readyState"), "visible", true);
+            compare(Bench.chat.messages.count, 0);
+        }
+
+        function test_another_model_while_one_answers() {
+            makeWindow({ tokens: 5000, tokenMs: 5 });
+            openModel();
+            ask("hello");
+            tryCompare(part("phase"), "text", "Answering");
+            Bench.models.open("file:///models/other.gguf");
+            const card = part("dockedModelCard");
+            tryVerify(() => card.visible && findChild(card, "load").visible);
+            compare(findChild(card, "load").text, "Stop and load");
+            verify(Bench.chat.busy); // nothing has happened yet
+            mouseClick(findChild(card, "load"));
+            tryVerify(() => Bench.models.current.name === "other");
+            verify(!Bench.chat.busy);
+            compare(Bench.chat.messages.count, 2);
+        }
+
+        function test_warning() {
+            makeWindow({ warning: "the tokenizer is unknown" });
+            openModel();
+            ask("hello");
+            tryCompare(part("warnings"), "visible", true);
+            compare(part("warnings").sentence, "The tokenizer is unknown.");
+            mouseClick(findChild(part("warnings"), "noticeDismiss"));
+            verify(!part("warnings").visible);
+        }
+
+        function test_text_is_never_markup() {
+            makeWindow({ text: "<b>bold</b> <img src='file:///x.png'> \u202Eabc" });
+            openModel();
+            ask("<i>x</i>");
+            tryVerify(() => !Bench.chat.busy);
+            compare(lastText(), "<b>bold</b> <img src='file:///x.png'> ⟨U+202E⟩abc");
+        }
+    }
+}

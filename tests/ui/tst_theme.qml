@@ -1,0 +1,59 @@
+// Text keeps a contrast of 4.5 to 1 (WCAG AA) on every ground it stands on, light and dark; what marks a state 3 to 1.
+import QtQuick
+import QtTest
+import Spillway.Ui.Theme
+
+TestCase {
+    name: "Theme"
+
+    function luminance(color) {
+        const linear = part => part <= 0.04045 ? part / 12.92 : Math.pow((part + 0.055) / 1.055, 2.4);
+        return 0.2126 * linear(color.r) + 0.7152 * linear(color.g) + 0.0722 * linear(color.b);
+    }
+
+    function contrast(one, other) {
+        const a = luminance(one), b = luminance(other);
+        return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    }
+
+    function test_contrast_data() {
+        return [{ tag: "light", dark: false }, { tag: "dark", dark: true }];
+    }
+
+    function test_contrast(data) {
+        Theme.dark = data.dark;
+        const pairs = [
+            ["text", "ground", 4.5], ["text", "raised", 4.5], ["text", "sunken", 4.5], ["text", "hover", 4.5],
+            ["text", "selection", 4.5], ["text", "dangerGround", 4.5], ["text", "warningGround", 4.5],
+            ["textMuted", "ground", 4.5], ["textMuted", "raised", 4.5], ["textMuted", "hover", 4.5],
+            ["accentInk", "accent", 4.5], ["accentInk", "accentHover", 4.5], ["warning", "ground", 4.5],
+            ["danger", "ground", 4.5], ["danger", "raised", 4.5], ["ground", "text", 4.5],
+            ["accent", "ground", 3], ["accent", "raised", 3]
+        ];
+        for (const [ink, ground, least] of pairs) {
+            const found = contrast(Theme[ink], Theme[ground]);
+            verify(found >= least, ink + " on " + ground + ": " + found.toFixed(2));
+        }
+        Theme.dark = false;
+    }
+
+    function test_numbers_data() {
+        return [
+            { tag: "parameters", got: Format.compact(1235814432), expected: "1.24 B" },
+            { tag: "a few", got: Format.compact(260), expected: "260" },
+            { tag: "thousands", got: Format.compact(292000), expected: "292 K" },
+            { tag: "bytes", got: Format.bytes(999), expected: "999 B" },
+            { tag: "kilobytes", got: Format.bytes(1200), expected: "1.2 kB" },
+            { tag: "gigabytes", got: Format.bytes(4370000000), expected: "4.37 GB" },
+            { tag: "unknown time", got: Format.milliseconds(undefined), expected: Format.unknown },
+            { tag: "milliseconds", got: Format.milliseconds(600.2), expected: "600 ms" },
+            { tag: "seconds", got: Format.milliseconds(12340), expected: "12.3 s" },
+            { tag: "speed", got: Format.tokensPerSecond(9.5), expected: "9.5 tok/s" },
+            { tag: "zero is not unknown", got: Format.tokensPerSecond(0), expected: "0 tok/s" }
+        ];
+    }
+
+    function test_numbers(data) {
+        compare(data.got, data.expected);
+    }
+}

@@ -1,0 +1,36 @@
+// Runs the Qt Quick tests of this folder on the program's own pages, with a fake engine.
+#include "app/program.h"
+#include "tests/ui/bench.h"
+
+#include <QQmlEngine>
+#include <QStandardPaths>
+#include <QtQuickTest>
+
+/// Gives every test file the program's modules and the bench. Made by Qt Quick Test.
+class Setup : public QObject
+{
+    Q_OBJECT
+
+public Q_SLOTS:
+    void applicationAvailable()
+    {
+        QStandardPaths::setTestModeEnabled(true);  // no user's settings
+        Program::prepare();
+    }
+
+    void qmlEngineAvailable(QQmlEngine* engine)
+    {
+        engine->addImportPath(QStringLiteral("qrc:/qt/qml"));
+        m_bench = std::make_unique<Bench>();
+        QQmlEngine::setObjectOwnership(m_bench.get(), QQmlEngine::CppOwnership);
+        qmlRegisterSingletonInstance("Spillway.Tests", 1, 0, "Bench", m_bench.get());
+    }
+
+    void cleanupTestCase() { m_bench.reset(); }
+
+private:
+    std::unique_ptr<Bench> m_bench;
+};
+
+QUICK_TEST_MAIN_WITH_SETUP(ui, Setup)
+#include "tst_ui.moc"
