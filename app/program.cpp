@@ -16,6 +16,7 @@ Program::Program(const CommandLine& commandLine, const EngineFactory& makeEngine
     QObject::connect(&m_models, &ModelController::loadStarted, &m_chat, &ChatController::onLoadStarted);
     QObject::connect(&m_models, &ModelController::modelReady, &m_chat, &ChatController::onModelReady);
     QObject::connect(&m_models, &ModelController::modelGone, &m_chat, &ChatController::onModelGone);
+    QObject::connect(&m_chat, &ChatController::modelLost, &m_models, &ModelController::onModelLost);
 }
 
 void Program::prepare()

@@ -162,6 +162,10 @@ void ChatController::onFailed(quint64 turn, const engine::Error& error)
         m_messages.failAnswer(asSentence(QString::fromStdString(error.what)));
     setContextFull(error.code == engine::Error::Code::ContextFull);
     setState(Ready);
+    if (m_model && (error.code == engine::Error::Code::CannotRead || error.code == engine::Error::Code::NotLoaded)) {
+        setModel({});
+        Q_EMIT modelLost();
+    }
 }
 
 void ChatController::onEvent(const engine::Event& event)

@@ -73,6 +73,8 @@ Q_SIGNALS:
     void continuesTextChanged();
     void warningsChanged();
 
+    void modelLost();  // the engine had to close it; the message that was being answered says why
+
 private:
     void ask();
     engine::Request request() const;

@@ -100,6 +100,15 @@ void ModelController::dismissError()
     setError({});
 }
 
+void ModelController::onModelLost()
+{
+    if (!m_current.known())
+        return;
+    setError(tr("“%1” had to be closed.").arg(m_current.name));
+    m_current = {};
+    Q_EMIT currentChanged();
+}
+
 void ModelController::inspect(const QString& path, AfterInspection after)
 {
     if (m_phase == Loading || m_phase == Cancelling) {

@@ -65,6 +65,9 @@ public:
     Q_INVOKABLE void retry();
     Q_INVOKABLE void dismissError();
 
+    /// The engine closed the model in the middle of an answer, since its file went away.
+    void onModelLost();
+
 Q_SIGNALS:
     void phaseChanged();
     void offerChanged();

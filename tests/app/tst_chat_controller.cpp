@@ -6,6 +6,7 @@
 #include <QAbstractItemModelTester>
 #include <QClipboard>
 #include <QGuiApplication>
+#include <QSignalSpy>
 #include <QTest>
 
 using namespace std::chrono_literals;
@@ -141,13 +142,14 @@ private Q_SLOTS:
     void aFailureIsASentenceAndCanBeRetried()
     {
         script->change([](auto& settings) {
-            settings.generate_error = {engine::Error::Code::CannotRead, "the model file was cut off"};
+            settings.generate_error = {engine::Error::Code::NoMemory, "there is no memory left"};
         });
         openModel();
         answer("question");
         QCOMPARE(lastStatus(), Status::Failed);
-        QCOMPARE(last(MessageModel::SentenceRole).toString(), "The model file was cut off.");
+        QCOMPARE(last(MessageModel::SentenceRole).toString(), "There is no memory left.");
         QCOMPARE(chat->messages()->count(), 2);  // the question stays
+        QVERIFY(chat->canSend());
 
         script->change([](auto& settings) { settings.generate_error.reset(); });
         chat->retry();
@@ -155,6 +157,23 @@ private Q_SLOTS:
         QCOMPARE(chat->messages()->count(), 2);
         QCOMPARE(lastStatus(), Status::Complete);
         QCOMPARE(script->requests().back().messages.back().text.c_str(), "question");
+    }
+
+    void aLostModelIsSaid()
+    {
+        script->change([](auto& settings) {
+            settings.generate_error = {engine::Error::Code::CannotRead, "the model file was cut off"};
+        });
+        openModel();
+        QSignalSpy lost(chat.get(), &ChatController::modelLost);
+        answer("question");
+        QCOMPARE(lost.size(), 1);
+        QCOMPARE(last(MessageModel::SentenceRole).toString(), "The model file was cut off.");
+        QVERIFY(!chat->canSend());
+        script->change([](auto& settings) { settings.generate_error.reset(); });
+        openModel();
+        chat->retry();
+        QTRY_COMPARE(lastStatus(), Status::Complete);
     }
 
     void staleTurnsAreDropped()

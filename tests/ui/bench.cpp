@@ -35,7 +35,9 @@ void apply(const QVariantMap& changes, FakeScript::Settings& settings)
     const auto error = [](const QVariant& value) -> std::optional<engine::Error> {
         if (value.toString().isEmpty())
             return {};
-        return engine::Error{engine::Error::Code::CannotRead, value.toString().toStdString()};
+        const bool lost = value.toString().contains(QLatin1String("went away"));
+        return engine::Error{lost ? engine::Error::Code::CannotRead : engine::Error::Code::NoMemory,
+                             value.toString().toStdString()};
     };
     with("error", [&](const QVariant& value) { settings.generate_error = error(value); });
     with("loadError", [&](const QVariant& value) { settings.load_error = error(value); });
@@ -65,6 +67,7 @@ void Bench::reset(const QVariantMap& changes)
     connect(m_models.get(), &ModelController::loadStarted, m_chat.get(), &ChatController::onLoadStarted);
     connect(m_models.get(), &ModelController::modelReady, m_chat.get(), &ChatController::onModelReady);
     connect(m_models.get(), &ModelController::modelGone, m_chat.get(), &ChatController::onModelGone);
+    connect(m_chat.get(), &ChatController::modelLost, m_models.get(), &ModelController::onModelLost);
     Q_EMIT changed();
 }
 

@@ -59,7 +59,7 @@ Item {
         }
 
         function test_a_hundred_thousand_characters() {
-            makeWindow({ tokens: 20000 });
+            makeWindow({ tokens: 20000, context: 100000 });
             openModel();
             ask("hello");
             tryVerify(() => !Bench.chat.busy, 60000);

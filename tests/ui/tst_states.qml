@@ -133,6 +133,7 @@ Item {
             openModel();
             ask("hello");
             tryCompare(part("phase"), "text", "Answering");
+            tryVerify(() => lastText().length > 20);
             keyClick(Qt.Key_Escape);
             tryVerify(() => !Bench.chat.busy, 2000);
             tryVerify(() => footer() && footer().visible);
@@ -153,6 +154,23 @@ Item {
             mouseClick(findChild(notice, "noticeAction"));
             tryVerify(() => !Bench.chat.busy && lastText().length > 100);
             compare(Bench.chat.messages.count, 2);
+        }
+
+        function test_lost_model_can_be_opened_again() {
+            makeWindow({ tokens: 40, error: "the file went away", errorAfter: 3 });
+            openModel();
+            ask("hello");
+            const notice = part("modelError");
+            tryCompare(notice, "visible", true);
+            verify(!Bench.models.current.known);
+            Bench.script({ error: "" });
+            mouseClick(findChild(notice, "noticeAction"));
+            tryVerify(() => findChild(part("dockedModelCard"), "load").activeFocus);
+            keyClick(Qt.Key_Return);
+            tryVerify(() => Bench.chat.canSend);
+            tryVerify(() => footer() && findChild(footer(), "answerNotice").actionText !== "");
+            mouseClick(findChild(findChild(footer(), "answerNotice"), "noticeAction"));
+            tryVerify(() => !Bench.chat.busy && lastText().length > 100);
         }
 
         function test_full_context() {

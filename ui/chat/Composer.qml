@@ -73,14 +73,15 @@ FocusScope {
                 selectedTextColor: Theme.text
                 placeholderText: root.modelName !== "" ? qsTr("Message %1").arg(root.modelName) : qsTr("Write a message")
                 placeholderTextColor: Theme.textMuted
-                KeyNavigation.priority: KeyNavigation.BeforeItem
-                KeyNavigation.tab: button.enabled ? button : null
                 background: null
 
                 Accessible.role: Accessible.EditableText
                 Accessible.name: qsTr("Message")
                 Accessible.multiLine: true
 
+                // Tab moves on, as everywhere; a message needs no tab characters.
+                Keys.onTabPressed: nextItemInFocusChain(true).forceActiveFocus(Qt.TabFocusReason)
+                Keys.onBacktabPressed: nextItemInFocusChain(false).forceActiveFocus(Qt.BacktabFocusReason)
                 Keys.onPressed: event => {
                     const enter = event.key === Qt.Key_Return || event.key === Qt.Key_Enter;
                     if (!enter || event.modifiers & Qt.ShiftModifier || inputMethodComposing)

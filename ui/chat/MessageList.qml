@@ -36,6 +36,7 @@ FocusScope {
         }
         function scroll(distance: real) {
             const lowest = Math.max(originY, originY + contentHeight - height);
+            pinned = false; // before the view moves: what it then finds out about its height must not take it back
             contentY = Math.max(originY, Math.min(lowest, contentY + distance));
             pinned = nearEnd();
         }
@@ -51,11 +52,10 @@ FocusScope {
         activeFocusOnTab: true
         model: root.chat.messages
 
-        // The user moves the view: by wheel, finger or bar. Everything else that moves it is the text growing.
-        onContentYChanged: {
-            if (moving || bar.pressed)
-                pinned = nearEnd();
-        }
+        // From the moment the user moves the view (wheel, finger, bar) it stays where it is put; text that grows must not
+        // pull at it. At the end it follows again.
+        onMovementStarted: pinned = false
+        onMovementEnded: pinned = nearEnd()
         onContentHeightChanged: {
             if (pinned)
                 follow.start();
@@ -89,13 +89,18 @@ FocusScope {
             onNewRequested: root.newRequested()
         }
 
-        ScrollBar.vertical: ThinScrollBar { id: bar }
+        ScrollBar.vertical: ThinScrollBar {
+            onPressedChanged: view.pinned = !pressed && view.nearEnd()
+        }
 
         // Once per frame, however many blocks have grown.
         Timer {
             id: follow
             interval: 0
-            onTriggered: view.toLatest()
+            onTriggered: {
+                if (view.pinned)
+                    view.toLatest();
+            }
         }
     }
 
