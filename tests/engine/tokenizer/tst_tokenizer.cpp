@@ -124,9 +124,7 @@ private Q_SLOTS:
     {
         for (const char* text :
              {"<|eot_id|>", "<|im_end|>", "<|end|>", "<end_of_turn>", "<|endoftext|>", "<|eom_id|>", "<|return|>",
-              "<|call|>", "<EOT>", "[EOT]", "<|end_of_text|>", "<|fim_pad|>", "<turn|>",
-              "<\xef\xbd\x9c"
-              "end\xe2\x96\x81of\xe2\x96\x81sentence\xef\xbd\x9c>"}) {
+              "<|call|>", "<EOT>", "[EOT]", "<|end_of_text|>", "<|fim_pad|>", "<turn|>", "<｜end▁of▁sentence｜>"}) {
             // Even where the file forgot to call it a control token; then it is not shown either.
             const auto t = withTokens({text}, TokenType::Normal, "bpe.json");
             QVERIFY2(t->is_end_of_generation(t->find(text)), text);
@@ -363,8 +361,8 @@ private Q_SLOTS:
         };
         // 32 times the text. In linear time it takes 32 times as long, in quadratic time 1024 times; the bound lies
         // between, at 8 times the linear one.
-        const double small = milliseconds(16 * 1024);
-        const double large = milliseconds(512 * 1024);
+        const double small = milliseconds(8 * 1024);
+        const double large = milliseconds(256 * 1024);
         QVERIFY(small >= 0);
         QVERIFY2(large < 256 * small + 200, qPrintable(QString("%1 ms, then %2 ms").arg(small).arg(large)));
     }
