@@ -167,7 +167,7 @@ static Value isalnum(Interpreter& in, const Value& self, Arguments& arguments)
 {
     return all_are(in, self, arguments, [](char32_t c) { return unicode::is_alpha(c) || unicode::is_numeric(c); });
 }
-static Value isascii(Interpreter& in, const Value& self, Arguments& arguments)
+static Value is_ascii(Interpreter& in, const Value& self, Arguments& arguments)
 {
     return Value::boolean(self.text().empty() ||
                           all_are(in, self, arguments, [](char32_t c) { return c < 0x80; }).as_bool());
@@ -243,7 +243,7 @@ const Method* find_string_query(std::string_view name)
         {"isdigit", isdigit},
         {"isnumeric", isnumeric},
         {"isalnum", isalnum},
-        {"isascii", isascii},
+        {"isascii", is_ascii},
         {"isprintable", isprintable},
         {"islower", islower},
         {"isupper", isupper},
