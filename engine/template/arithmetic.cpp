@@ -222,6 +222,9 @@ Value arithmetic(Heap& heap, Operator op, const Value& a, const Value& b)
         return repeat(heap, b, a.as_integer());
     if (b.is_undefined())
         fail_undefined(b);
+    const auto repeats = [](const Value& value) { return value.is_string() || value.is_sequence(); };
+    if (op == Operator::Multiply && (repeats(a) || repeats(b)))
+        fail_type("can't multiply sequence by non-int of type '" + std::string(type_name(repeats(a) ? b : a)) + "'");
     fail_operands(op, a, b);
 }
 

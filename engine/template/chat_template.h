@@ -32,7 +32,7 @@ struct RenderOptions {
     std::optional<std::tm> now = {};  // local time for strftime_now; empty: the clock's
 
     // A template comes out of a downloaded file. Beyond these it gets an error; real ones stay far below.
-    std::int64_t max_steps = 6'000'000;
+    std::int64_t max_steps = 10'000'000;
     std::size_t max_bytes = 128u << 20;      // of all values alive at once
     std::size_t max_text_bytes = 16u << 20;  // of the result, and of each string on the way
     int max_depth = 600;                     // of calls and expressions inside each other

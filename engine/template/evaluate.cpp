@@ -180,7 +180,8 @@ Value Interpreter::conditional(const Expression& expression)
         return evaluate(*expression.parts[1]);
     if (expression.parts[2])
         return evaluate(*expression.parts[2]);
-    return heap.undefined("the inline if-expression evaluated to false and no else section was defined.");
+    return heap.undefined("the inline if-expression on line " + std::to_string(expression.line) +
+                          " evaluated to false and no else section was defined.");
 }
 
 bool Interpreter::evaluate_test(const Expression& expression)

@@ -77,7 +77,7 @@ private:
             open = source_.find('{', open + 1);
         if (open == std::string::npos) {
             push(Token::Kind::Text, source_.substr(at_));
-            at_ = source_.size();
+            advance(source_.size() - at_);
             return;
         }
         const char sign = open + 2 < source_.size() ? source_[open + 2] : '\0';

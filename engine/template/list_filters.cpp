@@ -49,7 +49,7 @@ static Value first(Interpreter& in, const Value& input, Arguments& arguments)
 
 static std::vector<Value> reversed_items(Interpreter& in, const Value& input)
 {
-    if (input.is(Type::Generator) || input.is(Type::Loop))
+    if (input.is(Type::Generator) || input.is(Type::Loop) || !is_iterable(input))
         fail_type("'" + std::string(type_name(input)) + "' object is not reversible");
     std::vector<Value> items = collect(in.heap, input);
     std::reverse(items.begin(), items.end());
@@ -71,13 +71,17 @@ static Value list(Interpreter& in, const Value& input, Arguments& arguments)
     return in.heap.list(collect(in.heap, input));
 }
 
-static Value generator_over(Interpreter& in, std::string_view name, std::vector<Value> items)
+// A generator whose items are made when the first one is wanted; so are their errors.
+template <class Make>
+static Value lazily(Interpreter& in, std::string_view name, Make make)
 {
-    const Value list = in.heap.list(std::move(items));
-    return in.heap.make<Generator>(name, [list, at = std::size_t(0)](Value& item) mutable {
-        if (at >= list.as<List>().items.size())
+    return in.heap.make<Generator>(name, [&in, make, made = Value(), at = std::size_t(0)](Value& item) mutable {
+        if (made.is_missing())
+            made = in.heap.list(make());
+        const auto& items = made.as<List>().items;
+        if (at >= items.size())
             return false;
-        item = list.as<List>().items[at++];
+        item = items[at++];
         return true;
     });
 }
@@ -94,17 +98,19 @@ static Value reverse(Interpreter& in, const Value& input, Arguments& arguments)
         std::reverse(items.begin(), items.end());
         return in.heap.list(std::move(items));
     }
-    return generator_over(in, "reversed", reversed_items(in, input));
+    return lazily(in, "reversed", [items = reversed_items(in, input)] { return items; });
 }
 
 static Value items(Interpreter& in, const Value& input, Arguments& arguments)
 {
     const Parameters p("items", arguments, {});
-    if (input.is_undefined())
-        return generator_over(in, "do_items", {});
-    if (!input.is(Type::Dict))
-        fail_type("Can only get item pairs from a mapping.");
-    return generator_over(in, "do_items", collect(in.heap, in.heap.make<DictView>(input, DictView::Part::Items)));
+    return lazily(in, "do_items", [&in, input]() -> std::vector<Value> {
+        if (input.is_undefined())
+            return {};
+        if (!input.is(Type::Dict))
+            fail_type("Can only get item pairs from a mapping.");
+        return collect(in.heap, in.heap.make<DictView>(input, DictView::Part::Items));
+    });
 }
 
 static Value dictsort(Interpreter& in, const Value& input, Arguments& arguments)
@@ -138,10 +144,8 @@ static Value sum(Interpreter& in, const Value& input, Arguments& arguments)
     return total;
 }
 
-static Value batch(Interpreter& in, const Value& input, Arguments& arguments)
+static std::vector<Value> batches_of(Interpreter& in, const Value& input, std::int64_t size, const Value& fill)
 {
-    const Parameters p("batch", arguments, {"linecount", "fill_with"}, 1);
-    const std::int64_t size = p.integer(0, 1);
     std::vector<Value> batches;
     Value row = in.heap.list();
     const auto row_size = [&] { return std::int64_t(row.as<List>().items.size()); };
@@ -152,35 +156,47 @@ static Value batch(Interpreter& in, const Value& input, Arguments& arguments)
         row.as<List>().push(item);
     }
     if (row_size() > 0) {
-        while (!p.is_none(1) && row_size() < size) {
+        while (!fill.is_missing() && !fill.is_none() && row_size() < size) {
             in.heap.budget.step();
-            row.as<List>().push(p[1]);
+            row.as<List>().push(fill);
         }
         batches.push_back(row);
     }
-    return generator_over(in, "do_batch", std::move(batches));
+    return batches;
 }
 
-static Value slice_into(Interpreter& in, const Value& input, Arguments& arguments)
+static Value batch(Interpreter& in, const Value& input, Arguments& arguments)
 {
-    const Parameters p("slice", arguments, {"slices", "fill_with"}, 1);
-    const std::int64_t count = p.integer(0, 1);
+    const Parameters p("batch", arguments, {"linecount", "fill_with"}, 1);
+    return lazily(in, "do_batch",
+                  [&in, input, size = p.integer(0, 1), fill = p[1]] { return batches_of(in, input, size, fill); });
+}
+
+static std::vector<Value> slices_of(Interpreter& in, const Value& input, std::int64_t count, const Value& fill)
+{
+    const std::vector<Value> all = collect(in.heap, input);
     if (count == 0)
         throw TemplateError("integer division or modulo by zero");
-    const std::vector<Value> all = collect(in.heap, input);
     const auto length = std::int64_t(all.size());
-    Value slices = in.heap.list();
+    const Value slices = in.heap.list();
     std::int64_t at = 0;
     for (std::int64_t i = 0; i < count; ++i) {
         in.heap.budget.step();
         const std::int64_t size = length / count + (i < length % count ? 1 : 0);
         Value part = in.heap.list({all.begin() + at, all.begin() + at + size});
-        if (!p.is_none(1) && i >= length % count)
-            part.as<List>().push(p[1]);
+        if (!fill.is_missing() && !fill.is_none() && i >= length % count)
+            part.as<List>().push(fill);
         slices.as<List>().push(std::move(part));
         at += size;
     }
-    return generator_over(in, "sync_do_slice", collect(in.heap, slices));
+    return std::move(slices.as<List>().items);
+}
+
+static Value slice_into(Interpreter& in, const Value& input, Arguments& arguments)
+{
+    const Parameters p("slice", arguments, {"slices", "fill_with"}, 1);
+    return lazily(in, "sync_do_slice",
+                  [&in, input, count = p.integer(0, 1), fill = p[1]] { return slices_of(in, input, count, fill); });
 }
 
 static Value attr(Interpreter& in, const Value& input, Arguments& arguments)

@@ -34,7 +34,9 @@ public:
             if (mark < format_.size())
                 field();
         }
-        const bool is_used = used_ > 0 || by_name_ || values_.is(Type::Dict);
+        // Python lets whatever can be indexed go unused, except text and tuples.
+        const bool is_used = used_ > 0 || by_name_ || values_.is(Type::Dict) || values_.is(Type::List) ||
+                             values_.is(Type::Range) || values_.is_undefined();
         if (values_.is(Type::Tuple) ? used_ < values_.as<List>().items.size() && !by_name_ : !is_used)
             fail_type("not all arguments converted during string formatting");
         return out_.take();

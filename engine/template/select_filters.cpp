@@ -18,16 +18,17 @@ namespace {
 class LazySource
 {
 public:
-    LazySource(Heap& heap, Value source)
+    LazySource(Heap& heap, Value source, bool falsy_is_empty = true)
         : heap_(heap)
         , source_(std::move(source))
+        , falsy_is_empty_(falsy_is_empty)
     {
     }
 
     bool next(Value& item)
     {
         if (!iterator_) {
-            if (!truth(source_))
+            if (falsy_is_empty_ && !truth(source_))
                 return false;  // also none and undefined
             iterator_ = std::make_unique<Iterator>(heap_, source_);
         }
@@ -37,6 +38,7 @@ public:
 private:
     Heap& heap_;
     Value source_;
+    bool falsy_is_empty_;
     std::unique_ptr<Iterator> iterator_;
 };
 
@@ -150,11 +152,11 @@ static Value unique(Interpreter& in, const Value& input, Arguments& arguments)
 {
     const Parameters p("unique", arguments, {"case_sensitive", "attribute"});
     const Value seen = in.heap.dict();
-    auto iterator = std::make_shared<Iterator>(in.heap, input);
+    auto source = std::make_shared<LazySource>(in.heap, input, false);
     const bool case_sensitive = p.flag(0);
     return in.heap.make<Generator>("sync_do_unique",
-                                   [&in, iterator, seen, case_sensitive, attribute = p[1]](Value& item) {
-                                       while (iterator->next(item)) {
+                                   [&in, source, seen, case_sensitive, attribute = p[1]](Value& item) {
+                                       while (source->next(item)) {
                                            const Value key = attribute_key(in, item, attribute, case_sensitive);
                                            if (seen.as<Dict>().find(key))
                                                continue;

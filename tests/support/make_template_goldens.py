@@ -226,6 +226,7 @@ CASES = [
     both("call without a block", "{% macro m() %}{{ caller is defined }}{{ caller() }}{% endmacro %}{{ m() }}"),
     both("call of something else", "{% call n %}x{% endcall %}"),
     both("caller not taken", "{% macro m() %}x{% endmacro %}{% call m() %}y{% endcall %}"),
+    *lines("found by comparing random templates", "'a' % words", "(5 | items) is defined", "(5 | unique) is defined", "(5 | batch(2)) is defined", "(5 | slice(2)) is defined", "1 > 'a'", "1 <= 'a'", "'a' * 'b'", "1.5 * [1]", "(1 if no).x", "5 | last", "('a' if no) + 'b'"),
     # ---- errors of syntax ----
     *[both("syntax: " + t, t, any_error=True) for t in (
         "{% if %}{% endif %}", "{% if yes %}", "{% endif %}", "{% for x %}{% endfor %}", "{% for x in %}{% endfor %}", "{{ }}", "{{ 1 + }}", "{{ (1 }}", "{{ 1) }}", "{{ [1 }}", "{{ {1} }}", "{{ 'a }}", "{% nope %}", "{% set %}", "{% set 1 = 2 %}", "{% set a.b.c = 1 %}", "{{ a b }}", "{{ a | }}", "{{ a is }}", "{{ a. }}", "{{ a[ }}", "{# open", "{% raw %}open", "{{ f(a=1, 2) }}", "{{ f(**a, *b) }}", "{% macro m(a=1, b) %}{% endmacro %}", "{% macro %}{% endmacro %}", "{% else %}", "{{ 1 if }}", "{% break %}", "{% if yes %}{% endfor %}", "{{ $ }}", "{{ a ? b }}", "{{ '\\x4' }}", "{% call(a m() %}{% endcall %}", "{% for a in b %}{% else %}{% else %}{% endfor %}", "{% filter %}{% endfilter %}", "{{ not }}", "{{ a not b }}", "{% if a %}{% elif %}{% endif %}", "{{ x is defined is defined }}", "{% include 'x' %}{% endinclude %}", "{{", "{%", "{{ a", "{% if a", "{{ {'a': } }}", "{{ a[1:2:3:4] }}", "{{ (1, 2 }}")],

@@ -8,7 +8,7 @@
 
 using nlohmann::ordered_json;
 
-static std::string read_file(const QString &path)
+static std::string read_file(const QString& path)
 {
     std::ifstream file(path.toStdString(), std::ios::binary);
     std::ostringstream content;
@@ -16,11 +16,11 @@ static std::string read_file(const QString &path)
     return content.str();
 }
 
-static std::tm time_of(const std::string &iso)
+static std::tm time_of(const std::string& iso)
 {
     std::tm time{};
-    std::sscanf(iso.c_str(), "%d-%d-%dT%d:%d:%d", &time.tm_year, &time.tm_mon, &time.tm_mday, &time.tm_hour, &time.tm_min,
-                &time.tm_sec);
+    std::sscanf(iso.c_str(), "%d-%d-%dT%d:%d:%d", &time.tm_year, &time.tm_mon, &time.tm_mday, &time.tm_hour,
+                &time.tm_min, &time.tm_sec);
     time.tm_year -= 1900;
     time.tm_mon -= 1;
     return time;
@@ -39,7 +39,7 @@ private Q_SLOTS:
         const QDir folder(qEnvironmentVariable("SPILLWAY_GOLDEN") + QStringLiteral("/chat-templates"));
         if (!qEnvironmentVariableIsSet("SPILLWAY_GOLDEN") || !folder.exists())
             QSKIP("SPILLWAY_GOLDEN is not set: the templates of real models are not tested");
-        for (const QString &name : folder.entryList({QStringLiteral("*.json")}, QDir::Files)) {
+        for (const QString& name : folder.entryList({QStringLiteral("*.json")}, QDir::Files)) {
             const auto cases = ordered_json::parse(read_file(folder.filePath(name)));
             for (int i = 0; i < int(cases.size()); ++i) {
                 const auto label = cases[std::size_t(i)]["case"].get<std::string>();
@@ -58,7 +58,7 @@ private Q_SLOTS:
         const ordered_json given = variables;
         engine::RenderOptions options;
         options.now = time_of(given["now"].get<std::string>());
-        for (const char *key : {"case", "now", "expected", "error"})
+        for (const char* key : {"case", "now", "expected", "error"})
             variables.erase(key);
 
         const auto parsed = engine::ChatTemplate::parse(read_file(templatePath));
@@ -68,7 +68,7 @@ private Q_SLOTS:
         if (given.contains("error")) {
             QVERIFY(!rendered);
             const auto expected = given["error"].get<std::string>();
-            const std::string &actual = rendered.error().what;
+            const std::string& actual = rendered.error().what;
             const bool same = actual == expected || actual.rfind(expected + " (line ", 0) == 0;
             QVERIFY2(same, actual.c_str());
             return;

@@ -11,7 +11,7 @@ using engine::ChatTemplate;
 using engine::Error;
 using nlohmann::ordered_json;
 
-static const ordered_json &goldens()
+static const ordered_json& goldens()
 {
     static const ordered_json json = [] {
         std::ifstream file(SPILLWAY_SOURCE_DIR "/tests/data/templates.json", std::ios::binary);
@@ -34,7 +34,7 @@ static engine::RenderOptions at_the_goldens_time()
 }
 
 // The text, or "error: " and the sentence.
-static QString outcome(const std::string &source, const ordered_json &variables)
+static QString outcome(const std::string& source, const ordered_json& variables)
 {
     const auto parsed = ChatTemplate::parse(source);
     if (!parsed)
@@ -53,7 +53,7 @@ private Q_SLOTS:
     void rendersAsJinja2_data()
     {
         QTest::addColumn<int>("number");
-        const auto &cases = goldens()["cases"];
+        const auto& cases = goldens()["cases"];
         for (int i = 0; i < int(cases.size()); ++i)
             QTest::newRow(cases[std::size_t(i)]["name"].get<std::string>().c_str()) << i;
     }
@@ -61,12 +61,13 @@ private Q_SLOTS:
     void rendersAsJinja2()
     {
         QFETCH(int, number);
-        const auto &golden = goldens()["cases"][std::size_t(number)];
+        const auto& golden = goldens()["cases"][std::size_t(number)];
         const QString actual = outcome(golden["template"].get<std::string>(), goldens()["variables"]);
         if (golden.contains("any_error")) {
             QVERIFY2(actual.startsWith(QStringLiteral("error: ")), qPrintable(actual));
         } else if (golden.contains("error")) {
-            const QString expected = QStringLiteral("error: ") + QString::fromStdString(golden["error"].get<std::string>());
+            const QString expected =
+                QStringLiteral("error: ") + QString::fromStdString(golden["error"].get<std::string>());
             const bool same = actual == expected || actual.startsWith(expected + QStringLiteral(" (line "));
             QVERIFY2(same, qPrintable(actual + QStringLiteral("\n   expected ") + expected));
         } else {
