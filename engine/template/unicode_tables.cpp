@@ -3,7 +3,8 @@
 
 #include <iterator>
 
-// clang-format off: rows are packed by the generator
+// Rows are packed by the generator.
+// clang-format off
 namespace engine::jinja::unicode
 {
 
