@@ -2,6 +2,7 @@
 
 #include "engine/gguf/gguf_file.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace engine {
@@ -50,8 +51,12 @@ public:
     std::vector<int> per_layer(std::string_view key, int layers, int otherwise, int lowest, int highest)
     {
         const auto values = file_.integers(prefix_ + std::string(key));
-        if (!values)
-            return std::vector<int>(std::size_t(layers), optional(key, otherwise, lowest, highest));
+        if (!values) {
+            const int all = optional(key, otherwise, lowest, highest);
+            if (all < lowest)
+                wrong(prefix_ + std::string(key) + " is missing from the model file");
+            return std::vector<int>(std::size_t(layers), std::max(all, lowest));
+        }
         if (int(values->size()) < layers) {
             wrong(prefix_ + std::string(key) + " has fewer entries than the model has layers");
             return std::vector<int>(std::size_t(layers), lowest);

@@ -165,7 +165,8 @@ void TurnRunner::note_token()
 
 bool TurnRunner::emit(int id)
 {
-    const auto released = stops_.feed(utf8_.feed(host_.model.tokenizer().piece(id)));
+    const std::string text = utf8_.feed(host_.model.tokenizer().piece(id));
+    const auto released = stops_.feed(text);  // may be a view into text
     emit_text(released.text);
     cut_by_stop_ = released.stopped;
     return released.stopped;
@@ -190,7 +191,8 @@ void TurnRunner::finish_text()
 {
     if (cut_by_stop_)
         return;
-    emit_text(stops_.feed(utf8_.flush()).text);
+    const std::string rest = utf8_.flush();
+    emit_text(stops_.feed(rest).text);
     emit_text(stops_.finish().text);
 }
 

@@ -1,0 +1,176 @@
+// The numbers of a model: what is read, what they default to, and which files are refused with a sentence.
+#include "engine/gguf/gguf_file.h"
+#include "engine/model/hyperparameters.h"
+#include "tests/support/gguf_writer.h"
+
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include <functional>
+
+using namespace engine;
+using support::GgufWriter;
+
+namespace {
+
+/// A model of six layers, but for what `leave_out` names.
+GgufWriter model(const std::string& architecture = "llama", std::string_view leave_out = {})
+{
+    GgufWriter w;
+    if (leave_out != "architecture")
+        w.string("general.architecture", architecture);
+    const auto add = [&](const char* key, std::uint32_t value) {
+        if (leave_out != key)
+            w.u32(architecture + '.' + key, value);
+    };
+    add("block_count", 6);
+    add("context_length", 4096);
+    add("embedding_length", 64);
+    add("feed_forward_length", 128);
+    add("attention.head_count", 8);
+    return w;
+}
+
+}  // namespace
+
+class TestHyperparameters : public QObject
+{
+    Q_OBJECT
+
+    QTemporaryDir m_folder;
+
+    Result<Hyperparameters> read(const GgufWriter& writer)
+    {
+        const std::filesystem::path path = m_folder.filePath("model.gguf").toStdString();
+        writer.save(path);
+        const auto file = GgufFile::open(path);
+        if (!file)
+            return tl::unexpected(file.error());
+        return read_hyperparameters(*file);
+    }
+
+private Q_SLOTS:
+    void whatIsNotSaidHasItsDefault()
+    {
+        const auto h = read(model());
+        QVERIFY2(h, h ? "" : h.error().what.c_str());
+        QCOMPARE(h->layers.size(), std::size_t(6));
+        QCOMPARE(h->layers[0].kv_heads, 8);  // as many as heads
+        QCOMPARE(h->key_length, 8);          // embedding / heads
+        QCOMPARE(h->value_length, 8);
+        QCOMPARE(h->rope_dimensions, 8);
+        QCOMPARE(h->rope_base, 10000.0f);
+        QVERIFY(qFuzzyCompare(h->attention_scale, 1.0f / std::sqrt(8.0f)));
+        QCOMPARE(h->experts, 0);
+    }
+
+    void layersMayDiffer()
+    {
+        GgufWriter w = model("llama", "attention.head_count");
+        const std::vector<std::uint32_t> heads = {8, 8, 4, 4, 2, 2}, kv_heads = {4, 4, 4, 2, 2, 1};
+        w.u32s("llama.attention.head_count", heads).u32s("llama.attention.head_count_kv", kv_heads);
+        const auto h = read(w);
+        QVERIFY2(h, h ? "" : h.error().what.c_str());
+        for (std::size_t l = 0; l < 6; ++l) {
+            QCOMPARE(h->layers[l].heads, int(heads[l]));
+            QCOMPARE(h->layers[l].kv_heads, int(kv_heads[l]));
+        }
+    }
+
+    void onlySomeArchitecturesSlide_data()
+    {
+        QTest::addColumn<QString>("architecture");
+        QTest::addColumn<QString>("kinds");  // a letter a layer
+        QTest::addRow("gemma2") << "gemma2"
+                                << "sfsfsf";
+        QTest::addRow("gemma3") << "gemma3"
+                                << "sssssf";
+        QTest::addRow("gpt-oss") << "gpt-oss"
+                                 << "sfsfsf";
+        QTest::addRow("phi3") << "phi3"
+                              << "ffffff";
+        QTest::addRow("llama") << "llama"
+                               << "ffffff";
+    }
+
+    void onlySomeArchitecturesSlide()
+    {
+        QFETCH(QString, architecture);
+        QFETCH(QString, kinds);
+        const std::string name = architecture.toStdString();
+        const auto h = read(model(name).u32(name + ".attention.sliding_window", 64));
+        QVERIFY(h);
+        for (int l = 0; l < 6; ++l)
+            QCOMPARE(h->layers[std::size_t(l)].kind == LayerKind::SlidingWindow, kinds[l] == 's');
+    }
+
+    void ropeScalingIsRecognised()
+    {
+        QCOMPARE(read(model())->rope_scaling.kind, RopeScaling::Kind::None);
+        const auto linear = read(model().f32("llama.rope.scaling.factor", 4));
+        QCOMPARE(linear->rope_scaling.kind, RopeScaling::Kind::Linear);
+        QCOMPARE(linear->rope_scaling.factor, 4.0f);
+        const auto yarn = read(model()
+                                   .string("llama.rope.scaling.type", "yarn")
+                                   .f32("llama.rope.scaling.factor", 16)
+                                   .u32("llama.rope.scaling.original_context_length", 512));
+        QCOMPARE(yarn->rope_scaling.kind, RopeScaling::Kind::Yarn);
+        QCOMPARE(yarn->rope_scaling.original_context, 512);
+        const auto unknown = read(model().string("llama.rope.scaling.type", "spiral"));
+        QVERIFY(!unknown);
+        QVERIFY(unknown.error().what.find("spiral") != std::string::npos);
+    }
+
+    void whatIsMissingIsNamed_data()
+    {
+        QTest::addColumn<QString>("key");
+        for (const char* key :
+             {"block_count", "context_length", "embedding_length", "feed_forward_length", "attention.head_count"})
+            QTest::addRow("%s", key) << key;
+    }
+
+    void whatIsMissingIsNamed()
+    {
+        QFETCH(QString, key);
+        const auto h = read(model("llama", key.toStdString()));
+        QVERIFY(!h);
+        QCOMPARE(h.error().code, Error::Code::BadFile);
+        QVERIFY2(h.error().what.find(key.toStdString()) != std::string::npos, h.error().what.c_str());
+    }
+
+    void nonsenseIsRefused_data()
+    {
+        QTest::addColumn<QString>("key");
+        QTest::addColumn<quint32>("value");
+        QTest::addRow("no layers") << "block_count" << 0u;
+        QTest::addRow("too many layers") << "block_count" << 0xffffffffu;
+        QTest::addRow("no embedding") << "embedding_length" << 0u;
+        QTest::addRow("heads that do not share") << "attention.head_count_kv" << 3u;
+        QTest::addRow("no KV heads") << "attention.head_count_kv" << 0u;
+        QTest::addRow("odd heads") << "attention.key_length" << 7u;
+        QTest::addRow("rope wider than a head") << "rope.dimension_count" << 10u;
+        QTest::addRow("experts that are never used") << "expert_count" << 8u;
+        QTest::addRow("a negative window") << "attention.sliding_window" << 0x80000000u;
+    }
+
+    void nonsenseIsRefused()
+    {
+        QFETCH(QString, key);
+        QFETCH(quint32, value);
+        const auto h = read(model("llama", key.toStdString()).u32("llama." + key.toStdString(), value));
+        QVERIFY(!h);
+        QCOMPARE(h.error().code, Error::Code::BadFile);
+    }
+
+    void anUnknownArchitectureIsNamed()
+    {
+        const auto h = read(model("mamba"));
+        QVERIFY(!h);
+        QCOMPARE(h.error().code, Error::Code::Unsupported);
+        QVERIFY(h.error().what.find("mamba") != std::string::npos);
+        QCOMPARE(read(model("llama", "architecture")).error().code, Error::Code::BadFile);
+    }
+};
+
+QTEST_GUILESS_MAIN(TestHyperparameters)
+#include "tst_hyperparameters.moc"
