@@ -124,7 +124,9 @@ void CpuBackend::attend(const Rows& qkv, const AttentionParameters& p, int l, co
     out.set_shape(qkv.count(), p.heads.heads * p.heads.value_length);
     const int tiles = (qkv.count() + kTileRows - 1) / kTileRows;
     // One KV head of one tile at a time: a core streams one head's blocks, and its query heads share each byte read.
-    pool_->for_each(tiles * p.heads.kv_heads, 1, [&](int begin, int end, int worker) {
+    const std::int64_t products = std::int64_t(qkv.count()) * (first + qkv.count()) * out.cols();
+    const int items = tiles * p.heads.kv_heads;
+    pool_->for_each(items, sharing_pays(products) ? 1 : items, [&](int begin, int end, int worker) {
         for (int item = begin; item < end; ++item) {
             const int row_begin = item / p.heads.kv_heads * kTileRows;
             attend_tile({qkv, p, cache, sequence, l, first, item % p.heads.kv_heads, row_begin,

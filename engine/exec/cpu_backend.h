@@ -66,6 +66,8 @@ private:
         AlignedArray<float> sums;  // (kRestTokens, kMaxGrain) products of that
     };
     void allocate_product_scratch();
+    /// Whether so many multiplications are worth waking the workers for.
+    static bool sharing_pays(std::int64_t products) { return products >= 1 << 17; }
     void round_rows(Rows& x);
     void round_rest(Rows& x, int row, ProductScratch& scratch) const;
     void add_rest(kernels::TensorType type, const kernels::MatMul& args, Rows& x, int first_row,

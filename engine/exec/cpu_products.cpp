@@ -111,7 +111,8 @@ void CpuBackend::products(Rows& x, std::span<const Product> products, Rows& out)
     int pieces = 0;
     for (const Product& p : products)
         pieces += (p.matrix->rows + grain - 1) / grain;
-    pool_->for_each(pieces, 1, [&](int begin, int end, int worker) {
+    const int together = sharing_pays(std::int64_t(total_rows) * x.cols() * x.count()) ? 1 : pieces;
+    pool_->for_each(pieces, together, [&](int begin, int end, int worker) {
         for (int piece = begin; piece < end; ++piece) {
             int first = piece;
             for (const Product& p : products) {
