@@ -230,8 +230,7 @@ void RoomBordersTest::everyFileKeepsToItsRoom()
         found << trespasses(house.relativeFilePath(file.fileName()), QString::fromUtf8(file.readAll()));
         ++read;
     }
-    if (read == 0)
-        QSKIP("the room is empty");
+    QVERIFY2(read > 0, "no source file was found");
     QVERIFY2(found.isEmpty(), qPrintable("forbidden lines:\n" + found.join('\n')));
 }
 
