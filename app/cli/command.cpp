@@ -1,29 +1,16 @@
 #include "app/cli/command.h"
 
+#include "app/cli/streams.h"
+
 #include <cstdio>
 #include <fstream>
 #include <iostream>
 #include <iterator>
 #include <sstream>
 
-#ifdef _WIN32
-#include <io.h>
-#else
-#include <unistd.h>
-#endif
-
 namespace cli {
 
 namespace {
-
-bool stderr_is_terminal()
-{
-#ifdef _WIN32
-    return _isatty(2) != 0;
-#else
-    return isatty(2) != 0;
-#endif
-}
 
 engine::Result<engine::KvType> kv_type(const std::string& name)
 {

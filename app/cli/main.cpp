@@ -1,15 +1,10 @@
 // spillway-cli: everything Spillway does, without a window. Numbers go to stdout, all else to stderr.
 #include "app/cli/command.h"
-
+#include "app/cli/streams.h"
 #include "engine/device.h"
 
 #include <algorithm>
 #include <cstdio>
-
-#ifdef _WIN32
-#include <fcntl.h>
-#include <io.h>
-#endif
 
 namespace {
 
@@ -30,10 +25,7 @@ std::vector<std::string> with_two_dashes(int argc, char** argv)
 
 int main(int argc, char** argv)
 {
-#ifdef _WIN32
-    _setmode(_fileno(stdout), _O_BINARY);
-    _setmode(_fileno(stdin), _O_BINARY);
-#endif
+    cli::pass_bytes_unchanged();
     CLI::App app("Chat with GGUF models, measure them, look into them.", "spillway-cli");
     app.set_version_flag("--version", std::string("spillway-cli ") + SPILLWAY_VERSION);
     app.require_subcommand(1);
