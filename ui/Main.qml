@@ -30,8 +30,8 @@ ApplicationWindow {
         buttonText: Theme.text
         brightText: Theme.text
         placeholderText: Theme.textMuted
-        highlight: Theme.accent
-        highlightedText: Theme.accentInk
+        highlight: Theme.selection
+        highlightedText: Theme.text
         light: Theme.hover
         midlight: Theme.hover
         mid: Theme.border

@@ -1,6 +1,4 @@
 // The columns of the window and what works everywhere in it: shortcuts, dropping a file, questions before a loss.
-pragma ComponentBehavior: Bound
-
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App
@@ -24,19 +22,11 @@ FocusScope {
             confirmNew.open();
     }
 
-    // The dialog is made when it is first wanted: it is the heaviest thing here.
-    Loader {
+    OpenDialog {
         id: openDialog
 
-        function open() {
-            active = true;
-            (item as OpenDialog).open();
-        }
-
-        active: false
-        sourceComponent: OpenDialog {
-            models: root.models
-        }
+        objectName: "openDialog"
+        models: root.models
     }
 
     ConfirmDialog {

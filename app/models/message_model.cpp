@@ -12,6 +12,14 @@ QVariant orUndefined(const std::optional<T>& value)
     return value ? QVariant::fromValue(*value) : QVariant();
 }
 
+QString withoutLeadingSpace(const QString& text)
+{
+    qsizetype start = 0;
+    while (start < text.size() && text[start].isSpace())
+        ++start;
+    return text.mid(start);
+}
+
 MessageModel::Status statusFor(engine::StopReason reason)
 {
     switch (reason) {
@@ -97,7 +105,10 @@ void MessageModel::appendToAnswer(const QString& text)
         return;
     Message& answer = m_messages.back();
     answer.text += text;
-    show(answer, answer.visible.add(text));
+    QString shown = answer.visible.add(text);
+    if (answer.blocks->rowCount() == 0)  // many models begin with a space or a line break: true, and not worth showing
+        shown = withoutLeadingSpace(shown);
+    show(answer, shown);
     const bool first = answer.status == Waiting;
     answer.status = Streaming;
     const QModelIndex last = index(count() - 1);

@@ -36,8 +36,9 @@ ModelFacts::ModelFacts(const engine::ModelInfo& info)
     , runnable(info.runnable)
     , obstacle(asSentence(QString::fromStdString(info.obstacle)))
 {
-    if (name.isEmpty())
-        name = fileName;
+    // Some files call themselves after their architecture, which tells nobody anything.
+    if (name.isEmpty() || name == architecture)
+        name = VisibleText::of(QString::fromStdU16String(info.path.stem().u16string()));
     for (const std::string& warning : info.warnings)
         warnings.append(asSentence(QString::fromStdString(warning)));
 }

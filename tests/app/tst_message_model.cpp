@@ -150,6 +150,19 @@ private Q_SLOTS:
         }
     }
 
+    void spaceAroundAnAnswerIsNotShown()
+    {
+        MessageModel model;
+        model.appendUser("x");
+        model.beginAnswer();
+        for (const char* piece : {" ", "\n\n", " one", "\n two\n", "\n\n"})
+            model.appendToAnswer(piece);
+        model.finishAnswer({});
+        QCOMPARE(joined(*blocks(model, 1)), "one\n two");
+        model.appendUser("next");
+        QCOMPARE(model.forEngine()[1].text.c_str(), " \n\n one\n two\n\n\n");  // the model reads what it wrote
+    }
+
     void removingAndClearing()
     {
         MessageModel model;

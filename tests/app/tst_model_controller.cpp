@@ -174,6 +174,9 @@ private Q_SLOTS:
         QVERIFY(!facts.name.contains('\n'));
         QVERIFY(!facts.name.contains(QChar(0x1b)));
         QVERIFY(facts.name.size() < 130);
+        info.name = "llama";
+        info.architecture = "llama";
+        QCOMPARE(ModelFacts(info).name, "x");
     }
 
     void destructionWhileInspecting()

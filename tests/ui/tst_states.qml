@@ -22,6 +22,20 @@ Item {
             compare(part("modelName").text, "Spillway");
         }
 
+        function test_the_dialog_opens() {
+            makeWindow();
+            const dialog = findChild(shell, "openDialog");
+            keyClick(Qt.Key_O, Qt.ControlModifier);
+            tryCompare(dialog, "visible", true);
+            dialog.close();
+            tryCompare(dialog, "visible", false);
+            mouseClick(part("openModel"));
+            tryCompare(dialog, "visible", true);
+            dialog.close();
+            tryCompare(dialog, "visible", false);
+            compare(Bench.models.phase, ModelController.Idle);
+        }
+
         function test_offer_then_load() {
             makeWindow({ loadMs: 300 });
             Bench.models.open("file:///models/tiny.gguf");

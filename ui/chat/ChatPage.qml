@@ -92,6 +92,7 @@ FocusScope {
             Layout.alignment: Qt.AlignHCenter
             Layout.preferredWidth: root.columnWidth
             Layout.maximumWidth: root.columnWidth
+            Layout.topMargin: Theme.gapSmall
             Layout.bottomMargin: 12
             spacing: Theme.gapSmall
 

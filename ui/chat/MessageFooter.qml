@@ -46,7 +46,7 @@ ColumnLayout {
         visible: root.failed || root.full
         kind: root.failed ? Notice.Error : Notice.Warning
         sentence: root.failed ? root.sentence
-                              : qsTr("The context is full, so the answer stops here. Nothing was left out to make room.")
+                              : qsTr("The context is full, so the answer stops here.")
         dismissible: false
         actionText: root.full ? qsTr("New conversation") : root.canRetry ? qsTr("Try again") : ""
         onActionRequested: root.full ? root.newRequested() : root.retryRequested()

@@ -107,7 +107,7 @@ FocusScope {
     IconButton {
         objectName: "latestButton"
         anchors.bottom: parent.bottom
-        anchors.bottomMargin: Theme.gapSmall
+        anchors.bottomMargin: Theme.gap
         anchors.horizontalCenter: parent.horizontalCenter
         visible: !view.pinned
         name: qsTr("Jump to the latest")

@@ -1,4 +1,5 @@
 // Asks for a model file.
+import QtCore
 import QtQuick.Dialogs
 import Spillway.App
 
@@ -8,6 +9,7 @@ FileDialog {
     required property ModelController models
 
     title: qsTr("Open a model")
+    currentFolder: StandardPaths.writableLocation(StandardPaths.HomeLocation)
     nameFilters: [qsTr("GGUF models (*.gguf)"), qsTr("All files (*)")]
     onAccepted: root.models.open(root.selectedFile)
 }
