@@ -27,7 +27,7 @@ static Value loop_changed(Interpreter&, const Value& self, Arguments& arguments)
 static Value cycler_next(Interpreter&, const Value& self, Arguments&)
 {
     auto& cycler = self.as<Cycler>();
-    const Value item = cycler.items[cycler.position];
+    Value item = cycler.items[cycler.position];
     cycler.position = (cycler.position + 1) % cycler.items.size();
     return item;
 }

@@ -9,11 +9,8 @@ Heap::~Heap()
         ++object->references;  // nothing dies while the references between them are dropped
     for (Object* object = first_; object; object = object->next)
         object->drop_references();
-    while (first_) {
-        Object* object = first_;
-        unlink(object);
-        delete object;
-    }
+    for (Object* object = std::exchange(first_, nullptr); object;)
+        delete std::exchange(object, object->next);
 }
 
 void Heap::link(Object* object)

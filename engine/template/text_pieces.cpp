@@ -15,8 +15,8 @@ static void add(Heap& heap, Pieces& pieces, std::string_view piece)
 {
     heap.budget.step();
     if (pieces.size() == pieces.capacity()) {
-        heap.budget.take(pieces.size() * 2 * sizeof(piece));
-        heap.budget.give_back(pieces.size() * 2 * sizeof(piece));
+        heap.budget.take(pieces.size() * 2 * sizeof(std::string_view));
+        heap.budget.give_back(pieces.size() * 2 * sizeof(std::string_view));
     }
     pieces.push_back(piece);
 }
