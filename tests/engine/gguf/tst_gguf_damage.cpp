@@ -74,7 +74,7 @@ class TestGgufDamage : public QObject
     }
     QString sentence(const Bytes& bytes) const
     {
-        std::filesystem::remove(file("f.gguf")); // some file systems flush a file that is written anew
+        std::filesystem::remove(file("f.gguf"));  // some file systems flush a file that is written anew
         GgufWriter::save_bytes(file("f.gguf"), bytes);
         return sentence(file("f.gguf"));
     }
