@@ -69,7 +69,8 @@ FormatSpec parse_format_spec(std::string_view text)
 
 // ---- writing ----
 
-static std::string pad(Heap& heap, const FormatSpec& spec, char default_align, std::string prefix, std::string body)
+static std::string pad(Heap& heap, const FormatSpec& spec, char default_align, const std::string& prefix,
+                       const std::string& body)
 {
     const std::int64_t room = spec.width - unicode::length(prefix) - unicode::length(body);
     if (room <= 0)
@@ -141,7 +142,7 @@ std::string format_integer(Heap& heap, std::int64_t value, const FormatSpec& spe
         prefix = upper_ascii(std::move(prefix));
         digits = upper_ascii(std::move(digits));
     }
-    return pad(heap, spec, '>', std::move(prefix), std::move(digits));
+    return pad(heap, spec, '>', prefix, digits);
 }
 
 static std::string digits_of(double magnitude, const FormatSpec& spec)
@@ -177,7 +178,7 @@ std::string format_float(Heap& heap, double value, const FormatSpec& spec)
     std::string digits = grouped(digits_of(std::abs(value), spec), spec, 3);
     if (spec.type == 'E' || spec.type == 'F' || spec.type == 'G')
         digits = upper_ascii(std::move(digits));
-    return pad(heap, spec, '>', sign_of(std::signbit(value) && !std::isnan(value), spec), std::move(digits));
+    return pad(heap, spec, '>', sign_of(std::signbit(value) && !std::isnan(value), spec), digits);
 }
 
 std::string format_value(Heap& heap, const Value& value, const FormatSpec& spec)

@@ -30,13 +30,11 @@ std::string json_string(std::string_view text, bool ascii)
         if (known != std::string_view::npos) {
             out += '\\';
             out += kEscaped[known];
-        } else if (c < 0x20) {
+        } else if (c < 0x20 || (ascii && c >= 0x80 && c < 0x10000)) {
             append_unit(out, unsigned(c));
         } else if (ascii && c >= 0x10000) {
             append_unit(out, unsigned(0xd800 + ((c - 0x10000) >> 10)));
             append_unit(out, unsigned(0xdc00 + ((c - 0x10000) & 0x3ff)));
-        } else if (ascii && c >= 0x80) {
-            append_unit(out, unsigned(c));
         } else {
             out += text.substr(start, at - start);
         }
