@@ -137,7 +137,7 @@ void ChatController::onText(quint64 turn, const QString& text)
 
 void ChatController::onTelemetry(quint64 turn, const engine::Telemetry& frame)
 {
-    if (turn == m_turn)
+    if (turn == m_turn && m_model)  // without one, another is being loaded, and the meter is no longer this turn's
         m_telemetry.show(frame);
 }
 
@@ -145,7 +145,7 @@ void ChatController::onFinished(quint64 turn, const engine::Turn& result)
 {
     if (turn != m_turn)
         return;
-    if (m_model)  // else another one is being loaded, and the meter is no longer this turn's
+    if (m_model)
         m_telemetry.show(result.telemetry);
     m_messages.finishAnswer(result);
     setContextFull(result.reason == engine::StopReason::ContextFull);
