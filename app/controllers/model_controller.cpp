@@ -5,6 +5,7 @@
 #include <QCoreApplication>
 #include <QFileInfo>
 #include <QPointer>
+#include <QStandardPaths>
 #include <QThreadPool>
 
 #include <utility>
@@ -25,6 +26,11 @@ ModelController::ModelController(EngineThread& engine, ModelInspector inspect, e
 ModelController::~ModelController()
 {
     m_loadStop.request_stop();
+}
+
+QUrl ModelController::startFolder() const
+{
+    return QUrl::fromLocalFile(QStandardPaths::writableLocation(QStandardPaths::HomeLocation));
 }
 
 void ModelController::open(const QUrl& file)

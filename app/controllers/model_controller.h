@@ -27,6 +27,7 @@ class ModelController : public QObject
     Q_PROPERTY(double bytesDone READ bytesDone NOTIFY progressChanged)
     Q_PROPERTY(double bytesTotal READ bytesTotal NOTIFY progressChanged)
     Q_PROPERTY(QString error READ error NOTIFY errorChanged)
+    Q_PROPERTY(QUrl startFolder READ startFolder CONSTANT)
     Q_PROPERTY(bool canRetry READ canRetry NOTIFY errorChanged)
 
 public:
@@ -50,6 +51,7 @@ public:
     double bytesDone() const { return m_bytesDone; }
     double bytesTotal() const { return m_bytesTotal; }
     QString error() const { return m_error; }
+    QUrl startFolder() const;  // where to look for models first
     bool canRetry() const { return !m_path.isEmpty(); }
 
     /// Looks into a file and offers it.

@@ -26,6 +26,11 @@ TestCase {
         verify(item, "there is no " + name);
         return item;
     }
+    function click(item) {
+        tryCompare(item, "visible", true);
+        wait(50); // what has just appeared is put in its place with the next frame
+        mouseClick(item);
+    }
     function type(text) {
         for (const letter of text)
             keyClick(letter);

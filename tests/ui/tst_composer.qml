@@ -59,7 +59,7 @@ Item {
 
         function test_refusal_keeps_the_text_and_says_why() {
             makeWindow();
-            mouseClick(part("composerField"));
+            click(part("composerField"));
             ask("hello");
             compare(part("composerField").text, "hello");
             verify(part("refusal").visible);
@@ -79,7 +79,7 @@ Item {
             ask("second");
             compare(part("composerField").text, "second");
             verify(part("refusal").visible);
-            mouseClick(part("sendButton")); // is Stop now
+            click(part("sendButton")); // is Stop now
             tryVerify(() => !Bench.chat.busy, 3000);
             compare(part("composerField").text, "second");
             compare(Bench.requestCount(), 1);
@@ -89,7 +89,7 @@ Item {
             makeWindow();
             openModel();
             type("hello");
-            mouseClick(part("sendButton"));
+            click(part("sendButton"));
             tryCompare(Bench.chat.messages, "count", 2);
         }
 

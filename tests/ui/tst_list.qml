@@ -38,7 +38,7 @@ Item {
             const before = view.contentY;
             wait(300); // text goes on arriving
             verify(Math.abs(view.contentY - before) < 2);
-            mouseClick(part("latestButton"));
+            click(part("latestButton"));
             tryCompare(part("latestButton"), "visible", false);
             tryVerify(() => nearEnd());
         }

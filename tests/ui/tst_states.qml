@@ -29,7 +29,7 @@ Item {
             tryCompare(dialog, "visible", true);
             dialog.close();
             tryCompare(dialog, "visible", false);
-            mouseClick(part("openModel"));
+            click(part("openModel"));
             tryCompare(dialog, "visible", true);
             dialog.close();
             tryCompare(dialog, "visible", false);
@@ -70,7 +70,7 @@ Item {
             const cancel = findChild(part("modelCard"), "cancelLoad");
             tryVerify(() => Bench.models.phase === ModelController.Loading);
             tryCompare(cancel, "activeFocus", true);
-            mouseClick(cancel);
+            click(cancel);
             tryCompare(part("emptyState"), "visible", true);
             verify(!part("modelError").visible);
         }
@@ -91,7 +91,7 @@ Item {
             const notice = part("modelError");
             tryCompare(notice, "visible", true);
             compare(notice.sentence, "The file ends inside the GGUF header.");
-            mouseClick(findChild(notice, "noticeDismiss"));
+            click(findChild(notice, "noticeDismiss"));
             verify(!notice.visible);
         }
 
@@ -101,7 +101,7 @@ Item {
             const notice = part("modelError");
             tryCompare(notice, "visible", true);
             Bench.script({ loadError: "" });
-            mouseClick(findChild(notice, "noticeAction"));
+            click(findChild(notice, "noticeAction"));
             tryVerify(() => findChild(part("modelCard"), "load").visible);
             verify(!notice.visible);
         }
@@ -138,7 +138,7 @@ Item {
             verify(part("tps").value.indexOf("tok/s") > 0);
             verify(part("ttft").value.indexOf("ms") > 0);
 
-            mouseClick(findChild(footer(), "copyButton"));
+            click(findChild(footer(), "copyButton"));
             compare(Bench.clipboard(), lastText());
         }
 
@@ -165,7 +165,7 @@ Item {
             compare(notice.sentence, "The file was cut off.");
             compare(lastText().trim(), "word word word");
             Bench.script({ error: "" });
-            mouseClick(findChild(notice, "noticeAction"));
+            click(findChild(notice, "noticeAction"));
             tryVerify(() => !Bench.chat.busy && lastText().length > 100);
             compare(Bench.chat.messages.count, 2);
         }
@@ -178,12 +178,12 @@ Item {
             tryCompare(notice, "visible", true);
             verify(!Bench.models.current.known);
             Bench.script({ error: "" });
-            mouseClick(findChild(notice, "noticeAction"));
+            click(findChild(notice, "noticeAction"));
             tryVerify(() => findChild(part("dockedModelCard"), "load").activeFocus);
             keyClick(Qt.Key_Return);
             tryVerify(() => Bench.chat.canSend);
             tryVerify(() => footer() && findChild(footer(), "answerNotice").actionText !== "");
-            mouseClick(findChild(findChild(footer(), "answerNotice"), "noticeAction"));
+            click(findChild(findChild(footer(), "answerNotice"), "noticeAction"));
             tryVerify(() => !Bench.chat.busy && lastText().length > 100);
         }
 
@@ -196,7 +196,7 @@ Item {
             compare(part("contextText").text, "40 / 40");
             compare(part("contextBar").value, 1);
             verify(part("contextMeter").full);
-            mouseClick(findChild(findChild(footer(), "answerNotice"), "noticeAction"));
+            click(findChild(findChild(footer(), "answerNotice"), "noticeAction"));
             const accept = findChild(shell, "confirmAccept");
             tryCompare(accept, "activeFocus", true);
             keyClick(Qt.Key_Return);
@@ -214,7 +214,7 @@ Item {
             tryVerify(() => card.visible && findChild(card, "load").visible);
             compare(findChild(card, "load").text, "Stop and load");
             verify(Bench.chat.busy); // nothing has happened yet
-            mouseClick(findChild(card, "load"));
+            click(findChild(card, "load"));
             tryVerify(() => Bench.models.current.name === "other");
             verify(!Bench.chat.busy);
             compare(Bench.chat.messages.count, 2);
@@ -226,7 +226,7 @@ Item {
             ask("hello");
             tryCompare(part("warnings"), "visible", true);
             compare(part("warnings").sentence, "The tokenizer is unknown.");
-            mouseClick(findChild(part("warnings"), "noticeDismiss"));
+            click(findChild(part("warnings"), "noticeDismiss"));
             verify(!part("warnings").visible);
         }
 

@@ -1,5 +1,4 @@
 // Asks for a model file.
-import QtCore
 import QtQuick.Dialogs
 import Spillway.App
 
@@ -9,7 +8,7 @@ FileDialog {
     required property ModelController models
 
     title: qsTr("Open a model")
-    currentFolder: StandardPaths.writableLocation(StandardPaths.HomeLocation)
+    currentFolder: models.startFolder
     nameFilters: [qsTr("GGUF models (*.gguf)"), qsTr("All files (*)")]
     onAccepted: root.models.open(root.selectedFile)
 }
