@@ -40,9 +40,9 @@ EngineWorker::EngineWorker(std::unique_ptr<engine::Engine> engine, std::stop_tok
     m_engine->on_posted = [this] { QMetaObject::invokeMethod(this, &EngineWorker::poll, Qt::QueuedConnection); };
 }
 
-quint64 EngineWorker::post(engine::Command command)
+quint64 EngineWorker::post(const engine::Command& command)
 {
-    return m_engine->post(std::move(command));
+    return m_engine->post(command);
 }
 
 void EngineWorker::load(quint64 job, const engine::LoadRequest& request, const std::stop_token& stop)

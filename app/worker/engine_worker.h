@@ -23,7 +23,7 @@ public:
     EngineWorker(std::unique_ptr<engine::Engine> engine, std::stop_token shutdown);
 
     /// Any thread. The answer is an event of kind CommandDone with the number returned here.
-    quint64 post(engine::Command command);
+    quint64 post(const engine::Command& command);
 
     // The engine's thread only (EngineThread queues them). Stopping is not a slot: a busy thread reads no queue, so the
     // caller keeps the stop_source and asks it directly.
