@@ -27,15 +27,16 @@ struct CpuBackend::AttendTile {
     Rows& out;
 };
 
-void CpuBackend::allocate_attention_scratch()
+std::vector<CpuBackend::AttentionScratch> CpuBackend::attention_scratch(int threads) const
 {
-    attention_.clear();
+    std::vector<AttentionScratch> scratch;
     const auto group = std::size_t(max_group_);
     const auto sums = group * std::size_t(2 + value_length_);
-    for (int worker = 0; worker < pool_->size(); ++worker)
-        attention_.push_back({aligned_array<float>(kTileRows * group * std::size_t(key_length_)),
-                              aligned_array<float>(group * std::size_t(block_tokens_)), aligned_array<float>(sums),
-                              aligned_array<float>(kTileRows * sums)});
+    for (int worker = 0; worker < threads; ++worker)
+        scratch.push_back({aligned_array<float>(kTileRows * group * std::size_t(key_length_)),
+                           aligned_array<float>(group * std::size_t(block_tokens_)), aligned_array<float>(sums),
+                           aligned_array<float>(kTileRows * sums)});
+    return scratch;
 }
 
 void CpuBackend::store_kv(const Rows& qkv, const HeadLayout& heads, int l, KvCache& cache, const KvSequence& sequence,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 namespace engine {
 
@@ -24,12 +25,12 @@ CpuBackend::CpuBackend(const Hyperparameters& h, int max_rows, int block_tokens,
         max_heads_ = std::max(max_heads_, layer.heads);
         max_group_ = std::max(max_group_, layer.heads / layer.kv_heads);
     }
-    allocate_attention_scratch();
     sixteen_bits_ = h.experts > 0;
     widest_row_ = std::max({h.embedding_length, h.expert_ffn_length, max_heads_ * h.value_length});
     for (const LayerParameters& layer : h.layers)
         widest_row_ = std::max(widest_row_, layer.ffn_length);
-    allocate_product_scratch();
+    attention_ = attention_scratch(pool_->size());
+    product_ = product_scratch(pool_->size());
     if (h.experts > 0) {
         const int pairs = max_rows * h.experts_used;
         router_logits_ = Rows(max_rows, h.experts);
@@ -48,9 +49,12 @@ CpuBackend::CpuBackend(const Hyperparameters& h, int max_rows, int block_tokens,
 
 void CpuBackend::set_threads(int threads)
 {
-    pool_ = std::make_unique<ThreadPool>(threads);
-    allocate_attention_scratch();
-    allocate_product_scratch();
+    auto pool = std::make_unique<ThreadPool>(threads);
+    auto attention = attention_scratch(pool->size());
+    auto product = product_scratch(pool->size());
+    pool_ = std::move(pool);
+    attention_ = std::move(attention);
+    product_ = std::move(product);
 }
 
 std::size_t CpuBackend::scratch_bytes() const

@@ -15,7 +15,7 @@ public:
     /// Allocates all scratch. `max_rows`: tokens of the largest batch. Throws std::bad_alloc.
     CpuBackend(const Hyperparameters& h, int max_rows, int block_tokens, int threads);
 
-    /// Between steps only.
+    /// Between steps only. Throws std::bad_alloc or std::system_error, and then goes on as before.
     void set_threads(int threads);
     int threads() const { return pool_->size(); }
     ThreadPool& pool() { return *pool_; }
@@ -45,7 +45,7 @@ private:
     };
     struct AttendTile;
     void attend_tile(const AttendTile& tile, AttentionScratch& scratch) const;
-    void allocate_attention_scratch();
+    std::vector<AttentionScratch> attention_scratch(int threads) const;
 
     // ---- experts (cpu_experts.cpp) ----
     struct Chosen {  // one (row, slot) pair, sorted by expert
@@ -65,7 +65,7 @@ private:
         AlignedArray<float> rest;  // (widest row,) what rounding lost of a row
         AlignedArray<float> sums;  // (kRestTokens, kMaxGrain) products of that
     };
-    void allocate_product_scratch();
+    std::vector<ProductScratch> product_scratch(int threads) const;
     /// Whether so many multiplications are worth waking the workers for.
     static bool sharing_pays(std::int64_t products) { return products >= 1 << 17; }
     void round_rows(Rows& x);

@@ -16,12 +16,13 @@ constexpr int kRestTokens = 64;
 
 }  // namespace
 
-void CpuBackend::allocate_product_scratch()
+std::vector<CpuBackend::ProductScratch> CpuBackend::product_scratch(int threads) const
 {
-    product_.clear();
-    for (int worker = 0; worker < pool_->size() && sixteen_bits_; ++worker)
-        product_.push_back(
+    std::vector<ProductScratch> scratch;
+    for (int worker = 0; worker < threads && sixteen_bits_; ++worker)
+        scratch.push_back(
             {aligned_array<float>(std::size_t(widest_row_)), aligned_array<float>(kMaxGrain * kRestTokens)});
+    return scratch;
 }
 
 /// The lower half of 16 bits: x less its 8-bit copy, rounded to 8 bits again.

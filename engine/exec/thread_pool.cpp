@@ -15,11 +15,21 @@ static void pause_cpu()
 ThreadPool::ThreadPool(int threads)
     : size_(std::max(1, threads))
 {
-    for (int worker = 1; worker < size_; ++worker)
-        threads_.emplace_back([this, worker] { worker_loop(worker); });
+    try {
+        for (int worker = 1; worker < size_; ++worker)
+            threads_.emplace_back([this, worker] { worker_loop(worker); });
+    } catch (...) {  // the system gives no more threads
+        join();
+        throw;
+    }
 }
 
 ThreadPool::~ThreadPool()
+{
+    join();
+}
+
+void ThreadPool::join()
 {
     quit_.store(true, std::memory_order_relaxed);
     epoch_.fetch_add(1, std::memory_order_release);

@@ -14,6 +14,7 @@ namespace engine {
 class ThreadPool
 {
 public:
+    /// Throws std::system_error where the system gives no more threads.
     explicit ThreadPool(int threads);
     ~ThreadPool();
     ThreadPool(const ThreadPool&) = delete;
@@ -49,6 +50,7 @@ public:
 
 private:
     using RawWork = void (*)(const void*, int);
+    void join();
     void run_raw(RawWork work, const void* context);
     void worker_loop(int worker);
     unsigned wait_for_work(unsigned seen) const;

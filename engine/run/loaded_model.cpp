@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <new>
+#include <system_error>
 
 namespace engine {
 
@@ -91,6 +92,8 @@ Result<std::unique_ptr<LoadedModel>> LoadedModel::load(const LoadRequest& reques
         if (const auto ok = model->bring_weights_in(progress); !ok)
             return tl::unexpected(ok.error());
         return model;
+    } catch (const std::system_error&) {
+        return fail(Error::Code::NoMemory, "the system does not give so many threads");
     } catch (const std::bad_alloc&) {
         return fail(Error::Code::NoMemory, "there is not enough memory for this model and context");
     }
