@@ -73,7 +73,7 @@ void print_csv(const engine::BenchReport& report)
                     report.dram_read_gb_s);
 }
 
-int run(BenchOptions options)
+int run(const BenchOptions& options)
 {
     auto request = options.common.request();
     if (!request)

@@ -26,7 +26,7 @@ public:
         return measure("prefill", request_.prefill_tokens, depth, [&](KvSequence& kv) -> Status {
             for (int done = 0; done < request_.prefill_tokens;) {
                 const int count = std::min(model_.max_rows(), request_.prefill_tokens - done);
-                if (const Status ok = model_.append(kv, tokens(count)); !ok)
+                if (Status ok = model_.append(kv, tokens(count)); !ok)
                     return ok;
                 done += count;
             }
@@ -39,7 +39,7 @@ public:
     {
         auto row = measure("decode", request_.decode_tokens, depth, [&](KvSequence& kv) -> Status {
             for (int i = 0; i < request_.decode_tokens; ++i) {
-                if (const Status ok = model_.append(kv, tokens(1)); !ok)
+                if (Status ok = model_.append(kv, tokens(1)); !ok)
                     return ok;
                 model_.logits(0);
             }

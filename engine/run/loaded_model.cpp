@@ -211,7 +211,7 @@ std::int64_t LoadedModel::decode_bytes() const
 
 Status LoadedModel::append(KvSequence& sequence, std::span<const int> tokens)
 {
-    if (const auto ok = cache_->reserve(sequence, sequence.length() + int(tokens.size())); !ok)
+    if (auto ok = cache_->reserve(sequence, sequence.length() + int(tokens.size())); !ok)
         return ok;
     cpu_->pool().begin_step();
     decoder_->append(*placement_, *cache_, sequence, tokens);

@@ -166,7 +166,7 @@ Result<int> LocalEngine::count_tokens(std::string_view text) const
 
 std::uint64_t LocalEngine::post(Command command)
 {
-    const std::uint64_t id = mailbox_.post(std::move(command));
+    const std::uint64_t id = mailbox_.post(command);
     if (on_posted)
         on_posted();
     return id;

@@ -85,7 +85,7 @@ Result<Turn> TurnRunner::run()
 Status TurnRunner::step(std::span<const int> tokens)
 {
     for (;;) {
-        const Status done = host_.model.append(conversation_.kv, tokens);
+        Status done = host_.model.append(conversation_.kv, tokens);
         const bool no_room =
             !done && (done.error().code == Error::Code::ContextFull || done.error().code == Error::Code::NoMemory);
         if (!no_room || !host_.make_room(conversation_))
@@ -108,7 +108,7 @@ Status TurnRunner::prefill(const std::vector<int>& prompt)
         const auto chunk = std::span(prompt).subspan(std::size_t(prefilled_));
         const auto tokens = chunk.first(std::min(chunk.size(), std::size_t(host_.model.max_rows())));
         const std::int64_t start = now_us();
-        if (const Status done = step(tokens); !done)
+        if (Status done = step(tokens); !done)
             return done;
         rates_.add_prefill(int(tokens.size()), std::chrono::microseconds(now_us() - start));
         prefilled_ += int(tokens.size());
@@ -145,7 +145,7 @@ Status TurnRunner::decode()
         }
         if (int(answer_.size()) == most)
             break;
-        if (const Status done = step(std::span(&id, 1)); !done)
+        if (Status done = step(std::span(&id, 1)); !done)
             return done;
         last_row = 0;
     }
