@@ -1,0 +1,59 @@
+// Conversations on disk.
+#pragma once
+
+#include "app/store/conversation.h"
+
+#include <QObject>
+
+#include <memory>
+#include <optional>
+
+/// Keeps conversations in an SQLite database, whose schema app/store/README.md documents. Reads answer at once; writes
+/// are queued to a thread of their own, in order, each in one transaction that is on disk when it ends, and a read
+/// waits for the writes asked for before it. Lives on the UI thread; owned by Program. Its destructor writes what is
+/// queued.
+class ConversationStore : public QObject
+{
+    Q_OBJECT
+
+public:
+    /// Opens or makes the database in `folder`. An older schema is migrated after a backup; a damaged database is set
+    /// aside under another name; if nothing can be written there, conversations live in memory. What the user has to
+    /// know of it is in `notice`.
+    explicit ConversationStore(const QString& folder, QObject* parent = nullptr);
+    ~ConversationStore() override;
+
+    QString notice() const;             // one sentence; empty: all is well
+    QString attachmentsFolder() const;  // made when needed
+
+    QList<ConversationHeader> conversations() const;  // without those in the trash; pinned first, then newest first
+    std::optional<StoredConversation> conversation(const QString& id) const;
+    /// Titles and texts that hold all the words (the last one may be a beginning), best first.
+    QList<SearchHit> search(const QString& words, int limit) const;
+
+    void save(const ConversationHeader& header);  // inserts or replaces
+    void save(const QString& conversation, const StoredMessage& message);
+    void saveText(const QString& message, const QString& text);  // of an answer that is being made
+    void saveAll(const StoredConversation& conversation);        // in one transaction: an import, a branch
+    void moveToTrash(const QString& conversation);               // gone from lists; kept until emptyTrash
+    void restore(const QString& conversation);
+    void emptyTrash();  // with the attachments that nothing refers to any more
+
+    QList<Preset> presets() const;  // by name
+    void save(const Preset& preset);
+    void removePreset(const QString& name);
+
+    void flush() const;  // waits until everything queued is on disk
+
+Q_SIGNALS:
+    void saved(const ConversationHeader& header);  // as soon as it was asked for
+    void trashed(const QString& conversation);
+    void restored(const ConversationHeader& header);
+    void failed(const QString& sentence);  // a write did not reach the disk; said once until one does again
+
+private:
+    class Writer;
+    class Reader;
+    std::unique_ptr<Writer> m_writer;
+    std::unique_ptr<Reader> m_reader;
+};
