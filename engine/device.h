@@ -20,6 +20,13 @@ struct DeviceInfo {
 
 std::vector<DeviceInfo> devices();
 
+/// RAM of this machine, or of the container that this process is in.
+struct MachineMemory {
+    std::optional<std::int64_t> total_bytes;
+    std::optional<std::int64_t> available_bytes;  // of it, what can be had without swapping
+};
+MachineMemory machine_memory();
+
 /// One sentence when SPILLWAY_CPU names a kernel table that does not run here; else empty.
 std::string forced_kernels_warning();
 

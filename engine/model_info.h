@@ -11,9 +11,19 @@
 
 namespace engine {
 
+/// The numbers of a file that decide what its KV cache and its scratch take; see memory_plan.h. Zero: not known.
+struct MemoryShape {
+    std::int64_t kv_heads = 0;  // of all layers together
+    std::int64_t key_length = 0;
+    std::int64_t value_length = 0;
+    std::int64_t scratch_bytes_per_row = 0;  // for each token of a prefill chunk
+    std::int64_t scratch_bytes_fixed = 0;
+};
+
 struct ModelInfo {
     std::filesystem::path path;  // the first file
     std::string name;            // general.name, else the file's name
+    std::string type;            // general.type: "model", "mmproj", "adapter"; empty where the file does not say
     std::string architecture;    // "llama"
     std::string quantization;    // "Q4_K_M" from the file, else the type most bytes have
     std::int64_t parameters = 0;
@@ -31,6 +41,8 @@ struct ModelInfo {
     std::int64_t kv_bytes_per_token_f16 = 0;  // all layers, f16
     std::string tokenizer;                    // "llama", "gpt2"
     bool has_chat_template = false;
+    bool embeds = false;  // made to give embeddings, not text
+    MemoryShape memory;
     std::string license;
     std::map<std::string, std::int64_t> bytes_by_type;  // "Q4_K" -> bytes
     std::vector<std::string> warnings;

@@ -65,6 +65,32 @@ private:
 
 constexpr int kMaxLayers = 65536;  // far beyond any model: keeps a hostile number from costing memory
 
+/// What the decoder and its backend allocate beside weights and KV: the rows of one prefill chunk, and the logits.
+void describe_scratch(const Hyperparameters& shape, ModelInfo& info)
+{
+    constexpr int kMost = 1 << 24;  // keeps a hostile file's numbers from overflowing
+    constexpr std::int64_t kFloat = sizeof(float);
+    const auto at_most = [](std::int64_t value) { return std::min<std::int64_t>(value, kMost); };
+    const std::int64_t dim = at_most(info.embedding_length), heads = at_most(info.heads);
+    const std::int64_t q_dim = at_most(heads * info.memory.key_length);
+    const std::int64_t kv_dim = at_most(info.kv_heads * (info.memory.key_length + info.memory.value_length));
+    const std::int64_t expert_ffn = at_most(shape.number("expert_feed_forward_length"));
+    const auto ffns = shape.per_layer("feed_forward_length", info.layers, int(expert_ffn));
+    const std::int64_t ffn = ffns.empty() ? 0 : at_most(*std::max_element(ffns.begin(), ffns.end()));
+
+    const std::int64_t dense = 4 * dim + 2 * q_dim + kv_dim + 3 * ffn;
+    const std::int64_t routed = at_most(info.experts_used) * (2 * dim + 3 * expert_ffn) + at_most(info.experts);
+    // Rows that enter products are kept rounded to 8 bits besides; with experts, to two times 8.
+    const std::int64_t rounded = (info.experts > 0 ? 2 : 1) * (dim + q_dim + ffn + routed / 2);
+    const std::int64_t angles = 2 * info.memory.key_length;  // cos and sin of half the dimensions, two kinds of layers
+    info.memory.scratch_bytes_per_row = (dense + routed + angles) * kFloat + rounded * 9 / 8;
+
+    constexpr int kThreads = 16, kBlockTokens = 256;  // as good as any: this part is small
+    const std::int64_t group = info.kv_heads > 0 ? heads / info.kv_heads : 0;
+    const std::int64_t attention = group * (2 + kBlockTokens + info.memory.key_length + info.memory.value_length);
+    info.memory.scratch_bytes_fixed = (at_most(info.vocabulary) + 2 * dim + kThreads * attention) * kFloat;
+}
+
 void describe_shape(const GgufFile& gguf, ModelInfo& info)
 {
     const Hyperparameters shape(gguf, info.architecture);
@@ -91,8 +117,13 @@ void describe_shape(const GgufFile& gguf, ModelInfo& info)
         info.warnings.push_back("the sizes of the attention heads make no sense");
         return;
     }
-    for (const int layer_kv_heads : kv_heads)
+    for (const int layer_kv_heads : kv_heads) {
         info.kv_bytes_per_token_f16 += std::int64_t{2} * layer_kv_heads * (std::int64_t{key_length} + value_length);
+        info.memory.kv_heads += layer_kv_heads;
+    }
+    info.memory.key_length = key_length;
+    info.memory.value_length = value_length;
+    describe_scratch(shape, info);
 }
 
 void describe_vocabulary(const GgufFile& gguf, ModelInfo& info)
@@ -165,8 +196,10 @@ try {
     if (info.name.empty())
         info.name = printable(path_text(info.path.stem()), 200);
     info.license = printable(gguf->string("general.license").value_or(""), 200);
-    describe_shape(*gguf, info);
+    info.type = printable(gguf->string("general.type").value_or(""));
+    info.embeds = gguf->integer(info.architecture + ".pooling_type").value_or(0) > 0;
     describe_vocabulary(*gguf, info);
+    describe_shape(*gguf, info);
     describe_weights(*gguf, info);
     info.obstacle = obstacle_of(*gguf, info);
     info.runnable = info.obstacle.empty();

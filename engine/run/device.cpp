@@ -14,10 +14,16 @@ std::vector<DeviceInfo> devices()
     cpu.kernels = kernels::cpu_kernels().name;
     for (const kernels::CpuKernels& table : kernels::all_cpu_kernels())
         cpu.all_kernels.emplace_back(table.name);
-    const auto memory = host_memory();
+    const MachineMemory memory = machine_memory();
     cpu.memory_total_bytes = memory.total_bytes;
     cpu.memory_available_bytes = memory.available_bytes;
     return {cpu};
+}
+
+MachineMemory machine_memory()
+{
+    const HostMemory memory = host_memory();
+    return {memory.total_bytes, memory.available_bytes};
 }
 
 std::string forced_kernels_warning()

@@ -1,5 +1,6 @@
 #include "engine/run/loaded_model.h"
 
+#include "engine/memory_plan.h"
 #include "engine/metrics/host_probe.h"
 
 #include <algorithm>
@@ -10,8 +11,6 @@ namespace engine {
 
 namespace {
 
-// What the rest of the machine and our own scratch are left when the context is chosen by memory.
-constexpr std::int64_t kMemoryMargin = std::int64_t(1) << 30;
 // Conversations whose KV may be kept side by side, when there is memory for them.
 constexpr int kConversationsInCache = 8;
 
@@ -36,14 +35,6 @@ std::vector<KvLayerShape> kv_shapes(const Hyperparameters& h, const LoadRequest&
                           {kernel_type(request.k_type), kernel_type(request.v_type), h.key_length, h.value_length,
                            request.kv_block_tokens}});
     return shapes;
-}
-
-std::int64_t kv_page_bytes(const Hyperparameters& h, const LoadRequest& request)
-{
-    std::int64_t bytes = 0;
-    for (const KvLayerShape& shape : kv_shapes(h, request))
-        bytes += std::int64_t(shape.bytes());
-    return bytes;
 }
 
 Status check(const LoadRequest& request)
@@ -139,19 +130,19 @@ Status LoadedModel::choose_context(const LoadRequest& request, const Progress& p
     if (wanted > h_.context_length)
         warn(progress, "the context of " + std::to_string(wanted) + " tokens is longer than the " +
                            std::to_string(h_.context_length) + " the model was made for");
-    const auto memory = host_memory();
+    const MachineMemory memory = machine_memory();
     if (!memory.available_bytes)
         return {};
     // Mapped weights count once they are read; what is mapped already is not in "available".
-    const std::int64_t left = *memory.available_bytes - weights_.bytes - kMemoryMargin;
-    const std::int64_t page_bytes = kv_page_bytes(h_, request);
-    const std::int64_t fits = std::max<std::int64_t>(0, left) / std::max<std::int64_t>(1, page_bytes);
-    if (request.context_tokens == 0 && fits * request.kv_block_tokens < wanted)
-        info_.context_in_use = std::max(std::min(wanted, 2048), int(fits) * request.kv_block_tokens);
-    if (request.context_tokens > 0 && (wanted / request.kv_block_tokens) * page_bytes > *memory.available_bytes)
+    if (request.context_tokens == 0) {
+        const int fits = largest_context(info_, request, *memory.available_bytes - kMemoryMarginBytes);
+        info_.context_in_use = std::max(std::min(wanted, kShortestContext), fits);
+        return {};
+    }
+    const std::int64_t kv_bytes = memory_need(info_, request).kv_bytes;
+    if (kv_bytes > *memory.available_bytes)
         return fail(Error::Code::NoMemory, "a context of " + std::to_string(wanted) + " tokens needs " +
-                                               std::to_string(wanted / request.kv_block_tokens * page_bytes >> 20) +
-                                               " MiB for its KV cache, and " +
+                                               std::to_string(kv_bytes >> 20) + " MiB for its KV cache, and " +
                                                std::to_string(*memory.available_bytes >> 20) + " MiB are free");
     return {};
 }

@@ -1,0 +1,103 @@
+#include "engine/memory_plan.h"
+
+#include "kernels/kv_block.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace engine {
+
+namespace {
+
+constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+
+// A hostile header may claim anything: sums and products stay at the largest number instead of turning over.
+std::int64_t sum(std::int64_t a, std::int64_t b)
+{
+    return a > kMost - b ? kMost : a + b;
+}
+
+std::int64_t product(std::int64_t a, std::int64_t b)
+{
+    return a > 0 && b > kMost / a ? kMost : a * b;
+}
+
+/// Bytes of one key or value of one head and token, its scale included.
+std::int64_t vector_bytes(KvType type, std::int64_t length)
+{
+    switch (type) {
+    case KvType::F32:
+        return product(length, kernels::kv_value_bytes(kernels::KvType::F32));
+    case KvType::Q8_0:
+        return sum(length, sizeof(float));
+    case KvType::F16:
+        break;
+    }
+    return product(length, kernels::kv_value_bytes(kernels::KvType::F16));
+}
+
+/// Of one page: a block of tokens in all layers.
+std::int64_t page_bytes(const ModelInfo& model, const LoadRequest& request)
+{
+    const MemoryShape& shape = model.memory;
+    const std::int64_t per_head =
+        sum(vector_bytes(request.k_type, shape.key_length), vector_bytes(request.v_type, shape.value_length));
+    return product(product(shape.kv_heads, per_head), request.kv_block_tokens);
+}
+
+int wanted_context(const ModelInfo& model, const LoadRequest& request)
+{
+    return request.context_tokens > 0 ? request.context_tokens : model.context_tokens;
+}
+
+}  // namespace
+
+std::int64_t MemoryNeed::total() const
+{
+    return sum(weight_bytes, sum(kv_bytes, scratch_bytes));
+}
+
+MemoryNeed memory_need(const ModelInfo& model, const LoadRequest& request)
+{
+    const int context = wanted_context(model, request);
+    const std::int64_t pages = (std::int64_t(context) + request.kv_block_tokens - 1) / request.kv_block_tokens;
+    const int rows = std::min(request.prefill_chunk_tokens, context);
+    return {model.weight_bytes, product(pages, page_bytes(model, request)),
+            sum(product(rows, model.memory.scratch_bytes_per_row), model.memory.scratch_bytes_fixed)};
+}
+
+int largest_context(const ModelInfo& model, const LoadRequest& request, std::int64_t budget_bytes)
+{
+    const MemoryNeed need = memory_need(model, request);
+    const std::int64_t left = budget_bytes - sum(need.weight_bytes, need.scratch_bytes);
+    const std::int64_t page = page_bytes(model, request);
+    const int wanted = wanted_context(model, request);
+    if (left < page || page == 0)
+        return page == 0 && left >= 0 ? wanted : 0;
+    return int(std::min<std::int64_t>(wanted, product(left / page, request.kv_block_tokens)));
+}
+
+FitReport fit_in_memory(const ModelInfo& model, const LoadRequest& request, const MachineMemory& memory)
+{
+    FitReport report;
+    report.context_tokens = wanted_context(model, request);
+    report.need = memory_need(model, request);
+    report.memory = memory;
+    if (!memory.available_bytes || model.memory.kv_heads == 0 || model.weight_bytes == 0 || report.context_tokens == 0)
+        return report;
+
+    const int enough = std::min(report.context_tokens, kShortestContext);
+    const std::int64_t spare = *memory.available_bytes - kMemoryMarginBytes;
+    report.largest_context = largest_context(model, request, spare);
+    if (report.need.total() <= spare) {
+        report.fit = Fit::Fits;
+    } else if (report.largest_context >= enough) {
+        report.fit = Fit::FitsWithLessContext;
+    } else {
+        report.largest_context = largest_context(model, request, *memory.available_bytes);
+        report.fit = report.largest_context >= enough ? Fit::Tight : Fit::DoesNotFit;
+    }
+    return report;
+}
+
+}  // namespace engine
