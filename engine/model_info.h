@@ -49,6 +49,8 @@ struct ModelInfo {
     bool runnable = true;  // false: a correct file this version cannot run; why is in `obstacle`
     std::string obstacle;
     int context_in_use = 0;  // after load(): tokens the KV cache can hold
+    // After load(): what the chat template takes besides what the engine gives it, such as enable_thinking.
+    std::vector<std::string> template_arguments;
 };
 
 /// Reads a file's header. Fails with one sentence for what is not a GGUF model.

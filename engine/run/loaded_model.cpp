@@ -119,6 +119,7 @@ Status LoadedModel::read_text_parts(const Progress& progress)
     }
     if (!parsed)
         return tl::unexpected(parsed.error());
+    info_.template_arguments = parsed->arguments();
     chat_template_ = std::make_unique<const ChatTemplate>(std::move(*parsed));
     return {};
 }

@@ -7,6 +7,7 @@
 #include "engine/template/parser.h"
 
 #include <algorithm>
+#include <iterator>
 #include <new>
 
 namespace engine {
@@ -59,6 +60,16 @@ Result<std::string> ChatTemplate::render(const nlohmann::ordered_json& variables
 bool ChatTemplate::uses(std::string_view name) const
 {
     return std::find(variables_.begin(), variables_.end(), name) != variables_.end();
+}
+
+std::vector<std::string> ChatTemplate::arguments() const
+{
+    constexpr std::string_view kGiven[] = {"messages", "tools", "add_generation_prompt", "bos_token", "eos_token"};
+    std::vector<std::string> names;
+    std::copy_if(variables_.begin(), variables_.end(), std::back_inserter(names), [&](const std::string& name) {
+        return std::find(std::begin(kGiven), std::end(kGiven), name) == std::end(kGiven);
+    });
+    return names;
 }
 
 }  // namespace engine

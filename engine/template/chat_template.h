@@ -52,6 +52,8 @@ public:
     bool uses(std::string_view name) const;
     /// All of them, in order of first use: `messages`, and arguments such as `enable_thinking`.
     const std::vector<std::string>& variables() const { return variables_; }
+    /// Those of them that are for the caller to choose: all but the conversation, its tools and the model's own tokens.
+    std::vector<std::string> arguments() const;
 
 private:
     ChatTemplate(std::shared_ptr<const jinja::Syntax> syntax, std::vector<std::string> variables)

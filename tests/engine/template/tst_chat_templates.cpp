@@ -76,6 +76,39 @@ private Q_SLOTS:
         QVERIFY2(rendered, rendered ? "" : rendered.error().what.c_str());
         QCOMPARE(QString::fromStdString(*rendered), QString::fromStdString(given["expected"].get<std::string>()));
     }
+
+    // Read off the templates by eye; those of the conversation, tools and tokens are not among them.
+    void knowsWhatTheyTake_data()
+    {
+        QTest::addColumn<QString>("name");
+        QTest::addColumn<QString>("arguments");
+        if (!qEnvironmentVariableIsSet("SPILLWAY_GOLDEN"))
+            QSKIP("SPILLWAY_GOLDEN is not set: the templates of real models are not tested");
+        const auto row = [](const char* name, const char* arguments) {
+            QTest::newRow(name) << QString::fromLatin1(name) << QString::fromLatin1(arguments);
+        };
+        row("Qwen3.5-4B", "add_vision_id enable_thinking");
+        row("Qwen-Qwen2.5-7B-Instruct", "");
+        row("google-gemma-4-31B-it", "enable_thinking");
+        row("google-gemma-2-2b-it", "");
+        row("deepseek-ai-DeepSeek-V3.1", "thinking enable_thinking");
+        row("ByteDance-Seed-OSS", "thinking_budget system_message use_json_tooldef");
+        row("MiniMax-M3", "thinking_mode model_identity");
+        row("LFM2.5-8B-A1B", "preserve_thinking");
+    }
+
+    void knowsWhatTheyTake()
+    {
+        QFETCH(QString, name);
+        QFETCH(QString, arguments);
+        const QString path = qEnvironmentVariable("SPILLWAY_GOLDEN") + QStringLiteral("/chat-templates/") + name;
+        const auto parsed = engine::ChatTemplate::parse(read_file(path + QStringLiteral(".jinja")));
+        QVERIFY2(parsed, parsed ? "" : parsed.error().what.c_str());
+        QStringList found;
+        for (const std::string& argument : parsed->arguments())
+            found << QString::fromStdString(argument);
+        QCOMPARE(found.join(QLatin1Char(' ')), arguments);
+    }
 };
 
 QTEST_GUILESS_MAIN(ChatTemplates)

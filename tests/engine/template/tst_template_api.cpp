@@ -164,6 +164,16 @@ private Q_SLOTS:
         QVERIFY(!parsed->uses("x"));
         QVERIFY(!parsed->uses("tools"));
     }
+
+    void argumentsAreWhatTheEngineDoesNotGive()
+    {
+        const auto parsed =
+            ChatTemplate::parse("{{ bos_token }}{% for m in messages %}{{ m.content }}{% endfor %}"
+                                "{% if enable_thinking is defined and not enable_thinking %}x{% endif %}"
+                                "{{ date_string }}{{ tools }}{{ add_generation_prompt }}{{ eos_token }}");
+        QVERIFY(parsed);
+        QVERIFY((parsed->arguments() == std::vector<std::string>{"enable_thinking", "date_string"}));
+    }
 };
 
 QTEST_GUILESS_MAIN(TemplateApi)
