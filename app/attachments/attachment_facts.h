@@ -1,0 +1,33 @@
+// An attachment as pages show it.
+#pragma once
+
+#include "app/store/conversation.h"
+
+#include <QObject>
+#include <QVariantList>
+#include <QtQml/qqmlregistration.h>
+
+/// What a page says of a file that came with a message. The name is safe to show; the text is what the model reads.
+class AttachmentFacts
+{
+    Q_GADGET
+    QML_VALUE_TYPE(attachmentFacts)
+    Q_PROPERTY(QString name MEMBER name CONSTANT)
+    Q_PROPERTY(QString kind MEMBER kind CONSTANT)
+    Q_PROPERTY(double bytes MEMBER bytes CONSTANT)
+    Q_PROPERTY(QVariant tokens MEMBER tokens CONSTANT)  // undefined: not known
+    Q_PROPERTY(QString text MEMBER text CONSTANT)
+
+public:
+    AttachmentFacts() = default;
+    explicit AttachmentFacts(const Attachment& attachment);
+
+    QString name;
+    QString kind;
+    double bytes = 0;
+    QVariant tokens;
+    QString text;
+};
+
+/// For the role `attachments` of MessageModel.
+QVariantList attachmentFacts(const QList<Attachment>& attachments);
