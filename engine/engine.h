@@ -137,6 +137,11 @@ public:
     /// Tokens the text would take in the context, as typed by a user. For meters; NotLoaded without a model.
     virtual Result<int> count_tokens(std::string_view text) const = 0;
 
+    /// The ledger that generate() would report for this request, whether it fits or not; nothing is computed. An
+    /// earlier answer is counted by its text, so it may take a token more or less than it did. NotLoaded without a
+    /// model.
+    virtual Result<PromptLedger> count_prompt(const Request& request) const = 0;
+
     /// Thread-safe. The command is carried out between tokens, between prefill chunks, and when idle at the next
     /// poll(); its answer is an Event of kind CommandDone with the id returned here.
     virtual std::uint64_t post(Command command) = 0;

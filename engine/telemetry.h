@@ -55,10 +55,9 @@ struct Telemetry {
 struct Event {
     enum class Kind {
         CommandDone,
-        LoadStarted,
         LoadFinished,
         TurnsDropped,
-        ContextNearlyFull,
+        ContextNearlyFull,  // nine tenths of it are used; once a turn
         Offload,
         Fetch,
         LayerMove,

@@ -66,7 +66,7 @@ void ChatController::newConversation()
     m_stop.request_stop();
     ++m_turn;  // what still arrives belongs to nobody
     m_messages.clear();
-    m_engine.endConversation();
+    m_engine.endConversation(QStringLiteral("the one"));
     m_telemetry.reset(m_model ? m_model->context_in_use : 0);
     setContextFull(false);
     setState(Ready);
@@ -112,7 +112,7 @@ void ChatController::ask()
     setContextFull(false);
     m_stop = std::stop_source();
     setState(Reading);
-    m_engine.generate(++m_turn, asked, m_stop.get_token());
+    m_engine.generate(++m_turn, QStringLiteral("the one"), asked, m_stop.get_token());
 }
 
 engine::Request ChatController::request() const

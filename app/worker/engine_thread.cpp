@@ -22,14 +22,29 @@ void EngineThread::load(quint64 job, const engine::LoadRequest& request, const s
         m_worker, [worker = m_worker, job, request, stop] { worker->load(job, request, stop); }, Qt::QueuedConnection);
 }
 
-void EngineThread::generate(quint64 turn, const engine::Request& request, const std::stop_token& stop)
+void EngineThread::generate(quint64 turn, const QString& conversation, const engine::Request& request,
+                            const std::stop_token& stop)
 {
     QMetaObject::invokeMethod(
-        m_worker, [worker = m_worker, turn, request, stop] { worker->generate(turn, request, stop); },
+        m_worker,
+        [worker = m_worker, turn, conversation, request, stop] { worker->generate(turn, conversation, request, stop); },
         Qt::QueuedConnection);
 }
 
-void EngineThread::endConversation()
+void EngineThread::endConversation(const QString& conversation)
 {
-    QMetaObject::invokeMethod(m_worker, &EngineWorker::endConversation, Qt::QueuedConnection);
+    QMetaObject::invokeMethod(
+        m_worker, [worker = m_worker, conversation] { worker->endConversation(conversation); }, Qt::QueuedConnection);
+}
+
+void EngineThread::countTokens(quint64 job, const QString& text)
+{
+    QMetaObject::invokeMethod(
+        m_worker, [worker = m_worker, job, text] { worker->countTokens(job, text); }, Qt::QueuedConnection);
+}
+
+void EngineThread::countPrompt(quint64 job, const engine::Request& request)
+{
+    QMetaObject::invokeMethod(
+        m_worker, [worker = m_worker, job, request] { worker->countPrompt(job, request); }, Qt::QueuedConnection);
 }

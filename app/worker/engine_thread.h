@@ -24,8 +24,11 @@ public:
     EngineWorker* worker() const { return m_worker; }
 
     void load(quint64 job, const engine::LoadRequest& request, const std::stop_token& stop);
-    void generate(quint64 turn, const engine::Request& request, const std::stop_token& stop);
-    void endConversation();
+    void generate(quint64 turn, const QString& conversation, const engine::Request& request,
+                  const std::stop_token& stop);
+    void endConversation(const QString& conversation);
+    void countTokens(quint64 job, const QString& text);             // answer: tokensCounted
+    void countPrompt(quint64 job, const engine::Request& request);  // answer: promptCounted
 
 private:
     std::stop_source m_shutdown;

@@ -1,5 +1,6 @@
 #include "app/worker/engine_worker.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace {
@@ -9,6 +10,9 @@ constexpr qint64 kFlushIntervalMs = 33;
 // Frames come about 20 times a second; an engine that sends more must not flood the window.
 constexpr qint64 kFrameIntervalMs = 40;
 constexpr qint64 kProgressIntervalMs = 33;
+// Conversations that keep their KV. Their pages are shared anyway: when those run out, the engine takes them back from
+// whoever waits longest.
+constexpr qsizetype kMostPlaces = 4;
 
 /// Stops when either of two tokens does.
 class EitherStop
@@ -48,7 +52,7 @@ quint64 EngineWorker::post(const engine::Command& command)
 void EngineWorker::load(quint64 job, const engine::LoadRequest& request, const std::stop_token& stop)
 {
     const EitherStop either(stop, m_shutdown);
-    m_sequence.reset();  // load() ends all of them
+    m_places.clear();  // load() ends all of them
 
     QElapsedTimer sinceProgress;
     engine::Listener listener;
@@ -67,22 +71,20 @@ void EngineWorker::load(quint64 job, const engine::LoadRequest& request, const s
         Q_EMIT loadFailed(job, model.error());
 }
 
-void EngineWorker::generate(quint64 turn, const engine::Request& request, const std::stop_token& stop)
+void EngineWorker::generate(quint64 turn, const QString& conversation, const engine::Request& request,
+                            const std::stop_token& stop)
 {
     const EitherStop either(stop, m_shutdown);
-    if (!m_sequence) {
-        const auto created = m_engine->create_sequence();
-        if (!created) {
-            Q_EMIT failed(turn, created.error());
-            return;
-        }
-        m_sequence = *created;
+    const auto sequence = sequenceFor(conversation);
+    if (!sequence) {
+        Q_EMIT failed(turn, sequence.error());
+        return;
     }
 
     m_pending.clear();
     m_sinceFlush.invalidate();
     m_sinceFrame.invalidate();
-    const auto result = m_engine->generate(*m_sequence, request, listenerFor(turn), either.token());
+    const auto result = m_engine->generate(*sequence, request, listenerFor(turn), either.token());
     flush(turn);
     if (result)
         Q_EMIT finished(turn, *result);
@@ -90,11 +92,44 @@ void EngineWorker::generate(quint64 turn, const engine::Request& request, const 
         Q_EMIT failed(turn, result.error());
 }
 
-void EngineWorker::endConversation()
+void EngineWorker::endConversation(const QString& conversation)
 {
-    if (m_sequence)
-        m_engine->end_sequence(*m_sequence);
-    m_sequence.reset();
+    m_places.removeIf([&](const Place& place) {
+        if (place.conversation != conversation)
+            return false;
+        m_engine->end_sequence(place.sequence);
+        return true;
+    });
+}
+
+void EngineWorker::countTokens(quint64 job, const QString& text)
+{
+    const auto tokens = m_engine->count_tokens(text.toStdString());
+    Q_EMIT tokensCounted(job, tokens ? std::optional<int>(*tokens) : std::nullopt);
+}
+
+void EngineWorker::countPrompt(quint64 job, const engine::Request& request)
+{
+    const auto ledger = m_engine->count_prompt(request);
+    Q_EMIT promptCounted(job, ledger ? std::optional<engine::PromptLedger>(*ledger) : std::nullopt);
+}
+
+engine::Result<engine::SequenceId> EngineWorker::sequenceFor(const QString& conversation)
+{
+    if (!m_engine->loaded())
+        m_places.clear();  // it closed the model by itself
+    const auto known = std::find_if(m_places.begin(), m_places.end(),
+                                    [&](const Place& place) { return place.conversation == conversation; });
+    if (known != m_places.end()) {
+        std::rotate(known, known + 1, m_places.end());
+        return m_places.last().sequence;
+    }
+    if (m_places.size() >= kMostPlaces)
+        m_engine->end_sequence(m_places.takeFirst().sequence);
+    const auto created = m_engine->create_sequence();
+    if (created)
+        m_places.append({conversation, *created});
+    return created;
 }
 
 engine::Listener EngineWorker::listenerFor(quint64 turn)
@@ -112,7 +147,11 @@ engine::Listener EngineWorker::listenerFor(quint64 turn)
         m_sinceFrame.start();
         Q_EMIT telemetryReady(turn, frame);
     };
-    listener.on_event = [this](const engine::Event& event) { Q_EMIT eventHappened(event); };
+    listener.on_event = [this, turn](const engine::Event& event) {
+        if (event.kind == engine::Event::Kind::ContextNearlyFull)
+            Q_EMIT contextNearlyFull(turn);
+        Q_EMIT eventHappened(event);
+    };
     return listener;
 }
 

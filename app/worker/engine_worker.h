@@ -4,6 +4,7 @@
 #include "engine/engine.h"
 
 #include <QElapsedTimer>
+#include <QList>
 #include <QObject>
 #include <QString>
 
@@ -28,8 +29,13 @@ public:
     // The engine's thread only (EngineThread queues them). Stopping is not a slot: a busy thread reads no queue, so the
     // caller keeps the stop_source and asks it directly.
     void load(quint64 job, const engine::LoadRequest& request, const std::stop_token& stop);
-    void generate(quint64 turn, const engine::Request& request, const std::stop_token& stop);
-    void endConversation();
+    // A conversation keeps its place in the KV cache from one turn to the next; the one that was used longest ago gives
+    // it up when there are too many.
+    void generate(quint64 turn, const QString& conversation, const engine::Request& request,
+                  const std::stop_token& stop);
+    void endConversation(const QString& conversation);
+    void countTokens(quint64 job, const QString& text);
+    void countPrompt(quint64 job, const engine::Request& request);
 
 Q_SIGNALS:
     void loadAdvanced(quint64 job, qint64 bytesDone, qint64 bytesTotal);
@@ -42,17 +48,28 @@ Q_SIGNALS:
     void finished(quint64 turn, const engine::Turn& result);
     void failed(quint64 turn, const engine::Error& error);
 
+    void contextNearlyFull(quint64 turn);
+
+    // Empty: there is no model, or it cannot tell.
+    void tokensCounted(quint64 job, std::optional<int> tokens);
+    void promptCounted(quint64 job, const std::optional<engine::PromptLedger>& ledger);
+
     void eventHappened(const engine::Event& event);
 
 private:
+    engine::Result<engine::SequenceId> sequenceFor(const QString& conversation);
     engine::Listener listenerFor(quint64 turn);
     void flush(quint64 turn);
     void poll();
 
     std::unique_ptr<engine::Engine> m_engine;
     std::stop_token m_shutdown;
-    std::optional<engine::SequenceId> m_sequence;  // the one conversation, while it has something in the engine
-    QString m_pending;                             // text that has not been sent yet
+    struct Place {
+        QString conversation;
+        engine::SequenceId sequence;
+    };
+    QList<Place> m_places;  // in the engine; used last comes last
+    QString m_pending;      // text that has not been sent yet
     QElapsedTimer m_sinceFlush;
     QElapsedTimer m_sinceFrame;
 };

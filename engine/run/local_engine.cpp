@@ -3,6 +3,7 @@
 #include "engine/metrics/host_probe.h"
 #include "engine/run/clock.h"
 
+#include <limits>
 #include <new>
 #include <random>
 
@@ -162,6 +163,23 @@ Result<int> LocalEngine::count_tokens(std::string_view text) const
         return fail(Error::Code::NotLoaded, "no model is loaded");
     return int(
         model_->tokenizer().encode(text, {EncodeOptions::Specials::AsText, EncodeOptions::Start::Beginning}).size());
+}
+
+Result<PromptLedger> LocalEngine::count_prompt(const Request& request) const
+{
+    if (!model_)
+        return fail(Error::Code::NotLoaded, "no model is loaded");
+    Request whole = request;
+    whole.full_context = FullContext::Stop;
+    const PromptBuilder builder(model_->chat_template(), model_->tokenizer(), {});
+    try {
+        auto prompt = builder.build(whole, std::numeric_limits<int>::max(), 0);
+        if (!prompt)
+            return tl::unexpected(prompt.error());
+        return std::move(prompt->ledger);
+    } catch (const std::bad_alloc&) {
+        return fail(Error::Code::NoMemory, "there is not enough memory to count the prompt");
+    }
 }
 
 std::uint64_t LocalEngine::post(Command command)

@@ -114,6 +114,7 @@ Status TurnRunner::prefill(const std::vector<int>& prompt)
         prefilled_ += int(tokens.size());
     }
     report(Phase::Prefill, true);
+    note_nearly_full();
     return {};
 }
 
@@ -148,9 +149,28 @@ Status TurnRunner::decode()
         if (Status done = step(std::span(&id, 1)); !done)
             return done;
         last_row = 0;
+        note_nearly_full();
     }
     turn_.reason = StopReason::MaxTokens;
     return {};
+}
+
+/// Early enough that somebody can still choose what is to happen when it is full.
+void TurnRunner::note_nearly_full()
+{
+    const int used = conversation_.kv.length();
+    const int limit = host_.model.context_tokens();
+    if (said_nearly_full_ || std::int64_t(used) * 10 < std::int64_t(limit) * 9)
+        return;
+    said_nearly_full_ = true;
+    if (!host_.listener.on_event)
+        return;
+    Event event;
+    event.kind = Event::Kind::ContextNearlyFull;
+    event.cause = Event::Cause::ContextFull;
+    event.time_us = now_us();
+    event.sentence = std::to_string(used) + " of " + std::to_string(limit) + " tokens of the context are used";
+    host_.listener.on_event(event);
 }
 
 void TurnRunner::note_token()

@@ -41,6 +41,7 @@ private:
     Status decode();
     Status step(std::span<const int> tokens);
     void note_token();
+    void note_nearly_full();
     /// Streams one token's text. True: a stop string ended the answer.
     bool emit(int id);
     void emit_text(std::string_view text);
@@ -61,6 +62,7 @@ private:
     std::vector<int> answer_;   // ids of the answer, without the one that ended it
     bool trim_start_ = false;   // the answer's first space is the tokenizer's, not the model's
     bool cut_by_stop_ = false;
+    bool said_nearly_full_ = false;
     int reused_ = 0;
     int prefilled_ = 0;
     std::int64_t start_us_ = 0;

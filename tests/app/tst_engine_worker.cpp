@@ -52,7 +52,7 @@ private Q_SLOTS:
         });
         connect(worker, &EngineWorker::finished, this, [&] { heard += "finished"; });
         Heard finished(worker, &EngineWorker::finished);
-        thread->generate(7, {}, {});
+        thread->generate(7, "a", {}, {});
         QTRY_VERIFY_WITH_TIMEOUT(finished.size() > 0, 5000);
         QCOMPARE(heard, (QStringList{"prompt", "text", "finished"}));
         QCOMPARE(text, "one two three");
@@ -69,7 +69,7 @@ private Q_SLOTS:
         Heard pieces(thread->worker(), &EngineWorker::textReady);
         Heard frames(thread->worker(), &EngineWorker::telemetryReady);
         Heard finished(thread->worker(), &EngineWorker::finished);
-        thread->generate(1, {}, {});
+        thread->generate(1, "a", {}, {});
         QTRY_VERIFY_WITH_TIMEOUT(finished.size() > 0, 10000);
         QString text;
         for (const auto& [turn, piece] : pieces.calls)
@@ -89,7 +89,7 @@ private Q_SLOTS:
         load();
         Heard pieces(thread->worker(), &EngineWorker::textReady);
         Heard finished(thread->worker(), &EngineWorker::finished);
-        thread->generate(1, {}, {});
+        thread->generate(1, "a", {}, {});
         QTRY_VERIFY_WITH_TIMEOUT(pieces.size() > 0, 5000);
         QCOMPARE(pieces.at<1>(0), "first ");
         QCOMPARE(finished.size(), size_t(0));
@@ -106,7 +106,7 @@ private Q_SLOTS:
         Heard pieces(thread->worker(), &EngineWorker::textReady);
         Heard finished(thread->worker(), &EngineWorker::finished);
         std::stop_source stop;
-        thread->generate(1, {}, stop.get_token());
+        thread->generate(1, "a", {}, stop.get_token());
         QTRY_VERIFY_WITH_TIMEOUT(pieces.size() > 0, 5000);
         QElapsedTimer timer;
         timer.start();
@@ -124,7 +124,7 @@ private Q_SLOTS:
         std::stop_source stop;
         stop.request_stop();
         Heard finished(thread->worker(), &EngineWorker::finished);
-        thread->generate(1, {}, stop.get_token());
+        thread->generate(1, "a", {}, stop.get_token());
         QTRY_VERIFY_WITH_TIMEOUT(finished.size() > 0, 2000);
         QCOMPARE(finished.at<1>(0).reason, engine::StopReason::Cancelled);
     }
@@ -138,7 +138,7 @@ private Q_SLOTS:
         load();
         Heard pieces(thread->worker(), &EngineWorker::textReady);
         Heard failed(thread->worker(), &EngineWorker::failed);
-        thread->generate(3, {}, {});
+        thread->generate(3, "a", {}, {});
         QTRY_VERIFY_WITH_TIMEOUT(failed.size() > 0, 5000);
         QCOMPARE(failed.at<0>(0), quint64(3));
         QCOMPARE(failed.at<1>(0).what.c_str(), "the file went away");
@@ -148,9 +148,62 @@ private Q_SLOTS:
     void generatingWithoutAModelFails()
     {
         Heard failed(thread->worker(), &EngineWorker::failed);
-        thread->generate(1, {}, {});
+        thread->generate(1, "a", {}, {});
         QTRY_VERIFY_WITH_TIMEOUT(failed.size() > 0, 5000);
         QCOMPARE(int(failed.at<1>(0).code), int(engine::Error::Code::NotLoaded));
+    }
+
+    void everyConversationHasItsPlace()
+    {
+        load();
+        Heard finished(thread->worker(), &EngineWorker::finished);
+        quint64 turn = 0;
+        const auto ask = [&](const char* conversation) {
+            thread->generate(++turn, conversation, {}, {});
+            QTRY_COMPARE_WITH_TIMEOUT(finished.size(), size_t(turn), 5000);
+        };
+        for (const char* conversation : {"a", "b", "a", "c", "d"})
+            ask(conversation);
+        auto places = script->sequences();
+        QCOMPARE(places[0], places[2]);
+        QVERIFY(places[0] != places[1]);
+        QCOMPARE(script->live_sequences(), 4);
+
+        ask("e");  // "b" waited longest and gives up its place
+        QCOMPARE(script->live_sequences(), 4);
+        ask("a");
+        ask("b");
+        places = script->sequences();
+        QCOMPARE(places[6], places[0]);
+        QVERIFY(places[7] != places[1]);
+
+        thread->endConversation("b");
+        thread->endConversation("nobody");
+        QTRY_COMPARE(script->live_sequences(), 3);
+        load();  // ends all of them
+        ask("a");
+        QVERIFY(script->sequences().back() != places[0]);
+        QCOMPARE(script->live_sequences(), 1);
+    }
+
+    void tokensAreCounted()
+    {
+        Heard texts(thread->worker(), &EngineWorker::tokensCounted);
+        Heard prompts(thread->worker(), &EngineWorker::promptCounted);
+        engine::Request request;
+        request.messages = {{"system", "be short"}, {"user", "one two three"}};
+        thread->countTokens(1, "one two");
+        thread->countPrompt(2, request);
+        QTRY_COMPARE_WITH_TIMEOUT(prompts.size(), size_t(1), 5000);
+        QVERIFY(!texts.at<1>(0) && !prompts.at<1>(0));  // unknown without a model, not zero
+        load();
+        thread->countTokens(3, "one two");
+        thread->countPrompt(4, request);
+        QTRY_COMPARE_WITH_TIMEOUT(prompts.size(), size_t(2), 5000);
+        QCOMPARE(texts.at<0>(1), quint64(3));
+        QCOMPARE(texts.at<1>(1).value_or(0), 2);
+        QCOMPARE(prompts.at<1>(1)->total_tokens, 2 + 3 + 2 * 4);
+        QCOMPARE(prompts.at<1>(1)->messages.size(), size_t(2));
     }
 
     void aLoadCanBeCancelled()
@@ -196,8 +249,8 @@ private Q_SLOTS:
         } else {
             load();
             Heard pieces(thread->worker(), &EngineWorker::textReady);
-            thread->generate(1, {}, {});
-            thread->generate(2, {}, {});  // and one that waits
+            thread->generate(1, "a", {}, {});
+            thread->generate(2, "a", {}, {});  // and one that waits
             QTRY_VERIFY_WITH_TIMEOUT(pieces.size() > 0, 5000);
         }
         QElapsedTimer timer;

@@ -37,12 +37,20 @@ int words_in(std::string_view text)
     return count;
 }
 
-int tokens_of(const engine::Request& request)
+/// A word is a token, and the template adds four to each message.
+engine::PromptLedger ledger_of(const engine::Request& request)
 {
-    int tokens = words_in(request.raw_prompt);
-    for (const engine::Message& message : request.messages)
-        tokens += words_in(message.text) + 4;  // the template's share
-    return tokens;
+    engine::PromptLedger ledger;
+    ledger.total_tokens = words_in(request.raw_prompt);
+    int index = 0;
+    for (const engine::Message& message : request.messages) {
+        const int first = ledger.total_tokens + 4;
+        const int words = words_in(message.text);
+        ledger.messages.push_back({.message = index++, .tokens = {first, first + words}});
+        ledger.template_tokens += 4;
+        ledger.total_tokens = first + words;
+    }
+    return ledger;
 }
 
 }  // namespace
@@ -75,6 +83,18 @@ int FakeScript::stopped_turns() const
 {
     const std::lock_guard lock(mutex_);
     return stopped_turns_;
+}
+
+int FakeScript::live_sequences() const
+{
+    const std::lock_guard lock(mutex_);
+    return live_sequences_;
+}
+
+std::vector<engine::SequenceId> FakeScript::sequences() const
+{
+    const std::lock_guard lock(mutex_);
+    return sequences_;
 }
 
 engine::ModelInfo FakeScript::model(const std::filesystem::path& path) const
@@ -134,6 +154,8 @@ engine::Result<engine::ModelInfo> FakeEngine::load(const engine::LoadRequest& re
             listener.on_load({info.file_bytes * step / kSteps, info.file_bytes});
     }
     info.context_in_use = request.context_tokens > 0 ? request.context_tokens : settings.context_tokens;
+    info.context_tokens = std::max(settings.model_context_tokens, info.context_in_use);
+    context_tokens_ = info.context_in_use;
     loaded_ = true;
     return info;
 }
@@ -141,12 +163,16 @@ engine::Result<engine::ModelInfo> FakeEngine::load(const engine::LoadRequest& re
 void FakeEngine::unload()
 {
     loaded_ = false;
+    const std::lock_guard lock(script_->mutex_);
+    script_->live_sequences_ = 0;
 }
 
 engine::Result<engine::SequenceId> FakeEngine::create_sequence()
 {
     if (!loaded_)
         return engine::fail(engine::Error::Code::NotLoaded, "no model is loaded");
+    const std::lock_guard lock(script_->mutex_);
+    ++script_->live_sequences_;
     return next_sequence_++;
 }
 
@@ -155,14 +181,19 @@ engine::Result<engine::SequenceId> FakeEngine::branch(engine::SequenceId, int)
     return create_sequence();
 }
 
-void FakeEngine::end_sequence(engine::SequenceId) {}
+void FakeEngine::end_sequence(engine::SequenceId)
+{
+    const std::lock_guard lock(script_->mutex_);
+    --script_->live_sequences_;
+}
 
-engine::Result<engine::Turn> FakeEngine::generate(engine::SequenceId, const engine::Request& request,
+engine::Result<engine::Turn> FakeEngine::generate(engine::SequenceId sequence, const engine::Request& request,
                                                   const engine::Listener& listener, std::stop_token stop)
 {
     {
         const std::lock_guard lock(script_->mutex_);
         script_->requests_.push_back(request);
+        script_->sequences_.push_back(sequence);
     }
     const FakeScript::Settings settings = script_->settings();
     const auto asked = Clock::now();
@@ -170,8 +201,9 @@ engine::Result<engine::Turn> FakeEngine::generate(engine::SequenceId, const engi
     engine::Turn turn;
     engine::Telemetry& frame = turn.telemetry;
     frame.phase = engine::Phase::Prefill;
-    frame.context_limit = settings.context_tokens;
-    frame.prompt_tokens = tokens_of(request);
+    turn.ledger = ledger_of(request);
+    frame.context_limit = context_tokens_;
+    frame.prompt_tokens = turn.ledger.total_tokens;
     frame.context_tokens = std::min(frame.prompt_tokens, frame.context_limit);
     const auto cancelled = [&] {
         const std::lock_guard lock(script_->mutex_);
@@ -182,7 +214,7 @@ engine::Result<engine::Turn> FakeEngine::generate(engine::SequenceId, const engi
     if (frame.prompt_tokens > frame.context_limit)
         return engine::fail(engine::Error::Code::ContextFull, "the conversation is longer than the context holds");
     if (listener.on_prompt)
-        listener.on_prompt({.total_tokens = frame.prompt_tokens, .messages = {}, .dropped_messages = {}});
+        listener.on_prompt(turn.ledger);
     if (listener.on_telemetry)
         listener.on_telemetry(frame);
     if (settings.warning && listener.on_event)
@@ -192,6 +224,7 @@ engine::Result<engine::Turn> FakeEngine::generate(engine::SequenceId, const engi
     frame.prefilled_tokens = frame.prompt_tokens;
     frame.phase = engine::Phase::Decode;
 
+    bool said_nearly_full = false;
     const auto first = Clock::now();
     for (const std::string& word : settings.words) {
         if (settings.generate_error && frame.generated_tokens == settings.tokens_before_error)
@@ -217,6 +250,10 @@ engine::Result<engine::Turn> FakeEngine::generate(engine::SequenceId, const engi
             listener.on_text(word);
         if (listener.on_telemetry)
             listener.on_telemetry(frame);
+        if (!said_nearly_full && frame.context_tokens * 10 >= frame.context_limit * 9 && listener.on_event) {
+            said_nearly_full = true;
+            listener.on_event({.kind = engine::Event::Kind::ContextNearlyFull, .sentence = "nearly full"});
+        }
     }
     frame.phase = engine::Phase::Idle;
     return turn;
@@ -227,6 +264,13 @@ engine::Result<int> FakeEngine::count_tokens(std::string_view text) const
     if (!loaded_)
         return engine::fail(engine::Error::Code::NotLoaded, "no model is loaded");
     return words_in(text);
+}
+
+engine::Result<engine::PromptLedger> FakeEngine::count_prompt(const engine::Request& request) const
+{
+    if (!loaded_)
+        return engine::fail(engine::Error::Code::NotLoaded, "no model is loaded");
+    return ledger_of(request);
 }
 
 std::uint64_t FakeEngine::post(engine::Command)

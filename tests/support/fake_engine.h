@@ -22,6 +22,7 @@ public:
         std::chrono::microseconds prefill{0};
         std::chrono::microseconds load{0};
         int context_tokens = 2048;
+        int model_context_tokens = 0;  // it was made for; 0: the same
         std::optional<engine::Error> load_error;
         std::optional<engine::Error> generate_error;
         int tokens_before_error = 0;
@@ -43,6 +44,8 @@ public:
     std::vector<engine::LoadRequest> loads() const;
     int live_engines() const;
     int stopped_turns() const;
+    int live_sequences() const;
+    std::vector<engine::SequenceId> sequences() const;  // of each request
 
     engine::ModelInfo model(const std::filesystem::path& path) const;
 
@@ -52,6 +55,8 @@ private:
     Settings settings_;
     std::vector<engine::Request> requests_;
     std::vector<engine::LoadRequest> loads_;
+    std::vector<engine::SequenceId> sequences_;
+    int live_sequences_ = 0;
     int live_engines_ = 0;
     int stopped_turns_ = 0;
 };
@@ -73,12 +78,14 @@ public:
     engine::Result<engine::Turn> generate(engine::SequenceId sequence, const engine::Request& request,
                                           const engine::Listener& listener, std::stop_token stop) override;
     engine::Result<int> count_tokens(std::string_view text) const override;
+    engine::Result<engine::PromptLedger> count_prompt(const engine::Request& request) const override;
     std::uint64_t post(engine::Command command) override;
     void poll(const engine::Listener& listener) override;
 
 private:
     std::shared_ptr<FakeScript> script_;
     bool loaded_ = false;
+    int context_tokens_ = 0;
     engine::SequenceId next_sequence_ = 1;
     std::mutex posted_mutex_;
     std::deque<std::uint64_t> posted_;
