@@ -56,9 +56,9 @@ void ModelController::openDropped(const QList<QUrl>& files)
     open(files.first());
 }
 
-void ModelController::openAndLoad(const QString& path)
+void ModelController::openAndLoad(const QString& path, const QString& name)
 {
-    inspect(QFileInfo(path).absoluteFilePath(), AfterInspection::Load);
+    inspect(QFileInfo(path).absoluteFilePath(), AfterInspection::Load, name);
 }
 
 void ModelController::load()
@@ -98,7 +98,7 @@ void ModelController::cancel()
 void ModelController::retry()
 {
     if (canRetry())
-        inspect(m_path, AfterInspection::Offer);
+        inspect(m_path, AfterInspection::Offer, m_name);
 }
 
 void ModelController::dismissError()
@@ -115,13 +115,14 @@ void ModelController::onModelLost()
     Q_EMIT currentChanged();
 }
 
-void ModelController::inspect(const QString& path, AfterInspection after)
+void ModelController::inspect(const QString& path, AfterInspection after, const QString& name)
 {
     if (m_phase == Loading || m_phase == Cancelling) {
         setError(tr("Another model is being loaded. Cancel that first."));
         return;
     }
     m_path = path;
+    m_name = name;
     setError({});
     setPhase(Inspecting);
 
@@ -150,7 +151,7 @@ void ModelController::onInspected(quint64 job, AfterInspection after, const engi
         return;
     }
     m_request.model = result->path;
-    m_offer = ModelFacts(*result);
+    m_offer = facts(*result);
     Q_EMIT offerChanged();
     setPhase(Offered);
     if (after == AfterInspection::Load)
@@ -170,7 +171,7 @@ void ModelController::onLoaded(quint64 job, const engine::ModelInfo& model)
 {
     if (job != m_job)
         return;
-    m_current = ModelFacts(model);
+    m_current = facts(model);
     Q_EMIT currentChanged();
     setPhase(Idle);
     Q_EMIT modelReady(model);
@@ -184,6 +185,14 @@ void ModelController::onLoadFailed(quint64 job, const engine::Error& error)
     if (error.code != engine::Error::Code::Cancelled)
         setError(asSentence(QString::fromStdString(error.what)));
     Q_EMIT modelGone();
+}
+
+ModelFacts ModelController::facts(const engine::ModelInfo& info) const
+{
+    ModelFacts known(info);
+    if (!m_name.isEmpty())
+        known.name = m_name;
+    return known;
 }
 
 void ModelController::setPhase(Phase phase)

@@ -58,8 +58,9 @@ public:
     Q_INVOKABLE void open(const QUrl& file);
     /// The same for what was dropped on the window: one GGUF file of this computer.
     Q_INVOKABLE void openDropped(const QList<QUrl>& files);
-    /// Looks into a file and loads it at once: the one named on the command line.
-    void openAndLoad(const QString& path);
+    /// Looks into a file and loads it at once: one named on the command line or in a list, which may know it by a
+    /// better name than the file's own.
+    void openAndLoad(const QString& path, const QString& name = {});
 
     /// Loads what was offered, in place of what is open.
     Q_INVOKABLE void load();
@@ -83,7 +84,8 @@ Q_SIGNALS:
 
 private:
     enum class AfterInspection { Offer, Load };
-    void inspect(const QString& path, AfterInspection after);
+    void inspect(const QString& path, AfterInspection after, const QString& name = {});
+    ModelFacts facts(const engine::ModelInfo& info) const;
     void onInspected(quint64 job, AfterInspection after, const engine::Result<engine::ModelInfo>& result);
     void onLoadAdvanced(quint64 job, qint64 bytesDone, qint64 bytesTotal);
     void onLoaded(quint64 job, const engine::ModelInfo& model);
@@ -98,6 +100,7 @@ private:
     quint64 m_job = 0;  // the newest inspection or load; answers to older ones are dropped
     std::stop_source m_loadStop{std::nostopstate};
     QString m_path;  // of the newest attempt
+    QString m_name;  // by which it was asked for; empty: the file's own
     ModelFacts m_offer;
     ModelFacts m_current;
     double m_bytesDone = 0;

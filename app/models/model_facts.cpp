@@ -19,6 +19,7 @@ QString fromFile(const std::string& text)
 
 ModelFacts::ModelFacts(const engine::ModelInfo& info)
     : name(fromFile(info.name))
+    , path(QString::fromStdU16String(info.path.u16string()))
     , fileName(VisibleText::of(QString::fromStdU16String(info.path.filename().u16string())))
     , architecture(fromFile(info.architecture))
     , quantization(fromFile(info.quantization))

@@ -15,6 +15,7 @@ class ModelFacts
     QML_VALUE_TYPE(modelFacts)
     Q_PROPERTY(bool known READ known CONSTANT)
     Q_PROPERTY(QString name MEMBER name CONSTANT)
+    Q_PROPERTY(QString path MEMBER path CONSTANT)
     Q_PROPERTY(QString fileName MEMBER fileName CONSTANT)
     Q_PROPERTY(QString architecture MEMBER architecture CONSTANT)
     Q_PROPERTY(QString quantization MEMBER quantization CONSTANT)
@@ -40,6 +41,7 @@ public:
     bool known() const { return !fileName.isEmpty(); }
 
     QString name;
+    QString path;  // as it is: to open, not to show
     QString fileName;
     QString architecture;
     QString quantization;

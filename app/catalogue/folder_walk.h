@@ -1,0 +1,29 @@
+// Finding model files below a folder, whatever the folder is.
+#pragma once
+
+#include <QString>
+#include <QStringList>
+
+#include <chrono>
+#include <stop_token>
+
+/// A folder may be a whole disk, a slow share or a maze of links: how much of it is looked at.
+struct WalkLimits {
+    int depth = 10;
+    int entries = 200'000;
+    int files = 20'000;
+    std::chrono::milliseconds time{30'000};
+};
+
+struct Walk {
+    QStringList files;      // *.gguf, in the order of their names, as they were reached
+    int unfinished = 0;     // downloads that are not complete
+    int unreadable = 0;     // folders that may not be read, links to nowhere
+    bool cutShort = false;  // a limit was met: there may be more
+};
+
+/// Looks below `root`; follows links, but enters no folder twice; leaves out hidden folders. Any thread.
+Walk findModelFiles(const QString& root, const WalkLimits& limits, const std::stop_token& stop);
+
+/// "sha256-..." and the like are reached by links: what both paths lead to. Empty: nowhere.
+QString whereItLies(const QString& path);

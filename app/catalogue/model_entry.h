@@ -1,0 +1,70 @@
+// One model of this computer: a row of the model page.
+#pragma once
+
+#include "app/catalogue/places.h"
+#include "app/models/model_facts.h"
+#include "engine/model_info.h"
+
+#include <QObject>
+#include <QString>
+#include <QStringList>
+#include <QtQml/qqmlregistration.h>
+
+/// What a file is good for.
+namespace ModelKind {
+Q_NAMESPACE
+QML_ELEMENT
+enum Kind {
+    Chat,        // has a chat template
+    Base,        // continues text
+    Embedding,   // turns text into numbers
+    Vocabulary,  // no weights
+    Adapter,     // a change to another model
+    Projector,   // the eyes of another model
+    Draft,       // guesses for a larger model
+    Broken,      // cannot be read
+};
+Q_ENUM_NS(Kind)
+}  // namespace ModelKind
+
+/// What is known of one model file, or of a split model's files together, as a value for the pages. What comes from
+/// files and other programs has been made safe to show; `path` is as it is.
+class ModelEntry
+{
+    Q_GADGET
+    QML_VALUE_TYPE(modelEntry)
+    Q_PROPERTY(QString id MEMBER id CONSTANT)
+    Q_PROPERTY(QString title MEMBER title CONSTANT)
+    Q_PROPERTY(QString path MEMBER path CONSTANT)
+    Q_PROPERTY(QString shownPath READ shownPath CONSTANT)
+    Q_PROPERTY(QString storeName READ storeName CONSTANT)
+    Q_PROPERTY(QString origin MEMBER origin CONSTANT)
+    Q_PROPERTY(QStringList alsoNamed MEMBER alsoNamed CONSTANT)
+    Q_PROPERTY(ModelFacts facts MEMBER facts CONSTANT)
+    Q_PROPERTY(ModelKind::Kind kind MEMBER kind CONSTANT)
+    Q_PROPERTY(bool openable READ openable CONSTANT)
+    Q_PROPERTY(QString obstacle MEMBER obstacle CONSTANT)
+    Q_PROPERTY(QStringList notes MEMBER notes CONSTANT)
+    Q_PROPERTY(QString projector MEMBER projector CONSTANT)
+    Q_PROPERTY(double bytes MEMBER bytes CONSTANT)
+
+public:
+    bool openable() const { return obstacle.isEmpty() && kind != ModelKind::Broken; }
+    QString shownPath() const;
+    QString storeName() const;
+
+    QString id;  // where its bytes lie: the same for all ways that lead there
+    QString title;
+    QString path;  // as it is opened
+    Store store = Store::Folder;
+    QString origin;         // as its store calls it; empty: only by its file name
+    QStringList alsoNamed;  // further tags or revisions of the same bytes
+    ModelFacts facts;
+    engine::ModelInfo info;  // for the numbers
+    ModelKind::Kind kind = ModelKind::Broken;
+    QString obstacle;   // why it cannot be opened, one sentence; empty: it can
+    QStringList notes;  // what else is worth knowing, a sentence each
+    QString projector;  // file name of the projector that lies beside it
+    double bytes = 0;   // on disk, all parts
+};
+Q_DECLARE_METATYPE(ModelEntry)

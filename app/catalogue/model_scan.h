@@ -1,0 +1,41 @@
+// The search for models: places to rows.
+#pragma once
+
+#include "app/catalogue/found_file.h"
+#include "app/catalogue/model_entry.h"
+
+#include <QList>
+
+#include <functional>
+#include <stop_token>
+
+/// What a scan is to do.
+struct ScanRequest {
+    QList<Place> places;
+    QString cacheFile;  // of headers; empty: none
+    WalkLimits limits;
+    std::function<engine::Result<engine::ModelInfo>(const std::filesystem::path&)> inspect;
+};
+
+/// What became of one place.
+struct PlaceReport {
+    Place place;
+    bool there = false;
+    int models = 0;
+    int unfinished = 0;
+    int unreadable = 0;
+    int strange = 0;
+    bool cutShort = false;
+};
+
+struct ScanReport {
+    QList<PlaceReport> places;
+    int headersRead = 0;  // files that had to be opened
+    bool cancelled = false;
+};
+
+/// Looks into all places and gives `onEntries` rows, a few at a time; a row given again under the same id replaces the
+/// first (its projector was found later). Runs on the calling thread, a pool thread in the program; nothing is written
+/// but the cache.
+ScanReport scanForModels(const ScanRequest& request, const std::function<void(const QList<ModelEntry>&)>& onEntries,
+                         const std::stop_token& stop);

@@ -1,0 +1,30 @@
+// Where models may lie on this computer.
+#pragma once
+
+#include <QList>
+#include <QString>
+
+#include <functional>
+
+/// Whose folder a model lies in.
+enum class Store { Folder, Ollama, HuggingFace, LmStudio, Jan, Gpt4All, LlamaCpp };
+
+struct Place {
+    Store store = Store::Folder;
+    QString path;
+};
+
+/// What the places of other programs depend on; a test gives its own.
+struct Surroundings {
+    enum class System { Linux, Windows };
+    System system = System::Linux;
+    QString home;
+    std::function<QString(const char* name)> variable;          // of the environment; empty: not set
+    std::function<QString(const QString& file)> shortFileText;  // empty: no such file
+
+    static Surroundings ofThisComputer();
+};
+
+/// The folders in which other programs keep models, whether they are there or not. Where a variable names one, that is
+/// the place. No path twice.
+QList<Place> placesOfOtherPrograms(const Surroundings& here);

@@ -1,0 +1,288 @@
+#include "app/controllers/catalogue_controller.h"
+
+#include "app/models/visible_text.h"
+
+#include <QClipboard>
+#include <QCoreApplication>
+#include <QDateTime>
+#include <QDesktopServices>
+#include <QDir>
+#include <QFileInfo>
+#include <QGuiApplication>
+#include <QPointer>
+#include <QSettings>
+#include <QStandardPaths>
+
+#include <algorithm>
+#include <utility>
+
+namespace {
+
+const char* const kFoldersKey = "models/folders";
+const char* const kLastUsedKey = "models/lastUsed";
+constexpr qsizetype kMostLastUsed = 300;
+constexpr qsizetype kMostFolders = 100;
+
+// A line for each model: when, and where its bytes lie.
+QHash<QString, qint64> readLastUsed()
+{
+    QHash<QString, qint64> used;
+    const QStringList lines = QSettings().value(QLatin1String(kLastUsedKey)).toStringList();
+    for (const QString& line : lines) {
+        const qint64 ms = QDateTime::fromString(line.section(u' ', 0, 0), Qt::ISODate).toMSecsSinceEpoch();
+        if (ms > 0)
+            used.insert(line.section(u' ', 1), ms);
+    }
+    return used;
+}
+
+void writeLastUsed(const QHash<QString, qint64>& used)
+{
+    QList<std::pair<qint64, QString>> newest;
+    for (auto at = used.begin(); at != used.end(); ++at)
+        newest.append({-at.value(), at.key()});
+    std::sort(newest.begin(), newest.end());
+    QStringList lines;
+    for (const auto& [ms, path] : std::as_const(newest).first(std::min(newest.size(), kMostLastUsed)))
+        lines.append(QDateTime::fromMSecsSinceEpoch(-ms, Qt::UTC).toString(Qt::ISODate) + u' ' + path);
+    QSettings().setValue(QLatin1String(kLastUsedKey), lines);
+}
+
+}  // namespace
+
+CatalogueController::World CatalogueController::World::ofThisComputer(const ModelInspector& inspect)
+{
+    return {inspect, [] { return placesOfOtherPrograms(Surroundings::ofThisComputer()); }, engine::machine_memory,
+            QStandardPaths::writableLocation(QStandardPaths::GenericCacheLocation) +
+                QStringLiteral("/spillway/model-headers.json")};
+}
+
+CatalogueController::CatalogueController(ModelController& opener, World world, QObject* parent)
+    : QObject(parent)
+    , m_opener(opener)
+    , m_world(std::move(world))
+    , m_shown(m_models)
+    , m_folders(QSettings().value(QLatin1String(kFoldersKey)).toStringList().mid(0, kMostFolders))
+    , m_lastUsedMs(readLastUsed())
+{
+    m_pool.setMaxThreadCount(1);
+    m_models.setLastUsed(m_lastUsedMs);
+    connect(&m_models, &QAbstractItemModel::rowsInserted, this, &CatalogueController::totalChanged);
+    connect(&m_models, &QAbstractItemModel::rowsRemoved, this, &CatalogueController::totalChanged);
+    connect(&m_opener, &ModelController::modelReady, this, &CatalogueController::onModelReady);
+    connect(&m_opener, &ModelController::currentChanged, this,
+            [this] { m_models.setOpen(whereItLies(m_opener.current().path)); });
+    setPlaces({});
+    measure();
+}
+
+CatalogueController::~CatalogueController()
+{
+    m_stop.request_stop();
+    m_pool.waitForDone();
+}
+
+double CatalogueController::availableBytes() const
+{
+    return m_memory.available_bytes ? double(*m_memory.available_bytes) : -1;
+}
+
+double CatalogueController::totalBytes() const
+{
+    return m_memory.total_bytes ? double(*m_memory.total_bytes) : -1;
+}
+
+void CatalogueController::setLoadRequest(const engine::LoadRequest& request)
+{
+    m_request = request;
+    measure();
+}
+
+void CatalogueController::begin()
+{
+    if (!m_scanning && !m_scanned)
+        rescan();
+}
+
+void CatalogueController::rescan()
+{
+    m_stop.request_stop();
+    m_stop = std::stop_source();
+    m_models.beginScan();
+    measure();
+    const quint64 job = ++m_job;
+    const ScanRequest request = {placesToLookInto(), m_world.cacheFile, m_world.limits, m_world.inspect};
+    m_pool.start([request, job, stop = m_stop.get_token(), guard = QPointer(this)] {
+        const auto onUiThread = [](auto&& work) {
+            QMetaObject::invokeMethod(qApp, std::forward<decltype(work)>(work), Qt::QueuedConnection);
+        };
+        const auto onEntries = [&](const QList<ModelEntry>& entries) {
+            onUiThread([guard, job, entries] {
+                if (guard)
+                    guard->onEntries(job, entries);
+            });
+        };
+        const ScanReport report = scanForModels(request, onEntries, stop);
+        onUiThread([guard, job, report] {
+            if (guard)
+                guard->onScanned(job, report);
+        });
+    });
+    if (!std::exchange(m_scanning, true))
+        Q_EMIT scanningChanged();
+}
+
+void CatalogueController::cancelScan()
+{
+    m_stop.request_stop();
+}
+
+void CatalogueController::measure()
+{
+    m_memory = m_world.memory();
+    m_models.setMemory(m_request, m_memory);
+    Q_EMIT memoryChanged();
+}
+
+void CatalogueController::addFolder(const QUrl& folder)
+{
+    const QString path = QDir::cleanPath(folder.toLocalFile());
+    if (!folder.isLocalFile() || !QFileInfo(path).isDir()) {
+        setError(tr("Only folders on this computer can be looked into."));
+        return;
+    }
+    if (m_folders.contains(path) || m_folders.size() >= kMostFolders)
+        return;
+    m_folders.append(path);
+    QSettings().setValue(QLatin1String(kFoldersKey), m_folders);
+    Q_EMIT foldersChanged();
+    setPlaces({});
+    rescan();
+}
+
+void CatalogueController::removeFolder(const QString& path)
+{
+    if (!m_folders.removeOne(path))
+        return;
+    QSettings().setValue(QLatin1String(kFoldersKey), m_folders);
+    Q_EMIT foldersChanged();
+    setPlaces({});
+    rescan();
+}
+
+void CatalogueController::dismissError()
+{
+    setError({});
+}
+
+bool CatalogueController::open(const QString& id)
+{
+    const int row = m_models.rowOf(id);
+    if (row < 0)
+        return false;
+    const ModelEntry entry = m_models.entry(row);
+    if (!entry.openable()) {
+        setError(entry.obstacle);
+        return false;
+    }
+    if (!QFileInfo(entry.path).isFile()) {
+        setError(tr("The file of “%1” is not there any more.").arg(entry.title));
+        rescan();
+        return false;
+    }
+    setError({});
+    m_opener.openAndLoad(entry.path, entry.title);
+    return true;
+}
+
+void CatalogueController::reveal(const QString& id)
+{
+    const int row = m_models.rowOf(id);
+    const QString folder = row < 0 ? QString() : QFileInfo(m_models.entry(row).path).absolutePath();
+    if (folder.isEmpty() || !QDesktopServices::openUrl(QUrl::fromLocalFile(folder)))
+        setError(tr("The folder could not be shown."));
+}
+
+void CatalogueController::copyPath(const QString& id)
+{
+    if (const int row = m_models.rowOf(id); row >= 0)
+        QGuiApplication::clipboard()->setText(QDir::toNativeSeparators(m_models.entry(row).path));
+}
+
+QList<Place> CatalogueController::placesToLookInto() const
+{
+    QList<Place> places;
+    for (const QString& folder : m_folders)
+        places.append({Store::Folder, folder});
+    // The stores first: a folder that holds one must not hide what its store knows of a file.
+    return m_world.otherPlaces() + places;
+}
+
+void CatalogueController::onEntries(quint64 job, const QList<ModelEntry>& entries)
+{
+    if (job == m_job)
+        m_models.add(entries);
+}
+
+void CatalogueController::onScanned(quint64 job, const ScanReport& report)
+{
+    if (job != m_job)
+        return;
+    if (!report.cancelled) {
+        m_models.finishScan();
+        setPlaces(report.places);
+    }
+    m_scanning = false;
+    m_scanned = true;
+    Q_EMIT scanningChanged();
+}
+
+void CatalogueController::onModelReady(const engine::ModelInfo& model)
+{
+    const QString id = whereItLies(QString::fromStdU16String(model.path.u16string()));
+    if (id.isEmpty())
+        return;
+    m_lastUsedMs.insert(id, QDateTime::currentMSecsSinceEpoch() / 1000 * 1000);
+    writeLastUsed(m_lastUsedMs);
+    m_models.setLastUsed(m_lastUsedMs);
+    measure();
+}
+
+void CatalogueController::setPlaces(const QList<PlaceReport>& reports)
+{
+    m_places.clear();
+    for (const Place& place : placesToLookInto()) {
+        ModelPlace shown;
+        ModelEntry named;
+        named.store = place.store;
+        shown.name = named.storeName();
+        shown.path = place.path;
+        shown.own = place.store == Store::Folder;
+        shown.there = QFileInfo(place.path).isDir();
+        QStringList notes;
+        for (const PlaceReport& report : reports) {
+            if (report.place.path != place.path)
+                continue;
+            shown.models = report.models;
+            if (report.unfinished > 0)
+                notes.append(tr("%n unfinished download(s)", nullptr, report.unfinished));
+            if (report.unreadable > 0)
+                notes.append(tr("%n could not be read", nullptr, report.unreadable));
+            if (report.strange > 0)
+                notes.append(tr("%n entry(s) without a model", nullptr, report.strange));
+            if (report.cutShort)
+                notes.append(tr("too large to look through completely"));
+        }
+        shown.note = notes.join(QStringLiteral(", "));
+        m_places.append(shown);
+    }
+    Q_EMIT placesChanged();
+}
+
+void CatalogueController::setError(const QString& sentence)
+{
+    if (m_error == sentence)
+        return;
+    m_error = sentence;
+    Q_EMIT errorChanged();
+}

@@ -1,0 +1,131 @@
+// Which models there are on this computer.
+#pragma once
+
+#include "app/catalogue/model_scan.h"
+#include "app/controllers/model_controller.h"
+#include "app/models/model_list_model.h"
+#include "app/models/shown_models.h"
+
+#include <QHash>
+#include <QObject>
+#include <QStringList>
+#include <QThreadPool>
+#include <QUrl>
+#include <QtQml/qqmlregistration.h>
+
+#include <functional>
+
+/// A place that is looked into, for the pages.
+class ModelPlace
+{
+    Q_GADGET
+    QML_VALUE_TYPE(modelPlace)
+    Q_PROPERTY(QString name MEMBER name CONSTANT)
+    Q_PROPERTY(QString path MEMBER path CONSTANT)
+    Q_PROPERTY(bool own MEMBER own CONSTANT)
+    Q_PROPERTY(bool there MEMBER there CONSTANT)
+    Q_PROPERTY(int models MEMBER models CONSTANT)
+    Q_PROPERTY(QString note MEMBER note CONSTANT)
+
+public:
+    QString name;
+    QString path;       // as it is
+    bool own = false;   // named by the user, who may take it back
+    bool there = true;  // false: no such folder
+    int models = 0;
+    QString note;  // what was left out there
+};
+Q_DECLARE_METATYPE(ModelPlace)
+
+/// Looks for models in the user's folders and in those of other programs, on a thread of its own, and keeps which were
+/// used when. Lives on the UI thread; owned by Program.
+class CatalogueController : public QObject
+{
+    Q_OBJECT
+    QML_ELEMENT
+    QML_UNCREATABLE("made by the program")
+    Q_PROPERTY(ShownModels* models READ models CONSTANT)
+    Q_PROPERTY(int total READ total NOTIFY totalChanged)
+    Q_PROPERTY(bool scanning READ scanning NOTIFY scanningChanged)
+    Q_PROPERTY(bool scanned READ scanned NOTIFY scanningChanged)
+    Q_PROPERTY(QList<ModelPlace> places READ places NOTIFY placesChanged)
+    Q_PROPERTY(double availableBytes READ availableBytes NOTIFY memoryChanged)
+    Q_PROPERTY(double totalBytes READ totalBytes NOTIFY memoryChanged)
+    Q_PROPERTY(QString error READ error NOTIFY errorChanged)
+
+public:
+    /// What differs between the program and its tests.
+    struct World {
+        ModelInspector inspect;
+        std::function<QList<Place>()> otherPlaces;
+        std::function<engine::MachineMemory()> memory;
+        QString cacheFile;
+        WalkLimits limits = {};
+
+        static World ofThisComputer(const ModelInspector& inspect);
+    };
+
+    CatalogueController(ModelController& opener, World world, QObject* parent = nullptr);
+    ~CatalogueController() override;
+
+    ShownModels* models() { return &m_shown; }
+    int total() const { return m_models.rowCount(); }
+    bool scanning() const { return m_scanning; }
+    bool scanned() const { return m_scanned; }  // at least once
+    QList<ModelPlace> places() const { return m_places; }
+    double availableBytes() const;
+    double totalBytes() const;
+    QString error() const { return m_error; }
+
+    QStringList folders() const { return m_folders; }
+    /// What a model would be loaded with: fit is judged by it.
+    void setLoadRequest(const engine::LoadRequest& request);
+
+    /// Looks for models if nobody has yet.
+    Q_INVOKABLE void begin();
+    Q_INVOKABLE void rescan();
+    Q_INVOKABLE void cancelScan();
+    /// How much memory is free now.
+    Q_INVOKABLE void measure();
+    Q_INVOKABLE void addFolder(const QUrl& folder);
+    Q_INVOKABLE void removeFolder(const QString& path);
+    Q_INVOKABLE void dismissError();
+
+    /// Loads a model in place of what is open. False: it cannot be opened, `error` says why.
+    Q_INVOKABLE bool open(const QString& id);
+    /// Shows the file in the desktop's file manager.
+    Q_INVOKABLE void reveal(const QString& id);
+    Q_INVOKABLE void copyPath(const QString& id);
+
+Q_SIGNALS:
+    void totalChanged();
+    void scanningChanged();
+    void placesChanged();
+    void foldersChanged();
+    void memoryChanged();
+    void errorChanged();
+
+private:
+    QList<Place> placesToLookInto() const;
+    void onEntries(quint64 job, const QList<ModelEntry>& entries);
+    void onScanned(quint64 job, const ScanReport& report);
+    void onModelReady(const engine::ModelInfo& model);
+    void setPlaces(const QList<PlaceReport>& reports);
+    void setError(const QString& sentence);
+
+    ModelController& m_opener;
+    World m_world;
+    engine::LoadRequest m_request;
+    engine::MachineMemory m_memory;
+    ModelListModel m_models;
+    ShownModels m_shown;
+    QList<ModelPlace> m_places;
+    QStringList m_folders;
+    QHash<QString, qint64> m_lastUsedMs;
+    QString m_error;
+    quint64 m_job = 0;  // the newest scan; what older ones find is dropped
+    std::stop_source m_stop{std::nostopstate};
+    bool m_scanning = false;
+    bool m_scanned = false;
+    QThreadPool m_pool;  // of one thread: scans wait for each other, and nothing else waits for them
+};

@@ -1,0 +1,61 @@
+// Whether a model fits into the memory of this machine, in numbers.
+#pragma once
+
+#include "engine/memory_plan.h"
+
+#include <QObject>
+#include <QtQml/qqmlregistration.h>
+
+/// The verdicts of engine::Fit, for the pages.
+namespace Fit {
+Q_NAMESPACE
+QML_ELEMENT
+enum Verdict { Unknown, Fits, FitsWithLessContext, Tight, DoesNotFit };
+Q_ENUM_NS(Verdict)
+}  // namespace Fit
+
+/// engine::FitReport as a value for the pages. Bytes are doubles, since QML has no 64-bit integers; unknown ones are
+/// negative.
+class ModelFit
+{
+    Q_GADGET
+    QML_VALUE_TYPE(modelFit)
+    Q_PROPERTY(Fit::Verdict verdict MEMBER verdict CONSTANT)
+    Q_PROPERTY(int contextTokens MEMBER contextTokens CONSTANT)
+    Q_PROPERTY(int largestContext MEMBER largestContext CONSTANT)
+    Q_PROPERTY(double neededBytes MEMBER neededBytes CONSTANT)
+    Q_PROPERTY(double weightBytes MEMBER weightBytes CONSTANT)
+    Q_PROPERTY(double kvBytes MEMBER kvBytes CONSTANT)
+    Q_PROPERTY(double scratchBytes MEMBER scratchBytes CONSTANT)
+    Q_PROPERTY(double availableBytes MEMBER availableBytes CONSTANT)
+    Q_PROPERTY(double totalBytes MEMBER totalBytes CONSTANT)
+
+public:
+    ModelFit() = default;
+    explicit ModelFit(const engine::FitReport& report)
+        : verdict(Fit::Verdict(report.fit))
+        , contextTokens(report.context_tokens)
+        , largestContext(report.largest_context)
+        , neededBytes(double(report.need.total()))
+        , weightBytes(double(report.need.weight_bytes))
+        , kvBytes(double(report.need.kv_bytes))
+        , scratchBytes(double(report.need.scratch_bytes))
+        , availableBytes(report.memory.available_bytes ? double(*report.memory.available_bytes) : -1)
+        , totalBytes(report.memory.total_bytes ? double(*report.memory.total_bytes) : -1)
+    {
+    }
+
+    bool operator==(const ModelFit&) const = default;
+
+    Fit::Verdict verdict = Fit::Unknown;
+    int contextTokens = 0;   // asked for
+    int largestContext = 0;  // that fits now
+    double neededBytes = 0;  // at the context asked for
+    double weightBytes = 0;
+    double kvBytes = 0;
+    double scratchBytes = 0;
+    double availableBytes = -1;
+    double totalBytes = -1;
+};
+
+static_assert(int(Fit::DoesNotFit) == int(engine::Fit::DoesNotFit));
