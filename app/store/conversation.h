@@ -11,13 +11,13 @@
 /// A file that came with a message. Its bytes lie outside the database, under `sha256` in the attachments' folder, with
 /// the text that was taken out of it beside them.
 struct Attachment {
-    QString id;    // UUID
-    QString name;  // as the user's file was called
-    QString kind;  // "text", "markdown", "code", "pdf"
+    QString id = {};    // UUID
+    QString name = {};  // as the user's file was called
+    QString kind = {};  // "text", "markdown", "code", "pdf"
     qint64 bytes = 0;
-    QString sha256;             // of the file, in hex
-    QString text;               // what the model reads
-    std::optional<int> tokens;  // of `text`; unknown without a model
+    QString sha256 = {};             // of the file, in hex
+    QString text = {};               // what the model reads
+    std::optional<int> tokens = {};  // of `text`; unknown without a model
 };
 
 /// One message. Messages of a conversation form a tree: those with the same parent are versions of each other.
@@ -25,65 +25,65 @@ struct StoredMessage {
     enum class Role { User, Assistant };
     enum class Status { Complete, Streaming, Stopped, LengthLimit, ContextFull, Failed };
 
-    QString id;      // UUID
-    QString parent;  // empty: the first of the conversation
+    QString id = {};      // UUID
+    QString parent = {};  // empty: the first of the conversation
     Role role = Role::User;
-    QString text;                      // as typed or generated, reasoning with its marks included
+    QString text = {};                 // as typed or generated, reasoning with its marks included
     Status status = Status::Complete;  // Streaming, when read back: the program ended in the middle of it
-    QString sentence;                  // Failed: why
+    QString sentence = {};             // Failed: why
     qint64 createdMs = 0;              // since 1970, UTC
     bool leftOut = false;              // not given to the model any more, since the context was full
-    QList<Attachment> attachments;
+    QList<Attachment> attachments = {};
 
     // Of an answer, where known.
-    QString model;
-    std::optional<int> promptTokens;    // the whole prompt: template, system prompt and messages
-    std::optional<int> templateTokens;  // of them, the template's
-    std::optional<int> tokens;          // of this message: what was typed, with attachments, or what was generated
-    std::optional<double> ttftMs;
-    std::optional<double> tokensPerSecond;
-    std::optional<double> reasoningMs;  // how long it thought
+    QString model = {};
+    std::optional<int> promptTokens = {};    // the whole prompt: template, system prompt and messages
+    std::optional<int> templateTokens = {};  // of them, the template's
+    std::optional<int> tokens = {};          // of this message: what was typed, with attachments, or what was generated
+    std::optional<double> ttftMs = {};
+    std::optional<double> tokensPerSecond = {};
+    std::optional<double> reasoningMs = {};  // how long it thought
 };
 
 /// What a conversation is asked with. Empty members mean: the program's own.
 struct ConversationSettings {
-    QString systemPrompt;
-    QString preset;        // the name it was last set from
-    QJsonObject sampling;  // names as in spillway-cli: temperature, top_k, top_p, min_p, repeat_penalty, seed...
-    QJsonObject templateArguments;  // e.g. {"enable_thinking": false}
+    QString systemPrompt = {};
+    QString preset = {};        // the name it was last set from
+    QJsonObject sampling = {};  // names as in spillway-cli: temperature, top_k, top_p, min_p, repeat_penalty, seed...
+    QJsonObject templateArguments = {};  // e.g. {"enable_thinking": false}
     bool operator==(const ConversationSettings&) const = default;
 };
 
 /// A named set of them.
 struct Preset {
-    QString name;
-    ConversationSettings settings;
+    QString name = {};
+    ConversationSettings settings = {};
 };
 
 /// All of a conversation but its messages.
 struct ConversationHeader {
-    QString id;  // UUID
-    QString title;
+    QString id = {};  // UUID
+    QString title = {};
     bool titleByUser = false;  // renamed: it no longer follows the first message
     qint64 createdMs = 0;
     qint64 changedMs = 0;  // the last turn
     bool pinned = false;
-    QString leaf;   // the last message of the path through the tree that is shown
-    QString draft;  // typed, not sent
-    ConversationSettings settings;
+    QString leaf = {};   // the last message of the path through the tree that is shown
+    QString draft = {};  // typed, not sent
+    ConversationSettings settings = {};
 };
 
 struct StoredConversation {
-    ConversationHeader header;
-    QList<StoredMessage> messages;  // in the order they were made; a parent comes before its children
+    ConversationHeader header = {};
+    QList<StoredMessage> messages = {};  // in the order they were made; a parent comes before its children
 };
 
 /// Where words were found: in a title (no message) or in a message.
 struct SearchHit {
-    QString conversation;
-    QString message;
-    QString title;
-    QString excerpt;  // plain text; the words between U+0002 and U+0003
+    QString conversation = {};
+    QString message = {};
+    QString title = {};
+    QString excerpt = {};  // plain text; the words between U+0002 and U+0003
     qint64 changedMs = 0;
 };
 

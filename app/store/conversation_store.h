@@ -1,12 +1,21 @@
 // Conversations on disk.
 #pragma once
 
+#include "app/store/attachment_folder.h"
 #include "app/store/conversation.h"
+#include "app/store/open_store.h"
 
 #include <QObject>
 
+#include <functional>
 #include <memory>
 #include <optional>
+
+class Database;
+class QSqlError;
+class QTemporaryDir;
+class StoreReader;
+class StoreWriter;
 
 /// Keeps conversations in an SQLite database, whose schema app/store/README.md documents. Reads answer at once; writes
 /// are queued to a thread of their own, in order, each in one transaction that is on disk when it ends, and a read
@@ -52,8 +61,16 @@ Q_SIGNALS:
     void failed(const QString& sentence);  // a write did not reach the disk; said once until one does again
 
 private:
-    class Writer;
-    class Reader;
-    std::unique_ptr<Writer> m_writer;
-    std::unique_ptr<Reader> m_reader;
+    using Work = std::function<QSqlError(const Database&)>;
+    void ask(const QString& replaces, Work work);
+    const StoreReader& reader() const;  // after the writes asked for so far
+    void noteDamage() const;
+    void onWriteFailed(const QSqlError& error);
+
+    OpenedStore m_opened;
+    std::unique_ptr<QTemporaryDir> m_temporary;  // of attachments, when in memory
+    AttachmentFolder m_attachments;
+    std::unique_ptr<StoreReader> m_reader;
+    std::unique_ptr<StoreWriter> m_writer;
+    mutable bool m_damageNoted = false;
 };

@@ -1,0 +1,58 @@
+#include "app/store/attachment_folder.h"
+
+#include <QDateTime>
+#include <QDir>
+#include <QDirIterator>
+#include <QRegularExpression>
+#include <QSaveFile>
+
+namespace {
+
+constexpr qint64 kLongestText_bytes = 256 * 1024 * 1024;
+
+}  // namespace
+
+// What comes from a database or an import must not lead out of the folder.
+QString AttachmentFolder::textFile(const Attachment& attachment) const
+{
+    static const QRegularExpression hash(QStringLiteral("^[0-9a-f]{64}$"));
+    static const QRegularExpression kind(QStringLiteral("^[a-z]{1,20}$"));
+    if (!hash.match(attachment.sha256).hasMatch() || !kind.match(attachment.kind).hasMatch())
+        return {};
+    return QStringLiteral("%1/%2/%3.%4.txt").arg(m_path, attachment.sha256.left(2), attachment.sha256, attachment.kind);
+}
+
+bool AttachmentFolder::keepTexts(const QList<Attachment>& attachments) const
+{
+    for (const Attachment& attachment : attachments) {
+        const QString name = textFile(attachment);
+        if (name.isEmpty() || QFile::exists(name))
+            continue;
+        QDir().mkpath(QFileInfo(name).path());
+        QSaveFile file(name);
+        if (!file.open(QIODevice::WriteOnly) || file.write(attachment.text.toUtf8()) < 0 || !file.commit())
+            return false;
+    }
+    return true;
+}
+
+QString AttachmentFolder::text(const Attachment& attachment) const
+{
+    const QString name = textFile(attachment);
+    QFile file(name);
+    if (name.isEmpty() || !file.open(QIODevice::ReadOnly))
+        return {};
+    return QString::fromUtf8(file.read(kLongestText_bytes));
+}
+
+void AttachmentFolder::removeUnused(const QSet<QString>& used) const
+{
+    const QDateTime yesterday = QDateTime::currentDateTimeUtc().addDays(-1);
+    QDirIterator files(m_path, QDir::Files | QDir::NoSymLinks, QDirIterator::Subdirectories);
+    while (files.hasNext()) {
+        files.next();
+        const QFileInfo file = files.fileInfo();
+        if (!used.contains(file.fileName().section(QLatin1Char('.'), 0, 0)) && file.lastModified() < yesterday)
+            QFile::remove(file.filePath());
+    }
+}

@@ -1,0 +1,245 @@
+#include "app/store/conversation_store.h"
+
+#include "app/store/rows.h"
+#include "app/store/store_reader.h"
+#include "app/store/store_writer.h"
+
+#include <QDateTime>
+#include <QDir>
+#include <QTemporaryDir>
+
+#include <utility>
+
+namespace {
+
+// A message is limited by a model's context and a pasted text by patience; beyond this something has gone wrong.
+constexpr qsizetype kLongestText_chars = 32 * 1024 * 1024;
+constexpr qsizetype kLongestTitle_chars = 500;
+
+QSqlError outcome(const Database& database, bool done)
+{
+    return done ? QSqlError() : database.error();
+}
+
+QSqlError diskFull()
+{
+    return {QString(), QString(), QSqlError::UnknownError, QStringLiteral("13")};
+}
+
+QString attachmentsIn(const QString& folder)
+{
+    return folder + QLatin1String("/attachments");
+}
+
+ConversationHeader bounded(ConversationHeader header)
+{
+    header.title.truncate(kLongestTitle_chars);
+    if (!header.title.isEmpty() && header.title.back().isHighSurrogate())
+        header.title.chop(1);
+    return header;
+}
+
+}  // namespace
+
+ConversationStore::ConversationStore(const QString& folder, QObject* parent)
+    : QObject(parent)
+    , m_opened(openStore(folder, attachmentsIn(folder)))
+{
+    if (m_opened.inMemory)
+        m_temporary = std::make_unique<QTemporaryDir>();
+    m_attachments = AttachmentFolder(attachmentsIn(m_temporary ? m_temporary->path() : folder));
+    m_reader = std::make_unique<StoreReader>(m_opened.database, Database::Access::Read, m_attachments);
+    if (m_opened.inMemory)
+        makeTables(m_opened.database);
+    m_writer = std::make_unique<StoreWriter>(m_opened.database, [this](const QSqlError& error) {
+        QMetaObject::invokeMethod(
+            this, [this, error] { onWriteFailed(error); }, Qt::QueuedConnection);
+    });
+    // An answer in whose middle the program ended gets no more text: it can be found from now on.
+    ask({}, [](const Database& database) {
+        return outcome(database,
+                       database.ran(QStringLiteral("UPDATE messages SET searchable = 1 WHERE searchable = 0")));
+    });
+}
+
+ConversationStore::~ConversationStore()
+{
+    m_writer.reset();
+}
+
+QString ConversationStore::notice() const
+{
+    return m_opened.notice;
+}
+
+QString ConversationStore::attachmentsFolder() const
+{
+    QDir().mkpath(m_attachments.path());
+    return m_attachments.path();
+}
+
+// ---- reading ----
+
+QList<ConversationHeader> ConversationStore::conversations() const
+{
+    const auto all = reader().headers();
+    noteDamage();
+    return all;
+}
+
+std::optional<StoredConversation> ConversationStore::conversation(const QString& id) const
+{
+    auto found = reader().conversation(id);
+    noteDamage();
+    return found;
+}
+
+QList<SearchHit> ConversationStore::search(const QString& words, int limit) const
+{
+    const auto hits = reader().search(words, limit);
+    noteDamage();
+    return hits;
+}
+
+QList<Preset> ConversationStore::presets() const
+{
+    return reader().presets();
+}
+
+const StoreReader& ConversationStore::reader() const
+{
+    flush();
+    return *m_reader;
+}
+
+void ConversationStore::flush() const
+{
+    m_writer->flush();
+}
+
+void ConversationStore::noteDamage() const
+{
+    if (m_damageNoted || !m_reader->sawDamage())
+        return;
+    m_damageNoted = true;
+    if (!m_opened.inMemory)
+        checkAtNextOpen(m_opened.database);
+    auto* self = const_cast<ConversationStore*>(this);  // a reader may well say so, but not from within its answer
+    QMetaObject::invokeMethod(
+        self,
+        [self] {
+            Q_EMIT self->failed(tr("The database of conversations is damaged in places. It is repaired as far as "
+                                   "possible when the program starts the next time."));
+        },
+        Qt::QueuedConnection);
+}
+
+// ---- writing ----
+
+void ConversationStore::ask(const QString& replaces, Work work)
+{
+    m_writer->ask({std::move(work), replaces});
+}
+
+void ConversationStore::save(const ConversationHeader& header)
+{
+    const ConversationHeader kept = bounded(header);
+    ask(QLatin1String("header ") + kept.id,
+        [kept](const Database& database) { return outcome(database, rows::write(database, kept)); });
+    Q_EMIT saved(kept);
+}
+
+void ConversationStore::save(const QString& conversation, const StoredMessage& message)
+{
+    if (message.text.size() > kLongestText_chars) {
+        Q_EMIT failed(tr("A message of this length cannot be kept; it will be gone when the program ends."));
+        return;
+    }
+    ask({}, [conversation, message, files = m_attachments](const Database& database) {
+        if (!files.keepTexts(message.attachments))
+            return diskFull();
+        return outcome(database, rows::write(database, conversation, message));
+    });
+}
+
+void ConversationStore::saveText(const QString& message, const QString& text)
+{
+    if (text.size() > kLongestText_chars)
+        return;  // said when it is saved
+    ask(QLatin1String("text ") + message, [message, text](const Database& database) {
+        return outcome(database,
+                       database.ran(QStringLiteral("UPDATE messages SET text = ? WHERE id = ?"), {text, message}));
+    });
+}
+
+void ConversationStore::saveAll(const StoredConversation& conversation)
+{
+    StoredConversation kept = conversation;
+    kept.header = bounded(std::move(kept.header));
+    ask({}, [kept, files = m_attachments](const Database& database) {
+        for (const StoredMessage& message : kept.messages)
+            if (!files.keepTexts(message.attachments))
+                return diskFull();
+        return outcome(database, rows::write(database, kept));
+    });
+    Q_EMIT saved(kept.header);
+}
+
+void ConversationStore::moveToTrash(const QString& conversation)
+{
+    ask({}, [conversation, now = QDateTime::currentMSecsSinceEpoch()](const Database& database) {
+        return outcome(database, database.ran(QStringLiteral("UPDATE conversations SET trashed_ms = ? WHERE id = ?"),
+                                              {now, conversation}));
+    });
+    Q_EMIT trashed(conversation);
+}
+
+void ConversationStore::restore(const QString& conversation)
+{
+    ask({}, [conversation](const Database& database) {
+        return outcome(database, database.ran(QStringLiteral("UPDATE conversations SET trashed_ms = NULL WHERE id = ?"),
+                                              {conversation}));
+    });
+    if (const auto header = reader().header(conversation))
+        Q_EMIT restored(*header);
+}
+
+void ConversationStore::emptyTrash()
+{
+    ask({}, [](const Database& database) {
+        return outcome(database,
+                       database.ran(QStringLiteral("DELETE FROM conversations WHERE trashed_ms IS NOT NULL")));
+    });
+    // Should its transaction fail, the trash is emptied once more, and these files are not missed until then.
+    ask({}, [files = m_attachments](const Database& database) {
+        QSqlQuery rows = database.run(QStringLiteral("SELECT DISTINCT sha256 FROM attachments"));
+        if (!rows.isActive())
+            return database.error();
+        QSet<QString> used;
+        while (rows.next())
+            used.insert(rows.value(0).toString());
+        files.removeUnused(used);
+        return QSqlError();
+    });
+}
+
+void ConversationStore::save(const Preset& preset)
+{
+    ask({}, [preset](const Database& database) { return outcome(database, rows::write(database, preset)); });
+}
+
+void ConversationStore::removePreset(const QString& name)
+{
+    ask({}, [name](const Database& database) {
+        return outcome(database, database.ran(QStringLiteral("DELETE FROM presets WHERE name = ?"), {name}));
+    });
+}
+
+void ConversationStore::onWriteFailed(const QSqlError& error)
+{
+    if (isDamage(error) && !m_opened.inMemory)
+        checkAtNextOpen(m_opened.database);
+    Q_EMIT failed(isDiskFull(error)
+                      ? tr("The disk is full: what is said now is kept as soon as there is room again.")
+                      : tr("Conversations cannot be written at the moment: %1.").arg(error.databaseText()));
+}

@@ -1,0 +1,132 @@
+#include "app/store/database.h"
+
+#include <QUuid>
+
+namespace {
+
+// Result codes of SQLite; the low byte says the kind.
+enum Code {
+    Busy = 5,
+    Locked = 6,
+    NoMemory = 7,
+    ReadOnly = 8,
+    InputOutput = 10,
+    Corrupt = 11,
+    Full = 13,
+    CannotOpen = 14,
+    NotADatabase = 26
+};
+
+int codeOf(const QSqlError& error)
+{
+    return error.nativeErrorCode().toInt() & 0xff;
+}
+
+}  // namespace
+
+bool isDamage(const QSqlError& error)
+{
+    return codeOf(error) == Corrupt || codeOf(error) == NotADatabase;
+}
+
+bool isForWant(const QSqlError& error)
+{
+    switch (codeOf(error)) {
+    case Busy:
+    case Locked:
+    case NoMemory:
+    case ReadOnly:
+    case InputOutput:
+    case Corrupt:
+    case Full:
+    case CannotOpen:
+    case NotADatabase:
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool isDiskFull(const QSqlError& error)
+{
+    return codeOf(error) == Full;
+}
+
+QString Database::memoryName()
+{
+    return QStringLiteral("file:%1?mode=memory&cache=shared").arg(QUuid::createUuid().toString(QUuid::Id128));
+}
+
+Database::Database(const QString& name, Access access)
+    : m_connection(QUuid::createUuid().toString(QUuid::WithoutBraces))
+{
+    QSqlDatabase database = QSqlDatabase::addDatabase(QStringLiteral("QSQLITE"), m_connection);
+    QString options = QStringLiteral("QSQLITE_BUSY_TIMEOUT=5000");
+    if (name.startsWith(QLatin1String("file:")))
+        options += QLatin1String(";QSQLITE_OPEN_URI");
+    database.setConnectOptions(options);
+    database.setDatabaseName(name);
+    if (database.open())
+        m_open = setUp(access);
+    else
+        m_error = database.lastError();
+}
+
+Database::~Database()
+{
+    QSqlDatabase::database(m_connection, false).close();
+    QSqlDatabase::removeDatabase(m_connection);
+}
+
+// A database may come from elsewhere: what its schema calls must not reach further than plain functions. Writing needs
+// more, since our triggers fill the index of words; schema::isComplete() has seen to it that there are no others.
+bool Database::setUp(Access access)
+{
+    QStringList pragmas{QStringLiteral("cell_size_check=ON")};
+    if (access == Access::Read)
+        pragmas << QStringLiteral("trusted_schema=OFF") << QStringLiteral("query_only=ON");
+    if (access == Access::Write)
+        pragmas << QStringLiteral("journal_mode=WAL") << QStringLiteral("synchronous=FULL")
+                << QStringLiteral("foreign_keys=ON") << QStringLiteral("secure_delete=FAST");
+    return std::all_of(pragmas.begin(), pragmas.end(),
+                       [this](const QString& pragma) { return ran(QStringLiteral("PRAGMA ") + pragma); });
+}
+
+QSqlQuery Database::run(const QString& statement, const QVariantList& values) const
+{
+    QSqlQuery query(QSqlDatabase::database(m_connection, false));
+    query.setForwardOnly(true);
+    bool done = query.prepare(statement);
+    for (const QVariant& value : values)
+        query.addBindValue(value);
+    done = done && query.exec();
+    if (!done)
+        m_error = query.lastError();
+    return query;
+}
+
+bool Database::ran(const QString& statement, const QVariantList& values) const
+{
+    return run(statement, values).isActive();
+}
+
+void Database::rows(const QString& statement, const QVariantList& values,
+                    const std::function<bool(const QSqlQuery&)>& take) const
+{
+    QSqlQuery query = run(statement, values);
+    while (query.next())
+        if (!take(query))
+            return;
+    if (query.lastError().type() != QSqlError::NoError)
+        m_error = query.lastError();
+}
+
+QVariant Database::value(const QString& statement) const
+{
+    QVariant first;
+    rows(statement, {}, [&](const QSqlQuery& row) {
+        first = row.value(0);
+        return false;
+    });
+    return first;
+}

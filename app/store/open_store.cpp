@@ -1,0 +1,213 @@
+#include "app/store/open_store.h"
+
+#include "app/store/attachment_folder.h"
+#include "app/store/rows.h"
+#include "app/store/schema.h"
+#include "app/store/store_reader.h"
+
+#include <QCoreApplication>
+#include <QDateTime>
+#include <QDir>
+#include <QFileInfo>
+
+#include <optional>
+
+namespace {
+
+// Checking reads the whole file, about 1 GB/s from memory: a larger one is checked only where there is a reason to.
+constexpr qint64 kAlwaysChecked_bytes = 64 * 1024 * 1024;
+constexpr qint64 kSmallestPage_bytes = 512;
+
+enum class State { Good, New, Older, Newer, Damaged, Foreign, Unavailable };
+
+struct Finding {
+    State state;
+    int version = 0;
+    QString why = {};
+};
+
+QString tr(const char* text)
+{
+    return QCoreApplication::translate("ConversationStore", text);
+}
+
+QString checkMark(const QString& file)
+{
+    return file + QLatin1String("-check");
+}
+
+bool hasReasonToCheck(const QString& file)
+{
+    // What is left of the log after the program ended says that it did not end by itself.
+    return QFileInfo(file).size() <= kAlwaysChecked_bytes || QFileInfo(file + QLatin1String("-wal")).size() > 0 ||
+           QFile::exists(checkMark(file));
+}
+
+Finding failure(const Database& database)
+{
+    return {isDamage(database.error()) ? State::Damaged : State::Unavailable, 0, database.error().databaseText()};
+}
+
+Finding look(const QString& file, bool thoroughly)
+{
+    if (!QFile::exists(file) || QFileInfo(file).size() == 0)
+        return {State::New};
+    if (QFileInfo(file).size() < kSmallestPage_bytes)
+        return {State::Damaged};  // SQLite would write over it
+    const Database database(file, Database::Access::Read);
+    if (!database.isOpen())
+        return failure(database);
+    const QVariant version = database.value(QStringLiteral("PRAGMA user_version"));
+    const QVariant tables = database.value(QStringLiteral("SELECT count(*) FROM sqlite_schema"));
+    if (!version.isValid() || !tables.isValid())
+        return failure(database);
+    if (tables.toInt() == 0)
+        return {State::New};
+    if (database.value(QStringLiteral("PRAGMA application_id")).toInt() != schema::kApplicationId ||
+        version.toInt() < 1)
+        return {State::Foreign};
+    if (version.toInt() > schema::newest())
+        return {State::Newer};
+    if (thoroughly && database.value(QStringLiteral("PRAGMA quick_check(1)")).toString() != QLatin1String("ok"))
+        return {State::Damaged};
+    if (version.toInt() < schema::newest())
+        return {State::Older, version.toInt()};
+    return {schema::isComplete(database) ? State::Good : State::Damaged, version.toInt()};
+}
+
+QString makeOrMigrate(const QString& file, int from)
+{
+    const Database database(file, Database::Access::Write);
+    if (!database.isOpen() || !schema::migrate(database, from))
+        return database.error().databaseText();
+    return {};
+}
+
+bool backUp(const QString& file, int version)
+{
+    const QString backup = QFileInfo(file).path() + QStringLiteral("/spillway-backup-v%1.sqlite").arg(version);
+    const QString unfinished = backup + QLatin1String(".part");
+    QFile::remove(unfinished);
+    const Database database(file, Database::Access::Write);
+    if (!database.isOpen() || !database.ran(QStringLiteral("VACUUM INTO ?"), {unfinished}))
+        return false;
+    QFile::remove(backup);
+    return QFile::rename(unfinished, backup);
+}
+
+/// Renames the file and its log. Empty: it could not be done.
+QString setAside(const QString& file, const QString& reason)
+{
+    const QString stamp = QDateTime::currentDateTimeUtc().toString(QStringLiteral("yyyy-MM-ddTHH-mm-ss-zzz"));
+    const QString name = QStringLiteral("spillway-%1-%2.sqlite").arg(reason, stamp);
+    const QString aside = QFileInfo(file).path() + QLatin1Char('/') + name;
+    if (!QFile::rename(file, aside))
+        return {};
+    QFile::rename(file + QLatin1String("-wal"), aside + QLatin1String("-wal"));
+    QFile::remove(file + QLatin1String("-shm"));
+    return aside;
+}
+
+/// What can still be read of a damaged file, written to the new one. The number of conversations.
+int rescue(const QString& damaged, const QString& file, const QString& attachments)
+{
+    const StoreReader reader(damaged, Database::Access::Read, AttachmentFolder(attachments));
+    const Database database(file, Database::Access::Write);
+    if (!reader.isOpen() || !database.isOpen())
+        return 0;
+    int count = 0;
+    database.ran(QStringLiteral("BEGIN IMMEDIATE"));
+    for (const StoredConversation& conversation : reader.rescue()) {
+        database.ran(QStringLiteral("SAVEPOINT one"));
+        if (rows::write(database, conversation))
+            ++count;
+        else
+            database.ran(QStringLiteral("ROLLBACK TO one"));
+        database.ran(QStringLiteral("RELEASE one"));
+    }
+    return database.ran(QStringLiteral("COMMIT")) ? count : 0;
+}
+
+OpenedStore inMemory(const QString& sentence)
+{
+    return {Database::memoryName(), true, sentence};
+}
+
+OpenedStore unavailable(const QString& why)
+{
+    return inMemory(tr("Conversations cannot be kept and will be gone when the program ends: %1.").arg(why));
+}
+
+OpenedStore startAnew(const QString& file, const QString& attachments, State state)
+{
+    const bool damaged = state == State::Damaged;
+    const QString aside = setAside(file, damaged ? QStringLiteral("damaged") : QStringLiteral("foreign"));
+    if (aside.isEmpty())
+        return unavailable(tr("the damaged database could not be set aside"));
+    if (const QString why = makeOrMigrate(file, 0); !why.isEmpty())
+        return unavailable(why);
+    const QString name = QFileInfo(aside).fileName();
+    if (!damaged)
+        return {file, false, tr("The file of conversations was another program's and was renamed to %1.").arg(name)};
+    const int rescued = rescue(aside, file, attachments);
+    return {file, false,
+            rescued > 0
+                ? tr("The database of conversations was damaged: %1 of them could be read again, and the damaged "
+                     "file was renamed to %2.")
+                      .arg(rescued)
+                      .arg(name)
+                : tr("The database of conversations was damaged and was renamed to %1.").arg(name)};
+}
+
+OpenedStore migrated(const QString& file, int version, const QString& attachments)
+{
+    if (!backUp(file, version))
+        return unavailable(tr("there is no room for a backup before the database is brought up to date"));
+    if (const QString why = makeOrMigrate(file, version); !why.isEmpty())
+        return unavailable(why);
+    if (!schema::isComplete(Database(file, Database::Access::Read)))
+        return startAnew(file, attachments, State::Damaged);
+    return {file, false, {}};
+}
+
+}  // namespace
+
+OpenedStore openStore(const QString& folder, const QString& attachments)
+{
+    const QString file = folder + QLatin1String("/spillway.sqlite");
+    if (!QDir().mkpath(folder))
+        return unavailable(tr("the folder %1 cannot be made").arg(folder));
+    const Finding found = look(file, hasReasonToCheck(file));
+    switch (found.state) {
+    case State::Good:
+        QFile::remove(checkMark(file));
+        return {file, false, {}};
+    case State::New:
+        if (const QString why = makeOrMigrate(file, 0); !why.isEmpty())
+            return unavailable(why);
+        return {file, false, {}};
+    case State::Older:
+        return migrated(file, found.version, attachments);
+    case State::Newer:
+        return inMemory(tr("The conversations were kept by a newer version of Spillway; they are left as they are, and "
+                           "new ones will be gone when the program ends."));
+    case State::Damaged:
+    case State::Foreign:
+        QFile::remove(checkMark(file));
+        return startAnew(file, attachments, found.state);
+    case State::Unavailable:
+        break;
+    }
+    return unavailable(found.why);
+}
+
+QString makeTables(const QString& database)
+{
+    return makeOrMigrate(database, 0);
+}
+
+void checkAtNextOpen(const QString& database)
+{
+    QFile mark(checkMark(database));
+    mark.open(QIODevice::WriteOnly);
+}

@@ -1,0 +1,20 @@
+// Finding, checking and making the database.
+#pragma once
+
+#include <QString>
+
+/// Where conversations are kept from now on, and what the user has to know of how that came about.
+struct OpenedStore {
+    QString database;  // a name for Database
+    bool inMemory = false;
+    QString notice;  // one sentence; empty: all is well
+};
+
+/// Opens or makes the database in `folder`, whose attachments lie in `attachments`. See ConversationStore.
+OpenedStore openStore(const QString& folder, const QString& attachments);
+
+/// Makes the tables in an empty database. Empty when it worked, else why not.
+QString makeTables(const QString& database);
+
+/// Has the database checked thoroughly the next time it is opened.
+void checkAtNextOpen(const QString& database);

@@ -1,0 +1,35 @@
+// Between values and rows of the database.
+#pragma once
+
+#include "app/store/conversation.h"
+#include "app/store/database.h"
+
+namespace rows {
+
+// In the order in which the functions below read them.
+inline const QString kHeaderColumns = QStringLiteral(
+    "id, title, title_by_user, created_ms, changed_ms, pinned, leaf, draft, system_prompt, preset, sampling, "
+    "template_arguments");
+inline const QString kMessageColumns = QStringLiteral(
+    "id, conversation, parent, role, text, status, sentence, created_ms, left_out, model, prompt_tokens, "
+    "template_tokens, tokens, ttft_ms, tokens_per_second, reasoning_ms");
+inline const QString kAttachmentColumns = QStringLiteral("id, message, name, kind, bytes, sha256, tokens");
+inline const QString kPresetColumns = QStringLiteral("name, system_prompt, sampling, template_arguments");
+
+ConversationHeader header(const QSqlQuery& row);
+StoredMessage message(const QSqlQuery& row);  // without its attachments
+Attachment attachment(const QSqlQuery& row);  // without its text
+Preset preset(const QSqlQuery& row);
+
+bool write(const Database& database, const ConversationHeader& header);
+bool write(const Database& database, const QString& conversation, const StoredMessage& message);
+bool write(const Database& database, const StoredConversation& conversation);
+bool write(const Database& database, const Preset& preset);
+
+// Names in the database and in exported files.
+QString nameOf(StoredMessage::Role role);
+QString nameOf(StoredMessage::Status status);
+std::optional<StoredMessage::Role> roleOf(const QString& name);
+std::optional<StoredMessage::Status> statusOf(const QString& name);
+
+}  // namespace rows

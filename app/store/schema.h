@@ -1,0 +1,17 @@
+// The tables, and how older ones become them. app/store/README.md explains each column.
+#pragma once
+
+#include "app/store/database.h"
+
+namespace schema {
+
+/// In the file's header, so that nobody takes another program's database for ours.
+constexpr int kApplicationId = 0x53706c77;  // "Splw"
+
+int newest();
+/// Brings the database from its version to the newest, all or nothing.
+bool migrate(const Database& database, int from);
+/// Whether the tables are there, with their columns, and nothing that acts by itself but our own triggers.
+bool isComplete(const Database& database);
+
+}  // namespace schema

@@ -1,0 +1,8 @@
+// What the user types into the search field, for SQLite's full-text search.
+#pragma once
+
+#include <QString>
+
+/// A query for all of the words, the last of which may be the beginning of one. Nothing typed is syntax. Empty: there
+/// is nothing to look for.
+QString searchQuery(const QString& words);

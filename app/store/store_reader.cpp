@@ -1,0 +1,184 @@
+#include "app/store/store_reader.h"
+
+#include "app/store/rows.h"
+#include "app/store/search_words.h"
+#include "app/store/sound_conversation.h"
+
+#include <QUuid>
+
+#include <utility>
+
+StoreReader::StoreReader(const QString& name, Database::Access access, AttachmentFolder attachments)
+    : m_database(name, access)
+    , m_attachments(std::move(attachments))
+{
+}
+
+QList<ConversationHeader> StoreReader::headers() const
+{
+    QList<ConversationHeader> all;
+    m_database.rows(QStringLiteral("SELECT %1 FROM conversations WHERE trashed_ms IS NULL "
+                                   "ORDER BY pinned DESC, changed_ms DESC, number DESC")
+                        .arg(rows::kHeaderColumns),
+                    {}, [&](const QSqlQuery& row) {
+                        all.append(rows::header(row));
+                        return true;
+                    });
+    return all;
+}
+
+std::optional<ConversationHeader> StoreReader::header(const QString& id) const
+{
+    std::optional<ConversationHeader> found;
+    m_database.rows(QStringLiteral("SELECT %1 FROM conversations WHERE id = ?").arg(rows::kHeaderColumns), {id},
+                    [&](const QSqlQuery& row) {
+                        found = rows::header(row);
+                        return false;
+                    });
+    return found;
+}
+
+std::optional<StoredConversation> StoreReader::conversation(const QString& id) const
+{
+    const std::optional<ConversationHeader> found = header(id);
+    if (!found)
+        return {};
+    StoredConversation conversation{.header = *found, .messages = {}};
+    const auto files = attachments(id);
+    m_database.rows(
+        QStringLiteral("SELECT %1 FROM messages WHERE conversation = ? ORDER BY number").arg(rows::kMessageColumns),
+        {id}, [&](const QSqlQuery& row) {
+            conversation.messages.append(rows::message(row));
+            conversation.messages.last().attachments = files.value(conversation.messages.last().id);
+            return true;
+        });
+    makeSound(conversation);
+    return conversation;
+}
+
+QHash<QString, QList<Attachment>> StoreReader::attachments(const QString& conversation) const
+{
+    QHash<QString, QList<Attachment>> all;
+    m_database.rows(
+        QStringLiteral("SELECT %1 FROM attachments WHERE message IN (SELECT id FROM messages WHERE conversation = ?) "
+                       "ORDER BY number")
+            .arg(rows::kAttachmentColumns),
+        {conversation}, [&](const QSqlQuery& row) {
+            all[row.value(1).toString()].append(withText(rows::attachment(row)));
+            return true;
+        });
+    return all;
+}
+
+Attachment StoreReader::withText(Attachment attachment) const
+{
+    attachment.text = m_attachments.text(attachment);
+    return attachment;
+}
+
+QList<SearchHit> StoreReader::search(const QString& words, int limit) const
+{
+    const QString query = searchQuery(words);
+    if (query.isEmpty() || limit <= 0)
+        return {};
+    // Marks that no text can know, since a text may hold U+0002 itself.
+    const QString open = QUuid::createUuid().toString(QUuid::Id128);
+    const QString close = QUuid::createUuid().toString(QUuid::Id128);
+
+    QList<SearchHit> hits;
+    const auto collect = [&](const QString& statement) {
+        m_database.rows(statement, {open, close, query, query, limit - hits.size()}, [&](const QSqlQuery& row) {
+            SearchHit hit{.conversation = row.value(0).toString(),
+                          .message = row.value(1).toString(),
+                          .title = row.value(2).toString(),
+                          .excerpt = row.value(3).toString(),
+                          .changedMs = row.value(4).toLongLong()};
+            hit.excerpt.remove(QChar(2)).remove(QChar(3)).replace(open, QChar(2)).replace(close, QChar(3));
+            hit.excerpt = std::move(hit.excerpt).simplified();
+            hits.append(hit);
+            return true;
+        });
+    };
+    // The best ones first, then excerpts of those alone: an excerpt costs a reading of its text.
+    collect(QStringLiteral("SELECT c.id, NULL, c.title, highlight(title_search, 0, ?, ?), c.changed_ms "
+                           "FROM title_search JOIN conversations c ON c.number = title_search.rowid "
+                           "WHERE title_search MATCH ? AND title_search.rowid IN ("
+                           "SELECT s.rowid FROM title_search s JOIN conversations b ON b.number = s.rowid "
+                           "WHERE s.title_search MATCH ? AND b.trashed_ms IS NULL ORDER BY s.rank LIMIT ?) "
+                           "ORDER BY title_search.rank, c.changed_ms DESC"));
+    if (hits.size() < limit)
+        collect(QStringLiteral("SELECT c.id, m.id, c.title, snippet(text_search, 0, ?, ?, '…', 24), c.changed_ms "
+                               "FROM text_search JOIN messages m ON m.number = text_search.rowid "
+                               "JOIN conversations c ON c.id = m.conversation "
+                               "WHERE text_search MATCH ? AND text_search.rowid IN ("
+                               "SELECT s.rowid FROM text_search s JOIN messages n ON n.number = s.rowid "
+                               "JOIN conversations b ON b.id = n.conversation "
+                               "WHERE s.text_search MATCH ? AND b.trashed_ms IS NULL ORDER BY s.rank LIMIT ?) "
+                               "ORDER BY text_search.rank, c.changed_ms DESC"));
+    return hits;
+}
+
+QList<Preset> StoreReader::presets() const
+{
+    QList<Preset> all;
+    m_database.rows(QStringLiteral("SELECT %1 FROM presets ORDER BY name COLLATE NOCASE").arg(rows::kPresetColumns), {},
+                    [&](const QSqlQuery& row) {
+                        all.append(rows::preset(row));
+                        return true;
+                    });
+    return all;
+}
+
+QList<StoredConversation> StoreReader::rescue() const
+{
+    QHash<QString, StoredConversation> found;
+    QHash<QString, QList<Attachment>> files;  // by message
+    // Up to the damage from the beginning, and down to it from the end. Indexes are not asked: they may be what is
+    // damaged.
+    const auto read = [&](const QString& columns, const QString& table, const auto& take) {
+        QSet<qint64> seen;
+        for (const char* direction : {"ASC", "DESC"}) {
+            const int number = int(columns.count(QLatin1Char(',')) + 1);
+            m_database.rows(QStringLiteral("SELECT %1, number FROM %2 NOT INDEXED ORDER BY number %3")
+                                .arg(columns, table, QLatin1String(direction)),
+                            {}, [&](const QSqlQuery& row) {
+                                if (seen.contains(row.value(number).toLongLong()))
+                                    return false;
+                                seen.insert(row.value(number).toLongLong());
+                                take(row);
+                                return true;
+                            });
+        }
+    };
+    QSet<QString> trashed;
+    read(rows::kHeaderColumns + QLatin1String(", trashed_ms"), QStringLiteral("conversations"),
+         [&](const QSqlQuery& row) {
+             const ConversationHeader header = rows::header(row);
+             found[header.id].header = header;
+             if (!row.isNull(int(rows::kHeaderColumns.count(QLatin1Char(',')) + 1)))
+                 trashed.insert(header.id);
+         });
+    read(rows::kAttachmentColumns, QStringLiteral("attachments"),
+         [&](const QSqlQuery& row) { files[row.value(1).toString()].append(withText(rows::attachment(row))); });
+    read(rows::kMessageColumns, QStringLiteral("messages"), [&](const QSqlQuery& row) {
+        StoredMessage message = rows::message(row);
+        message.attachments = files.value(message.id);
+        found[row.value(1).toString()].messages.append(message);
+    });
+    QList<StoredConversation> all;
+    for (auto entry = found.begin(); entry != found.end(); ++entry) {
+        StoredConversation& conversation = entry.value();
+        if (entry.key().isEmpty() || trashed.contains(entry.key()))
+            continue;
+        if (conversation.header.id.isEmpty()) {  // nobody knows any more what it was called
+            conversation.header.id = entry.key();
+            conversation.header.title = conversation.messages.first().text.simplified().left(60);
+            conversation.header.changedMs = conversation.messages.first().createdMs;
+        }
+        std::stable_sort(conversation.messages.begin(), conversation.messages.end(),
+                         [](const auto& a, const auto& b) { return a.createdMs < b.createdMs; });
+        makeSound(conversation);
+        all.append(conversation);
+    }
+    return all;
+}

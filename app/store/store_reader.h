@@ -1,0 +1,34 @@
+// Reading conversations from the database.
+#pragma once
+
+#include "app/store/attachment_folder.h"
+#include "app/store/database.h"
+
+#include <optional>
+
+/// Answers from one connection. What cannot be read is left out, and damage() tells. On the thread that made it; owned
+/// by its ConversationStore.
+class StoreReader
+{
+public:
+    StoreReader(const QString& name, Database::Access access, AttachmentFolder attachments);
+
+    bool isOpen() const { return m_database.isOpen(); }
+    bool sawDamage() const { return isDamage(m_database.error()); }
+
+    QList<ConversationHeader> headers() const;
+    std::optional<ConversationHeader> header(const QString& id) const;
+    std::optional<StoredConversation> conversation(const QString& id) const;
+    QList<SearchHit> search(const QString& words, int limit) const;
+    QList<Preset> presets() const;
+
+    /// Everything that a damaged database still gives, read row by row from both ends.
+    QList<StoredConversation> rescue() const;
+
+private:
+    QHash<QString, QList<Attachment>> attachments(const QString& conversation) const;  // by message
+    Attachment withText(Attachment attachment) const;
+
+    Database m_database;
+    AttachmentFolder m_attachments;
+};

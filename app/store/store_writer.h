@@ -1,0 +1,58 @@
+// Writing conversations to the database.
+#pragma once
+
+#include "app/store/attachment_folder.h"
+#include "app/store/database.h"
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+/// Carries out writes in order, on a thread and a connection of its own. What has gathered while the disk was busy goes
+/// into one transaction; each job in it is whole or not there. What fails for want of space or rights is kept and tried
+/// again. Owned by its ConversationStore, whose thread calls it.
+class StoreWriter
+{
+public:
+    using Work = std::function<QSqlError(const Database&)>;  // no error: done
+    struct Job {
+        Work work;
+        QString replaces;  // a waiting job under the same name, directly before this one; empty: none
+    };
+
+    /// `onFailure` is called on the writer's thread: once, until a write succeeds again.
+    StoreWriter(const QString& name, std::function<void(const QSqlError&)> onFailure);
+    /// Writes what is queued; what cannot be written by then is lost.
+    ~StoreWriter();
+
+    void ask(Job job);
+    /// Waits until what was asked for so far is on disk, or has just failed to get there.
+    void flush();
+
+private:
+    enum class Outcome { Written, KeepTrying };
+    void run();
+    std::optional<std::deque<Job>> next();
+    Outcome write(const Database& database, std::deque<Job>& jobs);
+    void settle(Outcome outcome, std::deque<Job> jobs);
+
+    const QString m_name;
+    const std::function<void(const QSqlError&)> m_onFailure;
+    std::mutex m_mutex;
+    std::condition_variable m_work;     // something to do
+    std::condition_variable m_settled;  // something was done
+    std::deque<Job> m_jobs;
+    quint64 m_asked = 0;
+    quint64 m_written = 0;
+    quint64 m_attempts = 0;
+    bool m_failing = false;  // the newest attempt did not reach the disk
+    bool m_hurry = false;    // somebody waits
+    bool m_ending = false;
+    // The writer's own:
+    bool m_lastTry = false;
+    bool m_failureTold = false;
+    std::thread m_thread;
+};

@@ -1,0 +1,13 @@
+CREATE TABLE conversations (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, title TEXT NOT NULL, title_by_user INTEGER NOT NULL, created_ms INTEGER NOT NULL, changed_ms INTEGER NOT NULL, pinned INTEGER NOT NULL, leaf TEXT, draft TEXT NOT NULL, system_prompt TEXT NOT NULL, preset TEXT NOT NULL, sampling TEXT NOT NULL, template_arguments TEXT NOT NULL, trashed_ms INTEGER);
+CREATE TABLE messages (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, conversation TEXT NOT NULL REFERENCES conversations (id) ON DELETE CASCADE, parent TEXT REFERENCES messages (id) ON DELETE CASCADE, role TEXT NOT NULL, text TEXT NOT NULL, status TEXT NOT NULL, sentence TEXT NOT NULL, created_ms INTEGER NOT NULL, left_out INTEGER NOT NULL, model TEXT NOT NULL, prompt_tokens INTEGER, template_tokens INTEGER, tokens INTEGER, ttft_ms REAL, tokens_per_second REAL, reasoning_ms REAL);
+CREATE INDEX messages_of_conversation ON messages (conversation, number);
+CREATE INDEX messages_of_parent ON messages (parent);
+CREATE TABLE attachments (number INTEGER PRIMARY KEY, id TEXT NOT NULL, message TEXT NOT NULL REFERENCES messages (id) ON DELETE CASCADE, name TEXT NOT NULL, kind TEXT NOT NULL, bytes INTEGER NOT NULL, sha256 TEXT NOT NULL, tokens INTEGER);
+CREATE INDEX attachments_of_message ON attachments (message);
+CREATE TABLE presets (name TEXT PRIMARY KEY NOT NULL, system_prompt TEXT NOT NULL, sampling TEXT NOT NULL, template_arguments TEXT NOT NULL);
+INSERT INTO conversations VALUES (1, '7d4c2c1e-0001-4000-8000-000000000001', 'A favourite colour', 0, 1790000000000, 1790000001000, 0, 'm-2', '', '', '', '{}', '{}', NULL);
+INSERT INTO conversations VALUES (2, '7d4c2c1e-0002-4000-8000-000000000002', 'Unsent', 0, 1790000002000, 1790000002000, 1, NULL, 'a draft', '', '', '{}', '{}', NULL);
+INSERT INTO messages VALUES (1, 'm-1', '7d4c2c1e-0001-4000-8000-000000000001', NULL, 'user', 'Which one is best?', 'complete', '', 1790000000000, 0, '', NULL, NULL, NULL, NULL, NULL, NULL);
+INSERT INTO messages VALUES (2, 'm-2', '7d4c2c1e-0001-4000-8000-000000000001', 'm-1', 'assistant', 'Blue, of course.', 'complete', '', 1790000001000, 0, 'tiny', 12, 4, 5, 80.5, 20, NULL);
+PRAGMA application_id = 1399876727;
+PRAGMA user_version = 1;

@@ -1,0 +1,138 @@
+// Conversations to store, and a way to compare them.
+#pragma once
+
+#include "app/store/conversation.h"
+
+#include <QJsonDocument>
+#include <QRandomGenerator>
+
+#ifdef __linux__
+#include <csignal>
+#include <sys/resource.h>
+
+/// As long as it lives, no file of this process grows beyond a size: a full disk, on a small scale.
+class FileSizeLimit
+{
+public:
+    explicit FileSizeLimit(qint64 bytes)
+    {
+        std::signal(SIGXFSZ, SIG_IGN);
+        getrlimit(RLIMIT_FSIZE, &before_);
+        rlimit limit = before_;
+        limit.rlim_cur = rlim_t(bytes);
+        setrlimit(RLIMIT_FSIZE, &limit);
+    }
+    ~FileSizeLimit() { setrlimit(RLIMIT_FSIZE, &before_); }
+    FileSizeLimit(const FileSizeLimit&) = delete;
+    FileSizeLimit& operator=(const FileSizeLimit&) = delete;
+
+private:
+    rlimit before_{};
+};
+#endif
+
+/// Question, answer, question, answer; ids begin with the conversation's.
+inline StoredConversation twoTurns(const QString& id, const QString& title,
+                                   const QString& answer = QStringLiteral("An answer."))
+{
+    StoredConversation conversation;
+    conversation.header.id = id;
+    conversation.header.title = title;
+    for (int i = 0; i < 4; ++i) {
+        StoredMessage message;
+        message.id = QStringLiteral("%1-%2").arg(id).arg(i);
+        message.parent = i > 0 ? conversation.messages.last().id : QString();
+        message.role = i % 2 ? StoredMessage::Role::Assistant : StoredMessage::Role::User;
+        message.text = i % 2 ? answer : QStringLiteral("A question?");
+        message.createdMs = 1000 + i;
+        conversation.messages.append(message);
+    }
+    conversation.header.leaf = conversation.messages.last().id;
+    return conversation;
+}
+
+/// Has something in every member: versions, attachments, numbers, settings.
+inline StoredConversation fullConversation(const QString& id)
+{
+    StoredConversation conversation = twoTurns(id, QStringLiteral("All there is"));
+    ConversationHeader& header = conversation.header;
+    header.titleByUser = true;
+    header.createdMs = 1'700'000'000'000;
+    header.changedMs = 1'700'000'123'456;
+    header.pinned = true;
+    header.draft = QStringLiteral("half a thou");
+    header.settings = {QStringLiteral("Be kind."),
+                       QStringLiteral("kind"),
+                       {{"temperature", 0.5}, {"seed", 42}},
+                       {{"enable_thinking", false}}};
+    StoredMessage& question = conversation.messages[0];
+    question.text = QStringLiteral("The question\n```\ncode\n```\n");
+    question.attachments = {{.id = QStringLiteral("att"),
+                             .name = QStringLiteral("a report.pdf"),
+                             .kind = QStringLiteral("pdf"),
+                             .bytes = 5'000'000'000,
+                             .sha256 = QString(64, QLatin1Char('b')),
+                             .text = QStringLiteral("Page one\n\nPage two"),
+                             .tokens = 7}};
+    StoredMessage& answer = conversation.messages[1];
+    answer.text = QStringLiteral("<think>hm</think>Yes.\n\n# A heading\n\n## User\n\nnot a message");
+    answer.status = StoredMessage::Status::LengthLimit;
+    answer.model = QStringLiteral("tiny");
+    answer.promptTokens = 120;
+    answer.templateTokens = 20;
+    answer.tokens = 9;
+    answer.ttftMs = 12.5;
+    answer.tokensPerSecond = 33.25;
+    answer.reasoningMs = 1500;
+    StoredMessage& failed = conversation.messages[3];
+    failed.status = StoredMessage::Status::Failed;
+    failed.sentence = QStringLiteral("The engine stopped.");
+    failed.text.clear();
+    conversation.messages[2].leftOut = true;
+    StoredMessage version = conversation.messages[1];  // another answer to the first question
+    version.id = id + QStringLiteral("-other");
+    version.text = QStringLiteral("No.");
+    version.status = StoredMessage::Status::Stopped;
+    version.tokens.reset();
+    conversation.messages.append(version);
+    return conversation;
+}
+
+/// Every member in a text, so that a test says where two differ.
+inline QString describe(const StoredConversation& conversation)
+{
+    const auto number = [](const auto& value) { return value ? QString::number(double(*value)) : QStringLiteral("-"); };
+    const ConversationHeader& h = conversation.header;
+    QStringList lines{h.id,
+                      h.title,
+                      QString::number(h.titleByUser),
+                      QString::number(h.createdMs),
+                      QString::number(h.changedMs),
+                      QString::number(h.pinned),
+                      h.leaf,
+                      h.draft,
+                      h.settings.systemPrompt,
+                      h.settings.preset,
+                      QString::fromUtf8(QJsonDocument(h.settings.sampling).toJson()),
+                      QString::fromUtf8(QJsonDocument(h.settings.templateArguments).toJson())};
+    for (const StoredMessage& m : conversation.messages) {
+        lines << QStringList{m.id,
+                             m.parent,
+                             QString::number(int(m.role)),
+                             m.text,
+                             QString::number(int(m.status)),
+                             m.sentence,
+                             QString::number(m.createdMs),
+                             QString::number(m.leftOut),
+                             m.model,
+                             number(m.promptTokens),
+                             number(m.templateTokens),
+                             number(m.tokens),
+                             number(m.ttftMs),
+                             number(m.tokensPerSecond),
+                             number(m.reasoningMs)};
+        for (const Attachment& a : m.attachments)
+            lines << QStringList{a.id, a.name, a.kind, QString::number(a.bytes), a.sha256, a.text, number(a.tokens)};
+    }
+    return lines.join(QLatin1Char('\n'));
+}
