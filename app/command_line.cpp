@@ -20,7 +20,8 @@ public:
     {
     }
 
-    void read(const QString& option, int lowest, int& value) const
+    template <class Value>
+    void read(const QString& option, int lowest, Value& value) const
     {
         bool ok = true;
         const int number = m_parser.value(option).toInt(&ok);
@@ -28,7 +29,7 @@ public:
             take(option, ok && number >= lowest, number, value);
     }
 
-    void read(const QString& option, float lowest, float& value) const
+    void readReal(const QString& option, float lowest, float& value) const
     {
         bool ok = true;
         const float number = m_parser.value(option).toFloat(&ok);
@@ -58,15 +59,18 @@ private:
     QString& m_error;
 };
 
-std::optional<SettingsController::Theme> themeNamed(const QString& name)
+/// The place of an option's value among names; anything else is the usage error.
+template <class Value>
+void readChoice(const QCommandLineParser& parser, const QString& option, const QStringList& names,
+                std::optional<Value>& value, QString& error)
 {
-    if (name == QLatin1String("system"))
-        return SettingsController::System;
-    if (name == QLatin1String("light"))
-        return SettingsController::Light;
-    if (name == QLatin1String("dark"))
-        return SettingsController::Dark;
-    return {};
+    if (!parser.isSet(option))
+        return;
+    const auto place = names.indexOf(parser.value(option));
+    if (place >= 0)
+        value = Value(place);
+    else if (error.isEmpty())
+        error = tr("--%1 is one of: %2.").arg(option, names.join(QStringLiteral(", ")));
 }
 
 }  // namespace
@@ -88,22 +92,29 @@ CommandLine CommandLine::parse(const QStringList& arguments)
         {{"t", "threads"}, tr("Threads that compute; 0: one per core."), "THREADS"},
         {{"s", "seed"}, tr("Seed of the random numbers."), "SEED"},
         {"temp", tr("Temperature; 0: always the likeliest token."), "T"},
+        {{"ctk", "cache-type"}, tr("What the KV cache holds for this run: f16, q8_0 or f32."), "TYPE"},
         {"theme", tr("system, light or dark, for this run."), "THEME"},
+        {"language", tr("system, en or de, for this run."), "LANGUAGE"},
+        {"profile", tr("Keep settings, conversations and logs in this folder."), "FOLDER"},
     });
     parser.process(arguments);
 
     CommandLine line;
     const Numbers numbers(parser, line.usageError);
-    numbers.read(QStringLiteral("ctx-size"), 0, line.load.context_tokens);
-    numbers.read(QStringLiteral("threads"), 0, line.load.threads);
+    numbers.read(QStringLiteral("ctx-size"), 0, line.contextTokens);
+    numbers.read(QStringLiteral("threads"), 0, line.threads);
     numbers.read(QStringLiteral("n-predict"), -1, line.options.max_tokens);
-    numbers.read(QStringLiteral("temp"), 0.0f, line.options.sampling.temperature);
+    numbers.readReal(QStringLiteral("temp"), 0.0f, line.options.sampling.temperature);
     numbers.read(QStringLiteral("seed"), line.options.sampling.seed);
-    if (parser.isSet(QStringLiteral("theme"))) {
-        line.theme = themeNamed(parser.value(QStringLiteral("theme")));
-        if (!line.theme)
-            line.usageError = tr("--theme is system, light or dark.");
-    }
+    const auto readNamed = [&](const char* option, const QStringList& names, auto& value) {
+        readChoice(parser, QLatin1String(option), names, value, line.usageError);
+    };
+    readNamed("cache-type", {"f16", "q8_0", "f32"}, line.kvType);
+    readNamed("theme", {"system", "light", "dark"}, line.theme);
+    readNamed("language", {"system", "en", "de"}, line.language);
+    line.profile = parser.value(QStringLiteral("profile"));
+    if (parser.isSet(QStringLiteral("profile")) && line.profile.isEmpty())
+        line.usageError = tr("--profile needs a folder.");
 
     QStringList files = parser.positionalArguments();
     if (parser.isSet(QStringLiteral("model")))

@@ -11,11 +11,18 @@
 
 /// The command line as values.
 struct CommandLine {
-    QString modelFile;                               // empty: none was named
-    engine::LoadRequest load;                        // context, threads
-    engine::Request options;                         // sampling, length
-    std::optional<SettingsController::Theme> theme;  // for this run; empty: as set
-    QString usageError;                              // not empty: nothing else counts
+    QString modelFile;        // empty: none was named
+    QString profile;          // the folder of all state; empty: the user's own folders
+    engine::Request options;  // sampling, length
+
+    // Settings of this run; empty: as the user has set them.
+    std::optional<int> contextTokens;
+    std::optional<int> threads;
+    std::optional<SettingsController::KvType> kvType;
+    std::optional<SettingsController::Theme> theme;
+    std::optional<int> language;  // its place among the choices
+
+    QString usageError;  // not empty: nothing else counts
 
     /// Prints and exits for --help and --version.
     static CommandLine parse(const QStringList& arguments);

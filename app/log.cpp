@@ -1,6 +1,6 @@
 #include "app/log.h"
 
-#include "app/state_folder.h"
+#include "app/profile_folders.h"
 
 #include <QString>
 #include <QtGlobal>
@@ -13,7 +13,7 @@
 
 namespace {
 
-constexpr std::size_t kFileBytes = 1 << 20;
+constexpr std::size_t kFileBytes = 5 << 20;
 constexpr std::size_t kFiles = 3;
 
 void takeQtMessage(QtMsgType type, const QMessageLogContext& context, const QString& message)
@@ -40,12 +40,12 @@ void takeQtMessage(QtMsgType type, const QMessageLogContext& context, const QStr
 
 }  // namespace
 
-void startLog()
+void startLog(const QString& folder)
 {
     std::vector<spdlog::sink_ptr> sinks = {std::make_shared<spdlog::sinks::stderr_color_sink_mt>()};
     sinks.front()->set_level(spdlog::level::warn);
     std::string trouble;
-    if (const QString folder = stateFolder(); !folder.isEmpty()) {
+    if (!folder.isEmpty() && ProfileFolders::make(folder)) {
         try {
             const std::string file = (folder + QStringLiteral("/spillway.log")).toStdString();
             sinks.push_back(std::make_shared<spdlog::sinks::rotating_file_sink_mt>(file, kFileBytes, kFiles));

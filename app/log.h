@@ -1,6 +1,8 @@
 // The program's log.
 #pragma once
 
-/// Sends the log, and Qt's own messages, to stderr and to a file in the state folder that is turned over when it grows.
-/// Conversations are never logged.
-void startLog();
+#include <QString>
+
+/// Sends the log, and Qt's own messages, to stderr and to a file in the folder that is turned over when it grows; an
+/// empty folder: to stderr alone. Conversations are never logged.
+void startLog(const QString& folder);

@@ -1,6 +1,7 @@
 // The window: makes the program on the real engine and runs it.
 #include "app/command_line.h"
 #include "app/log.h"
+#include "app/profile_folders.h"
 #include "app/program.h"
 #include "engine/engine.h"
 
@@ -22,8 +23,9 @@ int main(int argc, char* argv[])
         std::fprintf(stderr, "spillway: %s\n", qPrintable(commandLine.usageError));
         return 2;
     }
-    startLog();
+    const ProfileFolders folders = ProfileFolders::of(commandLine.profile);
+    startLog(folders.state);
     Program::prepare();
-    Program program(commandLine, engine::make_engine, engine::inspect_model);
+    Program program(commandLine, folders, engine::make_engine, engine::inspect_model);
     return program.open() ? QApplication::exec() : 1;
 }

@@ -5,6 +5,7 @@
 #include "app/controllers/chat_controller.h"
 #include "app/controllers/model_controller.h"
 #include "app/controllers/settings_controller.h"
+#include "app/profile_folders.h"
 #include "app/worker/engine_thread.h"
 
 #include <QQmlApplicationEngine>
@@ -14,7 +15,8 @@
 class Program
 {
 public:
-    Program(const CommandLine& commandLine, const EngineFactory& makeEngine, const ModelInspector& inspect);
+    Program(const CommandLine& commandLine, const ProfileFolders& folders, const EngineFactory& makeEngine,
+            const ModelInspector& inspect);
 
     /// What the whole process needs before its first window: style, fonts, names.
     static void prepare();
@@ -25,7 +27,11 @@ public:
     ModelController& models() { return m_models; }
 
 private:
+    void overrideSettings(const CommandLine& commandLine);
+    void applyLoadSettings();
+
     QString m_modelFile;
+    ProfileFolders m_folders;
     SettingsController m_settings;
     EngineThread m_engine;
     ChatController m_chat;

@@ -11,11 +11,9 @@ ApplicationWindow {
     required property ModelController models
     required property SettingsController settings
 
-    width: 1100
-    height: 760
     minimumWidth: 640
     minimumHeight: 480
-    visible: true
+    visible: false // until it has its size
     title: models.current.known ? qsTr("%1 – Spillway").arg(models.current.name) : qsTr("Spillway")
     color: Theme.ground
 
@@ -44,6 +42,25 @@ ApplicationWindow {
         target: Theme
         property: "dark"
         value: root.settings.dark
+    }
+
+    Binding {
+        target: Theme
+        property: "scale"
+        value: root.settings.fontPercent.value / 100
+    }
+
+    // The size of the last time, as far as the screen allows it; not while it fills the screen.
+    Component.onCompleted: {
+        width = Math.min(settings.windowWidth.value, Screen.desktopAvailableWidth);
+        height = Math.min(settings.windowHeight.value, Screen.desktopAvailableHeight);
+        visible = true;
+    }
+    onClosing: {
+        if (visibility !== Window.Windowed)
+            return;
+        settings.windowWidth.value = width;
+        settings.windowHeight.value = height;
     }
 
     Shell {

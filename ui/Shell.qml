@@ -1,10 +1,12 @@
-// The columns of the window and what works everywhere in it: shortcuts, dropping a file, questions before a loss.
+// The columns of the window and what works everywhere in it: pages, shortcuts, dropping a file.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App
 import Spillway.Ui.Chat
 import Spillway.Ui.Components
 import Spillway.Ui.Models
+import Spillway.Ui.Shortcuts
+import Spillway.Ui.Theme
 
 FocusScope {
     id: root
@@ -13,13 +15,61 @@ FocusScope {
     required property ModelController models
     required property SettingsController settings
 
+    property int page: PageName.Conversation
+    readonly property bool narrow: width < Theme.px(860)
+    property bool sidebarOver: false // in a narrow window: shown over the page
+    readonly property bool sidebarShown: narrow ? sidebarOver : settings.sidebarShown.value === 1
+
+    onNarrowChanged: sidebarOver = false
+
+    function show(which: int) {
+        sidebarOver = false;
+        page = which;
+        if (which === PageName.Conversation)
+            chatPage.takeFocus();
+        else
+            (pages.children[which] as PageLoader).takeFocus();
+    }
+    function toggleSidebar() {
+        if (narrow)
+            sidebarOver = !sidebarOver;
+        else
+            settings.sidebarShown.value = settings.sidebarShown.value === 1 ? 0 : 1;
+    }
     function openModel() {
         openDialog.open();
     }
-
     function startOver() {
-        if (chat.messages.count > 0)
-            confirmNew.open();
+        chat.newConversation();
+        show(PageName.Conversation);
+    }
+    // Esc: first what is over the page, then the answer, then the page.
+    function stepBack() {
+        if (sidebarOver)
+            sidebarOver = false;
+        else if (page !== PageName.Conversation)
+            show(PageName.Conversation);
+        else if (chat.busy)
+            chat.stop();
+    }
+
+    // What the window does at a shortcut of the table.
+    function perform(action: string) {
+        switch (action) {
+        case "newConversation": startOver(); break;
+        case "toggleSidebar": toggleSidebar(); break;
+        case "focusInput": show(PageName.Conversation); break;
+        case "escape": stepBack(); break;
+        case "regenerate": chat.retry(); break;
+        case "openModel": openModel(); break;
+        case "showModels": show(PageName.Models); break;
+        case "showSettings": show(PageName.Settings); break;
+        case "larger": settings.fontPercent.value += 10; break;
+        case "smaller": settings.fontPercent.value -= 10; break;
+        case "usualSize": settings.fontPercent.reset(); break;
+        case "showShortcuts": sheet.visible ? sheet.close() : sheet.open(); break;
+        case "quit": Qt.quit(); break;
+        }
     }
 
     OpenDialog {
@@ -28,35 +78,20 @@ FocusScope {
         objectName: "openDialog"
         models: root.models
     }
-
-    ConfirmDialog {
-        id: confirmNew
-
-        objectName: "confirmNew"
-        question: qsTr("Start a new conversation?")
-        detail: qsTr("This one is not saved and will be gone.")
-        confirmText: qsTr("Start new")
-        onConfirmed: {
-            root.chat.newConversation();
-            page.takeFocus();
-        }
-        onClosed: page.takeFocus()
+    ShortcutModel {
+        id: shortcutTable
     }
+    ShortcutSheet {
+        id: sheet
 
-    Shortcut {
-        sequences: [StandardKey.Open] // qmllint disable unqualified
-        onActivated: root.openModel()
+        objectName: "shortcutSheet"
+        table: shortcutTable
     }
-    Shortcut {
-        sequences: [StandardKey.New] // qmllint disable unqualified
-        onActivated: root.startOver()
+    WindowShortcuts {
+        table: shortcutTable
+        escapes: !sheet.visible && (root.sidebarOver || root.page !== PageName.Conversation || root.chat.busy)
+        onTriggered: action => root.perform(action)
     }
-    Shortcut {
-        sequences: [StandardKey.Cancel] // qmllint disable unqualified
-        enabled: root.chat.busy && !confirmNew.opened
-        onActivated: root.chat.stop()
-    }
-
     ColumnLayout {
         anchors.fill: parent
         spacing: 0
@@ -67,28 +102,86 @@ FocusScope {
             models: root.models
             chat: root.chat
             settings: root.settings
+            sidebarShown: root.sidebarShown
+            onSidebarToggled: root.toggleSidebar()
             onOpenRequested: root.openModel()
             onNewRequested: root.startOver()
+            onModelsRequested: root.show(PageName.Models)
         }
 
-        // Columns: the conversations will come before the page, the pressure panel after it.
-        RowLayout {
+        // Columns: the conversations, the page; the pressure panel will come after it.
+        Item {
             Layout.fillWidth: true
             Layout.fillHeight: true
-            spacing: 0
 
-            ChatPage {
-                id: page
+            StackLayout {
+                id: pages
 
-                objectName: "chatPage"
-                Layout.fillWidth: true
-                Layout.fillHeight: true
-                Layout.minimumWidth: 400
-                focus: true
-                chat: root.chat
-                models: root.models
-                onOpenRequested: root.openModel()
-                onNewRequested: root.startOver()
+                anchors.fill: parent
+                anchors.leftMargin: root.sidebarShown && !root.narrow ? side.width : 0
+                currentIndex: root.page
+
+                ChatPage {
+                    id: chatPage
+
+                    objectName: "chatPage"
+                    focus: true
+                    chat: root.chat
+                    models: root.models
+                    onOpenRequested: root.openModel()
+                    onNewRequested: root.startOver()
+                }
+                PageLoader {
+                    shown: root.page === PageName.Models
+                    sourceComponent: Page {
+                        title: qsTr("Models")
+                        onBackRequested: root.show(PageName.Conversation)
+                    }
+                }
+                PageLoader {
+                    shown: root.page === PageName.Settings
+                    sourceComponent: Page {
+                        title: qsTr("Settings")
+                        onBackRequested: root.show(PageName.Conversation)
+                    }
+                }
+                PageLoader {
+                    shown: root.page === PageName.Log
+                    sourceComponent: Page {
+                        title: qsTr("Log")
+                        onBackRequested: root.show(PageName.Conversation)
+                    }
+                }
+                PageLoader {
+                    shown: root.page === PageName.About
+                    sourceComponent: Page {
+                        title: qsTr("About")
+                        onBackRequested: root.show(PageName.Conversation)
+                    }
+                }
+            }
+            // What the sidebar lies over does not take clicks.
+            Rectangle {
+                anchors.fill: parent
+                visible: root.sidebarOver
+                color: Qt.rgba(0, 0, 0, Theme.dark ? 0.5 : 0.25)
+
+                MouseArea {
+                    anchors.fill: parent
+                    onClicked: root.sidebarOver = false
+                }
+            }
+            SidePanel {
+                id: side
+
+                objectName: "sidePanel"
+                width: Math.min(implicitWidth, parent.width - Theme.gapHuge)
+                height: parent.height
+                visible: root.sidebarShown
+                page: root.page
+                onPageRequested: page => root.show(page)
+
+                // The list of conversations goes here.
             }
         }
     }

@@ -12,9 +12,12 @@ Rectangle {
     required property ModelController models
     required property ChatController chat
     required property SettingsController settings
+    required property bool sidebarShown
 
+    signal sidebarToggled
     signal openRequested
     signal newRequested
+    signal modelsRequested
 
     readonly property var themes: [
         { icon: "qrc:/icons/system.svg", name: qsTr("Theme: as the desktop") },
@@ -30,10 +33,17 @@ Rectangle {
 
     RowLayout {
         anchors.fill: parent
-        anchors.leftMargin: Theme.gapLarge
+        anchors.leftMargin: Theme.gap
         anchors.rightMargin: Theme.gap
         spacing: Theme.gapSmall
 
+        IconButton {
+            objectName: "sidebarButton"
+            name: root.sidebarShown ? qsTr("Hide the conversations") : qsTr("Show the conversations")
+            shortcutText: "Ctrl+B"
+            source: "qrc:/icons/sidebar.svg"
+            onClicked: root.sidebarToggled()
+        }
         ModelBadge {
             objectName: "modelBadge"
             Layout.fillWidth: true
@@ -57,9 +67,9 @@ Rectangle {
         }
         IconButton {
             objectName: "themeButton"
-            name: root.themes[root.settings.theme].name
-            source: root.themes[root.settings.theme].icon
-            onClicked: root.settings.theme = (root.settings.theme + 1) % 3
+            name: root.themes[root.settings.theme.value].name
+            source: root.themes[root.settings.theme.value].icon
+            onClicked: root.settings.theme.value = (root.settings.theme.value + 1) % 3
         }
     }
     Rectangle {

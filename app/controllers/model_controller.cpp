@@ -8,6 +8,7 @@
 #include <QStandardPaths>
 #include <QThreadPool>
 
+#include <tuple>
 #include <utility>
 
 ModelController::ModelController(EngineThread& engine, ModelInspector inspect, engine::LoadRequest defaults,
@@ -74,6 +75,7 @@ void ModelController::load()
     Q_EMIT loadStarted();
     m_current = {};
     Q_EMIT currentChanged();
+    m_loaded = m_request;
     m_engine.load(++m_job, m_request, m_loadStop.get_token());
 }
 
@@ -99,6 +101,28 @@ void ModelController::retry()
 {
     if (canRetry())
         inspect(m_path, AfterInspection::Offer, m_name);
+}
+
+void ModelController::reload()
+{
+    if (m_current.known())
+        inspect(QString::fromStdU16String(m_loaded.model.u16string()), AfterInspection::Load);
+}
+
+void ModelController::setDefaults(const engine::LoadRequest& defaults)
+{
+    const auto model = m_request.model;
+    m_request = defaults;
+    m_request.model = model;
+    Q_EMIT reloadNeededChanged();
+}
+
+bool ModelController::reloadNeeded() const
+{
+    const auto choices = [](const engine::LoadRequest& r) {
+        return std::tuple(r.context_tokens, r.threads, r.k_type, r.v_type);
+    };
+    return m_current.known() && choices(m_loaded) != choices(m_request);
 }
 
 void ModelController::dismissError()
@@ -173,6 +197,7 @@ void ModelController::onLoaded(quint64 job, const engine::ModelInfo& model)
         return;
     m_current = facts(model);
     Q_EMIT currentChanged();
+    Q_EMIT reloadNeededChanged();
     setPhase(Idle);
     Q_EMIT modelReady(model);
 }

@@ -29,6 +29,7 @@ class ModelController : public QObject
     Q_PROPERTY(QString error READ error NOTIFY errorChanged)
     Q_PROPERTY(QUrl startFolder READ startFolder CONSTANT)
     Q_PROPERTY(bool canRetry READ canRetry NOTIFY errorChanged)
+    Q_PROPERTY(bool reloadNeeded READ reloadNeeded NOTIFY reloadNeededChanged)
 
 public:
     enum Phase {
@@ -53,6 +54,8 @@ public:
     QString error() const { return m_error; }
     QUrl startFolder() const;  // where to look for models first
     bool canRetry() const { return !m_path.isEmpty(); }
+    bool reloadNeeded() const;                      // what is open was loaded with other choices than the present ones
+    const QString& path() const { return m_path; }  // of the newest attempt
 
     /// Looks into a file and offers it.
     Q_INVOKABLE void open(const QUrl& file);
@@ -66,6 +69,10 @@ public:
     Q_INVOKABLE void load();
     Q_INVOKABLE void cancel();
     Q_INVOKABLE void retry();
+    /// Loads what is open once more, with the present choices.
+    Q_INVOKABLE void reload();
+    /// What loads start from, from the next one on.
+    void setDefaults(const engine::LoadRequest& defaults);
     Q_INVOKABLE void dismissError();
 
     /// The engine closed the model in the middle of an answer, since its file went away.
@@ -77,6 +84,7 @@ Q_SIGNALS:
     void currentChanged();
     void progressChanged();
     void errorChanged();
+    void reloadNeededChanged();
 
     void loadStarted();  // the model that was open is gone from here on
     void modelReady(const engine::ModelInfo& model);
@@ -96,6 +104,7 @@ private:
     EngineThread& m_engine;
     ModelInspector m_inspect;
     engine::LoadRequest m_request;
+    engine::LoadRequest m_loaded;  // with what the open model was loaded
     Phase m_phase = Idle;
     quint64 m_job = 0;  // the newest inspection or load; answers to older ones are dropped
     std::stop_source m_loadStop{std::nostopstate};

@@ -1,9 +1,16 @@
 #include "app/controllers/settings_controller.h"
 
+#include "app/models/visible_text.h"
+#include "app/profile_folders.h"
+
+#include <QDir>
 #include <QEvent>
+#include <QFileInfo>
 #include <QGuiApplication>
 #include <QPalette>
 #include <QSettings>
+
+#include <spdlog/spdlog.h>
 
 #if QT_VERSION >= QT_VERSION_CHECK(6, 5, 0)
 #include <QStyleHints>
@@ -11,7 +18,10 @@
 
 namespace {
 
-const char* const kThemeKey = "window/theme";
+constexpr qint64 kMostBytes = 1 << 20;  // of a settings file that somebody may have written
+constexpr int kLongestPath = 4096;
+constexpr QLatin1String kFoldersKey("models/folders");
+constexpr QLatin1String kLastModelKey("models/last");
 
 bool desktopIsDark()
 {
@@ -23,45 +33,127 @@ bool desktopIsDark()
     return palette.color(QPalette::Window).lightnessF() < palette.color(QPalette::WindowText).lightnessF();
 }
 
+bool isPath(const QString& text)
+{
+    return text.size() <= kLongestPath && !text.contains(QChar::Null) && QDir::isAbsolutePath(text);
+}
+
 }  // namespace
 
-SettingsController::SettingsController(QObject* parent)
+SettingsController::SettingsController(const QString& file, QObject* parent)
     : QObject(parent)
+    , m_file(file)
+    , m_theme(QStringLiteral("window/theme"), Setting::Choice{{"system", "light", "dark"}, System}, this)
+    , m_fontPercent(QStringLiteral("window/font_percent"), Setting::Number{100, 80, 200}, this)
+    , m_language(QStringLiteral("window/language"), Setting::Choice{{"system", "en", "de"}, 0}, this)
+    , m_contextTokens(QStringLiteral("load/context_tokens"), Setting::Number{0, 0, 1 << 24}, this)
+    , m_threads(QStringLiteral("load/threads"), Setting::Number{0, 0, 1024}, this)
+    , m_kvType(QStringLiteral("load/kv_type"), Setting::Choice{{"f16", "q8_0", "f32"}, F16}, this)
+    , m_startWith(QStringLiteral("models/start_with"), Setting::Choice{{"last", "guide", "nothing"}, LastModel}, this)
+    , m_logLevel(QStringLiteral("log/level"), Setting::Choice{{"debug", "info", "warning", "error"}, Info}, this)
+    , m_sidebarShown(QStringLiteral("window/sidebar_shown"), Setting::Number{1, 0, 1}, this)
+    , m_windowWidth(QStringLiteral("window/width"), Setting::Number{1180, 640, 16384}, this)
+    , m_windowHeight(QStringLiteral("window/height"), Setting::Number{780, 480, 16384}, this)
 {
-    const QString stored = QSettings().value(QLatin1String(kThemeKey)).toString();
-    if (stored == QLatin1String("light"))
-        m_theme = Light;
-    else if (stored == QLatin1String("dark"))
-        m_theme = Dark;
+    m_all = {&m_theme,     &m_fontPercent, &m_language,     &m_contextTokens, &m_threads,     &m_kvType,
+             &m_startWith, &m_logLevel,    &m_sidebarShown, &m_windowWidth,   &m_windowHeight};
+    read();
+    for (Setting* setting : m_all)
+        connect(setting, &Setting::chosen, this, [this, setting] { keep(setting->key(), setting->written()); });
+    connect(&m_theme, &Setting::changed, this, &SettingsController::darkChanged);
     qApp->installEventFilter(this);
 }
 
-void SettingsController::setTheme(Theme theme)
+void SettingsController::read()
 {
-    if (m_theme == theme)
+    const QFileInfo file(m_file);
+    if (m_file.isEmpty() || !file.exists())
         return;
-    const char* const names[] = {"system", "light", "dark"};
-    QSettings().setValue(QLatin1String(kThemeKey), QLatin1String(names[theme]));
-    overrideTheme(theme);
+    if (!file.isFile() || !file.isReadable() || file.size() > kMostBytes) {
+        setTrouble(tr("The settings in %1 cannot be read, so those from the factory are used.")
+                       .arg(VisibleText::of(QDir::toNativeSeparators(m_file))));
+        return;
+    }
+    const QSettings ini(m_file, QSettings::IniFormat);
+    for (Setting* setting : m_all)
+        if (ini.contains(setting->key()))
+            setting->readFrom(ini.value(setting->key()).toString());
+    for (const QString& folder : ini.value(kFoldersKey).toStringList())
+        if (m_modelFolders.size() < kMostFolders && isPath(folder) && !m_modelFolders.contains(QDir::cleanPath(folder)))
+            m_modelFolders += QDir::cleanPath(folder);
+    if (const QString last = ini.value(kLastModelKey).toString(); isPath(last))
+        m_lastModel = last;
+    if (ini.status() == QSettings::FormatError)
+        setTrouble(tr("Parts of the settings in %1 make no sense and are not used.")
+                       .arg(VisibleText::of(QDir::toNativeSeparators(m_file))));
 }
 
-void SettingsController::overrideTheme(Theme theme)
+void SettingsController::keep(const QString& key, const QVariant& value)
 {
-    if (m_theme == theme)
+    if (m_file.isEmpty())
         return;
-    m_theme = theme;
-    Q_EMIT themeChanged();
-    Q_EMIT darkChanged();
+    ProfileFolders::make(QFileInfo(m_file).absolutePath());
+    QSettings ini(m_file, QSettings::IniFormat);
+    ini.setValue(key, value);
+    ini.sync();
+    if (ini.status() == QSettings::AccessError)
+        setTrouble(tr("%1 cannot be written: what you choose holds until Spillway is closed.")
+                       .arg(VisibleText::of(QDir::toNativeSeparators(m_file))));
+    else
+        setTrouble({});
 }
 
 bool SettingsController::dark() const
 {
-    return m_theme == Dark || (m_theme == System && desktopIsDark());
+    return m_theme.value() == Dark || (m_theme.value() == System && desktopIsDark());
+}
+
+bool SettingsController::addModelFolder(const QUrl& folder)
+{
+    const QString path = QDir::cleanPath(folder.toLocalFile());
+    if (!folder.isLocalFile() || !isPath(path) || !QFileInfo(path).isDir() || m_modelFolders.contains(path) ||
+        m_modelFolders.size() >= kMostFolders)
+        return false;
+    m_modelFolders += path;
+    keep(kFoldersKey, m_modelFolders);
+    Q_EMIT modelFoldersChanged();
+    return true;
+}
+
+void SettingsController::removeModelFolder(const QString& folder)
+{
+    if (m_modelFolders.removeAll(folder) == 0)
+        return;
+    keep(kFoldersKey, m_modelFolders);
+    Q_EMIT modelFoldersChanged();
+}
+
+void SettingsController::setLastModel(const QString& path)
+{
+    if (m_lastModel == path)
+        return;
+    m_lastModel = path;
+    keep(kLastModelKey, path);
+}
+
+void SettingsController::dismissTrouble()
+{
+    setTrouble({});
+}
+
+void SettingsController::setTrouble(const QString& sentence)
+{
+    if (m_trouble == sentence)
+        return;
+    m_trouble = sentence;
+    if (!sentence.isEmpty())
+        spdlog::warn("settings: {}", sentence.toStdString());
+    Q_EMIT troubleChanged();
 }
 
 bool SettingsController::eventFilter(QObject* watched, QEvent* event)
 {
-    if (event->type() == QEvent::ApplicationPaletteChange)
+    if (watched == qApp && event->type() == QEvent::ApplicationPaletteChange)
         Q_EMIT darkChanged();
     return QObject::eventFilter(watched, event);
 }

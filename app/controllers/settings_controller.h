@@ -1,37 +1,94 @@
 // What the user has chosen for good.
 #pragma once
 
+#include "app/controllers/setting.h"
+
+#include <QList>
 #include <QObject>
+#include <QStringList>
+#include <QUrl>
 #include <QtQml/qqmlregistration.h>
 
-/// The settings of the window: the theme, so far. Kept in the user's configuration folder. Lives on the UI thread;
-/// owned by Program.
+/// The settings, kept in an INI file, each at once when it is chosen. What the file holds is taken within bounds; what
+/// cannot be written is said in `trouble`, and the choice holds for this run. Lives on the UI thread; owned by Program.
 class SettingsController : public QObject
 {
     Q_OBJECT
     QML_ELEMENT
     QML_UNCREATABLE("made by the program")
-    Q_PROPERTY(Theme theme READ theme WRITE setTheme NOTIFY themeChanged)
+    Q_PROPERTY(Setting* theme READ theme CONSTANT)
+    Q_PROPERTY(Setting* fontPercent READ fontPercent CONSTANT)
+    Q_PROPERTY(Setting* language READ language CONSTANT)
+    Q_PROPERTY(Setting* contextTokens READ contextTokens CONSTANT)
+    Q_PROPERTY(Setting* threads READ threads CONSTANT)
+    Q_PROPERTY(Setting* kvType READ kvType CONSTANT)
+    Q_PROPERTY(Setting* startWith READ startWith CONSTANT)
+    Q_PROPERTY(Setting* logLevel READ logLevel CONSTANT)
+    Q_PROPERTY(Setting* sidebarShown READ sidebarShown CONSTANT)
+    Q_PROPERTY(Setting* windowWidth READ windowWidth CONSTANT)
+    Q_PROPERTY(Setting* windowHeight READ windowHeight CONSTANT)
+    Q_PROPERTY(QStringList modelFolders READ modelFolders NOTIFY modelFoldersChanged)
     Q_PROPERTY(bool dark READ dark NOTIFY darkChanged)
+    Q_PROPERTY(QString trouble READ trouble NOTIFY troubleChanged)
 
 public:
+    // The places of the choices.
     enum Theme { System, Light, Dark };
     Q_ENUM(Theme)
+    enum KvType { F16, Q8_0, F32 };
+    Q_ENUM(KvType)
+    enum StartWith { LastModel, Guide, Nothing };
+    Q_ENUM(StartWith)
+    enum LogLevel { Debug, Info, Warning, Error };
+    Q_ENUM(LogLevel)
 
-    explicit SettingsController(QObject* parent = nullptr);
+    static constexpr int kMostFolders = 64;
 
-    Theme theme() const { return m_theme; }
-    void setTheme(Theme theme);       // kept
-    void overrideTheme(Theme theme);  // for this run
-    bool dark() const;                // what the theme comes to on this desktop now
+    /// `file`: the INI file; its folder is made when there is something to write. Empty: nothing is kept.
+    explicit SettingsController(const QString& file = {}, QObject* parent = nullptr);
+
+    Setting* theme() { return &m_theme; }
+    Setting* fontPercent() { return &m_fontPercent; }
+    Setting* language() { return &m_language; }            // as the system's, or one that the program speaks
+    Setting* contextTokens() { return &m_contextTokens; }  // 0: the model's own
+    Setting* threads() { return &m_threads; }              // 0: one per physical core
+    Setting* kvType() { return &m_kvType; }
+    Setting* startWith() { return &m_startWith; }
+    Setting* logLevel() { return &m_logLevel; }
+    Setting* sidebarShown() { return &m_sidebarShown; }
+    Setting* windowWidth() { return &m_windowWidth; }
+    Setting* windowHeight() { return &m_windowHeight; }
+    QStringList modelFolders() const { return m_modelFolders; }
+    bool dark() const;  // what the theme comes to on this desktop now
+    QString trouble() const { return m_trouble; }
+
+    /// False when it is no folder of this computer, or there already.
+    Q_INVOKABLE bool addModelFolder(const QUrl& folder);
+    Q_INVOKABLE void removeModelFolder(const QString& folder);
+    Q_INVOKABLE void dismissTrouble();
+
+    /// The model that was open last; empty before the first.
+    QString lastModel() const { return m_lastModel; }
+    void setLastModel(const QString& path);
 
 Q_SIGNALS:
-    void themeChanged();
+    void modelFoldersChanged();
     void darkChanged();
+    void troubleChanged();
 
 protected:
     bool eventFilter(QObject* watched, QEvent* event) override;
 
 private:
-    Theme m_theme = System;
+    void read();
+    void keep(const QString& key, const QVariant& value);
+    void setTrouble(const QString& sentence);
+
+    QString m_file;
+    QString m_trouble;
+    QStringList m_modelFolders;
+    QString m_lastModel;
+    QList<Setting*> m_all;
+    Setting m_theme, m_fontPercent, m_language, m_contextTokens, m_threads, m_kvType, m_startWith, m_logLevel,
+        m_sidebarShown, m_windowWidth, m_windowHeight;
 };

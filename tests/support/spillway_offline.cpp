@@ -2,6 +2,7 @@
 // SPILLWAY_FAKE: a comma-separated list of full, error, slow-load, base, failing-load, warning, slow.
 #include "app/command_line.h"
 #include "app/log.h"
+#include "app/profile_folders.h"
 #include "app/program.h"
 #include "tests/support/fake_engine.h"
 
@@ -61,13 +62,14 @@ int main(int argc, char* argv[])
     QApplication application(argc, argv);
     QApplication::setApplicationName(QStringLiteral("spillway-offline"));
     const CommandLine commandLine = CommandLine::parse(QApplication::arguments());
-    startLog();
+    const ProfileFolders folders = ProfileFolders::of(commandLine.profile);
+    startLog(folders.state);
     Program::prepare();
 
     auto script = std::make_shared<FakeScript>();
     apply(qEnvironmentVariable("SPILLWAY_FAKE").split(','), *script);
     Program program(
-        commandLine, [script] { return std::make_unique<FakeEngine>(script); },
+        commandLine, folders, [script] { return std::make_unique<FakeEngine>(script); },
         [script](const std::filesystem::path& path) { return inspect_fake(*script, path); });
     return program.open() ? QApplication::exec() : 1;
 }

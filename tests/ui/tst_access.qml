@@ -29,7 +29,7 @@ Item {
             const controls = Bench.controls(shell).join("\n");
             for (const name of ["Button: Open a model", "EditableText: Message", "Button: Send"])
                 verify(controls.indexOf(name) >= 0, name + " is not among\n" + controls);
-            compare(tabStops(), "composerField openModel themeButton");
+            compare(tabStops(), "composerField navAbout navLog navModels navSettings openModel sidebarButton themeButton");
         }
 
         function test_conversation() {
@@ -44,7 +44,7 @@ Item {
                                 "Button: Copy the answer", "Button: Answer again", "EditableText: Message",
                                 "Button: Send", "ProgressBar: Context: 8 of 2,048 tokens used"])
                 verify(controls.indexOf(name) >= 0, name + " is not among\n" + controls);
-            compare(tabStops(), "composerField copyButton messageView newButton openButton retryButton sendButton themeButton");
+            compare(tabStops(), "composerField copyButton messageView navAbout navLog navModels navSettings newButton openButton retryButton sendButton sidebarButton themeButton");
         }
 
         function test_offer() {
@@ -52,18 +52,18 @@ Item {
             Bench.models.open("file:///models/tiny.gguf");
             tryVerify(() => findChild(part("modelCard"), "load").activeFocus);
             compare(Bench.namelessControls(shell).join(), "");
-            compare(tabStops(), "cancelLoad composerField load themeButton");
+            compare(tabStops(), "cancelLoad composerField load navAbout navLog navModels navSettings sidebarButton themeButton");
         }
 
         function test_buttons_answer_to_the_keyboard() {
             makeWindow();
-            const before = Bench.settings.theme;
+            const before = Bench.settings.theme.value;
             part("themeButton").forceActiveFocus(Qt.TabFocusReason);
             keyClick(Qt.Key_Space);
-            verify(Bench.settings.theme !== before);
+            verify(Bench.settings.theme.value !== before);
             keyClick(Qt.Key_Space);
             keyClick(Qt.Key_Space);
-            compare(Bench.settings.theme, before);
+            compare(Bench.settings.theme.value, before);
         }
 
         function test_small_and_large_windows() {
@@ -75,9 +75,10 @@ Item {
                 ask("hello");
                 tryVerify(() => footer() && footer().visible);
                 const composer = part("composer");
-                const left = composer.mapToItem(shell, 0, 0).x;
+                const page = part("chatPage");
+                const left = composer.mapToItem(page, 0, 0).x;
                 verify(composer.width <= 760);
-                fuzzyCompare(left, (shell.width - composer.width) / 2, 1); // in the middle
+                fuzzyCompare(left, (page.width - composer.width) / 2, 1); // in the middle
                 for (const name of ["sendButton", "themeButton", "contextMeter", "statusLine"]) {
                     const corner = part(name).mapToItem(shell, part(name).width, part(name).height);
                     verify(corner.x <= shell.width && corner.y <= shell.height, name + " leaves a window of " + size);

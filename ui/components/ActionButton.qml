@@ -16,8 +16,8 @@ Button {
     spacing: Theme.gapSmall
     font.pixelSize: Theme.sizeBody
     font.weight: Font.Medium
-    icon.width: 20
-    icon.height: 20
+    icon.width: Theme.px(20)
+    icon.height: Theme.px(20)
     icon.color: ink
     palette.buttonText: ink
     opacity: enabled ? 1 : 0.5

@@ -11,7 +11,7 @@ AbstractButton {
     property string shortcutText: ""
     property bool filled: false
     property int size: Theme.controlHeight
-    property int pictureSize: 20
+    property int pictureSize: Theme.px(20)
 
     implicitWidth: size
     implicitHeight: size
@@ -33,18 +33,11 @@ AbstractButton {
     }
 
     contentItem: Item {
-        Button {
+        Picture {
             anchors.centerIn: parent
-            padding: 0
-            focusPolicy: Qt.NoFocus
-            enabled: false
-            background: null
-            display: AbstractButton.IconOnly
-            icon.source: root.source
-            icon.width: root.pictureSize
-            icon.height: root.pictureSize
-            icon.color: root.filled ? Theme.accentInk : Theme.textMuted
-            Accessible.ignored: true
+            source: root.source
+            size: root.pictureSize
+            ink: root.filled ? Theme.accentInk : Theme.textMuted
         }
     }
 

@@ -6,12 +6,18 @@ import QtQuick
 QtObject {
     id: root
 
-    property bool dark: false // set once, by Main
+    property bool dark: false // both set once, by Main
+    property real scale: 1    // the user's: everything that is measured in pixels follows it
+
+    function px(pixels: real): int {
+        return Math.round(pixels * root.scale);
+    }
 
     // ---- colours ----
     readonly property color ground: dark ? "#15181b" : "#fafaf8"
     readonly property color raised: dark ? "#1d2125" : "#ffffff"   // cards, composer
     readonly property color sunken: dark ? "#24292e" : "#f0f1ee"   // the user's words, tracks
+    readonly property color aside: dark ? "#111416" : "#f2f3f0"    // the columns beside the page
     readonly property color hover: dark ? "#2a3036" : "#e9ebe8"
     readonly property color border: dark ? "#31383e" : "#dfe2de"
     readonly property color borderStrong: dark ? "#46505a" : "#c3c9c5"
@@ -26,26 +32,26 @@ QtObject {
     readonly property color dangerGround: dark ? "#2e1f1e" : "#fdf0ee"
     readonly property color selection: dark ? "#2c5b60" : "#bfe3e5"
 
-    // ---- distances: multiples of 4 ----
-    readonly property int gapTiny: 4
-    readonly property int gapSmall: 8
-    readonly property int gap: 16
-    readonly property int gapLarge: 24
-    readonly property int gapHuge: 40
+    // ---- distances: multiples of 4, before scaling ----
+    readonly property int gapTiny: px(4)
+    readonly property int gapSmall: px(8)
+    readonly property int gap: px(16)
+    readonly property int gapLarge: px(24)
+    readonly property int gapHuge: px(40)
 
-    readonly property int columnWidth: 760 // of the conversation: about 90 characters a line
-    readonly property int topBarHeight: 60
-    readonly property int controlHeight: 36
-    readonly property int radiusSmall: 8
-    readonly property int radius: 12
-    readonly property int radiusLarge: 18
+    readonly property int columnWidth: px(760) // of the conversation: about 90 characters a line
+    readonly property int topBarHeight: px(60)
+    readonly property int controlHeight: px(36)
+    readonly property int radiusSmall: px(8)
+    readonly property int radius: px(12)
+    readonly property int radiusLarge: px(18)
 
     // ---- type, in pixels ----
     readonly property string family: "Inter"
-    readonly property int sizeSmall: 13
-    readonly property int sizeBody: 15
-    readonly property int sizeTitle: 20
-    readonly property int sizeHero: 28
+    readonly property int sizeSmall: px(13)
+    readonly property int sizeBody: px(15)
+    readonly property int sizeTitle: px(20)
+    readonly property int sizeHero: px(28)
     readonly property real lineHeight: 1.45
 
     readonly property int fast: 120 // ms

@@ -1,0 +1,67 @@
+// One thing that the user may choose.
+#pragma once
+
+#include <QObject>
+#include <QStringList>
+#include <QtQml/qqmlregistration.h>
+
+#include <optional>
+
+/// A number within bounds, or one of several named choices (its number is then the choice's place). Knows its default
+/// and whether the command line has the last word in this run. Lives on the UI thread; owned by SettingsController,
+/// which keeps it.
+class Setting : public QObject
+{
+    Q_OBJECT
+    QML_ELEMENT
+    QML_UNCREATABLE("made by the program")
+    Q_PROPERTY(int value READ value WRITE setValue NOTIFY changed)
+    Q_PROPERTY(int initial READ initial CONSTANT)
+    Q_PROPERTY(int lowest READ lowest CONSTANT)
+    Q_PROPERTY(int highest READ highest CONSTANT)
+    Q_PROPERTY(bool isInitial READ isInitial NOTIFY changed)
+    Q_PROPERTY(bool overridden READ overridden NOTIFY changed)
+
+public:
+    struct Number {
+        int initial, lowest, highest;
+    };
+    struct Choice {
+        QStringList names;  // as they are written down
+        int initial;
+    };
+
+    Setting(QString key, Number number, QObject* parent);
+    Setting(QString key, Choice choice, QObject* parent);
+
+    const QString& key() const { return m_key; }
+    int value() const { return m_override.value_or(m_value); }
+    int initial() const { return m_initial; }
+    int lowest() const { return m_lowest; }
+    int highest() const { return m_highest; }
+    bool isInitial() const { return m_value == m_initial; }
+    bool overridden() const { return m_override.has_value(); }  // for this run
+
+    /// What the user chose, within the bounds. It ends an override.
+    void setValue(int value);
+    Q_INVOKABLE void reset();
+    /// For this run, from the command line.
+    void override(int value);
+
+    QString written() const;                // as it is written down
+    void readFrom(const QString& written);  // anything that makes no sense means the default
+    const QStringList& names() const { return m_names; }
+
+Q_SIGNALS:
+    void changed();
+    void chosen();  // by the user: to be kept
+
+private:
+    int bounded(int value) const { return qBound(m_lowest, value, m_highest); }
+
+    QString m_key;
+    QStringList m_names;
+    int m_initial, m_lowest, m_highest;
+    int m_value;
+    std::optional<int> m_override;
+};

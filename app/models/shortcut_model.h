@@ -1,0 +1,37 @@
+// What keys do.
+#pragma once
+
+#include <QAbstractListModel>
+#include <QtQml/qqmlregistration.h>
+
+/// The one table of the window's shortcuts: it makes the shortcuts work and it is what the sheet shows. Rows of the
+/// window are acted on by the window; the others belong to the control that has the keyboard, and are here to be read.
+/// Lives on the UI thread; made by the page that shows it.
+class ShortcutModel : public QAbstractListModel
+{
+    Q_OBJECT
+    QML_ELEMENT
+
+public:
+    enum Role {
+        ActionRole = Qt::UserRole + 1,  // what the window does: "newConversation"
+        SequencesRole,                  // the keys, as Shortcut.sequences wants them
+        KeysRole,                       // the same to read, in the user's language, one string for each
+        TitleRole,
+        GroupRole,
+        OfWindowRole,  // bool
+    };
+    Q_ENUM(Role)
+
+    explicit ShortcutModel(QObject* parent = nullptr);
+
+    int rowCount(const QModelIndex& parent = {}) const override;
+    QVariant data(const QModelIndex& index, int role) const override;
+    QHash<int, QByteArray> roleNames() const override;
+
+    /// The first keys of an action, to read: for tips.
+    Q_INVOKABLE QString keysOf(const QString& action) const;
+
+protected:
+    bool eventFilter(QObject* watched, QEvent* event) override;
+};

@@ -1,0 +1,25 @@
+#include "app/profile_folders.h"
+
+#include <QDir>
+#include <QFileInfo>
+
+ProfileFolders ProfileFolders::of(const QString& profile)
+{
+    ProfileFolders folders = ofUser();
+    if (profile.isEmpty())
+        return folders;
+    const QString root = QDir::cleanPath(QFileInfo(profile).absoluteFilePath());
+    folders.config = root + QStringLiteral("/config");
+    folders.data = root + QStringLiteral("/data");
+    folders.cache = root + QStringLiteral("/cache");
+    folders.state = root + QStringLiteral("/state");
+    return folders;  // sockets stay in the user's runtime folder: their paths must be short
+}
+
+bool ProfileFolders::make(const QString& folder)
+{
+    if (QFileInfo(folder).isDir())
+        return true;
+    return QDir().mkpath(folder) &&
+           QFile::setPermissions(folder, QFileDevice::ReadOwner | QFileDevice::WriteOwner | QFileDevice::ExeOwner);
+}

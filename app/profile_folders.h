@@ -1,0 +1,23 @@
+// Where the program keeps what.
+#pragma once
+
+#include <QString>
+
+/// The folders of one profile: the user's own, or all under one folder for portable use and tests. Values only: nothing
+/// is made until make() is asked for it.
+struct ProfileFolders {
+    QString config;   // settings
+    QString data;     // conversations and their attachments
+    QString cache;    // what can be computed again
+    QString state;    // logs, crash notes
+    QString runtime;  // sockets; gone when the user logs out
+
+    /// Those of the user: XDG's on Linux, the application data folders on Windows. `profile`: all under that folder.
+    static ProfileFolders of(const QString& profile = {});
+
+    /// Makes a folder, readable for its user alone. False when that cannot be.
+    static bool make(const QString& folder);
+
+private:
+    static ProfileFolders ofUser();
+};

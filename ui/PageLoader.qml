@@ -1,0 +1,20 @@
+// A page of the middle column, made when it is first shown and kept from then on.
+import QtQuick
+import Spillway.Ui.Components
+
+Loader {
+    id: root
+
+    property bool shown: false
+
+    function takeFocus() {
+        (item as Page)?.takeFocus();
+    }
+
+    onShownChanged: {
+        if (shown)
+            active = true;
+    }
+    active: false
+    focus: shown
+}

@@ -1,0 +1,82 @@
+// The left column: the conversations, and below them the ways to the other pages. In a narrow window it lies over the
+// page until something is chosen.
+import QtQuick
+import QtQuick.Layouts
+import Spillway.Ui.Components
+import Spillway.Ui.Theme
+
+FocusScope {
+    id: root
+
+    required property int page
+    default property alias content: slot.data // the conversations
+
+    signal pageRequested(int page)
+
+    implicitWidth: Theme.px(264)
+
+    Accessible.role: Accessible.Pane
+    Accessible.name: qsTr("Conversations and pages")
+
+    Rectangle {
+        anchors.fill: parent
+        color: Theme.aside
+    }
+    Rectangle {
+        anchors.right: parent.right
+        width: 1
+        height: parent.height
+        color: Theme.border
+    }
+    ColumnLayout {
+        anchors.fill: parent
+        anchors.rightMargin: 1
+        spacing: 0
+
+        Item {
+            id: slot
+
+            Layout.fillWidth: true
+            Layout.fillHeight: true
+        }
+        Rectangle {
+            Layout.fillWidth: true
+            Layout.preferredHeight: 1
+            color: Theme.border
+        }
+        ColumnLayout {
+            Layout.fillWidth: true
+            Layout.margins: Theme.gapSmall
+            spacing: 2
+
+            NavButton {
+                objectName: "navModels"
+                text: qsTr("Models")
+                icon.source: "qrc:/icons/models.svg"
+                current: root.page === PageName.Models
+                onClicked: root.pageRequested(PageName.Models)
+            }
+            NavButton {
+                objectName: "navSettings"
+                text: qsTr("Settings")
+                icon.source: "qrc:/icons/settings.svg"
+                current: root.page === PageName.Settings
+                onClicked: root.pageRequested(PageName.Settings)
+            }
+            NavButton {
+                objectName: "navLog"
+                text: qsTr("Log")
+                icon.source: "qrc:/icons/log.svg"
+                current: root.page === PageName.Log
+                onClicked: root.pageRequested(PageName.Log)
+            }
+            NavButton {
+                objectName: "navAbout"
+                text: qsTr("About")
+                icon.source: "qrc:/icons/about.svg"
+                current: root.page === PageName.About
+                onClicked: root.pageRequested(PageName.About)
+            }
+        }
+    }
+}

@@ -1,0 +1,53 @@
+// A line of the left column that leads somewhere.
+import QtQuick
+import QtQuick.Controls
+import QtQuick.Layouts
+import Spillway.Ui.Theme
+
+Button {
+    id: root
+
+    property bool current: false
+
+    Layout.fillWidth: true
+    implicitHeight: Theme.controlHeight
+    leftPadding: Theme.gapSmall
+    rightPadding: Theme.gapSmall
+    spacing: Theme.gapSmall
+    font.pixelSize: Theme.sizeBody
+    font.weight: current ? Font.Medium : Font.Normal
+    icon.width: Theme.px(20)
+    icon.height: Theme.px(20)
+    icon.color: current ? Theme.accent : Theme.textMuted
+    hoverEnabled: true
+
+    Accessible.name: root.text
+    Accessible.selected: root.current
+    Accessible.onPressAction: root.clicked()
+    Keys.onReturnPressed: clicked()
+
+    contentItem: RowLayout {
+        spacing: root.spacing
+
+        Picture {
+            source: root.icon.source
+            size: root.icon.width
+            ink: root.icon.color
+        }
+        Text {
+            Layout.fillWidth: true
+            text: root.text
+            textFormat: Text.PlainText
+            elide: Text.ElideRight
+            font: root.font
+            color: Theme.text
+            Accessible.ignored: true
+        }
+    }
+    background: Rectangle {
+        radius: Theme.radiusSmall
+        color: root.current || root.hovered || root.down ? Theme.hover : "transparent"
+
+        FocusRing { visible: root.visualFocus; gap: -2 }
+    }
+}

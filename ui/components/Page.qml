@@ -1,0 +1,115 @@
+// A page of the middle column that is not the conversation: a title, a way back, and what it holds, in one column that
+// scrolls when it is long.
+import QtQuick
+import QtQuick.Controls
+import QtQuick.Layouts
+import Spillway.Ui.Theme
+
+FocusScope {
+    id: root
+
+    required property string title
+    default property alias content: column.data
+    property alias actions: actionRow.data // on the right of the title
+    property bool scrolls: true            // false: the content takes the room there is, and scrolls by itself
+
+    signal backRequested
+
+    function takeFocus() {
+        back.forceActiveFocus(Qt.OtherFocusReason);
+    }
+    // Brings an item into view: what the keyboard has reached must be seen.
+    function reveal(item: Item) {
+        if (!item || !root.scrolls)
+            return;
+        const top = item.mapToItem(column, 0, 0).y, bottom = top + item.height;
+        if (top < flick.contentY + Theme.gap)
+            flick.contentY = Math.max(0, top - Theme.gap);
+        else if (bottom > flick.contentY + flick.height - Theme.gap)
+            flick.contentY = Math.max(0, Math.min(flick.contentHeight - flick.height, bottom - flick.height + Theme.gap));
+    }
+
+    Accessible.role: Accessible.Pane
+    Accessible.name: root.title
+
+    Connections {
+        target: root.Window.window
+
+        function onActiveFocusItemChanged() {
+            const item = root.Window.activeFocusItem;
+            for (let up = item; up; up = up.parent) {
+                if (up === column) {
+                    root.reveal(item);
+                    return;
+                }
+            }
+        }
+    }
+
+    RowLayout {
+        id: heading
+
+        anchors.top: parent.top
+        anchors.topMargin: Theme.gap
+        anchors.horizontalCenter: parent.horizontalCenter
+        width: flick.columnWidth
+        height: Theme.px(44)
+        spacing: Theme.gapSmall
+
+        IconButton {
+            id: back
+
+            objectName: "pageBack"
+            Layout.leftMargin: -Theme.gapSmall
+            name: qsTr("Back to the conversation")
+            shortcutText: qsTr("Esc")
+            source: "qrc:/icons/back.svg"
+            onClicked: root.backRequested()
+        }
+        Text {
+            objectName: "pageTitle"
+            Layout.fillWidth: true
+            text: root.title
+            textFormat: Text.PlainText
+            elide: Text.ElideRight
+            font.pixelSize: Theme.sizeTitle
+            font.weight: Font.DemiBold
+            color: Theme.text
+            Accessible.role: Accessible.Heading
+            Accessible.name: text
+        }
+        RowLayout {
+            id: actionRow
+
+            spacing: Theme.gapSmall
+        }
+    }
+    Flickable {
+        id: flick
+
+        readonly property int columnWidth: Math.min(Theme.columnWidth, root.width - 2 * Theme.gapLarge)
+
+        objectName: "pageFlick"
+        anchors.top: heading.bottom
+        anchors.topMargin: Theme.gapSmall
+        anchors.bottom: parent.bottom
+        width: parent.width
+        clip: true
+        boundsBehavior: Flickable.StopAtBounds
+        interactive: root.scrolls
+        contentHeight: root.scrolls ? column.implicitHeight + Theme.gapHuge : height
+
+        ScrollBar.vertical: ThinScrollBar {
+            visible: root.scrolls
+        }
+
+        ColumnLayout {
+            id: column
+
+            x: (flick.width - width) / 2
+            width: flick.columnWidth
+            height: root.scrolls ? implicitHeight : flick.height - Theme.gap
+            spacing: Theme.gapSmall
+        }
+    }
+}

@@ -1,0 +1,16 @@
+// What the lines below it have in common.
+import QtQuick
+import Spillway.Ui.Theme
+
+Text {
+    topPadding: Theme.gap
+    bottomPadding: Theme.gapSmall
+    textFormat: Text.PlainText
+    elide: Text.ElideRight
+    font.pixelSize: Theme.sizeSmall
+    font.weight: Font.DemiBold
+    color: Theme.textMuted
+
+    Accessible.role: Accessible.Heading
+    Accessible.name: text
+}

@@ -1,0 +1,25 @@
+// The shortcuts that work everywhere in the window, made from the table.
+import QtQuick
+import Spillway.App
+
+Instantiator {
+    id: root
+
+    required property ShortcutModel table
+    property bool active: true
+    property bool escapes: true // Esc is the window's, not a popup's
+
+    signal triggered(string action)
+
+    model: table
+    delegate: Shortcut {
+        required property string action
+        required property bool ofWindow
+
+        enabled: ofWindow && root.active && (action !== "escape" || root.escapes)
+        onActivated: root.triggered(action)
+    }
+    onObjectAdded: (index, shortcut) => {
+        shortcut.sequences = table.data(table.index(index, 0), ShortcutModel.SequencesRole);
+    }
+}
