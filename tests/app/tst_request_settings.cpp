@@ -28,7 +28,7 @@ private Q_SLOTS:
         settings.systemPrompt = QStringLiteral("Be brief.");
         settings.sampling = {{"temperature", 0.25}, {"top_p", 0.5},           {"top_k", 7}, {"min_p", 0.125},
                              {"max_tokens", 100},   {"repeat_penalty", 1.25}, {"seed", 42}};
-        settings.templateArguments = {{"enable_thinking", false}};
+        settings.templateArguments = {{"enable_thinking", false}, {"messages", "somebody else's"}};
         engine::Request request;
         request.messages = {{"user", "hi"}};
         applySettings(settings, request);

@@ -1,0 +1,267 @@
+#include "app/attachments/attachment_model.h"
+
+#include "app/attachments/prompt_text.h"
+#include "app/models/visible_text.h"
+
+#include <QDir>
+#include <QFileInfo>
+#include <QUuid>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace {
+
+QString nameOf(const QUrl& file)
+{
+    const QFileInfo info(file.toLocalFile());
+    return info.fileName().isEmpty() ? info.dir().dirName() : info.fileName();  // "folder/"
+}
+
+}  // namespace
+
+AttachmentModel::AttachmentModel(TokenCounter& counter, const QString& folder, const ReadLimits& limits,
+                                 QObject* parent)
+    : QAbstractListModel(parent)
+    , m_counter(counter)
+    , m_reader(folder, limits)
+{
+    connect(&m_reader, &AttachmentReader::done, this, &AttachmentModel::onRead);
+}
+
+int AttachmentModel::rowCount(const QModelIndex& parent) const
+{
+    return parent.isValid() ? 0 : count();
+}
+
+QVariant AttachmentModel::data(const QModelIndex& index, int role) const
+{
+    if (!checkIndex(index, CheckIndexOption::IndexIsValid))
+        return {};
+    const Row& row = m_rows[size_t(index.row())];
+    switch (role) {
+    case NameRole:
+    case Qt::DisplayRole:
+        return VisibleText::of(row.attachment.name).simplified();
+    case KindRole:
+        return row.attachment.kind;
+    case BytesRole:
+        return double(row.attachment.bytes);
+    case TokensRole:
+        return row.attachment.tokens ? QVariant(*row.attachment.tokens) : QVariant();
+    case CountingRole:
+        return row.counting;
+    case StateRole:
+        return row.state;
+    case SentenceRole:
+        return row.sentence;
+    default:
+        return {};
+    }
+}
+
+QHash<int, QByteArray> AttachmentModel::roleNames() const
+{
+    return {
+        {NameRole, "name"},         {KindRole, "kind"},   {BytesRole, "bytes"},       {TokensRole, "tokens"},
+        {CountingRole, "counting"}, {StateRole, "state"}, {SentenceRole, "sentence"},
+    };
+}
+
+bool AttachmentModel::reading() const
+{
+    return std::any_of(m_rows.begin(), m_rows.end(), [](const Row& row) { return row.state == Reading; });
+}
+
+bool AttachmentModel::counting() const
+{
+    return std::any_of(m_rows.begin(), m_rows.end(), [](const Row& row) { return row.counting; });
+}
+
+int AttachmentModel::tokens() const
+{
+    return std::accumulate(m_rows.begin(), m_rows.end(), 0,
+                           [](int sum, const Row& row) { return sum + row.attachment.tokens.value_or(0); });
+}
+
+void AttachmentModel::add(const QList<QUrl>& files)
+{
+    setNotice({});
+    for (const QUrl& file : files) {
+        if (!file.isLocalFile()) {
+            setNotice(tr("Only files of this computer can be attached."));
+            continue;
+        }
+        const QString job = append(nameOf(file));
+        if (job.isEmpty())
+            return;
+        m_reader.read(job, file.toLocalFile());
+    }
+}
+
+void AttachmentModel::addText(const QString& name, const QString& text)
+{
+    setNotice({});
+    if (const QString job = append(name); !job.isEmpty())
+        m_reader.read(job, name, text);
+}
+
+void AttachmentModel::remove(int row)
+{
+    if (row < 0 || row >= count())
+        return;
+    m_reader.cancel(m_rows[size_t(row)].job);
+    erase({&m_rows, row});
+}
+
+QString AttachmentModel::text(int row) const
+{
+    return row >= 0 && row < count() ? m_rows[size_t(row)].attachment.text : QString();
+}
+
+void AttachmentModel::showConversation(const QString& id)
+{
+    if (id == m_conversation)
+        return;
+    beginResetModel();
+    if (!m_rows.empty())
+        m_others.insert(m_conversation, std::exchange(m_rows, {}));
+    m_conversation = id;
+    m_rows = m_others.take(id);
+    endResetModel();
+    setNotice({});
+    Q_EMIT changed();
+}
+
+QList<Attachment> AttachmentModel::ready() const
+{
+    QList<Attachment> attachments;
+    for (const Row& row : m_rows)
+        if (row.state == Ready)
+            attachments.append(row.attachment);
+    return attachments;
+}
+
+void AttachmentModel::clear()
+{
+    setNotice({});
+    if (m_rows.empty())
+        return;
+    for (const Row& row : m_rows)
+        m_reader.cancel(row.job);
+    beginResetModel();
+    m_rows.clear();
+    endResetModel();
+    Q_EMIT changed();
+}
+
+void AttachmentModel::recount()
+{
+    const auto each = [this](std::vector<Row>& rows) {
+        for (Row& row : rows)
+            if (row.state == Ready)
+                count(row);
+    };
+    each(m_rows);
+    for (std::vector<Row>& rows : m_others)
+        each(rows);
+    if (!m_rows.empty())
+        Q_EMIT dataChanged(index(0), index(count() - 1), {TokensRole, CountingRole});
+    Q_EMIT changed();
+}
+
+AttachmentModel::Place AttachmentModel::find(const QString& job)
+{
+    const auto within = [&](std::vector<Row>& rows) -> Place {
+        const auto row = std::find_if(rows.begin(), rows.end(), [&](const Row& r) { return r.job == job; });
+        return row == rows.end() ? Place{nullptr, 0} : Place{&rows, int(row - rows.begin())};
+    };
+    Place place = within(m_rows);
+    for (auto others = m_others.begin(); !place.rows && others != m_others.end(); ++others)
+        place = within(*others);
+    return place;
+}
+
+QString AttachmentModel::append(const QString& name)
+{
+    if (count() >= kMostFiles) {
+        setNotice(tr("A message takes %n files at most.", nullptr, kMostFiles));
+        return {};
+    }
+    Row row{.job = QUuid::createUuid().toString(QUuid::WithoutBraces)};
+    row.attachment.name = name;
+    beginInsertRows({}, count(), count());
+    m_rows.push_back(row);
+    endInsertRows();
+    Q_EMIT changed();
+    return row.job;
+}
+
+void AttachmentModel::erase(const Place& place)
+{
+    const bool shown = place.rows == &m_rows;
+    if (shown)
+        beginRemoveRows({}, place.row, place.row);
+    place.rows->erase(place.rows->begin() + place.row);
+    if (shown) {
+        endRemoveRows();
+        Q_EMIT changed();
+    }
+}
+
+void AttachmentModel::onRead(const QString& job, const ReadFile& result)
+{
+    const Place place = find(job);
+    if (!place.rows)
+        return;
+    Row& row = (*place.rows)[size_t(place.row)];
+    if (!result.attachment) {
+        row.state = Failed;
+        row.sentence = result.sentence;
+        return tell(place);
+    }
+    const auto same = std::find_if(place.rows->begin(), place.rows->end(), [&](const Row& other) {
+        return other.state == Ready && other.attachment.sha256 == result.attachment->sha256;
+    });
+    if (same != place.rows->end()) {
+        if (place.rows == &m_rows)
+            setNotice(tr("“%1” is attached already.").arg(VisibleText::of(same->attachment.name).simplified()));
+        return erase(place);
+    }
+    row.state = Ready;
+    row.attachment = *result.attachment;
+    count(row);
+    tell(place);
+}
+
+void AttachmentModel::count(Row& row)
+{
+    row.counting = true;
+    row.attachment.tokens.reset();
+    m_counter.count(promptText(row.attachment), this, [this, job = row.job](std::optional<int> tokens) {
+        const Place place = find(job);
+        if (!place.rows)
+            return;
+        Row& counted = (*place.rows)[size_t(place.row)];
+        counted.counting = false;
+        counted.attachment.tokens = tokens;
+        tell(place);
+    });
+}
+
+void AttachmentModel::tell(const Place& place)
+{
+    if (place.rows != &m_rows)
+        return;
+    Q_EMIT dataChanged(index(place.row), index(place.row));
+    Q_EMIT changed();
+}
+
+void AttachmentModel::setNotice(const QString& notice)
+{
+    if (m_notice == notice)
+        return;
+    m_notice = notice;
+    Q_EMIT noticeChanged();
+}

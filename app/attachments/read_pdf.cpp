@@ -1,0 +1,85 @@
+#include "app/attachments/read_pdf.h"
+
+#include "app/attachments/pdf_text/outcome.h"
+
+#include <QCoreApplication>
+#include <QElapsedTimer>
+#include <QFileInfo>
+#include <QProcess>
+#include <QStandardPaths>
+
+namespace {
+
+constexpr int kLook_ms = 50;  // how often somebody asks whether to stop
+
+PdfText::State stateOf(int exitCode)
+{
+    switch (PdfOutcome(exitCode)) {
+    case PdfOutcome::Done:
+        return PdfText::State::Read;
+    case PdfOutcome::Password:
+        return PdfText::State::Password;
+    case PdfOutcome::Protection:
+        return PdfText::State::Protection;
+    case PdfOutcome::TooManyPages:
+        return PdfText::State::TooManyPages;
+    case PdfOutcome::TooMuchText:
+        return PdfText::State::TooMuchText;
+    default:
+        return PdfText::State::Damaged;
+    }
+}
+
+void end(QProcess& process)
+{
+    process.kill();
+    process.waitForFinished();
+}
+
+}  // namespace
+
+QString pdfTextProgram()
+{
+    const QString beside = QCoreApplication::applicationDirPath();
+    return QStandardPaths::findExecutable(QStringLiteral("spillway-pdf-text"),
+                                          {beside, beside + QStringLiteral("/../libexec/spillway")});
+}
+
+PdfText readPdf(const QByteArray& file, const std::stop_token& stop, const PdfLimits& limits)
+{
+    const QString program = pdfTextProgram();
+    if (program.isEmpty())
+        return {PdfText::State::NoProgram};
+
+    QProcess process;
+    process.setStandardErrorFile(QProcess::nullDevice());
+    process.start(program, {QString::number(limits.pages), QString::number(limits.text_bytes)});
+    if (!process.waitForStarted())
+        return {PdfText::State::NoProgram};
+    process.write(file);
+    process.closeWriteChannel();
+
+    QElapsedTimer clock;
+    clock.start();
+    QByteArray text;
+    while (!process.waitForFinished(kLook_ms)) {
+        if (process.state() == QProcess::NotRunning)
+            break;
+        text += process.readAllStandardOutput();
+        const bool tooSlow = clock.elapsed() > limits.time.count();
+        if (!stop.stop_requested() && !tooSlow && text.size() <= limits.text_bytes)
+            continue;
+        end(process);
+        return {stop.stop_requested() ? PdfText::State::Cancelled
+                : tooSlow             ? PdfText::State::TooSlow
+                                      : PdfText::State::TooMuchText};
+    }
+    text += process.readAllStandardOutput();
+    if (process.exitStatus() != QProcess::NormalExit)
+        return {PdfText::State::Damaged};
+    if (const auto state = stateOf(process.exitCode()); state != PdfText::State::Read)
+        return {state};
+    text.replace('\f', "\n\n");
+    const QString all = QString::fromUtf8(text).trimmed();
+    return all.isEmpty() ? PdfText{PdfText::State::NoText} : PdfText{PdfText::State::Read, all};
+}

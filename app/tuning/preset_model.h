@@ -1,0 +1,53 @@
+// Named sets of settings.
+#pragma once
+
+#include "app/store/conversation_store.h"
+
+#include <QAbstractListModel>
+#include <QtQml/qqmlregistration.h>
+
+/// The presets: a few that are built in and say why, then the user's own, by name. Those are kept in the store. Lives
+/// on the UI thread; owned by ConversationSettingsController.
+class PresetModel : public QAbstractListModel
+{
+    Q_OBJECT
+    QML_ELEMENT
+    QML_UNCREATABLE("made by the program")
+    Q_PROPERTY(int count READ count NOTIFY countChanged)
+
+public:
+    enum Role {
+        NameRole = Qt::UserRole + 1,  // as it is to be shown
+        BuiltInRole,
+        ExplanationRole,
+    };
+    Q_ENUM(Role)
+
+    explicit PresetModel(ConversationStore& store, QObject* parent = nullptr);
+
+    int rowCount(const QModelIndex& parent = {}) const override;
+    QVariant data(const QModelIndex& index, int role) const override;
+    QHash<int, QByteArray> roleNames() const override;
+    int count() const { return int(m_presets.size()); }
+
+    Q_INVOKABLE int indexOf(const QString& preset) const;  // by the name that is kept; -1: there is none
+
+    const Preset* at(int row) const { return row >= 0 && row < count() ? &m_presets[row] : nullptr; }
+    bool isBuiltIn(int row) const { return row < m_builtIn; }
+
+    // Each answers with one sentence when it cannot be done, and changes nothing then.
+    QString save(const QString& name, const ConversationSettings& settings);
+    QString rename(int row, const QString& name);
+    void remove(int row);
+
+Q_SIGNALS:
+    void countChanged();
+
+private:
+    QString whyNot(const QString& name) const;
+    void readAgain();
+
+    ConversationStore& m_store;
+    QList<Preset> m_presets;
+    int m_builtIn = 0;
+};

@@ -1,0 +1,56 @@
+// A conversation's template arguments, as rows of a panel.
+#pragma once
+
+#include "app/tuning/template_argument.h"
+
+#include <QAbstractListModel>
+#include <QJsonObject>
+#include <QStringList>
+#include <QtQml/qqmlregistration.h>
+
+/// One row an argument that the open model's template takes. What a conversation sets for other models is kept and not
+/// shown. Lives on the UI thread; owned by ConversationSettingsController.
+class TemplateArgumentModel : public QAbstractListModel
+{
+    Q_OBJECT
+    QML_ELEMENT
+    QML_UNCREATABLE("made by the program")
+    Q_PROPERTY(int count READ count NOTIFY countChanged)
+
+public:
+    enum Role {
+        KeyRole = Qt::UserRole + 1,
+        LabelRole,
+        ExplanationRole,
+        ChoicesRole,  // labels, the template's own first; empty: it is a text
+        CurrentRole,  // of them
+        TextRole,
+        ChangedRole,
+    };
+    Q_ENUM(Role)
+
+    explicit TemplateArgumentModel(QObject* parent = nullptr);
+
+    int rowCount(const QModelIndex& parent = {}) const override;
+    QVariant data(const QModelIndex& index, int role) const override;
+    QHash<int, QByteArray> roleNames() const override;
+    int count() const { return int(m_arguments.size()); }
+
+    void setArguments(const QList<TemplateArgument>& arguments);
+    void show(const QJsonObject& values);
+    QJsonObject values() const { return m_values; }
+    int changedCount() const;
+
+    Q_INVOKABLE void choose(int row, int choice);  // 0: the template's own
+    Q_INVOKABLE void setText(int row, const QString& text);
+
+Q_SIGNALS:
+    void countChanged();
+    void edited();
+
+private:
+    void set(int row, const QJsonValue& value);
+
+    QList<TemplateArgument> m_arguments;
+    QJsonObject m_values;
+};

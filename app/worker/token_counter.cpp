@@ -1,0 +1,24 @@
+#include "app/worker/token_counter.h"
+
+#include <utility>
+
+TokenCounter::TokenCounter(EngineThread& engine, QObject* parent)
+    : QObject(parent)
+    , m_engine(engine)
+{
+    connect(engine.worker(), &EngineWorker::tokensCounted, this, &TokenCounter::onCounted);
+}
+
+void TokenCounter::count(const QString& text, QObject* asker, Answer answer)
+{
+    static quint64 lastJob = 0;  // of all counters: each hears the others' answers
+    m_asked.insert(++lastJob, {asker, std::move(answer)});
+    m_engine.countTokens(lastJob, text);
+}
+
+void TokenCounter::onCounted(quint64 job, std::optional<int> tokens)
+{
+    const Asked asked = m_asked.take(job);
+    if (asked.asker && asked.answer)
+        asked.answer(tokens);
+}

@@ -1,0 +1,36 @@
+// Counts tokens of texts that are not sent yet.
+#pragma once
+
+#include "app/worker/engine_thread.h"
+
+#include <QHash>
+#include <QObject>
+#include <QPointer>
+
+#include <functional>
+
+/// Asks the engine's thread and hands each answer to whoever asked. While that thread generates, an answer waits. Lives
+/// on the UI thread; owned by who counts.
+class TokenCounter : public QObject
+{
+    Q_OBJECT
+
+public:
+    /// No number: there is no model, or it cannot tell.
+    using Answer = std::function<void(std::optional<int> tokens)>;
+
+    explicit TokenCounter(EngineThread& engine, QObject* parent = nullptr);
+
+    /// `answer` comes later, unless `asker` is gone by then.
+    void count(const QString& text, QObject* asker, Answer answer);
+
+private:
+    struct Asked {
+        QPointer<QObject> asker;
+        Answer answer;
+    };
+    void onCounted(quint64 job, std::optional<int> tokens);
+
+    EngineThread& m_engine;
+    QHash<quint64, Asked> m_asked;
+};
