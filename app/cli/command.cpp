@@ -109,12 +109,17 @@ engine::Result<std::string> read_text(const std::string& path)
 
 std::string for_terminal(std::string_view text)
 {
+    const auto at = [text](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
     std::string out;
     for (std::size_t i = 0; i < text.size(); ++i) {
-        const auto c = static_cast<unsigned char>(text[i]);
-        const bool c1 = c == 0xc2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xa0;
+        const auto c = at(i);
+        const bool c1 = c == 0xc2 && at(i + 1) >= 0x80 && at(i + 1) < 0xa0;
+        const bool reorders = c == 0xe2 && ((at(i + 1) == 0x80 && at(i + 2) >= 0xaa && at(i + 2) <= 0xae) ||
+                                            (at(i + 1) == 0x81 && at(i + 2) >= 0xa6 && at(i + 2) <= 0xa9));
         if (c1)
-            ++i;  // U+0080..U+009F: control characters of eight-bit terminals
+            i += 1;  // U+0080..U+009F: control characters of eight-bit terminals
+        else if (reorders)
+            i += 2;  // U+202A..U+202E, U+2066..U+2069: text that reads in another order than it is
         else if (c == '\n' || c == '\t' || (c >= 0x20 && c != 0x7f))
             out += text[i];
     }

@@ -36,8 +36,8 @@ engine::Listener progress_on_stderr();
 /// A whole file, or standard input for "-".
 engine::Result<std::string> read_text(const std::string& path);
 
-/// Text as a terminal may show it: control characters other than newline and tab are left out, so that a model cannot
-/// drive the terminal.
+/// Text as a terminal may show it: control characters other than newline and tab, and those that reorder text, are left
+/// out, so that a model cannot drive the terminal. Whole UTF-8 characters only.
 std::string for_terminal(std::string_view text);
 
 // Each adds its subcommand; the result is the exit code once the command line was parsed and the command ran.

@@ -1,0 +1,86 @@
+#include "app/cli/input_history.h"
+
+#include <fstream>
+#include <system_error>
+
+namespace cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostLines = 1000;
+constexpr std::uintmax_t kLargestFile = 16 << 20;
+constexpr std::size_t kLongestLine = 64 << 10;  // a pasted book need not come back
+
+std::string escaped(std::string_view line)
+{
+    std::string out;
+    for (const char c : line) {
+        if (c == '\\')
+            out += "\\\\";
+        else if (c == '\n')
+            out += "\\n";
+        else
+            out += c;
+    }
+    return out;
+}
+
+std::string unescaped(std::string_view line)
+{
+    std::string out;
+    for (std::size_t i = 0; i < line.size(); ++i) {
+        if (line[i] != '\\' || i + 1 == line.size())
+            out += line[i];
+        else
+            out += line[++i] == 'n' ? '\n' : line[i];
+    }
+    return out;
+}
+
+}  // namespace
+
+InputHistory::InputHistory(fs::path file)
+    : file_(std::move(file))
+{
+    std::error_code error;
+    if (file_.empty() || !fs::is_regular_file(file_, error) || fs::file_size(file_, error) > kLargestFile)
+        return;
+    std::ifstream in(file_, std::ios::binary);
+    for (std::string line; std::getline(in, line);)
+        if (!line.empty())
+            lines_.push_back(unescaped(line));
+    if (lines_.size() > kMostLines) {
+        lines_.erase(lines_.begin(), lines_.end() - kMostLines);
+        in.close();
+        rewrite();
+    }
+}
+
+void InputHistory::add(const std::string& line)
+{
+    if (line.empty() || line.size() > kLongestLine || (!lines_.empty() && lines_.back() == line))
+        return;
+    lines_.push_back(line);
+    if (file_.empty())
+        return;
+    std::error_code error;
+    if (const bool fresh = !fs::exists(file_, error); fresh) {
+        fs::create_directories(file_.parent_path(), error);
+        rewrite();
+        return;
+    }
+    std::ofstream(file_, std::ios::binary | std::ios::app) << escaped(line) + '\n';
+}
+
+void InputHistory::rewrite() const
+{
+    std::ofstream out(file_, std::ios::binary | std::ios::trunc);
+    std::error_code error;
+    fs::permissions(file_, fs::perms::owner_read | fs::perms::owner_write, error);  // before anything is in it
+    for (const std::string& line : lines_)
+        out << escaped(line) << '\n';
+}
+
+}  // namespace cli

@@ -1,0 +1,20 @@
+// What `run` was asked for.
+#pragma once
+
+#include "app/cli/command.h"
+
+#include <string>
+#include <vector>
+
+namespace cli {
+
+struct RunOptions {
+    CommonOptions common;
+    engine::SamplingOptions sampling;
+    std::string prompt, file, system, template_arguments;
+    std::vector<std::string> stop;
+    int max_tokens = -1;
+    bool raw = false, drop_oldest = false, no_history = false;
+};
+
+}  // namespace cli

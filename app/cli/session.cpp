@@ -1,0 +1,149 @@
+#include "app/cli/session.h"
+
+#include "app/cli/interrupt.h"
+#include "app/cli/turn_report.h"
+
+#include <cstdio>
+#include <fstream>
+#include <map>
+#include <utility>
+
+namespace cli {
+
+Session::Session(const RunOptions& options)
+    : options_(options)
+    , engine_(engine::make_engine())
+    , sampling_(options.sampling)
+{
+}
+
+int Session::open()
+{
+    const auto request = options_.common.request();
+    if (!request)
+        return report(request.error());
+    const auto info = engine_->load(*request, progress_on_stderr(), {});
+    if (!info)
+        return report(info.error());
+    // A base model knows no turns: it continues the text, in the window as here.
+    raw_ = options_.raw || !info->has_chat_template;
+    if (raw_ && !options_.raw)
+        std::fprintf(stderr, "note: this model has no chat template: it continues your text\n");
+    const auto sequence = engine_->create_sequence();
+    if (!sequence)
+        return report(sequence.error());
+    sequence_ = *sequence;
+    set_system(options_.system);
+    return kDone;
+}
+
+int Session::answer(const std::string& prompt)
+{
+    if (raw_)
+        messages_.clear();  // every text stands for itself
+    messages_.push_back({"user", prompt, {}});
+    return ask();
+}
+
+int Session::again()
+{
+    const bool answered = !messages_.empty() && messages_.back().role == "assistant";
+    if (!answered)
+        return report({engine::Error::Code::BadRequest, "nothing has been answered yet"});
+    const engine::Message answer = messages_.back();
+    const engine::Message question = messages_[messages_.size() - 2];
+    messages_.pop_back();
+    if (sampling_.seed)
+        ++*sampling_.seed;  // the same seed would give the same answer
+    const int code = ask();
+    if (messages_.empty() || messages_.back().role != "assistant") {  // it failed, or was stopped at once
+        messages_.push_back(question);
+        messages_.push_back(answer);
+    }
+    return code;
+}
+
+void Session::start_over()
+{
+    std::erase_if(messages_, [](const engine::Message& message) { return message.role != "system"; });
+}
+
+void Session::set_system(const std::string& text)
+{
+    std::erase_if(messages_, [](const engine::Message& message) { return message.role == "system"; });
+    if (!text.empty() && !raw_)
+        messages_.insert(messages_.begin(), {"system", text, {}});
+}
+
+engine::Status Session::save(const std::filesystem::path& file) const
+{
+    const std::string name = file.string();
+    if (std::error_code error; std::filesystem::exists(file, error) || error)
+        return engine::fail(engine::Error::Code::BadRequest, "'" + name + "' is there already; nothing was written");
+    std::ofstream out(file, std::ios::binary);
+    for (const engine::Message& message : messages_) {
+        const char* const heading = message.role == "system" ? "System" : message.role == "user" ? "You" : "Assistant";
+        out << "## " << heading << "\n\n" << message.text << "\n\n";
+    }
+    out.close();
+    if (!out)
+        return engine::fail(engine::Error::Code::CannotRead, "'" + name + "' cannot be written");
+    return {};
+}
+
+/// The last message is the question; it goes away again when nothing comes of it.
+int Session::ask()
+{
+    engine::Request request;
+    request.sampling = sampling_;
+    request.max_tokens = options_.max_tokens;
+    request.stop = options_.stop;
+    request.template_arguments_json = options_.template_arguments;
+    request.full_context = options_.drop_oldest ? engine::FullContext::DropOldest : engine::FullContext::Stop;
+    if (raw_)
+        request.raw_prompt = messages_.back().text;
+    else
+        request.messages = messages_;
+    const std::size_t asked = messages_.size();
+    const int code = print_answer(request);
+    if (messages_.size() == asked)
+        messages_.pop_back();
+    return code;
+}
+
+int Session::print_answer(const engine::Request& request)
+{
+    clear_interrupts();
+    std::stop_source stop;
+    std::map<std::string, int> events;
+    engine::Listener listener;
+    listener.on_text = [&](std::string_view text) {
+        if (options_.common.json)
+            return;
+        std::fputs(for_terminal(text).c_str(), stdout);
+        std::fflush(stdout);
+    };
+    listener.on_telemetry = [&](const engine::Telemetry&) {
+        if (interrupted())
+            stop.request_stop();
+    };
+    listener.on_event = [&](const engine::Event& event) {
+        ++events[event.kind == engine::Event::Kind::TurnsDropped ? "turns_dropped" : "other"];
+        if (!event.sentence.empty())
+            std::fprintf(stderr, "note: %s\n", for_terminal(event.sentence).c_str());
+    };
+    const auto turn = engine_->generate(sequence_, request, listener, stop.get_token());
+    clear_interrupts();
+    if (!turn)
+        return report(turn.error());
+    if (!turn->text.empty())
+        messages_.push_back({"assistant", turn->text, {}});
+    if (options_.common.json)
+        std::printf("%s\n", to_json(*turn, events).c_str());
+    else
+        std::puts("");
+    print_rates(turn->telemetry);
+    return kDone;
+}
+
+}  // namespace cli

@@ -1,0 +1,83 @@
+#include "app/cli/turn_report.h"
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+namespace cli {
+
+namespace {
+
+const char* reason_name(engine::StopReason reason)
+{
+    switch (reason) {
+    case engine::StopReason::EndOfTurn:
+        return "end_of_turn";
+    case engine::StopReason::StopString:
+        return "stop_string";
+    case engine::StopReason::MaxTokens:
+        return "max_tokens";
+    case engine::StopReason::ContextFull:
+        return "context_full";
+    case engine::StopReason::Cancelled:
+        return "cancelled";
+    }
+    return "";
+}
+
+/// Where the KV lies and what moved: part of every JSON result.
+nlohmann::ordered_json placement_summary(const engine::Telemetry& t, const std::map<std::string, int>& events)
+{
+    nlohmann::ordered_json kinds = nlohmann::ordered_json::object();
+    for (const auto& [kind, count] : events)
+        kinds[kind] = count;
+    return {{"device", "cpu"},
+            {"kv_blocks_host", t.kv_blocks_host},
+            {"kv_blocks_device", t.kv_blocks_device},
+            {"kv_bytes_host", t.kv_bytes_host},
+            {"kv_bytes_device", t.kv_bytes_device},
+            {"link_bytes", 0},
+            {"events", kinds}};
+}
+
+}  // namespace
+
+std::string to_json(const engine::Turn& turn, const std::map<std::string, int>& events)
+{
+    const engine::Telemetry& t = turn.telemetry;
+    const auto number = [](const auto& value) {
+        return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
+    };
+    nlohmann::ordered_json tpot = nullptr;
+    if (t.tpot)
+        tpot = {{"mean", t.tpot->mean_ms}, {"p50", t.tpot->p50_ms}, {"p99", t.tpot->p99_ms}};
+    const nlohmann::ordered_json json = {{"text", turn.text},
+                                         {"reason", reason_name(turn.reason)},
+                                         {"seed", turn.seed},
+                                         {"prompt_tokens", t.prompt_tokens},
+                                         {"reused_tokens", t.reused_tokens},
+                                         {"generated_tokens", t.generated_tokens},
+                                         {"context_tokens", t.context_tokens},
+                                         {"context_limit", t.context_limit},
+                                         {"ttft_ms", number(t.ttft_ms)},
+                                         {"tpot_ms", tpot},
+                                         {"prefill_tok_s", number(t.prefill_tokens_per_s)},
+                                         {"decode_tok_s", number(t.decode_tokens_per_s)},
+                                         {"weight_bytes", t.weight_bytes_host + t.weight_bytes_device},
+                                         {"scratch_bytes", t.scratch_bytes},
+                                         {"placement", placement_summary(t, events)}};
+    return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+void print_rates(const engine::Telemetry& t)
+{
+    std::fprintf(stderr, "\n[%d prompt tokens, %d reused", t.prompt_tokens, t.reused_tokens);
+    if (t.ttft_ms)
+        std::fprintf(stderr, ", first token after %.0f ms", *t.ttft_ms);
+    if (t.prefill_tokens_per_s)
+        std::fprintf(stderr, ", prefill %.1f tok/s", *t.prefill_tokens_per_s);
+    if (t.decode_tokens_per_s)
+        std::fprintf(stderr, ", decode %.1f tok/s", *t.decode_tokens_per_s);
+    std::fprintf(stderr, ", context %d of %d]\n", t.context_tokens, t.context_limit);
+}
+
+}  // namespace cli

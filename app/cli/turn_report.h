@@ -1,0 +1,17 @@
+// What an answer took, as JSON and as a line for people.
+#pragma once
+
+#include "engine/engine.h"
+
+#include <map>
+#include <string>
+
+namespace cli {
+
+/// One object on one line. `events`: how many of each kind there were.
+std::string to_json(const engine::Turn& turn, const std::map<std::string, int>& events);
+
+/// On stderr.
+void print_rates(const engine::Telemetry& telemetry);
+
+}  // namespace cli

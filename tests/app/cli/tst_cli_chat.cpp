@@ -1,0 +1,273 @@
+// The chat of spillway-cli on a terminal: typed into a pseudo-terminal, as a person would.
+#include "tests/support/models.h"
+
+#include <QElapsedTimer>
+#include <QFile>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <fcntl.h>
+#include <pty.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace {
+
+/// spillway-cli on a terminal of its own. Everything it prints is collected.
+class Terminal
+{
+public:
+    explicit Terminal(const QTemporaryDir& home, const QStringList& more = {"-n", "6", "--temp", "0"})
+    {
+        const QString model = test_support::own_models_folder() + "/llama.gguf";
+        QStringList arguments = {SPILLWAY_CLI, "run", "-m", model};
+        arguments += more;
+        winsize size = {40, 100, 0, 0};
+        m_child = forkpty(&m_terminal, nullptr, nullptr, &size);
+        if (m_child == 0) {
+            setenv("HOME", home.path().toUtf8().constData(), 1);
+            setenv("TERM", "xterm-256color", 1);
+            setenv("INPUTRC", "/dev/null", 1);
+            unsetenv("XDG_STATE_HOME");
+            QList<QByteArray> texts;
+            std::vector<char*> argv;
+            for (const QString& argument : arguments)
+                texts.append(argument.toUtf8());
+            for (QByteArray& text : texts)
+                argv.push_back(text.data());
+            argv.push_back(nullptr);
+            execv(argv[0], argv.data());
+            _exit(127);
+        }
+        fcntl(m_terminal, F_SETFL, O_NONBLOCK);
+    }
+    ~Terminal()
+    {
+        if (m_code < 0) {
+            kill(m_child, SIGKILL);
+            waitpid(m_child, nullptr, 0);
+        }
+        close(m_terminal);
+    }
+
+    void type(const QByteArray& keys)
+    {
+        m_seen = m_all.size();
+        QCOMPARE(qsizetype(write(m_terminal, keys.constData(), size_t(keys.size()))), keys.size());
+    }
+    /// Waits until the text has come since the last key.
+    bool shows(const QByteArray& text)
+    {
+        QElapsedTimer clock;
+        clock.start();
+        while (clock.elapsed() < 20'000) {
+            read();
+            if (m_all.indexOf(text, m_seen) >= 0)
+                return true;
+            QTest::qSleep(10);
+        }
+        qWarning("'%s' is not in: %s", text.constData(), m_all.mid(m_seen).toPercentEncoding(" \n[]>,").constData());
+        return false;
+    }
+    /// The exit code; -1: it goes on.
+    int ends()
+    {
+        QElapsedTimer clock;
+        clock.start();
+        int status = 0;
+        while (m_code < 0 && clock.elapsed() < 20'000) {
+            read();
+            if (waitpid(m_child, &status, WNOHANG) == m_child)
+                m_code = WIFEXITED(status) ? WEXITSTATUS(status) : 1000;
+            QTest::qSleep(10);
+        }
+        read();
+        return m_code;
+    }
+    QByteArray sinceKeys() const { return m_all.mid(m_seen); }
+
+private:
+    void read()
+    {
+        char buffer[4096];
+        for (ssize_t count = 0; (count = ::read(m_terminal, buffer, sizeof buffer)) > 0;)
+            m_all.append(buffer, count);
+    }
+
+    pid_t m_child = -1;
+    int m_terminal = -1;
+    int m_code = -1;
+    QByteArray m_all;
+    qsizetype m_seen = 0;
+};
+
+QByteArray content(const QString& path)
+{
+    QFile file(path);
+    return file.open(QFile::ReadOnly) ? file.readAll() : QByteArray();
+}
+
+}  // namespace
+
+class TestCliChat : public QObject
+{
+    Q_OBJECT
+
+    std::unique_ptr<QTemporaryDir> m_home;
+    QString historyFile() const { return m_home->filePath(".local/state/spillway/cli-history"); }
+
+private Q_SLOTS:
+    void init() { m_home = std::make_unique<QTemporaryDir>(); }
+
+    void theConversationGoesOn()
+    {
+        Terminal terminal(*m_home);
+        QVERIFY(terminal.shows("> "));
+        terminal.type("one\r");
+        QVERIFY(terminal.shows(", 0 reused"));
+        QVERIFY(terminal.shows("> "));
+        terminal.type("two\r");
+        QVERIFY(terminal.shows("reused"));
+        QVERIFY(!terminal.sinceKeys().contains(", 0 reused"));
+        QVERIFY(terminal.shows("> "));
+        terminal.type("/new\r");
+        QVERIFY(terminal.shows("A new conversation."));
+        terminal.type("\x04");
+        QCOMPARE(terminal.ends(), 0);
+    }
+
+    void commands()
+    {
+        Terminal terminal(*m_home);
+        QVERIFY(terminal.shows("> "));
+        terminal.type("/help\r");
+        QVERIFY(terminal.shows("/save FILE"));
+        terminal.type("/regen\r");
+        QVERIFY(terminal.shows("nothing has been answered yet"));
+        terminal.type("/system be short\r");
+        QVERIFY(terminal.shows("The system prompt is set."));
+        terminal.type("hello\r");
+        QVERIFY(terminal.shows("tok/s"));
+        terminal.type("/regen\r");
+        QVERIFY(terminal.shows("tok/s"));
+        terminal.type("/save ~/chat.md\r");
+        QVERIFY(terminal.shows("Saved as"));
+        const QByteArray saved = content(m_home->filePath("chat.md"));
+        QVERIFY2(saved.startsWith("## System\n\nbe short\n\n## You\n\nhello\n\n## Assistant\n\n"), saved.constData());
+        QCOMPARE(saved.count("## You"), 1);
+        terminal.type("/save ~/chat.md\r");
+        QVERIFY(terminal.shows("is there already"));
+        terminal.type("/save /nowhere/chat.md\r");
+        QVERIFY(terminal.shows("cannot be written"));
+        terminal.type("/sing\r");
+        QVERIFY(terminal.shows("no command /sing"));
+        terminal.type("//slash\r");
+        QVERIFY(terminal.shows("tok/s"));
+        terminal.type("/quit\r");
+        QCOMPARE(terminal.ends(), 0);
+        QCOMPARE(content(m_home->filePath("chat.md")), saved);
+    }
+
+    void theUpArrowBringsBackWhatWasTyped()
+    {
+        {
+            Terminal terminal(*m_home);
+            QVERIFY(terminal.shows("> "));
+            terminal.type("größe ü\r");
+            QVERIFY(terminal.shows("tok/s"));
+            QVERIFY(terminal.shows("> "));
+            terminal.type("\x04");
+            QCOMPARE(terminal.ends(), 0);
+        }
+        QCOMPARE(content(historyFile()), QByteArray("größe ü\n"));
+        QCOMPARE(QFile::permissions(historyFile()) & (QFile::ReadGroup | QFile::ReadOther), QFile::Permissions());
+        Terminal terminal(*m_home);
+        QVERIFY(terminal.shows("> "));
+        terminal.type("\x1b[A");
+        QVERIFY(terminal.shows("größe ü"));
+        terminal.type("\x7f"
+                      "a\r");  // the last letter is one character, not two bytes
+        QVERIFY(terminal.shows("tok/s"));
+        QCOMPARE(content(historyFile()), QByteArray("größe ü\ngröße a\n"));
+    }
+
+    void aPastedTextIsOneMessage()
+    {
+        Terminal terminal(*m_home);
+        QVERIFY(terminal.shows("> "));
+        terminal.type("\x1b[200~first\nsecond\\n\n\nlast\x1b[201~");
+        QVERIFY(terminal.shows("last"));
+        terminal.type("\r");
+        QVERIFY(terminal.shows("tok/s"));
+        QVERIFY(terminal.shows("> "));
+        terminal.type("typed\x1b\rbelow\r");
+        QVERIFY(terminal.shows("tok/s"));
+        terminal.type("\x04");
+        QCOMPARE(terminal.ends(), 0);
+        QCOMPARE(content(historyFile()), QByteArray("first\\nsecond\\\\n\\n\\nlast\ntyped\\nbelow\n"));
+    }
+
+    void interruptsTakeBackStopAndEnd()
+    {
+        Terminal terminal(*m_home, {"-n", "2000", "-c", "4096"});
+        QVERIFY(terminal.shows("> "));
+        terminal.type("half a line");
+        QVERIFY(terminal.shows("half a line"));
+        terminal.type("\x03");
+        QVERIFY(terminal.shows("> "));
+        terminal.type("go\r");
+        QTest::qSleep(300);
+        terminal.type("\x03");
+        QVERIFY(terminal.shows("tok/s"));
+        QVERIFY(terminal.shows("> "));
+        terminal.type("\x03");
+        QVERIFY(terminal.shows("Ctrl+C again"));
+        terminal.type("\x03");
+        QCOMPARE(terminal.ends(), 0);
+    }
+
+    void nothingIsKeptWhenAskedSo()
+    {
+        Terminal terminal(*m_home, {"--no-history", "-n", "6"});
+        QVERIFY(terminal.shows("> "));
+        terminal.type("secret\r");
+        QVERIFY(terminal.shows("tok/s"));
+        terminal.type("\x04");
+        QCOMPARE(terminal.ends(), 0);
+        QVERIFY(!QFile::exists(historyFile()));
+    }
+
+    void aHistoryThatCannotBeReadIsEmpty()
+    {
+        QDir().mkpath(historyFile());  // a folder by that name
+        Terminal terminal(*m_home);
+        QVERIFY(terminal.shows("> "));
+        terminal.type("one\r");
+        QVERIFY(terminal.shows("tok/s"));
+        terminal.type("\x04");
+        QCOMPARE(terminal.ends(), 0);
+    }
+
+    void theModelCannotDriveTheTerminal()
+    {
+        Terminal terminal(*m_home,
+                          {"--temp", "3", "-s", "1", "--top-k", "0", "--top-p", "1", "--min-p", "0", "-n", "300"});
+        QVERIFY(terminal.shows("> "));
+        terminal.type("x\r");
+        QVERIFY(terminal.shows("tok/s"));
+        QByteArray answer = terminal.sinceKeys();
+        answer = answer.mid(answer.indexOf("x\r\n") + 3);
+        answer.truncate(answer.indexOf("\n["));
+        QVERIFY(!answer.isEmpty());
+        answer.replace("\x1b[?2004l\r", "");  // readline leaves its paste mode
+        for (const char c : answer)
+            QVERIFY2(c == '\n' || c == '\r' || c == '\t' || static_cast<unsigned char>(c) >= 0x20,
+                     answer.toPercentEncoding(" \n").constData());
+    }
+};
+
+QTEST_GUILESS_MAIN(TestCliChat)
+#include "tst_cli_chat.moc"
