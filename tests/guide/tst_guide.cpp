@@ -1,0 +1,155 @@
+// The guide model asked all its questions, and its answers judged. SPILLWAY_GUIDE names another file to judge;
+// SPILLWAY_GUIDE_PRINT=1 prints every answer, so that one can read them.
+#include "tests/guide/judge.h"
+
+#include <QtTest>
+
+#include <QTextStream>
+#include <map>
+
+using namespace guide;
+
+namespace {
+
+constexpr int kAnswerTokens = 160;
+constexpr int kEarlierTokens = 3000;
+
+/// How many questions of one kind were asked and answered rightly, in all and by topic.
+class Figures
+{
+public:
+    explicit Figures(QString name)
+        : name_(std::move(name))
+    {
+    }
+
+    void add(const Question& question, const QString& answer, bool ended)
+    {
+        const bool right = is_right(question, answer);
+        for (Count* count : {&all_, &topics_[question.topic]}) {
+            ++count->asked;
+            count->right += right;
+        }
+        unended_ += !ended;
+        if (!right || qEnvironmentVariableIntValue("SPILLWAY_GUIDE_PRINT") != 0)
+            out_ << (right ? "right  " : "WRONG  ") << question.id << "  " << question.text << "\n       "
+                 << plain(answer) << (ended ? "\n" : " [cut]\n") << Qt::flush;
+    }
+
+    void print()
+    {
+        out_ << '\n' << name_ << '\n';
+        for (const auto& [topic, count] : topics_)
+            out_ << "  " << topic.leftJustified(16) << line(count) << '\n';
+        out_ << "  " << QStringLiteral("all").leftJustified(16) << line(all_) << ", " << unended_ << " cut at "
+             << kAnswerTokens << " tokens\n\n"
+             << Qt::flush;
+    }
+
+    bool at_least(int percent) const { return all_.asked > 0 && all_.right * 100 >= all_.asked * percent; }
+    QString summary() const { return name_ + ": " + line(all_); }
+
+private:
+    struct Count {
+        int asked = 0;
+        int right = 0;
+    };
+
+    static QString line(const Count& count)
+    {
+        return QStringLiteral("%1 of %2 right, %3 %")
+            .arg(count.right)
+            .arg(count.asked)
+            .arg(100.0 * count.right / std::max(1, count.asked), 0, 'f', 1);
+    }
+
+    QString name_;
+    Count all_;
+    std::map<QString, Count> topics_;
+    int unended_ = 0;
+    QTextStream out_{stdout};
+};
+
+}  // namespace
+
+class TestGuide : public QObject
+{
+    Q_OBJECT
+
+private:
+    using Messages = std::vector<engine::Message>;
+
+    std::unique_ptr<engine::Engine> engine_ = engine::make_engine();
+    const std::vector<Question> questions_ = read_questions();
+
+    engine::Result<engine::Turn> generate(engine::SequenceId sequence, Messages messages, int most)
+    {
+        engine::Request request;
+        request.messages = std::move(messages);
+        request.sampling.temperature = 0;
+        request.max_tokens = most;
+        return engine_->generate(sequence, request, {}, {});
+    }
+
+    /// Asks in a conversation that ends with the question, and forgets it.
+    void ask(engine::SequenceId sequence, Messages earlier, const Question& question, Figures& figures)
+    {
+        earlier.insert(earlier.end(), question.history.begin(), question.history.end());
+        earlier.push_back({"user", question.text.toStdString()});
+        const auto turn = generate(sequence, std::move(earlier), kAnswerTokens);
+        engine_->end_sequence(sequence);
+        figures.add(question, QString::fromStdString(turn ? turn->text : "(failed) " + turn.error().what),
+                    turn && turn->reason == engine::StopReason::EndOfTurn);
+    }
+
+private Q_SLOTS:
+    void initTestCase()
+    {
+        const QString file =
+            qEnvironmentVariable("SPILLWAY_GUIDE", SPILLWAY_SOURCE_DIR "/resources/guide-model/guide.gguf");
+        engine::LoadRequest request;
+        request.model = file.toStdString();
+        request.threads = 1;  // so small a model gains little from more, and waits for them on a busy machine
+        const auto info = engine_->load(request, {}, {});
+        QVERIFY2(info, info ? "" : info.error().what.c_str());
+    }
+
+    void answersFreshQuestions()
+    {
+        Figures own("Spillway and local inference");
+        Figures other("other things");
+        for (const Question& question : questions_)
+            ask(*engine_->create_sequence(), {}, question, question.is_other() ? other : own);
+        own.print();
+        other.print();
+        QVERIFY2(own.at_least(90), qPrintable(own.summary()));
+        QVERIFY2(other.at_least(90), qPrintable(other.summary()));
+    }
+
+    void answersAfterALongConversation()
+    {
+        // As many whole exchanges as make the depth; each step computes only what it adds.
+        const Messages conversation = messages_of(read_json("earlier_conversation.json").array());
+        const engine::SequenceId trunk = *engine_->create_sequence();
+        Messages earlier;
+        int depth = 0;
+        while (depth < kEarlierTokens) {
+            QVERIFY2(earlier.size() + 2 <= conversation.size(), "the earlier conversation is too short");
+            const auto next = conversation.begin() + std::ptrdiff_t(earlier.size());
+            earlier.insert(earlier.end(), next, next + 2);
+            const auto turn = generate(trunk, earlier, 0);
+            QVERIFY2(turn, turn ? "" : turn.error().what.c_str());
+            depth = turn->prompt.count();
+        }
+
+        Figures figures(QStringLiteral("after %1 tokens of another conversation").arg(depth));
+        for (const Question& question : questions_)
+            if (question.depth)
+                ask(*engine_->branch(trunk, -1), earlier, question, figures);
+        figures.print();
+        QVERIFY2(figures.at_least(70), qPrintable(figures.summary()));
+    }
+};
+
+QTEST_GUILESS_MAIN(TestGuide)
+#include "tst_guide.moc"
