@@ -5,10 +5,10 @@
 
 namespace {
 
-QString tr(const char* text)
-{
-    return QCoreApplication::translate("CommandLine", text);
-}
+/// For texts outside a class.
+struct Text {
+    Q_DECLARE_TR_FUNCTIONS(CommandLine)
+};
 
 /// Reads numbers from options; the first one that is not what it should be is the usage error.
 class Numbers
@@ -52,7 +52,7 @@ private:
         if (good)
             value = number;
         else if (m_error.isEmpty())
-            m_error = tr("--%1 cannot be “%2”.").arg(option, m_parser.value(option));
+            m_error = Text::tr("--%1 cannot be “%2”.").arg(option, m_parser.value(option));
     }
 
     const QCommandLineParser& m_parser;
@@ -70,7 +70,7 @@ void readChoice(const QCommandLineParser& parser, const QString& option, const Q
     if (place >= 0)
         value = Value(place);
     else if (error.isEmpty())
-        error = tr("--%1 is one of: %2.").arg(option, names.join(QStringLiteral(", ")));
+        error = Text::tr("--%1 is one of: %2.").arg(option, names.join(QStringLiteral(", ")));
 }
 
 }  // namespace
@@ -80,22 +80,25 @@ CommandLine CommandLine::parse(const QStringList& arguments)
     QCommandLineParser parser;
     // "-ngl" is one option, as llama.cpp's users know it, not three.
     parser.setSingleDashWordOptionMode(QCommandLineParser::ParseAsLongOptions);
-    parser.setApplicationDescription(tr("Talk to a language model on this computer, and see where its memory lives.\n"
-                                        "spillway-cli does the same without a window."));
+    parser.setApplicationDescription(
+        Text::tr("Talk to a language model on this computer, and see where its memory lives.\n"
+                 "spillway-cli does the same without a window."));
     parser.addHelpOption();
     parser.addVersionOption();
-    parser.addPositionalArgument(QStringLiteral("FILE.gguf"), tr("The model to open."), QStringLiteral("[FILE.gguf]"));
+    parser.addPositionalArgument(QStringLiteral("FILE.gguf"), Text::tr("The model to open."),
+                                 QStringLiteral("[FILE.gguf]"));
     parser.addOptions({
-        {{"m", "model"}, tr("The model to open."), "FILE.gguf"},
-        {{"c", "ctx-size"}, tr("Tokens the context holds; 0: the model's own."), "CTX"},
-        {{"n", "n-predict"}, tr("Longest answer in tokens; -1: no limit."), "N"},
-        {{"t", "threads"}, tr("Threads that compute; 0: one per core."), "THREADS"},
-        {{"s", "seed"}, tr("Seed of the random numbers."), "SEED"},
-        {"temp", tr("Temperature; 0: always the likeliest token."), "T"},
-        {{"ctk", "cache-type"}, tr("What the KV cache holds for this run: f16, q8_0 or f32."), "TYPE"},
-        {"theme", tr("system, light or dark, for this run."), "THEME"},
-        {"language", tr("system, en or de, for this run."), "LANGUAGE"},
-        {"profile", tr("Keep settings, conversations and logs in this folder."), "FOLDER"},
+        {{"m", "model"}, Text::tr("The model to open."), "FILE.gguf"},
+        {{"c", "ctx-size"}, Text::tr("Tokens the context holds; 0: the model's own."), "CTX"},
+        {{"n", "n-predict"}, Text::tr("Longest answer in tokens; -1: no limit."), "N"},
+        {{"t", "threads"}, Text::tr("Threads that compute; 0: one per core."), "THREADS"},
+        {{"s", "seed"}, Text::tr("Seed of the random numbers."), "SEED"},
+        {"temp", Text::tr("Temperature; 0: always the likeliest token."), "T"},
+        {{"ctk", "cache-type"}, Text::tr("What the KV cache holds for this run: f16, q8_0 or f32."), "TYPE"},
+        {"theme", Text::tr("system, light or dark, for this run."), "THEME"},
+        {"language", Text::tr("system, en or de, for this run."), "LANGUAGE"},
+        {"measure-start", Text::tr("Print the milliseconds until the window and the model are there.")},
+        {"profile", Text::tr("Keep settings, conversations and logs in this folder."), "FOLDER"},
     });
     parser.process(arguments);
 
@@ -112,15 +115,16 @@ CommandLine CommandLine::parse(const QStringList& arguments)
     readNamed("cache-type", {"f16", "q8_0", "f32"}, line.kvType);
     readNamed("theme", {"system", "light", "dark"}, line.theme);
     readNamed("language", {"system", "en", "de"}, line.language);
+    line.measuresStart = parser.isSet(QStringLiteral("measure-start"));
     line.profile = parser.value(QStringLiteral("profile"));
     if (parser.isSet(QStringLiteral("profile")) && line.profile.isEmpty())
-        line.usageError = tr("--profile needs a folder.");
+        line.usageError = Text::tr("--profile needs a folder.");
 
     QStringList files = parser.positionalArguments();
     if (parser.isSet(QStringLiteral("model")))
         files.prepend(parser.value(QStringLiteral("model")));
     if (files.size() > 1)
-        line.usageError = tr("Spillway opens one model at a time.");
+        line.usageError = Text::tr("Spillway opens one model at a time.");
     else if (!files.isEmpty())
         line.modelFile = files.first();
     return line;

@@ -11,9 +11,10 @@
 
 /// The command line as values.
 struct CommandLine {
-    QString modelFile;        // empty: none was named
-    QString profile;          // the folder of all state; empty: the user's own folders
-    engine::Request options;  // sampling, length
+    QString modelFile;           // empty: none was named
+    QString profile;             // the folder of all state; empty: the user's own folders
+    bool measuresStart = false;  // prints how long the start took
+    engine::Request options;     // sampling, length
 
     // Settings of this run; empty: as the user has set them.
     std::optional<int> contextTokens;

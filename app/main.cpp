@@ -3,11 +3,26 @@
 #include "app/log.h"
 #include "app/profile_folders.h"
 #include "app/program.h"
+#include "app/single_instance.h"
 #include "engine/engine.h"
 
 #include <QApplication>
+#include <QMessageBox>
 
 #include <cstdio>
+
+namespace {
+
+int sayHung()
+{
+    const QString sentence = QCoreApplication::translate(
+        "main", "Spillway is running already and does not answer. End it, or wait until it does.");
+    std::fprintf(stderr, "spillway: %s\n", qPrintable(sentence));
+    QMessageBox::warning(nullptr, QApplication::applicationDisplayName(), sentence);
+    return 1;
+}
+
+}  // namespace
 
 int main(int argc, char* argv[])
 {
@@ -24,8 +39,21 @@ int main(int argc, char* argv[])
         return 2;
     }
     const ProfileFolders folders = ProfileFolders::of(commandLine.profile);
-    startLog(folders.state);
+    const auto logFeed = startLog(folders.state);
+
+    SingleInstance instance(folders);
+    switch (instance.claim(commandLine.modelFile)) {
+    case SingleInstance::Outcome::First:
+        break;
+    case SingleInstance::Outcome::HandedOver:
+        return 0;
+    case SingleInstance::Outcome::Hung:
+        return sayHung();
+    }
+
     Program::prepare();
-    Program program(commandLine, folders, engine::make_engine, engine::inspect_model);
+    Program program(commandLine, folders, logFeed, engine::make_engine, engine::inspect_model);
+    QObject::connect(&instance, &SingleInstance::startedAgain, &application,
+                     [&program](const QString& file) { program.onStartedAgain(file); });
     return program.open() ? QApplication::exec() : 1;
 }

@@ -1,27 +1,87 @@
 #include "app/program.h"
 
+#include "app/log.h"
+#include "app/process_age.h"
+
 #include <QFontDatabase>
 #include <QGuiApplication>
 #include <QIcon>
 #include <QQuickStyle>
+#include <QQuickWindow>
+#include <QUrl>
 
-Program::Program(const CommandLine& commandLine, const ProfileFolders& folders, const EngineFactory& makeEngine,
-                 const ModelInspector& inspect)
-    : m_modelFile(commandLine.modelFile)
-    , m_folders(folders)
+#include <spdlog/spdlog.h>
+
+#include <cstdio>
+#include <utility>
+
+Program::Program(const CommandLine& commandLine, const ProfileFolders& folders, std::shared_ptr<LogFeed> logFeed,
+                 const EngineFactory& makeEngine, const ModelInspector& inspect)
+    : m_namedModel(commandLine.modelFile)
+    , m_measuresStart(commandLine.measuresStart)
+    , m_guide(guideModel())
     , m_settings(folders.config + QStringLiteral("/spillway.ini"))
+    , m_program(folders, m_guide)
+    , m_log(std::move(logFeed))
+    , m_shownLog(m_log)
+    , m_loadMarker(folders.state)
+    , m_store(folders.data)
     , m_engine(makeEngine)
     , m_chat(m_engine, commandLine.options)
     , m_models(m_engine, inspect, {})
 {
     overrideSettings(commandLine);
+    connectSettings();
+    connectModels();
+    QObject::connect(&m_store, &ConversationStore::failed, &m_program, &ProgramController::say);
+    m_program.say(m_store.notice());
+}
+
+void Program::connectSettings()
+{
     applyLoadSettings();
     for (Setting* setting : {m_settings.contextTokens(), m_settings.threads(), m_settings.kvType()})
         QObject::connect(setting, &Setting::changed, &m_models, [this] { applyLoadSettings(); });
+
+    m_program.say(m_settings.trouble());
+    QObject::connect(&m_settings, &SettingsController::troubleChanged, &m_program,
+                     [this] { m_program.say(m_settings.trouble()); });
+
+    const auto applyLogLevel = [this] { setLogLevel(m_settings.logLevel()->value()); };
+    applyLogLevel();
+    QObject::connect(m_settings.logLevel(), &Setting::changed, &m_log, applyLogLevel);
+
+    Setting* const language = m_settings.language();
+    const auto applyLanguage = [this, language] { m_translation.use(language->names()[language->value()]); };
+    QObject::connect(&m_translation, &Translation::changed, &m_qml, [this](const QString& locale) {
+        m_qml.setUiLanguage(locale);
+        m_qml.retranslate();
+    });
+    applyLanguage();
+    QObject::connect(language, &Setting::changed, &m_translation, applyLanguage);
+}
+
+void Program::connectModels()
+{
     QObject::connect(&m_models, &ModelController::loadStarted, &m_chat, &ChatController::onLoadStarted);
     QObject::connect(&m_models, &ModelController::modelReady, &m_chat, &ChatController::onModelReady);
     QObject::connect(&m_models, &ModelController::modelGone, &m_chat, &ChatController::onModelGone);
     QObject::connect(&m_chat, &ChatController::modelLost, &m_models, &ModelController::onModelLost);
+
+    QObject::connect(&m_models, &ModelController::loadStarted, &m_program,
+                     [this] { m_loadMarker.begin(m_models.path()); });
+    QObject::connect(&m_models, &ModelController::modelGone, &m_program, [this] { m_loadMarker.end(); });
+    QObject::connect(&m_models, &ModelController::modelReady, &m_program, [this] {
+        m_loadMarker.end();
+        m_settings.setLastModel(m_models.path() == m_guide ? QString() : m_models.path());
+        spdlog::info("loaded {}", m_models.path().toStdString());
+    });
+    QObject::connect(&m_models, &ModelController::errorChanged, &m_program, [this] {
+        if (!m_models.error().isEmpty())
+            spdlog::warn("models: {}", m_models.error().toStdString());
+    });
+    QObject::connect(&m_program, &ProgramController::guideRequested, &m_models,
+                     [this](const QString& file) { m_models.openAndLoad(file); });
 }
 
 void Program::overrideSettings(const CommandLine& commandLine)
@@ -60,16 +120,62 @@ void Program::prepare()
 
 bool Program::open()
 {
+    spdlog::info("Spillway {} on Qt {}", SPILLWAY_VERSION, qVersion());
     m_qml.addImportPath(QStringLiteral("qrc:/qt/qml"));  // there by itself from Qt 6.5 on
     m_qml.setInitialProperties({
         {QStringLiteral("chat"), QVariant::fromValue(&m_chat)},
         {QStringLiteral("models"), QVariant::fromValue(&m_models)},
         {QStringLiteral("settings"), QVariant::fromValue(&m_settings)},
+        {QStringLiteral("program"), QVariant::fromValue(&m_program)},
+        {QStringLiteral("log"), QVariant::fromValue(&m_shownLog)},
     });
     m_qml.load(QUrl(QStringLiteral("qrc:/qt/qml/Spillway/Ui/Main.qml")));
     if (m_qml.rootObjects().isEmpty())
         return false;
-    if (!m_modelFile.isEmpty())
-        m_models.openAndLoad(m_modelFile);
+    measureStart();
+    openFirstModel();
     return true;
+}
+
+void Program::openFirstModel()
+{
+    const auto wish = SettingsController::StartWith(m_settings.startWith()->value());
+    const StartModel start = StartModel::choose({.named = m_namedModel,
+                                                 .last = m_settings.lastModel(),
+                                                 .diedOf = m_loadMarker.diedOf(),
+                                                 .guide = m_guide,
+                                                 .wish = wish});
+    if (!m_loadMarker.diedOf().isEmpty())
+        m_settings.setLastModel({});  // nor at the start after this one
+    m_program.say(start.sentence);
+    if (!start.file.isEmpty())
+        m_models.openAndLoad(start.file);
+}
+
+void Program::measureStart()
+{
+    auto* const window = qobject_cast<QQuickWindow*>(m_qml.rootObjects().constFirst());
+    if (!window)
+        return;
+    const auto note = [this](const char* what) {
+        const auto age = processAge();
+        if (!age)
+            return;
+        spdlog::info("{} {} ms after the start of the process", what, age->count());
+        if (m_measuresStart) {
+            std::printf("%s %lld\n", what, static_cast<long long>(age->count()));
+            std::fflush(stdout);
+        }
+    };
+    QObject::connect(
+        window, &QQuickWindow::frameSwapped, &m_program, [note] { note("window"); }, Qt::SingleShotConnection);
+    QObject::connect(
+        &m_models, &ModelController::modelReady, &m_program, [note] { note("model"); }, Qt::SingleShotConnection);
+}
+
+void Program::onStartedAgain(const QString& file)
+{
+    Q_EMIT m_program.raiseRequested();
+    if (!file.isEmpty())
+        m_models.open(QUrl::fromLocalFile(file));
 }

@@ -4,19 +4,27 @@
 #include "app/command_line.h"
 #include "app/controllers/chat_controller.h"
 #include "app/controllers/model_controller.h"
+#include "app/controllers/program_controller.h"
 #include "app/controllers/settings_controller.h"
+#include "app/log_feed.h"
+#include "app/models/log_model.h"
 #include "app/profile_folders.h"
+#include "app/start_model.h"
+#include "app/store/conversation_store.h"
+#include "app/translation.h"
 #include "app/worker/engine_thread.h"
 
 #include <QQmlApplicationEngine>
+
+#include <memory>
 
 /// Makes the engine's thread, the controllers and the window, and connects them; takes them down in the opposite order.
 /// One per process, on the UI thread, owned by main().
 class Program
 {
 public:
-    Program(const CommandLine& commandLine, const ProfileFolders& folders, const EngineFactory& makeEngine,
-            const ModelInspector& inspect);
+    Program(const CommandLine& commandLine, const ProfileFolders& folders, std::shared_ptr<LogFeed> logFeed,
+            const EngineFactory& makeEngine, const ModelInspector& inspect);
 
     /// What the whole process needs before its first window: style, fonts, names.
     static void prepare();
@@ -24,17 +32,31 @@ public:
     /// False when the window could not be made; the log says why.
     bool open();
 
-    ModelController& models() { return m_models; }
+    /// Somebody started the program once more, perhaps with a file.
+    void onStartedAgain(const QString& file);
+
+    ChatController& chat() { return m_chat; }
 
 private:
     void overrideSettings(const CommandLine& commandLine);
+    void connectSettings();
+    void connectModels();
     void applyLoadSettings();
+    void openFirstModel();
+    void measureStart();
 
-    QString m_modelFile;
-    ProfileFolders m_folders;
+    QString m_namedModel;  // on the command line
+    bool m_measuresStart;
+    QString m_guide;
     SettingsController m_settings;
+    ProgramController m_program;
+    LogModel m_log;
+    ShownLog m_shownLog;
+    LoadMarker m_loadMarker;
+    ConversationStore m_store;
     EngineThread m_engine;
     ChatController m_chat;
     ModelController m_models;
+    Translation m_translation;
     QQmlApplicationEngine m_qml;
 };

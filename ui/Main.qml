@@ -10,6 +10,8 @@ ApplicationWindow {
     required property ChatController chat
     required property ModelController models
     required property SettingsController settings
+    required property ProgramController program
+    required property ShownLog log
 
     minimumWidth: 640
     minimumHeight: 480
@@ -63,11 +65,24 @@ ApplicationWindow {
         settings.windowHeight.value = height;
     }
 
+    // Somebody started the program once more: here it is.
+    Connections {
+        target: root.program
+
+        function onRaiseRequested() {
+            root.show();
+            root.raise();
+            root.requestActivate();
+        }
+    }
+
     Shell {
         anchors.fill: parent
         chat: root.chat
         models: root.models
         settings: root.settings
+        program: root.program
+        log: root.log
         focus: true
     }
 }

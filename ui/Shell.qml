@@ -2,9 +2,12 @@
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App
+import Spillway.Ui.About
 import Spillway.Ui.Chat
 import Spillway.Ui.Components
+import Spillway.Ui.Log
 import Spillway.Ui.Models
+import Spillway.Ui.Settings
 import Spillway.Ui.Shortcuts
 import Spillway.Ui.Theme
 
@@ -14,6 +17,8 @@ FocusScope {
     required property ChatController chat
     required property ModelController models
     required property SettingsController settings
+    required property ProgramController program
+    required property ShownLog log
 
     property int page: PageName.Conversation
     readonly property bool narrow: width < Theme.px(860)
@@ -88,6 +93,7 @@ FocusScope {
         table: shortcutTable
     }
     WindowShortcuts {
+        objectName: "windowShortcuts"
         table: shortcutTable
         escapes: !sheet.visible && (root.sidebarOver || root.page !== PageName.Conversation || root.chat.busy)
         onTriggered: action => root.perform(action)
@@ -114,10 +120,19 @@ FocusScope {
             Layout.fillWidth: true
             Layout.fillHeight: true
 
+            NoticeColumn {
+                id: notices
+
+                objectName: "notices"
+                anchors.left: pages.left
+                anchors.right: pages.right
+                program: root.program
+            }
             StackLayout {
                 id: pages
 
                 anchors.fill: parent
+                anchors.topMargin: notices.height
                 anchors.leftMargin: root.sidebarShown && !root.narrow ? side.width : 0
                 currentIndex: root.page
 
@@ -128,7 +143,9 @@ FocusScope {
                     focus: true
                     chat: root.chat
                     models: root.models
+                    hasGuide: root.program.hasGuide
                     onOpenRequested: root.openModel()
+                    onGuideRequested: root.program.openGuide()
                     onNewRequested: root.startOver()
                 }
                 PageLoader {
@@ -140,22 +157,28 @@ FocusScope {
                 }
                 PageLoader {
                     shown: root.page === PageName.Settings
-                    sourceComponent: Page {
-                        title: qsTr("Settings")
+                    sourceComponent: SettingsPage {
+                        objectName: "settingsPage"
+                        settings: root.settings
+                        models: root.models
+                        program: root.program
                         onBackRequested: root.show(PageName.Conversation)
                     }
                 }
                 PageLoader {
                     shown: root.page === PageName.Log
-                    sourceComponent: Page {
-                        title: qsTr("Log")
+                    sourceComponent: LogPage {
+                        objectName: "logPage"
+                        log: root.log
+                        program: root.program
                         onBackRequested: root.show(PageName.Conversation)
                     }
                 }
                 PageLoader {
                     shown: root.page === PageName.About
-                    sourceComponent: Page {
-                        title: qsTr("About")
+                    sourceComponent: AboutPage {
+                        objectName: "aboutPage"
+                        program: root.program
                         onBackRequested: root.show(PageName.Conversation)
                     }
                 }

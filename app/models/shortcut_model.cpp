@@ -18,40 +18,36 @@ struct Row {
     Owner owner = Owner::Window;
 };
 
-#define TEXT(text) QT_TRANSLATE_NOOP("ShortcutModel", text)
-
-const char* const kConversations = TEXT("Conversations");
-const char* const kWriting = TEXT("Writing");
-const char* const kAnswers = TEXT("Answers");
-const char* const kProgram = TEXT("Program");
+const char* const kConversations = QT_TRANSLATE_NOOP("ShortcutModel", "Conversations");
+const char* const kWriting = QT_TRANSLATE_NOOP("ShortcutModel", "Writing");
+const char* const kAnswers = QT_TRANSLATE_NOOP("ShortcutModel", "Answers");
+const char* const kProgram = QT_TRANSLATE_NOOP("ShortcutModel", "Program");
 
 const Row kRows[] = {
-    {"newConversation", "Ctrl+N Ctrl+Shift+O", TEXT("New conversation"), kConversations},
-    {"search", "Ctrl+K", TEXT("Search conversations"), kConversations},
-    {"rename", "F2", TEXT("Rename the conversation"), kConversations},
-    {"remove", "Del", TEXT("Delete the conversation (can be undone)"), kConversations},
-    {"toggleSidebar", "Ctrl+B", TEXT("Show or hide the conversations"), kConversations},
-    {"", "Return", TEXT("Send the message"), kWriting, Owner::Control},
-    {"", "Shift+Return", TEXT("New line"), kWriting, Owner::Control},
-    {"", "Up", TEXT("In an empty message: edit the last one"), kWriting, Owner::Control},
-    {"focusInput", "Shift+Esc", TEXT("To the message field"), kWriting},
-    {"escape", "Esc", TEXT("Stop the answer; leave a page"), kAnswers},
-    {"regenerate", "Ctrl+R", TEXT("Answer again"), kAnswers},
-    {"previousVersion", "Alt+Left", TEXT("Previous version of the answer"), kAnswers},
-    {"nextVersion", "Alt+Right", TEXT("Next version of the answer"), kAnswers},
-    {"copyAnswer", "Ctrl+Shift+C", TEXT("Copy the last answer"), kAnswers},
-    {"copyCode", "Ctrl+Shift+;", TEXT("Copy the last code block"), kAnswers},
-    {"openModel", "Ctrl+O", TEXT("Open a model file"), kProgram},
-    {"showModels", "Ctrl+L", TEXT("Models"), kProgram},
-    {"showSettings", "Ctrl+,", TEXT("Settings"), kProgram},
-    {"larger", "Ctrl++ Ctrl+=", TEXT("Larger"), kProgram},
-    {"smaller", "Ctrl+-", TEXT("Smaller"), kProgram},
-    {"usualSize", "Ctrl+0", TEXT("Usual size"), kProgram},
-    {"showShortcuts", "F1 Ctrl+/", TEXT("This list"), kProgram},
-    {"quit", "Ctrl+Q", TEXT("Quit"), kProgram},
+    {"newConversation", "Ctrl+N Ctrl+Shift+O", QT_TRANSLATE_NOOP("ShortcutModel", "New conversation"), kConversations},
+    {"search", "Ctrl+K", QT_TRANSLATE_NOOP("ShortcutModel", "Search conversations"), kConversations},
+    {"rename", "F2", QT_TRANSLATE_NOOP("ShortcutModel", "Rename the conversation"), kConversations},
+    {"remove", "Del", QT_TRANSLATE_NOOP("ShortcutModel", "Delete the conversation (can be undone)"), kConversations},
+    {"toggleSidebar", "Ctrl+B", QT_TRANSLATE_NOOP("ShortcutModel", "Show or hide the conversations"), kConversations},
+    {"", "Return", QT_TRANSLATE_NOOP("ShortcutModel", "Send the message"), kWriting, Owner::Control},
+    {"", "Shift+Return", QT_TRANSLATE_NOOP("ShortcutModel", "New line"), kWriting, Owner::Control},
+    {"", "Up", QT_TRANSLATE_NOOP("ShortcutModel", "In an empty message: edit the last one"), kWriting, Owner::Control},
+    {"focusInput", "Shift+Esc", QT_TRANSLATE_NOOP("ShortcutModel", "To the message field"), kWriting},
+    {"escape", "Esc", QT_TRANSLATE_NOOP("ShortcutModel", "Stop the answer; leave a page"), kAnswers},
+    {"regenerate", "Ctrl+R", QT_TRANSLATE_NOOP("ShortcutModel", "Answer again"), kAnswers},
+    {"previousVersion", "Alt+Left", QT_TRANSLATE_NOOP("ShortcutModel", "Previous version of the answer"), kAnswers},
+    {"nextVersion", "Alt+Right", QT_TRANSLATE_NOOP("ShortcutModel", "Next version of the answer"), kAnswers},
+    {"copyAnswer", "Ctrl+Shift+C", QT_TRANSLATE_NOOP("ShortcutModel", "Copy the last answer"), kAnswers},
+    {"copyCode", "Ctrl+Shift+;", QT_TRANSLATE_NOOP("ShortcutModel", "Copy the last code block"), kAnswers},
+    {"openModel", "Ctrl+O", QT_TRANSLATE_NOOP("ShortcutModel", "Open a model file"), kProgram},
+    {"showModels", "Ctrl+L", QT_TRANSLATE_NOOP("ShortcutModel", "Models"), kProgram},
+    {"showSettings", "Ctrl+,", QT_TRANSLATE_NOOP("ShortcutModel", "Settings"), kProgram},
+    {"larger", "Ctrl++ Ctrl+=", QT_TRANSLATE_NOOP("ShortcutModel", "Larger"), kProgram},
+    {"smaller", "Ctrl+-", QT_TRANSLATE_NOOP("ShortcutModel", "Smaller"), kProgram},
+    {"usualSize", "Ctrl+0", QT_TRANSLATE_NOOP("ShortcutModel", "Usual size"), kProgram},
+    {"showShortcuts", "F1 Ctrl+/", QT_TRANSLATE_NOOP("ShortcutModel", "This list"), kProgram},
+    {"quit", "Ctrl+Q", QT_TRANSLATE_NOOP("ShortcutModel", "Quit"), kProgram},
 };
-
-#undef TEXT
 
 QString translated(const char* text)
 {

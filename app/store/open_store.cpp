@@ -26,10 +26,10 @@ struct Finding {
     QString why = {};
 };
 
-QString tr(const char* text)
-{
-    return QCoreApplication::translate("ConversationStore", text);
-}
+/// For texts outside a class.
+struct Text {
+    Q_DECLARE_TR_FUNCTIONS(ConversationStore)
+};
 
 QString checkMark(const QString& file)
 {
@@ -135,7 +135,7 @@ OpenedStore inMemory(const QString& sentence)
 
 OpenedStore unavailable(const QString& why)
 {
-    return inMemory(tr("Conversations cannot be kept and will be gone when the program ends: %1.").arg(why));
+    return inMemory(Text::tr("Conversations cannot be kept and will be gone when the program ends: %1.").arg(why));
 }
 
 OpenedStore startAnew(const QString& file, const QString& attachments, State state)
@@ -143,26 +143,27 @@ OpenedStore startAnew(const QString& file, const QString& attachments, State sta
     const bool damaged = state == State::Damaged;
     const QString aside = setAside(file, damaged ? QStringLiteral("damaged") : QStringLiteral("foreign"));
     if (aside.isEmpty())
-        return unavailable(tr("the damaged database could not be set aside"));
+        return unavailable(Text::tr("the damaged database could not be set aside"));
     if (const QString why = makeOrMigrate(file, 0); !why.isEmpty())
         return unavailable(why);
     const QString name = QFileInfo(aside).fileName();
     if (!damaged)
-        return {file, false, tr("The file of conversations was another program's and was renamed to %1.").arg(name)};
+        return {file, false,
+                Text::tr("The file of conversations was another program's and was renamed to %1.").arg(name)};
     const int rescued = rescue(aside, file, attachments);
     return {file, false,
             rescued > 0
-                ? tr("The database of conversations was damaged: %1 of them could be read again, and the damaged "
-                     "file was renamed to %2.")
+                ? Text::tr("The database of conversations was damaged: %1 of them could be read again, and the damaged "
+                           "file was renamed to %2.")
                       .arg(rescued)
                       .arg(name)
-                : tr("The database of conversations was damaged and was renamed to %1.").arg(name)};
+                : Text::tr("The database of conversations was damaged and was renamed to %1.").arg(name)};
 }
 
 OpenedStore migrated(const QString& file, int version, const QString& attachments)
 {
     if (!backUp(file, version))
-        return unavailable(tr("there is no room for a backup before the database is brought up to date"));
+        return unavailable(Text::tr("there is no room for a backup before the database is brought up to date"));
     if (const QString why = makeOrMigrate(file, version); !why.isEmpty())
         return unavailable(why);
     if (!schema::isComplete(Database(file, Database::Access::Read)))
@@ -176,7 +177,7 @@ OpenedStore openStore(const QString& folder, const QString& attachments)
 {
     const QString file = folder + QLatin1String("/spillway.sqlite");
     if (!QDir().mkpath(folder))
-        return unavailable(tr("the folder %1 cannot be made").arg(folder));
+        return unavailable(Text::tr("the folder %1 cannot be made").arg(folder));
     const Finding found = look(file, hasReasonToCheck(file));
     switch (found.state) {
     case State::Good:
@@ -189,8 +190,9 @@ OpenedStore openStore(const QString& folder, const QString& attachments)
     case State::Older:
         return migrated(file, found.version, attachments);
     case State::Newer:
-        return inMemory(tr("The conversations were kept by a newer version of Spillway; they are left as they are, and "
-                           "new ones will be gone when the program ends."));
+        return inMemory(
+            Text::tr("The conversations were kept by a newer version of Spillway; they are left as they are, and "
+                     "new ones will be gone when the program ends."));
     case State::Damaged:
     case State::Foreign:
         QFile::remove(checkMark(file));

@@ -63,13 +63,13 @@ int main(int argc, char* argv[])
     QApplication::setApplicationName(QStringLiteral("spillway-offline"));
     const CommandLine commandLine = CommandLine::parse(QApplication::arguments());
     const ProfileFolders folders = ProfileFolders::of(commandLine.profile);
-    startLog(folders.state);
+    const auto logFeed = startLog(folders.state);
     Program::prepare();
 
     auto script = std::make_shared<FakeScript>();
     apply(qEnvironmentVariable("SPILLWAY_FAKE").split(','), *script);
     Program program(
-        commandLine, folders, [script] { return std::make_unique<FakeEngine>(script); },
+        commandLine, folders, logFeed, [script] { return std::make_unique<FakeEngine>(script); },
         [script](const std::filesystem::path& path) { return inspect_fake(*script, path); });
     return program.open() ? QApplication::exec() : 1;
 }

@@ -71,6 +71,8 @@ TestCase {
             chat: Bench.chat
             models: Bench.models
             settings: Bench.settings
+            program: Bench.program
+            log: Bench.log
         }
     }
 }

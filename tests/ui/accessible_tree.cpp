@@ -14,6 +14,7 @@ bool isControl(QAccessible::Role role)
     case QAccessible::CheckBox:
     case QAccessible::ComboBox:
     case QAccessible::Slider:
+    case QAccessible::SpinBox:
     case QAccessible::List:
         return true;
     default:
@@ -47,5 +48,30 @@ QStringList accessibleControls(QQuickItem* root, Naming naming)
     for (QQuickItem* child : root->childItems())
         if (child->isVisible())
             found += accessibleControls(child, naming);
+    return found;
+}
+
+QList<QQuickItem*> tabStops(QQuickItem* root)
+{
+    QList<QQuickItem*> found;
+    if (!root->isVisible() || !root->isEnabled())
+        return found;
+    if (root->activeFocusOnTab() && root->width() > 0 && root->height() > 0)
+        found += root;
+    for (QQuickItem* child : root->childItems())
+        found += tabStops(child);
+    return found;
+}
+
+QStringList unspokenStops(QQuickItem* root)
+{
+    QStringList found;
+    for (QQuickItem* item : tabStops(root)) {
+        QAccessibleInterface* const interface = QAccessible::queryAccessibleInterface(item);
+        const bool spoken = interface && interface->role() != QAccessible::NoRole &&
+                            interface->role() != QAccessible::Client && !interface->text(QAccessible::Name).isEmpty();
+        if (!spoken)
+            found += QStringLiteral("%1 “%2”").arg(QLatin1String(item->metaObject()->className()), item->objectName());
+    }
     return found;
 }

@@ -5,6 +5,8 @@
 #include <QClipboard>
 #include <QGuiApplication>
 #include <QQuickWindow>
+#include <QSet>
+#include <QTest>
 
 namespace {
 
@@ -59,6 +61,11 @@ void Bench::reset(const QVariantMap& changes)
     m_script = std::make_shared<FakeScript>();
     script(changes);
     m_settings = std::make_unique<SettingsController>();
+    m_program = std::make_unique<ProgramController>(ProfileFolders::of(QStringLiteral("/nowhere")),
+                                                    QStringLiteral("/models/guide.gguf"));
+    m_feed = std::make_shared<LogFeed>();
+    m_log = std::make_unique<LogModel>(m_feed);
+    m_shownLog = std::make_unique<ShownLog>(*m_log);
     m_thread = std::make_unique<EngineThread>([this] { return std::make_unique<FakeEngine>(m_script); });
     m_chat = std::make_unique<ChatController>(*m_thread, engine::Request());
     m_models = std::make_unique<ModelController>(
@@ -68,6 +75,8 @@ void Bench::reset(const QVariantMap& changes)
     connect(m_models.get(), &ModelController::modelReady, m_chat.get(), &ChatController::onModelReady);
     connect(m_models.get(), &ModelController::modelGone, m_chat.get(), &ChatController::onModelGone);
     connect(m_chat.get(), &ChatController::modelLost, m_models.get(), &ModelController::onModelLost);
+    connect(m_program.get(), &ProgramController::guideRequested, m_models.get(),
+            [this](const QString& file) { m_models->openAndLoad(file); });
     Q_EMIT changed();
 }
 
@@ -76,7 +85,26 @@ void Bench::clear()
     m_models.reset();
     m_chat.reset();
     m_thread.reset();
+    m_shownLog.reset();
+    m_log.reset();
+    m_program.reset();
     m_settings.reset();
+}
+
+void Bench::followSettings()
+{
+    const auto apply = [this] {
+        engine::LoadRequest request;
+        request.context_tokens = m_settings->contextTokens()->value();
+        m_models->setDefaults(request);
+    };
+    apply();
+    connect(m_settings->contextTokens(), &Setting::changed, m_models.get(), apply);
+}
+
+void Bench::logLine(int level, const QString& text)
+{
+    m_feed->add({0, level, text});
 }
 
 void Bench::script(const QVariantMap& changes)
@@ -116,6 +144,31 @@ QStringList Bench::controls(QQuickItem* root) const
 QStringList Bench::namelessControls(QQuickItem* root) const
 {
     return accessibleControls(root, Naming::Nameless);
+}
+
+QStringList Bench::unspokenStops(QQuickItem* root) const
+{
+    return ::unspokenStops(root);
+}
+
+QStringList Bench::unreachable(QQuickItem* root) const
+{
+    const QList<QQuickItem*> wanted = tabStops(root);
+    QSet<const QQuickItem*> seen;
+    QQuickItem* const start = root->window()->activeFocusItem();
+    for (qsizetype i = 0; i < 3 * wanted.size() + 10; ++i) {
+        QTest::keyClick(root->window(), Qt::Key_Tab);
+        // A control may hand the keyboard on to a part of it.
+        for (const QQuickItem* item = root->window()->activeFocusItem(); item; item = item->parentItem())
+            seen.insert(item);
+    }
+    if (start)
+        start->forceActiveFocus();
+    QStringList missed;
+    for (const QQuickItem* item : wanted)
+        if (!seen.contains(item))
+            missed += QStringLiteral("%1 “%2”").arg(QLatin1String(item->metaObject()->className()), item->objectName());
+    return missed;
 }
 
 QString Bench::focusName(QQuickItem* root) const

@@ -3,7 +3,9 @@
 
 #include "app/controllers/chat_controller.h"
 #include "app/controllers/model_controller.h"
+#include "app/controllers/program_controller.h"
 #include "app/controllers/settings_controller.h"
+#include "app/models/log_model.h"
 #include "app/worker/engine_thread.h"
 #include "tests/support/fake_engine.h"
 
@@ -21,6 +23,8 @@ class Bench : public QObject
     Q_PROPERTY(ChatController* chat READ chat NOTIFY changed)
     Q_PROPERTY(ModelController* models READ models NOTIFY changed)
     Q_PROPERTY(SettingsController* settings READ settings NOTIFY changed)
+    Q_PROPERTY(ProgramController* program READ program NOTIFY changed)
+    Q_PROPERTY(ShownLog* log READ log NOTIFY changed)
 
 public:
     Bench();
@@ -29,6 +33,8 @@ public:
     ChatController* chat() const { return m_chat.get(); }
     ModelController* models() const { return m_models.get(); }
     SettingsController* settings() const { return m_settings.get(); }
+    ProgramController* program() const { return m_program.get(); }
+    ShownLog* log() const { return m_shownLog.get(); }
 
     /// New controllers. Keys: tokens, tokenMs, prefillMs, loadMs, context, error, errorAfter, loadError, warning,
     /// template, runnable, text.
@@ -41,11 +47,23 @@ public:
     Q_INVOKABLE int requestCount() const;
     Q_INVOKABLE QString lastPrompt() const;
 
+    /// Lets the settings of loading reach the models, as the program does.
+    Q_INVOKABLE void followSettings();
+    Q_INVOKABLE void overrideThreads(int threads) { m_settings->threads()->override(threads); }
+    /// Has the program say a sentence.
+    Q_INVOKABLE void say(const QString& sentence) { m_program->say(sentence); }
+    /// Puts a line into the log.
+    Q_INVOKABLE void logLine(int level, const QString& text);
+
     Q_INVOKABLE QString clipboard() const;
     /// "Button: Send", one for each control a screen reader finds; hidden ones are not among them.
     Q_INVOKABLE QStringList controls(QQuickItem* root) const;
     /// Those that have no name.
     Q_INVOKABLE QStringList namelessControls(QQuickItem* root) const;
+    /// Those that Tab stops at and that have no name or role.
+    Q_INVOKABLE QStringList unspokenStops(QQuickItem* root) const;
+    /// Those that Tab never comes to, from where the keyboard is; it is back there afterwards.
+    Q_INVOKABLE QStringList unreachable(QQuickItem* root) const;
     /// The item that has the keyboard, by its object name; its parent's where it has none.
     Q_INVOKABLE QString focusName(QQuickItem* root) const;
 
@@ -55,6 +73,10 @@ Q_SIGNALS:
 private:
     std::shared_ptr<FakeScript> m_script;
     std::unique_ptr<SettingsController> m_settings;
+    std::unique_ptr<ProgramController> m_program;
+    std::shared_ptr<LogFeed> m_feed;
+    std::unique_ptr<LogModel> m_log;
+    std::unique_ptr<ShownLog> m_shownLog;
     std::unique_ptr<EngineThread> m_thread;
     std::unique_ptr<ChatController> m_chat;
     std::unique_ptr<ModelController> m_models;

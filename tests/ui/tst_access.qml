@@ -29,7 +29,7 @@ Item {
             const controls = Bench.controls(shell).join("\n");
             for (const name of ["Button: Open a model", "EditableText: Message", "Button: Send"])
                 verify(controls.indexOf(name) >= 0, name + " is not among\n" + controls);
-            compare(tabStops(), "composerField navAbout navLog navModels navSettings openModel sidebarButton themeButton");
+            compare(tabStops(), "composerField navAbout navLog navModels navSettings openGuide openModel sidebarButton themeButton");
         }
 
         function test_conversation() {

@@ -13,7 +13,10 @@ FocusScope {
     required property ChatController chat
     required property ModelController models
 
+    property bool hasGuide: false
+
     signal openRequested
+    signal guideRequested
     signal newRequested
 
     readonly property bool opening: models.phase !== ModelController.Idle
@@ -65,7 +68,9 @@ FocusScope {
                 anchors.centerIn: parent
                 width: root.columnWidth
                 visible: root.blank && !root.opening && !root.models.current.known
+                hasGuide: root.hasGuide
                 onOpenRequested: root.openRequested()
+                onGuideRequested: root.guideRequested()
             }
             ReadyState {
                 objectName: "readyState"

@@ -7,7 +7,10 @@ import Spillway.Ui.Theme
 ColumnLayout {
     id: root
 
+    property bool hasGuide: false
+
     signal openRequested
+    signal guideRequested
 
     function takeFocus() {
         openButton.forceActiveFocus(Qt.OtherFocusReason);
@@ -58,6 +61,14 @@ ColumnLayout {
         text: qsTr("Open a model")
         icon.source: "qrc:/icons/open.svg"
         onClicked: root.openRequested()
+        Keys.onReturnPressed: clicked()
+    }
+    ActionButton {
+        objectName: "openGuide"
+        Layout.alignment: Qt.AlignHCenter
+        visible: root.hasGuide
+        text: qsTr("Open the guide, which is small and built in")
+        onClicked: root.guideRequested()
         Keys.onReturnPressed: clicked()
     }
     Text {

@@ -7,6 +7,8 @@ QtObject {
     id: root
 
     readonly property string unknown: "–"
+    // Follows the language that the user chooses while the program runs.
+    readonly property var locale: Qt.uiLanguage ? Qt.locale(Qt.uiLanguage) : Qt.locale()
 
     // One more part of a line of facts.
     function also(parts: string, part: string): string {
@@ -14,7 +16,7 @@ QtObject {
     }
 
     function number(value: real, decimals: int): string {
-        return Number(value).toLocaleString(Qt.locale(), "f", decimals);
+        return Number(value).toLocaleString(root.locale, "f", decimals);
     }
 
     function count(value: real): string {
@@ -61,7 +63,7 @@ QtObject {
             return number(value, 0);
         const decimals = value >= 9.995 ? 1 : 2;
         const text = number(value, decimals);
-        const point = Qt.locale().decimalPoint;
+        const point = root.locale.decimalPoint;
         return text.indexOf(point) < 0 ? text : text.replace(/0+$/, "").replace(new RegExp("\\" + point + "$"), "");
     }
 }

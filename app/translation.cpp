@@ -1,0 +1,34 @@
+#include "app/translation.h"
+
+#include <QCoreApplication>
+#include <QLibraryInfo>
+#include <QLocale>
+
+Translation::Translation(QObject* parent)
+    : QObject(parent)
+{
+}
+
+Translation::~Translation()
+{
+    QCoreApplication::removeTranslator(&m_program);
+    QCoreApplication::removeTranslator(&m_qt);
+}
+
+void Translation::use(const QString& language)
+{
+    const QLocale locale = language == QLatin1String("system") ? QLocale::system() : QLocale(language);
+    QCoreApplication::removeTranslator(&m_program);
+    QCoreApplication::removeTranslator(&m_qt);
+    QLocale::setDefault(locale);
+    // Source texts are English; its file holds the plural forms only.
+    const bool spoken =
+        m_program.load(locale, QStringLiteral("spillway"), QStringLiteral("_"), QStringLiteral(":/i18n"));
+    if (!spoken)
+        (void)m_program.load(QStringLiteral(":/i18n/spillway_en.qm"));
+    QCoreApplication::installTranslator(&m_program);
+    if (spoken && m_qt.load(locale, QStringLiteral("qtbase"), QStringLiteral("_"),
+                            QLibraryInfo::path(QLibraryInfo::TranslationsPath)))
+        QCoreApplication::installTranslator(&m_qt);
+    Q_EMIT changed(locale.bcp47Name());
+}

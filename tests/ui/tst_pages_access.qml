@@ -1,0 +1,83 @@
+// On every page, everything that can be used is named, has a role, and is reached with Tab alone; also at the largest
+// text in the smallest window.
+import QtQuick
+import QtTest
+import Spillway.App
+import Spillway.Tests
+import Spillway.Ui
+import Spillway.Ui.Theme
+
+Item {
+    width: 1180
+    height: 780
+
+    WindowCase {
+        name: "PagesAccess"
+
+        function cleanup() {
+            if (shell)
+                shell.destroy();
+            shell = null;
+            Theme.scale = 1;
+            parent.width = 1180;
+            parent.height = 780;
+            wait(0);
+            Bench.clear();
+        }
+
+        function test_page_data() {
+            const rows = [];
+            for (const page of ["Conversation", "Models", "Settings", "Log", "About"]) {
+                rows.push({ tag: page, page: page, scale: 1 });
+                rows.push({ tag: page + " at 200 %", page: page, scale: 2 });
+            }
+            return rows;
+        }
+
+        function test_page(data) {
+            Theme.scale = data.scale;
+            if (data.scale > 1) {
+                parent.width = 1024;
+                parent.height = 640;
+            }
+            makeWindow();
+            openModel();
+            ask("hello");
+            tryVerify(() => !Bench.chat.busy);
+            Bench.settings.addModelFolder("file:///tmp");
+            Bench.logLine(2, "a line");
+            shell.show(PageName[data.page]);
+            wait(100);
+            compare(Bench.namelessControls(shell).join("\n"), "");
+            compare(Bench.unspokenStops(shell).join("\n"), "");
+            compare(Bench.unreachable(shell).join("\n"), "");
+            Bench.settings.modelFolders.forEach(folder => Bench.settings.removeModelFolder(folder));
+        }
+
+        // What is longer than its room says so with an ellipsis or wraps; it never runs out of the window.
+        function outside(item: Item, list) {
+            if (!item || !item.visible || item.width <= 0)
+                return list;
+            if (item.text !== undefined && item.text !== "" && item.truncated !== undefined) {
+                const left = item.mapToItem(shell, 0, 0).x, right = left + Math.min(item.contentWidth, item.width);
+                if (left < -1 || right > shell.width + 1)
+                    list.push(item.text + " (" + Math.round(left) + " to " + Math.round(right) + ")");
+            }
+            for (let i = 0; i < item.children.length; ++i)
+                outside(item.children[i], list);
+            return list;
+        }
+
+        function test_no_text_leaves_the_window_data() { return test_page_data(); }
+
+        function test_no_text_leaves_the_window(data) {
+            Theme.scale = data.scale;
+            parent.width = data.scale > 1 ? 1024 : 640;
+            parent.height = data.scale > 1 ? 640 : 480;
+            makeWindow();
+            shell.show(PageName[data.page]);
+            wait(100);
+            compare(outside(shell, []).join("\n"), "");
+        }
+    }
+}

@@ -1,0 +1,78 @@
+// The columns and the ways between the pages.
+import QtQuick
+import QtTest
+import Spillway.App
+import Spillway.Tests
+import Spillway.Ui
+
+Item {
+    width: 1180
+    height: 780
+
+    WindowCase {
+        name: "Shell"
+
+        function test_pages() {
+            makeWindow();
+            for (const name of ["Models", "Settings", "Log", "About"]) {
+                click(part("nav" + name));
+                compare(shell.page, PageName[name]);
+                verify(!part("chatPage").visible);
+                keyClick(Qt.Key_Escape);
+                compare(shell.page, PageName.Conversation);
+                verify(part("chatPage").visible);
+            }
+            click(part("navLog"));
+            tryVerify(() => findChild(part("logPage"), "pageBack").activeFocus);
+            keyClick(Qt.Key_Space);
+            compare(shell.page, PageName.Conversation);
+        }
+
+        function test_sidebar_is_kept() {
+            makeWindow();
+            verify(part("sidePanel").visible);
+            const left = part("chatPage").mapToItem(shell, 0, 0).x;
+            compare(left, part("sidePanel").width);
+            keyClick(Qt.Key_B, Qt.ControlModifier);
+            verify(!part("sidePanel").visible);
+            compare(Bench.settings.sidebarShown.value, 0);
+            compare(part("chatPage").mapToItem(shell, 0, 0).x, 0);
+            click(part("sidebarButton"));
+            compare(Bench.settings.sidebarShown.value, 1);
+        }
+
+        function test_narrow_window() {
+            parent.width = 700;
+            makeWindow();
+            verify(!part("sidePanel").visible);
+            compare(part("chatPage").width, 700);
+            keyClick(Qt.Key_B, Qt.ControlModifier);
+            verify(part("sidePanel").visible);
+            compare(part("chatPage").width, 700); // over the page, which stays as it is
+            keyClick(Qt.Key_Escape);
+            verify(!part("sidePanel").visible);
+            keyClick(Qt.Key_B, Qt.ControlModifier);
+            click(part("navSettings"));
+            verify(!part("sidePanel").visible); // chosen: out of the way
+            compare(shell.page, PageName.Settings);
+            parent.width = 1180;
+        }
+
+        function test_notices() {
+            makeWindow();
+            compare(part("notices").height, 0);
+            Bench.say("Something happened.");
+            tryVerify(() => findChild(shell, "programNotice"));
+            compare(part("programNotice").sentence, "Something happened.");
+            verify(part("chatPage").mapToItem(shell, 0, 0).y >= part("notices").mapToItem(shell, 0, part("notices").height).y);
+            click(findChild(part("programNotice"), "noticeDismiss"));
+            tryCompare(part("notices"), "height", 0);
+        }
+
+        function test_guide() {
+            makeWindow();
+            click(part("openGuide"));
+            tryVerify(() => Bench.models.current.name === "guide");
+        }
+    }
+}

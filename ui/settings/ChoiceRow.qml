@@ -1,0 +1,17 @@
+// A setting that is one of several.
+import QtQuick
+import Spillway.Ui.Components
+
+SettingRow {
+    id: root
+
+    required property var choices // their names, in the order of the setting
+
+    ChoiceBox {
+        objectName: "choice"
+        name: root.title
+        model: root.choices
+        currentIndex: root.setting.value
+        onActivated: index => root.setting.value = index
+    }
+}

@@ -1,0 +1,56 @@
+// How models are loaded: applies at the next load, or at once with the button.
+import QtQuick
+import QtQuick.Layouts
+import Spillway.App
+import Spillway.Ui.Components
+import Spillway.Ui.Theme
+
+ColumnLayout {
+    id: root
+
+    required property SettingsController settings
+    required property ModelController models
+
+    readonly property modelFacts open: models.current
+
+    Layout.fillWidth: true
+    spacing: 0
+
+    SectionHeading {
+        Layout.fillWidth: true
+        text: qsTr("Loading a model")
+    }
+    Notice {
+        objectName: "reloadNotice"
+        Layout.fillWidth: true
+        visible: root.models.reloadNeeded
+        kind: Notice.Warning
+        dismissible: false
+        sentence: qsTr("The model that is open was loaded with other choices; these apply at the next load.")
+        actionText: root.models.phase === ModelController.Idle ? qsTr("Reload") : ""
+        onActionRequested: root.models.reload()
+    }
+    NumberRow {
+        objectName: "contextRow"
+        title: qsTr("Context")
+        explanation: qsTr("Tokens that a conversation can hold. More need more memory.")
+        setting: root.settings.contextTokens
+        zeroText: qsTr("The model's own")
+        step: 1024
+        effective: root.open.known ? qsTr("Now: %1 tokens").arg(Format.count(root.open.contextInUse)) : ""
+    }
+    ChoiceRow {
+        objectName: "kvRow"
+        title: qsTr("KV cache")
+        explanation: qsTr("How the conversation is kept in memory: q8_0 needs half of what f16 does and loses very little; f32 is exact and large.")
+        setting: root.settings.kvType
+        choices: ["f16", "q8_0", "f32"]
+    }
+    NumberRow {
+        objectName: "threadsRow"
+        title: qsTr("Threads")
+        explanation: qsTr("Threads that compute. More than the machine has physical cores makes it slower.")
+        setting: root.settings.threads
+        zeroText: qsTr("One per core")
+    }
+}

@@ -1,0 +1,34 @@
+// A setting that is a number.
+import QtQuick
+import Spillway.Ui.Components
+
+SettingRow {
+    id: root
+
+    property string zeroText: ""
+    property string suffix: ""
+    property int step: 1
+
+    NumberBox {
+        id: box
+
+        objectName: "number"
+        name: root.title
+        zeroText: root.zeroText
+        suffix: root.suffix
+        from: root.setting.lowest
+        to: root.setting.highest
+        stepSize: root.step
+        value: root.setting.value
+        onValueModified: root.setting.value = value
+    }
+
+    // Typing breaks the binding of the box.
+    Connections {
+        target: root.setting
+
+        function onChanged() {
+            box.value = root.setting.value;
+        }
+    }
+}

@@ -1,0 +1,92 @@
+// What the user may choose for good. All of it applies at once, unless it says otherwise.
+import QtQuick
+import QtQuick.Layouts
+import Spillway.App
+import Spillway.Ui.Components
+import Spillway.Ui.Theme
+
+Page {
+    id: root
+
+    required property SettingsController settings
+    required property ModelController models
+    required property ProgramController program
+
+    title: qsTr("Settings")
+
+    Notice {
+        objectName: "settingsTrouble"
+        Layout.fillWidth: true
+        visible: root.settings.trouble !== ""
+        kind: Notice.Warning
+        sentence: root.settings.trouble
+        onDismissRequested: root.settings.dismissTrouble()
+    }
+    SectionHeading {
+        Layout.fillWidth: true
+        text: qsTr("Window")
+    }
+    ChoiceRow {
+        objectName: "themeRow"
+        title: qsTr("Theme")
+        explanation: qsTr("Light, dark, or as the desktop has it.")
+        setting: root.settings.theme
+        choices: [qsTr("As the desktop"), qsTr("Light"), qsTr("Dark")]
+    }
+    NumberRow {
+        objectName: "fontRow"
+        title: qsTr("Size of text")
+        explanation: qsTr("The whole window follows it. Also with Ctrl and plus, minus, 0.")
+        setting: root.settings.fontPercent
+        suffix: qsTr(" %")
+        step: 10
+    }
+    ChoiceRow {
+        objectName: "languageRow"
+        title: qsTr("Language")
+        explanation: qsTr("Of the window; a model answers in the language it is asked in.")
+        setting: root.settings.language
+        choices: [qsTr("As the system"), "English", "Deutsch"]
+    }
+    SectionHeading {
+        Layout.fillWidth: true
+        text: qsTr("Models")
+    }
+    ChoiceRow {
+        objectName: "startRow"
+        title: qsTr("Open at start")
+        explanation: qsTr("Which model is there when Spillway starts. The guide is small and comes with it.")
+        setting: root.settings.startWith
+        choices: [qsTr("The last one"), qsTr("The guide"), qsTr("None")]
+    }
+    FolderRows {
+        objectName: "folderRows"
+        settings: root.settings
+    }
+    LoadSection {
+        objectName: "loadSection"
+        settings: root.settings
+        models: root.models
+    }
+    SectionHeading {
+        Layout.fillWidth: true
+        text: qsTr("Privacy")
+    }
+    Text {
+        objectName: "privacy"
+        Layout.fillWidth: true
+        text: qsTr("Spillway uses no network: it downloads nothing, sends nothing, and looks for no updates. What you type and what is answered stays on this computer, in %1. It is never written to the log.").arg(root.program.dataFolder)
+        textFormat: Text.PlainText
+        wrapMode: Text.Wrap
+        font.pixelSize: Theme.sizeBody
+        lineHeight: Theme.lineHeight
+        color: Theme.text
+    }
+    ChoiceRow {
+        objectName: "logRow"
+        title: qsTr("Log")
+        explanation: qsTr("How much is written to the log, for finding faults.")
+        setting: root.settings.logLevel
+        choices: [qsTr("Everything"), qsTr("What happens"), qsTr("Warnings"), qsTr("Errors")]
+    }
+}
