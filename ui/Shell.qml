@@ -148,6 +148,8 @@ FocusScope {
                     onGuideRequested: root.program.openGuide()
                     onNewRequested: root.startOver()
                 }
+                // A loader cannot make bound components (Qt 6.4), so these reach out of themselves unchecked.
+                // qmllint disable unqualified
                 PageLoader {
                     shown: root.page === PageName.Models
                     sourceComponent: Page {
@@ -182,6 +184,7 @@ FocusScope {
                         onBackRequested: root.show(PageName.Conversation)
                     }
                 }
+                // qmllint enable unqualified
             }
             // What the sidebar lies over does not take clicks.
             Rectangle {

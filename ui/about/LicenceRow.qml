@@ -14,7 +14,7 @@ AbstractButton {
     required property string licence
 
     Layout.fillWidth: true
-    implicitHeight: line.implicitHeight + Theme.gap
+    implicitHeight: implicitContentHeight + Theme.gap
     leftPadding: Theme.gapSmall
     rightPadding: Theme.gapSmall
     hoverEnabled: true
@@ -25,8 +25,6 @@ AbstractButton {
     Keys.onReturnPressed: clicked()
 
     contentItem: RowLayout {
-        id: line
-
         spacing: Theme.gap
 
         Text {

@@ -53,7 +53,7 @@ Page {
             onMovementEnded: pinned = atYEnd
             onCountChanged: {
                 if (pinned)
-                    Qt.callLater(positionViewAtEnd);
+                    follow.start();
             }
             Component.onCompleted: positionViewAtEnd()
 
@@ -94,6 +94,13 @@ Page {
             }
 
             ScrollBar.vertical: ThinScrollBar {}
+
+            // Once, however many lines have come.
+            Timer {
+                id: follow
+                interval: 0
+                onTriggered: list.positionViewAtEnd()
+            }
         }
         Text {
             objectName: "logEmpty"

@@ -1,6 +1,5 @@
 // A line of the log.
 import QtQuick
-import Spillway.App
 import Spillway.Ui.Theme
 
 Rectangle {

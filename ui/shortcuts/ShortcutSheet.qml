@@ -30,7 +30,8 @@ Popup {
         color: Qt.rgba(0, 0, 0, Theme.dark ? 0.5 : 0.25)
     }
 
-    contentItem: ColumnLayout {
+    ColumnLayout {
+        anchors.fill: parent
         spacing: Theme.gap
 
         Accessible.role: Accessible.Dialog

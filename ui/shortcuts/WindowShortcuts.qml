@@ -1,4 +1,6 @@
 // The shortcuts that work everywhere in the window, made from the table.
+pragma ComponentBehavior: Bound
+
 import QtQuick
 import Spillway.App
 
