@@ -27,7 +27,7 @@ Program::Program(const CommandLine& commandLine, const ProfileFolders& folders, 
     , m_loadMarker(folders.state)
     , m_store(folders.data)
     , m_engine(makeEngine)
-    , m_chat(m_engine, commandLine.options)
+    , m_chat(m_engine, m_store, commandLine.options)
     , m_models(m_engine, inspect, {})
 {
     overrideSettings(commandLine);
@@ -67,6 +67,9 @@ void Program::connectModels()
     QObject::connect(&m_models, &ModelController::modelReady, &m_chat, &ChatController::onModelReady);
     QObject::connect(&m_models, &ModelController::modelGone, &m_chat, &ChatController::onModelGone);
     QObject::connect(&m_chat, &ChatController::modelLost, &m_models, &ModelController::onModelLost);
+    m_chat.open(m_settings.lastConversation());  // with its draft
+    QObject::connect(&m_chat, &ChatController::opened, &m_settings, &SettingsController::setLastConversation);
+    QObject::connect(&m_chat, &ChatController::reloadRequested, &m_models, &ModelController::reloadWithContext);
 
     QObject::connect(&m_models, &ModelController::loadStarted, &m_program,
                      [this] { m_loadMarker.begin(m_models.path()); });

@@ -5,76 +5,213 @@
 
 #include <utility>
 
-ChatController::ChatController(EngineThread& engine, engine::Request options, QObject* parent)
+namespace {
+
+constexpr int kDraftDelayMs = 500;
+
+}  // namespace
+
+ChatController::ChatController(EngineThread& engine, ConversationStore& store, engine::Request options, QObject* parent)
     : QObject(parent)
     , m_engine(engine)
-    , m_options(std::move(options))
+    , m_store(store)
+    , m_open(engine, store, std::move(options))
+    , m_shown(m_open.create({}))
 {
-    const EngineWorker* worker = engine.worker();
-    connect(worker, &EngineWorker::textReady, this, &ChatController::onText);
-    connect(worker, &EngineWorker::telemetryReady, this, &ChatController::onTelemetry);
-    connect(worker, &EngineWorker::finished, this, &ChatController::onFinished);
-    connect(worker, &EngineWorker::failed, this, &ChatController::onFailed);
-    connect(worker, &EngineWorker::eventHappened, this, &ChatController::onEvent);
+    m_open.show(m_shown->header.id);
+    connectTurns();
+    connect(engine.worker(), &EngineWorker::promptCounted, this, &ChatController::onPromptCounted);
+    connect(engine.worker(), &EngineWorker::eventHappened, this, &ChatController::onEvent);
+    connect(&store, &ConversationStore::saved, this, &ChatController::onHeaderSaved);
+    connect(&store, &ConversationStore::trashed, this, &ChatController::onTrashed);
+    m_draftTimer.setSingleShot(true);
+    m_draftTimer.setInterval(kDraftDelayMs);
+    connect(&m_draftTimer, &QTimer::timeout, this, &ChatController::saveDraft);
+    m_countTimer.setSingleShot(true);
+    connect(&m_countTimer, &QTimer::timeout, this, &ChatController::recount);
 }
 
 ChatController::~ChatController()
 {
-    m_stop.request_stop();
+    disconnect(&m_store, nullptr, this, nullptr);
+    const QString emptied = leave();
+    if (!emptied.isEmpty())
+        m_store.moveToTrash(emptied);
+    m_open.disconnect(this);
+}
+
+void ChatController::connectTurns()
+{
+    const auto ofShown = [this](auto&& slot) {
+        return [this, slot](const QString& id) {
+            if (id == conversationId())
+                slot();
+        };
+    };
+    connect(&m_open, &OpenConversations::phaseChanged, this, ofShown([this] {
+        Q_EMIT stateChanged();
+        Q_EMIT canSendChanged();
+    }));
+    connect(&m_open, &OpenConversations::messagesChanged, this, ofShown([this] { showMessages(); }));
+    connect(&m_open, &OpenConversations::contextChanged, this, ofShown([this] { Q_EMIT contextChanged(); }));
+    connect(&m_open, &OpenConversations::turnEnded, this, ofShown([this] { m_countTimer.start(); }));
+    connect(&m_open, &OpenConversations::numbersChanged, this, ofShown([this] {
+        if (m_open.model())  // without one, another is being loaded, and the meter is no longer this turn's
+            m_telemetry.show(m_shown->frame);
+    }));
+    connect(&m_open, &OpenConversations::textAdded, this,
+            [this](const QString& id, const QString& message, const QString& text) {
+                if (id == conversationId())
+                    m_messages.append(message, text);
+            });
+    connect(&m_open, &OpenConversations::activityChanged, this, &ChatController::conversationActivity);
+    connect(&m_open, &OpenConversations::modelLost, this, [this] {
+        modelChanged();
+        Q_EMIT modelLost();
+    });
+}
+
+void ChatController::setDraft(const QString& draft)
+{
+    if (m_shown->header.draft == draft)
+        return;
+    m_shown->header.draft = draft;
+    m_draftChanged = true;
+    m_draftTimer.start();
+    Q_EMIT draftChanged();
+}
+
+QString ChatController::lastUserText() const
+{
+    const StoredMessage* const question = m_shown->lastQuestion();
+    return question ? question->text : QString();
+}
+
+int ChatController::queuePosition() const
+{
+    return m_open.position(conversationId()).value_or(0);
 }
 
 QString ChatController::obstacle() const
 {
-    if (m_loading)
+    if (m_open.loading())
         return tr("The model is still loading.");
-    if (!m_model)
+    if (!m_open.model())
         return tr("Open a model first.");
-    if (m_state == Stopping)
+    switch (state()) {
+    case Ready:
+        return {};
+    case Queued:
+        return tr("The last message here has not been answered yet.");
+    case Stopping:
         return tr("The answer is being stopped.");
-    if (busy())
-        return tr("The model is still answering.");
-    return {};
+    case Reading:
+    case Answering:
+        break;
+    }
+    return tr("The model is still answering.");
 }
 
-bool ChatController::send(const QString& text)
+bool ChatController::continuesText() const
 {
-    if (!canSend() || text.trimmed().isEmpty())
+    return m_open.model() && !m_open.model()->has_chat_template;
+}
+
+void ChatController::setSettings(const ConversationSettings& settings)
+{
+    if (m_shown->header.settings == settings)
+        return;
+    m_shown->header.settings = settings;
+    if (m_shown->worthKeeping())
+        m_open.save(*m_shown);
+    contextIsDifferent();
+    Q_EMIT settingsChanged();
+}
+
+bool ChatController::open(const QString& id)
+{
+    if (id == conversationId())
+        return true;
+    OpenConversation* const conversation = m_open.open(id);
+    if (!conversation)
         return false;
-    m_messages.appendUser(text);
-    ask();
+    showConversation(*conversation);
     return true;
-}
-
-void ChatController::stop()
-{
-    if (m_state != Reading && m_state != Answering)
-        return;
-    m_stop.request_stop();
-    setState(Stopping);
-}
-
-void ChatController::retry()
-{
-    if (!canSend() || m_messages.lastUserText().isEmpty())
-        return;
-    m_messages.removeLast();
-    ask();
 }
 
 void ChatController::newConversation()
 {
-    m_stop.request_stop();
-    ++m_turn;  // what still arrives belongs to nobody
-    m_messages.clear();
-    m_engine.endConversation(QStringLiteral("the one"));
-    m_telemetry.reset(m_model ? m_model->context_in_use : 0);
-    setContextFull(false);
-    setState(Ready);
+    if (m_shown->tree.isEmpty() && m_shown->header.draft.isEmpty())
+        return;  // it is one
+    showConversation(*m_open.create({}));
+}
+
+void ChatController::showConversation(OpenConversation& conversation)
+{
+    const QString emptied = leave();
+    m_shown = &conversation;
+    m_open.show(conversation.header.id);
+    if (!emptied.isEmpty())
+        m_store.moveToTrash(emptied);
+    Q_EMIT opened(conversationId());
+    Q_EMIT titleChanged();
+    Q_EMIT draftChanged();
+    Q_EMIT settingsChanged();
+    showMessages();
+    m_telemetry.show(m_shown->frame);
+    if (m_shown->frame.context_limit == 0)
+        m_telemetry.reset(m_open.contextTokens());
+    Q_EMIT stateChanged();
+    Q_EMIT canSendChanged();
+    Q_EMIT contextChanged();
+    m_countTimer.start();
+}
+
+void ChatController::showMessages()
+{
+    m_messages.show(*m_shown);
+    Q_EMIT lastUserTextChanged();
+}
+
+void ChatController::saveDraft()
+{
+    if (std::exchange(m_draftChanged, false) && (m_shown->worthKeeping() || m_shown->kept))
+        m_open.save(*m_shown);
+}
+
+/// Another conversation is going to be shown, or none. Returns the one that was kept for its draft alone, when that is
+/// gone: it is not worth keeping any more.
+QString ChatController::leave()
+{
+    m_draftTimer.stop();
+    saveDraft();
+    return m_shown->kept && !m_shown->worthKeeping() ? conversationId() : QString();
 }
 
 void ChatController::copy(const QString& text)
 {
     QGuiApplication::clipboard()->setText(text);
+}
+
+void ChatController::copyMessage(const QString& message)
+{
+    copy(rawText(message));
+}
+
+void ChatController::copyLastAnswer()
+{
+    const QList<const StoredMessage*> path = m_shown->tree.path();
+    for (auto message = path.rbegin(); message != path.rend(); ++message)
+        if ((*message)->role == StoredMessage::Role::Assistant && !(*message)->text.isEmpty()) {
+            copy((*message)->text);
+            return;
+        }
+}
+
+QString ChatController::rawText(const QString& message) const
+{
+    const StoredMessage* const found = m_shown->tree.find(message);
+    return found ? found->text : QString();
 }
 
 void ChatController::dismissWarnings()
@@ -87,85 +224,35 @@ void ChatController::dismissWarnings()
 
 void ChatController::onLoadStarted()
 {
-    stop();
-    m_loading = true;
+    m_open.setLoading();
     dismissWarnings();
-    setModel({});
+    modelChanged();
 }
 
 void ChatController::onModelReady(const engine::ModelInfo& model)
 {
-    m_loading = false;
-    setModel(model);
+    m_open.setModel(model);
+    modelChanged();
+    const QString cut = std::exchange(m_goesOnAfterLoad, {});
+    if (OpenConversation* const conversation = cut.isEmpty() ? nullptr : m_open.open(cut))
+        goOnWithWhatWasCut(*conversation);
 }
 
 void ChatController::onModelGone()
 {
-    m_loading = false;
-    setModel({});
+    m_goesOnAfterLoad.clear();
+    m_open.setModel({});
+    modelChanged();
 }
 
-void ChatController::ask()
+void ChatController::modelChanged()
 {
-    const engine::Request asked = request();
-    m_messages.beginAnswer();
-    setContextFull(false);
-    m_stop = std::stop_source();
-    setState(Reading);
-    m_engine.generate(++m_turn, QStringLiteral("the one"), asked, m_stop.get_token());
-}
-
-engine::Request ChatController::request() const
-{
-    engine::Request request = m_options;
-    // A model without a chat template knows no messages: it goes on with the text it is given.
-    if (continuesText())
-        request.raw_prompt = m_messages.lastUserText().toStdString();
-    else
-        request.messages = m_messages.forEngine();
-    return request;
-}
-
-void ChatController::onText(quint64 turn, const QString& text)
-{
-    if (turn != m_turn)
-        return;
-    m_messages.appendToAnswer(text);
-    if (m_state == Reading)
-        setState(Answering);
-}
-
-void ChatController::onTelemetry(quint64 turn, const engine::Telemetry& frame)
-{
-    if (turn == m_turn && m_model)  // without one, another is being loaded, and the meter is no longer this turn's
-        m_telemetry.show(frame);
-}
-
-void ChatController::onFinished(quint64 turn, const engine::Turn& result)
-{
-    if (turn != m_turn)
-        return;
-    if (m_model)
-        m_telemetry.show(result.telemetry);
-    m_messages.finishAnswer(result);
-    setContextFull(result.reason == engine::StopReason::ContextFull);
-    setState(Ready);
-}
-
-void ChatController::onFailed(quint64 turn, const engine::Error& error)
-{
-    if (turn != m_turn)
-        return;
-    if (error.code == engine::Error::Code::Cancelled)
-        m_messages.stopAnswer();
-    else
-        m_messages.failAnswer(asSentence(QString::fromStdString(error.what)));
-    setContextFull(error.code == engine::Error::Code::ContextFull);
-    setState(Ready);
-    if (m_model && (error.code == engine::Error::Code::CannotRead || error.code == engine::Error::Code::NotLoaded)) {
-        setModel({});
-        Q_EMIT modelLost();
-    }
+    m_shown->ledger = {};
+    m_shown->contextFull = m_shown->contextNearlyFull = false;
+    m_telemetry.reset(m_open.contextTokens());
+    Q_EMIT canSendChanged();
+    Q_EMIT continuesTextChanged();
+    contextIsDifferent();
 }
 
 void ChatController::onEvent(const engine::Event& event)
@@ -180,28 +267,31 @@ void ChatController::onEvent(const engine::Event& event)
     Q_EMIT warningsChanged();
 }
 
-void ChatController::setState(State state)
+/// Somebody may have renamed or pinned it.
+void ChatController::onHeaderSaved(const ConversationHeader& header)
 {
-    if (m_state == state)
+    OpenConversation* const conversation = m_open.find(header.id);
+    if (!conversation)
         return;
-    m_state = state;
-    Q_EMIT stateChanged();
-    Q_EMIT canSendChanged();
+    conversation->header.titleByUser = header.titleByUser;
+    conversation->header.pinned = header.pinned;
+    if (conversation->header.title == header.title)
+        return;
+    conversation->header.title = header.title;
+    if (conversation == m_shown)
+        Q_EMIT titleChanged();
 }
 
-void ChatController::setContextFull(bool full)
+void ChatController::onTrashed(const QString& id)
 {
-    if (m_contextFull == full)
+    OpenConversation* const gone = m_open.find(id);
+    if (!gone)
         return;
-    m_contextFull = full;
-    Q_EMIT contextFullChanged();
-}
-
-void ChatController::setModel(std::optional<engine::ModelInfo> model)
-{
-    m_model = std::move(model);
-    m_telemetry.reset(m_model ? m_model->context_in_use : 0);
-    setContextFull(false);
-    Q_EMIT canSendChanged();
-    Q_EMIT continuesTextChanged();
+    if (gone == m_shown) {
+        gone->kept = false;  // there is nothing left to save
+        m_draftChanged = false;
+        showConversation(*m_open.create({}));
+    }
+    m_open.forget(id);
+    Q_EMIT conversationActivity(id, ConversationActivity::Idle);
 }

@@ -1,19 +1,22 @@
 // What the conversation's page may ask for.
 #pragma once
 
+#include "app/chat/activity.h"
+#include "app/chat/context_choices.h"
+#include "app/chat/context_ledger.h"
+#include "app/chat/open_conversations.h"
 #include "app/models/message_model.h"
 #include "app/monitor/latest_telemetry.h"
+#include "app/store/conversation_store.h"
 #include "app/worker/engine_thread.h"
 
 #include <QObject>
 #include <QStringList>
+#include <QTimer>
 #include <QtQml/qqmlregistration.h>
 
-#include <optional>
-#include <stop_token>
-
-/// One conversation with the model that is open: sends, stops, tries again, and keeps the messages and numbers. Turns
-/// are numbered; what belongs to an older one is dropped. Lives on the UI thread; owned by Program.
+/// The conversation that is shown: what a page sees of it and may ask of it. Its turn runs, and waits for others, in
+/// OpenConversations, also while another conversation is shown. Lives on the UI thread; owned by Program.
 class ChatController : public QObject
 {
     Q_OBJECT
@@ -21,17 +24,29 @@ class ChatController : public QObject
     QML_UNCREATABLE("made by the program")
     Q_PROPERTY(MessageModel* messages READ messages CONSTANT)
     Q_PROPERTY(LatestTelemetry* telemetry READ telemetry CONSTANT)
+    Q_PROPERTY(QString conversationId READ conversationId NOTIFY opened)
+    Q_PROPERTY(QString title READ title NOTIFY titleChanged)
+    Q_PROPERTY(QString draft READ draft WRITE setDraft NOTIFY draftChanged)
+    Q_PROPERTY(QString lastUserText READ lastUserText NOTIFY lastUserTextChanged)
     Q_PROPERTY(State state READ state NOTIFY stateChanged)
     Q_PROPERTY(bool busy READ busy NOTIFY stateChanged)
+    Q_PROPERTY(bool queued READ queued NOTIFY stateChanged)
+    Q_PROPERTY(int queuePosition READ queuePosition NOTIFY stateChanged)
     Q_PROPERTY(bool canSend READ canSend NOTIFY canSendChanged)
     Q_PROPERTY(QString obstacle READ obstacle NOTIFY canSendChanged)
-    Q_PROPERTY(bool contextFull READ contextFull NOTIFY contextFullChanged)
     Q_PROPERTY(bool continuesText READ continuesText NOTIFY continuesTextChanged)
     Q_PROPERTY(QString warnings READ warnings NOTIFY warningsChanged)
+    Q_PROPERTY(ContextLedger ledger READ ledger NOTIFY contextChanged)
+    Q_PROPERTY(bool contextFull READ contextFull NOTIFY contextChanged)
+    Q_PROPERTY(bool contextNearlyFull READ contextNearlyFull NOTIFY contextChanged)
+    Q_PROPERTY(bool canDropOldest READ canDropOldest NOTIFY contextChanged)
+    Q_PROPERTY(int largerContext READ largerContext NOTIFY contextChanged)
+    Q_PROPERTY(double largerContextBytes READ largerContextBytes NOTIFY contextChanged)
 
 public:
     enum State {
         Ready,
+        Queued,     // other conversations are answered first
         Reading,    // the prompt goes through the model
         Answering,  // text arrives
         Stopping,   // the engine has been told
@@ -39,26 +54,69 @@ public:
     Q_ENUM(State)
 
     /// `options` is what every request starts from: sampling, length. Its messages are replaced.
-    ChatController(EngineThread& engine, engine::Request options, QObject* parent = nullptr);
+    ChatController(EngineThread& engine, ConversationStore& store, engine::Request options, QObject* parent = nullptr);
     ~ChatController() override;
 
     MessageModel* messages() { return &m_messages; }
     LatestTelemetry* telemetry() { return &m_telemetry; }
-    State state() const { return m_state; }
-    bool busy() const { return m_state != Ready; }
+    QString conversationId() const { return m_shown->header.id; }
+    QString title() const { return m_shown->header.title; }  // empty: it has none yet
+    QString draft() const { return m_shown->header.draft; }
+    void setDraft(const QString& draft);
+    QString lastUserText() const;
+    State state() const { return State(m_shown->phase); }
+    bool busy() const { return m_shown->busy(); }
+    bool queued() const { return state() == Queued; }
+    int queuePosition() const;  // turns before this conversation's, with the one that runs; 0: it does not wait
     bool canSend() const { return obstacle().isEmpty(); }
     QString obstacle() const;  // why nothing can be sent now; empty when it can
-    bool contextFull() const { return m_contextFull; }
-    bool continuesText() const { return m_model && !m_model->has_chat_template; }
+    bool continuesText() const;
     QString warnings() const { return m_warnings.join(QLatin1Char('\n')); }  // a sentence a line
+
+    /// What the conversation is asked with. Not for pages: the settings' controller shows it.
+    ConversationSettings settings() const { return m_shown->header.settings; }
+    void setSettings(const ConversationSettings& settings);
+
+    // The context: what fills it, and what can be done when it is (nearly) full.
+    ContextLedger ledger() const { return m_shown->ledger; }
+    bool contextFull() const { return m_shown->contextFull; }
+    bool contextNearlyFull() const { return m_shown->contextNearlyFull; }
+    bool canDropOldest() const { return !oldestTurns(*m_shown, m_open.contextTokens()).isEmpty(); }
+    int largerContext() const;  // tokens it could be raised to; 0: it cannot
+    double largerContextBytes() const;
+
+    /// Shows another conversation. False: there is no such thing.
+    Q_INVOKABLE bool open(const QString& id);
+    Q_INVOKABLE void newConversation();
 
     /// False when it cannot be sent now; `obstacle` says why, and the text stays where it was typed.
     Q_INVOKABLE bool send(const QString& text);
+    bool send(const QString& text, const QList<Attachment>& attachments);
     Q_INVOKABLE void stop();
-    /// Asks for the last answer again, in place of one that failed or was stopped.
+    /// Asks for the last answer again: in place of one without a word, else as a new version.
     Q_INVOKABLE void retry();
-    Q_INVOKABLE void newConversation();
+    Q_INVOKABLE void regenerate(const QString& answer);
+    Q_INVOKABLE void continueAnswer(const QString& answer);
+    /// Of a question: a new version of it, which is asked. Of an answer: a new version that says this.
+    Q_INVOKABLE bool edit(const QString& message, const QString& text);
+    Q_INVOKABLE void previousVersion(const QString& message) { showVersion(message, -1); }
+    Q_INVOKABLE void nextVersion(const QString& message) { showVersion(message, 1); }
+    /// Of the last shown message that has versions.
+    Q_INVOKABLE void stepVersion(int step);
+    /// A new conversation with the messages up to this one.
+    Q_INVOKABLE void branch(const QString& message);
+
+    /// Leaves the oldest turns out of what the model reads; an answer that was cut goes on.
+    Q_INVOKABLE void dropOldest();
+    /// The model reads them again: the ones left out next to this message.
+    Q_INVOKABLE void bringBack(const QString& message);
+    Q_INVOKABLE void raiseContext();
+    Q_INVOKABLE void dismissContextNotice();
+
     Q_INVOKABLE void copy(const QString& text);
+    Q_INVOKABLE void copyMessage(const QString& message);
+    Q_INVOKABLE void copyLastAnswer();
+    Q_INVOKABLE QString rawText(const QString& message) const;
     Q_INVOKABLE void dismissWarnings();
 
     // What becomes of the model.
@@ -67,35 +125,55 @@ public:
     void onModelGone();
 
 Q_SIGNALS:
+    void opened(const QString& id);
+    void titleChanged();
+    void draftChanged();
+    void settingsChanged();
+    void lastUserTextChanged();
     void stateChanged();
     void canSendChanged();
-    void contextFullChanged();
+    void contextChanged();
     void continuesTextChanged();
     void warningsChanged();
 
+    void conversationActivity(const QString& id, ConversationActivity::Value activity);
+
     void modelLost();  // the engine had to close it; the message that was being answered says why
+    void reloadRequested(int contextTokens);  // the same model with a larger context
 
 private:
-    void ask();
-    engine::Request request() const;
-    void onText(quint64 turn, const QString& text);
-    void onTelemetry(quint64 turn, const engine::Telemetry& frame);
-    void onFinished(quint64 turn, const engine::Turn& result);
-    void onFailed(quint64 turn, const engine::Error& error);
+    void connectTurns();
+    void showConversation(OpenConversation& conversation);
+    void showMessages();
+    void showVersion(const QString& message, int step);
+    bool ask(StoredMessage question);
+    void answerLast(OpenConversation& conversation);
+    void answerInsteadOf(OpenConversation& conversation, const StoredMessage& answer);
+    void goOnWithWhatWasCut(OpenConversation& conversation);
+    void pathIsDifferent();
+    void contextIsDifferent();
+    void saveDraft();
+    QString leave();
+    void recount();
+    void onPromptCounted(quint64 job, const std::optional<engine::PromptLedger>& ledger);
     void onEvent(const engine::Event& event);
-    void setState(State state);
-    void setContextFull(bool full);
-    void setModel(std::optional<engine::ModelInfo> model);
+    void onHeaderSaved(const ConversationHeader& header);
+    void onTrashed(const QString& id);
+    void modelChanged();
+    std::optional<LargerContext> larger() const;
 
     EngineThread& m_engine;
-    engine::Request m_options;
+    ConversationStore& m_store;
+    OpenConversations m_open;
+    OpenConversation* m_shown;  // there always is one
     MessageModel m_messages;
     LatestTelemetry m_telemetry;
-    State m_state = Ready;
-    quint64 m_turn = 0;
-    std::stop_source m_stop{std::nostopstate};
-    std::optional<engine::ModelInfo> m_model;
-    bool m_loading = false;
-    bool m_contextFull = false;
     QStringList m_warnings;
+
+    QTimer m_draftTimer;
+    bool m_draftChanged = false;  // and not saved
+    QTimer m_countTimer;
+    quint64 m_countJob = 0;
+    ChatRequest m_counted;      // what the newest job counts
+    QString m_goesOnAfterLoad;  // the conversation whose answer was cut for a larger context
 };

@@ -109,6 +109,18 @@ void ModelController::reload()
         inspect(QString::fromStdU16String(m_loaded.model.u16string()), AfterInspection::Load);
 }
 
+void ModelController::reloadWithContext(int contextTokens)
+{
+    if (m_phase != Idle || !m_current.known())
+        return;
+    m_request = m_loaded;
+    m_request.context_tokens = contextTokens;
+    m_offer = m_current;
+    Q_EMIT offerChanged();
+    setPhase(Offered);
+    load();
+}
+
 void ModelController::setDefaults(const engine::LoadRequest& defaults)
 {
     const auto model = m_request.model;

@@ -22,6 +22,7 @@ constexpr qint64 kMostBytes = 1 << 20;  // of a settings file that somebody may 
 constexpr int kLongestPath = 4096;
 constexpr QLatin1String kFoldersKey("models/folders");
 constexpr QLatin1String kLastModelKey("models/last");
+constexpr QLatin1String kLastConversationKey("conversations/last");
 
 bool desktopIsDark()
 {
@@ -83,6 +84,7 @@ void SettingsController::read()
             m_modelFolders += QDir::cleanPath(folder);
     if (const QString last = ini.value(kLastModelKey).toString(); isPath(last))
         m_lastModel = last;
+    m_lastConversation = ini.value(kLastConversationKey).toString();
     if (ini.status() == QSettings::FormatError)
         setTrouble(tr("Parts of the settings in %1 make no sense and are not used.")
                        .arg(VisibleText::of(QDir::toNativeSeparators(m_file))));
@@ -134,6 +136,14 @@ void SettingsController::setLastModel(const QString& path)
         return;
     m_lastModel = path;
     keep(kLastModelKey, path);
+}
+
+void SettingsController::setLastConversation(const QString& id)
+{
+    if (m_lastConversation == id)
+        return;
+    m_lastConversation = id;
+    keep(kLastConversationKey, id);
 }
 
 void SettingsController::dismissTrouble()

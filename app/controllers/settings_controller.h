@@ -70,6 +70,9 @@ public:
     /// The model that was open last; empty before the first.
     QString lastModel() const { return m_lastModel; }
     void setLastModel(const QString& path);
+    /// The conversation that was shown last; empty before the first.
+    QString lastConversation() const { return m_lastConversation; }
+    void setLastConversation(const QString& id);
 
 Q_SIGNALS:
     void modelFoldersChanged();
@@ -88,6 +91,7 @@ private:
     QString m_trouble;
     QStringList m_modelFolders;
     QString m_lastModel;
+    QString m_lastConversation;
     QList<Setting*> m_all;
     Setting m_theme, m_fontPercent, m_language, m_contextTokens, m_threads, m_kvType, m_startWith, m_logLevel,
         m_sidebarShown, m_windowWidth, m_windowHeight;

@@ -1,10 +1,15 @@
 #include "app/models/message_model.h"
 
+#include "app/attachments/attachment_facts.h"
+
 #include <QQmlEngine>
 
+#include <algorithm>
 #include <utility>
 
 namespace {
+
+constexpr qsizetype kBeginning = 1000;
 
 template <class T>
 QVariant orUndefined(const std::optional<T>& value)
@@ -20,52 +25,160 @@ QString withoutLeadingSpace(const QString& text)
     return text.mid(start);
 }
 
-MessageModel::Status statusFor(engine::StopReason reason)
+/// QML may still hold it when its row is gone.
+struct Later {
+    void operator()(QObject* object) const { object->deleteLater(); }
+};
+
+MessageModel::Status statusOf(const StoredMessage& message, const OpenConversation& conversation)
 {
-    switch (reason) {
-    case engine::StopReason::EndOfTurn:
-    case engine::StopReason::StopString:
+    using Stored = StoredMessage::Status;
+    switch (message.status) {
+    case Stored::Complete:
         return MessageModel::Complete;
-    case engine::StopReason::MaxTokens:
-        return MessageModel::LengthLimit;
-    case engine::StopReason::ContextFull:
-        return MessageModel::ContextFull;
-    case engine::StopReason::Cancelled:
+    case Stored::Stopped:
         return MessageModel::Stopped;
+    case Stored::LengthLimit:
+        return MessageModel::LengthLimit;
+    case Stored::ContextFull:
+        return MessageModel::ContextFull;
+    case Stored::Failed:
+        return MessageModel::Failed;
+    case Stored::Streaming:
+        break;
     }
-    return MessageModel::Complete;
+    if (!conversation.busy() || message.id != conversation.answer)
+        return MessageModel::Interrupted;
+    if (conversation.phase == OpenConversation::Phase::Queued)
+        return MessageModel::Queued;
+    return message.text.isEmpty() ? MessageModel::Waiting : MessageModel::Streaming;
+}
+
+bool isLive(MessageModel::Status status)
+{
+    return status == MessageModel::Queued || status == MessageModel::Waiting || status == MessageModel::Streaming;
 }
 
 }  // namespace
+
+/// What a row says of its message.
+struct MessageModel::Facts {
+    StoredMessage message;
+    Status status = Complete;
+    int version = 1;
+    int versionCount = 1;
+    int leftOutAbove = 0;
+    bool canContinue = false;
+    bool unanswered = false;
+
+    bool sameBut(const Facts& other) const  // the text
+    {
+        const StoredMessage& a = message;
+        const StoredMessage& b = other.message;
+        return status == other.status && version == other.version && versionCount == other.versionCount &&
+               leftOutAbove == other.leftOutAbove && canContinue == other.canContinue &&
+               unanswered == other.unanswered && a.sentence == b.sentence && a.leftOut == b.leftOut &&
+               a.model == b.model && a.promptTokens == b.promptTokens && a.templateTokens == b.templateTokens &&
+               a.tokens == b.tokens && a.ttftMs == b.ttftMs && a.tokensPerSecond == b.tokensPerSecond &&
+               a.createdMs == b.createdMs;
+    }
+};
+
+struct MessageModel::Row {
+    Facts facts;
+    bool prepared = false;  // the rest is there
+    bool finished = false;  // and no text comes any more
+    QString visibleText = {};
+    VisibleText visible = {};
+    std::unique_ptr<BlockModel, Later> blocks = {};
+
+    QString add(const QString& text)
+    {
+        QString shown = visible.add(text);
+        // Many models begin with a space or a line break: true, and not worth showing.
+        if (visibleText.isEmpty() && facts.message.role == StoredMessage::Role::Assistant)
+            shown = withoutLeadingSpace(shown);
+        visibleText += shown;
+        blocks->append(shown);
+        return shown;
+    }
+    void finish()
+    {
+        const QString rest = visible.end();
+        visibleText += rest;
+        blocks->append(rest);
+        blocks->finish();
+        finished = true;
+    }
+};
 
 MessageModel::MessageModel(QObject* parent)
     : QAbstractListModel(parent)
 {
 }
 
+MessageModel::~MessageModel() = default;
+
 int MessageModel::rowCount(const QModelIndex& parent) const
 {
     return parent.isValid() ? 0 : count();
+}
+
+int MessageModel::count() const
+{
+    return int(m_rows.size());
 }
 
 QVariant MessageModel::data(const QModelIndex& index, int role) const
 {
     if (!checkIndex(index, CheckIndexOption::IndexIsValid))
         return {};
-    const Message& message = m_messages[size_t(index.row())];
+    Row& row = m_rows[size_t(index.row())];
+    const StoredMessage& message = row.facts.message;
     switch (role) {
     case AuthorRole:
-        return message.author;
+        return message.role == StoredMessage::Role::User ? User : Assistant;
     case BlocksRole:
-        return QVariant::fromValue(message.blocks.get());
+        prepare(row);
+        return QVariant::fromValue(row.blocks.get());
     case TextRole:
     case Qt::DisplayRole:
-        return message.visibleText;
+        prepare(row);
+        return row.visibleText;
+    case RawTextRole:
+        return message.text;
+    case BeginningRole:
+        prepare(row);
+        return row.visibleText.left(kBeginning);
     case StatusRole:
-        return message.status;
+        return row.facts.status;
     case SentenceRole:
         return message.sentence;
-    case TokensRole:
+    case MessageIdRole:
+        return message.id;
+    case VersionRole:
+        return row.facts.version;
+    case VersionCountRole:
+        return row.facts.versionCount;
+    case LeftOutRole:
+        return message.leftOut;
+    case LeftOutAboveRole:
+        return row.facts.leftOutAbove;
+    case AttachmentsRole:
+        return attachmentFacts(message.attachments);
+    case CanContinueRole:
+        return row.facts.canContinue;
+    case UnansweredRole:
+        return row.facts.unanswered;
+    case CreatedMsRole:
+        return double(message.createdMs);
+    case ModelNameRole:
+        return VisibleText::of(message.model);
+    case PromptTokensRole:
+        return orUndefined(message.promptTokens);
+    case TemplateTokensRole:
+        return orUndefined(message.templateTokens);
+    case OwnTokensRole:
         return orUndefined(message.tokens);
     case TtftMsRole:
         return orUndefined(message.ttftMs);
@@ -79,135 +192,132 @@ QVariant MessageModel::data(const QModelIndex& index, int role) const
 QHash<int, QByteArray> MessageModel::roleNames() const
 {
     return {
-        {AuthorRole, "author"},     {BlocksRole, "blocks"},
-        {TextRole, "text"},         {StatusRole, "status"},
-        {SentenceRole, "sentence"}, {TokensRole, "tokens"},
-        {TtftMsRole, "ttftMs"},     {TokensPerSecondRole, "tokensPerSecond"},
+        {AuthorRole, "author"},
+        {BlocksRole, "blocks"},
+        {TextRole, "text"},
+        {RawTextRole, "rawText"},
+        {BeginningRole, "beginning"},
+        {StatusRole, "status"},
+        {SentenceRole, "sentence"},
+        {MessageIdRole, "messageId"},
+        {VersionRole, "version"},
+        {VersionCountRole, "versionCount"},
+        {LeftOutRole, "leftOut"},
+        {LeftOutAboveRole, "leftOutAbove"},
+        {AttachmentsRole, "attachments"},
+        {CanContinueRole, "canContinue"},
+        {UnansweredRole, "unanswered"},
+        {CreatedMsRole, "createdMs"},
+        {ModelNameRole, "modelName"},
+        {PromptTokensRole, "promptTokens"},
+        {TemplateTokensRole, "templateTokens"},
+        {OwnTokensRole, "ownTokens"},
+        {TtftMsRole, "ttftMs"},
+        {TokensPerSecondRole, "tokensPerSecond"},
     };
 }
 
-void MessageModel::appendUser(const QString& text)
+void MessageModel::show(const OpenConversation& conversation)
 {
-    Message message{.author = User, .text = text};
-    append(std::move(message));
-    show(m_messages.back(), VisibleText::of(text));
-    m_messages.back().blocks->finish();
-}
-
-void MessageModel::beginAnswer()
-{
-    append({.author = Assistant, .status = Waiting});
-}
-
-void MessageModel::appendToAnswer(const QString& text)
-{
-    if (m_messages.empty() || text.isEmpty())
-        return;
-    Message& answer = m_messages.back();
-    answer.text += text;
-    QString shown = answer.visible.add(text);
-    if (answer.blocks->rowCount() == 0)  // many models begin with a space or a line break: true, and not worth showing
-        shown = withoutLeadingSpace(shown);
-    show(answer, shown);
-    const bool first = answer.status == Waiting;
-    answer.status = Streaming;
-    const QModelIndex last = index(count() - 1);
-    Q_EMIT dataChanged(last, last, first ? QList<int>{TextRole, StatusRole} : QList<int>{TextRole});
-}
-
-void MessageModel::finishAnswer(const engine::Turn& turn)
-{
-    if (m_messages.empty())
-        return;
-    Message& answer = m_messages.back();
-    answer.tokens = turn.telemetry.generated_tokens;
-    answer.ttftMs = turn.telemetry.ttft_ms;
-    answer.tokensPerSecond = turn.telemetry.decode_tokens_per_s;
-    settle(statusFor(turn.reason), {});
-}
-
-void MessageModel::failAnswer(const QString& sentence)
-{
-    settle(Failed, sentence);
-}
-
-void MessageModel::stopAnswer()
-{
-    settle(Stopped, {});
-}
-
-void MessageModel::removeLast()
-{
-    if (m_messages.empty())
-        return;
-    beginRemoveRows({}, count() - 1, count() - 1);
-    m_messages.pop_back();
-    endRemoveRows();
-    Q_EMIT countChanged();
-}
-
-void MessageModel::clear()
-{
-    if (m_messages.empty())
-        return;
-    beginResetModel();
-    m_messages.clear();
-    endResetModel();
-    Q_EMIT countChanged();
-}
-
-std::vector<engine::Message> MessageModel::forEngine() const
-{
-    std::vector<engine::Message> messages;
-    for (size_t i = 0; i < m_messages.size(); ++i) {
-        const Message& message = m_messages[i];
-        if (message.author == Assistant) {
-            if (!message.text.isEmpty())
-                messages.push_back({.role = "assistant", .text = message.text.toStdString()});
-            continue;
-        }
-        const bool answered = i + 1 < m_messages.size() && !m_messages[i + 1].text.isEmpty();
-        const bool asked = i + 1 == m_messages.size();
-        if (answered || asked)
-            messages.push_back({.role = "user", .text = message.text.toStdString()});
+    std::vector<Facts> facts = factsOf(conversation);
+    size_t same = 0;
+    while (same < m_rows.size() && same < facts.size() && m_rows[same].facts.message.id == facts[same].message.id)
+        ++same;
+    const int before = count();
+    if (same < m_rows.size()) {
+        beginRemoveRows({}, int(same), before - 1);
+        m_rows.erase(m_rows.begin() + std::ptrdiff_t(same), m_rows.end());
+        endRemoveRows();
     }
-    return messages;
+    for (size_t i = 0; i < same; ++i)
+        update(int(i), std::move(facts[i]));
+    if (same < facts.size()) {
+        beginInsertRows({}, int(same), int(facts.size()) - 1);
+        for (size_t i = same; i < facts.size(); ++i)
+            m_rows.push_back({.facts = std::move(facts[i])});
+        endInsertRows();
+    }
+    if (count() != before)
+        Q_EMIT countChanged();
 }
 
-QString MessageModel::lastUserText() const
+void MessageModel::append(const QString& message, const QString& text)
 {
-    for (auto message = m_messages.rbegin(); message != m_messages.rend(); ++message)
-        if (message->author == User)
-            return message->text;
-    return {};
-}
-
-void MessageModel::append(Message message)
-{
-    message.blocks = std::make_unique<BlockModel>();
-    // Handed to QML by pointer: it must not think that the object is its own to delete.
-    QQmlEngine::setObjectOwnership(message.blocks.get(), QQmlEngine::CppOwnership);
-    beginInsertRows({}, count(), count());
-    m_messages.push_back(std::move(message));
-    endInsertRows();
-    Q_EMIT countChanged();
-}
-
-void MessageModel::show(Message& message, const QString& visibleText)
-{
-    message.visibleText += visibleText;
-    message.blocks->append(visibleText);
-}
-
-void MessageModel::settle(Status status, const QString& sentence)
-{
-    if (m_messages.empty())
+    const int at = rowOf(message);
+    if (at < 0 || text.isEmpty())
         return;
-    Message& answer = m_messages.back();
-    show(answer, answer.visible.end());
-    answer.blocks->finish();
-    answer.status = status;
-    answer.sentence = sentence;
-    const QModelIndex last = index(count() - 1);
-    Q_EMIT dataChanged(last, last);
+    Row& row = m_rows[size_t(at)];
+    prepare(row);
+    row.facts.message.text += text;
+    row.add(text);
+    const bool first = row.facts.status != Streaming;
+    row.facts.status = Streaming;
+    QList<int> roles = {TextRole, RawTextRole};
+    if (row.visibleText.size() <= kBeginning)
+        roles.append(BeginningRole);
+    if (first)
+        roles.append(StatusRole);
+    Q_EMIT dataChanged(index(at), index(at), roles);
+}
+
+int MessageModel::rowOf(const QString& message) const
+{
+    // From the end: it is nearly always the last.
+    const auto found =
+        std::find_if(m_rows.rbegin(), m_rows.rend(), [&](const Row& row) { return row.facts.message.id == message; });
+    return int(m_rows.rend() - found) - 1;
+}
+
+std::vector<MessageModel::Facts> MessageModel::factsOf(const OpenConversation& conversation)
+{
+    std::vector<Facts> all;
+    int leftOut = 0;
+    const QList<const StoredMessage*> path = conversation.tree.path();
+    for (const StoredMessage* message : path) {
+        Facts facts{.message = *message, .status = statusOf(*message, conversation)};
+        facts.version = conversation.tree.version(message->id);
+        facts.versionCount = conversation.tree.versionCount(message->id);
+        facts.leftOutAbove = message->leftOut ? 0 : leftOut;
+        leftOut = message->leftOut ? leftOut + 1 : 0;
+        if (message == path.last()) {
+            const bool mine = message->role == StoredMessage::Role::User;
+            facts.unanswered = mine && !conversation.busy();
+            facts.canContinue = !mine && !message->text.isEmpty() && !isLive(facts.status) && facts.status != Complete;
+        }
+        all.push_back(std::move(facts));
+    }
+    return all;
+}
+
+void MessageModel::update(int at, Facts&& facts)
+{
+    Row& row = m_rows[size_t(at)];
+    const bool sameText = row.facts.message.text == facts.message.text;
+    const bool goesOn = row.finished && isLive(facts.status);
+    const bool ends = row.prepared && !row.finished && !isLive(facts.status);
+    if (sameText && !goesOn && !ends && row.facts.sameBut(facts))
+        return;
+    row.facts = std::move(facts);
+    if (!sameText || goesOn) {
+        row.prepared = row.finished = false;
+        row.visibleText.clear();
+        row.visible = {};
+        row.blocks.reset();
+    } else if (ends) {
+        row.finish();
+    }
+    Q_EMIT dataChanged(index(at), index(at));
+}
+
+void MessageModel::prepare(Row& row) const
+{
+    if (row.prepared)
+        return;
+    row.prepared = true;
+    row.blocks.reset(new BlockModel);
+    // Handed to QML by pointer: it must not think that the object is its own to delete.
+    QQmlEngine::setObjectOwnership(row.blocks.get(), QQmlEngine::CppOwnership);
+    row.add(row.facts.message.text);
+    if (!isLive(row.facts.status))
+        row.finish();
 }

@@ -1,19 +1,19 @@
 // The conversation as a list.
 #pragma once
 
+#include "app/chat/open_conversation.h"
 #include "app/models/block_model.h"
 #include "app/models/visible_text.h"
-#include "engine/engine.h"
 
 #include <QAbstractListModel>
 #include <QtQml/qqmlregistration.h>
 
 #include <memory>
-#include <optional>
 #include <vector>
 
-/// The messages of one conversation, oldest first, each with its blocks, what became of it and its numbers. Lives on
-/// the UI thread; owned and changed by ChatController only.
+/// The messages on a conversation's shown path, oldest first, each with its blocks, what became of it and its numbers.
+/// When another path is shown, the rows that both have in common stay. Lives on the UI thread; owned and changed by
+/// ChatController only.
 class MessageModel : public QAbstractListModel
 {
     Q_OBJECT
@@ -27,71 +27,68 @@ public:
 
     enum Status {
         Complete,
+        Queued,     // other conversations are answered first
         Waiting,    // nothing of the answer is there yet
         Streaming,  // it grows
         Stopped,    // by the user
         LengthLimit,
         ContextFull,
-        Failed,  // `sentence` says why
+        Failed,       // `sentence` says why
+        Interrupted,  // the program ended in the middle of it
     };
     Q_ENUM(Status)
 
     enum Role {
         AuthorRole = Qt::UserRole + 1,
         BlocksRole,
-        TextRole,  // the whole text as it is shown
+        TextRole,       // the whole text as it is shown
+        RawTextRole,    // as it was typed or generated
+        BeginningRole,  // of the text as it is shown: enough to see how wide it wants to be
         StatusRole,
         SentenceRole,
-        TokensRole,           // of the answer; undefined until it is known
-        TtftMsRole,           // undefined: not known
-        TokensPerSecondRole,  // undefined: not known
+        MessageIdRole,
+        VersionRole,  // from 1
+        VersionCountRole,
+        LeftOutRole,       // not given to the model any more
+        LeftOutAboveRole,  // how many messages in a row right above are left out, when this one is not: a mark is drawn
+        AttachmentsRole,   // list of AttachmentFacts
+        CanContinueRole,   // a cut answer at the end
+        UnansweredRole,    // a question at the end, and nobody is on it
+        CreatedMsRole,
+        ModelNameRole,
+        PromptTokensRole,    // undefined, as all below: not known
+        TemplateTokensRole,  // of the prompt
+        OwnTokensRole,       // of this message
+        TtftMsRole,
+        TokensPerSecondRole,
     };
     Q_ENUM(Role)
 
     explicit MessageModel(QObject* parent = nullptr);
+    ~MessageModel() override;
 
     int rowCount(const QModelIndex& parent = {}) const override;
     QVariant data(const QModelIndex& index, int role) const override;
     QHash<int, QByteArray> roleNames() const override;
-    int count() const { return int(m_messages.size()); }
+    int count() const;
 
-    void appendUser(const QString& text);
+    /// Makes the rows those of the conversation's shown path.
+    void show(const OpenConversation& conversation);
+    /// The text of the message that is being made has grown.
+    void append(const QString& message, const QString& text);
 
-    // The answer is always the last row; it is there from beginAnswer() until the next message.
-    void beginAnswer();
-    void appendToAnswer(const QString& text);
-    void finishAnswer(const engine::Turn& turn);
-    void failAnswer(const QString& sentence);
-    void stopAnswer();
-
-    void removeLast();
-    void clear();
-
-    /// What the model is to read: every turn that got an answer, and the last message. A turn that failed or was
-    /// stopped before its first word is left out, since templates want the roles to take turns.
-    std::vector<engine::Message> forEngine() const;
-    QString lastUserText() const;  // as it was typed
+    Q_INVOKABLE int rowOf(const QString& message) const;  // -1: it is not shown
 
 Q_SIGNALS:
     void countChanged();
 
 private:
-    struct Message {
-        Author author = User;
-        Status status = Complete;
-        QString text = {};  // as typed or generated
-        QString visibleText = {};
-        VisibleText visible = {};
-        std::unique_ptr<BlockModel> blocks = {};
-        QString sentence = {};
-        std::optional<int> tokens = {};
-        std::optional<double> ttftMs = {};
-        std::optional<double> tokensPerSecond = {};
-    };
+    struct Facts;
+    struct Row;
 
-    void append(Message message);
-    void show(Message& message, const QString& visibleText);
-    void settle(Status status, const QString& sentence);
+    static std::vector<Facts> factsOf(const OpenConversation& conversation);
+    void update(int row, Facts&& facts);
+    void prepare(Row& row) const;
 
-    std::vector<Message> m_messages;
+    mutable std::vector<Row> m_rows;  // blocks and shown texts are made when first asked for
 };

@@ -31,6 +31,7 @@ void apply(const QVariantMap& changes, FakeScript::Settings& settings)
     with("prefillMs", [&](const QVariant& value) { settings.prefill = milliseconds(value); });
     with("loadMs", [&](const QVariant& value) { settings.load = milliseconds(value); });
     with("context", [&](const QVariant& value) { settings.context_tokens = value.toInt(); });
+    with("modelContext", [&](const QVariant& value) { settings.model_context_tokens = value.toInt(); });
     with("errorAfter", [&](const QVariant& value) { settings.tokens_before_error = value.toInt(); });
     with("template", [&](const QVariant& value) { settings.has_chat_template = value.toBool(); });
     with("runnable", [&](const QVariant& value) { settings.runnable = value.toBool(); });
@@ -67,7 +68,9 @@ void Bench::reset(const QVariantMap& changes)
     m_log = std::make_unique<LogModel>(m_feed);
     m_shownLog = std::make_unique<ShownLog>(*m_log);
     m_thread = std::make_unique<EngineThread>([this] { return std::make_unique<FakeEngine>(m_script); });
-    m_chat = std::make_unique<ChatController>(*m_thread, engine::Request());
+    m_folder = std::make_unique<QTemporaryDir>();
+    m_store = std::make_unique<ConversationStore>(m_folder->path());
+    m_chat = std::make_unique<ChatController>(*m_thread, *m_store, engine::Request());
     m_models = std::make_unique<ModelController>(
         *m_thread, [script = m_script](const auto& path) { return inspect_fake(*script, path); },
         engine::LoadRequest());
@@ -75,6 +78,7 @@ void Bench::reset(const QVariantMap& changes)
     connect(m_models.get(), &ModelController::modelReady, m_chat.get(), &ChatController::onModelReady);
     connect(m_models.get(), &ModelController::modelGone, m_chat.get(), &ChatController::onModelGone);
     connect(m_chat.get(), &ChatController::modelLost, m_models.get(), &ModelController::onModelLost);
+    connect(m_chat.get(), &ChatController::reloadRequested, m_models.get(), &ModelController::reloadWithContext);
     connect(m_program.get(), &ProgramController::guideRequested, m_models.get(),
             [this](const QString& file) { m_models->openAndLoad(file); });
     Q_EMIT changed();
@@ -84,6 +88,8 @@ void Bench::clear()
 {
     m_models.reset();
     m_chat.reset();
+    m_store.reset();
+    m_folder.reset();
     m_thread.reset();
     m_shownLog.reset();
     m_log.reset();

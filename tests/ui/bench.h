@@ -11,6 +11,7 @@
 
 #include <QObject>
 #include <QQuickItem>
+#include <QTemporaryDir>
 #include <QVariantMap>
 
 #include <memory>
@@ -36,7 +37,7 @@ public:
     ProgramController* program() const { return m_program.get(); }
     ShownLog* log() const { return m_shownLog.get(); }
 
-    /// New controllers. Keys: tokens, tokenMs, prefillMs, loadMs, context, error, errorAfter, loadError, warning,
+    /// New controllers. Keys: tokens, tokenMs, prefillMs, loadMs, context, modelContext, error, errorAfter, loadError, warning,
     /// template, runnable, text.
     Q_INVOKABLE void reset(const QVariantMap& script = {});
     /// Ends what reset() made; the page that shows it has to be gone.
@@ -78,6 +79,8 @@ private:
     std::unique_ptr<LogModel> m_log;
     std::unique_ptr<ShownLog> m_shownLog;
     std::unique_ptr<EngineThread> m_thread;
+    std::unique_ptr<QTemporaryDir> m_folder;
+    std::unique_ptr<ConversationStore> m_store;
     std::unique_ptr<ChatController> m_chat;
     std::unique_ptr<ModelController> m_models;
 };

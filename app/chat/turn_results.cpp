@@ -1,0 +1,142 @@
+// OpenConversations: what the engine says of a turn, and what becomes of it.
+#include "app/chat/open_conversations.h"
+#include "app/models/visible_text.h"
+
+namespace {
+
+StoredMessage::Status statusFor(engine::StopReason reason)
+{
+    using Status = StoredMessage::Status;
+    switch (reason) {
+    case engine::StopReason::EndOfTurn:
+    case engine::StopReason::StopString:
+        return Status::Complete;
+    case engine::StopReason::MaxTokens:
+        return Status::LengthLimit;
+    case engine::StopReason::ContextFull:
+        return Status::ContextFull;
+    case engine::StopReason::Cancelled:
+        return Status::Stopped;
+    }
+    return Status::Complete;
+}
+
+}  // namespace
+
+OpenConversation* OpenConversations::running(quint64 number) const
+{
+    const TurnQueue::Turn* const turn = m_queue.running(number);
+    return turn ? find(turn->conversation) : nullptr;
+}
+
+void OpenConversations::onPrompt(quint64 turn, const engine::PromptLedger& ledger)
+{
+    OpenConversation* const conversation = running(turn);
+    if (!conversation)
+        return;
+    conversation->take(ledger, m_asked.ids, m_asked.request, contextTokens());
+    StoredMessage& answer = *conversation->tree.find(conversation->answer);
+    answer.promptTokens = ledger.total_tokens;
+    answer.templateTokens = ledger.template_tokens;
+    for (const int dropped : ledger.dropped_messages)
+        save(*conversation, m_asked.ids.value(dropped));
+    Q_EMIT messagesChanged(conversation->header.id);
+    Q_EMIT contextChanged(conversation->header.id);
+}
+
+void OpenConversations::onText(quint64 turn, const QString& text)
+{
+    OpenConversation* const conversation = running(turn);
+    if (!conversation || text.isEmpty())
+        return;
+    conversation->tree.find(conversation->answer)->text += text;
+    if (conversation->phase == OpenConversation::Phase::Reading)
+        setPhase(*conversation, OpenConversation::Phase::Answering);
+    Q_EMIT textAdded(conversation->header.id, conversation->answer, text);
+}
+
+void OpenConversations::onTelemetry(quint64 turn, const engine::Telemetry& frame)
+{
+    OpenConversation* const conversation = running(turn);
+    if (!conversation)
+        return;
+    conversation->frame = frame;
+    Q_EMIT numbersChanged(conversation->header.id);
+}
+
+void OpenConversations::onNearlyFull(quint64 turn)
+{
+    OpenConversation* const conversation = running(turn);
+    if (!conversation || conversation->goOnWhenFull)
+        return;
+    conversation->contextNearlyFull = true;
+    Q_EMIT contextChanged(conversation->header.id);
+}
+
+void OpenConversations::onFinished(quint64 number, const engine::Turn& result)
+{
+    m_saveTimer.stop();
+    if (const std::optional<TurnQueue::Turn> turn = m_queue.end(number)) {
+        OpenConversation& conversation = *find(turn->conversation);
+        const bool full = result.reason == engine::StopReason::ContextFull;
+        conversation.contextFull = full;
+        conversation.contextNearlyFull = conversation.contextNearlyFull && !full;
+        const bool goesOn = full && conversation.goOnWhenFull;
+        settle(*turn, statusFor(result.reason), {}, &result.telemetry);
+        if (goesOn)
+            goOn(conversation, turn->answer);
+        else
+            Q_EMIT turnEnded(turn->conversation);
+    }
+    startNext();
+    dropIdle();
+}
+
+void OpenConversations::onFailed(quint64 number, const engine::Error& error)
+{
+    using Code = engine::Error::Code;
+    m_saveTimer.stop();
+    if (const std::optional<TurnQueue::Turn> turn = m_queue.end(number)) {
+        OpenConversation& conversation = *find(turn->conversation);
+        conversation.contextFull = error.code == Code::ContextFull;
+        conversation.contextNearlyFull = false;
+        if (error.code == Code::Cancelled)
+            settle(*turn, StoredMessage::Status::Stopped, {}, nullptr);
+        else
+            settle(*turn, StoredMessage::Status::Failed, asSentence(QString::fromStdString(error.what)), nullptr);
+        Q_EMIT turnEnded(turn->conversation);
+    }
+    if (m_model && (error.code == Code::CannotRead || error.code == Code::NotLoaded)) {
+        setModel({});
+        Q_EMIT modelLost();
+    }
+    startNext();
+    dropIdle();
+}
+
+void OpenConversations::settle(const TurnQueue::Turn& turn, StoredMessage::Status status, const QString& sentence,
+                               const engine::Telemetry* numbers)
+{
+    OpenConversation& conversation = *find(turn.conversation);
+    StoredMessage& answer = *conversation.tree.find(turn.answer);
+    answer.status = status;
+    answer.sentence = sentence;
+    if (numbers) {
+        conversation.frame = *numbers;
+        const bool wentOn = conversation.before && !conversation.before->text.isEmpty() && answer.tokens;
+        answer.tokens = (wentOn ? *answer.tokens : 0) + numbers->generated_tokens;
+        answer.ttftMs = wentOn ? answer.ttftMs : numbers->ttft_ms;
+        if (numbers->decode_tokens_per_s)
+            answer.tokensPerSecond = numbers->decode_tokens_per_s;
+        conversation.tokens.insert(answer.id, *answer.tokens);
+    }
+    conversation.header.changedMs = nowMs();
+    save(conversation, answer.parent);  // with the tokens it turned out to have
+    save(conversation, answer.id);
+    save(conversation);
+    conversation.answer.clear();
+    setPhase(conversation, OpenConversation::Phase::Idle);
+    Q_EMIT numbersChanged(turn.conversation);
+    Q_EMIT messagesChanged(turn.conversation);
+    Q_EMIT contextChanged(turn.conversation);
+}

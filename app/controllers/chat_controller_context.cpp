@@ -1,0 +1,115 @@
+// ChatController: what fills the context, and what is done when it is full.
+#include "app/controllers/chat_controller.h"
+
+#include "engine/device.h"
+
+#include <algorithm>
+
+std::optional<LargerContext> ChatController::larger() const
+{
+    if (!m_open.model())
+        return {};
+    const std::vector<engine::DeviceInfo> devices = engine::devices();
+    if (devices.empty())
+        return {};
+    return ::largerContext(*m_open.model(), devices.front().memory_available_bytes);
+}
+
+int ChatController::largerContext() const
+{
+    const auto found = larger();
+    return found ? found->tokens : 0;
+}
+
+double ChatController::largerContextBytes() const
+{
+    const auto found = larger();
+    return found ? double(found->bytes) : 0;
+}
+
+void ChatController::dropOldest()
+{
+    const QStringList turns = oldestTurns(*m_shown, m_open.contextTokens());
+    if (turns.isEmpty())
+        return;
+    for (const QString& id : turns)
+        m_shown->tree.find(id)->leftOut = true;
+    const bool full = m_shown->contextFull;
+    m_shown->contextFull = m_shown->contextNearlyFull = false;
+    m_shown->goOnWhenFull = busy();  // what runs still has them in its context
+    m_open.saveAll(*m_shown);
+    showMessages();
+    contextIsDifferent();
+    if (full && canSend())
+        goOnWithWhatWasCut(*m_shown);
+}
+
+void ChatController::bringBack(const QString& id)
+{
+    const QList<const StoredMessage*> path = m_shown->tree.path();
+    const auto at = std::find_if(path.begin(), path.end(), [&](const StoredMessage* m) { return m->id == id; });
+    if (at == path.end())
+        return;
+    // The run that the message is in, or that ends above it.
+    auto last = (*at)->leftOut ? std::find_if(at, path.end(), [](const StoredMessage* m) { return !m->leftOut; }) : at;
+    bool any = false;
+    while (last != path.begin() && (*(last - 1))->leftOut) {
+        --last;
+        m_shown->tree.find((*last)->id)->leftOut = false;
+        any = true;
+    }
+    if (!any)
+        return;
+    m_open.saveAll(*m_shown);
+    showMessages();
+    contextIsDifferent();
+}
+
+void ChatController::raiseContext()
+{
+    const auto found = larger();
+    if (!found)
+        return;
+    const bool cut = m_shown->contextFull || (busy() && !queued());
+    const QString goesOn = cut ? conversationId() : QString();
+    dismissContextNotice();
+    m_goesOnAfterLoad = goesOn;
+    Q_EMIT reloadRequested(found->tokens);
+}
+
+void ChatController::dismissContextNotice()
+{
+    m_shown->contextFull = m_shown->contextNearlyFull = false;
+    Q_EMIT contextChanged();
+}
+
+/// What was measured last does not hold for the next turn.
+void ChatController::contextIsDifferent()
+{
+    if (!busy())
+        m_shown->frame = {};
+    Q_EMIT contextChanged();
+    m_countTimer.start();
+}
+
+void ChatController::recount()
+{
+    if (!m_open.model() || busy())
+        return;  // its turn brings its own count
+    m_counted = m_open.nextRequest(*m_shown);
+    m_engine.countPrompt(++m_countJob, m_counted.request);
+}
+
+void ChatController::onPromptCounted(quint64 job, const std::optional<engine::PromptLedger>& ledger)
+{
+    if (job != m_countJob || busy() || !m_open.model())
+        return;
+    if (ledger)
+        m_shown->take(*ledger, m_counted.ids, m_counted.request, m_open.contextTokens());
+    else
+        m_shown->ledger = {};
+    if (m_shown->frame.context_limit == 0)  // nothing was measured since
+        m_telemetry.expect(m_shown->ledger.total(), m_open.contextTokens());
+    showMessages();
+    Q_EMIT contextChanged();
+}

@@ -1,0 +1,264 @@
+// What fills a context, and what one can do about it: leave out, bring back, raise.
+#include "tests/support/chat_bench.h"
+
+#include <QSignalSpy>
+
+using namespace std::chrono_literals;
+using Status = MessageModel::Status;
+
+class TestChatContext : public QObject
+{
+    Q_OBJECT
+
+private:
+    std::unique_ptr<ChatBench> bench;
+    ChatController* chat = nullptr;
+
+    void words(size_t count)
+    {
+        bench->script->change([&](auto& settings) { settings.words.assign(count, "w "); });
+    }
+    std::vector<engine::Message> sent() const { return bench->script->requests().back().messages; }
+    QList<int> leftOut() const
+    {
+        QList<int> rows;
+        for (int row = 0; row < chat->messages()->count(); ++row)
+            if (bench->at(row, MessageModel::LeftOutRole).toBool())
+                rows += row;
+        return rows;
+    }
+    static engine::ModelInfo model(int inUse, int madeFor, std::int64_t bytesPerToken)
+    {
+        engine::ModelInfo info;
+        info.context_in_use = inUse;
+        info.context_tokens = madeFor;
+        info.kv_bytes_per_token_f16 = bytesPerToken;
+        return info;
+    }
+
+private Q_SLOTS:
+    void init()
+    {
+        bench = std::make_unique<ChatBench>();
+        chat = bench->chat.get();
+    }
+
+    void cleanup() { bench.reset(); }
+
+    void theLedgerCountsBeforeAnythingIsSent()
+    {
+        QVERIFY(!chat->ledger().known);
+        bench->openModel(100);
+        QTRY_VERIFY(chat->ledger().known);
+        QCOMPARE(chat->ledger().templateTokens, 4);
+        QCOMPARE(chat->ledger().limit, 100);
+        QCOMPARE(chat->ledger().answerReserve, 25);
+        ConversationSettings settings;
+        settings.systemPrompt = "one two three";
+        settings.sampling["max_tokens"] = 5;
+        chat->setSettings(settings);
+        QTRY_COMPARE(chat->ledger().systemTokens, 3);
+        QCOMPARE(chat->ledger().templateTokens, 8);
+        QCOMPARE(chat->ledger().answerReserve, 5);
+        QCOMPARE(chat->telemetry()->contextTokens(), 11);
+        QVERIFY(bench->script->requests().empty());
+
+        bench->answer("a b");
+        QTRY_COMPARE(chat->ledger().messageTokens, 2 + 3);
+        QCOMPARE(bench->at(0, MessageModel::OwnTokensRole).toInt(), 2);
+        QCOMPARE(bench->at(1, MessageModel::OwnTokensRole).toInt(), 3);
+        QCOMPARE(bench->at(1, MessageModel::PromptTokensRole).toInt(), 3 + 2 + 8);
+        QCOMPARE(bench->at(1, MessageModel::TemplateTokensRole).toInt(), 8);
+        QCOMPARE(bench->at(1, MessageModel::ModelNameRole).toString(), "m");
+        chat->newConversation();
+        QTRY_COMPARE(chat->ledger().total(), 4);
+    }
+
+    void nearlyFullIsSaidOnce()
+    {
+        bench->openModel(40);
+        words(33);  // 5 + 33 of 40
+        QSignalSpy changed(chat, &ChatController::contextChanged);
+        bench->answer("go");
+        QVERIFY(chat->contextNearlyFull());
+        QVERIFY(!chat->contextFull());
+        chat->dismissContextNotice();
+        QVERIFY(!chat->contextNearlyFull());
+        QVERIFY(!chat->canDropOldest());  // there is one turn only
+        chat->dropOldest();
+        QVERIFY(leftOut().isEmpty());
+    }
+
+    void leavingOutAndBringingBack()
+    {
+        bench->openModel(100);
+        words(16);
+        for (const char* question : {"q q q", "r r r", "s s s"})  // 27 tokens each, and 4 for the next question
+            bench->answer(question);
+        QTRY_COMPARE(chat->ledger().messageTokens, 3 * 19);
+        QVERIFY(chat->canDropOldest());
+        chat->dropOldest();
+        QCOMPARE(leftOut(), (QList<int>{0, 1, 2, 3}));
+        QCOMPARE(bench->at(4, MessageModel::LeftOutAboveRole).toInt(), 4);
+        QTRY_COMPARE(chat->ledger().messageTokens, 19);
+        QCOMPARE(chat->telemetry()->contextTokens(), 19 + 3 * 4);
+        bench->answer("t");
+        QCOMPARE(sent().size(), size_t(3));
+        QCOMPARE(sent()[0].text.c_str(), "s s s");
+
+        const QString id = chat->conversationId();  // it survives a restart
+        bench->end();
+        bench->start();
+        chat = bench->chat.get();
+        bench->openModel(200);
+        QVERIFY(chat->open(id));
+        QCOMPARE(leftOut(), (QList<int>{0, 1, 2, 3}));
+        chat->bringBack(bench->idAt(4));  // from the mark
+        QVERIFY(leftOut().isEmpty());
+        bench->answer("u");
+        QCOMPARE(sent().size(), size_t(9));
+        chat->bringBack(bench->idAt(4));  // nothing to bring back
+        QVERIFY(leftOut().isEmpty());
+    }
+
+    void anAnswerThatFilledTheContextGoesOn()
+    {
+        bench->openModel(100);
+        words(20);
+        bench->answer("q");
+        words(50);
+        bench->answer("r");
+        words(80);
+        bench->answer("s");  // 25 + 54 + 9: a dozen words fit
+        QCOMPARE(bench->lastStatus(), Status::ContextFull);
+        QVERIFY(chat->contextFull());
+        const QString cut = bench->last(MessageModel::RawTextRole).toString();
+        words(3);
+        chat->dropOldest();
+        QTRY_VERIFY(!chat->busy());
+        QVERIFY(!chat->contextFull());
+        QVERIFY(bench->script->requests().back().continue_last);
+        QCOMPARE(bench->last(MessageModel::RawTextRole).toString(), cut + "w w w ");
+        QCOMPARE(bench->lastStatus(), Status::Complete);
+    }
+
+    void aPromptThatDoesNotFitIsAskedAgain()
+    {
+        bench->openModel(60);
+        words(20);
+        bench->answer("q");
+        bench->answer(QString("r ").repeated(40));
+        QCOMPARE(bench->lastStatus(), Status::Failed);
+        QVERIFY(chat->contextFull());
+        QVERIFY(chat->canDropOldest());
+        chat->dropOldest();
+        QTRY_VERIFY(!chat->busy());
+        QCOMPARE(sent().size(), size_t(1));
+        QVERIFY(bench->lastText().startsWith("w w"));
+        QCOMPARE(bench->last(MessageModel::VersionCountRole).toInt(), 1);
+    }
+
+    void leavingOutInTheMiddleOfAnAnswer()
+    {
+        bench->openModel(100);
+        words(40);
+        bench->answer("q");
+        bench->script->change([](auto& settings) {
+            settings.words.assign(60, "w ");
+            settings.per_token = 4ms;
+        });
+        QVERIFY(chat->send("r"));  // 45 + 9 and up to 46
+        QTRY_VERIFY(chat->contextNearlyFull());
+        chat->dropOldest();
+        QVERIFY(!chat->contextNearlyFull());
+        bench->script->change([](auto& settings) { settings.words.assign(2, "x "); });
+        QTRY_VERIFY(!chat->busy());
+        QCOMPARE(bench->lastStatus(), Status::Complete);  // it was full and went on by itself
+        QVERIFY(bench->lastText().endsWith("w x x "));
+        QVERIFY(!chat->contextFull());
+    }
+
+    void raisingTheContext()
+    {
+        bench->script->change([](auto& settings) { settings.model_context_tokens = 150; });
+        bench->openModel(40);
+        words(60);
+        bench->answer("go");
+        QCOMPARE(bench->lastStatus(), Status::ContextFull);
+        QCOMPARE(chat->largerContext(), 80);
+        QVERIFY(chat->largerContextBytes() > 0);
+        QSignalSpy reload(chat, &ChatController::reloadRequested);
+        words(3);
+        chat->raiseContext();
+        QCOMPARE(reload.size(), 1);
+        QCOMPARE(reload[0][0].toInt(), 80);
+        chat->onLoadStarted();  // as the model's controller does
+        bench->openModel(80);
+        QTRY_VERIFY(!chat->busy());
+        QVERIFY(bench->script->requests().back().continue_last);  // the answer goes on by itself
+        QCOMPARE(bench->lastStatus(), Status::Complete);
+        QVERIFY(!chat->contextFull());
+        QCOMPARE(chat->largerContext(), 150);
+    }
+
+    void raisingTheContextOfAnAnswerThatRuns()
+    {
+        bench->script->change([](auto& settings) { settings.model_context_tokens = 1000; });
+        bench->openModel(100);
+        bench->saysForever();
+        QVERIFY(chat->send("go"));
+        QTRY_VERIFY(chat->contextNearlyFull());
+        chat->raiseContext();
+        chat->onLoadStarted();
+        bench->script->change([](auto& settings) {
+            settings.words = {"end"};
+            settings.per_token = 0us;
+        });
+        bench->openModel(200);
+        QTRY_VERIFY(!chat->busy());
+        QVERIFY(bench->lastText().endsWith("w end"));
+
+        chat->raiseContext();  // nothing was cut: nothing goes on
+        const auto requests = bench->script->requests().size();
+        chat->onLoadStarted();
+        bench->openModel(400);
+        QTest::qWait(50);
+        QCOMPARE(bench->script->requests().size(), requests);
+    }
+
+    void whenAContextCanBeRaised()
+    {
+        constexpr std::int64_t kGiB = 1LL << 30;
+        const auto larger = largerContext(model(4096, 131072, 32768), 8 * kGiB);
+        QVERIFY(larger);
+        QCOMPARE(larger->tokens, 8192);
+        QCOMPARE(larger->bytes, 8192LL * 32768);
+        QVERIFY(!largerContext(model(4096, 4096, 32768), 8 * kGiB));        // not made for more
+        QVERIFY(!largerContext(model(4096, 131072, 1 << 20), 8 * kGiB));    // 8 GiB, and a margin
+        QVERIFY(!largerContext(model(4096, 131072, 32768), std::nullopt));  // nobody can tell
+        QVERIFY(!largerContext(model(0, 131072, 32768), 8 * kGiB));         // nothing is loaded
+        QCOMPARE(largerContext(model(100'000, 131072, 32768), 80 * kGiB)->tokens, 131072);
+    }
+
+    void whatNobodyCountedIsGuessed()
+    {
+        OpenConversation conversation;
+        QString parent;
+        for (int i = 0; i < 10; ++i) {
+            StoredMessage message;
+            message.id = QString::number(i);
+            message.parent = parent;
+            message.role = i % 2 ? StoredMessage::Role::Assistant : StoredMessage::Role::User;
+            message.text = QString("word ").repeated(80);  // 100 tokens by the guess
+            conversation.tree.add(message);
+            parent = message.id;
+        }
+        QCOMPARE(oldestTurns(conversation, 1060), (QStringList{"0", "1", "2", "3", "4", "5"}));
+        QCOMPARE(oldestTurns(conversation, 100).size(), 8);      // never the last turn
+        QCOMPARE(oldestTurns(conversation, 100'000).size(), 2);  // one turn is what was asked for
+        QVERIFY(oldestTurns({}, 100).isEmpty());
+    }
+};
+
+QTEST_MAIN(TestChatContext)
+#include "tst_chat_context.moc"

@@ -1,0 +1,203 @@
+// Several conversations and one engine: one is answered, the others wait, and nobody's words go astray.
+#include "tests/support/chat_bench.h"
+
+#include <QSignalSpy>
+
+using namespace std::chrono_literals;
+using Status = MessageModel::Status;
+using Activity = ConversationActivity::Value;
+
+class TestChatQueue : public QObject
+{
+    Q_OBJECT
+
+private:
+    std::unique_ptr<ChatBench> bench;
+    ChatController* chat = nullptr;
+
+    /// A new conversation with this question; its id.
+    QString ask(const QString& question)
+    {
+        chat->newConversation();
+        if (!chat->send(question))
+            qWarning("not sent: %s", qPrintable(chat->obstacle()));
+        return chat->conversationId();
+    }
+    void finishQuickly()
+    {
+        bench->script->change([](auto& settings) {
+            settings.words = {"done"};
+            settings.per_token = 0us;
+        });
+    }
+    QString stored(const QString& id, qsizetype message) const
+    {
+        return bench->store->conversation(id)->messages.value(message).text;
+    }
+
+private Q_SLOTS:
+    void init()
+    {
+        bench = std::make_unique<ChatBench>();
+        chat = bench->chat.get();
+        bench->openModel();
+    }
+
+    void cleanup() { bench.reset(); }
+
+    void threeConversations()
+    {
+        std::map<QString, QList<int>> heard;
+        connect(chat, &ChatController::conversationActivity, this,
+                [&](const QString& id, Activity activity) { heard[id] += activity; });
+        bench->saysForever();
+        const QString a = ask("first");
+        QTRY_COMPARE(chat->state(), ChatController::Answering);
+        QCOMPARE(chat->queuePosition(), 0);
+        const QString b = ask("second");
+        QVERIFY(chat->queued());
+        QVERIFY(chat->busy());
+        QCOMPARE(chat->queuePosition(), 1);
+        QCOMPARE(bench->lastStatus(), Status::Queued);
+        QVERIFY(!chat->send("too early"));
+        const QString c = ask("third");
+        QCOMPARE(chat->queuePosition(), 2);
+        QSignalSpy moved(chat, &ChatController::stateChanged);
+
+        QVERIFY(chat->open(a));
+        QCOMPARE(chat->state(), ChatController::Answering);
+        QVERIFY(bench->lastText().startsWith("w w"));
+        const qsizetype length = bench->lastText().size();
+        QTRY_VERIFY(bench->lastText().size() > length);  // and it goes on growing
+        finishQuickly();
+        chat->stop();
+        QVERIFY(chat->open(c));
+        QTRY_VERIFY(!chat->busy());
+        QVERIFY(moved.size() > 0);
+        QCOMPARE(bench->lastText(), "done");
+        QCOMPARE(stored(b, 1), "done");  // nobody looked
+        QVERIFY(stored(a, 1).startsWith("w w"));
+        QVERIFY(chat->open(b));
+        QCOMPARE(bench->texts(), (QStringList{"second", "done"}));
+        QCOMPARE(bench->lastStatus(), Status::Complete);
+        using namespace ConversationActivity;
+        QCOMPARE(heard[a], (QList<int>{Queued, Answering, Idle}));
+        QCOMPARE(heard[b], (QList<int>{Queued, Answering, Idle}));
+        QCOMPARE(heard[c], (QList<int>{Queued, Answering, Idle}));
+        const auto requests = bench->script->requests();
+        QCOMPARE(requests[1].messages.back().text.c_str(), "second");  // in the order they were asked
+        QCOMPARE(requests[2].messages.back().text.c_str(), "third");
+        const auto places = bench->script->sequences();
+        QVERIFY(places[0] != places[1] && places[1] != places[2]);
+    }
+
+    void stopWhileQueued()
+    {
+        bench->saysForever();
+        const QString a = ask("first");
+        const QString b = ask("second");
+        const QString c = ask("third");
+        QVERIFY(chat->open(b));
+        chat->stop();
+        QVERIFY(!chat->busy());
+        QCOMPARE(bench->texts(), QStringList{"second"});  // no answer is left behind
+        QVERIFY(bench->last(MessageModel::UnansweredRole).toBool());
+        QVERIFY(chat->open(c));
+        QCOMPARE(chat->queuePosition(), 1);
+        finishQuickly();
+        QVERIFY(chat->open(a));
+        chat->stop();
+        QVERIFY(chat->open(b));
+        chat->retry();
+        QTRY_VERIFY(!chat->busy());
+        QCOMPARE(bench->texts(), (QStringList{"second", "done"}));
+        QCOMPARE(stored(c, 1), "done");
+    }
+
+    void stopWhileQueuedBringsBackWhatWas()
+    {
+        bench->says("first answer");
+        const QString b = ask("question");
+        QTRY_VERIFY(!chat->busy());
+        bench->saysForever();
+        const QString a = ask("another");
+        QVERIFY(chat->open(b));
+        chat->retry();
+        QVERIFY(chat->queued());
+        QCOMPARE(bench->last(MessageModel::VersionCountRole).toInt(), 2);
+        chat->stop();
+        QCOMPARE(bench->lastText(), "first answer");
+        QCOMPARE(bench->last(MessageModel::VersionCountRole).toInt(), 1);
+        QVERIFY(chat->open(a));
+        QVERIFY(chat->busy());
+    }
+
+    void modelLostWhileQueued()
+    {
+        bench->script->change([](auto& settings) {
+            settings.words.assign(100, "w ");
+            settings.per_token = 5ms;
+            settings.generate_error = {engine::Error::Code::CannotRead, "the model file was cut off"};
+            settings.tokens_before_error = 40;
+        });
+        QSignalSpy lost(chat, &ChatController::modelLost);
+        const QString a = ask("first");
+        const QString b = ask("second");
+        QTRY_COMPARE(lost.size(), 1);
+        QVERIFY(!chat->busy());
+        QCOMPARE(bench->lastStatus(), Status::Failed);
+        QVERIFY(!bench->last(MessageModel::SentenceRole).toString().isEmpty());
+        QCOMPARE(bench->script->requests().size(), size_t(1));
+        QVERIFY(!chat->canSend());
+        bench->script->change([](auto& settings) { settings.generate_error.reset(); });
+        finishQuickly();
+        bench->openModel();
+        chat->retry();
+        QTRY_VERIFY(!chat->busy());
+        QCOMPARE(bench->texts(), (QStringList{"second", "done"}));
+        QVERIFY(chat->open(a));
+        QCOMPARE(bench->last(MessageModel::SentenceRole).toString(), "The model file was cut off.");
+    }
+
+    void aLoadLetsThemWait()
+    {
+        bench->saysForever();
+        const QString a = ask("first");
+        const QString b = ask("second");
+        QTRY_VERIFY(bench->script->requests().size() == 1);
+        chat->onLoadStarted();
+        QVERIFY(chat->queued());
+        finishQuickly();
+        bench->openModel();
+        QTRY_VERIFY(!chat->busy());
+        QCOMPARE(bench->lastText(), "done");
+        QVERIFY(chat->open(a));
+        QCOMPARE(bench->lastStatus(), Status::Stopped);
+
+        bench->saysForever();
+        ask("third");
+        ask("fourth");
+        chat->onLoadStarted();
+        chat->onModelGone();  // it could not be loaded
+        QVERIFY(!chat->busy());
+        QCOMPARE(bench->lastStatus(), Status::Failed);
+    }
+
+    void whatWasStoppedByLeavingIsNotShownElsewhere()
+    {
+        bench->saysForever();
+        const QString a = ask("first");
+        QTRY_COMPARE(chat->state(), ChatController::Answering);
+        chat->newConversation();
+        QVERIFY(!chat->busy());
+        QVERIFY(chat->canSend());
+        QTest::qWait(100);  // text goes on arriving for the other one
+        QCOMPARE(chat->messages()->count(), 0);
+        QCOMPARE(chat->telemetry()->contextTokens(), 0);
+        QVERIFY(chat->open(a));
+        QVERIFY(chat->telemetry()->contextTokens() > 0);
+    }
+};
+
+QTEST_MAIN(TestChatQueue)
+#include "tst_chat_queue.moc"

@@ -1,0 +1,307 @@
+// Versions of messages: edited, answered again, gone on with, branched off; and what is there after a restart.
+#include "tests/support/chat_bench.h"
+
+#include <QSignalSpy>
+
+using namespace std::chrono_literals;
+using Status = MessageModel::Status;
+
+class TestChatVersions : public QObject
+{
+    Q_OBJECT
+
+private:
+    std::unique_ptr<ChatBench> bench;
+    ChatController* chat = nullptr;
+
+    int version(int row) const { return bench->at(row, MessageModel::VersionRole).toInt(); }
+    int versions(int row) const { return bench->at(row, MessageModel::VersionCountRole).toInt(); }
+    std::vector<engine::Message> sent() const { return bench->script->requests().back().messages; }
+    void settle() { QTRY_VERIFY(!chat->busy()); }
+    void restart()
+    {
+        const QString id = chat->conversationId();
+        bench->end();
+        bench->start();
+        chat = bench->chat.get();
+        QVERIFY(chat->open(id));
+    }
+
+private Q_SLOTS:
+    void init()
+    {
+        bench = std::make_unique<ChatBench>();
+        chat = bench->chat.get();
+        bench->openModel();
+    }
+
+    void cleanup() { bench.reset(); }
+
+    void anAnswerIsMadeAgain()
+    {
+        bench->says("first");
+        bench->answer("question");
+        bench->says("second");
+        chat->retry();
+        settle();
+        QCOMPARE(bench->texts(), (QStringList{"question", "second"}));
+        QCOMPARE(version(1), 2);
+        QCOMPARE(versions(1), 2);
+        QCOMPARE(sent().size(), size_t(1));  // the model does not see its first try
+
+        chat->previousVersion(bench->lastId());
+        QCOMPARE(bench->lastText(), "first");
+        chat->stepVersion(-1);  // there is none before it
+        QCOMPARE(bench->lastText(), "first");
+        bench->says("third");
+        chat->regenerate(bench->lastId());
+        settle();
+        QCOMPARE(versions(1), 3);
+        chat->stepVersion(-1);
+        QCOMPARE(bench->lastText(), "second");
+        bench->answer("next");
+        QCOMPARE(sent()[1].text.c_str(), "second");
+        restart();
+        QCOMPARE(bench->texts()[1], "second");
+        QCOMPARE(versions(1), 3);
+        QCOMPARE(bench->texts().size(), 4);
+    }
+
+    void aQuestionIsEdited()
+    {
+        bench->says("yes");
+        bench->answer("first question");
+        bench->answer("second question");
+        const QString first = bench->idAt(0);
+        QVERIFY(!chat->edit(first, "  "));
+        QVERIFY(!chat->edit("nobody", "text"));
+        chat->setDraft("half a thought");
+        QVERIFY(chat->edit(first, "another question"));
+        QCOMPARE(chat->draft(), "half a thought");
+        settle();
+        QCOMPARE(bench->texts(), (QStringList{"another question", "yes"}));
+        QCOMPARE(versions(0), 2);
+        QCOMPARE(sent().size(), size_t(1));
+        chat->stepVersion(-1);
+        QCOMPARE(bench->texts().size(), 4);                      // with all that followed
+        QVERIFY(chat->edit(bench->idAt(2), "second question"));  // unchanged: answered once more
+        settle();
+        QCOMPARE(versions(2), 1);
+        QCOMPARE(versions(3), 2);
+    }
+
+    void anAnswerIsEdited()
+    {
+        bench->says("the moon is cheese");
+        bench->answer("question");
+        const auto requests = bench->script->requests().size();
+        QVERIFY(chat->edit(bench->lastId(), "the moon is rock"));
+        QVERIFY(!chat->busy());
+        QCOMPARE(bench->script->requests().size(), requests);
+        QCOMPARE(bench->lastText(), "the moon is rock");
+        QCOMPARE(versions(1), 2);
+        bench->answer("sure?");
+        QCOMPARE(sent()[1].text.c_str(), "the moon is rock");
+        restart();
+        QCOMPARE(bench->texts()[1], "the moon is rock");
+    }
+
+    void aCutAnswerGoesOn()
+    {
+        bench->saysForever();
+        QVERIFY(chat->send("question"));
+        QTRY_VERIFY(bench->lastText().size() > 4);
+        QVERIFY(!bench->last(MessageModel::CanContinueRole).toBool());
+        chat->stop();
+        settle();
+        QVERIFY(bench->last(MessageModel::CanContinueRole).toBool());
+        const QString before = bench->last(MessageModel::RawTextRole).toString();
+        const int tokens = bench->last(MessageModel::OwnTokensRole).toInt();
+        bench->script->change([](auto& settings) {
+            settings.words = {"and ", "on"};
+            settings.per_token = 0us;
+        });
+        chat->continueAnswer(bench->lastId());
+        settle();
+        QCOMPARE(bench->last(MessageModel::RawTextRole).toString(), before + "and on");
+        QCOMPARE(bench->lastStatus(), Status::Complete);
+        QCOMPARE(bench->last(MessageModel::OwnTokensRole).toInt(), tokens + 2);
+        QVERIFY(bench->script->requests().back().continue_last);
+        QCOMPARE(sent().back().role.c_str(), "assistant");
+        QCOMPARE(QString::fromStdString(sent().back().text), before);
+        QCOMPARE(versions(1), 1);
+        restart();
+        QCOMPARE(bench->last(MessageModel::RawTextRole).toString(), before + "and on");
+    }
+
+    void aLengthLimitCanBeGoneBeyond()
+    {
+        ConversationSettings settings;
+        settings.sampling["max_tokens"] = 2;
+        settings.sampling["temperature"] = 0.5;
+        settings.systemPrompt = "be brief";
+        chat->setSettings(settings);
+        bench->answer("question");
+        QCOMPARE(bench->lastStatus(), Status::LengthLimit);
+        QCOMPARE(bench->script->requests().back().sampling.temperature, 0.5f);
+        QCOMPARE(sent().front().role.c_str(), "system");
+        chat->continueAnswer(bench->lastId());
+        settle();
+        QCOMPARE(bench->lastText().trimmed(), "one two one two");
+        restart();
+        QCOMPARE(chat->settings(), settings);
+    }
+
+    void aBranchIsAConversation()
+    {
+        bench->says("yes");
+        bench->answer("first");
+        bench->answer("second");
+        const QString original = chat->conversationId();
+        QSignalSpy opened(chat, &ChatController::opened);
+        chat->branch("nobody");
+        QCOMPARE(opened.size(), 0);
+        chat->branch(bench->idAt(1));
+        QCOMPARE(opened.size(), 1);
+        QVERIFY(chat->conversationId() != original);
+        QCOMPARE(bench->texts(), (QStringList{"first", "yes"}));
+        bench->answer("other");
+        QVERIFY(chat->open(original));
+        QCOMPARE(bench->texts(), (QStringList{"first", "yes", "second", "yes"}));
+        QCOMPARE(bench->store->conversations().size(), 2);
+
+        chat->branch(bench->idAt(2));  // at a question: it waits for an answer
+        QVERIFY(bench->last(MessageModel::UnansweredRole).toBool());
+        chat->retry();
+        settle();
+        QCOMPARE(bench->texts(), (QStringList{"first", "yes", "second", "yes"}));
+    }
+
+    void whatTheModelIsNotGiven()
+    {
+        bench->script->change([](auto& settings) {
+            settings.generate_error = {engine::Error::Code::NoMemory, "it broke"};
+        });
+        bench->answer("failed at once");
+        bench->script->change([](auto& settings) { settings.generate_error.reset(); });
+        bench->answer("now");
+        QCOMPARE(sent().size(), size_t(1));
+        QCOMPARE(sent()[0].text.c_str(), "now");
+    }
+
+    void aFailedAnswerIsReplaced()
+    {
+        bench->script->change([](auto& settings) {
+            settings.generate_error = {engine::Error::Code::NoMemory, "it broke"};
+        });
+        bench->answer("question");
+        const QString id = bench->lastId();
+        bench->script->change([](auto& settings) { settings.generate_error.reset(); });
+        chat->retry();
+        settle();
+        QCOMPARE(bench->lastId(), id);
+        QCOMPARE(versions(1), 1);
+        QCOMPARE(bench->lastStatus(), Status::Complete);
+    }
+
+    void nothingIsLostWhenTheProgramEnds()
+    {
+        chat->setDraft("typed");
+        const QString drafted = chat->conversationId();
+        chat->newConversation();
+        QVERIFY(chat->draft().isEmpty());
+        bench->saysForever();
+        QVERIFY(chat->send("A question that is rather long, so that its title cannot be all of it, by far"));
+        QVERIFY(chat->title().startsWith("A question that is rather long"));
+        QVERIFY(chat->title().size() <= 62);
+        QTRY_VERIFY(bench->lastText().size() > 4);
+        const QString text = bench->last(MessageModel::RawTextRole).toString();
+        restart();  // in the middle of the answer
+        QCOMPARE(bench->lastStatus(), Status::Interrupted);
+        QVERIFY(bench->last(MessageModel::RawTextRole).toString().startsWith(text));
+        QVERIFY(bench->last(MessageModel::CanContinueRole).toBool());
+        QVERIFY(!chat->busy());
+        bench->openModel();
+        bench->script->change([](auto& settings) {
+            settings.words = {"end"};
+            settings.per_token = 0us;
+        });
+        chat->continueAnswer(bench->lastId());
+        settle();
+        QVERIFY(bench->lastText().endsWith("w end"));
+        QVERIFY(chat->open(drafted));
+        QCOMPARE(chat->draft(), "typed");
+    }
+
+    void textIsOnDiskWithinASecond()
+    {
+        bench->saysForever();
+        QVERIFY(chat->send("question"));
+        const QString id = chat->conversationId();
+        const auto stored = bench->store->conversation(id);  // before the first word
+        QVERIFY(stored);
+        QCOMPARE(stored->header.title, "question");
+        QCOMPARE(stored->messages.size(), 2);
+        QCOMPARE(stored->messages[1].status, StoredMessage::Status::Streaming);
+        QTRY_VERIFY_WITH_TIMEOUT(!bench->store->conversation(id)->messages[1].text.isEmpty(), 3000);
+        QVERIFY(chat->busy());
+    }
+
+    void onlyWhatHoldsSomethingIsKept()
+    {
+        chat->newConversation();
+        chat->setDraft("x");
+        chat->setDraft("");
+        const QString same = chat->conversationId();
+        chat->newConversation();
+        QCOMPARE(chat->conversationId(), same);
+        QVERIFY(bench->store->conversations().isEmpty());
+        chat->setDraft("a draft");
+        QTRY_COMPARE(bench->store->conversations().size(), 1);  // by itself, after a moment
+        chat->setDraft("");
+        bench->saysForever();
+        QVERIFY(!chat->open("nobody"));
+        QVERIFY(chat->send("question"));  // and with a message it stays
+        QCOMPARE(bench->store->conversations().size(), 1);
+    }
+
+    void anEmptiedDraftGoes()
+    {
+        bench->answer("question");
+        const QString other = chat->conversationId();
+        chat->newConversation();
+        chat->setDraft("a draft");
+        QTRY_COMPARE(bench->store->conversations().size(), 2);
+        chat->setDraft("");
+        QVERIFY(chat->open(other));
+        QCOMPARE(bench->store->conversations().size(), 1);
+        QCOMPARE(chat->conversationId(), other);
+    }
+
+    void renamedAndTrashedElsewhere()
+    {
+        bench->answer("question");
+        QCOMPARE(chat->title(), "question");
+        QSignalSpy titled(chat, &ChatController::titleChanged);
+        ConversationHeader header = bench->store->conversations().first();
+        header.title = "My own name";
+        header.titleByUser = true;
+        bench->store->save(header);
+        QCOMPARE(chat->title(), "My own name");
+        QCOMPARE(titled.size(), 1);
+        bench->answer("more");
+        QCOMPARE(bench->store->conversations().first().title, "My own name");
+
+        bench->saysForever();
+        QVERIFY(chat->send("and more"));
+        QTRY_COMPARE(chat->state(), ChatController::Answering);
+        bench->store->moveToTrash(header.id);
+        QVERIFY(chat->conversationId() != header.id);
+        QCOMPARE(chat->messages()->count(), 0);
+        QTRY_COMPARE(bench->script->stopped_turns(), 1);
+        QVERIFY(bench->store->conversations().isEmpty());
+    }
+};
+
+QTEST_MAIN(TestChatVersions)
+#include "tst_chat_versions.moc"

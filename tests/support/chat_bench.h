@@ -1,0 +1,84 @@
+// A chat controller on the fake engine and a store of its own, for tests.
+#pragma once
+
+#include "app/controllers/chat_controller.h"
+#include "tests/support/fake_engine.h"
+#include "tests/support/heard.h"
+
+#include <QAbstractItemModelTester>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <memory>
+
+/// Lives as long as a test function. The test's thread.
+struct ChatBench {
+    std::shared_ptr<FakeScript> script = std::make_shared<FakeScript>();
+    QTemporaryDir folder;
+    std::unique_ptr<EngineThread> thread;
+    std::unique_ptr<ConversationStore> store;
+    std::unique_ptr<ChatController> chat;
+
+    ChatBench() { start(); }
+    ~ChatBench() { end(); }
+
+    void start()
+    {
+        thread = std::make_unique<EngineThread>([this] { return std::make_unique<FakeEngine>(script); });
+        store = std::make_unique<ConversationStore>(folder.path());
+        engine::Request options;
+        options.sampling.temperature = 0;
+        chat = std::make_unique<ChatController>(*thread, *store, options);
+        new QAbstractItemModelTester(chat->messages(), QAbstractItemModelTester::FailureReportingMode::QtTest,
+                                     chat.get());
+    }
+    /// As when the program ends.
+    void end()
+    {
+        chat.reset();
+        store.reset();
+        thread.reset();
+    }
+
+    void openModel(int contextTokens = 0)
+    {
+        const Heard loaded(thread->worker(), &EngineWorker::loaded);
+        thread->load(1, {.model = "m.gguf", .context_tokens = contextTokens}, {});
+        QTRY_COMPARE(loaded.size(), size_t(1));
+        chat->onModelReady(loaded.at<1>(0));
+    }
+    QVariant at(int row, int role) const
+    {
+        const MessageModel* messages = chat->messages();
+        return messages->data(messages->index(row), role);
+    }
+    QVariant last(int role) const { return at(chat->messages()->count() - 1, role); }
+    QString lastText() const { return last(MessageModel::TextRole).toString(); }
+    QString lastId() const { return last(MessageModel::MessageIdRole).toString(); }
+    QString idAt(int row) const { return at(row, MessageModel::MessageIdRole).toString(); }
+    MessageModel::Status lastStatus() const { return MessageModel::Status(last(MessageModel::StatusRole).toInt()); }
+    QStringList texts() const
+    {
+        QStringList all;
+        for (int row = 0; row < chat->messages()->count(); ++row)
+            all += at(row, MessageModel::TextRole).toString();
+        return all;
+    }
+    void says(const std::string& words)
+    {
+        script->change([&](FakeScript::Settings& settings) { settings.words = {words}; });
+    }
+    /// It takes longer than any test waits.
+    void saysForever()
+    {
+        script->change([](FakeScript::Settings& settings) {
+            settings.words.assign(100'000, "w ");
+            settings.per_token = std::chrono::milliseconds(5);
+        });
+    }
+    void answer(const QString& text)
+    {
+        QVERIFY(chat->send(text));
+        QTRY_VERIFY(!chat->busy());
+    }
+};
