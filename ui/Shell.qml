@@ -66,6 +66,9 @@ FocusScope {
         case "focusInput": show(PageName.Conversation); break;
         case "escape": stepBack(); break;
         case "regenerate": chat.retry(); break;
+        case "copyAnswer": chat.copyLastAnswer(); break;
+        case "previousVersion": chat.stepVersion(-1); break;
+        case "nextVersion": chat.stepVersion(1); break;
         case "openModel": openModel(); break;
         case "showModels": show(PageName.Models); break;
         case "showSettings": show(PageName.Settings); break;

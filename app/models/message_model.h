@@ -77,6 +77,7 @@ public:
     /// The text of the message that is being made has grown.
     void append(const QString& message, const QString& text);
 
+    Q_INVOKABLE QString shownText(int row) const { return data(index(row), TextRole).toString(); }
     Q_INVOKABLE int rowOf(const QString& message) const;  // -1: it is not shown
 
 Q_SIGNALS:

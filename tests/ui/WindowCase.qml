@@ -45,12 +45,15 @@ TestCase {
     }
     function lastText() { return lastMessage(MessageModel.TextRole); }
     function lastStatus() { return lastMessage(MessageModel.StatusRole); }
-    function footer() {
-        // of the newest answer; delegates of others may be there as well
-        const view = part("messageView");
-        const delegate = view.itemAtIndex(view.count - 1);
-        return delegate ? findChild(delegate, "footer") : null;
+    function message(row) {
+        return part("messageView").itemAtIndex(row);
     }
+    function messagePart(name, row) {
+        // of the newest message, unless said otherwise; delegates of others may be there as well
+        const delegate = message(row === undefined ? part("messageView").count - 1 : row);
+        return delegate ? findChild(delegate, name) : null;
+    }
+    function footer() { return messagePart("footer"); }
 
     when: windowShown
     visible: true

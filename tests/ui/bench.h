@@ -37,8 +37,8 @@ public:
     ProgramController* program() const { return m_program.get(); }
     ShownLog* log() const { return m_shownLog.get(); }
 
-    /// New controllers. Keys: tokens, tokenMs, prefillMs, loadMs, context, modelContext, error, errorAfter, loadError, warning,
-    /// template, runnable, text.
+    /// New controllers. Keys: tokens, tokenMs, prefillMs, loadMs, context, modelContext, error, errorAfter, loadError,
+    /// warning, template, runnable, text.
     Q_INVOKABLE void reset(const QVariantMap& script = {});
     /// Ends what reset() made; the page that shows it has to be gone.
     Q_INVOKABLE void clear();

@@ -151,7 +151,7 @@ Item {
             keyClick(Qt.Key_Escape);
             tryVerify(() => !Bench.chat.busy, 2000);
             tryVerify(() => footer() && footer().visible);
-            verify(findChild(footer(), "answerNumbers").text.indexOf("Stopped") === 0);
+            verify(findChild(footer(), "answerEnding").text.indexOf("Stopped") === 0);
             verify(lastText().indexOf("word word") === 0);
         }
 
@@ -160,7 +160,7 @@ Item {
             openModel();
             ask("hello");
             tryVerify(() => footer() && footer().visible);
-            const notice = findChild(footer(), "answerNotice");
+            const notice = messagePart("answerNotice");
             verify(notice.visible);
             compare(notice.sentence, "The file was cut off.");
             compare(lastText().trim(), "word word word");
@@ -182,8 +182,8 @@ Item {
             tryVerify(() => findChild(part("dockedModelCard"), "load").activeFocus);
             keyClick(Qt.Key_Return);
             tryVerify(() => Bench.chat.canSend);
-            tryVerify(() => footer() && findChild(footer(), "answerNotice").actionText !== "");
-            click(findChild(findChild(footer(), "answerNotice"), "noticeAction"));
+            tryVerify(() => footer() && messagePart("answerNotice").actionText !== "");
+            click(findChild(messagePart("answerNotice"), "noticeAction"));
             tryVerify(() => !Bench.chat.busy && lastText().length > 100);
         }
 
@@ -192,11 +192,15 @@ Item {
             openModel();
             ask("hello");
             tryVerify(() => footer() && footer().visible);
-            verify(findChild(footer(), "answerNotice").visible);
+            compare(findChild(footer(), "answerEnding").text, "The context was full");
             compare(part("contextText").text, "40 / 40");
             compare(part("contextBar").value, 1);
             verify(part("contextMeter").full);
-            click(findChild(findChild(footer(), "answerNotice"), "noticeAction"));
+            const notice = part("contextNotice");
+            verify(notice.visible);
+            verify(!findChild(notice, "dropOldest").visible); // there is one turn only
+            verify(!findChild(notice, "raiseContext").visible); // the model was made for no more
+            click(findChild(notice, "contextNew"));
             tryCompare(part("readyState"), "visible", true);
             compare(Bench.chat.messages.count, 0);
         }

@@ -59,7 +59,7 @@ FocusScope {
                 visible: !root.blank
                 chat: root.chat
                 columnWidth: root.columnWidth
-                onNewRequested: root.newRequested()
+                onEditEnded: composer.takeFocus()
             }
             EmptyState {
                 id: empty
@@ -126,6 +126,13 @@ FocusScope {
                 kind: Notice.Warning
                 sentence: root.chat.warnings
                 onDismissRequested: root.chat.dismissWarnings()
+            }
+            ContextNotice {
+                objectName: "contextNotice"
+                Layout.fillWidth: true
+                visible: wanted
+                chat: root.chat
+                onNewRequested: root.newRequested()
             }
             Composer {
                 id: composer

@@ -1,6 +1,4 @@
-// One message: the user's in a quiet bubble on the right, the model's across the column.
-pragma ComponentBehavior: Bound
-
+// One message: the user's in a quiet bubble on the right, the model's across the column; what can be done with it below.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App
@@ -11,38 +9,48 @@ Item {
 
     // from the model
     required property int index
+    required property string messageId
     required property int author
     required property BlockModel blocks
-    required property string text
+    required property string beginning
     required property int status
     required property string sentence
-    required property var tokens
+    required property int version
+    required property int versionCount
+    required property bool leftOut
+    required property int leftOutAbove
+    required property bool canContinue
+    required property bool unanswered
+    required property string modelName
+    required property var promptTokens
+    required property var templateTokens
+    required property var ownTokens
     required property var ttftMs
     required property var tokensPerSecond
 
     // from the page
     required property ChatController chat
+    required property MessageEditing editing
     required property int columnWidth
     required property bool last
 
-    signal newRequested
-
     readonly property bool mine: author === MessageModel.User
-    readonly property bool waiting: status === MessageModel.Waiting
+    readonly property bool live: status === MessageModel.Queued || status === MessageModel.Waiting || status === MessageModel.Streaming
+    readonly property bool edited: editing.message === messageId
+    readonly property bool attended: last || hover.hovered || activeFocus || actions.activeFocus // its actions are shown
 
+    property bool raw: false // shown as it was typed or generated
+
+    objectName: "message"
     implicitHeight: column.implicitHeight
+    activeFocusOnTab: true
 
     Accessible.role: Accessible.ListItem
-    Accessible.name: mine ? qsTr("You") : qsTr("Model")
+    Accessible.name: mine ? qsTr("You: %1").arg(beginning) : qsTr("Model: %1").arg(beginning)
+    Accessible.description: leftOut ? qsTr("No longer given to the model") : ""
 
-    // How wide the user's words would like to be.
-    Text {
-        id: measure
-
-        visible: false
-        text: root.mine ? root.text.slice(0, 1000) : ""
-        textFormat: Text.PlainText
-        font.pixelSize: Theme.sizeBody
+    HoverHandler {
+        id: hover
     }
 
     ColumnLayout {
@@ -50,50 +58,70 @@ Item {
 
         width: root.columnWidth
         anchors.horizontalCenter: parent.horizontalCenter
-        spacing: Theme.gapSmall
+        spacing: Theme.gapTiny
 
-        Rectangle {
+        LeftOutMark {
+            objectName: "leftOutMark"
+            Layout.fillWidth: true
+            Layout.bottomMargin: Theme.gap
+            visible: messages > 0
+            messages: root.leftOutAbove
+            onBringBackRequested: root.chat.bringBack(root.messageId)
+        }
+        MessageBody {
+            objectName: "messageBody"
             Layout.alignment: root.mine ? Qt.AlignRight : Qt.AlignLeft
             Layout.fillWidth: !root.mine
-            Layout.preferredWidth: root.mine ? Math.min(measure.implicitWidth + 2 * Theme.gap + 1, root.columnWidth * 0.84) : -1
-            Layout.preferredHeight: body.height + (root.mine ? 2 * Theme.gapSmall : 0)
-            visible: root.text !== ""
-            radius: Theme.radiusLarge
-            color: root.mine ? Theme.sunken : "transparent"
-
-            Column {
-                id: body
-
-                x: root.mine ? Theme.gap : 0
-                y: root.mine ? Theme.gapSmall + 2 : 0 // the room between lines is below each of them
-                width: parent.width - 2 * x
-
-                Repeater {
-                    model: root.blocks
-                    delegate: TextBlock {
-                        width: body.width
-                    }
+            Layout.preferredWidth: root.mine ? wanted : -1
+            visible: !root.edited && root.beginning !== ""
+            opacity: root.leftOut ? 0.55 : 1
+            mine: root.mine
+            widest: root.columnWidth
+            blocks: root.blocks
+            beginning: root.mine ? root.beginning : ""
+            rawText: root.raw ? root.chat.messages.shownText(root.index) : ""
+            focused: root.activeFocus
+        }
+        Loader {
+            Layout.fillWidth: true
+            active: root.edited
+            visible: active
+            sourceComponent: MessageEditor {
+                mine: root.mine
+                editing: root.editing
+                obstacle: root.mine ? root.chat.obstacle : ""
+                onAccepted: text => {
+                    if (root.chat.edit(root.messageId, text))
+                        root.editing.end();
                 }
             }
         }
         WaitingDots {
             objectName: "waitingDots"
-            visible: root.waiting
+            visible: root.status === MessageModel.Waiting
+        }
+        MessageState {
+            objectName: "messageState"
+            Layout.fillWidth: true
+            visible: !root.edited && wanted
+            chat: root.chat
+            message: root
+            last: root.last
         }
         MessageFooter {
+            id: actions
+
             objectName: "footer"
             Layout.fillWidth: true
-            visible: !root.mine && !root.waiting && root.status !== MessageModel.Streaming
-            status: root.status
-            sentence: root.sentence
-            tokens: root.tokens
-            ttftMs: root.ttftMs
-            tokensPerSecond: root.tokensPerSecond
-            canRetry: root.last && root.chat.canSend
-            canCopy: root.text !== ""
-            onCopyRequested: root.chat.copy(root.text)
-            onRetryRequested: root.chat.retry()
-            onNewRequested: root.newRequested()
+            visible: !root.live && !root.edited
+            chat: root.chat
+            message: root
+            mine: root.mine
+            last: root.last
+            attended: root.attended
+            raw: root.raw
+            onRawToggled: root.raw = !root.raw
+            onEditRequested: root.editing.begin(root.messageId, root.chat.rawText(root.messageId))
         }
     }
 }

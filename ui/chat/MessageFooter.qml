@@ -1,100 +1,81 @@
-// Below an answer that has ended: how it ended, its numbers, and what can be done with it.
+// Below a message: its versions, how it ended, what can be done with it, and its numbers. Keeps its height, so that nothing
+// moves when the actions appear.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App
 import Spillway.Ui.Components
 import Spillway.Ui.Theme
 
-ColumnLayout {
+FocusScope {
     id: root
 
-    required property int status
-    required property string sentence
-    required property var tokens
-    required property var ttftMs
-    required property var tokensPerSecond
-    required property bool canRetry
-    required property bool canCopy
+    required property ChatController chat
+    required property var message // the delegate, with the roles of MessageModel
+    required property bool mine
+    required property bool last
+    required property bool attended
+    required property bool raw
 
-    signal copyRequested
-    signal retryRequested
-    signal newRequested
+    signal editRequested
+    signal rawToggled
 
-    readonly property bool failed: status === MessageModel.Failed
-    readonly property bool full: status === MessageModel.ContextFull
+    readonly property bool said: message.beginning !== ""
 
-    function numbers(): string {
-        let all = "";
-        if (status === MessageModel.Stopped)
-            all = Format.also(all, qsTr("Stopped"));
-        if (status === MessageModel.LengthLimit)
-            all = Format.also(all, qsTr("Length limit reached"));
-        if (tokens !== undefined)
-            all = Format.also(all, tokens === 1 ? qsTr("1 token") : qsTr("%1 tokens").arg(Format.count(tokens)));
-        if (tokensPerSecond !== undefined)
-            all = Format.also(all, Format.tokensPerSecond(tokensPerSecond));
-        if (ttftMs !== undefined)
-            all = Format.also(all, qsTr("first after %1").arg(Format.milliseconds(ttftMs)));
-        return all;
+    function ending(): string {
+        switch (message.status) {
+        case MessageModel.Stopped: return qsTr("Stopped");
+        case MessageModel.LengthLimit: return qsTr("Length limit reached");
+        case MessageModel.ContextFull: return qsTr("The context was full");
+        case MessageModel.Interrupted: return qsTr("Interrupted when the program ended");
+        }
+        return "";
     }
 
-    spacing: Theme.gapSmall
+    implicitHeight: Theme.px(30)
 
-    Notice {
-        objectName: "answerNotice"
-        Layout.fillWidth: true
-        visible: root.failed || root.full
-        kind: root.failed ? Notice.Error : Notice.Warning
-        sentence: root.failed ? root.sentence
-                              : qsTr("The context is full, so the answer stops here.")
-        dismissible: false
-        actionText: root.full ? qsTr("New conversation") : root.canRetry ? qsTr("Try again") : ""
-        onActionRequested: root.full ? root.newRequested() : root.retryRequested()
-    }
     RowLayout {
-        visible: root.canCopy || numbersText.text !== ""
-        Layout.leftMargin: -6
+        height: parent.height
+        x: root.mine ? parent.width - width : -Theme.px(6)
+        width: root.mine ? implicitWidth : parent.width + Theme.px(6)
         spacing: 2
 
-        IconButton {
-            id: copyButton
-
-            objectName: "copyButton"
-            visible: root.canCopy
-            size: 30
-            pictureSize: 17
-            name: done.running ? qsTr("Copied") : qsTr("Copy the answer")
-            source: done.running ? "qrc:/icons/check.svg" : "qrc:/icons/copy.svg"
-            onClicked: {
-                root.copyRequested();
-                done.restart();
-            }
-
-            Timer {
-                id: done
-                interval: 1500
-            }
+        VersionSwitch {
+            objectName: "versionSwitch"
+            visible: root.message.versionCount > 1
+            version: root.message.version
+            versions: root.message.versionCount
+            onPreviousRequested: root.chat.previousVersion(root.message.messageId)
+            onNextRequested: root.chat.nextVersion(root.message.messageId)
         }
-        IconButton {
-            objectName: "retryButton"
-            visible: root.canRetry && !root.failed
-            size: 30
-            pictureSize: 17
-            name: qsTr("Answer again")
-            source: "qrc:/icons/retry.svg"
-            onClicked: root.retryRequested()
+        MessageActions {
+            visible: root.attended
+            chat: root.chat
+            message: root.message
+            mine: root.mine
+            last: root.last
+            said: root.said
+            raw: root.raw
+            onEditRequested: root.editRequested()
+            onRawToggled: root.rawToggled()
         }
         Text {
-            id: numbersText
-
+            objectName: "answerEnding"
+            Layout.leftMargin: Theme.gapSmall
+            visible: text !== ""
+            text: root.ending()
+            textFormat: Text.PlainText
+            font.pixelSize: Theme.sizeSmall
+            color: root.message.status === MessageModel.Stopped ? Theme.textMuted : Theme.warning
+        }
+        MessageNumbers {
             objectName: "answerNumbers"
             Layout.fillWidth: true
             Layout.leftMargin: Theme.gapSmall
-            text: root.numbers()
-            textFormat: Text.PlainText
-            elide: Text.ElideRight
-            font.pixelSize: Theme.sizeSmall
-            color: Theme.textMuted
+            visible: !root.mine && root.attended && text !== ""
+            message: root.message
+        }
+        Item {
+            Layout.fillWidth: true
         }
     }
 }

@@ -15,11 +15,25 @@ FocusScope {
 
     readonly property bool atLatest: view.pinned
 
-    signal newRequested
+    signal editEnded
 
     function followAnswer() {
         view.pinned = true;
         view.toLatest();
+    }
+
+    MessageEditing {
+        id: editing
+        onEnded: root.editEnded()
+    }
+    Connections {
+        target: root.chat
+
+        function onOpened() {
+            if (editing.message !== "")
+                editing.end();
+            root.followAnswer();
+        }
     }
 
     ListView {
@@ -84,9 +98,9 @@ FocusScope {
         delegate: MessageDelegate {
             width: view.width
             chat: root.chat
+            editing: editing
             columnWidth: root.columnWidth
             last: index === view.count - 1
-            onNewRequested: root.newRequested()
         }
 
         ScrollBar.vertical: ThinScrollBar {

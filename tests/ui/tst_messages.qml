@@ -1,0 +1,234 @@
+// What can be done with a message: versions, editing, going on, branching, waiting, being left out.
+import QtQuick
+import QtTest
+import Spillway.App
+import Spillway.Tests
+
+Item {
+    width: 1024
+    height: 640
+
+    WindowCase {
+        name: "Messages"
+
+        function answered(text) {
+            ask(text);
+            tryVerify(() => !Bench.chat.busy);
+            tryVerify(() => footer() && footer().visible);
+            wait(50); // until the list has found its end
+        }
+        // The actions of a message that is not the last appear when one points at it.
+        function pointAt(row) {
+            mouseMove(message(row), message(row).width / 2, 4);
+            tryVerify(() => messagePart("copyButton", row).visible);
+        }
+        function rawText(row) {
+            const messages = Bench.chat.messages;
+            return messages.data(messages.index(row, 0), MessageModel.RawTextRole);
+        }
+
+        function test_versions_of_an_answer() {
+            makeWindow({ text: "first" });
+            openModel();
+            answered("hello");
+            verify(!messagePart("versionSwitch").visible);
+            Bench.script({ text: "second" });
+            click(messagePart("retryButton"));
+            tryVerify(() => messagePart("versionText") && messagePart("versionText").text === "2/2");
+            tryVerify(() => !Bench.chat.busy && lastText() === "second");
+            verify(!messagePart("nextVersion").enabled);
+            click(messagePart("previousVersion"));
+            tryVerify(() => lastText() === "first");
+            tryVerify(() => messagePart("versionText") && messagePart("versionText").text === "1/2");
+            messagePart("nextVersion").forceActiveFocus(Qt.TabFocusReason);
+            keyClick(Qt.Key_Space);
+            tryVerify(() => lastText() === "second");
+        }
+
+        function test_edit_and_send_again() {
+            makeWindow({ text: "yes" });
+            openModel();
+            answered("one");
+            answered("two");
+            verify(!messagePart("editButton", 0).visible);
+            pointAt(0);
+            click(messagePart("editButton", 0));
+            tryVerify(() => messagePart("editField", 0) !== null);
+            const field = messagePart("editField", 0);
+            tryCompare(field, "activeFocus", true);
+            compare(field.text, "one");
+            type(" more");
+            keyClick(Qt.Key_Escape);
+            tryVerify(() => messagePart("editField", 0) === null);
+            tryCompare(part("composerField"), "activeFocus", true);
+            compare(Bench.chat.messages.count, 4);
+
+            pointAt(0);
+            click(messagePart("editButton", 0));
+            tryVerify(() => messagePart("editField", 0) && messagePart("editField", 0).activeFocus);
+            type(" more");
+            keyClick(Qt.Key_Return, Qt.ShiftModifier);
+            type("lines");
+            keyClick(Qt.Key_Return);
+            tryVerify(() => !Bench.chat.busy && Bench.chat.messages.count === 2);
+            compare(rawText(0), "one more\nlines");
+            compare(messagePart("versionText", 0).text, "2/2");
+            tryCompare(part("composerField"), "activeFocus", true);
+            click(messagePart("previousVersion", 0));
+            tryVerify(() => Bench.chat.messages.count === 4);
+        }
+
+        function test_edit_an_answer() {
+            makeWindow({ text: "wrong" });
+            openModel();
+            answered("one");
+            click(messagePart("editButton"));
+            tryVerify(() => messagePart("editField") && messagePart("editField").activeFocus);
+            keyClick(Qt.Key_Return); // a line break here
+            type("right");
+            keyClick(Qt.Key_Return, Qt.ControlModifier);
+            tryVerify(() => rawText(1) === "wrong\nright");
+            compare(Bench.requestCount(), 1);
+            compare(messagePart("versionText").text, "2/2");
+        }
+
+        function test_an_edit_survives_scrolling() {
+            makeWindow({ tokens: 400 });
+            openModel();
+            answered("one");
+            answered("two");
+            answered("three");
+            const view = part("messageView");
+            view.positionViewAtBeginning();
+            tryVerify(() => message(0) !== null);
+            message(0).forceActiveFocus();
+            tryVerify(() => messagePart("editButton", 0).visible);
+            messagePart("editButton", 0).clicked();
+            tryVerify(() => messagePart("editField", 0) && messagePart("editField", 0).activeFocus);
+            type("!");
+            view.positionViewAtEnd();
+            tryVerify(() => message(0) === null);
+            view.positionViewAtBeginning();
+            tryVerify(() => messagePart("editField", 0) !== null);
+            compare(messagePart("editField", 0).text, "one!");
+        }
+
+        function test_continue_a_stopped_answer() {
+            makeWindow({ tokens: 5000, tokenMs: 5 });
+            openModel();
+            ask("hello");
+            tryVerify(() => lastText().length > 20);
+            keyClick(Qt.Key_Escape);
+            tryVerify(() => !Bench.chat.busy && footer().visible);
+            compare(messagePart("answerEnding").text, "Stopped");
+            const before = rawText(1);
+            Bench.script({ text: "the end" });
+            click(messagePart("continueButton"));
+            tryVerify(() => !Bench.chat.busy && rawText(1) === before + "the end");
+            verify(!messagePart("continueButton").visible);
+            compare(messagePart("answerEnding").text, "");
+        }
+
+        function test_branch() {
+            makeWindow({ text: "yes" });
+            openModel();
+            answered("one");
+            answered("two");
+            const id = Bench.chat.conversationId;
+            pointAt(1);
+            click(messagePart("branchButton", 1));
+            tryVerify(() => Bench.chat.conversationId !== id);
+            tryCompare(Bench.chat.messages, "count", 2);
+            answered("three");
+            verify(Bench.chat.open(id));
+            tryCompare(Bench.chat.messages, "count", 4);
+        }
+
+        function test_a_queue() {
+            makeWindow({ tokens: 5000, tokenMs: 5 });
+            openModel();
+            ask("first");
+            tryVerify(() => lastText().length > 20);
+            keyClick(Qt.Key_N, Qt.ControlModifier);
+            tryVerify(() => !Bench.chat.busy);
+            ask("second");
+            tryVerify(() => messagePart("queuedText") && messagePart("queuedText").visible);
+            verify(part("sendButton").stops);
+            compare(Bench.namelessControls(shell).join(), "");
+            keyClick(Qt.Key_Escape);
+            tryVerify(() => messagePart("answerButton").visible);
+            verify(!Bench.chat.busy);
+            click(messagePart("answerButton"));
+            tryVerify(() => Bench.chat.queued);
+        }
+
+        function test_left_out_and_brought_back() {
+            makeWindow({ tokens: 30, context: 100 });
+            openModel();
+            answered("one");
+            answered("two");
+            Bench.script({ tokens: 60 });
+            answered("three");
+            tryCompare(part("contextNotice"), "visible", true);
+            compare(messagePart("answerEnding").text, "The context was full");
+            Bench.script({ text: "and the rest" });
+            click(findChild(part("contextNotice"), "dropOldest"));
+            tryVerify(() => !Bench.chat.busy && lastText().endsWith("and the rest"));
+            verify(!part("contextNotice").visible);
+            const view = part("messageView");
+            view.positionViewAtBeginning();
+            const marked = Bench.chat.messages.count - 2;
+            tryVerify(() => message(marked) && messagePart("leftOutMark", marked).visible);
+            click(messagePart("bringBack", marked));
+            tryVerify(() => !messagePart("leftOutMark", marked).visible);
+        }
+
+        function test_raise_the_context() {
+            makeWindow({ tokens: 60, context: 40, modelContext: 100, loadMs: 100 });
+            openModel();
+            answered("one");
+            tryCompare(part("contextNotice"), "visible", true);
+            const raise = findChild(part("contextNotice"), "raiseContext");
+            verify(raise.visible);
+            verify(raise.text.indexOf("80") > 0);
+            Bench.script({ text: "and the rest" });
+            click(raise);
+            tryVerify(() => !Bench.chat.busy && lastText().endsWith("and the rest"));
+            verify(part("contextText").text.endsWith("/ 80"));
+        }
+
+        function test_near_the_end() {
+            makeWindow({ tokens: 5000, tokenMs: 5, context: 600 });
+            openModel();
+            ask("one");
+            const notice = part("contextNotice");
+            tryCompare(notice, "visible", true);
+            verify(Bench.chat.busy);
+            click(findChild(notice, "contextDismiss"));
+            verify(!Bench.chat.contextNearlyFull);
+            tryVerify(() => !Bench.chat.busy);
+        }
+
+        function test_raw_text() {
+            makeWindow({ text: "*stars*" });
+            openModel();
+            answered("one");
+            click(messagePart("rawButton"));
+            tryVerify(() => messagePart("rawBlock") !== null);
+            compare(messagePart("rawBlock").text, "*stars*");
+            click(messagePart("rawButton"));
+            tryVerify(() => messagePart("rawBlock") === null);
+        }
+
+        function test_the_ledger() {
+            makeWindow({ tokens: 3 });
+            openModel();
+            answered("one two");
+            const numbers = messagePart("answerNumbers");
+            numbers.forceActiveFocus(Qt.TabFocusReason);
+            const tip = numbers.Accessible.description;
+            verify(tip.indexOf("Prompt: 6 tokens") >= 0, tip);
+            verify(tip.indexOf("Answer: 3 tokens") >= 0, tip);
+        }
+    }
+}

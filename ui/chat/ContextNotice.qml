@@ -1,0 +1,95 @@
+// The context is (nearly) full: what the user may choose now. Nothing is chosen for them.
+import QtQuick
+import QtQuick.Layouts
+import Spillway.App
+import Spillway.Ui.Components
+import Spillway.Ui.Theme
+
+Rectangle {
+    id: root
+
+    required property ChatController chat
+
+    signal newRequested
+
+    readonly property bool full: chat.contextFull
+    readonly property bool wanted: full || chat.contextNearlyFull
+
+    function sentence(): string {
+        if (root.full)
+            return qsTr("The context is full. Choose how this conversation goes on.");
+        return root.chat.busy ? qsTr("The context is nearly full. Unless you choose otherwise, the answer stops when it is.")
+                              : qsTr("The context is nearly full.");
+    }
+
+    implicitHeight: column.implicitHeight + 2 * Theme.gapSmall
+    radius: Theme.radius
+    color: Theme.warningGround
+    border.width: 1
+    border.color: Qt.alpha(Theme.warning, 0.35)
+
+    Accessible.role: Accessible.AlertMessage
+    Accessible.name: root.sentence()
+
+    ColumnLayout {
+        id: column
+
+        anchors.fill: parent
+        anchors.leftMargin: Theme.gap
+        anchors.rightMargin: Theme.gapSmall
+        anchors.topMargin: Theme.gapSmall
+        anchors.bottomMargin: Theme.gapSmall
+        spacing: Theme.gapSmall
+
+        RowLayout {
+            Text {
+                objectName: "contextSentence"
+                Layout.fillWidth: true
+                text: root.sentence()
+                textFormat: Text.PlainText
+                wrapMode: Text.Wrap
+                font.pixelSize: Theme.sizeBody
+                color: Theme.text
+                Accessible.ignored: true
+            }
+            IconButton {
+                objectName: "contextDismiss"
+                name: qsTr("Dismiss")
+                source: "qrc:/icons/close.svg"
+                onClicked: root.chat.dismissContextNotice()
+            }
+        }
+        Flow {
+            Layout.fillWidth: true
+            Layout.bottomMargin: Theme.gapTiny
+            spacing: Theme.gapSmall
+
+            ActionButton {
+                objectName: "dropOldest"
+                visible: root.wanted && root.chat.canDropOldest
+                text: qsTr("Leave out the oldest messages")
+                onClicked: root.chat.dropOldest()
+            }
+            ActionButton {
+                readonly property int tokens: root.wanted ? root.chat.largerContext : 0
+
+                objectName: "raiseContext"
+                visible: tokens > 0
+                text: qsTr("Raise it to %1 tokens (up to %2)").arg(Format.count(tokens)).arg(Format.bytes(tokens > 0 ? root.chat.largerContextBytes : 0))
+                onClicked: root.chat.raiseContext()
+            }
+            ActionButton {
+                objectName: "contextStop"
+                visible: root.chat.busy
+                text: qsTr("Stop the answer")
+                onClicked: root.chat.stop()
+            }
+            ActionButton {
+                objectName: "contextNew"
+                visible: !root.chat.busy
+                text: qsTr("New conversation")
+                onClicked: root.newRequested()
+            }
+        }
+    }
+}

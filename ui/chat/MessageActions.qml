@@ -1,0 +1,83 @@
+// What can be done with a message.
+import QtQuick
+import Spillway.App
+import Spillway.Ui.Components
+import Spillway.Ui.Theme
+
+Row {
+    id: root
+
+    required property ChatController chat
+    required property var message // the delegate, with the roles of MessageModel
+    required property bool mine
+    required property bool last
+    required property bool said // there is text
+    required property bool raw
+
+    signal editRequested
+    signal rawToggled
+
+    component Action: IconButton {
+        size: Theme.px(30)
+        pictureSize: Theme.px(17)
+    }
+
+    spacing: 2
+
+    Accessible.role: Accessible.Grouping
+    Accessible.name: qsTr("Actions")
+
+    Action {
+        objectName: "copyButton"
+        visible: root.said
+        name: done.running ? qsTr("Copied") : root.mine ? qsTr("Copy your message") : qsTr("Copy the answer")
+        source: done.running ? "qrc:/icons/check.svg" : "qrc:/icons/copy.svg"
+        onClicked: {
+            root.chat.copyMessage(root.message.messageId);
+            done.restart();
+        }
+
+        Timer {
+            id: done
+            interval: 1500
+        }
+    }
+    Action {
+        objectName: "continueButton"
+        visible: root.message.canContinue
+        enabled: root.chat.canSend
+        name: qsTr("Continue the answer")
+        source: "qrc:/icons/continue.svg"
+        onClicked: root.chat.continueAnswer(root.message.messageId)
+    }
+    Action {
+        objectName: "retryButton"
+        visible: !root.mine && root.message.status !== MessageModel.Failed
+        enabled: root.chat.canSend
+        name: qsTr("Answer again")
+        shortcutText: root.last ? qsTr("Ctrl+R") : ""
+        source: "qrc:/icons/retry.svg"
+        onClicked: root.chat.regenerate(root.message.messageId)
+    }
+    Action {
+        objectName: "editButton"
+        visible: root.said
+        enabled: !root.chat.busy
+        name: root.mine ? qsTr("Edit and send again") : qsTr("Edit the answer")
+        source: "qrc:/icons/edit.svg"
+        onClicked: root.editRequested()
+    }
+    Action {
+        objectName: "branchButton"
+        name: qsTr("New conversation from here")
+        source: "qrc:/icons/branch.svg"
+        onClicked: root.chat.branch(root.message.messageId)
+    }
+    Action {
+        objectName: "rawButton"
+        visible: root.said && !root.mine
+        name: root.raw ? qsTr("Show as formatted text") : qsTr("Show as it was generated")
+        source: "qrc:/icons/raw.svg"
+        onClicked: root.rawToggled()
+    }
+}

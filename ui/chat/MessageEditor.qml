@@ -1,0 +1,114 @@
+// A message being edited where it stands. Enter sends a question again (Shift+Enter breaks the line), Ctrl+Enter keeps an
+// answer, Esc leaves it as it was.
+import QtQuick
+import QtQuick.Controls
+import QtQuick.Layouts
+import Spillway.Ui.Components
+import Spillway.Ui.Theme
+
+FocusScope {
+    id: root
+
+    required property bool mine
+    required property MessageEditing editing
+    required property string obstacle // why it cannot be sent now
+
+    signal accepted(string text)
+
+    function accept() {
+        if (obstacle === "" && field.text.trim() !== "")
+            accepted(field.text);
+    }
+
+    implicitHeight: column.implicitHeight
+    Component.onCompleted: field.forceActiveFocus(Qt.OtherFocusReason)
+
+    ColumnLayout {
+        id: column
+
+        width: parent.width
+        spacing: Theme.gapSmall
+
+        Rectangle {
+            Layout.fillWidth: true
+            implicitHeight: scroll.height + 2 * Theme.gapSmall
+            radius: Theme.radiusLarge
+            color: Theme.raised
+            border.width: 1
+            border.color: field.activeFocus ? Theme.accent : Theme.borderStrong
+
+            ScrollView {
+                id: scroll
+
+                x: Theme.gapSmall
+                y: Theme.gapSmall
+                width: parent.width - 2 * x
+                height: Math.min(field.implicitHeight, Theme.px(320))
+                ScrollBar.horizontal.policy: ScrollBar.AlwaysOff
+
+                TextArea {
+                    id: field
+
+                    objectName: "editField"
+                    focus: true
+                    textFormat: TextEdit.PlainText
+                    wrapMode: TextEdit.Wrap
+                    selectByMouse: true
+                    padding: Theme.gapSmall
+                    font.pixelSize: Theme.sizeBody
+                    color: Theme.text
+                    selectionColor: Theme.selection
+                    selectedTextColor: Theme.text
+                    background: null
+                    onTextChanged: root.editing.text = text
+                    Component.onCompleted: {
+                        text = root.editing.text;
+                        cursorPosition = length;
+                    }
+
+                    Accessible.role: Accessible.EditableText
+                    Accessible.name: root.mine ? qsTr("Your message") : qsTr("The model's answer")
+                    Accessible.multiLine: true
+
+                    Keys.onShortcutOverride: event => event.accepted = event.key === Qt.Key_Escape
+                    Keys.onEscapePressed: root.editing.end()
+                    Keys.onTabPressed: nextItemInFocusChain(true).forceActiveFocus(Qt.TabFocusReason)
+                    Keys.onBacktabPressed: nextItemInFocusChain(false).forceActiveFocus(Qt.BacktabFocusReason)
+                    Keys.onPressed: event => {
+                        const enter = event.key === Qt.Key_Return || event.key === Qt.Key_Enter;
+                        const accepts = root.mine ? !(event.modifiers & Qt.ShiftModifier) : event.modifiers & Qt.ControlModifier;
+                        if (!enter || !accepts || inputMethodComposing)
+                            return;
+                        event.accepted = true;
+                        root.accept();
+                    }
+                }
+            }
+        }
+        RowLayout {
+            spacing: Theme.gapSmall
+
+            Text {
+                Layout.fillWidth: true
+                text: root.obstacle !== "" ? root.obstacle
+                    : root.mine ? qsTr("What followed stays, as another version.") : qsTr("What the model said stays, as another version.")
+                textFormat: Text.PlainText
+                wrapMode: Text.Wrap
+                font.pixelSize: Theme.sizeSmall
+                color: root.obstacle !== "" ? Theme.warning : Theme.textMuted
+            }
+            ActionButton {
+                objectName: "editCancel"
+                text: qsTr("Cancel")
+                onClicked: root.editing.end()
+            }
+            ActionButton {
+                objectName: "editAccept"
+                primary: true
+                enabled: root.obstacle === "" && field.text.trim() !== ""
+                text: root.mine ? qsTr("Send") : qsTr("Keep")
+                onClicked: root.accept()
+            }
+        }
+    }
+}

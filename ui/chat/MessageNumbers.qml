@@ -1,0 +1,74 @@
+// The numbers of an answer in a line; all of them when one points at it or it has the keyboard.
+import QtQuick
+import QtQuick.Controls
+import Spillway.Ui.Components
+import Spillway.Ui.Theme
+
+AbstractButton {
+    id: root
+
+    required property var message // the delegate, with the roles of MessageModel
+
+    function tokens(count: var): string {
+        return count === 1 ? qsTr("1 token") : qsTr("%1 tokens").arg(Format.count(count));
+    }
+    function line(): string {
+        let all = "";
+        if (message.ownTokens !== undefined)
+            all = Format.also(all, tokens(message.ownTokens));
+        if (message.tokensPerSecond !== undefined)
+            all = Format.also(all, Format.tokensPerSecond(message.tokensPerSecond));
+        if (message.ttftMs !== undefined)
+            all = Format.also(all, qsTr("first after %1").arg(Format.milliseconds(message.ttftMs)));
+        return all;
+    }
+    function ledger(): string {
+        const lines = [];
+        if (message.modelName !== "")
+            lines.push(message.modelName);
+        if (message.promptTokens !== undefined)
+            lines.push(qsTr("Prompt: %1").arg(tokens(message.promptTokens)));
+        if (message.templateTokens !== undefined)
+            lines.push(qsTr("of them the template: %1").arg(Format.count(message.templateTokens)));
+        if (message.ownTokens !== undefined)
+            lines.push(qsTr("Answer: %1").arg(tokens(message.ownTokens)));
+        if (message.ttftMs !== undefined)
+            lines.push(qsTr("First token after %1").arg(Format.milliseconds(message.ttftMs)));
+        if (message.tokensPerSecond !== undefined)
+            lines.push(qsTr("Then %1").arg(Format.tokensPerSecond(message.tokensPerSecond)));
+        return lines.join("\n");
+    }
+
+    implicitHeight: Theme.px(30)
+    text: line()
+    hoverEnabled: true
+
+    Accessible.role: Accessible.StaticText
+    Accessible.name: root.text
+    Accessible.description: root.ledger()
+
+    background: Rectangle {
+        radius: Theme.radiusSmall
+        color: "transparent"
+
+        FocusRing {
+            gap: 0
+            visible: root.visualFocus
+        }
+    }
+    contentItem: Text {
+        text: root.text
+        textFormat: Text.PlainText
+        elide: Text.ElideRight
+        verticalAlignment: Text.AlignVCenter
+        font.pixelSize: Theme.sizeSmall
+        color: Theme.textMuted
+        Accessible.ignored: true
+    }
+
+    Tip {
+        objectName: "ledgerTip"
+        visible: root.hovered || root.visualFocus
+        text: root.ledger()
+    }
+}

@@ -1,0 +1,61 @@
+// What keeps a message from being a finished one, and what to do about it.
+import QtQuick
+import QtQuick.Layouts
+import Spillway.App
+import Spillway.Ui.Components
+import Spillway.Ui.Theme
+
+RowLayout {
+    id: root
+
+    required property ChatController chat
+    required property var message // the delegate, with the roles of MessageModel
+    required property bool last
+
+    readonly property bool failed: message.status === MessageModel.Failed
+    readonly property bool queued: message.status === MessageModel.Queued
+    readonly property bool wanted: failed || queued || message.unanswered
+
+    spacing: Theme.gapSmall
+
+    Notice {
+        objectName: "answerNotice"
+        Layout.fillWidth: true
+        visible: root.failed
+        sentence: root.message.sentence
+        dismissible: false
+        actionText: root.last && root.chat.canSend ? qsTr("Try again") : ""
+        onActionRequested: root.chat.retry()
+    }
+    Text {
+        objectName: "queuedText"
+        Layout.fillWidth: true
+        visible: root.queued
+        text: root.chat.queuePosition <= 1 ? qsTr("Waits for another conversation's answer")
+                                           : qsTr("Waits for the answers of %1 conversations").arg(Format.count(root.chat.queuePosition))
+        textFormat: Text.PlainText
+        font.pixelSize: Theme.sizeBody
+        color: Theme.textMuted
+
+        Accessible.role: Accessible.StaticText
+        Accessible.name: text
+    }
+    Item {
+        Layout.fillWidth: true
+        visible: root.message.unanswered
+    }
+    Text {
+        visible: root.message.unanswered
+        text: qsTr("Not answered")
+        textFormat: Text.PlainText
+        font.pixelSize: Theme.sizeSmall
+        color: Theme.textMuted
+    }
+    ActionButton {
+        objectName: "answerButton"
+        visible: root.message.unanswered
+        enabled: root.chat.canSend
+        text: qsTr("Answer")
+        onClicked: root.chat.retry()
+    }
+}
