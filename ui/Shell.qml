@@ -112,6 +112,7 @@ FocusScope {
             chat: root.chat
             settings: root.settings
             sidebarShown: root.sidebarShown
+            table: shortcutTable
             onSidebarToggled: root.toggleSidebar()
             onOpenRequested: root.openModel()
             onNewRequested: root.startOver()

@@ -44,15 +44,22 @@ FocusScope {
             Layout.preferredHeight: 1
             color: Theme.border
         }
-        ColumnLayout {
+        GridLayout {
+            id: ways
+
+            readonly property bool compact: root.height < Theme.px(440) // pictures in a row leave room for the list
+
             Layout.fillWidth: true
             Layout.margins: Theme.gapSmall
-            spacing: 2
+            columns: compact ? 4 : 1
+            rowSpacing: 2
+            columnSpacing: 2
 
             NavButton {
                 objectName: "navModels"
                 text: qsTr("Models")
                 icon.source: "qrc:/icons/models.svg"
+                compact: ways.compact
                 current: root.page === PageName.Models
                 onClicked: root.pageRequested(PageName.Models)
             }
@@ -60,6 +67,7 @@ FocusScope {
                 objectName: "navSettings"
                 text: qsTr("Settings")
                 icon.source: "qrc:/icons/settings.svg"
+                compact: ways.compact
                 current: root.page === PageName.Settings
                 onClicked: root.pageRequested(PageName.Settings)
             }
@@ -67,6 +75,7 @@ FocusScope {
                 objectName: "navLog"
                 text: qsTr("Log")
                 icon.source: "qrc:/icons/log.svg"
+                compact: ways.compact
                 current: root.page === PageName.Log
                 onClicked: root.pageRequested(PageName.Log)
             }
@@ -74,6 +83,7 @@ FocusScope {
                 objectName: "navAbout"
                 text: qsTr("About")
                 icon.source: "qrc:/icons/about.svg"
+                compact: ways.compact
                 current: root.page === PageName.About
                 onClicked: root.pageRequested(PageName.About)
             }

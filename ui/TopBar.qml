@@ -13,6 +13,7 @@ Rectangle {
     required property ChatController chat
     required property SettingsController settings
     required property bool sidebarShown
+    required property ShortcutModel table
 
     signal sidebarToggled
     signal openRequested
@@ -40,7 +41,7 @@ Rectangle {
         IconButton {
             objectName: "sidebarButton"
             name: root.sidebarShown ? qsTr("Hide the conversations") : qsTr("Show the conversations")
-            shortcutText: "Ctrl+B"
+            shortcutText: root.table.keysOf("toggleSidebar")
             source: "qrc:/icons/sidebar.svg"
             onClicked: root.sidebarToggled()
         }
@@ -60,7 +61,7 @@ Rectangle {
         IconButton {
             objectName: "newButton"
             name: qsTr("New conversation")
-            shortcutText: "Ctrl+N"
+            shortcutText: root.table.keysOf("newConversation")
             source: "qrc:/icons/new.svg"
             enabled: root.chat.messages.count > 0
             onClicked: root.newRequested()

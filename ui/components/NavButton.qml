@@ -8,8 +8,10 @@ Button {
     id: root
 
     property bool current: false
+    property bool compact: false // the picture alone; its name becomes a tip
 
     Layout.fillWidth: true
+    Layout.minimumHeight: implicitHeight
     implicitHeight: Theme.controlHeight
     leftPadding: Theme.gapSmall
     rightPadding: Theme.gapSmall
@@ -30,12 +32,14 @@ Button {
         spacing: root.spacing
 
         Picture {
+            Layout.alignment: Qt.AlignHCenter
             source: root.icon.source
             size: root.icon.width
             ink: root.icon.color
         }
         Text {
             Layout.fillWidth: true
+            visible: !root.compact
             text: root.text
             textFormat: Text.PlainText
             elide: Text.ElideRight
@@ -49,5 +53,10 @@ Button {
         color: root.current || root.hovered || root.down ? Theme.hover : "transparent"
 
         FocusRing { visible: root.visualFocus; gap: -2 }
+    }
+
+    Tip {
+        visible: root.compact && (root.hovered || root.visualFocus) && !root.down
+        text: root.text
     }
 }

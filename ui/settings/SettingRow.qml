@@ -64,6 +64,7 @@ Item {
             }
         }
         RowLayout {
+            layoutDirection: root.stacked ? Qt.RightToLeft : Qt.LeftToRight // the control at the edge
             spacing: Theme.gapTiny
 
             IconButton {
