@@ -1,6 +1,7 @@
 // Runs the Qt Quick tests of this folder on the program's own pages, with a fake engine.
 #include "app/program.h"
 #include "tests/ui/bench.h"
+#include "tests/ui/conversations_bench.h"
 
 #include <QQmlEngine>
 #include <QStandardPaths>
@@ -24,12 +25,20 @@ public Q_SLOTS:
         m_bench = std::make_unique<Bench>();
         QQmlEngine::setObjectOwnership(m_bench.get(), QQmlEngine::CppOwnership);
         qmlRegisterSingletonInstance("Spillway.Tests", 1, 0, "Bench", m_bench.get());
+        m_conversations = std::make_unique<ConversationsBench>();
+        QQmlEngine::setObjectOwnership(m_conversations.get(), QQmlEngine::CppOwnership);
+        qmlRegisterSingletonInstance("Spillway.Tests", 1, 0, "ConversationsBench", m_conversations.get());
     }
 
-    void cleanupTestCase() { m_bench.reset(); }
+    void cleanupTestCase()
+    {
+        m_conversations.reset();
+        m_bench.reset();
+    }
 
 private:
     std::unique_ptr<Bench> m_bench;
+    std::unique_ptr<ConversationsBench> m_conversations;
 };
 
 QUICK_TEST_MAIN_WITH_SETUP(ui, Setup)

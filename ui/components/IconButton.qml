@@ -8,6 +8,7 @@ AbstractButton {
 
     required property string name
     required property url source
+    property string tip: name
     property string shortcutText: ""
     property bool filled: false
     property int size: Theme.controlHeight
@@ -43,6 +44,6 @@ AbstractButton {
 
     Tip {
         visible: (root.hovered || root.visualFocus) && !root.down
-        text: root.shortcutText === "" ? root.name : root.name + "  " + root.shortcutText
+        text: root.shortcutText === "" ? root.tip : root.tip + "  " + root.shortcutText
     }
 }

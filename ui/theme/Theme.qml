@@ -19,6 +19,7 @@ QtObject {
     readonly property color sunken: dark ? "#24292e" : "#f0f1ee"   // the user's words, tracks
     readonly property color aside: dark ? "#111416" : "#f2f3f0"    // the columns beside the page
     readonly property color hover: dark ? "#2a3036" : "#e9ebe8"
+    readonly property color selected: dark ? "#1f3134" : "#dceaea" // the row that is shown
     readonly property color border: dark ? "#31383e" : "#dfe2de"
     readonly property color borderStrong: dark ? "#46505a" : "#c3c9c5"
     readonly property color text: dark ? "#e7eaec" : "#1c2124"

@@ -1,0 +1,231 @@
+#include "app/controllers/conversations_controller.h"
+
+#include <QFuture>
+#include <QPromise>
+#include <QStandardPaths>
+#include <QThreadPool>
+
+#include <memory>
+#include <utility>
+
+namespace {
+
+constexpr int kSearchDelay_ms = 120;
+constexpr int kMostHits = 200;
+constexpr qsizetype kLongestTitle_chars = 200;
+
+ExportJob::Format asJobs(ConversationsController::Format format)
+{
+    return format == ConversationsController::Json ? ExportJob::Format::Json : ExportJob::Format::Markdown;
+}
+
+}  // namespace
+
+ConversationsController::ConversationsController(ConversationStore& store, QObject* parent)
+    : QObject(parent)
+    , m_store(store)
+    , m_list(store)
+{
+    m_searchTimer.setSingleShot(true);
+    m_searchTimer.setInterval(kSearchDelay_ms);
+    connect(&m_searchTimer, &QTimer::timeout, this, &ConversationsController::search);
+    m_undoTimer.setSingleShot(true);
+    m_undoTimer.setInterval(kUndo_ms);
+    connect(&m_undoTimer, &QTimer::timeout, this, &ConversationsController::dismissUndo);
+    connect(&store, &ConversationStore::trashed, &m_results, &SearchModel::forget);
+    store.emptyTrash();  // of a run that ended before it could
+}
+
+ConversationsController::~ConversationsController()
+{
+    m_store.emptyTrash();
+}
+
+// ---- search ----
+
+void ConversationsController::setSearchText(const QString& text)
+{
+    if (m_searchText == text)
+        return;
+    m_searchText = text;
+    Q_EMIT searchTextChanged();
+    if (text.trimmed().isEmpty())
+        search();  // the list comes back at once
+    else
+        m_searchTimer.start();
+}
+
+void ConversationsController::search()
+{
+    m_searchTimer.stop();
+    const bool searching = !m_searchText.trimmed().isEmpty();
+    m_results.show(searching ? m_store.search(m_searchText, kMostHits) : QList<SearchHit>());
+    if (std::exchange(m_searching, searching) != searching)
+        Q_EMIT searchingChanged();
+}
+
+// ---- one conversation ----
+
+void ConversationsController::open(const QString& conversation, const QString& message)
+{
+    Q_EMIT openRequested(conversation);
+    if (!message.isEmpty())
+        Q_EMIT messageRequested(message);
+}
+
+void ConversationsController::openNew()
+{
+    Q_EMIT newRequested();
+}
+
+void ConversationsController::rename(const QString& conversation, const QString& title)
+{
+    const ConversationHeader* header = m_list.header(conversation);
+    const QString name = title.simplified().left(kLongestTitle_chars);
+    if (!header || name.isEmpty() || name == header->title)
+        return;
+    ConversationHeader renamed = *header;
+    renamed.title = name;
+    renamed.titleByUser = true;
+    m_store.save(renamed);
+}
+
+void ConversationsController::setPinned(const QString& conversation, bool pinned)
+{
+    const ConversationHeader* header = m_list.header(conversation);
+    if (!header || header->pinned == pinned)
+        return;
+    ConversationHeader changed = *header;
+    changed.pinned = pinned;
+    m_store.save(changed);
+}
+
+void ConversationsController::remove(const QString& conversation)
+{
+    const int row = m_list.rowOf(conversation);
+    if (row < 0)
+        return;
+    const QString title = m_list.data(m_list.index(row), ConversationListModel::TitleRole).toString();
+    m_trash.append({conversation, title, m_list.current() == conversation});
+    m_store.moveToTrash(conversation);
+    m_undoTimer.start();
+    Q_EMIT undoChanged();
+}
+
+void ConversationsController::undo()
+{
+    if (m_trash.isEmpty())
+        return;
+    const Removed last = m_trash.takeLast();
+    m_store.restore(last.id);
+    if (m_trash.isEmpty())
+        m_undoTimer.stop();
+    else
+        m_undoTimer.start();
+    Q_EMIT undoChanged();
+    if (m_searching)
+        search();
+    if (last.wasShown)
+        Q_EMIT openRequested(last.id);
+}
+
+void ConversationsController::dismissUndo()
+{
+    m_undoTimer.stop();
+    m_trash.clear();
+    Q_EMIT undoChanged();
+}
+
+void ConversationsController::onActivity(const QString& conversation, ConversationActivity::Value activity)
+{
+    m_list.setActivity(conversation, activity);
+}
+
+// ---- files ----
+
+void ConversationsController::exportTo(const QString& conversation, Format format, const QUrl& file)
+{
+    startExport({conversation}, format, file.toLocalFile());
+}
+
+void ConversationsController::exportAll(Format format, const QUrl& fileOrFolder)
+{
+    QStringList all;
+    for (int row = 0; row < m_list.count(); ++row)
+        all << m_list.idAt(row);
+    startExport(all, format, fileOrFolder.toLocalFile());
+}
+
+void ConversationsController::startExport(const QStringList& conversations, Format format, const QString& path)
+{
+    if (m_busy || path.isEmpty() || conversations.isEmpty())
+        return;
+    setBusy(true);
+    auto* job = new ExportJob(m_store, conversations, asJobs(format), path, this);
+    const auto end = [this, job](const QString& sentence, bool error) {
+        job->deleteLater();
+        setBusy(false);
+        say(sentence, error);
+    };
+    connect(job, &ExportJob::failed, this, [end](const QString& sentence) { end(sentence, true); });
+    connect(job, &ExportJob::done, this, [this, end](int count) {
+        end(count == 1 ? tr("One conversation was exported.") : tr("%1 conversations were exported.").arg(count),
+            false);
+    });
+}
+
+void ConversationsController::import(const QUrl& file)
+{
+    if (m_busy || !file.isLocalFile())
+        return;
+    setBusy(true);
+    auto promise = std::make_shared<QPromise<Imported>>();
+    promise->future().then(this, [this](const Imported& imported) { onImported(imported); });
+    QThreadPool::globalInstance()->start([promise, path = file.toLocalFile()] {
+        promise->start();
+        promise->addResult(importFile(path));
+        promise->finish();
+    });
+}
+
+void ConversationsController::onImported(const Imported& imported)
+{
+    setBusy(false);
+    if (!imported.error.isEmpty()) {
+        say(imported.error, true);
+        return;
+    }
+    for (const StoredConversation& conversation : imported.conversations)
+        m_store.saveAll(conversation);
+    const qsizetype count = imported.conversations.size();
+    say(count == 1 ? tr("One conversation was imported.") : tr("%1 conversations were imported.").arg(count), false);
+    if (count == 1)
+        Q_EMIT openRequested(imported.conversations.first().header.id);
+}
+
+QUrl ConversationsController::suggestedFile(const QString& conversation, Format format) const
+{
+    const ConversationHeader* header = m_list.header(conversation);
+    const QString name = header ? ExportJob::fileName(header->title) : tr("Conversations");
+    const QString suffix = format == Json ? QStringLiteral("json") : QStringLiteral("md");
+    const QString folder = QStandardPaths::writableLocation(QStandardPaths::DocumentsLocation);
+    return QUrl::fromLocalFile(QStringLiteral("%1/%2.%3").arg(folder, name, suffix));
+}
+
+void ConversationsController::say(const QString& sentence, bool error)
+{
+    m_sentence = sentence;
+    m_sentenceIsError = error;
+    Q_EMIT sentenceChanged();
+}
+
+void ConversationsController::dismissSentence()
+{
+    say({}, false);
+}
+
+void ConversationsController::setBusy(bool busy)
+{
+    if (std::exchange(m_busy, busy) != busy)
+        Q_EMIT busyChanged();
+}

@@ -1,0 +1,18 @@
+// Conversations as JSON: everything that is kept of them. app/exchange/README.md documents it.
+#pragma once
+
+#include "app/exchange/imported.h"
+
+#include <QJsonObject>
+
+constexpr int kJsonVersion = 1;
+
+QJsonObject toJson(const StoredConversation& conversation);
+
+// A file: the beginning, conversations with commas between them, the end.
+QByteArray jsonBeginning();
+QByteArray jsonOf(const StoredConversation& conversation);
+QByteArray jsonEnd();
+
+/// The conversations of such a file, with the ids that it gives them.
+Imported fromJson(const QByteArray& bytes);

@@ -1,0 +1,328 @@
+// The column of conversations, by mouse and by keyboard.
+import QtQuick
+import QtTest
+import Spillway.App
+import Spillway.Tests
+import Spillway.Ui.Conversations
+import Spillway.Ui.Theme
+
+Item {
+    id: stage
+
+    width: 264
+    height: 640
+
+    TestCase {
+        id: root
+
+        property Item column
+
+        name: "Conversations"
+        when: windowShown
+        visible: true
+
+        function make(conversations) {
+            ConversationsBench.reset(conversations || []);
+            column = component.createObject(stage);
+            verify(column);
+            waitForRendering(column);
+        }
+        function three() {
+            make([{ title: "Alpha", text: "zebras graze" }, { title: "Beta", daysAgo: 1 }, { title: "Gamma", daysAgo: 40 }]);
+        }
+        function cleanup() {
+            if (column)
+                column.destroy();
+            column = null;
+            wait(0);
+            ConversationsBench.clear();
+        }
+        function part(name) {
+            const item = findChild(column, name);
+            verify(item, "there is no " + name);
+            return item;
+        }
+        function list() { return part("conversationList"); }
+        function row(index) {
+            list().forceLayout();
+            tryVerify(() => list().itemAtIndex(index));
+            return list().itemAtIndex(index);
+        }
+        function titles() {
+            const model = ConversationsBench.controller.list;
+            const all = [];
+            for (let i = 0; i < model.count; ++i)
+                all.push(model.data(model.index(i, 0), ConversationListModel.TitleRole));
+            return all.join(" ");
+        }
+        function type(text) {
+            for (const letter of text)
+                keyClick(letter);
+        }
+        function focusList() {
+            list().forceActiveFocus(Qt.TabFocusReason);
+        }
+        Component {
+            id: component
+
+            Rectangle {
+                property alias inner: inside
+
+                width: stage.width
+                height: stage.height
+                color: Theme.aside
+
+                ConversationColumn {
+                    id: inside
+
+                    anchors.fill: parent
+                    conversations: ConversationsBench.controller
+                    onOpened: opens++
+                    onLeaveRequested: leaves++
+
+                    property int opens: 0
+                    property int leaves: 0
+                }
+            }
+        }
+
+        function test_empty() {
+            make();
+            tryCompare(part("nothingYet"), "visible", true);
+            verify(!part("searchField").visible);
+            mouseClick(part("columnNew"));
+            compare(ConversationsBench.news, 1);
+        }
+
+        function test_a_click_opens() {
+            three();
+            mouseClick(row(1));
+            compare(ConversationsBench.opened.join(), "1");
+            compare(column.inner.opens, 1);
+            verify(row(1).current);
+            verify(!row(0).current);
+        }
+
+        function test_the_list_has_the_room() {
+            three();
+            verify(list().height > column.height - 130);
+            ConversationsBench.controller.remove("0");
+            tryCompare(part("undoNotice"), "visible", true);
+            const foot = part("undoNotice");
+            tryVerify(() => foot.mapToItem(column, 0, foot.height).y <= column.height);
+            tryVerify(() => list().mapToItem(column, 0, list().height).y <= foot.mapToItem(column, 0, 0).y);
+        }
+
+        function test_keys() {
+            three();
+            focusList();
+            compare(list().currentIndex, 0);
+            keyClick(Qt.Key_Down);
+            compare(list().currentIndex, 1);
+            keyClick(Qt.Key_End);
+            compare(list().currentIndex, 2);
+            keyClick(Qt.Key_Down);
+            compare(list().currentIndex, 2);
+            keyClick(Qt.Key_Return);
+            compare(ConversationsBench.opened.join(), "2");
+            keyClick(Qt.Key_Home);
+            compare(list().currentIndex, 0);
+            verify(row(0).keyboardHere);
+        }
+
+        function test_rename_in_place() {
+            three();
+            focusList();
+            keyClick(Qt.Key_Down);
+            keyClick(Qt.Key_F2);
+            tryVerify(() => findChild(row(1), "renameField"));
+            tryCompare(findChild(row(1), "renameField"), "activeFocus", true);
+            compare(findChild(row(1), "renameField").selectedText, "Beta");
+            type("better");
+            keyClick(Qt.Key_Return);
+            tryCompare(row(1), "title", "better");
+            compare(ConversationsBench.title("1"), "better");
+            tryVerify(() => list().activeFocus);
+
+            keyClick(Qt.Key_F2);
+            tryVerify(() => findChild(row(1), "renameField"));
+            type("worse");
+            keyClick(Qt.Key_Delete);
+            keyClick(Qt.Key_Escape);
+            wait(50);
+            compare(ConversationsBench.title("1"), "better");
+            compare(titles(), "Alpha better Gamma");
+        }
+
+        function test_delete_and_undo_by_keys() {
+            three();
+            focusList();
+            keyClick(Qt.Key_Delete);
+            compare(titles(), "Beta Gamma");
+            tryCompare(part("undoNotice"), "visible", true);
+            verify(part("undoNotice").sentence.indexOf("Alpha") >= 0);
+            keyClick(Qt.Key_Z, Qt.ControlModifier);
+            compare(titles(), "Alpha Beta Gamma");
+            tryCompare(part("undoNotice"), "visible", false);
+            keyClick(Qt.Key_Z, Qt.ControlModifier); // nothing to undo
+            compare(titles(), "Alpha Beta Gamma");
+        }
+
+        function test_delete_and_undo_by_mouse() {
+            three();
+            mouseMove(row(2), 20, 10);
+            tryVerify(() => findChild(row(2), "rowDelete").visible);
+            wait(50);
+            mouseClick(findChild(row(2), "rowMore"));
+            tryVerify(() => row(2).menuOpen);
+            keyClick(Qt.Key_Escape);
+            tryVerify(() => !row(2).menuOpen);
+            mouseMove(row(2), 22, 12);
+            wait(50);
+            mouseClick(findChild(row(2), "rowDelete"));
+            compare(titles(), "Alpha Beta");
+            compare(ConversationsBench.opened.length, 0); // the row was not opened
+            tryCompare(part("undoNotice"), "visible", true);
+            wait(50);
+            mouseClick(findChild(part("undoNotice"), "columnNoticeAction"));
+            compare(titles(), "Alpha Beta Gamma");
+        }
+
+        function test_menu() {
+            three();
+            mouseClick(row(1), 40, 10, Qt.RightButton);
+            const menu = findChild(list(), "conversationMenu") || list().contextMenu;
+            verify(menu);
+            tryCompare(menu, "opened", true);
+            compare(menu.conversation, "1");
+            keyClick(Qt.Key_Down);
+            keyClick(Qt.Key_Down);
+            keyClick(Qt.Key_Return); // the second: pin
+            tryCompare(menu, "visible", false);
+            compare(titles(), "Beta Alpha Gamma");
+            compare(row(0).pinned, true);
+        }
+
+        function test_search() {
+            three();
+            column.inner.focusSearch();
+            verify(part("searchField").activeFocus);
+            type("zebra");
+            const found = part("searchList");
+            tryCompare(found, "count", 2);
+            verify(found.visible);
+            verify(!list().visible);
+            verify(!part("nothingFound").visible);
+            keyClick(Qt.Key_Down);
+            verify(found.activeFocus);
+            keyClick(Qt.Key_Down);
+            keyClick(Qt.Key_Return);
+            compare(ConversationsBench.opened.join(), "0");
+            verify(ConversationsBench.message !== "");
+            keyClick(Qt.Key_Up);
+            keyClick(Qt.Key_Up);
+            verify(part("searchField").activeFocus);
+            keyClick(Qt.Key_Escape);
+            compare(part("searchField").text, "");
+            tryCompare(list(), "visible", true);
+            keyClick(Qt.Key_Escape);
+            compare(column.inner.leaves, 1);
+        }
+
+        function test_nothing_found() {
+            three();
+            column.inner.focusSearch();
+            type("unicorns");
+            tryCompare(part("nothingFound"), "visible", true);
+            mouseClick(part("searchClear"));
+            tryCompare(part("nothingFound"), "visible", false);
+            verify(part("searchField").activeFocus);
+        }
+
+        function test_enter_opens_the_first_hit() {
+            three();
+            column.inner.focusSearch();
+            type("gamma");
+            tryCompare(part("searchList"), "count", 1);
+            keyClick(Qt.Key_Return);
+            compare(ConversationsBench.opened.join(), "2");
+        }
+
+        function test_activity_is_shown_and_said() {
+            three();
+            verify(!findChild(row(1), "activityMark").visible);
+            ConversationsBench.setActivity("1", ConversationActivity.Answering);
+            ConversationsBench.setActivity("2", ConversationActivity.Queued);
+            tryCompare(findChild(row(1), "activityMark"), "visible", true);
+            verify(row(1).Accessible.name.indexOf("answered") >= 0);
+            verify(row(2).Accessible.name.indexOf("waiting") >= 0);
+            ConversationsBench.setActivity("1", ConversationActivity.Idle);
+            tryCompare(findChild(row(1), "activityMark"), "visible", false);
+        }
+
+        function test_a_turn_moves_it_up() {
+            three();
+            focusList();
+            keyClick(Qt.Key_End);
+            ConversationsBench.turn("2");
+            compare(titles(), "Gamma Alpha Beta");
+            tryCompare(list(), "currentIndex", 0); // the keyboard stays with it
+        }
+
+        function test_failures_are_said() {
+            three();
+            ConversationsBench.controller.import(ConversationsBench.file("missing.json"));
+            tryCompare(part("sentenceNotice"), "visible", true);
+            verify(part("sentenceNotice").Accessible.name.indexOf("missing.json") >= 0);
+            wait(50);
+            mouseClick(findChild(part("sentenceNotice"), "columnNoticeDismiss"));
+            tryCompare(part("sentenceNotice"), "visible", false);
+        }
+
+        function test_export_and_import() {
+            three();
+            ConversationsBench.controller.exportTo("0", ConversationsController.Markdown, ConversationsBench.file("a.md"));
+            tryCompare(ConversationsBench.controller, "busy", false);
+            tryCompare(part("sentenceNotice"), "visible", true);
+            ConversationsBench.controller.import(ConversationsBench.file("a.md"));
+            tryCompare(ConversationsBench.controller.list, "count", 4);
+        }
+
+        function test_everything_has_a_name() {
+            three();
+            compare(Bench.namelessControls(column).join(), "");
+            const controls = Bench.controls(column).join("\n");
+            for (const name of ["Button: New conversation", "Button: Import and export",
+                                "EditableText: Search conversations", "List: Conversations"])
+                verify(controls.indexOf(name) >= 0, name + " is not among\n" + controls);
+        }
+
+        function test_five_thousand() {
+            const many = [];
+            for (let i = 0; i < 5000; ++i)
+                many.push({ title: "Conversation " + i, daysAgo: Math.floor(i / 10) });
+            make(many);
+            const start = Date.now();
+            list().positionViewAtEnd();
+            waitForRendering(list());
+            list().positionViewAtBeginning();
+            waitForRendering(list());
+            verify(Date.now() - start < 2000);
+            ConversationsBench.turn("4999");
+            compare(row(0).title, "Conversation 4999");
+        }
+
+        function test_hard_titles_keep_their_place() {
+            make([{ title: "A very long title that goes on and on, far beyond the edge of the column and further" },
+                  { title: "שלום עולם, שיחה ארוכה מאוד על הזיכרון של המודל" }, { title: "👩‍👩‍👧‍👦 🏳️‍🌈 emoji 👍🏽" }, { title: "" },
+                  { title: "   " }, { title: "<b>bold</b> & <img src=x>" }]);
+            for (let i = 0; i < 6; ++i) {
+                const title = findChild(row(i), "rowTitle");
+                verify(title.mapToItem(column, title.width, 0).x <= column.width - 8);
+                compare(row(i).height, Theme.px(36));
+            }
+            compare(findChild(row(5), "rowTitle").text, "<b>bold</b> & <img src=x>");
+            compare(findChild(row(3), "rowTitle").text, "New conversation");
+        }
+    }
+}

@@ -1,0 +1,40 @@
+// What has just happened to conversations, and the way back.
+import QtQuick
+import QtQuick.Layouts
+import Spillway.App
+import Spillway.Ui.Theme
+
+ColumnLayout {
+    id: root
+
+    required property ConversationsController conversations
+
+    spacing: Theme.gapSmall
+
+    ColumnNotice {
+        objectName: "sentenceNotice"
+        Layout.fillWidth: true
+        visible: root.conversations.sentence !== ""
+        sentence: root.conversations.sentence
+        error: root.conversations.sentenceIsError
+        onDismissRequested: root.conversations.dismissSentence()
+
+        // Good news goes by itself.
+        Timer {
+            running: root.conversations.sentence !== "" && !root.conversations.sentenceIsError
+            interval: 6000
+            onTriggered: root.conversations.dismissSentence()
+        }
+    }
+    ColumnNotice {
+        objectName: "undoNotice"
+        Layout.fillWidth: true
+        visible: root.conversations.canUndo
+        sentence: root.conversations.undoTitle === "" ? qsTr("The conversation was deleted")
+                                                      : qsTr("“%1” was deleted").arg(root.conversations.undoTitle)
+        actionText: qsTr("Undo")
+        actionTip: "Ctrl+Z"
+        onActionRequested: root.conversations.undo()
+        onDismissRequested: root.conversations.dismissUndo()
+    }
+}

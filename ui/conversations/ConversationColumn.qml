@@ -1,0 +1,123 @@
+// The column of conversations: new, search, the list by day or what was found, and the way back after a deletion.
+import QtQuick
+import QtQuick.Layouts
+import Spillway.App
+import Spillway.Ui.Theme
+
+FocusScope {
+    id: root
+
+    required property ConversationsController conversations
+
+    signal opened // a conversation was chosen: the keyboard goes there
+    signal leaveRequested // Esc in the search field
+
+    function focusSearch() {
+        search.forceActiveFocus(Qt.ShortcutFocusReason);
+        search.selectAll();
+    }
+    /// The one with the keyboard, else the one that is shown.
+    function renameCurrent() {
+        search.clear();
+        const at = list.activeFocus ? list.currentIndex : conversations.list.currentRow;
+        list.rename(conversations.list.idAt(at));
+    }
+    /// Only from within the list: elsewhere Del means something else.
+    function removeCurrent() {
+        if (list.activeFocus)
+            list.removeAtKeyboard();
+    }
+
+    Accessible.role: Accessible.Grouping
+    Accessible.name: qsTr("Conversations")
+
+    Shortcut {
+        sequences: [StandardKey.Undo] // qmllint disable unqualified
+        enabled: root.conversations.canUndo && root.visible
+        onActivated: root.conversations.undo()
+    }
+    ConversationFiles {
+        id: files
+
+        conversations: root.conversations
+    }
+
+    ColumnLayout {
+        anchors.fill: parent
+        anchors.margins: Theme.gapSmall
+        spacing: Theme.gapSmall
+
+        ColumnHeader {
+            Layout.fillWidth: true
+            Layout.fillHeight: false
+            conversations: root.conversations
+            onImportRequested: files.importFile()
+            onExportAllRequested: format => files.exportAll(format)
+        }
+        SearchField {
+            id: search
+
+            Layout.fillWidth: true
+            visible: root.conversations.list.count > 0 || text !== ""
+            onTextChanged: root.conversations.searchText = text
+            onDownRequested: {
+                if (root.conversations.searching)
+                    found.forceActiveFocus(Qt.TabFocusReason);
+                else
+                    list.forceActiveFocus(Qt.TabFocusReason);
+            }
+            onFirstRequested: found.open(0)
+            onLeaveRequested: root.leaveRequested()
+        }
+        Item {
+            Layout.fillWidth: true
+            Layout.fillHeight: true
+            Layout.rightMargin: -Theme.gapSmall // scroll bars lie beside the rows
+
+            ConversationList {
+                id: list
+
+                anchors.fill: parent
+                visible: !root.conversations.searching
+                conversations: root.conversations
+                onOpened: root.opened()
+                onExportRequested: (conversation, format) => files.exportOne(conversation, format)
+            }
+            SearchList {
+                id: found
+
+                anchors.fill: parent
+                visible: root.conversations.searching
+                conversations: root.conversations
+                onOpened: root.opened()
+                onUpRequested: search.forceActiveFocus(Qt.BacktabFocusReason)
+            }
+            NothingHere {
+                objectName: "nothingYet"
+                anchors.centerIn: parent
+                anchors.horizontalCenterOffset: -Theme.gapTiny
+                width: parent.width - 2 * Theme.gap - Theme.gapSmall
+                visible: list.visible && list.count === 0
+                source: "qrc:/icons/conversations.svg"
+                headline: qsTr("No conversations yet")
+                detail: qsTr("What you talk about is kept here, on this computer only.")
+            }
+            NothingHere {
+                objectName: "nothingFound"
+                anchors.centerIn: parent
+                anchors.horizontalCenterOffset: -Theme.gapTiny
+                width: parent.width - 2 * Theme.gap - Theme.gapSmall
+                visible: found.visible && found.count === 0
+                source: "qrc:/icons/search.svg"
+                headline: qsTr("Nothing found")
+                detail: qsTr("All the words have to be in one title or message; the last one may be a beginning.")
+            }
+        }
+        ColumnNotices {
+            Layout.fillWidth: true
+            Layout.fillHeight: false // a layout would, by itself
+            visible: root.conversations.canUndo || root.conversations.sentence !== ""
+            conversations: root.conversations
+        }
+    }
+}

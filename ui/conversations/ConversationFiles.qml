@@ -1,0 +1,66 @@
+// Asks where conversations go to and come from.
+import QtQuick
+import QtQuick.Dialogs
+import Spillway.App
+
+Item {
+    id: root
+
+    required property ConversationsController conversations
+
+    function exportOne(conversation: string, format: int) {
+        exportDialog.conversation = conversation;
+        exportDialog.ask(format);
+    }
+    function exportAll(format: int) {
+        if (format === ConversationsController.Markdown) {
+            folderDialog.open();
+            return;
+        }
+        exportDialog.conversation = "";
+        exportDialog.ask(format);
+    }
+    function importFile() {
+        importDialog.open();
+    }
+
+    FileDialog {
+        id: exportDialog
+
+        property string conversation
+        property int format
+
+        function ask(which: int) {
+            format = which;
+            selectedFile = root.conversations.suggestedFile(conversation, which);
+            open();
+        }
+
+        objectName: "exportDialog"
+        title: conversation === "" ? qsTr("Export all conversations") : qsTr("Export the conversation")
+        fileMode: FileDialog.SaveFile
+        defaultSuffix: format === ConversationsController.Json ? "json" : "md"
+        nameFilters: format === ConversationsController.Json ? [qsTr("JSON (*.json)")] : [qsTr("Markdown (*.md)")]
+        onAccepted: {
+            if (conversation === "")
+                root.conversations.exportAll(format, selectedFile);
+            else
+                root.conversations.exportTo(conversation, format, selectedFile);
+        }
+    }
+    FolderDialog {
+        id: folderDialog
+
+        objectName: "folderDialog"
+        title: qsTr("A folder for the Markdown files")
+        onAccepted: root.conversations.exportAll(ConversationsController.Markdown, selectedFolder)
+    }
+    FileDialog {
+        id: importDialog
+
+        objectName: "importDialog"
+        title: qsTr("Import conversations")
+        nameFilters: [qsTr("Conversations (*.json *.md)"), qsTr("All files (*)")]
+        onAccepted: root.conversations.import(selectedFile)
+    }
+}

@@ -1,0 +1,125 @@
+// One conversation of the list.
+import QtQuick
+import QtQuick.Controls
+import QtQuick.Layouts
+import Spillway.App
+import Spillway.Ui.Components
+import Spillway.Ui.Theme
+
+ItemDelegate {
+    id: root
+
+    required property int index
+    required property string conversationId
+    required property string title
+    required property bool pinned
+    required property bool current
+    required property int activity
+    property bool renaming: false
+    property bool keyboardHere: false // the list's keys are meant for it
+    property bool menuOpen: false
+
+    readonly property bool actionsShown: (hovered || menuOpen) && !renaming
+    readonly property bool busy: activity !== ConversationActivity.Idle
+    readonly property string shownTitle: title === "" ? qsTr("New conversation") : title
+
+    signal openRequested
+    signal removeRequested
+    signal menuRequested(Item item, real x, real y)
+    signal renamed(string title)
+    signal renameEnded
+
+    function spokenName(): string {
+        if (activity === ConversationActivity.Answering)
+            return qsTr("%1, being answered").arg(shownTitle);
+        return activity === ConversationActivity.Queued ? qsTr("%1, waiting for its turn").arg(shownTitle) : shownTitle;
+    }
+
+    implicitHeight: Theme.px(36)
+    leftPadding: Theme.px(10)
+    rightPadding: Theme.gapTiny
+    topPadding: 0
+    bottomPadding: 0
+    hoverEnabled: true
+    focusPolicy: Qt.NoFocus // the list has the keyboard
+    onClicked: root.openRequested()
+
+    Accessible.role: Accessible.ListItem
+    Accessible.name: root.spokenName()
+    Accessible.selected: root.current
+    Accessible.focusable: true
+    Accessible.onPressAction: root.openRequested()
+
+    contentItem: RowLayout {
+        spacing: Theme.gapTiny
+
+        Text {
+            objectName: "rowTitle"
+            Layout.fillWidth: true
+            Layout.fillHeight: true
+            visible: !root.renaming
+            text: root.shownTitle
+            textFormat: Text.PlainText
+            elide: Text.ElideRight
+            maximumLineCount: 1
+            verticalAlignment: Text.AlignVCenter
+            font.pixelSize: Theme.sizeSmall + 1
+            font.weight: root.current ? Font.Medium : Font.Normal
+            font.italic: root.title === ""
+            color: root.title === "" ? Theme.textMuted : Theme.text
+            Accessible.ignored: true
+        }
+        RenameField {
+            Layout.fillWidth: true
+            visible: root.renaming
+            title: root.title
+            onRenamed: text => root.renamed(text)
+            onEnded: root.renameEnded()
+        }
+        ActivityMark {
+            objectName: "activityMark"
+            Layout.rightMargin: Theme.gapSmall
+            visible: root.busy && !root.actionsShown && !root.renaming
+            activity: root.activity
+        }
+        RowLayout {
+            visible: root.actionsShown
+            spacing: 0
+
+            IconButton {
+                objectName: "rowMore"
+                size: Theme.px(28)
+                pictureSize: Theme.px(17)
+                focusPolicy: Qt.NoFocus
+                name: qsTr("More for %1").arg(root.shownTitle)
+                tip: qsTr("More")
+                source: "qrc:/icons/more.svg"
+                onClicked: root.menuRequested(root, root.width - 2 * width, root.height)
+            }
+            IconButton {
+                objectName: "rowDelete"
+                size: Theme.px(28)
+                pictureSize: Theme.px(17)
+                focusPolicy: Qt.NoFocus
+                name: qsTr("Delete %1").arg(root.shownTitle)
+                tip: qsTr("Delete")
+                source: "qrc:/icons/delete.svg"
+                onClicked: root.removeRequested()
+            }
+        }
+    }
+    background: Rectangle {
+        radius: Theme.radiusSmall
+        color: root.current ? Theme.selected : root.hovered || root.menuOpen ? Theme.hover : "transparent"
+
+        FocusRing {
+            visible: root.keyboardHere
+            gap: -2
+        }
+    }
+
+    TapHandler {
+        acceptedButtons: Qt.RightButton
+        onTapped: eventPoint => root.menuRequested(root, eventPoint.position.x, eventPoint.position.y)
+    }
+}

@@ -1,0 +1,65 @@
+// A title that is being changed in its place, while it is visible. Enter keeps it, Esc does not, leaving does.
+import QtQuick
+import QtQuick.Controls
+import Spillway.Ui.Theme
+
+TextField {
+    id: root
+
+    required property string title
+
+    property bool over: true // kept, or given up
+
+    signal renamed(string title)
+    signal ended
+
+    function end(keep: bool) {
+        if (over)
+            return;
+        over = true;
+        if (keep)
+            root.renamed(text);
+        root.ended();
+    }
+
+    objectName: "renameField"
+    maximumLength: 200
+    selectByMouse: true
+    implicitHeight: Theme.px(28)
+    leftPadding: Theme.px(6)
+    rightPadding: Theme.px(6)
+    topPadding: 0
+    bottomPadding: 0
+    verticalAlignment: TextInput.AlignVCenter
+    font.pixelSize: Theme.sizeSmall + 1
+    color: Theme.text
+    selectionColor: Theme.selection
+    selectedTextColor: Theme.text
+
+    Accessible.role: Accessible.EditableText
+    Accessible.name: qsTr("Title")
+
+    onVisibleChanged: {
+        if (!visible)
+            return;
+        text = title;
+        over = false;
+        forceActiveFocus(Qt.OtherFocusReason);
+        selectAll();
+    }
+    onAccepted: end(true)
+    onActiveFocusChanged: {
+        if (!activeFocus)
+            end(true);
+    }
+    // Esc and Del are the field's, not the window's.
+    Keys.onShortcutOverride: event => event.accepted = event.key === Qt.Key_Escape || event.key === Qt.Key_Delete
+    Keys.onEscapePressed: end(false)
+
+    background: Rectangle {
+        radius: Theme.px(5)
+        color: Theme.raised
+        border.width: 1
+        border.color: Theme.accent
+    }
+}
