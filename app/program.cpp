@@ -69,6 +69,10 @@ void Program::connectModels()
     QObject::connect(&m_chat, &ChatController::modelLost, &m_models, &ModelController::onModelLost);
     m_chat.open(m_settings.lastConversation());  // with its draft
     QObject::connect(&m_chat, &ChatController::opened, &m_settings, &SettingsController::setLastConversation);
+    QObject::connect(&m_store, &ConversationStore::saved, &m_settings, [this](const ConversationHeader& header) {
+        if (header.id == m_chat.conversationId())  // a new one is worth coming back to once it is kept
+            m_settings.setLastConversation(header.id);
+    });
     QObject::connect(&m_chat, &ChatController::reloadRequested, &m_models, &ModelController::reloadWithContext);
 
     QObject::connect(&m_models, &ModelController::loadStarted, &m_program,

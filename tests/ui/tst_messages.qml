@@ -45,6 +45,19 @@ Item {
             tryVerify(() => lastText() === "second");
         }
 
+        function test_versions_by_keyboard() {
+            makeWindow({ text: "first" });
+            openModel();
+            answered("hello");
+            Bench.script({ text: "second" });
+            keyClick(Qt.Key_R, Qt.ControlModifier);
+            tryVerify(() => !Bench.chat.busy && lastText() === "second");
+            keyClick(Qt.Key_Left, Qt.AltModifier);
+            tryVerify(() => lastText() === "first");
+            keyClick(Qt.Key_Right, Qt.AltModifier);
+            tryVerify(() => lastText() === "second");
+        }
+
         function test_edit_and_send_again() {
             makeWindow({ text: "yes" });
             openModel();

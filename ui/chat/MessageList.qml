@@ -60,7 +60,7 @@ FocusScope {
         topMargin: Theme.gapLarge
         bottomMargin: Theme.gapLarge
         clip: true
-        spacing: Theme.gapLarge
+        spacing: Theme.gapSmall // and the height of their footers
         reuseItems: false
         boundsBehavior: Flickable.StopAtBounds
         activeFocusOnTab: true
