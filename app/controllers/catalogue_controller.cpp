@@ -1,7 +1,5 @@
 #include "app/controllers/catalogue_controller.h"
 
-#include "app/models/visible_text.h"
-
 #include <QClipboard>
 #include <QCoreApplication>
 #include <QDateTime>
@@ -10,51 +8,16 @@
 #include <QFileInfo>
 #include <QGuiApplication>
 #include <QPointer>
-#include <QSettings>
-#include <QStandardPaths>
+#include <QUrl>
 
-#include <algorithm>
 #include <utility>
 
-namespace {
-
-const char* const kFoldersKey = "models/folders";
-const char* const kLastUsedKey = "models/lastUsed";
-constexpr qsizetype kMostLastUsed = 300;
-constexpr qsizetype kMostFolders = 100;
-
-// A line for each model: when, and where its bytes lie.
-QHash<QString, qint64> readLastUsed()
-{
-    QHash<QString, qint64> used;
-    const QStringList lines = QSettings().value(QLatin1String(kLastUsedKey)).toStringList();
-    for (const QString& line : lines) {
-        const qint64 ms = QDateTime::fromString(line.section(u' ', 0, 0), Qt::ISODate).toMSecsSinceEpoch();
-        if (ms > 0)
-            used.insert(line.section(u' ', 1), ms);
-    }
-    return used;
-}
-
-void writeLastUsed(const QHash<QString, qint64>& used)
-{
-    QList<std::pair<qint64, QString>> newest;
-    for (auto at = used.begin(); at != used.end(); ++at)
-        newest.append({-at.value(), at.key()});
-    std::sort(newest.begin(), newest.end());
-    QStringList lines;
-    for (const auto& [ms, path] : std::as_const(newest).first(std::min(newest.size(), kMostLastUsed)))
-        lines.append(QDateTime::fromMSecsSinceEpoch(-ms, Qt::UTC).toString(Qt::ISODate) + u' ' + path);
-    QSettings().setValue(QLatin1String(kLastUsedKey), lines);
-}
-
-}  // namespace
-
-CatalogueController::World CatalogueController::World::ofThisComputer(const ModelInspector& inspect)
+CatalogueController::World CatalogueController::World::ofThisComputer(const ModelInspector& inspect,
+                                                                      const QString& cacheFolder,
+                                                                      const QString& stateFolder)
 {
     return {inspect, [] { return placesOfOtherPrograms(Surroundings::ofThisComputer()); }, engine::machine_memory,
-            QStandardPaths::writableLocation(QStandardPaths::GenericCacheLocation) +
-                QStringLiteral("/spillway/model-headers.json")};
+            cacheFolder + QStringLiteral("/model-headers.json"), stateFolder + QStringLiteral("/models-used.json")};
 }
 
 CatalogueController::CatalogueController(ModelController& opener, World world, QObject* parent)
@@ -62,11 +25,10 @@ CatalogueController::CatalogueController(ModelController& opener, World world, Q
     , m_opener(opener)
     , m_world(std::move(world))
     , m_shown(m_models)
-    , m_folders(QSettings().value(QLatin1String(kFoldersKey)).toStringList().mid(0, kMostFolders))
-    , m_lastUsedMs(readLastUsed())
+    , m_lastUsed(m_world.usedFile)
 {
     m_pool.setMaxThreadCount(1);
-    m_models.setLastUsed(m_lastUsedMs);
+    m_models.setLastUsed(m_lastUsed.msById());
     connect(&m_models, &QAbstractItemModel::rowsInserted, this, &CatalogueController::totalChanged);
     connect(&m_models, &QAbstractItemModel::rowsRemoved, this, &CatalogueController::totalChanged);
     connect(&m_opener, &ModelController::modelReady, this, &CatalogueController::onModelReady);
@@ -90,6 +52,16 @@ double CatalogueController::availableBytes() const
 double CatalogueController::totalBytes() const
 {
     return m_memory.total_bytes ? double(*m_memory.total_bytes) : -1;
+}
+
+void CatalogueController::setFolders(const QStringList& folders)
+{
+    if (folders == m_folders)
+        return;
+    m_folders = folders;
+    setPlaces({});
+    if (m_scanning || m_scanned)
+        rescan();
 }
 
 void CatalogueController::setLoadRequest(const engine::LoadRequest& request)
@@ -142,32 +114,6 @@ void CatalogueController::measure()
     m_memory = m_world.memory();
     m_models.setMemory(m_request, m_memory);
     Q_EMIT memoryChanged();
-}
-
-void CatalogueController::addFolder(const QUrl& folder)
-{
-    const QString path = QDir::cleanPath(folder.toLocalFile());
-    if (!folder.isLocalFile() || !QFileInfo(path).isDir()) {
-        setError(tr("Only folders on this computer can be looked into."));
-        return;
-    }
-    if (m_folders.contains(path) || m_folders.size() >= kMostFolders)
-        return;
-    m_folders.append(path);
-    QSettings().setValue(QLatin1String(kFoldersKey), m_folders);
-    Q_EMIT foldersChanged();
-    setPlaces({});
-    rescan();
-}
-
-void CatalogueController::removeFolder(const QString& path)
-{
-    if (!m_folders.removeOne(path))
-        return;
-    QSettings().setValue(QLatin1String(kFoldersKey), m_folders);
-    Q_EMIT foldersChanged();
-    setPlaces({});
-    rescan();
 }
 
 void CatalogueController::dismissError()
@@ -242,9 +188,8 @@ void CatalogueController::onModelReady(const engine::ModelInfo& model)
     const QString id = whereItLies(QString::fromStdU16String(model.path.u16string()));
     if (id.isEmpty())
         return;
-    m_lastUsedMs.insert(id, QDateTime::currentMSecsSinceEpoch() / 1000 * 1000);
-    writeLastUsed(m_lastUsedMs);
-    m_models.setLastUsed(m_lastUsedMs);
+    m_lastUsed.note(id, QDateTime::currentMSecsSinceEpoch());
+    m_models.setLastUsed(m_lastUsed.msById());
     measure();
 }
 

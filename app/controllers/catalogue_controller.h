@@ -1,16 +1,15 @@
 // Which models there are on this computer.
 #pragma once
 
+#include "app/catalogue/last_used.h"
 #include "app/catalogue/model_scan.h"
 #include "app/controllers/model_controller.h"
 #include "app/models/model_list_model.h"
 #include "app/models/shown_models.h"
 
-#include <QHash>
 #include <QObject>
 #include <QStringList>
 #include <QThreadPool>
-#include <QUrl>
 #include <QtQml/qqmlregistration.h>
 
 #include <functional>
@@ -59,10 +58,12 @@ public:
         ModelInspector inspect;
         std::function<QList<Place>()> otherPlaces;
         std::function<engine::MachineMemory()> memory;
-        QString cacheFile;
+        QString cacheFile;  // of headers; empty: none
+        QString usedFile;   // of when models were used; empty: none
         WalkLimits limits = {};
 
-        static World ofThisComputer(const ModelInspector& inspect);
+        static World ofThisComputer(const ModelInspector& inspect, const QString& cacheFolder,
+                                    const QString& stateFolder);
     };
 
     CatalogueController(ModelController& opener, World world, QObject* parent = nullptr);
@@ -77,7 +78,8 @@ public:
     double totalBytes() const;
     QString error() const { return m_error; }
 
-    QStringList folders() const { return m_folders; }
+    /// The user's own; they are looked into at once if anything has been yet.
+    void setFolders(const QStringList& folders);
     /// What a model would be loaded with: fit is judged by it.
     void setLoadRequest(const engine::LoadRequest& request);
 
@@ -87,8 +89,6 @@ public:
     Q_INVOKABLE void cancelScan();
     /// How much memory is free now.
     Q_INVOKABLE void measure();
-    Q_INVOKABLE void addFolder(const QUrl& folder);
-    Q_INVOKABLE void removeFolder(const QString& path);
     Q_INVOKABLE void dismissError();
 
     /// Loads a model in place of what is open. False: it cannot be opened, `error` says why.
@@ -101,7 +101,6 @@ Q_SIGNALS:
     void totalChanged();
     void scanningChanged();
     void placesChanged();
-    void foldersChanged();
     void memoryChanged();
     void errorChanged();
 
@@ -121,7 +120,7 @@ private:
     ShownModels m_shown;
     QList<ModelPlace> m_places;
     QStringList m_folders;
-    QHash<QString, qint64> m_lastUsedMs;
+    LastUsed m_lastUsed;
     QString m_error;
     quint64 m_job = 0;  // the newest scan; what older ones find is dropped
     std::stop_source m_stop{std::nostopstate};

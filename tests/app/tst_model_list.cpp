@@ -6,9 +6,7 @@
 #include <QAbstractItemModelTester>
 #include <QClipboard>
 #include <QGuiApplication>
-#include <QSettings>
 #include <QSignalSpy>
-#include <QStandardPaths>
 #include <QTest>
 
 using namespace test_support;
@@ -60,7 +58,8 @@ class TestModelList : public QObject
         world.inspect = engine::inspect_model;
         world.otherPlaces = [this] { return QList<Place>{{Store::LmStudio, m_folder->path("lm")}}; };
         world.memory = [this] { return m_memory; };
-        world.cacheFile = m_folder->path("cache.json");
+        world.cacheFile = m_folder->path("cache/headers.json");
+        world.usedFile = m_folder->path("state/used.json");
         m_catalogue = std::make_unique<CatalogueController>(*m_opener, world);
         m_tester = std::make_unique<QAbstractItemModelTester>(m_catalogue->models(),
                                                               QAbstractItemModelTester::FailureReportingMode::QtTest);
@@ -89,13 +88,8 @@ class TestModelList : public QObject
     }
 
 private Q_SLOTS:
-    void initTestCase() { QStandardPaths::setTestModeEnabled(true); }
-
     void init()
     {
-        QCoreApplication::setOrganizationName("spillway-test");
-        QCoreApplication::setApplicationName("model-list");
-        QSettings().clear();
         m_folder = std::make_unique<ModelFolder>();
         m_memory = {std::int64_t(16) << 30, std::int64_t(8) << 30};
         m_script = std::make_shared<FakeScript>();
@@ -112,7 +106,6 @@ private Q_SLOTS:
         m_catalogue.reset();
         m_opener.reset();
         m_thread.reset();
-        QSettings().clear();
     }
 
     // ---- the models ----
@@ -207,28 +200,28 @@ private Q_SLOTS:
         QVERIFY(!m_catalogue->scanning());
     }
 
-    void foldersAreAddedKeptAndRemoved()
+    void theUsersFoldersComeAndGo()
     {
         m_folder->put("mine/Mine.gguf", chatModel("Mine"));
-        m_catalogue->addFolder(QUrl("https://example.org/models"));
-        QVERIFY(!m_catalogue->error().isEmpty());
-        m_catalogue->dismissError();
-        m_catalogue->addFolder(QUrl::fromLocalFile(m_folder->path("nowhere")));
-        QVERIFY(!m_catalogue->error().isEmpty());
-        m_catalogue->dismissError();
-        m_catalogue->addFolder(QUrl::fromLocalFile(m_folder->path("mine/")));
-        m_catalogue->addFolder(QUrl::fromLocalFile(m_folder->path("mine")));  // the same
-        QCOMPARE(m_catalogue->folders().size(), 1);
-        QTRY_COMPARE(m_catalogue->total(), 1);
-        QTRY_VERIFY(!m_catalogue->scanning());
-        makeCatalogue();
-        QCOMPARE(m_catalogue->folders().size(), 1);
+        m_catalogue->setFolders({m_folder->path("mine")});
+        QVERIFY(!m_catalogue->scanning());  // nobody has asked yet
         scan();
         QCOMPARE(m_catalogue->total(), 1);
-        m_catalogue->removeFolder(m_folder->path("mine"));
+        QCOMPARE(m_catalogue->places().last().path, m_folder->path("mine"));
+        QVERIFY(m_catalogue->places().last().own);
+        m_catalogue->setFolders({});
         QTRY_VERIFY(!m_catalogue->scanning());
         QCOMPARE(m_catalogue->total(), 0);
         QVERIFY(QFileInfo::exists(m_folder->path("mine/Mine.gguf")));
+    }
+
+    void aDamagedListOfUsesIsEmpty()
+    {
+        m_folder->put("state/used.json", "{{{");
+        makeCatalogue();
+        m_folder->put("lm/A.gguf", chatModel("A"));
+        scan();
+        QCOMPARE(roleOf("A", ModelListModel::LastUsedRole).toDouble(), 0.0);
     }
 
     void whatIsOpenedIsMarkedAndRemembered()
