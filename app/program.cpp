@@ -29,6 +29,7 @@ Program::Program(const CommandLine& commandLine, const ProfileFolders& folders, 
     , m_engine(makeEngine)
     , m_chat(m_engine, m_store, commandLine.options)
     , m_models(m_engine, inspect, {})
+    , m_catalogue(m_models, CatalogueController::World::ofThisComputer(inspect, folders.cache, folders.state))
 {
     overrideSettings(commandLine);
     connectSettings();
@@ -63,6 +64,9 @@ void Program::connectSettings()
 
 void Program::connectModels()
 {
+    m_catalogue.setFolders(m_settings.modelFolders());
+    QObject::connect(&m_settings, &SettingsController::modelFoldersChanged, &m_catalogue,
+                     [this] { m_catalogue.setFolders(m_settings.modelFolders()); });
     QObject::connect(&m_models, &ModelController::loadStarted, &m_chat, &ChatController::onLoadStarted);
     QObject::connect(&m_models, &ModelController::modelReady, &m_chat, &ChatController::onModelReady);
     QObject::connect(&m_models, &ModelController::modelGone, &m_chat, &ChatController::onModelGone);
@@ -112,6 +116,7 @@ void Program::applyLoadSettings()
     request.threads = m_settings.threads()->value();
     request.k_type = request.v_type = types[m_settings.kvType()->value()];
     m_models.setDefaults(request);
+    m_catalogue.setLoadRequest(request);
 }
 
 void Program::prepare()
@@ -132,6 +137,7 @@ bool Program::open()
     m_qml.setInitialProperties({
         {QStringLiteral("chat"), QVariant::fromValue(&m_chat)},
         {QStringLiteral("models"), QVariant::fromValue(&m_models)},
+        {QStringLiteral("catalogue"), QVariant::fromValue(&m_catalogue)},
         {QStringLiteral("settings"), QVariant::fromValue(&m_settings)},
         {QStringLiteral("program"), QVariant::fromValue(&m_program)},
         {QStringLiteral("log"), QVariant::fromValue(&m_shownLog)},

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/command_line.h"
+#include "app/controllers/catalogue_controller.h"
 #include "app/controllers/chat_controller.h"
 #include "app/controllers/model_controller.h"
 #include "app/controllers/program_controller.h"
@@ -57,6 +58,7 @@ private:
     EngineThread m_engine;
     ChatController m_chat;
     ModelController m_models;
+    CatalogueController m_catalogue;
     Translation m_translation;
     QQmlApplicationEngine m_qml;
 };

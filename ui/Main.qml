@@ -9,6 +9,7 @@ ApplicationWindow {
 
     required property ChatController chat
     required property ModelController models
+    required property CatalogueController catalogue
     required property SettingsController settings
     required property ProgramController program
     required property ShownLog log
@@ -80,6 +81,7 @@ ApplicationWindow {
         anchors.fill: parent
         chat: root.chat
         models: root.models
+        catalogue: root.catalogue
         settings: root.settings
         program: root.program
         log: root.log

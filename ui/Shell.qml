@@ -16,6 +16,7 @@ FocusScope {
 
     required property ChatController chat
     required property ModelController models
+    required property CatalogueController catalogue
     required property SettingsController settings
     required property ProgramController program
     required property ShownLog log
@@ -156,9 +157,13 @@ FocusScope {
                 // qmllint disable unqualified
                 PageLoader {
                     shown: root.page === PageName.Models
-                    sourceComponent: Page {
-                        title: qsTr("Models")
+                    sourceComponent: ModelsPage {
+                        objectName: "modelsPage"
+                        catalogue: root.catalogue
+                        settings: root.settings
                         onBackRequested: root.show(PageName.Conversation)
+                        onModelOpened: root.show(PageName.Conversation)
+                        onOpenFileRequested: root.openModel()
                     }
                 }
                 PageLoader {

@@ -39,12 +39,12 @@ class ModelEntry
     Q_PROPERTY(QString shownPath READ shownPath CONSTANT)
     Q_PROPERTY(QString storeName READ storeName CONSTANT)
     Q_PROPERTY(QString origin MEMBER origin CONSTANT)
-    Q_PROPERTY(QStringList alsoNamed MEMBER alsoNamed CONSTANT)
+    Q_PROPERTY(QString otherNames READ otherNames CONSTANT)
     Q_PROPERTY(ModelFacts facts MEMBER facts CONSTANT)
     Q_PROPERTY(ModelKind::Kind kind MEMBER kind CONSTANT)
     Q_PROPERTY(bool openable READ openable CONSTANT)
     Q_PROPERTY(QString obstacle MEMBER obstacle CONSTANT)
-    Q_PROPERTY(QStringList notes MEMBER notes CONSTANT)
+    Q_PROPERTY(QStringList remarks READ remarks CONSTANT)
     Q_PROPERTY(QString projector MEMBER projector CONSTANT)
     Q_PROPERTY(double bytes MEMBER bytes CONSTANT)
 
@@ -52,6 +52,8 @@ public:
     bool openable() const { return obstacle.isEmpty() && kind != ModelKind::Broken; }
     QString shownPath() const;
     QString storeName() const;
+    QString otherNames() const { return alsoNamed.join(QStringLiteral(", ")); }
+    QStringList remarks() const { return obstacle.isEmpty() ? notes : QStringList(obstacle) + notes; }
 
     QString id;  // where its bytes lie: the same for all ways that lead there
     QString title;

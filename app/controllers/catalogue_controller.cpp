@@ -200,8 +200,10 @@ void CatalogueController::setPlaces(const QList<PlaceReport>& reports)
         ModelPlace shown;
         ModelEntry named;
         named.store = place.store;
+        named.path = place.path;
         shown.name = named.storeName();
         shown.path = place.path;
+        shown.shownPath = named.shownPath();
         shown.own = place.store == Store::Folder;
         shown.there = QFileInfo(place.path).isDir();
         QStringList notes;
@@ -210,11 +212,11 @@ void CatalogueController::setPlaces(const QList<PlaceReport>& reports)
                 continue;
             shown.models = report.models;
             if (report.unfinished > 0)
-                notes.append(tr("%n unfinished download(s)", nullptr, report.unfinished));
+                notes.append(tr("unfinished downloads: %1").arg(report.unfinished));
             if (report.unreadable > 0)
-                notes.append(tr("%n could not be read", nullptr, report.unreadable));
+                notes.append(tr("not readable: %1").arg(report.unreadable));
             if (report.strange > 0)
-                notes.append(tr("%n entry(s) without a model", nullptr, report.strange));
+                notes.append(tr("without a model: %1").arg(report.strange));
             if (report.cutShort)
                 notes.append(tr("too large to look through completely"));
         }

@@ -21,6 +21,7 @@ class ModelPlace
     QML_VALUE_TYPE(modelPlace)
     Q_PROPERTY(QString name MEMBER name CONSTANT)
     Q_PROPERTY(QString path MEMBER path CONSTANT)
+    Q_PROPERTY(QString shownPath MEMBER shownPath CONSTANT)
     Q_PROPERTY(bool own MEMBER own CONSTANT)
     Q_PROPERTY(bool there MEMBER there CONSTANT)
     Q_PROPERTY(int models MEMBER models CONSTANT)
@@ -28,7 +29,8 @@ class ModelPlace
 
 public:
     QString name;
-    QString path;       // as it is
+    QString path;  // as it is
+    QString shownPath;
     bool own = false;   // named by the user, who may take it back
     bool there = true;  // false: no such folder
     int models = 0;

@@ -106,7 +106,7 @@ void ModelController::retry()
 void ModelController::reload()
 {
     if (m_current.known())
-        inspect(QString::fromStdU16String(m_loaded.model.u16string()), AfterInspection::Load);
+        inspect(QString::fromStdU16String(m_loaded.model.u16string()), AfterInspection::Load, m_current.name);
 }
 
 void ModelController::reloadWithContext(int contextTokens)

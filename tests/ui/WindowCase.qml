@@ -73,6 +73,7 @@ TestCase {
             focus: true
             chat: Bench.chat
             models: Bench.models
+            catalogue: Bench.catalogue
             settings: Bench.settings
             program: Bench.program
             log: Bench.log

@@ -3,6 +3,7 @@
 #include "tests/ui/accessible_tree.h"
 
 #include <QClipboard>
+#include <QDir>
 #include <QGuiApplication>
 #include <QQuickWindow>
 #include <QSet>
@@ -74,6 +75,14 @@ void Bench::reset(const QVariantMap& changes)
     m_models = std::make_unique<ModelController>(
         *m_thread, [script = m_script](const auto& path) { return inspect_fake(*script, path); },
         engine::LoadRequest());
+    m_modelFolder = std::make_unique<QTemporaryDir>();
+    CatalogueController::World world;
+    world.inspect = [script = m_script](const auto& path) { return inspect_fake(*script, path); };
+    world.otherPlaces = [at = m_modelFolder->path()] { return QList<Place>{{Store::LmStudio, at}}; };
+    world.memory = [this] { return engine::MachineMemory{std::int64_t(16e9), std::int64_t(m_availableBytes)}; };
+    m_catalogue = std::make_unique<CatalogueController>(*m_models, world);
+    connect(m_settings.get(), &SettingsController::modelFoldersChanged, m_catalogue.get(),
+            [this] { m_catalogue->setFolders(m_settings->modelFolders()); });
     connect(m_models.get(), &ModelController::loadStarted, m_chat.get(), &ChatController::onLoadStarted);
     connect(m_models.get(), &ModelController::modelReady, m_chat.get(), &ChatController::onModelReady);
     connect(m_models.get(), &ModelController::modelGone, m_chat.get(), &ChatController::onModelGone);
@@ -86,6 +95,7 @@ void Bench::reset(const QVariantMap& changes)
 
 void Bench::clear()
 {
+    m_catalogue.reset();
     m_models.reset();
     m_chat.reset();
     m_store.reset();
@@ -116,6 +126,22 @@ void Bench::logLine(int level, const QString& text)
 void Bench::script(const QVariantMap& changes)
 {
     m_script->change([&](FakeScript::Settings& settings) { apply(changes, settings); });
+}
+
+void Bench::putModels(const QStringList& files, double availableBytes)
+{
+    m_availableBytes = availableBytes;
+    for (const QString& name : files) {
+        QFile file(m_modelFolder->filePath(name));
+        QDir().mkpath(QFileInfo(file).path());
+        if (!file.open(QFile::WriteOnly))
+            qFatal("cannot write %s", qPrintable(name));
+    }
+}
+
+QUrl Bench::modelFolder(const QString& below) const
+{
+    return QUrl::fromLocalFile(m_modelFolder->filePath(below));
 }
 
 void Bench::openAtOnce(const QString& path)

@@ -1,6 +1,7 @@
 // What the QML tests hold in their hands: the program's controllers on a fake engine.
 #pragma once
 
+#include "app/controllers/catalogue_controller.h"
 #include "app/controllers/chat_controller.h"
 #include "app/controllers/model_controller.h"
 #include "app/controllers/program_controller.h"
@@ -12,6 +13,7 @@
 #include <QObject>
 #include <QQuickItem>
 #include <QTemporaryDir>
+#include <QUrl>
 #include <QVariantMap>
 
 #include <memory>
@@ -23,6 +25,7 @@ class Bench : public QObject
     Q_OBJECT
     Q_PROPERTY(ChatController* chat READ chat NOTIFY changed)
     Q_PROPERTY(ModelController* models READ models NOTIFY changed)
+    Q_PROPERTY(CatalogueController* catalogue READ catalogue NOTIFY changed)
     Q_PROPERTY(SettingsController* settings READ settings NOTIFY changed)
     Q_PROPERTY(ProgramController* program READ program NOTIFY changed)
     Q_PROPERTY(ShownLog* log READ log NOTIFY changed)
@@ -33,6 +36,7 @@ public:
 
     ChatController* chat() const { return m_chat.get(); }
     ModelController* models() const { return m_models.get(); }
+    CatalogueController* catalogue() const { return m_catalogue.get(); }
     SettingsController* settings() const { return m_settings.get(); }
     ProgramController* program() const { return m_program.get(); }
     ShownLog* log() const { return m_shownLog.get(); }
@@ -44,6 +48,11 @@ public:
     Q_INVOKABLE void clear();
     /// Changes the script of the engine that runs.
     Q_INVOKABLE void script(const QVariantMap& changes);
+    /// Files that the catalogue finds from the next scan on, by their paths below an LM Studio's store. Ones whose
+    /// names hold "broken" are. The memory there is, in bytes.
+    Q_INVOKABLE void putModels(const QStringList& files, double availableBytes = 8e9);
+    /// A folder below that store.
+    Q_INVOKABLE QUrl modelFolder(const QString& below) const;
     Q_INVOKABLE void openAtOnce(const QString& path);
     Q_INVOKABLE int requestCount() const;
     Q_INVOKABLE QString lastPrompt() const;
@@ -83,4 +92,7 @@ private:
     std::unique_ptr<ConversationStore> m_store;
     std::unique_ptr<ChatController> m_chat;
     std::unique_ptr<ModelController> m_models;
+    std::unique_ptr<CatalogueController> m_catalogue;
+    std::unique_ptr<QTemporaryDir> m_modelFolder;
+    double m_availableBytes = 8e9;
 };

@@ -43,6 +43,21 @@ QtObject {
         return qsTr("%1 B").arg(count(value));
     }
 
+    function models(number: int): string {
+        return number === 1 ? qsTr("1 model") : qsTr("%1 models").arg(count(number));
+    }
+
+    // A day, by its distance from today; ms since 1970.
+    function day(ms: real): string {
+        const days = Math.round((new Date().setHours(0, 0, 0, 0) - new Date(ms).setHours(0, 0, 0, 0)) / 86400000);
+        if (days <= 0)
+            return qsTr("today");
+        if (days === 1)
+            return qsTr("yesterday");
+        return days < 30 ? qsTr("%1 days ago").arg(days)
+                         : new Date(ms).toLocaleDateString(Qt.locale(), Locale.ShortFormat);
+    }
+
     function milliseconds(value: var): string {
         if (value === undefined)
             return unknown;

@@ -1,0 +1,188 @@
+// The model page: finding, sorting, judging and opening models by mouse and keyboard.
+import QtQuick
+import QtTest
+import Spillway.App
+import Spillway.Tests
+import Spillway.Ui
+
+Item {
+    width: 1024
+    height: 640
+
+    WindowCase {
+        name: "ModelsPage"
+
+        function showModels(files, availableBytes) {
+            makeWindow();
+            Bench.putModels(files, availableBytes || 8e9);
+            keyClick(Qt.Key_L, Qt.ControlModifier);
+            tryVerify(() => findChild(shell, "modelsPage"));
+            tryVerify(() => Bench.catalogue.scanned && !Bench.catalogue.scanning);
+        }
+        function list() { return part("modelList"); }
+        function row(index) {
+            list().forceLayout();
+            return list().itemAtIndex(index);
+        }
+        function titles() {
+            let all = [];
+            for (let i = 0; i < list().count; ++i) {
+                list().positionViewAtIndex(i, ListView.Contain);
+                all.push(row(i).entry.title);
+            }
+            return all.join(" ");
+        }
+
+        function test_empty_state_explains() {
+            showModels([]);
+            tryCompare(part("noModels"), "visible", true);
+            verify(!part("modelList").visible);
+            verify(part("emptyAddFolder").visible && part("emptyOpenFile").visible);
+            compare(Bench.namelessControls(shell).join(), "");
+        }
+
+        function test_rows_say_what_they_are() {
+            showModels(["org/repo/tiny.gguf", "org/other/broken.gguf"]);
+            compare(titles(), "tiny broken");
+            compare(row(0).Accessible.name,
+                    "tiny, 1.24 B  ·  Q4_K_M  ·  808 MB  ·  2,048 tokens, Fits, LM Studio");
+            compare(findChild(row(1), "rowSummary").text, "The file ends inside the GGUF header.");
+            verify(part("modelCount").text.indexOf("2 models") === 0, part("modelCount").text);
+            compare(Bench.namelessControls(shell).join(), "");
+        }
+
+        function test_enter_opens() {
+            showModels(["a.gguf", "b.gguf"]);
+            tryCompare(part("modelSearch"), "activeFocus", true);
+            keyClick(Qt.Key_Down);
+            verify(list().activeFocus);
+            keyClick(Qt.Key_Down);
+            compare(list().currentIndex, 1);
+            keyClick(Qt.Key_Return);
+            tryVerify(() => Bench.models.current.known);
+            compare(Bench.models.current.name, "b");
+            tryCompare(part("composerField"), "activeFocus", true); // and the conversation is shown
+            keyClick(Qt.Key_L, Qt.ControlModifier);
+            tryVerify(() => row(0).entry.title === "b" && row(0).isOpen); // used last, marked
+            verify(row(0).used !== "");
+        }
+
+        function test_the_button_and_a_double_click_open() {
+            showModels(["a.gguf", "b.gguf"]);
+            mouseMove(row(1), 60, 20);
+            click(findChild(row(1), "openRow"));
+            tryCompare(Bench.models.current, "name", "b");
+            keyClick(Qt.Key_L, Qt.ControlModifier);
+            tryVerify(() => row(1) && row(1).entry.title === "a");
+            wait(50);
+            mouseDoubleClickSequence(row(1), 60, 20);
+            tryVerify(() => Bench.models.current.name === "a");
+        }
+
+        function test_what_is_broken_says_why() {
+            showModels(["broken.gguf"]);
+            keyClick(Qt.Key_Down);
+            keyClick(Qt.Key_Return);
+            tryCompare(part("catalogueError"), "visible", true);
+            compare(Bench.catalogue.error, "The file ends inside the GGUF header.");
+            verify(!Bench.models.current.known);
+        }
+
+        function test_details_unfold() {
+            showModels(["a.gguf", "b.gguf"]);
+            keyClick(Qt.Key_Down);
+            const folded = row(0).height;
+            keyClick(Qt.Key_Space);
+            tryVerify(() => row(0).height > folded + 100);
+            tryVerify(() => findChild(row(0), "fitVerdict").text.indexOf("to spare") > 0);
+            verify(findChild(row(0), "modelPath").text.indexOf("a.gguf") > 0);
+            compare(Bench.namelessControls(shell).join(), "");
+            click(findChild(row(0), "copyPath"));
+            verify(Bench.clipboard().endsWith("/a.gguf"));
+            list().forceActiveFocus();
+            keyClick(Qt.Key_Left);
+            tryVerify(() => row(0).height === folded);
+            click(row(1)); // in its middle
+            tryVerify(() => row(1).unfolded);
+            compare(list().currentIndex, 1);
+        }
+
+        function test_search_and_order() {
+            showModels(["alpha.gguf", "beta.gguf", "betamax.gguf"]);
+            type("beta");
+            compare(list().count, 2);
+            compare(part("modelCount").text.split(" ").slice(0, 3).join(" "), "2 of 3");
+            type("zzz");
+            compare(list().count, 0);
+            tryCompare(part("nothingFound"), "visible", true);
+            click(part("clearSearch"));
+            compare(list().count, 3);
+            compare(part("modelSearch").text, "");
+            click(findChild(part("modelOrder"), "choice2"));
+            compare(Bench.catalogue.models.order, ShownModels.BySize);
+            click(findChild(part("modelOrder"), "choice1"));
+            compare(titles(), "alpha beta betamax");
+        }
+
+        function test_what_does_not_fit() {
+            showModels(["a.gguf"], 5e8);
+            tryVerify(() => row(0).fit.verdict === Fit.DoesNotFit);
+            verify(row(0).Accessible.name.indexOf("Does not fit") > 0);
+            Bench.putModels([], 8e9);
+            tryVerify(() => row(0).fit.verdict === Fit.Fits, 5000); // it looks again by itself
+        }
+
+        function test_folders_can_be_named_and_taken_back() {
+            showModels(["mine/a.gguf"]);
+            verify(Bench.settings.addModelFolder(Bench.modelFolder("mine")));
+            tryVerify(() => !Bench.catalogue.scanning);
+            list().contentY = list().originY + list().contentHeight + list().bottomMargin - list().height;
+            tryVerify(() => findChild(list(), "removeFolder") && findChild(list(), "removeFolder").visible);
+            compare(Bench.catalogue.places.length, 2);
+            click(findChild(list(), "removeFolder"));
+            compare(Bench.settings.modelFolders.length, 0);
+            compare(Bench.catalogue.places.length, 1);
+        }
+
+        function test_five_hundred_rows_and_long_names() {
+            let files = [];
+            for (let i = 0; i < 500; ++i)
+                files.push("org/repo/" + "a-very-long-name-".repeat(i % 10) + String(i).padStart(3, "0") + ".gguf");
+            showModels(files);
+            compare(list().count, 500);
+            keyClick(Qt.Key_Down);
+            keyClick(Qt.Key_End);
+            compare(list().currentIndex, 499);
+            const start = Date.now();
+            for (let i = 0; i < 100; ++i)
+                keyClick(Qt.Key_Up);
+            verify(Date.now() - start < 4000, "100 keys took " + (Date.now() - start) + " ms");
+            compare(list().currentIndex, 399);
+            for (const size of [[640, 480], [1024, 640], [2560, 1440]]) {
+                parent.width = size[0];
+                parent.height = size[1];
+                wait(50);
+                list().positionViewAtIndex(9, ListView.Beginning);
+                const open = row(9);
+                verify(open.width <= list().width);
+                const title = findChild(open, "rowTitle");
+                verify(title.mapToItem(list(), title.width, 0).x <= list().width, "a name leaves the list");
+            }
+            parent.width = 1024;
+            parent.height = 640;
+        }
+
+        function test_tab_reaches_everything() {
+            showModels(["a.gguf"]);
+            let stops = [];
+            for (let i = 0; i < 40; ++i) {
+                const name = Bench.focusName(shell);
+                if (stops.indexOf(name) < 0)
+                    stops.push(name);
+                keyClick(Qt.Key_Tab);
+            }
+            for (const name of ["modelSearch", "choice0", "choice2", "modelList", "openFile", "rescan", "pageBack", "addFolder"])
+                verify(stops.indexOf(name) >= 0, name + " is not among " + stops.join(" "));
+        }
+    }
+}

@@ -1,0 +1,101 @@
+// What else is known of a model, below its row.
+pragma ComponentBehavior: Bound
+
+import QtQuick
+import QtQuick.Layouts
+import Spillway.App
+import Spillway.Ui.Components
+import Spillway.Ui.Theme
+
+ColumnLayout {
+    id: root
+
+    objectName: "modelDetails"
+
+    required property ModelRow row
+
+    readonly property modelEntry entry: row.entry
+    readonly property modelFit fit: row.fit
+    readonly property modelFacts facts: entry.facts
+    readonly property var lines: [
+        [qsTr("Architecture"), facts.architecture],
+        [qsTr("Layers"), facts.layers > 0 ? Format.count(facts.layers) : ""],
+        [qsTr("Experts"), facts.experts > 0 ? qsTr("%1, %2 used").arg(facts.experts).arg(facts.expertsUsed) : ""],
+        [qsTr("KV cache per token"), facts.kvBytesPerToken > 0 ? Format.bytes(facts.kvBytesPerToken) : ""],
+        [qsTr("Files"), facts.splitFiles > 1 ? Format.count(facts.splitFiles) : ""],
+        [qsTr("Projector"), entry.projector],
+        [qsTr("Licence"), facts.license],
+        [qsTr("From"), entry.origin],
+        [qsTr("Also"), entry.otherNames]
+    ]
+
+    spacing: Theme.gap
+
+    MemoryNeed {
+        Layout.fillWidth: true
+        visible: root.entry.openable
+        fit: root.fit
+    }
+    GridLayout {
+        Layout.fillWidth: true
+        visible: root.entry.kind !== ModelKind.Broken
+        columns: Math.max(1, Math.floor(root.width / Theme.px(190)))
+        columnSpacing: Theme.gap
+        rowSpacing: Theme.gapSmall
+
+        Repeater {
+            model: root.lines
+
+            Fact {
+                required property var modelData
+
+                Layout.fillWidth: true
+                Layout.preferredWidth: 1
+                visible: modelData[1] !== ""
+                label: modelData[0]
+                value: modelData[1]
+            }
+        }
+    }
+    Repeater {
+        model: root.entry.remarks
+
+        Text {
+            required property string modelData
+
+            Layout.fillWidth: true
+            text: modelData
+            textFormat: Text.PlainText
+            wrapMode: Text.Wrap
+            font.pixelSize: Theme.sizeSmall
+            lineHeight: Theme.lineHeight
+            color: Theme.textMuted
+        }
+    }
+    RowLayout {
+        Layout.fillWidth: true
+        spacing: Theme.gapTiny
+
+        Text {
+            objectName: "modelPath"
+            Layout.fillWidth: true
+            text: root.entry.shownPath
+            textFormat: Text.PlainText
+            elide: Text.ElideMiddle
+            font.pixelSize: Theme.sizeSmall
+            color: Theme.textMuted
+        }
+        IconButton {
+            objectName: "copyPath"
+            name: qsTr("Copy the path")
+            source: "qrc:/icons/copy.svg"
+            onClicked: root.row.copyRequested()
+        }
+        IconButton {
+            objectName: "reveal"
+            name: qsTr("Show in the file manager")
+            source: "qrc:/icons/folder.svg"
+            onClicked: root.row.revealRequested()
+        }
+    }
+}

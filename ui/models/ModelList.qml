@@ -1,0 +1,87 @@
+// The models, one under the other, and where they were looked for. The keyboard moves, opens and unfolds.
+pragma ComponentBehavior: Bound
+
+import QtQuick
+import QtQuick.Controls
+import Spillway.App
+import Spillway.Ui.Components
+import Spillway.Ui.Theme
+
+ListView {
+    id: root
+
+    required property CatalogueController catalogue
+
+    property bool byKeys: true // what moved last: only the keyboard needs its ring
+    property string unfolded: "" // the row whose details are shown, by its id
+
+    signal openRequested(string id)
+    signal addRequested
+    signal removeRequested(string path)
+
+    function currentId(): string {
+        return (currentItem as ModelRow)?.entry.id ?? "";
+    }
+    function fold(id: string) {
+        unfolded = unfolded === id ? "" : id;
+    }
+
+    model: catalogue.models
+    clip: true
+    boundsBehavior: Flickable.StopAtBounds
+    reuseItems: true
+    activeFocusOnTab: true
+    currentIndex: 0
+    keyNavigationEnabled: true
+    highlightMoveDuration: 0
+    highlightFollowsCurrentItem: true
+
+    Accessible.role: Accessible.List
+    Accessible.name: qsTr("Models")
+
+    Keys.onReturnPressed: root.openRequested(root.currentId())
+    Keys.onEnterPressed: root.openRequested(root.currentId())
+    Keys.onSpacePressed: root.fold(root.currentId())
+    Keys.onRightPressed: root.unfolded = root.currentId()
+    Keys.onLeftPressed: root.unfolded = ""
+    Keys.onPressed: event => {
+        root.byKeys = true;
+        const page = Math.max(1, Math.floor(root.height / Theme.px(68)) - 1);
+        const jumps = { [Qt.Key_Home]: -root.count, [Qt.Key_End]: root.count, [Qt.Key_PageUp]: -page, [Qt.Key_PageDown]: page };
+        const by = jumps[event.key];
+        if (by === undefined)
+            return;
+        event.accepted = true;
+        root.currentIndex = Math.max(0, Math.min(root.count - 1, root.currentIndex + by));
+    }
+
+    delegate: ModelRow {
+        width: ListView.view.width - Theme.gap
+        current: ListView.isCurrentItem && root.activeFocus
+        ringShown: root.activeFocus && root.byKeys
+        unfolded: entry.id === root.unfolded
+        onChosen: {
+            root.currentIndex = index;
+            root.byKeys = false;
+            root.forceActiveFocus(Qt.MouseFocusReason);
+        }
+        onFoldRequested: root.fold(entry.id)
+        onOpenRequested: root.openRequested(entry.id)
+        onRevealRequested: root.catalogue.reveal(entry.id)
+        onCopyRequested: root.catalogue.copyPath(entry.id)
+    }
+    bottomMargin: places.height
+
+    // No footer: a view of Qt 6.4 cannot make one that is bound to this file.
+    PlacesList {
+        id: places
+
+        parent: root.contentItem
+        y: root.originY + root.contentHeight
+        width: root.width - Theme.gap
+        catalogue: root.catalogue
+        onAddRequested: root.addRequested()
+        onRemoveRequested: path => root.removeRequested(path)
+    }
+    ScrollBar.vertical: ThinScrollBar {}
+}

@@ -1,0 +1,182 @@
+// The models of this computer: what there is, what fits, and opening one.
+import QtQuick
+import QtQuick.Dialogs
+import QtQuick.Layouts
+import Spillway.App
+import Spillway.Ui.Components
+import Spillway.Ui.Theme
+
+Page {
+    id: root
+
+    required property CatalogueController catalogue
+    required property SettingsController settings
+
+    signal modelOpened
+    signal openFileRequested
+
+    readonly property bool searching: catalogue.models.text !== ""
+
+    function takeFocus() {
+        search.forceActiveFocus(Qt.OtherFocusReason);
+        search.selectAll();
+    }
+    function load(id: string) {
+        if (id !== "" && root.catalogue.open(id))
+            root.modelOpened();
+    }
+    function moveToList() {
+        list.currentIndex = 0;
+        list.forceActiveFocus(Qt.TabFocusReason);
+    }
+
+    title: qsTr("Models")
+    scrolls: false
+    actions: [
+        ActionButton {
+            objectName: "openFile"
+            text: qsTr("Open a file…")
+            icon.source: "qrc:/icons/open.svg"
+            onClicked: root.openFileRequested()
+        },
+        IconButton {
+            objectName: "rescan"
+            name: root.catalogue.scanning ? qsTr("Stop looking") : qsTr("Look again")
+            source: root.catalogue.scanning ? "qrc:/icons/stop.svg" : "qrc:/icons/retry.svg"
+            onClicked: root.catalogue.scanning ? root.catalogue.cancelScan() : root.catalogue.rescan()
+        }
+    ]
+
+    onVisibleChanged: {
+        if (visible)
+            catalogue.begin();
+    }
+    Component.onCompleted: catalogue.begin()
+
+    // What is free changes while one looks.
+    Timer {
+        interval: 3000
+        repeat: true
+        running: root.visible
+        triggeredOnStart: true
+        onTriggered: root.catalogue.measure()
+    }
+    FolderDialog {
+        id: folderDialog
+
+        title: qsTr("Add a folder with models")
+        onAccepted: root.settings.addModelFolder(selectedFolder)
+    }
+
+    RowLayout {
+        Layout.fillWidth: true
+        visible: root.catalogue.total > 0
+        spacing: Theme.gapSmall
+
+        SearchField {
+            id: search
+
+            objectName: "modelSearch"
+            Layout.fillWidth: true
+            focus: true
+            name: qsTr("Search models")
+            text: root.catalogue.models.text
+            onTextEdited: root.catalogue.models.text = text
+            onTextChanged: root.catalogue.models.text = text
+            Keys.onDownPressed: root.moveToList()
+            Keys.onReturnPressed: root.moveToList()
+        }
+        Segments {
+            objectName: "modelOrder"
+            name: qsTr("Order")
+            choices: [qsTr("Last used"), qsTr("Name"), qsTr("Size")]
+            chosen: root.catalogue.models.order
+            onChoiceRequested: choice => root.catalogue.models.order = choice
+        }
+    }
+    RowLayout {
+        Layout.fillWidth: true
+        Layout.preferredHeight: Theme.px(22)
+        visible: root.catalogue.total > 0
+        spacing: Theme.gapSmall
+
+        Text {
+            objectName: "modelCount"
+            Layout.fillWidth: true
+            text: {
+                const count = root.searching ? qsTr("%1 of %2").arg(root.catalogue.models.count).arg(root.catalogue.total)
+                                             : Format.models(root.catalogue.total);
+                return root.catalogue.availableBytes < 0 ? count
+                    : Format.also(count, qsTr("%1 of %2 memory free").arg(Format.bytes(root.catalogue.availableBytes))
+                                         .arg(Format.bytes(root.catalogue.totalBytes)));
+            }
+            textFormat: Text.PlainText
+            elide: Text.ElideRight
+            font.pixelSize: Theme.sizeSmall
+            color: Theme.textMuted
+        }
+        ProgressLine {
+            objectName: "scanProgress"
+            visible: root.catalogue.scanning
+            indeterminate: true
+            Accessible.name: qsTr("Looking for models")
+        }
+    }
+    Notice {
+        objectName: "catalogueError"
+        Layout.fillWidth: true
+        visible: root.catalogue.error !== ""
+        sentence: root.catalogue.error
+        onDismissRequested: root.catalogue.dismissError()
+    }
+    ModelList {
+        id: list
+
+        objectName: "modelList"
+        Layout.fillWidth: true
+        Layout.fillHeight: true
+        visible: root.catalogue.total > 0
+        catalogue: root.catalogue
+        onOpenRequested: id => root.load(id)
+        onAddRequested: folderDialog.open()
+        onRemoveRequested: path => root.settings.removeModelFolder(path)
+
+        Text {
+            objectName: "nothingFound"
+            anchors.horizontalCenter: parent.horizontalCenter
+            y: Theme.gapHuge
+            visible: root.searching && list.count === 0
+            text: qsTr("No model has “%1” in its name.").arg(root.catalogue.models.text)
+            textFormat: Text.PlainText
+            font.pixelSize: Theme.sizeBody
+            color: Theme.textMuted
+        }
+    }
+    ColumnLayout {
+        Layout.alignment: Qt.AlignHCenter
+        Layout.fillHeight: true
+        visible: root.catalogue.total === 0 && root.catalogue.scanning
+        spacing: Theme.gap
+
+        Text {
+            objectName: "lookingForModels"
+            text: qsTr("Looking for models…")
+            textFormat: Text.PlainText
+            font.pixelSize: Theme.sizeBody
+            color: Theme.textMuted
+        }
+        ProgressLine {
+            Layout.fillWidth: true
+            indeterminate: true
+            Accessible.name: qsTr("Looking for models")
+        }
+    }
+    NoModels {
+        objectName: "noModels"
+        Layout.fillWidth: true
+        Layout.fillHeight: true
+        visible: root.catalogue.total === 0 && !root.catalogue.scanning
+        onAddRequested: folderDialog.open()
+        onOpenFileRequested: root.openFileRequested()
+    }
+}

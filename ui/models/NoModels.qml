@@ -1,0 +1,96 @@
+// The model page where there is no model: how to come by one.
+pragma ComponentBehavior: Bound
+
+import QtQuick
+import QtQuick.Layouts
+import Spillway.Ui.Components
+import Spillway.Ui.Theme
+
+ColumnLayout {
+    id: root
+
+    signal addRequested
+    signal openFileRequested
+
+    readonly property var steps: [
+        qsTr("Get a model: a file that ends in .gguf. On huggingface.co, search for the name of a model and “GGUF”."),
+        qsTr("Q4_K_M in its name is a good start. The file should be smaller than half of your memory: 2 to 5 GB suit most computers."),
+        qsTr("Add the folder it lies in, or open the file. What Ollama, LM Studio, Jan, GPT4All, llama.cpp and Hugging Face have fetched is found by itself.")
+    ]
+
+    spacing: Theme.gap
+
+    Picture {
+        Layout.alignment: Qt.AlignHCenter
+        source: "qrc:/icons/models.svg"
+        size: Theme.px(48)
+    }
+    Text {
+        Layout.fillWidth: true
+        horizontalAlignment: Text.AlignHCenter
+        text: qsTr("No models yet")
+        textFormat: Text.PlainText
+        font.pixelSize: Theme.sizeTitle
+        font.weight: Font.DemiBold
+        color: Theme.text
+    }
+    Repeater {
+        model: root.steps
+
+        RowLayout {
+            id: step
+
+            required property int index
+            required property string modelData
+
+            Layout.alignment: Qt.AlignHCenter
+            Layout.maximumWidth: Theme.px(520)
+            Layout.fillWidth: true
+            spacing: Theme.gap
+
+            Rectangle {
+                Layout.alignment: Qt.AlignTop
+                implicitWidth: Theme.px(26)
+                implicitHeight: implicitWidth
+                radius: width / 2
+                color: Theme.sunken
+
+                Text {
+                    anchors.centerIn: parent
+                    text: step.index + 1
+                    font.pixelSize: Theme.sizeSmall
+                    font.weight: Font.DemiBold
+                    color: Theme.textMuted
+                }
+            }
+            Text {
+                Layout.fillWidth: true
+                text: step.modelData
+                textFormat: Text.PlainText
+                wrapMode: Text.Wrap
+                font.pixelSize: Theme.sizeBody
+                lineHeight: Theme.lineHeight
+                color: Theme.textMuted
+            }
+        }
+    }
+    RowLayout {
+        Layout.alignment: Qt.AlignHCenter
+        Layout.topMargin: Theme.gapSmall
+        spacing: Theme.gapSmall
+
+        ActionButton {
+            objectName: "emptyAddFolder"
+            primary: true
+            text: qsTr("Add a folder…")
+            icon.source: "qrc:/icons/folder.svg"
+            onClicked: root.addRequested()
+        }
+        ActionButton {
+            objectName: "emptyOpenFile"
+            text: qsTr("Open a file…")
+            icon.source: "qrc:/icons/open.svg"
+            onClicked: root.openFileRequested()
+        }
+    }
+}
