@@ -69,6 +69,8 @@ bool appMayInclude(const QString& path, const QString& header)
         return true;
     if (path.startsWith("app/cli/"))
         return startsWithAnyOf(header, {"app/cli/", "CLI/", "nlohmann/"});
+    if (path.startsWith("app/text/") && header == "md4c.h")
+        return true;
     static const QRegularExpression mocFile("^[a-z0-9_]+\\.moc$|^moc_[a-z0-9_]+\\.cpp$");
     return isQt(header) || mocFile.match(header).hasMatch() || header.startsWith("spdlog/") ||
            (header.startsWith("app/") && !header.startsWith("app/cli/"));

@@ -1,91 +1,368 @@
 #include "app/models/block_model.h"
 
+#include "app/text/highlighter.h"
+
+#include <QQmlEngine>
+
+#include <algorithm>
+#include <utility>
+
 namespace {
 
-// Long enough that most answers are one block and can be selected as a whole; short enough to lay out 30 times a
-// second.
+// A block of plain text ends at the first line break beyond this...
 constexpr qsizetype kLongBlock = 4000;
-// A block without any line break is cut at a space (or, without one, anywhere) beyond this.
+// ...and one without any at a space (or, without one, anywhere) beyond this.
 constexpr qsizetype kLongestBlock = 8000;
+// Reasoning whose beginning is not marked is not longer than this.
+constexpr qsizetype kLongestUnmarked = 400'000;
+
+/// Where the first block of a plain text ends, and where the next begins.
+std::pair<qsizetype, qsizetype> plainCut(QStringView text)
+{
+    if (text.size() <= kLongBlock)
+        return {text.size(), text.size()};
+    const qsizetype line = text.indexOf(u'\n', kLongBlock);
+    if (line >= 0 && line < kLongestBlock)
+        return {line, line + 1};
+    if (text.size() <= kLongestBlock)
+        return {text.size(), text.size()};
+    const qsizetype space = text.first(kLongestBlock).lastIndexOf(u' ');
+    if (space >= kLongBlock)
+        return {space, space + 1};
+    const qsizetype end = kLongestBlock - (text[kLongestBlock - 1].isHighSurrogate() ? 1 : 0);
+    return {end, end};
+}
+
+Block plainBlock(QStringView text, bool continues)
+{
+    Block block{.kind = Block::Kind::Text, .continues = continues};
+    block.paragraphs.append({.spans = {{text.toString().replace(u'\n', QChar::LineSeparator)}}});
+    return block;
+}
+
+QString withoutSpaceAtEnd(QString text)
+{
+    while (!text.isEmpty() && text.back().isSpace())
+        text.chop(1);
+    return text;
+}
 
 }  // namespace
 
-BlockModel::BlockModel(QObject* parent)
+BlockModel::BlockModel(Format format, QObject* parent)
     : QAbstractListModel(parent)
+    , m_format(format)
 {
 }
 
+BlockModel::~BlockModel() = default;
+
 int BlockModel::rowCount(const QModelIndex& parent) const
 {
-    return parent.isValid() ? 0 : int(m_blocks.size());
+    readPending();
+    return parent.isValid() ? 0 : int(m_rows.size());
 }
 
 QVariant BlockModel::data(const QModelIndex& index, int role) const
 {
-    if (!checkIndex(index, CheckIndexOption::IndexIsValid) || role != ContentRole)
+    if (!checkIndex(index, CheckIndexOption::IndexIsValid))
         return {};
-    return m_blocks[index.row()];
+    const Block& block = m_rows[index.row()];
+    switch (role) {
+    case KindRole:
+        return int(block.kind);
+    case ContentRole:
+    case Qt::DisplayRole:
+        return plainText(block);
+    case ParagraphsRole:
+        return QVariant::fromValue(block.paragraphs);
+    case LanguageRole:
+        return block.language;
+    case TitleRole:
+        return languageTitle(block.language);
+    case StateRole:
+        return block.state;
+    case TableRole:
+        return QVariant::fromValue(block.table);
+    case IndentRole:
+        return block.indent;
+    case QuotesRole:
+        return block.quotes;
+    case ContinuesRole:
+        return block.continues;
+    default:
+        break;
+    }
+    const Thought* const thought = thoughtAt(index.row());
+    switch (role) {
+    case ThoughtsRole:
+        return QVariant::fromValue(thought ? thought->blocks.get() : nullptr);
+    case ThinkingRole:
+        return thought && thought->open;
+    case ThoughtMsRole:
+        return thought && thought->ms ? QVariant(*thought->ms) : QVariant();
+    default:
+        return {};
+    }
 }
 
 QHash<int, QByteArray> BlockModel::roleNames() const
 {
-    return {{ContentRole, "content"}};
+    return {
+        {KindRole, "kind"},           {ContentRole, "content"},     {ParagraphsRole, "paragraphs"},
+        {LanguageRole, "language"},   {TitleRole, "languageTitle"}, {StateRole, "codeState"},
+        {TableRole, "table"},         {IndentRole, "indent"},       {QuotesRole, "quotes"},
+        {ContinuesRole, "continues"}, {ThoughtsRole, "thoughts"},   {ThinkingRole, "thinking"},
+        {ThoughtMsRole, "thoughtMs"},
+    };
 }
 
 void BlockModel::append(const QString& text)
 {
-    if (text.isEmpty())
-        return;
-    if (m_blocks.isEmpty()) {
-        beginInsertRows({}, 0, 0);
-        m_blocks.append(text);
-        endInsertRows();
-    } else {
-        m_blocks.last() += text;
-        const QModelIndex last = index(int(m_blocks.size()) - 1);
-        Q_EMIT dataChanged(last, last, {ContentRole});
-    }
-    closeLastBlockIfLong();
+    if (!m_watched)
+        m_pending += text;
+    else if (!text.isEmpty())
+        read(m_visible.add(text));
 }
 
 void BlockModel::finish()
 {
-    if (m_blocks.isEmpty())
-        return;
-    QString& block = m_blocks.last();
-    qsizetype size = block.size();
-    while (size > 0 && block[size - 1].isSpace())
-        --size;
-    if (size == block.size())
-        return;
-    block.truncate(size);
-    const QModelIndex last = index(int(m_blocks.size()) - 1);
-    Q_EMIT dataChanged(last, last, {ContentRole});
+    if (!m_watched)
+        m_pendingEnd = true;
+    else
+        readEnd();
 }
 
-void BlockModel::closeLastBlockIfLong()
+std::optional<double> BlockModel::reasoningMs() const
 {
-    while (m_blocks.last().size() > kLongBlock) {
-        const QString& block = m_blocks.last();
-        qsizetype cut = block.indexOf(QLatin1Char('\n'), kLongBlock);
-        qsizetype skip = 1;  // the border between two blocks is the line break
-        if (cut < 0) {
-            if (block.size() < kLongestBlock)
-                return;
-            cut = block.lastIndexOf(QLatin1Char(' '));
-            if (cut < kLongBlock) {
-                cut = kLongestBlock - (block[kLongestBlock - 1].isHighSurrogate() ? 1 : 0);
-                skip = 0;
+    readPending();
+    std::optional<double> all = m_keptMs;
+    for (const Thought& thought : m_thoughts)
+        if (thought.ms && !m_keptMs)
+            all = all.value_or(0) + *thought.ms;
+    return all;
+}
+
+void BlockModel::setReasoningMs(std::optional<double> ms)
+{
+    m_keptMs = ms;
+    if (m_thoughts.empty())
+        return;
+    m_thoughts.front().ms = ms;
+    tellThought(m_thoughts.front());
+}
+
+QString BlockModel::codeText(int row) const
+{
+    if (row < 0 || row >= rowCount() || m_rows[row].kind != Block::Kind::Code)
+        return {};
+    while (row > 0 && m_rows[row].continues)
+        --row;
+    QString text = m_rows[row].text;
+    for (int part = row + 1; part < m_rows.size() && m_rows[part].continues; ++part) {
+        if (!m_rows[part - 1].lineOpen)
+            text += u'\n';
+        text += m_rows[part].text;
+    }
+    return text;
+}
+
+/// Reads what has been kept, now that somebody looks. Nobody has seen a row yet, so there is nothing to tell.
+void BlockModel::readPending() const
+{
+    if (m_watched)
+        return;
+    auto* const self = const_cast<BlockModel*>(this);  // what is shown does not change by being looked at
+    self->m_watched = true;
+    const QSignalBlocker nobodyKnowsAnyRow(self);
+    self->read(self->m_visible.add(std::exchange(self->m_pending, {})));
+    if (self->m_pendingEnd)
+        self->readEnd();
+}
+
+void BlockModel::read(const QString& text)
+{
+    switch (m_format) {
+    case Format::Plain:
+        appendPlain(text);
+        break;
+    case Format::Thoughts:
+        m_builder.append(text);
+        break;
+    case Format::Markdown:
+        take(m_marks.add(text));
+        if (Thought* const thought = openThought())
+            thought->inOnePiece = false;
+        break;
+    }
+    show();
+}
+
+void BlockModel::readEnd()
+{
+    const QString rest = m_visible.end();
+    if (m_format == Format::Plain) {
+        appendPlain(rest);
+        if (!m_rows.isEmpty() && !m_rows.last().paragraphs.isEmpty()) {
+            Block& last = m_rows.last();
+            const QString trimmed = withoutSpaceAtEnd(last.paragraphs[0].spans[0].text);
+            if (trimmed != last.paragraphs[0].spans[0].text) {
+                last.paragraphs[0].spans[0].text = trimmed;
+                Q_EMIT dataChanged(index(int(m_rows.size()) - 1), index(int(m_rows.size()) - 1));
             }
         }
-        const QString rest = block.mid(cut + skip);
-        if (rest.isEmpty() && skip == 1)
-            return;  // wait for what follows the line break
-        m_blocks.last().truncate(cut);
-        const int row = int(m_blocks.size());
-        Q_EMIT dataChanged(index(row - 1), index(row - 1), {ContentRole});
-        beginInsertRows({}, row, row);
-        m_blocks.append(rest);
+        return;
+    }
+    if (m_format == Format::Markdown) {
+        take(m_marks.add(rest));
+        take(m_marks.end());
+        if (openThought())
+            endThought();
+    }
+    m_builder.finish();
+    m_unmarked = {};
+    m_answered = true;
+    show();
+}
+
+void BlockModel::take(const std::vector<ReasoningMarks::Part>& parts)
+{
+    using Kind = ReasoningMarks::Part::Kind;
+    for (const ReasoningMarks::Part& part : parts) {
+        switch (part.kind) {
+        case Kind::Answer:
+            m_builder.append(part.text);
+            if (!m_answered)
+                m_unmarked += part.text;
+            m_answered = m_answered || m_unmarked.size() > kLongestUnmarked;
+            break;
+        case Kind::Thought:
+            if (Thought* const thought = openThought())
+                thought->blocks->append(part.text);
+            break;
+        case Kind::Begin:
+            beginThought();
+            break;
+        case Kind::End:
+            endThought();
+            break;
+        case Kind::WasThought:
+            allWasThought();
+            break;
+        }
+    }
+}
+
+void BlockModel::beginThought()
+{
+    m_builder.finish();
+    show();
+    m_answered = true;
+    m_unmarked = {};
+
+    const int row = int(m_rows.size());
+    auto blocks = std::make_unique<BlockModel>(Format::Thoughts);
+    QQmlEngine::setObjectOwnership(blocks.get(), QQmlEngine::CppOwnership);
+    beginInsertRows({}, row, row);
+    m_thoughts.push_back({.row = row, .blocks = std::move(blocks), .ms = m_thoughts.empty() ? m_keptMs : std::nullopt});
+    m_rows.append({.kind = Block::Kind::Reasoning});
+    endInsertRows();
+    m_builder = {};
+    m_builtFrom = row + 1;
+    m_thinking.start();
+}
+
+void BlockModel::endThought()
+{
+    Thought* const thought = openThought();
+    if (!thought)
+        return;
+    thought->blocks->finish();
+    thought->open = false;
+    if (!thought->inOnePiece)
+        thought->ms = double(m_thinking.elapsed());
+    tellThought(*thought);
+}
+
+/// Only the end of the reasoning was marked: what stood there as an answer was none.
+void BlockModel::allWasThought()
+{
+    if (m_answered)
+        return;
+    const QString text = std::exchange(m_unmarked, {});
+    m_builder = {};
+    show();
+    beginThought();
+    m_thoughts.back().blocks->append(text);
+    endThought();
+}
+
+void BlockModel::appendPlain(const QString& text)
+{
+    if (text.isEmpty())
+        return;
+    QString open = text;
+    const int last = int(m_rows.size()) - 1;
+    if (last >= 0)
+        open.prepend(m_rows[last].paragraphs[0].spans[0].text.replace(QChar::LineSeparator, u'\n'));
+    QList<Block> blocks;
+    for (QStringView rest = open; !rest.isEmpty();) {
+        const auto [end, next] = plainCut(rest);
+        blocks.append(plainBlock(rest.first(end), last > 0 || !blocks.isEmpty()));
+        rest = rest.sliced(next);
+    }
+    if (last >= 0) {
+        m_rows[last] = blocks.takeFirst();
+        Q_EMIT dataChanged(index(last), index(last));
+    }
+    if (blocks.isEmpty())
+        return;
+    beginInsertRows({}, last + 1, last + int(blocks.size()));
+    m_rows += blocks;
+    endInsertRows();
+}
+
+/// Brings the rows into line with what the builder has, and tells only what differs.
+void BlockModel::show()
+{
+    if (m_format == Format::Plain)
+        return;
+    const QList<Block>& built = m_builder.blocks();
+    const qsizetype shown = m_rows.size() - m_builtFrom;
+    const qsizetype common = qMin(shown, built.size());
+    for (qsizetype i = m_builder.takeFirstChanged(); i < common; ++i) {
+        Block& row = m_rows[m_builtFrom + i];
+        if (row == built[i])
+            continue;
+        row = built[i];
+        const QModelIndex changed = index(int(m_builtFrom + i));
+        Q_EMIT dataChanged(changed, changed);
+    }
+    if (shown > built.size()) {
+        beginRemoveRows({}, int(m_builtFrom + built.size()), int(m_rows.size()) - 1);
+        m_rows.resize(m_builtFrom + built.size());
+        endRemoveRows();
+    } else if (shown < built.size()) {
+        beginInsertRows({}, int(m_rows.size()), int(m_builtFrom + built.size()) - 1);
+        m_rows.append(built.sliced(shown));
         endInsertRows();
     }
+}
+
+const BlockModel::Thought* BlockModel::thoughtAt(int row) const
+{
+    const auto found = std::find_if(m_thoughts.begin(), m_thoughts.end(),
+                                    [row](const Thought& thought) { return thought.row == row; });
+    return found == m_thoughts.end() ? nullptr : &*found;
+}
+
+BlockModel::Thought* BlockModel::openThought()
+{
+    return m_thoughts.empty() || !m_thoughts.back().open ? nullptr : &m_thoughts.back();
+}
+
+void BlockModel::tellThought(const Thought& thought)
+{
+    const QModelIndex changed = index(int(thought.row));
+    Q_EMIT dataChanged(changed, changed, {ThinkingRole, ThoughtMsRole});
 }

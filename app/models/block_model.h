@@ -1,12 +1,22 @@
 // One message as the page draws it.
 #pragma once
 
+#include "app/models/visible_text.h"
+#include "app/text/block.h"
+#include "app/text/block_builder.h"
+#include "app/text/reasoning.h"
+
 #include <QAbstractListModel>
-#include <QStringList>
+#include <QElapsedTimer>
 #include <QtQml/qqmlregistration.h>
 
-/// The blocks of one message, top to bottom. While text streams in, only the last block changes, so the cost of a piece
-/// of text does not grow with the length of the answer. Lives on the UI thread; owned by its MessageModel.
+#include <memory>
+#include <optional>
+#include <vector>
+
+/// The blocks of one message, top to bottom. While text streams in, only the last ones change, so the cost of a piece
+/// of text does not grow with the length of the answer. Text that nobody has looked at yet is only kept, so a
+/// conversation of many messages opens at once. Lives on the UI thread; owned by its MessageModel.
 class BlockModel : public QAbstractListModel
 {
     Q_OBJECT
@@ -14,21 +24,88 @@ class BlockModel : public QAbstractListModel
     QML_UNCREATABLE("a message has one")
 
 public:
-    enum Role { ContentRole = Qt::UserRole + 1 };
+    enum Role {
+        KindRole = Qt::UserRole + 1,
+        ContentRole,     // without looks: what is read aloud
+        ParagraphsRole,  // Text
+        LanguageRole,    // Code: as it was named
+        TitleRole,       // Code: the language as people write it
+        StateRole,       // Code: the highlighter's, before the first line
+        TableRole,
+        IndentRole,     // in how many lists it stands
+        QuotesRole,     // in how many quotes
+        ContinuesRole,  // what stands above is the first part of it
+        ThoughtsRole,   // Reasoning: a BlockModel
+        ThinkingRole,   // Reasoning: it has not ended
+        ThoughtMsRole,  // Reasoning: how long it took; undefined: not known
+    };
+    Q_ENUM(Role)
 
-    explicit BlockModel(QObject* parent = nullptr);
+    enum Kind { Text, Code, Table, Maths, Rule, Reasoning };
+    Q_ENUM(Kind)
+
+    enum class Format {
+        Plain,     // what people type is shown as it is
+        Markdown,  // with reasoning apart
+        Thoughts,  // Markdown of a reasoning
+    };
+
+    explicit BlockModel(Format format = Format::Markdown, QObject* parent = nullptr);
+    ~BlockModel() override;
 
     int rowCount(const QModelIndex& parent = {}) const override;
     QVariant data(const QModelIndex& index, int role) const override;
     QHash<int, QByteArray> roleNames() const override;
 
-    /// Adds text that is fit to be shown. A block that has grown long ends at its next line break.
+    /// More text, as typed or generated; what would hide in it is made visible here.
     void append(const QString& text);
-    /// No more text comes: blank lines at the end are not worth showing.
+    /// No more text comes.
     void finish();
 
-private:
-    void closeLastBlockIfLong();
+    /// How long the model thought: measured while text streams in. Unknown where it came all at once.
+    std::optional<double> reasoningMs() const;
+    void setReasoningMs(std::optional<double> ms);  // as it was kept
 
-    QStringList m_blocks;
+    /// All of the code whose first or later part is in this row.
+    Q_INVOKABLE QString codeText(int row) const;
+
+private:
+    /// A reasoning among the rows.
+    struct Thought {
+        qsizetype row;
+        std::unique_ptr<BlockModel> blocks;
+        std::optional<double> ms;
+        bool open = true;
+        bool inOnePiece = true;  // begun and ended within one append(): it was not streamed
+    };
+
+    void readPending() const;
+    void read(const QString& text);
+    void readEnd();
+    void take(const std::vector<ReasoningMarks::Part>& parts);
+    void beginThought();
+    void endThought();
+    void allWasThought();
+    void appendPlain(const QString& text);
+    void show();
+    const Thought* thoughtAt(int row) const;
+    Thought* openThought();
+    void tellThought(const Thought& thought);
+
+    const Format m_format;
+    QList<Block> m_rows;
+
+    QString m_pending;  // not read yet, since nobody looks
+    bool m_pendingEnd = false;
+    bool m_watched = false;
+
+    VisibleText m_visible;
+    ReasoningMarks m_marks;
+    BlockBuilder m_builder;     // of the text since the last reasoning
+    qsizetype m_builtFrom = 0;  // the row its first block is in
+    QString m_unmarked;         // the text so far, which may turn out to be reasoning
+    bool m_answered = false;    // no more of that
+    std::vector<Thought> m_thoughts;
+    QElapsedTimer m_thinking;
+    std::optional<double> m_keptMs;
 };

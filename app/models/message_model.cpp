@@ -314,7 +314,9 @@ void MessageModel::prepare(Row& row) const
     if (row.prepared)
         return;
     row.prepared = true;
-    row.blocks.reset(new BlockModel);
+    const bool mine = row.facts.message.role == StoredMessage::Role::User;
+    row.blocks.reset(new BlockModel(mine ? BlockModel::Format::Plain : BlockModel::Format::Markdown));
+    row.blocks->setReasoningMs(row.facts.message.reasoningMs);
     // Handed to QML by pointer: it must not think that the object is its own to delete.
     QQmlEngine::setObjectOwnership(row.blocks.get(), QQmlEngine::CppOwnership);
     row.add(row.facts.message.text);

@@ -207,19 +207,19 @@ private Q_SLOTS:
         const QAbstractItemModelTester tester(answer, QAbstractItemModelTester::FailureReportingMode::QtTest);
         QString all;
         for (int line = 0; all.size() < 100'000; ++line) {
-            const QString piece = QStringLiteral("line %1 of a long answer, ").arg(line) + (line % 7 ? "" : "\n");
+            const QString piece = (line % 7 ? " " : "\n") + QStringLiteral("line %1 of a long answer,").arg(line);
             const int lastRow = answer->rowCount() - 1;
             QSignalSpy changed(answer, &BlockModel::dataChanged);
             grow(conversation, model, piece);
             for (const QList<QVariant>& signal : std::as_const(changed))
-                QVERIFY(signal.first().toModelIndex().row() >= lastRow);
+                QVERIFY(signal.first().toModelIndex().row() >= lastRow - 1);
             all += piece;
         }
         QVERIFY(answer->rowCount() >= 12);
         for (int i = 0; i < answer->rowCount(); ++i)
             QVERIFY(answer->data(answer->index(i), BlockModel::ContentRole).toString().size() <= 8200);
-        QCOMPARE(joined(*answer), all);
-        QCOMPARE(at(model, 1, MessageModel::TextRole).toString(), all);
+        QCOMPARE(joined(*answer), all.trimmed());
+        QCOMPARE(at(model, 1, MessageModel::TextRole).toString(), all.mid(1));
     }
 
     void aLongLineIsCutBetweenCharacters()
@@ -248,11 +248,11 @@ private Q_SLOTS:
         for (const char* piece : {" ", "\n\n", " one", "\n two\n", "\n\n"})
             grow(conversation, model, piece);
         end(conversation, model, StoredMessage::Status::Complete);
-        QCOMPARE(joined(*blocks(model, 1)), "one\n two");
+        QCOMPARE(joined(*blocks(model, 1)), "one\ntwo");
         QCOMPARE(at(model, 1, MessageModel::RawTextRole).toString(), " \n\n one\n two\n\n\n");
         MessageModel again;  // the same when it is read back
         again.show(conversation);
-        QCOMPARE(joined(*blocks(again, 1)), "one\n two");
+        QCOMPARE(joined(*blocks(again, 1)), "one\ntwo");
     }
 
     void aCutAnswerGoesOn()

@@ -1,5 +1,6 @@
 // The window on the fake engine, for work on its looks: needs no model, any FILE.gguf will do.
-// SPILLWAY_FAKE: a comma-separated list of full, error, slow-load, base, failing-load, warning, slow.
+// SPILLWAY_FAKE: a comma-separated list of full, error, slow-load, base, failing-load, warning, slow, fast.
+// SPILLWAY_FAKE_TEXT: a file whose text is the answer; tests/data/markdown/rich.md has all that an answer may hold.
 #include "app/command_line.h"
 #include "app/log.h"
 #include "app/profile_folders.h"
@@ -7,6 +8,7 @@
 #include "tests/support/fake_engine.h"
 
 #include <QApplication>
+#include <QFile>
 
 #include <sstream>
 
@@ -32,12 +34,28 @@ std::vector<std::string> longText(int paragraphs)
     return words;
 }
 
+/// The text of a file in pieces about as long as tokens are.
+std::vector<std::string> wordsOf(const QString& file)
+{
+    QFile text(file);
+    std::vector<std::string> words;
+    if (!text.open(QIODevice::ReadOnly))
+        return words;
+    const QString all = QString::fromUtf8(text.readAll());
+    constexpr qsizetype kToken = 4;
+    for (qsizetype at = 0; at < all.size(); at += kToken)
+        words.push_back(all.mid(at, kToken).toStdString());
+    return words;
+}
+
 void apply(const QStringList& wishes, FakeScript& script)
 {
     using namespace std::chrono_literals;
     script.change([&](FakeScript::Settings& settings) {
         settings.words = longText(wishes.contains("long") ? 250 : 3);
-        settings.per_token = wishes.contains("slow") ? 120ms : 12ms;
+        if (const QString file = qEnvironmentVariable("SPILLWAY_FAKE_TEXT"); !file.isEmpty())
+            settings.words = wordsOf(file);
+        settings.per_token = wishes.contains("slow") ? 120ms : wishes.contains("fast") ? 1ms : 12ms;
         settings.prefill = 600ms;
         settings.load = wishes.contains("slow-load") ? 30s : 1s;
         settings.has_chat_template = !wishes.contains("base");

@@ -23,6 +23,13 @@ void apply(const QVariantMap& changes, FakeScript::Settings& settings)
             use(*found);
     };
     with("text", [&](const QVariant& value) { settings.words = {value.toString().toStdString()}; });
+    with("stream", [&](const QVariant& value) {
+        constexpr qsizetype kToken = 4;  // characters
+        const QString text = value.toString();
+        settings.words.clear();
+        for (qsizetype at = 0; at < text.size(); at += kToken)
+            settings.words.push_back(text.mid(at, kToken).toStdString());
+    });
     with("tokens", [&](const QVariant& value) {
         settings.words.clear();
         for (int i = 0; i < value.toInt(); ++i)

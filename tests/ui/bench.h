@@ -42,7 +42,7 @@ public:
     ShownLog* log() const { return m_shownLog.get(); }
 
     /// New controllers. Keys: tokens, tokenMs, prefillMs, loadMs, context, modelContext, error, errorAfter, loadError,
-    /// warning, template, runnable, text.
+    /// warning, template, runnable, text (in one piece), stream (in pieces).
     Q_INVOKABLE void reset(const QVariantMap& script = {});
     /// Ends what reset() made; the page that shows it has to be gone.
     Q_INVOKABLE void clear();

@@ -27,12 +27,18 @@ TestCase {
             ["text", "selection", 4.5], ["text", "dangerGround", 4.5], ["text", "warningGround", 4.5],
             ["textMuted", "ground", 4.5], ["textMuted", "raised", 4.5], ["textMuted", "hover", 4.5],
             ["accentInk", "accent", 4.5], ["accentInk", "accentHover", 4.5], ["warning", "ground", 4.5],
+            ["text", "codeGround", 4.5], ["textMuted", "codeGround", 4.5], ["accent", "sunken", 4.5],
             ["danger", "ground", 4.5], ["danger", "raised", 4.5], ["ground", "text", 4.5],
             ["accent", "ground", 3], ["accent", "raised", 3]
         ];
         for (const [ink, ground, least] of pairs) {
             const found = contrast(Theme[ink], Theme[ground]);
             verify(found >= least, ink + " on " + ground + ": " + found.toFixed(2));
+        }
+        compare(Theme.codeColors.length, 8);
+        for (let i = 0; i < 8; ++i) {
+            const found = contrast(Qt.lighter(Theme.codeColors[i], 1), Theme.codeGround);
+            verify(found >= 4.5, "code " + i + ": " + found.toFixed(2));
         }
         Theme.dark = false;
     }

@@ -14,6 +14,9 @@ Rectangle {
     required property string rawText   // shown instead of the blocks
     required property bool focused
 
+    signal copyRequested(string text)
+    signal linkRequested(string link)
+
     readonly property bool raw: rawText !== ""
     readonly property int wanted: raw ? widest * 0.84 : Math.min(measure.implicitWidth + 2 * Theme.gap + 1, widest * 0.84)
 
@@ -41,24 +44,20 @@ Rectangle {
 
         x: root.mine ? Theme.gap : 0
         y: root.mine ? Theme.gapSmall + Theme.px(2) : 0 // the room between lines is below each of them
-        width: parent.width - 2 * x
+        // Not the parent's, which is known only when the layout has been done: the list asks how high this is before.
+        width: (root.mine ? root.wanted : root.widest) - 2 * x
 
-        Repeater {
-            model: root.raw ? null : root.blocks
-            delegate: TextBlock {
-                width: body.width
-            }
+        Blocks {
+            width: body.width
+            blocks: root.raw ? null : root.blocks
+            onCopyRequested: text => root.copyRequested(text)
+            onLinkRequested: link => root.linkRequested(link)
         }
         Loader {
             width: body.width
             active: root.raw
             visible: active
-            sourceComponent: TextBlock {
-                objectName: "rawBlock"
-                content: root.rawText
-                font.family: "monospace"
-                font.pixelSize: Theme.sizeSmall
-            }
+            sourceComponent: RawText { text: root.rawText }
         }
     }
 }

@@ -34,6 +34,8 @@ Item {
     required property int columnWidth
     required property bool last
 
+    signal linkRequested(string link)
+
     readonly property bool mine: author === MessageModel.User
     readonly property bool live: status === MessageModel.Queued || status === MessageModel.Waiting || status === MessageModel.Streaming
     readonly property bool edited: editing.message === messageId
@@ -81,6 +83,8 @@ Item {
             beginning: root.mine ? root.beginning : ""
             rawText: root.raw ? root.chat.messages.shownText(root.index) : ""
             focused: root.activeFocus
+            onCopyRequested: text => root.chat.copy(text)
+            onLinkRequested: link => root.linkRequested(link)
         }
         Loader {
             Layout.fillWidth: true

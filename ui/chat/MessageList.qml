@@ -2,7 +2,6 @@
 pragma ComponentBehavior: Bound
 
 import QtQuick
-import QtQuick.Controls
 import Spillway.App
 import Spillway.Ui.Components
 import Spillway.Ui.Theme
@@ -101,10 +100,7 @@ FocusScope {
             editing: editing
             columnWidth: root.columnWidth
             last: index === view.count - 1
-        }
-
-        ScrollBar.vertical: ThinScrollBar {
-            onPressedChanged: view.pinned = !pressed && view.nearEnd()
+            onLinkRequested: link => linkDialog.ask(link)
         }
 
         // Once per frame, however many blocks have grown.
@@ -117,6 +113,13 @@ FocusScope {
             }
         }
     }
+
+    ListScrollBar {
+        view: view
+        onPressedChanged: view.pinned = !pressed && view.nearEnd()
+    }
+
+    LinkDialog { id: linkDialog }
 
     IconButton {
         objectName: "latestButton"

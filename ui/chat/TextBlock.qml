@@ -1,5 +1,4 @@
-// A block of plain text that can be selected and grows while it streams. Never rich text: what a model writes is shown as
-// it is.
+// Paragraphs, headings and lists as one text that can be selected and grows while it streams.
 import QtQuick
 import Spillway.App
 import Spillway.Ui.Theme
@@ -7,24 +6,15 @@ import Spillway.Ui.Theme
 TextEdit {
     id: root
 
+    required property var paragraphs
     required property string content
+    property bool first: true // of the message
+    property bool follows: false
 
-    // Only what is new is laid out, and a selection survives.
-    onContentChanged: {
-        if (length > 0 && content.startsWith(text))
-            insert(length, content.slice(length));
-        else
-            replace();
-    }
-    Component.onCompleted: replace()
-
-    function replace() {
-        text = content;
-        TextLayout.setLineHeight(textDocument, 125);
-    }
+    signal linkRequested(string link)
 
     objectName: "textBlock"
-    textFormat: TextEdit.PlainText
+    textFormat: TextEdit.PlainText // the document is written by us; nothing in a text is read as markup
     readOnly: true
     selectByMouse: true
     selectByKeyboard: true
@@ -34,8 +24,26 @@ TextEdit {
     color: Theme.text
     selectionColor: Theme.selection
     selectedTextColor: Theme.text
+    onLinkActivated: link => root.linkRequested(link)
 
     Accessible.role: Accessible.StaticText
     Accessible.name: root.content
     Accessible.readOnly: true
+
+    ParagraphDocument {
+        document: root.textDocument
+        paragraphs: root.paragraphs
+        first: root.first
+        follows: root.follows
+        bodySize: Theme.sizeBody
+        linkColor: Theme.accent
+        codeGround: Theme.sunken
+        mutedColor: Theme.textMuted
+        monospace: Theme.monospace
+        serif: Theme.serif
+    }
+    HoverHandler {
+        enabled: root.hoveredLink !== ""
+        cursorShape: Qt.PointingHandCursor
+    }
 }

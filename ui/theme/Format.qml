@@ -64,6 +64,17 @@ QtObject {
         return value < 9995 ? qsTr("%1 ms").arg(three(value)) : qsTr("%1 s").arg(three(value / 1000));
     }
 
+    // For people who waited: 0.4 s, 12 s, 3 min 5 s.
+    function duration(ms: real): string {
+        const seconds = ms / 1000;
+        if (seconds < 9.95)
+            return qsTr("%1 s").arg(number(Math.max(0.1, seconds), seconds < 0.95 ? 1 : 0));
+        if (seconds < 59.5)
+            return qsTr("%1 s").arg(count(seconds));
+        const whole = Math.round(seconds);
+        return qsTr("%1 min %2 s").arg(count(Math.floor(whole / 60))).arg(whole % 60);
+    }
+
     function tokensPerSecond(value: var): string {
         return value === undefined ? unknown : qsTr("%1 tok/s").arg(three(value));
     }

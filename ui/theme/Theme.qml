@@ -31,6 +31,11 @@ QtObject {
     readonly property color warningGround: dark ? "#2b2619" : "#fdf5e3"
     readonly property color danger: dark ? "#f08a80" : "#b3261e"
     readonly property color dangerGround: dark ? "#2e1f1e" : "#fdf0ee"
+    readonly property color codeGround: dark ? "#1b1f23" : "#f3f4f1"
+    // Of words in code, as CodeWord counts: comment, string, number, keyword, type, function, added, removed.
+    readonly property var codeColors: dark
+        ? ["#93a0a8", "#a5cf8d", "#e0ab7a", "#c8a2e8", "#5fc4cf", "#85b7f0", "#8fd19e", "#f08a80"]
+        : ["#5f6b72", "#2f6b2a", "#8a4b0f", "#7b36a8", "#0b6a78", "#1f56a8", "#1d6b34", "#b3261e"]
     readonly property color selection: dark ? "#2c5b60" : "#bfe3e5"
 
     // ---- distances: multiples of 4, before scaling ----
@@ -49,8 +54,11 @@ QtObject {
 
     // ---- type, in pixels ----
     readonly property string family: "Inter"
+    readonly property string monospace: "monospace" // the system's
+    readonly property string serif: "serif"         // of formulas
     readonly property int sizeSmall: px(13)
     readonly property int sizeBody: px(15)
+    readonly property int sizeCode: px(14)
     readonly property int sizeTitle: px(20)
     readonly property int sizeHero: px(28)
     readonly property real lineHeight: 1.45

@@ -1,0 +1,63 @@
+// Puts a block's values into the document of a TextEdit.
+#pragma once
+
+#include "app/text/block.h"
+
+#include <QColor>
+#include <QPointer>
+#include <QQmlParserStatus>
+#include <QQuickTextDocument>
+#include <QTextCharFormat>
+#include <QTextCursor>
+#include <QTextDocument>
+#include <QtQml/qqmlregistration.h>
+
+/// What all of them share: the document and how things look in it. The document is written by us, piece by piece: no
+/// HTML is made or read. Lives on the UI thread; owned by its delegate.
+class BlockDocument : public QObject, public QQmlParserStatus
+{
+    Q_OBJECT
+    QML_ANONYMOUS
+    Q_INTERFACES(QQmlParserStatus)
+    Q_PROPERTY(QQuickTextDocument* document READ document WRITE setDocument NOTIFY documentChanged)
+    Q_PROPERTY(int bodySize MEMBER m_bodySize NOTIFY looksChanged)  // pixels
+    Q_PROPERTY(QColor linkColor MEMBER m_linkColor NOTIFY looksChanged)
+    Q_PROPERTY(QColor codeGround MEMBER m_codeGround NOTIFY looksChanged)  // behind code in running text
+    Q_PROPERTY(QColor mutedColor MEMBER m_mutedColor NOTIFY looksChanged)  // of markers
+    Q_PROPERTY(QString monospace MEMBER m_monospace NOTIFY looksChanged)
+    Q_PROPERTY(QString serif MEMBER m_serif NOTIFY looksChanged)  // of formulas
+
+public:
+    explicit BlockDocument(QObject* parent = nullptr);
+
+    QQuickTextDocument* document() const { return m_document; }
+    void setDocument(QQuickTextDocument* document);
+
+    void classBegin() override {}
+    void componentComplete() override;
+
+Q_SIGNALS:
+    void documentChanged();
+    void looksChanged();
+
+protected:
+    /// Writes all of it. Called only when there is a document and all properties are set.
+    virtual void write() = 0;
+    virtual void forget() {}  // what was written no longer looks right
+    void rewrite();
+    bool ready() const { return m_complete && m_document; }
+    QTextDocument* text() const { return m_document ? m_document->textDocument() : nullptr; }
+
+    void insert(QTextCursor& cursor, const Spans& spans, const QTextCharFormat& base) const;
+
+    int m_bodySize = 15;
+    QColor m_linkColor;
+    QColor m_codeGround;
+    QColor m_mutedColor;
+    QString m_monospace;
+    QString m_serif;
+
+private:
+    QPointer<QQuickTextDocument> m_document;
+    bool m_complete = false;
+};

@@ -1,0 +1,19 @@
+// Links of messages, for the pages.
+#pragma once
+
+#include <QObject>
+#include <QString>
+#include <QtQml/qqmlregistration.h>
+
+/// What a page may ask about an address, and opens it in the user's browser. UI thread.
+class Links : public QObject
+{
+    Q_OBJECT
+    QML_ELEMENT
+    QML_SINGLETON
+
+public:
+    Q_INVOKABLE static QString safe(const QString& address);  // empty: it must not be opened
+    Q_INVOKABLE static QString target(const QString& link);   // the host or mailbox it leads to
+    Q_INVOKABLE static bool open(const QString& link);
+};

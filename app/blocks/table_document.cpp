@@ -1,0 +1,180 @@
+#include "app/blocks/table_document.h"
+
+#include <QAbstractTextDocumentLayout>
+#include <QFontMetricsF>
+#include <QTextBlock>
+
+#include <algorithm>
+#include <cmath>
+
+namespace {
+
+constexpr qreal kBeside = 12;  // pixels between a cell's text and its border
+constexpr qreal kAbove = 7;
+constexpr qreal kWidest = 340;     // of a column when there is no room
+constexpr qreal kNarrowest = 110;  // a column is not made narrower than this for room
+constexpr int kLineHeight = 120;
+
+Qt::Alignment aligned(Table::Align align)
+{
+    return align == Table::Align::Center  ? Qt::AlignHCenter
+           : align == Table::Align::Right ? Qt::AlignRight
+                                          : Qt::AlignLeft;
+}
+
+}  // namespace
+
+void TableDocument::setTable(const QVariant& table)
+{
+    m_table = table.value<Table>();
+    if (ready())
+        write();
+    Q_EMIT tableChanged();
+}
+
+void TableDocument::setAvailable(qreal available)
+{
+    if (m_available == available)
+        return;
+    m_available = available;
+    Q_EMIT availableChanged();
+    if (ready() && m_cells) {
+        setWidths();
+        findLines();
+    }
+}
+
+void TableDocument::write()
+{
+    if (m_table.rows.isEmpty() || m_table.columns.isEmpty())
+        return;
+    const bool grows = m_cells && m_written.columns == m_table.columns &&
+                       m_table.rows.size() >= m_written.rows.size() && m_cells->rows() == m_written.rows.size();
+    QTextCursor cursor(text());
+    cursor.beginEditBlock();
+    qsizetype same = 0;
+    if (grows) {
+        while (same < m_written.rows.size() && m_written.rows[same] == m_table.rows[same])
+            ++same;
+        if (m_table.rows.size() > m_written.rows.size())
+            m_cells->appendRows(int(m_table.rows.size() - m_written.rows.size()));
+    } else {
+        text()->clear();
+        cursor = QTextCursor(text());
+        QTextTableFormat format;
+        format.setBorder(0);
+        format.setCellSpacing(0);
+        format.setCellPadding(0);
+        m_cells = cursor.insertTable(int(m_table.rows.size()), int(m_table.columns.size()), format);
+        // What a document has after a table is a line of text; ours has none.
+        QTextCursor end(text());
+        end.movePosition(QTextCursor::End);
+        QTextBlockFormat none;
+        none.setLineHeight(0, QTextBlockFormat::FixedHeight);
+        end.setBlockFormat(none);
+    }
+    for (qsizetype row = same; row < m_table.rows.size(); ++row)
+        writeRow(int(row));
+    m_written = m_table;
+    measure();
+    setWidths();
+    cursor.endEditBlock();
+    findLines();
+}
+
+void TableDocument::writeRow(int row)
+{
+    QTextCharFormat look;
+    look.setProperty(QTextFormat::FontPixelSize, m_bodySize - 1);
+    if (row == 0)
+        look.setFontWeight(QFont::DemiBold);
+    for (int column = 0; column < m_table.columns.size(); ++column) {
+        QTextTableCell cell = m_cells->cellAt(row, column);
+        QTextTableCellFormat padding;
+        padding.setLeftPadding(kBeside);
+        padding.setRightPadding(kBeside);
+        padding.setTopPadding(kAbove);
+        padding.setBottomPadding(kAbove - 3);  // the room between lines is below each of them
+        cell.setFormat(padding);
+        QTextCursor cursor = cell.firstCursorPosition();
+        cursor.setPosition(cell.lastCursorPosition().position(), QTextCursor::KeepAnchor);
+        cursor.removeSelectedText();
+        QTextBlockFormat format;
+        format.setAlignment(aligned(m_table.columns[column]));
+        format.setLineHeight(kLineHeight, QTextBlockFormat::ProportionalHeight);
+        cursor.setBlockFormat(format);
+        if (column < m_table.rows[row].size())
+            insert(cursor, m_table.rows[row][column], look);
+    }
+}
+
+void TableDocument::measure()
+{
+    QFont body = text()->defaultFont();
+    body.setPixelSize(m_bodySize - 1);
+    QFont head = body;
+    head.setWeight(QFont::DemiBold);
+    QFont code(m_monospace);
+    code.setPixelSize(m_bodySize - 1);
+    const QFontMetricsF bodyMetrics(body), headMetrics(head), codeMetrics(code);
+    m_natural.fill(0, m_table.columns.size());
+    for (qsizetype row = 0; row < m_table.rows.size(); ++row) {
+        for (qsizetype column = 0; column < qMin(m_table.rows[row].size(), m_natural.size()); ++column) {
+            qreal width = 0;
+            for (const Span& span : m_table.rows[row][column]) {
+                const bool wide = row == 0 || span.looks & Span::Bold;
+                const QFontMetricsF& metrics = span.looks & Span::Code ? codeMetrics : wide ? headMetrics : bodyMetrics;
+                width += metrics.horizontalAdvance(span.text.left(200));
+            }
+            m_natural[column] = qMax(m_natural[column], width + 2 * kBeside + 2);
+        }
+    }
+}
+
+void TableDocument::setWidths()
+{
+    const auto total = [this](qreal widest) {
+        qreal sum = 0;
+        for (const qreal natural : std::as_const(m_natural))
+            sum += qMin(natural, widest);
+        return sum;
+    };
+    // The widest columns give way first.
+    qreal widest = qMax(m_available, kWidest);
+    if (total(widest) > m_available) {
+        qreal low = kNarrowest, high = widest;
+        for (int step = 0; step < 20; ++step) {
+            const qreal middle = (low + high) / 2;
+            (total(middle) > m_available ? high : low) = middle;
+        }
+        widest = total(low) > m_available ? kWidest / 2 : low;
+    }
+    QList<QTextLength> widths;
+    for (const qreal natural : std::as_const(m_natural))
+        widths.append(QTextLength(QTextLength::FixedLength, std::ceil(qMin(natural, widest))));
+    QTextTableFormat format = m_cells->format();
+    if (format.columnWidthConstraints() != widths) {
+        format.setColumnWidthConstraints(widths);
+        m_cells->setFormat(format);
+    }
+    qreal width = 0;
+    for (const QTextLength& length : std::as_const(widths))
+        width += length.rawValue();
+    if (m_width == width)
+        return;
+    m_width = width;
+    Q_EMIT widthChanged();
+}
+
+void TableDocument::findLines()
+{
+    QList<qreal> lines;
+    for (int row = 1; row < m_cells->rows(); ++row) {
+        const QTextBlock first = m_cells->cellAt(row, 0).firstCursorPosition().block();
+        lines.append(std::round(text()->documentLayout()->blockBoundingRect(first).top() - kAbove));
+    }
+    if (m_lines == lines)
+        return;
+    m_lines = lines;
+    Q_EMIT linesChanged();
+}

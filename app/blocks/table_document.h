@@ -1,0 +1,51 @@
+// A table in a TextEdit.
+#pragma once
+
+#include "app/blocks/block_document.h"
+
+#include <QTextTable>
+#include <QVariant>
+
+/// Writes the cells of a table and gives its columns their widths: as wide as their text where there is room, else
+/// narrower, but never so narrow that words are cut to pieces; then the table is wider than the page.
+class TableDocument : public BlockDocument
+{
+    Q_OBJECT
+    QML_ELEMENT
+    Q_PROPERTY(QVariant table READ table WRITE setTable NOTIFY tableChanged)
+    Q_PROPERTY(qreal available MEMBER m_available WRITE setAvailable NOTIFY availableChanged)
+    Q_PROPERTY(qreal width READ width NOTIFY widthChanged)
+    Q_PROPERTY(
+        QList<qreal> lines READ lines NOTIFY linesChanged)  // where rows end, from the top; the last row's is not
+
+public:
+    QVariant table() const { return QVariant::fromValue(m_table); }
+    void setTable(const QVariant& table);
+    void setAvailable(qreal available);
+    qreal width() const { return m_width; }
+    QList<qreal> lines() const { return m_lines; }
+
+Q_SIGNALS:
+    void tableChanged();
+    void availableChanged();
+    void widthChanged();
+    void linesChanged();
+
+protected:
+    void write() override;
+    void forget() override { m_cells.clear(); }
+
+private:
+    void writeRow(int row);
+    void measure();
+    void setWidths();
+    void findLines();
+
+    Table m_table;
+    Table m_written;
+    QPointer<QTextTable> m_cells;
+    QList<qreal> m_natural;  // of each column
+    qreal m_available = 0;
+    qreal m_width = 0;
+    QList<qreal> m_lines;
+};

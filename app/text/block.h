@@ -1,0 +1,65 @@
+// What a message is made of, as plain values.
+#pragma once
+
+#include <QList>
+#include <QMetaType>
+#include <QString>
+
+/// A run of characters of one look.
+struct Span {
+    enum Look : quint8 { Bold = 1, Italic = 2, Struck = 4, Code = 8, Maths = 16 };
+
+    QString text = {};  // a line break within a paragraph is U+2028
+    int looks = 0;
+    QString link = {};  // an address that may be opened (see safeLink), or empty
+    bool operator==(const Span&) const = default;
+};
+
+using Spans = QList<Span>;
+
+/// A paragraph, a heading or the beginning of a list item.
+struct Paragraph {
+    Spans spans = {};
+    int heading = 0;      // 1 to 6; 0: none
+    int depth = 0;        // in how many lists
+    QString marker = {};  // what stands before the item: a bullet, a number, a box; empty: none, or a later paragraph
+    bool close = false;   // nearer than usual to what is above: an item of a list
+    bool operator==(const Paragraph&) const = default;
+};
+
+/// The cells of a table, row by row; all rows are as long as `columns`.
+struct Table {
+    enum class Align : quint8 { Left, Center, Right };
+
+    QList<Align> columns = {};
+    QList<QList<Spans>> rows = {};  // the first is the head
+    bool operator==(const Table&) const = default;
+};
+
+/// One block of a message. What is long comes in several: `continues` marks all but the first, so that the cost of what
+/// streams in never grows with what is there.
+struct Block {
+    enum class Kind { Text, Code, Table, Maths, Rule, Reasoning };
+
+    Kind kind = Kind::Text;
+    int indent = 0;  // in how many lists it stands
+    int quotes = 0;  // in how many quotes
+    bool continues = false;
+
+    QList<Paragraph> paragraphs = {};  // Text
+    Table table = {};                  // Table
+
+    QString text = {};      // Code, Maths: as it is shown
+    QString language = {};  // Code: as it was named, or empty
+    int state = 0;          // Code: the highlighter's, before the first line
+    bool lineOpen = false;  // Code: its last line goes on in the next block
+
+    bool operator==(const Block&) const = default;
+};
+
+/// Without any looks, as it is read aloud or copied.
+QString plainText(const Spans& spans);
+QString plainText(const Block& block);
+
+Q_DECLARE_METATYPE(QList<Paragraph>)
+Q_DECLARE_METATYPE(Table)

@@ -1,0 +1,552 @@
+#include "app/text/block_builder.h"
+
+#include "app/text/highlighter.h"
+#include "app/text/lines.h"
+#include "app/text/markdown.h"
+#include "app/text/maths.h"
+
+#include <utility>
+
+namespace {
+
+constexpr qsizetype kLongestLine = 4000;       // a longer one is cut, at a space where there is one
+constexpr qsizetype kLongestParagraph = 6000;  // characters; read again whenever it grows
+constexpr qsizetype kLongestContainer = 64'000;
+constexpr qsizetype kLongText = 3000;  // in a block of text that may still grow
+constexpr qsizetype kManyParagraphs = 40;
+constexpr int kLongCode = 150;  // lines in a block of code that may still grow
+constexpr qsizetype kLongCodeText = 8000;
+constexpr qsizetype kMostColumns = 64;
+constexpr qsizetype kManyCells = 240;  // in a block of a table that may still grow
+
+qsizetype sizeOf(const Block& text)
+{
+    qsizetype size = 0;
+    for (const Paragraph& paragraph : text.paragraphs)
+        for (const Span& span : paragraph.spans)
+            size += span.text.size();
+    return size;
+}
+
+/// Marks that are open where a text stops growing for a moment, closed: else they show until their partners come.
+QString withClosedMarks(QString text)
+{
+    bool code = false, bold = false;
+    for (qsizetype i = text.lastIndexOf(QLatin1String("\n\n")) + 1; i < text.size(); ++i) {
+        if (text[i] == u'\\' && !code)
+            ++i;
+        else if (text[i] == u'`')
+            code = !code;
+        else if (!code && text[i] == u'*' && i + 1 < text.size() && text[i + 1] == u'*')
+            bold = !bold, ++i;
+    }
+    if (code)
+        return text.endsWith(u'`') ? text.chopped(1) : text + u'`';
+    if (bold && text.endsWith(QLatin1String("**")))
+        return text.chopped(2);
+    while (bold && text.back().isSpace())
+        text.chop(1);
+    return bold ? text + QLatin1String("**") : text;
+}
+
+}  // namespace
+
+void BlockBuilder::append(QStringView text)
+{
+    if (!m_begun) {  // many models begin with a space or line breaks
+        while (!text.isEmpty() && text.front().isSpace())
+            text = text.sliced(1);
+        m_begun = !text.isEmpty();
+    }
+    if (text.isEmpty())
+        return;
+    takeBackOpen();
+    while (!text.isEmpty()) {
+        const qsizetype room = kLongestLine - m_line.size();
+        const qsizetype lineEnd = text.first(qMin(room, text.size())).indexOf(u'\n');
+        const qsizetype part = lineEnd >= 0 ? lineEnd : qMin(room, text.size());
+        m_line += text.first(part);
+        text = text.sliced(part);
+        if (lineEnd >= 0) {
+            text = text.sliced(1);
+            line(std::exchange(m_line, {}), Line::Whole);
+        } else if (m_line.size() == kLongestLine) {
+            qsizetype cut = m_line.lastIndexOf(u' ') + 1;
+            if (cut < kLongestLine / 2)
+                cut = kLongestLine - (m_line.back().isHighSurrogate() ? 1 : 0);
+            const QString rest = m_line.mid(cut);
+            line(m_line.first(cut), Line::Cut);
+            m_line = rest;
+        }
+    }
+    showOpen();
+}
+
+void BlockBuilder::finish()
+{
+    takeBackOpen();
+    if (!m_line.isEmpty())
+        line(std::exchange(m_line, {}), Line::Whole);
+    closePiece();
+    m_closedRows = m_firstOpen = m_blocks.size();
+    if (!m_blocks.isEmpty())
+        m_lastClosed = m_blocks.last();
+}
+
+qsizetype BlockBuilder::takeFirstChanged()
+{
+    return std::exchange(m_firstChanged, m_blocks.size());
+}
+
+// ---- the open piece, shown as if the text ended here ----
+
+void BlockBuilder::takeBackOpen()
+{
+    m_firstChanged = qMin(m_firstChanged, m_firstOpen);
+    m_blocks.resize(m_closedRows);
+    if (m_closedRows > 0)
+        m_blocks.last() = m_lastClosed;
+}
+
+void BlockBuilder::showOpen()
+{
+    m_closedRows = m_blocks.size();
+    if (m_closedRows > 0)
+        m_lastClosed = m_blocks.last();
+    const qsizetype changed = std::exchange(m_firstChanged, m_closedRows);
+    const State closed = m_state;
+
+    if (!m_line.isEmpty() && worthShowing(m_line))
+        line(m_line, Line::Whole);
+    if (m_state.mode == Mode::Paragraph && m_state.open.startsWith(u'|') && m_state.open.count(u'\n') < 2)
+        m_state.open.clear();  // the head of a table, in all likelihood
+    if (m_state.mode == Mode::Maths) {
+        addBlock({.kind = Block::Kind::Maths, .text = m_state.open.trimmed().mid(2).trimmed()});
+        m_state.open.clear();
+    } else if (m_state.nestedFence.isEmpty()) {
+        m_state.open = withClosedMarks(m_state.open);
+    }
+    closePiece();
+
+    m_state = closed;
+    m_firstOpen = std::exchange(m_firstChanged, qMin(changed, m_firstChanged));
+}
+
+/// False for a line that holds only the marks of something, as "1." or "##": what they mean is seen in a moment.
+bool BlockBuilder::worthShowing(const QString& text) const
+{
+    const QStringView trimmed = QStringView(text).trimmed();
+    if (m_state.mode == Mode::Fenced)
+        return trimmed.isEmpty() || trimmed.count(m_state.fence[0]) < trimmed.size();
+    if (m_state.mode == Mode::Indented || trimmed.size() > 20)
+        return true;
+    if (m_state.mode == Mode::Table)
+        return trimmed.size() > 1;
+    static constexpr QStringView marks = u"`~#>*+-_=|:.)$\\[] 0123456789";
+    for (const QChar c : trimmed)
+        if (!marks.contains(c))
+            return true;
+    return false;
+}
+
+// ---- lines ----
+
+void BlockBuilder::line(const QString& text, Line kind)
+{
+    switch (m_state.mode) {
+    case Mode::None:
+        startLine(text, kind);
+        break;
+    case Mode::Paragraph:
+        lineOfParagraph(text, kind);
+        break;
+    case Mode::Item:
+        lineOfItem(text, kind);
+        break;
+    case Mode::Quote:
+        lineOfQuote(text, kind);
+        break;
+    case Mode::Indented:
+        lineOfIndented(text, kind);
+        break;
+    case Mode::Fenced:
+        lineOfFenced(text, kind);
+        break;
+    case Mode::Maths:
+        lineOfMaths(text);
+        break;
+    case Mode::Table:
+        lineOfTable(text, kind);
+        break;
+    }
+}
+
+void BlockBuilder::startLine(const QString& text, Line kind)
+{
+    if (isBlank(text)) {
+        m_state.afterBlank = true;
+        return;
+    }
+    const bool code = indentOf(text) >= 4;
+    if (!code && startBlock(text)) {
+        m_state.afterBlank = false;
+        return;
+    }
+    m_state.afterBlank = false;
+    m_state.listMark = {};
+    if (code) {
+        m_state.mode = Mode::Indented;
+        startCode({}, 0, 0);
+        lineOfIndented(text, kind);
+        return;
+    }
+    m_state.mode = Mode::Paragraph;
+    m_state.open = text;
+    if (kind == Line::Cut)
+        closePiece();
+}
+
+/// Begins what the line's marks announce, after the piece that was open. False: it is a line of text.
+bool BlockBuilder::startBlock(const QString& text)
+{
+    if (const auto fence = fenceLine(text)) {
+        closePiece();
+        startCode(languageOf(fence->info), 0, 0);
+        m_state.mode = Mode::Fenced;
+        m_state.fence = fence->marks;
+        m_state.fenceIndent = fence->indent;
+        m_state.listMark = {};
+        return true;
+    }
+    if (isHeading(text)) {
+        closePiece();
+        add(parseMarkdown(text));
+        m_state.listMark = {};
+        return true;
+    }
+    if (isRule(text)) {
+        closePiece();
+        addBlock({.kind = Block::Kind::Rule});
+        m_state.listMark = {};
+        return true;
+    }
+    if (isQuote(text)) {
+        closePiece();
+        m_state.mode = Mode::Quote;
+        m_state.listMark = {};
+        lineInside(text);
+        return true;
+    }
+    if (itemLine(text)) {
+        startItem(text);
+        return true;
+    }
+    return startMaths(text);
+}
+
+bool BlockBuilder::startMaths(const QString& text)
+{
+    const QString trimmed = text.trimmed();
+    const bool dollars = trimmed.startsWith(QLatin1String("$$"));
+    if (!dollars && !trimmed.startsWith(QLatin1String("\\[")))
+        return false;
+    if (const auto whole = mathsAt(trimmed, 0)) {
+        if (whole->size != trimmed.size())
+            return false;
+        closePiece();
+        addBlock({.kind = Block::Kind::Maths, .text = shownFormula(whole->formula)});
+    } else {
+        if (QStringView(trimmed).sliced(2).contains(dollars ? u"$$" : u"\\]"))
+            return false;
+        closePiece();
+        m_state.mode = Mode::Maths;
+        m_state.open = text;
+    }
+    m_state.listMark = {};
+    return true;
+}
+
+void BlockBuilder::startItem(const QString& text)
+{
+    const ItemLine item = *itemLine(text);
+    const bool afterBlank = m_state.afterBlank;
+    closePiece();
+    m_state.goesOn = m_state.listMark == item.mark;
+    m_state.closeToLast = m_state.goesOn && !afterBlank;
+    m_state.number = m_state.goesOn && m_state.number < 999'999'999 ? m_state.number + 1 : item.number;
+    m_state.listMark = item.mark;
+    m_state.textAt = item.textAt;
+    m_state.mode = Mode::Item;
+    lineInside(text);
+}
+
+/// Code goes to a block at once, line by line.
+void BlockBuilder::startCode(const QString& language, int indent, int quotes)
+{
+    addBlock({.kind = Block::Kind::Code, .indent = indent, .quotes = quotes, .language = language});
+    m_state.codeLines = 0;
+    m_state.lastLine = Line::Whole;
+}
+
+void BlockBuilder::lineOfParagraph(const QString& text, Line kind)
+{
+    if (isBlank(text)) {
+        closePiece();
+        m_state.afterBlank = true;
+        return;
+    }
+    if (startTable(text))
+        return;
+    if (isUnderline(text) && !itemLine(text)) {
+        m_state.open += u'\n' + text;
+        closePiece();
+        return;
+    }
+    const auto item = itemLine(text);
+    const bool bullet = item && QStringView(u"-+*").contains(item->mark);
+    const bool interrupts = !item || isRule(text) || (!item->empty && (bullet || item->number == 1));
+    if (interrupts && indentOf(text) < 4 && startBlock(text))
+        return;
+    m_state.open += u'\n' + text;
+    if (m_state.open.size() > kLongestParagraph || kind == Line::Cut)
+        closePiece();
+}
+
+bool BlockBuilder::startTable(const QString& text)
+{
+    const qsizetype columns = delimiterColumns(text);
+    const qsizetype headAt = m_state.open.lastIndexOf(u'\n') + 1;
+    const QString head = m_state.open.mid(headAt);
+    if (columns == 0 || columns > kMostColumns || !head.contains(u'|') || cellCount(head) != columns)
+        return false;
+    m_state.open.truncate(qMax(qsizetype(0), headAt - 1));
+    closePiece();
+    m_state.mode = Mode::Table;
+    m_state.columns.clear();
+    QStringView cells = QStringView(text).trimmed();
+    if (cells.startsWith(u'|'))
+        cells = cells.sliced(1);
+    if (cells.endsWith(u'|'))
+        cells.chop(1);
+    for (const QStringView cell : cells.tokenize(u'|')) {
+        const QStringView dashes = cell.trimmed();
+        const bool left = dashes.startsWith(u':'), right = dashes.endsWith(u':');
+        m_state.columns.append(left && right ? Table::Align::Center : right ? Table::Align::Right : Table::Align::Left);
+    }
+    m_state.head = parseTableRow(head, columns);
+    addBlock({.kind = Block::Kind::Table, .table = {m_state.columns, {m_state.head}}});
+    return true;
+}
+
+bool BlockBuilder::beginsBlock(const QString& text) const
+{
+    return indentOf(text) < 4 && (fenceLine(text) || isHeading(text) || isRule(text) || isQuote(text) ||
+                                  itemLine(text) || QStringView(text).trimmed().startsWith(u"$$"));
+}
+
+void BlockBuilder::lineOfItem(const QString& text, Line kind)
+{
+    if (isBlank(text)) {
+        m_state.afterBlank = true;
+        lineInside({});
+        return;
+    }
+    if (indentOf(text) >= m_state.textAt) {
+        m_state.afterBlank = false;
+        lineInside(text);
+        if (kind == Line::Cut && m_state.nestedFence.isEmpty())
+            closePiece();
+        return;
+    }
+    if (m_state.afterBlank || beginsBlock(text) || !m_state.nestedFence.isEmpty()) {
+        const bool afterBlank = m_state.afterBlank;
+        closePiece();
+        m_state.afterBlank = afterBlank;
+        startLine(text, kind);
+        return;
+    }
+    lineInside(text);  // goes on with the paragraph though nothing says so
+    if (kind == Line::Cut)
+        closePiece();
+}
+
+void BlockBuilder::lineOfQuote(const QString& text, Line kind)
+{
+    const bool marked = isQuote(text);
+    if (isBlank(text) || (!marked && (beginsBlock(text) || !m_state.nestedFence.isEmpty()))) {
+        closePiece();
+        startLine(text, kind);
+        return;
+    }
+    lineInside(text);
+    if (kind == Line::Cut)
+        closePiece();
+}
+
+void BlockBuilder::lineInside(const QString& text)
+{
+    if (!m_state.open.isEmpty())
+        m_state.open += u'\n';
+    m_state.open += text;
+    // Only whether code is open matters, so any depth will do.
+    QStringView inner = QStringView(text).trimmed();
+    while (inner.startsWith(u'>'))
+        inner = inner.sliced(1).trimmed();
+    if (const auto item = itemLine(inner); item && !isRule(inner))
+        inner = inner.sliced(qMin(item->textAt, inner.size())).trimmed();
+    const auto fence = fenceLine(inner);
+    if (m_state.nestedFence.isEmpty() && fence)
+        m_state.nestedFence = fence->marks;
+    else if (!m_state.nestedFence.isEmpty() && closesFence(inner, m_state.nestedFence))
+        m_state.nestedFence.clear();
+    if (m_state.open.size() > (m_state.nestedFence.isEmpty() ? kLongestParagraph : kLongestContainer))
+        closePiece();
+}
+
+void BlockBuilder::lineOfIndented(const QString& text, Line kind)
+{
+    if (isBlank(text)) {
+        ++m_state.blankLines;
+        return;
+    }
+    if (indentOf(text) < 4 && m_state.lastLine == Line::Whole) {
+        closePiece();
+        m_state.afterBlank = m_state.afterBlank || m_state.blankLines > 0;
+        startLine(text, kind);
+        return;
+    }
+    for (; m_state.blankLines > 0; --m_state.blankLines)
+        addCodeLine({}, Line::Whole);
+    addCodeLine(m_state.lastLine == Line::Cut ? QStringView(text) : withoutIndent(text, 4), kind);
+}
+
+void BlockBuilder::lineOfFenced(const QString& text, Line kind)
+{
+    if (closesFence(text, m_state.fence) && m_state.lastLine == Line::Whole)
+        closePiece();
+    else
+        addCodeLine(m_state.lastLine == Line::Cut ? QStringView(text) : withoutIndent(text, m_state.fenceIndent), kind);
+}
+
+void BlockBuilder::lineOfMaths(const QString& text)
+{
+    if (isBlank(text)) {  // none after all
+        m_state.mode = Mode::Paragraph;
+        closePiece();
+        m_state.afterBlank = true;
+        return;
+    }
+    m_state.open += u'\n' + text;
+    const QString all = m_state.open.trimmed();
+    const QLatin1String close(all.startsWith(u'$') ? "$$" : "\\]");
+    if (!text.contains(close) && m_state.open.size() < kLongestParagraph)
+        return;
+    const auto whole = mathsAt(all, 0);
+    if (whole && whole->size == all.size()) {
+        addBlock({.kind = Block::Kind::Maths, .text = shownFormula(whole->formula)});
+        m_state.open.clear();
+    }
+    m_state.mode = Mode::Paragraph;
+    if (m_state.open.isEmpty() || m_state.open.size() >= kLongestParagraph)
+        closePiece();
+}
+
+void BlockBuilder::lineOfTable(const QString& text, Line kind)
+{
+    const bool row = text.contains(u'|') && (text.trimmed().startsWith(u'|') || !beginsBlock(text));
+    if (!row) {
+        closePiece();
+        startLine(text, kind);
+        return;
+    }
+    addRow(parseTableRow(text, m_state.columns.size()));
+}
+
+// ---- blocks ----
+
+Block& BlockBuilder::addBlock(Block block)
+{
+    m_firstChanged = qMin(m_firstChanged, m_blocks.size());
+    m_blocks.append(std::move(block));
+    return m_blocks.last();
+}
+
+Block& BlockBuilder::last()
+{
+    m_firstChanged = qMin(m_firstChanged, m_blocks.size() - 1);
+    return m_blocks.last();
+}
+
+void BlockBuilder::addCodeLine(QStringView text, Line kind)
+{
+    const Block& full = m_blocks.last();
+    if (m_state.codeLines >= kLongCode || full.text.size() >= kLongCodeText) {
+        Block next{.kind = Block::Kind::Code, .indent = full.indent, .quotes = full.quotes, .continues = true};
+        next.language = full.language;
+        next.state = stateAfter(full.language, full.text, full.state);
+        last().lineOpen = m_state.lastLine == Line::Cut;
+        addBlock(std::move(next));
+        m_state.codeLines = 0;
+        m_state.lastLine = Line::Whole;
+    }
+    Block& code = last();
+    const bool newLine = m_state.codeLines > 0 && m_state.lastLine == Line::Whole;
+    if (newLine)
+        code.text += u'\n';
+    code.text += text;
+    m_state.codeLines += newLine || m_state.codeLines == 0 ? 1 : 0;
+    m_state.lastLine = kind;
+}
+
+void BlockBuilder::addRow(const QList<Spans>& cells)
+{
+    const Table& full = m_blocks.last().table;
+    if (full.rows.size() > 1 && full.rows.size() * full.columns.size() >= kManyCells)
+        addBlock({.kind = Block::Kind::Table, .continues = true, .table = {m_state.columns, {m_state.head}}});
+    last().table.rows.append(cells);
+}
+
+void BlockBuilder::addParagraph(const Paragraph& paragraph, int indent, int quotes)
+{
+    const bool same = !m_blocks.isEmpty() && m_blocks.last().kind == Block::Kind::Text &&
+                      m_blocks.last().indent == indent && m_blocks.last().quotes == quotes;
+    const bool full =
+        same && (sizeOf(m_blocks.last()) > kLongText || m_blocks.last().paragraphs.size() >= kManyParagraphs);
+    if (!same || full)
+        addBlock({.kind = Block::Kind::Text, .indent = indent, .quotes = quotes, .continues = full});
+    last().paragraphs.append(paragraph);
+}
+
+void BlockBuilder::add(const QList<Block>& blocks)
+{
+    for (const Block& block : blocks) {
+        if (block.kind == Block::Kind::Text) {
+            for (const Paragraph& paragraph : block.paragraphs)
+                addParagraph(paragraph, block.indent, block.quotes);
+        } else if (block.kind == Block::Kind::Code) {
+            startCode(block.language, block.indent, block.quotes);
+            for (const QStringView codeLine : QStringView(block.text).tokenize(u'\n'))
+                addCodeLine(codeLine, Line::Whole);
+        } else {
+            addBlock(block);
+        }
+    }
+}
+
+/// What was open ends here.
+void BlockBuilder::closePiece()
+{
+    const Mode mode = std::exchange(m_state.mode, Mode::None);
+    m_state.nestedFence.clear();
+    m_state.afterBlank = false;
+    m_state.blankLines = 0;
+    const QString piece = std::exchange(m_state.open, {});
+    if (piece.isEmpty() || mode == Mode::None)
+        return;
+    QList<Block> blocks =
+        parseMarkdown(piece, {.listNumber = mode == Mode::Item ? std::optional(m_state.number) : std::nullopt,
+                              .tables = mode != Mode::Paragraph});  // of those outside, each row is read by itself
+    if (mode == Mode::Item && !blocks.isEmpty() && !blocks[0].paragraphs.isEmpty())
+        blocks[0].paragraphs[0].close = m_state.closeToLast;
+    add(blocks);
+}

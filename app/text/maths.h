@@ -1,0 +1,21 @@
+// LaTeX in running text: where it is, and what of it characters can say.
+#pragma once
+
+#include <QString>
+#include <QStringView>
+
+#include <optional>
+
+/// A formula found in a text.
+struct MathsSpan {
+    qsizetype start = 0;
+    qsizetype size = 0;        // with its marks
+    QStringView formula = {};  // without them
+    bool display = false;      // on lines of its own
+};
+
+/// The formula that begins at `at` with $, $$, \( or \[, or nothing. Amounts of money are none: "$5 and $10".
+std::optional<MathsSpan> mathsAt(QStringView text, qsizetype at);
+
+/// The formula in Unicode where that says exactly the same; else as typed.
+QString shownFormula(QStringView formula);

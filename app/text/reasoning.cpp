@@ -1,0 +1,178 @@
+#include "app/text/reasoning.h"
+
+#include <algorithm>
+#include <array>
+
+namespace {
+
+struct Mark {
+    QStringView open;
+    QStringView close;
+};
+
+// How models mark it; the last is gpt-oss's, whose answer begins with one of the silent marks.
+constexpr std::array kMarks = {
+    Mark{u"<think>", u"</think>"},
+    Mark{u"<thinking>", u"</thinking>"},
+    Mark{u"<thought>", u"</thought>"},
+    Mark{u"<reasoning>", u"</reasoning>"},
+    Mark{u"<seed:think>", u"</seed:think>"},
+    Mark{u"[THINK]", u"[/THINK]"},
+    Mark{u"◁think▷", u"◁/think▷"},
+    Mark{u"<|START_THINKING|>", u"<|END_THINKING|>"},
+    Mark{u"<|channel>thought", u"<channel|>"},
+    Mark{u"<|channel|>analysis<|message|>", u"<|end|>"},
+};
+
+// They say where the answer is and are no part of it.
+constexpr std::array kSilent = {
+    QStringView(u"<|start|>assistant<|channel|>final<|message|>"),
+    QStringView(u"<|start|>assistant<|channel|>commentary<|message|>"),
+    QStringView(u"<|channel|>final<|message|>"),
+    QStringView(u"<|channel|>commentary<|message|>"),
+    QStringView(u"<|START_RESPONSE|>"),
+    QStringView(u"<|END_RESPONSE|>"),
+};
+
+constexpr qsizetype kFenceLine = 80;  // as much of a line as tells whether it is a fence
+
+qsizetype fenceLength(QStringView line)
+{
+    if (line.isEmpty() || (line[0] != u'`' && line[0] != u'~'))
+        return 0;
+    qsizetype size = 1;
+    while (size < line.size() && line[size] == line[0])
+        ++size;
+    return size < 3 || (line[0] == u'`' && line.sliced(size).contains(u'`')) ? 0 : size;
+}
+
+}  // namespace
+
+std::vector<ReasoningMarks::Part> ReasoningMarks::add(QStringView piece)
+{
+    std::vector<Part> parts;
+    for (const QChar c : piece)
+        character(c, parts);
+    return parts;
+}
+
+std::vector<ReasoningMarks::Part> ReasoningMarks::end()
+{
+    std::vector<Part> parts;
+    release(parts);
+    return parts;
+}
+
+void ReasoningMarks::character(QChar c, std::vector<Part>& parts)
+{
+    if (!m_close.isEmpty()) {
+        m_held += c;
+        qsizetype text = 0;
+        while (!QStringView(m_close).startsWith(QStringView(m_held).sliced(text)))
+            ++text;
+        if (text > 0) {
+            put(QStringView(m_held).first(text), parts);
+            m_held.remove(0, text);
+        }
+        if (m_held == m_close) {
+            parts.push_back({Part::Kind::End});
+            m_held.clear();
+            m_close.clear();
+            m_line.clear();
+            m_lineStart = true;
+        }
+        return;
+    }
+    if (!m_held.isEmpty() || (m_lineStart && m_fence.isEmpty() && QStringView(u"<[◁").contains(c))) {
+        m_held += c;
+        if (wholeMark(parts) || beginningOfMark())
+            return;
+        release(parts);
+        return;
+    }
+    put(QStringView(&c, 1), parts);
+}
+
+/// Whether what is held is a mark; if so, it is done with.
+bool ReasoningMarks::wholeMark(std::vector<Part>& parts)
+{
+    const bool silent = std::find(kSilent.begin(), kSilent.end(), m_held) != kSilent.end();
+    for (const Mark& mark : kMarks) {
+        if (m_held == mark.open) {
+            m_close = mark.close.toString();
+            m_seen = true;
+            parts.push_back({Part::Kind::Begin});
+            m_held.clear();
+            return true;
+        }
+        if (m_held == mark.close && !m_seen && mark.close != u"<|end|>") {
+            m_seen = true;
+            parts.push_back({Part::Kind::WasThought});
+            m_held.clear();
+            return true;
+        }
+    }
+    if (silent)
+        m_held.clear();
+    return silent;
+}
+
+bool ReasoningMarks::beginningOfMark() const
+{
+    const auto begins = [this](QStringView mark) { return mark.startsWith(m_held); };
+    return std::any_of(kSilent.begin(), kSilent.end(), begins) ||
+           std::any_of(kMarks.begin(), kMarks.end(), [&](const Mark& mark) {
+               return begins(mark.open) || (!m_seen && mark.close != u"<|end|>" && begins(mark.close));
+           });
+}
+
+void ReasoningMarks::release(std::vector<Part>& parts)
+{
+    if (!m_held.isEmpty())
+        put(std::exchange(m_held, {}), parts);
+}
+
+void ReasoningMarks::put(QStringView text, std::vector<Part>& parts)
+{
+    const Part::Kind kind = m_close.isEmpty() ? Part::Kind::Answer : Part::Kind::Thought;
+    if (parts.empty() || parts.back().kind != kind)
+        parts.push_back({kind});
+    parts.back().text += text;
+    if (kind == Part::Kind::Answer)
+        for (const QChar c : text)
+            followFences(c);
+}
+
+void ReasoningMarks::followFences(QChar c)
+{
+    if (c != u'\n') {
+        m_lineStart = m_lineStart && c.isSpace();
+        if (m_line.size() < kFenceLine)
+            m_line += c;
+        return;
+    }
+    const QStringView line = QStringView(m_line).trimmed();
+    const qsizetype fence = fenceLength(line);
+    if (m_fence.isEmpty())
+        m_fence = line.first(fence).toString();
+    else if (fence >= m_fence.size() && fence == line.size() && line[0] == m_fence[0])
+        m_fence.clear();
+    m_line.clear();
+    m_lineStart = true;
+}
+
+QString answerOf(QStringView text)
+{
+    ReasoningMarks marks;
+    std::vector<ReasoningMarks::Part> parts = marks.add(text);
+    const std::vector<ReasoningMarks::Part> rest = marks.end();
+    parts.insert(parts.end(), rest.begin(), rest.end());
+    QString answer;
+    for (const ReasoningMarks::Part& part : parts) {
+        if (part.kind == ReasoningMarks::Part::Kind::WasThought)
+            answer.clear();
+        else if (part.kind == ReasoningMarks::Part::Kind::Answer)
+            answer += part.text;
+    }
+    return answer.trimmed();
+}

@@ -1,0 +1,48 @@
+// What a model thinks aloud, apart from what it answers.
+#pragma once
+
+#include <QString>
+#include <QStringView>
+
+#include <vector>
+
+/// Finds the marks between which models think: <think>, <thinking>, [THINK], gpt-oss's channels and their like. Text
+/// may come in pieces, cut anywhere; what could be the beginning of a mark waits for the next. No thread; owned by the
+/// blocks of one message.
+class ReasoningMarks
+{
+public:
+    /// What a piece of text turned out to be, in order.
+    struct Part {
+        enum class Kind {
+            Answer,     // text of the answer
+            Thought,    // text of the reasoning
+            Begin,      // of a reasoning
+            End,        // of it
+            WasThought  // all text so far was reasoning: only its end was marked
+        };
+        Kind kind;
+        QString text = {};
+    };
+
+    std::vector<Part> add(QStringView piece);
+    std::vector<Part> end();  // no more text comes
+
+private:
+    void character(QChar c, std::vector<Part>& parts);
+    void put(QStringView text, std::vector<Part>& parts);
+    void release(std::vector<Part>& parts);
+    bool wholeMark(std::vector<Part>& parts);
+    bool beginningOfMark() const;
+    void followFences(QChar c);
+
+    QString m_held;           // the beginning of a mark, perhaps
+    QString m_close;          // what ends the reasoning; empty: none is open
+    bool m_seen = false;      // a reasoning, or its end
+    bool m_lineStart = true;  // only space since the line break
+    QString m_line;           // the beginning of the line, for fences
+    QString m_fence;          // of the code that is open
+};
+
+/// What is left of a whole text without its reasoning: what a model is to read again of its own answers.
+QString answerOf(QStringView text);

@@ -1,0 +1,54 @@
+// Which addresses may be opened, and that what is shown of them is what is opened.
+#include "app/text/link.h"
+
+#include <QTest>
+
+class TestLink : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void safe_data()
+    {
+        QTest::addColumn<QString>("address");
+        QTest::addColumn<QString>("link");    // empty: none
+        QTest::addColumn<QString>("target");  // where it leads
+        QTest::newRow("web") << "https://a.b/c?d#e"
+                             << "https://a.b/c?d#e"
+                             << "a.b";
+        QTest::newRow("capitals") << "HTTP://A.B/"
+                                  << "http://a.b/"
+                                  << "a.b";
+        QTest::newRow("mail") << "mailto:me@a.b"
+                              << "mailto:me@a.b"
+                              << "me@a.b";
+        QTest::newRow("a name before the host") << "https://bank.com@evil.com/"
+                                                << "https://bank.com@evil.com/"
+                                                << "evil.com";
+        QTest::newRow("other letters") << "https://аррӏе.com"
+                                       << "https://xn--80ak6aa92e.com"
+                                       << "xn--80ak6aa92e.com";
+        QTest::newRow("other letters in the path") << "https://a.b/é"
+                                                   << "https://a.b/%C3%A9"
+                                                   << "a.b";
+        for (const char* bad : {"", "javascript:alert(1)", "JaVaScRiPt:alert(1)", " javascript:x", "data:text/html,x",
+                                "file:///etc/passwd", "ftp://a.b", "//a.b", "a.b", "https://", "https:///x",
+                                "mailto:", "java\nscript:x", "vbscript:x", "smb://a/b", "qrc:/x", "ms-settings:x"})
+            QTest::newRow(bad) << bad << ""
+                               << "";
+        QTest::newRow("longest") << "https://a.b/" + QString(5000, 'x') << ""
+                                 << "";
+    }
+
+    void safe()
+    {
+        QFETCH(QString, address);
+        QFETCH(QString, link);
+        QCOMPARE(safeLink(address), link);
+        if (!link.isEmpty())
+            QTEST(linkTarget(link), "target");
+    }
+};
+
+QTEST_GUILESS_MAIN(TestLink)
+#include "tst_link.moc"

@@ -1,0 +1,348 @@
+// Markdown to blocks: the forms models use, and what hostile text may not do. And that it does not matter in which
+// pieces the text comes in.
+#include "app/text/block_builder.h"
+#include "tests/app/text/described.h"
+
+#include <QElapsedTimer>
+#include <QRandomGenerator>
+#include <QTest>
+
+class TestMarkdown : public QObject
+{
+    Q_OBJECT
+
+private:
+    static QList<Block> blocksOf(const QString& text)
+    {
+        BlockBuilder builder;
+        builder.append(text);
+        builder.finish();
+        return builder.blocks();
+    }
+
+    static QString randomText(QRandomGenerator& random)
+    {
+        static const QStringList pieces = {"word ",
+                                           "two words ",
+                                           "\n",
+                                           "\n",
+                                           "\n\n",
+                                           "**",
+                                           "*",
+                                           "_",
+                                           "`",
+                                           "```\n",
+                                           "```py\n",
+                                           "    ",
+                                           "  ",
+                                           "- ",
+                                           "1. ",
+                                           "2) ",
+                                           "> ",
+                                           ">",
+                                           "# ",
+                                           "## ",
+                                           "---\n",
+                                           "===\n",
+                                           "| a | b |\n",
+                                           "|---|:-:|\n",
+                                           "| 1 | 2 |\n",
+                                           "|",
+                                           "\\",
+                                           "$",
+                                           "$$",
+                                           "\\(",
+                                           "\\)",
+                                           "\\[\n",
+                                           "\\]\n",
+                                           "x^2",
+                                           "[a](http://b.c)",
+                                           "![i](file:///x)",
+                                           "<b>",
+                                           "&amp;",
+                                           "&#x202e;",
+                                           "\t",
+                                           "- [x] ",
+                                           "~~",
+                                           "~~~\n",
+                                           "https://a.b/c ",
+                                           "[l]: http://d.e\n",
+                                           "😀",
+                                           "é",
+                                           "\\alpha ",
+                                           "{",
+                                           "}",
+                                           "* * *\n",
+                                           "1) ",
+                                           "   - ",
+                                           "\n\n\n",
+                                           "$5 ",
+                                           "word\n",
+                                           "text\nmore\n"};
+        QString text;
+        const int count = int(random.bounded(1, 60));
+        for (int i = 0; i < count; ++i)
+            text += pieces[random.bounded(int(pieces.size()))];
+        return text;
+    }
+
+private Q_SLOTS:
+    void forms_data()
+    {
+        QTest::addColumn<QString>("text");
+        QTest::addColumn<QString>("blocks");
+        QTest::newRow("nothing") << ""
+                                 << "";
+        QTest::newRow("space") << "  \n\n "
+                               << "";
+        QTest::newRow("paragraphs") << "one\n\ntwo\nthree"
+                                    << "one\ntwo/three";
+        QTest::newRow("looks") << "a *b* **c** ~~d~~ `e` ***f***"
+                               << "a i(b) b(c) s(d) c(e) i(b(f))";
+        QTest::newRow("headings") << "# One\n### Three\ntext\nTwo\n---"
+                                  << "h1 One\nh3 Three\nh2 text/Two";
+        QTest::newRow("list") << "- a\n- b\n  - c\n\n  more\n- d"
+                              << "1 [•] a\n1 [•] b\n2 [◦] c\n1 more\n1 [•] d";
+        QTest::newRow("numbers") << "3. a\n3. b\n   1. c\n10. d"
+                                 << "1 [3.] a\n1 [4.] b\n2 [1.] c\n1 [5.] d";
+        QTest::newRow("numbers around a paragraph") << "1. a\n\npart\n\n2. b"
+                                                    << "1 [1.] a\npart\n1 [2.] b";
+        QTest::newRow("tasks") << "- [ ] a\n- [x] b"
+                               << "1 [☐] a\n1 [☑] b";
+        QTest::newRow("empty item") << "-\n- b"
+                                    << "1 [•] \n1 [•] b";
+        QTest::newRow("lazy item") << "- a\nb"
+                                   << "1 [•] a/b";
+        QTest::newRow("quote") << "> a\nb\n>\n> > c\n\nd"
+                               << "| a/b\n| | c\nd";
+        QTest::newRow("list in a quote") << "> - a\n>   - b"
+                                         << "| 1 [•] a\n| 2 [◦] b";
+        QTest::newRow("quote in a list") << "- a\n  > b"
+                                         << "1 [•] a\n1> | b";
+        QTest::newRow("rule") << "a\n\n---\nb\n***"
+                              << "a\nrule\nb\nrule";
+        QTest::newRow("fence") << "```python title=x\na\n\n  b\n```\nc"
+                               << "code python: a//  b\nc";
+        QTest::newRow("fence in fence") << "````\n```\na\n```\n````"
+                                        << "code : ```/a/```";
+        QTest::newRow("fence after text") << "a\n~~~c++\nb"
+                                          << "a\ncode c++: b";
+        QTest::newRow("open fence") << "```js\nlet a"
+                                    << "code js: let a";
+        QTest::newRow("empty fence") << "```js\n```"
+                                     << "code js: ";
+        QTest::newRow("indented") << "a\n\n    b\n\n      c\n\nd"
+                                  << "a\ncode : b//  c\nd";
+        QTest::newRow("fence in a list") << "1. a\n   ```sh\n   b\n     c\n   ```\n2. d"
+                                         << "1 [1.] a\n1> code sh: b/  c\n1 [2.] d";
+        QTest::newRow("table") << "| a | b |\n|:-:|--:|\n| *1* | x\\|y |\n| 2 |\n\nc"
+                               << "row a | b\nrow i(1) | x|y\nrow 2 | \nc";
+        QTest::newRow("table after text") << "see\na|b\n-|-\n1|2\nc"
+                                          << "see\nrow a | b\nrow 1 | 2\nc";
+        QTest::newRow("no table") << "a | b\n--- | --- | ---"
+                                  << "a | b/--- | --- | ---";
+        QTest::newRow("link") << "[a *b*](https://c.d/e \"t\")"
+                              << "a <https://c.d/e>i(b)<https://c.d/e>";
+        QTest::newRow("bare link") << "see https://a.b/c, me@d.e"
+                                   << "see https://a.b/c<https://a.b/c>, me@d.e<mailto:me@d.e>";
+        QTest::newRow("image") << "![a cat](https://b.c/d.png)"
+                               << "🖼 a cat<https://b.c/d.png>";
+        QTest::newRow("definition") << "[a]: https://b.c"
+                                    << "[a]: https://b.c<https://b.c>";
+        QTest::newRow("line break") << "a  \nb"
+                                    << "a/b";
+        QTest::newRow("entity") << "&lt;a&gt; &eacute; &#65;"
+                                << "<a> é A";
+        QTest::newRow("formula") << "so $x^2$ and \\(\\alpha\\)"
+                                 << "so m(x²) and m(α)";
+        QTest::newRow("money") << "from $5 to $10, or US$3"
+                               << "from $5 to $10, or US$3";
+        QTest::newRow("no formula in code") << "`$x^2$`\n\n```\n$y_1$\n```"
+                                            << "c($x^2$)\ncode : $y_1$";
+        QTest::newRow("display formula") << "a\n$$\nx_1\n$$\nb"
+                                         << "a\nmaths x₁\nb";
+        QTest::newRow("display in brackets") << "\\[ x \\neq y \\]"
+                                             << "maths x ≠ y";
+        QTest::newRow("display in a list") << "- a\n\n  $$x^2$$"
+                                           << "1 [•] a\n1> maths x²";
+        QTest::newRow("abandoned formula") << "$$\na\n\nb"
+                                           << "$$/a\nb";
+        QTest::newRow("formula in a table") << "|a|b|\n|-|-|\n|$|x|$|2|"
+                                            << "row a | b\nrow m(|x|) | 2";
+        QTest::newRow("underscores in a formula") << "$a_1 b_1$ and *c*"
+                                                  << "m(a₁ b₁) and i(c)";
+    }
+
+    void forms()
+    {
+        QFETCH(QString, text);
+        QTEST(described(blocksOf(text)), "blocks");
+    }
+
+    void hostile_data()
+    {
+        QTest::addColumn<QString>("text");
+        QTest::addColumn<QString>("blocks");
+        QTest::newRow("HTML block") << "<script>alert(1)</script>"
+                                    << "<script>alert(1)</script>";
+        QTest::newRow("HTML inline") << "a <b onclick=x>c</b>"
+                                     << "a <b onclick=x>c</b>";
+        QTest::newRow("HTML comment") << "<!-- hidden -->"
+                                      << "<!-- hidden -->";
+        QTest::newRow("javascript") << "[a](javascript:alert(1))"
+                                    << "a (javascript:alert(1))";
+        QTest::newRow("javascript, in an entity") << "[a](java&#115;cript:b)"
+                                                  << "a (javascript:b)";
+        QTest::newRow("data") << "[a](data:text/html;base64,x)"
+                              << "a (data:text/html;base64,x)";
+        QTest::newRow("file") << "[a](file:///etc/passwd)"
+                              << "a (file:///etc/passwd)";
+        QTest::newRow("file image") << "![a](file:///etc/passwd)"
+                                    << "🖼 a (file:///etc/passwd)";
+        QTest::newRow("relative") << "[a](../b)"
+                                  << "a (../b)";
+        QTest::newRow("autolink of a scheme") << "<ftp://a.b/c>"
+                                              << "ftp://a.b/c (ftp://a.b/c)";
+        QTest::newRow("image in a link") << "[![a](file:///b)](https://c.d)"
+                                         << "🖼 a (file:///b)<https://c.d>";
+        QTest::newRow("link in a link") << "[a [b](https://c.d) e](https://f.g)"
+                                        << "[a b<https://c.d> e](https://f.g<https://f.g>)";
+        QTest::newRow("override in an entity") << "a&#x202e;b&rlm;c"
+                                               << "a⟨U+202E⟩b⟨U+200F⟩c";
+        QTest::newRow("name of another letter") << "[a](https://раypal.com/)"
+                                                << "a<https://xn--ypal-43d9g.com/>";
+        QTest::newRow("no letter at all") << "&#0; &#xD800; &#x110000; \uFDD0"
+                                             "1\uFDD1"
+                                          << "\uFFFD \uFFFD \uFFFD \uFFFD1\uFFFD";
+        QTest::newRow("no host") << "[a](https:///b)"
+                                 << "a (https:///b)";
+    }
+
+    void hostile()
+    {
+        QFETCH(QString, text);
+        QTEST(described(blocksOf(text)), "blocks");
+    }
+
+    void piecesMakeTheSameBlocksAsTheWhole()
+    {
+        const uint seed = QRandomGenerator::global()->generate();
+        qInfo("seed %u", seed);
+        QRandomGenerator random(seed);
+        for (int round = 0; round < 1500; ++round) {
+            const QString text = randomText(random);
+            const QList<Block> whole = blocksOf(text);
+            BlockBuilder builder;
+            for (qsizetype at = 0; at < text.size();) {
+                const qsizetype size = random.bounded(1, random.bounded(2) ? 3 : 25);
+                builder.append(QStringView(text).sliced(at, qMin(size, text.size() - at)));
+                at += size;
+            }
+            builder.finish();
+            if (builder.blocks() != whole)
+                qWarning().noquote() << "text:" << text;
+            QCOMPARE(described(builder.blocks()), described(whole));
+            QCOMPARE(builder.blocks(), whole);
+        }
+    }
+
+    /// Text of every size costs in proportion to it. Limits are generous: this must find the quadratic, not the slow.
+    void huge_data()
+    {
+        QTest::addColumn<QString>("unit");
+        QTest::addColumn<int>("count");
+        QTest::newRow("quotes in quotes") << ">" << 10'000;
+        QTest::newRow("quotes in quotes, with text") << "> " << 10'000;
+        QTest::newRow("a long line") << "word " << 200'000;
+        QTest::newRow("a long line without spaces") << "x" << 1'000'000;
+        QTest::newRow("stars") << "*" << 100'000;
+        QTest::newRow("stars and letters") << "*a **b " << 50'000;
+        QTest::newRow("brackets") << "[" << 100'000;
+        QTest::newRow("links that are none") << "[a](" << 50'000;
+        QTest::newRow("lists in lists") << "- " << 20'000;
+        QTest::newRow("backticks") << "`a``b" << 50'000;
+        QTest::newRow("dollars") << "$a $$ " << 50'000;
+        QTest::newRow("open formulas") << "\\( \\[ " << 50'000;
+        QTest::newRow("entities") << "&eacute;" << 20'000;
+        QTest::newRow("lines") << "line\n" << 100'000;
+        QTest::newRow("fences") << "```\n" << 100'001;
+        QTest::newRow("items") << "- item\n" << 50'000;
+        QTest::newRow("nested items") << "- item\n  - nested\n    - deep\n" << 20'000;
+        QTest::newRow("bars") << "|" << 200'000;
+        QTest::newRow("superscripts") << "$x^{^{^{a" << 20'000;
+    }
+
+    void huge()
+    {
+        QFETCH(QString, unit);
+        QFETCH(int, count);
+        QElapsedTimer timer;
+        timer.start();
+        const QList<Block> blocks = blocksOf(unit.repeated(count));
+        qInfo("%d blocks", int(blocks.size()));
+        QVERIFY2(timer.elapsed() < 8000, qPrintable(QString::number(timer.elapsed())));
+    }
+
+    void aHugeTableComesInParts()
+    {
+        QString text = "|a|b|\n|-|-|\n";
+        for (int i = 0; i < 100'000; ++i)
+            text += QStringLiteral("|%1|x|\n").arg(i);
+        BlockBuilder builder;
+        for (qsizetype at = 0; at < text.size(); at += 400)
+            builder.append(QStringView(text).sliced(at, qMin(qsizetype(400), text.size() - at)));
+        builder.finish();
+        qsizetype rows = 0;
+        for (const Block& block : builder.blocks()) {
+            QCOMPARE(block.kind, Block::Kind::Table);
+            QVERIFY(block.table.rows.size() <= 130);
+            rows += block.table.rows.size() - 1;
+        }
+        QCOMPARE(rows, 100'000);
+        QVERIFY(!builder.blocks()[0].continues && builder.blocks()[1].continues);
+    }
+
+    void aTableOfTooManyColumnsIsText()
+    {
+        const QList<Block> blocks =
+            blocksOf("|" + QString("a|").repeated(500) + "\n|" + QString("-|").repeated(500) + "\n|x|");
+        QCOMPARE(blocks[0].kind, Block::Kind::Text);
+    }
+
+    void hugeCodeComesInPartsThatMakeTheWhole()
+    {
+        QString code;
+        for (int i = 0; i < 5000; ++i)
+            code += i == 2500 ? QString(30'000, 'x') + "\n/*\n" : QStringLiteral("int a%1;\n").arg(i);
+        BlockBuilder builder;
+        const QString text = "```cpp\n" + code + "```";
+        for (qsizetype at = 0; at < text.size(); at += 333)
+            builder.append(QStringView(text).sliced(at, qMin(qsizetype(333), text.size() - at)));
+        builder.finish();
+        QString joined;
+        for (const Block& block : builder.blocks()) {
+            QCOMPARE(block.kind, Block::Kind::Code);
+            QVERIFY(block.text.size() < 13'000);
+            joined += block.text + (block.lineOpen ? "" : "\n");
+        }
+        QCOMPARE(joined, code);
+        QVERIFY(builder.blocks().size() > 20);
+        QVERIFY(builder.blocks().last().state != 0);  // the comment is open still
+    }
+
+    void aPieceChangesOnlyTheEnd()
+    {
+        QString text;
+        for (int i = 0; i < 40; ++i)
+            text += QStringLiteral("Paragraph %1 with *words*.\n\n- item\n- item\n\n```c\nint a;\n```\n\n").arg(i);
+        BlockBuilder builder;
+        for (const QChar c : text) {
+            const qsizetype before = builder.blocks().size();
+            builder.append(QStringView(&c, 1));
+            QVERIFY(builder.takeFirstChanged() >= before - 2);
+        }
+    }
+};
+
+QTEST_GUILESS_MAIN(TestMarkdown)
+#include "tst_markdown.moc"

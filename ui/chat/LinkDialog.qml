@@ -1,0 +1,22 @@
+// Asks before a link of a message is opened, with the whole address in sight.
+import QtQuick
+import Spillway.App
+import Spillway.Ui.Components
+
+ConfirmDialog {
+    id: root
+
+    property string link: ""
+
+    function ask(address: string) {
+        link = Links.safe(address);
+        if (link !== "")
+            open();
+    }
+
+    objectName: "linkDialog"
+    question: qsTr("Open this address?")
+    detail: qsTr("It leads to %1.\n\n%2").arg(Links.target(root.link)).arg(root.link)
+    confirmText: qsTr("Open")
+    onConfirmed: Links.open(root.link)
+}

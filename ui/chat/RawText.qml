@@ -1,0 +1,24 @@
+// A message as it was typed or generated, with all its marks.
+import QtQuick
+import Spillway.Ui.Theme
+
+TextEdit {
+    id: root
+
+    objectName: "rawBlock"
+    textFormat: TextEdit.PlainText
+    readOnly: true
+    selectByMouse: true
+    selectByKeyboard: true
+    activeFocusOnPress: true
+    wrapMode: TextEdit.Wrap
+    font.family: Theme.monospace
+    font.pixelSize: Theme.sizeCode
+    color: Theme.text
+    selectionColor: Theme.selection
+    selectedTextColor: Theme.text
+
+    Accessible.role: Accessible.StaticText
+    Accessible.name: root.text
+    Accessible.readOnly: true
+}

@@ -1,0 +1,98 @@
+// A table; one that is wider than the page scrolls sideways.
+pragma ComponentBehavior: Bound
+
+import QtQuick
+import QtQuick.Controls
+import Spillway.App
+import Spillway.Ui.Components
+import Spillway.Ui.Theme
+
+Flickable {
+    id: root
+
+    required property var table
+    required property string content
+
+    signal linkRequested(string link)
+
+    objectName: "tableBlock"
+    implicitHeight: edit.height + (interactive ? Theme.px(10) : 0)
+    height: implicitHeight
+    contentWidth: edit.width
+    contentHeight: height
+    flickableDirection: Flickable.HorizontalFlick
+    boundsBehavior: Flickable.StopAtBounds
+    interactive: contentWidth > width + 1
+    clip: interactive
+    ScrollBar.horizontal: ThinScrollBar { policy: root.interactive ? ScrollBar.AsNeeded : ScrollBar.AlwaysOff }
+
+    Rectangle {
+        width: edit.width
+        height: edit.height
+        radius: Theme.radiusSmall
+        color: "transparent"
+        border.width: 1
+        border.color: Theme.border
+
+        Rectangle { // the head
+            x: 1
+            y: 1
+            width: parent.width - 2
+            height: writer.lines.length > 0 ? writer.lines[0] - 1 : parent.height - 2
+            radius: Theme.radiusSmall - 1
+            color: Theme.codeGround
+        }
+        Repeater {
+            model: writer.lines
+            delegate: Rectangle {
+                required property real modelData
+
+                y: modelData
+                width: edit.width
+                height: 1
+                color: Theme.border
+            }
+        }
+    }
+
+    TextEdit {
+        id: edit
+
+        objectName: "tableText"
+        width: writer.width
+        height: implicitHeight
+        textFormat: TextEdit.PlainText
+        readOnly: true
+        selectByMouse: true
+        selectByKeyboard: true
+        activeFocusOnPress: true
+        wrapMode: TextEdit.Wrap
+        font.pixelSize: Theme.sizeBody - 1
+        color: Theme.text
+        selectionColor: Theme.selection
+        selectedTextColor: Theme.text
+        onLinkActivated: link => root.linkRequested(link)
+
+        Accessible.role: Accessible.Table
+        Accessible.name: root.content
+        Accessible.readOnly: true
+
+        TableDocument {
+            id: writer
+
+            document: edit.textDocument
+            available: root.width
+            table: root.table
+            bodySize: Theme.sizeBody
+            linkColor: Theme.accent
+            codeGround: Theme.sunken
+            mutedColor: Theme.textMuted
+            monospace: Theme.monospace
+            serif: Theme.serif
+        }
+        HoverHandler {
+            enabled: edit.hoveredLink !== ""
+            cursorShape: Qt.PointingHandCursor
+        }
+    }
+}
