@@ -17,7 +17,10 @@ void ConversationsBench::reset(const QVariantList& conversations)
                                                    wanted.value("text", QStringLiteral("An answer.")).toString());
         conversation.header.pinned = wanted.value("pinned").toBool();
         conversation.header.changedMs = now.addDays(-wanted.value("daysAgo").toInt()).toMSecsSinceEpoch() - i;
-        m_store->saveAll(conversation);
+        if (wanted.value("bare").toBool())
+            m_store->save(conversation.header);
+        else
+            m_store->saveAll(conversation);
     }
     m_controller = std::make_unique<ConversationsController>(*m_store);
     connect(m_controller.get(), &ConversationsController::openRequested, this, [this](const QString& id) {
