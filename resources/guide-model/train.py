@@ -1,0 +1,121 @@
+#!/usr/bin/python3
+"""Trains the guide model from the corpus beside this file and writes guide.gguf.
+
+  train.py WORK_FOLDER [--resume] [--steps N]      python3-torch, python3-numpy, libopenblas0-pthread
+
+WORK_FOLDER gets merges.json (the vocabulary, made once), checkpoint.pt every few minutes and on SIGTERM, log.txt, and at the end
+guide.gguf. --resume goes on from the checkpoint, with the corpus as it is now. One thread, fixed seeds.
+"""
+import argparse
+import ctypes
+import json
+import random
+import signal
+import sys
+import time
+from pathlib import Path
+
+for option, value in ((-3, 1 << 30), (-1, 2000000000), (-2, 256 << 20)):  # keep freed memory: page faults cost a third
+    ctypes.CDLL(None).mallopt(option, value)
+
+import torch
+
+import export
+from data import Corpus, Stream
+from model import Guide, Muon
+from tokenizer import Tokenizer, learn_merges
+
+MERGES = 2301  # with the bytes and three marks: a vocabulary of 2560
+STEPS, WARMUP = 2900, 60
+FIRST_STEPS, LONG_FROM = 400, 0.95  # then mixed windows, and in the last twentieth the longest
+# Rows and length of the windows of a step, in turn: mostly 4,096 tokens.
+FIRST = [(64, 64), (32, 128)]
+SHORT = [(64, 64), (32, 128), (64, 64), (2, 2048), (32, 128), (4, 1024)]
+LONG = [(64, 64), (8, 512), (32, 128), (1, 4096), (64, 64), (2, 2048), (32, 128), (4, 1024), (64, 64), (1, 8192)]
+SAVE_EVERY_S = 180
+
+
+def vocabulary(corpus, path):
+    if not path.exists():
+        rng = random.Random(7)
+        texts = [(a, 40) for f in corpus.facts.values() for a in f.answers]
+        texts += [(question, 1) for _ in range(30000) for question, _ in corpus.exchange(rng)]
+        texts += [(text, 2) for text in corpus.fillers["talk"] + corpus.fillers["system"]] + [("user assistant system\n", 50)]
+        path.write_text(json.dumps(learn_merges(texts, MERGES)))
+    return Tokenizer(json.loads(path.read_text()))
+
+
+def scale(step, steps):
+    """Of the learning rate: warm up, then down in a line."""
+    return min((step + 1) / WARMUP, 0.02 + 0.98 * (steps - step) / steps)
+
+
+def shape(step, steps):
+    shapes = LONG if step >= LONG_FROM * steps else SHORT if step >= FIRST_STEPS else FIRST
+    return shapes[step % len(shapes)]
+
+
+def cut(step, steps):
+    """The share of answers that are cut short: first many questions, then whole answers."""
+    return 0.85 if step < 0.6 * steps else 0.7 if step < LONG_FROM * steps else 0.5
+
+
+def main():
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("folder", type=Path)
+    arguments.add_argument("--resume", action="store_true")
+    arguments.add_argument("--steps", type=int, default=STEPS)
+    arguments = arguments.parse_args()
+    folder, steps = arguments.folder, arguments.steps
+    folder.mkdir(parents=True, exist_ok=True)
+    torch.set_num_threads(1)
+    torch.manual_seed(1)
+
+    corpus = Corpus()
+    tokenizer = vocabulary(corpus, folder / "merges.json")
+    model = Guide(len(tokenizer))
+    optimizer, step, tokens = Muon(model), 0, 0
+    if arguments.resume:
+        saved = torch.load(folder / "checkpoint.pt")
+        step, tokens, optimizer.t, optimizer.state = saved["step"], saved["tokens"], saved["step"], saved["state"]
+        with torch.no_grad():
+            for name, value in saved["parameters"].items():
+                model.parameters[name].copy_(value)
+    stream = Stream(corpus, tokenizer, seed=100 + step)
+    log = open(folder / "log.txt", "a", 1)
+    print(f"{model.count()} parameters, {len(tokenizer)} tokens, {len(corpus.facts)} facts, from step {step} of {steps}",
+          file=log)
+
+    def save():
+        torch.save({"step": step, "tokens": tokens, "state": optimizer.state,
+                    "parameters": {n: t.detach() for n, t in model.parameters.items()}}, folder / "new.pt")
+        (folder / "new.pt").rename(folder / "checkpoint.pt")
+
+    asked_to_stop = []
+    signal.signal(signal.SIGTERM, lambda *_: asked_to_stop.append(True))
+    begun = saved_at = time.time()
+    sums = [0.0, 0.0, 0]
+    while step < steps:
+        rows, length = shape(step, steps)
+        stream.cut = cut(step, steps)
+        ids, weights = (torch.tensor(t) for t in stream.batch(rows, length + 1))
+        loss, right = model.loss(ids, weights)
+        loss.backward()
+        optimizer.step(scale(step, steps))
+        step, tokens = step + 1, tokens + rows * length
+        sums = [sums[0] + loss.item(), sums[1] + right.item(), sums[2] + 1]
+        if step % 20 == 0:
+            print(f"{step} loss {sums[0] / sums[2]:.4f} right {sums[1] / sums[2]:.4f} tokens {tokens} "
+                  f"{time.time() - begun:.0f} s", file=log)
+            sums = [0.0, 0.0, 0]
+        if asked_to_stop or time.time() - saved_at > SAVE_EVERY_S:
+            save()
+            saved_at = time.time()
+        if asked_to_stop:
+            return
+    save()
+    export.write(folder / "guide.gguf", {n: t.detach() for n, t in model.parameters.items()}, tokenizer)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
