@@ -28,14 +28,34 @@ Program::Program(const CommandLine& commandLine, const ProfileFolders& folders, 
     , m_store(folders.data)
     , m_engine(makeEngine)
     , m_chat(m_engine, m_store, commandLine.options)
+    , m_conversations(m_store)
     , m_models(m_engine, inspect, {})
     , m_catalogue(m_models, CatalogueController::World::ofThisComputer(inspect, folders.cache, folders.state))
 {
     overrideSettings(commandLine);
     connectSettings();
     connectModels();
+    connectConversations();
+}
+
+void Program::connectConversations()
+{
     QObject::connect(&m_store, &ConversationStore::failed, &m_program, &ProgramController::say);
     m_program.say(m_store.notice());
+
+    QObject::connect(&m_conversations, &ConversationsController::openRequested, &m_chat, &ChatController::open);
+    QObject::connect(&m_conversations, &ConversationsController::newRequested, &m_chat,
+                     &ChatController::newConversation);
+    QObject::connect(&m_chat, &ChatController::opened, &m_conversations, &ConversationsController::onOpened);
+    QObject::connect(&m_chat, &ChatController::conversationActivity, &m_conversations,
+                     &ConversationsController::onActivity);
+    m_chat.open(m_settings.lastConversation());  // with its draft
+    m_conversations.onOpened(m_chat.conversationId());
+    QObject::connect(&m_chat, &ChatController::opened, &m_settings, &SettingsController::setLastConversation);
+    QObject::connect(&m_store, &ConversationStore::saved, &m_settings, [this](const ConversationHeader& header) {
+        if (header.id == m_chat.conversationId())  // a new one is worth coming back to once it is kept
+            m_settings.setLastConversation(header.id);
+    });
 }
 
 void Program::connectSettings()
@@ -71,12 +91,6 @@ void Program::connectModels()
     QObject::connect(&m_models, &ModelController::modelReady, &m_chat, &ChatController::onModelReady);
     QObject::connect(&m_models, &ModelController::modelGone, &m_chat, &ChatController::onModelGone);
     QObject::connect(&m_chat, &ChatController::modelLost, &m_models, &ModelController::onModelLost);
-    m_chat.open(m_settings.lastConversation());  // with its draft
-    QObject::connect(&m_chat, &ChatController::opened, &m_settings, &SettingsController::setLastConversation);
-    QObject::connect(&m_store, &ConversationStore::saved, &m_settings, [this](const ConversationHeader& header) {
-        if (header.id == m_chat.conversationId())  // a new one is worth coming back to once it is kept
-            m_settings.setLastConversation(header.id);
-    });
     QObject::connect(&m_chat, &ChatController::reloadRequested, &m_models, &ModelController::reloadWithContext);
 
     QObject::connect(&m_models, &ModelController::loadStarted, &m_program,
@@ -136,6 +150,7 @@ bool Program::open()
     m_qml.addImportPath(QStringLiteral("qrc:/qt/qml"));  // there by itself from Qt 6.5 on
     m_qml.setInitialProperties({
         {QStringLiteral("chat"), QVariant::fromValue(&m_chat)},
+        {QStringLiteral("conversations"), QVariant::fromValue(&m_conversations)},
         {QStringLiteral("models"), QVariant::fromValue(&m_models)},
         {QStringLiteral("catalogue"), QVariant::fromValue(&m_catalogue)},
         {QStringLiteral("settings"), QVariant::fromValue(&m_settings)},

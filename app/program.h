@@ -4,6 +4,7 @@
 #include "app/command_line.h"
 #include "app/controllers/catalogue_controller.h"
 #include "app/controllers/chat_controller.h"
+#include "app/controllers/conversations_controller.h"
 #include "app/controllers/model_controller.h"
 #include "app/controllers/program_controller.h"
 #include "app/controllers/settings_controller.h"
@@ -42,6 +43,7 @@ private:
     void overrideSettings(const CommandLine& commandLine);
     void connectSettings();
     void connectModels();
+    void connectConversations();
     void applyLoadSettings();
     void openFirstModel();
     void measureStart();
@@ -57,6 +59,7 @@ private:
     ConversationStore m_store;
     EngineThread m_engine;
     ChatController m_chat;
+    ConversationsController m_conversations;
     ModelController m_models;
     CatalogueController m_catalogue;
     Translation m_translation;

@@ -8,6 +8,7 @@ ApplicationWindow {
     id: root
 
     required property ChatController chat
+    required property ConversationsController conversations
     required property ModelController models
     required property CatalogueController catalogue
     required property SettingsController settings
@@ -80,6 +81,7 @@ ApplicationWindow {
     Shell {
         anchors.fill: parent
         chat: root.chat
+        conversations: root.conversations
         models: root.models
         catalogue: root.catalogue
         settings: root.settings

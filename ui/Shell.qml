@@ -5,6 +5,7 @@ import Spillway.App
 import Spillway.Ui.About
 import Spillway.Ui.Chat
 import Spillway.Ui.Components
+import Spillway.Ui.Conversations
 import Spillway.Ui.Log
 import Spillway.Ui.Models
 import Spillway.Ui.Settings
@@ -15,6 +16,7 @@ FocusScope {
     id: root
 
     required property ChatController chat
+    required property ConversationsController conversations
     required property ModelController models
     required property CatalogueController catalogue
     required property SettingsController settings
@@ -42,6 +44,10 @@ FocusScope {
         else
             settings.sidebarShown.value = settings.sidebarShown.value === 1 ? 0 : 1;
     }
+    function showSidebar() {
+        if (!sidebarShown)
+            toggleSidebar();
+    }
     function openModel() {
         openDialog.open();
     }
@@ -63,6 +69,9 @@ FocusScope {
     function perform(action: string) {
         switch (action) {
         case "newConversation": startOver(); break;
+        case "search": showSidebar(); column.focusSearch(); break;
+        case "rename": showSidebar(); column.renameCurrent(); break;
+        case "remove": column.removeCurrent(); break;
         case "toggleSidebar": toggleSidebar(); break;
         case "focusInput": show(PageName.Conversation); break;
         case "escape": stepBack(); break;
@@ -78,6 +87,14 @@ FocusScope {
         case "usualSize": settings.fontPercent.reset(); break;
         case "showShortcuts": sheet.visible ? sheet.close() : sheet.open(); break;
         case "quit": Qt.quit(); break;
+        }
+    }
+
+    Connections {
+        target: root.conversations
+
+        function onMessageRequested(message: string) {
+            chatPage.showMessage(message);
         }
     }
 
@@ -216,7 +233,15 @@ FocusScope {
                 page: root.page
                 onPageRequested: page => root.show(page)
 
-                // The list of conversations goes here.
+                ConversationColumn {
+                    id: column
+
+                    objectName: "conversationColumn"
+                    anchors.fill: parent
+                    conversations: root.conversations
+                    onOpened: root.show(PageName.Conversation)
+                    onLeaveRequested: root.show(PageName.Conversation)
+                }
             }
         }
     }

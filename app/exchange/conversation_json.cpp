@@ -22,10 +22,10 @@ constexpr qsizetype kLongestText_chars = 32 * 1024 * 1024;
 constexpr qsizetype kLongestName_chars = 1'000;
 constexpr int kDeepestSettings = 8;
 
-QString tr(const char* text)
-{
-    return QCoreApplication::translate("Import", text);
-}
+/// For texts outside a class.
+struct Text {
+    Q_DECLARE_TR_FUNCTIONS(Import)
+};
 
 // ---- writing ----
 
@@ -89,17 +89,17 @@ public:
         , m_error(error)
     {
         if (!value.isObject())
-            fail(tr("something is not an object"));
+            fail(Text::tr("something is not an object"));
     }
 
     QString text(const char* name, qsizetype longest = kLongestText_chars)
     {
         const QJsonValue value = m_object.value(QLatin1String(name));
         if (!value.isUndefined() && !value.isString())
-            fail(tr("'%1' is not a text").arg(QLatin1String(name)));
+            fail(Text::tr("'%1' is not a text").arg(QLatin1String(name)));
         const QString text = value.toString();
         if (text.size() > longest)
-            fail(tr("'%1' is too long").arg(QLatin1String(name)));
+            fail(Text::tr("'%1' is too long").arg(QLatin1String(name)));
         return text;
     }
     bool truth(const char* name) { return m_object.value(QLatin1String(name)).toBool(); }
@@ -109,30 +109,30 @@ public:
         if (value.isUndefined() || value.isNull())
             return {};
         if (!value.isDouble() || !std::isfinite(value.toDouble()) || value.toDouble() < 0 || value.toDouble() > 1e15)
-            fail(tr("'%1' is not a number that can be").arg(QLatin1String(name)));
+            fail(Text::tr("'%1' is not a number that can be").arg(QLatin1String(name)));
         return value.toDouble();
     }
     std::optional<int> count(const char* name)
     {
         const std::optional<double> number = real(name);
         if (number && *number > 1e9)
-            fail(tr("'%1' is not a number that can be").arg(QLatin1String(name)));
+            fail(Text::tr("'%1' is not a number that can be").arg(QLatin1String(name)));
         return number ? std::optional(int(std::min(*number, 1e9))) : std::nullopt;
     }
     QJsonArray list(const char* name, qsizetype longest)
     {
         const QJsonValue value = m_object.value(QLatin1String(name));
         if (!value.isUndefined() && !value.isArray())
-            fail(tr("'%1' is not a list").arg(QLatin1String(name)));
+            fail(Text::tr("'%1' is not a list").arg(QLatin1String(name)));
         if (value.toArray().size() > longest)
-            fail(tr("'%1' is too long").arg(QLatin1String(name)));
+            fail(Text::tr("'%1' is too long").arg(QLatin1String(name)));
         return value.toArray();
     }
     QJsonObject object(const char* name)
     {
         const QJsonObject object = m_object.value(QLatin1String(name)).toObject();
         if (!isShallow(object, kDeepestSettings))
-            fail(tr("'%1' is nested too deeply").arg(QLatin1String(name)));
+            fail(Text::tr("'%1' is nested too deeply").arg(QLatin1String(name)));
         return object;
     }
     void fail(const QString& why)
@@ -176,7 +176,7 @@ StoredMessage messageOf(const QJsonValue& value, QString& error)
     message.parent = fields.text("parent", kLongestName_chars);
     const auto role = rows::roleOf(fields.text("role"));
     if (!role)
-        fields.fail(tr("a message has no known role"));
+        fields.fail(Text::tr("a message has no known role"));
     message.role = role.value_or(StoredMessage::Role::User);
     message.text = fields.text("text");
     message.status = rows::statusOf(fields.text("status")).value_or(StoredMessage::Status::Complete);
@@ -201,15 +201,15 @@ QString whatIsWrong(const QList<StoredMessage>& messages)
     QSet<QString> all;
     for (const StoredMessage& message : messages) {
         if (message.id.isEmpty() || all.contains(message.id))
-            return tr("two messages have the same id, or one has none");
+            return Text::tr("two messages have the same id, or one has none");
         all.insert(message.id);
     }
     QSet<QString> seen;
     for (const StoredMessage& message : messages) {
         if (!message.parent.isEmpty() && !all.contains(message.parent))
-            return tr("a message answers one that is not there");
+            return Text::tr("a message answers one that is not there");
         if (!message.parent.isEmpty() && !seen.contains(message.parent))
-            return tr("a message comes before the one it answers");
+            return Text::tr("a message comes before the one it answers");
         seen.insert(message.id);
     }
     return {};
@@ -291,17 +291,17 @@ Imported fromJson(const QByteArray& bytes)
     QJsonParseError parse;
     const QJsonDocument document = QJsonDocument::fromJson(bytes, &parse);
     if (parse.error != QJsonParseError::NoError)
-        return {{}, tr("This file is damaged: it is not JSON from byte %1 on.").arg(parse.offset)};
+        return {{}, Text::tr("This file is damaged: it is not JSON from byte %1 on.").arg(parse.offset)};
     const QJsonObject root = document.object();
     if (root.value(QLatin1String("format")).toString() != QLatin1String(kFormat))
-        return {{}, tr("This file holds no conversations of Spillway.")};
+        return {{}, Text::tr("This file holds no conversations of Spillway.")};
     const QJsonValue version = root.value(QLatin1String("version"));
     if (version.toInt() > kJsonVersion)
-        return {{}, tr("This file was written by a newer version of Spillway.")};
+        return {{}, Text::tr("This file was written by a newer version of Spillway.")};
 
     Imported imported;
     if (!version.isDouble() || version.toInt() < 1)
-        imported.error = tr("it does not say its version");
+        imported.error = Text::tr("it does not say its version");
     Fields fields(root, imported.error);
     qsizetype messages = 0;
     for (const auto& value : fields.list("conversations", kMostConversations)) {
@@ -310,14 +310,14 @@ Imported fromJson(const QByteArray& bytes)
         imported.conversations.append(conversationOf(value, imported.error));
         messages += imported.conversations.last().messages.size();
         if (messages > kMostMessages)
-            fields.fail(tr("it has too many messages"));
+            fields.fail(Text::tr("it has too many messages"));
     }
     if (!imported.error.isEmpty())
         return {{},
-                tr("Nothing was imported, since the file is damaged: conversation %1: %2.")
+                Text::tr("Nothing was imported, since the file is damaged: conversation %1: %2.")
                     .arg(imported.conversations.size())
                     .arg(imported.error)};
     if (imported.conversations.isEmpty())
-        imported.error = tr("This file holds no conversations.");
+        imported.error = Text::tr("This file holds no conversations.");
     return imported;
 }

@@ -13,10 +13,10 @@ namespace {
 
 constexpr qsizetype kMostMessages = 100'000;
 
-QString tr(const char* text)
-{
-    return QCoreApplication::translate("Import", text);
-}
+/// For texts outside a class.
+struct Text {
+    Q_DECLARE_TR_FUNCTIONS(Import)
+};
 
 /// The messages from the first to the leaf.
 QList<const StoredMessage*> shownPath(const StoredConversation& conversation)
@@ -69,14 +69,15 @@ QString withoutBlankEnds(const QStringList& lines)
 QByteArray toMarkdown(const StoredConversation& conversation)
 {
     const ConversationHeader& header = conversation.header;
-    QString out = QStringLiteral("# %1\n").arg(header.title.isEmpty() ? tr("Conversation") : header.title.simplified());
+    QString out =
+        QStringLiteral("# %1\n").arg(header.title.isEmpty() ? Text::tr("Conversation") : header.title.simplified());
     if (!header.settings.systemPrompt.trimmed().isEmpty())
         out += section(QStringLiteral("System"), header.settings.systemPrompt);
     for (const StoredMessage* message : shownPath(conversation)) {
         const bool user = message->role == StoredMessage::Role::User;
         QString text = message->text;
         for (const Attachment& attachment : message->attachments)
-            text += QStringLiteral("\n\n> %1").arg(tr("Attached: %1").arg(attachment.name.simplified()));
+            text += QStringLiteral("\n\n> %1").arg(Text::tr("Attached: %1").arg(attachment.name.simplified()));
         if (!message->sentence.isEmpty())
             text += QStringLiteral("\n\n> %1").arg(message->sentence.simplified());
         const QString who = user ? QStringLiteral("User")
@@ -121,7 +122,7 @@ Imported fromMarkdown(const QByteArray& bytes)
         if (inSystem)
             continue;
         if (conversation.messages.size() == kMostMessages)
-            return {{}, tr("This file has too many messages.")};
+            return {{}, Text::tr("This file has too many messages.")};
         StoredMessage message;
         message.id = QString::number(conversation.messages.size());
         message.parent = conversation.messages.isEmpty() ? QString() : conversation.messages.last().id;
@@ -133,7 +134,7 @@ Imported fromMarkdown(const QByteArray& bytes)
     }
     endSection();
     if (conversation.messages.isEmpty())
-        return {{}, tr("This is not a conversation: it has neither the JSON of one nor a heading '## User'.")};
+        return {{}, Text::tr("This is not a conversation: it has neither the JSON of one nor a heading '## User'.")};
     conversation.header.leaf = conversation.messages.last().id;
     return {{conversation}, {}};
 }

@@ -15,10 +15,10 @@ namespace {
 
 constexpr qint64 kLargestFile_bytes = 256 * 1024 * 1024;
 
-QString tr(const char* text)
-{
-    return QCoreApplication::translate("Import", text);
-}
+/// For texts outside a class.
+struct Text {
+    Q_DECLARE_TR_FUNCTIONS(Import)
+};
 
 QString newId()
 {
@@ -57,12 +57,12 @@ Imported importFile(const QString& path)
 {
     QFile file(path);
     if (!file.open(QIODevice::ReadOnly))
-        return {{}, tr("%1 cannot be read: %2.").arg(QFileInfo(path).fileName(), file.errorString())};
+        return {{}, Text::tr("%1 cannot be read: %2.").arg(QFileInfo(path).fileName(), file.errorString())};
     if (file.size() > kLargestFile_bytes)
-        return {{}, tr("%1 is larger than 256 MB and was not read.").arg(QFileInfo(path).fileName())};
+        return {{}, Text::tr("%1 is larger than 256 MB and was not read.").arg(QFileInfo(path).fileName())};
     const QByteArray bytes = file.read(kLargestFile_bytes + 1);  // a pipe has no size
     if (bytes.size() > kLargestFile_bytes)
-        return {{}, tr("%1 is larger than 256 MB and was not read.").arg(QFileInfo(path).fileName())};
+        return {{}, Text::tr("%1 is larger than 256 MB and was not read.").arg(QFileInfo(path).fileName())};
 
     const QByteArray start = bytes.left(1024).trimmed();
     Imported imported = start.startsWith('{') || start.startsWith('[') ? fromJson(bytes) : fromMarkdown(bytes);

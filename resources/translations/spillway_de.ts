@@ -128,10 +128,6 @@
 <context>
     <name>CatalogueController</name>
     <message>
-        <source>Only folders on this computer can be looked into.</source>
-        <translation>Nur Ordner dieses Rechners lassen sich durchsuchen.</translation>
-    </message>
-    <message>
         <source>The file of “%1” is not there any more.</source>
         <translation>Die Datei von „%1“ ist nicht mehr da.</translation>
     </message>
@@ -139,30 +135,21 @@
         <source>The folder could not be shown.</source>
         <translation>Der Ordner ließ sich nicht anzeigen.</translation>
     </message>
-    <message numerus="yes">
-        <source>%n unfinished download(s)</source>
-        <translation>
-            <numerusform>%n unvollständiger Download</numerusform>
-            <numerusform>%n unvollständige Downloads</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
-        <source>%n could not be read</source>
-        <translation>
-            <numerusform>%n ließ sich nicht lesen</numerusform>
-            <numerusform>%n ließen sich nicht lesen</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
-        <source>%n entry(s) without a model</source>
-        <translation>
-            <numerusform>%n Eintrag ohne Modell</numerusform>
-            <numerusform>%n Einträge ohne Modell</numerusform>
-        </translation>
-    </message>
     <message>
         <source>too large to look through completely</source>
         <translation>zu groß, um ganz durchsucht zu werden</translation>
+    </message>
+    <message>
+        <source>unfinished downloads: %1</source>
+        <translation>unvollständige Downloads: %1</translation>
+    </message>
+    <message>
+        <source>not readable: %1</source>
+        <translation>nicht lesbar: %1</translation>
+    </message>
+    <message>
+        <source>without a model: %1</source>
+        <translation>ohne Modell: %1</translation>
     </message>
 </context>
 <context>
@@ -183,12 +170,66 @@
         <source>The model is still answering.</source>
         <translation>Das Modell antwortet noch.</translation>
     </message>
+    <message>
+        <source>The last message here has not been answered yet.</source>
+        <translation>Die letzte Nachricht hier ist noch nicht beantwortet.</translation>
+    </message>
+    <message>
+        <source>(branch)</source>
+        <comment>after the title of a conversation that was branched off</comment>
+        <translation>(Zweig)</translation>
+    </message>
 </context>
 <context>
     <name>ChatPage</name>
     <message>
         <source>Try again</source>
         <translation>Noch einmal</translation>
+    </message>
+</context>
+<context>
+    <name>ColumnHeader</name>
+    <message>
+        <source>New conversation</source>
+        <translation>Neues Gespräch</translation>
+    </message>
+    <message>
+        <source>Import and export</source>
+        <translation>Importieren und exportieren</translation>
+    </message>
+    <message>
+        <source>Import…</source>
+        <translation>Importieren…</translation>
+    </message>
+    <message>
+        <source>Export all as JSON…</source>
+        <translation>Alle als JSON exportieren…</translation>
+    </message>
+    <message>
+        <source>Export all as Markdown…</source>
+        <translation>Alle als Markdown exportieren…</translation>
+    </message>
+</context>
+<context>
+    <name>ColumnNotice</name>
+    <message>
+        <source>Dismiss</source>
+        <translation>Ausblenden</translation>
+    </message>
+</context>
+<context>
+    <name>ColumnNotices</name>
+    <message>
+        <source>The conversation was deleted</source>
+        <translation>Das Gespräch wurde gelöscht</translation>
+    </message>
+    <message>
+        <source>“%1” was deleted</source>
+        <translation>„%1“ wurde gelöscht</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>Zurücknehmen</translation>
     </message>
 </context>
 <context>
@@ -314,6 +355,192 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
 </context>
 <context>
+    <name>ContextNotice</name>
+    <message>
+        <source>The context is full. Choose how this conversation goes on.</source>
+        <translation>Der Kontext ist voll. Wählen Sie, wie es mit diesem Gespräch weitergeht.</translation>
+    </message>
+    <message>
+        <source>The context is nearly full. Unless you choose otherwise, the answer stops when it is.</source>
+        <translation>Der Kontext ist fast voll. Wenn Sie nichts anderes wählen, endet die Antwort, sobald er es ist.</translation>
+    </message>
+    <message>
+        <source>The context is nearly full.</source>
+        <translation>Der Kontext ist fast voll.</translation>
+    </message>
+    <message>
+        <source>Dismiss</source>
+        <translation>Ausblenden</translation>
+    </message>
+    <message>
+        <source>Leave out the oldest messages</source>
+        <translation>Die ältesten Nachrichten weglassen</translation>
+    </message>
+    <message>
+        <source>Raise it to %1 tokens (up to %2)</source>
+        <translation>Auf %1 Token erhöhen (bis zu %2)</translation>
+    </message>
+    <message>
+        <source>Stop the answer</source>
+        <translation>Antwort anhalten</translation>
+    </message>
+    <message>
+        <source>New conversation</source>
+        <translation>Neues Gespräch</translation>
+    </message>
+</context>
+<context>
+    <name>ConversationColumn</name>
+    <message>
+        <source>Conversations</source>
+        <translation>Gespräche</translation>
+    </message>
+    <message>
+        <source>No conversations yet</source>
+        <translation>Noch keine Gespräche</translation>
+    </message>
+    <message>
+        <source>What you talk about is kept here, on this computer only.</source>
+        <translation>Worüber Sie sprechen, wird hier aufgehoben, nur auf diesem Rechner.</translation>
+    </message>
+    <message>
+        <source>Nothing found</source>
+        <translation>Nichts gefunden</translation>
+    </message>
+    <message>
+        <source>All the words have to be in one title or message; the last one may be a beginning.</source>
+        <translation>Alle Wörter müssen in einem Titel oder einer Nachricht stehen; vom letzten genügt der Anfang.</translation>
+    </message>
+</context>
+<context>
+    <name>ConversationFiles</name>
+    <message>
+        <source>Export all conversations</source>
+        <translation>Alle Gespräche exportieren</translation>
+    </message>
+    <message>
+        <source>Export the conversation</source>
+        <translation>Gespräch exportieren</translation>
+    </message>
+    <message>
+        <source>JSON (*.json)</source>
+        <translation>JSON (*.json)</translation>
+    </message>
+    <message>
+        <source>Markdown (*.md)</source>
+        <translation>Markdown (*.md)</translation>
+    </message>
+    <message>
+        <source>A folder for the Markdown files</source>
+        <translation>Ein Ordner für die Markdown-Dateien</translation>
+    </message>
+    <message>
+        <source>Import conversations</source>
+        <translation>Gespräche importieren</translation>
+    </message>
+    <message>
+        <source>Conversations (*.json *.md)</source>
+        <translation>Gespräche (*.json *.md)</translation>
+    </message>
+    <message>
+        <source>All files (*)</source>
+        <translation>Alle Dateien (*)</translation>
+    </message>
+</context>
+<context>
+    <name>ConversationList</name>
+    <message>
+        <source>Conversations</source>
+        <translation>Gespräche</translation>
+    </message>
+</context>
+<context>
+    <name>ConversationListModel</name>
+    <message>
+        <source>Pinned</source>
+        <translation>Angeheftet</translation>
+    </message>
+    <message>
+        <source>Today</source>
+        <translation>Heute</translation>
+    </message>
+    <message>
+        <source>Yesterday</source>
+        <translation>Gestern</translation>
+    </message>
+    <message>
+        <source>Previous 7 days</source>
+        <translation>Letzte 7 Tage</translation>
+    </message>
+    <message>
+        <source>%1 %2</source>
+        <comment>month and year</comment>
+        <translation>%1 %2</translation>
+    </message>
+</context>
+<context>
+    <name>ConversationMenu</name>
+    <message>
+        <source>Rename</source>
+        <translation>Umbenennen</translation>
+    </message>
+    <message>
+        <source>Unpin</source>
+        <translation>Lösen</translation>
+    </message>
+    <message>
+        <source>Pin</source>
+        <translation>Anheften</translation>
+    </message>
+    <message>
+        <source>Export as Markdown…</source>
+        <translation>Als Markdown exportieren…</translation>
+    </message>
+    <message>
+        <source>Export as JSON…</source>
+        <translation>Als JSON exportieren…</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation>Löschen</translation>
+    </message>
+    <message>
+        <source>Del</source>
+        <translation>Entf</translation>
+    </message>
+</context>
+<context>
+    <name>ConversationRow</name>
+    <message>
+        <source>New conversation</source>
+        <translation>Neues Gespräch</translation>
+    </message>
+    <message>
+        <source>%1, being answered</source>
+        <translation>%1, wird beantwortet</translation>
+    </message>
+    <message>
+        <source>%1, waiting for its turn</source>
+        <translation>%1, wartet</translation>
+    </message>
+    <message>
+        <source>More for %1</source>
+        <translation>Mehr zu %1</translation>
+    </message>
+    <message>
+        <source>More</source>
+        <translation>Mehr</translation>
+    </message>
+    <message>
+        <source>Delete %1</source>
+        <translation>%1 löschen</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation>Löschen</translation>
+    </message>
+</context>
+<context>
     <name>ConversationStore</name>
     <message>
         <source>The database of conversations is damaged in places. It is repaired as far as possible when the program starts the next time.</source>
@@ -365,6 +592,29 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
 </context>
 <context>
+    <name>ConversationsController</name>
+    <message>
+        <source>One conversation was exported.</source>
+        <translation>Ein Gespräch wurde exportiert.</translation>
+    </message>
+    <message>
+        <source>%1 conversations were exported.</source>
+        <translation>%1 Gespräche wurden exportiert.</translation>
+    </message>
+    <message>
+        <source>One conversation was imported.</source>
+        <translation>Ein Gespräch wurde importiert.</translation>
+    </message>
+    <message>
+        <source>%1 conversations were imported.</source>
+        <translation>%1 Gespräche wurden importiert.</translation>
+    </message>
+    <message>
+        <source>Conversations</source>
+        <translation>Gespräche</translation>
+    </message>
+</context>
+<context>
     <name>DropOverlay</name>
     <message>
         <source>Drop the model to open it</source>
@@ -392,6 +642,36 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>or drop a .gguf file here  ·  Ctrl+O</source>
         <translation>oder eine .gguf-Datei hier ablegen  ·  Strg+O</translation>
+    </message>
+</context>
+<context>
+    <name>ExportJob</name>
+    <message>
+        <source>Conversation</source>
+        <translation>Gespräch</translation>
+    </message>
+    <message>
+        <source>%1 could not be written: %2.</source>
+        <translation>%1 ließ sich nicht schreiben: %2.</translation>
+    </message>
+</context>
+<context>
+    <name>FitLabel</name>
+    <message>
+        <source>Fits</source>
+        <translation>Passt</translation>
+    </message>
+    <message>
+        <source>Fits %1 tokens</source>
+        <translation>Passt mit %1 Token</translation>
+    </message>
+    <message>
+        <source>Tight</source>
+        <translation>Knapp</translation>
+    </message>
+    <message>
+        <source>Does not fit</source>
+        <translation>Passt nicht</translation>
     </message>
 </context>
 <context>
@@ -438,6 +718,136 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>%1 %</source>
         <translation>%1 %</translation>
+    </message>
+    <message>
+        <source>1 model</source>
+        <translation>1 Modell</translation>
+    </message>
+    <message>
+        <source>%1 models</source>
+        <translation>%1 Modelle</translation>
+    </message>
+    <message>
+        <source>today</source>
+        <translation>heute</translation>
+    </message>
+    <message>
+        <source>yesterday</source>
+        <translation>gestern</translation>
+    </message>
+    <message>
+        <source>%1 days ago</source>
+        <translation>vor %1 Tagen</translation>
+    </message>
+</context>
+<context>
+    <name>Import</name>
+    <message>
+        <source>something is not an object</source>
+        <translation>etwas ist kein Objekt</translation>
+    </message>
+    <message>
+        <source>&apos;%1&apos; is not a text</source>
+        <translation>„%1“ ist kein Text</translation>
+    </message>
+    <message>
+        <source>&apos;%1&apos; is too long</source>
+        <translation>„%1“ ist zu lang</translation>
+    </message>
+    <message>
+        <source>&apos;%1&apos; is not a number that can be</source>
+        <translation>„%1“ ist keine mögliche Zahl</translation>
+    </message>
+    <message>
+        <source>&apos;%1&apos; is not a list</source>
+        <translation>„%1“ ist keine Liste</translation>
+    </message>
+    <message>
+        <source>&apos;%1&apos; is nested too deeply</source>
+        <translation>„%1“ ist zu tief verschachtelt</translation>
+    </message>
+    <message>
+        <source>a message has no known role</source>
+        <translation>eine Nachricht hat keine bekannte Rolle</translation>
+    </message>
+    <message>
+        <source>two messages have the same id, or one has none</source>
+        <translation>zwei Nachrichten haben dieselbe Kennung, oder einer fehlt sie</translation>
+    </message>
+    <message>
+        <source>a message answers one that is not there</source>
+        <translation>eine Nachricht antwortet auf eine, die nicht da ist</translation>
+    </message>
+    <message>
+        <source>a message comes before the one it answers</source>
+        <translation>eine Nachricht steht vor der, auf die sie antwortet</translation>
+    </message>
+    <message>
+        <source>This file is damaged: it is not JSON from byte %1 on.</source>
+        <translation>Diese Datei ist beschädigt: Ab Byte %1 ist sie kein JSON.</translation>
+    </message>
+    <message>
+        <source>This file holds no conversations of Spillway.</source>
+        <translation>Diese Datei enthält keine Gespräche von Spillway.</translation>
+    </message>
+    <message>
+        <source>This file was written by a newer version of Spillway.</source>
+        <translation>Diese Datei stammt von einer neueren Fassung von Spillway.</translation>
+    </message>
+    <message>
+        <source>it does not say its version</source>
+        <translation>sie nennt ihre Fassung nicht</translation>
+    </message>
+    <message>
+        <source>it has too many messages</source>
+        <translation>es hat zu viele Nachrichten</translation>
+    </message>
+    <message>
+        <source>Nothing was imported, since the file is damaged: conversation %1: %2.</source>
+        <translation>Nichts wurde importiert, denn die Datei ist beschädigt: Gespräch %1: %2.</translation>
+    </message>
+    <message>
+        <source>This file holds no conversations.</source>
+        <translation>Diese Datei enthält keine Gespräche.</translation>
+    </message>
+    <message>
+        <source>Conversation</source>
+        <translation>Gespräch</translation>
+    </message>
+    <message>
+        <source>Attached: %1</source>
+        <translation>Angehängt: %1</translation>
+    </message>
+    <message>
+        <source>This file has too many messages.</source>
+        <translation>Diese Datei hat zu viele Nachrichten.</translation>
+    </message>
+    <message>
+        <source>This is not a conversation: it has neither the JSON of one nor a heading &apos;## User&apos;.</source>
+        <translation>Das ist kein Gespräch: Es hat weder das JSON eines solchen noch eine Überschrift „## User“.</translation>
+    </message>
+    <message>
+        <source>%1 cannot be read: %2.</source>
+        <translation>%1 lässt sich nicht lesen: %2.</translation>
+    </message>
+    <message>
+        <source>%1 is larger than 256 MB and was not read.</source>
+        <translation>%1 ist größer als 256 MB und wurde nicht gelesen.</translation>
+    </message>
+</context>
+<context>
+    <name>LeftOutMark</name>
+    <message>
+        <source>The message above is no longer given to the model</source>
+        <translation>Die Nachricht darüber bekommt das Modell nicht mehr</translation>
+    </message>
+    <message>
+        <source>The %1 messages above are no longer given to the model</source>
+        <translation>Die %1 Nachrichten darüber bekommt das Modell nicht mehr</translation>
+    </message>
+    <message>
+        <source>Bring back</source>
+        <translation>Zurückholen</translation>
     </message>
 </context>
 <context>
@@ -642,14 +1052,143 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
 </context>
 <context>
-    <name>MessageDelegate</name>
+    <name>MemoryNeed</name>
     <message>
-        <source>You</source>
-        <translation>Sie</translation>
+        <source>It fits, with memory to spare.</source>
+        <translation>Es passt, und Speicher bleibt übrig.</translation>
     </message>
     <message>
-        <source>Model</source>
-        <translation>Modell</translation>
+        <source>A context of %1 tokens fits now, %2 do not.</source>
+        <translation>Ein Kontext von %1 Token passt zurzeit, %2 passen nicht.</translation>
+    </message>
+    <message>
+        <source>It fits if next to nothing is left for other programs.</source>
+        <translation>Es passt, wenn für andere Programme so gut wie nichts bleibt.</translation>
+    </message>
+    <message>
+        <source>It is larger than this computer’s memory: it would run from the disk, very slowly.</source>
+        <translation>Es ist größer als der Speicher dieses Rechners: Es liefe vom Datenträger, sehr langsam.</translation>
+    </message>
+    <message>
+        <source>It does not fit now; closing other programs may help.</source>
+        <translation>Zurzeit passt es nicht; andere Programme zu schließen kann helfen.</translation>
+    </message>
+    <message>
+        <source>How much it takes is not known.</source>
+        <translation>Wie viel es braucht, ist nicht bekannt.</translation>
+    </message>
+    <message>
+        <source>Weights</source>
+        <translation>Gewichte</translation>
+    </message>
+    <message>
+        <source>KV cache of %1 tokens</source>
+        <translation>KV-Cache für %1 Token</translation>
+    </message>
+    <message>
+        <source>Scratch</source>
+        <translation>Zwischenspeicher</translation>
+    </message>
+    <message>
+        <source>%1 needed, %2 of %3 free</source>
+        <translation>%1 nötig, %2 von %3 frei</translation>
+    </message>
+</context>
+<context>
+    <name>MessageActions</name>
+    <message>
+        <source>Actions</source>
+        <translation>Aktionen</translation>
+    </message>
+    <message>
+        <source>Copied</source>
+        <translation>Kopiert</translation>
+    </message>
+    <message>
+        <source>Copy your message</source>
+        <translation>Ihre Nachricht kopieren</translation>
+    </message>
+    <message>
+        <source>Copy the answer</source>
+        <translation>Antwort kopieren</translation>
+    </message>
+    <message>
+        <source>Continue the answer</source>
+        <translation>Antwort fortsetzen</translation>
+    </message>
+    <message>
+        <source>Answer again</source>
+        <translation>Noch einmal antworten</translation>
+    </message>
+    <message>
+        <source>Ctrl+R</source>
+        <translation>Strg+R</translation>
+    </message>
+    <message>
+        <source>Edit and send again</source>
+        <translation>Bearbeiten und neu senden</translation>
+    </message>
+    <message>
+        <source>Edit the answer</source>
+        <translation>Antwort bearbeiten</translation>
+    </message>
+    <message>
+        <source>New conversation from here</source>
+        <translation>Neues Gespräch von hier an</translation>
+    </message>
+    <message>
+        <source>Show as formatted text</source>
+        <translation>Als gestalteten Text zeigen</translation>
+    </message>
+    <message>
+        <source>Show as it was generated</source>
+        <translation>Zeigen, wie es erzeugt wurde</translation>
+    </message>
+</context>
+<context>
+    <name>MessageDelegate</name>
+    <message>
+        <source>You: %1</source>
+        <translation>Sie: %1</translation>
+    </message>
+    <message>
+        <source>Model: %1</source>
+        <translation>Modell: %1</translation>
+    </message>
+    <message>
+        <source>No longer given to the model</source>
+        <translation>Bekommt das Modell nicht mehr</translation>
+    </message>
+</context>
+<context>
+    <name>MessageEditor</name>
+    <message>
+        <source>Your message</source>
+        <translation>Ihre Nachricht</translation>
+    </message>
+    <message>
+        <source>The model&apos;s answer</source>
+        <translation>Die Antwort des Modells</translation>
+    </message>
+    <message>
+        <source>What followed stays, as another version.</source>
+        <translation>Was folgte, bleibt als andere Fassung erhalten.</translation>
+    </message>
+    <message>
+        <source>What the model said stays, as another version.</source>
+        <translation>Was das Modell sagte, bleibt als andere Fassung erhalten.</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>Abbrechen</translation>
+    </message>
+    <message>
+        <source>Send</source>
+        <translation>Senden</translation>
+    </message>
+    <message>
+        <source>Keep</source>
+        <translation>Behalten</translation>
     </message>
 </context>
 <context>
@@ -663,6 +1202,28 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>Längengrenze erreicht</translation>
     </message>
     <message>
+        <source>The context was full</source>
+        <translation>Der Kontext war voll</translation>
+    </message>
+    <message>
+        <source>Interrupted when the program ended</source>
+        <translation>Unterbrochen, als das Programm endete</translation>
+    </message>
+</context>
+<context>
+    <name>MessageList</name>
+    <message>
+        <source>Conversation</source>
+        <translation>Gespräch</translation>
+    </message>
+    <message>
+        <source>Jump to the latest</source>
+        <translation>Zum Neuesten springen</translation>
+    </message>
+</context>
+<context>
+    <name>MessageNumbers</name>
+    <message>
         <source>1 token</source>
         <translation>1 Token</translation>
     </message>
@@ -675,39 +1236,47 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>erstes nach %1</translation>
     </message>
     <message>
-        <source>The context is full, so the answer stops here.</source>
-        <translation>Der Kontext ist voll, daher endet die Antwort hier.</translation>
+        <source>Prompt: %1</source>
+        <translation>Eingabe: %1</translation>
     </message>
     <message>
-        <source>New conversation</source>
-        <translation>Neues Gespräch</translation>
+        <source>of them the template: %1</source>
+        <translation>davon die Vorlage: %1</translation>
     </message>
+    <message>
+        <source>Answer: %1</source>
+        <translation>Antwort: %1</translation>
+    </message>
+    <message>
+        <source>First token after %1</source>
+        <translation>Erstes Token nach %1</translation>
+    </message>
+    <message>
+        <source>Then %1</source>
+        <translation>Dann %1</translation>
+    </message>
+</context>
+<context>
+    <name>MessageState</name>
     <message>
         <source>Try again</source>
         <translation>Noch einmal</translation>
     </message>
     <message>
-        <source>Copied</source>
-        <translation>Kopiert</translation>
+        <source>Waits for another conversation&apos;s answer</source>
+        <translation>Wartet auf die Antwort in einem anderen Gespräch</translation>
     </message>
     <message>
-        <source>Copy the answer</source>
-        <translation>Antwort kopieren</translation>
+        <source>Waits for the answers of %1 conversations</source>
+        <translation>Wartet auf die Antworten in %1 Gesprächen</translation>
     </message>
     <message>
-        <source>Answer again</source>
-        <translation>Noch einmal antworten</translation>
-    </message>
-</context>
-<context>
-    <name>MessageList</name>
-    <message>
-        <source>Conversation</source>
-        <translation>Gespräch</translation>
+        <source>Not answered</source>
+        <translation>Nicht beantwortet</translation>
     </message>
     <message>
-        <source>Jump to the latest</source>
-        <translation>Zum Neuesten springen</translation>
+        <source>Answer</source>
+        <translation>Antworten</translation>
     </message>
 </context>
 <context>
@@ -828,6 +1397,57 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
 </context>
 <context>
+    <name>ModelDetails</name>
+    <message>
+        <source>Architecture</source>
+        <translation>Architektur</translation>
+    </message>
+    <message>
+        <source>Layers</source>
+        <translation>Schichten</translation>
+    </message>
+    <message>
+        <source>Experts</source>
+        <translation>Experten</translation>
+    </message>
+    <message>
+        <source>%1, %2 used</source>
+        <translation>%1, davon %2 benutzt</translation>
+    </message>
+    <message>
+        <source>KV cache per token</source>
+        <translation>KV-Cache je Token</translation>
+    </message>
+    <message>
+        <source>Files</source>
+        <translation>Dateien</translation>
+    </message>
+    <message>
+        <source>Projector</source>
+        <translation>Projektor</translation>
+    </message>
+    <message>
+        <source>Licence</source>
+        <translation>Lizenz</translation>
+    </message>
+    <message>
+        <source>From</source>
+        <translation>Aus</translation>
+    </message>
+    <message>
+        <source>Also</source>
+        <translation>Auch</translation>
+    </message>
+    <message>
+        <source>Copy the path</source>
+        <translation>Pfad kopieren</translation>
+    </message>
+    <message>
+        <source>Show in the file manager</source>
+        <translation>In der Dateiverwaltung zeigen</translation>
+    </message>
+</context>
+<context>
     <name>ModelEntry</name>
     <message>
         <source>This is the projector of a model that sees: it is no model by itself.</source>
@@ -878,6 +1498,162 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
 </context>
 <context>
+    <name>ModelList</name>
+    <message>
+        <source>Models</source>
+        <translation>Modelle</translation>
+    </message>
+</context>
+<context>
+    <name>ModelRow</name>
+    <message>
+        <source>Chat model</source>
+        <translation>Gesprächsmodell</translation>
+    </message>
+    <message>
+        <source>Base model</source>
+        <translation>Grundmodell</translation>
+    </message>
+    <message>
+        <source>Embedding model</source>
+        <translation>Einbettungsmodell</translation>
+    </message>
+    <message>
+        <source>Vocabulary</source>
+        <translation>Vokabular</translation>
+    </message>
+    <message>
+        <source>Adapter</source>
+        <translation>Adapter</translation>
+    </message>
+    <message>
+        <source>Projector</source>
+        <translation>Projektor</translation>
+    </message>
+    <message>
+        <source>Draft model</source>
+        <translation>Entwurfsmodell</translation>
+    </message>
+    <message>
+        <source>Broken file</source>
+        <translation>Kaputte Datei</translation>
+    </message>
+    <message>
+        <source>%1 tokens</source>
+        <translation>%1 Token</translation>
+    </message>
+    <message>
+        <source>Used %1</source>
+        <translation>Benutzt: %1</translation>
+    </message>
+    <message>
+        <source>open</source>
+        <translation>offen</translation>
+    </message>
+    <message>
+        <source>Open</source>
+        <translation>Öffnen</translation>
+    </message>
+    <message>
+        <source>Load</source>
+        <translation>Laden</translation>
+    </message>
+    <message>
+        <source>Load %1</source>
+        <translation>%1 laden</translation>
+    </message>
+</context>
+<context>
+    <name>ModelsPage</name>
+    <message>
+        <source>Models</source>
+        <translation>Modelle</translation>
+    </message>
+    <message>
+        <source>Open a file…</source>
+        <translation>Datei öffnen…</translation>
+    </message>
+    <message>
+        <source>Stop looking</source>
+        <translation>Suche abbrechen</translation>
+    </message>
+    <message>
+        <source>Look again</source>
+        <translation>Noch einmal suchen</translation>
+    </message>
+    <message>
+        <source>Add a folder with models</source>
+        <translation>Ordner mit Modellen hinzufügen</translation>
+    </message>
+    <message>
+        <source>Search models</source>
+        <translation>Modelle suchen</translation>
+    </message>
+    <message>
+        <source>Order</source>
+        <translation>Reihenfolge</translation>
+    </message>
+    <message>
+        <source>Last used</source>
+        <translation>Zuletzt benutzt</translation>
+    </message>
+    <message>
+        <source>Name</source>
+        <translation>Name</translation>
+    </message>
+    <message>
+        <source>Size</source>
+        <translation>Größe</translation>
+    </message>
+    <message>
+        <source>%1 of %2</source>
+        <translation>%1 von %2</translation>
+    </message>
+    <message>
+        <source>%1 of %2 memory free</source>
+        <translation>%1 von %2 Speicher frei</translation>
+    </message>
+    <message>
+        <source>Looking for models</source>
+        <translation>Sucht Modelle</translation>
+    </message>
+    <message>
+        <source>No model has “%1” in its name.</source>
+        <translation>Kein Modell hat „%1“ im Namen.</translation>
+    </message>
+    <message>
+        <source>Looking for models…</source>
+        <translation>Sucht Modelle…</translation>
+    </message>
+</context>
+<context>
+    <name>NoModels</name>
+    <message>
+        <source>Get a model: a file that ends in .gguf. On huggingface.co, search for the name of a model and “GGUF”.</source>
+        <translation>Holen Sie sich ein Modell: eine Datei, die auf .gguf endet. Suchen Sie auf huggingface.co nach dem Namen eines Modells und „GGUF“.</translation>
+    </message>
+    <message>
+        <source>Q4_K_M in its name is a good start. The file should be smaller than half of your memory: 2 to 5 GB suit most computers.</source>
+        <translation>Q4_K_M im Namen ist ein guter Anfang. Die Datei sollte kleiner sein als Ihr halber Speicher: 2 bis 5 GB passen zu den meisten Rechnern.</translation>
+    </message>
+    <message>
+        <source>Add the folder it lies in, or open the file. What Ollama, LM Studio, Jan, GPT4All, llama.cpp and Hugging Face have fetched is found by itself.</source>
+        <translation>Fügen Sie ihren Ordner hinzu, oder öffnen Sie die Datei. Was Ollama, LM Studio, Jan, GPT4All, llama.cpp und Hugging Face geholt haben, wird von selbst gefunden.</translation>
+    </message>
+    <message>
+        <source>No models yet</source>
+        <translation>Noch keine Modelle</translation>
+    </message>
+    <message>
+        <source>Add a folder…</source>
+        <translation>Ordner hinzufügen…</translation>
+    </message>
+    <message>
+        <source>Open a file…</source>
+        <translation>Datei öffnen…</translation>
+    </message>
+</context>
+<context>
     <name>Notice</name>
     <message>
         <source>Dismiss</source>
@@ -897,6 +1673,13 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>This file is shorter than Ollama says it should be.</source>
         <translation>Diese Datei ist kürzer, als sie laut Ollama sein müsste.</translation>
+    </message>
+</context>
+<context>
+    <name>OpenConversations</name>
+    <message>
+        <source>The model was closed before this could be answered.</source>
+        <translation>Das Modell wurde geschlossen, bevor dies beantwortet werden konnte.</translation>
     </message>
 </context>
 <context>
@@ -923,6 +1706,29 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Esc</source>
         <translation>Esc</translation>
+    </message>
+</context>
+<context>
+    <name>PlacesList</name>
+    <message>
+        <source>Where Spillway looks</source>
+        <translation>Wo Spillway sucht</translation>
+    </message>
+    <message>
+        <source>Add a folder…</source>
+        <translation>Ordner hinzufügen…</translation>
+    </message>
+    <message>
+        <source>not there</source>
+        <translation>nicht da</translation>
+    </message>
+    <message>
+        <source>Look there no more</source>
+        <translation>Dort nicht mehr suchen</translation>
+    </message>
+    <message>
+        <source>Models of other programs are read where they are; nothing is copied or changed.</source>
+        <translation>Modelle anderer Programme werden gelesen, wo sie liegen; nichts wird kopiert oder verändert.</translation>
     </message>
 </context>
 <context>
@@ -988,6 +1794,13 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>It remembers %1 tokens of conversation.</source>
         <translation>Es behält %1 Token des Gesprächs.</translation>
+    </message>
+</context>
+<context>
+    <name>RenameField</name>
+    <message>
+        <source>Title</source>
+        <translation>Titel</translation>
     </message>
 </context>
 <context>
@@ -1063,6 +1876,39 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>%1 is a whole number from %2 to %3.</source>
         <translation>%1 ist eine ganze Zahl von %2 bis %3.</translation>
+    </message>
+</context>
+<context>
+    <name>SearchField</name>
+    <message>
+        <source>Search</source>
+        <translation>Suchen</translation>
+    </message>
+    <message>
+        <source>Search conversations</source>
+        <translation>Gespräche durchsuchen</translation>
+    </message>
+    <message>
+        <source>Clear the search</source>
+        <translation>Suche leeren</translation>
+    </message>
+</context>
+<context>
+    <name>SearchList</name>
+    <message>
+        <source>Found</source>
+        <translation>Gefunden</translation>
+    </message>
+</context>
+<context>
+    <name>SearchRow</name>
+    <message>
+        <source>%1: %2</source>
+        <translation>%1: %2</translation>
+    </message>
+    <message>
+        <source>New conversation</source>
+        <translation>Neues Gespräch</translation>
     </message>
 </context>
 <context>
@@ -1200,13 +2046,6 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Errors</source>
         <translation>Fehler</translation>
-    </message>
-</context>
-<context>
-    <name>Shell</name>
-    <message>
-        <source>Models</source>
-        <translation>Modelle</translation>
     </message>
 </context>
 <context>
@@ -1543,6 +2382,33 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>New conversation</source>
         <translation>Neues Gespräch</translation>
+    </message>
+</context>
+<context>
+    <name>VersionSwitch</name>
+    <message>
+        <source>Version %1 of %2</source>
+        <translation>Fassung %1 von %2</translation>
+    </message>
+    <message>
+        <source>Previous version</source>
+        <translation>Vorige Fassung</translation>
+    </message>
+    <message>
+        <source>Alt+Left</source>
+        <translation>Alt+Links</translation>
+    </message>
+    <message>
+        <source>%1/%2</source>
+        <translation>%1/%2</translation>
+    </message>
+    <message>
+        <source>Next version</source>
+        <translation>Nächste Fassung</translation>
+    </message>
+    <message>
+        <source>Alt+Right</source>
+        <translation>Alt+Rechts</translation>
     </message>
 </context>
 <context>

@@ -12,30 +12,6 @@
     </message>
 </context>
 <context>
-    <name>CatalogueController</name>
-    <message numerus="yes">
-        <source>%n unfinished download(s)</source>
-        <translation>
-            <numerusform>%n unfinished download</numerusform>
-            <numerusform>%n unfinished downloads</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
-        <source>%n could not be read</source>
-        <translation>
-            <numerusform>%n could not be read</numerusform>
-            <numerusform>%n could not be read</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
-        <source>%n entry(s) without a model</source>
-        <translation>
-            <numerusform>%n entry without a model</numerusform>
-            <numerusform>%n entries without a model</numerusform>
-        </translation>
-    </message>
-</context>
-<context>
     <name>ModelEntry</name>
     <message numerus="yes">
         <source>%n of its %1 parts are missing.</source>

@@ -66,14 +66,13 @@ private Q_SLOTS:
         auto third = start({folder->filePath("not there.gguf")});
         QTRY_VERIFY_WITH_TIMEOUT(asked.size() == 2, 60000);
         QVERIFY(asked[1][0].toString().isEmpty());  // raised all the same
-        QVERIFY(third->waitForFinished(30000));
+        QTRY_COMPARE_WITH_TIMEOUT(third->state(), QProcess::NotRunning, 30000);
     }
 
     void aKilledOneLeavesNothingInTheWay()
     {
         auto first = start();
         QTRY_VERIFY_WITH_TIMEOUT(isUp(), 120000);
-        QVERIFY(QLocalSocket().serverName().isEmpty());
         first->kill();
         QVERIFY(first->waitForFinished(30000));
         SingleInstance next(folders());
@@ -82,7 +81,7 @@ private Q_SLOTS:
         QSignalSpy asked(&next, &SingleInstance::startedAgain);
         auto second = start();
         QTRY_COMPARE_WITH_TIMEOUT(asked.size(), 1, 60000);
-        QVERIFY(second->waitForFinished(30000));
+        QTRY_COMPARE_WITH_TIMEOUT(second->state(), QProcess::NotRunning, 30000);
     }
 
     void aHungOneIsSaid()

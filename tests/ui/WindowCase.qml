@@ -72,6 +72,7 @@ TestCase {
             anchors.fill: parent
             focus: true
             chat: Bench.chat
+            conversations: Bench.conversations
             models: Bench.models
             catalogue: Bench.catalogue
             settings: Bench.settings

@@ -79,6 +79,13 @@ void Bench::reset(const QVariantMap& changes)
     m_folder = std::make_unique<QTemporaryDir>();
     m_store = std::make_unique<ConversationStore>(m_folder->path());
     m_chat = std::make_unique<ChatController>(*m_thread, *m_store, engine::Request());
+    m_conversations = std::make_unique<ConversationsController>(*m_store);
+    connect(m_conversations.get(), &ConversationsController::openRequested, m_chat.get(), &ChatController::open);
+    connect(m_conversations.get(), &ConversationsController::newRequested, m_chat.get(),
+            &ChatController::newConversation);
+    connect(m_chat.get(), &ChatController::opened, m_conversations.get(), &ConversationsController::onOpened);
+    connect(m_chat.get(), &ChatController::conversationActivity, m_conversations.get(),
+            &ConversationsController::onActivity);
     m_models = std::make_unique<ModelController>(
         *m_thread, [script = m_script](const auto& path) { return inspect_fake(*script, path); },
         engine::LoadRequest());
@@ -104,6 +111,7 @@ void Bench::clear()
 {
     m_catalogue.reset();
     m_models.reset();
+    m_conversations.reset();
     m_chat.reset();
     m_store.reset();
     m_folder.reset();

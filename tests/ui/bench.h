@@ -3,6 +3,7 @@
 
 #include "app/controllers/catalogue_controller.h"
 #include "app/controllers/chat_controller.h"
+#include "app/controllers/conversations_controller.h"
 #include "app/controllers/model_controller.h"
 #include "app/controllers/program_controller.h"
 #include "app/controllers/settings_controller.h"
@@ -24,6 +25,7 @@ class Bench : public QObject
 {
     Q_OBJECT
     Q_PROPERTY(ChatController* chat READ chat NOTIFY changed)
+    Q_PROPERTY(ConversationsController* conversations READ conversations NOTIFY changed)
     Q_PROPERTY(ModelController* models READ models NOTIFY changed)
     Q_PROPERTY(CatalogueController* catalogue READ catalogue NOTIFY changed)
     Q_PROPERTY(SettingsController* settings READ settings NOTIFY changed)
@@ -35,6 +37,7 @@ public:
     ~Bench() override;
 
     ChatController* chat() const { return m_chat.get(); }
+    ConversationsController* conversations() const { return m_conversations.get(); }
     ModelController* models() const { return m_models.get(); }
     CatalogueController* catalogue() const { return m_catalogue.get(); }
     SettingsController* settings() const { return m_settings.get(); }
@@ -91,6 +94,7 @@ private:
     std::unique_ptr<QTemporaryDir> m_folder;
     std::unique_ptr<ConversationStore> m_store;
     std::unique_ptr<ChatController> m_chat;
+    std::unique_ptr<ConversationsController> m_conversations;
     std::unique_ptr<ModelController> m_models;
     std::unique_ptr<CatalogueController> m_catalogue;
     std::unique_ptr<QTemporaryDir> m_modelFolder;

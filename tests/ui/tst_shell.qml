@@ -69,6 +69,25 @@ Item {
             tryCompare(part("notices"), "height", 0);
         }
 
+        function test_conversations_in_the_column() {
+            makeWindow();
+            openModel();
+            ask("first words");
+            tryVerify(() => !Bench.chat.busy);
+            const first = Bench.chat.conversationId;
+            keyClick(Qt.Key_N, Qt.ControlModifier);
+            ask("other words");
+            tryVerify(() => !Bench.chat.busy);
+            tryCompare(Bench.conversations.list, "count", 2);
+            keyClick(Qt.Key_K, Qt.ControlModifier);
+            tryVerify(() => Bench.focusName(shell) === "searchField" || part("searchField").activeFocus);
+            type("first");
+            tryVerify(() => Bench.conversations.searching);
+            keyClick(Qt.Key_Return);
+            tryCompare(Bench.chat, "conversationId", first);
+            compare(shell.page, PageName.Conversation);
+        }
+
         function test_guide() {
             makeWindow();
             click(part("openGuide"));

@@ -32,6 +32,10 @@ FocusScope {
             composer.takeFocus();
     }
 
+    function showMessage(message: string) {
+        list.showMessage(message);
+    }
+
     onOpeningChanged: takeFocus()
     Component.onCompleted: takeFocus()
 

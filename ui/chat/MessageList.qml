@@ -16,6 +16,14 @@ FocusScope {
 
     signal editEnded
 
+    function showMessage(message: string) {
+        const row = root.chat.messages.rowOf(message);
+        if (row < 0)
+            return;
+        view.pinned = false;
+        view.positionViewAtIndex(row, ListView.Beginning);
+        view.forceActiveFocus(Qt.OtherFocusReason);
+    }
     function followAnswer() {
         view.pinned = true;
         view.toLatest();
