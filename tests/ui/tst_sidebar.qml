@@ -1,0 +1,100 @@
+// The column of conversations in the window: what is said appears in it, and what is chosen there is shown.
+import QtQuick
+import QtTest
+import Spillway.App
+import Spillway.Tests
+
+Item {
+    width: 1024
+    height: 640
+
+    WindowCase {
+        name: "Sidebar"
+
+        function list() { return part("conversationList"); }
+        function row(index) {
+            tryVerify(() => list().itemAtIndex(index));
+            return list().itemAtIndex(index);
+        }
+        function say(text) {
+            ask(text);
+            tryVerify(() => Bench.chat.busy || Bench.chat.messages.count > 0);
+            tryVerify(() => !Bench.chat.busy);
+        }
+        function two() {
+            makeWindow({ text: "zebras graze" });
+            openModel();
+            say("first question");
+            keyClick(Qt.Key_N, Qt.ControlModifier);
+            tryCompare(Bench.chat.messages, "count", 0);
+            say("second question");
+            tryCompare(Bench.conversations.list, "count", 2);
+        }
+
+        function test_what_is_said_is_listed() {
+            two();
+            compare(row(0).title, "second question");
+            tryVerify(() => row(0).current);
+            click(row(1));
+            tryCompare(Bench.chat.messages, "count", 2);
+            tryVerify(() => row(1).current);
+            verify(lastText().indexOf("zebras") >= 0);
+            tryCompare(part("composerField"), "activeFocus", true);
+        }
+
+        function test_search_leads_to_the_message() {
+            two();
+            keyClick(Qt.Key_K, Qt.ControlModifier);
+            tryCompare(part("searchField"), "activeFocus", true);
+            type("first");
+            tryVerify(() => part("searchList").count > 0);
+            keyClick(Qt.Key_Return);
+            tryVerify(() => row(1).current);
+            tryCompare(part("composerField"), "activeFocus", true);
+        }
+
+        function test_delete_the_shown_one_and_take_it_back() {
+            two();
+            list().forceActiveFocus(Qt.TabFocusReason);
+            keyClick(Qt.Key_Home);
+            keyClick(Qt.Key_Delete);
+            tryCompare(Bench.conversations.list, "count", 1);
+            compare(Bench.chat.messages.count, 0);
+            keyClick(Qt.Key_Z, Qt.ControlModifier);
+            tryCompare(Bench.conversations.list, "count", 2);
+            tryCompare(Bench.chat.messages, "count", 2);
+            tryVerify(() => row(0).current);
+        }
+
+        function test_del_in_a_message_deletes_letters() {
+            two();
+            type("ab");
+            keyClick(Qt.Key_Home);
+            keyClick(Qt.Key_Delete);
+            compare(part("composerField").text, "b");
+            compare(Bench.conversations.list.count, 2);
+        }
+
+        function test_rename_by_key_from_anywhere() {
+            two();
+            keyClick(Qt.Key_F2);
+            tryVerify(() => findChild(row(0), "renameField").activeFocus);
+            type("named");
+            keyClick(Qt.Key_Return);
+            tryCompare(Bench.chat, "title", "named");
+        }
+
+        function test_the_one_being_answered_is_marked() {
+            makeWindow({ tokens: 400, tokenMs: 20 });
+            openModel();
+            ask("long one");
+            tryCompare(Bench.conversations.list, "count", 1);
+            tryCompare(row(0), "activity", ConversationActivity.Answering);
+            keyClick(Qt.Key_N, Qt.ControlModifier);
+            compare(row(0).activity, ConversationActivity.Answering); // also while another is shown
+            click(row(0));
+            keyClick(Qt.Key_Escape);
+            tryCompare(row(0), "activity", ConversationActivity.Idle);
+        }
+    }
+}
