@@ -29,6 +29,8 @@ Program::Program(const CommandLine& commandLine, const ProfileFolders& folders, 
     , m_engine(makeEngine)
     , m_chat(m_engine, m_store, commandLine.options)
     , m_conversations(m_store)
+    , m_composer(m_chat, m_engine, m_store.attachmentsFolder())
+    , m_conversationSettings(m_chat, m_store, commandLine.options)
     , m_models(m_engine, inspect, {})
     , m_catalogue(m_models, CatalogueController::World::ofThisComputer(inspect, folders.cache, folders.state))
 {
@@ -90,6 +92,10 @@ void Program::connectModels()
     QObject::connect(&m_models, &ModelController::loadStarted, &m_chat, &ChatController::onLoadStarted);
     QObject::connect(&m_models, &ModelController::modelReady, &m_chat, &ChatController::onModelReady);
     QObject::connect(&m_models, &ModelController::modelGone, &m_chat, &ChatController::onModelGone);
+    QObject::connect(&m_models, &ModelController::modelReady, &m_conversationSettings,
+                     &ConversationSettingsController::onModelReady);
+    QObject::connect(&m_models, &ModelController::modelGone, &m_conversationSettings,
+                     &ConversationSettingsController::onModelGone);
     QObject::connect(&m_chat, &ChatController::modelLost, &m_models, &ModelController::onModelLost);
     QObject::connect(&m_chat, &ChatController::reloadRequested, &m_models, &ModelController::reloadWithContext);
 
@@ -151,6 +157,8 @@ bool Program::open()
     m_qml.setInitialProperties({
         {QStringLiteral("chat"), QVariant::fromValue(&m_chat)},
         {QStringLiteral("conversations"), QVariant::fromValue(&m_conversations)},
+        {QStringLiteral("composer"), QVariant::fromValue(&m_composer)},
+        {QStringLiteral("conversationSettings"), QVariant::fromValue(&m_conversationSettings)},
         {QStringLiteral("models"), QVariant::fromValue(&m_models)},
         {QStringLiteral("catalogue"), QVariant::fromValue(&m_catalogue)},
         {QStringLiteral("settings"), QVariant::fromValue(&m_settings)},

@@ -4,6 +4,8 @@
 #include "app/command_line.h"
 #include "app/controllers/catalogue_controller.h"
 #include "app/controllers/chat_controller.h"
+#include "app/controllers/composer_controller.h"
+#include "app/controllers/conversation_settings_controller.h"
 #include "app/controllers/conversations_controller.h"
 #include "app/controllers/model_controller.h"
 #include "app/controllers/program_controller.h"
@@ -60,6 +62,8 @@ private:
     EngineThread m_engine;
     ChatController m_chat;
     ConversationsController m_conversations;
+    ComposerController m_composer;
+    ConversationSettingsController m_conversationSettings;
     ModelController m_models;
     CatalogueController m_catalogue;
     Translation m_translation;

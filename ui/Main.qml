@@ -9,6 +9,8 @@ ApplicationWindow {
 
     required property ChatController chat
     required property ConversationsController conversations
+    required property ComposerController composer
+    required property ConversationSettingsController conversationSettings
     required property ModelController models
     required property CatalogueController catalogue
     required property SettingsController settings
@@ -82,6 +84,8 @@ ApplicationWindow {
         anchors.fill: parent
         chat: root.chat
         conversations: root.conversations
+        composer: root.composer
+        conversationSettings: root.conversationSettings
         models: root.models
         catalogue: root.catalogue
         settings: root.settings

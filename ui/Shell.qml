@@ -17,6 +17,8 @@ FocusScope {
 
     required property ChatController chat
     required property ConversationsController conversations
+    required property ComposerController composer
+    required property ConversationSettingsController conversationSettings
     required property ModelController models
     required property CatalogueController catalogue
     required property SettingsController settings
@@ -48,6 +50,10 @@ FocusScope {
         if (!sidebarShown)
             toggleSidebar();
     }
+    function showConversationSettings() {
+        show(PageName.Conversation);
+        chatPage.showSettings();
+    }
     function openModel() {
         openDialog.open();
     }
@@ -75,6 +81,8 @@ FocusScope {
         case "toggleSidebar": toggleSidebar(); break;
         case "focusInput": show(PageName.Conversation); break;
         case "escape": stepBack(); break;
+        case "conversationSettings": showConversationSettings(); break;
+        case "attach": show(PageName.Conversation); chatPage.attach(); break;
         case "regenerate": chat.retry(); break;
         case "copyAnswer": chat.copyLastAnswer(); break;
         case "previousVersion": chat.stepVersion(-1); break;
@@ -116,7 +124,7 @@ FocusScope {
     WindowShortcuts {
         objectName: "windowShortcuts"
         table: shortcutTable
-        escapes: !sheet.visible && (root.sidebarOver || root.page !== PageName.Conversation || root.chat.busy)
+        escapes: !sheet.visible && !chatPage.popupOpen && (root.sidebarOver || root.page !== PageName.Conversation || root.chat.busy)
         onTriggered: action => root.perform(action)
     }
     ColumnLayout {
@@ -135,6 +143,7 @@ FocusScope {
             onOpenRequested: root.openModel()
             onNewRequested: root.startOver()
             onModelsRequested: root.show(PageName.Models)
+            onConversationSettingsRequested: root.showConversationSettings()
         }
 
         // Columns: the conversations, the page; the pressure panel will come after it.
@@ -164,6 +173,8 @@ FocusScope {
                     objectName: "chatPage"
                     focus: true
                     chat: root.chat
+                    composer: root.composer
+                    conversationSettings: root.conversationSettings
                     models: root.models
                     hasGuide: root.program.hasGuide
                     onOpenRequested: root.openModel()
@@ -250,5 +261,7 @@ FocusScope {
         objectName: "dropOverlay"
         anchors.fill: parent
         models: root.models
+        attachments: root.composer.attachments
+        onAttached: root.show(PageName.Conversation)
     }
 }

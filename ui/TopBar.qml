@@ -19,6 +19,7 @@ Rectangle {
     signal openRequested
     signal newRequested
     signal modelsRequested
+    signal conversationSettingsRequested
 
     readonly property var themes: [
         { icon: "qrc:/icons/system.svg", name: qsTr("Theme: as the desktop") },
@@ -57,6 +58,13 @@ Rectangle {
             Accessible.name: qsTr("Open a model")
             icon.source: "qrc:/icons/open.svg"
             onClicked: root.openRequested()
+        }
+        IconButton {
+            objectName: "conversationSettingsButton"
+            name: qsTr("Conversation settings")
+            shortcutText: "Ctrl+."
+            source: "qrc:/icons/tune.svg"
+            onClicked: root.conversationSettingsRequested()
         }
         IconButton {
             objectName: "newButton"

@@ -64,8 +64,8 @@ QVariant AttachmentModel::data(const QModelIndex& index, int role) const
 QHash<int, QByteArray> AttachmentModel::roleNames() const
 {
     return {
-        {NameRole, "name"},         {KindRole, "kind"},   {BytesRole, "bytes"},       {TokensRole, "tokens"},
-        {CountingRole, "counting"}, {StateRole, "state"}, {SentenceRole, "sentence"},
+        {NameRole, "name"},         {KindRole, "kind"},       {BytesRole, "bytes"},       {TokensRole, "tokens"},
+        {CountingRole, "counting"}, {StateRole, "fileState"}, {SentenceRole, "sentence"},
     };
 }
 

@@ -14,6 +14,7 @@ class ContextLedger
     Q_PROPERTY(int templateTokens MEMBER templateTokens CONSTANT)
     Q_PROPERTY(int systemTokens MEMBER systemTokens CONSTANT)
     Q_PROPERTY(int messageTokens MEMBER messageTokens CONSTANT)
+    Q_PROPERTY(int attachedTokens MEMBER attachedTokens CONSTANT)
     Q_PROPERTY(int answerReserve MEMBER answerReserve CONSTANT)
     Q_PROPERTY(int limit MEMBER limit CONSTANT)
     Q_PROPERTY(int total READ total CONSTANT)
@@ -26,6 +27,7 @@ public:
     int templateTokens = 0;  // markers, role names
     int systemTokens = 0;    // the system prompt's
     int messageTokens = 0;   // all that was typed, attached and answered, less what is left out
+    int attachedTokens = 0;  // of them, those of attached files
     int answerReserve = 0;   // what the next answer may take at most, or is kept free for it
     int limit = 0;           // of the context
 };

@@ -45,8 +45,13 @@ void OpenConversation::take(const engine::PromptLedger& counted, const QStringLi
         ledger.messageTokens += entry.tokens.count();
         tokens.insert(id, entry.tokens.count());
         StoredMessage* const message = tree.find(id);
-        if (message && message->role == StoredMessage::Role::User)
+        if (message && message->role == StoredMessage::Role::User) {
             message->tokens = entry.tokens.count();
+            int attached = 0;
+            for (const Attachment& attachment : message->attachments)
+                attached += attachment.tokens.value_or(0);
+            ledger.attachedTokens += std::min(attached, entry.tokens.count());
+        }
     }
     if (request.messages.empty())
         ledger.messageTokens = counted.total_tokens;

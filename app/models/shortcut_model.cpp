@@ -32,6 +32,8 @@ const Row kRows[] = {
     {"", "Return", QT_TRANSLATE_NOOP("ShortcutModel", "Send the message"), kWriting, Owner::Control},
     {"", "Shift+Return", QT_TRANSLATE_NOOP("ShortcutModel", "New line"), kWriting, Owner::Control},
     {"", "Up", QT_TRANSLATE_NOOP("ShortcutModel", "In an empty message: edit the last one"), kWriting, Owner::Control},
+    {"attach", "Ctrl+Shift+A", QT_TRANSLATE_NOOP("ShortcutModel", "Attach files"), kWriting},
+    {"conversationSettings", "Ctrl+.", QT_TRANSLATE_NOOP("ShortcutModel", "Conversation settings"), kWriting},
     {"focusInput", "Shift+Esc", QT_TRANSLATE_NOOP("ShortcutModel", "To the message field"), kWriting},
     {"escape", "Esc", QT_TRANSLATE_NOOP("ShortcutModel", "Stop the answer; leave a page"), kAnswers},
     {"regenerate", "Ctrl+R", QT_TRANSLATE_NOOP("ShortcutModel", "Answer again"), kAnswers},

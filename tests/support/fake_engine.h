@@ -28,6 +28,7 @@ public:
         int tokens_before_error = 0;
         std::optional<std::string> warning;  // sent as an event before the first token
         bool has_chat_template = true;
+        std::vector<std::string> template_arguments;
         bool runnable = true;
     };
 

@@ -58,6 +58,7 @@ void apply(const QStringList& wishes, FakeScript& script)
         settings.per_token = wishes.contains("slow") ? 120ms : wishes.contains("fast") ? 1ms : 12ms;
         settings.prefill = 600ms;
         settings.load = wishes.contains("slow-load") ? 30s : 1s;
+        settings.template_arguments = {"enable_thinking", "reasoning_effort"};
         settings.has_chat_template = !wishes.contains("base");
         settings.context_tokens = wishes.contains("full") ? 100 : 131072;
         if (wishes.contains("failing-load"))

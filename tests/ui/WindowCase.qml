@@ -22,9 +22,20 @@ TestCase {
         tryCompare(part("composerField"), "activeFocus", true);
     }
     function part(name) {
-        const item = findChild(shell, name);
+        const item = findChild(shell, name) || seen(shell.Window.window.contentItem, name);
         verify(item, "there is no " + name);
         return item;
+    }
+    // What a Repeater made has no parent that findChild() knows, and a popup is not in the Shell.
+    function seen(item, name) {
+        if (item.objectName === name)
+            return item;
+        for (let i = 0; i < item.children.length; ++i) {
+            const found = seen(item.children[i], name);
+            if (found)
+                return found;
+        }
+        return null;
     }
     function click(item) {
         tryCompare(item, "visible", true);
@@ -73,6 +84,8 @@ TestCase {
             focus: true
             chat: Bench.chat
             conversations: Bench.conversations
+            composer: Bench.composer
+            conversationSettings: Bench.conversationSettings
             models: Bench.models
             catalogue: Bench.catalogue
             settings: Bench.settings

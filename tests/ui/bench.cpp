@@ -4,7 +4,9 @@
 
 #include <QClipboard>
 #include <QDir>
+#include <QFile>
 #include <QGuiApplication>
+#include <QMimeData>
 #include <QQuickWindow>
 #include <QSet>
 #include <QTest>
@@ -42,6 +44,11 @@ void apply(const QVariantMap& changes, FakeScript::Settings& settings)
     with("modelContext", [&](const QVariant& value) { settings.model_context_tokens = value.toInt(); });
     with("errorAfter", [&](const QVariant& value) { settings.tokens_before_error = value.toInt(); });
     with("template", [&](const QVariant& value) { settings.has_chat_template = value.toBool(); });
+    with("arguments", [&](const QVariant& value) {
+        settings.template_arguments.clear();
+        for (const QString& name : value.toStringList())
+            settings.template_arguments.push_back(name.toStdString());
+    });
     with("runnable", [&](const QVariant& value) { settings.runnable = value.toBool(); });
     const auto error = [](const QVariant& value) -> std::optional<engine::Error> {
         if (value.toString().isEmpty())
@@ -86,6 +93,8 @@ void Bench::reset(const QVariantMap& changes)
     connect(m_chat.get(), &ChatController::opened, m_conversations.get(), &ConversationsController::onOpened);
     connect(m_chat.get(), &ChatController::conversationActivity, m_conversations.get(),
             &ConversationsController::onActivity);
+    m_composer = std::make_unique<ComposerController>(*m_chat, *m_thread, m_store->attachmentsFolder());
+    m_conversationSettings = std::make_unique<ConversationSettingsController>(*m_chat, *m_store, engine::Request());
     m_models = std::make_unique<ModelController>(
         *m_thread, [script = m_script](const auto& path) { return inspect_fake(*script, path); },
         engine::LoadRequest());
@@ -100,6 +109,10 @@ void Bench::reset(const QVariantMap& changes)
     connect(m_models.get(), &ModelController::loadStarted, m_chat.get(), &ChatController::onLoadStarted);
     connect(m_models.get(), &ModelController::modelReady, m_chat.get(), &ChatController::onModelReady);
     connect(m_models.get(), &ModelController::modelGone, m_chat.get(), &ChatController::onModelGone);
+    connect(m_models.get(), &ModelController::modelReady, m_conversationSettings.get(),
+            &ConversationSettingsController::onModelReady);
+    connect(m_models.get(), &ModelController::modelGone, m_conversationSettings.get(),
+            &ConversationSettingsController::onModelGone);
     connect(m_chat.get(), &ChatController::modelLost, m_models.get(), &ModelController::onModelLost);
     connect(m_chat.get(), &ChatController::reloadRequested, m_models.get(), &ModelController::reloadWithContext);
     connect(m_program.get(), &ProgramController::guideRequested, m_models.get(),
@@ -112,6 +125,8 @@ void Bench::clear()
     m_catalogue.reset();
     m_models.reset();
     m_conversations.reset();
+    m_conversationSettings.reset();
+    m_composer.reset();
     m_chat.reset();
     m_store.reset();
     m_folder.reset();
@@ -176,6 +191,42 @@ QString Bench::lastPrompt() const
         return {};
     const engine::Request& last = requests.back();
     return QString::fromStdString(last.messages.empty() ? last.raw_prompt : last.messages.back().text);
+}
+
+QUrl Bench::file(const QString& name, const QString& text) const
+{
+    QFile file(m_folder->filePath(name));
+    if (!file.open(QIODevice::WriteOnly) || file.write(text.toUtf8()) < 0)
+        qFatal("cannot write a test's file");
+    return QUrl::fromLocalFile(file.fileName());
+}
+
+void Bench::copy(const QString& text, const QList<QUrl>& files)
+{
+    auto held = std::make_unique<QMimeData>();
+    if (!text.isEmpty())
+        held->setText(text);
+    if (!files.isEmpty())
+        held->setUrls(files);
+    QGuiApplication::clipboard()->setMimeData(held.release());
+}
+
+QVariantMap Bench::lastRequest() const
+{
+    const auto requests = m_script->requests();
+    if (requests.empty())
+        return {};
+    const engine::Request& last = requests.back();
+    return {
+        {"system", last.messages.empty() || last.messages[0].role != "system"
+                       ? QString()
+                       : QString::fromStdString(last.messages[0].text)},
+        {"temperature", last.sampling.temperature},
+        {"topK", last.sampling.top_k},
+        {"maxTokens", last.max_tokens},
+        {"seed", last.sampling.seed ? QVariant(double(*last.sampling.seed)) : QVariant()},
+        {"arguments", QString::fromStdString(last.template_arguments_json)},
+    };
 }
 
 QString Bench::clipboard() const

@@ -3,6 +3,8 @@
 
 #include "app/controllers/catalogue_controller.h"
 #include "app/controllers/chat_controller.h"
+#include "app/controllers/composer_controller.h"
+#include "app/controllers/conversation_settings_controller.h"
 #include "app/controllers/conversations_controller.h"
 #include "app/controllers/model_controller.h"
 #include "app/controllers/program_controller.h"
@@ -26,6 +28,8 @@ class Bench : public QObject
     Q_OBJECT
     Q_PROPERTY(ChatController* chat READ chat NOTIFY changed)
     Q_PROPERTY(ConversationsController* conversations READ conversations NOTIFY changed)
+    Q_PROPERTY(ComposerController* composer READ composer NOTIFY changed)
+    Q_PROPERTY(ConversationSettingsController* conversationSettings READ conversationSettings NOTIFY changed)
     Q_PROPERTY(ModelController* models READ models NOTIFY changed)
     Q_PROPERTY(CatalogueController* catalogue READ catalogue NOTIFY changed)
     Q_PROPERTY(SettingsController* settings READ settings NOTIFY changed)
@@ -38,6 +42,8 @@ public:
 
     ChatController* chat() const { return m_chat.get(); }
     ConversationsController* conversations() const { return m_conversations.get(); }
+    ComposerController* composer() const { return m_composer.get(); }
+    ConversationSettingsController* conversationSettings() const { return m_conversationSettings.get(); }
     ModelController* models() const { return m_models.get(); }
     CatalogueController* catalogue() const { return m_catalogue.get(); }
     SettingsController* settings() const { return m_settings.get(); }
@@ -45,7 +51,7 @@ public:
     ShownLog* log() const { return m_shownLog.get(); }
 
     /// New controllers. Keys: tokens, tokenMs, prefillMs, loadMs, context, modelContext, error, errorAfter, loadError,
-    /// warning, template, runnable, text (in one piece), stream (in pieces).
+    /// warning, template, arguments (of the chat template), runnable, text (in one piece), stream (in pieces).
     Q_INVOKABLE void reset(const QVariantMap& script = {});
     /// Ends what reset() made; the page that shows it has to be gone.
     Q_INVOKABLE void clear();
@@ -67,6 +73,11 @@ public:
     Q_INVOKABLE void say(const QString& sentence) { m_program->say(sentence); }
     /// Puts a line into the log.
     Q_INVOKABLE void logLine(int level, const QString& text);
+    /// What the engine was asked with last: system, temperature, topK, maxTokens, seed, arguments.
+    Q_INVOKABLE QVariantMap lastRequest() const;
+    /// Writes a file to attach.
+    Q_INVOKABLE QUrl file(const QString& name, const QString& text) const;
+    Q_INVOKABLE void copy(const QString& text, const QList<QUrl>& files = {});
 
     Q_INVOKABLE QString clipboard() const;
     /// "Button: Send", one for each control a screen reader finds; hidden ones are not among them.
@@ -95,6 +106,8 @@ private:
     std::unique_ptr<ConversationStore> m_store;
     std::unique_ptr<ChatController> m_chat;
     std::unique_ptr<ConversationsController> m_conversations;
+    std::unique_ptr<ComposerController> m_composer;
+    std::unique_ptr<ConversationSettingsController> m_conversationSettings;
     std::unique_ptr<ModelController> m_models;
     std::unique_ptr<CatalogueController> m_catalogue;
     std::unique_ptr<QTemporaryDir> m_modelFolder;

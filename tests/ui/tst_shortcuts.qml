@@ -21,7 +21,8 @@ Item {
         readonly property var keys: ({
             "Return": Qt.Key_Return, "Up": Qt.Key_Up, "Left": Qt.Key_Left, "Right": Qt.Key_Right, "Esc": Qt.Key_Escape,
             "Del": Qt.Key_Delete, "F1": Qt.Key_F1, "F2": Qt.Key_F2, ",": Qt.Key_Comma, ";": Qt.Key_Semicolon,
-            "/": Qt.Key_Slash, "+": Qt.Key_Plus, "=": Qt.Key_Equal, "-": Qt.Key_Minus, "0": Qt.Key_0
+            "/": Qt.Key_Slash, "+": Qt.Key_Plus, "=": Qt.Key_Equal, "-": Qt.Key_Minus, "0": Qt.Key_0,
+            ".": Qt.Key_Period
         })
 
         function press(sequence) {
@@ -54,7 +55,7 @@ Item {
             performed.target = part("windowShortcuts");
             let seen = 0;
             for (const row of rowsOfWindow()) {
-                if (row.action === "quit" || row.action === "openModel")
+                if (row.action === "quit" || row.action === "openModel" || row.action === "attach")
                     continue; // they have tests of their own
                 for (const sequence of row.sequences) {
                     shell.show(row.action === "escape" ? PageName.Log : PageName.Conversation);
@@ -65,6 +66,7 @@ Item {
                     compare(performed.count, 1, sequence);
                     compare(performed.signalArguments[0][0], row.action, sequence);
                     findChild(shell, "shortcutSheet").close();
+                    findChild(shell, "conversationSettings").close();
                     ++seen;
                 }
             }

@@ -6,11 +6,14 @@ import Spillway.Ui.Components
 import Spillway.Ui.Models
 import Spillway.Ui.Monitor
 import Spillway.Ui.Theme
+import Spillway.Ui.Tuning
 
 FocusScope {
     id: root
 
     required property ChatController chat
+    required property ComposerController composer
+    required property ConversationSettingsController conversationSettings
     required property ModelController models
 
     property bool hasGuide: false
@@ -20,6 +23,7 @@ FocusScope {
     signal newRequested
 
     readonly property bool opening: models.phase !== ModelController.Idle
+    readonly property bool popupOpen: settingsPanel.visible || writing.popupOpen || list.popupOpen || status.popupOpen // Esc is theirs
     readonly property bool blank: chat.messages.count === 0
     readonly property int columnWidth: Math.min(Theme.columnWidth, width - 2 * Theme.gapLarge)
 
@@ -29,7 +33,14 @@ FocusScope {
         else if (blank && !models.current.known)
             empty.takeFocus();
         else
-            composer.takeFocus();
+            writing.takeFocus();
+    }
+
+    function attach() {
+        writing.attach();
+    }
+    function showSettings() {
+        settingsPanel.open();
     }
 
     function showMessage(message: string) {
@@ -63,7 +74,7 @@ FocusScope {
                 visible: !root.blank
                 chat: root.chat
                 columnWidth: root.columnWidth
-                onEditEnded: composer.takeFocus()
+                onEditEnded: writing.takeFocus()
             }
             EmptyState {
                 id: empty
@@ -139,21 +150,36 @@ FocusScope {
                 onNewRequested: root.newRequested()
             }
             Composer {
-                id: composer
+                id: writing
 
                 objectName: "composer"
                 Layout.fillWidth: true
                 chat: root.chat
+                composer: root.composer
+                tallest: Math.max(Theme.px(96), root.height / 3)
                 modelName: root.models.current.name
                 onSent: list.followAnswer()
+                onEditLastRequested: list.editLast()
             }
             StatusLine {
+                id: status
+
                 objectName: "statusLine"
                 Layout.fillWidth: true
                 Layout.leftMargin: Theme.gapSmall
                 Layout.rightMargin: Theme.gapSmall
                 chat: root.chat
+                composer: root.composer
             }
         }
+    }
+
+    ConversationSettingsPanel {
+        id: settingsPanel
+
+        objectName: "conversationSettings"
+        settings: root.conversationSettings
+        continuesText: root.chat.continuesText
+        onClosed: root.takeFocus()
     }
 }

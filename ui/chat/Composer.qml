@@ -1,7 +1,9 @@
-// Where one types. Enter sends, Shift+Enter breaks the line; what cannot be sent now stays, with the reason.
+// Where one writes: the text, the files that go with it, and what both cost. Enter sends, Shift+Enter breaks the line;
+// what cannot be sent now stays, with the reason. What is written is the conversation's draft.
 import QtQuick
 import QtQuick.Controls
 import Spillway.App
+import Spillway.Ui.Attachments
 import Spillway.Ui.Components
 import Spillway.Ui.Theme
 
@@ -9,12 +11,16 @@ FocusScope {
     id: root
 
     required property ChatController chat
+    required property ComposerController composer
     required property string modelName
+    property int tallest: Theme.px(200) // of the text
 
-    readonly property int tallest: 200
-    readonly property bool wanted: field.text.trim() !== "" // there is something to send
+    readonly property bool wanted: field.text.trim() !== "" || composer.attachments.count > 0 // there is something to send
+
+    readonly property bool popupOpen: attachmentText.visible
 
     signal sent
+    signal editLastRequested
 
     function takeFocus() {
         field.forceActiveFocus(Qt.OtherFocusReason);
@@ -23,21 +29,49 @@ FocusScope {
     function send() {
         if (!root.wanted)
             return;
-        if (root.chat.send(field.text)) {
+        if (root.composer.send(field.text)) {
             field.clear();
             root.sent();
         } else {
-            refusal.visible = true;
+            notes.refused = true;
         }
     }
 
-    implicitHeight: box.height + (refusal.visible ? refusal.implicitHeight + Theme.gapTiny : 0)
+    function attach() {
+        attachDialog.open();
+    }
+
+    implicitHeight: box.height + (notes.implicitHeight > 0 ? notes.implicitHeight + Theme.gapTiny : 0)
+
+    AttachDialog {
+        id: attachDialog
+
+        attachments: root.composer.attachments
+    }
+    AttachmentText {
+        id: attachmentText
+
+        objectName: "draftAttachmentText"
+        onClosed: root.takeFocus()
+    }
+
+    Connections {
+        target: root.chat
+
+        function onOpened() {
+            notes.refused = false;
+            field.text = root.chat.draft;
+            field.cursorPosition = field.length;
+        }
+    }
 
     Rectangle {
         id: box
 
+        readonly property int lowest: Theme.px(56)
+
         width: parent.width
-        height: Math.max(56, Math.min(field.implicitHeight, root.tallest) + 2 * Theme.gapSmall)
+        height: files.height + Math.max(lowest, Math.min(field.implicitHeight, root.tallest) + 2 * Theme.gapSmall)
         radius: Theme.radiusLarge
         color: Theme.raised
         border.width: 1
@@ -49,45 +83,65 @@ FocusScope {
             onPressed: root.takeFocus()
         }
 
-        ScrollView {
+        // Many files scroll, so that the text keeps its place.
+        Flickable {
+            id: files
+
+            x: Theme.gapSmall + 2
+            y: Theme.gapSmall + 2
+            width: parent.width - 2 * x
+            height: draftFiles.visible ? Math.min(draftFiles.height, Theme.px(160)) + Theme.gapSmall : 0
+            contentHeight: draftFiles.height
+            clip: height < contentHeight
+            boundsBehavior: Flickable.StopAtBounds
+            ScrollBar.vertical: ThinScrollBar {}
+
+            DraftAttachments {
+                id: draftFiles
+
+                objectName: "draftAttachments"
+                width: parent.width
+                attachments: root.composer.attachments
+                onShown: (name, text) => attachmentText.show(name, text)
+                onEmptied: root.takeFocus()
+            }
+        }
+
+        IconButton {
+            id: attachButton
+
+            objectName: "attachButton"
             anchors.left: parent.left
-            anchors.leftMargin: Theme.gapSmall
+            anchors.bottom: parent.bottom
+            anchors.margins: (box.lowest - height) / 2
+            size: Theme.px(40)
+            name: qsTr("Attach files")
+            source: "qrc:/icons/attach.svg"
+            onClicked: root.attach()
+        }
+
+        ScrollView {
+            anchors.left: attachButton.right
             anchors.right: button.left
             anchors.rightMargin: Theme.gapTiny
-            anchors.verticalCenter: parent.verticalCenter
+            anchors.bottom: parent.bottom
+            anchors.bottomMargin: Math.max(Theme.gapSmall, (box.lowest - height) / 2)
             height: Math.min(field.implicitHeight, root.tallest)
             ScrollBar.horizontal.policy: ScrollBar.AlwaysOff
 
-            TextArea {
+            ComposerField {
                 id: field
 
                 objectName: "composerField"
                 focus: true
-                textFormat: TextEdit.PlainText
-                wrapMode: TextEdit.Wrap
-                selectByMouse: true
-                padding: Theme.gapSmall
-                font.pixelSize: Theme.sizeBody
-                color: Theme.text
-                selectionColor: Theme.selection
-                selectedTextColor: Theme.text
                 placeholderText: root.modelName !== "" ? qsTr("Message %1").arg(root.modelName) : qsTr("Write a message")
-                placeholderTextColor: Theme.textMuted
-                background: null
-
-                Accessible.role: Accessible.EditableText
-                Accessible.name: qsTr("Message")
-                Accessible.multiLine: true
-
-                // Tab moves on, as everywhere; a message needs no tab characters.
-                Keys.onTabPressed: nextItemInFocusChain(true).forceActiveFocus(Qt.TabFocusReason)
-                Keys.onBacktabPressed: nextItemInFocusChain(false).forceActiveFocus(Qt.BacktabFocusReason)
-                Keys.onPressed: event => {
-                    const enter = event.key === Qt.Key_Return || event.key === Qt.Key_Enter;
-                    if (!enter || event.modifiers & Qt.ShiftModifier || inputMethodComposing)
-                        return;
-                    event.accepted = true;
-                    root.send();
+                onTextChanged: root.chat.draft = text
+                Component.onCompleted: text = root.chat.draft
+                onSendRequested: root.send()
+                onEditLastRequested: root.editLastRequested()
+                onPasteRequested: {
+                    if (!root.composer.paste())
+                        paste();
                 }
             }
         }
@@ -100,10 +154,10 @@ FocusScope {
             objectName: "sendButton"
             anchors.right: parent.right
             anchors.bottom: parent.bottom
-            anchors.margins: (56 - height) / 2
-            size: 40
+            anchors.margins: (box.lowest - height) / 2
+            size: Theme.px(40)
             filled: true
-            enabled: stops ? root.chat.state !== ChatController.Stopping : root.chat.canSend && root.wanted
+            enabled: stops ? root.chat.state !== ChatController.Stopping : root.composer.obstacle === "" && root.wanted
             name: stops ? qsTr("Stop") : qsTr("Send")
             shortcutText: stops ? qsTr("Esc") : qsTr("Enter")
             source: stops ? "qrc:/icons/stop.svg" : "qrc:/icons/send.svg"
@@ -111,25 +165,16 @@ FocusScope {
         }
     }
 
-    // Why Enter did nothing; gone when it would.
-    Text {
-        id: refusal
+    ComposerNotes {
+        id: notes
 
-        objectName: "refusal"
         anchors.top: box.bottom
         anchors.topMargin: Theme.gapTiny
-        x: Theme.gapSmall
-        visible: false
-        text: root.chat.obstacle
-        textFormat: Text.PlainText
-        font.pixelSize: Theme.sizeSmall
-        color: Theme.warning
-        onTextChanged: {
-            if (text === "")
-                visible = false;
+        width: parent.width
+        composer: root.composer
+        onInsertRequested: text => {
+            field.insert(field.cursorPosition, text);
+            root.takeFocus();
         }
-
-        Accessible.role: Accessible.AlertMessage
-        Accessible.name: text
     }
 }

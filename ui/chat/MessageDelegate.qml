@@ -2,6 +2,7 @@
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App
+import Spillway.Ui.Attachments
 import Spillway.Ui.Theme
 
 Item {
@@ -12,6 +13,7 @@ Item {
     required property string messageId
     required property int author
     required property BlockModel blocks
+    required property var attachments
     required property string beginning
     required property int status
     required property string sentence
@@ -35,6 +37,7 @@ Item {
     required property bool last
 
     signal linkRequested(string link)
+    signal attachmentShown(string name, string text)
 
     readonly property bool mine: author === MessageModel.User
     readonly property bool live: status === MessageModel.Queued || status === MessageModel.Waiting || status === MessageModel.Streaming
@@ -69,6 +72,14 @@ Item {
             visible: messages > 0
             messages: root.leftOutAbove
             onBringBackRequested: root.chat.bringBack(root.messageId)
+        }
+        AttachmentChips {
+            objectName: "messageAttachments"
+            Layout.alignment: Qt.AlignRight
+            Layout.preferredWidth: root.columnWidth * 0.84
+            opacity: root.leftOut ? 0.55 : 1
+            attachments: root.attachments
+            onShown: (name, text) => root.attachmentShown(name, text)
         }
         MessageBody {
             objectName: "messageBody"

@@ -3,6 +3,7 @@ pragma ComponentBehavior: Bound
 
 import QtQuick
 import Spillway.App
+import Spillway.Ui.Attachments
 import Spillway.Ui.Components
 import Spillway.Ui.Theme
 
@@ -12,6 +13,7 @@ FocusScope {
     required property ChatController chat
     required property int columnWidth
 
+    readonly property bool popupOpen: attachmentText.visible
     readonly property bool atLatest: view.pinned
 
     signal editEnded
@@ -29,6 +31,25 @@ FocusScope {
         view.toLatest();
     }
 
+    // The last thing the user said; its delegate may not be there yet.
+    function editLast() {
+        const messages = chat.messages;
+        for (let row = view.count - 1; row >= 0; --row) {
+            const index = messages.index(row, 0);
+            if (messages.data(index, MessageModel.AuthorRole) !== MessageModel.User)
+                continue;
+            view.pinned = false;
+            view.positionViewAtIndex(row, ListView.Contain);
+            editing.begin(messages.data(index, MessageModel.MessageIdRole), messages.data(index, MessageModel.RawTextRole));
+            return;
+        }
+    }
+
+    AttachmentText {
+        id: attachmentText
+
+        objectName: "sentAttachmentText"
+    }
     MessageEditing {
         id: editing
         onEnded: root.editEnded()
@@ -109,6 +130,7 @@ FocusScope {
             columnWidth: root.columnWidth
             last: index === view.count - 1
             onLinkRequested: link => linkDialog.ask(link)
+            onAttachmentShown: (name, text) => attachmentText.show(name, text)
         }
 
         // Once per frame, however many blocks have grown.

@@ -1,4 +1,4 @@
-// Takes a model file that is dropped anywhere on the window.
+// Takes what is dropped anywhere on the window: a model is opened, other files are attached to the message.
 import QtQuick
 import Spillway.App
 import Spillway.Ui.Theme
@@ -7,12 +7,29 @@ DropArea {
     id: root
 
     required property ModelController models
+    required property AttachmentModel attachments
+
+    property bool model: false // what is over the window is one
+
+    signal attached
+
+    function isModel(urls: var): bool {
+        return urls.length > 0 && urls.every(url => url.toString().toLowerCase().endsWith(".gguf"));
+    }
 
     keys: ["text/uri-list"]
-    onEntered: drag => drag.accepted = drag.hasUrls
+    onEntered: drag => {
+        drag.accepted = drag.hasUrls;
+        root.model = root.isModel(drag.urls);
+    }
     onDropped: drop => {
         drop.acceptProposedAction();
-        root.models.openDropped(drop.urls);
+        if (root.isModel(drop.urls)) {
+            root.models.openDropped(drop.urls);
+        } else {
+            root.attachments.add(drop.urls);
+            root.attached();
+        }
     }
 
     Rectangle {
@@ -26,7 +43,7 @@ DropArea {
 
         Text {
             anchors.centerIn: parent
-            text: qsTr("Drop the model to open it")
+            text: root.model ? qsTr("Drop the model to open it") : qsTr("Drop the files to attach them")
             textFormat: Text.PlainText
             font.pixelSize: Theme.sizeTitle
             font.weight: Font.Medium

@@ -1,9 +1,10 @@
-// How much of the context is used.
+// How much of the context is used. A press shows by what.
 import QtQuick
+import QtQuick.Controls
 import Spillway.Ui.Components
 import Spillway.Ui.Theme
 
-Row {
+AbstractButton {
     id: root
 
     required property int tokens
@@ -13,35 +14,49 @@ Row {
     readonly property bool nearlyFull: share >= 0.85
     readonly property bool full: limit > 0 && tokens >= limit
 
-    spacing: Theme.gapSmall
+    padding: Theme.gapTiny
+    hoverEnabled: true
 
-    Accessible.role: Accessible.ProgressBar
+    Accessible.role: Accessible.Button
     Accessible.name: qsTr("Context: %1 of %2 tokens used").arg(Format.count(root.tokens)).arg(Format.count(root.limit))
+    Accessible.description: qsTr("Shows what fills the context")
+    Accessible.onPressAction: root.clicked()
+    Keys.onReturnPressed: clicked()
 
-    Text {
-        anchors.verticalCenter: parent.verticalCenter
-        text: qsTr("Context")
-        textFormat: Text.PlainText
-        font.pixelSize: Theme.sizeSmall
-        color: Theme.textMuted
-        Accessible.ignored: true
+    background: Rectangle {
+        radius: Theme.radiusSmall
+        color: root.hovered || root.down ? Theme.hover : "transparent"
+
+        FocusRing { visible: root.visualFocus; gap: 0 }
     }
-    ProgressLine {
-        objectName: "contextBar"
-        anchors.verticalCenter: parent.verticalCenter
-        width: 96
-        value: root.share
-        fill: root.full ? Theme.danger : root.nearlyFull ? Theme.warning : Theme.accent
-        Accessible.ignored: true
-    }
-    Text {
-        objectName: "contextText"
-        anchors.verticalCenter: parent.verticalCenter
-        text: qsTr("%1 / %2").arg(Format.count(root.tokens)).arg(Format.count(root.limit))
-        textFormat: Text.PlainText
-        font.pixelSize: Theme.sizeSmall
-        font.weight: Font.Medium
-        color: root.full ? Theme.danger : root.nearlyFull ? Theme.warning : Theme.text
-        Accessible.ignored: true
+    contentItem: Row {
+        spacing: Theme.gapSmall
+
+        Text {
+            anchors.verticalCenter: parent.verticalCenter
+            text: qsTr("Context")
+            textFormat: Text.PlainText
+            font.pixelSize: Theme.sizeSmall
+            color: Theme.textMuted
+            Accessible.ignored: true
+        }
+        ProgressLine {
+            objectName: "contextBar"
+            anchors.verticalCenter: parent.verticalCenter
+            width: Theme.px(96)
+            value: root.share
+            fill: root.full ? Theme.danger : root.nearlyFull ? Theme.warning : Theme.accent
+            Accessible.ignored: true
+        }
+        Text {
+            objectName: "contextText"
+            anchors.verticalCenter: parent.verticalCenter
+            text: qsTr("%1 / %2").arg(Format.count(root.tokens)).arg(Format.count(root.limit))
+            textFormat: Text.PlainText
+            font.pixelSize: Theme.sizeSmall
+            font.weight: Font.Medium
+            color: root.full ? Theme.danger : root.nearlyFull ? Theme.warning : Theme.text
+            Accessible.ignored: true
+        }
     }
 }

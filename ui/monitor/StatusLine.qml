@@ -8,6 +8,7 @@ RowLayout {
     id: root
 
     required property ChatController chat
+    required property ComposerController composer
 
     readonly property LatestTelemetry numbers: chat.telemetry
 
@@ -26,6 +27,7 @@ RowLayout {
         }
     }
 
+    readonly property bool popupOpen: ledgerPopup.visible
     readonly property bool hasModel: numbers.contextLimit > 0
 
     implicitHeight: 24
@@ -55,9 +57,23 @@ RowLayout {
         color: Theme.textMuted
     }
     ContextMeter {
+        id: meter
+
         objectName: "contextMeter"
         visible: root.hasModel
         tokens: root.numbers.contextTokens
         limit: root.numbers.contextLimit
+        onClicked: ledgerPopup.opened ? ledgerPopup.close() : ledgerPopup.open()
+
+        LedgerPopup {
+            id: ledgerPopup
+
+            objectName: "ledgerPopup"
+            x: meter.width - width
+            y: -height - Theme.gapSmall
+            chat: root.chat
+            composer: root.composer
+            onClosed: meter.forceActiveFocus(Qt.PopupFocusReason)
+        }
     }
 }

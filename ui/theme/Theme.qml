@@ -36,6 +36,7 @@ QtObject {
     readonly property var codeColors: dark
         ? ["#93a0a8", "#a5cf8d", "#e0ab7a", "#c8a2e8", "#5fc4cf", "#85b7f0", "#8fd19e", "#f08a80"]
         : ["#5f6b72", "#2f6b2a", "#8a4b0f", "#7b36a8", "#0b6a78", "#1f56a8", "#1d6b34", "#b3261e"]
+    readonly property color written: dark ? "#b79be0" : "#7a4fb5" // in charts: what is being written
     readonly property color selection: dark ? "#2c5b60" : "#bfe3e5"
 
     // ---- distances: multiples of 4, before scaling ----

@@ -1,0 +1,44 @@
+// The text of the message, and the keys that mean something in it.
+import QtQuick
+import QtQuick.Controls
+import Spillway.Ui.Theme
+
+TextArea {
+    id: root
+
+    signal sendRequested
+    signal editLastRequested
+    signal pasteRequested
+
+    textFormat: TextEdit.PlainText
+    wrapMode: TextEdit.Wrap
+    selectByMouse: true
+    padding: Theme.gapSmall
+    font.pixelSize: Theme.sizeBody
+    color: Theme.text
+    selectionColor: Theme.selection
+    selectedTextColor: Theme.text
+    placeholderTextColor: Theme.textMuted
+    background: null
+
+    Accessible.role: Accessible.EditableText
+    Accessible.name: qsTr("Message")
+    Accessible.multiLine: true
+
+    // Tab moves on, as everywhere; a message needs no tab characters.
+    Keys.onTabPressed: nextItemInFocusChain(true).forceActiveFocus(Qt.TabFocusReason)
+    Keys.onBacktabPressed: nextItemInFocusChain(false).forceActiveFocus(Qt.BacktabFocusReason)
+    Keys.onPressed: event => {
+        const enter = event.key === Qt.Key_Return || event.key === Qt.Key_Enter;
+        if (enter && !(event.modifiers & Qt.ShiftModifier) && !inputMethodComposing) {
+            event.accepted = true;
+            sendRequested();
+        } else if (event.matches(StandardKey.Paste)) {
+            event.accepted = true;
+            pasteRequested();
+        } else if (event.key === Qt.Key_Up && length === 0 && !(event.modifiers & ~Qt.KeypadModifier)) {
+            event.accepted = true;
+            editLastRequested();
+        }
+    }
+}

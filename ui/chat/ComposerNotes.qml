@@ -1,0 +1,85 @@
+// Below the message: what it costs, why Enter did nothing, and what became of files and of a long paste.
+import QtQuick
+import QtQuick.Layouts
+import Spillway.App
+import Spillway.Ui.Components
+import Spillway.Ui.Theme
+
+ColumnLayout {
+    id: root
+
+    required property ComposerController composer
+    property bool refused: false
+
+    readonly property AttachmentModel files: composer.attachments
+
+    signal insertRequested(string text)
+
+    function cost(): string {
+        if (files.count === 0 && !composer.tooMuch)
+            return "";
+        const tokens = Format.count(composer.tokens);
+        if (composer.tooMuch)
+            return qsTr("This message takes %1 tokens, and the context has room for %2.").arg(tokens).arg(Format.count(composer.tokensLeft));
+        if (composer.counting)
+            return qsTr("Counting tokens…");
+        if (composer.tokens === 0)
+            return "";
+        return composer.tokensLeft > 0 ? qsTr("%1 tokens to send, of %2 that are left").arg(tokens).arg(Format.count(composer.tokensLeft))
+                                       : qsTr("%1 tokens to send").arg(tokens);
+    }
+
+    spacing: Theme.gapTiny
+
+    Text {
+        objectName: "refusal"
+        Layout.leftMargin: Theme.gapSmall
+        Layout.fillWidth: true
+        visible: root.refused && text !== ""
+        text: root.composer.obstacle
+        textFormat: Text.PlainText
+        wrapMode: Text.Wrap
+        font.pixelSize: Theme.sizeSmall
+        color: Theme.warning
+        // Gone when Enter would do something.
+        onTextChanged: {
+            if (text === "")
+                root.refused = false;
+        }
+
+        Accessible.role: Accessible.AlertMessage
+        Accessible.name: text
+    }
+    Text {
+        objectName: "messageCost"
+        Layout.leftMargin: Theme.gapSmall
+        Layout.fillWidth: true
+        visible: text !== ""
+        text: root.cost()
+        textFormat: Text.PlainText
+        wrapMode: Text.Wrap
+        font.pixelSize: Theme.sizeSmall
+        color: root.composer.tooMuch ? Theme.danger : Theme.textMuted
+
+        Accessible.role: root.composer.tooMuch ? Accessible.AlertMessage : Accessible.StaticText
+        Accessible.name: text
+    }
+    Notice {
+        objectName: "attachmentNotice"
+        Layout.fillWidth: true
+        visible: root.files.notice !== ""
+        kind: Notice.Warning
+        sentence: root.files.notice
+        onDismissRequested: root.files.dismissNotice()
+    }
+    Notice {
+        objectName: "pasteNotice"
+        Layout.fillWidth: true
+        visible: root.composer.pasteBecameFile
+        kind: Notice.Warning
+        sentence: qsTr("The long paste became a file.")
+        actionText: qsTr("Put it into the message")
+        onActionRequested: root.insertRequested(root.composer.takePasteBack())
+        onDismissRequested: root.composer.keepPasteAsFile()
+    }
+}

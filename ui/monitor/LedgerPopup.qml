@@ -1,0 +1,34 @@
+// What fills the context: a bar of its parts and their numbers, with what the message that is being written would add.
+import QtQuick
+import QtQuick.Controls
+import Spillway.App
+import Spillway.Ui.Theme
+
+Popup {
+    id: root
+
+    required property ChatController chat
+    required property ComposerController composer
+
+    width: Theme.px(340)
+    padding: Theme.gap
+    focus: true
+    modal: false
+    closePolicy: Popup.CloseOnEscape | Popup.CloseOnPressOutside
+
+    background: Rectangle {
+        color: Theme.raised
+        radius: Theme.radius
+        border.width: 1
+        border.color: Theme.border
+    }
+
+    // Made when it is opened: a layout out of sight does not notice that its lines went.
+    contentItem: Loader {
+        active: root.visible
+        sourceComponent: LedgerTable {
+            chat: root.chat
+            composer: root.composer
+        }
+    }
+}

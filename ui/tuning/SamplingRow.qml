@@ -1,0 +1,101 @@
+// One number: a slider where a slider makes sense, and a field.
+import QtQuick
+import QtQuick.Layouts
+import Spillway.App
+import Spillway.Ui.Components
+import Spillway.Ui.Theme
+
+ColumnLayout {
+    id: root
+
+    required property SamplingModel sampling
+
+    // from the model
+    required property int index
+    required property string key
+    required property string label
+    required property string explanation
+    required property var value
+    required property string text
+    required property string defaultText
+    required property bool changed
+    required property real from
+    required property real sliderTo
+    required property real step
+
+    function commit() {
+        refusal.text = sampling.setText(index, field.text);
+        if (refusal.text === "")
+            field.text = root.text;
+    }
+
+    // A field that somebody types in is left alone.
+    onTextChanged: {
+        if (!field.activeFocus || field.text === "") {
+            field.text = text;
+            refusal.text = "";
+        }
+    }
+
+    spacing: Theme.gapTiny
+
+    RowLayout {
+        spacing: Theme.gap
+
+        OptionLabel {
+            Layout.fillWidth: true
+            label: root.label
+            explanation: root.explanation
+            changed: root.changed
+            onResetRequested: {
+                root.sampling.reset(root.index);
+                field.text = root.text;
+                refusal.text = "";
+                field.forceActiveFocus(Qt.OtherFocusReason);
+            }
+        }
+        TextLine {
+            id: field
+
+            objectName: root.key + "Field"
+            Layout.preferredWidth: Theme.px(104)
+            Layout.alignment: Qt.AlignTop
+            horizontalAlignment: TextInput.AlignRight
+            text: root.text
+            placeholderText: root.defaultText
+            wrong: refusal.text !== ""
+            Accessible.name: root.label
+            Accessible.description: qsTr("Default: %1").arg(root.defaultText)
+            onEditingFinished: root.commit()
+        }
+    }
+    ThinSlider {
+        objectName: root.key + "Slider"
+        Layout.fillWidth: true
+        visible: root.sliderTo > root.from
+        name: root.label
+        from: root.from
+        to: root.sliderTo
+        stepSize: root.step
+        value: root.value ?? root.from
+        onMoved: {
+            root.sampling.setValue(root.index, value);
+            field.text = root.text;
+            refusal.text = "";
+        }
+    }
+    Text {
+        id: refusal
+
+        objectName: root.key + "Refusal"
+        Layout.fillWidth: true
+        visible: text !== ""
+        textFormat: Text.PlainText
+        wrapMode: Text.Wrap
+        font.pixelSize: Theme.sizeSmall
+        color: Theme.danger
+
+        Accessible.role: Accessible.AlertMessage
+        Accessible.name: text
+    }
+}
