@@ -8,6 +8,8 @@
 #include <QProcess>
 #include <QStandardPaths>
 
+#include <algorithm>
+
 namespace {
 
 constexpr int kLook_ms = 50;  // how often somebody asks whether to stop
@@ -62,11 +64,14 @@ PdfText readPdf(const QByteArray& file, const std::stop_token& stop, const PdfLi
     QElapsedTimer clock;
     clock.start();
     QByteArray text;
-    while (!process.waitForFinished(kLook_ms)) {
+    const auto untilNextLook = [&] {
+        return int(std::clamp<qint64>(limits.time.count() - clock.elapsed(), 1, kLook_ms));
+    };
+    while (!process.waitForFinished(untilNextLook())) {
         if (process.state() == QProcess::NotRunning)
             break;
         text += process.readAllStandardOutput();
-        const bool tooSlow = clock.elapsed() > limits.time.count();
+        const bool tooSlow = clock.elapsed() >= limits.time.count();
         if (!stop.stop_requested() && !tooSlow && text.size() <= limits.text_bytes)
             continue;
         end(process);

@@ -69,7 +69,11 @@ Item {
 
         function test_the_button_and_a_double_click_open() {
             showModels(["a.gguf", "b.gguf"]);
-            mouseMove(row(1), 60, 20);
+            let x = 60;
+            tryVerify(() => {
+                mouseMove(row(1), x++, 20); // until the row is where the list will leave it
+                return findChild(row(1), "openRow").visible;
+            });
             click(findChild(row(1), "openRow"));
             tryCompare(Bench.models.current, "name", "b");
             keyClick(Qt.Key_L, Qt.ControlModifier);
