@@ -80,6 +80,8 @@ PdfText readPdf(const QByteArray& file, const std::stop_token& stop, const PdfLi
                                       : PdfText::State::TooMuchText};
     }
     text += process.readAllStandardOutput();
+    if (stop.stop_requested())
+        return {PdfText::State::Cancelled};
     if (process.exitStatus() != QProcess::NormalExit)
         return {PdfText::State::Damaged};
     if (const auto state = stateOf(process.exitCode()); state != PdfText::State::Read)
