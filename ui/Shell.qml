@@ -84,6 +84,7 @@ FocusScope {
         case "conversationSettings": showConversationSettings(); break;
         case "attach": show(PageName.Conversation); chatPage.attach(); break;
         case "regenerate": chat.retry(); break;
+        case "copyCode": chat.copyLastCode(); break;
         case "copyAnswer": chat.copyLastAnswer(); break;
         case "previousVersion": chat.stepVersion(-1); break;
         case "nextVersion": chat.stepVersion(1); break;
@@ -190,7 +191,12 @@ FocusScope {
                         catalogue: root.catalogue
                         settings: root.settings
                         onBackRequested: root.show(PageName.Conversation)
+                        hasGuide: root.program.hasGuide
                         onModelOpened: root.show(PageName.Conversation)
+                        onGuideRequested: {
+                            root.program.openGuide();
+                            root.show(PageName.Conversation);
+                        }
                         onOpenFileRequested: root.openModel()
                     }
                 }

@@ -1,5 +1,7 @@
 #include "app/controllers/chat_controller.h"
 
+#include "app/models/block_model.h"
+
 #include <QClipboard>
 #include <QGuiApplication>
 
@@ -206,6 +208,23 @@ void ChatController::copyLastAnswer()
             copy((*message)->text);
             return;
         }
+}
+
+void ChatController::copyLastCode()
+{
+    const QList<const StoredMessage*> path = m_shown->tree.path();
+    for (auto message = path.rbegin(); message != path.rend(); ++message) {
+        if ((*message)->role != StoredMessage::Role::Assistant)
+            continue;
+        BlockModel blocks;
+        blocks.append((*message)->text);
+        blocks.finish();
+        for (int row = blocks.rowCount() - 1; row >= 0; --row)
+            if (blocks.index(row).data(BlockModel::KindRole).toInt() == BlockModel::Code) {
+                copy(blocks.codeText(row));
+                return;
+            }
+    }
 }
 
 QString ChatController::rawText(const QString& message) const

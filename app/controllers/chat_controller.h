@@ -116,6 +116,7 @@ public:
     Q_INVOKABLE void copy(const QString& text);
     Q_INVOKABLE void copyMessage(const QString& message);
     Q_INVOKABLE void copyLastAnswer();
+    Q_INVOKABLE void copyLastCode();  // of the newest answer that has any
     Q_INVOKABLE QString rawText(const QString& message) const;
     Q_INVOKABLE void dismissWarnings();
 

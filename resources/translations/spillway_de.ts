@@ -126,6 +126,13 @@
     </message>
 </context>
 <context>
+    <name>BlockDelegate</name>
+    <message>
+        <source>Show more of this message</source>
+        <translation>Mehr von dieser Nachricht zeigen</translation>
+    </message>
+</context>
+<context>
     <name>CatalogueController</name>
     <message>
         <source>The file of “%1” is not there any more.</source>
@@ -185,6 +192,21 @@
     <message>
         <source>Try again</source>
         <translation>Noch einmal</translation>
+    </message>
+</context>
+<context>
+    <name>CodeBlock</name>
+    <message>
+        <source>Code</source>
+        <translation>Code</translation>
+    </message>
+    <message>
+        <source>Copied</source>
+        <translation>Kopiert</translation>
+    </message>
+    <message>
+        <source>Copy the code</source>
+        <translation>Code kopieren</translation>
     </message>
 </context>
 <context>
@@ -739,6 +761,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>%1 days ago</source>
         <translation>vor %1 Tagen</translation>
     </message>
+    <message>
+        <source>%1 min %2 s</source>
+        <translation>%1 min %2 s</translation>
+    </message>
 </context>
 <context>
     <name>Import</name>
@@ -917,6 +943,25 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Close</source>
         <translation>Schließen</translation>
+    </message>
+</context>
+<context>
+    <name>LinkDialog</name>
+    <message>
+        <source>Open this address?</source>
+        <translation>Diese Adresse öffnen?</translation>
+    </message>
+    <message>
+        <source>It leads to %1.
+
+%2</source>
+        <translation>Sie führt zu %1.
+
+%2</translation>
+    </message>
+    <message>
+        <source>Open</source>
+        <translation>Öffnen</translation>
     </message>
 </context>
 <context>
@@ -1794,6 +1839,21 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>It remembers %1 tokens of conversation.</source>
         <translation>Es behält %1 Token des Gesprächs.</translation>
+    </message>
+</context>
+<context>
+    <name>ReasoningBlock</name>
+    <message>
+        <source>Thinking …</source>
+        <translation>Denkt nach …</translation>
+    </message>
+    <message>
+        <source>Thoughts</source>
+        <translation>Gedanken</translation>
+    </message>
+    <message>
+        <source>Thought for %1</source>
+        <translation>%1 nachgedacht</translation>
     </message>
 </context>
 <context>

@@ -108,6 +108,17 @@ Item {
             compare(part("composerField").text, "b");
         }
 
+        function test_copy() {
+            makeWindow({ text: "Look:\n\n```cpp\nint x;\n```\n\nThat was it." });
+            openModel();
+            ask("hello");
+            tryVerify(() => !Bench.chat.busy);
+            keyClick(Qt.Key_C, Qt.ControlModifier | Qt.ShiftModifier);
+            verify(Bench.clipboard().indexOf("That was it.") > 0);
+            keyClick(Qt.Key_Semicolon, Qt.ControlModifier | Qt.ShiftModifier);
+            compare(Bench.clipboard().trim(), "int x;");
+        }
+
         function test_pages() {
             makeWindow();
             keyClick(Qt.Key_L, Qt.ControlModifier);

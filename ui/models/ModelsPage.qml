@@ -12,7 +12,10 @@ Page {
     required property CatalogueController catalogue
     required property SettingsController settings
 
+    property bool hasGuide: false
+
     signal modelOpened
+    signal guideRequested
     signal openFileRequested
 
     readonly property bool searching: catalogue.models.text !== ""
@@ -33,6 +36,12 @@ Page {
     title: qsTr("Models")
     scrolls: false
     actions: [
+        ActionButton {
+            objectName: "pageGuide"
+            visible: root.hasGuide
+            text: qsTr("Open the guide")
+            onClicked: root.guideRequested()
+        },
         ActionButton {
             objectName: "openFile"
             text: qsTr("Open a file…")
