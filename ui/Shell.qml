@@ -2,13 +2,10 @@
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App
-import Spillway.Ui.About
 import Spillway.Ui.Chat
 import Spillway.Ui.Components
 import Spillway.Ui.Conversations
-import Spillway.Ui.Log
 import Spillway.Ui.Models
-import Spillway.Ui.Settings
 import Spillway.Ui.Shortcuts
 import Spillway.Ui.Theme
 
@@ -26,6 +23,7 @@ FocusScope {
     required property ShownLog log
 
     property int page: PageName.Conversation
+    readonly property ChatPage chatPage: pages.chatPage
     readonly property bool narrow: width < Theme.px(860)
     property bool sidebarOver: false // in a narrow window: shown over the page
     readonly property bool sidebarShown: narrow ? sidebarOver : settings.sidebarShown.value === 1
@@ -35,10 +33,7 @@ FocusScope {
     function show(which: int) {
         sidebarOver = false;
         page = which;
-        if (which === PageName.Conversation)
-            chatPage.takeFocus();
-        else
-            (pages.children[which] as PageLoader).takeFocus();
+        pages.takeFocus();
     }
     function toggleSidebar() {
         if (narrow)
@@ -52,7 +47,7 @@ FocusScope {
     }
     function showConversationSettings() {
         show(PageName.Conversation);
-        chatPage.showSettings();
+        root.chatPage.showSettings();
     }
     function openModel() {
         openDialog.open();
@@ -82,7 +77,7 @@ FocusScope {
         case "focusInput": show(PageName.Conversation); break;
         case "escape": stepBack(); break;
         case "conversationSettings": showConversationSettings(); break;
-        case "attach": show(PageName.Conversation); chatPage.attach(); break;
+        case "attach": show(PageName.Conversation); root.chatPage.attach(); break;
         case "regenerate": chat.retry(); break;
         case "copyCode": chat.copyLastCode(); break;
         case "copyAnswer": chat.copyLastAnswer(); break;
@@ -103,7 +98,7 @@ FocusScope {
         target: root.conversations
 
         function onMessageRequested(message: string) {
-            chatPage.showMessage(message);
+            root.chatPage.showMessage(message);
         }
     }
 
@@ -125,7 +120,7 @@ FocusScope {
     WindowShortcuts {
         objectName: "windowShortcuts"
         table: shortcutTable
-        escapes: !sheet.visible && !chatPage.popupOpen && (root.sidebarOver || root.page !== PageName.Conversation || root.chat.busy)
+        escapes: !sheet.visible && !root.chatPage.popupOpen && (root.sidebarOver || root.page !== PageName.Conversation || root.chat.busy)
         onTriggered: action => root.perform(action)
     }
     ColumnLayout {
@@ -160,74 +155,24 @@ FocusScope {
                 anchors.right: pages.right
                 program: root.program
             }
-            StackLayout {
+            PageStack {
                 id: pages
 
                 anchors.fill: parent
                 anchors.topMargin: notices.height
                 anchors.leftMargin: root.sidebarShown && !root.narrow ? side.width : 0
-                currentIndex: root.page
-
-                ChatPage {
-                    id: chatPage
-
-                    objectName: "chatPage"
-                    focus: true
-                    chat: root.chat
-                    composer: root.composer
-                    conversationSettings: root.conversationSettings
-                    models: root.models
-                    hasGuide: root.program.hasGuide
-                    onOpenRequested: root.openModel()
-                    onGuideRequested: root.program.openGuide()
-                    onNewRequested: root.startOver()
-                }
-                // A loader cannot make bound components (Qt 6.4), so these reach out of themselves unchecked.
-                // qmllint disable unqualified
-                PageLoader {
-                    shown: root.page === PageName.Models
-                    sourceComponent: ModelsPage {
-                        objectName: "modelsPage"
-                        catalogue: root.catalogue
-                        settings: root.settings
-                        onBackRequested: root.show(PageName.Conversation)
-                        hasGuide: root.program.hasGuide
-                        onModelOpened: root.show(PageName.Conversation)
-                        onGuideRequested: {
-                            root.program.openGuide();
-                            root.show(PageName.Conversation);
-                        }
-                        onOpenFileRequested: root.openModel()
-                    }
-                }
-                PageLoader {
-                    shown: root.page === PageName.Settings
-                    sourceComponent: SettingsPage {
-                        objectName: "settingsPage"
-                        settings: root.settings
-                        models: root.models
-                        program: root.program
-                        onBackRequested: root.show(PageName.Conversation)
-                    }
-                }
-                PageLoader {
-                    shown: root.page === PageName.Log
-                    sourceComponent: LogPage {
-                        objectName: "logPage"
-                        log: root.log
-                        program: root.program
-                        onBackRequested: root.show(PageName.Conversation)
-                    }
-                }
-                PageLoader {
-                    shown: root.page === PageName.About
-                    sourceComponent: AboutPage {
-                        objectName: "aboutPage"
-                        program: root.program
-                        onBackRequested: root.show(PageName.Conversation)
-                    }
-                }
-                // qmllint enable unqualified
+                chat: root.chat
+                composer: root.composer
+                conversationSettings: root.conversationSettings
+                models: root.models
+                catalogue: root.catalogue
+                settings: root.settings
+                program: root.program
+                log: root.log
+                page: root.page
+                onPageRequested: page => root.show(page)
+                onOpenRequested: root.openModel()
+                onNewRequested: root.startOver()
             }
             // What the sidebar lies over does not take clicks.
             Rectangle {

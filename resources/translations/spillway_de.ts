@@ -41,6 +41,67 @@
     </message>
 </context>
 <context>
+    <name>AttachDialog</name>
+    <message>
+        <source>Attach files</source>
+        <translation>Dateien anhängen</translation>
+    </message>
+    <message>
+        <source>All files (*)</source>
+        <translation>Alle Dateien (*)</translation>
+    </message>
+    <message>
+        <source>PDF (*.pdf)</source>
+        <translation>PDF (*.pdf)</translation>
+    </message>
+    <message>
+        <source>Text and Markdown (*.txt *.md *.markdown *.csv *.rst)</source>
+        <translation>Text und Markdown (*.txt *.md *.markdown *.csv *.rst)</translation>
+    </message>
+</context>
+<context>
+    <name>AttachmentChip</name>
+    <message>
+        <source>Reading…</source>
+        <translation>Liest…</translation>
+    </message>
+    <message>
+        <source>1 token</source>
+        <translation>1 Token</translation>
+    </message>
+    <message>
+        <source>%1 tokens</source>
+        <translation>%1 Token</translation>
+    </message>
+    <message>
+        <source>counting…</source>
+        <translation>zählt…</translation>
+    </message>
+    <message>
+        <source>%1, %2</source>
+        <translation>%1, %2</translation>
+    </message>
+    <message>
+        <source>Shows the text that the model reads</source>
+        <translation>Zeigt den Text, den das Modell liest</translation>
+    </message>
+    <message>
+        <source>Dismiss</source>
+        <translation>Ausblenden</translation>
+    </message>
+    <message>
+        <source>Remove %1</source>
+        <translation>%1 entfernen</translation>
+    </message>
+</context>
+<context>
+    <name>AttachmentChips</name>
+    <message>
+        <source>Attached files</source>
+        <translation>Angehängte Dateien</translation>
+    </message>
+</context>
+<context>
     <name>AttachmentModel</name>
     <message>
         <source>Only files of this computer can be attached.</source>
@@ -56,6 +117,29 @@
     <message>
         <source>“%1” is attached already.</source>
         <translation>„%1“ ist schon angehängt.</translation>
+    </message>
+</context>
+<context>
+    <name>AttachmentText</name>
+    <message>
+        <source>Close</source>
+        <translation>Schließen</translation>
+    </message>
+    <message>
+        <source>Esc</source>
+        <translation>Esc</translation>
+    </message>
+    <message>
+        <source>The beginning of what the model reads; all of it has %1 characters.</source>
+        <translation>Der Anfang dessen, was das Modell liest; das Ganze hat %1 Zeichen.</translation>
+    </message>
+    <message>
+        <source>What the model reads of this file.</source>
+        <translation>Was das Modell von dieser Datei liest.</translation>
+    </message>
+    <message>
+        <source>Text of %1</source>
+        <translation>Text von %1</translation>
     </message>
 </context>
 <context>
@@ -192,6 +276,13 @@
     <message>
         <source>Try again</source>
         <translation>Noch einmal</translation>
+    </message>
+</context>
+<context>
+    <name>ChoiceBar</name>
+    <message>
+        <source>%1: %2</source>
+        <translation>%1: %2</translation>
     </message>
 </context>
 <context>
@@ -334,10 +425,6 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>Nachricht schreiben</translation>
     </message>
     <message>
-        <source>Message</source>
-        <translation>Nachricht</translation>
-    </message>
-    <message>
         <source>Stop</source>
         <translation>Anhalten</translation>
     </message>
@@ -352,6 +439,59 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Enter</source>
         <translation>Eingabe</translation>
+    </message>
+    <message>
+        <source>Attach files</source>
+        <translation>Dateien anhängen</translation>
+    </message>
+</context>
+<context>
+    <name>ComposerController</name>
+    <message>
+        <source>The files are still being read.</source>
+        <translation>Die Dateien werden noch gelesen.</translation>
+    </message>
+    <message>
+        <source>Pasted text.txt</source>
+        <translation>Eingefügter Text.txt</translation>
+    </message>
+    <message>
+        <source>Pasted text %1.txt</source>
+        <translation>Eingefügter Text %1.txt</translation>
+    </message>
+</context>
+<context>
+    <name>ComposerField</name>
+    <message>
+        <source>Message</source>
+        <translation>Nachricht</translation>
+    </message>
+</context>
+<context>
+    <name>ComposerNotes</name>
+    <message>
+        <source>This message takes %1 tokens, and the context has room for %2.</source>
+        <translation>Diese Nachricht braucht %1 Token, und im Kontext ist Platz für %2.</translation>
+    </message>
+    <message>
+        <source>Counting tokens…</source>
+        <translation>Zählt Token…</translation>
+    </message>
+    <message>
+        <source>%1 tokens to send, of %2 that are left</source>
+        <translation>%1 Token zu senden, von %2, die noch frei sind</translation>
+    </message>
+    <message>
+        <source>%1 tokens to send</source>
+        <translation>%1 Token zu senden</translation>
+    </message>
+    <message>
+        <source>The long paste became a file.</source>
+        <translation>Der lange eingefügte Text wurde zu einer Datei.</translation>
+    </message>
+    <message>
+        <source>Put it into the message</source>
+        <translation>In die Nachricht setzen</translation>
     </message>
 </context>
 <context>
@@ -374,6 +514,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>%1 / %2</source>
         <translation>%1 / %2</translation>
+    </message>
+    <message>
+        <source>Shows what fills the context</source>
+        <translation>Zeigt, was den Kontext füllt</translation>
     </message>
 </context>
 <context>
@@ -563,6 +707,21 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
 </context>
 <context>
+    <name>ConversationSettingsPanel</name>
+    <message>
+        <source>Conversation settings</source>
+        <translation>Einstellungen des Gesprächs</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>Schließen</translation>
+    </message>
+    <message>
+        <source>Esc</source>
+        <translation>Esc</translation>
+    </message>
+</context>
+<context>
     <name>ConversationStore</name>
     <message>
         <source>The database of conversations is damaged in places. It is repaired as far as possible when the program starts the next time.</source>
@@ -637,10 +796,21 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
 </context>
 <context>
+    <name>DraftAttachments</name>
+    <message>
+        <source>Files to send</source>
+        <translation>Dateien zum Senden</translation>
+    </message>
+</context>
+<context>
     <name>DropOverlay</name>
     <message>
         <source>Drop the model to open it</source>
         <translation>Modell hier ablegen, um es zu öffnen</translation>
+    </message>
+    <message>
+        <source>Drop the files to attach them</source>
+        <translation>Dateien hier ablegen, um sie anzuhängen</translation>
     </message>
 </context>
 <context>
@@ -862,6 +1032,53 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
 </context>
 <context>
+    <name>LedgerTable</name>
+    <message>
+        <source>Chat template</source>
+        <translation>Gesprächsvorlage</translation>
+    </message>
+    <message>
+        <source>System prompt</source>
+        <translation>Systemanweisung</translation>
+    </message>
+    <message>
+        <source>Messages</source>
+        <translation>Nachrichten</translation>
+    </message>
+    <message>
+        <source>Attached files</source>
+        <translation>Angehängte Dateien</translation>
+    </message>
+    <message>
+        <source>What you are writing</source>
+        <translation>Was Sie gerade schreiben</translation>
+    </message>
+    <message>
+        <source>Kept for the answer</source>
+        <translation>Für die Antwort frei gehalten</translation>
+    </message>
+    <message>
+        <source>Free</source>
+        <translation>Frei</translation>
+    </message>
+    <message>
+        <source>What fills the context</source>
+        <translation>Was den Kontext füllt</translation>
+    </message>
+    <message>
+        <source>%1 of %2 tokens are used</source>
+        <translation>%1 von %2 Token sind belegt</translation>
+    </message>
+    <message>
+        <source>Not counted yet.</source>
+        <translation>Noch nicht gezählt.</translation>
+    </message>
+    <message>
+        <source>%1: %2 tokens</source>
+        <translation>%1: %2 Token</translation>
+    </message>
+</context>
+<context>
     <name>LeftOutMark</name>
     <message>
         <source>The message above is no longer given to the model</source>
@@ -929,6 +1146,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>typing in spillway-cli</source>
         <translation>Eingabe in spillway-cli</translation>
+    </message>
+    <message>
+        <source>Markdown of answers</source>
+        <translation>Markdown der Antworten</translation>
     </message>
 </context>
 <context>
@@ -1670,6 +1891,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>Looking for models…</source>
         <translation>Sucht Modelle…</translation>
     </message>
+    <message>
+        <source>Open the guide</source>
+        <translation>Helfer öffnen</translation>
+    </message>
 </context>
 <context>
     <name>NoModels</name>
@@ -1743,6 +1968,17 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
 </context>
 <context>
+    <name>OptionLabel</name>
+    <message>
+        <source>changed</source>
+        <translation>geändert</translation>
+    </message>
+    <message>
+        <source>Back to the default of %1</source>
+        <translation>%1: zurück zur Vorgabe</translation>
+    </message>
+</context>
+<context>
     <name>Page</name>
     <message>
         <source>Back to the conversation</source>
@@ -1774,6 +2010,48 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Models of other programs are read where they are; nothing is copied or changed.</source>
         <translation>Modelle anderer Programme werden gelesen, wo sie liegen; nichts wird kopiert oder verändert.</translation>
+    </message>
+</context>
+<context>
+    <name>PresetBar</name>
+    <message>
+        <source>Presets</source>
+        <translation>Voreinstellungen</translation>
+    </message>
+    <message>
+        <source>Save as a preset…</source>
+        <translation>Als Voreinstellung sichern…</translation>
+    </message>
+    <message>
+        <source>Rename %1</source>
+        <translation>%1 umbenennen</translation>
+    </message>
+    <message>
+        <source>Delete %1</source>
+        <translation>%1 löschen</translation>
+    </message>
+    <message>
+        <source>Name of the preset</source>
+        <translation>Name der Voreinstellung</translation>
+    </message>
+    <message>
+        <source>Rename</source>
+        <translation>Umbenennen</translation>
+    </message>
+    <message>
+        <source>Save</source>
+        <translation>Sichern</translation>
+    </message>
+</context>
+<context>
+    <name>PresetChip</name>
+    <message>
+        <source>chosen, and changed since</source>
+        <translation>gewählt und seither geändert</translation>
+    </message>
+    <message>
+        <source>%1 (changed)</source>
+        <translation>%1 (geändert)</translation>
     </message>
 </context>
 <context>
@@ -1939,6 +2217,13 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
 </context>
 <context>
+    <name>SamplingRow</name>
+    <message>
+        <source>Default: %1</source>
+        <translation>Vorgabe: %1</translation>
+    </message>
+</context>
+<context>
     <name>SearchField</name>
     <message>
         <source>Search</source>
@@ -1980,6 +2265,33 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>%1: back to the default</source>
         <translation>%1: zurück zur Vorgabe</translation>
+    </message>
+</context>
+<context>
+    <name>SettingsColumn</name>
+    <message>
+        <source>Presets</source>
+        <translation>Voreinstellungen</translation>
+    </message>
+    <message>
+        <source>System prompt</source>
+        <translation>Systemanweisung</translation>
+    </message>
+    <message>
+        <source>The open model has no chat template, so it is not given a system prompt.</source>
+        <translation>Das geöffnete Modell hat keine Gesprächsvorlage und bekommt daher keine Systemanweisung.</translation>
+    </message>
+    <message>
+        <source>This model</source>
+        <translation>Dieses Modell</translation>
+    </message>
+    <message>
+        <source>How words are chosen</source>
+        <translation>Wie Wörter gewählt werden</translation>
+    </message>
+    <message>
+        <source>Reset all</source>
+        <translation>Alles zurücksetzen</translation>
     </message>
 </context>
 <context>
@@ -2218,6 +2530,14 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>Quit</source>
         <translation>Beenden</translation>
     </message>
+    <message>
+        <source>Attach files</source>
+        <translation>Dateien anhängen</translation>
+    </message>
+    <message>
+        <source>Conversation settings</source>
+        <translation>Einstellungen des Gesprächs</translation>
+    </message>
 </context>
 <context>
     <name>ShortcutSheet</name>
@@ -2304,9 +2624,27 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
 </context>
 <context>
+    <name>SystemPromptBox</name>
+    <message>
+        <source>For example: answer in short sentences.</source>
+        <translation>Zum Beispiel: Antworte in kurzen Sätzen.</translation>
+    </message>
+    <message>
+        <source>System prompt</source>
+        <translation>Systemanweisung</translation>
+    </message>
+</context>
+<context>
     <name>TemplateArgumentModel</name>
     <message>
         <source>Default</source>
+        <translation>Vorgabe</translation>
+    </message>
+</context>
+<context>
+    <name>TemplateArgumentRow</name>
+    <message>
+        <source>default</source>
         <translation>Vorgabe</translation>
     </message>
 </context>
@@ -2442,6 +2780,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>New conversation</source>
         <translation>Neues Gespräch</translation>
+    </message>
+    <message>
+        <source>Conversation settings</source>
+        <translation>Einstellungen des Gesprächs</translation>
     </message>
 </context>
 <context>

@@ -21,7 +21,7 @@ Control {
     }
 
     implicitHeight: Theme.controlHeight
-    implicitWidth: row.implicitWidth
+    implicitWidth: implicitContentWidth
     padding: 2
     focusPolicy: Qt.StrongFocus
 
@@ -38,8 +38,6 @@ Control {
         FocusRing { visible: root.visualFocus }
     }
     contentItem: Row {
-        id: row
-
         Repeater {
             model: root.choices
             delegate: AbstractButton {
@@ -50,7 +48,7 @@ Control {
 
                 width: (root.width - 2 * root.padding) / root.choices.length
                 height: root.height - 2 * root.padding
-                implicitWidth: label.implicitWidth + 2 * Theme.gapSmall
+                implicitWidth: implicitContentWidth + 2 * Theme.gapSmall
                 focusPolicy: Qt.NoFocus
                 hoverEnabled: true
                 onClicked: root.chosen(index)
@@ -68,8 +66,6 @@ Control {
                     border.color: Theme.border
                 }
                 contentItem: Text {
-                    id: label
-
                     text: choice.modelData
                     textFormat: Text.PlainText
                     horizontalAlignment: Text.AlignHCenter

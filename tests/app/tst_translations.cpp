@@ -1,0 +1,96 @@
+// Every text of the window is there in every language that it speaks.
+#include "app/translation.h"
+
+#include <QDir>
+#include <QProcess>
+#include <QTemporaryDir>
+#include <QTest>
+#include <QXmlStreamReader>
+
+class TestTranslations : public QObject
+{
+    Q_OBJECT
+
+private:
+    static QByteArray contents(const QString& path)
+    {
+        QFile file(path);
+        return file.open(QFile::ReadOnly) ? file.readAll() : QByteArray();
+    }
+
+private Q_SLOTS:
+    void nothingIsUnfinished_data()
+    {
+        QTest::addColumn<QString>("language");
+        QTest::newRow("de") << "de";
+        QTest::newRow("en") << "en";
+    }
+
+    void nothingIsUnfinished()
+    {
+        QFETCH(QString, language);
+        const QString path = QStringLiteral(SPILLWAY_SOURCE_DIR "/resources/translations/spillway_%1.ts").arg(language);
+        QXmlStreamReader xml(contents(path));
+        QString source;
+        int texts = 0;
+        QStringList unfinished;
+        while (!xml.atEnd()) {
+            if (xml.readNext() != QXmlStreamReader::StartElement)
+                continue;
+            if (xml.name() == QLatin1String("source"))
+                source = xml.readElementText();
+            if (xml.name() == QLatin1String("translation")) {
+                ++texts;
+                const bool open = xml.attributes().value(QLatin1String("type")) == QLatin1String("unfinished");
+                const QString text = xml.readElementText(QXmlStreamReader::IncludeChildElements);
+                if (open || text.trimmed().isEmpty())
+                    unfinished += source;
+                // What is put in must be put in there too.
+                for (const char* place : {"%1", "%2", "%3", "%4", "%n"})
+                    if (!text.trimmed().isEmpty() && source.contains(QLatin1String(place)) &&
+                        !text.contains(QLatin1String(place)))
+                        unfinished += source + QStringLiteral(" lacks ") + QLatin1String(place);
+            }
+        }
+        QVERIFY2(!xml.hasError(), qPrintable(xml.errorString()));
+        QVERIFY(texts > (language == "de" ? 100 : 0));
+        QVERIFY2(unfinished.isEmpty(), qPrintable(unfinished.join('\n')));
+    }
+
+    // A text that came into the source and was not extracted would stay English for ever.
+    void everyTextIsExtracted()
+    {
+        const QString lupdate = QStringLiteral(LUPDATE);
+        if (!QFile::exists(lupdate))
+            QSKIP("lupdate is not installed");
+        QTemporaryDir folder;
+        const QString ts = QStringLiteral(SPILLWAY_SOURCE_DIR "/resources/translations/spillway_de.ts");
+        const QString copy = folder.filePath("spillway_de.ts");
+        QVERIFY(QFile::copy(ts, copy));
+        QProcess process;
+        process.setWorkingDirectory(SPILLWAY_SOURCE_DIR);
+        process.start(lupdate, {"-locations", "none", "-no-obsolete", "-I", ".", "app", "ui", "-ts", copy});
+        QVERIFY(process.waitForFinished(120000));
+        QCOMPARE(process.exitCode(), 0);
+        const QByteArray said = process.readAllStandardError();
+        QVERIFY2(!said.contains("without context"), said.constData());
+        const QList<QByteArray> before = contents(ts).split('\n'), after = contents(copy).split('\n');
+        for (const QByteArray& line : after)
+            QVERIFY2(before.contains(line), line.constData());
+    }
+
+    void theLanguageIsSwitched()
+    {
+        Translation translation;
+        translation.use("de");
+        QCOMPARE(QCoreApplication::translate("SettingsPage", "Settings"), QStringLiteral("Einstellungen"));
+        QCOMPARE(QLocale().language(), QLocale::German);
+        translation.use("en");
+        QCOMPARE(QCoreApplication::translate("SettingsPage", "Settings"), "Settings");
+        translation.use("tlh");
+        QCOMPARE(QCoreApplication::translate("SettingsPage", "Settings"), "Settings");
+    }
+};
+
+QTEST_GUILESS_MAIN(TestTranslations)
+#include "tst_translations.moc"

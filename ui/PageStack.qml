@@ -1,0 +1,100 @@
+// The pages of the middle column, of which one is shown.
+import QtQuick
+import QtQuick.Layouts
+import Spillway.App
+import Spillway.Ui.About
+import Spillway.Ui.Chat
+import Spillway.Ui.Log
+import Spillway.Ui.Models
+import Spillway.Ui.Settings
+
+StackLayout {
+    id: root
+
+    required property ChatController chat
+    required property ComposerController composer
+    required property ConversationSettingsController conversationSettings
+    required property ModelController models
+    required property CatalogueController catalogue
+    required property SettingsController settings
+    required property ProgramController program
+    required property ShownLog log
+
+    required property int page
+
+    readonly property alias chatPage: conversation
+
+    signal pageRequested(int page)
+    signal openRequested
+    signal newRequested
+
+    function takeFocus() {
+        if (page === PageName.Conversation)
+            conversation.takeFocus();
+        else
+            (children[page] as PageLoader).takeFocus();
+    }
+
+    currentIndex: page
+
+    ChatPage {
+        id: conversation
+
+        objectName: "chatPage"
+        focus: true
+        chat: root.chat
+        composer: root.composer
+        conversationSettings: root.conversationSettings
+        models: root.models
+        hasGuide: root.program.hasGuide
+        onOpenRequested: root.openRequested()
+        onGuideRequested: root.program.openGuide()
+        onNewRequested: root.newRequested()
+    }
+    // A loader cannot make bound components (Qt 6.4), so these reach out of themselves unchecked.
+    // qmllint disable unqualified
+    PageLoader {
+        shown: root.page === PageName.Models
+        sourceComponent: ModelsPage {
+            objectName: "modelsPage"
+            catalogue: root.catalogue
+            settings: root.settings
+            onBackRequested: root.pageRequested(PageName.Conversation)
+            hasGuide: root.program.hasGuide
+            onModelOpened: root.pageRequested(PageName.Conversation)
+            onGuideRequested: {
+                root.program.openGuide();
+                root.pageRequested(PageName.Conversation);
+            }
+            onOpenFileRequested: root.openRequested()
+        }
+    }
+    PageLoader {
+        shown: root.page === PageName.Settings
+        sourceComponent: SettingsPage {
+            objectName: "settingsPage"
+            settings: root.settings
+            models: root.models
+            program: root.program
+            onBackRequested: root.pageRequested(PageName.Conversation)
+        }
+    }
+    PageLoader {
+        shown: root.page === PageName.Log
+        sourceComponent: LogPage {
+            objectName: "logPage"
+            log: root.log
+            program: root.program
+            onBackRequested: root.pageRequested(PageName.Conversation)
+        }
+    }
+    PageLoader {
+        shown: root.page === PageName.About
+        sourceComponent: AboutPage {
+            objectName: "aboutPage"
+            program: root.program
+            onBackRequested: root.pageRequested(PageName.Conversation)
+        }
+    }
+    // qmllint enable unqualified
+}
