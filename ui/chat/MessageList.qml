@@ -156,7 +156,7 @@ FocusScope {
         anchors.bottom: parent.bottom
         anchors.bottomMargin: Theme.gap
         anchors.horizontalCenter: parent.horizontalCenter
-        visible: !view.pinned
+        visible: !view.pinned && !view.nearEnd()
         name: qsTr("Jump to the latest")
         source: "qrc:/icons/latest.svg"
         filled: true
