@@ -3,6 +3,7 @@ import QtQuick
 import QtTest
 import Spillway.App
 import Spillway.Tests
+import Spillway.Ui.Theme
 
 Item {
     width: 1024
@@ -86,6 +87,42 @@ Item {
             const length = lastText().length;
             tryVerify(() => lastText().length > length + 20);
             compare(block.selectedText, "word word");
+        }
+
+        // Messages of very different heights.
+        function fillUp(count) {
+            makeWindow({ context: 10000000 });
+            openModel();
+            const parts = ["short", "a line\n\n".repeat(30), "```c\nint a;\n```\n- item\n- item\n".repeat(8), "| a | b |\n|---|---|\n| 1 | 2 |\n\nEnd."];
+            for (let i = 0; Bench.chat.messages.count < count; ++i) {
+                Bench.script({ text: parts[i % parts.length] });
+                Bench.chat.send("question " + i);
+                tryVerify(() => !Bench.chat.busy);
+            }
+            part("messageList").followAnswer();
+            wait(50);
+        }
+
+        function test_the_scroll_bar_means_rows() {
+            fillUp(200);
+            const view = part("messageView"), bar = part("listScrollBar");
+            fuzzyCompare(bar.position + bar.size, 1, 0.01);
+            const x = bar.width / 2;
+            const at = share => bar.height * share;
+            mousePress(bar, x, at(0.98));
+            mouseMove(bar, x, at(0.7));
+            mouseMove(bar, x, at(0.5));
+            wait(20);
+            const middle = view.indexAt(500, view.contentY + view.height / 2);
+            verify(middle > 80 && middle < 120, "row " + middle);
+            verify(part("latestButton").visible);
+            mouseMove(bar, x, at(0.02));
+            mouseMove(bar, x, 0);
+            mouseMove(bar, x, -20);
+            mouseRelease(bar, x, -20);
+            tryVerify(() => view.indexAt(500, view.contentY + Theme.gapLarge + 5) === 0);
+            part("messageList").followAnswer();
+            tryVerify(() => nearEnd());
         }
     }
 }
