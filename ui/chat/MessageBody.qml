@@ -53,6 +53,8 @@ Rectangle {
             onCopyRequested: text => root.copyRequested(text)
             onLinkRequested: link => root.linkRequested(link)
         }
+        // Before Qt 6.5 a Loader cannot make bound components, so what is in them is not found to be qualified.
+        // qmllint disable unqualified
         Loader {
             width: body.width
             active: root.raw

@@ -97,6 +97,8 @@ Item {
             onCopyRequested: text => root.chat.copy(text)
             onLinkRequested: link => root.linkRequested(link)
         }
+        // Before Qt 6.5 a Loader cannot make bound components, so what is in them is not found to be qualified.
+        // qmllint disable unqualified
         Loader {
             Layout.fillWidth: true
             active: root.edited

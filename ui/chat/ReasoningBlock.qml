@@ -1,7 +1,6 @@
 // What the model thought before it answered: open while it thinks, folded away when it is done.
 import QtQuick
 import QtQuick.Controls
-import Spillway.App
 import Spillway.Ui.Components
 import Spillway.Ui.Theme
 
