@@ -31,8 +31,8 @@ AbstractButton {
         return all;
     }
 
-    implicitWidth: failed ? widest : Math.min(widest, row.implicitWidth + leftPadding + rightPadding)
-    implicitHeight: Math.max(Theme.px(46), row.implicitHeight + 2 * Theme.gapTiny)
+    implicitWidth: failed ? widest : Math.min(widest, implicitContentWidth + leftPadding + rightPadding)
+    implicitHeight: Math.max(Theme.px(46), implicitContentHeight + 2 * Theme.gapTiny)
     leftPadding: Theme.gapSmall + 2
     rightPadding: removable ? Theme.gapTiny : Theme.gap
     hoverEnabled: true
@@ -58,8 +58,6 @@ AbstractButton {
         FocusRing { visible: root.visualFocus }
     }
     contentItem: RowLayout {
-        id: row
-
         spacing: Theme.gapSmall
 
         Picture {

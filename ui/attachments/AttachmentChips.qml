@@ -1,4 +1,4 @@
-// The files of a message that was sent, at the right as its words. `attachments` is its list of attachmentFacts.
+// The files of a message that was sent. `attachments` is its list of attachmentFacts.
 pragma ComponentBehavior: Bound
 
 import QtQuick
@@ -8,23 +8,37 @@ Flow {
     id: root
 
     required property var attachments
+    required property int widest
+
+    property real natural: 0 // the width of all of them in one row
 
     signal shown(string name, string text)
 
+    function measure() {
+        let width = 0;
+        for (let i = 0; i < chips.count; ++i)
+            width += (chips.itemAt(i)?.implicitWidth ?? 0) + (i > 0 ? spacing : 0);
+        natural = Math.ceil(width);
+    }
+
     spacing: Theme.gapSmall
-    layoutDirection: Qt.RightToLeft
     visible: attachments.length > 0
 
     Accessible.role: Accessible.List
     Accessible.name: qsTr("Attached files")
 
     Repeater {
-        model: root.attachments.slice().reverse() // so that the first stays the first to be read
+        id: chips
+
+        model: root.attachments
+        onItemAdded: root.measure()
+        onItemRemoved: root.measure()
         delegate: AttachmentChip {
             required property var modelData
 
             objectName: "sentChip"
-            widest: Math.min(Theme.px(300), root.width)
+            widest: Math.min(Theme.px(300), root.widest)
+            onImplicitWidthChanged: root.measure()
             name: modelData.name
             bytes: modelData.bytes
             tokens: modelData.tokens

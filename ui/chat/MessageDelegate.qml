@@ -76,7 +76,8 @@ Item {
         AttachmentChips {
             objectName: "messageAttachments"
             Layout.alignment: Qt.AlignRight
-            Layout.preferredWidth: root.columnWidth * 0.84
+            Layout.preferredWidth: Math.min(natural, widest)
+            widest: root.columnWidth * 0.84
             opacity: root.leftOut ? 0.55 : 1
             attachments: root.attachments
             onShown: (name, text) => root.attachmentShown(name, text)

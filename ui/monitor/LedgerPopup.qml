@@ -27,8 +27,8 @@ Popup {
     contentItem: Loader {
         active: root.visible
         sourceComponent: LedgerTable {
-            chat: root.chat
-            composer: root.composer
+            chat: root.chat // qmllint disable unqualified
+            composer: root.composer // qmllint disable unqualified
         }
     }
 }

@@ -114,9 +114,9 @@ Popup {
                 width: flick.width - Theme.gap - Theme.gapTiny
                 active: root.visible
                 sourceComponent: SettingsColumn {
-                    settings: root.settings
-                    continuesText: root.continuesText
-                    onResetDone: closeButton.forceActiveFocus(Qt.OtherFocusReason)
+                    settings: root.settings // qmllint disable unqualified
+                    continuesText: root.continuesText // qmllint disable unqualified
+                    onResetDone: closeButton.forceActiveFocus(Qt.OtherFocusReason) // qmllint disable unqualified
                 }
             }
         }

@@ -12,7 +12,7 @@ AbstractButton {
     property string explanation: ""
 
     implicitHeight: Theme.px(32)
-    implicitWidth: Math.min(label.implicitWidth + 2 * Theme.gapSmall + 4, Theme.px(220))
+    implicitWidth: Math.min(implicitContentWidth + 2 * Theme.gapSmall + 4, Theme.px(220))
     hoverEnabled: true
 
     Accessible.role: Accessible.RadioButton
@@ -32,8 +32,6 @@ AbstractButton {
         FocusRing { visible: root.visualFocus }
     }
     contentItem: Text {
-        id: label
-
         text: root.current && root.changed ? qsTr("%1 (changed)").arg(root.text) : root.text
         textFormat: Text.PlainText
         horizontalAlignment: Text.AlignHCenter
