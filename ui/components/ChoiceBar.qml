@@ -37,7 +37,7 @@ Control {
 
         FocusRing { visible: root.visualFocus }
     }
-    contentItem: Row {
+    contentItem: Row { // qmllint disable deferred-property-id
         Repeater {
             model: root.choices
             delegate: AbstractButton {
