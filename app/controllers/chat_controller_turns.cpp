@@ -10,7 +10,7 @@ constexpr qsizetype kLongestTitle = 60;
 /// The first words of a message.
 QString titleOf(const QString& text)
 {
-    const QString line = VisibleText::of(text.left(4 * kLongestTitle)).simplified();
+    QString line = VisibleText::of(text.left(4 * kLongestTitle)).simplified();
     if (line.size() <= kLongestTitle)
         return line;
     qsizetype end = line.lastIndexOf(QLatin1Char(' '), kLongestTitle);

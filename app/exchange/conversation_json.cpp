@@ -97,7 +97,7 @@ public:
         const QJsonValue value = m_object.value(QLatin1String(name));
         if (!value.isUndefined() && !value.isString())
             fail(Text::tr("'%1' is not a text").arg(QLatin1String(name)));
-        const QString text = value.toString();
+        QString text = value.toString();
         if (text.size() > longest)
             fail(Text::tr("'%1' is too long").arg(QLatin1String(name)));
         return text;
@@ -130,7 +130,7 @@ public:
     }
     QJsonObject object(const char* name)
     {
-        const QJsonObject object = m_object.value(QLatin1String(name)).toObject();
+        QJsonObject object = m_object.value(QLatin1String(name)).toObject();
         if (!isShallow(object, kDeepestSettings))
             fail(Text::tr("'%1' is nested too deeply").arg(QLatin1String(name)));
         return object;

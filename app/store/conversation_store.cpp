@@ -82,7 +82,7 @@ QString ConversationStore::attachmentsFolder() const
 
 QList<ConversationHeader> ConversationStore::conversations() const
 {
-    const auto all = reader().headers();
+    auto all = reader().headers();
     noteDamage();
     return all;
 }
@@ -96,7 +96,7 @@ std::optional<StoredConversation> ConversationStore::conversation(const QString&
 
 QList<SearchHit> ConversationStore::search(const QString& words, int limit) const
 {
-    const auto hits = reader().search(words, limit);
+    auto hits = reader().search(words, limit);
     noteDamage();
     return hits;
 }

@@ -100,7 +100,7 @@ QString setAside(const QString& file, const QString& reason)
 {
     const QString stamp = QDateTime::currentDateTimeUtc().toString(QStringLiteral("yyyy-MM-ddTHH-mm-ss-zzz"));
     const QString name = QStringLiteral("spillway-%1-%2.sqlite").arg(reason, stamp);
-    const QString aside = QFileInfo(file).path() + QLatin1Char('/') + name;
+    QString aside = QFileInfo(file).path() + QLatin1Char('/') + name;
     if (!QFile::rename(file, aside))
         return {};
     QFile::rename(file + QLatin1String("-wal"), aside + QLatin1String("-wal"));

@@ -97,7 +97,7 @@ private:
         if (m_language.kind == Language::Markup)
             markup(c);
         else if (m_language.kind == Language::Prose)
-            ++m_at;
+            ++m_at;  // NOLINT(bugprone-branch-clone): the order decides
         else if (c.isDigit() || (m_language.kind == Language::Style && c == u'#'))
             number();
         else if (isWordStart(c) || before(c))
@@ -236,7 +236,7 @@ private:
                 put(start, end, CodeWord::Keyword);
         } else if (m_ready.keywords.contains(name)) {
             put(start, end, CodeWord::Keyword);
-        } else if (m_ready.types.contains(name)) {
+        } else if (m_ready.types.contains(name)) {  // NOLINT(bugprone-branch-clone): the order decides
             put(start, end, CodeWord::Type);
         } else if (end < m_line.size() && m_line[end] == u'(') {
             put(start, end, capital ? CodeWord::Type : CodeWord::Function);

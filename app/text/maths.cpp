@@ -332,7 +332,7 @@ std::optional<MathsSpan> mathsAt(QStringView text, qsizetype at)
 
 QString shownFormula(QStringView formula)
 {
-    const QString typed = formula.trimmed().toString();
+    QString typed = formula.trimmed().toString();
     QStringList lines;
     const QStringList rows = withoutAlignment(typed).split(QLatin1String("\\\\"));
     for (const QString& row : rows) {

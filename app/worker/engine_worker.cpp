@@ -126,7 +126,7 @@ engine::Result<engine::SequenceId> EngineWorker::sequenceFor(const QString& conv
     }
     if (m_places.size() >= kMostPlaces)
         m_engine->end_sequence(m_places.takeFirst().sequence);
-    const auto created = m_engine->create_sequence();
+    auto created = m_engine->create_sequence();
     if (created)
         m_places.append({conversation, *created});
     return created;
