@@ -58,7 +58,7 @@ void ConversationSettingsController::applyPreset(int row)
 
 QString ConversationSettingsController::savePreset(const QString& name)
 {
-    if (const QString why = m_presets.save(name, m_settings); !why.isEmpty())
+    if (QString why = m_presets.save(name, m_settings); !why.isEmpty())
         return why;
     m_settings.preset = name.simplified();
     keep();
@@ -68,7 +68,7 @@ QString ConversationSettingsController::savePreset(const QString& name)
 QString ConversationSettingsController::renamePreset(int row, const QString& name)
 {
     const bool isOurs = row == preset();
-    if (const QString why = m_presets.rename(row, name); !why.isEmpty())
+    if (QString why = m_presets.rename(row, name); !why.isEmpty())
         return why;
     if (isOurs && row >= 0)
         m_settings.preset = name.simplified();

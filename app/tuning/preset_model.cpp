@@ -89,7 +89,7 @@ int PresetModel::indexOf(const QString& preset) const
 QString PresetModel::save(const QString& name, const ConversationSettings& settings)
 {
     const QString tidy = name.simplified();
-    if (const QString why = whyNot(tidy); !why.isEmpty())
+    if (QString why = whyNot(tidy); !why.isEmpty())
         return why;
     Preset preset{tidy, settings};
     preset.settings.preset = tidy;
@@ -106,11 +106,11 @@ QString PresetModel::rename(int row, const QString& name)
     const QString tidy = name.simplified();
     if (tidy == preset.name)
         return {};
-    if (const QString why = whyNot(tidy); !why.isEmpty())
+    if (QString why = whyNot(tidy); !why.isEmpty())
         return why;
     if (indexOf(tidy) >= 0)
         return tr("There is a preset “%1” already.").arg(tidy);
-    if (const QString why = save(tidy, preset.settings); !why.isEmpty())
+    if (QString why = save(tidy, preset.settings); !why.isEmpty())
         return why;
     m_store.removePreset(preset.name);
     readAgain();
