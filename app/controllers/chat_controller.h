@@ -103,6 +103,9 @@ public:
     Q_INVOKABLE void nextVersion(const QString& message) { showVersion(message, 1); }
     /// Of the last shown message that has versions.
     Q_INVOKABLE void stepVersion(int step);
+    /// Shows the versions that lead to this message, as a search may find one that is not on the shown path. False:
+    /// there is no such message here.
+    Q_INVOKABLE bool showMessage(const QString& message);
     /// A new conversation with the messages up to this one.
     Q_INVOKABLE void branch(const QString& message);
 

@@ -178,6 +178,17 @@ void ChatController::stepVersion(int step)
         showVersion((*found)->id, step);
 }
 
+bool ChatController::showMessage(const QString& message)
+{
+    if (!m_shown->tree.find(message))
+        return false;
+    if (!m_shown->tree.onPath(message)) {
+        m_shown->tree.showPathThrough(message);
+        pathIsDifferent();
+    }
+    return true;
+}
+
 void ChatController::pathIsDifferent()
 {
     m_open.save(*m_shown);

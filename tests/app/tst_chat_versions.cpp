@@ -152,6 +152,30 @@ private Q_SLOTS:
         QCOMPARE(chat->settings(), settings);
     }
 
+    void aMessageOfAnotherVersionIsShown()
+    {
+        bench->says("old words");
+        bench->answer("first question");
+        const QString old = bench->lastId();
+        bench->answer("and then?");
+        const QString below = bench->lastId();
+        QVERIFY(chat->edit(bench->idAt(0), "another question"));
+        settle();
+        bench->says("new words");
+        chat->retry();
+        settle();
+        QCOMPARE(bench->texts(), (QStringList{"another question", "new words"}));
+        QVERIFY(!chat->showMessage("nobody"));
+        QVERIFY(chat->showMessage(below));
+        QCOMPARE(bench->texts(), (QStringList{"first question", "old words", "and then?", "old words"}));
+        const QSignalSpy changed(chat, &ChatController::lastUserTextChanged);
+        QVERIFY(chat->showMessage(old));  // it is shown already, with what came after it
+        QCOMPARE(changed.size(), 0);
+        QCOMPARE(bench->texts().size(), 4);
+        restart();
+        QCOMPARE(bench->texts().size(), 4);
+    }
+
     void aBranchIsAConversation()
     {
         bench->says("yes");

@@ -53,6 +53,36 @@ Item {
             tryCompare(part("composerField"), "activeFocus", true);
         }
 
+        function test_search_leads_to_a_version_that_is_not_shown() {
+            makeWindow({ text: "zebras graze" });
+            openModel();
+            say("first question");
+            Bench.script({ tokens: 300 });
+            keyClick(Qt.Key_R, Qt.ControlModifier);
+            tryVerify(() => !Bench.chat.busy && lastText().startsWith("word"));
+            say("more of it");
+            keyClick(Qt.Key_N, Qt.ControlModifier);
+            keyClick(Qt.Key_K, Qt.ControlModifier);
+            type("zebras");
+            tryVerify(() => part("searchList").count > 0);
+            keyClick(Qt.Key_Return);
+            tryVerify(() => lastText() === "zebras graze");
+            compare(Bench.chat.messages.count, 2);
+            verify(messagePart("foundMark").visible);
+            tryVerify(() => !messagePart("foundMark").visible);
+
+            part("searchField").clear(); // and by mouse, to the beginning of a message above the end
+            keyClick(Qt.Key_K, Qt.ControlModifier);
+            type("more of");
+            tryVerify(() => part("searchList").count > 0 && part("searchList").itemAtIndex(0));
+            click(part("searchList").itemAtIndex(0));
+            tryCompare(Bench.chat.messages, "count", 4);
+            tryVerify(() => message(2) && messagePart("foundMark", 2).visible);
+            const view = part("messageView");
+            const top = message(2).mapToItem(view, 0, 0).y;
+            verify(top >= 0 && top < view.height / 2, top);
+        }
+
         function test_delete_the_shown_one_and_take_it_back() {
             two();
             list().forceActiveFocus(Qt.TabFocusReason);

@@ -35,6 +35,7 @@ Item {
     required property MessageEditing editing
     required property int columnWidth
     required property bool last
+    required property bool found // a search has just led here
 
     signal linkRequested(string link)
     signal attachmentShown(string name, string text)
@@ -56,6 +57,20 @@ Item {
 
     HoverHandler {
         id: hover
+    }
+    Rectangle {
+        objectName: "foundMark"
+        anchors.fill: column
+        anchors.margins: -Theme.gapSmall
+        radius: Theme.radius
+        color: Theme.selected
+        visible: opacity > 0
+        opacity: root.found ? 1 : 0
+
+        Behavior on opacity {
+            enabled: !root.found
+            NumberAnimation { duration: 4 * Theme.fast }
+        }
     }
 
     ColumnLayout {

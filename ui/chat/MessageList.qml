@@ -18,13 +18,14 @@ FocusScope {
 
     signal editEnded
 
+    // Scrolls to a message, whatever versions lead to it, and marks it for a moment.
     function showMessage(message: string) {
-        const row = root.chat.messages.rowOf(message);
-        if (row < 0)
+        if (!root.chat.showMessage(message))
             return;
         view.pinned = false;
-        view.positionViewAtIndex(row, ListView.Beginning);
-        view.forceActiveFocus(Qt.OtherFocusReason);
+        view.positionViewAtIndex(root.chat.messages.rowOf(message), ListView.Beginning);
+        found.message = message;
+        found.restart();
     }
     function followAnswer() {
         view.pinned = true;
@@ -53,6 +54,14 @@ FocusScope {
     MessageEditing {
         id: editing
         onEnded: root.editEnded()
+    }
+    Timer {
+        id: found
+
+        property string message: ""
+
+        interval: 1200
+        onTriggered: message = ""
     }
     Connections {
         target: root.chat
@@ -129,6 +138,7 @@ FocusScope {
             editing: editing
             columnWidth: root.columnWidth
             last: index === view.count - 1
+            found: messageId === found.message
             onLinkRequested: link => linkDialog.ask(link)
             onAttachmentShown: (name, text) => attachmentText.show(name, text)
         }
