@@ -19,6 +19,11 @@ QString nameOf(const QUrl& file)
     return info.fileName().isEmpty() ? info.dir().dirName() : info.fileName();  // "folder/"
 }
 
+QString newJob()
+{
+    return QUuid::createUuid().toString(QUuid::WithoutBraces);
+}
+
 }  // namespace
 
 AttachmentModel::AttachmentModel(TokenCounter& counter, const QString& folder, const ReadLimits& limits,
@@ -120,7 +125,7 @@ QString AttachmentModel::text(int row) const
     return row >= 0 && row < count() ? m_rows[size_t(row)].attachment.text : QString();
 }
 
-void AttachmentModel::showConversation(const QString& id)
+void AttachmentModel::showConversation(const QString& id, const QList<DraftFile>& kept)
 {
     if (id == m_conversation)
         return;
@@ -128,8 +133,15 @@ void AttachmentModel::showConversation(const QString& id)
     if (!m_rows.empty())
         m_others.insert(m_conversation, std::exchange(m_rows, {}));
     m_conversation = id;
+    const bool shownBefore = m_others.contains(id);
     m_rows = m_others.take(id);
+    if (!shownBefore)
+        for (const DraftFile& file : kept.first(std::min<qsizetype>(kept.size(), kMostFiles)))
+            m_rows.push_back({.job = newJob(), .attachment = {.name = file.name, .sha256 = file.sha256}});
     endResetModel();
+    if (!shownBefore)
+        for (const Row& row : m_rows)
+            m_reader.read(row.job, DraftFile{row.attachment.name, row.attachment.sha256});
     setNotice({});
     Q_EMIT changed();
 }
@@ -141,6 +153,15 @@ QList<Attachment> AttachmentModel::ready() const
         if (row.state == Ready)
             attachments.append(row.attachment);
     return attachments;
+}
+
+QList<DraftFile> AttachmentModel::kept() const
+{
+    QList<DraftFile> files;
+    for (const Row& row : m_rows)
+        if (!row.attachment.sha256.isEmpty())
+            files.append({row.attachment.name, row.attachment.sha256});
+    return files;
 }
 
 void AttachmentModel::clear()
@@ -189,7 +210,7 @@ QString AttachmentModel::append(const QString& name)
         setNotice(tr("A message takes %n files at most.", nullptr, kMostFiles));
         return {};
     }
-    Row row{.job = QUuid::createUuid().toString(QUuid::WithoutBraces)};
+    Row row{.job = newJob()};
     row.attachment.name = name;
     beginInsertRows({}, count(), count());
     m_rows.push_back(row);

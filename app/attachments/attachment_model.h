@@ -60,10 +60,13 @@ public:
     Q_INVOKABLE QString text(int row) const;  // what the model will read
     Q_INVOKABLE void dismissNotice() { setNotice({}); }
 
-    /// The rows become those of this conversation; the others' are kept and go on being read.
-    void showConversation(const QString& id);
+    /// The rows become those of this conversation; the others' are kept and go on being read. One that is shown for the
+    /// first time starts with what was kept of its draft.
+    void showConversation(const QString& id, const QList<DraftFile>& kept = {});
     /// The files that are ready, in their order.
     QList<Attachment> ready() const;
+    /// Those that are there to be read again when the program starts the next time.
+    QList<DraftFile> kept() const;
     void clear();
     void recount();  // another model is open
 

@@ -31,6 +31,13 @@ void AttachmentReader::read(const QString& job, const QString& name, const QStri
     });
 }
 
+void AttachmentReader::read(const QString& job, const DraftFile& kept)
+{
+    start(job, [kept, folder = m_folder, limits = m_limits](const std::stop_token& stop) {
+        return readKept(kept, folder, stop, limits);
+    });
+}
+
 void AttachmentReader::cancel(const QString& job)
 {
     m_running.take(job).request_stop();

@@ -7,7 +7,7 @@
 #include <QObject>
 #include <QThreadPool>
 
-/// Runs readFile() and readText() on two threads of its own, so that one slow file does not hold up the others. Lives
+/// Runs readFile() and its like on two threads of its own, so that one slow file does not hold up the others. Lives
 /// on the UI thread; owned by AttachmentModel. Its destructor cancels what runs and waits for it.
 class AttachmentReader : public QObject
 {
@@ -19,6 +19,7 @@ public:
 
     void read(const QString& job, const QString& path);
     void read(const QString& job, const QString& name, const QString& text);
+    void read(const QString& job, const DraftFile& kept);
     void cancel(const QString& job);  // nothing more is heard of it
 
 Q_SIGNALS:

@@ -3,6 +3,7 @@
 #include "app/attachments/decode_text.h"
 #include "app/attachments/file_kind.h"
 #include "app/models/visible_text.h"
+#include "app/store/attachment_folder.h"
 
 #include <QCoreApplication>
 #include <QCryptographicHash>
@@ -171,6 +172,11 @@ private:
 ReadFile readFile(const QString& path, const QString& folder, const std::stop_token& stop, const ReadLimits& limits)
 {
     return Reading(QFileInfo(path).fileName(), folder, limits).ofPath(path, stop);
+}
+
+ReadFile readKept(const DraftFile& kept, const QString& folder, const std::stop_token& stop, const ReadLimits& limits)
+{
+    return Reading(kept.name, folder, limits).ofPath(AttachmentFolder(folder).file(kept.sha256), stop);
 }
 
 ReadFile readText(const QString& name, const QString& text, const QString& folder, const ReadLimits& limits)

@@ -24,5 +24,9 @@ struct ReadFile {
 ReadFile readFile(const QString& path, const QString& folder, const std::stop_token& stop,
                   const ReadLimits& limits = {});
 
+/// Reads a copy that was kept in `folder` before, of a file that was called `name`.
+ReadFile readKept(const DraftFile& kept, const QString& folder, const std::stop_token& stop,
+                  const ReadLimits& limits = {});
+
 /// The same for text that has no file, such as a long paste.
 ReadFile readText(const QString& name, const QString& text, const QString& folder, const ReadLimits& limits = {});

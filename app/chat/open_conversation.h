@@ -41,7 +41,7 @@ struct OpenConversation {
 
     bool busy() const { return phase != Phase::Idle; }
     ConversationActivity::Value activity() const;
-    bool worthKeeping() const { return !tree.isEmpty() || !header.draft.isEmpty(); }
+    bool worthKeeping() const { return !tree.isEmpty() || !header.draft.isEmpty() || !header.draftFiles.isEmpty(); }
     const StoredMessage* last() const { return tree.find(tree.leaf()); }  // null: there is none
     const StoredMessage* lastQuestion() const;                            // of the shown path
 

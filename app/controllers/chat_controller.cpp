@@ -83,6 +83,15 @@ void ChatController::setDraft(const QString& draft)
     Q_EMIT draftChanged();
 }
 
+void ChatController::setDraftFiles(const QList<DraftFile>& files)
+{
+    if (m_shown->header.draftFiles == files)
+        return;
+    m_shown->header.draftFiles = files;
+    m_draftChanged = true;
+    m_draftTimer.start();
+}
+
 QString ChatController::lastUserText() const
 {
     const StoredMessage* const question = m_shown->lastQuestion();
@@ -143,7 +152,7 @@ bool ChatController::open(const QString& id)
 
 void ChatController::newConversation()
 {
-    if (m_shown->tree.isEmpty() && m_shown->header.draft.isEmpty())
+    if (!m_shown->worthKeeping())
         return;  // it is one
     showConversation(*m_open.create({}));
 }

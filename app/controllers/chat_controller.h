@@ -63,6 +63,9 @@ public:
     QString title() const { return m_shown->header.title; }  // empty: it has none yet
     QString draft() const { return m_shown->header.draft; }
     void setDraft(const QString& draft);
+    /// The files that go with it. Not for pages: the composer's controller has them.
+    QList<DraftFile> draftFiles() const { return m_shown->header.draftFiles; }
+    void setDraftFiles(const QList<DraftFile>& files);
     QString lastUserText() const;
     State state() const { return State(m_shown->phase); }
     bool busy() const { return m_shown->busy(); }

@@ -34,7 +34,11 @@ bool ChatController::send(const QString& text, const QList<Attachment>& attachme
     message.text = text;
     message.attachments = attachments;
     message.parent = m_shown->tree.leaf();
-    return ask(message);
+    m_shown->header.draft.clear();
+    m_shown->header.draftFiles.clear();
+    const bool asked = ask(message);
+    Q_EMIT draftChanged();
+    return asked;
 }
 
 /// Adds a question, which is on its way to the disk before it is on its way to the model.
@@ -54,8 +58,6 @@ bool ChatController::ask(StoredMessage question)
         Q_EMIT titleChanged();
     }
     m_draftChanged = false;
-    header.draft.clear();
-    Q_EMIT draftChanged();
     m_open.save(*m_shown);
     m_open.save(*m_shown, question.id);
     m_open.answer(*m_shown, question.id);
@@ -141,10 +143,7 @@ bool ChatController::edit(const QString& id, const QString& text)
         for (Attachment& attachment : question.attachments)
             attachment.id = newId();
         question.parent = original->parent;
-        const QString draft = m_shown->header.draft;  // it is another message's
-        const bool asked = ask(question);
-        setDraft(draft);
-        return asked;
+        return ask(question);
     }
     if (text == original->text)
         return true;
@@ -208,6 +207,7 @@ void ChatController::branch(const QString& id)
     copy.header = m_shown->header;
     copy.header.id = newId();
     copy.header.draft.clear();
+    copy.header.draftFiles.clear();
     copy.header.pinned = false;
     copy.header.createdMs = copy.header.changedMs = nowMs();
     const QString mark = tr("(branch)", "after the title of a conversation that was branched off");

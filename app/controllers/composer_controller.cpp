@@ -27,6 +27,7 @@ ComposerController::ComposerController(ChatController& chat, EngineThread& engin
     connect(&chat, &ChatController::canSendChanged, this, &ComposerController::obstacleChanged);
     connect(&chat, &ChatController::contextChanged, this, &ComposerController::tokensChanged);
     connect(&m_attachments, &AttachmentModel::changed, this, [this] {
+        m_chat.setDraftFiles(m_attachments.kept());
         Q_EMIT obstacleChanged();
         Q_EMIT tokensChanged();
     });
@@ -109,7 +110,7 @@ void ComposerController::keepPasteAsFile()
 
 void ComposerController::onConversationOpened()
 {
-    m_attachments.showConversation(m_chat.conversationId());
+    m_attachments.showConversation(m_chat.conversationId(), m_chat.draftFiles());
     setPasted({}, 0);
     countDraft();
 }

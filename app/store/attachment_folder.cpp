@@ -13,13 +13,19 @@ constexpr qint64 kLongestText_bytes = 256 * 1024 * 1024;
 }  // namespace
 
 // What comes from a database or an import must not lead out of the folder.
-QString AttachmentFolder::textFile(const Attachment& attachment) const
+QString AttachmentFolder::file(const QString& sha256) const
 {
     static const QRegularExpression hash(QStringLiteral("^[0-9a-f]{64}$"));
+    return hash.match(sha256).hasMatch() ? QStringLiteral("%1/%2/%3").arg(m_path, sha256.left(2), sha256) : QString();
+}
+
+QString AttachmentFolder::textFile(const Attachment& attachment) const
+{
     static const QRegularExpression kind(QStringLiteral("^[a-z]{1,20}$"));
-    if (!hash.match(attachment.sha256).hasMatch() || !kind.match(attachment.kind).hasMatch())
+    const QString bytes = file(attachment.sha256);
+    if (bytes.isEmpty() || !kind.match(attachment.kind).hasMatch())
         return {};
-    return QStringLiteral("%1/%2/%3.%4.txt").arg(m_path, attachment.sha256.left(2), attachment.sha256, attachment.kind);
+    return QStringLiteral("%1.%2.txt").arg(bytes, attachment.kind);
 }
 
 bool AttachmentFolder::keepTexts(const QList<Attachment>& attachments) const

@@ -17,6 +17,7 @@ public:
     }
 
     QString path() const { return m_path; }
+    QString file(const QString& sha256) const;  // where its bytes are; empty: that is no hash
     /// Keeps the text of each attachment; one that is there already stays. False when a file could not be written.
     bool keepTexts(const QList<Attachment>& attachments) const;
     QString text(const Attachment& attachment) const;

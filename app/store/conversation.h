@@ -20,6 +20,13 @@ struct Attachment {
     std::optional<int> tokens = {};  // of `text`; unknown without a model
 };
 
+/// A file that is going to come with a message: its name, and where its bytes are kept already.
+struct DraftFile {
+    QString name = {};
+    QString sha256 = {};
+    bool operator==(const DraftFile&) const = default;
+};
+
 /// One message. Messages of a conversation form a tree: those with the same parent are versions of each other.
 struct StoredMessage {
     enum class Role { User, Assistant };
@@ -70,6 +77,7 @@ struct ConversationHeader {
     bool pinned = false;
     QString leaf = {};   // the last message of the path through the tree that is shown
     QString draft = {};  // typed, not sent
+    QList<DraftFile> draftFiles = {};
     ConversationSettings settings = {};
 };
 

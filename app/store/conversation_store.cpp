@@ -212,12 +212,19 @@ void ConversationStore::emptyTrash()
     });
     // Should its transaction fail, the trash is emptied once more, and these files are not missed until then.
     ask({}, [files = m_attachments](const Database& database) {
-        QSqlQuery rows = database.run(QStringLiteral("SELECT DISTINCT sha256 FROM attachments"));
-        if (!rows.isActive())
+        QSqlQuery sent = database.run(QStringLiteral("SELECT DISTINCT sha256 FROM attachments"));
+        if (!sent.isActive())
             return database.error();
         QSet<QString> used;
-        while (rows.next())
-            used.insert(rows.value(0).toString());
+        while (sent.next())
+            used.insert(sent.value(0).toString());
+        QSqlQuery drafts =
+            database.run(QStringLiteral("SELECT draft_files FROM conversations WHERE draft_files <> '[]'"));
+        if (!drafts.isActive())
+            return database.error();
+        while (drafts.next())
+            for (const DraftFile& file : rows::draftFiles(drafts.value(0)))
+                used.insert(file.sha256);
         files.removeUnused(used);
         return QSqlError();
     });

@@ -1,5 +1,6 @@
 #include "app/store/rows.h"
 
+#include <QJsonArray>
 #include <QJsonDocument>
 
 #include <array>
@@ -48,6 +49,14 @@ QString text(const QJsonObject& object)
 QJsonObject object(const QVariant& text)
 {
     return QJsonDocument::fromJson(text.toString().toUtf8()).object();
+}
+
+QString text(const QList<DraftFile>& files)
+{
+    QJsonArray array;
+    for (const DraftFile& file : files)
+        array.append(QJsonObject{{"name", file.name}, {"sha256", file.sha256}});
+    return QString::fromUtf8(QJsonDocument(array).toJson(QJsonDocument::Compact));
 }
 
 // SQLite's NULL stands for what is not there; Qt would bind an empty string as one.
@@ -124,6 +133,7 @@ ConversationHeader header(const QSqlQuery& row)
     header.settings.preset = row.value(9).toString();
     header.settings.sampling = object(row.value(10));
     header.settings.templateArguments = object(row.value(11));
+    header.draftFiles = draftFiles(row.value(12));
     return header;
 }
 
@@ -171,19 +181,30 @@ Preset preset(const QSqlQuery& row)
     return preset;
 }
 
+QList<DraftFile> draftFiles(const QVariant& column)
+{
+    QList<DraftFile> files;
+    const QJsonArray array = QJsonDocument::fromJson(column.toString().toUtf8()).array();
+    for (const auto& file : array)
+        files.append({file[QLatin1String("name")].toString(), file[QLatin1String("sha256")].toString()});
+    return files;
+}
+
 bool write(const Database& database, const ConversationHeader& header)
 {
     return database.ran(
         QStringLiteral(
-            "INSERT INTO conversations (%1) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET "
+            "INSERT INTO conversations (%1) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+            "ON CONFLICT (id) DO UPDATE SET "
             "title = excluded.title, title_by_user = excluded.title_by_user, created_ms = excluded.created_ms, "
             "changed_ms = excluded.changed_ms, pinned = excluded.pinned, leaf = excluded.leaf, draft = excluded.draft, "
             "system_prompt = excluded.system_prompt, preset = excluded.preset, sampling = excluded.sampling, "
-            "template_arguments = excluded.template_arguments")
+            "template_arguments = excluded.template_arguments, draft_files = excluded.draft_files")
             .arg(kHeaderColumns),
         {notNull(header.id), notNull(header.title), header.titleByUser, header.createdMs, header.changedMs,
          header.pinned, orNull(header.leaf), notNull(header.draft), notNull(header.settings.systemPrompt),
-         notNull(header.settings.preset), text(header.settings.sampling), text(header.settings.templateArguments)});
+         notNull(header.settings.preset), text(header.settings.sampling), text(header.settings.templateArguments),
+         text(header.draftFiles)});
 }
 
 // A message stays in its conversation, whatever an id from elsewhere says.

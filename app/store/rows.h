@@ -9,7 +9,7 @@ namespace rows {
 // In the order in which the functions below read them.
 inline const QString kHeaderColumns = QStringLiteral(
     "id, title, title_by_user, created_ms, changed_ms, pinned, leaf, draft, system_prompt, preset, sampling, "
-    "template_arguments");
+    "template_arguments, draft_files");
 inline const QString kMessageColumns = QStringLiteral(
     "id, conversation, parent, role, text, status, sentence, created_ms, left_out, model, prompt_tokens, "
     "template_tokens, tokens, ttft_ms, tokens_per_second, reasoning_ms");
@@ -20,6 +20,7 @@ ConversationHeader header(const QSqlQuery& row);
 StoredMessage message(const QSqlQuery& row);  // without its attachments
 Attachment attachment(const QSqlQuery& row);  // without its text
 Preset preset(const QSqlQuery& row);
+QList<DraftFile> draftFiles(const QVariant& column);
 
 bool write(const Database& database, const ConversationHeader& header);
 bool write(const Database& database, const QString& conversation, const StoredMessage& message);

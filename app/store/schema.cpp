@@ -73,6 +73,10 @@ const QList<QStringList>& steps()
             QStringLiteral("INSERT INTO title_search (title_search) VALUES ('rebuild')"),
             QStringLiteral("UPDATE messages SET searchable = 1"),
         },
+        // 3: a draft keeps its files.
+        {
+            QStringLiteral("ALTER TABLE conversations ADD COLUMN draft_files TEXT NOT NULL DEFAULT '[]'"),
+        },
     };
     return all;
 }

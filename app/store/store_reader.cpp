@@ -150,14 +150,16 @@ QList<StoredConversation> StoreReader::rescue() const
                             });
         }
     };
+    QString headerColumns = rows::kHeaderColumns;
+    if (!m_database.ran(QStringLiteral("SELECT draft_files FROM conversations LIMIT 0")))
+        headerColumns.replace(QLatin1String("draft_files"), QLatin1String("'[]'"));  // it is of an older version
     QSet<QString> trashed;
-    read(rows::kHeaderColumns + QLatin1String(", trashed_ms"), QStringLiteral("conversations"),
-         [&](const QSqlQuery& row) {
-             const ConversationHeader header = rows::header(row);
-             found[header.id].header = header;
-             if (!row.isNull(int(rows::kHeaderColumns.count(QLatin1Char(',')) + 1)))
-                 trashed.insert(header.id);
-         });
+    read(headerColumns + QLatin1String(", trashed_ms"), QStringLiteral("conversations"), [&](const QSqlQuery& row) {
+        const ConversationHeader header = rows::header(row);
+        found[header.id].header = header;
+        if (!row.isNull(int(rows::kHeaderColumns.count(QLatin1Char(',')) + 1)))
+            trashed.insert(header.id);
+    });
     read(rows::kAttachmentColumns, QStringLiteral("attachments"),
          [&](const QSqlQuery& row) { files[row.value(1).toString()].append(withText(rows::attachment(row))); });
     read(rows::kMessageColumns, QStringLiteral("messages"), [&](const QSqlQuery& row) {

@@ -284,6 +284,41 @@ private Q_SLOTS:
         QCOMPARE(room.model.count(), 0);
     }
 
+    void aDraftsFilesAreReadAgain()
+    {
+        Room room;
+        room.model.showConversation("one");
+        room.model.add({room.write("a.md", "# text"), room.write("b.txt", "other"), QUrl("file:///nowhere/c.txt")});
+        QVERIFY(room.model.kept().isEmpty());  // not yet
+        QTRY_VERIFY_WITH_TIMEOUT(!room.model.reading(), kSoon);
+        QList<DraftFile> kept = room.model.kept();
+        QCOMPARE(kept.size(), 2);  // not what could not be read
+
+        QVERIFY(QFile::remove(room.kept.filePath(kept[1].sha256.left(2) + "/" + kept[1].sha256)));
+        kept.append(DraftFile{"d.txt", "../../../etc/passwd"});
+        AttachmentModel later(room.counter, room.kept.path());
+        const QAbstractItemModelTester tester(&later);
+        later.showConversation("one", kept);
+        QCOMPARE(later.kept(), kept);  // also while they are read
+        QTRY_VERIFY_WITH_TIMEOUT(!later.reading(), kSoon);
+        QCOMPARE(later.ready().size(), 1);
+        QCOMPARE(later.ready()[0].name, "a.md");
+        QCOMPARE(later.ready()[0].kind, "markdown");
+        QCOMPARE(later.ready()[0].text, "# text");
+        const auto sentence = [&](int row) { return later.data(later.index(row), AttachmentModel::SentenceRole); };
+        QCOMPARE(sentence(1).toString(), "“b.txt” is not there any more.");
+        QCOMPARE(sentence(2).toString(), "“d.txt” is not there any more.");
+        QCOMPARE(later.kept(), kept);  // until they are taken away or the message is sent
+        later.showConversation("two");
+        later.showConversation("one", {});
+        QCOMPARE(later.count(), 3);
+        later.clear();
+        later.showConversation("two");
+        later.showConversation("one", QList<DraftFile>(AttachmentModel::kMostFiles + 5, kept[0]));
+        QTRY_VERIFY_WITH_TIMEOUT(!later.reading(), kSoon);
+        QCOMPARE(later.count(), 1);
+    }
+
     void aPasteBecomesAFile()
     {
         Room room;

@@ -1,4 +1,5 @@
 // Versions of messages: edited, answered again, gone on with, branched off; and what is there after a restart.
+#include "app/controllers/composer_controller.h"
 #include "tests/support/chat_bench.h"
 
 #include <QSignalSpy>
@@ -255,6 +256,62 @@ private Q_SLOTS:
         QVERIFY(bench->lastText().endsWith("w end"));
         QVERIFY(chat->open(drafted));
         QCOMPARE(chat->draft(), "typed");
+    }
+
+    void aDraftKeepsItsFiles()
+    {
+        const auto compose = [this] {
+            return std::make_unique<ComposerController>(*chat, *bench->thread, bench->store->attachmentsFolder());
+        };
+        QFile file(bench->folder.filePath("notes.txt"));
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.write("what was noted");
+        file.close();
+        auto composer = compose();
+        composer->attachments()->add({QUrl::fromLocalFile(file.fileName())});
+        QTRY_COMPARE(composer->attachments()->ready().size(), 1);
+        QTRY_COMPARE(bench->store->conversations().size(), 1);  // by itself, after a moment: it is worth keeping
+        const QString drafted = chat->conversationId();
+        chat->newConversation();
+        QVERIFY(chat->conversationId() != drafted);
+        QCOMPARE(composer->attachments()->count(), 0);
+        QVERIFY(chat->open(drafted));
+        composer.reset();
+        restart();
+
+        composer = compose();
+        QTRY_COMPARE(composer->attachments()->ready().size(), 1);
+        QCOMPARE(composer->attachments()->ready()[0].text, "what was noted");
+        bench->openModel();
+        QVERIFY(composer->send("Read it"));
+        settle();
+        QVERIFY(QString::fromStdString(sent()[0].text).contains("what was noted"));
+        QVERIFY(chat->draftFiles().isEmpty());
+        QVERIFY(chat->edit(bench->idAt(0), "Read it again"));
+        settle();
+        QVERIFY(QString::fromStdString(sent()[0].text).contains("what was noted"));
+        composer.reset();
+        restart();
+        composer = compose();
+        QCOMPARE(composer->attachments()->count(), 0);
+    }
+
+    void aDraftWhoseFileHasGoneIsSentWithoutIt()
+    {
+        auto composer = std::make_unique<ComposerController>(*chat, *bench->thread, QString());
+        chat->setDraft("Read it");
+        chat->setDraftFiles({{"notes.txt", QString(64, 'a')}});
+        composer.reset();
+        restart();
+        composer = std::make_unique<ComposerController>(*chat, *bench->thread, bench->store->attachmentsFolder());
+        QTRY_VERIFY(!composer->attachments()->reading());
+        const AttachmentModel* files = composer->attachments();
+        QCOMPARE(files->data(files->index(0), AttachmentModel::SentenceRole), "“notes.txt” is not there any more.");
+        bench->openModel();
+        QVERIFY(composer->send(chat->draft()));
+        QCOMPARE(files->count(), 0);
+        settle();
+        QCOMPARE(sent()[0].text.c_str(), "Read it");
     }
 
     void textIsOnDiskWithinASecond()

@@ -1,4 +1,5 @@
 // Conversations on disk: what is saved is there again, whatever the file, the disk or the words are like.
+#include "app/store/attachment_folder.h"
 #include "app/store/conversation_store.h"
 #include "tests/support/conversations.h"
 
@@ -76,6 +77,21 @@ private:
             store->saveAll(conversation);
         }
         store->flush();
+    }
+    /// In place of the database, what an older version kept.
+    void putDump(const QString& version)
+    {
+        store.reset();
+        QFile::remove(file());
+        QFile dump(SPILLWAY_SOURCE_DIR "/tests/data/store/" + version + ".sql");
+        QVERIFY(dump.open(QIODevice::ReadOnly));
+        sql(file(), QString::fromUtf8(dump.readAll()).split(";\n", Qt::SkipEmptyParts));
+    }
+    static void versions()
+    {
+        QTest::addColumn<QString>("version");
+        for (const char* version : {"v1", "v2"})
+            QTest::newRow(version) << version;
     }
 
 private Q_SLOTS:
@@ -216,6 +232,48 @@ private Q_SLOTS:
         store->emptyTrash();
         store->flush();
         QVERIFY(!QFile::exists(bytes));
+    }
+
+    void aDraftKeepsItsFiles()
+    {
+        ConversationHeader header = twoTurns("one", "t").header;
+        header.draftFiles = {{"notes.md", QString(64, 'a')}, {"\"quoted\" ü.txt", QString(64, 'b')}};
+        store->save(header);
+        reopen();
+        QCOMPARE(store->conversations().first().draftFiles, header.draftFiles);
+        QCOMPARE(store->conversation("one")->header.draftFiles, header.draftFiles);
+
+        const AttachmentFolder attachments(store->attachmentsFolder());
+        const auto putOld = [&](const QString& name) {
+            QDir().mkpath(QFileInfo(name).path());
+            QFile old(name);
+            QVERIFY(old.open(QIODevice::WriteOnly));
+            QVERIFY(old.setFileTime(QDateTime::currentDateTime().addDays(-2), QFileDevice::FileModificationTime));
+        };
+        putOld(attachments.file(QString(64, 'a')));
+        store->emptyTrash();
+        store->flush();
+        QVERIFY(QFile::exists(attachments.file(QString(64, 'a'))));
+        header.draftFiles.clear();
+        store->save(header);
+        store->emptyTrash();
+        store->flush();
+        QVERIFY(!QFile::exists(attachments.file(QString(64, 'a'))));
+    }
+
+    void whatStandsForADraftsFilesIsNotTrusted()
+    {
+        store->save(twoTurns("one", "t").header);
+        store->flush();
+        for (const char* nonsense : {"", "x", "{}", "[1, null, [], {\"name\": 3}]"}) {
+            sql(file(), {QStringLiteral("UPDATE conversations SET draft_files = '%1'").arg(QLatin1String(nonsense))});
+            const QList<ConversationHeader> all = store->conversations();
+            for (const DraftFile& kept : all.first().draftFiles)
+                QVERIFY(kept.name.isEmpty() && kept.sha256.isEmpty());
+        }
+        const AttachmentFolder attachments(store->attachmentsFolder());
+        for (const QString& hash : {QString(), QString("../../x"), QString(63, 'a'), QString(64, 'A')})
+            QCOMPARE(attachments.file(hash), QString());
     }
 
     void attachmentsCannotLeadOutside()
@@ -519,13 +577,13 @@ private Q_SLOTS:
         QCOMPARE(setAside(), QStringList());
     }
 
+    void anOlderSchemaIsBroughtUpToDateAfterABackup_data() { versions(); }
+
     void anOlderSchemaIsBroughtUpToDateAfterABackup()
     {
-        store.reset();
-        QFile::remove(file());
-        QFile dump(SPILLWAY_SOURCE_DIR "/tests/data/store/v1.sql");
-        QVERIFY(dump.open(QIODevice::ReadOnly));
-        sql(file(), QString::fromUtf8(dump.readAll()).split(";\n", Qt::SkipEmptyParts));
+        QFETCH(const QString, version);
+        const QString backup = folder->filePath("spillway-backup-" + version + ".sqlite");
+        putDump(version);
         reopen();
         QCOMPARE(store->notice(), QString());
         QCOMPARE(store->conversations().size(), 2);
@@ -535,14 +593,31 @@ private Q_SLOTS:
         QCOMPARE(read->messages[1].text, "Blue, of course.");
         QCOMPARE(store->search("course", 5).size(), 1);
         QCOMPARE(store->search("colour", 5).size(), 1);
-        QVERIFY(QFile::exists(folder->filePath("spillway-backup-v1.sqlite")));
-        sql(folder->filePath("spillway-backup-v1.sqlite"), {"SELECT text FROM messages"});
+        QCOMPARE(store->conversations().first().draft, "a draft");
+        QVERIFY(store->conversations().first().draftFiles.isEmpty());
+        QVERIFY(QFile::exists(backup));
+        sql(backup, {"SELECT text FROM messages"});
         // The backup is a database in itself: put back, it is migrated again.
         store.reset();
         QFile::remove(file());
-        QFile::copy(folder->filePath("spillway-backup-v1.sqlite"), file());
+        QFile::copy(backup, file());
         reopen();
         QCOMPARE(store->conversations().size(), 2);
+    }
+
+    void aDamagedOneOfAnOlderSchemaIsRescued_data() { versions(); }
+
+    void aDamagedOneOfAnOlderSchemaIsRescued()
+    {
+        QFETCH(const QString, version);
+        putDump(version);
+        sql(file(), {"DROP INDEX messages_of_parent",
+                     "CREATE TRIGGER nobodys AFTER INSERT ON presets BEGIN DELETE FROM messages; END",
+                     "PRAGMA user_version = 3"});
+        reopen();
+        QVERIFY2(store->notice().contains("2 of them"), qPrintable(store->notice()));
+        QCOMPARE(store->conversations().first().title, "Unsent");
+        QCOMPARE(store->conversations().first().draft, "a draft");
     }
 
     void aFolderThatCannotBeMade()
