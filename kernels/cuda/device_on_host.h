@@ -1,0 +1,171 @@
+// CUDA's names for the host's compiler: what device.h includes where there is no nvcc. Threads are fibers and a warp is
+// 32 of them; what they do together is declared here and done by the emulator (tests/support/cuda/grid.cpp).
+#pragma once
+
+#include "kernels/half.h"
+
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+// NOLINTBEGIN(bugprone-reserved-identifier): the names are CUDA's
+
+#define __global__
+#define __device__
+#define __host__
+#define __forceinline__ inline
+#define __launch_bounds__(...)
+#define __shared__ static thread_local  // a block runs on one thread of the host
+#define __constant__ static const
+
+// ---- the emulator's side ----
+
+namespace kernels::cuda::host {
+
+/// A place in a kernel's source.
+struct Where {
+    const char* file = "";
+    int line = 0;
+    static constexpr Where here(const char* file = __builtin_FILE(), int line = __builtin_LINE())
+    {
+        return {file, line};
+    }
+    bool operator==(const Where&) const = default;
+};
+
+constexpr std::size_t kExchangeBytes = 64;
+
+void block_barrier(Where where);
+/// Waits for the warp, and gives what each lane brought: (32, kExchangeBytes), valid until this lane's next exchange.
+const std::byte* warp_exchange(unsigned mask, const void* mine, std::size_t bytes, Where where);
+std::byte* dynamic_shared();
+
+// A copy arrives when it is waited for, not before: a kernel that forgets to wait reads what was there.
+void copy_async(void* to, const void* from, std::size_t bytes);
+void commit_copies();
+void wait_for_copies(int groups_still_under_way);
+
+/// A kernel as the emulated driver calls it.
+struct HostKernel {
+    const char* name;
+    void (*function)();
+    void (*call)(void (*function)(), void** arguments);
+    std::vector<std::size_t> argument_bytes;
+};
+void register_kernel(HostKernel kernel);
+
+template <class... Args>
+struct Registration {
+    Registration(const char* name, void (*kernel)(Args...))
+    {
+        const auto call = [](void (*function)(), void** arguments) {
+            [&]<std::size_t... I>(std::index_sequence<I...>)
+            {
+                reinterpret_cast<void (*)(Args...)>(function)(*static_cast<Args*>(arguments[I])...);
+            }
+            (std::index_sequence_for<Args...>());
+        };
+        register_kernel({name, reinterpret_cast<void (*)()>(kernel), call, {sizeof(Args)...}});
+    }
+};
+
+inline int dot4(std::uint32_t a, std::uint32_t b, int c)
+{
+    for (int shift = 0; shift < 32; shift += 8)
+        c += int(std::int8_t(a >> shift)) * int(std::int8_t(b >> shift));
+    return c;
+}
+
+}  // namespace kernels::cuda::host
+
+#define EMULATED(kernel) static const kernels::cuda::host::Registration registration_of_##kernel(#kernel, kernel)
+
+// ---- CUDA's names ----
+
+struct uint3 {
+    unsigned x, y, z;
+};
+struct alignas(8) uint2 {
+    unsigned x, y;
+};
+struct alignas(16) uint4 {
+    unsigned x, y, z, w;
+};
+struct alignas(8) float2 {
+    float x, y;
+};
+struct alignas(16) float4 {
+    float x, y, z, w;
+};
+
+inline uint2 make_uint2(unsigned x, unsigned y)
+{
+    return {x, y};
+}
+inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w)
+{
+    return {x, y, z, w};
+}
+inline float2 make_float2(float x, float y)
+{
+    return {x, y};
+}
+inline float4 make_float4(float x, float y, float z, float w)
+{
+    return {x, y, z, w};
+}
+
+// Of the fiber that runs now.
+extern constinit thread_local uint3 threadIdx;
+extern constinit thread_local uint3 blockIdx;
+extern constinit thread_local uint3 blockDim;
+extern constinit thread_local uint3 gridDim;
+
+inline void __syncthreads(kernels::cuda::host::Where where = kernels::cuda::host::Where::here())
+{
+    kernels::cuda::host::block_barrier(where);
+}
+
+inline void __syncwarp(unsigned mask = 0xffffffffu,
+                       kernels::cuda::host::Where where = kernels::cuda::host::Where::here())
+{
+    kernels::cuda::host::warp_exchange(mask, nullptr, 0, where);
+}
+
+template <class T>
+T __shfl_sync(unsigned mask, T mine, int from, kernels::cuda::host::Where where = kernels::cuda::host::Where::here())
+{
+    const std::byte* all = kernels::cuda::host::warp_exchange(mask, &mine, sizeof mine, where);
+    T theirs;
+    std::memcpy(&theirs, all + std::size_t(from % 32) * kernels::cuda::host::kExchangeBytes, sizeof theirs);
+    return theirs;
+}
+
+template <class T>
+T __shfl_xor_sync(unsigned mask, T mine, int flip,
+                  kernels::cuda::host::Where where = kernels::cuda::host::Where::here())
+{
+    return __shfl_sync(mask, mine, (int(threadIdx.x) % 32) ^ flip, where);
+}
+
+inline float __uint_as_float(unsigned bits)
+{
+    return std::bit_cast<float>(bits);
+}
+inline unsigned __float_as_uint(float x)
+{
+    return std::bit_cast<unsigned>(x);
+}
+inline float rsqrtf(float x)
+{
+    return 1.0f / std::sqrt(x);
+}
+inline int __float2int_rn(float x)
+{
+    return std::isnan(x) ? 0 : int(std::lrint(x));  // as the device does
+}
+
+// NOLINTEND(bugprone-reserved-identifier)

@@ -1,0 +1,270 @@
+#include "kernels/cuda/driver.h"
+
+#include <cstring>
+
+namespace kernels::cuda {
+
+namespace {
+
+struct KernelName {
+    const char* file;
+    const char* name;
+};
+
+#define SPILLWAY_NAME(file, name) {#file, #name},
+constexpr KernelName kNames[] = {SPILLWAY_CUDA_KERNELS(SPILLWAY_NAME)};
+#undef SPILLWAY_NAME
+
+// Flags of the driver's own header.
+constexpr unsigned kPinnedForAllContexts = 0x01;
+constexpr unsigned kPinnedMapped = 0x02;
+constexpr unsigned kQueueBesideDefault = 0x01;
+constexpr unsigned kEventWithoutTiming = 0x02;
+constexpr int kCaptureThisThread = 1;
+
+constexpr int kOldestCompute = 75;  // integer dot products and tensor cores as our kernels use them
+
+std::string version_text(int version)
+{
+    return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+}  // namespace
+
+const char* fill_table(DriverTable& t, void* (*symbol)(void*, const char*), void* library)
+{
+    const char* missing = nullptr;
+    const auto bind = [&](auto& slot, const char* name) {
+        void* found = symbol(library, name);
+        if (!found && !missing)
+            missing = name;
+        static_assert(sizeof slot == sizeof found);
+        std::memcpy(&slot, &found, sizeof slot);
+    };
+    bind(t.init, "cuInit");
+    bind(t.driver_version, "cuDriverGetVersion");
+    bind(t.error_text, "cuGetErrorString");
+    bind(t.device_count, "cuDeviceGetCount");
+    bind(t.device_get, "cuDeviceGet");
+    bind(t.device_name, "cuDeviceGetName");
+    bind(t.device_memory, "cuDeviceTotalMem_v2");
+    bind(t.device_attribute, "cuDeviceGetAttribute");
+    bind(t.context_retain, "cuDevicePrimaryCtxRetain");
+    bind(t.context_release, "cuDevicePrimaryCtxRelease_v2");
+    bind(t.context_set_current, "cuCtxSetCurrent");
+    bind(t.module_load, "cuModuleLoadData");
+    bind(t.module_unload, "cuModuleUnload");
+    bind(t.module_function, "cuModuleGetFunction");
+    bind(t.memory_info, "cuMemGetInfo_v2");
+    bind(t.memory_alloc, "cuMemAlloc_v2");
+    bind(t.memory_free, "cuMemFree_v2");
+    bind(t.pinned_alloc, "cuMemHostAlloc");
+    bind(t.pinned_free, "cuMemFreeHost");
+    bind(t.copy_to_device, "cuMemcpyHtoDAsync_v2");
+    bind(t.copy_to_host, "cuMemcpyDtoHAsync_v2");
+    bind(t.copy_on_device, "cuMemcpyDtoDAsync_v2");
+    bind(t.fill, "cuMemsetD8Async");
+    bind(t.queue_create, "cuStreamCreateWithPriority");
+    bind(t.queue_destroy, "cuStreamDestroy_v2");
+    bind(t.queue_synchronize, "cuStreamSynchronize");
+    bind(t.queue_wait_event, "cuStreamWaitEvent");
+    bind(t.queue_begin_capture, "cuStreamBeginCapture_v2");
+    bind(t.queue_end_capture, "cuStreamEndCapture");
+    bind(t.event_create, "cuEventCreate");
+    bind(t.event_destroy, "cuEventDestroy_v2");
+    bind(t.event_record, "cuEventRecord");
+    bind(t.event_query, "cuEventQuery");
+    bind(t.event_synchronize, "cuEventSynchronize");
+    bind(t.event_elapsed_ms, "cuEventElapsedTime");
+    bind(t.graph_instantiate, "cuGraphInstantiateWithFlags");
+    bind(t.graph_launch, "cuGraphLaunch");
+    bind(t.graph_destroy, "cuGraphDestroy");
+    bind(t.graph_exec_destroy, "cuGraphExecDestroy");
+    bind(t.launch_kernel, "cuLaunchKernel");
+    return missing;
+}
+
+// ---- opening ----
+
+Driver::Opened Driver::open(const DriverTable& table, const KernelImages& images, int ordinal)
+{
+    if (images.files.empty())
+        return {nullptr, "this build of the program has no CUDA kernels"};
+    std::unique_ptr<Driver> driver(new Driver(table));
+    std::string problem = driver->describe(ordinal, images.cuda_version);
+    if (problem.empty())
+        problem = driver->load(images);
+    if (!problem.empty())
+        return {nullptr, problem};
+    return {std::move(driver), {}};
+}
+
+// Fills info_, and refuses what our kernels cannot run on.
+std::string Driver::describe(int ordinal, int built_for)
+{
+    if (const Status s = table_.init(0); s != Status::Ok)
+        return "the NVIDIA driver does not start: " + error_text(s);
+    // A driver runs the kernels of every compiler of its own major version.
+    const int needed = built_for / 1000 * 1000;
+    if (table_.driver_version(&info_.driver_version) != Status::Ok || info_.driver_version < needed)
+        return "the NVIDIA driver supports CUDA " + version_text(info_.driver_version) + ", and CUDA " +
+               version_text(needed) + " or newer is needed: please update it";
+
+    int count = 0;
+    if (table_.device_count(&count) != Status::Ok || ordinal < 0 || ordinal >= count)
+        return "there is no CUDA device " + std::to_string(ordinal) + ": the driver knows " + std::to_string(count);
+
+    char name[256] = "";
+    Status s = table_.device_get(&device_, ordinal);
+    if (s == Status::Ok)
+        s = table_.device_name(name, int(sizeof name) - 1, device_);
+    if (s == Status::Ok)
+        s = table_.device_memory(&info_.memory_bytes, device_);
+    const auto attribute = [&](int& value, DeviceAttribute which) {
+        if (s == Status::Ok)
+            s = table_.device_attribute(&value, which, device_);
+    };
+    attribute(info_.compute_major, DeviceAttribute::ComputeMajor);
+    attribute(info_.compute_minor, DeviceAttribute::ComputeMinor);
+    attribute(info_.multiprocessors, DeviceAttribute::Multiprocessors);
+    attribute(info_.l2_bytes, DeviceAttribute::L2Bytes);
+    info_.name = name;
+    info_.ordinal = ordinal;
+    if (s != Status::Ok)
+        return "CUDA device " + std::to_string(ordinal) + " does not answer: " + error_text(s);
+    if (info_.compute_major * 10 + info_.compute_minor < kOldestCompute)
+        return info_.name + " has compute capability " + std::to_string(info_.compute_major) + "." +
+               std::to_string(info_.compute_minor) + ", and 7.5 or higher is needed";
+    return {};
+}
+
+// Takes the device's primary context, which cuBLAS would use too, and looks every kernel up.
+std::string Driver::load(const KernelImages& images)
+{
+    Status s = table_.context_retain(&context_, device_);
+    if (s == Status::Ok)
+        s = make_current();
+    if (s != Status::Ok)
+        return info_.name + " cannot be used: " + error_text(s);
+
+    for (std::size_t file = 0; file < images.files.size() && file < modules_.size(); ++file) {
+        const KernelImage& image = images.files[file];
+        s = table_.module_load(&modules_[file], image.fatbin);
+        for (std::size_t k = 0; k < functions_.size() && s == Status::Ok; ++k)
+            if (std::strcmp(kNames[k].file, image.file) == 0)
+                s = table_.module_function(&functions_[k], modules_[file], kNames[k].name);
+        if (s == Status::NoBinaryForGpu)
+            return "this build of the program has no kernels for the " + info_.name;
+        if (s != Status::Ok)
+            return "the kernels do not load on " + info_.name + ": " + error_text(s);
+    }
+    for (std::size_t k = 0; k < functions_.size(); ++k)
+        if (!functions_[k])
+            return std::string("this build of the program lacks the kernel ") + kNames[k].name;
+    return {};
+}
+
+// A lost device fails each of these, which changes nothing.
+Driver::~Driver()
+{
+    if (!context_)
+        return;
+    (void)make_current();
+    for (Module module : modules_)
+        if (module)
+            (void)table_.module_unload(module);
+    (void)table_.context_set_current(nullptr);
+    (void)table_.context_release(device_);
+}
+
+// ---- calls ----
+
+std::string Driver::error_text(Status status) const
+{
+    const char* text = nullptr;
+    if (table_.error_text(status, &text) != Status::Ok || !text)
+        text = "unknown error";
+    return std::string(text) + " (CUDA error " + std::to_string(int(status)) + ")";
+}
+
+Answer<MemoryInfo> Driver::memory() const
+{
+    Answer<MemoryInfo> a;
+    a.status = table_.memory_info(&a.value.free_bytes, &a.value.total_bytes);
+    return a;
+}
+
+Answer<DevicePtr> Driver::alloc(std::size_t bytes) const
+{
+    Answer<DevicePtr> a;
+    a.status = table_.memory_alloc(&a.value, bytes);
+    return a;
+}
+
+Answer<void*> Driver::alloc_pinned(std::size_t bytes) const
+{
+    Answer<void*> a;
+    a.status = table_.pinned_alloc(&a.value, bytes, kPinnedForAllContexts | kPinnedMapped);
+    return a;
+}
+
+Answer<Queue> Driver::make_queue() const
+{
+    Answer<Queue> a;
+    a.status = table_.queue_create(&a.value, kQueueBesideDefault, 0);
+    return a;
+}
+
+Answer<Event> Driver::make_event(Timing timing) const
+{
+    Answer<Event> a;
+    a.status = table_.event_create(&a.value, timing == Timing::On ? 0 : kEventWithoutTiming);
+    return a;
+}
+
+Answer<float> Driver::elapsed_ms(Event from, Event to) const
+{
+    Answer<float> a;
+    a.status = table_.event_elapsed_ms(&a.value, from, to);
+    return a;
+}
+
+Status Driver::copy_to_device(DevicePtr to, const void* from, std::size_t bytes, Queue queue) const
+{
+    return table_.copy_to_device(to, from, bytes, queue);
+}
+
+Status Driver::copy_to_host(void* to, DevicePtr from, std::size_t bytes, Queue queue) const
+{
+    return table_.copy_to_host(to, from, bytes, queue);
+}
+
+Status Driver::copy_on_device(DevicePtr to, DevicePtr from, std::size_t bytes, Queue queue) const
+{
+    return table_.copy_on_device(to, from, bytes, queue);
+}
+
+Status Driver::fill(DevicePtr to, std::uint8_t value, std::size_t bytes, Queue queue) const
+{
+    return table_.fill(to, value, bytes, queue);
+}
+
+Status Driver::begin_capture(Queue queue) const
+{
+    return table_.queue_begin_capture(queue, kCaptureThisThread);
+}
+
+Answer<GraphExec> Driver::end_capture(Queue queue) const
+{
+    Answer<GraphExec> a;
+    Graph graph = nullptr;
+    a.status = table_.queue_end_capture(queue, &graph);
+    if (a.status != Status::Ok)
+        return a;
+    a.status = table_.graph_instantiate(&a.value, graph, 0);
+    if (const Status s = table_.graph_destroy(graph); a.status == Status::Ok)
+        a.status = s;
+    return a;
+}
+
+}  // namespace kernels::cuda

@@ -1,0 +1,238 @@
+// The CUDA driver as this program sees it: our own declarations of the functions we use (CUDA's driver API, by its own
+// types and numbers), filled from the driver's library when there is one, or by a twin in memory in the tests. So no
+// CUDA header or library is needed to build or to start.
+//
+// Nothing here prints, throws or exits: every call answers with a Status, and the caller outlives the device.
+#pragma once
+
+#include "kernels/cuda/kernel_names.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace kernels::cuda {
+
+/// What a driver call answers; the numbers are CUDA's. Numbers that are not listed here may come too.
+enum class [[nodiscard]] Status : int{
+    Ok = 0,
+    InvalidValue = 1,
+    OutOfMemory = 2,
+    NotInitialized = 3,
+    NoDevice = 100,
+    InvalidDevice = 101,
+    InvalidImage = 200,
+    InvalidContext = 201,
+    NoBinaryForGpu = 209,
+    NotFound = 500,
+    NotReady = 600,  // an event that has not happened yet; no failure
+    IllegalAddress = 700,
+    LaunchOutOfResources = 701,
+    LaunchFailed = 719,
+    NotSupported = 801,
+    CaptureUnsupported = 900,
+    CaptureInvalidated = 901,
+    Unknown = 999,
+};
+
+/// After these the device's context answers nothing else: its memory is gone, and what used it must go on without.
+constexpr bool is_device_lost(Status s)
+{
+    return (int(s) >= 700 && int(s) < 720 && s != Status::LaunchOutOfResources) || s == Status::Unknown ||
+           (int(s) >= 46 && int(s) <= 47) || int(s) == 214;  // device unavailable, ECC
+}
+
+using DevicePtr = std::uint64_t;  // an address in the device's memory; 0 is none
+using DeviceId = int;
+using Context = struct ContextTag*;
+using Module = struct ModuleTag*;
+using Function = struct FunctionTag*;
+using Queue = struct QueueTag*;  // CUDA: stream
+using Event = struct EventTag*;
+using Graph = struct GraphTag*;
+using GraphExec = struct GraphExecTag*;
+
+/// CUDA's numbers of the few attributes we ask for.
+enum class DeviceAttribute : int { Multiprocessors = 16, L2Bytes = 38, ComputeMajor = 75, ComputeMinor = 76 };
+
+/// The driver's functions with CUDA's own signatures.
+struct DriverTable {
+    Status (*init)(unsigned flags);
+    Status (*driver_version)(int* version);  // 1000 * major + 10 * minor of the newest CUDA it supports
+    Status (*error_text)(Status status, const char** text);
+    Status (*device_count)(int* count);
+    Status (*device_get)(DeviceId* device, int ordinal);
+    Status (*device_name)(char* name, int length, DeviceId device);
+    Status (*device_memory)(std::size_t* bytes, DeviceId device);
+    Status (*device_attribute)(int* value, DeviceAttribute attribute, DeviceId device);
+
+    Status (*context_retain)(Context* context, DeviceId device);
+    Status (*context_release)(DeviceId device);
+    Status (*context_set_current)(Context context);
+    Status (*module_load)(Module* module, const void* image);
+    Status (*module_unload)(Module module);
+    Status (*module_function)(Function* function, Module module, const char* name);
+
+    Status (*memory_info)(std::size_t* free_bytes, std::size_t* total_bytes);
+    Status (*memory_alloc)(DevicePtr* ptr, std::size_t bytes);
+    Status (*memory_free)(DevicePtr ptr);
+    Status (*pinned_alloc)(void** ptr, std::size_t bytes, unsigned flags);
+    Status (*pinned_free)(void* ptr);
+    Status (*copy_to_device)(DevicePtr to, const void* from, std::size_t bytes, Queue queue);
+    Status (*copy_to_host)(void* to, DevicePtr from, std::size_t bytes, Queue queue);
+    Status (*copy_on_device)(DevicePtr to, DevicePtr from, std::size_t bytes, Queue queue);
+    Status (*fill)(DevicePtr to, unsigned char value, std::size_t bytes, Queue queue);
+
+    Status (*queue_create)(Queue* queue, unsigned flags, int priority);
+    Status (*queue_destroy)(Queue queue);
+    Status (*queue_synchronize)(Queue queue);
+    Status (*queue_wait_event)(Queue queue, Event event, unsigned flags);
+    Status (*queue_begin_capture)(Queue queue, int mode);
+    Status (*queue_end_capture)(Queue queue, Graph* graph);
+    Status (*event_create)(Event* event, unsigned flags);
+    Status (*event_destroy)(Event event);
+    Status (*event_record)(Event event, Queue queue);
+    Status (*event_query)(Event event);
+    Status (*event_synchronize)(Event event);
+    Status (*event_elapsed_ms)(float* milliseconds, Event from, Event to);
+    Status (*graph_instantiate)(GraphExec* exec, Graph graph, unsigned long long flags);
+    Status (*graph_launch)(GraphExec exec, Queue queue);
+    Status (*graph_destroy)(Graph graph);
+    Status (*graph_exec_destroy)(GraphExec exec);
+    Status (*launch_kernel)(Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                            unsigned block_y, unsigned block_z, unsigned shared_bytes, Queue queue, void** arguments,
+                            void** extra);
+};
+
+/// The compiled kernels of one .cu file, for all architectures.
+struct KernelImage {
+    const char* file;  // without folder and suffix
+    const void* fatbin;
+};
+
+/// What this program was built with; no files where nvcc was missing.
+struct KernelImages {
+    std::span<const KernelImage> files;
+    int cuda_version = 0;  // as DriverTable::driver_version
+};
+KernelImages kernel_images();
+
+/// The driver's library, opened on the first call and kept; no table, and why in one sentence, where there is none.
+struct DriverLibrary {
+    const DriverTable* table = nullptr;
+    std::string problem;
+};
+const DriverLibrary& driver_library();
+
+/// Fills the table from a library's symbols. The name of the first one that is missing, or null.
+const char* fill_table(DriverTable& table, void* (*symbol)(void* library, const char* name), void* library);
+
+template <class T>
+struct [[nodiscard]] Answer {
+    Status status = Status::Ok;
+    T value{};  // meaningful when status is Ok
+};
+
+struct Dim {
+    unsigned x = 1, y = 1, z = 1;
+};
+
+struct DeviceInfo {
+    std::string name;
+    int ordinal = 0;
+    int compute_major = 0, compute_minor = 0;
+    int multiprocessors = 0;
+    int l2_bytes = 0;
+    std::size_t memory_bytes = 0;
+    int driver_version = 0;
+};
+
+struct MemoryInfo {
+    std::size_t free_bytes = 0, total_bytes = 0;
+};
+
+enum class Timing { Off, On };
+
+/// One open device: its context, its kernels, its memory and queues. Owned by whoever opened it; all that was made
+/// from it is given back before it is destroyed. Any thread may call it once it has called make_current(); each queue
+/// is used by one thread at a time.
+class Driver
+{
+public:
+    struct Opened;
+
+    /// Opens a device and loads all kernels; or says in one sentence why it cannot be used.
+    static Opened open(const DriverTable& table, const KernelImages& images, int ordinal);
+
+    ~Driver();
+    Driver(const Driver&) = delete;
+    Driver& operator=(const Driver&) = delete;
+
+    const DeviceInfo& info() const { return info_; }
+    Status make_current() const { return table_.context_set_current(context_); }
+    std::string error_text(Status status) const;  // "out of memory (CUDA error 2)"
+
+    Answer<MemoryInfo> memory() const;
+    Answer<DevicePtr> alloc(std::size_t bytes) const;
+    Status free(DevicePtr ptr) const { return table_.memory_free(ptr); }
+    /// Page-locked host memory: copies to and from it run beside the host, and kernels reach it at its own address.
+    Answer<void*> alloc_pinned(std::size_t bytes) const;
+    Status free_pinned(void* ptr) const { return table_.pinned_free(ptr); }
+
+    Answer<Queue> make_queue() const;
+    Status destroy(Queue queue) const { return table_.queue_destroy(queue); }
+    Status synchronize(Queue queue) const { return table_.queue_synchronize(queue); }
+    Answer<Event> make_event(Timing timing = Timing::Off) const;
+    Status destroy(Event event) const { return table_.event_destroy(event); }
+    Status record(Event event, Queue queue) const { return table_.event_record(event, queue); }
+    Status wait(Queue queue, Event event) const { return table_.queue_wait_event(queue, event, 0); }
+    Status query(Event event) const { return table_.event_query(event); }  // Ok or NotReady
+    Status synchronize(Event event) const { return table_.event_synchronize(event); }
+    Answer<float> elapsed_ms(Event from, Event to) const;
+
+    // In the order of their queue; the host's side must be pinned, or the call may wait.
+    Status copy_to_device(DevicePtr to, const void* from, std::size_t bytes, Queue queue) const;
+    Status copy_to_host(void* to, DevicePtr from, std::size_t bytes, Queue queue) const;
+    Status copy_on_device(DevicePtr to, DevicePtr from, std::size_t bytes, Queue queue) const;
+    Status fill(DevicePtr to, std::uint8_t value, std::size_t bytes, Queue queue) const;
+
+    /// What is queued in between is kept instead of done; queues that wait for its events join in.
+    Status begin_capture(Queue queue) const;
+    Answer<GraphExec> end_capture(Queue queue) const;
+    Status launch(GraphExec graph, Queue queue) const { return table_.graph_launch(graph, queue); }
+    Status destroy(GraphExec graph) const { return table_.graph_exec_destroy(graph); }
+
+    /// Queues a kernel. The arguments are of exactly the kernel's parameter types; a pointer is a DevicePtr.
+    template <class... Args>
+    Status launch(Kernel kernel, Dim grid, Dim block, unsigned shared_bytes, Queue queue, Args... args) const
+    {
+        void* arguments[] = {static_cast<void*>(&args)..., nullptr};
+        return table_.launch_kernel(functions_[std::size_t(kernel)], grid.x, grid.y, grid.z, block.x, block.y, block.z,
+                                    shared_bytes, queue, arguments, nullptr);
+    }
+
+private:
+    explicit Driver(const DriverTable& table)
+        : table_(table)
+    {
+    }
+    std::string describe(int ordinal, int built_for);
+    std::string load(const KernelImages& images);
+
+    DriverTable table_;
+    DeviceInfo info_;
+    DeviceId device_ = 0;
+    Context context_ = nullptr;
+    std::array<Module, kKernelCount> modules_{};  // of as many files as there are, the rest null
+    std::array<Function, kKernelCount> functions_{};
+};
+
+struct Driver::Opened {
+    std::unique_ptr<Driver> driver;
+    std::string problem;  // one sentence, lower case, no full stop; empty when there is a driver
+};
+
+}  // namespace kernels::cuda

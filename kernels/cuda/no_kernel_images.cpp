@@ -1,0 +1,11 @@
+// A build without nvcc.
+#include "kernels/cuda/driver.h"
+
+namespace kernels::cuda {
+
+KernelImages kernel_images()
+{
+    return {};
+}
+
+}  // namespace kernels::cuda
