@@ -152,6 +152,11 @@ void RoomBordersTest::checkerKnowsTheBorders_data()
     row("kernels/cpu/dispatch.cpp", "#include <QString>", false);
     row("kernels/cuda/rope.cu", "#include <cuda_fp16.h>", false);
     row("kernels/cuda/device.h", "#include <cuda_fp16.h>", true);
+    row("kernels/cuda/rope.cu", "#include \"kernels/cuda/device.h\"", true);
+    row("kernels/cuda/rope.cpp", "#include <cuda.h>", false);
+    row("kernels/cuda/rope.cu", "#include \"tests/support/cuda/grid.h\"", false);
+    row("kernels/cuda/driver_linux.cpp", "#include <dlfcn.h>", true);
+    row("kernels/cuda/driver.cpp", "#include <dlfcn.h>", false);
 
     row("engine/gguf/gguf_file.cpp", "#include \"engine/gguf/gguf_file.h\"", true);
     row("engine/gguf/gguf_file.cpp", "#include \"kernels/types.h\"", true);

@@ -1,0 +1,290 @@
+// The driver's front door on the emulated GPU: what is refused and how it is said, the order of queues, events, graphs,
+// memory, and that every call may fail.
+#include "kernels/cuda/ops.h"
+#include "tests/support/cuda/emulated_gpu.h"
+
+#include <QTest>
+
+#include <functional>
+#include <vector>
+
+using namespace kernels::cuda;
+using emulator::EmulatedGpu;
+
+class TestCudaDriver : public QObject
+{
+    Q_OBJECT
+
+    static std::unique_ptr<Driver> open()
+    {
+        Driver::Opened opened = Driver::open(EmulatedGpu::table(), EmulatedGpu::images(), 0);
+        if (!opened.driver)
+            qFatal("%s", opened.problem.c_str());
+        return std::move(opened.driver);
+    }
+    static std::string problem(const KernelImages& images, int ordinal = 0)
+    {
+        return Driver::open(EmulatedGpu::table(), images, ordinal).problem;
+    }
+
+    // A norm of one row of ones, 64 long, from `x` to `out`.
+    static Status norm(const Driver& driver, Queue queue, DevicePtr x, DevicePtr out)
+    {
+        return rms_norm(driver, queue, {x, 64}, x, 0.0f, 1, 64, {out, 64});
+    }
+
+    // A session as a backend has one, that stops at the first failure and gives everything back.
+    static Status session(const Driver& driver, std::vector<float>& out)
+    {
+        std::vector<std::function<void()>> undo;
+        const auto use = [&] {
+            std::vector<float> ones(64, 1.0f);
+            const auto x = driver.alloc(256);
+            if (x.status != Status::Ok)
+                return x.status;
+            undo.emplace_back([&driver, x] { (void)driver.free(x.value); });
+            const auto pinned = driver.alloc_pinned(256);
+            if (pinned.status != Status::Ok)
+                return pinned.status;
+            undo.emplace_back([&driver, pinned] { (void)driver.free_pinned(pinned.value); });
+            const auto queue = driver.make_queue();
+            if (queue.status != Status::Ok)
+                return queue.status;
+            undo.emplace_back([&driver, queue] { (void)driver.destroy(queue.value); });
+            if (const Status s = driver.copy_to_device(x.value, ones.data(), 256, queue.value); s != Status::Ok)
+                return s;
+            if (const Status s = norm(driver, queue.value, x.value, x.value); s != Status::Ok)
+                return s;
+            if (const Status s = driver.copy_to_host(pinned.value, x.value, 256, queue.value); s != Status::Ok)
+                return s;
+            if (const Status s = driver.synchronize(queue.value); s != Status::Ok)
+                return s;
+            std::memcpy(out.data(), pinned.value, 256);
+            return Status::Ok;
+        };
+        const Status status = use();
+        while (!undo.empty()) {
+            undo.back()();
+            undo.pop_back();
+        }
+        return status;
+    }
+
+private slots:
+    void aDeviceIsDescribed()
+    {
+        const EmulatedGpu gpu({.name = "Card", .multiprocessors = 7});
+        const auto driver = open();
+        QCOMPARE(driver->info().name, std::string("Card"));
+        QCOMPARE(driver->info().multiprocessors, 7);
+        QCOMPARE(driver->info().compute_major, 9);
+        QVERIFY(driver->info().memory_bytes > 0);
+    }
+
+    void whatCannotBeUsedIsRefusedInASentence()
+    {
+        const auto says = [](const std::string& sentence, const char* words) {
+            QVERIFY2(sentence.find(words) != std::string::npos, sentence.c_str());
+        };
+        {
+            const EmulatedGpu gpu({.driver_version = 12040});
+            says(problem(gpu.images()), "supports CUDA 12.4, and CUDA 13.0 or newer is needed");
+        }
+        {
+            const EmulatedGpu gpu({.name = "Old", .compute_major = 7, .compute_minor = 0});
+            says(problem(gpu.images()), "Old has compute capability 7.0, and 7.5 or higher is needed");
+        }
+        const EmulatedGpu gpu;
+        says(problem(gpu.images(), 1), "there is no CUDA device 1");
+        says(problem({}), "no CUDA kernels");
+        const KernelImage other[] = {{"other", "other"}};
+        says(problem({other, 13000}), "lacks the kernel");
+        QCOMPARE(gpu.leaks(), std::string());
+    }
+
+    // The real library is not here, or there is none of its kind: either way it says so and nothing happens.
+    void theLibraryIsThereOrSaysWhyNot()
+    {
+        QVERIFY((driver_library().table != nullptr) == driver_library().problem.empty());
+    }
+
+    void aTableWithoutAFunctionIsRefused()
+    {
+        DriverTable table{};
+        const auto all = [](void* library, const char*) { return library; };
+        QVERIFY(!fill_table(table, all, &table));
+        const auto allButOne = [](void* library, const char* name) {
+            return std::string_view(name) == "cuGraphLaunch" ? nullptr : library;
+        };
+        QCOMPARE(std::string(fill_table(table, allButOne, &table)), std::string("cuGraphLaunch"));
+    }
+
+    void aSessionLeavesNothing()
+    {
+        const EmulatedGpu gpu;
+        std::vector<float> out(64);
+        {
+            const auto driver = open();
+            QVERIFY(session(*driver, out) == Status::Ok);
+        }
+        QCOMPARE(out, std::vector<float>(64, 1.0f));
+        QCOMPARE(gpu.leaks(), std::string());
+    }
+
+    // Each call once with each kind of failure: the session says so, and nothing hangs or is lost.
+    void everyCallMayFail()
+    {
+        for (const Status status : {Status::OutOfMemory, Status::LaunchFailed})
+            for (int n = 1;; ++n) {
+                EmulatedGpu gpu;
+                const auto driver = open();
+                const int before = gpu.calls();
+                gpu.fail_call(n, status);
+                std::vector<float> out(64);
+                const Status ended = session(*driver, out);
+                QVERIFY(ended == Status::Ok || ended == status);
+                if (ended == Status::Ok)
+                    QCOMPARE(out, std::vector<float>(64, 1.0f));
+                if (gpu.calls() - before < n) {  // all have had their turn
+                    QVERIFY(n > 8);
+                    break;
+                }
+            }
+    }
+
+    void openingMayFailAtEveryCall()
+    {
+        for (int n = 1;; ++n) {
+            EmulatedGpu gpu;
+            gpu.fail_call(n, Status::Unknown);
+            const Driver::Opened opened = Driver::open(gpu.table(), gpu.images(), 0);
+            if (opened.driver)
+                return;
+            QVERIFY(!opened.problem.empty());
+            QVERIFY(n < 1000);
+        }
+    }
+
+    void memoryHasABudget()
+    {
+        EmulatedGpu gpu({.memory_bytes = 1 << 20});
+        const auto driver = open();
+        QVERIFY(driver->alloc((1 << 20) + 1).status == Status::OutOfMemory);
+        gpu.hold_memory(1 << 19);
+        QCOMPARE(driver->memory().value.free_bytes, std::size_t(1 << 19));
+        QVERIFY(driver->alloc((1 << 19) + 1).status == Status::OutOfMemory);
+        const auto half = driver->alloc(1 << 19);
+        QVERIFY(half.status == Status::Ok);
+        QCOMPARE(driver->memory().value.free_bytes, std::size_t(0));
+        QVERIFY(driver->free(half.value) == Status::Ok);
+        QVERIFY(driver->free(half.value) == Status::InvalidValue);
+    }
+
+    void copiesStayInsideTheirMemory()
+    {
+        const EmulatedGpu gpu;
+        const auto driver = open();
+        const Queue queue = driver->make_queue().value;
+        const DevicePtr at = driver->alloc(64).value;
+        std::vector<std::byte> host(65);
+        QVERIFY(driver->copy_to_device(at, host.data(), 65, queue) == Status::InvalidValue);
+        QVERIFY(driver->copy_to_device(at + 1, host.data(), 64, queue) == Status::InvalidValue);
+        QVERIFY(driver->copy_to_device(at, host.data(), 64, queue) == Status::Ok);
+        QVERIFY(driver->fill(at + 60, 1, 4, queue) == Status::Ok);
+        QVERIFY(driver->copy_to_host(host.data(), at, 64, queue) == Status::Ok);
+        QCOMPARE(int(host[59]), 0);
+        QCOMPARE(int(host[60]), 1);
+    }
+
+    void queuesWaitForEvents()
+    {
+        const EmulatedGpu gpu;
+        const auto driver = open();
+        const Queue first = driver->make_queue().value;
+        const Queue second = driver->make_queue().value;
+        const Event event = driver->make_event(Timing::On).value;
+        const Event later = driver->make_event(Timing::On).value;
+        QVERIFY(driver->query(event) == Status::Ok);  // never recorded
+        const DevicePtr x = driver->alloc(256).value;
+        const DevicePtr y = driver->alloc(256).value;
+        const std::vector<float> ones(64, 1.0f);
+        for (int i = 0; i < 20; ++i) {
+            QVERIFY(driver->fill(x, 0, 256, first) == Status::Ok);
+            QVERIFY(driver->copy_to_device(x, ones.data(), 256, first) == Status::Ok);
+            QVERIFY(driver->record(event, first) == Status::Ok);
+            QVERIFY(driver->wait(second, event) == Status::Ok);
+            QVERIFY(norm(*driver, second, x, y) == Status::Ok);
+            QVERIFY(driver->record(later, second) == Status::Ok);
+            QVERIFY(driver->wait(first, later) == Status::Ok);
+        }
+        std::vector<float> out(64);
+        QVERIFY(driver->copy_to_host(out.data(), y, 256, first) == Status::Ok);
+        QCOMPARE(out, ones);
+        QVERIFY(driver->synchronize(later) == Status::Ok);
+        QVERIFY(driver->elapsed_ms(event, later).value >= 0.0f);
+    }
+
+    void aGraphRepeatsWhatWasCaptured()
+    {
+        const EmulatedGpu gpu;
+        const auto driver = open();
+        const Queue queue = driver->make_queue().value;
+        const Queue aside = driver->make_queue().value;
+        const Event fork = driver->make_event().value;
+        const Event join = driver->make_event().value;
+        const DevicePtr x = driver->alloc(256).value;
+        const DevicePtr y = driver->alloc(256).value;
+        const DevicePtr z = driver->alloc(256).value;
+
+        QVERIFY(driver->begin_capture(queue) == Status::Ok);
+        QVERIFY(norm(*driver, queue, x, y) == Status::Ok);
+        QVERIFY(driver->record(fork, queue) == Status::Ok);
+        QVERIFY(driver->wait(aside, fork) == Status::Ok);
+        QVERIFY(driver->copy_on_device(z, y, 256, aside) == Status::Ok);
+        QVERIFY(driver->record(join, aside) == Status::Ok);
+        QVERIFY(driver->wait(queue, join) == Status::Ok);
+        const auto graph = driver->end_capture(queue);
+        QVERIFY(graph.status == Status::Ok);
+        QCOMPARE(gpu.kernels_run(), 0);
+
+        for (float value : {1.0f, 3.0f}) {  // the weight is x too: the result is x
+            const std::vector<float> same(64, value);
+            QVERIFY(driver->copy_to_device(x, same.data(), 256, queue) == Status::Ok);
+            QVERIFY(driver->launch(graph.value, queue) == Status::Ok);
+            std::vector<float> out(64);
+            QVERIFY(driver->copy_to_host(out.data(), z, 256, queue) == Status::Ok);
+            QCOMPARE(out, same);
+        }
+        QCOMPARE(gpu.kernels_run(), 2);
+        QVERIFY(driver->destroy(graph.value) == Status::Ok);
+    }
+
+    void waitingSpoilsACapture()
+    {
+        const EmulatedGpu gpu;
+        const auto driver = open();
+        const Queue queue = driver->make_queue().value;
+        QVERIFY(driver->begin_capture(queue) == Status::Ok);
+        QVERIFY(driver->synchronize(queue) == Status::CaptureUnsupported);
+        QVERIFY(driver->end_capture(queue).status == Status::CaptureInvalidated);
+        QVERIFY(driver->synchronize(queue) == Status::Ok);
+    }
+
+    void aLostDeviceStaysLost()
+    {
+        EmulatedGpu gpu;
+        const auto driver = open();
+        const Queue queue = driver->make_queue().value;
+        const DevicePtr at = driver->alloc(256).value;
+        gpu.fail_call(1, Status::IllegalAddress);
+        QVERIFY(driver->fill(at, 0, 256, queue) == Status::IllegalAddress);
+        QVERIFY(driver->synchronize(queue) == Status::IllegalAddress);
+        QVERIFY(driver->alloc(1).status == Status::IllegalAddress);
+        QVERIFY(is_device_lost(Status::IllegalAddress));
+        QVERIFY(!is_device_lost(Status::OutOfMemory));
+        QVERIFY(QByteArray::fromStdString(driver->error_text(Status::OutOfMemory)).contains("(CUDA error 2)"));
+    }
+};
+
+QTEST_APPLESS_MAIN(TestCudaDriver)
+#include "tst_cuda_driver.moc"

@@ -1,0 +1,55 @@
+// A CUDA driver and its GPU in the host's memory: the table of driver functions that kernels/cuda/driver.h declares,
+// with queues on threads of their own, events, graphs, and kernels run by grid.h. It is stricter than the real one:
+// what is wrong there only sometimes is an error here.
+#pragma once
+
+#include "kernels/cuda/driver.h"
+
+#include <memory>
+#include <string>
+
+namespace emulator {
+
+struct GpuFacts {
+    std::string name = "Emulated GPU";
+    int count = 1;  // devices, all alike
+    std::size_t memory_bytes = std::size_t(256) << 20;
+    int compute_major = 9, compute_minor = 0;
+    int driver_version = 13000;
+    int multiprocessors = 4;
+};
+
+/// The machine's GPU as long as the object lives: one at a time. The functions may be called from any thread.
+class EmulatedGpu
+{
+public:
+    explicit EmulatedGpu(const GpuFacts& facts = {});
+    ~EmulatedGpu();
+    EmulatedGpu(const EmulatedGpu&) = delete;
+    EmulatedGpu& operator=(const EmulatedGpu&) = delete;
+
+    static const kernels::cuda::DriverTable& table();
+    /// Images that name the kernels compiled for the host.
+    static kernels::cuda::KernelImages images();
+
+    /// Lets the n-th call of a driver function from now fail (1: the next), without effect. After a status that means
+    /// a lost device, all further calls fail with it too.
+    void fail_call(int n, kernels::cuda::Status status);
+    int calls() const;  // of driver functions so far
+
+    /// Memory that other programs hold: it counts against the free memory.
+    void hold_memory(std::size_t bytes);
+    std::size_t used_bytes() const;
+    std::size_t peak_bytes() const;
+
+    std::string fault() const;  // what the first kernel that failed did wrong; else empty
+    std::string leaks() const;  // what was made and not given back; else empty
+    int kernels_run() const;
+
+    struct State;
+
+private:
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace emulator

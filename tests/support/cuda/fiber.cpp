@@ -1,0 +1,184 @@
+// Switching stacks: a few instructions on x86-64, where a kernel's test does it a million times; ucontext elsewhere.
+// The sanitizers are told of every switch, or they would take one stack for the other.
+#include "tests/support/cuda/fiber.h"
+
+#include <cstdint>
+#include <cstdlib>
+
+#ifndef __x86_64__
+#include <ucontext.h>
+#endif
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+#endif
+#ifdef __SANITIZE_THREAD__
+#include <sanitizer/tsan_interface.h>
+#endif
+
+namespace emulator {
+
+namespace {
+
+constexpr std::size_t kStackBytes = std::size_t(128) << 10;
+
+/// The sanitizers' view of one side of a switch.
+struct Side {
+    const void* bottom = nullptr;
+    std::size_t bytes = 0;
+    void* fake_stack = nullptr;
+    void* tsan_fiber = nullptr;
+};
+
+void before_switch([[maybe_unused]] Side& from, [[maybe_unused]] const Side& to)
+{
+#ifdef __SANITIZE_ADDRESS__
+    __sanitizer_start_switch_fiber(&from.fake_stack, to.bottom, to.bytes);
+#endif
+#ifdef __SANITIZE_THREAD__
+    __tsan_switch_to_fiber(to.tsan_fiber, 0);
+#endif
+}
+
+// `from`: where we come from, which is learnt here if it is a thread's own stack.
+void after_switch([[maybe_unused]] const Side& here, [[maybe_unused]] Side& from)
+{
+#ifdef __SANITIZE_ADDRESS__
+    __sanitizer_finish_switch_fiber(here.fake_stack, &from.bottom, &from.bytes);
+#endif
+}
+
+}  // namespace
+
+#ifdef __x86_64__
+
+// Saves what a called function must keep, and the stack pointer to *from; then the same backwards from `to`.
+extern "C" void spillway_switch_stack(void** from, void* to);
+__asm__(R"(
+.text
+.globl spillway_switch_stack
+.type spillway_switch_stack, @function
+spillway_switch_stack:
+    pushq %rbp
+    pushq %rbx
+    pushq %r12
+    pushq %r13
+    pushq %r14
+    pushq %r15
+    movq %rsp, (%rdi)
+    movq %rsi, %rsp
+    popq %r15
+    popq %r14
+    popq %r13
+    popq %r12
+    popq %rbx
+    popq %rbp
+    ret
+.size spillway_switch_stack, .-spillway_switch_stack
+)");
+
+struct Machine {
+    void* stack_pointer = nullptr;
+
+    void prepare(std::byte* stack, void (*entry)())
+    {
+        auto* top = reinterpret_cast<void**>(stack + kStackBytes);
+        top[-2] = reinterpret_cast<void*>(entry);  // taken by the first return, which leaves the stack as a call does
+        stack_pointer = top - 8;
+    }
+    void switch_to(Machine& to) { spillway_switch_stack(&stack_pointer, to.stack_pointer); }
+};
+
+#else
+
+struct Machine {
+    ucontext_t context{};
+
+    void prepare(std::byte* stack, void (*entry)())
+    {
+        getcontext(&context);
+        context.uc_stack.ss_sp = stack;
+        context.uc_stack.ss_size = kStackBytes;
+        makecontext(&context, entry, 0);
+    }
+    void switch_to(Machine& to) { swapcontext(&context, &to.context); }
+};
+
+#endif
+
+struct Fiber::State {
+    std::unique_ptr<std::byte[]> stack{new std::byte[kStackBytes]};
+    Machine machine, owner_machine;
+    Side side, owner;
+    void (*body)(void*) = nullptr;
+    void* argument = nullptr;
+
+    static void entry();
+};
+
+static thread_local Fiber* starting = nullptr;
+
+void Fiber::State::entry()
+{
+    State& s = *starting->state_;
+    after_switch({}, s.owner);
+    s.body(s.argument);
+    std::abort();  // the body forgot finish()
+}
+
+Fiber::Fiber()
+    : state_(std::make_unique<State>())
+{
+    state_->side.bottom = state_->stack.get();
+    state_->side.bytes = kStackBytes;
+#ifdef __SANITIZE_THREAD__
+    state_->side.tsan_fiber = __tsan_create_fiber(0);
+#endif
+}
+
+Fiber::~Fiber()
+{
+#ifdef __SANITIZE_THREAD__
+    __tsan_destroy_fiber(state_->side.tsan_fiber);
+#endif
+}
+
+void Fiber::start(void (*body)(void*), void* argument)
+{
+#ifdef __SANITIZE_ADDRESS__
+    __asan_unpoison_memory_region(state_->stack.get(), kStackBytes);  // of frames that were given up
+#endif
+    state_->side.fake_stack = nullptr;
+    state_->body = body;
+    state_->argument = argument;
+    state_->machine.prepare(state_->stack.get(), State::entry);
+}
+
+void Fiber::resume()
+{
+    State& s = *state_;
+    starting = this;
+#ifdef __SANITIZE_THREAD__
+    s.owner.tsan_fiber = __tsan_get_current_fiber();
+#endif
+    before_switch(s.owner, s.side);
+    s.owner_machine.switch_to(s.machine);
+    Side unused;
+    after_switch(s.owner, unused);
+}
+
+void Fiber::suspend()
+{
+    State& s = *state_;
+    before_switch(s.side, s.owner);
+    s.machine.switch_to(s.owner_machine);
+    after_switch(s.side, s.owner);
+}
+
+void Fiber::finish()
+{
+    suspend();
+    std::abort();  // resumed after its end
+}
+
+}  // namespace emulator
