@@ -103,6 +103,7 @@ private Q_SLOTS:
         openModel();
         QVERIFY(chat->send("go"));
         QTRY_COMPARE(chat->state(), ChatController::Answering);
+        QTRY_VERIFY(bench->lastText().startsWith("w w"));
         chat->stop();
         QCOMPARE(chat->state(), ChatController::Stopping);
         QVERIFY(!chat->send("too early"));
