@@ -30,6 +30,12 @@ OpenConversations::~OpenConversations()
 {
     m_stop.request_stop();
     saveText();  // kept as one that was interrupted
+    const TurnQueue::Turn* const turn = m_queue.running();
+    OpenConversation* const conversation = turn ? find(turn->conversation) : nullptr;
+    if (!conversation || !m_clock.end())
+        return;
+    conversation->tree.find(turn->answer)->reasoningMs = m_clock.ms();
+    save(*conversation, turn->answer);
 }
 
 OpenConversation* OpenConversations::find(const QString& id) const
@@ -215,6 +221,7 @@ void OpenConversations::begin(const TurnQueue::Turn& turn, OpenConversation& con
     m_asked = chatRequest(m_options, conversation.header.settings, path, reads);
     answer->model = ModelFacts(*m_model).name;
     m_savedSize = answer->text.size();
+    m_clock.start(answer->text, answer->reasoningMs);
     save(conversation);
     save(conversation, turn.answer);
     m_saveTimer.start();

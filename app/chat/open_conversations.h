@@ -3,6 +3,7 @@
 
 #include "app/chat/chat_request.h"
 #include "app/chat/open_conversation.h"
+#include "app/chat/reasoning_clock.h"
 #include "app/chat/turn_queue.h"
 #include "app/store/conversation_store.h"
 #include "app/worker/engine_thread.h"
@@ -96,6 +97,7 @@ private:
 
     TurnQueue m_queue;
     ChatRequest m_asked;  // of the turn that runs
+    ReasoningClock m_clock;
     std::stop_source m_stop{std::nostopstate};
     QTimer m_saveTimer;
     qsizetype m_savedSize = 0;  // of the answer's text

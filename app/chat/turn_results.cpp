@@ -49,10 +49,17 @@ void OpenConversations::onText(quint64 turn, const QString& text)
     OpenConversation* const conversation = running(turn);
     if (!conversation || text.isEmpty())
         return;
-    conversation->tree.find(conversation->answer)->text += text;
+    StoredMessage& answer = *conversation->tree.find(conversation->answer);
+    answer.text += text;
     if (conversation->phase == OpenConversation::Phase::Reading)
         setPhase(*conversation, OpenConversation::Phase::Answering);
-    Q_EMIT textAdded(conversation->header.id, conversation->answer, text);
+    Q_EMIT textAdded(conversation->header.id, answer.id, text);
+    if (!m_clock.add(text))
+        return;
+    answer.reasoningMs = m_clock.ms();
+    m_savedSize = answer.text.size();
+    save(*conversation, answer.id);
+    Q_EMIT messagesChanged(conversation->header.id);
 }
 
 void OpenConversations::onTelemetry(quint64 turn, const engine::Telemetry& frame)
@@ -121,6 +128,8 @@ void OpenConversations::settle(const TurnQueue::Turn& turn, StoredMessage::Statu
     StoredMessage& answer = *conversation.tree.find(turn.answer);
     answer.status = status;
     answer.sentence = sentence;
+    if (m_clock.end())
+        answer.reasoningMs = m_clock.ms();
     if (numbers) {
         conversation.frame = *numbers;
         const bool wentOn = conversation.before && !conversation.before->text.isEmpty() && answer.tokens;

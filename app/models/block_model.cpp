@@ -100,7 +100,7 @@ QVariant BlockModel::data(const QModelIndex& index, int role) const
     case ThinkingRole:
         return thought && thought->open;
     case ThoughtMsRole:
-        return thought && thought->ms ? QVariant(*thought->ms) : QVariant();
+        return m_reasoningMs && thought && thought == &m_thoughts.front() ? QVariant(*m_reasoningMs) : QVariant();
     default:
         return {};
     }
@@ -133,23 +133,10 @@ void BlockModel::finish()
         readEnd();
 }
 
-std::optional<double> BlockModel::reasoningMs() const
-{
-    readPending();
-    std::optional<double> all = m_keptMs;
-    for (const Thought& thought : m_thoughts)
-        if (thought.ms && !m_keptMs)
-            all = all.value_or(0) + *thought.ms;
-    return all;
-}
-
 void BlockModel::setReasoningMs(std::optional<double> ms)
 {
-    m_keptMs = ms;
-    if (m_thoughts.empty())
-        return;
-    m_thoughts.front().ms = ms;
-    tellThought(m_thoughts.front());
+    if (std::exchange(m_reasoningMs, ms) != ms && !m_thoughts.empty())
+        tellThought(m_thoughts.front());
 }
 
 QString BlockModel::codeText(int row) const
@@ -191,8 +178,6 @@ void BlockModel::read(const QString& text)
         break;
     case Format::Markdown:
         take(m_marks.add(text));
-        if (Thought* const thought = openThought())
-            thought->inOnePiece = false;
         break;
     }
     show();
@@ -264,12 +249,11 @@ void BlockModel::beginThought()
     auto blocks = std::make_unique<BlockModel>(Format::Thoughts);
     QQmlEngine::setObjectOwnership(blocks.get(), QQmlEngine::CppOwnership);
     beginInsertRows({}, row, row);
-    m_thoughts.push_back({.row = row, .blocks = std::move(blocks), .ms = m_thoughts.empty() ? m_keptMs : std::nullopt});
+    m_thoughts.push_back({.row = row, .blocks = std::move(blocks)});
     m_rows.append({.kind = Block::Kind::Reasoning});
     endInsertRows();
     m_builder = {};
     m_builtFrom = row + 1;
-    m_thinking.start();
 }
 
 void BlockModel::endThought()
@@ -279,8 +263,6 @@ void BlockModel::endThought()
         return;
     thought->blocks->finish();
     thought->open = false;
-    if (!thought->inOnePiece)
-        thought->ms = double(m_thinking.elapsed());
     tellThought(*thought);
 }
 

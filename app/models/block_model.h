@@ -7,7 +7,6 @@
 #include "app/text/reasoning.h"
 
 #include <QAbstractListModel>
-#include <QElapsedTimer>
 #include <QtQml/qqmlregistration.h>
 
 #include <memory>
@@ -62,9 +61,8 @@ public:
     /// No more text comes.
     void finish();
 
-    /// How long the model thought: measured while text streams in. Unknown where it came all at once.
-    std::optional<double> reasoningMs() const;
-    void setReasoningMs(std::optional<double> ms);  // as it was kept
+    /// How long the model thought, in all; it is said of its first reasoning.
+    void setReasoningMs(std::optional<double> ms);
 
     /// All of the code whose first or later part is in this row.
     Q_INVOKABLE QString codeText(int row) const;
@@ -74,9 +72,7 @@ private:
     struct Thought {
         qsizetype row;
         std::unique_ptr<BlockModel> blocks;
-        std::optional<double> ms;
         bool open = true;
-        bool inOnePiece = true;  // begun and ended within one append(): it was not streamed
     };
 
     void readPending() const;
@@ -106,6 +102,5 @@ private:
     QString m_unmarked;         // the text so far, which may turn out to be reasoning
     bool m_answered = false;    // no more of that
     std::vector<Thought> m_thoughts;
-    QElapsedTimer m_thinking;
-    std::optional<double> m_keptMs;
+    std::optional<double> m_reasoningMs;
 };

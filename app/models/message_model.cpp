@@ -80,7 +80,7 @@ struct MessageModel::Facts {
                unanswered == other.unanswered && a.sentence == b.sentence && a.leftOut == b.leftOut &&
                a.model == b.model && a.promptTokens == b.promptTokens && a.templateTokens == b.templateTokens &&
                a.tokens == b.tokens && a.ttftMs == b.ttftMs && a.tokensPerSecond == b.tokensPerSecond &&
-               a.createdMs == b.createdMs;
+               a.reasoningMs == b.reasoningMs && a.createdMs == b.createdMs;
     }
 };
 
@@ -303,8 +303,10 @@ void MessageModel::update(int at, Facts&& facts)
         row.visibleText.clear();
         row.visible = {};
         row.blocks.reset();
-    } else if (ends) {
-        row.finish();
+    } else if (row.prepared) {
+        row.blocks->setReasoningMs(row.facts.message.reasoningMs);
+        if (ends)
+            row.finish();
     }
     Q_EMIT dataChanged(index(at), index(at));
 }

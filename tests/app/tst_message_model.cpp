@@ -110,6 +110,26 @@ private Q_SLOTS:
         QVERIFY(!at(model, 1, MessageModel::TtftMsRole).isValid());  // unknown is not zero
     }
 
+    void aThoughtsTimeReachesItsBlock()
+    {
+        MessageModel model;
+        OpenConversation conversation = answering();
+        model.show(conversation);
+        grow(conversation, model, "<think>so");
+        BlockModel* const before = blocks(model, 1);
+        const auto ms = [&] { return before->data(before->index(0), BlockModel::ThoughtMsRole); };
+        QCOMPARE(before->rowCount(), 1);
+        grow(conversation, model, "</think>Yes.");
+        QVERIFY(!ms().isValid());
+        conversation.tree.find("a")->reasoningMs = 4200;
+        model.show(conversation);
+        QCOMPARE(ms().toDouble(), 4200.0);
+        QCOMPARE(at(model, 1, MessageModel::StatusRole).toInt(), int(Status::Streaming));
+        end(conversation, model, StoredMessage::Status::Complete);
+        QCOMPARE(blocks(model, 1), before);
+        QCOMPARE(ms().toDouble(), 4200.0);
+    }
+
     void statuses_data()
     {
         QTest::addColumn<StoredMessage::Status>("stored");

@@ -1,0 +1,34 @@
+// How long a model thinks.
+#pragma once
+
+#include "app/text/reasoning.h"
+
+#include <QElapsedTimer>
+#include <QStringView>
+
+#include <optional>
+
+/// Times what a model thinks while its answer streams in; all the thoughts of an answer together are its time. A
+/// thought that came whole in one piece has none. Lives on the UI thread; owned by OpenConversations, for the turn that
+/// runs.
+class ReasoningClock
+{
+public:
+    /// An answer begins, or goes on behind `earlier`, which took `ms` to think.
+    void start(QStringView earlier, std::optional<double> ms);
+    /// More of it came. True: a thought has ended, and ms() has grown.
+    bool add(QStringView text);
+    /// No more comes. True: that cut a thought off, and ms() has grown by the time it had.
+    bool end();
+
+    std::optional<double> ms() const { return m_ms; }  // empty: not known, or it did not think
+
+private:
+    void addTime();
+
+    ReasoningMarks m_marks;
+    QElapsedTimer m_timer;     // since the thought began, or the first text of the turn: that may be one
+    bool m_thinking = false;   // a mark says so
+    bool m_justBegun = false;  // with the piece of text that is looked at
+    std::optional<double> m_ms;
+};

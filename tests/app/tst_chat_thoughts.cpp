@@ -1,0 +1,89 @@
+// What a model thinks aloud, in a conversation: how long it took, and what the model reads of it again.
+#include "tests/support/chat_bench.h"
+
+using namespace std::chrono_literals;
+
+class TestChatThoughts : public QObject
+{
+    Q_OBJECT
+
+private:
+    std::unique_ptr<ChatBench> bench;
+    ChatController* chat = nullptr;
+
+    QVariant thoughtMs() const
+    {
+        const auto* const blocks = bench->last(MessageModel::BlocksRole).value<BlockModel*>();
+        return blocks && blocks->rowCount() > 0 ? blocks->data(blocks->index(0), BlockModel::ThoughtMsRole)
+                                                : QVariant();
+    }
+    void settle() { QTRY_VERIFY(!chat->busy()); }
+    void restart()
+    {
+        const QString id = chat->conversationId();
+        bench->end();
+        bench->start();
+        chat = bench->chat.get();
+        QVERIFY(chat->open(id));
+    }
+
+private Q_SLOTS:
+    void init()
+    {
+        bench = std::make_unique<ChatBench>();
+        chat = bench->chat.get();
+        bench->openModel();
+    }
+
+    void cleanup() { bench.reset(); }
+
+    void theTimeOfAThoughtIsKept()
+    {
+        bench->script->change([](auto& settings) {
+            settings.words = {"<think>", "so ", "it is", "</think>", "Yes. ", "Indeed."};
+            settings.per_token = 60ms;  // longer than pieces of text are kept back
+        });
+        bench->answer("question");
+        const QVariant live = thoughtMs();
+        QVERIFY(live.toDouble() >= 100);
+        QVERIFY(live.toDouble() < 60'000);
+        restart();
+        QCOMPARE(thoughtMs(), live);
+    }
+
+    void theTimeOfACutThoughtIsKept_data()
+    {
+        QTest::addColumn<bool>("programEnds");
+        QTest::newRow("stopped") << false;
+        QTest::newRow("the program ends") << true;
+    }
+    void theTimeOfACutThoughtIsKept()
+    {
+        QFETCH(bool, programEnds);
+        bench->saysForever();
+        bench->script->change([](auto& settings) { settings.words.front() = "<think>"; });
+        QVERIFY(chat->send("question"));
+        QTRY_VERIFY(bench->lastText().size() > 20);
+        QVERIFY(!thoughtMs().isValid());
+        if (!programEnds) {
+            chat->stop();
+            settle();
+            QVERIFY(thoughtMs().toDouble() > 0);
+        }
+        restart();
+        const double cut = thoughtMs().toDouble();
+        QVERIFY(cut > 0);
+
+        bench->openModel();
+        bench->script->change([](auto& settings) {
+            settings.words = {"on", "</think>", "Yes. ", "Indeed."};
+            settings.per_token = 60ms;
+        });
+        chat->continueAnswer(bench->lastId());
+        settle();
+        QVERIFY(thoughtMs().toDouble() > cut);
+    }
+};
+
+QTEST_MAIN(TestChatThoughts)
+#include "tst_chat_thoughts.moc"
