@@ -1,6 +1,7 @@
 #include "app/chat/chat_request.h"
 
 #include "app/attachments/prompt_text.h"
+#include "app/text/reasoning.h"
 #include "app/tuning/request_settings.h"
 
 namespace {
@@ -9,6 +10,14 @@ bool answered(const QList<const StoredMessage*>& path, qsizetype question)
 {
     return question + 1 < path.size() && path[question + 1]->role == StoredMessage::Role::Assistant &&
            !path[question + 1]->text.isEmpty();
+}
+
+/// A message as the model reads it. The answer it is to go on with is given whole: it may be cut off in a thought.
+QString readText(const StoredMessage& message, bool last)
+{
+    if (message.role == StoredMessage::Role::User)
+        return promptText(message.text, message.attachments);
+    return last ? message.text : answerOf(message.text);
 }
 
 std::string rawText(const QList<const StoredMessage*>& path)
@@ -49,8 +58,7 @@ ChatRequest chatRequest(const engine::Request& defaults, const ConversationSetti
         const bool mine = message.role == StoredMessage::Role::User;
         if (!last && (message.leftOut || (mine ? !answered(path, i) : message.text.isEmpty())))
             continue;
-        add(mine ? "user" : "assistant", mine ? promptText(message.text, message.attachments) : message.text,
-            message.id);
+        add(mine ? "user" : "assistant", readText(message, last), message.id);
     }
     request.continue_last = path.last()->role == StoredMessage::Role::Assistant;
     applySettings(settings, request);

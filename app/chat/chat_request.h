@@ -18,8 +18,9 @@ enum class ModelReads {
 };
 
 /// Asks for an answer to the last message of `path`, or to go on with it when it is an answer. What has no answer and
-/// is not the last, and what is left out, is not part of it: templates want the roles to take turns. The conversation's
-/// settings replace those of `defaults`.
+/// is not the last, and what is left out, is not part of it: templates want the roles to take turns. Nor is what was
+/// thought before an earlier answer: models are made to read their answers without, and some templates refuse its
+/// marks. The conversation's settings replace those of `defaults`.
 ChatRequest chatRequest(const engine::Request& defaults, const ConversationSettings& settings,
                         const QList<const StoredMessage*>& path, ModelReads reads);
 

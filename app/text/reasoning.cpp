@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace {
 
@@ -163,16 +164,22 @@ void ReasoningMarks::followFences(QChar c)
 
 QString answerOf(QStringView text)
 {
+    using Kind = ReasoningMarks::Part::Kind;
     ReasoningMarks marks;
     std::vector<ReasoningMarks::Part> parts = marks.add(text);
     const std::vector<ReasoningMarks::Part> rest = marks.end();
     parts.insert(parts.end(), rest.begin(), rest.end());
     QString answer;
+    QString thoughts;
+    bool thought = false;
     for (const ReasoningMarks::Part& part : parts) {
-        if (part.kind == ReasoningMarks::Part::Kind::WasThought)
-            answer.clear();
-        else if (part.kind == ReasoningMarks::Part::Kind::Answer)
-            answer += part.text;
+        thought = thought || part.kind != Kind::Answer;
+        if (part.kind == Kind::WasThought)
+            thoughts += std::exchange(answer, {});
+        (part.kind == Kind::Thought ? thoughts : answer) += part.text;
     }
-    return answer.trimmed();
+    if (!thought)
+        return answer;
+    answer = answer.trimmed();
+    return answer.isEmpty() ? thoughts.trimmed() : answer;
 }

@@ -44,5 +44,6 @@ private:
     QString m_fence;          // of the code that is open
 };
 
-/// What is left of a whole text without its reasoning: what a model is to read again of its own answers.
+/// What a model is to read again of its own answer: all but what it thought, or that, without its marks, where it got
+/// no further. A text without reasoning is left as it is, to the last space.
 QString answerOf(QStringView text);

@@ -17,6 +17,7 @@ private:
         return blocks && blocks->rowCount() > 0 ? blocks->data(blocks->index(0), BlockModel::ThoughtMsRole)
                                                 : QVariant();
     }
+    std::vector<engine::Message> sent() const { return bench->script->requests().back().messages; }
     void settle() { QTRY_VERIFY(!chat->busy()); }
     void restart()
     {
@@ -36,6 +37,21 @@ private Q_SLOTS:
     }
 
     void cleanup() { bench.reset(); }
+
+    void thoughtsAreNotReadAgain()
+    {
+        bench->says(" <think>\nso</think>\n\nYes.\n");
+        bench->answer("first");
+        bench->says(" Plain. ");
+        bench->answer("second");
+        bench->says("<think>cut");
+        bench->answer("third");
+        QCOMPARE(sent()[1].text.c_str(), "Yes.");
+        QCOMPARE(sent()[3].text.c_str(), " Plain. ");  // to the last space
+        chat->continueAnswer(bench->lastId());
+        settle();
+        QCOMPARE(sent().back().text.c_str(), "<think>cut");  // it goes on with the thought
+    }
 
     void theTimeOfAThoughtIsKept()
     {

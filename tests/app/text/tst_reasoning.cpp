@@ -95,8 +95,14 @@ private Q_SLOTS:
     {
         QCOMPARE(answerOf(u"<think>a</think>\n\nb"), "b");
         QCOMPARE(answerOf(u"a\n</think>\nb"), "b");
-        QCOMPARE(answerOf(u" b "), "b");
-        QCOMPARE(answerOf(u"<think>a"), "");
+        QCOMPARE(answerOf(u"<think>a</think>b\n<think>c</think>\nd\n"), "b\n\nd");
+        QCOMPARE(answerOf(u"<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>final<|message|>b"),
+                 "b");
+        // As it was: the engine then knows its own tokens again.
+        QCOMPARE(answerOf(u" b <think>\n"), " b <think>\n");
+        // It thought and was cut off: better than nothing.
+        QCOMPARE(answerOf(u"<think>\na"), "a");
+        QCOMPARE(answerOf(u"a\n</think>\n"), "a");
     }
 };
 
