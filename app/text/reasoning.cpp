@@ -11,7 +11,7 @@ struct Mark {
     QStringView close;
 };
 
-// How models mark it; the last is gpt-oss's, whose answer begins with one of the silent marks.
+// How models mark it; the last two are gpt-oss's, whose answer begins with one of the silent marks.
 constexpr std::array kMarks = {
     Mark{u"<think>", u"</think>"},
     Mark{u"<thinking>", u"</thinking>"},
@@ -23,6 +23,7 @@ constexpr std::array kMarks = {
     Mark{u"<|START_THINKING|>", u"<|END_THINKING|>"},
     Mark{u"<|channel>thought", u"<channel|>"},
     Mark{u"<|channel|>analysis<|message|>", u"<|end|>"},
+    Mark{u"<|start|>assistant<|channel|>analysis<|message|>", u"<|end|>"},
 };
 
 // They say where the answer is and are no part of it.

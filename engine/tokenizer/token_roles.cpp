@@ -2,6 +2,8 @@
 // that is what the files are made for and tried with.
 #include "engine/tokenizer/token_roles.h"
 
+#include "engine/tokenizer/reasoning_marks.h"
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -37,7 +39,7 @@ constexpr std::array kFillTexts = {
     "<fim_middle>",    "<｜fim▁end｜>", "<MID>",           "▁<MID>",          "<|code_middle|>", "<|middle|>",
 };
 
-// gpt-oss marks thinking and answer with these; without them nobody could tell the two apart.
+// What the marks of gpt-oss are made of.
 constexpr std::array kChannelTexts = {"<|channel|>", "<|message|>", "<|start|>", "<|constrain|>"};
 
 class RoleTable
@@ -134,6 +136,14 @@ void let_channels_continue(RoleTable& table)
         }
 }
 
+/// Mistral's [THINK] and its like are control tokens in some files: still none that a user can type, but shown.
+void show_reasoning_marks(RoleTable& table)
+{
+    for (const std::string_view text : single_token_marks())
+        if (TokenRole* role = table.with_text(text); role && !role->ends_generation)
+            role->shown = true;
+}
+
 }  // namespace
 
 std::vector<TokenRole> assign_roles(const Vocabulary& vocabulary, const TokenIndex& index)
@@ -156,6 +166,7 @@ std::vector<TokenRole> assign_roles(const Vocabulary& vocabulary, const TokenInd
         if (TokenRole* role = table.at(id))
             role->ends_generation = true;
     let_channels_continue(table);
+    show_reasoning_marks(table);
 
     // Gemma 4 has an ordinary "</s>", a tag of HTML.
     if (index.find("<|tool_response>") != kNoToken)

@@ -31,7 +31,7 @@ struct EncodeOptions {
 };
 
 struct DecodeOptions {
-    bool specials = false;     // control tokens as their text; else they leave nothing
+    bool specials = false;     // control tokens as their text; else they leave nothing but the marks of reasoning
     bool at_beginning = true;  // the ids begin a text: the space that encode() put there is taken away
 };
 
@@ -53,7 +53,8 @@ public:
     /// The bytes of the tokens; not always whole characters (see Utf8Stream).
     std::string decode(std::span<const int> ids, const DecodeOptions& options = {}) const;
 
-    /// What one token adds to a text; empty for an id that does not exist. Control tokens: their text, or nothing.
+    /// What one token adds to a text; empty for an id that does not exist. Control tokens add nothing unless asked for,
+    /// or marks of reasoning.
     std::string piece(int id, bool specials = false) const;
 
     /// The token's text as the file has it; empty for an id that does not exist.

@@ -48,6 +48,13 @@ private Q_SLOTS:
         QTest::newRow("gpt-oss")
             << "<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>final<|message|>b"
             << "(a)b";
+        QTest::newRow("gpt-oss, twice") << "<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>analysis"
+                                           "<|message|>b<|end|><|start|>assistant<|channel|>final<|message|>c"
+                                        << "(a)(b)c";
+        QTest::newRow("gpt-oss, no thought") << "<|channel|>final<|message|>b"
+                                             << "b";
+        QTest::newRow("gpt-oss, cut off") << "<|channel|>analysis<|message|>a<|end|><|start|>assis"
+                                          << "(a)<|start|>assis";
         QTest::newRow("Gemma") << "<|channel>thought\na<channel|>b"
                                << "(\na)b";
         QTest::newRow("Command A") << "<|START_THINKING|>a<|END_THINKING|><|START_RESPONSE|>b"

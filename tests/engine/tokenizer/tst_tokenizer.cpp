@@ -1,4 +1,5 @@
 // What a tokenizer does beside the ids of plain text: special tokens, the beginning, the way back, odd vocabularies.
+#include "engine/tokenizer/reasoning_marks.h"
 #include "engine/tokenizer/tokenizer.h"
 #include "tests/support/vocabulary_json.h"
 
@@ -156,6 +157,34 @@ private Q_SLOTS:
         // What a user types opens no channel.
         const auto typed = ids_of(t->encode("<|channel|>"));
         QVERIFY(std::find(typed.begin(), typed.end(), t->find("<|channel|>")) == typed.end());
+    }
+
+    void marksOfReasoningAreShownAndNotTyped()
+    {
+        for (const std::string_view mark : engine::single_token_marks()) {
+            const std::string text(mark);
+            const auto t = withTokens({text}, TokenType::Control, "bpe.json");
+            const int id = t->find(text);
+            QVERIFY2(t->is_special(id), text.c_str());
+            QCOMPARE(t->piece(id), text);
+            const auto typed = ids_of(t->encode(text));
+            QVERIFY(std::find(typed.begin(), typed.end(), id) == typed.end());
+            QCOMPARE(ids_of(t->encode(text, kParse)), std::vector<int>{id});
+        }
+    }
+
+    void marksOfReasoningInAnAnswer()
+    {
+        const std::string text = "<|channel|>analysis<|message|>a<b> [THINKER] \xe2\x97\x86<|end|><|start|>assistant"
+                                 "<|channel|>final<|message|>[THINK]<|end|><|start|>user<|message|></thin";
+        std::vector<std::string> found;
+        for (const engine::MarkRange& mark : engine::find_reasoning_marks(text))
+            found.push_back(text.substr(mark.begin, mark.end - mark.begin));
+        QCOMPARE(found, (std::vector<std::string>{"<|channel|>analysis<|message|>", "<|end|><|start|>assistant",
+                                                  "<|channel|>final<|message|>", "[THINK]"}));
+        QCOMPARE(engine::find_reasoning_marks("a<|end|>").size(), std::size_t(1));
+        QVERIFY(engine::find_reasoning_marks("a<|end|>\n").empty());
+        QVERIFY(engine::find_reasoning_marks("").empty());
     }
 
     // ---- places ----

@@ -1,0 +1,58 @@
+#include "engine/tokenizer/reasoning_marks.h"
+
+#include <array>
+
+namespace engine {
+
+namespace {
+
+constexpr std::array<std::string_view, 20> kSingle = {
+    "<think>",          "</think>",           "<thinking>",       "</thinking>",  "<thought>",
+    "</thought>",       "<reasoning>",        "</reasoning>",     "<seed:think>", "</seed:think>",
+    "[THINK]",          "[/THINK]",           "◁think▷",          "◁/think▷",     "<|START_THINKING|>",
+    "<|END_THINKING|>", "<|START_RESPONSE|>", "<|END_RESPONSE|>", "<|channel>",   "<channel|>",
+};
+
+// gpt-oss writes its marks in several tokens.
+constexpr std::array<std::string_view, 4> kChannels = {
+    "<|end|><|start|>assistant",
+    "<|channel|>analysis<|message|>",
+    "<|channel|>commentary<|message|>",
+    "<|channel|>final<|message|>",
+};
+
+constexpr std::string_view kChannelEnd = "<|end|>";
+
+template <std::size_t N>
+std::size_t mark_at(std::string_view text, const std::array<std::string_view, N>& marks)
+{
+    for (const std::string_view mark : marks)
+        if (text.starts_with(mark))
+            return mark.size();
+    return 0;
+}
+
+}  // namespace
+
+std::span<const std::string_view> single_token_marks()
+{
+    return kSingle;
+}
+
+std::vector<MarkRange> find_reasoning_marks(std::string_view answer)
+{
+    constexpr std::string_view kFirstBytes = "<[\xe2";
+    std::vector<MarkRange> found;
+    for (std::size_t at = 0; (at = answer.find_first_of(kFirstBytes, at)) != std::string_view::npos;) {
+        const std::string_view rest = answer.substr(at);
+        std::size_t size = mark_at(rest, kSingle);
+        if (size == 0)
+            size = rest == kChannelEnd ? rest.size() : mark_at(rest, kChannels);
+        if (size > 0)
+            found.push_back({at, at + size});
+        at += size > 0 ? size : 1;
+    }
+    return found;
+}
+
+}  // namespace engine

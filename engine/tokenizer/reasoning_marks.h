@@ -1,0 +1,25 @@
+// The marks that models put around what they think. Where they are control tokens, they are part of the answer all the
+// same: without them nobody could tell the two apart.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace engine {
+
+/// Those that are one token each.
+std::span<const std::string_view> single_token_marks();
+
+/// Bytes [begin, end) of a text.
+struct MarkRange {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+};
+
+/// The marks in an answer, which may be cut off behind any of them, in order. Those of several tokens are found whole:
+/// they open or close a thought or the answer, and can do nothing else, such as begin a user's turn.
+std::vector<MarkRange> find_reasoning_marks(std::string_view answer);
+
+}  // namespace engine
