@@ -79,7 +79,7 @@ struct Request {
     FullContext full_context = FullContext::Stop;
     std::string template_arguments_json;  // an object, e.g. {"enable_thinking": false}; empty: none
     std::string tools_json;               // an array; empty: none
-    bool continue_last = false;           // the last message is an assistant's: go on where its text ends
+    bool continue_last = false;           // the last message is an answer, as it was made: go on where its text ends
 };
 
 enum class StopReason { EndOfTurn, StopString, MaxTokens, ContextFull, Cancelled };

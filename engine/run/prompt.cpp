@@ -1,5 +1,7 @@
 #include "engine/run/prompt.h"
 
+#include "engine/tokenizer/reasoning_marks.h"
+
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
@@ -70,7 +72,7 @@ Result<Json> template_variables(const Request& request, std::span<const int> kep
             entry["reasoning_content"] = message.reasoning;
         variables["messages"].push_back(std::move(entry));
     }
-    variables["add_generation_prompt"] = !request.continue_last;
+    variables["add_generation_prompt"] = true;
     variables["bos_token"] = tokenizer.bos() >= 0 ? std::string(tokenizer.text(tokenizer.bos())) : "";
     variables["eos_token"] = tokenizer.eos() >= 0 ? std::string(tokenizer.text(tokenizer.eos())) : "";
     if (!request.tools_json.empty()) {
@@ -103,7 +105,10 @@ public:
     {
         if (end <= at_)
             return;
-        const auto start = at_ == 0 ? EncodeOptions::Start::Beginning : EncodeOptions::Start::Middle;
+        const bool after_special = !ids_.empty() && tokenizer_.is_special(ids_.back());
+        const auto start = at_ == 0        ? EncodeOptions::Start::Beginning
+                           : after_special ? EncodeOptions::Start::AfterSpecial
+                                           : EncodeOptions::Start::Middle;
         for (const Token& token : tokenizer_.encode(rendered_.substr(at_, end - at_), {specials, start})) {
             ids_.push_back(token.id);
             begins_.push_back(at_ + token.begin);
@@ -150,6 +155,19 @@ bool has_special_words(const Tokenizer& tokenizer, std::string_view text)
     return std::any_of(tokens.begin(), tokens.end(), [&](const Token& t) { return tokenizer.is_special(t.id); });
 }
 
+/// An answer that goes on, when nobody kept its ids: the marks of reasoning in it were control tokens when the model
+/// wrote them, and nothing else was.
+void encode_answer(Encoder& encoder, const Tokenizer& tokenizer, std::size_t begin, std::string_view text)
+{
+    for (const MarkRange& mark : find_reasoning_marks(text)) {
+        if (!has_special_words(tokenizer, text.substr(mark.begin, mark.end - mark.begin)))
+            continue;
+        encoder.text_until(begin + mark.begin, EncodeOptions::Specials::AsText);
+        encoder.text_until(begin + mark.end, EncodeOptions::Specials::Parse);
+    }
+    encoder.text_until(begin + text.size(), EncodeOptions::Specials::AsText);
+}
+
 }  // namespace
 
 Prompt PromptBuilder::build_raw(const std::string& text) const
@@ -164,7 +182,8 @@ Prompt PromptBuilder::build_raw(const std::string& text) const
 
 Result<Prompt> PromptBuilder::build_from(const Request& request, std::span<const int> kept) const
 {
-    const auto variables = template_variables(request, kept, tokenizer_);
+    const bool goes_on = request.continue_last && !kept.empty();
+    const auto variables = template_variables(request, goes_on ? kept.first(kept.size() - 1) : kept, tokenizer_);
     if (!variables)
         return tl::unexpected(variables.error());
     auto rendered = template_.render(*variables);
@@ -174,11 +193,12 @@ Result<Prompt> PromptBuilder::build_from(const Request& request, std::span<const
     std::vector<Message> messages;
     for (const int i : kept)
         messages.push_back(request.messages[std::size_t(i)]);
-    const auto found = find_messages(*rendered, messages);
-    if (request.continue_last) {
-        if (found.empty() || found.back().empty())
-            return fail(Error::Code::BadRequest, "the model's chat template leaves no place to continue this answer");
-        rendered->resize(found.back().end);
+    auto found = find_messages(*rendered, std::span(messages).first(messages.size() - (goes_on ? 1 : 0)));
+    if (goes_on) {
+        // Behind what the template asks for an answer with, since there it was made. Templates may refuse a thought
+        // that is cut off, or close it.
+        found.push_back({rendered->size(), rendered->size() + messages.back().text.size()});
+        *rendered += messages.back().text;
     }
 
     // A template usually writes the beginning-of-text token itself.
@@ -196,6 +216,9 @@ Result<Prompt> PromptBuilder::build_from(const Request& request, std::span<const
         if (reply != replies_.end()) {
             encoder.text_until(found[m].begin, EncodeOptions::Specials::Parse);
             encoder.ids_until(found[m].end, reply->ids);
+        } else if (goes_on && m + 1 == found.size()) {
+            encoder.text_until(found[m].begin, EncodeOptions::Specials::Parse);
+            encode_answer(encoder, tokenizer_, found[m].begin, text);
         } else if (has_special_words(tokenizer_, text)) {
             // What a person typed never becomes a control token.
             encoder.text_until(found[m].begin, EncodeOptions::Specials::Parse);

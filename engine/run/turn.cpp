@@ -219,8 +219,15 @@ void TurnRunner::finish_text()
 /// The next prompt holds this answer's text; it then takes these ids again.
 void TurnRunner::keep_reply()
 {
-    if (!request_.messages.empty() && !request_.continue_last && !cut_by_stop_ && !answer_.empty())
-        conversation_.replies.push_back({turn_.text, answer_});
+    if (request_.messages.empty() || cut_by_stop_ || answer_.empty())
+        return;
+    KeptReply reply{turn_.text, answer_};
+    if (request_.continue_last) {
+        const TokenRange earlier = turn_.ledger.messages.back().tokens;
+        reply.text.insert(0, request_.messages.back().text);
+        reply.ids.insert(reply.ids.begin(), history_.begin() + earlier.first, history_.begin() + earlier.last);
+    }
+    conversation_.replies.push_back(std::move(reply));
 }
 
 Telemetry TurnRunner::frame(Phase phase) const
