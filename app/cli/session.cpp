@@ -1,6 +1,7 @@
 #include "app/cli/session.h"
 
 #include "app/cli/interrupt.h"
+#include "app/cli/thoughts.h"
 #include "app/cli/turn_report.h"
 
 #include <cstdio>
@@ -104,6 +105,9 @@ int Session::ask()
         request.raw_prompt = messages_.back().text;
     else
         request.messages = messages_;
+    for (engine::Message& message : request.messages)
+        if (message.role == "assistant")
+            message.text = without_thoughts(message.text);
     const std::size_t asked = messages_.size();
     const int code = print_answer(request);
     if (messages_.size() == asked)
@@ -117,10 +121,11 @@ int Session::print_answer(const engine::Request& request)
     std::stop_source stop;
     std::map<std::string, int> events;
     engine::Listener listener;
+    PrintedMarks marks;
     listener.on_text = [&](std::string_view text) {
         if (options_.common.json)
             return;
-        std::fputs(for_terminal(text).c_str(), stdout);
+        std::fputs(for_terminal(marks.add(text)).c_str(), stdout);
         std::fflush(stdout);
     };
     listener.on_telemetry = [&](const engine::Telemetry&) {
@@ -134,6 +139,7 @@ int Session::print_answer(const engine::Request& request)
     };
     const auto turn = engine_->generate(sequence_, request, listener, stop.get_token());
     clear_interrupts();
+    std::fputs(for_terminal(marks.end()).c_str(), stdout);
     if (!turn)
         return report(turn.error());
     if (!turn->text.empty())

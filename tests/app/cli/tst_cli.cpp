@@ -1,4 +1,5 @@
 // spillway-cli as a person or a script uses it: what it prints where, and how it ends.
+#include "tests/support/chain_model.h"
 #include "tests/support/models.h"
 
 #include <QtTest>
@@ -74,6 +75,26 @@ private Q_SLOTS:
         QCOMPARE(chat.err.count("first token after"), 2);
         const auto second = chat.err.mid(chat.err.lastIndexOf('['));
         QVERIFY(!second.contains(", 0 reused"));
+    }
+
+    void thoughtsArePrintedAndNotReadAgain()
+    {
+        using support::ChainModel;
+        const QTemporaryDir folder;
+        const QString file = folder.filePath("chain.gguf");
+        ChainModel({"[THINK]", "[/THINK]"})
+            .says({ChainModel::kGo, "[THINK]", "a", "[/THINK]", "b", "</s>"})
+            .save(file.toStdString());
+        const Outcome chat = cli({"run", "-m", file, "--temp", "0"}, "x\ny\n");
+        QCOMPARE(chat.code, 0);
+        QCOMPARE(chat.out, QByteArray("[THINK]a[/THINK]b\n[THINK]a[/THINK]b\n"));
+        const Outcome json = cli({"run", "-m", file, "--temp", "0", "--json"}, "x\ny\n");
+        const auto lines = json.out.trimmed().split('\n');
+        QCOMPARE(lines.size(), 2);
+        const auto tokens = [&](int turn) {
+            return QJsonDocument::fromJson(lines[turn]).object()["prompt_tokens"].toInt();
+        };
+        QCOMPARE(tokens(1) - tokens(0), int(std::string_view("^assistant b$^user y$").size()));
     }
 
     void controlCharactersNeverReachTheTerminal()

@@ -1,0 +1,101 @@
+#include "app/cli/thoughts.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace cli {
+
+namespace {
+
+struct Replacement {
+    std::string_view mark;
+    std::string_view printed;
+};
+
+// A longer mark stands before its own end.
+constexpr std::array kReplacements = {
+    Replacement{"<|end|><|start|>assistant<|channel|>final<|message|>", "\n</think>\n\n"},
+    Replacement{"<|end|><|start|>assistant<|channel|>commentary<|message|>", "\n</think>\n\n"},
+    Replacement{"<|end|><|start|>assistant<|channel|>analysis<|message|>", "\n"},
+    Replacement{"<|channel|>analysis<|message|>", "<think>\n"},
+    Replacement{"<|channel|>commentary<|message|>", ""},
+    Replacement{"<|channel|>final<|message|>", ""},
+};
+
+struct Mark {
+    std::string_view open;
+    std::string_view close;
+};
+
+constexpr std::array kMarks = {
+    Mark{"<think>", "</think>"},
+    Mark{"<thinking>", "</thinking>"},
+    Mark{"<thought>", "</thought>"},
+    Mark{"<reasoning>", "</reasoning>"},
+    Mark{"<seed:think>", "</seed:think>"},
+    Mark{"[THINK]", "[/THINK]"},
+    Mark{"◁think▷", "◁/think▷"},
+    Mark{"<|START_THINKING|>", "<|END_THINKING|>"},
+    Mark{"<|channel>thought", "<channel|>"},
+    Mark{"<|channel|>analysis<|message|>", "<|channel|>final<|message|>"},
+};
+
+std::string_view stripped(std::string_view text)
+{
+    constexpr std::string_view kSpace = " \t\r\n";
+    const auto first = text.find_first_not_of(kSpace);
+    return first == std::string_view::npos ? "" : text.substr(first, text.find_last_not_of(kSpace) + 1 - first);
+}
+
+}  // namespace
+
+std::string PrintedMarks::add(std::string_view piece)
+{
+    held_ += piece;
+    std::string printed;
+    for (std::size_t at = 0;;) {
+        const std::size_t mark = held_.find('<', at);
+        const std::string_view rest = mark == std::string::npos ? "" : std::string_view(held_).substr(mark);
+        const auto whole = std::find_if(kReplacements.begin(), kReplacements.end(),
+                                        [&](const Replacement& r) { return rest.starts_with(r.mark); });
+        const bool begun = std::any_of(kReplacements.begin(), kReplacements.end(),
+                                       [&](const Replacement& r) { return r.mark.starts_with(rest); });
+        if (whole != kReplacements.end()) {
+            printed.append(held_, 0, mark).append(whole->printed);
+            held_.erase(0, mark + whole->mark.size());
+            at = 0;
+        } else if (begun) {
+            printed.append(held_, 0, mark);
+            held_.erase(0, mark);
+            return printed;
+        } else {
+            at = mark + 1;
+        }
+    }
+}
+
+std::string PrintedMarks::end()
+{
+    return std::exchange(held_, {});
+}
+
+std::string without_thoughts(std::string_view answer)
+{
+    const std::string_view text = stripped(answer);
+    for (const Mark& mark : kMarks) {
+        const bool opened = text.starts_with(mark.open);
+        const auto close = text.find(mark.close);
+        // Some templates open the thought themselves; then its end stands on a line of its own.
+        if (!opened && (close == std::string_view::npos || (close > 0 && text[close - 1] != '\n')))
+            continue;
+        const std::string_view said = close == std::string_view::npos ? "" : text.substr(close + mark.close.size());
+        if (!stripped(said).empty())
+            return std::string(stripped(said));
+        const std::size_t begin = opened ? mark.open.size() : 0;
+        return std::string(stripped(text.substr(begin, std::max(begin, std::min(close, text.size())) - begin)));
+    }
+    return std::string(answer);
+}
+
+}  // namespace cli

@@ -1,0 +1,26 @@
+// What a model thinks aloud: how it is printed, and what the model reads again of its answer.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace cli {
+
+/// Most models put what they think between <think> and </think> or marks much like them, which are printed as they are.
+/// Those of gpt-oss are long and stand within a line: they are printed as the others look. Text may come in pieces;
+/// what could be the beginning of a mark waits for the next.
+class PrintedMarks
+{
+public:
+    std::string add(std::string_view piece);
+    std::string end();  // no more text comes
+
+private:
+    std::string held_;
+};
+
+/// An answer without what was thought before it, as models are made to read theirs; where it got no further, the
+/// thought without its mark.
+std::string without_thoughts(std::string_view answer);
+
+}  // namespace cli
