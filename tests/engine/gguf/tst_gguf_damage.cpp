@@ -3,6 +3,7 @@
 #include "engine/model_info.h"
 #include "tests/support/gguf_exercise.h"
 #include "tests/support/gguf_writer.h"
+#include "tests/support/plain_user.h"
 
 #include <QRandomGenerator>
 #include <QTemporaryDir>
@@ -11,7 +12,6 @@
 #include <limits>
 #ifndef _WIN32
 #include <sys/stat.h>
-#include <unistd.h>
 #endif
 
 using engine::GgufFile;
@@ -265,8 +265,8 @@ private Q_SLOTS:
         QVERIFY(sentence(file("pipe.gguf")).endsWith("this is not a regular file"));
         GgufWriter::save_bytes(file("secret.gguf"), small_file().bytes());
         std::filesystem::permissions(file("secret.gguf"), std::filesystem::perms::none);
-        if (::geteuid() != 0)  // root may read everything
-            QVERIFY(sentence(file("secret.gguf")).endsWith("no permission to read the file"));
+        const support::PlainUser notRoot;
+        QVERIFY(sentence(file("secret.gguf")).endsWith("no permission to read the file"));
 #endif
     }
 
