@@ -119,6 +119,7 @@ Item {
             openModel();
             ask("**a** <b> `c`");
             tryVerify(() => Bench.chat.messages.count === 2 && !Bench.chat.busy);
+            tryVerify(() => part("messageView").itemAtIndex(0));
             const mine = findChild(part("messageView").itemAtIndex(0), "textBlock");
             compare(mine.content, "**a** <b> `c`");
         }

@@ -5,6 +5,8 @@ import Spillway.App
 import Spillway.Tests
 
 Item {
+    id: root
+
     width: 1024
     height: 640
 
@@ -91,6 +93,34 @@ Item {
             tryVerify(() => Bench.chat.messages.count === 4);
         }
 
+        function test_an_edited_question_is_followed_to_its_answer() {
+            makeWindow({ tokens: 400 });
+            openModel();
+            answered("one");
+            answered("two");
+            part("messageView").positionViewAtBeginning();
+            tryVerify(() => message(0) !== null);
+            Bench.chat.edit(Bench.chat.messages.data(Bench.chat.messages.index(0, 0), MessageModel.MessageIdRole), "other");
+            tryVerify(() => !Bench.chat.busy && Bench.chat.messages.count === 2);
+            tryVerify(() => part("messageList").atLatest);
+            const view = part("messageView");
+            tryVerify(() => view.contentY + view.height >= view.originY + view.contentHeight - 24);
+        }
+
+        function test_the_versions_stay_in_their_place() {
+            makeWindow({ text: "yes" });
+            openModel();
+            answered("one");
+            Bench.chat.edit(Bench.chat.messages.data(Bench.chat.messages.index(0, 0), MessageModel.MessageIdRole), "other");
+            tryVerify(() => !Bench.chat.busy && messagePart("versionText", 0).text === "2/2");
+            mouseMove(root, 2, 2);
+            wait(50);
+            const before = messagePart("previousVersion", 0).mapToItem(root, 0, 0);
+            pointAt(0);
+            wait(50);
+            compare(messagePart("previousVersion", 0).mapToItem(root, 0, 0), before);
+        }
+
         function test_edit_an_answer() {
             makeWindow({ text: "wrong" });
             openModel();
@@ -152,6 +182,7 @@ Item {
             click(messagePart("branchButton", 1));
             tryVerify(() => Bench.chat.conversationId !== id);
             tryCompare(Bench.chat.messages, "count", 2);
+            tryCompare(part("composerField"), "activeFocus", true);
             answered("three");
             verify(Bench.chat.open(id));
             tryCompare(Bench.chat.messages, "count", 4);

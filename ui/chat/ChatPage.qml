@@ -74,7 +74,7 @@ FocusScope {
                 visible: !root.blank
                 chat: root.chat
                 columnWidth: root.columnWidth
-                onEditEnded: writing.takeFocus()
+                onLeaveRequested: writing.takeFocus()
             }
             EmptyState {
                 id: empty

@@ -60,8 +60,10 @@ Item {
     }
     Rectangle {
         objectName: "foundMark"
-        anchors.fill: column
-        anchors.margins: -Theme.gapSmall
+        anchors.horizontalCenter: parent.horizontalCenter
+        y: -Theme.gapSmall
+        width: column.width + 2 * Theme.gapSmall
+        height: body.y + body.height + 2 * Theme.gapSmall
         radius: Theme.radius
         color: Theme.selected
         visible: opacity > 0
@@ -98,6 +100,8 @@ Item {
             onShown: (name, text) => root.attachmentShown(name, text)
         }
         MessageBody {
+            id: body
+
             objectName: "messageBody"
             Layout.alignment: root.mine ? Qt.AlignRight : Qt.AlignLeft
             Layout.fillWidth: !root.mine

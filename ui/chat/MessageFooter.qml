@@ -38,6 +38,7 @@ FocusScope {
         x: root.mine ? parent.width - width : -Theme.px(6)
         width: root.mine ? implicitWidth : parent.width + Theme.px(6)
         spacing: 2
+        layoutDirection: root.mine ? Qt.RightToLeft : Qt.LeftToRight // the versions stay where they are when actions appear
 
         VersionSwitch {
             objectName: "versionSwitch"
@@ -70,6 +71,7 @@ FocusScope {
         MessageNumbers {
             objectName: "answerNumbers"
             Layout.fillWidth: true
+            Layout.maximumWidth: implicitWidth
             Layout.leftMargin: Theme.gapSmall
             visible: !root.mine && root.attended && text !== ""
             message: root.message

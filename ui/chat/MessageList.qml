@@ -13,21 +13,24 @@ FocusScope {
     required property ChatController chat
     required property int columnWidth
 
+    property bool answering: false
     readonly property bool popupOpen: attachmentText.visible
     readonly property bool atLatest: view.pinned
 
-    signal editEnded
+    signal leaveRequested // the keyboard has nothing to do here any more
 
     // Scrolls to a message, whatever versions lead to it, and marks it for a moment.
     function showMessage(message: string) {
         if (!root.chat.showMessage(message))
             return;
         view.pinned = false;
-        view.positionViewAtIndex(root.chat.messages.rowOf(message), ListView.Beginning);
         found.message = message;
+        found.held = true;
         found.restart();
+        view.toFound();
     }
     function followAnswer() {
+        found.held = false;
         view.pinned = true;
         view.toLatest();
     }
@@ -53,15 +56,19 @@ FocusScope {
     }
     MessageEditing {
         id: editing
-        onEnded: root.editEnded()
+        onEnded: root.leaveRequested()
     }
     Timer {
         id: found
 
         property string message: ""
+        property bool held: false // the view keeps to it, while the heights around it become known
 
         interval: 1200
-        onTriggered: message = ""
+        onTriggered: {
+            message = "";
+            held = false;
+        }
     }
     Connections {
         target: root.chat
@@ -69,7 +76,19 @@ FocusScope {
         function onOpened() {
             if (editing.message !== "")
                 editing.end();
+            if (root.activeFocus)
+                root.leaveRequested();
+            root.answering = root.chat.busy;
             root.followAnswer();
+        }
+        // However it was asked for: a message was sent, edited, answered again.
+        function onStateChanged() {
+            if (root.chat.busy && !root.answering) {
+                found.held = false;
+                view.pinned = true;
+                follow.start(); // the messages come after the state
+            }
+            root.answering = root.chat.busy;
         }
     }
 
@@ -85,7 +104,17 @@ FocusScope {
             if (count > 0)
                 positionViewAtEnd();
         }
+        function toFound() {
+            const row = root.chat.messages.rowOf(found.message);
+            if (row < 0)
+                return;
+            positionViewAtIndex(row, ListView.Beginning);
+            const above = itemAtIndex(row).y - contentY;
+            if (above < topMargin)
+                contentY = Math.max(originY - topMargin, contentY - topMargin + above);
+        }
         function scroll(distance: real) {
+            found.held = false;
             const lowest = Math.max(originY, originY + contentHeight - height);
             pinned = false; // before the view moves: what it then finds out about its height must not take it back
             contentY = Math.max(originY, Math.min(lowest, contentY + distance));
@@ -105,10 +134,13 @@ FocusScope {
 
         // From the moment the user moves the view (wheel, finger, bar) it stays where it is put; text that grows must not
         // pull at it. At the end it follows again.
-        onMovementStarted: pinned = false
+        onMovementStarted: {
+            pinned = false;
+            found.held = false;
+        }
         onMovementEnded: pinned = nearEnd()
         onContentHeightChanged: {
-            if (pinned)
+            if (pinned || found.held)
                 follow.start();
         }
         onHeightChanged: {
@@ -150,6 +182,8 @@ FocusScope {
             onTriggered: {
                 if (view.pinned)
                     view.toLatest();
+                else if (found.held)
+                    view.toFound();
             }
         }
     }

@@ -39,6 +39,7 @@ AbstractButton {
         return lines.join("\n");
     }
 
+    implicitWidth: Math.ceil(implicitContentWidth)
     implicitHeight: Theme.px(30)
     text: line()
     hoverEnabled: true
