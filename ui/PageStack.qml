@@ -27,6 +27,7 @@ StackLayout {
     signal pageRequested(int page)
     signal openRequested
     signal newRequested
+    signal undoRequested
 
     function takeFocus() {
         if (page === PageName.Conversation)
@@ -50,6 +51,7 @@ StackLayout {
         onOpenRequested: root.openRequested()
         onGuideRequested: root.program.openGuide()
         onNewRequested: root.newRequested()
+        onUndoRequested: root.undoRequested()
     }
     // A loader cannot make bound components (Qt 6.4), so these reach out of themselves unchecked.
     // qmllint disable unqualified

@@ -173,6 +173,7 @@ FocusScope {
                 onPageRequested: page => root.show(page)
                 onOpenRequested: root.openModel()
                 onNewRequested: root.startOver()
+                onUndoRequested: root.conversations.undo()
             }
             // What the sidebar lies over does not take clicks.
             Rectangle {

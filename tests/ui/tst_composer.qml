@@ -135,6 +135,36 @@ Item {
             compare(Bench.chat.draft, "");
         }
 
+        function test_what_was_sent_is_not_undone() {
+            makeWindow();
+            openModel();
+            ask("hello");
+            tryVerify(() => !Bench.chat.busy);
+            keyClick(Qt.Key_Z, Qt.ControlModifier);
+            compare(part("composerField").text, "");
+            type("half");
+            keyClick(Qt.Key_Z, Qt.ControlModifier);
+            compare(part("composerField").text, "");
+            Bench.conversations.remove(Bench.chat.conversationId);
+            tryCompare(Bench.conversations.list, "count", 0);
+            keyClick(Qt.Key_Z, Qt.ControlModifier); // nothing to undo in the field: it means the conversation
+            tryCompare(Bench.conversations.list, "count", 1);
+        }
+
+        function test_what_is_typed_beside_the_field_goes_into_it() {
+            makeWindow();
+            openModel();
+            ask("hello");
+            tryVerify(() => !Bench.chat.busy && footer() && footer().visible);
+            click(messagePart("copyButton"));
+            verify(!part("composerField").activeFocus);
+            type("what");
+            keyClick(Qt.Key_Space);
+            type("is");
+            compare(part("composerField").text, "what is");
+            verify(part("composerField").activeFocus);
+        }
+
         function test_it_grows_to_a_third_of_the_window() {
             makeWindow();
             openModel();

@@ -21,6 +21,7 @@ FocusScope {
     signal openRequested
     signal guideRequested
     signal newRequested
+    signal undoRequested // in a field where there is nothing to undo
 
     readonly property bool opening: models.phase !== ModelController.Idle
     readonly property bool popupOpen: settingsPanel.visible || writing.popupOpen || list.popupOpen || status.popupOpen // Esc is theirs
@@ -49,6 +50,13 @@ FocusScope {
 
     onOpeningChanged: takeFocus()
     Component.onCompleted: takeFocus()
+    // What is typed is meant for the message, wherever the last click was.
+    Keys.onPressed: event => {
+        const typed = models.current.known && event.text > " " && event.text !== "\u007f" && !(event.modifiers & (Qt.ControlModifier | Qt.AltModifier | Qt.MetaModifier));
+        if (typed)
+            writing.type(event.text);
+        event.accepted = typed;
+    }
 
     Connections {
         target: root.models
@@ -158,7 +166,7 @@ FocusScope {
                 composer: root.composer
                 tallest: Math.max(Theme.px(96), root.height / 3)
                 modelName: root.models.current.name
-                onSent: list.followAnswer()
+                onUndoRequested: root.undoRequested()
                 onEditLastRequested: list.editLast()
             }
             StatusLine {

@@ -19,25 +19,29 @@ FocusScope {
 
     readonly property bool popupOpen: attachmentText.visible
 
-    signal sent
     signal editLastRequested
+    signal undoRequested
 
     function takeFocus() {
         field.forceActiveFocus(Qt.OtherFocusReason);
     }
 
+    function type(text: string) {
+        takeFocus();
+        field.insert(field.cursorPosition, text);
+    }
+
     function send() {
         if (!root.wanted)
             return;
-        if (root.composer.send(field.text)) {
-            field.clear();
-            root.sent();
-        } else {
+        if (root.composer.send(field.text))
+            field.text = ""; // not clear(): what was sent does not come back by Ctrl+Z
+        else
             notes.refused = true;
-        }
     }
 
     function attach() {
+        takeFocus(); // the dialog gives the keyboard back to where it was
         attachDialog.open();
     }
 
@@ -139,6 +143,7 @@ FocusScope {
                 Component.onCompleted: text = root.chat.draft
                 onSendRequested: root.send()
                 onEditLastRequested: root.editLastRequested()
+                onUndoRequested: root.undoRequested()
                 onPasteRequested: {
                     if (!root.composer.paste())
                         paste();
@@ -172,9 +177,6 @@ FocusScope {
         anchors.topMargin: Theme.gapTiny
         width: parent.width
         composer: root.composer
-        onInsertRequested: text => {
-            field.insert(field.cursorPosition, text);
-            root.takeFocus();
-        }
+        onInsertRequested: text => root.type(text)
     }
 }

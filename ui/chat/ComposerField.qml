@@ -9,6 +9,7 @@ TextArea {
     signal sendRequested
     signal editLastRequested
     signal pasteRequested
+    signal undoRequested // there is nothing to undo here
 
     textFormat: TextEdit.PlainText
     wrapMode: TextEdit.Wrap
@@ -36,6 +37,9 @@ TextArea {
         } else if (event.matches(StandardKey.Paste)) {
             event.accepted = true;
             pasteRequested();
+        } else if (event.matches(StandardKey.Undo) && !canUndo) {
+            event.accepted = true;
+            undoRequested();
         } else if (event.key === Qt.Key_Up && length === 0 && !(event.modifiers & ~Qt.KeypadModifier)) {
             event.accepted = true;
             editLastRequested();
