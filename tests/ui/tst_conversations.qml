@@ -195,6 +195,7 @@ Item {
             verify(menu);
             tryCompare(menu, "opened", true);
             compare(menu.conversation, "1");
+            compare(ConversationsBench.opened.length, 0); // the row was not opened
             keyClick(Qt.Key_Down);
             keyClick(Qt.Key_Down);
             keyClick(Qt.Key_Return); // the second: pin

@@ -118,8 +118,10 @@ ItemDelegate {
         }
     }
 
-    TapHandler {
+    // Not a handler: with one of those, the button takes every button of the mouse for its own.
+    MouseArea {
+        anchors.fill: parent
         acceptedButtons: Qt.RightButton
-        onTapped: eventPoint => root.menuRequested(root, eventPoint.position.x, eventPoint.position.y)
+        onClicked: mouse => root.menuRequested(root, mouse.x, mouse.y)
     }
 }
