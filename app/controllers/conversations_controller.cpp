@@ -1,5 +1,7 @@
 #include "app/controllers/conversations_controller.h"
 
+#include <QDir>
+#include <QFileInfo>
 #include <QFuture>
 #include <QPromise>
 #include <QStandardPaths>
@@ -208,7 +210,8 @@ QUrl ConversationsController::suggestedFile(const QString& conversation, Format 
     const ConversationHeader* header = m_list.header(conversation);
     const QString name = header ? ExportJob::fileName(header->title) : tr("Conversations");
     const QString suffix = format == Json ? QStringLiteral("json") : QStringLiteral("md");
-    const QString folder = QStandardPaths::writableLocation(QStandardPaths::DocumentsLocation);
+    const QString documents = QStandardPaths::writableLocation(QStandardPaths::DocumentsLocation);
+    const QString folder = QFileInfo::exists(documents) ? documents : QDir::homePath();
     return QUrl::fromLocalFile(QStringLiteral("%1/%2.%3").arg(folder, name, suffix));
 }
 

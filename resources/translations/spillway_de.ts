@@ -329,6 +329,10 @@
         <source>Dismiss</source>
         <translation>Ausblenden</translation>
     </message>
+    <message>
+        <source>%1: %2</source>
+        <translation>%1: %2</translation>
+    </message>
 </context>
 <context>
     <name>ColumnNotices</name>
@@ -337,12 +341,12 @@
         <translation>Das Gespräch wurde gelöscht</translation>
     </message>
     <message>
-        <source>“%1” was deleted</source>
-        <translation>„%1“ wurde gelöscht</translation>
-    </message>
-    <message>
         <source>Undo</source>
         <translation>Zurücknehmen</translation>
+    </message>
+    <message>
+        <source>Deleted</source>
+        <translation>Gelöscht</translation>
     </message>
 </context>
 <context>
@@ -470,20 +474,8 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
 <context>
     <name>ComposerNotes</name>
     <message>
-        <source>This message takes %1 tokens, and the context has room for %2.</source>
-        <translation>Diese Nachricht braucht %1 Token, und im Kontext ist Platz für %2.</translation>
-    </message>
-    <message>
         <source>Counting tokens…</source>
         <translation>Zählt Token…</translation>
-    </message>
-    <message>
-        <source>%1 tokens to send, of %2 that are left</source>
-        <translation>%1 Token zu senden, von %2, die noch frei sind</translation>
-    </message>
-    <message>
-        <source>%1 tokens to send</source>
-        <translation>%1 Token zu senden</translation>
     </message>
     <message>
         <source>The long paste became a file.</source>
@@ -492,6 +484,30 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Put it into the message</source>
         <translation>In die Nachricht setzen</translation>
+    </message>
+    <message>
+        <source>1 token</source>
+        <translation>1 Token</translation>
+    </message>
+    <message>
+        <source>%1 tokens</source>
+        <translation>%1 Token</translation>
+    </message>
+    <message>
+        <source>This message takes %1, and the context has room for %2.</source>
+        <translation>Diese Nachricht braucht %1, und im Kontext ist Platz für %2.</translation>
+    </message>
+    <message>
+        <source>This message takes %1, and the context is full.</source>
+        <translation>Diese Nachricht braucht %1, und der Kontext ist voll.</translation>
+    </message>
+    <message>
+        <source>%1 to send, of %2 that are left</source>
+        <translation>%1 zu senden, von %2, die noch frei sind</translation>
+    </message>
+    <message>
+        <source>%1 to send</source>
+        <translation>%1 zu senden</translation>
     </message>
 </context>
 <context>
@@ -611,6 +627,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>All files (*)</source>
         <translation>Alle Dateien (*)</translation>
+    </message>
+    <message>
+        <source>Save</source>
+        <translation>Speichern</translation>
     </message>
 </context>
 <context>

@@ -160,7 +160,7 @@ Item {
             keyClick(Qt.Key_Delete);
             compare(titles(), "Beta Gamma");
             tryCompare(part("undoNotice"), "visible", true);
-            verify(part("undoNotice").sentence.indexOf("Alpha") >= 0);
+            verify(part("undoNotice").subject.indexOf("Alpha") >= 0);
             keyClick(Qt.Key_Z, Qt.ControlModifier);
             compare(titles(), "Alpha Beta Gamma");
             tryCompare(part("undoNotice"), "visible", false);

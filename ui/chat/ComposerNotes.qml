@@ -18,15 +18,17 @@ ColumnLayout {
     function cost(): string {
         if (files.count === 0 && !composer.tooMuch)
             return "";
-        const tokens = Format.count(composer.tokens);
+        const tokens = composer.tokens === 1 ? qsTr("1 token") : qsTr("%1 tokens").arg(Format.count(composer.tokens));
         if (composer.tooMuch)
-            return qsTr("This message takes %1 tokens, and the context has room for %2.").arg(tokens).arg(Format.count(composer.tokensLeft));
+            return composer.tokensLeft > 0
+                ? qsTr("This message takes %1, and the context has room for %2.").arg(tokens).arg(Format.count(composer.tokensLeft))
+                : qsTr("This message takes %1, and the context is full.").arg(tokens);
         if (composer.counting)
             return qsTr("Counting tokens…");
         if (composer.tokens === 0)
             return "";
-        return composer.tokensLeft > 0 ? qsTr("%1 tokens to send, of %2 that are left").arg(tokens).arg(Format.count(composer.tokensLeft))
-                                       : qsTr("%1 tokens to send").arg(tokens);
+        return composer.tokensLeft > 0 ? qsTr("%1 to send, of %2 that are left").arg(tokens).arg(Format.count(composer.tokensLeft))
+                                       : qsTr("%1 to send").arg(tokens);
     }
 
     spacing: Theme.gapTiny

@@ -8,6 +8,7 @@ Rectangle {
     id: root
 
     required property string sentence
+    property string subject: "" // what it is about, on a line of its own
     property bool error: false
     property string actionText: ""
     property string actionTip: ""
@@ -22,7 +23,7 @@ Rectangle {
     border.color: error ? Qt.alpha(Theme.warning, 0.35) : Theme.borderStrong
 
     Accessible.role: Accessible.AlertMessage
-    Accessible.name: root.sentence
+    Accessible.name: root.subject === "" ? root.sentence : qsTr("%1: %2").arg(root.sentence).arg(root.subject)
 
     RowLayout {
         id: row
@@ -34,18 +35,32 @@ Rectangle {
         anchors.rightMargin: Theme.gapTiny
         spacing: Theme.gapTiny
 
-        Text {
-            Layout.fillWidth: true
+        ColumnLayout {
             Layout.topMargin: Theme.gapTiny
             Layout.bottomMargin: Theme.gapTiny
-            text: root.sentence
-            textFormat: Text.PlainText
-            wrapMode: Text.Wrap
-            maximumLineCount: root.error ? 8 : 2
-            elide: Text.ElideRight
-            font.pixelSize: Theme.sizeSmall
-            color: Theme.text
-            Accessible.ignored: true
+            spacing: 0
+
+            Text {
+                Layout.fillWidth: true
+                text: root.sentence
+                textFormat: Text.PlainText
+                wrapMode: Text.Wrap
+                maximumLineCount: root.error ? 8 : 2
+                elide: Text.ElideRight
+                font.pixelSize: Theme.sizeSmall
+                color: root.subject === "" ? Theme.text : Theme.textMuted
+                Accessible.ignored: true
+            }
+            Text {
+                Layout.fillWidth: true
+                visible: text !== ""
+                text: root.subject
+                textFormat: Text.PlainText
+                elide: Text.ElideRight
+                font.pixelSize: Theme.sizeSmall
+                color: Theme.text
+                Accessible.ignored: true
+            }
         }
         ActionButton {
             id: action

@@ -30,8 +30,8 @@ ColumnLayout {
         objectName: "undoNotice"
         Layout.fillWidth: true
         visible: root.conversations.canUndo
-        sentence: root.conversations.undoTitle === "" ? qsTr("The conversation was deleted")
-                                                      : qsTr("“%1” was deleted").arg(root.conversations.undoTitle)
+        sentence: root.conversations.undoTitle === "" ? qsTr("The conversation was deleted") : qsTr("Deleted")
+        subject: root.conversations.undoTitle
         actionText: qsTr("Undo")
         actionTip: "Ctrl+Z"
         onActionRequested: root.conversations.undo()

@@ -39,6 +39,7 @@ Item {
         objectName: "exportDialog"
         title: conversation === "" ? qsTr("Export all conversations") : qsTr("Export the conversation")
         fileMode: FileDialog.SaveFile
+        acceptLabel: qsTr("Save")
         defaultSuffix: format === ConversationsController.Json ? "json" : "md"
         nameFilters: format === ConversationsController.Json ? [qsTr("JSON (*.json)")] : [qsTr("Markdown (*.md)")]
         onAccepted: {
