@@ -56,17 +56,40 @@ ApplicationWindow {
         value: root.settings.fontPercent.value / 100
     }
 
-    // The size of the last time, as far as the screen allows it; not while it fills the screen.
+    // The size of the last time, as far as the screen allows it; not while it fills the screen. What a title bar takes is
+    // not known before there is one.
     Component.onCompleted: {
+        const titleBar = 40;
+        const tooLarge = settings.windowWidth.value > Screen.desktopAvailableWidth
+                       || settings.windowHeight.value > Screen.desktopAvailableHeight - titleBar;
         width = Math.min(settings.windowWidth.value, Screen.desktopAvailableWidth);
-        height = Math.min(settings.windowHeight.value, Screen.desktopAvailableHeight);
-        visible = true;
+        height = Math.min(settings.windowHeight.value, Screen.desktopAvailableHeight - titleBar);
+        if (tooLarge)
+            showMaximized();
+        else
+            visible = true;
     }
     onClosing: {
         if (visibility !== Window.Windowed)
             return;
         settings.windowWidth.value = width;
         settings.windowHeight.value = height;
+    }
+
+    // A desktop without a file dialog gets Qt's own, which has its path on white in every theme (Qt 6.4).
+    function themeFileDialog(item: var) {
+        if (item["upButtonSpacing"] !== undefined)
+            item["background"].color = Theme.raised;
+        for (let i = 0; i < item.children.length; ++i)
+            themeFileDialog(item.children[i]);
+    }
+
+    Connections {
+        target: root.Overlay.overlay
+
+        function onChildrenChanged() {
+            root.themeFileDialog(root.Overlay.overlay);
+        }
     }
 
     // Somebody started the program once more: here it is.

@@ -14,6 +14,8 @@ AbstractButton {
     property int size: Theme.controlHeight
     property int pictureSize: Theme.px(20)
 
+    property bool used: false // since one came to it: what it is called has been read
+
     implicitWidth: size
     implicitHeight: size
     hoverEnabled: true
@@ -22,6 +24,17 @@ AbstractButton {
     Accessible.role: Accessible.Button
     Accessible.name: root.name
     Accessible.onPressAction: root.clicked()
+
+    onClicked: used = true
+    onTipChanged: used = false
+    onHoveredChanged: {
+        if (!hovered)
+            used = false;
+    }
+    onVisualFocusChanged: {
+        if (visualFocus)
+            used = false;
+    }
 
     background: Rectangle {
         radius: root.filled ? height / 2 : Theme.radiusSmall
@@ -43,7 +56,7 @@ AbstractButton {
     }
 
     Tip {
-        visible: (root.hovered || root.visualFocus) && !root.down
+        visible: (root.hovered || root.visualFocus) && !root.down && !root.used
         text: root.shortcutText === "" ? root.tip : root.tip + "  " + root.shortcutText
     }
 }
