@@ -15,12 +15,23 @@
 #include <cstdio>
 #include <utility>
 
+namespace {
+
+QString firstLanguage(SettingsController& settings, const CommandLine& commandLine)
+{
+    const Setting* const language = settings.language();
+    return language->names()[commandLine.language.value_or(language->value())];
+}
+
+}  // namespace
+
 Program::Program(const CommandLine& commandLine, const ProfileFolders& folders, std::shared_ptr<LogFeed> logFeed,
                  const EngineFactory& makeEngine, const ModelInspector& inspect)
     : m_namedModel(commandLine.modelFile)
     , m_measuresStart(commandLine.measuresStart)
     , m_guide(guideModel())
     , m_settings(folders.config + QStringLiteral("/spillway.ini"))
+    , m_translation(firstLanguage(m_settings, commandLine))
     , m_program(folders, m_guide)
     , m_log(std::move(logFeed))
     , m_shownLog(m_log)
@@ -42,8 +53,13 @@ Program::Program(const CommandLine& commandLine, const ProfileFolders& folders, 
 
 void Program::connectConversations()
 {
-    QObject::connect(&m_store, &ConversationStore::failed, &m_program, &ProgramController::say);
-    m_program.say(m_store.notice());
+    const auto tell = [this](const QString& sentence) {
+        m_program.say(sentence);
+        if (!sentence.isEmpty())
+            spdlog::warn("conversations: {}", sentence.toStdString());
+    };
+    QObject::connect(&m_store, &ConversationStore::failed, &m_program, tell);
+    tell(m_store.notice());
 
     QObject::connect(&m_conversations, &ConversationsController::openRequested, &m_chat, &ChatController::open);
     QObject::connect(&m_conversations, &ConversationsController::newRequested, &m_chat,
@@ -79,6 +95,7 @@ void Program::connectSettings()
     QObject::connect(&m_translation, &Translation::changed, &m_qml, [this](const QString& locale) {
         m_qml.setUiLanguage(locale);
         m_qml.retranslate();
+        m_conversations.list()->regroup();
     });
     applyLanguage();
     QObject::connect(language, &Setting::changed, &m_translation, applyLanguage);

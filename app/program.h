@@ -54,6 +54,7 @@ private:
     bool m_measuresStart;
     QString m_guide;
     SettingsController m_settings;
+    Translation m_translation;  // before all that speaks
     ProgramController m_program;
     LogModel m_log;
     ShownLog m_shownLog;
@@ -66,6 +67,5 @@ private:
     ConversationSettingsController m_conversationSettings;
     ModelController m_models;
     CatalogueController m_catalogue;
-    Translation m_translation;
     QQmlApplicationEngine m_qml;
 };

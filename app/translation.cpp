@@ -4,9 +4,10 @@
 #include <QLibraryInfo>
 #include <QLocale>
 
-Translation::Translation(QObject* parent)
+Translation::Translation(const QString& language, QObject* parent)
     : QObject(parent)
 {
+    use(language);
 }
 
 Translation::~Translation()

@@ -11,7 +11,7 @@ class Translation : public QObject
     Q_OBJECT
 
 public:
-    explicit Translation(QObject* parent = nullptr);
+    explicit Translation(const QString& language, QObject* parent = nullptr);
     ~Translation() override;
 
     /// "system", or the name of a language: "en", "de". What it does not speak becomes English.

@@ -52,6 +52,7 @@ public:
     int currentRow() const { return rowOf(m_current); }
     QString current() const { return m_current; }
     void setCurrent(const QString& conversation);
+    void regroup();  // it is another day, or another language
     void setActivity(const QString& conversation, ConversationActivity::Value activity);
 
 Q_SIGNALS:
@@ -69,7 +70,6 @@ private:
     void remove(const QString& conversation);
     void change(int row, const ConversationHeader& header);
     void changed(int row, const QList<int>& roles);
-    void regroup();
     void waitForMidnight();
     Row made(const ConversationHeader& header) const;
     QString section(const ConversationHeader& header) const;

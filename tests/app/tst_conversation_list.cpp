@@ -7,6 +7,7 @@
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QTranslator>
 
 using Role = ConversationListModel::Role;
 
@@ -18,6 +19,17 @@ ConversationHeader header(const QString& id, const QDateTime& changed, const QSt
 {
     return {.id = id, .title = title, .changedMs = changed.toMSecsSinceEpoch()};
 }
+
+/// A language of capital letters.
+class Loudly : public QTranslator
+{
+public:
+    QString translate(const char* /*context*/, const char* text, const char* /*about*/, int /*count*/) const override
+    {
+        return QString::fromUtf8(text).toUpper();
+    }
+    bool isEmpty() const override { return false; }
+};
 
 }  // namespace
 
@@ -196,6 +208,18 @@ private Q_SLOTS:
         QCOMPARE(at(0, Role::SectionRole).toString(), "Today");
         now = now.addSecs(1);
         QTRY_COMPARE(at(0, Role::SectionRole).toString(), "Yesterday");
+    }
+
+    void theLanguageChanges()
+    {
+        now = QDateTime::currentDateTime();
+        store->save(header("a", now));
+        makeList();
+        Loudly loudly;
+        QCoreApplication::installTranslator(&loudly);
+        list->regroup();
+        QCOMPARE(at(0, Role::SectionRole).toString(), "TODAY");
+        QCoreApplication::removeTranslator(&loudly);
     }
 
     void fiveThousand()

@@ -81,8 +81,7 @@ private Q_SLOTS:
 
     void theLanguageIsSwitched()
     {
-        Translation translation;
-        translation.use("de");
+        Translation translation("de");
         QCOMPARE(QCoreApplication::translate("SettingsPage", "Settings"), QStringLiteral("Einstellungen"));
         QCOMPARE(QLocale().language(), QLocale::German);
         translation.use("en");
