@@ -12,6 +12,8 @@
 #include <QJsonObject>
 #include <QTemporaryDir>
 
+#include <memory>
+
 namespace test_support {
 
 /// A model of `rows` x 1 kB of weights that can be run as far as its header tells.
@@ -119,5 +121,39 @@ inline QList<ModelEntry> rowsOf(const ScanRequest& request, ScanReport* report =
         *report = made;
     return rows;
 }
+
+/// One row as text: what the tests compare.
+inline QString line(const ModelEntry& entry)
+{
+    return QStringList{entry.storeName(),         entry.title,     entry.origin,
+                       entry.alsoNamed.join('+'), entry.projector, entry.openable() ? "openable" : entry.obstacle}
+        .join(" | ");
+}
+
+inline QStringList lines(const QList<ModelEntry>& rows)
+{
+    QStringList all;
+    for (const ModelEntry& row : rows)
+        all.append(line(row));
+    all.sort();
+    return all;
+}
+
+/// What tests of the catalogue share: a new folder for each function.
+class CatalogueCase : public QObject
+{
+protected:
+    std::unique_ptr<ModelFolder> m_folder;
+
+    ScanRequest request(Store store, const QString& below) const
+    {
+        ScanRequest r;
+        r.places = {{store, m_folder->path(below)}};
+        r.inspect = engine::inspect_model;
+        return r;
+    }
+    QStringList found(Store store, const QString& below) const { return lines(rowsOf(request(store, below))); }
+    void begin() { m_folder = std::make_unique<ModelFolder>(); }
+};
 
 }  // namespace test_support

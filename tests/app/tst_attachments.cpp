@@ -1,58 +1,15 @@
 // Files that are attached: what is taken out of them, what is refused and how that is said, and that nothing hangs.
-#include "app/attachments/attachment_model.h"
 #include "app/attachments/decode_text.h"
 #include "app/attachments/read_file.h"
+#include "tests/app/attachment_room.h"
 #include "tests/app/made_pdf.h"
-#include "tests/support/fake_engine.h"
 #include "tests/support/plain_user.h"
 
-#include <QAbstractItemModelTester>
 #include <QDir>
-#include <QElapsedTimer>
-#include <QSignalSpy>
-#include <QTemporaryDir>
+#include <QProcess>
 #include <QTest>
 
-#include <filesystem>
-
-namespace {
-
-constexpr auto kSoon = 10'000;  // ms; the machine may be busy
-
-/// An engine that counts words as tokens, and a folder for copies.
-struct Room {
-    QTemporaryDir files;
-    QTemporaryDir kept;
-    std::shared_ptr<FakeScript> script = std::make_shared<FakeScript>();
-    EngineThread engine{[this] { return std::make_unique<FakeEngine>(script); }};
-    TokenCounter counter{engine};
-    AttachmentModel model;
-    QAbstractItemModelTester tester{&model};
-
-    explicit Room(const ReadLimits& limits = {})
-        : model(counter, kept.path(), limits)
-    {
-    }
-    void load() { engine.load(1, {.model = "/tiny.gguf"}, {}); }
-    QUrl write(const QString& name, const QByteArray& bytes) const
-    {
-        QFile file(files.filePath(name));
-        if (!file.open(QIODevice::WriteOnly) || file.write(bytes) != bytes.size())
-            qFatal("cannot write a test's file");
-        return QUrl::fromLocalFile(file.fileName());
-    }
-    QVariant at(int row, AttachmentModel::Role role) const { return model.data(model.index(row), role); }
-    QStringList copies() const
-    {
-        QStringList names;
-        for (const auto& entry : std::filesystem::recursive_directory_iterator(kept.path().toStdString()))
-            if (entry.is_regular_file())
-                names << QString::fromStdString(entry.path().filename().string());
-        return names;
-    }
-};
-
-}  // namespace
+using namespace test_support;
 
 class AttachmentsTest : public QObject
 {
@@ -334,105 +291,6 @@ private Q_SLOTS:
         auto room = std::make_unique<Room>();
         room->model.add({room->write("a.pdf", madePdf(400)), room->write("b.txt", "b")});
         room.reset();  // neither hangs nor speaks to what is gone
-    }
-
-    // ---- PDF ----
-
-    void readsPdf()
-    {
-        QTemporaryDir files;
-        const QString path = files.filePath("a.PDF");
-        QFile file(path);
-        QVERIFY(file.open(QIODevice::WriteOnly));
-        file.write(madePdf(3));
-        file.close();
-        const ReadFile read = readFile(path, {}, {});
-        QVERIFY2(read.attachment, qPrintable(read.sentence));
-        QCOMPARE(read.attachment->kind, "pdf");
-        QCOMPARE(read.attachment->text, "Page 1: Grüße 世界\nsecond line\n\nPage 2: Grüße 世界\nsecond line\n\n"
-                                        "Page 3: Grüße 世界\nsecond line");
-    }
-
-    void refusesPdf_data()
-    {
-        QTest::addColumn<QByteArray>("bytes");
-        QTest::addColumn<PdfText::State>("state");
-        QTest::newRow("no text") << picturePdf() << PdfText::State::NoText;
-        QTest::newRow("password") << protectedPdf("/Standard") << PdfText::State::Password;
-        QTest::newRow("protection") << protectedPdf("/Curious") << PdfText::State::Protection;
-        QTest::newRow("mark only") << QByteArray("%PDF-1.7\n") << PdfText::State::Damaged;
-        QTest::newRow("noise") << "%PDF-1.7\n" + noise(200'000) << PdfText::State::Damaged;
-        QTest::newRow("cut") << madePdf(3).left(600) << PdfText::State::Damaged;
-        QTest::newRow("pages") << madePdf(21) << PdfText::State::TooManyPages;
-        QTest::newRow("tree in a circle") << circlePdf() << PdfText::State::TooSlow;  // it never ends
-        QTest::newRow("brackets") << deepPdf() << PdfText::State::NoText;
-    }
-
-    void refusesPdf()
-    {
-        QFETCH(QByteArray, bytes);
-        QFETCH(PdfText::State, state);
-        const PdfText pdf = readPdf(bytes, {}, {.pages = 20, .time = std::chrono::seconds(4)});
-        // What the library makes of nonsense is its own affair, as long as it ends and gives no text.
-        QVERIFY2(pdf.state == state || (state == PdfText::State::Damaged && pdf.state == PdfText::State::NoText),
-                 qPrintable(QString::number(int(pdf.state))));
-        QVERIFY(pdf.text.isEmpty());
-    }
-
-    void damageAnywhereIsSurvived()
-    {
-        const QByteArray whole = madePdf(2);
-        const quint32 seed = 20261121;
-        QRandomGenerator random(seed);
-        for (int i = 0; i < 40; ++i) {
-            QByteArray bytes = whole;
-            for (int change = 0; change < 20; ++change)
-                bytes[random.bounded(int(bytes.size()))] = char(random.bounded(256));
-            const PdfText pdf = readPdf(bytes, {}, {.time = std::chrono::seconds(20)});
-            QVERIFY2(pdf.state != PdfText::State::TooSlow,
-                     qPrintable(QString("change %1 of seed %2").arg(i).arg(seed)));
-        }
-    }
-
-    void aBombIsEndedByTheLimits()
-    {
-        QElapsedTimer clock;
-        clock.start();
-        const PdfText pdf = readPdf(bombPdf(), {}, {.text_bytes = 1 << 20, .time = std::chrono::seconds(5)});
-        QVERIFY(pdf.state != PdfText::State::Read);
-        QVERIFY(clock.elapsed() < 15'000);
-    }
-
-    void pdfTextHasALimit()
-    {
-        const PdfText pdf = readPdf(madePdf(20), {}, {.text_bytes = 100});
-        QCOMPARE(pdf.state, PdfText::State::TooMuchText);
-    }
-
-    void pdfTimeHasALimit()
-    {
-        const PdfText pdf = readPdf(madePdf(300), {}, {.time = std::chrono::milliseconds(1)});
-        QCOMPARE(pdf.state, PdfText::State::TooSlow);
-    }
-
-    void pdfIsCancelled()
-    {
-        std::stop_source stop;
-        stop.request_stop();
-        QCOMPARE(readPdf(madePdf(300), stop.get_token()).state, PdfText::State::Cancelled);
-    }
-
-    void everyRefusalOfAPdfIsASentence()
-    {
-        Room room;
-        room.model.add({room.write("scan.pdf", picturePdf()), room.write("locked.pdf", protectedPdf("/Standard")),
-                        room.write("bad.pdf", "%PDF-1.4\nnothing")});
-        QTRY_VERIFY_WITH_TIMEOUT(!room.model.reading(), kSoon);
-        QCOMPARE(room.at(0, AttachmentModel::SentenceRole).toString(),
-                 "“scan.pdf” holds no text, only pictures of pages, and pictures cannot be read yet.");
-        QCOMPARE(room.at(1, AttachmentModel::SentenceRole).toString(),
-                 "“locked.pdf” is protected by a password, so it cannot be read.");
-        QCOMPARE(room.at(2, AttachmentModel::SentenceRole).toString(), "“bad.pdf” is damaged, so it cannot be read.");
     }
 };
 

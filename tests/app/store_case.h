@@ -1,0 +1,68 @@
+// A store in a folder of its own, for tests.
+#pragma once
+
+#include "app/store/conversation_store.h"
+#include "tests/support/conversations.h"
+
+#include <QSqlDatabase>
+#include <QSqlError>
+#include <QSqlQuery>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <memory>
+
+namespace test_support {
+
+/// Another program's view of the file.
+inline void sql(const QString& file, const QStringList& statements)
+{
+    {
+        QSqlDatabase database = QSqlDatabase::addDatabase("QSQLITE", "outside");
+        database.setDatabaseName(file);
+        QVERIFY(database.open());
+        for (const QString& statement : statements) {
+            QSqlQuery query(database);
+            QVERIFY2(query.exec(statement), qPrintable(statement + query.lastError().text()));
+        }
+        database.close();
+    }
+    QSqlDatabase::removeDatabase("outside");
+}
+
+/// What tests of the store share: a new one in a new folder for each function.
+class StoreCase : public QObject
+{
+protected:
+    std::unique_ptr<QTemporaryDir> folder;
+    std::unique_ptr<ConversationStore> store;
+
+    void reopen()
+    {
+        store.reset();
+        store = std::make_unique<ConversationStore>(folder->path());
+    }
+    QString file() const { return folder->filePath("spillway.sqlite"); }
+    void begin()
+    {
+        folder = std::make_unique<QTemporaryDir>();
+        store = std::make_unique<ConversationStore>(folder->path());
+        QCOMPARE(store->notice(), QString());
+    }
+    void end()
+    {
+        store.reset();
+        folder.reset();
+    }
+    void fill(int conversations, int textSize = 100)
+    {
+        for (int i = 0; i < conversations; ++i) {
+            StoredConversation conversation = twoTurns(QString("c%1").arg(i), QString("Title %1").arg(i));
+            conversation.messages[1].text = QString(textSize, 'x');
+            store->saveAll(conversation);
+        }
+        store->flush();
+    }
+};
+
+}  // namespace test_support
