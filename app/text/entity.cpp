@@ -1,0 +1,28 @@
+#include "app/text/entity.h"
+
+#include "app/models/visible_text.h"
+
+#include <QHash>
+#include <QTextDocumentFragment>
+
+QString decodedEntity(const QString& entity)
+{
+    static const QHash<QString, QChar> common = {
+        {QStringLiteral("&lt;"), u'<'},   {QStringLiteral("&gt;"), u'>'},    {QStringLiteral("&amp;"), u'&'},
+        {QStringLiteral("&quot;"), u'"'}, {QStringLiteral("&apos;"), u'\''}, {QStringLiteral("&nbsp;"), QChar::Nbsp}};
+    if (const auto found = common.find(entity); found != common.end())
+        return *found;
+    QString character;
+    if (entity.startsWith(QLatin1String("&#"))) {
+        const bool hex = entity.size() > 2 && entity[2].toLower() == u'x';
+        const uint code = QStringView(entity).sliced(hex ? 3 : 2).chopped(1).toUInt(nullptr, hex ? 16 : 10);
+        const bool real = code > 0 && code <= 0x10FFFF && !QChar::isSurrogate(code);
+        character = real ? QString::fromUcs4(reinterpret_cast<const char32_t*>(&code), 1)
+                         : QString(QChar::ReplacementCharacter);
+    } else {
+        character = QTextDocumentFragment::fromHtml(entity).toPlainText();
+        if (character.isEmpty())
+            character = entity;
+    }
+    return VisibleText::of(character);  // an entity may spell what must not hide
+}

@@ -1,0 +1,7 @@
+// What HTML's entities spell, as Markdown has them.
+#pragma once
+
+#include <QString>
+
+/// The character behind "&amp;" or "&#38;", made visible where it would hide; what is none stays as it is.
+QString decodedEntity(const QString& entity);

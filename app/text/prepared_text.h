@@ -1,0 +1,26 @@
+// A piece of Markdown, made ready for md4c: without its formulas.
+#pragma once
+
+#include <QString>
+#include <QStringView>
+
+#include <vector>
+
+struct Formula {
+    QString source;
+    QString shown;
+    bool display;
+};
+
+/// A piece of text whose formulas have been taken out.
+struct PreparedText {
+    QString text;
+    std::vector<Formula> formulas;
+
+    /// As it was typed.
+    QString restored(const QString& part) const;
+    /// The formula whose mark is at `i`, which moves to its last character.
+    const Formula* at(const QString& part, qsizetype& i) const;
+};
+
+PreparedText prepareMarkdown(QStringView text);
