@@ -62,7 +62,7 @@ Rectangle {
         IconButton {
             objectName: "conversationSettingsButton"
             name: qsTr("Conversation settings")
-            shortcutText: "Ctrl+."
+            shortcutText: qsTr("Ctrl+.")
             source: "qrc:/icons/tune.svg"
             onClicked: root.conversationSettingsRequested()
         }

@@ -322,6 +322,10 @@
         <source>Export all as Markdown…</source>
         <translation>Alle als Markdown exportieren…</translation>
     </message>
+    <message>
+        <source>Ctrl+N</source>
+        <translation>Strg+N</translation>
+    </message>
 </context>
 <context>
     <name>ColumnNotice</name>
@@ -347,6 +351,10 @@
     <message>
         <source>Deleted</source>
         <translation>Gelöscht</translation>
+    </message>
+    <message>
+        <source>Ctrl+Z</source>
+        <translation>Strg+Z</translation>
     </message>
 </context>
 <context>
@@ -724,6 +732,21 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Delete</source>
         <translation>Löschen</translation>
+    </message>
+</context>
+<context>
+    <name>ConversationSearch</name>
+    <message>
+        <source>Search conversations</source>
+        <translation>Gespräche durchsuchen</translation>
+    </message>
+    <message>
+        <source>Search</source>
+        <translation>Suchen</translation>
+    </message>
+    <message>
+        <source>Ctrl+K</source>
+        <translation>Strg+K</translation>
     </message>
 </context>
 <context>
@@ -2246,14 +2269,6 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
 <context>
     <name>SearchField</name>
     <message>
-        <source>Search</source>
-        <translation>Suchen</translation>
-    </message>
-    <message>
-        <source>Search conversations</source>
-        <translation>Gespräche durchsuchen</translation>
-    </message>
-    <message>
         <source>Clear the search</source>
         <translation>Suche leeren</translation>
     </message>
@@ -2804,6 +2819,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Conversation settings</source>
         <translation>Einstellungen des Gesprächs</translation>
+    </message>
+    <message>
+        <source>Ctrl+.</source>
+        <translation>Strg+.</translation>
     </message>
 </context>
 <context>

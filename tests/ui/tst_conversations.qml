@@ -235,7 +235,7 @@ Item {
             column.inner.focusSearch();
             type("unicorns");
             tryCompare(part("nothingFound"), "visible", true);
-            mouseClick(part("searchClear"));
+            mouseClick(findChild(part("searchField"), "clearSearch"));
             tryCompare(part("nothingFound"), "visible", false);
             verify(part("searchField").activeFocus);
         }

@@ -3,6 +3,7 @@ pragma ComponentBehavior: Bound
 
 import QtQuick
 import QtQuick.Controls
+import QtQuick.Layouts
 import Spillway.Ui.Theme
 
 Control {
@@ -21,7 +22,7 @@ Control {
     }
 
     implicitHeight: Theme.controlHeight
-    implicitWidth: implicitContentWidth
+    implicitWidth: implicitContentWidth + 2 * padding
     padding: 2
     focusPolicy: Qt.StrongFocus
 
@@ -37,7 +38,9 @@ Control {
 
         FocusRing { visible: root.visualFocus }
     }
-    contentItem: Row { // qmllint disable deferred-property-id
+    contentItem: RowLayout { // qmllint disable deferred-property-id
+        spacing: 0
+
         Repeater {
             model: root.choices
             delegate: AbstractButton {
@@ -46,9 +49,10 @@ Control {
                 required property int index
                 required property string modelData
 
-                width: (root.width - 2 * root.padding) / root.choices.length
-                height: root.height - 2 * root.padding
-                implicitWidth: implicitContentWidth + 2 * Theme.gapSmall
+                objectName: "choice" + index
+                Layout.fillWidth: true
+                Layout.fillHeight: true
+                implicitWidth: implicitContentWidth + 2 * Theme.px(12)
                 focusPolicy: Qt.NoFocus
                 hoverEnabled: true
                 onClicked: root.chosen(index)

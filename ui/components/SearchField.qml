@@ -7,12 +7,17 @@ TextField {
     id: root
 
     required property string name // read aloud, and shown while nothing is typed
+    property string hint: ""      // the keys that lead here
 
-    implicitHeight: Theme.px(40)
-    leftPadding: Theme.px(40)
-    rightPadding: clear.visible ? Theme.px(40) : Theme.gap
+    implicitHeight: Theme.controlHeight
+    leftPadding: Theme.px(34)
+    rightPadding: text === "" && hint !== "" ? Theme.px(52) : Theme.px(34)
+    topPadding: 0
+    bottomPadding: 0
+    verticalAlignment: TextInput.AlignVCenter
     selectByMouse: true
-    font.pixelSize: Theme.sizeBody
+    maximumLength: 400
+    font.pixelSize: Theme.sizeSmall + 1
     color: Theme.text
     selectionColor: Theme.selection
     selectedTextColor: Theme.text
@@ -24,28 +29,39 @@ TextField {
     Accessible.searchEdit: true
 
     background: Rectangle {
-        radius: Theme.radius
+        radius: Theme.radiusSmall
         color: Theme.raised
         border.width: 1
         border.color: root.activeFocus ? Theme.accent : Theme.border
     }
 
     Picture {
-        x: Theme.px(12)
+        anchors.left: parent.left
+        anchors.leftMargin: Theme.px(10)
         anchors.verticalCenter: parent.verticalCenter
-        size: Theme.px(18)
         source: "qrc:/icons/search.svg"
+        size: Theme.px(17)
+    }
+    Text {
+        anchors.right: parent.right
+        anchors.rightMargin: Theme.px(10)
+        anchors.verticalCenter: parent.verticalCenter
+        visible: root.text === "" && !root.activeFocus
+        text: root.hint
+        textFormat: Text.PlainText
+        font.pixelSize: Theme.sizeSmall - 2
+        color: Theme.textMuted
+        Accessible.ignored: true
     }
     IconButton {
-        id: clear
-
         objectName: "clearSearch"
         anchors.right: parent.right
         anchors.rightMargin: Theme.gapTiny
         anchors.verticalCenter: parent.verticalCenter
-        size: Theme.px(32)
-        pictureSize: Theme.px(16)
         visible: root.text !== ""
+        size: Theme.px(28)
+        pictureSize: Theme.px(15)
+        focusPolicy: Qt.NoFocus // Ctrl+A and Del clear as well
         name: qsTr("Clear the search")
         source: "qrc:/icons/close.svg"
         onClicked: {

@@ -25,7 +25,7 @@ RowLayout {
 
         Tip {
             visible: fresh.hovered && !fresh.down
-            text: "Ctrl+N"
+            text: qsTr("Ctrl+N")
         }
     }
     IconButton {

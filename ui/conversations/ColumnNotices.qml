@@ -33,7 +33,7 @@ ColumnLayout {
         sentence: root.conversations.undoTitle === "" ? qsTr("The conversation was deleted") : qsTr("Deleted")
         subject: root.conversations.undoTitle
         actionText: qsTr("Undo")
-        actionTip: "Ctrl+Z"
+        actionTip: qsTr("Ctrl+Z")
         onActionRequested: root.conversations.undo()
         onDismissRequested: root.conversations.dismissUndo()
     }

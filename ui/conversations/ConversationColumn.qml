@@ -54,7 +54,7 @@ FocusScope {
             onImportRequested: files.importFile()
             onExportAllRequested: format => files.exportAll(format)
         }
-        SearchField {
+        ConversationSearch {
             id: search
 
             Layout.fillWidth: true

@@ -95,12 +95,12 @@ Page {
             Keys.onDownPressed: root.moveToList()
             Keys.onReturnPressed: root.moveToList()
         }
-        Segments {
+        ChoiceBar {
             objectName: "modelOrder"
             name: qsTr("Order")
             choices: [qsTr("Last used"), qsTr("Name"), qsTr("Size")]
-            chosen: root.catalogue.models.order
-            onChoiceRequested: choice => root.catalogue.models.order = choice
+            current: root.catalogue.models.order
+            onChosen: choice => root.catalogue.models.order = choice
         }
     }
     RowLayout {
