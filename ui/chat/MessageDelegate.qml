@@ -121,6 +121,7 @@ Item {
         // qmllint disable unqualified
         Loader {
             Layout.fillWidth: true
+            Layout.bottomMargin: Theme.gapSmall
             active: root.edited
             visible: active
             sourceComponent: MessageEditor {
