@@ -6,6 +6,8 @@
 // weight j in its low half and weight j + 16 in its high half.
 #pragma once
 
+#include "kernels/block_values.h"
+
 #include <cstdint>
 
 namespace kernels {
@@ -139,10 +141,5 @@ struct BlockIQ4_XS {
     std::uint8_t nibbles[128];
 };
 static_assert(sizeof(BlockIQ4_XS) == 136);
-
-extern const std::int8_t kIq4Values[16];
-extern const std::int8_t
-    kMxfp4Values[16];  // twice the value of the four-bit float (one sign, two exponent, one mantissa bit)
-extern const std::uint32_t kIq3sGrid[512];  // four magnitudes each, the first in the lowest byte
 
 }  // namespace kernels

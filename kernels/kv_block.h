@@ -30,16 +30,19 @@ struct KvBlockLayout {
     int v_dim = 0;   // head dimension of the values
     int tokens = 0;  // block length
 
-    std::size_t k_scales_offset() const { return std::size_t(tokens) * std::size_t(k_dim) * kv_value_bytes(k_type); }
-    std::size_t v_offset() const { return k_scales_offset() + scale_bytes(k_type); }
-    std::size_t v_scales_offset() const
+    constexpr std::size_t k_scales_offset() const
+    {
+        return std::size_t(tokens) * std::size_t(k_dim) * kv_value_bytes(k_type);
+    }
+    constexpr std::size_t v_offset() const { return k_scales_offset() + scale_bytes(k_type); }
+    constexpr std::size_t v_scales_offset() const
     {
         return v_offset() + std::size_t(tokens) * std::size_t(v_dim) * kv_value_bytes(v_type);
     }
-    std::size_t bytes() const { return v_scales_offset() + scale_bytes(v_type); }
+    constexpr std::size_t bytes() const { return v_scales_offset() + scale_bytes(v_type); }
 
     /// Index of a key's value within K: value d of token t.
-    std::size_t k_index(int t, int d) const
+    constexpr std::size_t k_index(int t, int d) const
     {
         const auto group = std::size_t(t / kKvGroupTokens) * std::size_t(k_dim / kKvGroupValues);
         return ((group + std::size_t(d / kKvGroupValues)) * kKvGroupTokens + std::size_t(t % kKvGroupTokens)) *
@@ -48,7 +51,7 @@ struct KvBlockLayout {
     }
 
 private:
-    std::size_t scale_bytes(KvType type) const { return type == KvType::Q8_0 ? std::size_t(tokens) * 4 : 0; }
+    constexpr std::size_t scale_bytes(KvType type) const { return type == KvType::Q8_0 ? std::size_t(tokens) * 4 : 0; }
 };
 
 }  // namespace kernels

@@ -1,14 +1,20 @@
 // Values that packed blocks index. Facts of the format, from ggml's ggml-common.h (iq3s_grid, kvalues_iq4nl, kvalues of
-// the four-bit float; https://github.com/ggml-org/ggml).
-#include "kernels/blocks.h"
+// the four-bit float; https://github.com/ggml-org/ggml). Constants of the compiler, since device code needs its own
+// copy.
+#pragma once
+
+#include <cstdint>
 
 namespace kernels {
 
-const std::int8_t kIq4Values[16] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
+inline constexpr std::int8_t kIq4Values[16] = {-127, -104, -83, -65, -49, -35, -22, -10,
+                                               1,    13,   25,  38,  53,  69,  89,  113};
 
-const std::int8_t kMxfp4Values[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
+// Twice the value of the four-bit float: one sign, two exponent, one mantissa bit.
+inline constexpr std::int8_t kMxfp4Values[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
 
-const std::uint32_t kIq3sGrid[512] = {
+// Four magnitudes each, the first in the lowest byte.
+inline constexpr std::uint32_t kIq3sGrid[512] = {
     0x01010101, 0x01010103, 0x01010105, 0x0101010b, 0x0101010f, 0x01010301, 0x01010303, 0x01010305, 0x01010309,
     0x0101030d, 0x01010501, 0x01010503, 0x0101050b, 0x01010707, 0x01010901, 0x01010905, 0x0101090b, 0x0101090f,
     0x01010b03, 0x01010b07, 0x01010d01, 0x01010d05, 0x01010f03, 0x01010f09, 0x01010f0f, 0x01030101, 0x01030103,
