@@ -168,4 +168,18 @@ inline int __float2int_rn(float x)
     return std::isnan(x) ? 0 : int(std::lrint(x));  // as the device does
 }
 
+// Not to be fused with what follows.
+inline float __fmul_rn(float a, float b)
+{
+    return a * b;
+}
+inline float __fadd_rn(float a, float b)
+{
+    return a + b;
+}
+inline float __fdiv_rn(float a, float b)
+{
+    return a / b;
+}
+
 // NOLINTEND(bugprone-reserved-identifier)

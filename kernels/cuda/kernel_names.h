@@ -2,9 +2,27 @@
 #pragma once
 
 // clang-format off
-#define SPILLWAY_CUDA_KERNELS(KERNEL) \
-    KERNEL(rms_norm, rms_norm)        \
-    KERNEL(rms_norm, norm_heads)
+// One kernel for each tensor type, in the order of all_tensor_types().
+#define SPILLWAY_KERNEL_OF_EACH_TYPE(KERNEL, file)                                       \
+    KERNEL(file, file##_f32)    KERNEL(file, file##_f16)   KERNEL(file, file##_q4_0)     \
+    KERNEL(file, file##_q4_1)   KERNEL(file, file##_q5_0)  KERNEL(file, file##_q5_1)     \
+    KERNEL(file, file##_q8_0)   KERNEL(file, file##_q2_k)  KERNEL(file, file##_q3_k)     \
+    KERNEL(file, file##_q4_k)   KERNEL(file, file##_q5_k)  KERNEL(file, file##_q6_k)     \
+    KERNEL(file, file##_iq4_nl) KERNEL(file, file##_iq3_s) KERNEL(file, file##_iq4_xs)   \
+    KERNEL(file, file##_bf16)   KERNEL(file, file##_mxfp4)
+
+#define SPILLWAY_CUDA_KERNELS(KERNEL)           \
+    KERNEL(elementwise, add)                    \
+    KERNEL(elementwise, soft_cap)               \
+    SPILLWAY_KERNEL_OF_EACH_TYPE(KERNEL, embed) \
+    KERNEL(gated, silu_mul)                     \
+    KERNEL(gated, gelu_mul)                     \
+    KERNEL(gated, swiglu_oai)                   \
+    KERNEL(quantize_q8, quantize_q8)            \
+    KERNEL(rms_norm, rms_norm)                  \
+    KERNEL(rms_norm, norm_heads)                \
+    KERNEL(rope, rope)                          \
+    KERNEL(store_kv, store_kv)
 // clang-format on
 
 namespace kernels::cuda {

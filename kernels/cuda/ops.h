@@ -1,11 +1,14 @@
 // The CUDA operations the engine may call: launchers that compute a grid and queue a kernel. They answer with what the
-// driver said, allocate nothing and wait for nothing, so all of them may be captured in a graph.
+// driver said, or InvalidValue for a shape they cannot do; they allocate nothing and wait for nothing, so all of them
+// may be captured in a graph.
 //
 // Rows of activations are floats; a matrix of them is given by its address and the floats from one row to the next.
-// Addresses are multiples of 16 unless said otherwise.
+// Addresses and strides are multiples of 16 bytes unless said otherwise.
 #pragma once
 
 #include "kernels/cuda/driver.h"
+#include "kernels/kv_block.h"
+#include "kernels/types.h"
 
 namespace kernels::cuda {
 
@@ -15,11 +18,58 @@ struct Rows {
     int stride = 0;  // floats
 };
 
+/// (rows, n) activations rounded to 8 bits, laid out as on the CPU (kernels/cpu.h: Q8Row).
+struct Q8Rows {
+    DevicePtr at = 0;
+    std::size_t stride = 0;  // bytes: activation_row_bytes(Activation::Q8, n)
+};
+
+/// The KV of one layer of one sequence.
+struct KvBlocks {
+    KvBlockLayout layout;  // of one KV head; dimensions are multiples of 4
+    int heads = 0;         // KV heads
+    // (blocks,) std::uint64_t on the device: where the block column of each run of layout.tokens tokens begins (its KV
+    // heads one after the other), or 0 where it is not on the device. May change between launches of a graph.
+    DevicePtr blocks = 0;
+};
+
+// ---- rows ----
+
+// out[r] = scale * row ids[r] of a table. table: (entries, row_bytes(type, n)); ids: (rows,) ints; out: (rows, n)
+Status embed(const Driver& driver, Queue queue, TensorType type, DevicePtr table, DevicePtr ids, float scale, int rows,
+             int n, Rows out);
+
 // out[r] = x[r] * weight / rms(x[r]). x, out: (rows, dim); weight: (dim,); out may be x
 Status rms_norm(const Driver& driver, Queue queue, Rows x, DevicePtr weight, float eps, int rows, int dim, Rows out);
 
 // The same for each of `heads` heads of `length` values by itself, in place. x: (rows, heads, length)
 Status norm_heads(const Driver& driver, Queue queue, Rows x, int heads, int length, DevicePtr weight, float eps,
                   int rows);
+
+// Turns the first 2 * pairs values of each head, in place. x: (rows, heads, length); cos, sin: (rows, pairs)
+enum class RopePairs { Neighbours, Halves };  // (2i, 2i + 1), or (i, i + pairs) as neox does
+Status rope(const Driver& driver, Queue queue, Rows x, int heads, int length, DevicePtr cos, DevicePtr sin, int pairs,
+            RopePairs order, int rows);
+
+// x[r] += y[r]. x, y: (rows, n)
+Status add(const Driver& driver, Queue queue, Rows y, int rows, int n, Rows x);
+
+// x[r] = cap * tanh(x[r] / cap). x: (rows, n)
+Status soft_cap(const Driver& driver, Queue queue, float cap, int rows, int n, Rows x);
+
+// Gated activations. gate_up: (rows, 2 n), the gates first; out: (rows, n), which may begin where gate_up does.
+Status silu_mul(const Driver& driver, Queue queue, Rows gate_up, int rows, int n, Rows out);
+Status gelu_mul(const Driver& driver, Queue queue, Rows gate_up, int rows, int n, Rows out);
+Status swiglu_oai(const Driver& driver, Queue queue, Rows gate_up, float alpha, float limit, int rows, int n, Rows out);
+
+// What a product over quantised weights wants its activations as. x: (rows, n), n a multiple of 32
+Status quantize_q8(const Driver& driver, Queue queue, Rows x, int rows, int n, Q8Rows out);
+
+// ---- KV ----
+
+// Writes the keys and values of `tokens` tokens, the first of which is token *first of the sequence. k, v: (tokens, KV
+// heads, k_dim or v_dim), token t at t * stride floats; first: one int on the device
+Status store_kv(const Driver& driver, Queue queue, const KvBlocks& kv, DevicePtr k, DevicePtr v, int stride,
+                DevicePtr first, int tokens);
 
 }  // namespace kernels::cuda

@@ -1,0 +1,25 @@
+// Sums and soft caps: a thread a value, a row of blocks a row.
+#include "kernels/cuda/device.h"
+
+using namespace kernels::cuda;
+
+// x[r] += y[r]. x, y: (rows, n) at their strides
+extern "C" __global__ void add(const float* y, int y_stride, float* x, int x_stride, int n)
+{
+    const int i = int(blockIdx.x * blockDim.x + threadIdx.x);
+    if (i < n)
+        x[std::size_t(blockIdx.y) * std::size_t(x_stride) + std::size_t(i)] +=
+            y[std::size_t(blockIdx.y) * std::size_t(y_stride) + std::size_t(i)];
+}
+EMULATED(add);
+
+// x[r] = cap * tanh(x[r] / cap)
+extern "C" __global__ void soft_cap(float cap, float* x, int x_stride, int n)
+{
+    const int i = int(blockIdx.x * blockDim.x + threadIdx.x);
+    if (i >= n)
+        return;
+    float& v = x[std::size_t(blockIdx.y) * std::size_t(x_stride) + std::size_t(i)];
+    v = cap * tanhf(v / cap);
+}
+EMULATED(soft_cap);
