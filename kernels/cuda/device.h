@@ -34,7 +34,7 @@ __device__ inline int warp()
 __device__ inline std::byte* dynamic_shared()
 {
 #ifdef __CUDACC__
-    extern __shared__ std::byte bytes[];
+    extern __shared__ __align__(16) std::byte bytes[];
     return bytes;
 #else
     return host::dynamic_shared();
@@ -65,6 +65,22 @@ __device__ inline std::uint16_t float_to_half(float x)
 __device__ inline float bf16_to_float(std::uint16_t bits)
 {
     return __uint_as_float(std::uint32_t(bits) << 16);
+}
+
+/// Four signed bytes, the lowest first.
+__device__ inline float4 bytes_to_floats(std::uint32_t bytes)
+{
+#ifdef __CUDACC__
+    // A byte b + 128 put under the bits of 2^23 is the float 2^23 + 128 + b: cheaper than a conversion.
+    const std::uint32_t shifted = bytes ^ 0x80808080u;
+    const auto value = [&](unsigned i) {
+        return __uint_as_float(__byte_perm(shifted, 0x4b000000u, 0x7540u + i)) - 8388736.0f;
+    };
+    return make_float4(value(0), value(1), value(2), value(3));
+#else
+    const auto value = [&](int i) { return float(std::int8_t(bytes >> (8 * i))); };
+    return make_float4(value(0), value(1), value(2), value(3));
+#endif
 }
 
 /// c + the products of four signed bytes.

@@ -4,6 +4,7 @@
 
 #include "kernels/half.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstddef>
@@ -181,5 +182,8 @@ inline float __fdiv_rn(float a, float b)
 {
     return a / b;
 }
+
+using std::max;
+using std::min;
 
 // NOLINTEND(bugprone-reserved-identifier)

@@ -12,12 +12,17 @@
     KERNEL(file, file##_bf16)   KERNEL(file, file##_mxfp4)
 
 #define SPILLWAY_CUDA_KERNELS(KERNEL)           \
+    KERNEL(attend, attend_1)                    \
+    KERNEL(attend, attend_2)                    \
+    KERNEL(attend, attend_4)                    \
+    KERNEL(attend, attend_8)                    \
     KERNEL(elementwise, add)                    \
     KERNEL(elementwise, soft_cap)               \
     SPILLWAY_KERNEL_OF_EACH_TYPE(KERNEL, embed) \
     KERNEL(gated, silu_mul)                     \
     KERNEL(gated, gelu_mul)                     \
     KERNEL(gated, swiglu_oai)                   \
+    KERNEL(merge_partials, merge_partials)      \
     KERNEL(quantize_q8, quantize_q8)            \
     KERNEL(rms_norm, rms_norm)                  \
     KERNEL(rms_norm, norm_heads)                \

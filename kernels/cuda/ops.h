@@ -72,4 +72,37 @@ Status quantize_q8(const Driver& driver, Queue queue, Rows x, int rows, int n, Q
 Status store_kv(const Driver& driver, Queue queue, const KvBlocks& kv, DevicePtr k, DevicePtr v, int stride,
                 DevicePtr first, int tokens);
 
+// ---- attention ----
+
+/// Attention of a few rows, each over the tokens before it and itself. One partial for each KV block, then the merge.
+struct Attention {
+    KvBlocks kv;             // v_dim is a multiple of 8
+    int group = 1;           // query heads that share a KV head
+    int rows = 1;            // row r is token *first + r, whose keys and values are stored already
+    DevicePtr first = 0;     // one int on the device
+    int window = 0;          // tokens that a row sees, its own included; 0: all
+    float softcap = 0.0f;    // 0: none
+    Rows q;                  // (rows, heads, k_dim)
+    DevicePtr q_scale = 0;   // (rows,) factor on each row's queries
+    int max_blocks = 0;      // KV blocks that there is room for in partials
+    DevicePtr partials = 0;  // PartialsLayout::bytes bytes
+};
+
+/// Where the parts of the partials lie, by row, KV block and head: what is attended elsewhere is copied there before
+/// the merge.
+struct PartialsLayout {
+    std::size_t max;  // (rows, max_blocks, heads) largest score
+    std::size_t sum;  // (rows, max_blocks, heads) sum of exp(score - max)
+    std::size_t out;  // (rows, max_blocks, heads, v_dim) sum of exp(score - max) * v
+    std::size_t bytes;
+    PartialsLayout(int rows, int max_blocks, int heads, int v_dim);
+};
+
+// The partials of all KV blocks that are on the device.
+Status attend_blocks(const Driver& driver, Queue queue, const Attention& a);
+
+// Joins the partials of all blocks that the rows see. sinks: (heads,) logits that join the softmax and carry no value,
+// or 0; out: (rows, heads, v_dim)
+Status merge_partials(const Driver& driver, Queue queue, const Attention& a, DevicePtr sinks, Rows out);
+
 }  // namespace kernels::cuda

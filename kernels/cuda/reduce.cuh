@@ -31,4 +31,15 @@ __device__ inline float block_sum(float x)
     return warp_sum(lane() < int(blockDim.x) / kWarp ? sums[lane()] : 0.0f);
 }
 
+__device__ inline float block_max(float x)
+{
+    __shared__ float largest[kWarp];
+    x = warp_max(x);
+    __syncthreads();
+    if (lane() == 0)
+        largest[warp()] = x;
+    __syncthreads();
+    return warp_max(lane() < int(blockDim.x) / kWarp ? largest[lane()] : largest[0]);
+}
+
 }  // namespace kernels::cuda

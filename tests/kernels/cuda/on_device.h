@@ -15,18 +15,22 @@ class OnDevice
 public:
     OnDevice()
     {
-        const bool real = qEnvironmentVariable("SPILLWAY_TEST_DEVICE") == "cuda";
-        if (!real)
-            m_gpu = std::make_unique<emulator::EmulatedGpu>();
-        const auto& library = kernels::cuda::driver_library();
-        if (real && !library.table)
-            qFatal("%s", library.problem.c_str());
-        auto opened = kernels::cuda::Driver::open(real ? *library.table : m_gpu->table(),
-                                                  real ? kernels::cuda::kernel_images() : m_gpu->images(), 0);
-        if (!opened.driver)
-            qFatal("%s", opened.problem.c_str());
-        m_driver = std::move(opened.driver);
-        m_queue = must(m_driver->make_queue());
+        if (qEnvironmentVariable("SPILLWAY_TEST_DEVICE") == "cuda") {
+            const auto& library = kernels::cuda::driver_library();
+            if (!library.table)
+                qFatal("%s", library.problem.c_str());
+            open(*library.table, kernels::cuda::kernel_images());
+        } else {
+            m_own = std::make_unique<emulator::EmulatedGpu>();
+            m_gpu = m_own.get();
+            open(m_gpu->table(), m_gpu->images());
+        }
+    }
+    /// On an emulated one that the test has made as it wants it.
+    explicit OnDevice(emulator::EmulatedGpu& gpu)
+        : m_gpu(&gpu)
+    {
+        open(gpu.table(), gpu.images());
     }
     ~OnDevice()
     {
@@ -78,7 +82,17 @@ public:
     }
 
 private:
-    std::unique_ptr<emulator::EmulatedGpu> m_gpu;
+    void open(const kernels::cuda::DriverTable& table, const kernels::cuda::KernelImages& images)
+    {
+        auto opened = kernels::cuda::Driver::open(table, images, 0);
+        if (!opened.driver)
+            qFatal("%s", opened.problem.c_str());
+        m_driver = std::move(opened.driver);
+        m_queue = must(m_driver->make_queue());
+    }
+
+    std::unique_ptr<emulator::EmulatedGpu> m_own;
+    emulator::EmulatedGpu* m_gpu = nullptr;  // none on a real device
     std::unique_ptr<kernels::cuda::Driver> m_driver;
     kernels::cuda::Queue m_queue = nullptr;
     std::vector<kernels::cuda::DevicePtr> m_allocations;
