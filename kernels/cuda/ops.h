@@ -65,6 +65,27 @@ Status swiglu_oai(const Driver& driver, Queue queue, Rows gate_up, float alpha, 
 // What a product over quantised weights wants its activations as. x: (rows, n), n a multiple of 32
 Status quantize_q8(const Driver& driver, Queue queue, Rows x, int rows, int n, Q8Rows out);
 
+// ---- products ----
+
+enum class Into { Place, Sum };  // the result takes the place of what was there, or is added to it
+
+/// out[t][r] = sum over i of weights[r][i] * x[t][i], plus bias[r].
+struct Product {
+    TensorType type = TensorType::F32;
+    int n = 0;              // length of a row: a multiple of the type's block length, or of 8 for floats
+    int rows = 0;           // weight rows
+    DevicePtr weights = 0;  // (rows, row_bytes(type, n)), as in the file
+    DevicePtr bias = 0;     // (rows,) or 0
+    int tokens = 0;
+    DevicePtr x = 0;  // (tokens, x_stride bytes) in the form that activation_of(type) names: floats or Q8Rows
+    std::size_t x_stride = 0;
+    Rows out = {};  // (tokens, rows), of any alignment
+    Into into = Into::Place;
+};
+
+// For few tokens: the weights are read once for every eight of them. A token's result does not depend on the others.
+Status matvec(const Driver& driver, Queue queue, const Product& p);
+
 // ---- KV ----
 
 // Writes the keys and values of `tokens` tokens, the first of which is token *first of the sequence. k, v: (tokens, KV
@@ -76,13 +97,13 @@ Status store_kv(const Driver& driver, Queue queue, const KvBlocks& kv, DevicePtr
 
 /// Attention of a few rows, each over the tokens before it and itself. One partial for each KV block, then the merge.
 struct Attention {
-    KvBlocks kv;             // v_dim is a multiple of 8
+    KvBlocks kv = {};        // v_dim is a multiple of 8
     int group = 1;           // query heads that share a KV head
     int rows = 1;            // row r is token *first + r, whose keys and values are stored already
     DevicePtr first = 0;     // one int on the device
     int window = 0;          // tokens that a row sees, its own included; 0: all
     float softcap = 0.0f;    // 0: none
-    Rows q;                  // (rows, heads, k_dim)
+    Rows q = {};             // (rows, heads, k_dim)
     DevicePtr q_scale = 0;   // (rows,) factor on each row's queries
     int max_blocks = 0;      // KV blocks that there is room for in partials
     DevicePtr partials = 0;  // PartialsLayout::bytes bytes
