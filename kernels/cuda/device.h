@@ -93,4 +93,80 @@ __device__ inline int dot4(std::uint32_t a, std::uint32_t b, int c)
 #endif
 }
 
+// ---- tensor cores ----
+//
+// A warp multiplies a 16 x k matrix A with a k x 8 matrix B and adds the result to C. With group = lane / 4 and
+// place = lane % 4, a lane holds of C: c[0], c[1] = row `group`, columns 2 * place and the next; c[2], c[3] = row
+// group + 8.
+
+/// Signed bytes, k = 16. a[0]: row `group`, k = 4 * place and the next three; a[1]: row group + 8; b: the same k of
+/// column `group`.
+__device__ inline void multiply_bytes(int (&c)[4], std::uint32_t a0, std::uint32_t a1, std::uint32_t b)
+{
+#ifndef __CUDACC__
+    const std::uint32_t mine[] = {a0, a1, b};
+    const host::Exchange<std::uint32_t, 3> all(mine);
+    const int place = lane() % 4;
+    for (int i = 0; i < 4; ++i)
+        for (int k = 0; k < 4; ++k)
+            c[i] = dot4(all.of(lane() / 4 * 4 + k)[i / 2], all.of((2 * place + i % 2) * 4 + k)[2], c[i]);
+#elif __CUDA_ARCH__ >= 800
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
+                 : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
+                 : "r"(a0), "r"(a1), "r"(b));
+#else
+    asm volatile("mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 {%0, %1}, {%2}, {%3}, {%0, %1};"
+                 : "+r"(c[0]), "+r"(c[1])
+                 : "r"(a0), "r"(b));
+    asm volatile("mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 {%0, %1}, {%2}, {%3}, {%0, %1};"
+                 : "+r"(c[2]), "+r"(c[3])
+                 : "r"(a1), "r"(b));
+#endif
+}
+
+/// Signed bytes, k = 32: a[0], a[1], b[0] as above, a[2], a[3], b[1] for the k that are 16 higher.
+__device__ inline void multiply_bytes(int (&c)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2])
+{
+#if defined(__CUDACC__) && __CUDA_ARCH__ >= 800
+    asm volatile(
+        "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, "
+        "%3};"
+        : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+#else
+    multiply_bytes(c, a[0], a[1], b[0]);
+    multiply_bytes(c, a[2], a[3], b[1]);
+#endif
+}
+
+/// Halves, two in a word, k = 16. a[0]: row `group`, k = 2 * place and the next; a[1]: row group + 8; a[2], a[3]: the
+/// same for the k that are 8 higher. b[0], b[1]: those k of column `group`.
+__device__ inline void multiply_halves(float (&c)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2])
+{
+#ifndef __CUDACC__
+    const std::uint32_t mine[] = {a[0], a[1], a[2], a[3], b[0], b[1]};
+    const host::Exchange<std::uint32_t, 6> all(mine);
+    const int place = lane() % 4;
+    for (int i = 0; i < 4; ++i)
+        for (int k = 0; k < 16; ++k) {
+            const int at = k % 8 / 2;
+            const int shift = 16 * (k % 2);
+            const std::uint32_t x = all.of(lane() / 4 * 4 + at)[i / 2 + 2 * (k / 8)];
+            const std::uint32_t y = all.of((2 * place + i % 2) * 4 + at)[4 + k / 8];
+            c[i] += half_to_float(std::uint16_t(x >> shift)) * half_to_float(std::uint16_t(y >> shift));
+        }
+#elif __CUDA_ARCH__ >= 800
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+                 "{%0, %1, %2, %3};"
+                 : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+#else
+    for (int half = 0; half < 2; ++half)
+        asm volatile(
+            "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
+            : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+            : "r"(a[2 * half]), "r"(a[2 * half + 1]), "r"(b[half]));
+#endif
+}
+
 }  // namespace kernels::cuda

@@ -42,6 +42,22 @@ constexpr std::size_t kExchangeBytes = 64;
 void block_barrier(Where where);
 /// Waits for the warp, and gives what each lane brought: (32, kExchangeBytes), valid until this lane's next exchange.
 const std::byte* warp_exchange(unsigned mask, const void* mine, std::size_t bytes, Where where);
+
+/// What each lane of the warp brought.
+template <class T, int count>
+class Exchange
+{
+public:
+    explicit Exchange(const T (&mine)[count], Where where = Where::here())
+        : all_(warp_exchange(~0u, mine, sizeof mine, where))
+    {
+    }
+    const T* of(int lane) const { return reinterpret_cast<const T*>(all_ + std::size_t(lane) * kExchangeBytes); }
+
+private:
+    const std::byte* all_;
+};
+
 std::byte* dynamic_shared();
 
 // A copy arrives when it is waited for, not before: a kernel that forgets to wait reads what was there.

@@ -2,33 +2,36 @@
 #pragma once
 
 // clang-format off
-// One kernel for each tensor type, in the order of all_tensor_types().
+// One kernel for each packed type, in the order of all_tensor_types(); or for each type, the floats first.
+#define SPILLWAY_KERNEL_OF_EACH_PACKED_TYPE(KERNEL, file)                                \
+    KERNEL(file, file##_q4_0)   KERNEL(file, file##_q4_1)   KERNEL(file, file##_q5_0)    \
+    KERNEL(file, file##_q5_1)   KERNEL(file, file##_q8_0)   KERNEL(file, file##_q2_k)    \
+    KERNEL(file, file##_q3_k)   KERNEL(file, file##_q4_k)   KERNEL(file, file##_q5_k)    \
+    KERNEL(file, file##_q6_k)   KERNEL(file, file##_iq4_nl) KERNEL(file, file##_iq3_s)   \
+    KERNEL(file, file##_iq4_xs) KERNEL(file, file##_mxfp4)
 #define SPILLWAY_KERNEL_OF_EACH_TYPE(KERNEL, file)                                       \
-    KERNEL(file, file##_f32)    KERNEL(file, file##_f16)   KERNEL(file, file##_q4_0)     \
-    KERNEL(file, file##_q4_1)   KERNEL(file, file##_q5_0)  KERNEL(file, file##_q5_1)     \
-    KERNEL(file, file##_q8_0)   KERNEL(file, file##_q2_k)  KERNEL(file, file##_q3_k)     \
-    KERNEL(file, file##_q4_k)   KERNEL(file, file##_q5_k)  KERNEL(file, file##_q6_k)     \
-    KERNEL(file, file##_iq4_nl) KERNEL(file, file##_iq3_s) KERNEL(file, file##_iq4_xs)   \
-    KERNEL(file, file##_bf16)   KERNEL(file, file##_mxfp4)
+    KERNEL(file, file##_f32)    KERNEL(file, file##_f16)    KERNEL(file, file##_bf16)    \
+    SPILLWAY_KERNEL_OF_EACH_PACKED_TYPE(KERNEL, file)
 
-#define SPILLWAY_CUDA_KERNELS(KERNEL)             \
-    KERNEL(attend, attend_1)                      \
-    KERNEL(attend, attend_2)                      \
-    KERNEL(attend, attend_4)                      \
-    KERNEL(attend, attend_8)                      \
-    KERNEL(elementwise, add)                      \
-    KERNEL(elementwise, soft_cap)                 \
-    SPILLWAY_KERNEL_OF_EACH_TYPE(KERNEL, embed)   \
-    KERNEL(gated, silu_mul)                       \
-    KERNEL(gated, gelu_mul)                       \
-    KERNEL(gated, swiglu_oai)                     \
-    SPILLWAY_KERNEL_OF_EACH_TYPE(KERNEL, matvec)  \
-    SPILLWAY_KERNEL_OF_EACH_TYPE(KERNEL, matvec8) \
-    KERNEL(merge_partials, merge_partials)        \
-    KERNEL(quantize_q8, quantize_q8)              \
-    KERNEL(rms_norm, rms_norm)                    \
-    KERNEL(rms_norm, norm_heads)                  \
-    KERNEL(rope, rope)                            \
+#define SPILLWAY_CUDA_KERNELS(KERNEL)                   \
+    KERNEL(attend, attend_1)                            \
+    KERNEL(attend, attend_2)                            \
+    KERNEL(attend, attend_4)                            \
+    KERNEL(attend, attend_8)                            \
+    KERNEL(elementwise, add)                            \
+    KERNEL(elementwise, soft_cap)                       \
+    SPILLWAY_KERNEL_OF_EACH_TYPE(KERNEL, embed)         \
+    KERNEL(gated, silu_mul)                             \
+    KERNEL(gated, gelu_mul)                             \
+    KERNEL(gated, swiglu_oai)                           \
+    SPILLWAY_KERNEL_OF_EACH_TYPE(KERNEL, matvec)        \
+    SPILLWAY_KERNEL_OF_EACH_TYPE(KERNEL, matvec8)       \
+    SPILLWAY_KERNEL_OF_EACH_PACKED_TYPE(KERNEL, matmul) \
+    KERNEL(merge_partials, merge_partials)              \
+    KERNEL(quantize_q8, quantize_q8)                    \
+    KERNEL(rms_norm, rms_norm)                          \
+    KERNEL(rms_norm, norm_heads)                        \
+    KERNEL(rope, rope)                                  \
     KERNEL(store_kv, store_kv)
 // clang-format on
 

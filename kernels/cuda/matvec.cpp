@@ -1,6 +1,6 @@
 #include "kernels/cuda/matvec.h"
 
-#include "kernels/cpu.h"
+#include "kernels/cuda/matmul.h"
 #include "kernels/cuda/of_type.h"
 #include "kernels/cuda/ops.h"
 
@@ -12,12 +12,9 @@ static T* pointer(DevicePtr at)
     return reinterpret_cast<T*>(static_cast<std::uintptr_t>(at));
 }
 
-Status matvec(const Driver& driver, Queue queue, const Product& p)
+static MatvecArguments arguments_of(const Product& p)
 {
-    const bool floats = activation_of(p.type) == Activation::F32;
-    if (p.n % (floats ? 8 : type_traits(p.type).block_len) != 0)
-        return Status::InvalidValue;
-    const MatvecArguments arguments{
+    return {
         .n = p.n,
         .rows = p.rows,
         .tokens = p.tokens,
@@ -30,10 +27,37 @@ Status matvec(const Driver& driver, Queue queue, const Product& p)
         .out = pointer<float>(p.out.at),
         .out_stride = p.out.stride,
     };
-    const unsigned blocks = (unsigned(p.rows) + kMatvecWarps - 1) / kMatvecWarps;
-    const unsigned passes = (unsigned(p.tokens) + kMatvecTokens - 1) / kMatvecTokens;
+}
+
+static unsigned pieces(int count, int at_once)
+{
+    return unsigned((count + at_once - 1) / at_once);
+}
+
+static bool can_multiply(const Product& p)
+{
+    return p.n % (is_packed(p.type) ? type_traits(p.type).block_len : 8) == 0;
+}
+
+Status matvec(const Driver& driver, Queue queue, const Product& p)
+{
+    if (!can_multiply(p))
+        return Status::InvalidValue;
+    const Dim grid{pieces(p.rows, kMatvecWarps), pieces(p.tokens, kMatvecTokens)};
     const Kernel first = p.tokens == 1 ? Kernel::matvec_f32 : Kernel::matvec8_f32;
-    return driver.launch(of_type(first, p.type), {blocks, passes}, {32 * kMatvecWarps}, 0, queue, arguments);
+    return driver.launch(of_type(first, p.type), grid, {32 * kMatvecWarps}, 0, queue, arguments_of(p));
+}
+
+Status matmul(const Driver& driver, Queue queue, const Product& p)
+{
+    constexpr int kFewTokens = 2 * kMatvecTokens;  // for which the weights are read twice rather than unpacked
+    if (p.tokens <= kFewTokens || !is_packed(p.type))
+        return matvec(driver, queue, p);
+    if (!can_multiply(p))
+        return Status::InvalidValue;
+    const Dim grid{pieces(p.rows, kMatmulRows), pieces(p.tokens, kMatmulTokens)};
+    return driver.launch(of_packed_type(Kernel::matmul_q4_0, p.type), grid, {kMatmulThreads}, kMatmulSharedBytes, queue,
+                         arguments_of(p));
 }
 
 }  // namespace kernels::cuda

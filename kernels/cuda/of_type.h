@@ -1,21 +1,31 @@
-// The kernel for a tensor type among those that SPILLWAY_KERNEL_OF_EACH_TYPE lists.
+// The kernel for a tensor type among those that the macros of kernel_names.h list for each.
 #pragma once
 
+#include "kernels/cpu.h"
 #include "kernels/cuda/kernel_names.h"
-#include "kernels/types.h"
 
 namespace kernels::cuda {
 
-/// `first`: the kernel for the first type.
-inline Kernel of_type(Kernel first, TensorType type)
+inline bool is_packed(TensorType type)
+{
+    return activation_of(type) == Activation::Q8;
+}
+
+/// `first`: the kernel for the first packed type.
+inline Kernel of_packed_type(Kernel first, TensorType type)
 {
     int index = 0;
-    for (const TypeTraits& traits : all_tensor_types()) {
-        if (traits.type == type)
-            break;
-        ++index;
-    }
+    for (const TypeTraits& traits : all_tensor_types())
+        index += is_packed(traits.type) && traits.type < type;
     return Kernel(int(first) + index);
+}
+
+/// `first`: the kernel for floats.
+inline Kernel of_type(Kernel first, TensorType type)
+{
+    if (is_packed(type))
+        return of_packed_type(Kernel(int(first) + 3), type);
+    return Kernel(int(first) + (type == TensorType::F32 ? 0 : type == TensorType::F16 ? 1 : 2));
 }
 
 }  // namespace kernels::cuda

@@ -86,6 +86,9 @@ struct Product {
 // For few tokens: the weights are read once for every eight of them. A token's result does not depend on the others.
 Status matvec(const Driver& driver, Queue queue, const Product& p);
 
+// For any number of tokens: the same for few, tensor cores for many of them over packed weights.
+Status matmul(const Driver& driver, Queue queue, const Product& p);
+
 // ---- KV ----
 
 // Writes the keys and values of `tokens` tokens, the first of which is token *first of the sequence. k, v: (tokens, KV

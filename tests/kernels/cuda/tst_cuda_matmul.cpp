@@ -1,4 +1,4 @@
-// Products of few tokens on the device, for every weight type, against the scalar reference on the same rounded
+// Products on the device, for every weight type, against the scalar reference on the same rounded
 // activations.
 #include "tests/kernels/cuda/on_device.h"
 #include "tests/kernels/random_rows.h"
@@ -64,7 +64,7 @@ double tolerance(const Case& c, int token)
 
 }  // namespace
 
-class TestCudaMatvec : public QObject
+class TestCudaMatmul : public QObject
 {
     Q_OBJECT
 
@@ -78,7 +78,7 @@ class TestCudaMatvec : public QObject
         for (std::size_t i = 0; i < before.size(); ++i)
             start[i / std::size_t(c.rows) * std::size_t(stride) + i % std::size_t(c.rows)] = before[i];
         const DevicePtr out = on.put(start);
-        on.must(matvec(on.driver(), on.queue(),
+        on.must(matmul(on.driver(), on.queue(),
                        {.type = c.type,
                         .n = c.n,
                         .rows = c.rows,
@@ -141,6 +141,21 @@ private slots:
             }
     }
 
+    // With tensor cores where weights are packed.
+    void manyTokensMatchScalar_data() { addTypes(); }
+    void manyTokensMatchScalar()
+    {
+        QFETCH(TensorType, type);
+        std::mt19937 rng(m_seed);
+        const int block = kernels::type_traits(type).block_len;
+        const int n = block == 256 ? 256 : 160;  // a step of the kernel is 128 weights
+        OnDevice on;
+        for (auto [rows, tokens] : {std::pair{3, 17}, {70, 131}}) {
+            const Case c = makeCase(type, n, rows, tokens, Fill::Random, rng);
+            compare(onDevice(on, c), c);
+        }
+    }
+
     void extremeWeightsDoNotOverflow_data() { addTypes(); }
     void extremeWeightsDoNotOverflow()
     {
@@ -148,11 +163,13 @@ private slots:
         std::mt19937 rng(m_seed);
         OnDevice on;
         for (Fill fill : {Fill::AllOnes, Fill::AllZeros, Fill::TopBits})
-            for (float x : {1.0f, -1.0f}) {  // every activation at +-127
-                Case c = makeCase(type, 512, 4, 2, fill, rng);
-                c.x = rounded(kernels::activation_of(type), c.n, 2, std::vector<float>(1024, x));
-                compare(onDevice(on, c), c);
-            }
+            for (float x : {1.0f, -1.0f})  // every activation at +-127
+                for (int tokens : {2, 20}) {
+                    Case c = makeCase(type, 512, 4, tokens, fill, rng);
+                    c.x = rounded(kernels::activation_of(type), c.n, tokens,
+                                  std::vector<float>(std::size_t(512 * tokens), x));
+                    compare(onDevice(on, c), c);
+                }
     }
 
     void aTokenDoesNotDependOnTheOthers_data() { addTypes(); }
@@ -176,7 +193,7 @@ private slots:
     void biasAndSumAreAdded()
     {
         std::mt19937 rng(m_seed);
-        for (int tokens : {1, 3}) {
+        for (int tokens : {1, 3, 18}) {
             const Case c = makeCase(TensorType::Q8_0, 256, 6, tokens, Fill::Random, rng);
             const std::vector<float> bias{1, 2, 3, 4, 5, 6};
             const std::vector<float> before(std::size_t(6 * tokens), 0.5f);
@@ -199,5 +216,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestCudaMatvec)
-#include "tst_cuda_matvec.moc"
+QTEST_APPLESS_MAIN(TestCudaMatmul)
+#include "tst_cuda_matmul.moc"

@@ -1,0 +1,176 @@
+// Products of packed weights with many tokens' activations on tensor cores. A thread block takes 64 weight rows and 128
+// tokens; 128 weights of each row at a time are unpacked to bytes in shared memory, where they serve all tokens. Within
+// a group the products are summed exactly, as integers; scales and offsets follow group by group.
+#include "kernels/cpu/q8_layout.h"
+#include "kernels/cuda/device.h"
+#include "kernels/cuda/matmul.h"
+#include "kernels/cuda/slices.cuh"
+
+using namespace kernels::cuda;
+
+namespace {
+
+constexpr int kStep = 128;           // weights of a row in shared memory
+constexpr int kGroups = kStep / 32;  // groups of 32 in a step
+constexpr int kPitch = kStep + 16;   // bytes from row to row: eight rows' words lie in different banks
+constexpr int kTokenTiles = 8;       // of 8 tokens, that a warp takes beside its 16 rows
+constexpr int kRowWarps = kMatmulRows / 16;
+
+/// Types with a scale for each 16 weights, not 32.
+template <class Block>
+constexpr bool kScaleOf16 = false;
+template <>
+inline constexpr bool kScaleOf16<kernels::BlockQ2_K> = true;
+template <>
+inline constexpr bool kScaleOf16<kernels::BlockQ3_K> = true;
+template <>
+inline constexpr bool kScaleOf16<kernels::BlockQ6_K> = true;
+
+struct Shared {
+    std::byte weights[kMatmulRows * kPitch];
+    std::byte x[kMatmulTokens * kPitch];
+    float scale[kMatmulRows][2 * kGroups];  // of each 16 weights
+    float offset[kMatmulRows][2 * kGroups];
+    float x_scale[kMatmulTokens][kGroups];
+    float x_sum16[kMatmulTokens][2 * kGroups];
+};
+
+// Unpacks kStep weights of each row from group `first_group` on; what lies beyond the matrix becomes zero.
+template <class Block>
+__device__ void load_weights(const MatmulArguments& a, int first_row, int first_group, Shared& shared)
+{
+    for (int i = int(threadIdx.x); i < kMatmulRows * kStep / 4; i += kMatmulThreads) {
+        const int row = i / (kStep / 4);
+        const int quad = i % (kStep / 4);
+        const int group = first_group + quad / 8;
+        Four w{0, 0.0f, 0.0f};
+        if (first_row + row < a.rows && group < a.n / 32)
+            w = four_of_row<Block>(a.weights + std::size_t(first_row + row) * a.row_bytes, group, quad % 8);
+        *reinterpret_cast<std::uint32_t*>(shared.weights + row * kPitch + 4 * quad) = w.q;
+        if (quad % 4 == 0) {
+            shared.scale[row][quad / 4] = w.scale;
+            if (kHasOffset<Block>)
+                shared.offset[row][quad / 4] = w.offset;
+        }
+    }
+}
+
+// The same part of each token's activations.
+template <class Block>
+__device__ void load_activations(const MatmulArguments& a, int first_token, int first_group, Shared& shared)
+{
+    const kernels::Q8Layout at(a.n);
+    for (int i = int(threadIdx.x); i < kMatmulTokens * kStep / 16; i += kMatmulThreads) {
+        const int token = i / (kStep / 16);
+        const int part = i % (kStep / 16);  // 16 values
+        const int group = first_group + part / 2;
+        const bool inside = first_token + token < a.tokens && group < a.n / 32;
+        const std::byte* x = a.x + std::size_t(first_token + token) * a.x_stride;
+        uint4 q = make_uint4(0, 0, 0, 0);
+        if (inside)
+            q = reinterpret_cast<const uint4*>(x)[2 * first_group + part];
+        *reinterpret_cast<uint4*>(shared.x + token * kPitch + 16 * part) = q;
+        if (part % 2 == 0)
+            shared.x_scale[token][part / 2] = inside ? reinterpret_cast<const float*>(x + at.scale)[group] : 0.0f;
+        if (kHasOffset<Block>)
+            shared.x_sum16[token][part] =
+                inside ? reinterpret_cast<const float*>(x + at.sum16)[2 * first_group + part] : 0.0f;
+    }
+}
+
+__device__ inline std::uint32_t word(const std::byte* rows, int row, int byte)
+{
+    return *reinterpret_cast<const std::uint32_t*>(rows + row * kPitch + byte);
+}
+
+// Adds one group's products of 16 rows and 8 tokens. sums: as multiply_bytes has them
+template <class Block>
+__device__ void add_group(const Shared& shared, int group, const std::uint32_t (&a)[4], int row, int token_row,
+                          int token, float (&sums)[4])
+{
+    const int place = lane() % 4;
+    const std::uint32_t b[2] = {word(shared.x, token_row, 32 * group + 4 * place),
+                                word(shared.x, token_row, 32 * group + 16 + 4 * place)};
+    int products[2][4] = {};
+    if constexpr (kScaleOf16<Block>) {
+        multiply_bytes(products[0], a[0], a[1], b[0]);
+        multiply_bytes(products[1], a[2], a[3], b[1]);
+    } else {
+        multiply_bytes(products[0], a, b);
+    }
+    for (int i = 0; i < 4; ++i) {
+        const int r = row + i / 2 * 8;
+        const int t = token + i % 2;
+        float weighted = shared.scale[r][2 * group] * float(products[0][i]);
+        if constexpr (kScaleOf16<Block>)
+            weighted += shared.scale[r][2 * group + 1] * float(products[1][i]);
+        sums[i] += weighted * shared.x_scale[t][group];
+        if constexpr (kHasOffset<Block>)
+            sums[i] += shared.offset[r][2 * group] * shared.x_sum16[t][2 * group] +
+                       shared.offset[r][2 * group + 1] * shared.x_sum16[t][2 * group + 1];
+    }
+}
+
+// grid: (ceil(rows / kMatmulRows), ceil(tokens / kMatmulTokens))
+template <class Block>
+__device__ void matmul(const MatmulArguments& a)
+{
+    Shared& shared = *reinterpret_cast<Shared*>(dynamic_shared());
+    const int first_row = int(blockIdx.x) * kMatmulRows;
+    const int first_token = int(blockIdx.y) * kMatmulTokens;
+    const int row = warp() % kRowWarps * 16 + lane() / 4;
+    const int tokens = warp() / kRowWarps * kTokenTiles * 8;  // this warp's first
+
+    float sums[kTokenTiles][4] = {};
+    for (int group = 0; group < a.n / 32; group += kGroups) {
+        __syncthreads();  // the last step has been used
+        load_weights<Block>(a, first_row, group, shared);
+        load_activations<Block>(a, first_token, group, shared);
+        __syncthreads();
+        for (int g = 0; g < kGroups; ++g) {
+            const int byte = 32 * g + lane() % 4 * 4;
+            const std::uint32_t w[4] = {word(shared.weights, row, byte), word(shared.weights, row + 8, byte),
+                                        word(shared.weights, row, byte + 16), word(shared.weights, row + 8, byte + 16)};
+#pragma unroll
+            for (int tile = 0; tile < kTokenTiles; ++tile)
+                add_group<Block>(shared, g, w, row, tokens + tile * 8 + lane() / 4, tokens + tile * 8 + lane() % 4 * 2,
+                                 sums[tile]);
+        }
+    }
+#pragma unroll
+    for (int tile = 0; tile < kTokenTiles; ++tile)
+        for (int i = 0; i < 4; ++i) {
+            const int r = first_row + row + i / 2 * 8;
+            const int t = first_token + tokens + tile * 8 + lane() % 4 * 2 + i % 2;
+            if (r >= a.rows || t >= a.tokens)
+                continue;
+            float& out = a.out[std::size_t(t) * std::size_t(a.out_stride) + std::size_t(r)];
+            out = (a.accumulate ? out : 0.0f) + (a.bias ? sums[tile][i] + a.bias[r] : sums[tile][i]);
+        }
+}
+
+}  // namespace
+
+static_assert(sizeof(Shared) == kMatmulSharedBytes && sizeof(Shared) <= 48 << 10);
+
+#define MATMUL(type, Block)                                                                                            \
+    extern "C" __global__ void __launch_bounds__(kMatmulThreads, 2) matmul_##type(const MatmulArguments a)             \
+    {                                                                                                                  \
+        matmul<kernels::Block>(a);                                                                                     \
+    }                                                                                                                  \
+    EMULATED(matmul_##type)
+
+MATMUL(q4_0, BlockQ4_0);
+MATMUL(q4_1, BlockQ4_1);
+MATMUL(q5_0, BlockQ5_0);
+MATMUL(q5_1, BlockQ5_1);
+MATMUL(q8_0, BlockQ8_0);
+MATMUL(q2_k, BlockQ2_K);
+MATMUL(q3_k, BlockQ3_K);
+MATMUL(q4_k, BlockQ4_K);
+MATMUL(q5_k, BlockQ5_K);
+MATMUL(q6_k, BlockQ6_K);
+MATMUL(iq4_nl, BlockIQ4_NL);
+MATMUL(iq3_s, BlockIQ3_S);
+MATMUL(iq4_xs, BlockIQ4_XS);
+MATMUL(mxfp4, BlockMXFP4);
