@@ -90,4 +90,37 @@ Status merge_partials(const Driver& driver, Queue queue, const Attention& a, Dev
                          arguments);
 }
 
+bool attend_many_can(const Attention& a)
+{
+    const KvBlockLayout& l = a.kv.layout;
+    return can_attend(a) && l.k_type != KvType::F32 && l.v_type != KvType::F32 && l.k_dim <= 128 && l.v_dim <= 128;
+}
+
+Status attend_many(const Driver& driver, Queue queue, const Attention& a, DevicePtr sinks, Rows out)
+{
+    if (!attend_many_can(a))
+        return Status::InvalidValue;
+    const AttendManyArguments arguments{
+        .layout = a.kv.layout,
+        .kv_heads = a.kv.heads,
+        .group = a.group,
+        .rows = a.rows,
+        .blocks = pointer<std::uint64_t>(a.kv.blocks),
+        .first = pointer<int>(a.first),
+        .window = a.window,
+        .q = pointer<float>(a.q.at),
+        .q_stride = a.q.stride,
+        .q_scale = pointer<float>(a.q_scale),
+        .softcap = a.softcap,
+        .sinks = pointer<float>(sinks),
+        .out = pointer<float>(out.at),
+        .out_stride = out.stride,
+    };
+    const bool small = a.kv.layout.k_dim <= 64 && a.kv.layout.v_dim <= 64;
+    const unsigned queries = unsigned(a.rows) * unsigned(a.group);
+    return driver.launch(small ? Kernel::attend_many_64 : Kernel::attend_many_128,
+                         {(queries + kAttendManyQueries - 1) / kAttendManyQueries, unsigned(a.kv.heads)},
+                         {kAttendManyThreads}, 0, queue, arguments);
+}
+
 }  // namespace kernels::cuda

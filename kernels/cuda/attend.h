@@ -47,4 +47,25 @@ struct MergeArguments {
     int out_stride;
 };
 
+/// Attention of many rows at once, without partials; fields as above.
+struct AttendManyArguments {
+    KvBlockLayout layout;
+    int kv_heads;
+    int group;
+    int rows;
+    const std::uint64_t* blocks;
+    const int* first;
+    int window;
+    const float* q;
+    int q_stride;
+    const float* q_scale;
+    float softcap;
+    const float* sinks;  // (heads,) or null
+    float* out;          // (rows, heads, v_dim), row r at r * out_stride
+    int out_stride;
+};
+
+constexpr int kAttendManyQueries = 64;  // that a thread block takes: 16 a warp
+constexpr int kAttendManyThreads = 2 * kAttendManyQueries;
+
 }  // namespace kernels::cuda

@@ -169,4 +169,30 @@ __device__ inline void multiply_halves(float (&c)[4], const std::uint32_t (&a)[4
 #endif
 }
 
+/// Columns of a 16 x 8 matrix of halves in shared memory, as multiply_halves takes them in b: lane l < 16 gives the
+/// address of row l, eight halves at a multiple of 16 bytes; b[0]: rows 2 * place and the next of column `group`, b[1]:
+/// the rows 8 further on.
+__device__ inline void load_columns(std::uint32_t (&b)[2], const std::uint16_t* row)
+{
+#ifdef __CUDACC__
+    const auto address = std::uint32_t(__cvta_generic_to_shared(row));
+    asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0, %1}, [%2];"
+                 : "=r"(b[0]), "=r"(b[1])
+                 : "r"(address)
+                 : "memory");
+#else
+    const std::uint16_t* mine[] = {row};
+    const host::Exchange<const std::uint16_t*, 1> all(mine);
+    for (int i = 0; i < 2; ++i) {
+        const int first = 8 * i + lane() % 4 * 2;
+        b[i] = std::uint32_t(all.of(first)[0][lane() / 4]) | std::uint32_t(all.of(first + 1)[0][lane() / 4]) << 16;
+    }
+#endif
+}
+
+__device__ inline std::uint32_t two_halves(float low, float high)
+{
+    return std::uint32_t(float_to_half(low)) | std::uint32_t(float_to_half(high)) << 16;
+}
+
 }  // namespace kernels::cuda

@@ -19,6 +19,7 @@
 #define __host__
 #define __forceinline__ inline
 #define __launch_bounds__(...)
+#define __align__(bytes) alignas(bytes)
 #define __shared__ static thread_local  // a block runs on one thread of the host
 #define __constant__ static const
 

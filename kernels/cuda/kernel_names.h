@@ -18,6 +18,8 @@
     KERNEL(attend, attend_2)                            \
     KERNEL(attend, attend_4)                            \
     KERNEL(attend, attend_8)                            \
+    KERNEL(attend_many, attend_many_64)                 \
+    KERNEL(attend_many, attend_many_128)                \
     KERNEL(elementwise, add)                            \
     KERNEL(elementwise, soft_cap)                       \
     SPILLWAY_KERNEL_OF_EACH_TYPE(KERNEL, embed)         \

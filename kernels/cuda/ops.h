@@ -129,4 +129,9 @@ Status attend_blocks(const Driver& driver, Queue queue, const Attention& a);
 // or 0; out: (rows, heads, v_dim)
 Status merge_partials(const Driver& driver, Queue queue, const Attention& a, DevicePtr sinks, Rows out);
 
+// The same for many rows (prefill) on tensor cores, without partials: a.max_blocks and a.partials are not used. Blocks
+// that are not on the device are left out. InvalidValue for what attend_many_can does not take.
+bool attend_many_can(const Attention& a);  // f16 or q8_0, head dimensions up to 128
+Status attend_many(const Driver& driver, Queue queue, const Attention& a, DevicePtr sinks, Rows out);
+
 }  // namespace kernels::cuda

@@ -1,6 +1,7 @@
 // Attention on the device: the partials of each KV block and their merge, against the scalar reference on the same
 // blocks.
 #include "kernels/cpu.h"
+#include "kernels/half.h"
 #include "tests/kernels/cuda/on_device.h"
 
 #include <cmath>
@@ -59,6 +60,8 @@ Sequence makeSequence(const Case& c, unsigned seed)
                               random(l.k_dim, 2.0f).data(), random(l.v_dim, 1.0f).data());
     }
     s.q = random(c.rows * s.heads() * l.k_dim, 2.0f);
+    for (float& x : s.q)  // what tensor cores take as it is
+        x = kernels::half_to_float(kernels::float_to_half(x));
     for (int r = 0; r < c.rows; ++r)
         s.qScale.push_back((1.0f + 0.1f * float(r)) / std::sqrt(float(l.k_dim)));
     if (c.sinks)
@@ -113,6 +116,9 @@ std::vector<float> reference(const Sequence& s, int row, int head)
 // computations, is a relative error of the weights. |v| stays below 6.
 constexpr double kTolerance = 6 * 2 * 1200 * 0x1p-24;
 
+// Tensor cores take the weights as halves, and values of Q8_0 too: each is off by 2^-11 at most, and so is their mean.
+constexpr double kToleranceOfHalves = kTolerance + 6 * 2 * 0x1p-11;
+
 }  // namespace
 
 Q_DECLARE_METATYPE(Case)
@@ -156,14 +162,14 @@ class TestCudaAttend : public QObject
         return p;
     }
 
-    static void compare(const std::vector<float>& actual, const Sequence& s)
+    static void compare(const std::vector<float>& actual, const Sequence& s, double tolerance = kTolerance)
     {
         for (int r = 0; r < s.c.rows; ++r)
             for (int h = 0; h < s.heads(); ++h) {
                 const std::vector<float> expected = reference(s, r, h);
                 for (int d = 0; d < s.c.layout.v_dim; ++d) {
                     const float value = actual[std::size_t((r * s.heads() + h) * s.c.layout.v_dim + d)];
-                    QVERIFY2(std::abs(double(value) - double(expected[std::size_t(d)])) <= kTolerance,
+                    QVERIFY2(std::abs(double(value) - double(expected[std::size_t(d)])) <= tolerance,
                              qPrintable(QString("row %1, head %2, %3: %4 instead of %5")
                                             .arg(r)
                                             .arg(h)
@@ -212,6 +218,37 @@ private slots:
         on.must(attend_blocks(on.driver(), on.queue(), p.attention));
         on.must(merge_partials(on.driver(), on.queue(), p.attention, p.sinks, {out, stride}));
         compare(on.get<float>(out, std::size_t(c.rows * stride)), s);
+    }
+
+    void manyRowsMatchScalar_data()
+    {
+        QTest::addColumn<Case>("c");
+        for (const auto& [type, name] : {std::pair{KvType::F16, "f16"}, {KvType::Q8_0, "q8_0"}}) {
+            const auto row = [&, type = type, name = name](const char* what, int kDim, int vDim, int blockTokens,
+                                                           Case c) {
+                c.layout = {type, type, kDim, vDim, blockTokens};
+                QTest::addRow("%s, %s", name, what) << c;
+            };
+            row("from the start", 64, 64, 16, {{}, 2, 1, 70, 70, 0, 0, false});
+            row("groups of 4, later", 128, 128, 64, {{}, 1, 4, 150, 20, 0, 0, false});
+            row("groups of 3, window", 64, 64, 16, {{}, 1, 3, 200, 40, 33, 0, false});
+            row("odd sizes, cap", 80, 96, 32, {{}, 1, 2, 70, 9, 0, 5.0f, false});
+            row("sinks, short window", 64, 32, 16, {{}, 1, 7, 90, 11, 4, 0, true});
+            row("small heads", 12, 24, 16, {{}, 2, 2, 33, 5, 0, 0, false});
+        }
+        QTest::addRow("mixed types") << Case{{KvType::Q8_0, KvType::F16, 64, 64, 32}, 1, 2, 50, 17, 0, 0, false};
+    }
+    void manyRowsMatchScalar()
+    {
+        QFETCH(Case, c);
+        const Sequence s = makeSequence(c, m_seed);
+        OnDevice on;
+        const Placed p = place(on, s);
+        const int stride = s.heads() * c.layout.v_dim;
+        const DevicePtr out = on.room(std::size_t(c.rows * stride) * 4);
+        QVERIFY(attend_many_can(p.attention));
+        on.must(attend_many(on.driver(), on.queue(), p.attention, p.sinks, {out, stride}));
+        compare(on.get<float>(out, std::size_t(c.rows * stride)), s, kToleranceOfHalves);
     }
 
     // What is attended on the CPU joins as if it had been here.
@@ -288,6 +325,9 @@ private slots:
         a.kv.layout = {KvType::F16, KvType::F16, 64, 60, 16};
         QVERIFY(attend_blocks(on.driver(), on.queue(), a) == Status::InvalidValue);
         QVERIFY(merge_partials(on.driver(), on.queue(), a, 0, {}) == Status::InvalidValue);
+        QVERIFY(attend_many(on.driver(), on.queue(), a, 0, {}) == Status::InvalidValue);
+        a.kv.layout = {KvType::F32, KvType::F32, 64, 64, 16};
+        QVERIFY(!attend_many_can(a));
     }
 };
 
