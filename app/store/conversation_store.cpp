@@ -1,6 +1,7 @@
 #include "app/store/conversation_store.h"
 
 #include "app/store/rows.h"
+#include "app/store/schema.h"
 #include "app/store/store_reader.h"
 #include "app/store/store_writer.h"
 
@@ -60,6 +61,8 @@ ConversationStore::ConversationStore(const QString& folder, QObject* parent)
         return outcome(database,
                        database.ran(QStringLiteral("UPDATE messages SET searchable = 1 WHERE searchable = 0")));
     });
+    if (m_opened.toCheck)
+        ask({}, schema::checkIndexes);  // the writer makes them anew if it has to
 }
 
 ConversationStore::~ConversationStore()
@@ -124,6 +127,7 @@ void ConversationStore::noteDamage() const
     m_damageNoted = true;
     if (!m_opened.inMemory)
         checkAtNextOpen(m_opened.database);
+    m_writer->ask({schema::checkIndexes, {}});  // perhaps it is they
     auto* self = const_cast<ConversationStore*>(this);  // a reader may well say so, but not from within its answer
     QMetaObject::invokeMethod(
         self,

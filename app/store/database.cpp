@@ -14,8 +14,10 @@ enum Code {
     Corrupt = 11,
     Full = 13,
     CannotOpen = 14,
+    Constraint = 19,
     NotADatabase = 26
 };
+constexpr int kForeignKey = Constraint | 3 << 8;
 
 int codeOf(const QSqlError& error)
 {
@@ -37,14 +39,19 @@ bool isForWant(const QSqlError& error)
     case NoMemory:
     case ReadOnly:
     case InputOutput:
-    case Corrupt:
     case Full:
     case CannotOpen:
-    case NotADatabase:
         return true;
     default:
         return false;
     }
+}
+
+// FTS5 sees damage to its own tables as such, or writes over what it believes not to be there. Our statements can meet
+// one constraint only, that a message has a conversation.
+bool mayBeTheIndex(const QSqlError& error)
+{
+    return isDamage(error) || (codeOf(error) == Constraint && error.nativeErrorCode().toInt() != kForeignKey);
 }
 
 bool isDiskFull(const QSqlError& error)

@@ -47,6 +47,7 @@ private:
 };
 
 // What a failure means, by SQLite's own codes.
-bool isDamage(const QSqlError& error);   // the file is not a sound database
-bool isForWant(const QSqlError& error);  // of space, rights or luck: the same may work another time
+bool isDamage(const QSqlError& error);       // the file is not a sound database
+bool isForWant(const QSqlError& error);      // of space, rights or luck: the same may work another time
+bool mayBeTheIndex(const QSqlError& error);  // of words, which can be made anew
 bool isDiskFull(const QSqlError& error);

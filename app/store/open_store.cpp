@@ -178,11 +178,12 @@ OpenedStore openStore(const QString& folder, const QString& attachments)
     const QString file = folder + QLatin1String("/spillway.sqlite");
     if (!QDir().mkpath(folder))
         return unavailable(Text::tr("the folder %1 cannot be made").arg(folder));
-    const Finding found = look(file, hasReasonToCheck(file));
+    const bool thoroughly = hasReasonToCheck(file);
+    const Finding found = look(file, thoroughly);
     switch (found.state) {
     case State::Good:
         QFile::remove(checkMark(file));
-        return {file, false, {}};
+        return {file, false, {}, thoroughly};
     case State::New:
         if (const QString why = makeOrMigrate(file, 0); !why.isEmpty())
             return unavailable(why);

@@ -7,7 +7,8 @@
 struct OpenedStore {
     QString database;  // a name for Database
     bool inMemory = false;
-    QString notice;  // one sentence; empty: all is well
+    QString notice;        // one sentence; empty: all is well
+    bool toCheck = false;  // its indexes, which takes longer than anybody waits at the start
 };
 
 /// Opens or makes the database in `folder`, whose attachments lie in `attachments`. See ConversationStore.

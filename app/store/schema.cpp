@@ -89,6 +89,14 @@ QVariant triggers(const Database& database)
                                          "ORDER BY name)"));
 }
 
+/// Runs them until one fails.
+QSqlError firstError(const Database& database, const QStringList& statements)
+{
+    const bool done = std::all_of(statements.begin(), statements.end(),
+                                  [&](const QString& statement) { return database.ran(statement); });
+    return done ? QSqlError() : database.error();
+}
+
 }  // namespace
 
 int newest()
@@ -109,6 +117,23 @@ bool migrate(const Database& database, int from)
     if (!done)
         database.ran(QStringLiteral("ROLLBACK"));
     return done;
+}
+
+QSqlError checkIndexes(const Database& database)
+{
+    // With rank 1 the index is compared to the texts.
+    return firstError(database,
+                      {QStringLiteral("INSERT INTO title_search (title_search, rank) VALUES ('integrity-check', 1)"),
+                       QStringLiteral("INSERT INTO text_search (text_search, rank) VALUES ('integrity-check', 1)")});
+}
+
+QSqlError makeIndexesAnew(const Database& database)
+{
+    return firstError(database, {QStringLiteral("INSERT INTO title_search (title_search) VALUES ('rebuild')"),
+                                 QStringLiteral("INSERT INTO text_search (text_search) VALUES ('rebuild')"),
+                                 // What is not to be found yet has come in with the rest.
+                                 QStringLiteral("INSERT INTO text_search (text_search, rowid, text) "
+                                                "SELECT 'delete', number, text FROM messages WHERE searchable = 0")});
 }
 
 bool isComplete(const Database& database)

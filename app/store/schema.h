@@ -14,4 +14,9 @@ bool migrate(const Database& database, int from);
 /// Whether the tables are there, with their columns, and nothing that acts by itself but our own triggers.
 bool isComplete(const Database& database);
 
+/// An error where the indexes of words do not hold what the texts say, or a text is not `searchable`.
+QSqlError checkIndexes(const Database& database);
+/// Makes them anew from the texts.
+QSqlError makeIndexesAnew(const Database& database);
+
 }  // namespace schema

@@ -1,5 +1,8 @@
 #include "app/store/store_writer.h"
 
+#include "app/store/schema.h"
+
+#include <algorithm>
 #include <utility>
 
 using namespace std::chrono_literals;
@@ -59,8 +62,9 @@ void StoreWriter::run()
 {
     const Database database(m_name, Database::Access::Write);
     while (auto jobs = next()) {
-        const Outcome outcome = write(database, *jobs);
-        settle(outcome, std::move(*jobs));
+        const std::size_t count = jobs->size();
+        write(database, *jobs);
+        settle(count - jobs->size(), std::move(*jobs));
     }
 }
 
@@ -79,48 +83,61 @@ std::optional<std::deque<StoreWriter::Job>> StoreWriter::next()
     return std::exchange(m_jobs, {});
 }
 
-StoreWriter::Outcome StoreWriter::write(const Database& database, std::deque<Job>& jobs)
+// Together; if that cannot be, each by itself, so that the one that stands in the way costs no other. Takes from the
+// front what is settled; what is left is to be tried again.
+void StoreWriter::write(const Database& database, std::deque<Job>& jobs)
 {
-    std::optional<QSqlError> refused;  // a job that no attempt will make right; the others go on
-    const auto failed = [&](const QSqlError& why) {
-        database.ran(QStringLiteral("ROLLBACK"));
-        if (!std::exchange(m_failureTold, true))
-            m_onFailure(why);
-        return Outcome::KeepTrying;
-    };
-    if (!database.ran(QStringLiteral("BEGIN IMMEDIATE")))
-        return failed(database.error());
-    for (const Job& job : jobs) {
-        if (!database.ran(QStringLiteral("SAVEPOINT job")))
-            return failed(database.error());
-        if (const QSqlError why = job.work(database); why.type() != QSqlError::NoError) {
-            if (isForWant(why))
-                return failed(why);
-            refused = why;
-            if (!database.ran(QStringLiteral("ROLLBACK TO job")))
-                return failed(database.error());
+    std::size_t count = jobs.size();
+    while (!jobs.empty()) {
+        count = std::min(count, jobs.size());
+        const QSqlError why = writeTogether(database, jobs, count);
+        if (why.type() == QSqlError::NoError) {
+            m_failureTold = false;
+        } else if (isForWant(why)) {
+            tell(why);
+            return;
+        } else if (mayBeTheIndex(why) && !std::exchange(m_indexMadeAnew, true)) {
+            writeTogether(database, {{[](const Database& d) { return schema::makeIndexesAnew(d); }, {}}}, 1);
+            continue;
+        } else if (count > 1) {
+            count = 1;
+            continue;
+        } else {
+            tell(why);  // no attempt will make it right
         }
-        if (!database.ran(QStringLiteral("RELEASE job")))
-            return failed(database.error());
+        jobs.erase(jobs.begin(), jobs.begin() + std::ptrdiff_t(count));
     }
-    if (!database.ran(QStringLiteral("COMMIT")))
-        return failed(database.error());
-    m_failureTold = false;
-    if (refused)
-        m_onFailure(*refused);
-    return Outcome::Written;
 }
 
-void StoreWriter::settle(Outcome outcome, std::deque<Job> jobs)
+// One transaction; no error: it is on disk.
+QSqlError StoreWriter::writeTogether(const Database& database, const std::deque<Job>& jobs, std::size_t count)
+{
+    QSqlError why;
+    if (!database.ran(QStringLiteral("BEGIN IMMEDIATE")))
+        return database.error();
+    for (std::size_t i = 0; i < count && why.type() == QSqlError::NoError; ++i)
+        why = jobs[i].work(database);
+    if (why.type() == QSqlError::NoError && !database.ran(QStringLiteral("COMMIT")))
+        why = database.error();
+    if (why.type() != QSqlError::NoError)
+        database.ran(QStringLiteral("ROLLBACK"));  // SQLite may have done so already
+    return why;
+}
+
+void StoreWriter::tell(const QSqlError& why)
+{
+    if (!std::exchange(m_failureTold, true))
+        m_onFailure(why);
+}
+
+void StoreWriter::settle(std::size_t settled, std::deque<Job> left)
 {
     {
         const std::lock_guard lock(m_mutex);
         ++m_attempts;
-        m_failing = outcome == Outcome::KeepTrying;
-        if (m_failing)
-            m_jobs.insert(m_jobs.begin(), std::make_move_iterator(jobs.begin()), std::make_move_iterator(jobs.end()));
-        else
-            m_written += jobs.size();
+        m_written += settled;
+        m_failing = !left.empty();
+        m_jobs.insert(m_jobs.begin(), std::make_move_iterator(left.begin()), std::make_move_iterator(left.end()));
     }
     m_settled.notify_all();
 }

@@ -13,7 +13,8 @@
 
 /// Carries out writes in order, on a thread and a connection of its own. What has gathered while the disk was busy goes
 /// into one transaction; each job in it is whole or not there. What fails for want of space or rights is kept and tried
-/// again. Owned by its ConversationStore, whose thread calls it.
+/// again; what can never be written is dropped, and holds up nothing else. Owned by its ConversationStore, whose thread
+/// calls it.
 class StoreWriter
 {
 public:
@@ -33,11 +34,12 @@ public:
     void flush();
 
 private:
-    enum class Outcome { Written, KeepTrying };
     void run();
     std::optional<std::deque<Job>> next();
-    Outcome write(const Database& database, std::deque<Job>& jobs);
-    void settle(Outcome outcome, std::deque<Job> jobs);
+    void write(const Database& database, std::deque<Job>& jobs);
+    static QSqlError writeTogether(const Database& database, const std::deque<Job>& jobs, std::size_t count);
+    void tell(const QSqlError& why);
+    void settle(std::size_t settled, std::deque<Job> left);
 
     const QString m_name;
     const std::function<void(const QSqlError&)> m_onFailure;
@@ -46,7 +48,7 @@ private:
     std::condition_variable m_settled;  // something was done
     std::deque<Job> m_jobs;
     quint64 m_asked = 0;
-    quint64 m_written = 0;
+    quint64 m_written = 0;  // or dropped
     quint64 m_attempts = 0;
     bool m_failing = false;  // the newest attempt did not reach the disk
     bool m_hurry = false;    // somebody waits
@@ -54,5 +56,6 @@ private:
     // The writer's own:
     bool m_lastTry = false;
     bool m_failureTold = false;
+    bool m_indexMadeAnew = false;
     std::thread m_thread;
 };

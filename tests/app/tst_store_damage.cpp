@@ -117,6 +117,52 @@ private Q_SLOTS:
         QVERIFY(!store->search("Title", 300).isEmpty());
     }
 
+    void aDamagedIndexIsMadeAnew_data()
+    {
+        QTest::addColumn<QString>("rows");
+        QTest::addColumn<bool>("whileOpen");
+        QTest::newRow("the head") << "id = 10" << false;
+        QTest::newRow("the words") << "id > 10" << false;
+        QTest::newRow("all") << "1" << false;
+        QTest::newRow("the head, meanwhile") << "id = 10" << true;
+        QTest::newRow("the words, meanwhile") << "id > 10" << true;
+    }
+    void aDamagedIndexIsMadeAnew()
+    {
+        QFETCH(QString, rows);
+        QFETCH(bool, whileOpen);
+        for (int i = 0; i < 40; ++i)
+            store->saveAll(twoTurns(QString("c%1").arg(i), "A title", QString("gnus and number%1").arg(i)));
+        StoredMessage streaming{.id = "streaming", .text = "half", .status = StoredMessage::Status::Streaming};
+        streaming.parent = store->conversation("c0")->messages.last().id;
+        store->save("c0", streaming);
+        store->moveToTrash("c7");
+        store->flush();
+        if (!whileOpen)
+            store.reset();
+        sql(file(), {"UPDATE text_search_data SET block = zeroblob(length(block)) WHERE " + rows,
+                     "UPDATE title_search_data SET block = zeroblob(length(block)) WHERE " + rows});
+        if (!whileOpen)
+            reopen();
+        QCOMPARE(store->notice(), QString());
+        store->saveAll(twoTurns("new", "Goes on", "zebras"));
+        streaming.text = "a whole answer";
+        streaming.status = StoredMessage::Status::Complete;
+        store->save("c0", streaming);
+        store->emptyTrash();
+        store->search("gnus", 5);  // sees it, if nobody else has
+        reopen();
+        QCOMPARE(store->notice(), QString());
+        QVERIFY(store->conversation("new"));
+        QVERIFY(!store->conversation("c7"));
+        QCOMPARE(store->search("zebras", 5).size(), 2);
+        QCOMPARE(store->search("number33", 5).size(), 2);
+        QCOMPARE(store->search("number7", 5).size(), 0);
+        QCOMPARE(store->search("whole", 5).size(), 1);
+        QCOMPARE(store->search("half", 5).size(), 0);
+        QCOMPARE(store->search("title", 100).size(), 39);
+    }
+
     void randomDamageNeverCrashes()
     {
         const uint seed = qEnvironmentVariableIntValue("SPILLWAY_SEED") ? qEnvironmentVariableIntValue("SPILLWAY_SEED")
