@@ -3,6 +3,7 @@
 #include <QDir>
 #include <QFileInfo>
 #include <QFuture>
+#include <QPointer>
 #include <QPromise>
 #include <QStandardPaths>
 #include <QThreadPool>
@@ -192,17 +193,33 @@ void ConversationsController::import(const QUrl& file)
 
 void ConversationsController::onImported(const Imported& imported)
 {
-    setBusy(false);
     if (!imported.error.isEmpty()) {
+        setBusy(false);
         say(imported.error, true);
         return;
     }
+    struct Progress {
+        qsizetype left = 0;
+        qsizetype count = 0;
+    };
+    auto progress = std::make_shared<Progress>(Progress{.left = imported.conversations.size()});
     for (const StoredConversation& conversation : imported.conversations)
-        m_store.saveAll(conversation);
-    const qsizetype count = imported.conversations.size();
-    say(count == 1 ? tr("One conversation was imported.") : tr("%1 conversations were imported.").arg(count), false);
+        m_store.add(conversation, [guard = QPointer(this), progress, id = conversation.header.id](bool there) {
+            progress->count += there;
+            if (--progress->left == 0 && guard)
+                guard->onAdded(progress->count, id);
+        });
+}
+
+// What could not be written the store has said.
+void ConversationsController::onAdded(qsizetype count, const QString& last)
+{
+    setBusy(false);
+    if (count > 0)
+        say(count == 1 ? tr("One conversation was imported.") : tr("%1 conversations were imported.").arg(count),
+            false);
     if (count == 1)
-        Q_EMIT openRequested(imported.conversations.first().header.id);
+        Q_EMIT openRequested(last);
 }
 
 QUrl ConversationsController::suggestedFile(const QString& conversation, Format format) const

@@ -91,6 +91,7 @@ private:
     void search();
     void startExport(const QStringList& conversations, Format format, const QString& path);
     void onImported(const Imported& imported);
+    void onAdded(qsizetype count, const QString& last);
     void say(const QString& sentence, bool error);
     void setBusy(bool busy);
 

@@ -11,16 +11,23 @@
 
 #include <utility>
 
+using namespace std::chrono_literals;
+
 namespace {
 
 // A message is limited by a model's context and a pasted text by patience; beyond this something has gone wrong.
 constexpr qsizetype kLongestText_chars = 32 * 1024 * 1024;
 constexpr qsizetype kLongestTitle_chars = 500;
+// The newest words should be found; nobody waits for an import's.
+constexpr auto kSearchWaits = 150ms;
 
 QSqlError outcome(const Database& database, bool done)
 {
     return done ? QSqlError() : database.error();
 }
+
+// In place of a conversation.
+const QString kPresets = QStringLiteral("presets");
 
 QSqlError diskFull()
 {
@@ -85,33 +92,40 @@ QString ConversationStore::attachmentsFolder() const
 
 QList<ConversationHeader> ConversationStore::conversations() const
 {
-    auto all = reader().headers();
+    auto all = readerOf(StoreWriter::any()).headers();
     noteDamage();
     return all;
 }
 
 std::optional<StoredConversation> ConversationStore::conversation(const QString& id) const
 {
-    auto found = reader().conversation(id);
+    auto found = readerOf(id).conversation(id);
     noteDamage();
     return found;
 }
 
 QList<SearchHit> ConversationStore::search(const QString& words, int limit) const
 {
-    auto hits = reader().search(words, limit);
+    if (m_opened.inMemory)
+        flush();
+    else
+        m_writer->waitAWhile(kSearchWaits);
+    auto hits = m_reader->search(words, limit);
     noteDamage();
     return hits;
 }
 
 QList<Preset> ConversationStore::presets() const
 {
-    return reader().presets();
+    return readerOf(kPresets).presets();
 }
 
-const StoreReader& ConversationStore::reader() const
+const StoreReader& ConversationStore::readerOf(const QString& conversation) const
 {
-    flush();
+    if (m_opened.inMemory)
+        flush();  // its connections share one cache: nothing can be read while another writes
+    else
+        m_writer->waitFor(conversation);
     return *m_reader;
 }
 
@@ -127,7 +141,7 @@ void ConversationStore::noteDamage() const
     m_damageNoted = true;
     if (!m_opened.inMemory)
         checkAtNextOpen(m_opened.database);
-    m_writer->ask({schema::checkIndexes, {}});  // perhaps it is they
+    m_writer->ask({.work = schema::checkIndexes, .concerns = {}});  // perhaps it is they
     auto* self = const_cast<ConversationStore*>(this);  // a reader may well say so, but not from within its answer
     QMetaObject::invokeMethod(
         self,
@@ -140,16 +154,17 @@ void ConversationStore::noteDamage() const
 
 // ---- writing ----
 
-void ConversationStore::ask(const QString& replaces, Work work)
+void ConversationStore::ask(const QString& concerns, Work work, const QString& replaces)
 {
-    m_writer->ask({std::move(work), replaces});
+    m_writer->ask({.work = std::move(work), .concerns = concerns, .replaces = replaces});
 }
 
 void ConversationStore::save(const ConversationHeader& header)
 {
     const ConversationHeader kept = bounded(header);
-    ask(QLatin1String("header ") + kept.id,
-        [kept](const Database& database) { return outcome(database, rows::write(database, kept)); });
+    ask(
+        kept.id, [kept](const Database& database) { return outcome(database, rows::write(database, kept)); },
+        QLatin1String("header ") + kept.id);
     Q_EMIT saved(kept);
 }
 
@@ -159,7 +174,7 @@ void ConversationStore::save(const QString& conversation, const StoredMessage& m
         Q_EMIT failed(tr("A message of this length cannot be kept; it will be gone when the program ends."));
         return;
     }
-    ask({}, [conversation, message, files = m_attachments](const Database& database) {
+    ask(conversation, [conversation, message, files = m_attachments](const Database& database) {
         if (!files.keepTexts(message.attachments))
             return diskFull();
         return outcome(database, rows::write(database, conversation, message));
@@ -170,28 +185,55 @@ void ConversationStore::saveText(const QString& message, const QString& text)
 {
     if (text.size() > kLongestText_chars)
         return;  // said when it is saved
-    ask(QLatin1String("text ") + message, [message, text](const Database& database) {
-        return outcome(database,
-                       database.ran(QStringLiteral("UPDATE messages SET text = ? WHERE id = ?"), {text, message}));
-    });
+    ask(
+        StoreWriter::any(),
+        [message, text](const Database& database) {
+            return outcome(database,
+                           database.ran(QStringLiteral("UPDATE messages SET text = ? WHERE id = ?"), {text, message}));
+        },
+        QLatin1String("text ") + message);
+}
+
+ConversationStore::Work ConversationStore::writing(const StoredConversation& conversation) const
+{
+    return [conversation, files = m_attachments](const Database& database) {
+        for (const StoredMessage& message : conversation.messages)
+            if (!files.keepTexts(message.attachments))
+                return diskFull();
+        return outcome(database, rows::write(database, conversation));
+    };
 }
 
 void ConversationStore::saveAll(const StoredConversation& conversation)
 {
     StoredConversation kept = conversation;
     kept.header = bounded(std::move(kept.header));
-    ask({}, [kept, files = m_attachments](const Database& database) {
-        for (const StoredMessage& message : kept.messages)
-            if (!files.keepTexts(message.attachments))
-                return diskFull();
-        return outcome(database, rows::write(database, kept));
-    });
+    ask(kept.header.id, writing(kept));
     Q_EMIT saved(kept.header);
+}
+
+void ConversationStore::add(const StoredConversation& conversation, std::function<void(bool)> done)
+{
+    StoredConversation kept = conversation;
+    kept.header = bounded(std::move(kept.header));
+    m_writer->ask({.work = writing(kept),
+                   .concerns = kept.header.id,
+                   .done = [this, header = kept.header, done = std::move(done)](const QSqlError& error) {
+                       const bool there = error.type() == QSqlError::NoError;
+                       QMetaObject::invokeMethod(
+                           this,
+                           [this, header, done, there] {
+                               if (there)
+                                   Q_EMIT saved(header);
+                               done(there);
+                           },
+                           Qt::QueuedConnection);
+                   }});
 }
 
 void ConversationStore::moveToTrash(const QString& conversation)
 {
-    ask({}, [conversation, now = QDateTime::currentMSecsSinceEpoch()](const Database& database) {
+    ask(conversation, [conversation, now = QDateTime::currentMSecsSinceEpoch()](const Database& database) {
         return outcome(database, database.ran(QStringLiteral("UPDATE conversations SET trashed_ms = ? WHERE id = ?"),
                                               {now, conversation}));
     });
@@ -200,11 +242,11 @@ void ConversationStore::moveToTrash(const QString& conversation)
 
 void ConversationStore::restore(const QString& conversation)
 {
-    ask({}, [conversation](const Database& database) {
+    ask(conversation, [conversation](const Database& database) {
         return outcome(database, database.ran(QStringLiteral("UPDATE conversations SET trashed_ms = NULL WHERE id = ?"),
                                               {conversation}));
     });
-    if (const auto header = reader().header(conversation))
+    if (const auto header = readerOf(conversation).header(conversation))
         Q_EMIT restored(*header);
 }
 
@@ -236,12 +278,12 @@ void ConversationStore::emptyTrash()
 
 void ConversationStore::save(const Preset& preset)
 {
-    ask({}, [preset](const Database& database) { return outcome(database, rows::write(database, preset)); });
+    ask(kPresets, [preset](const Database& database) { return outcome(database, rows::write(database, preset)); });
 }
 
 void ConversationStore::removePreset(const QString& name)
 {
-    ask({}, [name](const Database& database) {
+    ask(kPresets, [name](const Database& database) {
         return outcome(database, database.ran(QStringLiteral("DELETE FROM presets WHERE name = ?"), {name}));
     });
 }

@@ -17,10 +17,10 @@ class QTemporaryDir;
 class StoreReader;
 class StoreWriter;
 
-/// Keeps conversations in an SQLite database, whose schema app/store/README.md documents. Reads answer at once; writes
-/// are queued to a thread of their own, in order, each in one transaction that is on disk when it ends, and a read
-/// waits for the writes asked for before it. Lives on the UI thread; owned by Program. Its destructor writes what is
-/// queued.
+/// Keeps conversations in an SQLite database, whose schema app/store/README.md documents. Writes are queued to a thread
+/// of their own, in order, each in one transaction that is on disk when it ends. A read waits for the writes of what it
+/// reads that were asked for before it, and for no others; a search waits a moment and then answers from what is on
+/// disk. Lives on the UI thread; owned by Program. Its destructor writes what is queued.
 class ConversationStore : public QObject
 {
     Q_OBJECT
@@ -43,8 +43,11 @@ public:
     void save(const ConversationHeader& header);  // inserts or replaces
     void save(const QString& conversation, const StoredMessage& message);
     void saveText(const QString& message, const QString& text);  // of an answer that is being made
-    void saveAll(const StoredConversation& conversation);        // in one transaction: an import, a branch
-    void moveToTrash(const QString& conversation);               // gone from lists; kept until emptyTrash
+    void saveAll(const StoredConversation& conversation);        // in one transaction: a branch
+    /// The same for one that may be long, such as an import: `saved` comes when it can be opened without waiting, and
+    /// then `done`, which is told whether it could be written.
+    void add(const StoredConversation& conversation, std::function<void(bool)> done);
+    void moveToTrash(const QString& conversation);  // gone from lists; kept until emptyTrash
     void restore(const QString& conversation);
     void emptyTrash();  // with the attachments that nothing refers to any more
 
@@ -62,8 +65,9 @@ Q_SIGNALS:
 
 private:
     using Work = std::function<QSqlError(const Database&)>;
-    void ask(const QString& replaces, Work work);
-    const StoreReader& reader() const;  // after the writes asked for so far
+    void ask(const QString& concerns, Work work, const QString& replaces = {});
+    Work writing(const StoredConversation& conversation) const;
+    const StoreReader& readerOf(const QString& conversation) const;  // after the writes that concern it
     void noteDamage() const;
     void onWriteFailed(const QSqlError& error);
 

@@ -38,10 +38,16 @@ std::optional<ConversationHeader> StoreReader::header(const QString& id) const
     return found;
 }
 
+bool StoreReader::isTrashed(const QString& id) const
+{
+    return m_database.run(QStringLiteral("SELECT 1 FROM conversations WHERE id = ? AND trashed_ms IS NOT NULL"), {id})
+        .next();
+}
+
 std::optional<StoredConversation> StoreReader::conversation(const QString& id) const
 {
     const std::optional<ConversationHeader> found = header(id);
-    if (!found)
+    if (!found || isTrashed(id))
         return {};
     StoredConversation conversation{.header = *found, .messages = {}};
     const auto files = attachments(id);

@@ -18,7 +18,7 @@ public:
 
     QList<ConversationHeader> headers() const;
     std::optional<ConversationHeader> header(const QString& id) const;
-    std::optional<StoredConversation> conversation(const QString& id) const;
+    std::optional<StoredConversation> conversation(const QString& id) const;  // unless it is in the trash
     QList<SearchHit> search(const QString& words, int limit) const;
     QList<Preset> presets() const;
 
@@ -26,6 +26,7 @@ public:
     QList<StoredConversation> rescue() const;
 
 private:
+    bool isTrashed(const QString& id) const;
     QHash<QString, QList<Attachment>> attachments(const QString& conversation) const;  // by message
     Attachment withText(Attachment attachment) const;
 

@@ -35,10 +35,11 @@ void StoreWriter::ask(Job job)
     {
         const std::lock_guard lock(m_mutex);
         if (!job.replaces.isEmpty() && !m_jobs.empty() && m_jobs.back().replaces == job.replaces) {
+            job.number = m_jobs.back().number;
             m_jobs.back() = std::move(job);
         } else {
+            job.number = ++m_asked;
             m_jobs.push_back(std::move(job));
-            ++m_asked;
         }
     }
     m_work.notify_one();
@@ -47,7 +48,27 @@ void StoreWriter::ask(Job job)
 void StoreWriter::flush()
 {
     std::unique_lock lock(m_mutex);
-    const quint64 wanted = m_asked;
+    waitFor(lock, m_asked);
+}
+
+void StoreWriter::waitFor(const QString& conversation)
+{
+    const auto isMeant = [&](const QString& concerns) {
+        return !concerns.isEmpty() && (conversation == any() || concerns == any() || concerns == conversation);
+    };
+    std::unique_lock lock(m_mutex);
+    quint64 wanted = 0;
+    for (const auto& [concerns, number] : m_underWay)
+        if (isMeant(concerns))
+            wanted = number;
+    for (const Job& job : m_jobs)
+        if (isMeant(job.concerns))
+            wanted = job.number;
+    waitFor(lock, wanted);
+}
+
+void StoreWriter::waitFor(std::unique_lock<std::mutex>& lock, quint64 wanted)
+{
     if (m_written >= wanted)
         return;
     m_hurry = true;
@@ -58,13 +79,18 @@ void StoreWriter::flush()
     m_hurry = false;
 }
 
+void StoreWriter::waitAWhile(std::chrono::milliseconds longest)
+{
+    std::unique_lock lock(m_mutex);
+    m_settled.wait_for(lock, longest, [this, wanted = m_asked] { return m_written >= wanted || m_failing; });
+}
+
 void StoreWriter::run()
 {
     const Database database(m_name, Database::Access::Write);
     while (auto jobs = next()) {
-        const std::size_t count = jobs->size();
         write(database, *jobs);
-        settle(count - jobs->size(), std::move(*jobs));
+        settle(std::move(*jobs));
     }
 }
 
@@ -80,6 +106,8 @@ std::optional<std::deque<StoreWriter::Job>> StoreWriter::next()
     if (m_ending && (m_jobs.empty() || m_lastTry))
         return {};
     m_lastTry = m_ending;
+    for (const Job& job : m_jobs)
+        m_underWay.emplace_back(job.concerns, job.number);
     return std::exchange(m_jobs, {});
 }
 
@@ -97,7 +125,7 @@ void StoreWriter::write(const Database& database, std::deque<Job>& jobs)
             tell(why);
             return;
         } else if (mayBeTheIndex(why) && !std::exchange(m_indexMadeAnew, true)) {
-            writeTogether(database, {{[](const Database& d) { return schema::makeIndexesAnew(d); }, {}}}, 1);
+            writeTogether(database, {Job{.work = schema::makeIndexesAnew, .concerns = {}}}, 1);
             continue;
         } else if (count > 1) {
             count = 1;
@@ -105,6 +133,9 @@ void StoreWriter::write(const Database& database, std::deque<Job>& jobs)
         } else {
             tell(why);  // no attempt will make it right
         }
+        for (std::size_t i = 0; i < count; ++i)
+            if (jobs[i].done)
+                jobs[i].done(why);
         jobs.erase(jobs.begin(), jobs.begin() + std::ptrdiff_t(count));
     }
 }
@@ -130,12 +161,13 @@ void StoreWriter::tell(const QSqlError& why)
         m_onFailure(why);
 }
 
-void StoreWriter::settle(std::size_t settled, std::deque<Job> left)
+void StoreWriter::settle(std::deque<Job> left)
 {
     {
         const std::lock_guard lock(m_mutex);
         ++m_attempts;
-        m_written += settled;
+        m_written = left.empty() ? m_underWay.back().second : left.front().number - 1;
+        m_underWay.clear();
         m_failing = !left.empty();
         m_jobs.insert(m_jobs.begin(), std::make_move_iterator(left.begin()), std::make_move_iterator(left.end()));
     }

@@ -42,6 +42,12 @@ protected:
         store.reset();
         store = std::make_unique<ConversationStore>(folder->path());
     }
+    /// Also what was asked for last.
+    QList<SearchHit> hits(const QString& words, int limit) const
+    {
+        store->flush();
+        return store->search(words, limit);
+    }
     QString file() const { return folder->filePath("spillway.sqlite"); }
     void begin()
     {

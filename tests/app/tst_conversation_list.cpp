@@ -67,6 +67,7 @@ private:
     QVariant at(int row, int role) const { return list->data(list->index(row), role); }
     void search(const QString& words)
     {
+        store->flush();
         controller->setSearchText(words);
         QTRY_VERIFY(controller->searching());
         QTest::qWait(200);

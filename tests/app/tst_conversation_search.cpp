@@ -82,7 +82,7 @@ private Q_SLOTS:
         for (const auto& [id, text] : texts)
             conversation.messages.append({.id = id, .text = text, .sentence = {}, .attachments = {}, .model = {}});
         store->saveAll(conversation);
-        QCOMPARE(::words(store->search(words, 20)).join(' '), found);
+        QCOMPARE(::words(hits(words, 20)).join(' '), found);
     }
 
     void excerptsShowTheWords()
@@ -92,16 +92,16 @@ private Q_SLOTS:
                                         "\n\nthe needle\x02 in\x03 it, <b>bold</b> " +
                                         QString("and more ").repeated(500);
         store->saveAll(conversation);
-        const auto hits = store->search("needl", 5);
-        QCOMPARE(hits.size(), 1);
-        QCOMPARE(hits[0].message, conversation.messages[1].id);
-        QCOMPARE(hits[0].title, "A title");
-        QVERIFY(hits[0].excerpt.contains("\x02needle\x03"));
-        QVERIFY(hits[0].excerpt.contains("<b>bold</b>"));  // plain text
-        QCOMPARE(hits[0].excerpt.count(QChar(2)), 1);
-        QVERIFY(hits[0].excerpt.size() < 400);
-        QCOMPARE(store->search("title", 5)[0].excerpt, "A \x02title\x03");
-        QCOMPARE(store->search("away", 0).size(), 0);
+        const auto found = hits("needl", 5);
+        QCOMPARE(found.size(), 1);
+        QCOMPARE(found[0].message, conversation.messages[1].id);
+        QCOMPARE(found[0].title, "A title");
+        QVERIFY(found[0].excerpt.contains("\x02needle\x03"));
+        QVERIFY(found[0].excerpt.contains("<b>bold</b>"));  // plain text
+        QCOMPARE(found[0].excerpt.count(QChar(2)), 1);
+        QVERIFY(found[0].excerpt.size() < 400);
+        QCOMPARE(hits("title", 5)[0].excerpt, "A \x02title\x03");
+        QCOMPARE(hits("away", 0).size(), 0);
     }
 
     void whatChangesIsFoundAnew()
@@ -110,8 +110,8 @@ private Q_SLOTS:
         store->saveAll(conversation);
         conversation.header.title = "After";
         store->save(conversation.header);
-        QCOMPARE(store->search("Before", 5).size(), 0);
-        QCOMPARE(store->search("After", 5).size(), 1);
+        QCOMPARE(hits("Before", 5).size(), 0);
+        QCOMPARE(hits("After", 5).size(), 1);
 
         StoredMessage answer = conversation.messages.last();
         answer.id = "streaming";
@@ -120,15 +120,15 @@ private Q_SLOTS:
         store->save("one", answer);
         store->saveText("streaming", "zebras");
         store->saveText("streaming", "zebras and gnus");
-        QCOMPARE(store->search("gnus", 5).size(), 0);  // not before it is done
+        QCOMPARE(hits("gnus", 5).size(), 0);  // not before it is done
         answer.text = "zebras and gnus graze";
         answer.status = Status::Complete;
         store->save("one", answer);
-        QCOMPARE(store->search("graze", 5).size(), 1);
+        QCOMPARE(hits("graze", 5).size(), 1);
         answer.text = "nothing";
         store->save("one", answer);
-        QCOMPARE(store->search("graze", 5).size(), 0);
-        QCOMPARE(store->search("nothing", 5).size(), 1);
+        QCOMPARE(hits("graze", 5).size(), 0);
+        QCOMPARE(hits("nothing", 5).size(), 1);
     }
 
     void anInterruptedAnswerIsFoundAfterTheRestart()
@@ -138,7 +138,7 @@ private Q_SLOTS:
         conversation.messages[1].text = "half of an elephant";
         store->saveAll(conversation);
         reopen();
-        QCOMPARE(store->search("elephant", 5).size(), 1);
+        QCOMPARE(hits("elephant", 5).size(), 1);
         QCOMPARE(store->conversation("one")->messages[1].status, Status::Streaming);
     }
 };

@@ -100,7 +100,7 @@ private Q_SLOTS:
         store->moveToTrash("c0");
         QCOMPARE(trashed.size(), 1);
         QCOMPARE(store->conversations().size(), 1);
-        QCOMPARE(store->search("Title", 10).size(), 1);
+        QCOMPARE(hits("Title", 10).size(), 1);
         store->restore("c0");
         QCOMPARE(restored.first().first().value<ConversationHeader>().title, "Title 0");
         QCOMPARE(store->conversations().size(), 2);
@@ -111,7 +111,7 @@ private Q_SLOTS:
         store->restore("c1");
         QCOMPARE(restored.size(), 1);
         QVERIFY(!store->conversation("c1"));
-        QVERIFY(store->search("xxx", 10).size() == 1);
+        QVERIFY(hits("xxx", 10).size() == 1);
     }
 
     void attachmentsLieOutside()
@@ -207,6 +207,26 @@ private Q_SLOTS:
         QVERIFY(QDir(store->attachmentsFolder()).isEmpty());
     }
 
+    void aReadDoesNotWaitForOtherConversations()
+    {
+        fill(2);
+        QSqlDatabase other = QSqlDatabase::addDatabase("QSQLITE", "busy");
+        other.setDatabaseName(file());
+        QVERIFY(other.open());
+        QVERIFY(other.exec("BEGIN IMMEDIATE").isActive());  // as long as this goes on, nothing is written
+        store->saveAll(twoTurns("new", "Cannot be written yet"));
+        QElapsedTimer clock;
+        clock.start();
+        QCOMPARE(store->conversation("c1")->header.title, "Title 1");
+        QCOMPARE(store->search("Title", 5).size(), 2);
+        QVERIFY2(clock.elapsed() < 2000, qPrintable(QString::number(clock.elapsed())));
+        QVERIFY(other.exec("COMMIT").isActive());
+        other.close();
+        other = {};
+        QSqlDatabase::removeDatabase("busy");
+        QCOMPARE(store->conversation("new")->header.title, "Cannot be written yet");
+    }
+
     void presets()
     {
         ConversationSettings settings;
@@ -239,9 +259,9 @@ private Q_SLOTS:
         const qint64 ms = clock.restart();
         qInfo("list in %lld ms", ms);
         QVERIFY(ms < 500);
-        QCOMPARE(store->search("y", 50).size(), 0);
-        QCOMPARE(store->search("Title 4999", 50).size(), 1);
-        QCOMPARE(store->search("Title", 50).size(), 50);
+        QCOMPARE(hits("y", 50).size(), 0);
+        QCOMPARE(hits("Title 4999", 50).size(), 1);
+        QCOMPARE(hits("Title", 50).size(), 50);
         qInfo("3 searches in %lld ms", clock.restart());
     }
 };

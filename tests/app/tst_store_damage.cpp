@@ -114,7 +114,7 @@ private Q_SLOTS:
         QVERIFY(rescued > 150);
         for (const auto& header : store->conversations())
             QVERIFY(store->conversation(header.id));
-        QVERIFY(!store->search("Title", 300).isEmpty());
+        QVERIFY(!hits("Title", 300).isEmpty());
     }
 
     void aDamagedIndexIsMadeAnew_data()
@@ -150,17 +150,17 @@ private Q_SLOTS:
         streaming.status = StoredMessage::Status::Complete;
         store->save("c0", streaming);
         store->emptyTrash();
-        store->search("gnus", 5);  // sees it, if nobody else has
+        hits("gnus", 5);  // sees it, if nobody else has
         reopen();
         QCOMPARE(store->notice(), QString());
         QVERIFY(store->conversation("new"));
         QVERIFY(!store->conversation("c7"));
-        QCOMPARE(store->search("zebras", 5).size(), 2);
-        QCOMPARE(store->search("number33", 5).size(), 2);
-        QCOMPARE(store->search("number7", 5).size(), 0);
-        QCOMPARE(store->search("whole", 5).size(), 1);
-        QCOMPARE(store->search("half", 5).size(), 0);
-        QCOMPARE(store->search("title", 100).size(), 39);
+        QCOMPARE(hits("zebras", 5).size(), 2);
+        QCOMPARE(hits("number33", 5).size(), 2);
+        QCOMPARE(hits("number7", 5).size(), 0);
+        QCOMPARE(hits("whole", 5).size(), 1);
+        QCOMPARE(hits("half", 5).size(), 0);
+        QCOMPARE(hits("title", 100).size(), 39);
     }
 
     void randomDamageNeverCrashes()
@@ -186,7 +186,7 @@ private Q_SLOTS:
             reopen();
             for (const auto& header : store->conversations())
                 store->conversation(header.id);
-            store->search("title", 10);
+            hits("title", 10);
             store->saveAll(twoTurns("new", "Goes on"));
             store->flush();
             store.reset();
@@ -208,7 +208,7 @@ private Q_SLOTS:
         QVERIFY2(store->notice().contains("newer version"), qPrintable(store->notice()));
         store->saveAll(twoTurns("new", "In memory"));
         QCOMPARE(store->conversations().size(), 1);
-        QCOMPARE(store->search("memory", 5).size(), 1);
+        QCOMPARE(hits("memory", 5).size(), 1);
         store.reset();
         QVERIFY(before.open(QIODevice::ReadOnly));
         QCOMPARE(before.readAll(), bytes);
@@ -229,8 +229,8 @@ private Q_SLOTS:
         QVERIFY(read);
         QCOMPARE(read->messages.size(), 2);
         QCOMPARE(read->messages[1].text, "Blue, of course.");
-        QCOMPARE(store->search("course", 5).size(), 1);
-        QCOMPARE(store->search("colour", 5).size(), 1);
+        QCOMPARE(hits("course", 5).size(), 1);
+        QCOMPARE(hits("colour", 5).size(), 1);
         QCOMPARE(store->conversations().first().draft, "a draft");
         QVERIFY(store->conversations().first().draftFiles.isEmpty());
         QVERIFY(QFile::exists(backup));

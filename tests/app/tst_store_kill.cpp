@@ -155,6 +155,7 @@ private Q_SLOTS:
         const ConversationStore store(folder.path());
         for (int run = 0; run < kKills; ++run)
             check(store, run);
+        store.flush();
         for (int run = 0; run < kKills; ++run)
             if (told[run].pieces > 0)
                 QVERIFY(!store.search(QStringLiteral("run%1 piece0").arg(run), 1).isEmpty());
