@@ -105,10 +105,11 @@ QList<SearchHit> StoreReader::search(const QString& words, int limit) const
             return true;
         });
     };
-    // The best ones first, then excerpts of those alone: an excerpt costs a reading of its text.
+    // The best ones first, then excerpts of those alone: an excerpt costs a reading of its text. The plus signs keep
+    // the index from looking for the words again in each of them.
     collect(QStringLiteral("SELECT c.id, NULL, c.title, highlight(title_search, 0, ?, ?), c.changed_ms "
                            "FROM title_search JOIN conversations c ON c.number = title_search.rowid "
-                           "WHERE title_search MATCH ? AND title_search.rowid IN ("
+                           "WHERE title_search MATCH ? AND +title_search.rowid IN ("
                            "SELECT s.rowid FROM title_search s JOIN conversations b ON b.number = s.rowid "
                            "WHERE s.title_search MATCH ? AND b.trashed_ms IS NULL ORDER BY s.rank LIMIT ?) "
                            "ORDER BY title_search.rank, c.changed_ms DESC"));
@@ -116,7 +117,7 @@ QList<SearchHit> StoreReader::search(const QString& words, int limit) const
         collect(QStringLiteral("SELECT c.id, m.id, c.title, snippet(text_search, 0, ?, ?, '…', 24), c.changed_ms "
                                "FROM text_search JOIN messages m ON m.number = text_search.rowid "
                                "JOIN conversations c ON c.id = m.conversation "
-                               "WHERE text_search MATCH ? AND text_search.rowid IN ("
+                               "WHERE text_search MATCH ? AND +text_search.rowid IN ("
                                "SELECT s.rowid FROM text_search s JOIN messages n ON n.number = s.rowid "
                                "JOIN conversations b ON b.id = n.conversation "
                                "WHERE s.text_search MATCH ? AND b.trashed_ms IS NULL ORDER BY s.rank LIMIT ?) "

@@ -1,6 +1,9 @@
 // Conversations on disk: they are found by their words, whatever is typed.
 #include "tests/app/store_case.h"
 
+#include <QElapsedTimer>
+#include <QRandomGenerator>
+
 using namespace test_support;
 using Status = StoredMessage::Status;
 
@@ -83,6 +86,31 @@ private Q_SLOTS:
             conversation.messages.append({.id = id, .text = text, .sentence = {}, .attachments = {}, .model = {}});
         store->saveAll(conversation);
         QCOMPARE(::words(hits(words, 20)).join(' '), found);
+    }
+
+    // The first letter typed is in nearly every text, and has no index of its own.
+    void oneLetterIsSearchedForOnce()
+    {
+        StoredConversation conversation{.header = {.id = "c", .title = "Letters"}, .messages = {}};
+        QRandomGenerator random(1);
+        for (int i = 0; i < 1500; ++i) {
+            QString text;
+            for (int word = 0; word < 100; ++word)
+                text += QString("%1%2 ").arg(QChar('a' + random.bounded(26))).arg(random.bounded(3000));
+            conversation.messages.append({.id = QString::number(i), .text = text});
+        }
+        store->saveAll(conversation);
+        store->flush();
+        QElapsedTimer clock;
+        clock.start();
+        QCOMPARE(hits("a", 1).size(), 1);
+        const qint64 one_us = clock.nsecsElapsed() / 1000;
+        clock.restart();
+        QCOMPARE(hits("a", 200).size(), 200);
+        const qint64 all_us = clock.nsecsElapsed() / 1000;
+        qInfo("one hit in %lld us, 200 in %lld us", one_us, all_us);
+        // An excerpt of each of 200 short texts is far less than looking for the letter again for each of them.
+        QVERIFY(all_us < 12 * one_us + 100'000);
     }
 
     void excerptsShowTheWords()
