@@ -66,6 +66,12 @@ void ModelController::load()
 {
     if (m_phase != Offered || !m_offer.runnable)
         return;
+    m_chosen = m_request;
+    load(m_request);
+}
+
+void ModelController::load(const engine::LoadRequest& request)
+{
     m_loadStop = std::stop_source();
     m_bytesDone = 0;
     m_bytesTotal = 0;
@@ -75,8 +81,8 @@ void ModelController::load()
     Q_EMIT loadStarted();
     m_current = {};
     Q_EMIT currentChanged();
-    m_loaded = m_request;
-    m_engine.load(++m_job, m_request, m_loadStop.get_token());
+    m_loaded = request;
+    m_engine.load(++m_job, request, m_loadStop.get_token());
 }
 
 void ModelController::cancel()
@@ -113,12 +119,13 @@ void ModelController::reloadWithContext(int contextTokens)
 {
     if (m_phase != Idle || !m_current.known())
         return;
-    m_request = m_loaded;
-    m_request.context_tokens = contextTokens;
+    engine::LoadRequest request = m_loaded;
+    request.context_tokens = contextTokens;
+    m_path = QString::fromStdU16String(request.model.u16string());
+    m_name = m_current.name;
     m_offer = m_current;
     Q_EMIT offerChanged();
-    setPhase(Offered);
-    load();
+    load(request);
 }
 
 void ModelController::setDefaults(const engine::LoadRequest& defaults)
@@ -134,7 +141,7 @@ bool ModelController::reloadNeeded() const
     const auto choices = [](const engine::LoadRequest& r) {
         return std::tuple(r.context_tokens, r.threads, r.k_type, r.v_type);
     };
-    return m_current.known() && choices(m_loaded) != choices(m_request);
+    return m_current.known() && choices(m_chosen) != choices(m_request);
 }
 
 void ModelController::dismissError()

@@ -54,7 +54,7 @@ public:
     QString error() const { return m_error; }
     QUrl startFolder() const;  // where to look for models first
     bool canRetry() const { return !m_path.isEmpty(); }
-    bool reloadNeeded() const;                      // what is open was loaded with other choices than the present ones
+    bool reloadNeeded() const;                      // what is open was opened with other choices than the present ones
     const QString& path() const { return m_path; }  // of the newest attempt
 
     /// Looks into a file and offers it.
@@ -67,7 +67,7 @@ public:
 
     /// Loads what was offered, in place of what is open.
     Q_INVOKABLE void load();
-    /// Loads the model that is open once more, with a context of so many tokens.
+    /// Loads the model that is open once more, with a context of so many tokens; later ones get the usual one.
     void reloadWithContext(int contextTokens);
     Q_INVOKABLE void cancel();
     Q_INVOKABLE void retry();
@@ -95,6 +95,7 @@ Q_SIGNALS:
 private:
     enum class AfterInspection { Offer, Load };
     void inspect(const QString& path, AfterInspection after, const QString& name = {});
+    void load(const engine::LoadRequest& request);
     ModelFacts facts(const engine::ModelInfo& info) const;
     void onInspected(quint64 job, AfterInspection after, const engine::Result<engine::ModelInfo>& result);
     void onLoadAdvanced(quint64 job, qint64 bytesDone, qint64 bytesTotal);
@@ -105,8 +106,9 @@ private:
 
     EngineThread& m_engine;
     ModelInspector m_inspect;
-    engine::LoadRequest m_request;
-    engine::LoadRequest m_loaded;  // with what the open model was loaded
+    engine::LoadRequest m_request;  // the present choices, for what is being opened
+    engine::LoadRequest m_chosen;   // what they were when the open model was opened
+    engine::LoadRequest m_loaded;   // with what it was loaded, the context it was raised to included
     Phase m_phase = Idle;
     quint64 m_job = 0;  // the newest inspection or load; answers to older ones are dropped
     std::stop_source m_loadStop{std::nostopstate};

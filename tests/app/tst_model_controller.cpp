@@ -147,6 +147,45 @@ private Q_SLOTS:
         QTRY_VERIFY(models->current().known());
     }
 
+    void aRaisedContextIsOfThatModelAlone()
+    {
+        models->openAndLoad("/models/a.gguf", "A by name");
+        QTRY_VERIFY(models->current().known() && models->phase() == Phase::Idle);
+        models->reloadWithContext(8192);
+        QTRY_VERIFY(models->current().known() && models->phase() == Phase::Idle);
+        QCOMPARE(script->loads().back().context_tokens, 8192);
+        QVERIFY(!models->reloadNeeded());
+        models->setDefaults({.model = {}, .context_tokens = 512, .threads = 3});
+        QVERIFY(models->reloadNeeded());
+        models->openAndLoad("/models/b.gguf");
+        QTRY_COMPARE(models->current().name, "b");
+        QCOMPARE(script->loads().back().context_tokens, 512);
+        QVERIFY(!models->reloadNeeded());
+    }
+
+    void raisingTheContextIsAboutTheOpenModel_data()
+    {
+        QTest::addColumn<QUrl>("other");
+        QTest::newRow("after one that could not be opened") << file("broken.gguf");
+        QTest::newRow("after one that was not wanted") << file("b.gguf");
+    }
+    void raisingTheContextIsAboutTheOpenModel()
+    {
+        QFETCH(QUrl, other);
+        models->openAndLoad("/models/a.gguf", "A by name");
+        QTRY_VERIFY(models->current().known() && models->phase() == Phase::Idle);
+        models->open(other);
+        QTRY_VERIFY(models->phase() != Phase::Inspecting);
+        models->cancel();
+        const QSignalSpy ready(models.get(), &ModelController::modelReady);
+        models->reloadWithContext(8192);
+        QCOMPARE(models->path(), "/models/a.gguf");
+        QTRY_COMPARE(ready.size(), 1);
+        QCOMPARE(script->loads().back().model, "/models/a.gguf");
+        QCOMPARE(models->current().name, "A by name");
+        QCOMPARE(models->path(), "/models/a.gguf");
+    }
+
     void aCancelledInspectionSaysNothingMore()
     {
         models->open(file("broken.gguf"));
