@@ -161,9 +161,14 @@ private:
 
 Attachment attachmentOf(const QJsonValue& value, QString& error)
 {
+    static const QStringList kinds{QStringLiteral("text"), QStringLiteral("markdown"), QStringLiteral("code"),
+                                   QStringLiteral("pdf")};
     Fields fields(value, error);
+    const QString kind = fields.text("kind", 20);
+    if (!kinds.contains(kind))  // its text is kept under that name
+        fields.fail(Text::tr("an attachment has no known kind"));
     return {.name = fields.text("name", kLongestName_chars),
-            .kind = fields.text("kind", 20),
+            .kind = kind,
             .text = fields.text("text"),
             .tokens = fields.count("tokens")};
 }

@@ -1006,6 +1006,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>„%1“ ist zu tief verschachtelt</translation>
     </message>
     <message>
+        <source>an attachment has no known kind</source>
+        <translation>ein Anhang ist von keiner bekannten Art</translation>
+    </message>
+    <message>
         <source>a message has no known role</source>
         <translation>eine Nachricht hat keine bekannte Rolle</translation>
     </message>

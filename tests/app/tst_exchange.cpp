@@ -148,6 +148,14 @@ private Q_SLOTS:
             c["template_arguments"] = value;
         });
         row("attachment", "not an object", [](auto&, auto&, auto& m) { setIn(m, 0, "attachments", QJsonArray{"x"}); });
+        for (const QJsonValue& kind : {QJsonValue("PDF"), QJsonValue("text2"), QJsonValue()})
+            row(qPrintable("attachment of kind " + kind.toString()), kind.isNull() ? "'kind'" : "no known kind",
+                [kind](auto&, auto&, auto& m) {
+                    setIn(m, 0, "attachments", QJsonArray{QJsonObject{{"kind", kind}, {"text", "to be read"}}});
+                });
+        row("attachment of no kind", "no known kind", [](auto&, auto&, auto& m) {
+            setIn(m, 0, "attachments", QJsonArray{QJsonObject{{"text", "to be read"}}});
+        });
         QTest::newRow("empty file") << QByteArray() << "not a conversation";
         QTest::newRow("text") << QByteArray("Dear diary,\n\n# today\n") << "not a conversation";
         QTest::newRow("bytes") << QByteArray("\0\xff\xfe\x80", 4).repeated(1000) << "not a conversation";
