@@ -13,8 +13,6 @@
 
 namespace {
 
-constexpr qint64 kLargestFile_bytes = 256 * 1024 * 1024;
-
 /// For texts outside a class.
 struct Text {
     Q_DECLARE_TR_FUNCTIONS(Import)
@@ -55,13 +53,15 @@ void renewIds(StoredConversation& conversation)
 
 Imported importFile(const QString& path)
 {
+    if (const QFileInfo info(path); info.exists() && !info.isFile())  // opening a pipe could wait for ever
+        return {{}, Text::tr("%1 cannot be read: %2.").arg(info.fileName(), Text::tr("it is not an ordinary file"))};
     QFile file(path);
     if (!file.open(QIODevice::ReadOnly))
         return {{}, Text::tr("%1 cannot be read: %2.").arg(QFileInfo(path).fileName(), file.errorString())};
-    if (file.size() > kLargestFile_bytes)
+    if (file.size() > kLargestImport_bytes)
         return {{}, Text::tr("%1 is larger than 256 MB and was not read.").arg(QFileInfo(path).fileName())};
-    const QByteArray bytes = file.read(kLargestFile_bytes + 1);  // a pipe has no size
-    if (bytes.size() > kLargestFile_bytes)
+    const QByteArray bytes = file.read(kLargestImport_bytes + 1);  // it may have grown since
+    if (bytes.size() > kLargestImport_bytes)
         return {{}, Text::tr("%1 is larger than 256 MB and was not read.").arg(QFileInfo(path).fileName())};
 
     const QByteArray start = bytes.left(1024).trimmed();

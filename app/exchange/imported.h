@@ -9,6 +9,8 @@ struct Imported {
     QString error = {};
 };
 
+constexpr qint64 kLargestImport_bytes = 256 * 1024 * 1024;
+
 /// Reads a file of ours, JSON or Markdown, whatever it may hold. Takes as long as the file is large; on any thread.
 Imported importFile(const QString& path);
 

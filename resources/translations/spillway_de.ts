@@ -1074,6 +1074,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>%1 lässt sich nicht lesen: %2.</translation>
     </message>
     <message>
+        <source>it is not an ordinary file</source>
+        <translation>es ist keine gewöhnliche Datei</translation>
+    </message>
+    <message>
         <source>%1 is larger than 256 MB and was not read.</source>
         <translation>%1 ist größer als 256 MB und wurde nicht gelesen.</translation>
     </message>

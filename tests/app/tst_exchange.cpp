@@ -10,6 +10,10 @@
 
 #include <functional>
 
+#ifdef Q_OS_UNIX
+#include <sys/stat.h>
+#endif
+
 namespace {
 
 QByteArray file(const QList<StoredConversation>& conversations)
@@ -230,6 +234,18 @@ private Q_SLOTS:
         large.close();
         QVERIFY(importFile(large.fileName()).error.contains("256 MB"));
         QVERIFY(importFile(folder.path()).error.contains("cannot be read"));
+    }
+
+    void aPipeIsNotWaitedFor()
+    {
+#ifndef Q_OS_UNIX
+        QSKIP("has no pipes with names");
+#else
+        const QString pipe = folder.filePath("pipe");
+        QCOMPARE(mkfifo(QFile::encodeName(pipe).constData(), 0600), 0);
+        const QString error = importFile(pipe).error;
+        QVERIFY2(error.contains("not an ordinary file"), qPrintable(error));
+#endif
     }
 
     void fileNames_data()
