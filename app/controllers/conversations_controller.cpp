@@ -171,9 +171,11 @@ void ConversationsController::startExport(const QStringList& conversations, Form
         say(sentence, error);
     };
     connect(job, &ExportJob::failed, this, [end](const QString& sentence) { end(sentence, true); });
-    connect(job, &ExportJob::done, this, [this, end](int count) {
-        end(count == 1 ? tr("One conversation was exported.") : tr("%1 conversations were exported.").arg(count),
-            false);
+    connect(job, &ExportJob::done, this, [this, job, end](int count) {
+        const QString sentence =
+            count == 1 ? tr("One conversation was exported.") : tr("%1 conversations were exported.").arg(count);
+        const QString tooLarge = tr("A file became larger than Spillway reads again.");
+        end(job->tooLargeToImport() ? sentence + QLatin1Char(' ') + tooLarge : sentence, false);
     });
 }
 

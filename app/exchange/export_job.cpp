@@ -13,18 +13,30 @@ namespace {
 
 constexpr qint64 kSlice_ms = 8;
 constexpr qsizetype kLongestName_chars = 60;
+constexpr auto kBetween = ",\n";
+
+enum class Numbered { IfTaken, Always };
+
+/// A name that no file has yet: nothing there is written over.
+QString freePath(const QString& name, const QString& suffix, Numbered numbered)
+{
+    QString path = numbered == Numbered::IfTaken ? name + suffix : QString();
+    for (int i = 2; path.isEmpty() || QFileInfo::exists(path); ++i)
+        path = QStringLiteral("%1 (%2)%3").arg(name).arg(i).arg(suffix);
+    return path;
+}
 
 }  // namespace
 
 ExportJob::ExportJob(const ConversationStore& store, const QStringList& conversations, Format format,
-                     const QString& path, QObject* parent)
+                     const QString& path, QObject* parent, qint64 largest_bytes)
     : QObject(parent)
     , m_store(store)
     , m_waiting(conversations)
     , m_several(conversations.size() != 1)
     , m_format(format)
     , m_path(path)
-    , m_file(path)
+    , m_largest_bytes(largest_bytes)
 {
     connect(&m_timer, &QTimer::timeout, this, &ExportJob::step);
     m_timer.start(0);
@@ -43,7 +55,7 @@ QString ExportJob::fileName(const QString& title)
 
 void ExportJob::step()
 {
-    if (m_written == 0 && !m_file.isOpen() && !begin())
+    if (m_format == Format::Json && !m_file && !begin(m_path))
         return;
     QElapsedTimer clock;
     clock.start();
@@ -54,13 +66,24 @@ void ExportJob::step()
         end();
 }
 
-bool ExportJob::begin()
+bool ExportJob::begin(const QString& path)
 {
-    if (m_format == Format::Markdown)
+    m_file = std::make_unique<QSaveFile>(path);
+    const QByteArray beginning = jsonBeginning();
+    m_inFile = 0;
+    m_inFile_bytes = beginning.size() + jsonEnd().size();
+    if (m_file->open(QIODevice::WriteOnly) && m_file->write(beginning) >= 0)
         return true;
-    if (m_file.open(QIODevice::WriteOnly) && m_file.write(jsonBeginning()) >= 0)
+    fail(m_file->errorString());
+    return false;
+}
+
+bool ExportJob::commit()
+{
+    m_tooLarge = m_tooLarge || m_inFile_bytes > m_largest_bytes;
+    if (m_file->write(jsonEnd()) >= 0 && m_file->commit())
         return true;
-    fail(m_file.errorString());
+    fail(m_file->errorString());
     return false;
 }
 
@@ -69,46 +92,55 @@ bool ExportJob::write(const QString& id)
     const auto conversation = m_store.conversation(id);
     if (!conversation)
         return true;  // deleted meanwhile
-    if (m_format == Format::Markdown)
-        return writeMarkdown(toMarkdown(*conversation), conversation->header.title);
-    if (m_file.write((m_written > 0 ? ",\n" : "") + jsonOf(*conversation)) < 0) {
-        fail(m_file.errorString());
+    const bool done = m_format == Format::Markdown
+                          ? writeMarkdown(toMarkdown(*conversation), conversation->header.title)
+                          : writeJson(jsonOf(*conversation));
+    m_written += done;
+    return done;
+}
+
+bool ExportJob::writeJson(const QByteArray& json)
+{
+    const QByteArray between = m_inFile > 0 ? kBetween : "";
+    if (m_inFile > 0 && m_inFile_bytes + between.size() + json.size() > m_largest_bytes) {
+        if (!commit())
+            return false;
+        const QFileInfo first(m_path);
+        const QString suffix = first.suffix().isEmpty() ? QString() : QLatin1Char('.') + first.suffix();
+        return begin(freePath(m_path.chopped(suffix.size()), suffix, Numbered::Always)) && writeJson(json);
+    }
+    if (m_file->write(between + json) < 0) {
+        fail(m_file->errorString());
         return false;
     }
-    ++m_written;
+    ++m_inFile;
+    m_inFile_bytes += between.size() + json.size();
     return true;
 }
 
 bool ExportJob::writeMarkdown(const QByteArray& text, const QString& title)
 {
-    QString path = m_path;
-    if (m_several) {
-        const QString name = m_path + QLatin1Char('/') + fileName(title);
-        path = name + QLatin1String(".md");
-        for (int i = 2; QFileInfo::exists(path); ++i)  // nothing there is written over
-            path = QStringLiteral("%1 (%2).md").arg(name).arg(i);
-    }
+    const QString path =
+        m_several ? freePath(m_path + QLatin1Char('/') + fileName(title), QStringLiteral(".md"), Numbered::IfTaken)
+                  : m_path;
     QSaveFile file(path);
-    if (!file.open(QIODevice::WriteOnly) || file.write(text) < 0 || !file.commit()) {
-        fail(file.errorString());
-        return false;
-    }
-    ++m_written;
-    return true;
+    if (file.open(QIODevice::WriteOnly) && file.write(text) >= 0 && file.commit())
+        return true;
+    fail(file.errorString());
+    return false;
 }
 
 void ExportJob::end()
 {
     m_timer.stop();
-    if (m_format == Format::Json && (m_file.write(jsonEnd()) < 0 || !m_file.commit()))
-        fail(m_file.errorString());
-    else
+    if (m_format == Format::Markdown || commit())
         Q_EMIT done(m_written);
 }
 
 void ExportJob::fail(const QString& why)
 {
     m_timer.stop();
-    m_file.cancelWriting();
+    if (m_file)
+        m_file->cancelWriting();
     Q_EMIT failed(tr("%1 could not be written: %2.").arg(QFileInfo(m_path).fileName(), why));
 }

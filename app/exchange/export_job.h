@@ -1,10 +1,14 @@
 // Conversations to files.
 #pragma once
 
+#include "app/exchange/imported.h"
+
 #include <QObject>
 #include <QSaveFile>
 #include <QStringList>
 #include <QTimer>
+
+#include <memory>
 
 class ConversationStore;
 
@@ -17,10 +21,14 @@ class ExportJob : public QObject
 public:
     enum class Format { Json, Markdown };
 
-    /// JSON: all into the file `path`. Markdown: one of them into the file `path`, several into files of their own in
-    /// the folder `path`.
+    /// JSON: all into the file `path`, or as many files as it takes for each to be read again, of at most
+    /// `largest_bytes`. Markdown: one of them into the file `path`, several into files of their own in the folder
+    /// `path`.
     ExportJob(const ConversationStore& store, const QStringList& conversations, Format format, const QString& path,
-              QObject* parent = nullptr);
+              QObject* parent = nullptr, qint64 largest_bytes = kLargestImport_bytes);
+
+    /// When it is done: a single conversation was larger than that.
+    bool tooLargeToImport() const { return m_tooLarge; }
 
     /// What a conversation's file is called, without a suffix: its title, as far as file systems bear it.
     static QString fileName(const QString& title);
@@ -31,8 +39,10 @@ Q_SIGNALS:
 
 private:
     void step();
-    bool begin();
+    bool begin(const QString& path);
+    bool commit();
     bool write(const QString& id);
+    bool writeJson(const QByteArray& json);
     bool writeMarkdown(const QByteArray& text, const QString& title);
     void end();
     void fail(const QString& why);
@@ -42,7 +52,11 @@ private:
     const bool m_several;
     const Format m_format;
     const QString m_path;
-    QSaveFile m_file;
+    const qint64 m_largest_bytes;
+    std::unique_ptr<QSaveFile> m_file;  // JSON
+    qint64 m_inFile_bytes = 0;
+    int m_inFile = 0;  // conversations
+    bool m_tooLarge = false;
     QTimer m_timer;
     int m_written = 0;
 };

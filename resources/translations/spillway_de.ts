@@ -826,6 +826,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>%1 Gespräche wurden exportiert.</translation>
     </message>
     <message>
+        <source>A file became larger than Spillway reads again.</source>
+        <translation>Eine Datei wurde größer, als Spillway wieder einliest.</translation>
+    </message>
+    <message>
         <source>One conversation was imported.</source>
         <translation>Ein Gespräch wurde importiert.</translation>
     </message>

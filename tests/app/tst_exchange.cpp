@@ -2,9 +2,11 @@
 #include "app/exchange/conversation_json.h"
 #include "app/exchange/conversation_markdown.h"
 #include "app/exchange/export_job.h"
+#include "app/store/conversation_store.h"
 #include "tests/support/conversations.h"
 
 #include <QJsonArray>
+#include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -246,6 +248,34 @@ private Q_SLOTS:
         const QString error = importFile(pipe).error;
         QVERIFY2(error.contains("not an ordinary file"), qPrintable(error));
 #endif
+    }
+
+    void aLargeExportBecomesSeveralFiles()
+    {
+        const QTemporaryDir place;
+        ConversationStore store(place.filePath("data"));
+        QStringList all;
+        for (int i = 0; i < 5; ++i) {
+            all << QString("c%1").arg(i);
+            store.saveAll(twoTurns(all.last(), "T", QString(i == 3 ? 90'000 : 20'000, 'x')));
+        }
+        QFile taken(place.filePath("all.b (2).json"));
+        QVERIFY(taken.open(QIODevice::WriteOnly) && taken.write("mine") == 4);
+        taken.close();
+        ExportJob job(store, all, ExportJob::Format::Json, place.filePath("all.b.json"), nullptr, 100'000);
+        const QSignalSpy done(&job, &ExportJob::done);
+        QTRY_COMPARE(done.size(), 1);
+        QCOMPARE(done[0][0].toInt(), 5);
+        QVERIFY(job.tooLargeToImport());  // the fourth
+        QStringList found;
+        for (const char* name : {"all.b.json", "all.b (3).json", "all.b (4).json", "all.b (5).json"}) {
+            const Imported back = importFile(place.filePath(name));
+            QCOMPARE(back.error, "");
+            found << QString::number(back.conversations.size());
+            QVERIFY(back.conversations.size() == 1 || QFileInfo(place.filePath(name)).size() <= 100'000);
+        }
+        QCOMPARE(found.join(' '), "2 1 1 1");
+        QVERIFY(taken.open(QIODevice::ReadOnly) && taken.readAll() == "mine");
     }
 
     void fileNames_data()
