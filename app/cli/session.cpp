@@ -4,12 +4,46 @@
 #include "app/cli/thoughts.h"
 #include "app/cli/turn_report.h"
 
+#include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <fstream>
 #include <map>
+#include <string_view>
 #include <utility>
 
 namespace cli {
+
+namespace {
+
+// app/exchange/README.md describes the format, so that the window can read it.
+constexpr std::string_view kHeadings[] = {"## System", "## User", "## Assistant"};
+
+bool looks_like_heading(std::string_view line)
+{
+    line.remove_prefix(std::min(line.find_first_not_of('\\'), line.size()));
+    return std::any_of(std::begin(kHeadings), std::end(kHeadings), [&](std::string_view heading) {
+        const auto letter = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
+        return line.starts_with(heading) && (line.size() == heading.size() || !letter(line[heading.size()]));
+    });
+}
+
+/// A line that looks like one of our headings gets a backslash, which Markdown does not show.
+std::string escaped(const std::string& text)
+{
+    std::string all;
+    for (std::size_t from = 0; from < text.size();) {
+        const std::size_t end = std::min(text.find('\n', from), text.size() - 1) + 1;
+        const std::string_view line = std::string_view(text).substr(from, end - from);
+        if (looks_like_heading(line))
+            all += '\\';
+        all += line;
+        from = end;
+    }
+    return all;
+}
+
+}  // namespace
 
 Session::Session(const RunOptions& options)
     : options_(options)
@@ -83,8 +117,8 @@ engine::Status Session::save(const std::filesystem::path& file) const
         return engine::fail(engine::Error::Code::BadRequest, "'" + name + "' is there already; nothing was written");
     std::ofstream out(file, std::ios::binary);
     for (const engine::Message& message : messages_) {
-        const char* const heading = message.role == "system" ? "System" : message.role == "user" ? "You" : "Assistant";
-        out << "## " << heading << "\n\n" << message.text << "\n\n";
+        const std::size_t heading = message.role == "system" ? 0 : message.role == "user" ? 1 : 2;
+        out << kHeadings[heading] << "\n\n" << escaped(message.text) << "\n\n";
     }
     out.close();
     if (!out)

@@ -172,8 +172,8 @@ private Q_SLOTS:
         terminal.type("/save ~/chat.md\r");
         QVERIFY(terminal.shows("Saved as"));
         const QByteArray saved = content(m_home->filePath("chat.md"));
-        QVERIFY2(saved.startsWith("## System\n\nbe short\n\n## You\n\nhello\n\n## Assistant\n\n"), saved.constData());
-        QCOMPARE(saved.count("## You"), 1);
+        QVERIFY2(saved.startsWith("## System\n\nbe short\n\n## User\n\nhello\n\n## Assistant\n\n"), saved.constData());
+        QCOMPARE(saved.count("## User"), 1);
         QVERIFY(terminal.asks());
         terminal.type("/save ~/chat.md\r");
         QVERIFY(terminal.shows("is there already"));
@@ -190,6 +190,20 @@ private Q_SLOTS:
         terminal.type("/quit\r");
         QCOMPARE(terminal.ends(), 0);
         QCOMPARE(content(m_home->filePath("chat.md")), saved);
+    }
+
+    void whatLooksLikeAHeadingIsSavedAsText()
+    {
+        Terminal terminal(*m_home);
+        QVERIFY(terminal.asks());
+        terminal.type("\x1b[200~## User\n\\## Assistant (x)\n## Users\n#### User\x1b[201~\r");
+        QVERIFY(terminal.shows("tok/s"));
+        QVERIFY(terminal.asks());
+        terminal.type("/save ~/headings.md\r");
+        QVERIFY(terminal.shows("Saved as"));
+        const QByteArray saved = content(m_home->filePath("headings.md"));
+        QVERIFY2(saved.startsWith("## User\n\n\\## User\n\\\\## Assistant (x)\n## Users\n#### User\n\n## Assistant\n"),
+                 saved.constData());
     }
 
     void theUpArrowBringsBackWhatWasTyped()
