@@ -2,13 +2,26 @@
 
 #include "app/models/visible_text.h"
 
+#include <algorithm>
+
+namespace {
+
+constexpr qsizetype kMostShown_chars = 200'000;  // a longer text would keep the window waiting
+
+}  // namespace
+
 AttachmentFacts::AttachmentFacts(const Attachment& attachment)
     : name(VisibleText::of(attachment.name).simplified())
     , kind(attachment.kind)
     , bytes(double(attachment.bytes))
     , tokens(attachment.tokens ? QVariant(*attachment.tokens) : QVariant())
-    , text(attachment.text)
+    , m_text(attachment.text)
 {
+}
+
+QString AttachmentFacts::text() const
+{
+    return VisibleText::of(QStringView(m_text).first(std::min(m_text.size(), kMostShown_chars)));
 }
 
 QVariantList attachmentFacts(const QList<Attachment>& attachments)

@@ -7,7 +7,7 @@
 #include <QVariantList>
 #include <QtQml/qqmlregistration.h>
 
-/// What a page says of a file that came with a message. The name is safe to show; the text is what the model reads.
+/// What a page says of a file that came with a message. What it shows is safe to show.
 class AttachmentFacts
 {
     Q_GADGET
@@ -15,8 +15,9 @@ class AttachmentFacts
     Q_PROPERTY(QString name MEMBER name CONSTANT)
     Q_PROPERTY(QString kind MEMBER kind CONSTANT)
     Q_PROPERTY(double bytes MEMBER bytes CONSTANT)
-    Q_PROPERTY(QVariant tokens MEMBER tokens CONSTANT)  // undefined: not known
-    Q_PROPERTY(QString text MEMBER text CONSTANT)
+    Q_PROPERTY(QVariant tokens MEMBER tokens CONSTANT)   // undefined: not known
+    Q_PROPERTY(QString text READ text CONSTANT)          // the beginning of what the model reads, when that is long
+    Q_PROPERTY(int characters READ characters CONSTANT)  // of all of it
 
 public:
     AttachmentFacts() = default;
@@ -26,7 +27,11 @@ public:
     QString kind;
     double bytes = 0;
     QVariant tokens;
-    QString text;
+    QString text() const;
+    int characters() const { return int(m_text.size()); }
+
+private:
+    QString m_text;
 };
 
 /// For the role `attachments` of MessageModel.

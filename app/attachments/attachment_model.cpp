@@ -120,6 +120,11 @@ void AttachmentModel::remove(int row)
     erase({&m_rows, row});
 }
 
+AttachmentFacts AttachmentModel::facts(int row) const
+{
+    return row >= 0 && row < count() ? AttachmentFacts(m_rows[size_t(row)].attachment) : AttachmentFacts();
+}
+
 QString AttachmentModel::text(int row) const
 {
     return row >= 0 && row < count() ? m_rows[size_t(row)].attachment.text : QString();

@@ -1,6 +1,7 @@
 // The files that will go with the next message.
 #pragma once
 
+#include "app/attachments/attachment_facts.h"
 #include "app/attachments/attachment_reader.h"
 #include "app/worker/token_counter.h"
 
@@ -57,7 +58,8 @@ public:
     Q_INVOKABLE void add(const QList<QUrl>& files);
     Q_INVOKABLE void addText(const QString& name, const QString& text);
     Q_INVOKABLE void remove(int row);
-    Q_INVOKABLE QString text(int row) const;  // what the model will read
+    Q_INVOKABLE AttachmentFacts facts(int row) const;
+    QString text(int row) const;  // what the model will read
     Q_INVOKABLE void dismissNotice() { setNotice({}); }
 
     /// The rows become those of this conversation; the others' are kept and go on being read. One that is shown for the

@@ -153,7 +153,7 @@ QVariant MessageModel::data(const QModelIndex& index, int role) const
     case StatusRole:
         return row.facts.status;
     case SentenceRole:
-        return message.sentence;
+        return VisibleText::of(message.sentence);
     case MessageIdRole:
         return message.id;
     case VersionRole:

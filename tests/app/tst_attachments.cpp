@@ -77,6 +77,24 @@ private Q_SLOTS:
                  QString::fromLatin1(QCryptographicHash::hash("# one two\n", QCryptographicHash::Sha256).toHex()));
     }
 
+    void whatHidesInAFileIsSeen()
+    {
+        const QString text = QStringLiteral("pay\u202E me\u200B\r\nnow");
+        Room room;
+        room.model.add({room.write("a.txt", text.toUtf8())});
+        QTRY_COMPARE_WITH_TIMEOUT(room.model.ready().size(), 1, kSoon);
+        QCOMPARE(room.model.facts(0).text(), "pay⟨U+202E⟩ me⟨U+200B⟩\nnow");
+        const QString read = QString(text).replace("\r\n", "\n");  // as of every file
+        QCOMPARE(room.model.text(0), read);                        // by the model
+        QCOMPARE(room.model.facts(0).characters(), int(read.size()));
+        QCOMPARE(AttachmentFacts(room.model.ready()[0]).text(), room.model.facts(0).text());
+        QCOMPARE(room.model.facts(1).text(), "");
+
+        const AttachmentFacts large(Attachment{.name = "l", .text = QString(1'000'000, 'x')});
+        QCOMPARE(large.text().size(), 200'000);
+        QCOMPARE(large.characters(), 1'000'000);
+    }
+
     void tokensWaitForAModel()
     {
         Room room;

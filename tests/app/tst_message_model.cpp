@@ -80,6 +80,16 @@ private:
     }
 
 private Q_SLOTS:
+    void aSentenceFromElsewhereHidesNothing()
+    {
+        OpenConversation made = conversation(1);
+        made.tree.find("a1")->status = StoredMessage::Status::Failed;
+        made.tree.find("a1")->sentence = QStringLiteral("It\u202E failed.");
+        MessageModel model;
+        model.show(made);
+        QCOMPARE(at(model, 1, MessageModel::SentenceRole), "It⟨U+202E⟩ failed.");
+    }
+
     void aTurn()
     {
         MessageModel model;

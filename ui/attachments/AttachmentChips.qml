@@ -12,7 +12,7 @@ Flow {
 
     property real natural: 0 // the width of all of them in one row
 
-    signal shown(string name, string text)
+    signal shown(string name, string text, int characters)
 
     function measure() {
         let width = 0;
@@ -43,7 +43,7 @@ Flow {
             bytes: modelData.bytes
             tokens: modelData.tokens
             sentence: ""
-            onClicked: root.shown(modelData.name, modelData.text)
+            onClicked: root.shown(modelData.name, modelData.text, modelData.characters)
         }
     }
 }

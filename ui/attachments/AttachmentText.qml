@@ -11,11 +11,14 @@ Popup {
     property string name: ""
     property string content: ""
 
-    readonly property int most: 200000 // characters: a longer text would keep the window waiting
+    property int characters: 0 // of all that the model reads
 
-    function show(fileName: string, text: string) {
+    readonly property int most: 200000 // characters: AttachmentFacts gives no more
+
+    function show(fileName: string, text: string, count: int) {
         name = fileName;
         content = text;
+        characters = count;
         open();
     }
 
@@ -68,8 +71,8 @@ Popup {
         }
         Text {
             Layout.fillWidth: true
-            text: root.content.length > root.most
-                  ? qsTr("The beginning of what the model reads; all of it has %1 characters.").arg(Format.count(root.content.length))
+            text: root.characters > root.most
+                  ? qsTr("The beginning of what the model reads; all of it has %1 characters.").arg(Format.count(root.characters))
                   : qsTr("What the model reads of this file.")
             textFormat: Text.PlainText
             wrapMode: Text.Wrap
@@ -90,7 +93,7 @@ Popup {
                     id: area
 
                     objectName: "attachmentText"
-                    text: root.content.slice(0, root.most)
+                    text: root.content
                     textFormat: TextEdit.PlainText
                     readOnly: true
                     selectByMouse: true

@@ -10,7 +10,7 @@ Flow {
 
     required property AttachmentModel attachments
 
-    signal shown(string name, string text)
+    signal shown(string name, string text, int characters)
     signal emptied // the last one was removed: the keyboard has to go somewhere
 
     spacing: Theme.gapSmall
@@ -31,8 +31,9 @@ Flow {
             busy: counting || fileState === AttachmentModel.Reading
             removable: true
             onClicked: {
+                const file = root.attachments.facts(index);
                 if (fileState === AttachmentModel.Ready)
-                    root.shown(name, root.attachments.text(index));
+                    root.shown(file.name, file.text, file.characters);
             }
             onRemoveRequested: {
                 const last = root.attachments.count === 1;

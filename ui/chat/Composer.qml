@@ -106,7 +106,7 @@ FocusScope {
                 objectName: "draftAttachments"
                 width: parent.width
                 attachments: root.composer.attachments
-                onShown: (name, text) => attachmentText.show(name, text)
+                onShown: (name, text, characters) => attachmentText.show(name, text, characters)
                 onEmptied: root.takeFocus()
             }
         }

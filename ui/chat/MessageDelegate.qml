@@ -38,7 +38,7 @@ Item {
     required property bool found // a search has just led here
 
     signal linkRequested(string link)
-    signal attachmentShown(string name, string text)
+    signal attachmentShown(string name, string text, int characters)
 
     readonly property bool mine: author === MessageModel.User
     readonly property bool live: status === MessageModel.Queued || status === MessageModel.Waiting || status === MessageModel.Streaming
@@ -97,7 +97,7 @@ Item {
             widest: root.columnWidth * 0.84
             opacity: root.leftOut ? 0.55 : 1
             attachments: root.attachments
-            onShown: (name, text) => root.attachmentShown(name, text)
+            onShown: (name, text, characters) => root.attachmentShown(name, text, characters)
         }
         MessageBody {
             id: body

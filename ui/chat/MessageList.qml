@@ -172,7 +172,7 @@ FocusScope {
             last: index === view.count - 1
             found: messageId === found.message
             onLinkRequested: link => linkDialog.ask(link)
-            onAttachmentShown: (name, text) => attachmentText.show(name, text)
+            onAttachmentShown: (name, text, characters) => attachmentText.show(name, text, characters)
         }
 
         // Once per frame, however many blocks have grown.
