@@ -1,5 +1,7 @@
 #include "app/text/link.h"
 
+#include "app/models/visible_text.h"
+
 #include <QUrl>
 
 static constexpr qsizetype kLongestAddress = 4096;
@@ -21,5 +23,8 @@ QString safeLink(const QString& address)
 QString linkTarget(const QString& link)
 {
     const QUrl url(link, QUrl::StrictMode);
-    return url.host().isEmpty() ? url.path() : url.host(QUrl::FullyEncoded);
+    if (!url.host().isEmpty())
+        return url.host(QUrl::FullyEncoded);
+    // An address of mail is shown decoded, and may not turn or break the line it is shown in.
+    return VisibleText::of(url.path(QUrl::FullyDecoded)).replace(u'\n', u' ');
 }

@@ -22,6 +22,12 @@ private Q_SLOTS:
         QTest::newRow("mail") << "mailto:me@a.b"
                               << "mailto:me@a.b"
                               << "me@a.b";
+        QTest::newRow("mail turned around") << "mailto:a%E2%80%AEmoc.live@x.org"
+                                            << "mailto:a%E2%80%AEmoc.live@x.org"
+                                            << "a⟨U+202E⟩moc.live@x.org";
+        QTest::newRow("mail of two lines") << "mailto:x%0Ay%E2%80%A8@z"
+                                           << "mailto:x%0Ay%E2%80%A8@z"
+                                           << "x y @z";
         QTest::newRow("a name before the host") << "https://bank.com@evil.com/"
                                                 << "https://bank.com@evil.com/"
                                                 << "evil.com";
