@@ -6,13 +6,13 @@ namespace {
 
 constexpr char16_t kControlPictures = 0x2400;  // U+2400 + c pictures the control character c
 
-/// Marks, overrides and isolates that turn the order of what follows, and characters nobody sees at all. Joiners are
-/// not among them: emoji and several scripts need those.
+/// Marks, overrides and isolates that turn the order of what follows, characters nobody sees at all, and those that are
+/// none (Qt breaks lines at some of them). Joiners are not among them: emoji and several scripts need those.
 bool hidesOrReorders(char32_t c)
 {
     return c == 0x061C || c == 0x200B || c == 0x200E || c == 0x200F || (c >= 0x202A && c <= 0x202E) ||
            (c >= 0x2060 && c <= 0x206F) || c == 0xFEFF || (c >= 0xFFF9 && c <= 0xFFFB) ||
-           (c >= 0xE0000 && c <= 0xE007F);
+           (c >= 0xE0000 && c <= 0xE007F) || (c >= 0xFDD0 && c <= 0xFDEF) || (c & 0xFFFE) == 0xFFFE;
 }
 
 QString codePoint(char32_t c)

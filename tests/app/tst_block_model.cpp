@@ -169,6 +169,21 @@ private Q_SLOTS:
         QCOMPARE(all(model), text);
     }
 
+    void noCharacterEndsAParagraphOrStandsForAFormula()
+    {
+        const QString text = QStringLiteral("$x$ `\uFDD0` and `\uFDD00\uFDD1`\n\n```\n\uFDD0\n```");
+        BlockModel markdown;
+        markdown.append(text);
+        markdown.finish();
+        BlockModel plain(BlockModel::Format::Plain);
+        plain.append(text);
+        plain.finish();
+        for (const BlockModel* model : {&markdown, &plain}) {
+            QCOMPARE(all(*model).count("⟨U+FDD0⟩"), 3);
+            QVERIFY(all(*model).contains("⟨U+FDD0⟩0⟨U+FDD1⟩"));
+        }
+    }
+
     void whatHidesIsSeen()
     {
         BlockModel model;

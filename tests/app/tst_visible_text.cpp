@@ -28,6 +28,8 @@ private Q_SLOTS:
         QTest::newRow("isolate") << QStringLiteral("\u2066x\u2069") << "⟨U+2066⟩x⟨U+2069⟩";
         QTest::newRow("zero width space") << QStringLiteral("a\u200Bb") << "a⟨U+200B⟩b";
         QTest::newRow("tag characters") << QStringLiteral("a\U000E0041") << "a⟨U+E0041⟩";
+        QTest::newRow("no characters") << QStringLiteral("\uFDD0\uFDD1\uFDEF\uFFFE\uFFFF\U0010FFFF")
+                                       << "⟨U+FDD0⟩⟨U+FDD1⟩⟨U+FDEF⟩⟨U+FFFE⟩⟨U+FFFF⟩⟨U+10FFFF⟩";
         QTest::newRow("line separator") << QStringLiteral("a\u2028b") << "a\nb";
         QTest::newRow("half a pair") << QString(QChar(0xd83d)) << "⟨U+D83D⟩";
         QTest::newRow("emoji with joiners stays") << QStringLiteral("👩‍💻") << QStringLiteral("👩‍💻");
