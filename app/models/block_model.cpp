@@ -21,8 +21,8 @@ std::pair<qsizetype, qsizetype> plainCut(QStringView text)
 {
     if (text.size() <= kLongBlock)
         return {text.size(), text.size()};
-    const qsizetype line = text.indexOf(u'\n', kLongBlock);
-    if (line >= 0 && line < kLongestBlock)
+    const qsizetype line = text.first(std::min(text.size(), kLongestBlock)).indexOf(u'\n', kLongBlock);
+    if (line >= 0)
         return {line, line + 1};
     if (text.size() <= kLongestBlock)
         return {text.size(), text.size()};

@@ -169,6 +169,24 @@ private Q_SLOTS:
         QCOMPARE(all(model), text);
     }
 
+    void aLongPlainTextWithoutLinesTakesItsLengthInTime()
+    {
+        const auto ms = [](qsizetype size) {
+            BlockModel model(BlockModel::Format::Plain);
+            model.append(QString(size, 'x'));
+            model.finish();
+            QElapsedTimer clock;
+            clock.start();
+            if (model.rowCount() != size / 8000)
+                qFatal("%lld rows", qlonglong(model.rowCount()));
+            return double(clock.nsecsElapsed()) / 1e6;
+        };
+        const double some = std::min(ms(2'000'000), ms(2'000'000));
+        const double many = std::min(ms(32'000'000), ms(32'000'000));
+        qInfo("%g ms and %g ms", some, many);
+        QVERIFY(many < 64 * some);  // 16 times the text
+    }
+
     void noCharacterEndsAParagraphOrStandsForAFormula()
     {
         const QString text = QStringLiteral("$x$ `\uFDD0` and `\uFDD00\uFDD1`\n\n```\n\uFDD0\n```");
