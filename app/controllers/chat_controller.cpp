@@ -1,6 +1,7 @@
 #include "app/controllers/chat_controller.h"
 
 #include "app/models/block_model.h"
+#include "app/text/reasoning.h"
 
 #include <QClipboard>
 #include <QGuiApplication>
@@ -10,6 +11,13 @@
 namespace {
 
 constexpr int kDraftDelayMs = 500;
+
+/// What somebody wants to have of a message elsewhere: not its reasoning, unless there is nothing else.
+QString wordsOf(const StoredMessage& message)
+{
+    const QString answer = message.role == StoredMessage::Role::Assistant ? answerOf(message.text) : QString();
+    return answer.isEmpty() ? message.text : answer;
+}
 
 }  // namespace
 
@@ -206,7 +214,8 @@ void ChatController::copy(const QString& text)
 
 void ChatController::copyMessage(const QString& message)
 {
-    copy(rawText(message));
+    if (const StoredMessage* const found = m_shown->tree.find(message))
+        copy(wordsOf(*found));
 }
 
 void ChatController::copyLastAnswer()
@@ -214,7 +223,7 @@ void ChatController::copyLastAnswer()
     const QList<const StoredMessage*> path = m_shown->tree.path();
     for (auto message = path.rbegin(); message != path.rend(); ++message)
         if ((*message)->role == StoredMessage::Role::Assistant && !(*message)->text.isEmpty()) {
-            copy((*message)->text);
+            copy(wordsOf(**message));
             return;
         }
 }

@@ -226,6 +226,22 @@ private Q_SLOTS:
         QCOMPARE(QGuiApplication::clipboard()->text(), "one two three");
         chat->copyMessage(bench->idAt(0));
         QCOMPARE(QGuiApplication::clipboard()->text(), "question");
+
+        script->change([](auto& settings) { settings.words = {"<think>", "hm", "</think>", "\n\n", "Yes", "."}; });
+        answer("<think>mine</think>");
+        chat->copyMessage(bench->idAt(2));
+        QCOMPARE(QGuiApplication::clipboard()->text(), "<think>mine</think>");
+        chat->copyMessage(bench->idAt(3));
+        QCOMPARE(QGuiApplication::clipboard()->text(), "Yes.");
+        chat->copy({});
+        chat->copyLastAnswer();
+        QCOMPARE(QGuiApplication::clipboard()->text(), "Yes.");
+        QCOMPARE(chat->rawText(bench->idAt(3)), "<think>hm</think>\n\nYes.");
+
+        script->change([](auto& settings) { settings.words = {"<think>", "hm"}; });  // it was cut
+        answer("again");
+        chat->copyLastAnswer();
+        QCOMPARE(QGuiApplication::clipboard()->text(), "<think>hm");
     }
 
     void destructionWhileAnswering()
