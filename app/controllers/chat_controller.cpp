@@ -321,6 +321,8 @@ void ChatController::onHeaderSaved(const ConversationHeader& header)
 
 void ChatController::onTrashed(const QString& id)
 {
+    if (m_goesOnAfterLoad == id)
+        m_goesOnAfterLoad.clear();
     OpenConversation* const gone = m_open.find(id);
     if (!gone)
         return;

@@ -226,6 +226,27 @@ private Q_SLOTS:
         QCOMPARE(bench->script->requests().size(), requests);
     }
 
+    void whatWasDeletedDoesNotGoOn()
+    {
+        bench->script->change([](auto& settings) { settings.model_context_tokens = 150; });
+        bench->openModel(40);
+        words(60);
+        bench->answer("go");
+        QVERIFY(chat->contextFull());
+        const QString id = chat->conversationId();
+        const auto requests = bench->script->requests().size();
+        chat->raiseContext();
+        chat->onLoadStarted();
+        bench->store->moveToTrash(id);
+        QVERIFY(chat->conversationId() != id);
+        bench->openModel(80);
+        QTest::qWait(50);
+        QCOMPARE(bench->script->requests().size(), requests);
+        QVERIFY(!chat->open(id));
+        bench->store->restore(id);
+        QVERIFY(chat->open(id));
+    }
+
     void whenAContextCanBeRaised()
     {
         constexpr std::int64_t kGiB = 1LL << 30;
