@@ -11,6 +11,14 @@
 namespace {
 
 constexpr int kDraftDelayMs = 500;
+constexpr int kCountAfterMs = 300;  // of rest; who types fast needs no numbers in between
+
+/// Whether the prompt stays as it is, and the room for its answer.
+bool asksTheSame(const ConversationSettings& a, const ConversationSettings& b)
+{
+    const auto longest = [](const ConversationSettings& s) { return s.sampling.value(QLatin1String("max_tokens")); };
+    return a.systemPrompt == b.systemPrompt && a.templateArguments == b.templateArguments && longest(a) == longest(b);
+}
 
 /// What somebody wants to have of a message elsewhere: not its reasoning, unless there is nothing else.
 QString wordsOf(const StoredMessage& message)
@@ -38,6 +46,7 @@ ChatController::ChatController(EngineThread& engine, ConversationStore& store, e
     m_draftTimer.setInterval(kDraftDelayMs);
     connect(&m_draftTimer, &QTimer::timeout, this, &ChatController::saveDraft);
     m_countTimer.setSingleShot(true);
+    m_countTimer.setInterval(kCountAfterMs);
     connect(&m_countTimer, &QTimer::timeout, this, &ChatController::recount);
 }
 
@@ -140,10 +149,11 @@ void ChatController::setSettings(const ConversationSettings& settings)
 {
     if (m_shown->header.settings == settings)
         return;
-    m_shown->header.settings = settings;
+    const ConversationSettings before = std::exchange(m_shown->header.settings, settings);
     if (m_shown->worthKeeping())
         m_open.save(*m_shown);
-    contextIsDifferent();
+    if (!asksTheSame(before, settings))
+        contextIsDifferent();
     Q_EMIT settingsChanged();
 }
 

@@ -182,5 +182,8 @@ private:
     QTimer m_countTimer;
     quint64 m_countJob = 0;
     ChatRequest m_counted;      // what the newest job counts
+    QString m_countedOf;        // the conversation
+    bool m_counting = false;    // the engine is at it
+    bool m_countAgain = false;  // and what it counts is no longer what there is
     QString m_goesOnAfterLoad;  // the conversation whose answer was cut for a larger context
 };

@@ -4,6 +4,7 @@
 #include "engine/device.h"
 
 #include <algorithm>
+#include <utility>
 
 std::optional<LargerContext> ChatController::larger() const
 {
@@ -96,13 +97,23 @@ void ChatController::recount()
 {
     if (!m_open.model() || busy())
         return;  // its turn brings its own count
+    if (std::exchange(m_counting, true)) {
+        m_countAgain = true;  // one at a time: a long prompt takes the engine a while
+        return;
+    }
+    m_countedOf = conversationId();
     m_counted = m_open.nextRequest(*m_shown);
     m_engine.countPrompt(++m_countJob, m_counted.request);
 }
 
 void ChatController::onPromptCounted(quint64 job, const std::optional<engine::PromptLedger>& ledger)
 {
-    if (job != m_countJob || busy() || !m_open.model())
+    if (job != m_countJob)
+        return;
+    m_counting = false;
+    if (std::exchange(m_countAgain, false))
+        m_countTimer.start();
+    if (m_countedOf != conversationId() || busy() || !m_open.model())
         return;
     if (ledger)
         m_shown->take(*ledger, m_counted.ids, m_counted.request, m_open.contextTokens());

@@ -74,6 +74,49 @@ private Q_SLOTS:
         QTRY_COMPARE(chat->ledger().total(), 4);
     }
 
+    void whatIsTypedAndDraggedIsCountedAtRest()
+    {
+        bench->openModel(100);
+        QTRY_VERIFY(chat->ledger().known);
+        const int before = bench->script->counted_prompts();
+        ConversationSettings settings;
+        for (int i = 0; i < 60; ++i) {
+            settings.sampling["temperature"] = i / 60.0;  // says nothing about the prompt
+            chat->setSettings(settings);
+            QTest::qWait(1);
+        }
+        QTest::qWait(500);
+        QCOMPARE(bench->script->counted_prompts(), before);
+        for (int i = 0; i < 60; ++i) {
+            settings.systemPrompt += "w ";
+            chat->setSettings(settings);
+            QTest::qWait(1);
+        }
+        QTRY_COMPARE(chat->ledger().systemTokens, 60);
+        QVERIFY2(bench->script->counted_prompts() <= before + 5,
+                 qPrintable(QString::number(bench->script->counted_prompts() - before)));
+    }
+
+    void onePromptIsCountedAtATime()
+    {
+        bench->openModel(100);
+        QTRY_VERIFY(chat->ledger().known);
+        bench->script->change([](auto& s) { s.count = 1500ms; });
+        const int before = bench->script->counted_prompts();
+        ConversationSettings settings;
+        QElapsedTimer clock;
+        clock.start();
+        for (int words = 1; clock.elapsed() < 2000; ++words) {
+            settings.systemPrompt = QString("w ").repeated(words);
+            chat->setSettings(settings);
+            QTest::qWait(400);  // longer than anybody's rest
+        }
+        bench->script->change([](auto& s) { s.count = 0ms; });
+        QTRY_COMPARE(chat->ledger().systemTokens, int(settings.systemPrompt.size()) / 2);
+        QVERIFY2(bench->script->counted_prompts() <= before + 4,
+                 qPrintable(QString::number(bench->script->counted_prompts() - before)));
+    }
+
     void nearlyFullIsSaidOnce()
     {
         bench->openModel(40);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <condition_variable>
 #include <sstream>
+#include <thread>
 
 namespace {
 
@@ -59,6 +60,12 @@ FakeScript::Settings FakeScript::settings() const
 {
     const std::lock_guard lock(mutex_);
     return settings_;
+}
+
+int FakeScript::counted_prompts() const
+{
+    const std::lock_guard lock(mutex_);
+    return counted_prompts_;
 }
 
 std::vector<engine::Request> FakeScript::requests() const
@@ -272,6 +279,11 @@ engine::Result<engine::PromptLedger> FakeEngine::count_prompt(const engine::Requ
 {
     if (!loaded_)
         return engine::fail(engine::Error::Code::NotLoaded, "no model is loaded");
+    {
+        const std::lock_guard lock(script_->mutex_);
+        ++script_->counted_prompts_;
+    }
+    std::this_thread::sleep_for(script_->settings().count);
     return ledger_of(request);
 }
 

@@ -21,6 +21,7 @@ public:
         std::chrono::microseconds per_token{0};
         std::chrono::microseconds prefill{0};
         std::chrono::microseconds load{0};
+        std::chrono::microseconds count{0};  // a prompt
         int context_tokens = 2048;
         int model_context_tokens = 0;  // it was made for; 0: the same
         std::optional<engine::Error> load_error;
@@ -45,6 +46,7 @@ public:
     std::vector<engine::LoadRequest> loads() const;
     int live_engines() const;
     int stopped_turns() const;
+    int counted_prompts() const;
     int live_sequences() const;
     std::vector<engine::SequenceId> sequences() const;  // of each request
 
@@ -60,6 +62,7 @@ private:
     int live_sequences_ = 0;
     int live_engines_ = 0;
     int stopped_turns_ = 0;
+    int counted_prompts_ = 0;
 };
 
 /// Speaks its script, one word per token, at the pace it is told; stops within a token.
