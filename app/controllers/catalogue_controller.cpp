@@ -33,8 +33,8 @@ CatalogueController::CatalogueController(ModelController& opener, World world, Q
     connect(&m_models, &QAbstractItemModel::rowsRemoved, this, &CatalogueController::totalChanged);
     connect(&m_opener, &ModelController::modelReady, this, &CatalogueController::onModelReady);
     connect(&m_opener, &ModelController::currentChanged, this,
-            [this] { m_models.setOpen(whereItLies(m_opener.current().path)); });
-    setPlaces({});
+            [this] { m_models.setOpen(idOf(m_opener.current().path)); });
+    showPlaces();
     measure();
 }
 
@@ -59,7 +59,7 @@ void CatalogueController::setFolders(const QStringList& folders)
     if (folders == m_folders)
         return;
     m_folders = folders;
-    setPlaces({});
+    showPlaces();
     if (m_scanning || m_scanned)
         rescan();
 }
@@ -176,7 +176,8 @@ void CatalogueController::onScanned(quint64 job, const ScanReport& report)
         return;
     if (!report.cancelled) {
         m_models.finishScan();
-        setPlaces(report.places);
+        m_reports = report.places;
+        showPlaces();
     }
     m_scanning = false;
     m_scanned = true;
@@ -185,7 +186,7 @@ void CatalogueController::onScanned(quint64 job, const ScanReport& report)
 
 void CatalogueController::onModelReady(const engine::ModelInfo& model)
 {
-    const QString id = whereItLies(QString::fromStdU16String(model.path.u16string()));
+    const QString id = idOf(QString::fromStdU16String(model.path.u16string()));
     if (id.isEmpty())
         return;
     m_lastUsed.note(id, QDateTime::currentMSecsSinceEpoch());
@@ -193,7 +194,17 @@ void CatalogueController::onModelReady(const engine::ModelInfo& model)
     measure();
 }
 
-void CatalogueController::setPlaces(const QList<PlaceReport>& reports)
+// What the scan has found out need not be asked again: a share may take its time to answer.
+QString CatalogueController::idOf(const QString& path) const
+{
+    for (int row = 0; row < m_models.rowCount(); ++row)
+        if (m_models.entry(row).path == path)
+            return m_models.entry(row).id;
+    return whereItLies(path);
+}
+
+// Whether a place is there the scan knows. Until then the user's own are believed to be.
+void CatalogueController::showPlaces()
 {
     m_places.clear();
     for (const Place& place : placesToLookInto()) {
@@ -205,11 +216,12 @@ void CatalogueController::setPlaces(const QList<PlaceReport>& reports)
         shown.path = place.path;
         shown.shownPath = named.shownPath();
         shown.own = place.store == Store::Folder;
-        shown.there = QFileInfo(place.path).isDir();
+        shown.there = shown.own;
         QStringList notes;
-        for (const PlaceReport& report : reports) {
+        for (const PlaceReport& report : m_reports) {
             if (report.place.path != place.path)
                 continue;
+            shown.there = report.there;
             shown.models = report.models;
             if (report.unfinished > 0)
                 notes.append(tr("unfinished downloads: %1").arg(report.unfinished));

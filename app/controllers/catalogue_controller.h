@@ -32,7 +32,7 @@ public:
     QString path;  // as it is
     QString shownPath;
     bool own = false;   // named by the user, who may take it back
-    bool there = true;  // false: no such folder
+    bool there = true;  // false: no such folder, as far as is known
     int models = 0;
     QString note;  // what was left out there
 };
@@ -111,7 +111,8 @@ private:
     void onEntries(quint64 job, const QList<ModelEntry>& entries);
     void onScanned(quint64 job, const ScanReport& report);
     void onModelReady(const engine::ModelInfo& model);
-    void setPlaces(const QList<PlaceReport>& reports);
+    QString idOf(const QString& path) const;
+    void showPlaces();
     void setError(const QString& sentence);
 
     ModelController& m_opener;
@@ -120,6 +121,7 @@ private:
     engine::MachineMemory m_memory;
     ModelListModel m_models;
     ShownModels m_shown;
+    QList<PlaceReport> m_reports;  // of the last scan that came to its end
     QList<ModelPlace> m_places;
     QStringList m_folders;
     LastUsed m_lastUsed;

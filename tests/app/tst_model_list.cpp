@@ -215,6 +215,18 @@ private Q_SLOTS:
         QVERIFY(QFileInfo::exists(m_folder->path("mine/Mine.gguf")));
     }
 
+    void whetherAPlaceIsThereTheScanKnows()
+    {
+        m_catalogue->setFolders({m_folder->path("nowhere")});
+        QVERIFY(m_catalogue->places().last().there);  // nobody has looked: a share may take its time
+        scan();
+        QVERIFY(!m_catalogue->places().last().there);
+        m_folder->put("mine/Mine.gguf", chatModel("Mine"));
+        m_catalogue->setFolders({m_folder->path("mine")});
+        QTRY_VERIFY(!m_catalogue->scanning());
+        QVERIFY(m_catalogue->places().last().there);
+    }
+
     void aDamagedListOfUsesIsEmpty()
     {
         m_folder->put("state/used.json", "{{{");
