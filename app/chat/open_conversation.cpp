@@ -20,15 +20,6 @@ ConversationActivity::Value OpenConversation::activity() const
     return ConversationActivity::Answering;
 }
 
-const StoredMessage* OpenConversation::lastQuestion() const
-{
-    const QList<const StoredMessage*> path = tree.path();
-    const auto found = std::find_if(path.rbegin(), path.rend(), [](const StoredMessage* message) {
-        return message->role == StoredMessage::Role::User;
-    });
-    return found == path.rend() ? nullptr : *found;
-}
-
 void OpenConversation::take(const engine::PromptLedger& counted, const QStringList& ids, const engine::Request& request,
                             int limit)
 {

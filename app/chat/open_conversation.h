@@ -43,7 +43,6 @@ struct OpenConversation {
     ConversationActivity::Value activity() const;
     bool worthKeeping() const { return !tree.isEmpty() || !header.draft.isEmpty() || !header.draftFiles.isEmpty(); }
     const StoredMessage* last() const { return tree.find(tree.leaf()); }  // null: there is none
-    const StoredMessage* lastQuestion() const;                            // of the shown path
 
     /// Takes what the engine counted for a request whose messages are these (empty: the system prompt).
     void take(const engine::PromptLedger& counted, const QStringList& ids, const engine::Request& request, int limit);

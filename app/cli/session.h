@@ -29,8 +29,6 @@ public:
     /// The conversation as Markdown, into a file that is not there yet.
     engine::Status save(const std::filesystem::path& file) const;
 
-    bool continues_text() const { return raw_; }
-
 private:
     int ask();
     int print_answer(const engine::Request& request);

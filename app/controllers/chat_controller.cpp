@@ -109,12 +109,6 @@ void ChatController::setDraftFiles(const QList<DraftFile>& files)
     m_draftTimer.start();
 }
 
-QString ChatController::lastUserText() const
-{
-    const StoredMessage* const question = m_shown->lastQuestion();
-    return question ? question->text : QString();
-}
-
 int ChatController::queuePosition() const
 {
     return m_open.position(conversationId()).value_or(0);
@@ -199,7 +193,6 @@ void ChatController::showConversation(OpenConversation& conversation)
 void ChatController::showMessages()
 {
     m_messages.show(*m_shown);
-    Q_EMIT lastUserTextChanged();
 }
 
 void ChatController::saveDraft()

@@ -27,7 +27,6 @@ class ChatController : public QObject
     Q_PROPERTY(QString conversationId READ conversationId NOTIFY opened)
     Q_PROPERTY(QString title READ title NOTIFY titleChanged)
     Q_PROPERTY(QString draft READ draft WRITE setDraft NOTIFY draftChanged)
-    Q_PROPERTY(QString lastUserText READ lastUserText NOTIFY lastUserTextChanged)
     Q_PROPERTY(State state READ state NOTIFY stateChanged)
     Q_PROPERTY(bool busy READ busy NOTIFY stateChanged)
     Q_PROPERTY(bool queued READ queued NOTIFY stateChanged)
@@ -66,7 +65,6 @@ public:
     /// The files that go with it. Not for pages: the composer's controller has them.
     QList<DraftFile> draftFiles() const { return m_shown->header.draftFiles; }
     void setDraftFiles(const QList<DraftFile>& files);
-    QString lastUserText() const;
     State state() const { return State(m_shown->phase); }
     bool busy() const { return m_shown->busy(); }
     bool queued() const { return state() == Queued; }
@@ -136,7 +134,6 @@ Q_SIGNALS:
     void titleChanged();
     void draftChanged();
     void settingsChanged();
-    void lastUserTextChanged();
     void stateChanged();
     void canSendChanged();
     void contextChanged();

@@ -170,8 +170,6 @@ QVariant MessageModel::data(const QModelIndex& index, int role) const
         return row.facts.canContinue;
     case UnansweredRole:
         return row.facts.unanswered;
-    case CreatedMsRole:
-        return double(message.createdMs);
     case ModelNameRole:
         return VisibleText::of(message.model);
     case PromptTokensRole:
@@ -207,7 +205,6 @@ QHash<int, QByteArray> MessageModel::roleNames() const
         {AttachmentsRole, "attachments"},
         {CanContinueRole, "canContinue"},
         {UnansweredRole, "unanswered"},
-        {CreatedMsRole, "createdMs"},
         {ModelNameRole, "modelName"},
         {PromptTokensRole, "promptTokens"},
         {TemplateTokensRole, "templateTokens"},

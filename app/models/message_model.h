@@ -54,7 +54,6 @@ public:
         AttachmentsRole,   // list of AttachmentFacts
         CanContinueRole,   // a cut answer at the end
         UnansweredRole,    // a question at the end, and nobody is on it
-        CreatedMsRole,
         ModelNameRole,
         PromptTokensRole,    // undefined, as all below: not known
         TemplateTokensRole,  // of the prompt

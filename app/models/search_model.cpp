@@ -62,8 +62,6 @@ QVariant SearchModel::data(const QModelIndex& index, int role) const
         return inTitle ? QString() : plain(row.hit.excerpt);
     case FirstRole:
         return row.first;
-    case ChangedMsRole:
-        return row.hit.changedMs;
     default:
         return {};
     }
@@ -79,7 +77,6 @@ QHash<int, QByteArray> SearchModel::roleNames() const
         {ExcerptRole, "excerpt"},
         {PlainExcerptRole, "plainExcerpt"},
         {FirstRole, "first"},
-        {ChangedMsRole, "changedMs"},
     };
 }
 

@@ -24,7 +24,6 @@ public:
         ExcerptRole,  // the same of the message's text
         PlainExcerptRole,
         FirstRole,  // of its conversation's places
-        ChangedMsRole,
     };
     Q_ENUM(Role)
 

@@ -19,19 +19,9 @@ QVariant LatestTelemetry::ttftMs() const
     return orUndefined(m_frame.ttft_ms);
 }
 
-QVariant LatestTelemetry::tpotMs() const
-{
-    return m_frame.tpot ? QVariant(m_frame.tpot->mean_ms) : QVariant();
-}
-
 QVariant LatestTelemetry::tokensPerSecond() const
 {
     return orUndefined(m_frame.decode_tokens_per_s);
-}
-
-QVariant LatestTelemetry::prefillTokensPerSecond() const
-{
-    return orUndefined(m_frame.prefill_tokens_per_s);
 }
 
 void LatestTelemetry::show(const engine::Telemetry& frame)

@@ -15,9 +15,7 @@ class LatestTelemetry : public QObject
     QML_ELEMENT
     QML_UNCREATABLE("ChatController has one")
     Q_PROPERTY(QVariant ttftMs READ ttftMs NOTIFY changed)
-    Q_PROPERTY(QVariant tpotMs READ tpotMs NOTIFY changed)
     Q_PROPERTY(QVariant tokensPerSecond READ tokensPerSecond NOTIFY changed)
-    Q_PROPERTY(QVariant prefillTokensPerSecond READ prefillTokensPerSecond NOTIFY changed)
     Q_PROPERTY(int contextTokens READ contextTokens NOTIFY changed)
     Q_PROPERTY(int contextLimit READ contextLimit NOTIFY changed)
     Q_PROPERTY(int promptTokens READ promptTokens NOTIFY changed)
@@ -28,9 +26,7 @@ public:
     explicit LatestTelemetry(QObject* parent = nullptr);
 
     QVariant ttftMs() const;
-    QVariant tpotMs() const;
     QVariant tokensPerSecond() const;
-    QVariant prefillTokensPerSecond() const;
     int contextTokens() const { return m_frame.context_tokens; }
     int contextLimit() const { return m_frame.context_limit; }  // 0: no model
     int promptTokens() const { return m_frame.prompt_tokens; }

@@ -57,11 +57,6 @@ Result<std::string> ChatTemplate::render(const nlohmann::ordered_json& variables
     }
 }
 
-bool ChatTemplate::uses(std::string_view name) const
-{
-    return std::find(variables_.begin(), variables_.end(), name) != variables_.end();
-}
-
 std::vector<std::string> ChatTemplate::arguments() const
 {
     constexpr std::string_view kGiven[] = {"messages", "tools", "add_generation_prompt", "bos_token", "eos_token"};

@@ -48,9 +48,8 @@ public:
     /// template takes. What raise_exception says is the error's sentence, word for word.
     Result<std::string> render(const nlohmann::ordered_json& variables, const RenderOptions& options = {}) const;
 
-    /// Whether the template reads this variable from outside (and not only one it has set itself).
-    bool uses(std::string_view name) const;
-    /// All of them, in order of first use: `messages`, and arguments such as `enable_thinking`.
+    /// What the template reads from outside (and has not set itself), in order of first use: `messages`, and arguments
+    /// such as `enable_thinking`.
     const std::vector<std::string>& variables() const { return variables_; }
     /// Those of them that are for the caller to choose: all but the conversation, its tools and the model's own tokens.
     std::vector<std::string> arguments() const;

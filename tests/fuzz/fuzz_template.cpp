@@ -32,7 +32,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     engine::RenderOptions options;
     options.now = std::tm{};
     options.max_steps = 300'000;  // the shipped limits under sanitizers would make each hostile input take seconds
-    (void)parsed->uses("enable_thinking");
+    (void)parsed->arguments();
     (void)parsed->render(variables(zero < input.size() ? input.substr(zero + 1) : "Be brief."), options);
     return 0;
 }
