@@ -1,7 +1,7 @@
 #include "app/start_model.h"
 
-#include "app/models/visible_text.h"
 #include "app/profile_folders.h"
+#include "app/text/visible_text.h"
 
 #include <QCoreApplication>
 #include <QFile>

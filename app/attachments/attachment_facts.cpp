@@ -1,6 +1,6 @@
 #include "app/attachments/attachment_facts.h"
 
-#include "app/models/visible_text.h"
+#include "app/text/visible_text.h"
 
 #include <algorithm>
 

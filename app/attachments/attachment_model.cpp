@@ -1,7 +1,7 @@
 #include "app/attachments/attachment_model.h"
 
 #include "app/attachments/prompt_text.h"
-#include "app/models/visible_text.h"
+#include "app/text/visible_text.h"
 
 #include <QDir>
 #include <QFileInfo>

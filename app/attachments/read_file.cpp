@@ -2,8 +2,8 @@
 
 #include "app/attachments/decode_text.h"
 #include "app/attachments/file_kind.h"
-#include "app/models/visible_text.h"
 #include "app/store/attachment_folder.h"
+#include "app/text/visible_text.h"
 
 #include <QCoreApplication>
 #include <QCryptographicHash>

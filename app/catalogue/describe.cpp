@@ -1,7 +1,7 @@
 #include "app/catalogue/describe.h"
 
 #include "app/catalogue/split_name.h"
-#include "app/models/visible_text.h"
+#include "app/text/visible_text.h"
 
 #include <QCoreApplication>
 #include <QFileInfo>

@@ -1,6 +1,6 @@
 #include "app/catalogue/model_entry.h"
 
-#include "app/models/visible_text.h"
+#include "app/text/visible_text.h"
 
 #include <QCoreApplication>
 #include <QDir>

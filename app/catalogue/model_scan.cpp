@@ -3,7 +3,7 @@
 #include "app/catalogue/describe.h"
 #include "app/catalogue/header_cache.h"
 #include "app/catalogue/split_name.h"
-#include "app/models/visible_text.h"
+#include "app/text/visible_text.h"
 
 #include <QDateTime>
 #include <QElapsedTimer>

@@ -1,6 +1,6 @@
 // OpenConversations: what the engine says of a turn, and what becomes of it.
 #include "app/chat/open_conversations.h"
-#include "app/models/visible_text.h"
+#include "app/text/visible_text.h"
 
 namespace {
 

@@ -1,6 +1,6 @@
 #include "app/controllers/model_controller.h"
 
-#include "app/models/visible_text.h"
+#include "app/text/visible_text.h"
 
 #include <QCoreApplication>
 #include <QFileInfo>

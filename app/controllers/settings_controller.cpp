@@ -1,7 +1,7 @@
 #include "app/controllers/settings_controller.h"
 
-#include "app/models/visible_text.h"
 #include "app/profile_folders.h"
+#include "app/text/visible_text.h"
 
 #include <QDir>
 #include <QEvent>

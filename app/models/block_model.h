@@ -1,10 +1,10 @@
 // One message as the page draws it.
 #pragma once
 
-#include "app/models/visible_text.h"
 #include "app/text/block.h"
 #include "app/text/block_builder.h"
 #include "app/text/reasoning.h"
+#include "app/text/visible_text.h"
 
 #include <QAbstractListModel>
 #include <QtQml/qqmlregistration.h>

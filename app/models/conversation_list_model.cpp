@@ -1,7 +1,7 @@
 #include "app/models/conversation_list_model.h"
 
-#include "app/models/visible_text.h"
 #include "app/store/conversation_store.h"
+#include "app/text/visible_text.h"
 
 #include <QLocale>
 

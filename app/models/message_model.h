@@ -3,7 +3,7 @@
 
 #include "app/chat/open_conversation.h"
 #include "app/models/block_model.h"
-#include "app/models/visible_text.h"
+#include "app/text/visible_text.h"
 
 #include <QAbstractListModel>
 #include <QtQml/qqmlregistration.h>

@@ -1,6 +1,6 @@
 #include "app/text/entity.h"
 
-#include "app/models/visible_text.h"
+#include "app/text/visible_text.h"
 
 #include <QHash>
 #include <QTextDocumentFragment>

@@ -1,8 +1,8 @@
 #include "app/text/markdown_reader.h"
 
-#include "app/models/visible_text.h"
 #include "app/text/entity.h"
 #include "app/text/link.h"
+#include "app/text/visible_text.h"
 
 #include <QStringList>
 

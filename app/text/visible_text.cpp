@@ -1,4 +1,4 @@
-#include "app/models/visible_text.h"
+#include "app/text/visible_text.h"
 
 #include <QChar>
 

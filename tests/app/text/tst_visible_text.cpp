@@ -1,5 +1,5 @@
 // What a model or a file writes is shown as it is: nothing hides, nothing reorders.
-#include "app/models/visible_text.h"
+#include "app/text/visible_text.h"
 
 #include <QTest>
 
