@@ -42,4 +42,40 @@ struct BenchReport {
 Result<BenchReport> bench(const LoadRequest& load, const BenchRequest& request,
                           const std::function<void(const BenchRow&)>& on_row);
 
+// ---- memory pressure: one conversation that grows past a device's memory ----
+
+struct PressureRequest {
+    int most_tokens = 4096;
+    int every_tokens = 512;
+    int decode_tokens = 32;  // measured at each row
+};
+
+struct PressureRow {
+    int context_tokens = 0;
+    double tok_s = 0;  // decode, median of the tokens measured
+    std::int64_t vram_used_bytes = 0;
+    std::int64_t vram_budget_bytes = 0;
+    int blocks_device = 0;
+    int blocks_host = 0;
+    std::int64_t link_bytes_per_token = 0;              // to the device, in decode
+    std::int64_t attended_on_host_bytes_per_token = 0;  // KV of device layers
+    int offloads = 0;                                   // block columns that left since the row before
+    int fetches = 0;
+};
+
+struct PressureReport {
+    std::string model;
+    std::string device;
+    std::string kernels;
+    int threads = 0;
+    int device_layers = 0;
+    double dram_read_gb_s = 0;
+    std::vector<PressureRow> rows;
+};
+
+/// A row every so many tokens, up to the most. ContextFull ends it early under `resident`: what was measured until
+/// then is the report.
+Result<PressureReport> bench_pressure(const LoadRequest& load, const PressureRequest& request,
+                                      const std::function<void(const PressureRow&)>& on_row);
+
 }  // namespace engine

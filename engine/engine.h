@@ -5,6 +5,7 @@
 #pragma once
 
 #include "engine/model_info.h"
+#include "engine/placement_options.h"
 #include "engine/result.h"
 #include "engine/telemetry.h"
 
@@ -31,6 +32,7 @@ struct LoadRequest {
     int threads = 0;  // 0: one per physical core
     int prefill_chunk_tokens = 512;
     int kv_block_tokens = 256;  // a multiple of 16
+    PlacementOptions placement;
 };
 
 struct LoadProgress {
@@ -110,7 +112,28 @@ struct SetThreads {
 };
 struct CancelLoad {
 };
-using Command = std::variant<SetThreads, CancelLoad>;
+/// Layers move one at a time between steps, each with an Event; a later one of these takes the place of an earlier.
+struct SetDeviceLayers {
+    std::optional<int> layers;  // the first so many; empty: as many as fit
+};
+struct SetVramBudget {
+    std::int64_t bytes = 0;  // 0: all that other programs leave
+};
+struct SetWatermark {
+    double share = 0.95;  // of the budget
+};
+struct SetKvPolicy {
+    KvPolicy policy = KvPolicy::Auto;
+};
+struct SetKvOffloadShare {
+    double share = 0;
+};
+/// The dial of an emulated device.
+struct SetOtherPrograms {
+    std::int64_t bytes = 0;
+};
+using Command = std::variant<SetThreads, CancelLoad, SetDeviceLayers, SetVramBudget, SetWatermark, SetKvPolicy,
+                             SetKvOffloadShare, SetOtherPrograms>;
 
 using SequenceId = int;
 

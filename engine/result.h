@@ -14,6 +14,8 @@ struct Error {
         BadFile,      // the file is not what it claims to be, or is cut off
         Unsupported,  // a correct file that this version cannot run
         NoMemory,
+        DeviceFull,  // a device has no memory left, or its budget is used up
+        DeviceLost,  // a device stopped answering
         BadRequest,  // the caller asked for something impossible
         ContextFull,
         Cancelled,

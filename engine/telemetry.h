@@ -21,6 +21,27 @@ struct TokenTimes {
     double p99_ms = 0;
 };
 
+/// The memory of a device and the road to it.
+struct DeviceTelemetry {
+    std::string id;  // "emulated"
+    int layers = 0;  // computed there
+    int layers_wanted = 0;
+    std::int64_t total_bytes = 0;
+    std::int64_t other_programs_bytes = 0;
+    std::int64_t budget_bytes = 0;
+    std::int64_t watermark_bytes = 0;
+    std::int64_t weight_bytes = 0;
+    std::int64_t kv_bytes = 0;
+    int kv_blocks = 0;
+    std::int64_t ring_bytes = 0;
+    std::int64_t scratch_bytes = 0;
+    std::int64_t to_device_bytes = 0;  // since the model was loaded
+    std::int64_t to_host_bytes = 0;
+    std::int64_t step_streamed_bytes = 0;          // KV that the last step copied to the device to attend it there
+    std::int64_t step_attended_on_host_bytes = 0;  // KV of device layers that it attended on the host
+    std::int64_t used_bytes() const { return weight_bytes + kv_bytes + ring_bytes + scratch_bytes; }
+};
+
 /// One frame for the monitor, about 20 a second while something runs.
 struct Telemetry {
     Phase phase = Phase::Idle;
@@ -45,10 +66,18 @@ struct Telemetry {
     int kv_blocks_host = 0;  // blocks in use: one layer, one run of tokens
     int kv_blocks_device = 0;
     std::int64_t scratch_bytes = 0;
+    std::optional<DeviceTelemetry> device;  // empty: all is computed on the host
 
     std::optional<std::int64_t> process_resident_bytes;  // RAM this program holds, mapped file pages included
     std::optional<std::int64_t> ram_total_bytes;
     std::optional<std::int64_t> ram_available_bytes;
+};
+
+/// Tokens [first, last) of a sequence.
+struct TokenRange {
+    int first = 0;
+    int last = 0;
+    int count() const { return last - first; }
 };
 
 /// Something that happened and is worth a line in a table.
@@ -71,17 +100,12 @@ struct Event {
     std::int64_t time_us = 0;
     std::int64_t bytes = 0;
     int blocks = 0;
+    TokenRange tokens = {};  // Offload, Fetch: whose KV it was
+    int layer = -1;          // LayerMove: which
     std::int64_t duration_us = 0;
     std::uint64_t command = 0;  // CommandDone: the id post() gave
     bool ok = true;
     std::string sentence;
-};
-
-/// Tokens [first, last) of a sequence.
-struct TokenRange {
-    int first = 0;
-    int last = 0;
-    int count() const { return last - first; }
 };
 
 /// Where the tokens of a prompt come from: one entry per message in order, the rest is the template's.

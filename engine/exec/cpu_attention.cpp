@@ -15,16 +15,18 @@ constexpr int kTileRows = 16;
 
 }  // namespace
 
+/// Some rows of one KV head, over one run of blocks.
 struct CpuBackend::AttendTile {
     const Rows& qkv;
     const AttentionParameters& p;
-    const KvCache& cache;
-    const KvSequence& sequence;
-    int l;
+    const kernels::KvBlockLayout& layout;
+    const KvBlocks& blocks;
     int first;  // position of row 0
     int kv_head;
     int row_begin, row_end;
     Rows& out;
+
+    int oldest_seen(int position) const { return p.window > 0 ? std::max(0, position - p.window + 1) : 0; }
 };
 
 std::vector<CpuBackend::AttentionScratch> CpuBackend::attention_scratch(int threads) const
@@ -55,66 +57,81 @@ void CpuBackend::store_kv(const Rows& qkv, const HeadLayout& heads, int l, KvCac
     });
 }
 
-/// All blocks that the tile's rows see of one KV head, block by block.
-void CpuBackend::attend_tile(const AttendTile& tile, AttentionScratch& scratch) const
+/// The tile's queries, scaled.
+void CpuBackend::take_queries(const AttendTile& tile, AttentionScratch& scratch) const
+{
+    const int values = tile.p.heads.group() * tile.p.heads.key_length;
+    float* to = scratch.q.get();
+    for (int t = tile.row_begin; t < tile.row_end; ++t) {
+        const float* q = tile.qkv.row(t) + tile.kv_head * values;
+        for (int i = 0; i < values; ++i)
+            *to++ = q[i] * tile.p.q_scale[t];
+    }
+}
+
+/// What the tile's rows see of the run, block by block, added to `sums`: (rows, [max (group,), sum (group,), out
+/// (group, value_length)]).
+void CpuBackend::attend_run(const AttendTile& tile, AttentionScratch& scratch, float* sums) const
 {
     const AttentionParameters& p = tile.p;
-    const int group = p.heads.group(), k_dim = p.heads.key_length, v_dim = p.heads.value_length;
+    const int group = p.heads.group(), v_dim = p.heads.value_length;
     const int rows = tile.row_end - tile.row_begin;
-    const auto q_of = [&](int r) { return scratch.q.get() + std::size_t(r * group) * std::size_t(k_dim); };
-    // Sums of row r: (group,) max, (group,) sum, (group, v_dim) out
-    const auto sums_of = [&](int r) { return scratch.sums.get() + std::size_t(r * group) * std::size_t(2 + v_dim); };
-
-    for (int r = 0; r < rows; ++r) {
-        const int t = tile.row_begin + r;
-        const float* q = tile.qkv.row(t) + tile.kv_head * group * k_dim;
-        for (int i = 0; i < group * k_dim; ++i)
-            q_of(r)[i] = q[i] * p.q_scale[t];
-        std::fill_n(sums_of(r), group, -std::numeric_limits<float>::infinity());
-        std::fill_n(sums_of(r) + group, group * (1 + v_dim), 0.0f);
-    }
-
-    const auto oldest_seen = [&](int position) { return p.window > 0 ? std::max(0, position - p.window + 1) : 0; };
-    const int first_block = oldest_seen(tile.first + tile.row_begin) / block_tokens_;
-    const int last_block = (tile.first + tile.row_end - 1) / block_tokens_;
+    const int position = tile.first + tile.row_begin;  // of the tile's row 0
+    const int first_block = std::max(tile.blocks.first(), tile.oldest_seen(position) / block_tokens_);
+    const int last_block = std::min(tile.blocks.last(), (position + rows - 1) / block_tokens_ + 1);
 
     kernels::AttendBlock args;
-    args.layout = tile.cache.layer(tile.l).block;
+    args.layout = tile.layout;
     args.group = group;
     args.softcap = p.softcap;
     args.scores = scratch.scores.get();
     args.max = scratch.partial.get();
     args.sum = args.max + group;
     args.out = args.sum + group;
-    for (int b = first_block; b <= last_block; ++b) {
+    for (int b = first_block; b < last_block; ++b) {
         const int block_start = b * block_tokens_;
-        args.block = tile.cache.block(tile.sequence.pages[std::size_t(b)], tile.l, tile.kv_head);
+        args.block = tile.blocks.block(b) + std::size_t(tile.kv_head) * tile.layout.bytes();
         for (int r = 0; r < rows; ++r) {
-            const int position = tile.first + tile.row_begin + r;
-            args.first = std::max(0, oldest_seen(position) - block_start);
-            args.last = std::min(block_tokens_, position + 1 - block_start);
+            args.first = std::max(0, tile.oldest_seen(position + r) - block_start);
+            args.last = std::min(block_tokens_, position + r + 1 - block_start);
             if (args.first >= args.last)
                 continue;
-            args.q = q_of(r);
+            args.q = scratch.q.get() + std::size_t(r) * std::size_t(group * p.heads.key_length);
             kernels_.attend_block(args);
-            float* sums = sums_of(r);
+            float* row_sums = sums + std::size_t(r) * std::size_t(group * (2 + v_dim));
             for (int g = 0; g < group; ++g)
-                kernels_.merge_partial(v_dim, args.max[g], args.sum[g], args.out + g * v_dim, sums[g], sums[group + g],
-                                       sums + 2 * group + g * v_dim);
+                kernels_.merge_partial(v_dim, args.max[g], args.sum[g], args.out + g * v_dim, row_sums[g],
+                                       row_sums[group + g], row_sums + 2 * group + g * v_dim);
         }
     }
+}
 
-    for (int r = 0; r < rows; ++r) {
-        const float* sums = sums_of(r);
+void CpuBackend::clear_sums(const AttendTile& tile, float* sums)
+{
+    const int group = tile.p.heads.group(), per_row = group * (2 + tile.p.heads.value_length);
+    for (int r = 0; r < tile.row_end - tile.row_begin; ++r) {
+        float* row_sums = sums + std::size_t(r) * std::size_t(per_row);
+        std::fill_n(row_sums, group, -std::numeric_limits<float>::infinity());
+        std::fill_n(row_sums + group, per_row - group, 0.0f);
+    }
+}
+
+/// Sums to averages.
+void CpuBackend::finish_rows(const AttendTile& tile, const float* sums)
+{
+    const AttentionParameters& p = tile.p;
+    const int group = p.heads.group(), v_dim = p.heads.value_length;
+    for (int r = 0; r < tile.row_end - tile.row_begin; ++r) {
+        const float* row_sums = sums + std::size_t(r) * std::size_t(group * (2 + v_dim));
         float* out = tile.out.row(tile.row_begin + r) + tile.kv_head * group * v_dim;
         for (int g = 0; g < group; ++g) {
             // A sink is one more logit in the softmax, without a value: it joins once, after all blocks.
             const float sink = p.sinks ? p.sinks[tile.kv_head * group + g] : -std::numeric_limits<float>::infinity();
-            const float max = std::max(sums[g], sink);
-            const float kept = std::exp(sums[g] - max);
-            const float scale = kept / (sums[group + g] * kept + std::exp(sink - max));
+            const float max = std::max(row_sums[g], sink);
+            const float kept = std::exp(row_sums[g] - max);
+            const float scale = kept / (row_sums[group + g] * kept + std::exp(sink - max));
             for (int i = 0; i < v_dim; ++i)
-                out[g * v_dim + i] = sums[2 * group + g * v_dim + i] * scale;
+                out[g * v_dim + i] = row_sums[2 * group + g * v_dim + i] * scale;
         }
     }
 }
@@ -123,18 +140,50 @@ void CpuBackend::attend(const Rows& qkv, const AttentionParameters& p, int l, co
                         const KvSequence& sequence, int first, Rows& out)
 {
     out.set_shape(qkv.count(), p.heads.heads * p.heads.value_length);
-    const int tiles = (qkv.count() + kTileRows - 1) / kTileRows;
+    const KvLayerShape& shape = cache.layer(l);
+    const int last_block = (first + qkv.count() - 1) / block_tokens_ + 1;
+    KvBlocks blocks = cache.open(sequence, l, shape.first_block(first), last_block);
+
     // One KV head of one tile at a time: a core streams one head's blocks, and its query heads share each byte read.
-    const std::int64_t products = std::int64_t(qkv.count()) * (first + qkv.count()) * out.cols();
+    const int tiles = (qkv.count() + kTileRows - 1) / kTileRows;
     const int items = tiles * p.heads.kv_heads;
-    pool_->for_each(items, sharing_pays(products) ? 1 : items, [&](int begin, int end, int worker) {
-        for (int item = begin; item < end; ++item) {
-            const int row_begin = item / p.heads.kv_heads * kTileRows;
-            attend_tile({qkv, p, cache, sequence, l, first, item % p.heads.kv_heads, row_begin,
-                         std::min(row_begin + kTileRows, qkv.count()), out},
-                        attention_[std::size_t(worker)]);
-        }
-    });
+    const std::int64_t products = std::int64_t(qkv.count()) * (first + qkv.count()) * out.cols();
+    const int grain = sharing_pays(products) ? 1 : items;
+    for (bool first_run = true; blocks.next(); first_run = false) {
+        const bool last_run = blocks.last() == last_block;
+        const bool kept = !(first_run && last_run);  // sums outlive the run
+        pool_->for_each(items, grain, [&](int begin, int end, int worker) {
+            AttentionScratch& scratch = attention_[std::size_t(worker)];
+            for (int item = begin; item < end; ++item) {
+                const int row_begin = item / p.heads.kv_heads * kTileRows;
+                const AttendTile tile{qkv,         p,
+                                      shape.block, blocks,
+                                      first,       item % p.heads.kv_heads,
+                                      row_begin,   std::min(row_begin + kTileRows, qkv.count()),
+                                      out};
+                float* const sums = kept ? run_sums_.get() + std::size_t(item) * tile_sums() : scratch.sums.get();
+                take_queries(tile, scratch);
+                if (first_run)
+                    clear_sums(tile, sums);
+                attend_run(tile, scratch, sums);
+                if (last_run)
+                    finish_rows(tile, sums);
+            }
+        });
+    }
+}
+
+void CpuBackend::allow_runs()
+{
+    if (!run_sums_) {
+        const int tiles = (max_rows_ + kTileRows - 1) / kTileRows;
+        run_sums_ = aligned_array<float>(std::size_t(tiles) * std::size_t(max_kv_heads_) * tile_sums());
+    }
+}
+
+std::size_t CpuBackend::tile_sums() const
+{
+    return std::size_t(kTileRows) * std::size_t(max_group_) * std::size_t(2 + value_length_);
 }
 
 }  // namespace engine

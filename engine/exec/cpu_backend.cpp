@@ -18,11 +18,13 @@ CpuBackend::CpuBackend(const Hyperparameters& h, int max_rows, int block_tokens,
     : kernels_(kernels::cpu_kernels())
     , pool_(std::make_unique<ThreadPool>(threads))
     , block_tokens_(block_tokens)
+    , max_rows_(max_rows)
     , key_length_(h.key_length)
     , value_length_(h.value_length)
 {
     for (const LayerParameters& layer : h.layers) {
         max_heads_ = std::max(max_heads_, layer.heads);
+        max_kv_heads_ = std::max(max_kv_heads_, layer.kv_heads);
         max_group_ = std::max(max_group_, layer.heads / layer.kv_heads);
     }
     sixteen_bits_ = h.experts > 0;

@@ -20,6 +20,8 @@ public:
     int threads() const { return pool_->size(); }
     ThreadPool& pool() { return *pool_; }
     std::size_t scratch_bytes() const;
+    /// From now on the blocks of an attention may come in several runs. Throws std::bad_alloc.
+    void allow_runs();
 
     void embed(const Matrix& table, std::span<const int> ids, float scale, Rows& out) override;
     void rms_norm(Rows& x, Vector weight, float epsilon, Rows& out) override;
@@ -44,7 +46,11 @@ private:
         AlignedArray<float> sums;     // (kTileRows, group, 2 + value_length), merged so far
     };
     struct AttendTile;
-    void attend_tile(const AttendTile& tile, AttentionScratch& scratch) const;
+    void take_queries(const AttendTile& tile, AttentionScratch& scratch) const;
+    void attend_run(const AttendTile& tile, AttentionScratch& scratch, float* sums) const;
+    static void clear_sums(const AttendTile& tile, float* sums);
+    static void finish_rows(const AttendTile& tile, const float* sums);
+    std::size_t tile_sums() const;  // floats that the sums of one tile take
     std::vector<AttentionScratch> attention_scratch(int threads) const;
 
     // ---- experts (cpu_experts.cpp) ----
@@ -79,12 +85,14 @@ private:
     const kernels::CpuKernels& kernels_;
     std::unique_ptr<ThreadPool> pool_;
     int block_tokens_;
-    int max_heads_ = 0, max_group_ = 0, key_length_ = 0, value_length_ = 0;
+    int max_rows_;
+    int max_heads_ = 0, max_kv_heads_ = 0, max_group_ = 0, key_length_ = 0, value_length_ = 0;
     // A router decides by comparing: an error of half a percent, nothing to other models, sends a token to another
     // expert. Models with experts therefore round activations to 16 bits, as two parts of 8.
     bool sixteen_bits_ = false;
     int widest_row_ = 0;
     std::vector<AttentionScratch> attention_;  // (threads,)
+    AlignedArray<float> run_sums_;             // (tiles, kv_heads, tile_sums()) of an attention in several runs
     std::vector<ProductScratch> product_;      // (threads,)
 
     Rows router_logits_;                // (rows, experts)

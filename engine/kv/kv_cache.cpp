@@ -1,5 +1,6 @@
 #include "engine/kv/kv_cache.h"
 
+#include <algorithm>
 #include <cassert>
 #include <cstring>
 #include <new>
@@ -7,6 +8,22 @@
 namespace engine {
 
 static constexpr std::align_val_t kAlignment{64};
+
+bool KvBlocks::next()
+{
+    if (stream_ && run_last_ > run_first_)
+        stream_->release();
+    run_first_ = run_last_;
+    for (; run_last_ < last_; ++run_last_) {
+        if (!stream_ || !stream_->next_is(layer_, run_last_))
+            continue;
+        // What is there already is attended while the rest is on its way.
+        if (!stream_->may_take() || (run_last_ > run_first_ && !stream_->ready()))
+            break;
+        pointers_[std::size_t(run_last_)] = stream_->take();
+    }
+    return run_last_ > run_first_;
+}
 
 void KvCache::FreeAligned::operator()(std::byte* p) const
 {
@@ -17,7 +34,9 @@ KvCache::KvCache(std::vector<KvLayerShape> layers, int block_tokens, int page_li
     : layers_(std::move(layers))
     , pool_(page_limit, block_tokens)
     , memory_(std::size_t(page_limit))
-    , residency_(std::size_t(page_limit) * layers_.size(), Residency::Host)
+    , on_device_(layers_.size(), false)
+    , damaged_(std::size_t(page_limit), false)
+    , opened_(std::size_t(page_limit))
 {
     for (const KvLayerShape& layer : layers_) {
         layer_offset_.push_back(page_bytes_);
@@ -43,12 +62,40 @@ Result<PageId> KvCache::take_page()
     return *page;
 }
 
+void KvCache::give_back(PageId page)
+{
+    pool_.give_back(page);
+    if (pool_.owners(page) > 0)
+        return;
+    damaged_[std::size_t(page)] = false;
+    for (int l = 0; device_ && l < num_layers(); ++l)
+        device_->drop(page, l);
+}
+
+int KvCache::intact_tokens(const KvSequence& sequence) const
+{
+    for (int b = 0; b < int(sequence.pages.size()); ++b)
+        if (damaged_[std::size_t(sequence.pages[std::size_t(b)])])
+            return std::min(sequence.length(), b * block_tokens());
+    return sequence.length();
+}
+
+/// The copy lies on the host; a device layer fetches its block when it writes there.
+Status KvCache::copy_page(PageId from, PageId to)
+{
+    for (int l = 0; device_ && l < num_layers(); ++l)
+        if (const Status ok = device_->wait_mirrored(from, l); !ok)
+            return ok;
+    std::memcpy(memory_[std::size_t(to)].get(), memory_[std::size_t(from)].get(), page_bytes_);
+    return {};
+}
+
 Status KvCache::reserve(KvSequence& sequence, int tokens)
 {
     const auto old_pages = sequence.pages.size();
     const auto undo = [&] {
         while (sequence.pages.size() > old_pages) {
-            pool_.give_back(sequence.pages.back());
+            give_back(sequence.pages.back());
             sequence.pages.pop_back();
         }
     };
@@ -68,8 +115,12 @@ Status KvCache::reserve(KvSequence& sequence, int tokens)
             undo();
             return tl::unexpected(copy.error());
         }
-        std::memcpy(memory_[std::size_t(*copy)].get(), memory_[std::size_t(sequence.pages[tail])].get(), page_bytes_);
-        pool_.give_back(sequence.pages[tail]);
+        if (const Status copied = copy_page(sequence.pages[tail], *copy); !copied) {
+            give_back(*copy);
+            undo();
+            return copied;
+        }
+        give_back(sequence.pages[tail]);
         sequence.pages[tail] = *copy;
     }
     return {};
@@ -80,7 +131,7 @@ void KvCache::truncate(KvSequence& sequence, int tokens)
     if (tokens < sequence.length())
         sequence.ids.resize(std::size_t(tokens));
     while (int(sequence.pages.size()) > pool_.pages_for(sequence.length())) {
-        pool_.give_back(sequence.pages.back());
+        give_back(sequence.pages.back());
         sequence.pages.pop_back();
     }
 }
@@ -96,15 +147,36 @@ KvSequence KvCache::branch(const KvSequence& from, int tokens)
     return to;
 }
 
-std::byte* KvCache::block(PageId page, int l, int kv_head)
+std::byte* KvCache::host_block(PageId page, int l)
 {
-    return memory_[std::size_t(page)].get() + layer_offset_[std::size_t(l)] +
-           std::size_t(kv_head) * layer(l).block.bytes();
+    return memory_[std::size_t(page)].get() + layer_offset_[std::size_t(l)];
 }
 
-const std::byte* KvCache::block(PageId page, int l, int kv_head) const
+std::byte* KvCache::block(PageId page, int l, int kv_head)
 {
-    return const_cast<KvCache*>(this)->block(page, l, kv_head);
+    std::byte* const device = device_ && on_device(l) ? device_->block(page, l) : nullptr;
+    return (device ? device : host_block(page, l)) + std::size_t(kv_head) * layer(l).block.bytes();
+}
+
+KvBlocks KvCache::open(const KvSequence& sequence, int l, int first, int last) const
+{
+    for (int b = first; b < last; ++b) {
+        const PageId page = sequence.pages[std::size_t(b)];
+        const std::byte* const device = device_ && on_device(l) ? device_->block(page, l) : nullptr;
+        opened_[std::size_t(b)] = device ? device : memory_[std::size_t(page)].get() + layer_offset_[std::size_t(l)];
+    }
+    return {stream_, opened_, l, first, last};
+}
+
+Residency KvCache::residency(PageId page, int l) const
+{
+    return device_ ? device_->residency(page, l) : Residency::Host;
+}
+
+void KvCache::set_device(DeviceKv* device, KvStream* stream)
+{
+    device_ = device;
+    stream_ = stream;
 }
 
 }  // namespace engine

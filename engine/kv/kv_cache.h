@@ -1,12 +1,14 @@
-// The paged KV cache of one model: page table of each sequence, where each block's bytes are, and the memory itself.
-// One page is one block column: `block_tokens` tokens in all layers. Used by the engine's thread only; attention reads
-// blocks from the workers while that thread waits for them.
+// The paged KV cache of one model: page table of each sequence, where each block's bytes are, and the host's memory.
+// One page is one block column: `block_tokens` tokens in all layers. Blocks of layers that a device computes lie there,
+// too; the host's page is then their mirror. Used by the engine's thread only; attention reads blocks from the workers
+// while that thread waits for them.
 #pragma once
 
+#include "engine/kv/device_kv.h"
+#include "engine/kv/kv_shape.h"
+#include "engine/kv/kv_stream.h"
 #include "engine/kv/page_pool.h"
 #include "engine/result.h"
-#include "engine/telemetry.h"
-#include "kernels/kv_block.h"
 
 #include <cstddef>
 #include <memory>
@@ -15,19 +17,41 @@
 
 namespace engine {
 
-/// The shape of one layer's KV.
-struct KvLayerShape {
-    int kv_heads = 0;
-    kernels::KvBlockLayout block;  // of one KV head
-    std::size_t bytes() const { return std::size_t(kv_heads) * block.bytes(); }
-};
-
 /// The tokens of one sequence and the pages that hold their KV. Tokens [0, ids.size()) have been computed.
 struct KvSequence {
     std::vector<PageId> pages;
     std::vector<int> ids;
     std::uint64_t last_used = 0;  // higher is later
     int length() const { return int(ids.size()); }
+};
+
+/// The blocks of one layer that a step attends, in order, as they become readable:
+/// while (blocks.next()) for b in [blocks.first(), blocks.last()) read blocks.block(b).
+class KvBlocks
+{
+public:
+    KvBlocks(KvStream* stream, std::span<const std::byte*> pointers, int layer, int first, int last)
+        : stream_(stream)
+        , pointers_(pointers)
+        , layer_(layer)
+        , run_last_(first)
+        , last_(last)
+    {
+    }
+
+    /// The next run of blocks; those of the run before are not read any more. False: there is none.
+    bool next();
+    int first() const { return run_first_; }
+    int last() const { return run_last_; }
+    /// Of the first KV head; those of the others follow.
+    const std::byte* block(int b) const { return pointers_[std::size_t(b)]; }
+
+private:
+    KvStream* stream_;  // null: nothing is streamed
+    std::span<const std::byte*> pointers_;
+    int layer_;
+    int run_first_ = 0, run_last_;
+    int last_;
 };
 
 class KvCache
@@ -38,6 +62,7 @@ public:
 
     int block_tokens() const { return pool_.tokens_per_page(); }
     const KvLayerShape& layer(int l) const { return layers_[std::size_t(l)]; }
+    std::span<const KvLayerShape> layers() const { return layers_; }
     std::size_t page_bytes() const { return page_bytes_; }
     int used_pages() const { return pool_.used_pages(); }
     int num_layers() const { return int(layers_.size()); }
@@ -53,10 +78,27 @@ public:
     /// A sequence that shares the first `tokens` tokens; no bytes are copied until one of the two writes.
     KvSequence branch(const KvSequence& from, int tokens);
 
-    /// The block of one layer and KV head: where its bytes are now.
+    /// The block of one layer and KV head that the layer's backend writes: on the device for a layer computed there.
     std::byte* block(PageId page, int l, int kv_head);
-    const std::byte* block(PageId page, int l, int kv_head) const;
-    Residency residency(PageId page, int l) const { return residency_[index(page, l)]; }
+    /// Blocks [first, last) of a layer for attention.
+    KvBlocks open(const KvSequence& sequence, int l, int first, int last) const;
+    Residency residency(PageId page, int l) const;
+
+    /// The block in the host's page: of a device layer the mirror.
+    std::byte* host_block(PageId page, int l);
+    int owners(PageId page) const { return pool_.owners(page); }
+    int page_limit() const { return pool_.page_count(); }
+
+    /// A page whose bytes went with a lost device; until it is given back.
+    void mark_damaged(PageId page) { damaged_[std::size_t(page)] = true; }
+    /// Tokens of the sequence, from its start, that lie on undamaged pages.
+    int intact_tokens(const KvSequence& sequence) const;
+
+    /// From now on blocks may lie on a device, too; null: no longer. Belongs to the caller.
+    void set_device(DeviceKv* device, KvStream* stream);
+    /// Whether the layer is computed on the device in the steps to come.
+    void set_on_device(int l, bool on) { on_device_[std::size_t(l)] = on; }
+    bool on_device(int l) const { return on_device_[std::size_t(l)]; }
 
 private:
     struct FreeAligned {
@@ -64,15 +106,20 @@ private:
     };
     using PageMemory = std::unique_ptr<std::byte[], FreeAligned>;
 
-    std::size_t index(PageId page, int l) const { return std::size_t(page) * layers_.size() + std::size_t(l); }
     Result<PageId> take_page();
+    void give_back(PageId page);
+    Status copy_page(PageId from, PageId to);
 
     std::vector<KvLayerShape> layers_;
     std::vector<std::size_t> layer_offset_;  // (layers,) bytes from a page's start
     std::size_t page_bytes_ = 0;
     PagePool pool_;
-    std::vector<PageMemory> memory_;    // (pages,) null until first used; kept when a page is given back
-    std::vector<Residency> residency_;  // (pages, layers)
+    std::vector<PageMemory> memory_;  // (pages,) null until first used; kept when a page is given back
+    DeviceKv* device_ = nullptr;
+    KvStream* stream_ = nullptr;
+    std::vector<char> on_device_;                   // (layers,)
+    std::vector<char> damaged_;                     // (pages,)
+    mutable std::vector<const std::byte*> opened_;  // (pages,) what open() found
 };
 
 }  // namespace engine

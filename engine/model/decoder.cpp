@@ -90,37 +90,39 @@ Rotation Decoder::rotation(LayerKind kind) const
 
 void Decoder::append(const Placement& placement, KvCache& cache, KvSequence& sequence, std::span<const int> tokens)
 {
-    const Batch batch{cache, sequence, sequence.length()};
+    const Batch batch{placement, cache, sequence, sequence.length()};
     fill_positions(batch.first, int(tokens.size()));
     const float scale = h_.architecture->scale_embeddings ? std::sqrt(float(h_.embedding_length)) : 1.0f;
     placement.backend_of_ends().embed(weights_.token_embedding, tokens, scale, hidden_);
     for (int l = 0; l < int(weights_.layers.size()); ++l)
-        layer(placement.backend_of(l), l, batch);
+        layer(l, batch);
     sequence.ids.insert(sequence.ids.end(), tokens.begin(), tokens.end());
 }
 
 /// One transformer layer: hidden_ is read and updated in place.
-void Decoder::layer(Backend& on, int l, const Batch& batch)
+void Decoder::layer(int l, const Batch& batch)
 {
-    const LayerWeights& w = weights_.layers[std::size_t(l)];
+    Backend& on = batch.placement.backend_of(l);
+    const LayerWeights& w = batch.placement.weights_of(l);
 
     on.rms_norm(hidden_, w.attn_norm, h_.rms_epsilon, x_);
-    attention(on, l, batch);
+    attention(l, batch);
     if (w.attn_post_norm)
         on.rms_norm(branch_, w.attn_post_norm, h_.rms_epsilon, branch_);
     on.add(branch_, hidden_);
 
     on.rms_norm(hidden_, w.ffn_norm, h_.rms_epsilon, x_);
-    feed_forward(on, l);
+    feed_forward(l, batch);
     if (w.ffn_post_norm)
         on.rms_norm(branch_, w.ffn_post_norm, h_.rms_epsilon, branch_);
     on.add(branch_, hidden_);
 }
 
 /// branch_ = attention of x_
-void Decoder::attention(Backend& on, int l, const Batch& batch)
+void Decoder::attention(int l, const Batch& batch)
 {
-    const LayerWeights& w = weights_.layers[std::size_t(l)];
+    Backend& on = batch.placement.backend_of(l);
+    const LayerWeights& w = batch.placement.weights_of(l);
     const LayerKind kind = h_.layers[std::size_t(l)].kind;
     const HeadLayout heads = head_layout(h_, l);
 
@@ -147,9 +149,10 @@ void Decoder::attention(Backend& on, int l, const Batch& batch)
 }
 
 /// branch_ = feed-forward part of x_
-void Decoder::feed_forward(Backend& on, int l)
+void Decoder::feed_forward(int l, const Batch& batch)
 {
-    const LayerWeights& w = weights_.layers[std::size_t(l)];
+    Backend& on = batch.placement.backend_of(l);
+    const LayerWeights& w = batch.placement.weights_of(l);
     if (w.router) {
         on.experts(x_, w, {h_.experts_used, h_.expert_weights_scale, h_.architecture->gate}, branch_);
         return;

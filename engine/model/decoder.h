@@ -31,13 +31,14 @@ public:
 
 private:
     struct Batch {
+        const Placement& placement;
         KvCache& cache;
         KvSequence& sequence;
         int first;  // position of row 0
     };
-    void layer(Backend& on, int l, const Batch& batch);
-    void attention(Backend& on, int l, const Batch& batch);
-    void feed_forward(Backend& on, int l);
+    void layer(int l, const Batch& batch);
+    void attention(int l, const Batch& batch);
+    void feed_forward(int l, const Batch& batch);
     void fill_positions(int first, int count);
     Rotation rotation(LayerKind kind) const;
 

@@ -24,13 +24,13 @@ public:
     Result<BenchRow> prefill(int depth)
     {
         return measure("prefill", request_.prefill_tokens, depth, [&](KvSequence& kv) -> Status {
-            for (int done = 0; done < request_.prefill_tokens;) {
-                const int count = std::min(model_.max_rows(), request_.prefill_tokens - done);
+            int count = 0;
+            for (int done = 0; done < request_.prefill_tokens; done += count) {
+                count = std::min(model_.max_rows(), request_.prefill_tokens - done);
                 if (Status ok = model_.append(kv, tokens(count)); !ok)
                     return ok;
-                done += count;
             }
-            model_.logits((request_.prefill_tokens - 1) % model_.max_rows());
+            model_.logits(count - 1);
             return {};
         });
     }

@@ -33,7 +33,8 @@ std::vector<KvLayerShape> kv_shapes(const Hyperparameters& h, const LoadRequest&
     for (const LayerParameters& layer : h.layers)
         shapes.push_back({layer.kv_heads,
                           {kernel_type(request.k_type), kernel_type(request.v_type), h.key_length, h.value_length,
-                           request.kv_block_tokens}});
+                           request.kv_block_tokens},
+                          layer.kind == LayerKind::SlidingWindow ? h.sliding_window : 0});
     return shapes;
 }
 
@@ -81,6 +82,8 @@ Result<std::unique_ptr<LoadedModel>> LoadedModel::load(const LoadRequest& reques
             return tl::unexpected(ok.error());
         model->allocate(request);
         if (const auto ok = model->bring_weights_in(progress); !ok)
+            return tl::unexpected(ok.error());
+        if (const auto ok = model->place_layers(request, progress); !ok)
             return tl::unexpected(ok.error());
         return model;
     } catch (const std::system_error&) {
@@ -153,7 +156,6 @@ void LoadedModel::allocate(const LoadRequest& request)
     const int rows = std::min(request.prefill_chunk_tokens, info_.context_in_use);
     const int threads = request.threads > 0 ? request.threads : physical_cores();
     cpu_ = std::make_unique<CpuBackend>(h_, rows, request.kv_block_tokens, threads);
-    placement_ = std::make_unique<Placement>(int(h_.layers.size()), *cpu_);
     decoder_ = std::make_unique<Decoder>(h_, weights_, info_.context_in_use, rows);
 
     // Page memory is taken when first used. Two pages beside each context: a branch's tail is copied before it is
@@ -161,6 +163,23 @@ void LoadedModel::allocate(const LoadRequest& request)
     const int context_pages = (info_.context_in_use + request.kv_block_tokens - 1) / request.kv_block_tokens;
     cache_ = std::make_unique<KvCache>(kv_shapes(h_, request), request.kv_block_tokens,
                                        kConversationsInCache * (context_pages + 2));
+    placement_ = std::make_unique<ModelPlacement>(h_, weights_, *cpu_, *cache_);
+}
+
+/// The device, and the layers it is to hold, one after another.
+Status LoadedModel::place_layers(const LoadRequest& request, const Progress& progress)
+{
+    if (Status ok = placement_->open(request.placement, scratch_bytes()); !ok)
+        return ok;
+    while (placement_->layers() != placement_->wanted_layers()) {
+        if (progress.cancelled())
+            return fail(Error::Code::Cancelled, "loading was cancelled");
+        placement_->advance();
+    }
+    for (Event& event : placement_->take_events())
+        if (event.kind != Event::Kind::LayerMove)
+            warn(progress, std::move(event.sentence));
+    return {};
 }
 
 /// Reads the weights through once, so that the first answer does not wait for the disk; skipped where they do not fit.
@@ -203,17 +222,50 @@ std::int64_t LoadedModel::decode_bytes() const
 
 Status LoadedModel::append(KvSequence& sequence, std::span<const int> tokens)
 {
-    if (auto ok = cache_->reserve(sequence, sequence.length() + int(tokens.size())); !ok)
+    for (;;) {
+        const Status done = step(sequence, tokens);
+        if (done || !placement_->has_device())
+            return done;
+        if (done.error().code == Error::Code::DeviceLost)
+            placement_->lose(done.error());
+        else if (done.error().code != Error::Code::DeviceFull || !placement_->give_up_layer())
+            return done;
+    }
+}
+
+Status LoadedModel::step(KvSequence& sequence, std::span<const int> tokens)
+{
+    const int first = sequence.length();
+    if (const int intact = cache_->intact_tokens(sequence); intact < first) {
+        // A lost device took the rest with it.
+        const std::vector<int> lost(sequence.ids.begin() + intact, sequence.ids.end());
+        cache_->truncate(sequence, intact);
+        for (std::span<const int> rest = lost; !rest.empty();) {
+            const auto chunk = rest.first(std::min(rest.size(), std::size_t(max_rows())));
+            if (Status ok = step(sequence, chunk); !ok)
+                return ok;
+            rest = rest.subspan(chunk.size());
+        }
+    }
+    if (auto ok = cache_->reserve(sequence, first + int(tokens.size())); !ok)
         return ok;
-    cpu_->pool().begin_step();
-    decoder_->append(*placement_, *cache_, sequence, tokens);
-    cpu_->pool().end_step();
+    Status done = placement_->prepare(sequence, first, int(tokens.size()));
+    if (done) {
+        cpu_->pool().begin_step();
+        decoder_->append(placement_->placement(), *cache_, sequence, tokens);
+        cpu_->pool().end_step();
+        done = placement_->finish(sequence, first, int(tokens.size()));
+    }
+    if (!done) {
+        sequence.ids.resize(std::size_t(first));  // it is computed again
+        return done;
+    }
     return file_.still_whole();
 }
 
 std::span<const float> LoadedModel::logits(int row)
 {
-    return decoder_->logits(*placement_, row);
+    return decoder_->logits(placement_->placement(), row);
 }
 
 }  // namespace engine

@@ -5,6 +5,7 @@
 #include "engine/exec/cpu_backend.h"
 #include "engine/gguf/gguf_file.h"
 #include "engine/model/decoder.h"
+#include "engine/run/model_placement.h"
 #include "engine/template/chat_template.h"
 #include "engine/tokenizer/tokenizer.h"
 
@@ -36,13 +37,18 @@ public:
     const CpuBackend& cpu() const { return *cpu_; }
 
     int context_tokens() const { return info_.context_in_use; }
-    int max_rows() const { return decoder_->max_rows(); }
+    /// Tokens of the next step at most: fewer than the prefill chunk where a device has little room.
+    int max_rows() const { return placement_->step_rows(decoder_->max_rows()); }
     std::int64_t weight_bytes() const { return weights_.bytes; }
     /// Weight bytes that one decode step reads: all but the embedding rows and the experts that are not chosen.
     std::int64_t decode_bytes() const;
     std::int64_t scratch_bytes() const { return std::int64_t(decoder_->scratch_bytes() + cpu_->scratch_bytes()); }
 
-    /// One step: computes the tokens and appends them to the sequence, for which it reserves pages.
+    ModelPlacement& placement() { return *placement_; }
+    const ModelPlacement& placement() const { return *placement_; }
+
+    /// One step: computes the tokens and appends them to the sequence, for which it reserves pages. Where a device has
+    /// no room it gives up layers; when it is lost, what its memory took with it is computed again on the host.
     Status append(KvSequence& sequence, std::span<const int> tokens);
     /// Logits (vocabulary,) after one row of the last step.
     std::span<const float> logits(int row);
@@ -58,6 +64,8 @@ private:
     void warn(const Progress& progress, std::string sentence);
     void allocate(const LoadRequest& request);
     Status bring_weights_in(const Progress& progress);
+    Status place_layers(const LoadRequest& request, const Progress& progress);
+    Status step(KvSequence& sequence, std::span<const int> tokens);
 
     GgufFile file_;
     Hyperparameters h_;
@@ -66,8 +74,8 @@ private:
     std::unique_ptr<const Tokenizer> tokenizer_;
     std::unique_ptr<const ChatTemplate> chat_template_;
     std::unique_ptr<CpuBackend> cpu_;
-    std::unique_ptr<Placement> placement_;
     std::unique_ptr<KvCache> cache_;
+    std::unique_ptr<ModelPlacement> placement_;
     std::unique_ptr<Decoder> decoder_;
 };
 

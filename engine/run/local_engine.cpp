@@ -123,6 +123,7 @@ Result<Turn> LocalEngine::generate_checked(Conversation& conversation, const Req
                                            std::stop_token stop)
 {
     conversation.kv.last_used = ++uses_;
+    model_->placement().begin_turn();
     if (!request.messages.empty() && !model_->info().has_chat_template && !said_no_template_) {
         said_no_template_ = true;
         send(listener,
@@ -132,7 +133,10 @@ Result<Turn> LocalEngine::generate_checked(Conversation& conversation, const Req
     TurnHost host{*model_, listener, std::move(stop), [&] { poll(listener); },
                   [&](Conversation& current) { return forget_oldest(current); }};
     TurnRunner runner(std::move(host), conversation, request, request.sampling.seed.value_or(random_seed()));
+    generating_ = true;
     auto turn = runner.run();
+    generating_ = false;
+    send_placement_events(listener);
     if (turn && !turn->ledger.dropped_messages.empty()) {
         Event dropped = make_event(Event::Kind::TurnsDropped,
                                    std::to_string(turn->ledger.dropped_messages.size()) +
@@ -192,6 +196,19 @@ std::uint64_t LocalEngine::post(Command command)
 
 void LocalEngine::poll(const Listener& listener)
 {
+    carry_out_posted(listener);
+    // Layers and KV move one at a time between steps, and all at once when nothing else is to be done.
+    while (model_ && model_->placement().advance() && !generating_) {
+        send_placement_events(listener);
+        carry_out_posted(listener);
+    }
+    if (model_ && !generating_)
+        model_->placement().settle();
+    send_placement_events(listener);
+}
+
+void LocalEngine::carry_out_posted(const Listener& listener)
+{
     for (const Mailbox::Posted& posted : mailbox_.take_all()) {
         Event answer = make_event(Event::Kind::CommandDone, {});
         answer.command = posted.id;
@@ -199,6 +216,13 @@ void LocalEngine::poll(const Listener& listener)
         answer.duration_us = now_us() - answer.time_us;
         send(listener, answer);
     }
+}
+
+void LocalEngine::send_placement_events(const Listener& listener)
+{
+    if (model_)
+        for (const Event& event : model_->placement().take_events())
+            send(listener, event);
 }
 
 void LocalEngine::carry_out(const SetThreads& command, Event& answer)
@@ -217,6 +241,45 @@ void LocalEngine::carry_out(const SetThreads& command, Event& answer)
         return;
     }
     answer.sentence = "the engine uses " + std::to_string(threads) + (threads == 1 ? " thread" : " threads");
+}
+
+template <class Ask>
+void LocalEngine::ask_placement(Event& answer, const Ask& ask)
+{
+    const Status done = model_ ? ask(model_->placement()) : fail(Error::Code::NotLoaded, "no model is loaded");
+    answer.ok = done.has_value();
+    if (!done)
+        answer.sentence = done.error().what;
+}
+
+void LocalEngine::carry_out(const SetDeviceLayers& command, Event& answer)
+{
+    ask_placement(answer, [&](ModelPlacement& placement) { return placement.want_layers(command.layers); });
+}
+
+void LocalEngine::carry_out(const SetVramBudget& command, Event& answer)
+{
+    ask_placement(answer, [&](ModelPlacement& placement) { return placement.set_budget(command.bytes); });
+}
+
+void LocalEngine::carry_out(const SetWatermark& command, Event& answer)
+{
+    ask_placement(answer, [&](ModelPlacement& placement) { return placement.set_watermark(command.share); });
+}
+
+void LocalEngine::carry_out(const SetKvPolicy& command, Event& answer)
+{
+    ask_placement(answer, [&](ModelPlacement& placement) { return placement.set_policy(command.policy); });
+}
+
+void LocalEngine::carry_out(const SetKvOffloadShare& command, Event& answer)
+{
+    ask_placement(answer, [&](ModelPlacement& placement) { return placement.set_offload_share(command.share); });
+}
+
+void LocalEngine::carry_out(const SetOtherPrograms& command, Event& answer)
+{
+    ask_placement(answer, [&](ModelPlacement& placement) { return placement.set_other_programs(command.bytes); });
 }
 
 void LocalEngine::carry_out(const CancelLoad&, Event& answer)

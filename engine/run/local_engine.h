@@ -35,6 +35,16 @@ private:
                                   std::stop_token stop);
     void carry_out(const SetThreads& command, Event& answer);
     void carry_out(const CancelLoad& command, Event& answer);
+    void carry_out(const SetDeviceLayers& command, Event& answer);
+    void carry_out(const SetVramBudget& command, Event& answer);
+    void carry_out(const SetWatermark& command, Event& answer);
+    void carry_out(const SetKvPolicy& command, Event& answer);
+    void carry_out(const SetKvOffloadShare& command, Event& answer);
+    void carry_out(const SetOtherPrograms& command, Event& answer);
+    template <class Ask>
+    void ask_placement(Event& answer, const Ask& ask);
+    void carry_out_posted(const Listener& listener);
+    void send_placement_events(const Listener& listener);
     bool forget_oldest(const Conversation& except);
 
     std::unique_ptr<LoadedModel> model_;
@@ -43,6 +53,7 @@ private:
     std::uint64_t uses_ = 0;  // counts turns: who was used last
     Mailbox mailbox_;
     bool loading_ = false;
+    bool generating_ = false;
     bool cancel_load_ = false;
     bool said_no_template_ = false;  // once per model
 };

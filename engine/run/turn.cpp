@@ -112,6 +112,7 @@ Status TurnRunner::prefill(const std::vector<int>& prompt)
             return done;
         rates_.add_prefill(int(tokens.size()), std::chrono::microseconds(now_us() - start));
         prefilled_ += int(tokens.size());
+        last_row_ = int(tokens.size()) - 1;
     }
     report(Phase::Prefill, true);
     note_nearly_full();
@@ -120,11 +121,10 @@ Status TurnRunner::prefill(const std::vector<int>& prompt)
 
 Status TurnRunner::decode()
 {
-    int last_row = (int(turn_.prompt.last) - reused_ - 1) % host_.model.max_rows();
     const int limit = host_.model.context_tokens();
     const int most = request_.max_tokens >= 0 ? request_.max_tokens : limit;
     while (int(answer_.size()) < most) {
-        const int id = sampler_.sample(host_.model.logits(last_row), history_);
+        const int id = sampler_.sample(host_.model.logits(last_row_), history_);
         note_token();
         if (host_.model.tokenizer().is_end_of_generation(id)) {
             turn_.reason = StopReason::EndOfTurn;
@@ -146,9 +146,13 @@ Status TurnRunner::decode()
         }
         if (int(answer_.size()) == most)
             break;
-        if (Status done = step(std::span(&id, 1)); !done)
-            return done;
-        last_row = 0;
+        if (Status done = step(std::span(&id, 1)); !done) {
+            if (done.error().code != Error::Code::ContextFull)
+                return done;
+            turn_.reason = StopReason::ContextFull;
+            return {};
+        }
+        last_row_ = 0;
         note_nearly_full();
     }
     turn_.reason = StopReason::MaxTokens;
@@ -250,6 +254,15 @@ Telemetry TurnRunner::frame(Phase phase) const
     t.weight_bytes_host = model.weight_bytes();
     t.kv_blocks_host = model.cache().used_pages() * model.cache().num_layers();
     t.kv_bytes_host = std::int64_t(model.cache().used_pages()) * std::int64_t(model.cache().page_bytes());
+    t.device = model.placement().telemetry();
+    if (t.device) {
+        t.weight_bytes_device = t.device->weight_bytes;
+        t.weight_bytes_host -= t.weight_bytes_device;
+        t.kv_bytes_device = t.device->kv_bytes;
+        t.kv_blocks_device = t.device->kv_blocks;
+        t.kv_blocks_host -= t.kv_blocks_device;
+        t.kv_bytes_host -= t.kv_bytes_device;
+    }
     t.scratch_bytes = model.scratch_bytes();
     t.process_resident_bytes = process_memory().resident_bytes;
     const HostMemory memory = host_memory();

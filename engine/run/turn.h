@@ -65,6 +65,7 @@ private:
     bool said_nearly_full_ = false;
     int reused_ = 0;
     int prefilled_ = 0;
+    int last_row_ = 0;  // of the last step: its logits give the next token
     std::int64_t start_us_ = 0;
     std::int64_t first_token_us_ = 0;
     std::int64_t last_token_us_ = 0;

@@ -1,0 +1,94 @@
+#include "engine/device/copy_queue.h"
+
+#include <chrono>
+#include <cstring>
+
+namespace engine {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// A sleep takes some 50 us whatever was asked for; below that the debt is carried to the next copy.
+constexpr std::chrono::microseconds kWorthSleeping{100};
+
+}  // namespace
+
+CopyQueue::CopyQueue(double bytes_per_s)
+    : bytes_per_s_(bytes_per_s)
+    , thread_([this] { work(); })
+{
+}
+
+CopyQueue::~CopyQueue()
+{
+    {
+        const std::lock_guard lock(mutex_);
+        quit_ = true;
+    }
+    given_.notify_one();
+    thread_.join();
+}
+
+std::uint64_t CopyQueue::give(const std::byte* from, std::byte* to, std::size_t bytes)
+{
+    return give(Copy{from, to, bytes, {}});
+}
+
+std::uint64_t CopyQueue::give(const KvRows& rows)
+{
+    return give(Copy{nullptr, nullptr, rows.bytes(), rows});
+}
+
+std::uint64_t CopyQueue::give(const Copy& copy)
+{
+    {
+        const std::lock_guard lock(mutex_);
+        waiting_.push_back(copy);
+    }
+    given_.notify_one();
+    return ++last_given_;
+}
+
+void CopyQueue::wait(std::uint64_t number)
+{
+    if (ended(number))
+        return;
+    std::unique_lock lock(mutex_);
+    done_.wait(lock, [&] { return ended(number); });
+}
+
+void CopyQueue::work()
+{
+    Clock::time_point free_at = Clock::now();
+    for (;;) {
+        Copy copy;
+        {
+            std::unique_lock lock(mutex_);
+            given_.wait(lock, [&] { return quit_ || !waiting_.empty(); });
+            if (waiting_.empty())
+                return;
+            copy = waiting_.front();
+            waiting_.pop_front();
+        }
+        const Clock::time_point start = Clock::now();
+        if (copy.from)
+            std::memcpy(copy.to, copy.from, copy.bytes);
+        else
+            copy_kv_rows(copy.rows);
+        if (bytes_per_s_ > 0) {
+            free_at = std::max(free_at, start) + std::chrono::duration_cast<Clock::duration>(
+                                                     std::chrono::duration<double>(double(copy.bytes) / bytes_per_s_));
+            if (free_at - Clock::now() > kWorthSleeping)
+                std::this_thread::sleep_until(free_at);
+        }
+        bytes_moved_.fetch_add(std::int64_t(copy.bytes), std::memory_order_relaxed);
+        {
+            const std::lock_guard lock(mutex_);
+            ended_.fetch_add(1, std::memory_order_release);
+        }
+        done_.notify_one();
+    }
+}
+
+}  // namespace engine

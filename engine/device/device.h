@@ -1,0 +1,48 @@
+// A device as the engine sees it: memory, and the two roads between it and the host. What it computes with is its
+// Backend. The engine's thread calls everything here; copies run on their own and are waited for by ticket.
+#pragma once
+
+#include "engine/device/kv_rows.h"
+#include "engine/result.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace engine {
+
+/// An address in a device's memory. Only the device, and the backend that computes on it, may follow it.
+using DevicePtr = std::byte*;
+
+class Device
+{
+public:
+    /// Copies of one road are numbered from 1 in their order, and end in it. 0 has always ended.
+    using Ticket = std::uint64_t;
+    enum class Road { ToDevice, ToHost };
+
+    virtual ~Device() = default;
+
+    virtual std::string_view id() const = 0;
+    virtual std::int64_t total_bytes() const = 0;
+    /// What other programs hold of it now.
+    virtual std::int64_t other_programs_bytes() const = 0;
+
+    /// Aligned to 256 bytes. DeviceFull, DeviceLost.
+    virtual Result<DevicePtr> allocate(std::size_t bytes) = 0;
+    /// Nothing that is on its way may still touch it.
+    virtual void release(DevicePtr memory, std::size_t bytes) = 0;
+
+    /// DeviceLost. What is copied must stay as it is until the ticket has ended.
+    virtual Result<Ticket> to_device(const std::byte* from, DevicePtr to, std::size_t bytes) = 0;
+    virtual Result<Ticket> to_host(const KvRows& rows) = 0;
+    virtual Status clear(DevicePtr memory, std::size_t bytes) = 0;
+
+    virtual bool ended(Road road, Ticket ticket) const = 0;
+    virtual Status wait(Road road, Ticket ticket) = 0;
+
+    /// Bytes that have travelled since the device was opened.
+    virtual std::int64_t bytes_moved(Road road) const = 0;
+};
+
+}  // namespace engine

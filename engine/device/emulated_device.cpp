@@ -1,0 +1,82 @@
+#include "engine/device/emulated_device.h"
+
+#include <cstring>
+#include <new>
+
+namespace engine {
+
+namespace {
+
+constexpr std::align_val_t kAlignment{256};
+// Memory that nobody has written reads as NaN in every KV type: what should have been copied is then seen to be
+// missing.
+constexpr int kPoison = 0xff;
+
+}  // namespace
+
+EmulatedDevice::EmulatedDevice(const EmulatedDeviceOptions& options, std::int64_t vram_bytes)
+    : options_(options)
+    , total_bytes_(vram_bytes)
+    , to_device_(options.link_bytes_per_s)
+    , to_host_(options.link_bytes_per_s)
+{
+}
+
+Status EmulatedDevice::call()
+{
+    ++calls_;
+    if (options_.lose_at_call > 0 && calls_ >= options_.lose_at_call)
+        return fail(Error::Code::DeviceLost, "the emulated device does not answer any more");
+    return {};
+}
+
+Result<DevicePtr> EmulatedDevice::allocate(std::size_t bytes)
+{
+    if (const Status ok = call(); !ok)
+        return tl::unexpected(ok.error());
+    const bool refused = ++allocations_ == options_.refuse_allocation;
+    const bool fits = used_bytes_ + other_programs_bytes_ + std::int64_t(bytes) <= total_bytes_;
+    void* const memory = refused || !fits ? nullptr : ::operator new[](bytes, kAlignment, std::nothrow);
+    if (!memory)
+        return fail(Error::Code::DeviceFull, "the emulated device has no " + std::to_string(bytes) + " bytes left");
+    std::memset(memory, kPoison, bytes);
+    used_bytes_ += std::int64_t(bytes);
+    return static_cast<DevicePtr>(memory);
+}
+
+void EmulatedDevice::release(DevicePtr memory, std::size_t bytes)
+{
+    ::operator delete[](memory, kAlignment);
+    used_bytes_ -= std::int64_t(bytes);
+}
+
+Result<Device::Ticket> EmulatedDevice::to_device(const std::byte* from, DevicePtr to, std::size_t bytes)
+{
+    if (const Status ok = call(); !ok)
+        return tl::unexpected(ok.error());
+    return to_device_.give(from, to, bytes);
+}
+
+Result<Device::Ticket> EmulatedDevice::to_host(const KvRows& rows)
+{
+    if (const Status ok = call(); !ok)
+        return tl::unexpected(ok.error());
+    return to_host_.give(rows);
+}
+
+Status EmulatedDevice::clear(DevicePtr memory, std::size_t bytes)
+{
+    if (Status ok = call(); !ok)
+        return ok;
+    std::memset(memory, 0, bytes);
+    return {};
+}
+
+Status EmulatedDevice::wait(Road road, Ticket ticket)
+{
+    Status ok = call();
+    queue(road).wait(ticket);
+    return ok;
+}
+
+}  // namespace engine

@@ -1,0 +1,37 @@
+#include "engine/device/vram.h"
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+
+namespace engine {
+
+Result<DevicePtr> Vram::take(Use use, std::size_t bytes)
+{
+    if (used() + std::int64_t(bytes) > budget())
+        return fail(Error::Code::DeviceFull,
+                    "the VRAM budget of " + std::to_string(budget() >> 20) + " MiB is used up");
+    auto memory = device_.allocate(bytes);
+    if (memory)
+        count(use, std::int64_t(bytes));
+    return memory;
+}
+
+void Vram::give_back(Use use, DevicePtr memory, std::size_t bytes)
+{
+    device_.release(memory, bytes);
+    count(use, -std::int64_t(bytes));
+}
+
+std::int64_t Vram::used() const
+{
+    return std::accumulate(used_.begin(), used_.end(), std::int64_t(0));
+}
+
+std::int64_t Vram::budget() const
+{
+    const std::int64_t left = std::max<std::int64_t>(0, device_.total_bytes() - device_.other_programs_bytes());
+    return limit_bytes_ > 0 ? std::min(limit_bytes_, left) : left;
+}
+
+}  // namespace engine

@@ -1,0 +1,50 @@
+// What the engine holds of a device's memory, by use, and how much it may hold: the same for every device.
+#pragma once
+
+#include "engine/device/device.h"
+
+#include <array>
+#include <cstdint>
+
+namespace engine {
+
+class Vram
+{
+public:
+    enum class Use { Weights, Kv, Ring, Scratch };
+
+    explicit Vram(Device& device)
+        : device_(device)
+    {
+    }
+
+    /// Fails with DeviceFull above the budget, before the device does; DeviceLost.
+    Result<DevicePtr> take(Use use, std::size_t bytes);
+    void give_back(Use use, DevicePtr memory, std::size_t bytes);
+    /// Memory that is not taken here and counts all the same: what the backend computes in.
+    void count(Use use, std::int64_t bytes) { used_[std::size_t(use)] += bytes; }
+
+    std::int64_t used(Use use) const { return used_[std::size_t(use)]; }
+    std::int64_t used() const;
+
+    /// 0: all that other programs leave.
+    void set_limit(std::int64_t bytes) { limit_bytes_ = bytes; }
+    std::int64_t limit() const { return limit_bytes_; }
+    void set_watermark(double share) { watermark_ = share; }
+    double watermark() const { return watermark_; }
+    /// The user's limit, or less where other programs hold memory.
+    std::int64_t budget() const;
+    /// Above it blocks leave.
+    std::int64_t high_mark() const { return std::int64_t(double(budget()) * watermark_); }
+
+    Device& device() { return device_; }
+    const Device& device() const { return device_; }
+
+private:
+    Device& device_;
+    std::array<std::int64_t, 4> used_ = {};
+    std::int64_t limit_bytes_ = 0;
+    double watermark_ = 0.95;
+};
+
+}  // namespace engine

@@ -1,0 +1,68 @@
+// The KV blocks that lie on a device: of each page and layer one or none. The host's page is their mirror, written
+// behind, so that a block can leave by being forgotten.
+#pragma once
+
+#include "engine/device/vram.h"
+#include "engine/kv/kv_shape.h"
+#include "engine/kv/page_pool.h"
+#include "engine/telemetry.h"
+
+#include <span>
+#include <vector>
+
+namespace engine {
+
+class DeviceKv
+{
+public:
+    DeviceKv(Vram& vram, std::span<const KvLayerShape> layers, int page_limit);
+    ~DeviceKv();
+    DeviceKv(const DeviceKv&) = delete;
+    DeviceKv& operator=(const DeviceKv&) = delete;
+
+    bool holds(PageId page, int l) const { return at(page, l).memory != nullptr; }
+    /// The block of the first KV head; null when there is none, or its bytes are still on their way.
+    DevicePtr block(PageId page, int l) const { return at(page, l).arrived ? at(page, l).memory : nullptr; }
+    Residency residency(PageId page, int l) const;
+
+    /// An empty block for rows to come. DeviceFull, DeviceLost; so below.
+    Status take(PageId page, int l);
+    /// A block filled from its mirror; it can be used once wait_arrived() or note_arrivals() has said so.
+    Status fetch(PageId page, int l, const std::byte* mirror);
+    Status wait_arrived(PageId page, int l);
+    void note_arrivals();
+    /// Forgets a block. What is on its way is waited for.
+    void drop(PageId page, int l);
+
+    /// Starts the copy of rows that a step has written.
+    Status mirror(PageId page, int l, std::byte* to, int first, int last);
+    Status wait_mirrored(PageId page, int l);
+    bool mirror_complete(PageId page, int l) const
+    {
+        return vram_.device().ended(Device::Road::ToHost, at(page, l).mirrored);
+    }
+
+    int blocks() const { return blocks_; }
+    std::int64_t bytes() const { return bytes_; }
+
+private:
+    struct Block {
+        DevicePtr memory = nullptr;
+        bool arrived = false;
+        Device::Ticket coming = 0;    // of its fetch
+        Device::Ticket mirrored = 0;  // of the newest rows on their way to the mirror
+    };
+    Block& at(PageId page, int l) { return table_[index(page, l)]; }
+    const Block& at(PageId page, int l) const { return table_[index(page, l)]; }
+    std::size_t index(PageId page, int l) const { return std::size_t(page) * layers_.size() + std::size_t(l); }
+    std::size_t block_bytes(int l) const { return layers_[std::size_t(l)].bytes(); }
+
+    Vram& vram_;
+    std::span<const KvLayerShape> layers_;
+    std::vector<Block> table_;         // (pages, layers)
+    std::vector<std::size_t> coming_;  // indices of blocks that have not arrived
+    int blocks_ = 0;
+    std::int64_t bytes_ = 0;
+};
+
+}  // namespace engine

@@ -1,0 +1,346 @@
+#include "engine/kv/kv_pager.h"
+
+#include "engine/run/clock.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace engine {
+
+KvPager::KvPager(KvCache& cache, Vram& vram, DeviceKv& device, KvStream& stream)
+    : cache_(cache)
+    , vram_(vram)
+    , device_(device)
+    , stream_(stream)
+    , facts_(std::size_t(cache.page_limit()))
+    , mirrored_rows_(std::size_t(cache.page_limit()))
+{
+    in_use_.reserve(facts_.size());
+    for (int page = 0; page < cache.page_limit(); ++page)
+        facts_[std::size_t(page)].page = page;
+}
+
+std::int64_t KvPager::column_bytes() const
+{
+    std::int64_t bytes = 0;
+    for (int l = 0; l < cache_.num_layers(); ++l)
+        if (full(l))
+            bytes += std::int64_t(cache_.layer(l).bytes());
+    return bytes;
+}
+
+bool KvPager::any_on_device(PageId page) const
+{
+    for (int l = 0; l < cache_.num_layers(); ++l)
+        if (full(l) && device_.holds(page, l))
+            return true;
+    return false;
+}
+
+bool KvPager::all_on_device(PageId page) const
+{
+    for (int l = 0; l < cache_.num_layers(); ++l)
+        if (full(l) && !device_.holds(page, l))
+            return false;
+    return true;
+}
+
+void KvPager::stamp(const KvSequence& sequence, int last_block)
+{
+    for (const PageId page : in_use_)
+        facts_[std::size_t(page)].stays = false;
+    in_use_.assign(sequence.pages.begin(), sequence.pages.end());
+    for (int b = 0; b < int(in_use_.size()); ++b) {
+        PageFacts& facts = facts_[std::size_t(in_use_[std::size_t(b)])];
+        facts.used_at = turn_;
+        facts.number = b;
+        facts.stays = b == 0 || b >= last_block;
+    }
+}
+
+int KvPager::first_needed_block(int l, int first) const
+{
+    if (cache_.layer(l).window > 0)
+        return cache_.layer(l).first_block(first);
+    return policy_ == KvPolicy::Resident ? 0 : first / cache_.block_tokens();
+}
+
+/// Blocks that no token from `first` on sees.
+void KvPager::trim_windows(const KvSequence& sequence, int first)
+{
+    for (int l = 0; l < cache_.num_layers(); ++l)
+        for (int b = sliding(l) ? cache_.layer(l).first_block(first) - 1 : -1;
+             b >= 0 && device_.holds(sequence.pages[std::size_t(b)], l); --b)
+            device_.drop(sequence.pages[std::size_t(b)], l);
+}
+
+Status KvPager::prepare(const KvSequence& sequence, int first, int count)
+{
+    const int tokens = cache_.block_tokens();
+    const int tail = first / tokens, last = (first + count - 1) / tokens;
+    note_arrivals();
+    stamp(sequence, tail);
+    trim_windows(sequence, first);
+
+    std::int64_t missing = 0;
+    for (int l = 0; l < cache_.num_layers(); ++l)
+        for (int b = cache_.on_device(l) ? first_needed_block(l, first) : last + 1; b <= last; ++b)
+            if (!device_.holds(sequence.pages[std::size_t(b)], l))
+                missing += std::int64_t(cache_.layer(l).bytes());
+    if (vram_.used() > vram_.high_mark())  // it grew without us
+        make_room(0, Event::Cause::OtherProgram);
+    if (missing > 0)
+        make_room(missing, Event::Cause::Watermark);
+    if (policy_ == KvPolicy::Resident && vram_.used() + missing > vram_.budget())
+        return fail(Error::Code::ContextFull, "the memory of the device is full, and the policy 'resident' lets "
+                                              "nothing leave it");
+
+    for (int l = 0; l < cache_.num_layers(); ++l)
+        for (int b = cache_.on_device(l) ? first_needed_block(l, first) : last + 1; b <= last; ++b) {
+            const PageId page = sequence.pages[std::size_t(b)];
+            if (!device_.holds(page, l)) {
+                const bool empty = b * tokens >= first;
+                if (Status ok = empty ? device_.take(page, l) : device_.fetch(page, l, cache_.host_block(page, l)); !ok)
+                    return ok;
+            }
+            if (Status ok = device_.wait_arrived(page, l); !ok)
+                return ok;
+            // Rows that were taken back and are written again may still be on their way to the mirror.
+            if (b == tail && first % tokens < mirrored_rows_[std::size_t(page)])
+                if (Status ok = device_.wait_mirrored(page, l); !ok)
+                    return ok;
+        }
+    enforce_share(sequence);
+    plan_stream(sequence, first, count);
+    return {};
+}
+
+Status KvPager::prepare_on_host(const KvSequence& sequence, int first, int count)
+{
+    const int tokens = cache_.block_tokens();
+    const int last = (first + count - 1) / tokens;
+    note_arrivals();
+    stamp(sequence, first / tokens);
+    stream_.clear();
+    attended_on_host_bytes_ = 0;
+    for (int b = 0; b <= last; ++b)
+        for (int l = 0; l < cache_.num_layers(); ++l) {
+            const PageId page = sequence.pages[std::size_t(b)];
+            if (Status ok = device_.wait_mirrored(page, l); !ok)
+                return ok;
+            if (b >= first / tokens)
+                device_.drop(page, l);
+            if (b < first / tokens && b >= cache_.layer(l).first_block(first))
+                attended_on_host_bytes_ += std::int64_t(cache_.layer(l).bytes());
+        }
+    return {};
+}
+
+/// Host blocks of device layers, in the order in which the step attends them.
+void KvPager::plan_stream(const KvSequence& sequence, int first, int count)
+{
+    // A prefill attends on the device. In decode the emulated device gains nothing by copying what the same cores can
+    // read in place, so `auto` is `merge` there.
+    const bool decode = count == 1;
+    const bool streams = stream_.slot_count() > 0 && !(decode && policy_ != KvPolicy::Stream);
+    stream_.clear();
+    attended_on_host_bytes_ = 0;
+    for (int l = 0; l < cache_.num_layers(); ++l) {
+        if (!full(l))
+            continue;
+        const std::size_t bytes = cache_.layer(l).bytes();
+        for (int b = 0; b < first / cache_.block_tokens(); ++b) {
+            const PageId page = sequence.pages[std::size_t(b)];
+            if (device_.block(page, l))
+                continue;
+            if (streams)
+                stream_.add({l, b, cache_.host_block(page, l), bytes});
+            else
+                attended_on_host_bytes_ += std::int64_t(bytes);
+        }
+    }
+    stream_.start();
+}
+
+Status KvPager::finish(const KvSequence& sequence, int first, int count)
+{
+    if (!stream_.status())
+        return stream_.status();
+    const int tokens = cache_.block_tokens();
+    for (int b = first / tokens; b * tokens < first + count; ++b) {
+        const PageId page = sequence.pages[std::size_t(b)];
+        const int begin = std::max(first - b * tokens, 0), end = std::min(first + count - b * tokens, tokens);
+        for (int l = 0; l < cache_.num_layers(); ++l)
+            if (cache_.on_device(l))
+                if (Status ok = device_.mirror(page, l, cache_.host_block(page, l), begin, end); !ok)
+                    return ok;
+        mirrored_rows_[std::size_t(page)] = end;
+    }
+    return {};
+}
+
+std::optional<PageFacts> KvPager::next_to_leave() const
+{
+    std::optional<PageFacts> first;
+    for (const PageFacts& facts : facts_) {
+        const bool ours = facts.used_at == turn_;
+        if (facts.stays || (ours && policy_ == KvPolicy::Resident) || cache_.owners(facts.page) == 0 ||
+            !any_on_device(facts.page))
+            continue;
+        if (!first || leaves_before(facts, *first))
+            first = facts;
+    }
+    return first;
+}
+
+void KvPager::evict(const PageFacts& facts, Event::Cause cause)
+{
+    std::erase_if(coming_, [&](const Coming& coming) { return coming.page == facts.page; });
+    Event event;
+    event.kind = Event::Kind::Offload;
+    event.cause = cause;
+    event.time_us = now_us();
+    event.tokens = {facts.number * cache_.block_tokens(), (facts.number + 1) * cache_.block_tokens()};
+    const bool ours = facts.used_at == turn_;
+    for (int l = 0; l < cache_.num_layers(); ++l)
+        // The window of the conversation in use stays; of others everything leaves.
+        if (device_.holds(facts.page, l) && (full(l) || !ours)) {
+            device_.drop(facts.page, l);
+            ++event.blocks;
+            event.bytes += std::int64_t(cache_.layer(l).bytes());
+        }
+    event.duration_us = now_us() - event.time_us;
+    events_.push_back(event);
+}
+
+bool KvPager::make_room(std::int64_t bytes, Event::Cause cause)
+{
+    if (vram_.used() + bytes <= vram_.high_mark())
+        return true;
+    const std::int64_t low_mark = std::max<std::int64_t>(0, vram_.high_mark() - 2 * column_bytes());
+    while (vram_.used() + bytes > low_mark) {
+        const auto facts = next_to_leave();
+        if (!facts)
+            break;
+        evict(*facts, cause);
+    }
+    return vram_.used() + bytes <= vram_.high_mark();
+}
+
+/// The forced share of the conversation in use lies on the host.
+void KvPager::enforce_share(const KvSequence& sequence)
+{
+    if (offload_share_ <= 0 || policy_ == KvPolicy::Resident)
+        return;
+    int movable = 0, here = 0;
+    for (const PageId page : sequence.pages) {
+        movable += !facts_[std::size_t(page)].stays;
+        here += !facts_[std::size_t(page)].stays && any_on_device(page);
+    }
+    const int most = movable - int(std::ceil(offload_share_ * movable - 1e-9));
+    for (int b = 0; here > most && b < int(sequence.pages.size()); ++b) {
+        const PageFacts facts = facts_[std::size_t(sequence.pages[std::size_t(b)])];
+        if (facts.stays || !any_on_device(facts.page))
+            continue;
+        evict(facts, Event::Cause::User);
+        --here;
+    }
+}
+
+bool KvPager::bring_back(Event::Cause cause)
+{
+    if (policy_ == KvPolicy::CpuDecode)  // a prefill takes what it needs, and an answer nothing
+        return false;
+    const std::int64_t low_mark = vram_.high_mark() - 2 * column_bytes();
+    int movable = 0, on_host = 0;
+    for (const PageId page : in_use_) {
+        movable += !facts_[std::size_t(page)].stays;
+        on_host += !facts_[std::size_t(page)].stays && !any_on_device(page);
+    }
+    for (auto page = in_use_.rbegin(); page != in_use_.rend(); ++page) {
+        const PageFacts& facts = facts_[std::size_t(*page)];
+        if (cache_.owners(*page) == 0 || all_on_device(*page))
+            continue;
+        const bool whole = !facts.stays && !any_on_device(*page);
+        if (whole && on_host <= int(std::ceil(offload_share_ * movable - 1e-9)))
+            return false;
+        if (vram_.used() + column_bytes() > low_mark)
+            return false;
+        Coming coming{*page, {}};
+        coming.event.kind = Event::Kind::Fetch;
+        coming.event.cause = cause;
+        coming.event.time_us = now_us();
+        coming.event.tokens = {facts.number * cache_.block_tokens(), (facts.number + 1) * cache_.block_tokens()};
+        for (int l = 0; l < cache_.num_layers(); ++l) {
+            if (!full(l) || device_.holds(*page, l))
+                continue;
+            if (!device_.fetch(*page, l, cache_.host_block(*page, l)))
+                return false;
+            ++coming.event.blocks;
+            coming.event.bytes += std::int64_t(cache_.layer(l).bytes());
+        }
+        coming_.push_back(coming);
+        return true;
+    }
+    return false;
+}
+
+void KvPager::settle()
+{
+    for (const Coming& coming : coming_)
+        for (int l = 0; l < cache_.num_layers(); ++l)
+            (void)device_.wait_arrived(coming.page, l);  // a lost device is noticed by the next step
+    note_arrivals();
+}
+
+void KvPager::note_arrivals()
+{
+    device_.note_arrivals();
+    std::erase_if(coming_, [&](Coming& coming) {
+        for (int l = 0; l < cache_.num_layers(); ++l)
+            if (device_.residency(coming.page, l) == Residency::Moving)
+                return false;
+        coming.event.duration_us = now_us() - coming.event.time_us;
+        events_.push_back(coming.event);
+        return true;
+    });
+}
+
+Result<int> KvPager::join(int l)
+{
+    int blocks = 0;
+    if (!full(l))
+        return blocks;
+    const auto bytes = std::int64_t(cache_.layer(l).bytes());
+    for (const PageFacts& facts : facts_) {
+        if (device_.holds(facts.page, l) || !any_on_device(facts.page))
+            continue;
+        if (vram_.used() + bytes > vram_.high_mark())
+            break;
+        if (const Status ok = device_.fetch(facts.page, l, cache_.host_block(facts.page, l)); !ok)
+            return tl::unexpected(ok.error());
+        ++blocks;
+    }
+    return blocks;
+}
+
+Status KvPager::leave(int l)
+{
+    Status status;
+    for (const PageFacts& facts : facts_) {
+        if (const Status ok = device_.wait_mirrored(facts.page, l); !ok)
+            status = ok;
+        device_.drop(facts.page, l);
+    }
+    return status;
+}
+
+void KvPager::mark_lost()
+{
+    for (const PageFacts& facts : facts_)
+        for (int l = 0; l < cache_.num_layers(); ++l)
+            if (!device_.mirror_complete(facts.page, l))
+                cache_.mark_damaged(facts.page);
+}
+
+}  // namespace engine

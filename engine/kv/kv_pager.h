@@ -1,0 +1,94 @@
+// Keeps the KV of device layers within the device's budget: which blocks are there for the next step, which leave, and
+// which come back. The unit is the block column: a page's blocks in all device layers that attend to everything.
+// Sliding layers keep only the blocks that their window touches, and those never leave.
+#pragma once
+
+#include "engine/kv/eviction.h"
+#include "engine/kv/kv_cache.h"
+#include "engine/placement_options.h"
+#include "engine/telemetry.h"
+
+#include <optional>
+#include <vector>
+
+namespace engine {
+
+class KvPager
+{
+public:
+    KvPager(KvCache& cache, Vram& vram, DeviceKv& device, KvStream& stream);
+
+    void set_policy(KvPolicy policy) { policy_ = policy; }
+    KvPolicy policy() const { return policy_; }
+    /// Of the blocks that may leave, at least this share lies on the host.
+    void set_offload_share(double share) { offload_share_ = share; }
+    double offload_share() const { return offload_share_; }
+
+    /// A new turn of a conversation begins: its blocks are now the newest.
+    void begin_turn() { ++turn_; }
+    void set_pinned(PageId page, bool pinned) { facts_[std::size_t(page)].pinned = pinned; }
+
+    /// Before a step that computes tokens [first, first + count) of the sequence: the blocks they write and those that
+    /// sliding layers see are on the device, others have left where there was no room, and what must travel is on its
+    /// way. ContextFull under `resident`; DeviceFull when not even that fits; DeviceLost.
+    Status prepare(const KvSequence& sequence, int first, int count);
+    /// After it: what was written goes to the mirror.
+    Status finish(const KvSequence& sequence, int first, int count);
+    /// Before a step of device layers on the host: their blocks' mirrors are complete, and are written from now on.
+    Status prepare_on_host(const KvSequence& sequence, int first, int count);
+
+    /// Blocks leave until `bytes` more are below the watermark. False: not so many can leave.
+    bool make_room(std::int64_t bytes, Event::Cause cause);
+    /// One column of the conversation last used comes back, the newest first. False: there is none, or no room.
+    bool bring_back(Event::Cause cause);
+    /// Waits until what is coming back is there.
+    void settle();
+    /// A layer came to the device: its blocks of the columns that lie there follow as far as there is room. How many.
+    Result<int> join(int l);
+    /// All blocks of one layer leave: it is computed on the host from now on.
+    Status leave(int l);
+
+    /// The device is gone: pages whose mirror is not complete are damaged.
+    void mark_lost();
+
+    std::int64_t column_bytes() const;
+    /// Blocks and bytes that the last step's attention read through the link, and in place on the host.
+    std::int64_t streamed_bytes() const { return std::int64_t(stream_.streamed_bytes()); }
+    std::int64_t attended_on_host_bytes() const { return attended_on_host_bytes_; }
+
+    std::vector<Event> take_events() { return std::exchange(events_, {}); }
+
+private:
+    struct Coming {  // a column on its way back
+        PageId page = -1;
+        Event event;
+    };
+    bool full(int l) const { return cache_.on_device(l) && cache_.layer(l).window == 0; }
+    bool sliding(int l) const { return cache_.on_device(l) && cache_.layer(l).window > 0; }
+    bool any_on_device(PageId page) const;
+    bool all_on_device(PageId page) const;
+    void stamp(const KvSequence& sequence, int last_block);
+    void trim_windows(const KvSequence& sequence, int first);
+    int first_needed_block(int l, int first) const;
+    std::optional<PageFacts> next_to_leave() const;
+    void evict(const PageFacts& facts, Event::Cause cause);
+    void enforce_share(const KvSequence& sequence);
+    void plan_stream(const KvSequence& sequence, int first, int count);
+    void note_arrivals();
+
+    KvCache& cache_;
+    Vram& vram_;
+    DeviceKv& device_;
+    KvStream& stream_;
+    KvPolicy policy_ = KvPolicy::Auto;
+    double offload_share_ = 0;
+    std::uint64_t turn_ = 1;
+    std::vector<PageFacts> facts_;    // (pages,)
+    std::vector<int> mirrored_rows_;  // (pages,) rows that were sent to the mirror
+    std::vector<PageId> in_use_;      // pages of the conversation last used, in order
+    std::vector<Coming> coming_;
+    std::int64_t attended_on_host_bytes_ = 0;
+    std::vector<Event> events_;
+};
+
+}  // namespace engine

@@ -1,0 +1,68 @@
+#include "engine/kv/kv_stream.h"
+
+namespace engine {
+
+int KvStream::set_slot_count(int count)
+{
+    blocks_.clear();
+    while (int(slots_.size()) > count) {
+        (void)vram_.device().wait(Device::Road::ToDevice, slots_.back().coming);
+        vram_.give_back(Vram::Use::Ring, slots_.back().memory, slot_bytes_);
+        slots_.pop_back();
+    }
+    while (int(slots_.size()) < count) {
+        const auto memory = vram_.take(Vram::Use::Ring, slot_bytes_);
+        if (!memory)
+            break;
+        slots_.push_back({*memory, 0});
+    }
+    return int(slots_.size());
+}
+
+void KvStream::start()
+{
+    read_ = taken_ = sent_ = 0;
+    streamed_bytes_ = 0;
+    status_ = {};
+    fill();
+}
+
+void KvStream::fill()
+{
+    for (; sent_ < blocks_.size() && sent_ - read_ < slots_.size() && status_; ++sent_) {
+        Slot& slot = slots_[sent_ % slots_.size()];
+        const auto coming = vram_.device().to_device(blocks_[sent_].mirror, slot.memory, blocks_[sent_].bytes);
+        if (!coming) {
+            status_ = tl::unexpected(coming.error());
+            return;
+        }
+        slot.coming = *coming;
+        streamed_bytes_ += blocks_[sent_].bytes;
+    }
+}
+
+bool KvStream::ready() const
+{
+    return taken_ < sent_ && vram_.device().ended(Device::Road::ToDevice, slots_[taken_ % slots_.size()].coming);
+}
+
+const std::byte* KvStream::take()
+{
+    const std::size_t block = taken_++;
+    if (block >= sent_)  // the device failed
+        return blocks_[block].mirror;
+    const Slot& slot = slots_[block % slots_.size()];
+    if (const Status ok = vram_.device().wait(Device::Road::ToDevice, slot.coming); !ok) {
+        status_ = ok;
+        return blocks_[block].mirror;
+    }
+    return slot.memory;
+}
+
+void KvStream::release()
+{
+    read_ = taken_;
+    fill();
+}
+
+}  // namespace engine

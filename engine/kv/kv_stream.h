@@ -1,0 +1,80 @@
+// Host blocks on their way through a ring of slots on the device (design D8, policy `stream`): copied ahead in the
+// order in which a step attends them, a slot being filled again as soon as its block was read.
+#pragma once
+
+#include "engine/device/vram.h"
+
+#include <vector>
+
+namespace engine {
+
+class KvStream
+{
+public:
+    struct Block {
+        int layer = 0;
+        int number = 0;  // in the sequence
+        const std::byte* mirror = nullptr;
+        std::size_t bytes = 0;
+    };
+
+    /// `most_blocks`: of one step.
+    KvStream(Vram& vram, std::size_t slot_bytes, std::size_t most_blocks)
+        : vram_(vram)
+        , slot_bytes_(slot_bytes)
+    {
+        blocks_.reserve(most_blocks);
+    }
+    ~KvStream() { set_slot_count(0); }
+    KvStream(const KvStream&) = delete;
+    KvStream& operator=(const KvStream&) = delete;
+
+    /// Between steps. Fewer than asked for when the device has no more memory; 0 gives all back.
+    int set_slot_count(int count);
+    int slot_count() const { return int(slots_.size()); }
+    std::size_t slot_bytes() const { return slot_bytes_; }
+
+    void clear()
+    {
+        blocks_.clear();
+        streamed_bytes_ = 0;
+    }
+    void add(const Block& block) { blocks_.push_back(block); }
+    /// Begins to copy what was added.
+    void start();
+
+    /// Whether this block is the next to be taken.
+    bool next_is(int layer, int number) const
+    {
+        return taken_ < blocks_.size() && blocks_[taken_].layer == layer && blocks_[taken_].number == number;
+    }
+    /// Whether the next block can be taken without waiting.
+    bool ready() const;
+    bool may_take() const { return taken_ - read_ < slots_.size(); }
+    /// The next block's bytes on the device; where the device failed, those of the mirror.
+    const std::byte* take();
+    /// All blocks taken so far were read: their slots are filled again.
+    void release();
+
+    std::size_t streamed_bytes() const { return streamed_bytes_; }  // of this step
+    /// What went wrong since start().
+    const Status& status() const { return status_; }
+
+private:
+    struct Slot {
+        DevicePtr memory = nullptr;
+        Device::Ticket coming = 0;
+    };
+    void fill();
+
+    Vram& vram_;
+    std::size_t slot_bytes_;
+    std::vector<Slot> slots_;
+    std::vector<Block> blocks_;  // of this step, in order
+    // Blocks [0, read_) were read, [read_, taken_) are being read, [taken_, sent_) are in the ring or on their way.
+    std::size_t read_ = 0, taken_ = 0, sent_ = 0;
+    std::size_t streamed_bytes_ = 0;
+    Status status_;
+};
+
+}  // namespace engine

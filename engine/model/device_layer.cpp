@@ -1,0 +1,128 @@
+#include "engine/model/device_layer.h"
+
+#include <utility>
+
+namespace engine {
+
+namespace {
+
+constexpr std::size_t kAlignment = 256;
+
+/// visit(pointer, bytes) for every tensor the layer has.
+template <class Weights, class Visit>
+void for_each_tensor(Weights& w, const Hyperparameters& h, int l, const Visit& visit)
+{
+    const LayerParameters& p = h.layers[std::size_t(l)];
+    const int q_dim = p.heads * h.key_length;
+    const int k_dim = p.kv_heads * h.key_length, v_dim = p.kv_heads * h.value_length;
+
+    for (auto* matrix : {&w.qkv, &w.q, &w.k, &w.v, &w.attn_out, &w.gate, &w.up, &w.down, &w.router})
+        if (*matrix)
+            visit(matrix->data, matrix->bytes());
+    for (auto* stack : {&w.gate_experts, &w.up_experts, &w.down_experts})
+        if (*stack)
+            visit(stack->data, stack->bytes() * std::size_t(h.experts));
+
+    const auto vector = [&](auto& data, int length) {
+        if (data)
+            visit(data, std::size_t(length) * sizeof(float));
+    };
+    vector(w.attn_norm, h.embedding_length);
+    vector(w.q_bias, q_dim);
+    vector(w.k_bias, k_dim);
+    vector(w.v_bias, v_dim);
+    vector(w.qkv_bias, q_dim + k_dim + v_dim);
+    vector(w.q_norm, h.key_length);
+    vector(w.k_norm, h.key_length);
+    vector(w.sinks, p.heads);
+    vector(w.attn_out_bias, h.embedding_length);
+    vector(w.attn_post_norm, h.embedding_length);
+    vector(w.ffn_norm, h.embedding_length);
+    vector(w.ffn_post_norm, h.embedding_length);
+    vector(w.router_bias, h.experts);
+    vector(w.gate_experts_bias, h.experts * h.expert_ffn_length);
+    vector(w.up_experts_bias, h.experts * h.expert_ffn_length);
+    vector(w.down_experts_bias, h.experts * h.embedding_length);
+}
+
+std::size_t aligned(std::size_t bytes)
+{
+    return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+const std::byte* as_bytes(const std::byte* data)
+{
+    return data;
+}
+const std::byte* as_bytes(Vector data)
+{
+    return reinterpret_cast<const std::byte*>(data);
+}
+
+void point(const std::byte*& data, DevicePtr to)
+{
+    data = to;
+}
+void point(Vector& data, DevicePtr to)
+{
+    data = reinterpret_cast<const float*>(to);
+}
+
+}  // namespace
+
+std::int64_t DeviceLayer::bytes(const LayerWeights& weights, const Hyperparameters& h, int l)
+{
+    std::size_t sum = 0;
+    for_each_tensor(weights, h, l, [&](const auto&, std::size_t bytes) { sum += aligned(bytes); });
+    return std::int64_t(sum);
+}
+
+Result<DeviceLayer> DeviceLayer::copy(Vram& vram, const LayerWeights& weights, const Hyperparameters& h, int l)
+{
+    const auto bytes = std::size_t(DeviceLayer::bytes(weights, h, l));
+    const auto memory = vram.take(Vram::Use::Weights, bytes);
+    if (!memory)
+        return tl::unexpected(memory.error());
+    DeviceLayer layer(vram, *memory, bytes, weights);
+    DevicePtr to = *memory;
+    Status status;
+    for_each_tensor(layer.weights_, h, l, [&](auto& data, std::size_t tensor_bytes) {
+        if (!status)
+            return;
+        const auto ticket = vram.device().to_device(as_bytes(data), to, tensor_bytes);
+        if (!ticket) {
+            status = tl::unexpected(ticket.error());
+            return;
+        }
+        layer.coming_ = *ticket;
+        point(data, to);
+        to += aligned(tensor_bytes);
+    });
+    if (!status)
+        return tl::unexpected(status.error());
+    return layer;
+}
+
+Status DeviceLayer::wait()
+{
+    return vram_->device().wait(Device::Road::ToDevice, coming_);
+}
+
+DeviceLayer::DeviceLayer(DeviceLayer&& other) noexcept
+    : vram_(other.vram_)
+    , memory_(std::exchange(other.memory_, nullptr))
+    , bytes_(other.bytes_)
+    , coming_(other.coming_)
+    , weights_(other.weights_)
+{
+}
+
+DeviceLayer::~DeviceLayer()
+{
+    if (!memory_)
+        return;
+    (void)wait();
+    vram_->give_back(Vram::Use::Weights, memory_, bytes_);
+}
+
+}  // namespace engine

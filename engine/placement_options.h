@@ -1,0 +1,41 @@
+// What may be asked about where a model lies: the device, how many layers it holds, and what becomes of the KV cache
+// when its memory is full.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+namespace engine {
+
+/// What is done about KV blocks of device layers that lie on the host (design D8).
+enum class KvPolicy {
+    Resident,   // nothing leaves the device; when it is full the answer stops and says so
+    Stream,     // copied to a ring on the device ahead of their use, in every step
+    Merge,      // attended by the CPU where they lie; the partial results are merged
+    Auto,       // whichever of the two is faster here, by the rates measured
+    CpuDecode,  // prefill on the device, decode on the host
+};
+
+/// A device in host memory, computing on the CPU: it shows memory pressure on any machine, and tests the pager.
+struct EmulatedDeviceOptions {
+    std::int64_t vram_bytes = 0;  // 0: by fit_tokens
+    int fit_tokens = 0;           // weights, scratch and the KV of so many tokens fit below the watermark
+    double link_bytes_per_s = 16e9;
+    // Faults, for tests and demonstrations. 0: never.
+    int refuse_allocation = 0;  // the n-th allocation is refused
+    int lose_at_call = 0;       // the device is gone from the n-th call on
+};
+
+struct PlacementOptions {
+    enum class Device { Cpu, Emulated };
+    Device device = Device::Cpu;
+    EmulatedDeviceOptions emulated;
+
+    std::optional<int> device_layers;    // the first so many; empty: as many as fit
+    std::int64_t vram_budget_bytes = 0;  // what the program allows itself; 0: all that is free
+    double watermark = 0.95;             // share of the budget above which the oldest blocks leave
+    KvPolicy kv_policy = KvPolicy::Auto;
+    double kv_offload_share = 0;  // of the KV blocks that may leave, this share lies on the host at least
+};
+
+}  // namespace engine

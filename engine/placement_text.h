@@ -1,0 +1,31 @@
+// The command line's words for a placement, the same for the window and for spillway-cli.
+#pragma once
+
+#include "engine/placement_options.h"
+#include "engine/result.h"
+
+#include <string>
+#include <string_view>
+
+namespace engine {
+
+struct PlacementText {
+    std::string device = "cpu";      // cpu, emulated
+    std::string layers = "auto";     // a number, or as many as fit
+    std::string vram;                // "64MiB", or "fit:1024": room for so many tokens beside the model
+    std::string vram_budget;         // "48MiB"; empty: all of it
+    std::string link = "16GB/s";     // of the emulated device
+    std::string kv_policy = "auto";  // resident, stream, merge, auto, cpu-decode
+    double kv_offload_percentage = 0;
+    bool no_kv_offload = false;  // -nkvo: all KV on the host
+};
+
+/// BadRequest with the word that is wrong.
+Result<PlacementOptions> parse_placement(const PlacementText& text);
+
+/// "48MiB", "2GB", "123": bytes.
+Result<std::int64_t> parse_bytes(std::string_view text);
+
+std::string_view name_of(KvPolicy policy);
+
+}  // namespace engine

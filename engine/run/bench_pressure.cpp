@@ -1,0 +1,125 @@
+#include "engine/bench.h"
+#include "engine/run/clock.h"
+#include "engine/run/dram_bandwidth.h"
+#include "engine/run/loaded_model.h"
+
+#include <algorithm>
+#include <new>
+
+namespace engine {
+
+namespace {
+
+class GrowingConversation
+{
+public:
+    explicit GrowingConversation(LoadedModel& model)
+        : model_(model)
+    {
+        model_.placement().begin_turn();
+    }
+    ~GrowingConversation() { model_.cache().truncate(kv_, 0); }
+
+    int length() const { return kv_.length(); }
+
+    Status prefill(int tokens)
+    {
+        while (kv_.length() < tokens) {
+            const int count = std::min(model_.max_rows(), tokens - kv_.length());
+            if (Status ok = append(count); !ok)
+                return ok;
+        }
+        return {};
+    }
+
+    /// Decodes so many tokens and says what the row is made of.
+    Result<PressureRow> measure(int tokens)
+    {
+        PressureRow row;
+        std::vector<double> seconds;
+        for (int i = 0; i < tokens; ++i) {
+            const std::int64_t start = now_us();
+            if (Status ok = append(1); !ok)
+                return tl::unexpected(ok.error());
+            model_.logits(0);
+            seconds.push_back(double(std::max<std::int64_t>(1, now_us() - start)) / 1e6);
+        }
+        std::sort(seconds.begin(), seconds.end());
+        row.context_tokens = kv_.length();
+        row.tok_s = 1.0 / seconds[seconds.size() / 2];
+        const int blocks = int(kv_.pages.size()) * model_.cache().num_layers();
+        row.blocks_host = blocks;
+        if (const auto device = model_.placement().telemetry()) {
+            row.vram_used_bytes = device->used_bytes();
+            row.vram_budget_bytes = device->budget_bytes;
+            row.blocks_device = device->kv_blocks;
+            row.blocks_host = blocks - device->kv_blocks;
+            row.link_bytes_per_token = device->step_streamed_bytes;
+            row.attended_on_host_bytes_per_token = device->step_attended_on_host_bytes;
+        }
+        for (const Event& event : model_.placement().take_events()) {
+            row.offloads += event.kind == Event::Kind::Offload;
+            row.fetches += event.kind == Event::Kind::Fetch;
+        }
+        return row;
+    }
+
+private:
+    Status append(int count)
+    {
+        ids_.clear();
+        for (int i = 0; i < count; ++i)
+            ids_.push_back(int(std::size_t(kv_.length() + i) * 7919 % std::size_t(model_.info().vocabulary)));
+        model_.placement().advance();
+        return model_.append(kv_, ids_);
+    }
+
+    LoadedModel& model_;
+    KvSequence kv_;
+    std::vector<int> ids_;
+};
+
+}  // namespace
+
+Result<PressureReport> bench_pressure(const LoadRequest& load, const PressureRequest& request,
+                                      const std::function<void(const PressureRow&)>& on_row)
+{
+    if (request.every_tokens < 1 || request.decode_tokens < 1 || request.decode_tokens >= request.every_tokens ||
+        request.most_tokens < request.every_tokens)
+        return fail(Error::Code::BadRequest, "a row needs fewer tokens to measure than there are from row to row");
+    auto model = LoadedModel::load(load, {[](const LoadProgress&) {}, [] { return false; }, [](const std::string&) {}});
+    if (!model)
+        return tl::unexpected(model.error());
+    if (request.most_tokens > (*model)->context_tokens())
+        return fail(Error::Code::ContextFull, std::to_string(request.most_tokens) +
+                                                  " tokens do not fit the context of " +
+                                                  std::to_string((*model)->context_tokens()));
+    PressureReport report;
+    report.model = (*model)->info().name;
+    report.kernels = kernels::cpu_kernels().name;
+    report.threads = (*model)->cpu().threads();
+    const auto device = (*model)->placement().telemetry();
+    report.device = device ? device->id : "cpu";
+    report.device_layers = device ? device->layers : 0;
+    try {
+        report.dram_read_gb_s = measure_dram_read((*model)->cpu().pool()) / 1e9;
+        GrowingConversation conversation(**model);
+        for (int row_tokens = request.every_tokens; row_tokens <= request.most_tokens;
+             row_tokens += request.every_tokens) {
+            Status grown = conversation.prefill(row_tokens - request.decode_tokens);
+            auto row = grown ? conversation.measure(request.decode_tokens) : tl::unexpected(grown.error());
+            if (!row && row.error().code == Error::Code::ContextFull && !report.rows.empty())
+                break;
+            if (!row)
+                return tl::unexpected(row.error());
+            if (on_row)
+                on_row(*row);
+            report.rows.push_back(*row);
+        }
+    } catch (const std::bad_alloc&) {
+        return fail(Error::Code::NoMemory, "there is not enough memory for this benchmark");
+    }
+    return report;
+}
+
+}  // namespace engine

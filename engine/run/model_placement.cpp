@@ -1,0 +1,399 @@
+#include "engine/run/model_placement.h"
+
+#include "engine/run/clock.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+namespace engine {
+
+namespace {
+
+constexpr int kRingSlots = 4;
+// Columns that must find room beside the layers before one more is put on a device: the first, the last, and two to
+// breathe.
+constexpr int kFewestColumns = 4;
+
+}  // namespace
+
+ModelPlacement::ModelPlacement(const Hyperparameters& h, const Weights& weights, CpuBackend& cpu, KvCache& cache)
+    : h_(h)
+    , weights_(weights)
+    , cpu_(cpu)
+    , cache_(cache)
+    , host_(weights.layers, cpu)
+    , split_(weights.layers, cpu)
+{
+}
+
+ModelPlacement::~ModelPlacement()
+{
+    cache_.set_device(nullptr, nullptr);
+}
+
+std::int64_t ModelPlacement::column_bytes(int layers) const
+{
+    std::int64_t bytes = 0;
+    for (int l = 0; l < layers; ++l) {
+        const KvLayerShape& shape = cache_.layer(l);
+        if (shape.window == 0)
+            bytes += std::int64_t(shape.bytes());
+    }
+    return bytes;
+}
+
+std::int64_t ModelPlacement::largest_block_bytes() const
+{
+    std::int64_t bytes = 0;
+    for (int l = 0; l < cache_.num_layers(); ++l)
+        bytes = std::max(bytes, std::int64_t(cache_.layer(l).bytes()));
+    return bytes;
+}
+
+/// Of sliding layers: a window touches one block more than it fills, and the next one is begun before the oldest is
+/// done with.
+std::int64_t ModelPlacement::window_bytes(int layers) const
+{
+    std::int64_t bytes = 0;
+    for (int l = 0; l < layers; ++l)
+        if (const KvLayerShape& shape = cache_.layer(l); shape.window > 0)
+            bytes += std::int64_t(shape.bytes()) * (shape.window / cache_.block_tokens() + 2);
+    return bytes;
+}
+
+/// On the device, for its first layers and so many columns of KV.
+std::int64_t ModelPlacement::needed_bytes(int layers, int columns) const
+{
+    std::int64_t bytes =
+        scratch_bytes_ + kRingSlots * largest_block_bytes() + columns * column_bytes(layers) + window_bytes(layers);
+    for (int l = 0; l < layers; ++l)
+        bytes += DeviceLayer::bytes(weights_.layers[std::size_t(l)], h_, l);
+    return bytes;
+}
+
+int ModelPlacement::step_rows(int rows) const
+{
+    if (!device_ || layers() == 0)
+        return rows;
+    std::int64_t block_column = 0;  // a block in every layer on the device
+    for (int l = 0; l < layers(); ++l)
+        block_column += std::int64_t(cache_.layer(l).bytes());
+    const std::int64_t left = vram_->high_mark() - vram_->used() + vram_->used(Vram::Use::Kv) - window_bytes(layers());
+    // The first block stays, and a step that begins within a block touches one more than it fills.
+    const std::int64_t blocks = left / block_column - 2;
+    return int(std::clamp<std::int64_t>(blocks * cache_.block_tokens(), 1, rows));
+}
+
+int ModelPlacement::layers_that_fit() const
+{
+    int layers = 0;
+    while (layers < cache_.num_layers() && needed_bytes(layers + 1, kFewestColumns) <= vram_->high_mark())
+        ++layers;
+    return layers;
+}
+
+Status ModelPlacement::open(const PlacementOptions& options, std::int64_t scratch_bytes)
+{
+    options_ = options;
+    if (options.device == PlacementOptions::Device::Cpu)
+        return {};
+    if (options.emulated.vram_bytes < 0 || options.emulated.fit_tokens < 0 || options.emulated.link_bytes_per_s < 0 ||
+        options.vram_budget_bytes < 0)
+        return fail(Error::Code::BadRequest,
+                    "a device cannot have less than no memory, and no link less than no speed");
+    if (!(options.watermark >= 0.1 && options.watermark <= 1.0))
+        return fail(Error::Code::BadRequest, "the watermark must be between 10 and 100 percent of the budget");
+    if (!(options.kv_offload_share >= 0 && options.kv_offload_share <= 1))
+        return fail(Error::Code::BadRequest, "between 0 and 100 percent of the KV cache can lie on the host");
+    scratch_bytes_ = scratch_bytes;
+    std::int64_t vram_bytes = options.emulated.vram_bytes;
+    if (vram_bytes == 0) {
+        const int columns = (options.emulated.fit_tokens + cache_.block_tokens() - 1) / cache_.block_tokens();
+        vram_bytes =
+            std::int64_t(std::ceil(double(needed_bytes(cache_.num_layers(), columns)) / options.watermark)) + 1;
+    }
+    cpu_.allow_runs();
+    device_ = std::make_unique<EmulatedDevice>(options.emulated, vram_bytes);
+    vram_ = std::make_unique<Vram>(*device_);
+    vram_->set_limit(options.vram_budget_bytes);
+    vram_->set_watermark(options.watermark);
+    vram_->count(Vram::Use::Scratch, scratch_bytes);
+    device_kv_ = std::make_unique<DeviceKv>(*vram_, cache_.layers(), cache_.page_limit());
+    stream_ = std::make_unique<KvStream>(*vram_, std::size_t(largest_block_bytes()),
+                                         std::size_t(cache_.page_limit()) * std::size_t(cache_.num_layers()));
+    stream_->set_slot_count(kRingSlots);
+    pager_ = std::make_unique<KvPager>(cache_, *vram_, *device_kv_, *stream_);
+    pager_->set_policy(options.kv_policy);
+    pager_->set_offload_share(options.kv_offload_share);
+    cache_.set_device(device_kv_.get(), stream_.get());
+    return want_layers(options.device_layers);
+}
+
+Status ModelPlacement::need_device() const
+{
+    if (!device_)
+        return fail(Error::Code::BadRequest, "the model is computed on the cpu alone: there is no device to speak of");
+    return {};
+}
+
+void ModelPlacement::begin_turn()
+{
+    if (pager_)
+        pager_->begin_turn();
+}
+
+/// Which copies the next step uses.
+void ModelPlacement::set_layer_flags(bool on_device)
+{
+    for (int l = 0; l < cache_.num_layers(); ++l)
+        cache_.set_on_device(l, on_device && l < layers());
+}
+
+Status ModelPlacement::prepare(const KvSequence& sequence, int first, int count)
+{
+    on_host_ = !device_;
+    if (!device_)
+        return {};
+    on_host_ = options_.kv_policy == KvPolicy::CpuDecode && count == 1;
+    set_layer_flags(!on_host_);
+    return on_host_ ? pager_->prepare_on_host(sequence, first, count) : pager_->prepare(sequence, first, count);
+}
+
+Status ModelPlacement::finish(const KvSequence& sequence, int first, int count)
+{
+    const Status done = device_ && !on_host_ ? pager_->finish(sequence, first, count) : Status();
+    if (device_)
+        set_layer_flags(true);
+    return done;
+}
+
+Status ModelPlacement::want_layers(std::optional<int> layers)
+{
+    if (Status ok = need_device(); !ok)
+        return ok;
+    if (layers && *layers < 0)
+        return fail(Error::Code::BadRequest, "a device cannot hold less than no layer");
+    options_.device_layers = layers;
+    wanted_ = layers ? std::min(*layers, cache_.num_layers()) : layers_that_fit();
+    returning_ = Event::Cause::Split;
+    return {};
+}
+
+Status ModelPlacement::set_budget(std::int64_t bytes)
+{
+    if (Status ok = need_device(); !ok)
+        return ok;
+    if (bytes < 0)
+        return fail(Error::Code::BadRequest, "a budget cannot be less than nothing");
+    options_.vram_budget_bytes = bytes;
+    vram_->set_limit(bytes);
+    relieve(Event::Cause::User);
+    return {};
+}
+
+Status ModelPlacement::set_other_programs(std::int64_t bytes)
+{
+    if (Status ok = need_device(); !ok)
+        return ok;
+    if (bytes < 0)
+        return fail(Error::Code::BadRequest, "other programs cannot hold less than nothing");
+    device_->set_other_programs_bytes(bytes);
+    relieve(Event::Cause::OtherProgram);
+    return {};
+}
+
+Status ModelPlacement::set_watermark(double share)
+{
+    if (Status ok = need_device(); !ok)
+        return ok;
+    if (!(share >= 0.1 && share <= 1.0))
+        return fail(Error::Code::BadRequest, "the watermark must be between 10 and 100 percent of the budget");
+    options_.watermark = share;
+    vram_->set_watermark(share);
+    relieve(Event::Cause::User);
+    return {};
+}
+
+Status ModelPlacement::set_policy(KvPolicy policy)
+{
+    if (Status ok = need_device(); !ok)
+        return ok;
+    options_.kv_policy = policy;
+    pager_->set_policy(policy);
+    return {};
+}
+
+Status ModelPlacement::set_offload_share(double share)
+{
+    if (Status ok = need_device(); !ok)
+        return ok;
+    if (!(share >= 0 && share <= 1))
+        return fail(Error::Code::BadRequest, "between 0 and 100 percent of the KV cache can lie on the host");
+    options_.kv_offload_share = share;
+    pager_->set_offload_share(share);
+    returning_ = Event::Cause::User;
+    return {};
+}
+
+/// What is held fits the budget again, at once: first KV leaves, then layers. With room, things may come back.
+void ModelPlacement::relieve(Event::Cause cause)
+{
+    returning_ = cause;
+    set_layer_flags(true);
+    while (!pager_->make_room(0, cause) && vram_->used() > vram_->budget() && layers() > 0)
+        move_to_host(layers() - 1, cause);
+    if (!options_.device_layers)
+        wanted_ = layers_that_fit();
+    wanted_ = std::min(wanted_, std::max(layers(), layers_that_fit()));
+}
+
+bool ModelPlacement::advance()
+{
+    if (!device_)
+        return false;
+    set_layer_flags(true);
+    if (layers() > wanted_) {
+        move_to_host(layers() - 1, Event::Cause::Split);
+        return true;
+    }
+    if (layers() < wanted_) {
+        if (const Status moved = move_to_device(layers()); !moved) {
+            if (moved.error().code == Error::Code::DeviceLost) {
+                lose(moved.error());
+                return false;
+            }
+            note(Event::Kind::Warning, Event::Cause::Split,
+                 "only " + std::to_string(layers()) + " of the " + std::to_string(wanted_) +
+                     " layers asked for find room on the device " + std::string(device_->id()));
+            wanted_ = layers();
+        }
+        return true;
+    }
+    return pager_->bring_back(returning_);
+}
+
+void ModelPlacement::settle()
+{
+    if (pager_)
+        pager_->settle();
+}
+
+Status ModelPlacement::move_to_device(int l)
+{
+    Event event;
+    event.kind = Event::Kind::LayerMove;
+    event.cause = Event::Cause::Split;
+    event.time_us = now_us();
+    event.layer = l;
+    const LayerWeights& on_host = weights_.layers[std::size_t(l)];
+    event.bytes = DeviceLayer::bytes(on_host, h_, l);
+    if (!pager_->make_room(event.bytes, Event::Cause::Split))
+        return fail(Error::Code::DeviceFull, "the layer does not fit");
+    auto layer = DeviceLayer::copy(*vram_, on_host, h_, l);
+    if (!layer)
+        return tl::unexpected(layer.error());
+    if (Status ok = layer->wait(); !ok)
+        return ok;
+    layers_.push_back(std::move(*layer));
+    split_.place(l, cpu_, layers_.back().weights());
+    set_layer_flags(true);
+    const auto kv = pager_->join(l);
+    if (!kv && kv.error().code == Error::Code::DeviceLost)
+        return tl::unexpected(kv.error());
+    event.blocks = kv.value_or(0);
+    event.bytes += std::int64_t(event.blocks) * std::int64_t(cache_.layer(l).bytes());
+    event.duration_us = now_us() - event.time_us;
+    event.sentence = "layer " + std::to_string(l) + " moved to the device";
+    events_.push_back(std::move(event));
+    return {};
+}
+
+void ModelPlacement::move_to_host(int l, Event::Cause cause)
+{
+    Event event;
+    event.kind = Event::Kind::LayerMove;
+    event.cause = cause;
+    event.time_us = now_us();
+    event.layer = l;
+    event.bytes = layers_.back().bytes();
+    // A device that is lost here is noticed by the next step.
+    (void)pager_->leave(l);
+    split_.place(l, cpu_, weights_.layers[std::size_t(l)]);
+    layers_.pop_back();
+    set_layer_flags(true);
+    event.duration_us = now_us() - event.time_us;
+    event.sentence = "layer " + std::to_string(l) + " moved to the host";
+    events_.push_back(std::move(event));
+}
+
+bool ModelPlacement::give_up_layer()
+{
+    if (layers() == 0)
+        return false;
+    move_to_host(layers() - 1, Event::Cause::Watermark);
+    wanted_ = layers();
+    return true;
+}
+
+void ModelPlacement::lose(const Error& error)
+{
+    pager_->mark_lost();
+    auto events = take_events();
+    cache_.set_device(nullptr, nullptr);
+    split_ = Placement(weights_.layers, cpu_);
+    set_layer_flags(false);
+    layers_.clear();
+    stream_.reset();
+    device_kv_.reset();
+    pager_.reset();
+    vram_.reset();
+    device_.reset();
+    wanted_ = 0;
+    on_host_ = true;
+    events_ = std::move(events);
+    note(Event::Kind::DeviceLost, Event::Cause::DeviceLost, error.what + "; the model goes on from the host's memory");
+}
+
+std::optional<DeviceTelemetry> ModelPlacement::telemetry() const
+{
+    if (!device_)
+        return std::nullopt;
+    DeviceTelemetry t;
+    t.id = std::string(device_->id());
+    t.layers = layers();
+    t.layers_wanted = wanted_;
+    t.total_bytes = device_->total_bytes();
+    t.other_programs_bytes = device_->other_programs_bytes();
+    t.budget_bytes = vram_->budget();
+    t.watermark_bytes = vram_->high_mark();
+    t.weight_bytes = vram_->used(Vram::Use::Weights);
+    t.kv_bytes = vram_->used(Vram::Use::Kv);
+    t.ring_bytes = vram_->used(Vram::Use::Ring);
+    t.scratch_bytes = vram_->used(Vram::Use::Scratch);
+    t.to_device_bytes = device_->bytes_moved(Device::Road::ToDevice);
+    t.to_host_bytes = device_->bytes_moved(Device::Road::ToHost);
+    t.kv_blocks = device_kv_->blocks();
+    t.step_streamed_bytes = pager_->streamed_bytes();
+    t.step_attended_on_host_bytes = pager_->attended_on_host_bytes();
+    return t;
+}
+
+std::vector<Event> ModelPlacement::take_events()
+{
+    if (pager_)
+        std::ranges::move(pager_->take_events(), std::back_inserter(events_));
+    return std::exchange(events_, {});
+}
+
+void ModelPlacement::note(Event::Kind kind, Event::Cause cause, std::string sentence)
+{
+    Event event;
+    event.kind = kind;
+    event.cause = cause;
+    event.time_us = now_us();
+    event.sentence = std::move(sentence);
+    events_.push_back(std::move(event));
+}
+
+}  // namespace engine

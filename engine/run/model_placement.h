@@ -1,0 +1,98 @@
+// Where a loaded model's layers and KV lie: on the host, and the first layers on a device. Layers move one at a time
+// between steps, with their KV; when the device is lost, all goes on from the host.
+#pragma once
+
+#include "engine/device/emulated_device.h"
+#include "engine/exec/cpu_backend.h"
+#include "engine/exec/placement.h"
+#include "engine/kv/kv_pager.h"
+#include "engine/model/device_layer.h"
+
+#include <deque>
+#include <memory>
+#include <optional>
+
+namespace engine {
+
+class ModelPlacement
+{
+public:
+    ModelPlacement(const Hyperparameters& h, const Weights& weights, CpuBackend& cpu, KvCache& cache);
+    ~ModelPlacement();
+
+    /// Opens the device that the options ask for; no layer lies there yet, but as many are wanted as the options say
+    /// or as fit. `scratch_bytes`: what the decoder computes in. Throws std::bad_alloc, std::system_error.
+    Status open(const PlacementOptions& options, std::int64_t scratch_bytes);
+    bool has_device() const { return device_ != nullptr; }
+
+    /// Where the step that was prepared last computes.
+    const Placement& placement() const { return on_host_ ? host_ : split_; }
+
+    void begin_turn();
+    /// Around a step; see KvPager.
+    Status prepare(const KvSequence& sequence, int first, int count);
+    Status finish(const KvSequence& sequence, int first, int count);
+
+    /// Tokens of a step whose KV finds room on the device beside what stays there; `rows` at most, one at least.
+    int step_rows(int rows) const;
+
+    // ---- what may be asked for at any time between steps; each sentence says why it cannot be ----
+
+    /// The first so many layers go to the device; empty: as many as fit. They move with advance().
+    Status want_layers(std::optional<int> layers);
+    Status set_budget(std::int64_t bytes);
+    Status set_other_programs(std::int64_t bytes);
+    Status set_watermark(double share);
+    Status set_policy(KvPolicy policy);
+    Status set_offload_share(double share);
+
+    /// One small part of what is wanted and not yet so: a layer moves, or a column of KV comes back. False: all is as
+    /// wanted, or nothing more fits.
+    bool advance();
+    /// Waits for what advance() has put on its way.
+    void settle();
+    /// The last layer leaves the device, since there is no room. False: none is there.
+    bool give_up_layer();
+    /// The device does not answer: everything is on the host from now on.
+    void lose(const Error& error);
+
+    int layers() const { return int(layers_.size()); }
+    int wanted_layers() const { return wanted_; }
+    KvPolicy policy() const { return options_.kv_policy; }
+    std::optional<DeviceTelemetry> telemetry() const;
+    std::vector<Event> take_events();
+
+private:
+    Status need_device() const;
+    std::int64_t column_bytes(int layers) const;
+    std::int64_t window_bytes(int layers) const;
+    std::int64_t largest_block_bytes() const;
+    std::int64_t needed_bytes(int layers, int columns) const;
+    int layers_that_fit() const;
+    Status move_to_device(int l);
+    void move_to_host(int l, Event::Cause cause);
+    void set_layer_flags(bool on_device);
+    void relieve(Event::Cause cause);
+    void note(Event::Kind kind, Event::Cause cause, std::string sentence);
+
+    const Hyperparameters& h_;
+    const Weights& weights_;
+    CpuBackend& cpu_;
+    KvCache& cache_;
+    PlacementOptions options_;
+    std::int64_t scratch_bytes_ = 0;
+
+    std::unique_ptr<EmulatedDevice> device_;
+    std::unique_ptr<Vram> vram_;
+    std::unique_ptr<DeviceKv> device_kv_;
+    std::unique_ptr<KvStream> stream_;
+    std::unique_ptr<KvPager> pager_;
+    std::deque<DeviceLayer> layers_;  // the first layers, on the device
+    int wanted_ = 0;
+    Placement host_, split_;
+    bool on_host_ = true;                               // the step in preparation
+    Event::Cause returning_ = Event::Cause::Watermark;  // why blocks come back
+    std::vector<Event> events_;
+};
+
+}  // namespace engine

@@ -1,0 +1,130 @@
+#include "engine/placement_text.h"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <utility>
+
+namespace engine {
+
+namespace {
+
+constexpr std::array<std::pair<std::string_view, KvPolicy>, 5> kPolicies = {{{"resident", KvPolicy::Resident},
+                                                                             {"stream", KvPolicy::Stream},
+                                                                             {"merge", KvPolicy::Merge},
+                                                                             {"auto", KvPolicy::Auto},
+                                                                             {"cpu-decode", KvPolicy::CpuDecode}}};
+
+constexpr std::array<std::pair<std::string_view, double>, 9> kUnits = {{{"", 1},
+                                                                        {"B", 1},
+                                                                        {"KB", 1e3},
+                                                                        {"MB", 1e6},
+                                                                        {"GB", 1e9},
+                                                                        {"KiB", 0x1p10},
+                                                                        {"MiB", 0x1p20},
+                                                                        {"GiB", 0x1p30},
+                                                                        {"TiB", 0x1p40}}};
+
+tl::unexpected<Error> wrong(std::string_view word, const char* wanted)
+{
+    return fail(Error::Code::BadRequest, "'" + std::string(word) + "' is not " + wanted);
+}
+
+Result<int> parse_count(std::string_view text, const char* wanted)
+{
+    int value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size() || value < 0)
+        return wrong(text, wanted);
+    return value;
+}
+
+/// "2.5GB" in bytes; "" after `suffix` was taken away.
+Result<double> parse_amount(std::string_view text, std::string_view suffix, const char* wanted)
+{
+    const std::string_view whole = text;
+    if (text.ends_with(suffix))
+        text.remove_suffix(suffix.size());
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const std::string_view unit = text.substr(std::size_t(end - text.data()));
+    for (const auto& [name, factor] : kUnits)
+        if (error == std::errc() && unit == name && std::isfinite(value) && value >= 0 && value * factor < 0x1p62)
+            return value * factor;
+    return wrong(whole, wanted);
+}
+
+}  // namespace
+
+Result<std::int64_t> parse_bytes(std::string_view text)
+{
+    const auto amount = parse_amount(text, "", "a size such as 64MiB");
+    if (!amount)
+        return tl::unexpected(amount.error());
+    return std::int64_t(*amount);
+}
+
+std::string_view name_of(KvPolicy policy)
+{
+    for (const auto& [name, value] : kPolicies)
+        if (value == policy)
+            return name;
+    return {};
+}
+
+Result<PlacementOptions> parse_placement(const PlacementText& text)
+{
+    PlacementOptions options;
+    if (text.device == "emulated")
+        options.device = PlacementOptions::Device::Emulated;
+    else if (text.device != "cpu")
+        return fail(Error::Code::Unsupported,
+                    "the device '" + text.device + "' is not known; this version has 'cpu' and 'emulated'");
+
+    const std::string_view vram = text.vram;
+    if (vram.starts_with("fit:")) {
+        const auto tokens = parse_count(vram.substr(4), "a number of tokens that are to fit");
+        if (!tokens)
+            return tl::unexpected(tokens.error());
+        options.emulated.fit_tokens = *tokens;
+    } else if (!vram.empty()) {
+        const auto bytes = parse_bytes(vram);
+        if (!bytes)
+            return tl::unexpected(bytes.error());
+        options.emulated.vram_bytes = *bytes;
+    }
+    if (options.device == PlacementOptions::Device::Emulated && options.emulated.vram_bytes == 0 &&
+        options.emulated.fit_tokens == 0)
+        return fail(Error::Code::BadRequest,
+                    "an emulated device needs a size: --vram 64MiB, or --vram fit:1024 for room for 1024 tokens");
+    if (!text.vram_budget.empty()) {
+        const auto bytes = parse_bytes(text.vram_budget);
+        if (!bytes)
+            return tl::unexpected(bytes.error());
+        options.vram_budget_bytes = *bytes;
+    }
+    const auto link = parse_amount(text.link, "/s", "a speed such as 16GB/s");
+    if (!link)
+        return tl::unexpected(link.error());
+    options.emulated.link_bytes_per_s = *link;
+
+    if (text.layers != "auto") {
+        const auto layers = parse_count(text.layers, "a number of layers, or auto");
+        if (!layers)
+            return tl::unexpected(layers.error());
+        options.device_layers = *layers;
+    }
+    const KvPolicy* policy = nullptr;
+    for (const auto& [name, value] : kPolicies)
+        if (name == text.kv_policy)
+            policy = &value;
+    if (!policy)
+        return wrong(text.kv_policy, "one of resident, stream, merge, auto, cpu-decode");
+    options.kv_policy = *policy;
+    if (!(text.kv_offload_percentage >= 0 && text.kv_offload_percentage <= 100))
+        return fail(Error::Code::BadRequest, "between 0 and 100 percent of the KV cache can lie on the host");
+    options.kv_offload_share = text.no_kv_offload ? 1.0 : text.kv_offload_percentage / 100;
+    return options;
+}
+
+}  // namespace engine

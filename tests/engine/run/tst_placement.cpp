@@ -1,0 +1,429 @@
+// One conversation over two memories, on the emulated device: wherever layers and KV lie, and whenever they move, the
+// logits have the same bits as on the cpu alone (design D9).
+#include "engine/run/loaded_model.h"
+#include "tests/support/models.h"
+
+#include <QtTest>
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+
+using namespace engine;
+
+namespace {
+
+constexpr int kBlockTokens = 16;
+constexpr int kPrefillTokens = 150;
+constexpr int kTokens = 400;
+
+LoadRequest request_for(const QString& model)
+{
+    LoadRequest request;
+    request.model = (test_support::own_models_folder() + '/' + model + ".gguf").toStdString();
+    request.kv_block_tokens = kBlockTokens;
+    request.prefill_chunk_tokens = 40;
+    request.context_tokens = 512;
+    request.threads = 1;
+    return request;
+}
+
+/// The emulated device with room for so many tokens beside all layers.
+LoadRequest emulated(const QString& model, int fit_tokens, KvPolicy policy = KvPolicy::Auto)
+{
+    LoadRequest request = request_for(model);
+    request.placement.device = PlacementOptions::Device::Emulated;
+    request.placement.emulated.fit_tokens = fit_tokens;
+    request.placement.emulated.link_bytes_per_s = 0;
+    request.placement.kv_policy = policy;
+    return request;
+}
+
+std::unique_ptr<LoadedModel> load(const LoadRequest& request)
+{
+    auto model =
+        LoadedModel::load(request, {[](const LoadProgress&) {}, [] { return false; }, [](const std::string&) {}});
+    if (!model)
+        qWarning("%s", model.error().what.c_str());
+    return model ? std::move(*model) : nullptr;
+}
+
+std::vector<int> some_tokens(const LoadedModel& model)
+{
+    std::mt19937 random(4711);
+    std::vector<int> ids;
+    while (int(ids.size()) < kTokens)
+        ids.push_back(int(random() % unsigned(model.info().vocabulary)));
+    return ids;
+}
+
+/// What one run gave: the logits after the prefill and after every token since.
+using Logits = std::vector<std::vector<float>>;
+
+struct Run {
+    Logits logits;
+    std::vector<Event> events;
+    Status status;
+};
+
+/// Prefill, then one token at a time; before each step `between` may change what it likes.
+template <class Between>
+Run run(LoadedModel& model, const Between& between)
+{
+    Run out;
+    const std::vector<int> ids = some_tokens(model);
+    KvSequence kv;
+    model.placement().begin_turn();
+    for (int done = 0; done < kTokens && out.status;) {
+        between(done);
+        model.placement().advance();
+        const int left = std::max(1, kPrefillTokens - done);
+        const auto chunk = std::span(ids).subspan(std::size_t(done), std::size_t(std::min(left, model.max_rows())));
+        out.status = model.append(kv, chunk);
+        done += int(chunk.size());
+        if (done >= kPrefillTokens && out.status) {
+            const auto row = model.logits(int(chunk.size()) - 1);
+            out.logits.emplace_back(row.begin(), row.end());
+        }
+        std::ranges::move(model.placement().take_events(), std::back_inserter(out.events));
+    }
+    model.cache().truncate(kv, 0);
+    return out;
+}
+
+Run run(LoadedModel& model)
+{
+    return run(model, [](int) {});
+}
+
+/// The step at which two runs part, counted from the prefill; -1: nowhere.
+int first_difference(const Logits& a, const Logits& b)
+{
+    if (a.size() != b.size())
+        return int(std::min(a.size(), b.size()));
+    for (std::size_t i = 0; i < a.size(); ++i)
+        if (std::memcmp(a[i].data(), b[i].data(), a[i].size() * sizeof(float)) != 0)
+            return int(i);
+    return -1;
+}
+
+int count(const std::vector<Event>& events, Event::Kind kind)
+{
+    return int(std::ranges::count(events, kind, &Event::kind));
+}
+
+const char* const kModels[] = {"llama", "gemma3", "gpt-oss"};  // plain; sliding windows; experts, sinks and windows
+
+}  // namespace
+
+class TestPlacement : public QObject
+{
+    Q_OBJECT
+
+    std::map<QString, Logits> m_on_cpu;
+
+private Q_SLOTS:
+    void initTestCase()
+    {
+        for (const char* const name : kModels) {
+            const auto model = load(request_for(name));
+            QVERIFY(model);
+            const Run alone = run(*model);
+            QVERIFY(alone.status);
+            QCOMPARE(alone.logits.size(), std::size_t(kTokens - kPrefillTokens + 1));
+            m_on_cpu[name] = alone.logits;
+        }
+    }
+
+    void everyPolicyAndBudgetGivesTheSameBits_data()
+    {
+        QTest::addColumn<QString>("name");
+        QTest::addColumn<int>("policy");
+        QTest::addColumn<int>("fit_tokens");
+        QTest::addColumn<int>("layers");  // -1: as many as fit
+        for (const char* const name : kModels)
+            for (const KvPolicy policy : {KvPolicy::Stream, KvPolicy::Merge, KvPolicy::Auto, KvPolicy::CpuDecode})
+                for (const int fit : {64, 200})
+                    for (const int layers : {-1, 1})
+                        QTest::addRow("%s policy %d, %d tokens fit, %d layers", name, int(policy), fit, layers)
+                            << QString(name) << int(policy) << fit << layers;
+    }
+    void everyPolicyAndBudgetGivesTheSameBits()
+    {
+        QFETCH(QString, name);
+        QFETCH(int, policy);
+        QFETCH(int, fit_tokens);
+        QFETCH(int, layers);
+        LoadRequest request = emulated(name, fit_tokens, KvPolicy(policy));
+        if (layers >= 0)
+            request.placement.device_layers = layers;
+        const auto model = load(request);
+        QVERIFY(model);
+        const Run here = run(*model);
+        QVERIFY2(here.status, here.status ? "" : here.status.error().what.c_str());
+        QCOMPARE(first_difference(here.logits, m_on_cpu[name]), -1);
+        const auto device = model->placement().telemetry();
+        QVERIFY(device);
+        QVERIFY(device->layers > 0);
+        QVERIFY(device->used_bytes() <= device->budget_bytes);
+        if (layers < 0 && KvPolicy(policy) != KvPolicy::CpuDecode)
+            QVERIFY(count(here.events, Event::Kind::Offload) > 0);
+    }
+
+    void aLongConversationGivesTheSameBits()
+    {
+        constexpr int kLong = 6000;
+        const auto logits_at_the_end = [](LoadRequest request) {
+            request.kv_block_tokens = 256;
+            request.prefill_chunk_tokens = 512;
+            request.context_tokens = kLong + 256;
+            const auto model = load(request);
+            std::vector<int> ids;
+            for (int i = 0; i < kLong; ++i)
+                ids.push_back(i * 7919 % model->info().vocabulary);
+            KvSequence kv;
+            Status status;
+            // A quarter of it token by token, as an answer grows.
+            for (int done = 0; done < kLong && status;) {
+                const int most = done % 2048 < 1536 ? 512 : 1;
+                const auto chunk = std::span(ids).subspan(std::size_t(done), std::size_t(std::min(most, kLong - done)));
+                status = model->append(kv, chunk);
+                done += int(chunk.size());
+            }
+            if (!status)
+                qWarning("%s", status.error().what.c_str());
+            const auto row = model->logits(0);
+            std::vector<float> out(row.begin(), row.end());
+            model->cache().truncate(kv, 0);
+            return std::pair(out, model->placement().take_events());
+        };
+        const auto [alone, none] = logits_at_the_end(request_for("llama"));
+        const auto [here, events] = logits_at_the_end(emulated("llama", 1024));
+        QVERIFY(std::memcmp(alone.data(), here.data(), alone.size() * sizeof(float)) == 0);
+        QVERIFY(count(events, Event::Kind::Offload) > 15);
+    }
+
+    void withRoomForAllNothingLeaves()
+    {
+        const auto model = load(emulated("llama", 512));
+        QVERIFY(model);
+        const Run here = run(*model);
+        QVERIFY(here.status);
+        QCOMPARE(first_difference(here.logits, m_on_cpu["llama"]), -1);
+        QCOMPARE(count(here.events, Event::Kind::Offload), 0);
+        QCOMPARE(model->placement().telemetry()->step_streamed_bytes, 0);
+    }
+
+    void theSpillPointIsWhereItWasAskedFor()
+    {
+        const auto model = load(emulated("llama", 256));
+        int first_left_at = 0;
+        std::int64_t seen = 0;
+        const Run here = run(*model, [&](int done) {
+            const auto bytes = model->placement().telemetry()->kv_bytes;
+            if (bytes < seen && first_left_at == 0)
+                first_left_at = done;
+            seen = bytes;
+        });
+        QVERIFY(here.status);
+        QCOMPARE(first_left_at, 257);  // seen before the step after the one that needed the 17th column
+    }
+
+    void residentStopsWhenItIsFull()
+    {
+        const auto model = load(emulated("llama", 256, KvPolicy::Resident));
+        const Run here = run(*model);
+        QVERIFY(!here.status);
+        QCOMPARE(here.status.error().code, Error::Code::ContextFull);
+        QCOMPARE(count(here.events, Event::Kind::Offload), 0);
+        QVERIFY(here.logits.size() > 100);  // it used the watermark's reserve as well
+    }
+
+    /// Layers, budgets, policies, shares and other programs change at random while the model talks.
+    void movesInMidAnswerGiveTheSameBits_data()
+    {
+        QTest::addColumn<QString>("name");
+        QTest::addColumn<unsigned>("seed");
+        for (const char* const name : kModels)
+            for (unsigned seed = 1; seed <= 4; ++seed)
+                QTest::addRow("%s seed %u", name, seed) << QString(name) << seed;
+    }
+    void movesInMidAnswerGiveTheSameBits()
+    {
+        QFETCH(QString, name);
+        QFETCH(unsigned, seed);
+        const auto model = load(emulated(name, 300));
+        QVERIFY(model);
+        const std::int64_t total = model->placement().telemetry()->total_bytes;
+        const int layers = model->info().layers;
+        std::mt19937 random(seed);
+        const auto below = [&](int n) { return int(random() % unsigned(n)); };
+        const Run here = run(*model, [&](int) {
+            ModelPlacement& placement = model->placement();
+            if (below(6) != 0)
+                return;
+            Status asked;
+            switch (below(6)) {
+            case 0:
+                asked = placement.want_layers(below(layers + 1));
+                break;
+            case 1:
+                asked = placement.want_layers(std::nullopt);
+                break;
+            case 2:
+                asked = placement.set_budget(total * (below(4) == 0 ? 30 : 80 + below(21)) / 100);
+                break;
+            case 3:
+                asked = placement.set_other_programs(total * below(25) / 100);
+                break;
+            case 4:
+                asked = placement.set_policy(KvPolicy(1 + below(4)));
+                break;
+            case 5:
+                asked = placement.set_offload_share(below(3) / 2.0);
+                break;
+            }
+            QVERIFY2(asked, asked ? "" : asked.error().what.c_str());
+        });
+        QVERIFY2(here.status, here.status ? "" : here.status.error().what.c_str());
+        QCOMPARE(first_difference(here.logits, m_on_cpu[name]), -1);
+        QVERIFY(count(here.events, Event::Kind::LayerMove) > 0);
+        QVERIFY(count(here.events, Event::Kind::Offload) > 0);
+    }
+
+    void aLoweredBudgetIsKeptAtOnceAndARaisedOneFillsAgain()
+    {
+        const auto model = load(emulated("llama", 512));
+        const std::int64_t total = model->placement().telemetry()->total_bytes;
+        std::int64_t fewest = total, before = 0;
+        const Run here = run(*model, [&](int done) {
+            ModelPlacement& placement = model->placement();
+            if (done == 300) {
+                before = placement.telemetry()->kv_bytes;
+                QVERIFY(placement.set_budget(placement.telemetry()->used_bytes() - before / 2));
+                fewest = placement.telemetry()->kv_bytes;
+                QVERIFY(placement.telemetry()->used_bytes() <= placement.telemetry()->budget_bytes);
+            }
+            if (done == 320)
+                QVERIFY(placement.set_budget(0));
+            placement.settle();
+        });
+        QVERIFY(here.status);
+        QCOMPARE(first_difference(here.logits, m_on_cpu["llama"]), -1);
+        QVERIFY(fewest <= before / 2);
+        QVERIFY(model->placement().telemetry()->kv_bytes == 0);  // the conversation has ended
+        QVERIFY(count(here.events, Event::Kind::Fetch) > 2);
+        // The newest come back first.
+        std::vector<int> returned;
+        for (const Event& event : here.events)
+            if (event.kind == Event::Kind::Fetch && event.tokens.first > 0)
+                returned.push_back(event.tokens.first);
+        QVERIFY(std::ranges::is_sorted(returned, std::greater<>()));
+    }
+
+    void theOldestLeaveFirstAndTheFirstBlockStays()
+    {
+        const auto model = load(emulated("llama", 128));
+        const Run here = run(*model);
+        int last = 0;
+        for (const Event& event : here.events) {
+            if (event.kind != Event::Kind::Offload)
+                continue;
+            QVERIFY(event.tokens.first > 0);
+            QVERIFY(event.tokens.first > last || last == 0);
+            QCOMPARE(event.blocks, model->info().layers);
+            last = event.tokens.first;
+        }
+        QVERIFY(last > 200);
+    }
+
+    void everyRefusedAllocationEndsInAnAnswer()
+    {
+        int refused = 0;
+        for (int nth = 1; nth < 400; nth += nth < 40 ? 1 : 17) {
+            LoadRequest request = emulated("llama", 200);
+            request.placement.emulated.refuse_allocation = nth;
+            const auto model = load(request);
+            QVERIFY(model);
+            const Run here = run(*model);
+            QVERIFY2(here.status, here.status ? "" : here.status.error().what.c_str());
+            QCOMPARE(first_difference(here.logits, m_on_cpu["llama"]), -1);
+            refused += count(here.events, Event::Kind::LayerMove) > 0 || !model->info().warnings.empty();
+        }
+        QVERIFY(refused > 5);
+    }
+
+    void aDeviceLostAtAnyCallIsNoEnd()
+    {
+        int lost = 0;
+        for (int call = 1; call < 6000; call = call < 60 ? call + 1 : call * 5 / 4) {
+            LoadRequest request = emulated("gemma3", 96);
+            request.placement.emulated.lose_at_call = call;
+            const auto model = load(request);
+            QVERIFY(model);
+            const Run here = run(*model);
+            QVERIFY2(here.status, here.status ? "" : here.status.error().what.c_str());
+            QCOMPARE(first_difference(here.logits, m_on_cpu["gemma3"]), -1);
+            const int events = count(here.events, Event::Kind::DeviceLost);
+            QVERIFY(events <= 1);
+            lost += events == 1 || !model->info().warnings.empty();
+            if (lost > 0 && model->placement().telemetry())
+                break;  // more calls than there are
+        }
+        QVERIFY(lost > 70);
+    }
+
+    void otherConversationsLeaveFirst()
+    {
+        const auto model = load(emulated("llama", 256));
+        const std::vector<int> ids = some_tokens(*model);
+        KvSequence idle, busy;
+        model->placement().begin_turn();
+        for (int at = 0; at < 120; at += 40)
+            QVERIFY(model->append(idle, std::span(ids).subspan(std::size_t(at), 40)));
+        model->placement().begin_turn();
+        for (int at = 0; at < 240; at += 40)
+            QVERIFY(model->append(busy, std::span(ids).subspan(std::size_t(at), 40)));
+        const auto residency = [&](const KvSequence& kv, int b) {
+            return model->cache().residency(kv.pages[std::size_t(b)], 0);
+        };
+        QCOMPARE(residency(idle, 1), Residency::Host);
+        for (int b = 0; b < int(busy.pages.size()); ++b)
+            QCOMPARE(residency(busy, b), Residency::Device);
+
+        // A branch shares blocks that lie on the device, and writes to its own.
+        KvSequence branch = model->cache().branch(busy, 200);
+        QVERIFY(model->append(branch, std::span(ids).subspan(200, 40)));
+        const auto row = model->logits(39);
+        const std::vector<float> branched(row.begin(), row.end());
+        KvSequence fresh;
+        for (int at = 0; at < 240; at += 40)
+            QVERIFY(model->append(fresh, std::span(ids).subspan(std::size_t(at), 40)));
+        QVERIFY(std::memcmp(branched.data(), model->logits(39).data(), branched.size() * sizeof(float)) == 0);
+        for (KvSequence* kv : {&idle, &busy, &branch, &fresh})
+            model->cache().truncate(*kv, 0);
+        QCOMPARE(model->placement().telemetry()->kv_bytes, 0);
+    }
+
+    void whatCannotBeIsRefusedWithASentence()
+    {
+        LoadRequest request = emulated("llama", 64);
+        request.placement.watermark = 2;
+        const auto model =
+            LoadedModel::load(request, {[](const LoadProgress&) {}, [] { return false; }, [](const std::string&) {}});
+        QVERIFY(!model);
+        QCOMPARE(model.error().code, Error::Code::BadRequest);
+        const auto alone = load(request_for("llama"));
+        QVERIFY(!alone->placement().want_layers(1));
+        QVERIFY(!alone->placement().set_budget(1));
+        const auto device = load(emulated("llama", 64));
+        QVERIFY(!device->placement().want_layers(-1));
+        QVERIFY(!device->placement().set_watermark(0));
+        QVERIFY(!device->placement().set_offload_share(1.5));
+        QVERIFY(device->placement().want_layers(99));
+        QCOMPARE(device->placement().wanted_layers(), device->info().layers);
+    }
+};
+
+QTEST_GUILESS_MAIN(TestPlacement)
+#include "tst_placement.moc"
