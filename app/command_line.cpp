@@ -1,5 +1,7 @@
 #include "app/command_line.h"
 
+#include "engine/placement_text.h"
+
 #include <QCommandLineParser>
 #include <QCoreApplication>
 
@@ -73,6 +75,25 @@ void readChoice(const QCommandLineParser& parser, const QString& option, const Q
         error = Text::tr("--%1 is one of: %2.").arg(option, names.join(QStringLiteral(", ")));
 }
 
+void readPlacement(const QCommandLineParser& parser, CommandLine& line)
+{
+    engine::PlacementText text;
+    const auto read = [&](const char* option, std::string& value) {
+        if (parser.isSet(QLatin1String(option)))
+            value = parser.value(QLatin1String(option)).toStdString();
+    };
+    read("device", text.device);
+    read("ngl", text.layers);
+    read("vram", text.vram);
+    read("link", text.link);
+    read("kv-policy", text.kv_policy);
+    const auto options = engine::parse_placement(text);
+    if (options)
+        line.placement = *options;
+    else if (line.usageError.isEmpty())
+        line.usageError = QString::fromStdString(options.error().what) + QLatin1Char('.');
+}
+
 }  // namespace
 
 CommandLine CommandLine::parse(const QStringList& arguments)
@@ -95,6 +116,12 @@ CommandLine CommandLine::parse(const QStringList& arguments)
         {{"s", "seed"}, Text::tr("Seed of the random numbers."), "SEED"},
         {"temp", Text::tr("Temperature; 0: always the likeliest token."), "T"},
         {{"ctk", "cache-type"}, Text::tr("What the KV cache holds for this run: f16, q8_0 or f32."), "TYPE"},
+        {"device", Text::tr("Where to compute: cpu, or emulated, a device in this computer's RAM."), "DEVICE"},
+        {{"ngl", "n-gpu-layers"}, Text::tr("Layers on the device, the first ones; auto: as many as fit."), "N"},
+        {"vram", Text::tr("Memory of an emulated device: 64MiB, or fit:1024 for room for so many tokens."), "SIZE"},
+        {"link", Text::tr("Speed of an emulated device's link: 16GB/s."), "RATE"},
+        {"kv-policy", Text::tr("KV beyond the device's memory: resident, stream, merge, auto or cpu-decode."),
+         "POLICY"},
         {"theme", Text::tr("system, light or dark, for this run."), "THEME"},
         {"language", Text::tr("system, en or de, for this run."), "LANGUAGE"},
         {"measure-start", Text::tr("Print the milliseconds until the window and the model are there.")},
@@ -115,6 +142,7 @@ CommandLine CommandLine::parse(const QStringList& arguments)
     readNamed("cache-type", {"f16", "q8_0", "f32"}, line.kvType);
     readNamed("theme", {"system", "light", "dark"}, line.theme);
     readNamed("language", {"system", "en", "de"}, line.language);
+    readPlacement(parser, line);
     line.measuresStart = parser.isSet(QStringLiteral("measure-start"));
     line.profile = parser.value(QStringLiteral("profile"));
     if (parser.isSet(QStringLiteral("profile")) && line.profile.isEmpty())

@@ -22,6 +22,7 @@ struct CommandLine {
     std::optional<SettingsController::KvType> kvType;
     std::optional<SettingsController::Theme> theme;
     std::optional<int> language;  // its place among the choices
+    engine::PlacementOptions placement;
 
     QString usageError;  // not empty: nothing else counts
 

@@ -1,6 +1,7 @@
 #include "app/program.h"
 
 #include "app/log.h"
+#include "app/placement_log.h"
 #include "app/process_age.h"
 
 #include <QFontDatabase>
@@ -29,6 +30,7 @@ Program::Program(const CommandLine& commandLine, const ProfileFolders& folders, 
                  const EngineFactory& makeEngine, const ModelInspector& inspect)
     : m_namedModel(commandLine.modelFile)
     , m_measuresStart(commandLine.measuresStart)
+    , m_placement(commandLine.placement)
     , m_guide(guideModel())
     , m_settings(folders.config + QStringLiteral("/spillway.ini"))
     , m_translation(firstLanguage(m_settings, commandLine))
@@ -113,6 +115,7 @@ void Program::connectModels()
                      &ConversationSettingsController::onModelReady);
     QObject::connect(&m_models, &ModelController::modelGone, &m_conversationSettings,
                      &ConversationSettingsController::onModelGone);
+    QObject::connect(m_engine.worker(), &EngineWorker::eventHappened, &m_program, logPlacement);
     QObject::connect(&m_chat, &ChatController::modelLost, &m_models, &ModelController::onModelLost);
     QObject::connect(&m_chat, &ChatController::reloadRequested, &m_models, &ModelController::reloadWithContext);
 
@@ -152,6 +155,7 @@ void Program::applyLoadSettings()
     request.context_tokens = m_settings.contextTokens()->value();
     request.threads = m_settings.threads()->value();
     request.k_type = request.v_type = types[m_settings.kvType()->value()];
+    request.placement = m_placement;
     m_models.setDefaults(request);
     m_catalogue.setLoadRequest(request);
 }

@@ -52,6 +52,7 @@ private:
 
     QString m_namedModel;  // on the command line
     bool m_measuresStart;
+    engine::PlacementOptions m_placement;
     QString m_guide;
     SettingsController m_settings;
     Translation m_translation;  // before all that speaks

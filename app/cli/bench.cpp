@@ -1,4 +1,5 @@
 // bench: prefill and decode speed, beside the memory bandwidth of the same run.
+#include "app/cli/bench_pressure.h"
 #include "app/cli/command.h"
 
 #include "engine/bench.h"
@@ -14,6 +15,8 @@ namespace {
 struct BenchOptions {
     CommonOptions common;
     engine::BenchRequest bench;
+    bool pressure = false;
+    int every_tokens = 512;
     std::string form = "md";
 };
 
@@ -78,6 +81,11 @@ int run(const BenchOptions& options)
     auto request = options.common.request();
     if (!request)
         return report(request.error());
+    if (options.pressure)
+        return bench_pressure(*request,
+                              {options.bench.depths.back(), options.every_tokens,
+                               std::min(options.bench.decode_tokens, options.every_tokens / 2)},
+                              options.common.json ? "json" : options.form);
     if (request->context_tokens == 0) {
         int deepest = 0;
         for (const int depth : options.bench.depths)
@@ -110,6 +118,9 @@ void add_bench(CLI::App& app, int& exit_code)
     command->add_option("-d,--n-depth", b->bench.depths, "tokens in the context before, separated by commas")
         ->delimiter(',');
     command->add_option("-r,--repetitions", b->bench.repeats, "runs that are counted");
+    command->add_flag("--pressure", b->pressure,
+                      "let one conversation grow to the last depth, and print a row on the way every so often");
+    command->add_option("--every", b->every_tokens, "tokens from row to row of --pressure");
     command->add_option("-o,--output", b->form, "md, json or csv")->check(CLI::IsMember({"md", "json", "csv"}));
     command->callback([b, &exit_code] { exit_code = run(*b); });
 }

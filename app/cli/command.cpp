@@ -35,19 +35,29 @@ void CommonOptions::add_to(CLI::App& command)
     command.add_option("--cache-type-k,--ctk", k_type, "type of the KV cache's keys: f32, f16, q8_0");
     command.add_option("--cache-type-v,--ctv", v_type, "type of the KV cache's values: f32, f16, q8_0");
     command.add_option("--kv-block", load.kv_block_tokens, "tokens of a KV block, a multiple of 16");
-    command.add_option("--device", device, "where to compute: cpu");
+    command.add_option("--device", placement.device, "where to compute: cpu, or emulated: a device in host memory");
+    command.add_option("--ngl,--n-gpu-layers", placement.layers, "layers on the device, the first ones; auto");
+    command.add_option("--vram", placement.vram, "memory of an emulated device: 64MiB, or fit:TOKENS");
+    command.add_option("--vram-budget", placement.vram_budget, "what may be used of a device's memory: 48MiB");
+    command.add_option("--link", placement.link, "speed of an emulated device's link: 16GB/s");
+    command.add_option("--kv-policy", placement.kv_policy,
+                       "KV beyond the device's memory: resident, stream, merge, auto, cpu-decode");
+    command.add_option("--kv-offload-percentage,--cache-offload-percentage", placement.kv_offload_percentage,
+                       "percent of the KV blocks that may leave the device and lie on the host at least");
+    command.add_flag("--nkvo,--no-kv-offload", placement.no_kv_offload, "all KV on the host");
     command.add_flag("--json", json, "results as JSON");
 }
 
 engine::Result<engine::LoadRequest> CommonOptions::request() const
 {
-    if (device != "cpu")
-        return engine::fail(engine::Error::Code::Unsupported,
-                            "this version computes on the cpu only; the device '" + device + "' is not known");
     engine::LoadRequest request = load;
     const auto k = kv_type(k_type), v = kv_type(v_type);
     if (!k || !v)
         return tl::unexpected(!k ? k.error() : v.error());
+    const auto placed = engine::parse_placement(placement);
+    if (!placed)
+        return tl::unexpected(placed.error());
+    request.placement = *placed;
     request.k_type = *k;
     request.v_type = *v;
     return request;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/engine.h"
+#include "engine/placement_text.h"
 
 #include <CLI/CLI.hpp>
 #include <string>
@@ -14,7 +15,7 @@ constexpr int kUsage = 2;
 
 struct CommonOptions {
     engine::LoadRequest load;
-    std::string device = "cpu";
+    engine::PlacementText placement;
     std::string k_type = "f16", v_type = "f16";
     bool json = false;
 

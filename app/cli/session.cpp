@@ -167,7 +167,7 @@ int Session::print_answer(const engine::Request& request)
             stop.request_stop();
     };
     listener.on_event = [&](const engine::Event& event) {
-        ++events[event.kind == engine::Event::Kind::TurnsDropped ? "turns_dropped" : "other"];
+        ++events[kind_name(event.kind)];
         if (!event.sentence.empty())
             std::fprintf(stderr, "note: %s\n", for_terminal(event.sentence).c_str());
     };

@@ -30,16 +30,47 @@ nlohmann::ordered_json placement_summary(const engine::Telemetry& t, const std::
     nlohmann::ordered_json kinds = nlohmann::ordered_json::object();
     for (const auto& [kind, count] : events)
         kinds[kind] = count;
-    return {{"device", "cpu"},
-            {"kv_blocks_host", t.kv_blocks_host},
-            {"kv_blocks_device", t.kv_blocks_device},
-            {"kv_bytes_host", t.kv_bytes_host},
-            {"kv_bytes_device", t.kv_bytes_device},
-            {"link_bytes", 0},
-            {"events", kinds}};
+    nlohmann::ordered_json summary = {
+        {"device", t.device ? t.device->id : "cpu"},
+        {"kv_blocks_host", t.kv_blocks_host},
+        {"kv_blocks_device", t.kv_blocks_device},
+        {"kv_bytes_host", t.kv_bytes_host},
+        {"kv_bytes_device", t.kv_bytes_device},
+        {"link_bytes", t.device ? t.device->to_device_bytes + t.device->to_host_bytes : 0}};
+    if (t.device) {
+        summary["device_layers"] = t.device->layers;
+        summary["vram_used_bytes"] = t.device->used_bytes();
+        summary["vram_budget_bytes"] = t.device->budget_bytes;
+    }
+    summary["events"] = kinds;
+    return summary;
 }
 
 }  // namespace
+
+const char* kind_name(engine::Event::Kind kind)
+{
+    using Kind = engine::Event::Kind;
+    switch (kind) {
+    case Kind::TurnsDropped:
+        return "turns_dropped";
+    case Kind::Offload:
+        return "offload";
+    case Kind::Fetch:
+        return "fetch";
+    case Kind::LayerMove:
+        return "layer_move";
+    case Kind::DeviceLost:
+        return "device_lost";
+    case Kind::ContextNearlyFull:
+        return "context_nearly_full";
+    case Kind::CommandDone:
+    case Kind::LoadFinished:
+    case Kind::Warning:
+        break;
+    }
+    return "other";
+}
 
 std::string to_json(const engine::Turn& turn, const std::map<std::string, int>& events)
 {

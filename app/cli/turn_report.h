@@ -14,4 +14,7 @@ std::string to_json(const engine::Turn& turn, const std::map<std::string, int>& 
 /// On stderr.
 void print_rates(const engine::Telemetry& telemetry);
 
+/// An event's kind as it is counted in JSON results.
+const char* kind_name(engine::Event::Kind kind);
+
 }  // namespace cli

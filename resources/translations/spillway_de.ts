@@ -425,6 +425,26 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>Spillway opens one model at a time.</source>
         <translation>Spillway öffnet ein Modell auf einmal.</translation>
     </message>
+    <message>
+        <source>Where to compute: cpu, or emulated, a device in this computer&apos;s RAM.</source>
+        <translation>Wo gerechnet wird: cpu, oder emulated, ein Gerät im RAM dieses Rechners.</translation>
+    </message>
+    <message>
+        <source>Layers on the device, the first ones; auto: as many as fit.</source>
+        <translation>Schichten auf dem Gerät, die ersten; auto: so viele, wie passen.</translation>
+    </message>
+    <message>
+        <source>Memory of an emulated device: 64MiB, or fit:1024 for room for so many tokens.</source>
+        <translation>Speicher eines emulierten Geräts: 64MiB, oder fit:1024 für Platz für so viele Token.</translation>
+    </message>
+    <message>
+        <source>Speed of an emulated device&apos;s link: 16GB/s.</source>
+        <translation>Tempo der Verbindung zum emulierten Gerät: 16GB/s.</translation>
+    </message>
+    <message>
+        <source>KV beyond the device&apos;s memory: resident, stream, merge, auto or cpu-decode.</source>
+        <translation>KV über den Speicher des Geräts hinaus: resident, stream, merge, auto oder cpu-decode.</translation>
+    </message>
 </context>
 <context>
     <name>Composer</name>

@@ -154,6 +154,41 @@ private Q_SLOTS:
         QCOMPARE(devices.first().toObject()["id"].toString(), "cpu");
     }
 
+    void anEmulatedDeviceGivesTheSameTextAndSaysWhatMoved()
+    {
+        const QStringList request = {"run",    "-m", model("gemma3"), "-p",         "go", "-n",  "200",
+                                     "--temp", "0",  "--json",        "--kv-block", "16", "-ub", "16"};
+        const Outcome alone = cli(request);
+        const Outcome emulated = cli(request + QStringList{"--device", "emulated", "--vram", "fit:64", "-ngl", "6"});
+        QCOMPARE(emulated.code, 0);
+        QCOMPARE(emulated.json()["text"], alone.json()["text"]);
+        const auto placement = emulated.json()["placement"].toObject();
+        QCOMPARE(placement["device"].toString(), "emulated");
+        QCOMPARE(placement["device_layers"].toInt(), 6);
+        QVERIFY(placement["kv_blocks_device"].toInt() > 0);
+        QVERIFY(placement["kv_blocks_host"].toInt() > 0);
+        QVERIFY(placement["link_bytes"].toInt() > 0);
+        QVERIFY(placement["events"].toObject()["offload"].toInt() > 0);
+        QVERIFY(placement["vram_used_bytes"].toInteger() <= placement["vram_budget_bytes"].toInteger());
+        QCOMPARE(cli({"run", "-m", model("llama"), "-p", "go", "--device", "emulated"}).code, 1);
+        QCOMPARE(cli({"run", "-m", model("llama"), "-p", "go", "--device", "quantum"}).code, 1);
+    }
+
+    void benchShowsMemoryPressure()
+    {
+        const Outcome bench =
+            cli({"bench",  "--pressure", "-m", model("llama"), "--kv-block", "16", "-ub", "16", "--device", "emulated",
+                 "--vram", "fit:64",     "-d", "256",          "--every",    "32", "-n",  "4",  "-o",       "json"});
+        QCOMPARE(bench.code, 0);
+        const auto rows = bench.json()["rows"].toArray();
+        QCOMPARE(rows.size(), 8);
+        QCOMPARE(rows[0].toObject()["blocks_host"].toInt(), 0);
+        QVERIFY(rows[7].toObject()["blocks_host"].toInt() > 0);
+        for (const auto& row : rows)
+            QVERIFY(row.toObject()["vram_used_bytes"].toInteger() <= row.toObject()["vram_budget_bytes"].toInteger());
+        QCOMPARE(cli({"bench", "--pressure", "-m", model("llama"), "-d", "16", "--every", "32"}).code, 1);
+    }
+
     void benchMeasures()
     {
         const Outcome bench =
