@@ -8,12 +8,12 @@ A corpus file holds facts. '@ id' starts one; the lines after it are
   n N | M      the same as nouns: 'shortcut for N', 'N'
   d X / Y      two things to compare: 'X or Y', 'what is the difference between Y and X' ...
   q PATTERN    a question of its own
-  + ID         more questions for a fact that another file holds
   f ID: PATTERN  a question that makes sense only after fact ID (or 'f *:' after any of the file)
 In a pattern (a|b) is a choice, [a] and (a)? are there or not, {name} is a line 'm name ...' of words.txt, {pseudo} a word
 that does not exist, {acronym} some capitals. Patterns are unfolded at random, then words are exchanged for synonyms (lines
-'w word: others' of words.txt), and letters for typos, so that hardly anything is asked twice in the same way.
-fillers.txt holds the frames, and what people say before and after a question.
+'w word: others' of words.txt), and letters for typos, so that hardly anything is asked twice in the same way. Patterns are in
+small letters; lines 'c Name|Other name' of words.txt hold what careful people write in capitals.
+fillers.txt holds the frames, what people say before and after a question, and small words that are strewn in.
 """
 import random
 import re
@@ -36,24 +36,30 @@ class Fact:
 
 
 class Corpus:
-    boost = {"other": 56.0, "hello": 1.5}  # what may be asked in endlessly many ways
+    boost = {"other": 52.0, "hello": 1.5}  # what may be asked in endlessly many ways
 
     def __init__(self, folder=FOLDER):
-        self.macros, self.synonyms, self.facts = {}, {}, {}
+        self.macros, self.synonyms, self.facts, names = {}, {}, {}, []
         for line in (folder / "words.txt").read_text().splitlines():
             kind, _, rest = line.partition(" ")
             if kind == "m":
                 name, _, text = rest.partition(" ")
                 self.macros[name] = text
+            elif kind == "c":
+                names += rest.split("|")
             elif kind == "w":
                 word, _, others = rest.partition(": ")
                 self.synonyms.setdefault(word, []).extend(others.split(", "))
-        longest_first = sorted(self.synonyms, key=len, reverse=True)
-        self.known = re.compile(r"(?<![\w-])(" + "|".join(map(re.escape, longest_first)) + r")(?![\w-])")
+        self.known = self.any_of(self.synonyms)
+        for name in "country", "person":
+            names += [" ".join(w if w in ("the", "da", "van", "on") else w.capitalize() for w in text.split(" "))
+                      for text in self.macros[name].split("|")]
+        self.capitals = {name.lower(): name for name in names}
+        self.names = self.any_of(self.capitals)
         self.fillers = {k: v.split(" | ") for k, v in
                         (line[2:].split(": ", 1) for line in (folder / "fillers.txt").read_text().splitlines()
                          if line.startswith("= "))}
-        for path in sorted(folder.glob("*.txt"), key=lambda p: (p.stem.startswith("more"), p)):
+        for path in sorted(folder.glob("*.txt")):
             if path.stem not in ("words", "fillers"):
                 self.read(path)
         self.by_group = {}
@@ -66,7 +72,7 @@ class Corpus:
                     raise ValueError(f"{fact.id} follows {parent}, which is not there")
         self.ids = list(self.facts)
         # A fact asked in more ways is asked a little more often.
-        self.weights = [min(36.0, max(6.0, sum(w for w, _, _ in self.facts[i].asks))) ** 0.5 *
+        self.weights = [min(80.0, max(12.0, sum(w for w, _, _ in self.facts[i].asks))) ** 0.5 *
                         self.boost.get(i, 1.0) for i in self.ids]
         self.followed = {}
         for fact in self.facts.values():
@@ -74,6 +80,11 @@ class Corpus:
                 parents = [f.id for f in self.by_group[fact.group] if f.id != fact.id] if parent == "*" else [parent]
                 for p in parents:
                     self.followed.setdefault(p, []).append((fact.id, pattern))
+
+    @staticmethod
+    def any_of(words):
+        longest_first = sorted(words, key=len, reverse=True)
+        return re.compile(r"(?<![\w-])(" + "|".join(map(re.escape, longest_first)) + r")(?![\w-])")
 
     def read(self, path):
         fact = None
@@ -86,8 +97,6 @@ class Corpus:
                 if text in self.facts:
                     raise ValueError(f"{path.name}:{number}: {text} twice")
                 fact = self.facts[text] = Fact(text, path.stem)
-            elif kind == "+":
-                fact = self.facts[text]
             elif kind == "a":
                 fact.answers.append(text)
             elif kind == "&":
@@ -150,7 +159,7 @@ class Corpus:
         """(fact, question) that a person might go on with, or None."""
         ways = []
         if after in self.followed:
-            ways += ["own"] * 3
+            ways += ["own"] * 5
         near = [f for f in self.by_group[self.facts[after].group] if f.id != after and
                 any(k == "t" for _, k, _ in f.asks)]
         if near:
@@ -167,9 +176,9 @@ class Corpus:
     # ---- how people write ----
 
     def as_written(self, text, rng):
-        if rng.random() < 0.5:
-            text = self.known.sub(lambda m: rng.choice(self.synonyms[m[0]]) if rng.random() < 0.4 else m[0], text)
-        if rng.random() < 0.12:
+        if rng.random() < 0.4:
+            text = self.known.sub(lambda m: rng.choice(self.synonyms[m[0]]) if rng.random() < 0.3 else m[0], text)
+        if rng.random() < 0.15:
             text = rng.choice(self.fillers["before"]) + " " + text
         ended = text[-1:] in "?!."
         if rng.random() < 0.08 and not ended:
@@ -179,12 +188,20 @@ class Corpus:
             text = self.drop_small_words(text)
         elif r < 0.12 and text.count(" ") > 3:
             text = " ".join(w for w in text.split(" ") if rng.random() > 0.15) or text
+        elif r < 0.22:
+            words = text.split(" ")
+            for _ in range(rng.choice((1, 1, 2))):
+                words.insert(rng.randint(1, len(words)), rng.choice(self.fillers["strewn"]))
+            text = " ".join(words)
         r = rng.random()
-        if r < 0.5:
+        if r < 0.4:
             text = text.lower()
-        elif r < 0.52:
+        elif r < 0.42:
             text = text.upper()
         elif text:
+            if r < 0.82:
+                text = self.names.sub(lambda m: self.capitals[m[0]], text)
+                text = re.sub(r"[.?!] [a-z]", lambda m: m[0].upper(), text)
             text = text[0].upper() + text[1:]
         if rng.random() < 0.12:
             for _ in range(rng.choice((1, 1, 2))):
@@ -232,7 +249,7 @@ class Corpus:
             return [self.pair(first, self.question(first, rng) if first.asks else first.id, rng),
                     self.pair(fact, self.unfold(pattern, rng), rng)]
         out = [self.pair(fact, self.question(fact, rng), rng)]
-        if rng.random() < 0.22:
+        if rng.random() < 0.36:
             more = self.follow_up(fact.id, rng)
             if more:
                 out.append(self.pair(more[0], more[1], rng))

@@ -4,7 +4,8 @@
   train.py WORK_FOLDER [--resume] [--steps N]      python3-torch, python3-numpy, libopenblas0-pthread
 
 WORK_FOLDER gets merges.json (the vocabulary, made once), checkpoint.pt every few minutes and on SIGTERM, log.txt, and at the end
-guide.gguf. --resume goes on from the checkpoint, with the corpus as it is now. One thread, fixed seeds.
+guide.gguf. --resume goes on from the checkpoint, with the corpus as it is now; a finished run goes on with a larger N, which
+lifts the learning rate to what is left of N. One thread, fixed seeds.
 """
 import argparse
 import ctypes
@@ -26,8 +27,8 @@ from model import Guide, Muon
 from tokenizer import Tokenizer, learn_merges
 
 MERGES = 2301  # with the bytes and three marks: a vocabulary of 2560
-STEPS, WARMUP = 2900, 60
-FIRST_STEPS, LONG_FROM = 400, 0.95  # then mixed windows, and in the last twentieth the longest
+STEPS, WARMUP = 4700, 60
+FIRST_STEPS, LONG_FROM = 400, 0.988  # then mixed windows, and in the last steps the longest
 # Rows and length of the windows of a step, in turn: mostly 4,096 tokens.
 FIRST = [(64, 64), (32, 128)]
 SHORT = [(64, 64), (32, 128), (64, 64), (2, 2048), (32, 128), (4, 1024)]
@@ -45,9 +46,9 @@ def vocabulary(corpus, path):
     return Tokenizer(json.loads(path.read_text()))
 
 
-def scale(step, steps):
-    """Of the learning rate: warm up, then down in a line."""
-    return min((step + 1) / WARMUP, 0.02 + 0.98 * (steps - step) / steps)
+def scale(step, first, steps):
+    """Of the learning rate: warm up, after each start, then down in a line to the last step."""
+    return min((step - first + 1) / WARMUP, 0.02 + 0.98 * (steps - step) / steps)
 
 
 def shape(step, steps):
@@ -57,7 +58,7 @@ def shape(step, steps):
 
 def cut(step, steps):
     """The share of answers that are cut short: first many questions, then whole answers."""
-    return 0.85 if step < 0.6 * steps else 0.7 if step < LONG_FROM * steps else 0.5
+    return 0.9 if step < LONG_FROM * steps else 0.6
 
 
 def main():
@@ -81,7 +82,7 @@ def main():
         with torch.no_grad():
             for name, value in saved["parameters"].items():
                 model.parameters[name].copy_(value)
-    stream = Stream(corpus, tokenizer, seed=100 + step)
+    first, stream = step, Stream(corpus, tokenizer, seed=100 + step)
     log = open(folder / "log.txt", "a", 1)
     print(f"{model.count()} parameters, {len(tokenizer)} tokens, {len(corpus.facts)} facts, from step {step} of {steps}",
           file=log)
@@ -101,7 +102,7 @@ def main():
         ids, weights = (torch.tensor(t) for t in stream.batch(rows, length + 1))
         loss, right = model.loss(ids, weights)
         loss.backward()
-        optimizer.step(scale(step, steps))
+        optimizer.step(scale(step, first, steps))
         step, tokens = step + 1, tokens + rows * length
         sums = [sums[0] + loss.item(), sums[1] + right.item(), sums[2] + 1]
         if step % 20 == 0:
