@@ -14,7 +14,7 @@ namespace {
 constexpr int kAnswerTokens = 160;
 constexpr int kEarlierTokens = 3000;
 // The aim is 90; the model that is kept reaches 89.5 (its card says so), and must not get worse.
-constexpr int kFloor_percent = 88;
+constexpr int kFloor_percent = 90;
 
 /// How many questions of one kind were asked and answered rightly, in all and by topic.
 class Figures
