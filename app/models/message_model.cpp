@@ -5,6 +5,7 @@
 #include <QQmlEngine>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace {
@@ -17,12 +18,19 @@ QVariant orUndefined(const std::optional<T>& value)
     return value ? QVariant::fromValue(*value) : QVariant();
 }
 
-QString withoutLeadingSpace(const QString& text)
+/// Where the space at an answer's beginning ends, which is space up to `start`. Many models begin with a space or a
+/// line break: true, and not worth showing. What VisibleText makes visible is no space.
+qsizetype leadingSpace(QStringView text, qsizetype start)
 {
-    qsizetype start = 0;
-    while (start < text.size() && text[start].isSpace())
+    while (start < text.size()) {
+        const char16_t c = text[start].unicode();
+        const bool lineBreak = c == u'\r' && start + 1 < text.size() && text[start + 1] == u'\n';
+        const bool seen = c < 0x20 ? c != u'\n' && c != u'\t' && !lineBreak : c >= 0x80 && c < 0xA0;
+        if (seen || !text[start].isSpace())
+            break;
         ++start;
-    return text.mid(start);
+    }
+    return start;
 }
 
 /// QML may still hold it when its row is gone.
@@ -88,27 +96,38 @@ struct MessageModel::Row {
     Facts facts;
     bool prepared = false;  // the rest is there
     bool finished = false;  // and no text comes any more
-    QString visibleText = {};
-    VisibleText visible = {};
+    bool begun = false;     // there is something to show
+    qsizetype space = 0;    // above it
     std::unique_ptr<BlockModel, Later> blocks = {};
 
-    QString add(const QString& text)
+    void add(const QString& text)
     {
-        QString shown = visible.add(text);
-        // Many models begin with a space or a line break: true, and not worth showing.
-        if (visibleText.isEmpty() && facts.message.role == StoredMessage::Role::Assistant)
-            shown = withoutLeadingSpace(shown);
-        visibleText += shown;
-        blocks->append(shown);
-        return shown;
+        if (begun) {
+            blocks->append(text);
+            return;
+        }
+        if (facts.message.role == StoredMessage::Role::Assistant)
+            space = leadingSpace(facts.message.text, space);
+        const QStringView all = shown();
+        begun = !all.isEmpty() && all != u"\r";  // it may be half a line break
+        if (begun)
+            blocks->append(all.toString());
     }
     void finish()
     {
-        const QString rest = visible.end();
-        visibleText += rest;
-        blocks->append(rest);
+        if (!begun)
+            blocks->append(shown().toString());
         blocks->finish();
         finished = true;
+    }
+    QStringView shown() const { return QStringView(facts.message.text).sliced(space); }
+    /// As it is shown, up to so many characters of it.
+    QString visible(qsizetype most) const
+    {
+        QStringView text = shown().first(std::min(shown().size(), most));
+        if (text.size() == most ? text.back().isHighSurrogate() : !finished && text.endsWith(u'\r'))
+            text.chop(1);  // the other half is to come
+        return VisibleText::of(text);
     }
 };
 
@@ -144,12 +163,12 @@ QVariant MessageModel::data(const QModelIndex& index, int role) const
     case TextRole:
     case Qt::DisplayRole:
         prepare(row);
-        return row.visibleText;
+        return row.visible(std::numeric_limits<qsizetype>::max());
     case RawTextRole:
         return message.text;
     case BeginningRole:
         prepare(row);
-        return row.visibleText.left(kBeginning);
+        return row.visible(kBeginning);
     case StatusRole:
         return row.facts.status;
     case SentenceRole:
@@ -245,12 +264,13 @@ void MessageModel::append(const QString& message, const QString& text)
         return;
     Row& row = m_rows[size_t(at)];
     prepare(row);
+    const bool beginning = row.shown().size() < kBeginning;
     row.facts.message.text += text;
     row.add(text);
     const bool first = row.facts.status != Streaming;
     row.facts.status = Streaming;
     QList<int> roles = {TextRole, RawTextRole};
-    if (row.visibleText.size() <= kBeginning)
+    if (beginning)
         roles.append(BeginningRole);
     if (first)
         roles.append(StatusRole);
@@ -296,9 +316,8 @@ void MessageModel::update(int at, Facts&& facts)
         return;
     row.facts = std::move(facts);
     if (!sameText || goesOn) {
-        row.prepared = row.finished = false;
-        row.visibleText.clear();
-        row.visible = {};
+        row.prepared = row.finished = row.begun = false;
+        row.space = 0;
         row.blocks.reset();
     } else if (row.prepared) {
         row.blocks->setReasoningMs(row.facts.message.reasoningMs);

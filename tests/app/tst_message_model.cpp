@@ -285,6 +285,23 @@ private Q_SLOTS:
         QCOMPARE(joined(*blocks(again, 1)), "one\ntwo");
     }
 
+    void piecesAreShownAsTheWhole()
+    {
+        const QString text = QStringLiteral("\r\n\u2028 one\u202E\r\ntwo\r \x1b😀") + QString(1100, 'x');
+        for (qsizetype cut = 0; cut < 24; ++cut) {
+            MessageModel model;
+            OpenConversation conversation = answering();
+            model.show(conversation);
+            grow(conversation, model, text.left(cut));
+            QVERIFY(!at(model, 1, MessageModel::TextRole).toString().contains("␍\n"));
+            grow(conversation, model, text.mid(cut));
+            const QString shown = QStringLiteral("one⟨U+202E⟩\ntwo␍ ␛😀") + QString(1100, 'x');
+            QCOMPARE(at(model, 1, MessageModel::TextRole).toString(), shown);
+            QVERIFY(shown.startsWith(at(model, 1, MessageModel::BeginningRole).toString()));
+            QCOMPARE(joined(*blocks(model, 1)).remove('\n'), QString(shown).remove('\n'));
+        }
+    }
+
     void aCutAnswerGoesOn()
     {
         MessageModel model;
