@@ -1,0 +1,184 @@
+// The emulated driver: memory on both sides, and copies. It begins as numbers that are none.
+#include "tests/support/cuda/emulated_state.h"
+
+#include <algorithm>
+
+namespace emulator {
+
+namespace {
+
+// The bytes of never written memory: not a number as a float or a half.
+Allocation poisoned(std::size_t bytes)
+{
+    Allocation allocation{decltype(Allocation::memory)(new (std::align_val_t{256}) std::byte[bytes]), bytes};
+    std::memset(allocation.memory.get(), 0xff, bytes);
+    return allocation;
+}
+
+bool inside(const std::map<std::uintptr_t, Allocation>& memory, std::uintptr_t at, std::size_t bytes)
+{
+    auto after = memory.upper_bound(at);
+    if (after == memory.begin())
+        return false;
+    const auto& [begin, allocation] = *--after;
+    return at + bytes <= begin + allocation.bytes;
+}
+
+bool on_device(DevicePtr at, std::size_t bytes)
+{
+    return inside(gpu->device, at, bytes);
+}
+
+bool is_pinned(const void* at, std::size_t bytes)
+{
+    return inside(gpu->pinned, reinterpret_cast<std::uintptr_t>(at), bytes);
+}
+
+void* address(DevicePtr at)
+{
+    return reinterpret_cast<void*>(static_cast<std::uintptr_t>(at));
+}
+Status memory_info(std::size_t* free_bytes, std::size_t* total_bytes)
+{
+    const Call call;
+    if (call.refused())
+        return call.status;
+    const std::size_t taken = gpu->used + gpu->held;
+    *total_bytes = gpu->facts.memory_bytes;
+    *free_bytes = gpu->facts.memory_bytes - std::min(taken, gpu->facts.memory_bytes);
+    return Status::Ok;
+}
+
+Status memory_alloc(DevicePtr* ptr, std::size_t bytes)
+{
+    const Call call;
+    if (call.refused())
+        return call.status;
+    if (spoils_capture())
+        return Status::CaptureUnsupported;
+    if (bytes == 0)
+        return Status::InvalidValue;
+    if (gpu->used + gpu->held + bytes > gpu->facts.memory_bytes)
+        return Status::OutOfMemory;
+    Allocation allocation = poisoned(bytes);
+    const auto at = reinterpret_cast<std::uintptr_t>(allocation.memory.get());
+    gpu->device.emplace(at, std::move(allocation));
+    gpu->used += bytes;
+    gpu->peak = std::max(gpu->peak, gpu->used);
+    *ptr = at;
+    return Status::Ok;
+}
+
+// Waits for all that is under way, as the real one does. Memory of a lost device is gone too.
+Status memory_free(DevicePtr ptr)
+{
+    Call call;
+    if (!gpu)
+        return call.status;
+    gpu->changed.wait(call.lock, [] {
+        for (Queue queue : gpu->queues)
+            if (queue->busy || (gpu->lost == Status::Ok && !queue->tasks.empty()))
+                return false;
+        return true;
+    });
+    const auto found = gpu->device.find(static_cast<std::uintptr_t>(ptr));
+    if (found == gpu->device.end())
+        return call.refused() ? call.status : Status::InvalidValue;
+    if (call.refused() && gpu->lost == Status::Ok)
+        return call.status;
+    gpu->used -= found->second.bytes;
+    gpu->device.erase(found);
+    return call.status;
+}
+
+Status pinned_alloc(void** ptr, std::size_t bytes, unsigned)
+{
+    const Call call;
+    if (call.refused())
+        return call.status;
+    if (spoils_capture())
+        return Status::CaptureUnsupported;
+    Allocation allocation = poisoned(bytes);
+    *ptr = allocation.memory.get();
+    gpu->pinned.emplace(reinterpret_cast<std::uintptr_t>(*ptr), std::move(allocation));
+    return Status::Ok;
+}
+
+Status pinned_free(void* ptr)
+{
+    const Call call;
+    if (call.refused() && (!gpu || gpu->lost == Status::Ok))
+        return call.status;
+    const bool found = gpu->pinned.erase(reinterpret_cast<std::uintptr_t>(ptr));
+    return found ? call.status : Status::InvalidValue;
+}
+
+// Memory that is not pinned is read at once and written before the call returns, as by the real one.
+Status copy_to_device(DevicePtr to, const void* from, std::size_t bytes, Queue queue)
+{
+    const Call call;
+    if (call.refused())
+        return call.status;
+    if (!on_device(to, bytes))
+        return Status::InvalidValue;
+    if (is_pinned(from, bytes))
+        return enqueue(queue, [=] { std::memcpy(address(to), from, bytes); });
+    const auto* first = static_cast<const std::byte*>(from);
+    const auto kept = std::make_shared<std::vector<std::byte>>(first, first + bytes);
+    return enqueue(queue, [=] { std::memcpy(address(to), kept->data(), bytes); });
+}
+
+Status copy_to_host(void* to, DevicePtr from, std::size_t bytes, Queue queue)
+{
+    Call call;
+    if (call.refused())
+        return call.status;
+    if (!on_device(from, bytes))
+        return Status::InvalidValue;
+    const bool waits = !is_pinned(to, bytes);
+    if (waits && queue && queue->capture)
+        return Status::CaptureUnsupported;
+    const Status queued = enqueue(queue, [=] { std::memcpy(to, address(from), bytes); });
+    if (waits && queued == Status::Ok)
+        gpu->changed.wait(call.lock, [&] { return idle(queue) && !queue->busy; });
+    return queued != Status::Ok ? queued : gpu->lost;
+}
+
+Status copy_on_device(DevicePtr to, DevicePtr from, std::size_t bytes, Queue queue)
+{
+    const Call call;
+    if (call.refused())
+        return call.status;
+    // Pinned memory has one address on both sides.
+    const auto known = [&](DevicePtr at) { return on_device(at, bytes) || is_pinned(address(at), bytes); };
+    if (!known(to) || !known(from))
+        return Status::InvalidValue;
+    return enqueue(queue, [=] { std::memcpy(address(to), address(from), bytes); });
+}
+
+Status fill(DevicePtr to, unsigned char value, std::size_t bytes, Queue queue)
+{
+    const Call call;
+    if (call.refused())
+        return call.status;
+    if (!on_device(to, bytes))
+        return Status::InvalidValue;
+    return enqueue(queue, [=] { std::memset(address(to), value, bytes); });
+}
+
+}  // namespace
+
+void add_memory_functions(DriverTable& table)
+{
+    table.memory_info = memory_info;
+    table.memory_alloc = memory_alloc;
+    table.memory_free = memory_free;
+    table.pinned_alloc = pinned_alloc;
+    table.pinned_free = pinned_free;
+    table.copy_to_device = copy_to_device;
+    table.copy_to_host = copy_to_host;
+    table.copy_on_device = copy_on_device;
+    table.fill = fill;
+}
+
+}  // namespace emulator

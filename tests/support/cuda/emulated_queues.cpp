@@ -1,0 +1,335 @@
+// The emulated driver: queues, each with a thread of its own, events, graphs, and the launch of kernels.
+#include "tests/support/cuda/emulated_state.h"
+#include "tests/support/cuda/grid.h"
+
+namespace emulator {
+
+// ---- queues and their threads ----
+
+static void run_queue(Queue queue)
+{
+    Lock lock(gpu->mutex);
+    for (;;) {
+        gpu->changed.wait(lock, [&] { return queue->closing || !queue->tasks.empty(); });
+        if (queue->tasks.empty())
+            return;
+        const Task task = std::move(queue->tasks.front());
+        queue->tasks.pop_front();
+        queue->busy = true;
+        lock.unlock();
+        task();
+        lock.lock();
+        queue->busy = false;
+        gpu->changed.notify_all();
+    }
+}
+
+bool lost()
+{
+    const Lock lock(gpu->mutex);
+    return gpu->lost != Status::Ok;
+}
+
+Status enqueue(Queue queue, Task task)
+{
+    if (!gpu->queues.count(queue))
+        return kInvalidHandle;
+    if (queue->capture)
+        queue->capture->tasks.push_back(std::move(task));
+    else
+        queue->tasks.push_back([task = std::move(task)] {
+            if (!lost())
+                task();
+        });
+    gpu->changed.notify_all();
+    return Status::Ok;
+}
+
+bool idle(Queue queue)
+{
+    return gpu->lost != Status::Ok || (queue->tasks.empty() && !queue->busy);
+}
+
+bool spoils_capture()
+{
+    bool spoilt = false;
+    for (Queue queue : gpu->queues)
+        if (queue->capture) {
+            queue->capture->invalid = true;
+            spoilt = true;
+        }
+    return spoilt;
+}
+
+void close(Queue queue, Lock& lock)
+{
+    gpu->queues.erase(queue);
+    queue->closing = true;
+    gpu->changed.notify_all();
+    lock.unlock();
+    queue->thread.join();
+    lock.lock();
+    delete queue;
+}
+
+// ---- the driver's functions ----
+
+namespace {
+
+Status queue_create(Queue* queue, unsigned, int)
+{
+    const Call call;
+    if (call.refused())
+        return call.status;
+    *queue = *gpu->queues.insert(new QueueTag).first;
+    (*queue)->thread = std::thread(run_queue, *queue);
+    return Status::Ok;
+}
+
+Status queue_destroy(Queue queue)
+{
+    Call call;
+    if (!gpu || (call.refused() && gpu->lost == Status::Ok))
+        return call.status;
+    if (!gpu->queues.count(queue))
+        return kInvalidHandle;
+    close(queue, call.lock);
+    return call.status;
+}
+
+Status queue_synchronize(Queue queue)
+{
+    Call call;
+    if (call.refused())
+        return call.status;
+    if (!gpu->queues.count(queue))
+        return kInvalidHandle;
+    if (queue->capture) {
+        queue->capture->invalid = true;
+        return Status::CaptureUnsupported;
+    }
+    gpu->changed.wait(call.lock, [&] { return idle(queue); });
+    return gpu->lost;
+}
+
+Status queue_wait_event(Queue queue, Event event, unsigned)
+{
+    const Call call;
+    if (call.refused())
+        return call.status;
+    if (!gpu->queues.count(queue) || !gpu->events.count(event))
+        return kInvalidHandle;
+    if (event->capture) {
+        if (queue->capture && queue->capture != event->capture)
+            return Status::CaptureInvalidated;
+        queue->capture = event->capture;
+        return Status::Ok;  // a captured graph is done in the order of its calls
+    }
+    if (queue->capture)
+        return Status::CaptureUnsupported;  // an event from outside
+    return enqueue(queue, [moment = event->moment] {
+        Lock lock(gpu->mutex);
+        gpu->changed.wait(lock, [&] { return moment->reached || gpu->lost != Status::Ok; });
+    });
+}
+
+Status queue_begin_capture(Queue queue, int)
+{
+    const Call call;
+    if (call.refused())
+        return call.status;
+    if (!gpu->queues.count(queue) || queue->capture)
+        return kInvalidHandle;
+    queue->capture = std::make_shared<Capture>();
+    queue->capture->origin = queue;
+    return Status::Ok;
+}
+
+Status queue_end_capture(Queue queue, Graph* graph)
+{
+    const Call call;
+    if (call.refused())
+        return call.status;
+    if (!gpu->queues.count(queue) || !queue->capture || queue->capture->origin != queue)
+        return kInvalidHandle;
+    const std::shared_ptr<Capture> capture = queue->capture;
+    for (Queue joined : gpu->queues)
+        if (joined->capture == capture)
+            joined->capture = nullptr;
+    if (capture->invalid)
+        return Status::CaptureInvalidated;
+    *graph = *gpu->graphs.insert(new GraphTag{capture->tasks}).first;
+    return Status::Ok;
+}
+
+Status event_create(Event* event, unsigned)
+{
+    const Call call;
+    if (!call.refused())
+        *event = *gpu->events.insert(new EventTag).first;
+    return call.status;
+}
+
+Status event_destroy(Event event)
+{
+    const Call call;
+    if (!gpu || (call.refused() && gpu->lost == Status::Ok))
+        return call.status;
+    if (!gpu->events.erase(event))
+        return kInvalidHandle;
+    delete event;
+    return call.status;
+}
+
+Status event_record(Event event, Queue queue)
+{
+    const Call call;
+    if (call.refused())
+        return call.status;
+    if (!gpu->events.count(event) || !gpu->queues.count(queue))
+        return kInvalidHandle;
+    event->capture = queue->capture;
+    if (queue->capture)
+        return Status::Ok;
+    event->moment = std::make_shared<Moment>();
+    return enqueue(queue, [moment = event->moment] {
+        const Lock lock(gpu->mutex);
+        moment->time = std::chrono::steady_clock::now();
+        moment->reached = true;
+        gpu->changed.notify_all();
+    });
+}
+
+Status event_query(Event event)
+{
+    const Call call;
+    if (call.refused())
+        return call.status;
+    if (!gpu->events.count(event))
+        return kInvalidHandle;
+    return event->moment->reached ? Status::Ok : Status::NotReady;
+}
+
+Status event_synchronize(Event event)
+{
+    Call call;
+    if (call.refused())
+        return call.status;
+    if (!gpu->events.count(event))
+        return kInvalidHandle;
+    if (event->capture)
+        return Status::CaptureUnsupported;
+    gpu->changed.wait(call.lock, [moment = event->moment] { return moment->reached || gpu->lost != Status::Ok; });
+    return gpu->lost;
+}
+
+Status event_elapsed_ms(float* milliseconds, Event from, Event to)
+{
+    const Call call;
+    if (call.refused())
+        return call.status;
+    if (!gpu->events.count(from) || !gpu->events.count(to))
+        return kInvalidHandle;
+    if (!from->moment->reached || !to->moment->reached)
+        return Status::NotReady;
+    *milliseconds = std::chrono::duration<float, std::milli>(to->moment->time - from->moment->time).count();
+    return Status::Ok;
+}
+
+Status graph_instantiate(GraphExec* exec, Graph graph, unsigned long long)
+{
+    const Call call;
+    if (call.refused())
+        return call.status;
+    if (!gpu->graphs.count(graph))
+        return kInvalidHandle;
+    *exec = *gpu->execs.insert(new GraphExecTag{std::make_shared<std::vector<Task>>(graph->tasks)}).first;
+    return Status::Ok;
+}
+
+Status graph_launch(GraphExec exec, Queue queue)
+{
+    const Call call;
+    if (call.refused())
+        return call.status;
+    if (!gpu->execs.count(exec))
+        return kInvalidHandle;
+    return enqueue(queue, [tasks = exec->tasks] {
+        for (const Task& task : *tasks)
+            if (!lost())
+                task();
+    });
+}
+
+Status graph_destroy(Graph graph)
+{
+    const Call call;
+    if (!gpu || !gpu->graphs.erase(graph))
+        return kInvalidHandle;
+    delete graph;
+    return call.status;
+}
+
+Status graph_exec_destroy(GraphExec exec)
+{
+    const Call call;
+    if (!gpu || !gpu->execs.erase(exec))
+        return kInvalidHandle;
+    delete exec;
+    return call.status;
+}
+
+Status launch_kernel(Function function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                     unsigned block_y, unsigned block_z, unsigned shared_bytes, Queue queue, void** arguments, void**)
+{
+    const Call call;
+    if (call.refused())
+        return call.status;
+    if (!function || grid_x == 0 || grid_y == 0 || grid_z == 0 || grid_y > 65535 || grid_z > 65535)
+        return Status::InvalidValue;
+    const host::HostKernel& kernel = *function->kernel;
+    std::vector<std::vector<std::byte>> kept;  // the caller's own do not outlive the call
+    for (std::size_t i = 0; i < kernel.argument_bytes.size(); ++i) {
+        const auto* bytes = static_cast<const std::byte*>(arguments[i]);
+        kept.emplace_back(bytes, bytes + kernel.argument_bytes[i]);
+    }
+    const GridDim grid{grid_x, grid_y, grid_z};
+    const GridDim block{block_x, block_y, block_z};
+    return enqueue(queue, [&kernel, kept = std::move(kept), grid, block, shared_bytes]() mutable {
+        std::vector<void*> pointers;
+        for (std::vector<std::byte>& argument : kept)
+            pointers.push_back(argument.data());
+        const std::string fault = run_grid(kernel, pointers.data(), grid, block, shared_bytes);
+        const Lock lock(gpu->mutex);
+        ++gpu->kernels_run;
+        if (!fault.empty() && gpu->lost == Status::Ok) {
+            gpu->fault = fault;
+            gpu->lost = Status::LaunchFailed;
+        }
+    });
+}
+
+}  // namespace
+
+void add_queue_functions(DriverTable& table)
+{
+    table.queue_create = queue_create;
+    table.queue_destroy = queue_destroy;
+    table.queue_synchronize = queue_synchronize;
+    table.queue_wait_event = queue_wait_event;
+    table.queue_begin_capture = queue_begin_capture;
+    table.queue_end_capture = queue_end_capture;
+    table.event_create = event_create;
+    table.event_destroy = event_destroy;
+    table.event_record = event_record;
+    table.event_query = event_query;
+    table.event_synchronize = event_synchronize;
+    table.event_elapsed_ms = event_elapsed_ms;
+    table.graph_instantiate = graph_instantiate;
+    table.graph_launch = graph_launch;
+    table.graph_destroy = graph_destroy;
+    table.graph_exec_destroy = graph_exec_destroy;
+    table.launch_kernel = launch_kernel;
+}
+
+}  // namespace emulator

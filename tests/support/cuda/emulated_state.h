@@ -1,0 +1,160 @@
+// What the parts of the emulated driver share: what its handles stand for, the state of the GPU, and how a call begins.
+// All of it is guarded by the state's mutex.
+#pragma once
+
+#include "kernels/cuda/device_on_host.h"
+#include "tests/support/cuda/emulated_gpu.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <vector>
+
+namespace emulator {
+
+using namespace kernels::cuda;
+
+/// A point in a queue that others wait for.
+struct Moment {
+    bool reached = false;
+    std::chrono::steady_clock::time_point time{};
+};
+
+using Task = std::function<void()>;
+
+/// What a queue, and those that joined it, record instead of doing.
+struct Capture {
+    Queue origin = nullptr;
+    std::vector<Task> tasks;
+    bool invalid = false;
+};
+
+}  // namespace emulator
+
+namespace kernels::cuda {
+
+struct ContextTag {
+};
+struct ModuleTag {
+    std::string file;
+};
+struct FunctionTag {
+    const host::HostKernel* kernel;
+};
+struct EventTag {
+    std::shared_ptr<emulator::Moment> moment =
+        std::make_shared<emulator::Moment>(emulator::Moment{true});  // an event never recorded has happened
+    std::shared_ptr<emulator::Capture> capture;
+};
+struct GraphTag {
+    std::vector<emulator::Task> tasks;
+};
+struct GraphExecTag {
+    std::shared_ptr<std::vector<emulator::Task>> tasks;
+};
+struct QueueTag {
+    std::deque<emulator::Task> tasks;
+    bool busy = false;
+    bool closing = false;
+    std::shared_ptr<emulator::Capture> capture;
+    std::thread thread;
+};
+
+}  // namespace kernels::cuda
+
+namespace emulator {
+
+constexpr Status kInvalidHandle{400};
+
+struct FreeAligned {
+    void operator()(std::byte* p) const { ::operator delete[](p, std::align_val_t{256}); }
+};
+
+struct Allocation {
+    std::unique_ptr<std::byte[], FreeAligned> memory;
+    std::size_t bytes;
+};
+
+struct EmulatedGpu::State {
+    GpuFacts facts;
+    mutable std::mutex mutex;
+    std::condition_variable changed;  // any queue, event or moment
+
+    int calls = 0;
+    int fail_at = 0;
+    Status fail_with = Status::Ok;
+    Status lost = Status::Ok;
+
+    ContextTag context;
+    int context_uses = 0;
+    std::map<std::uintptr_t, Allocation> device, pinned;
+    std::size_t used = 0, peak = 0, held = 0;
+    std::set<Module> modules;
+    std::map<std::string, FunctionTag> functions;
+    std::set<Queue> queues;
+    std::set<Event> events;
+    std::set<Graph> graphs;
+    std::set<GraphExec> execs;
+    std::string fault;
+    int kernels_run = 0;
+};
+
+extern EmulatedGpu::State* gpu;                         // the machine's, or null
+extern constinit thread_local Context current_context;  // of the calling thread
+
+using Lock = std::unique_lock<std::mutex>;
+
+/// The beginning of every driver function: counts the call, and answers instead of it where it must fail.
+struct Call {
+    Lock lock;
+    Status status = Status::Ok;
+
+    enum class Needs { Nothing, Context };
+
+    explicit Call(Needs needs = Needs::Context)
+    {
+        if (!gpu) {
+            status = Status::NotInitialized;
+            return;
+        }
+        lock = Lock(gpu->mutex);
+        ++gpu->calls;
+        if (gpu->lost != Status::Ok) {
+            status = gpu->lost;
+        } else if (gpu->calls == gpu->fail_at) {
+            status = gpu->fail_with;
+            if (is_device_lost(status))
+                gpu->lost = status;
+            gpu->changed.notify_all();
+        } else if (needs == Needs::Context && current_context != &gpu->context) {
+            status = Status::InvalidContext;
+        }
+    }
+    bool refused() const { return status != Status::Ok; }
+};
+
+// ---- queues ----
+
+/// Whether the device is lost; for tasks, which run without the mutex.
+bool lost();
+/// Lets the queue do the task after what it has, or record it where it captures.
+Status enqueue(Queue queue, Task task);
+bool idle(Queue queue);
+/// What may not be called while a queue captures makes the capture useless.
+bool spoils_capture();
+/// Ends the queue's thread, once it has done what is queued.
+void close(Queue queue, Lock& lock);
+
+// ---- each part's functions of the table ----
+
+void add_device_functions(DriverTable& table);
+void add_memory_functions(DriverTable& table);
+void add_queue_functions(DriverTable& table);
+
+}  // namespace emulator
