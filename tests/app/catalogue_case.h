@@ -52,13 +52,13 @@ public:
 
     QString put(const QString& below, const support::GgufWriter& file) const
     {
-        const QString at = made(below);
+        QString at = made(below);
         file.save(std::filesystem::path(at.toStdU16String()));
         return at;
     }
     QString put(const QString& below, const QByteArray& bytes) const
     {
-        const QString at = made(below);
+        QString at = made(below);
         QFile file(at);
         if (!file.open(QFile::WriteOnly) || file.write(bytes) != bytes.size())
             qFatal("cannot write %s", qPrintable(at));
@@ -66,7 +66,7 @@ public:
     }
     QString link(const QString& below, const QString& to) const
     {
-        const QString at = made(below);
+        QString at = made(below);
         QFile::link(to, at);
         return at;
     }
@@ -95,7 +95,7 @@ public:
 private:
     QString made(const QString& below) const
     {
-        const QString at = path(below);
+        QString at = path(below);
         QDir().mkpath(QFileInfo(at).path());
         return at;
     }

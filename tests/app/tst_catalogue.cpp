@@ -88,7 +88,7 @@ private Q_SLOTS:
         limited.limits = {depth, entries, files};
         ScanReport report;
         const auto rows = rowsOf(limited, &report);
-        QVERIFY2(rows.size() <= models && rows.size() > 0, qPrintable(QString::number(rows.size())));
+        QVERIFY2(rows.size() <= models && !rows.isEmpty(), qPrintable(QString::number(rows.size())));
         QVERIFY(report.places.first().cutShort);
     }
 
