@@ -66,7 +66,7 @@ class TestGgufDamage : public QObject
             support::exercise(*gguf);
             return {};
         }
-        const QString what = QString::fromStdString(gguf.error().what);
+        QString what = QString::fromStdString(gguf.error().what);
         if (!what.contains(QString::fromStdU16String(path.filename().u16string())) || what.contains('\n') ||
             what.endsWith('.'))
             return "NOT A SENTENCE: " + what;
