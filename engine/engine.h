@@ -32,7 +32,7 @@ struct LoadRequest {
     int threads = 0;  // 0: one per physical core
     int prefill_chunk_tokens = 512;
     int kv_block_tokens = 256;  // a multiple of 16
-    PlacementOptions placement;
+    PlacementOptions placement = {};
 };
 
 struct LoadProgress {
