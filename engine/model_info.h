@@ -48,7 +48,8 @@ struct ModelInfo {
     std::vector<std::string> warnings;
     bool runnable = true;  // false: a correct file this version cannot run; why is in `obstacle`
     std::string obstacle;
-    int context_in_use = 0;  // after load(): tokens the KV cache can hold
+    int context_in_use = 0;   // after load(): tokens the KV cache can hold
+    std::string device = {};  // after load(): "emulated", where it was opened beside the cpu; else empty
     // After load(): what the chat template takes besides what the engine gives it, such as enable_thinking.
     std::vector<std::string> template_arguments;
 };

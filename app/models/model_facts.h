@@ -24,6 +24,7 @@ class ModelFacts
     Q_PROPERTY(int splitFiles MEMBER splitFiles CONSTANT)
     Q_PROPERTY(int contextTokens MEMBER contextTokens CONSTANT)
     Q_PROPERTY(int contextInUse MEMBER contextInUse CONSTANT)
+    Q_PROPERTY(QString device MEMBER device CONSTANT)
     Q_PROPERTY(int layers MEMBER layers CONSTANT)
     Q_PROPERTY(int experts MEMBER experts CONSTANT)
     Q_PROPERTY(int expertsUsed MEMBER expertsUsed CONSTANT)
@@ -50,6 +51,7 @@ public:
     int splitFiles = 1;
     int contextTokens = 0;
     int contextInUse = 0;  // 0: not loaded
+    QString device;        // beside the cpu; empty: none
     int layers = 0;
     int experts = 0;
     int expertsUsed = 0;

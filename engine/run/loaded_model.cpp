@@ -171,6 +171,8 @@ Status LoadedModel::place_layers(const LoadRequest& request, const Progress& pro
 {
     if (Status ok = placement_->open(request.placement, scratch_bytes()); !ok)
         return ok;
+    if (const auto device = placement_->telemetry())
+        info_.device = device->id;
     while (placement_->layers() != placement_->wanted_layers()) {
         if (progress.cancelled())
             return fail(Error::Code::Cancelled, "loading was cancelled");

@@ -45,6 +45,7 @@ RowLayout {
             visible: root.facts.known
             text: qsTr("%1  ·  %2  ·  %3  ·  %4").arg(root.facts.architecture).arg(Format.compact(root.facts.parameters))
                     .arg(root.facts.quantization).arg(Format.bytes(root.facts.fileBytes))
+                  + (root.facts.device ? "  ·  " + root.facts.device : "")
             textFormat: Text.PlainText
             elide: Text.ElideRight
             font.pixelSize: Theme.sizeSmall

@@ -15,6 +15,7 @@ struct Loaded {
     SequenceId sequence = 0;
     std::vector<Event> events;
     Telemetry newest;
+    std::string device;  // as the model's facts name it
 
     explicit Loaded(const PlacementOptions& placement)
     {
@@ -27,6 +28,8 @@ struct Loaded {
         const auto info = engine->load(request, listener(), {});
         if (!info)
             qWarning("%s", info.error().what.c_str());
+        else
+            device = info->device;
         sequence = engine->create_sequence().value_or(0);
     }
 
@@ -126,6 +129,8 @@ private Q_SLOTS:
         const Telemetry& t = turn->telemetry;
         QVERIFY(t.device);
         QCOMPARE(t.device->id, std::string("emulated"));
+        QCOMPARE(loaded.device, std::string("emulated"));
+        QVERIFY(Loaded({}).device.empty());
         QCOMPARE(t.device->budget_bytes, t.device->total_bytes);
         QVERIFY(t.device->watermark_bytes < t.device->budget_bytes);
         QVERIFY(t.device->used_bytes() <= t.device->budget_bytes);
