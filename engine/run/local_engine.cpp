@@ -115,6 +115,7 @@ Result<Turn> LocalEngine::generate(SequenceId sequence, const Request& request, 
             unload();  // the weights are gone
         return turn;
     } catch (const std::bad_alloc&) {
+        generating_ = false;
         return fail(Error::Code::NoMemory, "there is not enough memory to go on");
     }
 }
