@@ -84,7 +84,7 @@ int KvCache::intact_tokens(const KvSequence& sequence) const
 Status KvCache::copy_page(PageId from, PageId to)
 {
     for (int l = 0; device_ && l < num_layers(); ++l)
-        if (const Status ok = device_->wait_mirrored(from, l); !ok)
+        if (Status ok = device_->wait_mirrored(from, l); !ok)
             return ok;
     std::memcpy(memory_[std::size_t(to)].get(), memory_[std::size_t(from)].get(), page_bytes_);
     return {};
@@ -115,7 +115,7 @@ Status KvCache::reserve(KvSequence& sequence, int tokens)
             undo();
             return tl::unexpected(copy.error());
         }
-        if (const Status copied = copy_page(sequence.pages[tail], *copy); !copied) {
+        if (Status copied = copy_page(sequence.pages[tail], *copy); !copied) {
             give_back(*copy);
             undo();
             return copied;

@@ -225,7 +225,7 @@ std::int64_t LoadedModel::decode_bytes() const
 Status LoadedModel::append(KvSequence& sequence, std::span<const int> tokens)
 {
     for (;;) {
-        const Status done = step(sequence, tokens);
+        Status done = step(sequence, tokens);
         if (done || !placement_->has_device())
             return done;
         if (done.error().code == Error::Code::DeviceLost)

@@ -162,7 +162,7 @@ Status ModelPlacement::prepare(const KvSequence& sequence, int first, int count)
 
 Status ModelPlacement::finish(const KvSequence& sequence, int first, int count)
 {
-    const Status done = device_ && !on_host_ ? pager_->finish(sequence, first, count) : Status();
+    Status done = device_ && !on_host_ ? pager_->finish(sequence, first, count) : Status();
     if (device_)
         set_layer_flags(true);
     return done;
