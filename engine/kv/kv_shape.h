@@ -7,17 +7,19 @@
 
 namespace engine {
 
+/// The first block that a token at `position` sees; `window` 0: it sees all.
+constexpr int first_block_seen(int position, int window, int block_tokens)
+{
+    return window > 0 && position >= window ? (position - window + 1) / block_tokens : 0;
+}
+
 struct KvLayerShape {
     int kv_heads = 0;
     kernels::KvBlockLayout block;  // of one KV head
     int window = 0;                // tokens a token sees, itself included; 0: all
     std::size_t bytes() const { return std::size_t(kv_heads) * block.bytes(); }
 
-    /// The first block that a token at `position` sees.
-    int first_block(int position) const
-    {
-        return window > 0 && position >= window ? (position - window + 1) / block.tokens : 0;
-    }
+    int first_block(int position) const { return first_block_seen(position, window, block.tokens); }
 };
 
 }  // namespace engine

@@ -3,25 +3,16 @@
 #include "engine/run/clock.h"
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 
 namespace engine {
-
-namespace {
-
-constexpr int kRingSlots = 4;
-// Columns that must find room beside the layers before one more is put on a device: the first, the last, and two to
-// breathe.
-constexpr int kFewestColumns = 4;
-
-}  // namespace
 
 ModelPlacement::ModelPlacement(const Hyperparameters& h, const Weights& weights, CpuBackend& cpu, KvCache& cache)
     : h_(h)
     , weights_(weights)
     , cpu_(cpu)
     , cache_(cache)
+    , layout_({}, cache.block_tokens(), 0)
     , host_(weights.layers, cpu)
     , split_(weights.layers, cpu)
 {
@@ -32,65 +23,24 @@ ModelPlacement::~ModelPlacement()
     cache_.set_device(nullptr, nullptr);
 }
 
-std::int64_t ModelPlacement::column_bytes(int layers) const
+DeviceLayout ModelPlacement::layout(std::int64_t scratch_bytes) const
 {
-    std::int64_t bytes = 0;
-    for (int l = 0; l < layers; ++l) {
-        const KvLayerShape& shape = cache_.layer(l);
-        if (shape.window == 0)
-            bytes += std::int64_t(shape.bytes());
-    }
-    return bytes;
-}
-
-std::int64_t ModelPlacement::largest_block_bytes() const
-{
-    std::int64_t bytes = 0;
+    std::vector<LayerBytes> layers;
     for (int l = 0; l < cache_.num_layers(); ++l)
-        bytes = std::max(bytes, std::int64_t(cache_.layer(l).bytes()));
-    return bytes;
-}
-
-/// Of sliding layers: a window touches one block more than it fills, and the next one is begun before the oldest is
-/// done with.
-std::int64_t ModelPlacement::window_bytes(int layers) const
-{
-    std::int64_t bytes = 0;
-    for (int l = 0; l < layers; ++l)
-        if (const KvLayerShape& shape = cache_.layer(l); shape.window > 0)
-            bytes += std::int64_t(shape.bytes()) * (shape.window / cache_.block_tokens() + 2);
-    return bytes;
-}
-
-/// On the device, for its first layers and so many columns of KV.
-std::int64_t ModelPlacement::needed_bytes(int layers, int columns) const
-{
-    std::int64_t bytes =
-        scratch_bytes_ + kRingSlots * largest_block_bytes() + columns * column_bytes(layers) + window_bytes(layers);
-    for (int l = 0; l < layers; ++l)
-        bytes += DeviceLayer::bytes(weights_.layers[std::size_t(l)], h_, l);
-    return bytes;
+        layers.push_back({DeviceLayer::bytes(weights_.layers[std::size_t(l)], h_, l),
+                          std::int64_t(cache_.layer(l).bytes()), cache_.layer(l).window});
+    return {std::move(layers), cache_.block_tokens(), scratch_bytes};
 }
 
 int ModelPlacement::step_rows(int rows) const
 {
     if (!device_ || layers() == 0)
         return rows;
-    std::int64_t block_column = 0;  // a block in every layer on the device
-    for (int l = 0; l < layers(); ++l)
-        block_column += std::int64_t(cache_.layer(l).bytes());
-    const std::int64_t left = vram_->high_mark() - vram_->used() + vram_->used(Vram::Use::Kv) - window_bytes(layers());
+    const std::int64_t left =
+        vram_->high_mark() - vram_->used() + vram_->used(Vram::Use::Kv) - layout_.windows(layers());
     // The first block stays, and a step that begins within a block touches one more than it fills.
-    const std::int64_t blocks = left / block_column - 2;
+    const std::int64_t blocks = left / layout_.block_row(layers()) - 2;
     return int(std::clamp<std::int64_t>(blocks * cache_.block_tokens(), 1, rows));
-}
-
-int ModelPlacement::layers_that_fit() const
-{
-    int layers = 0;
-    while (layers < cache_.num_layers() && needed_bytes(layers + 1, kFewestColumns) <= vram_->high_mark())
-        ++layers;
-    return layers;
 }
 
 Status ModelPlacement::open(const PlacementOptions& options, std::int64_t scratch_bytes)
@@ -106,13 +56,10 @@ Status ModelPlacement::open(const PlacementOptions& options, std::int64_t scratc
         return fail(Error::Code::BadRequest, "the watermark must be between 10 and 100 percent of the budget");
     if (!(options.kv_offload_share >= 0 && options.kv_offload_share <= 1))
         return fail(Error::Code::BadRequest, "between 0 and 100 percent of the KV cache can lie on the host");
-    scratch_bytes_ = scratch_bytes;
-    std::int64_t vram_bytes = options.emulated.vram_bytes;
-    if (vram_bytes == 0) {
-        const int columns = (options.emulated.fit_tokens + cache_.block_tokens() - 1) / cache_.block_tokens();
-        vram_bytes =
-            std::int64_t(std::ceil(double(needed_bytes(cache_.num_layers(), columns)) / options.watermark)) + 1;
-    }
+    layout_ = layout(scratch_bytes);
+    const std::int64_t vram_bytes = options.emulated.vram_bytes > 0
+                                        ? options.emulated.vram_bytes
+                                        : layout_.device_size(options.emulated.fit_tokens, options.watermark);
     cpu_.allow_runs();
     device_ = std::make_unique<EmulatedDevice>(options.emulated, vram_bytes);
     vram_ = std::make_unique<Vram>(*device_);
@@ -120,9 +67,9 @@ Status ModelPlacement::open(const PlacementOptions& options, std::int64_t scratc
     vram_->set_watermark(options.watermark);
     vram_->count(Vram::Use::Scratch, scratch_bytes);
     device_kv_ = std::make_unique<DeviceKv>(*vram_, cache_.layers(), cache_.page_limit());
-    stream_ = std::make_unique<KvStream>(*vram_, std::size_t(largest_block_bytes()),
+    stream_ = std::make_unique<KvStream>(*vram_, std::size_t(layout_.largest_block()),
                                          std::size_t(cache_.page_limit()) * std::size_t(cache_.num_layers()));
-    stream_->set_slot_count(kRingSlots);
+    stream_->set_slot_count(DeviceLayout::kRingSlots);
     pager_ = std::make_unique<KvPager>(cache_, *vram_, *device_kv_, *stream_);
     pager_->set_policy(options.kv_policy);
     pager_->set_offload_share(options.kv_offload_share);

@@ -7,6 +7,7 @@
 #include "engine/exec/placement.h"
 #include "engine/kv/kv_pager.h"
 #include "engine/model/device_layer.h"
+#include "engine/plan/device_bytes.h"
 
 #include <deque>
 #include <memory>
@@ -64,11 +65,8 @@ public:
 
 private:
     Status need_device() const;
-    std::int64_t column_bytes(int layers) const;
-    std::int64_t window_bytes(int layers) const;
-    std::int64_t largest_block_bytes() const;
-    std::int64_t needed_bytes(int layers, int columns) const;
-    int layers_that_fit() const;
+    DeviceLayout layout(std::int64_t scratch_bytes) const;
+    int layers_that_fit() const { return layout_.layers_that_fit(vram_->high_mark()); }
     Status move_to_device(int l);
     void move_to_host(int l, Event::Cause cause);
     void set_layer_flags(bool on_device);
@@ -80,7 +78,7 @@ private:
     CpuBackend& cpu_;
     KvCache& cache_;
     PlacementOptions options_;
-    std::int64_t scratch_bytes_ = 0;
+    DeviceLayout layout_;
 
     std::unique_ptr<EmulatedDevice> device_;
     std::unique_ptr<Vram> vram_;

@@ -1,0 +1,79 @@
+#include "engine/plan/device_bytes.h"
+
+#include "engine/kv/kv_shape.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace engine {
+
+std::int64_t DeviceLayout::largest_block() const
+{
+    std::int64_t bytes = 0;
+    for (const LayerBytes& layer : layers_)
+        bytes = std::max(bytes, layer.kv_block);
+    return bytes;
+}
+
+std::int64_t DeviceLayout::column(int layers) const
+{
+    std::int64_t bytes = 0;
+    for (const LayerBytes& layer : first(layers))
+        if (layer.window == 0)
+            bytes += layer.kv_block;
+    return bytes;
+}
+
+std::int64_t DeviceLayout::block_row(int layers) const
+{
+    std::int64_t bytes = 0;
+    for (const LayerBytes& layer : first(layers))
+        bytes += layer.kv_block;
+    return bytes;
+}
+
+std::int64_t DeviceLayout::windows(int layers) const
+{
+    std::int64_t bytes = 0;
+    for (const LayerBytes& layer : first(layers))
+        if (layer.window > 0)
+            bytes += layer.kv_block * (layer.window / block_tokens_ + 2);
+    return bytes;
+}
+
+std::int64_t DeviceLayout::windows_at(int layers, int position) const
+{
+    std::int64_t bytes = 0;
+    for (const LayerBytes& layer : first(layers))
+        if (layer.window > 0)
+            bytes += layer.kv_block *
+                     (position / block_tokens_ - first_block_seen(position, layer.window, block_tokens_) + 1);
+    return bytes;
+}
+
+DeviceBytes DeviceLayout::needed(int layers, int columns) const
+{
+    DeviceBytes bytes;
+    for (const LayerBytes& layer : first(layers))
+        bytes.weights += layer.weights;
+    bytes.kv = columns * column(layers) + windows(layers);
+    bytes.ring = kRingSlots * largest_block();
+    bytes.scratch = scratch_bytes_;
+    return bytes;
+}
+
+std::int64_t DeviceLayout::device_size(int fit_tokens, double watermark) const
+{
+    const int columns = (fit_tokens + block_tokens_ - 1) / block_tokens_;
+    return std::int64_t(std::ceil(double(needed(num_layers(), columns).total()) / watermark)) + 1;
+}
+
+int DeviceLayout::layers_that_fit(std::int64_t high_mark_bytes) const
+{
+    int layers = 0;
+    while (layers < num_layers() && needed(layers + 1, kFewestColumns).total() <= high_mark_bytes)
+        ++layers;
+    return layers;
+}
+
+}  // namespace engine

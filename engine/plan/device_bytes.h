@@ -1,0 +1,75 @@
+// What the first layers of a model take of a device's memory: the one place that adds these bytes up. Pure arithmetic;
+// the automatic fit, the pager's first limits and what is said before a model is loaded all ask here.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace engine {
+
+/// One layer, as a device holds it.
+struct LayerBytes {
+    std::int64_t weights = 0;   // alignment included
+    std::int64_t kv_block = 0;  // one KV block: `block_tokens` tokens of all KV heads
+    int window = 0;             // tokens that a token sees; 0: all
+};
+
+struct DeviceBytes {
+    std::int64_t weights = 0;
+    std::int64_t kv = 0;
+    std::int64_t ring = 0;
+    std::int64_t scratch = 0;
+    std::int64_t total() const { return weights + kv + ring + scratch; }
+};
+
+/// A model's layers and what they need on a device. Values only.
+class DeviceLayout
+{
+public:
+    /// `scratch_bytes`: what the decoder computes in, on the device.
+    DeviceLayout(std::vector<LayerBytes> layers, int block_tokens, std::int64_t scratch_bytes)
+        : layers_(std::move(layers))
+        , block_tokens_(block_tokens)
+        , scratch_bytes_(scratch_bytes)
+    {
+    }
+
+    /// Slots of the ring that host blocks travel through; each holds the largest block.
+    static constexpr int kRingSlots = 4;
+    /// Columns that must find room beside the layers before one more is put on a device: the first, the last, and two
+    /// to breathe.
+    static constexpr int kFewestColumns = 4;
+
+    int num_layers() const { return int(layers_.size()); }
+    int block_tokens() const { return block_tokens_; }
+    const LayerBytes& layer(int l) const { return layers_[std::size_t(l)]; }
+    std::int64_t largest_block() const;
+
+    /// A block column: a block in each of the first `layers` that see everything. The unit in which KV leaves.
+    std::int64_t column(int layers) const;
+    /// A block in each of the first `layers`, of whatever kind.
+    std::int64_t block_row(int layers) const;
+    /// The most that the sliding ones among the first `layers` hold: a window touches one block more than it fills, and
+    /// the next one is begun before the oldest is done with.
+    std::int64_t windows(int layers) const;
+    /// What they hold when the token at `position` has been computed by itself.
+    std::int64_t windows_at(int layers, int position) const;
+
+    /// The first `layers` and so many columns of their KV, windows at their largest.
+    DeviceBytes needed(int layers, int columns) const;
+    /// Of a device that has room for all layers and the KV of so many tokens below a watermark, a share of its size.
+    std::int64_t device_size(int fit_tokens, double watermark) const;
+    /// Layers that find room below `high_mark_bytes` with the fewest columns.
+    int layers_that_fit(std::int64_t high_mark_bytes) const;
+
+private:
+    std::span<const LayerBytes> first(int layers) const { return std::span(layers_).first(std::size_t(layers)); }
+
+    std::vector<LayerBytes> layers_;
+    int block_tokens_;
+    std::int64_t scratch_bytes_;
+};
+
+}  // namespace engine
