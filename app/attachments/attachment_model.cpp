@@ -74,6 +74,11 @@ QHash<int, QByteArray> AttachmentModel::roleNames() const
     };
 }
 
+bool AttachmentModel::sendable() const
+{
+    return std::any_of(m_rows.begin(), m_rows.end(), [](const Row& row) { return row.state != Failed; });
+}
+
 bool AttachmentModel::reading() const
 {
     return std::any_of(m_rows.begin(), m_rows.end(), [](const Row& row) { return row.state == Reading; });

@@ -20,6 +20,7 @@ class AttachmentModel : public QAbstractListModel
     QML_ELEMENT
     QML_UNCREATABLE("made by the program")
     Q_PROPERTY(int count READ count NOTIFY changed)
+    Q_PROPERTY(bool sendable READ sendable NOTIFY changed)
     Q_PROPERTY(bool reading READ reading NOTIFY changed)
     Q_PROPERTY(bool counting READ counting NOTIFY changed)
     Q_PROPERTY(int tokens READ tokens NOTIFY changed)
@@ -50,6 +51,7 @@ public:
     QHash<int, QByteArray> roleNames() const override;
 
     int count() const { return int(m_rows.size()); }
+    bool sendable() const;  // some file has not failed
     bool reading() const;
     bool counting() const;                       // of some file it is not known yet how many tokens it takes
     int tokens() const;                          // of those that are known

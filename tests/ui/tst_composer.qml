@@ -253,6 +253,7 @@ Item {
             Bench.composer.attachments.add(["file:///nowhere/gone.txt"]);
             tryVerify(() => part("draftChip0").failed);
             compare(part("draftChip0").Accessible.name, "“gone.txt” is not there any more.");
+            verify(!part("sendButton").enabled);
             click(seen(part("draftChip0"), "removeAttachment"));
             tryCompare(Bench.composer.attachments, "count", 0);
         }

@@ -15,7 +15,7 @@ FocusScope {
     required property string modelName
     property int tallest: Theme.px(200) // of the text
 
-    readonly property bool wanted: field.text.trim() !== "" || composer.attachments.count > 0 // there is something to send
+    readonly property bool wanted: field.text.trim() !== "" || composer.attachments.sendable // there is something to send
 
     readonly property bool popupOpen: attachmentText.visible
 
