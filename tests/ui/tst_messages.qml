@@ -121,6 +121,41 @@ Item {
             compare(messagePart("previousVersion", 0).mapToItem(root, 0, 0), before);
         }
 
+        function test_a_message_stays_where_its_version_is_switched() {
+            makeWindow({ tokens: 100 });
+            openModel();
+            answered("zero");
+            answered("one");
+            answered("two");
+            answered("three");
+            Bench.chat.edit(Bench.chat.messages.data(Bench.chat.messages.index(2, 0), MessageModel.MessageIdRole), "other");
+            tryVerify(() => !Bench.chat.busy && Bench.chat.messages.count === 4);
+            tryVerify(() => messagePart("versionText", 2) && messagePart("versionText", 2).text === "2/2");
+            wait(50);
+            const top = message(2).mapToItem(root, 0, 0).y;
+            for (let i = 0; i < 2; ++i) { // back and forth
+                click(messagePart(i === 0 ? "previousVersion" : "nextVersion", 2));
+                tryCompare(Bench.chat.messages, "count", i === 0 ? 8 : 4);
+                tryVerify(() => message(2) && Math.abs(message(2).mapToItem(root, 0, 0).y - top) < 2);
+            }
+        }
+
+        function test_a_message_at_the_top_stays_where_its_version_is_switched() {
+            makeWindow();
+            openModel();
+            answered("zero");
+            answered("one");
+            answered("two");
+            Bench.chat.edit(Bench.chat.messages.data(Bench.chat.messages.index(2, 0), MessageModel.MessageIdRole), "other");
+            tryVerify(() => !Bench.chat.busy && Bench.chat.messages.count === 4);
+            tryVerify(() => messagePart("versionText", 2) && messagePart("versionText", 2).text === "2/2");
+            wait(50);
+            const top = message(2).mapToItem(root, 0, 0).y; // with room below it
+            click(messagePart("previousVersion", 2));
+            tryCompare(Bench.chat.messages, "count", 6);
+            tryVerify(() => message(2) && Math.abs(message(2).mapToItem(root, 0, 0).y - top) < 2);
+        }
+
         function test_edit_an_answer() {
             makeWindow({ text: "wrong" });
             openModel();

@@ -39,6 +39,7 @@ Item {
 
     signal linkRequested(string link)
     signal attachmentShown(string name, string text, int characters)
+    signal versionRequested(int step)
 
     readonly property bool mine: author === MessageModel.User
     readonly property bool live: status === MessageModel.Queued || status === MessageModel.Waiting || status === MessageModel.Streaming
@@ -159,6 +160,7 @@ Item {
             attended: root.attended
             raw: root.raw
             onRawToggled: root.raw = !root.raw
+            onVersionRequested: step => root.versionRequested(step)
             onEditRequested: root.editing.begin(root.messageId, root.chat.rawText(root.messageId))
         }
     }

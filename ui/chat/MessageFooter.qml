@@ -17,6 +17,7 @@ FocusScope {
     required property bool raw
 
     signal editRequested
+    signal versionRequested(int step)
     signal rawToggled
 
     readonly property bool said: message.beginning !== ""
@@ -45,8 +46,8 @@ FocusScope {
             visible: root.message.versionCount > 1
             version: root.message.version
             versions: root.message.versionCount
-            onPreviousRequested: root.chat.previousVersion(root.message.messageId)
-            onNextRequested: root.chat.nextVersion(root.message.messageId)
+            onPreviousRequested: root.versionRequested(-1)
+            onNextRequested: root.versionRequested(1)
         }
         MessageActions {
             visible: root.attended

@@ -113,11 +113,22 @@ FocusScope {
             if (above < topMargin)
                 contentY = Math.max(originY - topMargin, contentY - topMargin + above);
         }
+        // The message that is switched stays where it is, whatever follows it in the other version.
+        function showVersion(row: int, message: string, step: int) {
+            const top = itemAtIndex(row).y - contentY;
+            pinned = found.held = false;
+            if (step < 0)
+                root.chat.previousVersion(message);
+            else
+                root.chat.nextVersion(message);
+            positionViewAtIndex(row, ListView.Beginning);
+            scroll(itemAtIndex(row).y - contentY - top);
+        }
         function scroll(distance: real) {
             found.held = false;
-            const lowest = Math.max(originY, originY + contentHeight - height);
+            const highest = originY - topMargin, lowest = originY + contentHeight + bottomMargin - height;
             pinned = false; // before the view moves: what it then finds out about its height must not take it back
-            contentY = Math.max(originY, Math.min(lowest, contentY + distance));
+            contentY = Math.max(highest, Math.min(lowest, contentY + distance));
             pinned = nearEnd();
         }
 
@@ -171,6 +182,7 @@ FocusScope {
             columnWidth: root.columnWidth
             last: index === view.count - 1
             found: messageId === found.message
+            onVersionRequested: step => view.showVersion(index, messageId, step)
             onLinkRequested: link => linkDialog.ask(link)
             onAttachmentShown: (name, text, characters) => attachmentText.show(name, text, characters)
         }
