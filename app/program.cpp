@@ -66,6 +66,8 @@ void Program::connectConversations()
     QObject::connect(&m_conversations, &ConversationsController::openRequested, &m_chat, &ChatController::open);
     QObject::connect(&m_conversations, &ConversationsController::newRequested, &m_chat,
                      &ChatController::newConversation);
+    // After the chat has left it: brought back, it begins with what was kept of its draft.
+    QObject::connect(&m_store, &ConversationStore::trashed, m_composer.attachments(), &AttachmentModel::forget);
     QObject::connect(&m_chat, &ChatController::opened, &m_conversations, &ConversationsController::onOpened);
     QObject::connect(&m_chat, &ChatController::conversationActivity, &m_conversations,
                      &ConversationsController::onActivity);

@@ -156,6 +156,12 @@ void AttachmentModel::showConversation(const QString& id, const QList<DraftFile>
     Q_EMIT changed();
 }
 
+void AttachmentModel::forget(const QString& conversation)
+{
+    for (const Row& row : m_others.take(conversation))
+        m_reader.cancel(row.job);
+}
+
 QList<Attachment> AttachmentModel::ready() const
 {
     QList<Attachment> attachments;

@@ -67,6 +67,8 @@ public:
     /// The rows become those of this conversation; the others' are kept and go on being read. One that is shown for the
     /// first time starts with what was kept of its draft.
     void showConversation(const QString& id, const QList<DraftFile>& kept = {});
+    /// What was kept of a conversation that is not shown goes, and is read no further.
+    void forget(const QString& conversation);
     /// The files that are ready, in their order.
     QList<Attachment> ready() const;
     /// Those that are there to be read again when the program starts the next time.

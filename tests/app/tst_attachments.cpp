@@ -260,6 +260,23 @@ private Q_SLOTS:
         QCOMPARE(room.model.count(), 0);
     }
 
+    void rowsGoWithTheirConversation()
+    {
+        Room room;
+        room.model.showConversation("one");
+        room.model.add({room.write("a.txt", "text")});
+        room.model.showConversation("two");
+        room.model.add({room.write("b.txt", "other")});
+        room.model.forget("two");  // it is shown
+        QTRY_COMPARE_WITH_TIMEOUT(room.model.ready().size(), 1, kSoon);
+        room.model.forget("one");
+        room.model.forget("nobody");
+        room.model.showConversation("one");
+        QCOMPARE(room.model.count(), 0);
+        room.model.showConversation("two");
+        QCOMPARE(room.model.count(), 1);
+    }
+
     void aDraftsFilesAreReadAgain()
     {
         Room room;
