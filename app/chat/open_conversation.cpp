@@ -20,6 +20,12 @@ ConversationActivity::Value OpenConversation::activity() const
     return ConversationActivity::Answering;
 }
 
+bool OpenConversation::worthKeeping() const
+{
+    return !tree.isEmpty() || !header.draft.isEmpty() || !header.draftFiles.isEmpty() ||
+           !(header.settings == ConversationSettings());
+}
+
 void OpenConversation::take(const engine::PromptLedger& counted, const QStringList& ids, const engine::Request& request,
                             int limit)
 {

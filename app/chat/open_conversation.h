@@ -41,7 +41,7 @@ struct OpenConversation {
 
     bool busy() const { return phase != Phase::Idle; }
     ConversationActivity::Value activity() const;
-    bool worthKeeping() const { return !tree.isEmpty() || !header.draft.isEmpty() || !header.draftFiles.isEmpty(); }
+    bool worthKeeping() const;  // something in it was said, is being written or was chosen
     const StoredMessage* last() const { return tree.find(tree.leaf()); }  // null: there is none
 
     /// Takes what the engine counted for a request whose messages are these (empty: the system prompt).

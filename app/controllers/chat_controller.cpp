@@ -144,7 +144,7 @@ void ChatController::setSettings(const ConversationSettings& settings)
     if (m_shown->header.settings == settings)
         return;
     const ConversationSettings before = std::exchange(m_shown->header.settings, settings);
-    if (m_shown->worthKeeping())
+    if (m_shown->worthKeeping() || m_shown->kept)
         m_open.save(*m_shown);
     if (!asksTheSame(before, settings))
         contextIsDifferent();
@@ -174,9 +174,9 @@ void ChatController::showConversation(OpenConversation& conversation)
     const QString emptied = leave();
     m_shown = &conversation;
     m_open.show(conversation.header.id);
+    Q_EMIT opened(conversationId());
     if (!emptied.isEmpty())
         m_store.moveToTrash(emptied);
-    Q_EMIT opened(conversationId());
     Q_EMIT titleChanged();
     Q_EMIT draftChanged();
     Q_EMIT settingsChanged();

@@ -346,6 +346,30 @@ private Q_SLOTS:
         QCOMPARE(bench->store->conversations().size(), 1);
     }
 
+    void whatWasChosenAloneIsKept()
+    {
+        ConversationSettings chosen;
+        chosen.systemPrompt = "be brief";
+        chat->setSettings(chosen);
+        const QString first = chat->conversationId();
+        chat->newConversation();
+        QVERIFY(chat->conversationId() != first);
+        ConversationSettings preset;
+        preset.preset = "Precise";
+        chat->setSettings(preset);
+        const QString second = chat->conversationId();
+        QCOMPARE(bench->store->conversations().size(), 2);
+        QVERIFY(chat->open(first));
+        restart();
+        QCOMPARE(chat->settings(), chosen);
+
+        chat->setSettings({});
+        QVERIFY(chat->open(second));
+        QCOMPARE(chat->settings(), preset);
+        QCOMPARE(bench->store->conversations().size(), 1);  // nothing is left of the first
+        QVERIFY(!chat->open(first));
+    }
+
     void anEmptiedDraftGoes()
     {
         bench->answer("question");
