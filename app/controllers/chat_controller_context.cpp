@@ -119,8 +119,11 @@ void ChatController::onPromptCounted(quint64 job, const std::optional<engine::Pr
         m_shown->take(*ledger, m_counted.ids, m_counted.request, m_open.contextTokens());
     else
         m_shown->ledger = {};
-    if (m_shown->frame.context_limit == 0)  // nothing was measured since
-        m_telemetry.expect(m_shown->ledger.total(), m_open.contextTokens());
+    if (m_shown->ledger.known) {  // the next prompt holds what ends the last answer, too
+        m_shown->frame.context_tokens = m_shown->ledger.total();
+        m_shown->frame.context_limit = m_open.contextTokens();
+    }
+    m_telemetry.show(m_shown->frame);
     showMessages();
     Q_EMIT contextChanged();
 }

@@ -30,14 +30,6 @@ void LatestTelemetry::show(const engine::Telemetry& frame)
     Q_EMIT changed();
 }
 
-void LatestTelemetry::expect(int contextTokens, int contextLimit)
-{
-    m_frame = {};
-    m_frame.context_tokens = contextTokens;
-    m_frame.context_limit = contextLimit;
-    Q_EMIT changed();
-}
-
 void LatestTelemetry::reset(int contextLimit)
 {
     m_frame = {};

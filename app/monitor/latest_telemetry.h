@@ -34,8 +34,6 @@ public:
     double kvBytes() const { return double(m_frame.kv_bytes_host + m_frame.kv_bytes_device); }
 
     void show(const engine::Telemetry& frame);
-    /// Nothing has run yet; the next prompt is going to take so many tokens.
-    void expect(int contextTokens, int contextLimit);
     /// A conversation without tokens in a context of this size.
     void reset(int contextLimit);
 

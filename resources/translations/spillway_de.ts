@@ -1152,6 +1152,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>%1: %2 tokens</source>
         <translation>%1: %2 Token</translation>
     </message>
+    <message>
+        <source>The answer so far</source>
+        <translation>Die Antwort bis jetzt</translation>
+    </message>
 </context>
 <context>
     <name>LeftOutMark</name>

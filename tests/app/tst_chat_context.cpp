@@ -70,6 +70,8 @@ private Q_SLOTS:
         QCOMPARE(bench->at(1, MessageModel::PromptTokensRole).toInt(), 3 + 2 + 8);
         QCOMPARE(bench->at(1, MessageModel::TemplateTokensRole).toInt(), 8);
         QCOMPARE(bench->at(1, MessageModel::ModelNameRole).toString(), "m");
+        QCOMPARE(chat->telemetry()->contextTokens(), chat->ledger().total());  // one number, also after a turn
+        QVERIFY(chat->telemetry()->ttftMs().isValid());                        // and those of the turn stay
         chat->newConversation();
         QTRY_COMPARE(chat->ledger().total(), 4);
     }

@@ -91,6 +91,7 @@ private Q_SLOTS:
         QTRY_VERIFY(chat->telemetry()->tokensPerSecond().isValid());
         QTRY_VERIFY(!chat->busy());
         QCOMPARE(chat->telemetry()->contextTokens(), 5 + 20);  // one word, four of the template, twenty answered
+        QTRY_COMPARE(chat->telemetry()->contextTokens(), 5 + 20 + 8);  // and what the next question comes with
         QCOMPARE(last(MessageModel::OwnTokensRole).toInt(), 20);
     }
 

@@ -320,6 +320,24 @@ Item {
             verify(!overlay.isModel([]));
         }
 
+        function test_the_ledger_and_the_meter_agree() {
+            makeWindow({ tokens: 200, tokenMs: 20 });
+            openModel();
+            ask("hello");
+            tryVerify(() => lastText().length > 20);
+            click(part("contextMeter"));
+            tryVerify(() => part("ledger_written").visible);
+            const used = () => part("contextText").text.split(" ")[0];
+            tryVerify(() => part("ledgerUsed").text.startsWith(used() + " of "));
+            keyClick(Qt.Key_Escape);
+            Bench.chat.stop();
+            tryVerify(() => !Bench.chat.busy);
+            wait(500); // it is counted once more
+            click(part("contextMeter"));
+            tryVerify(() => part("ledgerUsed").text.startsWith(used() + " of "));
+            verify(!part("ledger_written").visible);
+        }
+
         function test_the_ledger_shows_what_the_message_adds() {
             makeWindow();
             openModel();

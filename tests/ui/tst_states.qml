@@ -193,7 +193,7 @@ Item {
             ask("hello");
             tryVerify(() => footer() && footer().visible);
             compare(findChild(footer(), "answerEnding").text, "The context was full");
-            compare(part("contextText").text, "40 / 40");
+            compare(part("contextText").text, Bench.chat.telemetry.contextTokens + " / 40");
             compare(part("contextBar").value, 1);
             verify(part("contextMeter").full);
             const notice = part("contextNotice");

@@ -13,13 +13,16 @@ ColumnLayout {
     required property ComposerController composer
 
     readonly property contextLedger ledger: chat.ledger
-    readonly property int answer: Math.max(0, Math.min(ledger.answerReserve, ledger.limit - ledger.total - composer.tokens))
-    readonly property int free: Math.max(0, ledger.limit - ledger.total - composer.tokens - answer)
+    readonly property int written: Math.max(0, chat.telemetry.contextTokens - ledger.total) // since it was counted
+    readonly property int used: ledger.total + written
+    readonly property int answer: Math.max(0, Math.min(ledger.answerReserve - written, ledger.limit - used - composer.tokens))
+    readonly property int free: Math.max(0, ledger.limit - used - composer.tokens - answer)
     readonly property var parts: [
         { key: "template", name: qsTr("Chat template"), tokens: ledger.templateTokens, color: Theme.textMuted, drawn: true },
         { key: "system", name: qsTr("System prompt"), tokens: ledger.systemTokens, color: Theme.warning, drawn: true },
         { key: "messages", name: qsTr("Messages"), tokens: ledger.messageTokens - ledger.attachedTokens, color: Theme.accent, drawn: true },
         { key: "attached", name: qsTr("Attached files"), tokens: ledger.attachedTokens, color: Qt.alpha(Theme.accent, 0.55), drawn: true },
+        { key: "written", name: qsTr("The answer so far"), tokens: written, color: Theme.accent, drawn: true },
         { key: "draft", name: qsTr("What you are writing"), tokens: composer.tokens, color: Theme.written, drawn: true },
         { key: "answer", name: qsTr("Kept for the answer"), tokens: answer, color: Theme.borderStrong, drawn: true },
         { key: "free", name: qsTr("Free"), tokens: free, color: "transparent", drawn: false }
@@ -31,8 +34,9 @@ ColumnLayout {
     Accessible.name: qsTr("What fills the context")
 
     Text {
+        objectName: "ledgerUsed"
         Layout.fillWidth: true
-        text: root.ledger.known ? qsTr("%1 of %2 tokens are used").arg(Format.count(root.ledger.total)).arg(Format.count(root.ledger.limit))
+        text: root.ledger.known ? qsTr("%1 of %2 tokens are used").arg(Format.count(root.used)).arg(Format.count(root.ledger.limit))
                                 : qsTr("Not counted yet.")
         textFormat: Text.PlainText
         wrapMode: Text.Wrap

@@ -61,7 +61,7 @@ RowLayout {
 
         objectName: "contextMeter"
         visible: root.hasModel
-        tokens: root.numbers.contextTokens
+        tokens: Math.max(root.numbers.contextTokens, root.chat.ledger.total) // of a prompt that is being read: all of it
         limit: root.numbers.contextLimit
         onClicked: ledgerPopup.opened ? ledgerPopup.close() : ledgerPopup.open()
 
