@@ -1,7 +1,8 @@
-// The operations of the decoder on one device. Each works on all rows of a batch; none fails, none allocates.
+// The operations of the decoder on one device. Each works on all rows of a batch; none allocates, and none fails: what
+// goes wrong on a device is asked for when the step has ended.
 #pragma once
 
-#include "engine/exec/rows.h"
+#include "engine/exec/activations.h"
 #include "engine/kv/kv_cache.h"
 #include "engine/model/weights.h"
 
@@ -14,24 +15,6 @@ struct Product {
     const Matrix* matrix = nullptr;
     Vector bias = nullptr;  // (matrix.rows,)
     int out_col = 0;
-};
-
-/// Where the heads of a fused query-key-value row lie.
-struct HeadLayout {
-    int heads = 0, kv_heads = 0;
-    int key_length = 0, value_length = 0;
-    int group() const { return heads / kv_heads; }
-    int k_col() const { return heads * key_length; }
-    int v_col() const { return k_col() + kv_heads * key_length; }
-    int cols() const { return v_col() + kv_heads * value_length; }
-};
-
-/// cos and sin of the rotation of each row, (rows, pairs).
-struct Rotation {
-    const float* cos = nullptr;
-    const float* sin = nullptr;
-    int pairs = 0;
-    bool neox = true;
 };
 
 struct AttentionParameters {
@@ -48,10 +31,30 @@ struct ExpertParameters {
     Gate gate = Gate::Silu;
 };
 
+/// What a batch is appended to; row 0 is token `first`.
+struct Step {
+    KvCache& cache;
+    KvSequence& sequence;
+    int first;
+};
+
 class Backend
 {
 public:
     virtual ~Backend() = default;
+
+    // ---- for a backend that computes in a memory of its own ----
+
+    /// What it computes in there; null: in the host's.
+    virtual Activations* activations() { return nullptr; }
+    /// The residual stream and the position tables come from the host.
+    virtual void enter(const Step& /*step*/, const Activations& /*host*/) {}
+    /// Rows of its memory go to the host's; they can be read when this returns.
+    virtual void fetch(const Rows& /*from*/, Rows& /*host*/) {}
+    /// What has gone wrong since the last time this was asked.
+    virtual Status take_status() { return {}; }
+
+    // ---- operations ----
 
     virtual void embed(const Matrix& table, std::span<const int> ids, float scale, Rows& out) = 0;
     virtual void rms_norm(Rows& x, Vector weight, float epsilon, Rows& out) = 0;
@@ -62,6 +65,7 @@ public:
     /// gate_up: (rows, 2 n), gate first; out: (rows, n)
     virtual void gated(Gate gate, const Rows& gate_up, Rows& out) = 0;
     virtual void add(const Rows& y, Rows& x) = 0;
+    virtual void copy_row(const Rows& from, int row, Rows& to) = 0;  // to: (1, cols)
     virtual void soft_cap(float cap, Rows& x) = 0;
 
     /// Appends the rows' keys and values to layer l: tokens first, first + 1, ... of the sequence.

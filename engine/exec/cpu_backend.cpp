@@ -147,6 +147,12 @@ void CpuBackend::add(const Rows& y, Rows& x)
     });
 }
 
+void CpuBackend::copy_row(const Rows& from, int row, Rows& to)
+{
+    to.set_shape(1, from.cols());
+    std::copy_n(from.row(row), from.cols(), to.row(0));
+}
+
 void CpuBackend::soft_cap(float cap, Rows& x)
 {
     x.changed();

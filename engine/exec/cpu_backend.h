@@ -30,6 +30,7 @@ public:
     void products(Rows& x, std::span<const Product> products, Rows& out) override;
     void gated(Gate gate, const Rows& gate_up, Rows& out) override;
     void add(const Rows& y, Rows& x) override;
+    void copy_row(const Rows& from, int row, Rows& to) override;
     void soft_cap(float cap, Rows& x) override;
     void store_kv(const Rows& qkv, const HeadLayout& heads, int l, KvCache& cache, const KvSequence& sequence,
                   int first) override;

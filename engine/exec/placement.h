@@ -11,27 +11,33 @@ namespace engine {
 class Placement
 {
 public:
-    /// All layers, and what comes before and after them, on one device.
-    Placement(const std::vector<LayerWeights>& layers, Backend& on)
-        : ends_(&on)
+    /// All layers and the head on the host.
+    Placement(const Weights& weights, Backend& host)
+        : host_(&host)
+        , head_{&host, &weights.head}
     {
-        for (const LayerWeights& weights : layers)
-            layers_.push_back({&on, &weights});
+        for (const LayerWeights& layer : weights.layers)
+            layers_.push_back({&host, &layer});
     }
 
     void place(int layer, Backend& on, const LayerWeights& weights) { layers_[std::size_t(layer)] = {&on, &weights}; }
+    void place_head(Backend& on, const HeadWeights& weights) { head_ = {&on, &weights}; }
 
     Backend& backend_of(int layer) const { return *layers_[std::size_t(layer)].on; }
     const LayerWeights& weights_of(int layer) const { return *layers_[std::size_t(layer)].weights; }
-    Backend& backend_of_ends() const { return *ends_; }  // embedding, final norm, output
+    Backend& backend_of_head() const { return *head_.on; }
+    const HeadWeights& head() const { return *head_.weights; }
+    Backend& host() const { return *host_; }  // also of the embedding: a row of it is all that a token needs
 
 private:
+    template <class T>
     struct Place {
         Backend* on = nullptr;
-        const LayerWeights* weights = nullptr;
+        const T* weights = nullptr;
     };
-    std::vector<Place> layers_;
-    Backend* ends_;
+    Backend* host_;
+    std::vector<Place<LayerWeights>> layers_;
+    Place<HeadWeights> head_;
 };
 
 }  // namespace engine

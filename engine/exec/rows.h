@@ -25,15 +25,34 @@ AlignedArray<T> aligned_array(std::size_t count)
     return AlignedArray<T>(static_cast<T*>(::operator new[](count * sizeof(T), std::align_val_t{64})));
 }
 
+/// Where rows lie. What is taken must be given back before the memory goes.
+class RowMemory
+{
+public:
+    virtual ~RowMemory() = default;
+    /// Aligned to 64 bytes. Throws std::bad_alloc.
+    virtual std::byte* take(std::size_t bytes) = 0;
+    virtual void give_back(std::byte* memory) = 0;
+};
+
+RowMemory& host_row_memory();
+
+struct GiveBackRows {
+    RowMemory* memory = nullptr;
+    void operator()(std::byte* p) const { memory->give_back(p); }
+};
+
+/// In a device's memory, only the backend that computes there may follow the addresses.
 class Rows
 {
 public:
     Rows() = default;
-    Rows(int capacity_rows, int capacity_cols)
-        : capacity_rows_(capacity_rows)
+    Rows(int capacity_rows, int capacity_cols, RowMemory& memory = host_row_memory())
+        : memory_(&memory)
+        , capacity_rows_(capacity_rows)
         , capacity_cols_(capacity_cols)
         , cols_(capacity_cols)
-        , values_(aligned_array<float>(std::size_t(capacity_rows) * std::size_t(capacity_cols)))
+        , values_(piece(value_capacity_bytes()))
     {
     }
 
@@ -49,8 +68,8 @@ public:
         rounded_ = false;
     }
 
-    float* row(int r) { return values_.get() + std::size_t(r) * std::size_t(cols_); }
-    const float* row(int r) const { return values_.get() + std::size_t(r) * std::size_t(cols_); }
+    float* row(int r) { return values() + std::size_t(r) * std::size_t(cols_); }
+    const float* row(int r) const { return values() + std::size_t(r) * std::size_t(cols_); }
 
     /// The rows were written in place: their 8-bit copy is stale.
     void changed() { rounded_ = false; }
@@ -62,32 +81,42 @@ public:
     std::size_t q8_stride() const { return kernels::activation_row_bytes(kernels::Activation::Q8, cols_); }
     std::byte* q8(int r) { return rounded_row(q8_, r); }
     std::byte* q8_rest(int r) { return rounded_row(q8_rest_, r); }
-    std::size_t bytes() const
-    {
-        return std::size_t(capacity_rows_) * std::size_t(capacity_cols_) * 4 + (q8_ ? q8_capacity_bytes() : 0) +
-               (q8_rest_ ? q8_capacity_bytes() : 0);
-    }
 
-private:
-    std::byte* rounded_row(AlignedArray<std::byte>& rows, int r)
+    std::size_t value_capacity_bytes() const
     {
-        if (!rows)
-            rows = aligned_array<std::byte>(q8_capacity_bytes());
-        return rows.get() + q8_stride() * std::size_t(r);
+        return std::size_t(capacity_rows_) * std::size_t(capacity_cols_) * sizeof(float);
     }
     std::size_t q8_capacity_bytes() const
     {
         return kernels::activation_row_bytes(kernels::Activation::Q8, capacity_cols_) * std::size_t(capacity_rows_);
     }
+    /// What is taken so far.
+    std::size_t bytes() const
+    {
+        return value_capacity_bytes() + (q8_ ? q8_capacity_bytes() : 0) + (q8_rest_ ? q8_capacity_bytes() : 0);
+    }
 
+private:
+    using Piece = std::unique_ptr<std::byte[], GiveBackRows>;
+
+    Piece piece(std::size_t bytes) { return Piece(memory_->take(bytes), GiveBackRows{memory_}); }
+    float* values() const { return reinterpret_cast<float*>(values_.get()); }
+    std::byte* rounded_row(Piece& rows, int r)
+    {
+        if (!rows)
+            rows = piece(q8_capacity_bytes());
+        return rows.get() + q8_stride() * std::size_t(r);
+    }
+
+    RowMemory* memory_ = nullptr;
     int capacity_rows_ = 0;
     int capacity_cols_ = 0;
     int count_ = 0;
     int cols_ = 0;
     bool rounded_ = false;
-    AlignedArray<float> values_;
-    AlignedArray<std::byte> q8_;
-    AlignedArray<std::byte> q8_rest_;
+    Piece values_;
+    Piece q8_;
+    Piece q8_rest_;
 };
 
 }  // namespace engine

@@ -20,7 +20,7 @@ public:
 
     int max_rows() const { return max_rows_; }
     int vocabulary() const { return h_.vocabulary; }
-    std::size_t scratch_bytes() const;
+    std::size_t scratch_bytes() const { return host_.bytes(); }
 
     /// Computes tokens at positions sequence.length(), +1, ... for which pages have been reserved, and appends them to
     /// the sequence. 1 <= tokens.size() <= max_rows().
@@ -30,36 +30,25 @@ public:
     std::span<const float> logits(const Placement& placement, int row);
 
 private:
-    struct Batch {
-        const Placement& placement;
-        KvCache& cache;
-        KvSequence& sequence;
-        int first;  // position of row 0
+    /// Where a layer computes, and what it belongs to.
+    struct Place {
+        Backend& on;
+        Activations& a;
+        const Step& step;
     };
-    void layer(int l, const Batch& batch);
-    void attention(int l, const Batch& batch);
-    void feed_forward(int l, const Batch& batch);
+    Activations& activations(Backend& on) { return on.activations() ? *on.activations() : host_; }
     void fill_positions(int first, int count);
-    Rotation rotation(LayerKind kind) const;
+    void bring_rows(Backend& to, const Step& step);
+    void layer(int l, const LayerWeights& w, const Place& at);
+    void attention(int l, const LayerWeights& w, const Place& at);
+    void feed_forward(const LayerWeights& w, const Place& at);
 
     const Hyperparameters& h_;
     const Weights& weights_;
     int max_rows_;
     RopeFrequencies rope_full_, rope_local_;
-    std::vector<float> cos_full_, sin_full_;    // (max_rows, rope_dimensions / 2)
-    std::vector<float> cos_local_, sin_local_;  // the same for sliding layers with a base of their own
-    std::vector<float> q_scale_;                // (max_rows,)
-
-    Rows hidden_;    // (rows, dim): the residual stream
-    Rows x_;         // (rows, dim): normed
-    Rows qkv_;       // (rows, q_dim + k_dim + v_dim)
-    Rows attended_;  // (rows, heads * value_length)
-    Rows gate_up_;   // (rows, 2 ffn)
-    Rows inner_;     // (rows, ffn)
-    Rows branch_;    // (rows, dim): what attention or feed-forward adds
-    Rows last_;      // (1, dim): the row whose logits are asked for
-    Rows last_x_;    // (1, dim): normed
-    Rows logits_;    // (1, vocabulary)
+    Activations host_;
+    Backend* rows_at_ = nullptr;  // where the residual stream of the last batch is
 };
 
 }  // namespace engine

@@ -160,10 +160,10 @@ Result<Weights> Weights::read(const GgufFile& file, const Hyperparameters& h)
     WeightReader in(file, w);
     const int dim = h.embedding_length, vocabulary = h.vocabulary;
     w.token_embedding = in.matrix("token_embd.weight", dim, vocabulary);
-    w.output = in.matrix("output.weight", dim, vocabulary, 1, Need::Optional);
-    if (!w.output)
-        w.output = w.token_embedding;
-    w.output_norm = in.vector("output_norm.weight", dim);
+    w.head.output = in.matrix("output.weight", dim, vocabulary, 1, Need::Optional);
+    if (!w.head.output)
+        w.head.output = w.token_embedding;
+    w.head.norm = in.vector("output_norm.weight", dim);
     w.rope_factors = in.optional_values("rope_freqs.weight", h.rope_dimensions / 2);
     w.rope_factors_long = in.optional_values("rope_factors_long.weight", h.rope_dimensions / 2);
     w.rope_factors_short = in.optional_values("rope_factors_short.weight", h.rope_dimensions / 2);

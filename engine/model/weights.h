@@ -50,6 +50,12 @@ struct LayerWeights {
     Vector down_experts_bias = nullptr;                             // (experts, dim)
 };
 
+/// What follows the last layer.
+struct HeadWeights {
+    Vector norm = nullptr;  // (dim,)
+    Matrix output;          // (vocabulary, dim); the embedding again where the file ties them
+};
+
 class Weights
 {
 public:
@@ -57,9 +63,8 @@ public:
     static Result<Weights> read(const GgufFile& file, const Hyperparameters& h);
 
     Matrix token_embedding;  // (vocabulary, dim)
-    Matrix output;           // (vocabulary, dim); the embedding again where the file ties them
-    Vector output_norm = nullptr;
     std::vector<LayerWeights> layers;
+    HeadWeights head;
     std::vector<float> rope_factors;                           // llama 3's rope_freqs
     std::vector<float> rope_factors_long, rope_factors_short;  // long-rope
     std::int64_t bytes = 0;                                    // of all tensors

@@ -218,7 +218,7 @@ std::int64_t LoadedModel::decode_bytes() const
             if (*stack)
                 experts += std::int64_t(stack->bytes());
     const std::int64_t idle_experts = experts * (h_.experts - h_.experts_used);
-    const bool tied = weights_.output.data == weights_.token_embedding.data;
+    const bool tied = weights_.head.output.data == weights_.token_embedding.data;
     return weights_.bytes - idle_experts - (tied ? 0 : std::int64_t(weights_.token_embedding.bytes()));
 }
 

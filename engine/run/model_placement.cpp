@@ -13,8 +13,8 @@ ModelPlacement::ModelPlacement(const Hyperparameters& h, const Weights& weights,
     , cpu_(cpu)
     , cache_(cache)
     , layout_({}, cache.block_tokens(), 0)
-    , host_(weights.layers, cpu)
-    , split_(weights.layers, cpu)
+    , host_(weights, cpu)
+    , split_(weights, cpu)
 {
 }
 
@@ -29,6 +29,7 @@ DeviceLayout ModelPlacement::layout(std::int64_t scratch_bytes) const
     for (int l = 0; l < cache_.num_layers(); ++l)
         layers.push_back({DeviceLayer::bytes(weights_.layers[std::size_t(l)], h_, l),
                           std::int64_t(cache_.layer(l).bytes()), cache_.layer(l).window});
+    layers.back().weights += DeviceHead::bytes(weights_.head, h_, cache_.num_layers());  // it goes with the last layer
     return {std::move(layers), cache_.block_tokens(), scratch_bytes};
 }
 
@@ -250,9 +251,31 @@ Status ModelPlacement::move_to_device(int l)
         return tl::unexpected(kv.error());
     event.blocks = kv.value_or(0);
     event.bytes += std::int64_t(event.blocks) * std::int64_t(cache_.layer(l).bytes());
+    if (layers() == cache_.num_layers()) {
+        const Status head = move_head();
+        if (!head && head.error().code == Error::Code::DeviceLost)
+            return head;
+        if (head)
+            event.bytes += head_->bytes();
+    }
     event.duration_us = now_us() - event.time_us;
     event.sentence = "layer " + std::to_string(l) + " moved to the device";
     events_.push_back(std::move(event));
+    return {};
+}
+
+/// With the last layer goes what follows it. DeviceFull: it stays on the host, which costs speed only.
+Status ModelPlacement::move_head()
+{
+    if (!pager_->make_room(DeviceHead::bytes(weights_.head, h_, layers()), Event::Cause::Split))
+        return fail(Error::Code::DeviceFull, "the output matrix does not fit");
+    auto head = DeviceHead::copy(*vram_, weights_.head, h_, layers());
+    if (!head)
+        return tl::unexpected(head.error());
+    if (Status ok = head->wait(); !ok)
+        return ok;
+    head_.emplace(std::move(*head));
+    split_.place_head(cpu_, head_->weights());
     return {};
 }
 
@@ -263,7 +286,9 @@ void ModelPlacement::move_to_host(int l, Event::Cause cause)
     event.cause = cause;
     event.time_us = now_us();
     event.layer = l;
-    event.bytes = layers_.back().bytes();
+    event.bytes = layers_.back().bytes() + (head_ ? head_->bytes() : 0);
+    split_.place_head(cpu_, weights_.head);
+    head_.reset();
     // A device that is lost here is noticed by the next step.
     (void)pager_->leave(l);
     split_.place(l, cpu_, weights_.layers[std::size_t(l)]);
@@ -288,9 +313,10 @@ void ModelPlacement::lose(const Error& error)
     pager_->mark_lost();
     auto events = take_events();
     cache_.set_device(nullptr, nullptr);
-    split_ = Placement(weights_.layers, cpu_);
+    split_ = Placement(weights_, cpu_);
     set_layer_flags(false);
     layers_.clear();
+    head_.reset();
     stream_.reset();
     device_kv_.reset();
     pager_.reset();

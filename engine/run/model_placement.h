@@ -6,7 +6,7 @@
 #include "engine/exec/cpu_backend.h"
 #include "engine/exec/placement.h"
 #include "engine/kv/kv_pager.h"
-#include "engine/model/device_layer.h"
+#include "engine/model/device_weights.h"
 #include "engine/plan/device_bytes.h"
 
 #include <deque>
@@ -69,6 +69,7 @@ private:
     int layers_that_fit() const { return layout_.layers_that_fit(vram_->high_mark()); }
     Status move_to_device(int l);
     void move_to_host(int l, Event::Cause cause);
+    Status move_head();
     void set_layer_flags(bool on_device);
     void relieve(Event::Cause cause);
     void note(Event::Kind kind, Event::Cause cause, std::string sentence);
@@ -86,6 +87,7 @@ private:
     std::unique_ptr<KvStream> stream_;
     std::unique_ptr<KvPager> pager_;
     std::deque<DeviceLayer> layers_;  // the first layers, on the device
+    std::optional<DeviceHead> head_;  // there with the last layer, if it found room
     int wanted_ = 0;
     Placement host_, split_;
     bool on_host_ = true;                               // the step in preparation

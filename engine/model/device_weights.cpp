@@ -1,5 +1,6 @@
-#include "engine/model/device_layer.h"
+#include "engine/model/device_weights.h"
 
+#include <type_traits>
 #include <utility>
 
 namespace engine {
@@ -8,9 +9,18 @@ namespace {
 
 constexpr std::size_t kAlignment = 256;
 
-/// visit(pointer, bytes) for every tensor the layer has.
-template <class Weights, class Visit>
-void for_each_tensor(Weights& w, const Hyperparameters& h, int l, const Visit& visit)
+/// visit(pointer, bytes) for every tensor there is. W: weights, const or not
+template <class W, class Visit>
+requires std::is_same_v<std::remove_const_t<W>, HeadWeights>
+void for_each_tensor(W& w, const Hyperparameters& h, int, const Visit& visit)
+{
+    visit(w.norm, std::size_t(h.embedding_length) * sizeof(float));
+    visit(w.output.data, w.output.bytes());
+}
+
+template <class W, class Visit>
+requires std::is_same_v<std::remove_const_t<W>, LayerWeights>
+void for_each_tensor(W& w, const Hyperparameters& h, int l, const Visit& visit)
 {
     const LayerParameters& p = h.layers[std::size_t(l)];
     const int q_dim = p.heads * h.key_length;
@@ -70,23 +80,25 @@ void point(Vector& data, DevicePtr to)
 
 }  // namespace
 
-std::int64_t DeviceLayer::bytes(const LayerWeights& weights, const Hyperparameters& h, int l)
+template <class W>
+std::int64_t DeviceWeights<W>::bytes(const W& weights, const Hyperparameters& h, int l)
 {
     std::size_t sum = 0;
     for_each_tensor(weights, h, l, [&](const auto&, std::size_t bytes) { sum += aligned(bytes); });
     return std::int64_t(sum);
 }
 
-Result<DeviceLayer> DeviceLayer::copy(Vram& vram, const LayerWeights& weights, const Hyperparameters& h, int l)
+template <class W>
+Result<DeviceWeights<W>> DeviceWeights<W>::copy(Vram& vram, const W& weights, const Hyperparameters& h, int l)
 {
-    const auto bytes = std::size_t(DeviceLayer::bytes(weights, h, l));
+    const auto bytes = std::size_t(DeviceWeights::bytes(weights, h, l));
     const auto memory = vram.take(Vram::Use::Weights, bytes);
     if (!memory)
         return tl::unexpected(memory.error());
-    DeviceLayer layer(vram, *memory, bytes, weights);
+    DeviceWeights copy(vram, *memory, bytes, weights);
     DevicePtr to = *memory;
     Status status;
-    for_each_tensor(layer.weights_, h, l, [&](auto& data, std::size_t tensor_bytes) {
+    for_each_tensor(copy.weights_, h, l, [&](auto& data, std::size_t tensor_bytes) {
         if (!status)
             return;
         const auto ticket = vram.device().to_device(as_bytes(data), to, tensor_bytes);
@@ -94,21 +106,23 @@ Result<DeviceLayer> DeviceLayer::copy(Vram& vram, const LayerWeights& weights, c
             status = tl::unexpected(ticket.error());
             return;
         }
-        layer.coming_ = *ticket;
+        copy.coming_ = *ticket;
         point(data, to);
         to += aligned(tensor_bytes);
     });
     if (!status)
         return tl::unexpected(status.error());
-    return layer;
+    return copy;
 }
 
-Status DeviceLayer::wait()
+template <class W>
+Status DeviceWeights<W>::wait()
 {
     return vram_->device().wait(Device::Road::ToDevice, coming_);
 }
 
-DeviceLayer::DeviceLayer(DeviceLayer&& other) noexcept
+template <class W>
+DeviceWeights<W>::DeviceWeights(DeviceWeights&& other) noexcept
     : vram_(other.vram_)
     , memory_(std::exchange(other.memory_, nullptr))
     , bytes_(other.bytes_)
@@ -117,12 +131,16 @@ DeviceLayer::DeviceLayer(DeviceLayer&& other) noexcept
 {
 }
 
-DeviceLayer::~DeviceLayer()
+template <class W>
+DeviceWeights<W>::~DeviceWeights()
 {
     if (!memory_)
         return;
     (void)wait();
     vram_->give_back(Vram::Use::Weights, memory_, bytes_);
 }
+
+template class DeviceWeights<LayerWeights>;
+template class DeviceWeights<HeadWeights>;
 
 }  // namespace engine

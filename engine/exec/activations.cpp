@@ -1,0 +1,65 @@
+#include "engine/exec/activations.h"
+
+#include <algorithm>
+
+namespace engine {
+
+namespace {
+
+/// Widest row over all layers.
+template <class Width>
+int widest(const Hyperparameters& h, const Width& width)
+{
+    int most = 1;
+    for (const LayerParameters& layer : h.layers)
+        most = std::max(most, width(layer));
+    return most;
+}
+
+}  // namespace
+
+PositionTables::PositionTables(const Hyperparameters& h, int max_rows, RowMemory& memory)
+    : pairs_(h.rope_dimensions / 2)
+    , neox_(h.architecture->rope_neox)
+    , tables_(h.architecture->local_rope_base > 0 ? 4 : 2)
+    , floats_per_row_(tables_ * pairs_ + 1)
+    , rows_(1, floats_per_row_ * max_rows, memory)
+{
+}
+
+Rotation PositionTables::rotation(LayerKind kind) const
+{
+    const float* cos = data() + std::size_t(is_local(kind) ? 2 : 0) * angles();
+    return {cos, cos + angles(), pairs_, neox_};
+}
+
+Activations::Activations(const Hyperparameters& h, int max_rows, RowMemory& memory)
+    : tables(h, max_rows, memory)
+    , hidden(max_rows, h.embedding_length, memory)
+    , x(max_rows, h.embedding_length, memory)
+    , qkv(max_rows, widest(h, [&](const LayerParameters& layer) { return head_layout(h, layer).cols(); }), memory)
+    , attended(max_rows, widest(h, [&](const LayerParameters& layer) { return layer.heads * h.value_length; }), memory)
+    , gate_up(max_rows, 2 * widest(h, [](const LayerParameters& layer) { return layer.ffn_length; }), memory)
+    , inner(max_rows, widest(h, [](const LayerParameters& layer) { return layer.ffn_length; }), memory)
+    , branch(max_rows, h.embedding_length, memory)
+    , last(1, h.embedding_length, memory)
+    , last_x(1, h.embedding_length, memory)
+    , logits(1, h.vocabulary, memory)
+{
+}
+
+std::size_t Activations::bytes() const
+{
+    std::size_t bytes = tables.bytes();
+    for (const Rows* rows : {&hidden, &x, &qkv, &attended, &gate_up, &inner, &branch, &last, &last_x, &logits})
+        bytes += rows->bytes();
+    return bytes;
+}
+
+void Activations::take_rounded()
+{
+    for (Rows* rows : {&x, &attended, &inner, &last_x})
+        rows->q8(0);
+}
+
+}  // namespace engine

@@ -1,0 +1,71 @@
+// What one backend computes a batch in: the rows between the operations of a layer, and the tables that all layers
+// share. Allocated once.
+#pragma once
+
+#include "engine/exec/rows.h"
+#include "engine/model/head_layout.h"
+
+namespace engine {
+
+/// cos and sin of the rotation of each row, (rows, pairs).
+struct Rotation {
+    const float* cos = nullptr;
+    const float* sin = nullptr;
+    int pairs = 0;
+    bool neox = true;
+};
+
+/// What depends on the positions of a batch's rows: one run of floats, so that it is copied in one piece.
+class PositionTables
+{
+public:
+    PositionTables(const Hyperparameters& h, int max_rows, RowMemory& memory);
+
+    void set_rows(int count) { rows_.set_shape(1, floats_per_row_ * (count_ = count)); }
+    int count() const { return count_; }
+    int floats() const { return rows_.cols(); }
+    float* data() { return rows_.row(0); }
+    const float* data() const { return rows_.row(0); }
+
+    Rotation rotation(LayerKind kind) const;
+    float* cos(LayerKind kind) { return data() + std::size_t(is_local(kind) ? 2 : 0) * angles(); }
+    float* sin(LayerKind kind) { return cos(kind) + angles(); }
+    float* q_scale() { return data() + std::size_t(tables_) * angles(); }  // (rows,) factor on each row's queries
+    const float* q_scale() const { return data() + std::size_t(tables_) * angles(); }
+    /// Whether sliding layers turn by a base of their own.
+    bool has_local() const { return tables_ == 4; }
+    std::size_t bytes() const { return rows_.bytes(); }
+
+private:
+    bool is_local(LayerKind kind) const { return has_local() && kind == LayerKind::SlidingWindow; }
+    std::size_t angles() const { return std::size_t(count_) * std::size_t(pairs_); }
+
+    int pairs_;
+    bool neox_;
+    int tables_;  // of (rows, pairs): cos and sin, and those of sliding layers
+    int floats_per_row_;
+    int count_ = 0;
+    Rows rows_;
+};
+
+struct Activations {
+    Activations(const Hyperparameters& h, int max_rows, RowMemory& memory);
+
+    PositionTables tables;
+    Rows hidden;    // (rows, dim): the residual stream
+    Rows x;         // (rows, dim): normed
+    Rows qkv;       // (rows, q_dim + k_dim + v_dim)
+    Rows attended;  // (rows, heads * value_length)
+    Rows gate_up;   // (rows, 2 ffn)
+    Rows inner;     // (rows, ffn)
+    Rows branch;    // (rows, dim): what attention or feed-forward adds
+    Rows last;      // (1, dim): the row whose logits are asked for
+    Rows last_x;    // (1, dim): normed
+    Rows logits;    // (1, vocabulary)
+
+    std::size_t bytes() const;
+    /// Takes the memory of all 8-bit copies that products ask for.
+    void take_rounded();
+};
+
+}  // namespace engine

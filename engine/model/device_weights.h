@@ -1,0 +1,47 @@
+// Weights in a device's memory: the same bytes, at other addresses.
+#pragma once
+
+#include "engine/device/vram.h"
+#include "engine/model/weights.h"
+
+namespace engine {
+
+/// A copy of the weights of one layer, or of the head.
+template <class W>
+class DeviceWeights
+{
+public:
+    /// Bytes the copy takes. `l`: the layer's number; of no meaning for the head.
+    static std::int64_t bytes(const W& weights, const Hyperparameters& h, int l);
+
+    /// Begins the copy; the weights can be used once wait() has said so. DeviceFull, DeviceLost.
+    static Result<DeviceWeights> copy(Vram& vram, const W& weights, const Hyperparameters& h, int l);
+    Status wait();
+
+    DeviceWeights(DeviceWeights&& other) noexcept;
+    DeviceWeights& operator=(DeviceWeights&&) = delete;
+    ~DeviceWeights();
+
+    const W& weights() const { return weights_; }
+    std::int64_t bytes() const { return std::int64_t(bytes_); }
+
+private:
+    DeviceWeights(Vram& vram, DevicePtr memory, std::size_t bytes, const W& weights)
+        : vram_(&vram)
+        , memory_(memory)
+        , bytes_(bytes)
+        , weights_(weights)
+    {
+    }
+
+    Vram* vram_;
+    DevicePtr memory_;
+    std::size_t bytes_;
+    Device::Ticket coming_ = 0;
+    W weights_;
+};
+
+using DeviceLayer = DeviceWeights<LayerWeights>;
+using DeviceHead = DeviceWeights<HeadWeights>;
+
+}  // namespace engine
