@@ -41,6 +41,22 @@ std::vector<CpuBackend::AttentionScratch> CpuBackend::attention_scratch(int thre
     return scratch;
 }
 
+/// Of attention_scratch() and allow_runs().
+std::size_t CpuBackend::attention_bytes(const Hyperparameters& h, int max_rows, int block_tokens, int threads,
+                                        bool runs)
+{
+    std::size_t group = 0, kv_heads = 0;
+    for (const LayerParameters& layer : h.layers) {
+        group = std::max(group, std::size_t(layer.heads / layer.kv_heads));
+        kv_heads = std::max(kv_heads, std::size_t(layer.kv_heads));
+    }
+    const std::size_t sums = group * std::size_t(2 + h.value_length);
+    const std::size_t worker =
+        kTileRows * group * std::size_t(h.key_length) + group * std::size_t(block_tokens) + sums + kTileRows * sums;
+    const auto tiles = std::size_t((max_rows + kTileRows - 1) / kTileRows);
+    return (std::size_t(threads) * worker + (runs ? tiles * kv_heads * kTileRows * sums : 0)) * sizeof(float);
+}
+
 void CpuBackend::store_kv(const Rows& qkv, const HeadLayout& heads, int l, KvCache& cache, const KvSequence& sequence,
                           int first)
 {

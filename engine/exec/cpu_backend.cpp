@@ -14,8 +14,17 @@ constexpr int kRowsWorthSharing = 4;
 
 }  // namespace
 
+int CpuBackend::widest_row(const Hyperparameters& h)
+{
+    int most = std::max(h.embedding_length, h.expert_ffn_length);
+    for (const LayerParameters& layer : h.layers)
+        most = std::max({most, layer.ffn_length, layer.heads * h.value_length});
+    return most;
+}
+
 CpuBackend::CpuBackend(const Hyperparameters& h, int max_rows, int block_tokens, int threads)
-    : kernels_(kernels::cpu_kernels())
+    : h_(h)
+    , kernels_(kernels::cpu_kernels())
     , pool_(std::make_unique<ThreadPool>(threads))
     , block_tokens_(block_tokens)
     , max_rows_(max_rows)
@@ -28,9 +37,7 @@ CpuBackend::CpuBackend(const Hyperparameters& h, int max_rows, int block_tokens,
         max_group_ = std::max(max_group_, layer.heads / layer.kv_heads);
     }
     sixteen_bits_ = h.experts > 0;
-    widest_row_ = std::max({h.embedding_length, h.expert_ffn_length, max_heads_ * h.value_length});
-    for (const LayerParameters& layer : h.layers)
-        widest_row_ = std::max(widest_row_, layer.ffn_length);
+    widest_row_ = widest_row(h);
     attention_ = attention_scratch(pool_->size());
     product_ = product_scratch(pool_->size());
     if (h.experts > 0) {
@@ -61,9 +68,13 @@ void CpuBackend::set_threads(int threads)
 
 std::size_t CpuBackend::scratch_bytes() const
 {
-    const std::size_t per_head = std::size_t(max_group_) * std::size_t(2 + value_length_ + key_length_ + block_tokens_);
     return router_logits_.bytes() + expert_in_.bytes() + expert_gate_up_.bytes() + expert_hidden_.bytes() +
-           expert_out_.bytes() + attention_.size() * per_head * 4;
+           expert_out_.bytes() + worker_bytes(h_, max_rows_, block_tokens_, threads(), run_sums_ != nullptr);
+}
+
+std::size_t CpuBackend::worker_bytes(const Hyperparameters& h, int max_rows, int block_tokens, int threads, bool runs)
+{
+    return attention_bytes(h, max_rows, block_tokens, threads, runs) + product_bytes(h, threads);
 }
 
 void CpuBackend::embed(const Matrix& table, std::span<const int> ids, float scale, Rows& out)

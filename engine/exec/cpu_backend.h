@@ -12,7 +12,7 @@ namespace engine {
 class CpuBackend final : public Backend
 {
 public:
-    /// Allocates all scratch. `max_rows`: tokens of the largest batch. Throws std::bad_alloc.
+    /// Allocates all scratch. `h` outlives it; `max_rows`: tokens of the largest batch. Throws std::bad_alloc.
     CpuBackend(const Hyperparameters& h, int max_rows, int block_tokens, int threads);
 
     /// Between steps only. Throws std::bad_alloc or std::system_error, and then goes on as before.
@@ -20,6 +20,8 @@ public:
     int threads() const { return pool_->size(); }
     ThreadPool& pool() { return *pool_; }
     std::size_t scratch_bytes() const;
+    /// What the workers compute in, for a backend made with these numbers; `runs`: after allow_runs().
+    static std::size_t worker_bytes(const Hyperparameters& h, int max_rows, int block_tokens, int threads, bool runs);
     /// From now on the blocks of an attention may come in several runs. Throws std::bad_alloc.
     void allow_runs();
 
@@ -52,6 +54,8 @@ private:
     static void clear_sums(const AttendTile& tile, float* sums);
     static void finish_rows(const AttendTile& tile, const float* sums);
     std::size_t tile_sums() const;  // floats that the sums of one tile take
+    static std::size_t attention_bytes(const Hyperparameters& h, int max_rows, int block_tokens, int threads,
+                                       bool runs);
     std::vector<AttentionScratch> attention_scratch(int threads) const;
 
     // ---- experts (cpu_experts.cpp) ----
@@ -73,6 +77,8 @@ private:
         AlignedArray<float> sums;  // (kRestTokens, kMaxGrain) products of that
     };
     std::vector<ProductScratch> product_scratch(int threads) const;
+    static int widest_row(const Hyperparameters& h);  // that is rounded
+    static std::size_t product_bytes(const Hyperparameters& h, int threads);
     /// Whether so many multiplications are worth waking the workers for.
     static bool sharing_pays(std::int64_t products) { return products >= 1 << 17; }
     void round_rows(Rows& x);
@@ -83,6 +89,7 @@ private:
     void run_product(const Product& product, Rows& x, int first_row, int tokens, int begin, int end, Rows& out,
                      int worker);
 
+    const Hyperparameters& h_;
     const kernels::CpuKernels& kernels_;
     std::unique_ptr<ThreadPool> pool_;
     int block_tokens_;

@@ -25,6 +25,12 @@ std::vector<CpuBackend::ProductScratch> CpuBackend::product_scratch(int threads)
     return scratch;
 }
 
+std::size_t CpuBackend::product_bytes(const Hyperparameters& h, int threads)
+{
+    const std::size_t floats = std::size_t(widest_row(h)) + kMaxGrain * kRestTokens;
+    return h.experts > 0 ? std::size_t(threads) * floats * sizeof(float) : 0;
+}
+
 /// The lower half of 16 bits: x less its 8-bit copy, rounded to 8 bits again.
 void CpuBackend::round_rest(Rows& x, int row, ProductScratch& scratch) const
 {

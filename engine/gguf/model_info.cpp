@@ -85,10 +85,14 @@ void describe_scratch(const Hyperparameters& shape, ModelInfo& info)
     const std::int64_t angles = 2 * info.memory.key_length;  // cos and sin of half the dimensions, two kinds of layers
     info.memory.scratch_bytes_per_row = (dense + routed + angles) * kFloat + rounded * 9 / 8;
 
-    constexpr int kThreads = 16, kBlockTokens = 256;  // as good as any: this part is small
+    // Of each thread: queries and sums of a tile of rows, scores of a block; and with experts the products of a piece
+    // of work, and a row that is rounded again.
+    constexpr int kThreads = 8, kBlockTokens = 256, kTileRows = 16;  // as good as any: this part is small
     const std::int64_t group = info.kv_heads > 0 ? heads / info.kv_heads : 0;
-    const std::int64_t attention = group * (2 + kBlockTokens + info.memory.key_length + info.memory.value_length);
-    info.memory.scratch_bytes_fixed = (at_most(info.vocabulary) + 2 * dim + kThreads * attention) * kFloat;
+    const std::int64_t sums = 2 + info.memory.value_length;
+    const std::int64_t attention = group * (kTileRows * (info.memory.key_length + sums) + sums + kBlockTokens);
+    const std::int64_t again = info.experts > 0 ? 256 * 64 + dim : 0;
+    info.memory.scratch_bytes_fixed = (at_most(info.vocabulary) + 2 * dim + kThreads * (attention + again)) * kFloat;
 }
 
 void describe_shape(const GgufFile& gguf, ModelInfo& info)

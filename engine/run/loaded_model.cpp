@@ -2,6 +2,7 @@
 
 #include "engine/memory_plan.h"
 #include "engine/metrics/host_probe.h"
+#include "engine/plan/model_facts.h"
 
 #include <algorithm>
 #include <new>
@@ -13,30 +14,6 @@ namespace {
 
 // Conversations whose KV may be kept side by side, when there is memory for them.
 constexpr int kConversationsInCache = 8;
-
-kernels::KvType kernel_type(KvType type)
-{
-    switch (type) {
-    case KvType::F32:
-        return kernels::KvType::F32;
-    case KvType::Q8_0:
-        return kernels::KvType::Q8_0;
-    case KvType::F16:
-        break;
-    }
-    return kernels::KvType::F16;
-}
-
-std::vector<KvLayerShape> kv_shapes(const Hyperparameters& h, const LoadRequest& request)
-{
-    std::vector<KvLayerShape> shapes;
-    for (const LayerParameters& layer : h.layers)
-        shapes.push_back({layer.kv_heads,
-                          {kernel_type(request.k_type), kernel_type(request.v_type), h.key_length, h.value_length,
-                           request.kv_block_tokens},
-                          layer.kind == LayerKind::SlidingWindow ? h.sliding_window : 0});
-    return shapes;
-}
 
 Status check(const LoadRequest& request)
 {
@@ -169,7 +146,9 @@ void LoadedModel::allocate(const LoadRequest& request)
 /// The device, and the layers it is to hold, one after another.
 Status LoadedModel::place_layers(const LoadRequest& request, const Progress& progress)
 {
-    if (Status ok = placement_->open(request.placement, scratch_bytes()); !ok)
+    const std::int64_t scratch = engine::scratch_bytes(
+        h_, weights_, {decoder_->max_rows(), request.kv_block_tokens, cpu_->threads(), AttentionRuns::Several});
+    if (Status ok = placement_->open(request.placement, scratch); !ok)
         return ok;
     if (const auto device = placement_->telemetry())
         info_.device = device->id;

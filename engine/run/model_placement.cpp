@@ -1,5 +1,6 @@
 #include "engine/run/model_placement.h"
 
+#include "engine/plan/model_facts.h"
 #include "engine/run/clock.h"
 
 #include <algorithm>
@@ -21,16 +22,6 @@ ModelPlacement::ModelPlacement(const Hyperparameters& h, const Weights& weights,
 ModelPlacement::~ModelPlacement()
 {
     cache_.set_device(nullptr, nullptr);
-}
-
-DeviceLayout ModelPlacement::layout(std::int64_t scratch_bytes) const
-{
-    std::vector<LayerBytes> layers;
-    for (int l = 0; l < cache_.num_layers(); ++l)
-        layers.push_back({DeviceLayer::bytes(weights_.layers[std::size_t(l)], h_, l),
-                          std::int64_t(cache_.layer(l).bytes()), cache_.layer(l).window});
-    layers.back().weights += DeviceHead::bytes(weights_.head, h_, cache_.num_layers());  // it goes with the last layer
-    return {std::move(layers), cache_.block_tokens(), scratch_bytes};
 }
 
 int ModelPlacement::step_rows(int rows) const
@@ -57,7 +48,7 @@ Status ModelPlacement::open(const PlacementOptions& options, std::int64_t scratc
         return fail(Error::Code::BadRequest, "the watermark must be between 10 and 100 percent of the budget");
     if (!(options.kv_offload_share >= 0 && options.kv_offload_share <= 1))
         return fail(Error::Code::BadRequest, "between 0 and 100 percent of the KV cache can lie on the host");
-    layout_ = layout(scratch_bytes);
+    layout_ = device_layout(h_, weights_, cache_.layers(), scratch_bytes);
     const std::int64_t vram_bytes = options.emulated.vram_bytes > 0
                                         ? options.emulated.vram_bytes
                                         : layout_.device_size(options.emulated.fit_tokens, options.watermark);

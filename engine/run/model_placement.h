@@ -65,7 +65,6 @@ public:
 
 private:
     Status need_device() const;
-    DeviceLayout layout(std::int64_t scratch_bytes) const;
     int layers_that_fit() const { return layout_.layers_that_fit(vram_->high_mark()); }
     Status move_to_device(int l);
     void move_to_host(int l, Event::Cause cause);

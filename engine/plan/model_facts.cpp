@@ -1,0 +1,167 @@
+#include "engine/plan/model_facts.h"
+
+#include "engine/exec/cpu_backend.h"
+#include "engine/model/device_weights.h"
+#include "kernels/cpu.h"
+
+#include <algorithm>
+
+namespace engine {
+
+namespace {
+
+void add_read(LayerWork& work, const Matrix& matrix, int times = 1)
+{
+    if (!matrix)
+        return;
+    const auto same = std::ranges::find_if(
+        work.reads, [&](const WeightRead& r) { return r.type == matrix.type && r.row_length == matrix.n; });
+    const std::int64_t bytes = std::int64_t(matrix.bytes()) * times;
+    if (same == work.reads.end())
+        work.reads.push_back({matrix.type, matrix.n, bytes});
+    else
+        same->bytes += bytes;
+}
+
+LayerWork layer_work(const Hyperparameters& h, const LayerWeights& w, const LayerParameters& p)
+{
+    LayerWork work;
+    work.group = p.heads / p.kv_heads;
+    for (const Matrix* matrix : {&w.qkv, &w.q, &w.k, &w.v, &w.attn_out, &w.gate, &w.up, &w.down, &w.router})
+        add_read(work, *matrix);
+    for (const Matrix* stack : {&w.gate_experts, &w.up_experts, &w.down_experts})
+        add_read(work, *stack, h.experts_used);
+
+    const std::int64_t dim = h.embedding_length;
+    const std::int64_t qk = std::int64_t(p.heads + p.kv_heads) * h.key_length;
+    const std::int64_t attended = std::int64_t(p.heads) * h.value_length;
+    // Two norms, two sums and two roundings of the stream; rotated and perhaps normed queries and keys.
+    work.values =
+        6 * dim + qk + attended + (w.q_norm ? qk : 0) + (w.attn_post_norm ? dim : 0) + (w.ffn_post_norm ? dim : 0);
+    work.operations = 5;  // queries to values, attention, its output, gate and up, down
+    if (w.router) {
+        work.values += h.experts + h.experts_used * (3 * std::int64_t(h.expert_ffn_length) + 3 * dim);
+        work.operations += 3;
+    } else {
+        work.values += 3 * std::int64_t(p.ffn_length);
+    }
+    return work;
+}
+
+bool rounds(const Matrix& matrix)
+{
+    return matrix && kernels::activation_of(matrix.type) == kernels::Activation::Q8;
+}
+
+/// Rows in it are only counted.
+class CountedMemory final : public RowMemory
+{
+public:
+    std::byte* take(std::size_t bytes) override
+    {
+        bytes_ += std::int64_t(bytes);
+        return nullptr;
+    }
+    void give_back(std::byte*) override {}
+    std::int64_t bytes() const { return bytes_; }
+
+private:
+    std::int64_t bytes_ = 0;
+};
+
+}  // namespace
+
+std::int64_t LayerWork::read_bytes() const
+{
+    std::int64_t bytes = 0;
+    for (const WeightRead& read : reads)
+        bytes += read.bytes;
+    return bytes;
+}
+
+ModelFacts model_facts(const Hyperparameters& h, const Weights& weights)
+{
+    ModelFacts facts;
+    for (std::size_t l = 0; l < h.layers.size(); ++l) {
+        const LayerParameters& p = h.layers[l];
+        facts.layers.push_back(layer_work(h, weights.layers[l], p));
+        facts.kv_heads.push_back(p.kv_heads);
+        facts.windows.push_back(p.kind == LayerKind::SlidingWindow ? h.sliding_window : 0);
+    }
+    add_read(facts.head, weights.head.output);
+    facts.head.values = 3 * std::int64_t(h.embedding_length);
+    facts.head.operations = 1;
+    facts.key_length = h.key_length;
+    facts.value_length = h.value_length;
+    facts.context_length = h.context_length;
+    facts.weight_bytes = weights.bytes;
+    facts.multiplies_twice = h.experts > 0;
+    return facts;
+}
+
+kernels::KvType kernel_type(KvType type)
+{
+    switch (type) {
+    case KvType::F32:
+        return kernels::KvType::F32;
+    case KvType::Q8_0:
+        return kernels::KvType::Q8_0;
+    case KvType::F16:
+        break;
+    }
+    return kernels::KvType::F16;
+}
+
+std::vector<KvLayerShape> kv_shapes(const Hyperparameters& h, const LoadRequest& request)
+{
+    std::vector<KvLayerShape> shapes;
+    for (const LayerParameters& layer : h.layers)
+        shapes.push_back({layer.kv_heads,
+                          {kernel_type(request.k_type), kernel_type(request.v_type), h.key_length, h.value_length,
+                           request.kv_block_tokens},
+                          layer.kind == LayerKind::SlidingWindow ? h.sliding_window : 0});
+    return shapes;
+}
+
+DeviceLayout device_layout(const Hyperparameters& h, const Weights& weights, std::span<const KvLayerShape> kv,
+                           std::int64_t scratch_bytes)
+{
+    std::vector<LayerBytes> layers;
+    for (std::size_t l = 0; l < kv.size(); ++l)
+        layers.push_back({DeviceLayer::bytes(weights.layers[l], h, int(l)), std::int64_t(kv[l].bytes()), kv[l].window});
+    layers.back().weights += DeviceHead::bytes(weights.head, h, int(kv.size()));  // it goes with the last layer
+    return {std::move(layers), kv.front().block.tokens, scratch_bytes};
+}
+
+std::int64_t scratch_bytes(const Hyperparameters& h, const Weights& weights, const ScratchFor& made_for)
+{
+    const auto any = [&](auto... matrices) {
+        return std::ranges::any_of(weights.layers, [&](const LayerWeights& w) { return (rounds(w.*matrices) || ...); });
+    };
+    const auto round = [&](bool wanted, Rows& rows) {
+        if (wanted)
+            rows.q8(0);
+        if (wanted && h.experts > 0)
+            rows.q8_rest(0);
+    };
+    using W = LayerWeights;
+    CountedMemory memory;
+    Activations rows(h, made_for.rows, memory);
+    round(any(&W::qkv, &W::q, &W::k, &W::v, &W::gate, &W::up, &W::router), rows.x);
+    round(any(&W::attn_out), rows.attended);
+    round(any(&W::down), rows.inner);
+    round(rounds(weights.head.output), rows.last_x);
+    if (h.experts > 0) {
+        const int pairs = made_for.rows * h.experts_used;
+        const Rows router(made_for.rows, h.experts, memory), gate_up(pairs, 2 * h.expert_ffn_length, memory);
+        const Rows out(pairs, h.embedding_length, memory);
+        Rows in(pairs, h.embedding_length, memory), hidden(pairs, h.expert_ffn_length, memory);
+        round(any(&W::gate_experts, &W::up_experts), in);
+        round(any(&W::down_experts), hidden);
+    }
+    return memory.bytes() +
+           std::int64_t(CpuBackend::worker_bytes(h, made_for.rows, made_for.block_tokens, made_for.threads,
+                                                 made_for.runs == AttentionRuns::Several));
+}
+
+}  // namespace engine
