@@ -1,0 +1,95 @@
+// How fast one machine is at what a decode step is made of: measured once through the kernels in use, kept in the
+// profile, and what predictions are computed from. Unknown is an empty optional, never zero.
+#pragma once
+
+#include "engine/engine.h"
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace engine {
+
+/// Seconds per byte of reading a set of bytes again and again, by the size of the set: a small one stays in a cache. A
+/// larger set is never read faster, so that predictions cannot rise with the context.
+class RateCurve
+{
+public:
+    struct Point {
+        double set_bytes = 0;
+        double bytes_per_s = 0;
+    };
+    RateCurve() = default;
+    /// At least one point, all positive; in any order.
+    explicit RateCurve(std::vector<Point> points);
+
+    bool empty() const { return points_.empty(); }
+    const std::vector<Point>& points() const { return points_; }
+    /// Between two points by the logarithm of the size; beyond the ends as at them.
+    double seconds_per_byte(double set_bytes) const;
+
+private:
+    std::vector<Point> points_;
+};
+
+/// Weight rows of `row_length` values times one row of activations.
+struct ProductRate {
+    std::string type;  // "Q4_K"
+    int row_length = 0;
+    RateCurve curve;  // of weights
+};
+
+/// Attention of `group` query heads over the KV blocks of the head they share.
+struct AttentionRate {
+    KvType k_type = KvType::F16, v_type = KvType::F16;
+    int head_length = 0;
+    int group = 1;
+    RateCurve curve;  // of KV
+};
+
+/// A device beside the host.
+struct DeviceRates {
+    std::optional<double> weights_bytes_per_s;    // products of a decode step
+    std::optional<double> attention_bytes_per_s;  // over KV in its memory
+    std::optional<double> to_device_bytes_per_s;
+    std::optional<double> to_host_bytes_per_s;
+    std::optional<double> hand_off_s;  // to the CPU and back, for one layer's attention
+};
+
+struct MachineRates {
+    // What they hold for; see hold_here().
+    std::string cpu;
+    std::string kernels;
+    int threads = 0;
+
+    std::optional<double> dram_read_bytes_per_s;
+    std::optional<double> values_per_s;      // norms, rotations, gates, rounding: activations that they read
+    std::optional<double> wake_s;            // dividing one operation among the threads
+    std::optional<double> copy_bytes_per_s;  // KV blocks through a ring, by one thread that does nothing else
+    std::vector<ProductRate> products;
+    std::vector<AttentionRate> attention;
+    std::map<std::string, DeviceRates> devices;  // by id: "cuda:0"; an emulated device computes on the host's cores
+
+    /// Seconds to read `bytes` of weights in a step that reads `set_bytes` in all. Empty: the type was not measured.
+    std::optional<double> product_seconds(std::string_view type, int row_length, double bytes, double set_bytes) const;
+    /// The same for KV. The nearest head length that was measured stands for others; groups are interpolated.
+    std::optional<double> attention_seconds(KvType k_type, KvType v_type, int head_length, int group, double bytes,
+                                            double set_bytes) const;
+};
+
+/// Measures this machine in 5 to 10 seconds, with so many threads (0: one per physical core). `on_progress` gets the
+/// share that is done and returns false to give up (Cancelled).
+Result<MachineRates> measure_machine_rates(int threads, const std::function<bool(double)>& on_progress);
+
+/// Whether rates were measured on this processor, with the kernels in use and so many threads (0: one per core).
+bool hold_here(const MachineRates& rates, int threads);
+
+/// As a small JSON text with a version.
+std::string to_json(const MachineRates& rates);
+/// BadFile with one sentence for anything that to_json() did not write.
+Result<MachineRates> parse_machine_rates(std::string_view json);
+
+}  // namespace engine

@@ -1,0 +1,253 @@
+#include "engine/plan/measure_rates.h"
+
+#include "engine/device.h"
+#include "engine/device/copy_queue.h"
+#include "engine/exec/thread_pool.h"
+#include "engine/metrics/host_probe.h"
+#include "engine/plan/model_facts.h"
+#include "engine/run/clock.h"
+#include "engine/run/dram_bandwidth.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <limits>
+#include <new>
+#include <random>
+#include <system_error>
+
+namespace engine {
+
+namespace {
+
+constexpr std::size_t kMiB = std::size_t(1) << 20;
+constexpr std::array kSets = {1 * kMiB, 4 * kMiB, 12 * kMiB, 24 * kMiB, 48 * kMiB, 128 * kMiB};
+constexpr int kLongestRow = 8192;   // of weights and activations, values
+constexpr int kRowsAtOnce = 256;    // weight rows in a piece of work, as the decoder divides them
+constexpr int kMostQueries = 4096;  // head length x group
+constexpr int kMostGroup = 16;
+constexpr int kMostTokens = 256;  // of a KV block
+constexpr int kFewestPasses = 3;
+constexpr std::int64_t kShortestPassUs = 500;
+constexpr std::int64_t kLeastUs = 12'000;  // of all passes that count
+
+}  // namespace
+
+std::span<const std::size_t> RateMeter::sets()
+{
+    return kSets;
+}
+
+RateMeter::RateMeter(ThreadPool& pool)
+    : pool_(pool)
+    , kernels_(kernels::cpu_kernels())
+    , memory_(aligned_array<std::byte>(kSets.back()))
+    , x_(aligned_array<std::byte>(std::size_t(kLongestRow) * 8))
+{
+    // Sane numbers in every format: no infinities or subnormals among values and scales.
+    std::mt19937_64 random(1);
+    for (std::size_t at = 0; at < kSets.back(); at += sizeof(std::uint64_t)) {
+        const std::uint64_t bits = random() & 0x3bff3bff3bff3bffu;
+        std::memcpy(memory_.get() + at, &bits, sizeof bits);
+    }
+    for (int worker = 0; worker < pool.size(); ++worker) {
+        Scratch s{aligned_array<float>(kMostQueries), aligned_array<float>(kMostGroup * kMostTokens),
+                  aligned_array<float>(kMostQueries + 2 * kMostGroup),
+                  aligned_array<float>(kMostQueries + 2 * kMostGroup), aligned_array<float>(kLongestRow)};
+        std::fill_n(s.q.get(), kMostQueries, 0.1f);
+        std::fill_n(s.sums.get(), kMostQueries + 2 * kMostGroup, 0.0f);
+        std::fill_n(s.out.get(), kLongestRow, 0.5f);
+        scratch_.push_back(std::move(s));
+    }
+}
+
+template <class Work>
+double RateMeter::seconds(const Work& work)
+{
+    pool_.begin_step();
+    work();
+    std::vector<double> passes;
+    const std::int64_t begin = now_us();
+    while (int(passes.size()) < kFewestPasses || now_us() - begin < kLeastUs) {
+        const std::int64_t start = now_us();
+        int calls = 0;
+        do {  // a call may take less than the clock can tell
+            work();
+            ++calls;
+        } while (now_us() - start < kShortestPassUs);
+        passes.push_back(double(now_us() - start) / 1e6 / calls);
+    }
+    pool_.end_step();
+    std::ranges::sort(passes);
+    return passes[passes.size() / 2];
+}
+
+void RateMeter::product_pass(const kernels::TypeTraits& type, int row_length, int rows)
+{
+    const bool floats = kernels::activation_of(type.type) == kernels::Activation::F32;
+    const std::size_t row_bytes = kernels::row_bytes(type.type, row_length);
+    pool_.for_each(rows, kRowsAtOnce, [&](int begin, int end, int worker) {
+        for (int row = begin; row < end; row += kRowsAtOnce) {
+            kernels::MatMul args;
+            args.n = row_length;
+            args.rows = std::min(kRowsAtOnce, end - row);
+            args.weights = memory_.get() + std::size_t(row) * row_bytes;
+            args.tokens = 1;
+            args.x = x_.get();
+            args.x_stride =
+                kernels::activation_row_bytes(floats ? kernels::Activation::F32 : kernels::Activation::Q8, row_length);
+            args.out = scratch_[std::size_t(worker)].out.get();
+            args.out_stride = kRowsAtOnce;
+            kernels_.matmul[std::size_t(type.type)](args);
+        }
+    });
+}
+
+ProductRate RateMeter::product(const kernels::TypeTraits& type, int row_length)
+{
+    std::vector<float> row(std::size_t(row_length), 0.25f);
+    if (kernels::activation_of(type.type) == kernels::Activation::F32)
+        std::memcpy(x_.get(), row.data(), row.size() * sizeof(float));
+    else
+        kernels_.quantize_q8(row_length, row.data(), x_.get());
+    const std::size_t row_bytes = kernels::row_bytes(type.type, row_length);
+    std::vector<RateCurve::Point> points;
+    for (const std::size_t set : kSets) {
+        const int rows = int(set / row_bytes);
+        const double took = seconds([&] { product_pass(type, row_length, rows); });
+        points.push_back({double(set), double(rows) * double(row_bytes) / took});
+    }
+    return {type.name, row_length, RateCurve(std::move(points))};
+}
+
+void RateMeter::attention_pass(const kernels::KvBlockLayout& layout, int group, int blocks)
+{
+    const int per_worker = std::max(1, blocks / (4 * pool_.size()));
+    pool_.for_each(blocks, per_worker, [&](int begin, int end, int worker) {
+        Scratch& scratch = scratch_[std::size_t(worker)];
+        kernels::AttendBlock args;
+        args.layout = layout;
+        args.last = layout.tokens;
+        args.group = group;
+        args.q = scratch.q.get();
+        args.scores = scratch.scores.get();
+        args.max = scratch.partial.get();
+        args.sum = args.max + group;
+        args.out = args.sum + group;
+        float* const sums = scratch.sums.get();
+        std::fill_n(sums, group, -std::numeric_limits<float>::infinity());
+        for (int b = begin; b < end; ++b) {
+            args.block = memory_.get() + std::size_t(b) * layout.bytes();
+            kernels_.attend_block(args);
+            for (int g = 0; g < group; ++g)
+                kernels_.merge_partial(layout.v_dim, args.max[g], args.sum[g], args.out + g * layout.v_dim, sums[g],
+                                       sums[group + g], sums + 2 * group + g * layout.v_dim);
+        }
+    });
+}
+
+AttentionRate RateMeter::attention(KvType k_type, KvType v_type, int head_length, int group, int block_tokens)
+{
+    const kernels::KvBlockLayout layout{kernel_type(k_type), kernel_type(v_type), head_length, head_length,
+                                        std::min(block_tokens, kMostTokens)};
+    group = std::clamp(group, 1, std::clamp(kMostQueries / head_length, 1, kMostGroup));
+    std::vector<RateCurve::Point> points;
+    for (const std::size_t set : kSets) {
+        const int blocks = int(set / layout.bytes());
+        const double took = seconds([&] { attention_pass(layout, group, blocks); });
+        points.push_back({double(set), double(blocks) * double(layout.bytes()) / took});
+    }
+    return {k_type, v_type, head_length, group, RateCurve(std::move(points))};
+}
+
+/// The small operations of a layer, in about the mix of a decoder's.
+double RateMeter::values_per_s()
+{
+    constexpr int kLength = 2048, kHead = 64;
+    float* const a = scratch_[0].out.get();
+    float* const b = a + kLength;
+    const std::vector<float> weight(kLength, 1.0f);
+    const double took = seconds([&] {
+        kernels_.rms_norm(kLength, a, weight.data(), 1e-5f, b);
+        kernels_.quantize_q8(kLength, b, x_.get());
+        for (int head = 0; head < kLength; head += kHead)
+            kernels_.rope(true, kHead, weight.data(), weight.data(), b + head);
+        kernels_.silu_mul(kLength, b, weight.data(), b);
+        kernels_.add(kLength, weight.data(), b);
+    });
+    return 5.0 * kLength / took;
+}
+
+double RateMeter::wake_s()
+{
+    constexpr int kTimes = 100;
+    return seconds([&] {
+               for (int i = 0; i < kTimes; ++i)
+                   pool_.for_each(pool_.size(), 1, [](int, int, int) {});
+           }) /
+           kTimes;
+}
+
+double RateMeter::copy_bytes_per_s(std::size_t block_bytes)
+{
+    constexpr std::size_t kSlots = 4;
+    block_bytes = std::clamp<std::size_t>(block_bytes, 4096, 4 * kMiB);
+    const auto ring = aligned_array<std::byte>(kSlots * block_bytes);
+    const std::size_t blocks = 64 * kMiB / block_bytes;
+    CopyQueue queue(0);
+    const double took = seconds([&] {
+        std::uint64_t last = 0;
+        for (std::size_t b = 0; b < blocks; ++b) {
+            if (last >= kSlots)
+                queue.wait(last + 1 - kSlots);
+            last = queue.give(memory_.get() + b * block_bytes, ring.get() + b % kSlots * block_bytes, block_bytes);
+        }
+        queue.wait(last);
+    });
+    return double(blocks) * double(block_bytes) / took;
+}
+
+Result<MachineRates> measure_machine_rates(int threads, const std::function<bool(double)>& on_progress)
+{
+    constexpr std::array kRowLengths = {256, 2048};
+    constexpr std::array kKvTypes = {KvType::F32, KvType::F16, KvType::Q8_0};
+    constexpr std::array kHeadLengths = {64, 128};
+    constexpr std::array kGroups = {1, 4, 8};
+    try {
+        ThreadPool pool(threads > 0 ? threads : physical_cores());
+        RateMeter meter(pool);
+        MachineRates rates;
+        rates.cpu = devices().front().description;
+        rates.kernels = kernels::cpu_kernels().name;
+        rates.threads = pool.size();
+        rates.dram_read_bytes_per_s = measure_dram_read(pool);
+        rates.values_per_s = meter.values_per_s();
+        rates.wake_s = meter.wake_s();
+        rates.copy_bytes_per_s = meter.copy_bytes_per_s(256 << 10);
+
+        const std::size_t curves = kernels::all_tensor_types().size() * kRowLengths.size() +
+                                   kKvTypes.size() * kHeadLengths.size() * kGroups.size();
+        std::size_t done = 0;
+        const auto goes_on = [&] { return !on_progress || on_progress(double(done++) / double(curves)); };
+        for (const kernels::TypeTraits& type : kernels::all_tensor_types())
+            for (const int length : kRowLengths) {
+                if (!goes_on())
+                    return fail(Error::Code::Cancelled, "measuring was cancelled");
+                rates.products.push_back(meter.product(type, length));
+            }
+        for (const KvType type : kKvTypes)
+            for (const int head_length : kHeadLengths)
+                for (const int group : kGroups) {
+                    if (!goes_on())
+                        return fail(Error::Code::Cancelled, "measuring was cancelled");
+                    rates.attention.push_back(meter.attention(type, type, head_length, group, kMostTokens));
+                }
+        return rates;
+    } catch (const std::system_error&) {
+        return fail(Error::Code::NoMemory, "the system does not give so many threads");
+    } catch (const std::bad_alloc&) {
+        return fail(Error::Code::NoMemory, "there is not enough memory to measure this machine");
+    }
+}
+
+}  // namespace engine

@@ -1,0 +1,198 @@
+#include "engine/planner.h"
+
+#include "engine/device.h"
+#include "engine/exec/thread_pool.h"
+#include "engine/gguf/gguf_file.h"
+#include "engine/metrics/host_probe.h"
+#include "engine/plan/measure_rates.h"
+#include "engine/plan/predict.h"
+#include "engine/run/dram_bandwidth.h"
+
+#include <algorithm>
+#include <new>
+#include <set>
+#include <system_error>
+
+namespace engine {
+
+namespace {
+
+constexpr int kLongestContext = 1 << 24;
+
+std::int64_t kv_page_bytes(const std::vector<KvLayerShape>& kv)
+{
+    std::int64_t bytes = 0;
+    for (const KvLayerShape& layer : kv)
+        bytes += std::int64_t(layer.bytes());
+    return bytes;
+}
+
+/// The layers that the placement would hold: those asked for as far as their first columns find room.
+int layers_on_device(DeviceShare share, std::optional<int> asked)
+{
+    share.layers =
+        asked ? std::min(*asked, share.layout.num_layers()) : share.layout.layers_that_fit(share.high_mark_bytes);
+    constexpr int kFewest = 2;  // the first column and the one that is written
+    while (share.layers > 0 && (share.layout.needed(share.layers, 0).total() > share.high_mark_bytes ||
+                                columns_before_spill(share, kFewest) < kFewest))
+        --share.layers;
+    return share.layers;
+}
+
+/// The emulated device computes with the host's cores, and its link is set; a copy is still no faster than a thread
+/// copies.
+PlannedDevice emulated_device(const PlacementOptions& options, DeviceLayout layout, const MachineRates* rates)
+{
+    const std::int64_t size = options.emulated.vram_bytes > 0
+                                  ? options.emulated.vram_bytes
+                                  : layout.device_size(options.emulated.fit_tokens, options.watermark);
+    PlannedDevice device{{std::move(layout)}, DeviceCores::HostsToo, {}};
+    DeviceShare& share = device.share;
+    share.budget_bytes = options.vram_budget_bytes > 0 ? std::min(options.vram_budget_bytes, size) : size;
+    share.high_mark_bytes = std::int64_t(double(share.budget_bytes) * options.watermark);
+    share.policy = options.kv_policy;
+    share.offload_share = options.kv_offload_share;
+    share.layers = layers_on_device(share, options.device_layers);
+    if (rates && rates->copy_bytes_per_s) {
+        const double set = options.emulated.link_bytes_per_s;
+        device.rates.to_device_bytes_per_s =
+            set > 0 ? std::min(set, *rates->copy_bytes_per_s) : *rates->copy_bytes_per_s;
+    }
+    return device;
+}
+
+MemoryUse on_device(const DeviceShare& share, int tokens)
+{
+    const DeviceBytes fixed = share.layout.needed(share.layers, 0);
+    MemoryUse use{fixed.weights, 0, fixed.ring, fixed.scratch};
+    if (tokens > 0)
+        use.kv_bytes = columns_on_device(share, tokens) * share.layout.column(share.layers) +
+                       share.layout.windows_at(share.layers, tokens - 1);
+    return use;
+}
+
+}  // namespace
+
+struct Planner::Model {
+    GgufFile file;
+    Hyperparameters h;
+    Weights weights;
+    ModelFacts facts;
+};
+
+Result<Planner> Planner::open(const std::filesystem::path& path)
+try {
+    auto file = GgufFile::open(path);
+    if (!file)
+        return tl::unexpected(file.error());
+    auto h = read_hyperparameters(*file);
+    if (!h)
+        return tl::unexpected(h.error());
+    h->vocabulary = int(std::min<std::size_t>(file->array_length("tokenizer.ggml.tokens").value_or(0), 1 << 24));
+    auto weights = Weights::read(*file, *h);
+    if (!weights)
+        return tl::unexpected(weights.error());
+    ModelFacts facts = model_facts(*h, *weights);
+    Planner planner;
+    planner.model_ =
+        std::make_shared<const Model>(Model{std::move(*file), std::move(*h), std::move(*weights), std::move(facts)});
+    return planner;
+} catch (const std::bad_alloc&) {
+    return fail(Error::Code::NoMemory, "there is not enough memory to look into the model");
+}
+
+int Planner::context_length() const
+{
+    return model_->facts.context_length;
+}
+
+Result<Plan> Planner::plan(const LoadRequest& request, std::span<const int> contexts, const MachineRates* rates) const
+try {
+    const ModelFacts& facts = model_->facts;
+    const bool has_device = request.placement.device != PlacementOptions::Device::Cpu;
+    const int block = request.kv_block_tokens;
+    if (block < 16 || block % 16 != 0)
+        return fail(Error::Code::BadRequest, "a KV block must hold a multiple of 16 tokens");
+    const int context = request.context_tokens > 0 ? request.context_tokens : facts.context_length;
+    const int threads = request.threads > 0 ? request.threads : physical_cores();
+    const std::int64_t scratch = scratch_bytes(model_->h, model_->weights,
+                                               {std::min(request.prefill_chunk_tokens, context), block, threads,
+                                                has_device ? AttentionRuns::Several : AttentionRuns::One});
+    const std::vector<KvLayerShape> kv = kv_shapes(model_->h, request);
+
+    PlannedPlacement placement{request.k_type, request.v_type, {}};
+    Plan plan;
+    plan.layers = int(facts.layers.size());
+    if (has_device) {
+        placement.device =
+            emulated_device(request.placement, device_layout(model_->h, model_->weights, kv, scratch), rates);
+        const DeviceShare& share = placement.device->share;
+        plan.device_layers = share.layers;
+        plan.device_budget_bytes = share.budget_bytes;
+        plan.device_watermark_bytes = share.high_mark_bytes;
+        const int most = kLongestContext / block;
+        if (const int columns = columns_before_spill(share, most); share.layers > 0 && columns < most)
+            plan.spill_tokens = columns * block;
+    }
+    for (const int tokens : contexts) {
+        if (tokens < 0 || tokens > kLongestContext)
+            return fail(Error::Code::BadRequest, "a context holds 0 to 16777216 tokens");
+        PlanRow row;
+        row.context_tokens = tokens;
+        row.beyond_training = tokens > facts.context_length;
+        row.host = {facts.weight_bytes, (std::int64_t(tokens) + block - 1) / block * kv_page_bytes(kv), 0, scratch};
+        if (placement.device) {
+            const Columns columns = columns_at(placement.device->share, tokens);
+            row.device = on_device(placement.device->share, tokens);
+            row.kv_share_on_host = columns.total > 0 ? columns.mean_on_host() / columns.total : 0.0;
+            row.stops = columns.stops;
+        }
+        if (rates)
+            if (const auto seconds = step_seconds(facts, placement, *rates, tokens); seconds && *seconds > 0)
+                row.tok_s = 1 / *seconds;
+        plan.rows.push_back(row);
+    }
+    return plan;
+} catch (const std::bad_alloc&) {
+    return fail(Error::Code::NoMemory, "there is not enough memory for this plan");
+}
+
+Result<MachineRates> Planner::measure_rates(const LoadRequest& request) const
+try {
+    ThreadPool pool(request.threads > 0 ? request.threads : physical_cores());
+    RateMeter meter(pool);
+    MachineRates rates;
+    rates.cpu = devices().front().description;
+    rates.kernels = kernels::cpu_kernels().name;
+    rates.threads = pool.size();
+    rates.dram_read_bytes_per_s = measure_dram_read(pool);
+    rates.values_per_s = meter.values_per_s();
+    rates.wake_s = meter.wake_s();
+
+    const ModelFacts& facts = model_->facts;
+    std::set<std::pair<kernels::TensorType, int>> products;
+    std::set<int> groups;
+    for (const LayerWork& layer : facts.layers) {
+        groups.insert(layer.group);
+        for (const WeightRead& read : layer.reads)
+            products.insert({read.type, read.row_length});
+    }
+    for (const WeightRead& read : facts.head.reads)
+        products.insert({read.type, read.row_length});
+    for (const auto& [type, row_length] : products)
+        rates.products.push_back(meter.product(kernels::type_traits(type), row_length));
+    for (const int group : groups)
+        rates.attention.push_back(
+            meter.attention(request.k_type, request.v_type, facts.key_length, group, request.kv_block_tokens));
+    std::int64_t largest_block = 0;
+    for (const KvLayerShape& layer : kv_shapes(model_->h, request))
+        largest_block = std::max(largest_block, std::int64_t(layer.bytes()));
+    rates.copy_bytes_per_s = meter.copy_bytes_per_s(std::size_t(largest_block));
+    return rates;
+} catch (const std::system_error&) {
+    return fail(Error::Code::NoMemory, "the system does not give so many threads");
+} catch (const std::bad_alloc&) {
+    return fail(Error::Code::NoMemory, "there is not enough memory to measure this machine");
+}
+
+}  // namespace engine

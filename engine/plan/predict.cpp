@@ -1,0 +1,235 @@
+#include "engine/plan/predict.h"
+
+#include <algorithm>
+#include <initializer_list>
+
+namespace engine {
+
+namespace {
+
+/// Adds what is known, and remembers that something was not.
+class Seconds
+{
+public:
+    Seconds& operator+=(std::optional<double> s)
+    {
+        known_ = known_ && s;
+        sum_ += s.value_or(0);
+        return *this;
+    }
+    std::optional<double> sum() const { return known_ ? std::optional(sum_) : std::nullopt; }
+
+private:
+    double sum_ = 0;
+    bool known_ = true;
+};
+
+std::optional<double> over(double bytes, std::optional<double> bytes_per_s)
+{
+    if (bytes == 0)
+        return 0.0;
+    return bytes_per_s ? std::optional(bytes / *bytes_per_s) : std::nullopt;
+}
+
+std::optional<double> longest(std::initializer_list<std::optional<double>> times)
+{
+    std::optional<double> most = 0.0;
+    for (const auto& time : times)
+        most = most && time ? std::optional(std::max(*most, *time)) : std::nullopt;
+    return most;
+}
+
+/// KV bytes of one layer that a step attends.
+struct AttendedKv {
+    double all = 0;
+    double on_host = 0;  // of them; of a layer on the device only
+};
+
+class Step
+{
+public:
+    Step(const ModelFacts& facts, const PlannedPlacement& placement, const MachineRates& rates, int context_tokens)
+        : facts_(facts)
+        , placement_(placement)
+        , rates_(rates)
+        , context_(context_tokens)
+    {
+        if (placement.device && placement.device->share.policy != KvPolicy::CpuDecode) {
+            device_ = &*placement.device;
+            columns_ = columns_at(device_->share, context_tokens);
+        }
+        set_bytes_ = cpu_bytes();
+    }
+
+    std::optional<double> seconds() const
+    {
+        if (columns_.stops)
+            return std::nullopt;
+        Seconds sum;
+        for (int l = 0; l < int(facts_.layers.size()); ++l)
+            sum += own_cores(l) ? device_layer(l) : host_layer(l);
+        sum += head_on_device() ? over(double(facts_.head.read_bytes()), device_->rates.weights_bytes_per_s)
+                                : work(facts_.head);
+        return sum.sum();
+    }
+
+private:
+    bool on_device(int l) const { return device_ && l < device_->share.layers; }
+    bool own_cores(int l) const { return on_device(l) && device_->cores == DeviceCores::Own; }
+
+    /// It goes with the last layer.
+    bool head_on_device() const { return own_cores(int(facts_.layers.size()) - 1); }
+
+    double kv_token_bytes(int l) const
+    {
+        const auto values = [&](KvType type, int length) {
+            const kernels::KvType t = kernel_type(type);
+            return double(kernels::kv_value_bytes(t)) * length + (t == kernels::KvType::Q8_0 ? sizeof(float) : 0);
+        };
+        return facts_.kv_heads[std::size_t(l)] *
+               (values(placement_.k_type, facts_.key_length) + values(placement_.v_type, facts_.value_length));
+    }
+
+    AttendedKv kv(int l) const
+    {
+        const int window = facts_.windows[std::size_t(l)];
+        const double tokens = context_ + 1.0;
+        AttendedKv kv;
+        kv.all = kv_token_bytes(l) * (window > 0 ? std::min<double>(tokens, window) : tokens);
+        if (on_device(l) && window == 0)
+            kv.on_host =
+                kv_token_bytes(l) * std::min(tokens, columns_.mean_on_host() * device_->share.layout.block_tokens());
+        return kv;
+    }
+
+    /// What the CPU's cores read in the whole step.
+    double cpu_bytes() const
+    {
+        double bytes = head_on_device() ? 0.0 : double(facts_.head.read_bytes());
+        for (int l = 0; l < int(facts_.layers.size()); ++l)
+            bytes += own_cores(l) ? kv(l).on_host : double(facts_.layers[std::size_t(l)].read_bytes()) + kv(l).all;
+        return bytes;
+    }
+
+    /// Products and small operations on the CPU.
+    std::optional<double> work(const LayerWork& work) const
+    {
+        Seconds sum;
+        for (const WeightRead& read : work.reads) {
+            const std::string_view type = kernels::type_traits(read.type).name;
+            sum += rates_.product_seconds(type, read.row_length, double(read.bytes), set_bytes_);
+            if (facts_.multiplies_twice)  // the second time from the cache
+                sum += rates_.product_seconds(type, read.row_length, double(read.bytes), 0);
+        }
+        sum += over(double(work.values), rates_.values_per_s);
+        sum += rates_.wake_s ? std::optional(work.operations * *rates_.wake_s) : std::nullopt;
+        return sum.sum();
+    }
+
+    std::optional<double> attention(int l, double bytes) const
+    {
+        return rates_.attention_seconds(placement_.k_type, placement_.v_type, facts_.key_length,
+                                        facts_.layers[std::size_t(l)].group, bytes, set_bytes_);
+    }
+
+    std::optional<double> host_layer(int l) const
+    {
+        const auto products = work(facts_.layers[std::size_t(l)]);
+        const AttendedKv attended = kv(l);
+        auto attending = attention(l, attended.all);
+        if (on_device(l) && device_->share.policy == KvPolicy::Stream && attended.on_host > 0 && products)
+            attending = longest({attending, over(attended.on_host - ahead(attended.on_host, *products),
+                                                 device_->rates.to_device_bytes_per_s)});
+        Seconds sum;
+        sum += products;
+        sum += attending;
+        return sum.sum();
+    }
+
+    /// Bytes that the ring takes in while the weights are read.
+    double ahead(double on_host, double weights_s) const
+    {
+        const DeviceLayout& layout = device_->share.layout;
+        return std::min({on_host, double(DeviceLayout::kRingSlots) * double(layout.largest_block()),
+                         device_->rates.to_device_bytes_per_s.value_or(0) * weights_s});
+    }
+
+    std::optional<double> device_layer(int l) const
+    {
+        const DeviceRates& device = device_->rates;
+        const auto weights = over(double(facts_.layers[std::size_t(l)].read_bytes()), device.weights_bytes_per_s);
+        const AttendedKv attended = kv(l);
+        const auto resident = over(attended.all, device.attention_bytes_per_s);
+        if (!weights || !resident)
+            return std::nullopt;
+        if (attended.on_host == 0)
+            return *weights + *resident;
+        const double all = attended.on_host, s0 = ahead(all, *weights);
+        const auto dram = over(all - s0, rates_.dram_read_bytes_per_s);
+        const auto streamed = [&](double s) {
+            return longest({resident, over(std::max(0.0, s - s0), device.to_device_bytes_per_s), dram});
+        };
+        const auto merged = [&](double bytes) -> std::optional<double> {
+            const auto cpu = attention(l, bytes);
+            return cpu && device.hand_off_s ? std::optional(*cpu + *device.hand_off_s) : std::nullopt;
+        };
+        std::optional<double> attending;
+        switch (device_->share.policy) {
+        case KvPolicy::Resident:
+        case KvPolicy::CpuDecode:
+            attending = resident;
+            break;
+        case KvPolicy::Stream:
+            attending = streamed(all);
+            break;
+        case KvPolicy::Merge:
+            attending = longest({resident, merged(all)});
+            break;
+        case KvPolicy::Auto: {
+            // One side falls with s and the other rises, both straight: the best is where they meet, or at an end.
+            attending = streamed(all);
+            const auto cpu_s = attention(l, 1);
+            const auto link = device.to_device_bytes_per_s;
+            if (!cpu_s || !link || !device.hand_off_s)
+                return std::nullopt;
+            const double meet = (all * *cpu_s + *device.hand_off_s + s0 / *link) / (*cpu_s + 1 / *link);
+            for (const double s : {0.0, std::min(s0, all), std::clamp(meet, 0.0, all)}) {
+                const auto both = longest({streamed(s), merged(all - s)});
+                if (!both || !attending)
+                    return std::nullopt;
+                attending = std::min(*attending, *both);
+            }
+            const auto merge_alone = longest({resident, merged(all)});
+            attending = merge_alone ? std::optional(std::min(*attending, *merge_alone)) : std::nullopt;
+            break;
+        }
+        }
+        return attending ? std::optional(*weights + *attending) : std::nullopt;
+    }
+
+    const ModelFacts& facts_;
+    const PlannedPlacement& placement_;
+    const MachineRates& rates_;
+    int context_;
+    const PlannedDevice* device_ = nullptr;  // null: all is computed on the host
+    Columns columns_;
+    double set_bytes_ = 0;
+};
+
+}  // namespace
+
+std::optional<double> step_seconds(const ModelFacts& facts, const PlannedPlacement& placement,
+                                   const MachineRates& rates, int context_tokens)
+{
+    return Step(facts, placement, rates, context_tokens).seconds();
+}
+
+void PredictionCorrection::observe(double predicted_s, double observed_s)
+{
+    if (!(predicted_s > 0) || !(observed_s > 0))
+        return;
+    const double ratio = observed_s / predicted_s;
+    factor_ = factor_ ? *factor_ + kWeight * (ratio - *factor_) : ratio;
+}
+
+}  // namespace engine

@@ -1,0 +1,55 @@
+// The time of one decode step from a model's facts and a machine's rates, layer by layer. Pure arithmetic.
+//
+// A layer on the host costs its products, its small operations and its attention, each at the rate that the cores have
+// for the bytes of the whole step. A layer on a device with cores of its own: weights W at B_w, KV at B_a, of which H
+// bytes lie on the host, C in all; B_p the link, B_c the CPU's attention, B_d DRAM, tau a hand-off; s0 is what the ring
+// takes in while the weights are read.
+//   resident  W/B_w + C/B_a
+//   stream    W/B_w + max(C/B_a, (H - s0)/B_p, (H - s0)/B_d)
+//   merge     W/B_w + max(C/B_a, H/B_c + tau)
+//   auto      W/B_w + min over s of max(C/B_a, (H - s)/B_c + tau, (s - s0)/B_p, (H - s0)/B_d), no tau for s = H
+// C/B_a stands where the device attends fewer bytes: that a spilled cache is faster than a resident one, since two
+// memories are read at once, is not promised, and so no prediction rises when there is less room.
+//
+// A device that shares its cores with the host (the emulated one) attends nothing beside the CPU: all its attention
+// adds up at the CPU's rates wherever the bytes lie, and only copies over the link go on meanwhile.
+#pragma once
+
+#include "engine/machine_rates.h"
+#include "engine/plan/columns.h"
+#include "engine/plan/model_facts.h"
+
+namespace engine {
+
+enum class DeviceCores { Own, HostsToo };
+
+struct PlannedDevice {
+    DeviceShare share;
+    DeviceCores cores = DeviceCores::Own;
+    DeviceRates rates;
+};
+
+struct PlannedPlacement {
+    KvType k_type = KvType::F16, v_type = KvType::F16;
+    std::optional<PlannedDevice> device;  // empty: all on the host
+};
+
+/// Seconds of the decode step that appends a token to `context_tokens`. Empty: a rate is not known, or the policy stops
+/// before.
+std::optional<double> step_seconds(const ModelFacts& facts, const PlannedPlacement& placement,
+                                   const MachineRates& rates, int context_tokens);
+
+/// What is observed corrects what is predicted: the average ratio of step times, newer ones counting more.
+class PredictionCorrection
+{
+public:
+    void observe(double predicted_s, double observed_s);
+    /// Empty: nothing was observed yet.
+    std::optional<double> factor() const { return factor_; }
+
+private:
+    static constexpr double kWeight = 0.2;  // of the newest
+    std::optional<double> factor_;
+};
+
+}  // namespace engine

@@ -1,0 +1,180 @@
+// The rates as a small JSON text. Read back as a file from elsewhere: sizes and numbers are checked.
+#include "engine/machine_rates.h"
+
+#include <array>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+namespace engine {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kVersion = 1;
+constexpr std::size_t kLongestText = 1 << 20;
+constexpr std::size_t kMostRates = 1000, kMostPoints = 100, kLongestName = 200;
+constexpr double kMostBytesPerS = 1e15;
+constexpr std::array<std::pair<KvType, const char*>, 3> kKvTypes = {
+    {{KvType::F32, "f32"}, {KvType::F16, "f16"}, {KvType::Q8_0, "q8_0"}}};
+
+Json optional(const std::optional<double>& value)
+{
+    return value ? Json(*value) : Json(nullptr);
+}
+
+Json curve_json(const RateCurve& curve)
+{
+    Json points = Json::array();
+    for (const RateCurve::Point& point : curve.points())
+        points.push_back({point.set_bytes, point.bytes_per_s});
+    return points;
+}
+
+const char* name_of(KvType type)
+{
+    for (const auto& [value, name] : kKvTypes)
+        if (value == type)
+            return name;
+    return "";
+}
+
+/// What is not as to_json() wrote it throws; parse_machine_rates() makes one sentence of it.
+struct Wrong {
+};
+
+double positive(const Json& value)
+{
+    const double number = value.get<double>();
+    if (!(number > 0) || number > kMostBytesPerS)
+        throw Wrong();
+    return number;
+}
+
+std::optional<double> optional_of(const Json& value)
+{
+    return value.is_null() ? std::nullopt : std::optional(positive(value));
+}
+
+std::string text_of(const Json& value)
+{
+    auto text = value.get<std::string>();
+    if (text.size() > kLongestName)
+        throw Wrong();
+    return text;
+}
+
+int count_of(const Json& value, int most)
+{
+    const double number = value.get<double>();
+    if (!(number >= 1) || number > most || number != std::floor(number))
+        throw Wrong();
+    return int(number);
+}
+
+const Json& list_of(const Json& value, std::size_t most)
+{
+    if (!value.is_array() || value.size() > most)
+        throw Wrong();
+    return value;
+}
+
+RateCurve curve_of(const Json& value)
+{
+    std::vector<RateCurve::Point> points;
+    for (const Json& point : list_of(value, kMostPoints))
+        points.push_back({positive(point.at(0)), positive(point.at(1))});
+    if (points.empty())
+        throw Wrong();
+    return RateCurve(std::move(points));
+}
+
+KvType kv_type_of(const Json& value)
+{
+    for (const auto& [type, name] : kKvTypes)
+        if (value == name)
+            return type;
+    throw Wrong();
+}
+
+MachineRates rates_of(const Json& json)
+{
+    constexpr int kMostLength = 1 << 24;
+    MachineRates rates;
+    rates.cpu = text_of(json.at("cpu"));
+    rates.kernels = text_of(json.at("kernels"));
+    rates.threads = count_of(json.at("threads"), 1024);
+    rates.dram_read_bytes_per_s = optional_of(json.at("dram_read_bytes_per_s"));
+    rates.values_per_s = optional_of(json.at("values_per_s"));
+    rates.wake_s = optional_of(json.at("wake_s"));
+    rates.copy_bytes_per_s = optional_of(json.at("copy_bytes_per_s"));
+    for (const Json& rate : list_of(json.at("products"), kMostRates))
+        rates.products.push_back({text_of(rate.at("type")), count_of(rate.at("row_length"), kMostLength),
+                                  curve_of(rate.at("bytes_per_s_by_set"))});
+    for (const Json& rate : list_of(json.at("attention"), kMostRates))
+        rates.attention.push_back({kv_type_of(rate.at("k_type")), kv_type_of(rate.at("v_type")),
+                                   count_of(rate.at("head_length"), kMostLength),
+                                   count_of(rate.at("group"), kMostLength), curve_of(rate.at("bytes_per_s_by_set"))});
+    const Json& devices = json.at("devices");
+    if (!devices.is_object() || devices.size() > kMostRates)
+        throw Wrong();
+    for (const auto& [id, device] : devices.items())
+        rates.devices[id.substr(0, kLongestName)] = {
+            optional_of(device.at("weights_bytes_per_s")), optional_of(device.at("attention_bytes_per_s")),
+            optional_of(device.at("to_device_bytes_per_s")), optional_of(device.at("to_host_bytes_per_s")),
+            optional_of(device.at("hand_off_s"))};
+    return rates;
+}
+
+}  // namespace
+
+std::string to_json(const MachineRates& rates)
+{
+    Json products = Json::array(), attention = Json::array(), devices = Json::object();
+    for (const ProductRate& rate : rates.products)
+        products.push_back(
+            {{"type", rate.type}, {"row_length", rate.row_length}, {"bytes_per_s_by_set", curve_json(rate.curve)}});
+    for (const AttentionRate& rate : rates.attention)
+        attention.push_back({{"k_type", name_of(rate.k_type)},
+                             {"v_type", name_of(rate.v_type)},
+                             {"head_length", rate.head_length},
+                             {"group", rate.group},
+                             {"bytes_per_s_by_set", curve_json(rate.curve)}});
+    for (const auto& [id, device] : rates.devices)
+        devices[id] = {{"weights_bytes_per_s", optional(device.weights_bytes_per_s)},
+                       {"attention_bytes_per_s", optional(device.attention_bytes_per_s)},
+                       {"to_device_bytes_per_s", optional(device.to_device_bytes_per_s)},
+                       {"to_host_bytes_per_s", optional(device.to_host_bytes_per_s)},
+                       {"hand_off_s", optional(device.hand_off_s)}};
+    const Json json = {{"version", kVersion},
+                       {"cpu", rates.cpu},
+                       {"kernels", rates.kernels},
+                       {"threads", rates.threads},
+                       {"dram_read_bytes_per_s", optional(rates.dram_read_bytes_per_s)},
+                       {"values_per_s", optional(rates.values_per_s)},
+                       {"wake_s", optional(rates.wake_s)},
+                       {"copy_bytes_per_s", optional(rates.copy_bytes_per_s)},
+                       {"products", products},
+                       {"attention", attention},
+                       {"devices", devices}};
+    return json.dump(1, ' ', false, Json::error_handler_t::replace);
+}
+
+Result<MachineRates> parse_machine_rates(std::string_view text)
+try {
+    if (text.size() > kLongestText)
+        return fail(Error::Code::BadFile, "the rates of this machine take more room than they can");
+    const Json json = Json::parse(text);
+    if (json.at("version") != kVersion)
+        return fail(Error::Code::BadFile, "the rates of this machine were written by another version");
+    return rates_of(json);
+} catch (const Wrong&) {
+    return fail(Error::Code::BadFile, "the rates of this machine hold a number that makes no sense");
+} catch (const Json::exception&) {
+    return fail(Error::Code::BadFile, "the rates of this machine are not what this program writes");
+} catch (const std::bad_alloc&) {
+    return fail(Error::Code::NoMemory, "there is not enough memory to read the rates of this machine");
+}
+
+}  // namespace engine

@@ -1,0 +1,64 @@
+// What a model takes of each memory and how fast it will talk, before it is loaded: from its file's header and the
+// rates of this machine.
+#pragma once
+
+#include "engine/engine.h"
+#include "engine/machine_rates.h"
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace engine {
+
+struct MemoryUse {
+    std::int64_t weight_bytes = 0;
+    std::int64_t kv_bytes = 0;
+    std::int64_t ring_bytes = 0;
+    std::int64_t scratch_bytes = 0;
+    std::int64_t total() const { return weight_bytes + kv_bytes + ring_bytes + scratch_bytes; }
+};
+
+struct PlanRow {
+    int context_tokens = 0;
+    bool beyond_training = false;  // more than the model was made for
+    MemoryUse host;                // all weights, mapped; the mirror of all KV
+    std::optional<MemoryUse> device;
+    double kv_share_on_host = 0;  // of the KV columns of device layers, on average while it grows
+    bool stops = false;           // `resident`: so many tokens find no room
+    std::optional<double> tok_s;  // decode; empty: a rate is not known, or it stops before
+};
+
+struct Plan {
+    int layers = 0;
+    int device_layers = 0;
+    std::int64_t device_budget_bytes = 0;
+    std::int64_t device_watermark_bytes = 0;
+    /// Tokens that lie on the device before the first block leaves, or `resident` stops. Empty: no block ever leaves.
+    std::optional<int> spill_tokens;
+    std::vector<PlanRow> rows;
+};
+
+class Planner
+{
+public:
+    /// Reads a file's header.
+    static Result<Planner> open(const std::filesystem::path& model);
+
+    /// A row for each context. The request's model and context do not matter, but for the context the scratch is made
+    /// for. BadRequest where the placement makes no sense.
+    Result<Plan> plan(const LoadRequest& request, std::span<const int> contexts, const MachineRates* rates) const;
+
+    /// The rates that this model asks for and no others, measured with so many threads: more exact than those of the
+    /// profile, in a second or two. NoMemory.
+    Result<MachineRates> measure_rates(const LoadRequest& request) const;
+
+    int context_length() const;  // tokens the model was made for
+
+private:
+    struct Model;
+    std::shared_ptr<const Model> model_;
+};
+
+}  // namespace engine

@@ -1,0 +1,161 @@
+// The rates of a machine: how they are looked up, kept as JSON and measured.
+#include "engine/machine_rates.h"
+#include "engine/planner.h"
+#include "tests/support/models.h"
+
+#include <QtTest>
+
+#include <cmath>
+#include <cstring>
+
+using namespace engine;
+
+namespace {
+
+RateCurve flat(double bytes_per_s)
+{
+    return RateCurve({{1e6, bytes_per_s}});
+}
+
+MachineRates some_rates()
+{
+    MachineRates rates;
+    rates.cpu = "4 cores";
+    rates.kernels = "avx2";
+    rates.threads = 4;
+    rates.dram_read_bytes_per_s = 40e9;
+    rates.wake_s = 1.5e-6;
+    rates.products = {{"Q8_0", 256, flat(10e9)}, {"Q8_0", 2048, RateCurve({{1e6, 30e9}, {64e6, 15e9}})}};
+    rates.attention = {{KvType::F16, KvType::F16, 64, 1, flat(20e9)},
+                       {KvType::F16, KvType::F16, 64, 4, flat(10e9)},
+                       {KvType::Q8_0, KvType::Q8_0, 128, 1, flat(8e9)}};
+    rates.devices["cuda:0"].weights_bytes_per_s = 800e9;
+    return rates;
+}
+
+bool near(std::optional<double> a, double b)
+{
+    return a && std::abs(*a - b) <= 1e-9 * std::abs(b);
+}
+
+}  // namespace
+
+class TestMachineRates : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void aLargerSetIsNeverReadFaster()
+    {
+        const RateCurve curve({{64e6, 12e9}, {1e6, 30e9}, {16e6, 10e9}});
+        QVERIFY(near(curve.seconds_per_byte(1), 1 / 30e9));
+        QVERIFY(near(curve.seconds_per_byte(16e6), 1 / 10e9));
+        QVERIFY(near(curve.seconds_per_byte(1e12), 1 / 10e9));
+        QVERIFY(near(curve.seconds_per_byte(4e6), (1 / 30e9 + 1 / 10e9) / 2));  // the middle by its logarithm
+    }
+
+    void betweenTwoLengthsARowCostsSomethingByItself()
+    {
+        const MachineRates rates = some_rates();
+        QVERIFY(near(rates.product_seconds("Q8_0", 256, 1e9, 1e6), 0.1));
+        QVERIFY(near(rates.product_seconds("Q8_0", 2048, 1e9, 1e6), 1 / 30.0));
+        QVERIFY(near(rates.product_seconds("Q8_0", 128, 1e9, 1e6), 0.1));
+        QVERIFY(near(rates.product_seconds("Q8_0", 9999, 1e9, 1e6), 1 / 30.0));
+        // a + b / n through both
+        const double b = (0.1 - 1 / 30.0) / (1 / 256.0 - 1 / 2048.0);
+        QVERIFY(near(rates.product_seconds("Q8_0", 512, 1e9, 1e6), 0.1 - b * (1 / 256.0 - 1 / 512.0)));
+        QVERIFY(!rates.product_seconds("Q4_K", 256, 1e9, 1e6));
+    }
+
+    void groupsAreInterpolatedAndLengthsTakenFromTheNearest()
+    {
+        const MachineRates rates = some_rates();
+        const auto f16 = [&](int length, int group) {
+            return rates.attention_seconds(KvType::F16, KvType::F16, length, group, 1e9, 1e6);
+        };
+        QVERIFY(near(f16(64, 1), 0.05));
+        QVERIFY(near(f16(256, 1), 0.05));
+        QVERIFY(near(f16(64, 4), 0.1));
+        QVERIFY(near(f16(64, 2), 0.05 + 0.05 / 3));
+        QVERIFY(near(f16(64, 8), 0.2));
+        QVERIFY(!rates.attention_seconds(KvType::F32, KvType::F32, 64, 1, 1e9, 1e6));
+        QVERIFY(near(rates.attention_seconds(KvType::F16, KvType::Q8_0, 64, 1, 1e9, 1e6), (0.05 + 0.125) / 2));
+    }
+
+    void whatIsKeptIsReadBack()
+    {
+        const MachineRates rates = some_rates();
+        const auto again = parse_machine_rates(to_json(rates));
+        QVERIFY2(again, again ? "" : again.error().what.c_str());
+        QCOMPARE(to_json(*again), to_json(rates));
+        QVERIFY(!again->values_per_s);
+        QCOMPARE(again->devices.at("cuda:0").weights_bytes_per_s, std::optional(800e9));
+        QVERIFY(!again->devices.at("cuda:0").attention_bytes_per_s);
+        QVERIFY(!hold_here(rates, 1));
+    }
+
+    void whatIsNotOursIsRefusedInOneSentence_data()
+    {
+        QTest::addColumn<std::string>("text");
+        const std::string whole = to_json(some_rates());
+        const auto with = [&](const char* from, const std::string& to) {
+            std::string text = whole;
+            const auto at = text.find(from);
+            return at == std::string::npos ? whole : text.replace(at, std::strlen(from), to);
+        };
+        QTest::newRow("nothing") << std::string();
+        QTest::newRow("no JSON") << std::string("\x01\xff{");
+        QTest::newRow("cut") << whole.substr(0, whole.size() / 2);
+        QTest::newRow("a list") << std::string("[]");
+        QTest::newRow("deep") << std::string(500'000, '[');
+        QTest::newRow("another version") << with("\"version\": 1", "\"version\": 2");
+        QTest::newRow("a negative rate") << with("40000000000.0", "-1.0");
+        QTest::newRow("a rate of zero") << with("40000000000.0", "0.0");
+        QTest::newRow("beyond numbers") << with("40000000000.0", "1e400");
+        QTest::newRow("a text for a number") << with("40000000000.0", "\"fast\"");
+        QTest::newRow("no threads") << with("\"threads\": 4", "\"threads\": 0");
+        QTest::newRow("half a thread") << with("\"threads\": 4", "\"threads\": 1.5");
+        QTest::newRow("too long") << std::string(2 << 20, ' ') + whole;
+        QTest::newRow("no such KV type") << with("\"f16\"", "\"f17\"");
+        QTest::newRow("a long name") << with("4 cores", std::string(1000, 'x'));
+    }
+
+    void whatIsNotOursIsRefusedInOneSentence()
+    {
+        QFETCH(std::string, text);
+        const auto rates = parse_machine_rates(text);
+        QVERIFY(!rates);
+        QVERIFY(!rates.error().what.empty());
+        QVERIFY(rates.error().what.find('\n') == std::string::npos);
+    }
+
+    void measuringGivesWhatAModelNeeds()
+    {
+        LoadRequest request;
+        request.model = (test_support::own_models_folder() + "/gpt-oss.gguf").toStdString();
+        request.threads = 1;
+        const auto planner = Planner::open(request.model);
+        QVERIFY(planner);
+        const std::vector contexts = {0, 100};
+        const auto unknown = planner->plan(request, contexts, nullptr);
+        QVERIFY(unknown && !unknown->rows[0].tok_s);
+        const auto rates = planner->measure_rates(request);
+        QVERIFY2(rates, rates ? "" : rates.error().what.c_str());
+        QVERIFY(hold_here(*rates, 1));
+        const auto plan = planner->plan(request, contexts, &*rates);
+        QVERIFY(plan && plan->rows[0].tok_s && plan->rows[1].tok_s);
+        QVERIFY(*plan->rows[1].tok_s <= *plan->rows[0].tok_s);
+    }
+
+    void measuringCanBeGivenUp()
+    {
+        int asked = 0;
+        const auto rates = measure_machine_rates(1, [&](double) { return ++asked < 3; });
+        QVERIFY(!rates);
+        QCOMPARE(rates.error().code, Error::Code::Cancelled);
+        QCOMPARE(asked, 3);
+    }
+};
+
+QTEST_GUILESS_MAIN(TestMachineRates)
+#include "tst_machine_rates.moc"

@@ -1,0 +1,253 @@
+// What is planned from a file's header is what a loaded model then takes: of the host and of a device, before and after
+// the first block leaves.
+#include "engine/planner.h"
+#include "engine/run/loaded_model.h"
+#include "tests/support/models.h"
+
+#include <QtTest>
+
+#include <cmath>
+
+using namespace engine;
+
+namespace {
+
+constexpr int kBlockTokens = 16;
+
+LoadRequest request_for(const QString& model, KvType k_type = KvType::F16, KvType v_type = KvType::F16)
+{
+    LoadRequest request;
+    request.model = (test_support::own_models_folder() + '/' + model + ".gguf").toStdString();
+    request.kv_block_tokens = kBlockTokens;
+    request.prefill_chunk_tokens = 24;
+    request.context_tokens = 256;
+    request.threads = 1;
+    request.k_type = k_type;
+    request.v_type = v_type;
+    request.placement.device = PlacementOptions::Device::Emulated;
+    request.placement.emulated.link_bytes_per_s = 0;
+    return request;
+}
+
+std::unique_ptr<LoadedModel> load(const LoadRequest& request)
+{
+    auto model =
+        LoadedModel::load(request, {[](const LoadProgress&) {}, [] { return false; }, [](const std::string&) {}});
+    if (!model)
+        qWarning("%s", model.error().what.c_str());
+    return model ? std::move(*model) : nullptr;
+}
+
+Plan plan_of(const LoadRequest& request, const std::vector<int>& contexts)
+{
+    const auto planner = Planner::open(request.model);
+    if (!planner)
+        return {};
+    auto plan = planner->plan(request, contexts, nullptr);
+    if (!plan)
+        qWarning("%s", plan.error().what.c_str());
+    return plan ? std::move(*plan) : Plan();
+}
+
+/// One conversation that grows token by token.
+class Growing
+{
+public:
+    explicit Growing(LoadedModel& model)
+        : model_(model)
+    {
+        model_.placement().begin_turn();
+    }
+    ~Growing() { model_.cache().truncate(kv_, 0); }
+
+    Status to(int tokens)
+    {
+        while (kv_.length() < tokens) {
+            const int id = kv_.length() * 7919 % model_.info().vocabulary;
+            model_.placement().advance();
+            if (Status ok = model_.append(kv_, std::span(&id, 1)); !ok)
+                return ok;
+        }
+        return {};
+    }
+    /// Once a whole chunk went through, all scratch is taken.
+    Status chunk()
+    {
+        const std::vector<int> ids(std::size_t(model_.max_rows()), 1);
+        return model_.append(kv_, ids);
+    }
+
+private:
+    LoadedModel& model_;
+    KvSequence kv_;
+};
+
+bool within_a_percent(std::int64_t planned, std::int64_t taken)
+{
+    return std::abs(double(planned - taken)) <= 0.01 * double(taken);
+}
+
+}  // namespace
+
+class TestPlannedBytes : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void aDeviceTakesWhatWasPlanned_data()
+    {
+        QTest::addColumn<QString>("name");
+        QTest::addColumn<int>("k_type");
+        QTest::addColumn<int>("v_type");
+        QTest::addColumn<int>("layers");  // -1: as many as fit
+        const int f16 = int(KvType::F16), q8 = int(KvType::Q8_0), f32 = int(KvType::F32);
+        // gemma2, gemma3 and gpt-oss have sliding windows, the last and qwen3moe experts, phi3 fused tensors.
+        for (const char* name : {"llama", "gemma2", "gemma3", "gpt-oss", "qwen3moe", "phi3", "type-Q4_K"}) {
+            QTest::addRow("%s f16", name) << QString(name) << f16 << f16 << -1;
+            QTest::addRow("%s q8_0", name) << QString(name) << q8 << q8 << -1;
+            QTest::addRow("%s one layer", name) << QString(name) << f32 << q8 << 1;
+        }
+    }
+
+    void aDeviceTakesWhatWasPlanned()
+    {
+        QFETCH(QString, name);
+        QFETCH(int, k_type);
+        QFETCH(int, v_type);
+        QFETCH(int, layers);
+        LoadRequest request = request_for(name, KvType(k_type), KvType(v_type));
+        request.placement.emulated.fit_tokens = 96;
+        if (layers >= 0)
+            request.placement.device_layers = layers;
+        std::vector<int> contexts;
+        for (int tokens = 1; tokens <= 250; tokens += 7)
+            contexts.push_back(tokens);
+        const Plan plan = plan_of(request, contexts);
+        const auto model = load(request);
+        QVERIFY(model);
+        QCOMPARE(plan.device_layers, model->placement().layers());
+        QCOMPARE(plan.rows.size(), contexts.size());
+        Growing conversation(*model);
+        for (const PlanRow& row : plan.rows) {
+            QVERIFY(conversation.to(row.context_tokens));
+            const auto device = model->placement().telemetry();
+            QVERIFY(device && row.device);
+            QCOMPARE(row.device->weight_bytes, device->weight_bytes);
+            QCOMPARE(row.device->ring_bytes, device->ring_bytes);
+            QCOMPARE(row.device->scratch_bytes, device->scratch_bytes);
+            QVERIFY2(within_a_percent(row.device->kv_bytes, device->kv_bytes),
+                     qPrintable(QString("%1 tokens: planned %2, taken %3")
+                                    .arg(row.context_tokens)
+                                    .arg(row.device->kv_bytes)
+                                    .arg(device->kv_bytes)));
+            const KvCache& cache = model->cache();
+            QCOMPARE(row.host.kv_bytes, std::int64_t(cache.used_pages()) * std::int64_t(cache.page_bytes()));
+            QCOMPARE(row.host.weight_bytes, model->weight_bytes());
+        }
+    }
+
+    void theHostsScratchIsWhatWasPlanned_data()
+    {
+        QTest::addColumn<QString>("name");
+        QTest::addColumn<int>("device");
+        for (const char* name : {"llama", "gemma3", "gpt-oss", "qwen3moe", "phi3", "type-F32", "type-Q4_K"}) {
+            QTest::addRow("%s on the cpu", name) << QString(name) << int(PlacementOptions::Device::Cpu);
+            QTest::addRow("%s beside a device", name) << QString(name) << int(PlacementOptions::Device::Emulated);
+        }
+    }
+
+    void theHostsScratchIsWhatWasPlanned()
+    {
+        QFETCH(QString, name);
+        QFETCH(int, device);
+        LoadRequest request = request_for(name);
+        request.threads = 2;
+        request.placement.device = PlacementOptions::Device(device);
+        request.placement.emulated.fit_tokens = 256;
+        const Plan plan = plan_of(request, {0});
+        const auto model = load(request);
+        QVERIFY(model);
+        Growing conversation(*model);
+        QVERIFY(conversation.chunk());
+        model->logits(0);
+        QCOMPARE(plan.rows.front().host.scratch_bytes, model->scratch_bytes());
+    }
+
+    void theFirstBlockLeavesWhereItWasPlanned_data()
+    {
+        QTest::addColumn<QString>("name");
+        QTest::addColumn<int>("columns");
+        for (const char* name : {"llama", "gemma3", "gpt-oss"})
+            for (const int columns : {5, 6, 7})
+                QTest::addRow("%s, room for %d columns", name, columns) << QString(name) << columns;
+    }
+
+    void theFirstBlockLeavesWhereItWasPlanned()
+    {
+        QFETCH(QString, name);
+        QFETCH(int, columns);
+        LoadRequest request = request_for(name);
+        request.placement.emulated.fit_tokens = columns * kBlockTokens;
+        const Plan plan = plan_of(request, {0});
+        QVERIFY(plan.spill_tokens);
+        const auto model = load(request);
+        QVERIFY(model);
+        const auto left = [&] {
+            const auto events = model->placement().take_events();
+            return std::ranges::count(events, Event::Kind::Offload, &Event::kind) > 0;
+        };
+        Growing conversation(*model);
+        QVERIFY(conversation.to(*plan.spill_tokens));
+        QVERIFY(!left());
+        QVERIFY(conversation.to(*plan.spill_tokens + 1));
+        QVERIFY(left());
+    }
+
+    void residentStopsWhereItWasPlanned()
+    {
+        LoadRequest request = request_for("llama");
+        request.placement.kv_policy = KvPolicy::Resident;
+        request.placement.emulated.fit_tokens = 96;
+        const Plan plan = plan_of(request, {0, 96, 255});
+        QVERIFY(plan.spill_tokens);
+        QVERIFY(!plan.rows[1].stops);
+        QVERIFY(plan.rows[2].stops);
+        const auto model = load(request);
+        QVERIFY(model);
+        Growing conversation(*model);
+        QVERIFY(conversation.to(*plan.spill_tokens));
+        const Status next = conversation.to(*plan.spill_tokens + 1);
+        QVERIFY(!next);
+        QCOMPARE(next.error().code, Error::Code::ContextFull);
+    }
+
+    void aForcedShareIsPlanned()
+    {
+        LoadRequest request = request_for("llama");
+        request.placement.emulated.fit_tokens = 256;
+        request.placement.kv_offload_share = 0.5;
+        const Plan plan = plan_of(request, {40, 100, 200});
+        const auto model = load(request);
+        QVERIFY(model);
+        Growing conversation(*model);
+        for (const PlanRow& row : plan.rows) {
+            QVERIFY(conversation.to(row.context_tokens));
+            QCOMPARE(row.device->kv_bytes, model->placement().telemetry()->kv_bytes);
+        }
+        QVERIFY(plan.rows[2].kv_share_on_host > 0.3);
+    }
+
+    void whatMakesNoSenseIsRefused()
+    {
+        QVERIFY(!Planner::open("/nowhere.gguf"));
+        LoadRequest request = request_for("llama");
+        const auto planner = Planner::open(request.model);
+        QVERIFY(planner);
+        QVERIFY(!planner->plan(request, std::vector{-1}, nullptr));
+        request.kv_block_tokens = 7;
+        QVERIFY(!planner->plan(request, std::vector{0}, nullptr));
+    }
+};
+
+QTEST_GUILESS_MAIN(TestPlannedBytes)
+#include "tst_planned_bytes.moc"
