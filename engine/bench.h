@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/engine.h"
+#include "engine/machine_rates.h"
 
 #include <functional>
 #include <optional>
@@ -47,12 +48,17 @@ Result<BenchReport> bench(const LoadRequest& load, const BenchRequest& request,
 struct PressureRequest {
     int most_tokens = 4096;
     int every_tokens = 512;
-    int decode_tokens = 32;  // measured at each row
+    int decode_tokens = 32;                  // measured at each row
+    std::optional<MachineRates> rates = {};  // predictions come from these; empty: measured before the model is loaded
 };
 
 struct PressureRow {
     int context_tokens = 0;
     double tok_s = 0;  // decode, median of the tokens measured
+    /// Computed before anything was observed, from the rates alone; empty: a rate is not known.
+    std::optional<double> predicted_tok_s;
+    /// The same with what the rows before have taught; empty at the first.
+    std::optional<double> corrected_tok_s;
     std::int64_t vram_used_bytes = 0;
     std::int64_t vram_budget_bytes = 0;
     int blocks_device = 0;
@@ -70,6 +76,9 @@ struct PressureReport {
     int threads = 0;
     int device_layers = 0;
     double dram_read_gb_s = 0;
+    std::optional<int> spill_tokens;               // predicted: tokens before the first block leaves
+    std::optional<double> median_error;            // of |predicted / observed - 1| over the rows
+    std::optional<double> corrected_median_error;  // the same of the corrected predictions
     std::vector<PressureRow> rows;
 };
 

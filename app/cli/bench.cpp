@@ -1,6 +1,7 @@
 // bench: prefill and decode speed, beside the memory bandwidth of the same run.
 #include "app/cli/bench_pressure.h"
 #include "app/cli/command.h"
+#include "app/cli/saved_rates.h"
 
 #include "engine/bench.h"
 
@@ -15,7 +16,7 @@ namespace {
 struct BenchOptions {
     CommonOptions common;
     engine::BenchRequest bench;
-    bool pressure = false;
+    bool pressure = false, calibrated = false;
     int every_tokens = 512;
     std::string form = "md";
 };
@@ -76,16 +77,25 @@ void print_csv(const engine::BenchReport& report)
                     report.dram_read_gb_s);
 }
 
+int pressure(const engine::LoadRequest& load, const BenchOptions& options)
+{
+    engine::PressureRequest request;
+    request.most_tokens = options.bench.depths.back();
+    request.every_tokens = options.every_tokens;
+    request.decode_tokens = std::min(options.bench.decode_tokens, options.every_tokens / 2);
+    if (options.calibrated && !(request.rates = saved_rates(load.threads)))
+        return report({engine::Error::Code::NotFound,
+                       "the rates of this machine are not known for so many threads: run spillway-cli calibrate"});
+    return bench_pressure(load, request, options.common.json ? "json" : options.form);
+}
+
 int run(const BenchOptions& options)
 {
     auto request = options.common.request();
     if (!request)
         return report(request.error());
     if (options.pressure)
-        return bench_pressure(*request,
-                              {options.bench.depths.back(), options.every_tokens,
-                               std::min(options.bench.decode_tokens, options.every_tokens / 2)},
-                              options.common.json ? "json" : options.form);
+        return pressure(*request, options);
     if (request->context_tokens == 0) {
         int deepest = 0;
         for (const int depth : options.bench.depths)
@@ -120,6 +130,8 @@ void add_bench(CLI::App& app, int& exit_code)
     command->add_option("-r,--repetitions", b->bench.repeats, "runs that are counted");
     command->add_flag("--pressure", b->pressure,
                       "let one conversation grow to the last depth, and print a row on the way every so often");
+    command->add_flag("--calibrated", b->calibrated,
+                      "predict --pressure from the rates that calibrate kept, and measure none");
     command->add_option("--every", b->every_tokens, "tokens from row to row of --pressure");
     command->add_option("-o,--output", b->form, "md, json or csv")->check(CLI::IsMember({"md", "json", "csv"}));
     command->callback([b, &exit_code] { exit_code = run(*b); });

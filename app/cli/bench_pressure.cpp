@@ -18,12 +18,38 @@ double attended_gb_s(const engine::PressureRow& row)
     return double(row.attended_on_host_bytes_per_token) * row.tok_s / 1e9;
 }
 
+nlohmann::ordered_json number(const std::optional<double>& value)
+{
+    return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
+}
+
+/// "812.3", or what stands for what is not known.
+std::string text(const std::optional<double>& value, const char* otherwise)
+{
+    char out[32];
+    std::snprintf(out, sizeof out, "%.1f", value.value_or(0));
+    return value ? out : otherwise;
+}
+
+std::string percent(const std::optional<double>& share)
+{
+    return share ? text(100 * *share, "") + " %" : "unknown";
+}
+
+std::optional<double> error_of(const engine::PressureRow& row)
+{
+    return row.predicted_tok_s ? std::optional(*row.predicted_tok_s / row.tok_s - 1) : std::nullopt;
+}
+
 void print_json(const engine::PressureReport& report)
 {
     nlohmann::ordered_json rows = nlohmann::ordered_json::array();
     for (const engine::PressureRow& row : report.rows)
         rows.push_back({{"context_tokens", row.context_tokens},
                         {"tok_s", row.tok_s},
+                        {"predicted_tok_s", number(row.predicted_tok_s)},
+                        {"prediction_error", number(error_of(row))},
+                        {"corrected_tok_s", number(row.corrected_tok_s)},
                         {"vram_used_bytes", row.vram_used_bytes},
                         {"vram_budget_bytes", row.vram_budget_bytes},
                         {"blocks_device", row.blocks_device},
@@ -39,6 +65,11 @@ void print_json(const engine::PressureReport& report)
                                          {"threads", report.threads},
                                          {"kernels", report.kernels},
                                          {"dram_read_gb_s", report.dram_read_gb_s},
+                                         {"spill_tokens", report.spill_tokens
+                                                              ? nlohmann::ordered_json(*report.spill_tokens)
+                                                              : nlohmann::ordered_json(nullptr)},
+                                         {"median_prediction_error", number(report.median_error)},
+                                         {"median_corrected_error", number(report.corrected_median_error)},
                                          {"rows", rows}};
     std::printf("%s\n", json.dump(2).c_str());
 }
@@ -48,22 +79,31 @@ void print_table(const engine::PressureReport& report)
     std::printf("%s, %d layers on the device '%s', %d threads, %s, DRAM read %.1f GB/s\n\n", report.model.c_str(),
                 report.device_layers, report.device.c_str(), report.threads, report.kernels.c_str(),
                 report.dram_read_gb_s);
-    std::printf("| context | tok/s | VRAM MB | of MB | blocks device | host | link MB/token | CPU attention MB/token | "
+    std::printf("| context | tok/s | predicted | error | VRAM MB | of MB | blocks device | host | link MB/token | CPU "
+                "attention MB/token | "
                 "GB/s | left | back |\n"
-                "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n");
+                "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n");
     for (const engine::PressureRow& row : report.rows)
-        std::printf("| %d | %.1f | %.1f | %.1f | %d | %d | %.2f | %.2f | %.2f | %d | %d |\n", row.context_tokens,
-                    row.tok_s, megabytes(row.vram_used_bytes), megabytes(row.vram_budget_bytes), row.blocks_device,
-                    row.blocks_host, megabytes(row.link_bytes_per_token),
+        std::printf("| %d | %.1f | %s | %s | %.1f | %.1f | %d | %d | %.2f | %.2f | %.2f | %d | %d |\n",
+                    row.context_tokens, row.tok_s, text(row.predicted_tok_s, "").c_str(),
+                    percent(error_of(row)).c_str(), megabytes(row.vram_used_bytes), megabytes(row.vram_budget_bytes),
+                    row.blocks_device, row.blocks_host, megabytes(row.link_bytes_per_token),
                     megabytes(row.attended_on_host_bytes_per_token), attended_gb_s(row), row.offloads, row.fetches);
+    std::printf("\nPredicted from rates alone: median error %s; corrected by the rows before: %s.",
+                percent(report.median_error).c_str(), percent(report.corrected_median_error).c_str());
+    if (report.spill_tokens)
+        std::printf(" The first block was to leave after %d tokens.", *report.spill_tokens);
+    std::puts("");
 }
 
 void print_csv(const engine::PressureReport& report)
 {
-    std::puts("context_tokens,tok_s,vram_used_bytes,vram_budget_bytes,blocks_device,blocks_host,link_bytes_per_token,"
+    std::puts("context_tokens,tok_s,predicted_tok_s,corrected_tok_s,vram_used_bytes,vram_budget_bytes,blocks_device,"
+              "blocks_host,link_bytes_per_token,"
               "attended_on_host_bytes_per_token,offloads,fetches");
     for (const engine::PressureRow& row : report.rows)
-        std::printf("%d,%.4f,%lld,%lld,%d,%d,%lld,%lld,%d,%d\n", row.context_tokens, row.tok_s,
+        std::printf("%d,%.4f,%s,%s,%lld,%lld,%d,%d,%lld,%lld,%d,%d\n", row.context_tokens, row.tok_s,
+                    text(row.predicted_tok_s, "").c_str(), text(row.corrected_tok_s, "").c_str(),
                     (long long)row.vram_used_bytes, (long long)row.vram_budget_bytes, row.blocks_device,
                     row.blocks_host, (long long)row.link_bytes_per_token,
                     (long long)row.attended_on_host_bytes_per_token, row.offloads, row.fetches);

@@ -14,20 +14,35 @@ namespace {
 
 engine::Result<engine::KvType> kv_type(const std::string& name)
 {
-    if (name == "f32")
-        return engine::KvType::F32;
-    if (name == "f16")
-        return engine::KvType::F16;
-    if (name == "q8_0")
-        return engine::KvType::Q8_0;
+    for (const engine::KvType type : {engine::KvType::F32, engine::KvType::F16, engine::KvType::Q8_0})
+        if (name == kv_type_name(type))
+            return type;
     return engine::fail(engine::Error::Code::BadRequest, "the KV type '" + name + "' is none of f32, f16, q8_0");
 }
 
 }  // namespace
 
+const char* kv_type_name(engine::KvType type)
+{
+    switch (type) {
+    case engine::KvType::F32:
+        return "f32";
+    case engine::KvType::Q8_0:
+        return "q8_0";
+    case engine::KvType::F16:
+        break;
+    }
+    return "f16";
+}
+
 void CommonOptions::add_to(CLI::App& command)
 {
     command.add_option("-m,--model", load.model, "GGUF file (of a split model: any part)")->required();
+    add_placement_to(command);
+}
+
+void CommonOptions::add_placement_to(CLI::App& command)
+{
     command.add_option("-c,--ctx-size", load.context_tokens,
                        "context in tokens; 0: the model's own, or what memory allows");
     command.add_option("-t,--threads", load.threads, "threads; 0: one per physical core");

@@ -21,9 +21,14 @@ struct CommonOptions {
 
     /// -m and what decides how a model is loaded.
     void add_to(CLI::App& command);
+    /// All of that but the model.
+    void add_placement_to(CLI::App& command);
     /// The request, or a sentence about an option that makes no sense.
     engine::Result<engine::LoadRequest> request() const;
 };
+
+/// "f16".
+const char* kv_type_name(engine::KvType type);
 
 /// -n, --temp and the other options of an answer.
 void add_sampling(CLI::App& command, engine::SamplingOptions& sampling);
@@ -46,6 +51,7 @@ void add_run(CLI::App& app, int& exit_code);
 void add_numbers(CLI::App& app, int& exit_code);     // logits, perplexity
 void add_text_tools(CLI::App& app, int& exit_code);  // tokenize, template
 void add_bench(CLI::App& app, int& exit_code);
+void add_calibrate(CLI::App& app, int& exit_code);
 void add_inspect(CLI::App& app, int& exit_code);  // inspect, devices
 void add_selftest(CLI::App& app, int& exit_code);
 

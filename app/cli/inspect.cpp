@@ -1,5 +1,6 @@
 // inspect and devices: what a file is, and what this machine has.
 #include "app/cli/command.h"
+#include "app/cli/predictions.h"
 
 #include "engine/device.h"
 #include "engine/model_info.h"
@@ -79,15 +80,27 @@ void print(const engine::ModelInfo& m)
         line("cannot run", m.obstacle);
 }
 
-int inspect(const std::string& file, bool json)
+int inspect(const CommonOptions& options)
 {
-    const auto info = engine::inspect_model(file);
+    const auto request = options.request();
+    if (!request)
+        return report(request.error());
+    const auto info = engine::inspect_model(request->model);
     if (!info)
         return report(info.error());
-    if (json)
-        std::printf("%s\n", to_json(*info).dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
-    else
+    nlohmann::ordered_json json = to_json(*info);
+    if (!options.json)
         print(*info);
+    if (info->runnable) {
+        const auto predictions = predict(*request);
+        if (!predictions)
+            return report(predictions.error());
+        json["predictions"] = *predictions;
+        if (!options.json)
+            print_predictions(*predictions);
+    }
+    if (options.json)
+        std::printf("%s\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
     return kDone;
 }
 
@@ -124,13 +137,13 @@ int list_devices(bool json)
 
 void add_inspect(CLI::App& app, int& exit_code)
 {
-    auto* command = app.add_subcommand("inspect", "What a GGUF file is, without loading it");
-    auto file = std::make_shared<std::string>();
-    auto json = std::make_shared<bool>(false);
-    command->add_option("file,-m,--model", *file, "GGUF file")->required();
-    command->add_flag("--json", *json);
-    command->callback([file, json, &exit_code] { exit_code = inspect(*file, *json); });
+    auto* command = app.add_subcommand("inspect", "What a GGUF file is, takes and could do here, without loading it");
+    auto options = std::make_shared<CommonOptions>();
+    command->add_option("file,-m,--model", options->load.model, "GGUF file")->required();
+    options->add_placement_to(*command);
+    command->callback([options, &exit_code] { exit_code = inspect(*options); });
 
+    auto json = std::make_shared<bool>(false);
     command = app.add_subcommand("devices", "What this machine can compute on");
     command->add_flag("--json", *json);
     command->callback([json, &exit_code] { exit_code = list_devices(*json); });

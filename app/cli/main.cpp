@@ -35,6 +35,7 @@ int main(int argc, char** argv)
     cli::add_text_tools(app, exit_code);
     cli::add_bench(app, exit_code);
     cli::add_inspect(app, exit_code);
+    cli::add_calibrate(app, exit_code);
     cli::add_selftest(app, exit_code);
     if (const std::string warning = engine::forced_kernels_warning(); !warning.empty())
         std::fprintf(stderr, "note: %s\n", warning.c_str());

@@ -1,9 +1,11 @@
 #include "engine/bench.h"
+#include "engine/plan/predict.h"
+#include "engine/planner.h"
 #include "engine/run/clock.h"
-#include "engine/run/dram_bandwidth.h"
 #include "engine/run/loaded_model.h"
 
 #include <algorithm>
+#include <cmath>
 #include <new>
 
 namespace engine {
@@ -79,6 +81,64 @@ private:
     std::vector<int> ids_;
 };
 
+/// What is to be expected of each row, said before the first is measured.
+class Forecast
+{
+public:
+    static Result<Forecast> make(const LoadRequest& load, const PressureRequest& request)
+    {
+        const auto planner = Planner::open(load.model);
+        if (!planner)
+            return tl::unexpected(planner.error());
+        auto rates = request.rates ? Result<MachineRates>(*request.rates) : planner->measure_rates(load);
+        if (!rates)
+            return tl::unexpected(rates.error());
+        std::vector<int> contexts;  // in the middle of the tokens that a row measures
+        for (int tokens = request.every_tokens; tokens <= request.most_tokens; tokens += request.every_tokens)
+            contexts.push_back(tokens - request.decode_tokens / 2);
+        auto plan = planner->plan(load, contexts, &*rates);
+        if (!plan)
+            return tl::unexpected(plan.error());
+        return Forecast(std::move(*rates), std::move(*plan));
+    }
+
+    const MachineRates& rates() const { return rates_; }
+    const Plan& plan() const { return plan_; }
+
+    void add_to(PressureRow& row, std::size_t index)
+    {
+        row.predicted_tok_s = plan_.rows[index].tok_s;
+        if (!row.predicted_tok_s)
+            return;
+        if (const auto factor = correction_.factor())
+            row.corrected_tok_s = *row.predicted_tok_s / *factor;
+        correction_.observe(1 / *row.predicted_tok_s, 1 / row.tok_s);
+    }
+
+private:
+    Forecast(MachineRates rates, Plan plan)
+        : rates_(std::move(rates))
+        , plan_(std::move(plan))
+    {
+    }
+
+    MachineRates rates_;
+    Plan plan_;
+    PredictionCorrection correction_;
+};
+
+std::optional<double> median_error(const std::vector<PressureRow>& rows, std::optional<double> PressureRow::*predicted)
+{
+    std::vector<double> errors;
+    for (const PressureRow& row : rows)
+        if (row.*predicted)
+            errors.push_back(std::abs(*(row.*predicted) / row.tok_s - 1));
+    if (errors.empty())
+        return std::nullopt;
+    std::ranges::sort(errors);
+    return errors[errors.size() / 2];
+}
+
 }  // namespace
 
 Result<PressureReport> bench_pressure(const LoadRequest& load, const PressureRequest& request,
@@ -87,6 +147,9 @@ Result<PressureReport> bench_pressure(const LoadRequest& load, const PressureReq
     if (request.every_tokens < 1 || request.decode_tokens < 1 || request.decode_tokens >= request.every_tokens ||
         request.most_tokens < request.every_tokens)
         return fail(Error::Code::BadRequest, "a row needs fewer tokens to measure than there are from row to row");
+    auto forecast = Forecast::make(load, request);
+    if (!forecast)
+        return tl::unexpected(forecast.error());
     auto model = LoadedModel::load(load, {[](const LoadProgress&) {}, [] { return false; }, [](const std::string&) {}});
     if (!model)
         return tl::unexpected(model.error());
@@ -101,8 +164,9 @@ Result<PressureReport> bench_pressure(const LoadRequest& load, const PressureReq
     const auto device = (*model)->placement().telemetry();
     report.device = device ? device->id : "cpu";
     report.device_layers = device ? device->layers : 0;
+    report.dram_read_gb_s = forecast->rates().dram_read_bytes_per_s.value_or(0) / 1e9;
+    report.spill_tokens = forecast->plan().spill_tokens;
     try {
-        report.dram_read_gb_s = measure_dram_read((*model)->cpu().pool()) / 1e9;
         GrowingConversation conversation(**model);
         for (int row_tokens = request.every_tokens; row_tokens <= request.most_tokens;
              row_tokens += request.every_tokens) {
@@ -112,6 +176,7 @@ Result<PressureReport> bench_pressure(const LoadRequest& load, const PressureReq
                 break;
             if (!row)
                 return tl::unexpected(row.error());
+            forecast->add_to(*row, report.rows.size());
             if (on_row)
                 on_row(*row);
             report.rows.push_back(*row);
@@ -119,6 +184,8 @@ Result<PressureReport> bench_pressure(const LoadRequest& load, const PressureReq
     } catch (const std::bad_alloc&) {
         return fail(Error::Code::NoMemory, "there is not enough memory for this benchmark");
     }
+    report.median_error = median_error(report.rows, &PressureRow::predicted_tok_s);
+    report.corrected_median_error = median_error(report.rows, &PressureRow::corrected_tok_s);
     return report;
 }
 

@@ -18,10 +18,14 @@ struct Outcome {
     QJsonObject json() const { return QJsonDocument::fromJson(out).object(); }
 };
 
-Outcome cli(const QStringList& arguments, const QByteArray& input = {}, const QString& kernels = {})
+/// `data`: the folder of what is kept from one run to the next; none by default.
+Outcome cli(const QStringList& arguments, const QByteArray& input = {}, const QString& kernels = {},
+            const QString& data = QStringLiteral("/nowhere"))
 {
     QProcess process;
     auto environment = QProcessEnvironment::systemEnvironment();
+    environment.insert("XDG_DATA_HOME", data);
+    environment.insert("LOCALAPPDATA", data);
     if (!kernels.isEmpty())
         environment.insert("SPILLWAY_CPU", kernels);
     process.setProcessEnvironment(environment);
@@ -154,6 +158,72 @@ private Q_SLOTS:
         QCOMPARE(devices.first().toObject()["id"].toString(), "cpu");
     }
 
+    void inspectPredictsOnceTheMachineWasMeasured()
+    {
+        const QTemporaryDir data;
+        const auto inspect = [&](const QStringList& more, const QString& threads = "1") {
+            return cli(QStringList{"inspect", model("gemma3"), "--kv-block", "16", "-t", threads} + more, {}, {},
+                       data.path());
+        };
+        const Outcome before = inspect({"--json"});
+        QCOMPARE(before.code, 0);
+        QVERIFY(before.json()["predictions"].toObject()["rates_known"] == false);
+        QVERIFY(inspect({}).out.contains("spillway-cli calibrate"));
+        QVERIFY(inspect({}).out.contains("unknown"));
+
+        const Outcome calibrate = cli({"calibrate", "-t", "1", "--json"}, {}, {}, data.path());
+        QCOMPARE(calibrate.code, 0);
+        QVERIFY(calibrate.json()["dram_read_bytes_per_s"].toDouble() > 0);
+        QVERIFY(calibrate.json()["attention"].toArray().size() > 3);
+
+        const Outcome after = inspect({"--device", "emulated", "--vram", "fit:64", "--json"});
+        QCOMPARE(after.code, 0);
+        const auto predictions = after.json()["predictions"].toObject();
+        QVERIFY(predictions["rates_known"] == true);
+        const auto plans = predictions["plans"].toArray();
+        QCOMPARE(plans.size(), 15);  // three types of KV, five policies
+        std::int64_t f16_bytes = 0, q8_bytes = 0;
+        for (const auto& each : plans) {
+            const auto plan = each.toObject();
+            QVERIFY(plan["spill_tokens"].toInt() >= 64);
+            const auto rows = plan["rows"].toArray();
+            QCOMPARE(rows.size(), 7);
+            double last = 1e12;
+            for (const auto& each_row : rows) {
+                const auto row = each_row.toObject();
+                const bool resident = plan["kv_policy"] == "resident";
+                QCOMPARE(row["stops"].toBool(), resident && row["context_tokens"].toInt() > 0);
+                QCOMPARE(row["tok_s"].isNull(), row["stops"].toBool());
+                QVERIFY(row["stops"].toBool() || row["tok_s"].toDouble() <= last);
+                last = row["tok_s"].toDouble();
+                QVERIFY(row["device"].toObject()["total_bytes"].toInteger() <= plan["device_budget_bytes"].toInteger());
+            }
+            auto& bytes = plan["kv_type"] == "q8_0" ? q8_bytes : f16_bytes;
+            if (plan["kv_type"] != "f32")
+                bytes = rows[1].toObject()["host"].toObject()["kv_bytes"].toInteger();
+        }
+        QVERIFY(q8_bytes > 0 && q8_bytes < f16_bytes);
+        // On the host alone there is nothing to choose; other threads were not measured.
+        QCOMPARE(inspect({"--json"}).json()["predictions"].toObject()["plans"].toArray().size(), 3);
+        QVERIFY(inspect({"--json"}, "2").json()["predictions"].toObject()["rates_known"] == false);
+    }
+
+    void ratesThatMakeNoSenseAreMeasuredAgain()
+    {
+        const QTemporaryDir data;
+        QVERIFY(QDir(data.path()).mkpath("spillway"));
+        QFile file(data.filePath("spillway/machine-rates.json"));
+        QVERIFY(file.open(QFile::WriteOnly));
+        file.write("{\"version\": 1, \"cpu\": [[[");
+        file.close();
+        const Outcome inspect = cli({"inspect", model("llama"), "-t", "1", "--json"}, {}, {}, data.path());
+        QCOMPARE(inspect.code, 0);
+        QCOMPARE(inspect.err.count("measured again"), 1);
+        QVERIFY(inspect.json()["predictions"].toObject()["rates_known"] == true);
+        const Outcome again = cli({"inspect", model("llama"), "-t", "1", "--json"}, {}, {}, data.path());
+        QVERIFY(again.err.isEmpty());
+    }
+
     void anEmulatedDeviceGivesTheSameTextAndSaysWhatMoved()
     {
         const QStringList request = {"run",    "-m", model("gemma3"), "-p",         "go", "-n",  "200",
@@ -184,8 +254,14 @@ private Q_SLOTS:
         QCOMPARE(rows.size(), 8);
         QCOMPARE(rows[0].toObject()["blocks_host"].toInt(), 0);
         QVERIFY(rows[7].toObject()["blocks_host"].toInt() > 0);
-        for (const auto& row : rows)
+        for (const auto& row : rows) {
             QVERIFY(row.toObject()["vram_used_bytes"].toInteger() <= row.toObject()["vram_budget_bytes"].toInteger());
+            QVERIFY(row.toObject()["predicted_tok_s"].toDouble() > 0);
+        }
+        QVERIFY(rows[0].toObject()["corrected_tok_s"].isNull());
+        QVERIFY(rows[7].toObject()["corrected_tok_s"].toDouble() > 0);
+        QCOMPARE(bench.json()["spill_tokens"].toInt(), 64);
+        QVERIFY(bench.json()["median_prediction_error"].toDouble() >= 0);
         QCOMPARE(cli({"bench", "--pressure", "-m", model("llama"), "-d", "16", "--every", "32"}).code, 1);
     }
 

@@ -1,0 +1,15 @@
+// What inspect says of a model before it is loaded: bytes of each memory, spill point, predicted speed.
+#pragma once
+
+#include "app/cli/command.h"
+
+#include <nlohmann/json.hpp>
+
+namespace cli {
+
+/// For every KV type and, on a device, every policy.
+engine::Result<nlohmann::ordered_json> predict(const engine::LoadRequest& request);
+/// As tables.
+void print_predictions(const nlohmann::ordered_json& predictions);
+
+}  // namespace cli

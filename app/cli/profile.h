@@ -1,0 +1,11 @@
+// Where spillway-cli keeps what it keeps: the same folders as the window's (app/profile_folders.h), without Qt.
+#pragma once
+
+#include <filesystem>
+
+namespace cli {
+
+/// Empty where the environment names none.
+std::filesystem::path data_folder();
+
+}  // namespace cli
