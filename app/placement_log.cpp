@@ -26,6 +26,28 @@ const char* nameOf(engine::Event::Cause cause)
     return "no cause";
 }
 
+const char* nameOf(engine::SavedKvMiss miss)
+{
+    using Miss = engine::SavedKvMiss;
+    switch (miss) {
+    case Miss::NoFile:
+        return "no file";
+    case Miss::OtherModel:
+        return "the file is another model's";
+    case Miss::OtherFormat:
+        return "the file has another KV format";
+    case Miss::OtherVersion:
+        return "the file is another version's";
+    case Miss::OtherText:
+        return "the file keeps another text from there on";
+    case Miss::Damaged:
+        return "the file is damaged";
+    case Miss::None:
+        break;
+    }
+    return "all of the file";
+}
+
 }  // namespace
 
 void logPlacement(const engine::Event& event)
@@ -43,6 +65,16 @@ void logPlacement(const engine::Event& event)
         break;
     case Kind::DeviceLost:
         spdlog::warn("{}", event.sentence);
+        break;
+    case Kind::KvRestored:
+    case Kind::KvPrefilled:
+        spdlog::info("{}: {} tokens, {} bytes, {} us ({})",
+                     event.kind == Kind::KvRestored ? "KV read back from the disk" : "KV computed again",
+                     event.tokens.count(), event.bytes, event.duration_us, nameOf(event.miss));
+        break;
+    case Kind::KvSaved:
+        spdlog::info("KV of {} tokens saved, {} bytes written, {} us", event.tokens.count(), event.bytes,
+                     event.duration_us);
         break;
     case Kind::CommandDone:
     case Kind::LoadFinished:

@@ -11,6 +11,7 @@ struct Error {
     enum class Code {
         NotFound,     // no such file
         CannotRead,   // the file is there and cannot be read, or went away under us
+        CannotWrite,  // the disk is full, or refuses for another reason
         BadFile,      // the file is not what it claims to be, or is cut off
         Unsupported,  // a correct file that this version cannot run
         NoMemory,

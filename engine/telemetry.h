@@ -51,6 +51,7 @@ struct Telemetry {
     int context_limit = 0;     // tokens it can hold
     int prompt_tokens = 0;     // of this turn's prompt
     int reused_tokens = 0;     // of them, found in the KV cache and not computed again
+    int restored_tokens = 0;   // of those, read back from the disk in this turn
     int prefilled_tokens = 0;  // of them, computed so far
     int generated_tokens = 0;
 
@@ -80,6 +81,17 @@ struct TokenRange {
     int count() const { return last - first; }
 };
 
+/// Why a conversation's saved KV was of no use, or of little.
+enum class SavedKvMiss : std::uint8_t {
+    None,
+    NoFile,
+    OtherModel,    // it was made with
+    OtherFormat,   // of keys and values, or other blocks
+    OtherVersion,  // of the engine or the file's layout
+    OtherText,     // it keeps another one from some token on
+    Damaged,
+};
+
 /// Something that happened and is worth a line in a table.
 struct Event {
     enum class Kind {
@@ -91,6 +103,9 @@ struct Event {
         Fetch,
         LayerMove,
         DeviceLost,
+        KvRestored,   // a conversation goes on from its saved KV; `miss` says why not from all of it
+        KvPrefilled,  // a conversation that has been answered before was computed again, for the reason `miss`
+        KvSaved,
         Warning
     };
     enum class Cause { User, Watermark, Split, OtherProgram, DeviceLost, ContextFull, None };
@@ -100,9 +115,10 @@ struct Event {
     std::int64_t time_us = 0;
     std::int64_t bytes = 0;
     int blocks = 0;
-    TokenRange tokens = {};  // Offload, Fetch: whose KV it was
+    TokenRange tokens = {};  // Offload, Fetch, KvRestored, KvPrefilled, KvSaved: whose KV it was
     int layer = -1;          // LayerMove: which
     std::int64_t duration_us = 0;
+    SavedKvMiss miss = SavedKvMiss::None;
     std::uint64_t command = 0;  // CommandDone: the id post() gave
     bool ok = true;
     std::string sentence;

@@ -66,6 +66,9 @@ const char* kind_name(engine::Event::Kind kind)
         return "context_nearly_full";
     case Kind::CommandDone:
     case Kind::LoadFinished:
+    case Kind::KvRestored:
+    case Kind::KvPrefilled:
+    case Kind::KvSaved:
     case Kind::Warning:
         break;
     }

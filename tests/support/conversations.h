@@ -2,34 +2,10 @@
 #pragma once
 
 #include "app/store/conversation.h"
+#include "tests/support/file_size_limit.h"
 
 #include <QJsonDocument>
 #include <QRandomGenerator>
-
-#ifdef __linux__
-#include <csignal>
-#include <sys/resource.h>
-
-/// As long as it lives, no file of this process grows beyond a size: a full disk, on a small scale.
-class FileSizeLimit
-{
-public:
-    explicit FileSizeLimit(qint64 bytes)
-    {
-        std::signal(SIGXFSZ, SIG_IGN);
-        getrlimit(RLIMIT_FSIZE, &before_);
-        rlimit limit = before_;
-        limit.rlim_cur = rlim_t(bytes);
-        setrlimit(RLIMIT_FSIZE, &limit);
-    }
-    ~FileSizeLimit() { setrlimit(RLIMIT_FSIZE, &before_); }
-    FileSizeLimit(const FileSizeLimit&) = delete;
-    FileSizeLimit& operator=(const FileSizeLimit&) = delete;
-
-private:
-    rlimit before_{};
-};
-#endif
 
 /// Question, answer, question, answer; ids begin with the conversation's.
 inline StoredConversation twoTurns(const QString& id, const QString& title,

@@ -1,0 +1,84 @@
+// One conversation's saved KV: written page by page, read page by page. The format is saved_kv_format.h's.
+#pragma once
+
+#include "engine/kv/private_file.h"
+#include "engine/kv/saved_kv_format.h"
+#include "engine/telemetry.h"
+
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+namespace engine {
+
+/// Reads one file. Used by one thread.
+class SavedKvReader
+{
+public:
+    /// The file's beginning, checked; the error says why it is of no use.
+    static tl::expected<SavedKvReader, SavedKvMiss> open(const std::filesystem::path& path,
+                                                         std::shared_ptr<const SavedKvFormat> format);
+
+    int tokens() const { return tokens_; }
+    int block_tokens() const { return format_->block_tokens(); }
+    /// The model's earlier answers; empty where the file's end is missing.
+    const SavedReplies& replies() const { return replies_; }
+
+    /// How many of the next page's tokens are the first of `ids`. 0: none, or there is no next page.
+    int next_matches(std::span<const int> ids);
+    /// The next page into blocks (layers,), each of the first KV head. False: it is damaged; the blocks are as they
+    /// were.
+    bool read_page(std::span<std::byte* const> blocks);
+    std::int64_t bytes_read() const { return bytes_read_; }  // of pages
+
+private:
+    SavedKvReader(PrivateFile file, std::shared_ptr<const SavedKvFormat> format, int tokens);
+    SavedReplies read_replies();
+    int page_tokens(int page) const;
+    bool read_ids(int page, std::vector<int>& ids) const;
+
+    PrivateFile file_;
+    std::shared_ptr<const SavedKvFormat> format_;
+    int tokens_ = 0;
+    SavedReplies replies_;
+    std::int64_t bytes_read_ = 0;
+    int page_ = 0;             // the next one
+    std::uint64_t chain_ = 0;  // before it
+    std::vector<int> ids_;     // of it, when asked for
+    std::vector<std::byte> record_;
+};
+
+/// Writes one file, over an older one if need be. Used by one thread.
+class SavedKvWriter
+{
+public:
+    /// `ids`: of all tokens that are going to be there. CannotWrite.
+    static Result<SavedKvWriter> open(const std::filesystem::path& path, std::shared_ptr<const SavedKvFormat> format,
+                                      std::span<const int> ids);
+
+    int next_page() const { return page_; }
+    bool has_next() const { return page_ * format_->block_tokens() < int(ids_.size()); }
+    std::int64_t bytes_written() const { return bytes_written_; }
+
+    /// blocks: (layers,) of page next_page(), each of the first KV head. CannotWrite.
+    Status write_page(std::span<const std::byte* const> blocks);
+    /// After the last page: all is on the disk. CannotWrite.
+    Status finish(const SavedReplies& replies);
+
+private:
+    SavedKvWriter(PrivateFile file, std::shared_ptr<const SavedKvFormat> format, std::span<const int> ids);
+    void skip_same_pages();
+    std::span<const int> page_ids(int page) const;
+    Status write(std::uint64_t offset, std::span<const std::byte> bytes);
+    Status write_header(int tokens);
+
+    PrivateFile file_;
+    std::shared_ptr<const SavedKvFormat> format_;
+    std::span<const int> ids_;
+    int page_ = 0;
+    std::uint64_t chain_ = 0;
+    std::int64_t bytes_written_ = 0;
+    std::vector<std::byte> record_;
+};
+
+}  // namespace engine

@@ -1,0 +1,106 @@
+// The file that keeps one conversation's KV, so that it can be opened again without a prefill.
+//
+//   header    64 bytes: SavedKvHeader
+//   pages     one record for each block of tokens, in order
+//               u64    checksum of all that follows in the record; its seed is the chain so far plus the tokens
+//               i32    the tokens' ids: as many as rows
+//               bytes  of each layer and KV head the block, laid out for so many rows (kernels/kv_block.h)
+//             Rows: block_tokens; in the last record the tokens that are left, rounded up to groups of 16.
+//   replies   u64    checksum of the rest, with the chain as its seed
+//             u32    how many 32-bit words follow: of each reply the number of its ids, then the ids
+//
+// All numbers are little endian, as in GGUF. The chain is a checksum over all ids before a record and over what the
+// file was made with. So a record that was left behind by an older text, or belongs to another file, does not pass.
+//
+// A file is written in place. While that goes on, its header counts the pages that are there already: whatever ends the
+// writing leaves a shorter file, never a wrong one. Pages that hold the same tokens as before are not written again.
+//
+// Nothing in a file is trusted. Sizes follow from the model that asks, not from the file; a record is checked before
+// its bytes are used; and its ids count only as far as they are those of the prompt.
+#pragma once
+
+#include "engine/kv/kv_shape.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace engine {
+
+/// Raised when the bytes of a file are laid out in another way.
+constexpr std::uint32_t kSavedKvLayout = 1;
+/// Raised when the same model makes other keys and values of the same tokens.
+constexpr std::uint32_t kSavedKvEngine = 1;
+
+/// What a file was made with: it must be the same for who reads it.
+struct SavedKvOrigin {
+    std::uint32_t layout = kSavedKvLayout;
+    std::uint32_t engine = kSavedKvEngine;
+    std::uint64_t model = 0;  // its fingerprint
+    std::uint32_t k_type = 0, v_type = 0;
+    std::uint32_t block_tokens = 0;
+    std::uint32_t layers = 0;
+    std::uint64_t shape = 0;  // checksum over the heads of all layers
+};
+
+struct SavedKvHeader {
+    char mark[8] = {};
+    SavedKvOrigin origin;
+    std::uint32_t tokens = 0;
+    std::uint32_t reserved = 0;
+    std::uint64_t checksum = 0;  // of the header before it
+};
+static_assert(sizeof(SavedKvOrigin) == 40 && sizeof(SavedKvHeader) == 64);
+
+/// Sizes, places and bytes for the KV of one loaded model. A value; any thread may ask.
+class SavedKvFormat
+{
+public:
+    /// `layers`: all with the same formats and block length, one at least.
+    SavedKvFormat(std::uint64_t model, std::span<const KvLayerShape> layers);
+
+    const SavedKvOrigin& origin() const { return origin_; }
+    int block_tokens() const { return int(origin_.block_tokens); }
+    int num_layers() const { return int(layers_.size()); }
+
+    /// Bytes of a record whose block holds so many tokens.
+    std::size_t record_bytes(int tokens) const;
+    std::uint64_t record_at(int block) const;
+    /// Where the replies of a file with so many tokens begin.
+    std::uint64_t replies_at(int tokens) const;
+
+    SavedKvHeader header(int tokens) const;
+    static std::uint64_t header_checksum(const SavedKvHeader& header);
+
+    /// Before the first record, and after one that holds these ids.
+    std::uint64_t first_chain() const;
+    static std::uint64_t next_chain(std::uint64_t chain, std::span<const int> ids);
+
+    /// One record. ids: (tokens,); blocks: (layers,) each of the first KV head.
+    void pack(std::span<const int> ids, std::span<const std::byte* const> blocks, std::uint64_t chain,
+              std::vector<std::byte>& record) const;
+    /// The ids in a record's first bytes.
+    static std::span<const std::byte> ids_of(std::span<const std::byte> record, int tokens);
+    /// The record's bytes into blocks (layers,), once its checksum has been found right. False: it is not.
+    bool unpack(std::span<const std::byte> record, int tokens, std::uint64_t chain,
+                std::span<std::byte* const> blocks) const;
+
+    static int rows(int tokens);
+
+private:
+    template <class Move>
+    void each_part(int rows, const Move& move) const;
+
+    std::vector<KvLayerShape> layers_;
+    SavedKvOrigin origin_;
+};
+
+/// The replies of a file: what the model said, in the ids in which it was said.
+using SavedReplies = std::vector<std::vector<int>>;
+
+std::vector<std::byte> pack_replies(const SavedReplies& replies, std::uint64_t chain);
+/// Empty where the bytes are not whole.
+SavedReplies unpack_replies(std::span<const std::byte> bytes, std::uint64_t chain);
+
+}  // namespace engine
