@@ -82,6 +82,9 @@ struct Request {
     std::string template_arguments_json;  // an object, e.g. {"enable_thinking": false}; empty: none
     std::string tools_json;               // an array; empty: none
     bool continue_last = false;           // the last message is an answer, as it was made: go on where its text ends
+    // Under which the KV is saved when the turn ends, and found again: letters, digits and '-', 64 at most. Empty, or
+    // anything else: it is not saved.
+    std::string saved_as;
 };
 
 enum class StopReason { EndOfTurn, StopString, MaxTokens, ContextFull, Cancelled };
@@ -132,8 +135,22 @@ struct SetKvOffloadShare {
 struct SetOtherPrograms {
     std::int64_t bytes = 0;
 };
+/// Where the KV of conversations is saved; readable by the user alone. Files that were used longest ago leave when
+/// there are more bytes. It needs no model; off until it is posted.
+struct SetSavedKv {
+    std::filesystem::path folder;
+    std::int64_t most_bytes = 0;  // 0: nothing is kept there, and what is there goes
+};
+/// The conversation is gone, and with it its file.
+struct ForgetSavedKv {
+    std::string saved_as;
+};
+/// All others are gone.
+struct KeepSavedKv {
+    std::vector<std::string> saved_as;
+};
 using Command = std::variant<SetThreads, CancelLoad, SetDeviceLayers, SetVramBudget, SetWatermark, SetKvPolicy,
-                             SetKvOffloadShare, SetOtherPrograms>;
+                             SetKvOffloadShare, SetOtherPrograms, SetSavedKv, ForgetSavedKv, KeepSavedKv>;
 
 using SequenceId = int;
 

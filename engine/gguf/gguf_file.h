@@ -54,6 +54,9 @@ public:
     std::span<const GgufTensor> tensors() const { return tensors_; }
 
     std::uint64_t file_bytes() const;  // of all parts
+    /// Tells this model from others, wherever its files lie: over all metadata, the list of tensors, and samples of each
+    /// tensor. Reads little of a large file.
+    std::uint64_t fingerprint() const;
     const std::vector<std::filesystem::path>& paths() const { return paths_; }
 
     /// Fails with a sentence once a read found that a part had been cut off or could not be read any more (zeros were

@@ -80,12 +80,27 @@ int KvCache::intact_tokens(const KvSequence& sequence) const
     return sequence.length();
 }
 
+Status KvCache::wait_mirrored(PageId page)
+{
+    for (int l = 0; device_ && l < num_layers(); ++l)
+        if (Status ok = device_->wait_mirrored(page, l); !ok)
+            return ok;
+    return {};
+}
+
+Status KvCache::wait_mirrored(const KvSequence& sequence)
+{
+    for (const PageId page : sequence.pages)
+        if (Status ok = wait_mirrored(page); !ok)
+            return ok;
+    return {};
+}
+
 /// The copy lies on the host; a device layer fetches its block when it writes there.
 Status KvCache::copy_page(PageId from, PageId to)
 {
-    for (int l = 0; device_ && l < num_layers(); ++l)
-        if (Status ok = device_->wait_mirrored(from, l); !ok)
-            return ok;
+    if (Status ok = wait_mirrored(from); !ok)
+        return ok;
     std::memcpy(memory_[std::size_t(to)].get(), memory_[std::size_t(from)].get(), page_bytes_);
     return {};
 }

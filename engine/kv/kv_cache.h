@@ -86,6 +86,8 @@ public:
 
     /// The block in the host's page: of a device layer the mirror.
     std::byte* host_block(PageId page, int l);
+    /// Waits until the mirrors of all the sequence's pages are complete. DeviceLost.
+    Status wait_mirrored(const KvSequence& sequence);
     int owners(PageId page) const { return pool_.owners(page); }
     int page_limit() const { return pool_.page_count(); }
 
@@ -109,6 +111,7 @@ private:
     Result<PageId> take_page();
     void give_back(PageId page);
     Status copy_page(PageId from, PageId to);
+    Status wait_mirrored(PageId page);
 
     std::vector<KvLayerShape> layers_;
     std::vector<std::size_t> layer_offset_;  // (layers,) bytes from a page's start

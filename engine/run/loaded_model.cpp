@@ -60,6 +60,7 @@ Result<std::unique_ptr<LoadedModel>> LoadedModel::load(const LoadRequest& reques
         model->allocate(request);
         if (const auto ok = model->bring_weights_in(progress); !ok)
             return tl::unexpected(ok.error());
+        model->describe_saved_kv();
         if (const auto ok = model->place_layers(request, progress); !ok)
             return tl::unexpected(ok.error());
         return model;
@@ -141,6 +142,15 @@ void LoadedModel::allocate(const LoadRequest& request)
     cache_ = std::make_unique<KvCache>(kv_shapes(h_, request), request.kv_block_tokens,
                                        kConversationsInCache * (context_pages + 2));
     placement_ = std::make_unique<ModelPlacement>(h_, weights_, *cpu_, *cache_);
+}
+
+/// A context beyond the original one chooses other frequencies in some models, and with them other keys.
+void LoadedModel::describe_saved_kv()
+{
+    const std::uint64_t long_context = info_.context_in_use > h_.rope_scaling.original_context;
+    const bool depends = h_.rope_scaling.kind == RopeScaling::Kind::LongRope;
+    saved_kv_format_ =
+        std::make_shared<const SavedKvFormat>(file_.fingerprint() + (depends ? long_context : 0), cache_->layers());
 }
 
 /// The device, and the layers it is to hold, one after another.

@@ -4,6 +4,7 @@
 #include "engine/engine.h"
 #include "engine/exec/cpu_backend.h"
 #include "engine/gguf/gguf_file.h"
+#include "engine/kv/saved_kv_format.h"
 #include "engine/model/decoder.h"
 #include "engine/run/model_placement.h"
 #include "engine/template/chat_template.h"
@@ -44,6 +45,9 @@ public:
     std::int64_t decode_bytes() const;
     std::int64_t scratch_bytes() const { return std::int64_t(decoder_->scratch_bytes() + cpu_->scratch_bytes()); }
 
+    /// What files of saved KV must have been made with, and how they are laid out.
+    const std::shared_ptr<const SavedKvFormat>& saved_kv_format() const { return saved_kv_format_; }
+
     ModelPlacement& placement() { return *placement_; }
     const ModelPlacement& placement() const { return *placement_; }
 
@@ -64,6 +68,7 @@ private:
     void warn(const Progress& progress, std::string sentence);
     void allocate(const LoadRequest& request);
     Status bring_weights_in(const Progress& progress);
+    void describe_saved_kv();
     Status place_layers(const LoadRequest& request, const Progress& progress);
     Status step(KvSequence& sequence, std::span<const int> tokens);
 
@@ -75,6 +80,7 @@ private:
     std::unique_ptr<const ChatTemplate> chat_template_;
     std::unique_ptr<CpuBackend> cpu_;
     std::unique_ptr<KvCache> cache_;
+    std::shared_ptr<const SavedKvFormat> saved_kv_format_;
     std::unique_ptr<ModelPlacement> placement_;
     std::unique_ptr<Decoder> decoder_;
 };

@@ -32,7 +32,17 @@ std::uint64_t random_seed()
     return (std::uint64_t(device()) << 32) ^ device();
 }
 
+// A user who opens another model waits for the disk no longer than this; what is not written then is computed again.
+constexpr std::chrono::milliseconds kGraceForSaving{2000};
+
 }  // namespace
+
+/// What was posted last may be that a conversation is gone.
+LocalEngine::~LocalEngine()
+{
+    carry_out_posted({});
+    unload();
+}
 
 Result<ModelInfo> LocalEngine::load(const LoadRequest& request, const Listener& listener, std::stop_token stop)
 {
@@ -67,6 +77,8 @@ Result<ModelInfo> LocalEngine::load(const LoadRequest& request, const Listener& 
 
 void LocalEngine::unload()
 {
+    if (model_)
+        saved_.release_all(*model_, kGraceForSaving);
     conversations_.clear();
     model_.reset();
 }
@@ -131,12 +143,21 @@ Result<Turn> LocalEngine::generate_checked(Conversation& conversation, const Req
              make_event(Event::Kind::Warning,
                         "the model has no chat template; the conversation is given to it in the ChatML form"));
     }
-    TurnHost host{*model_, listener, std::move(stop), [&] { poll(listener); },
-                  [&](Conversation& current) { return forget_oldest(current); }};
+    const auto goes_on = [&] { return !stop.stop_requested(); };
+    SavedStart saved = saved_.open(*model_, conversation, request.saved_as, goes_on);
+    TurnHost host{*model_,
+                  listener,
+                  stop,
+                  [&] { poll(listener); },
+                  [&](Conversation& current) { return make_room(current); },
+                  std::move(saved),
+                  [&] { saved_.forget(request.saved_as); }};
     TurnRunner runner(std::move(host), conversation, request, request.sampling.seed.value_or(random_seed()));
     generating_ = true;
     auto turn = runner.run();
     generating_ = false;
+    if (turn)
+        saved_.save(*model_, conversation, request.saved_as);
     send_placement_events(listener);
     if (turn && !turn->ledger.dropped_messages.empty()) {
         Event dropped = make_event(Event::Kind::TurnsDropped,
@@ -146,6 +167,12 @@ Result<Turn> LocalEngine::generate_checked(Conversation& conversation, const Req
         send(listener, dropped);
     }
     return turn;
+}
+
+/// For the conversation that goes on.
+bool LocalEngine::make_room(const Conversation& except)
+{
+    return forget_oldest(except) || saved_.release_all(*model_, {});
 }
 
 /// The conversation that was used longest ago gives up its KV; it is prefilled again when it goes on.
@@ -206,6 +233,13 @@ void LocalEngine::poll(const Listener& listener)
     if (model_ && !generating_)
         model_->placement().settle();
     send_placement_events(listener);
+    collect_saved(listener);
+}
+
+void LocalEngine::collect_saved(const Listener& listener)
+{
+    for (const Event& event : saved_.collect(model_.get()))
+        send(listener, event);
 }
 
 void LocalEngine::carry_out_posted(const Listener& listener)
@@ -281,6 +315,27 @@ void LocalEngine::carry_out(const SetKvOffloadShare& command, Event& answer)
 void LocalEngine::carry_out(const SetOtherPrograms& command, Event& answer)
 {
     ask_placement(answer, [&](ModelPlacement& placement) { return placement.set_other_programs(command.bytes); });
+}
+
+void LocalEngine::carry_out(const SetSavedKv& command, Event& answer)
+{
+    const Status done = saved_.use(command, [this] {
+        if (on_posted)
+            on_posted();
+    });
+    answer.ok = done.has_value();
+    if (!done)
+        answer.sentence = done.error().what;
+}
+
+void LocalEngine::carry_out(const ForgetSavedKv& command, Event&)
+{
+    saved_.forget(command.saved_as);
+}
+
+void LocalEngine::carry_out(const KeepSavedKv& command, Event&)
+{
+    saved_.keep_only(command.saved_as);
 }
 
 void LocalEngine::carry_out(const CancelLoad&, Event& answer)

@@ -4,6 +4,7 @@
 #include "engine/engine.h"
 #include "engine/run/loaded_model.h"
 #include "engine/run/mailbox.h"
+#include "engine/run/saved_conversations.h"
 #include "engine/run/turn.h"
 
 #include <map>
@@ -14,6 +15,7 @@ namespace engine {
 class LocalEngine final : public Engine
 {
 public:
+    ~LocalEngine() override;
     Result<ModelInfo> load(const LoadRequest& request, const Listener& listener, std::stop_token stop) override;
     void unload() override;
     bool loaded() const override { return model_ != nullptr; }
@@ -41,13 +43,19 @@ private:
     void carry_out(const SetKvPolicy& command, Event& answer);
     void carry_out(const SetKvOffloadShare& command, Event& answer);
     void carry_out(const SetOtherPrograms& command, Event& answer);
+    void carry_out(const SetSavedKv& command, Event& answer);
+    void carry_out(const ForgetSavedKv& command, Event& answer);
+    void carry_out(const KeepSavedKv& command, Event& answer);
     template <class Ask>
     void ask_placement(Event& answer, const Ask& ask);
     void carry_out_posted(const Listener& listener);
     void send_placement_events(const Listener& listener);
+    void collect_saved(const Listener& listener);
+    bool make_room(const Conversation& except);
     bool forget_oldest(const Conversation& except);
 
     std::unique_ptr<LoadedModel> model_;
+    SavedConversations saved_;
     std::map<SequenceId, Conversation> conversations_;
     SequenceId last_sequence_ = 0;
     std::uint64_t uses_ = 0;  // counts turns: who was used last

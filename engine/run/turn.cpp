@@ -97,7 +97,10 @@ Status TurnRunner::step(std::span<const int> tokens)
 Status TurnRunner::prefill(const std::vector<int>& prompt)
 {
     KvSequence& kv = conversation_.kv;
+    if (Status done = restore_saved(prompt); !done)
+        return done;
     reused_ = std::min(common_prefix(kv.ids, prompt), int(prompt.size()) - 1);
+    restored_ = std::min(restored_, reused_);
     host_.model.cache().truncate(kv, reused_);
     prefilled_ = reused_;
     while (prefilled_ < int(prompt.size())) {
@@ -244,6 +247,7 @@ Telemetry TurnRunner::frame(Phase phase) const
     t.context_limit = model.context_tokens();
     t.prompt_tokens = turn_.prompt.count();
     t.reused_tokens = reused_;
+    t.restored_tokens = restored_;
     t.prefilled_tokens = prefilled_ - reused_;
     t.generated_tokens = int(answer_.size());
     if (first_token_us_ != 0)

@@ -3,8 +3,8 @@
 
 #include "engine/engine.h"
 #include "engine/metrics/rates.h"
+#include "engine/run/conversation.h"
 #include "engine/run/loaded_model.h"
-#include "engine/run/prompt.h"
 #include "engine/sampling/sampler.h"
 #include "engine/sampling/stop_strings.h"
 #include "engine/tokenizer/utf8_stream.h"
@@ -15,12 +15,6 @@
 
 namespace engine {
 
-/// A conversation as the engine keeps it.
-struct Conversation {
-    KvSequence kv;
-    std::vector<KeptReply> replies;
-};
-
 /// What a turn needs from the engine that runs it.
 struct TurnHost {
     LoadedModel& model;
@@ -28,6 +22,8 @@ struct TurnHost {
     std::stop_token stop;
     std::function<void()> between_steps;           // commands are read here
     std::function<bool(Conversation&)> make_room;  // frees KV of other conversations; false: there is none
+    SavedStart saved = {};
+    std::function<void()> forget_saved = {};  // the file is damaged
 };
 
 class TurnRunner
@@ -37,6 +33,8 @@ public:
     Result<Turn> run();
 
 private:
+    Status restore_saved(const std::vector<int>& prompt);
+    void tell_of_saved(std::int64_t duration_us);
     Status prefill(const std::vector<int>& prompt);
     Status decode();
     Status step(std::span<const int> tokens);
@@ -64,6 +62,7 @@ private:
     bool cut_by_stop_ = false;
     bool said_nearly_full_ = false;
     int reused_ = 0;
+    int restored_ = 0;
     int prefilled_ = 0;
     int last_row_ = 0;  // of the last step: its logits give the next token
     std::int64_t start_us_ = 0;

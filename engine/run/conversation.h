@@ -1,0 +1,25 @@
+// A conversation as the engine keeps it, and as it begins.
+#pragma once
+
+#include "engine/kv/kv_cache.h"
+#include "engine/kv/saved_kv_file.h"
+#include "engine/run/prompt.h"
+
+#include <memory>
+#include <vector>
+
+namespace engine {
+
+struct Conversation {
+    KvSequence kv;
+    std::vector<KeptReply> replies;
+};
+
+/// What was saved of a conversation that has no KV in memory.
+struct SavedStart {
+    bool asked = false;                     // KV is saved, and the conversation could have some
+    std::unique_ptr<SavedKvReader> reader;  // null: there is none of use, for the reason `miss`
+    SavedKvMiss miss = SavedKvMiss::None;
+};
+
+}  // namespace engine

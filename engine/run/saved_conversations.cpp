@@ -1,0 +1,162 @@
+#include "engine/run/saved_conversations.h"
+
+#include "engine/tokenizer/utf8_stream.h"
+
+#include <algorithm>
+#include <system_error>
+
+namespace engine {
+
+namespace {
+
+/// The text that a turn gave out for these ids, as its prompt will hold it. Nothing where an id does not exist.
+std::optional<KeptReply> reply_of(const Tokenizer& tokenizer, const std::vector<int>& ids)
+{
+    Utf8Stream stream;
+    KeptReply reply{{}, ids};
+    for (const int id : ids) {
+        if (id < 0 || id >= tokenizer.size())
+            return {};
+        reply.text += stream.feed(tokenizer.piece(id));
+    }
+    reply.text += stream.flush();
+    if (tokenizer.vocabulary().add_space_prefix == Vocabulary::Flag::Yes && reply.text.starts_with(' '))
+        reply.text.erase(0, 1);
+    return reply;
+}
+
+}  // namespace
+
+Status SavedConversations::use(const SetSavedKv& settings, std::function<void()> wake)
+{
+    const SavedKvStore::Limits limits{.most_bytes = std::max<std::int64_t>(settings.most_bytes, 0)};
+    if (store_ && store_->folder() == settings.folder) {
+        store_->set_limits(limits);
+        return {};
+    }
+    if (store_)
+        return fail(Error::Code::BadRequest, "saved conversations have their folder already");
+    if (settings.folder.empty())
+        return fail(Error::Code::BadRequest, "saved conversations need a folder");
+    try {
+        store_ = std::make_unique<SavedKvStore>(settings.folder, limits, std::move(wake));
+    } catch (const std::system_error&) {
+        return fail(Error::Code::NoMemory, "the system does not give so many threads");
+    }
+    return {};
+}
+
+void SavedConversations::forget(const std::string& name)
+{
+    if (store_)
+        store_->forget(name);
+}
+
+void SavedConversations::keep_only(std::vector<std::string> names)
+{
+    if (store_)
+        store_->keep_only(std::move(names));
+}
+
+SavedStart SavedConversations::open(LoadedModel& model, Conversation& conversation, const std::string& name,
+                                    const std::function<bool()>& goes_on)
+{
+    if (!store_ || !SavedKvStore::usable(name) || !conversation.kv.ids.empty())
+        return {};
+    SavedStart start;
+    start.asked = true;
+    auto reader = store_->open(name, model.saved_kv_format(), goes_on);
+    if (!reader) {
+        start.miss = reader.error();
+        return start;
+    }
+    if (conversation.replies.empty())
+        for (const std::vector<int>& ids : reader->replies())
+            if (auto reply = reply_of(model.tokenizer(), ids))
+                conversation.replies.push_back(std::move(*reply));
+    start.reader = std::make_unique<SavedKvReader>(std::move(*reader));
+    return start;
+}
+
+void SavedConversations::save(LoadedModel& model, const Conversation& conversation, const std::string& name)
+{
+    if (!store_ || !SavedKvStore::usable(name))
+        return;
+    KvCache& cache = model.cache();
+    const int tokens = cache.intact_tokens(conversation.kv);
+    if (tokens == 0)
+        return;
+    KvSequence held = cache.branch(conversation.kv, tokens);
+    if (!cache.wait_mirrored(held)) {  // a lost device: the next turn knows what is left
+        cache.truncate(held, 0);
+        return;
+    }
+    SavedKvJob job;
+    job.conversation = name;
+    job.format = model.saved_kv_format();
+    job.ids = held.ids;
+    for (const PageId page : held.pages)
+        for (int l = 0; l < cache.num_layers(); ++l)
+            job.blocks.push_back(cache.host_block(page, l));
+    for (const KeptReply& reply : conversation.replies)
+        job.replies.push_back(reply.ids);
+    job.ticket = ++last_ticket_;
+    held_[job.ticket] = std::move(held);
+    store_->save(std::move(job));
+}
+
+std::vector<Event> SavedConversations::collect(LoadedModel* model)
+{
+    if (!store_ || !store_->has_news())
+        return {};
+    for (const int ticket : store_->take_done()) {
+        const auto held = held_.find(ticket);
+        if (held == held_.end())
+            continue;
+        if (model)
+            model->cache().truncate(held->second, 0);
+        held_.erase(held);
+    }
+    return store_->take_events();
+}
+
+bool SavedConversations::release_all(LoadedModel& model, std::chrono::milliseconds grace)
+{
+    if (held_.empty())
+        return false;
+    store_->finish(grace);
+    for (auto& [ticket, held] : held_)
+        model.cache().truncate(held, 0);
+    held_.clear();
+    return true;
+}
+
+Result<SavedKvMiss> restore(KvCache& cache, KvSequence& sequence, SavedKvReader& reader, std::span<const int> prompt,
+                            const std::function<bool(int)>& goes_on)
+{
+    std::vector<std::byte*> blocks(std::size_t(cache.num_layers()));
+    while (sequence.length() < reader.tokens()) {
+        const int first = sequence.length();
+        const auto rest = prompt.subspan(std::size_t(first));
+        const int wanted = std::min(cache.block_tokens(), reader.tokens() - first);
+        const int tokens = reader.next_matches(rest);
+        if (tokens > 0) {
+            if (Status ok = cache.reserve(sequence, first + tokens); !ok)
+                return tl::unexpected(ok.error());
+            for (int l = 0; l < cache.num_layers(); ++l)
+                blocks[std::size_t(l)] = cache.host_block(sequence.pages.back(), l);
+            if (!reader.read_page(blocks)) {
+                cache.truncate(sequence, first);
+                return SavedKvMiss::Damaged;
+            }
+            sequence.ids.insert(sequence.ids.end(), rest.begin(), rest.begin() + tokens);
+        }
+        if (tokens < std::min(wanted, int(rest.size())))
+            return SavedKvMiss::OtherText;
+        if (tokens < wanted || !goes_on(sequence.length()))
+            break;
+    }
+    return SavedKvMiss::None;
+}
+
+}  // namespace engine

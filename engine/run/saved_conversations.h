@@ -1,0 +1,56 @@
+// What the engine saves of its conversations, and how one begins with what was saved of it.
+#pragma once
+
+#include "engine/kv/saved_kv_store.h"
+#include "engine/run/conversation.h"
+#include "engine/run/loaded_model.h"
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace engine {
+
+/// Stands between the conversations of the loaded model and the folder of their files. Pages that are being written are
+/// held as a branch of the conversation is: the conversation may go on, be cut or end meanwhile. Used by the engine's
+/// thread.
+class SavedConversations
+{
+public:
+    bool on() const { return store_ != nullptr; }
+    /// `wake` is called on another thread when collect() has something to do. Fails where the system gives no more
+    /// threads.
+    Status use(const SetSavedKv& settings, std::function<void()> wake);
+    void forget(const std::string& name);
+    void keep_only(std::vector<std::string> names);
+
+    /// The file of a conversation that has no KV in memory, with the replies in it; or why there is none of use.
+    /// `goes_on` false ends the waiting for what is still being written.
+    SavedStart open(LoadedModel& model, Conversation& conversation, const std::string& name,
+                    const std::function<bool()>& goes_on);
+
+    /// Has the conversation written, as it is now.
+    void save(LoadedModel& model, const Conversation& conversation, const std::string& name);
+
+    /// Gives back the pages that have been written. What there is to tell.
+    std::vector<Event> collect(LoadedModel* model);
+    /// Gives back all pages, and the writing up that would take longer. False: none was held.
+    bool release_all(LoadedModel& model, std::chrono::milliseconds grace);
+
+private:
+    std::map<int, KvSequence> held_;  // by ticket
+    int last_ticket_ = 0;
+    std::unique_ptr<SavedKvStore> store_;  // reads from what is held: goes first
+};
+
+/// Puts into an empty sequence what the file keeps of the prompt's beginning, page by page; `goes_on` is told how many
+/// tokens are there, and ends it with false. Answers why it was not all of the file. ContextFull, NoMemory where a page
+/// is missing: it may be asked again, and goes on where it was.
+Result<SavedKvMiss> restore(KvCache& cache, KvSequence& sequence, SavedKvReader& reader, std::span<const int> prompt,
+                            const std::function<bool(int)>& goes_on);
+
+}  // namespace engine

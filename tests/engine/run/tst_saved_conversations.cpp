@@ -1,0 +1,416 @@
+// Conversations that go on after a restart: from what was saved they have the same bits as if nothing had happened, and
+// where nothing of use was saved they are computed again and say why.
+#include "engine/run/saved_conversations.h"
+#include "tests/engine/run/loaded_engine.h"
+
+#include <QtTest>
+
+#include <QFile>
+#include <QTemporaryDir>
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <random>
+
+using namespace engine;
+using namespace test_support;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr int kSavedTokens = 203;  // ends within a block, and within a group of 16
+constexpr int kTokens = 230;
+
+LoadRequest request_for(const char* model, KvType type, int fit_tokens)
+{
+    LoadRequest request;
+    request.model = (own_models_folder() + '/' + model + ".gguf").toStdString();
+    request.k_type = request.v_type = type;
+    request.kv_block_tokens = 16;
+    request.prefill_chunk_tokens = 40;
+    request.context_tokens = 512;
+    request.threads = 1;
+    if (fit_tokens > 0) {
+        request.placement.device = PlacementOptions::Device::Emulated;
+        request.placement.emulated.fit_tokens = fit_tokens;
+        request.placement.emulated.link_bytes_per_s = 0;
+    }
+    return request;
+}
+
+std::unique_ptr<LoadedModel> load(const LoadRequest& request)
+{
+    auto model =
+        LoadedModel::load(request, {[](const LoadProgress&) {}, [] { return false; }, [](const std::string&) {}});
+    if (!model)
+        qFatal("%s", model.error().what.c_str());
+    return std::move(*model);
+}
+
+std::vector<int> some_tokens(const LoadedModel& model)
+{
+    std::mt19937 random(4711);
+    std::vector<int> ids;
+    while (int(ids.size()) < kTokens)
+        ids.push_back(int(random() % unsigned(model.info().vocabulary)));
+    return ids;
+}
+
+/// Computes tokens up to `last`; the logits after each of the last ones.
+std::vector<std::vector<float>> go_on(LoadedModel& model, KvSequence& kv, const std::vector<int>& ids, int last)
+{
+    std::vector<std::vector<float>> logits;
+    model.placement().begin_turn();
+    while (kv.length() < last) {
+        const int left = std::max(1, std::min(kSavedTokens, last) - kv.length());
+        const auto chunk =
+            std::span(ids).subspan(std::size_t(kv.length()), std::size_t(std::min(left, model.max_rows())));
+        const Status done = model.append(kv, chunk);
+        if (!done)
+            qFatal("%s", done.error().what.c_str());
+        const auto row = model.logits(int(chunk.size()) - 1);
+        if (kv.length() > kSavedTokens)
+            logits.emplace_back(row.begin(), row.end());
+    }
+    return logits;
+}
+
+bool same_bits(const std::vector<std::vector<float>>& a, const std::vector<std::vector<float>>& b)
+{
+    return a.size() == b.size() && std::ranges::equal(a, b, [](const auto& x, const auto& y) {
+               return x.size() == y.size() && std::memcmp(x.data(), y.data(), x.size() * sizeof(float)) == 0;
+           });
+}
+
+/// An engine that saves, as it is after a start of the program, and what it said.
+struct Started {
+    Loaded loaded;
+    std::vector<Event> events;
+
+    explicit Started(const QTemporaryDir& folder, std::int64_t most_bytes = std::int64_t(1) << 30,
+                     const LoadRequest* request = nullptr)
+        : loaded(0, 16)
+    {
+        loaded.engine->post(SetSavedKv{folder.filePath("kv").toStdString(), most_bytes});
+        loaded.engine->poll({});
+        if (!request)
+            return;
+        const auto info = loaded.engine->load(*request, {}, {});
+        if (!info)
+            qFatal("%s", info.error().what.c_str());
+        loaded.sequence = loaded.engine->create_sequence().value_or(0);
+    }
+    Turn ask(const std::vector<Message>& messages, const std::string& name = "c1")
+    {
+        Request request = chat(messages, 40);
+        request.saved_as = name;
+        Listener listener;
+        listener.on_event = [this](const Event& event) { events.push_back(event); };
+        events.clear();
+        auto turn = loaded.generate(request, listener);
+        if (!turn)
+            qFatal("%s", turn.error().what.c_str());
+        return *turn;
+    }
+    const Event* heard(Event::Kind kind) const
+    {
+        const auto found = std::ranges::find(events, kind, &Event::kind);
+        return found == events.end() ? nullptr : &*found;
+    }
+};
+
+std::vector<Message> talk(const std::string& answer = {})
+{
+    std::vector<Message> messages = {{"system", "be short and to the point, please"},
+                                     {"user", "tell me of rivers and of lakes"}};
+    if (!answer.empty()) {
+        messages.push_back({"assistant", answer});
+        messages.push_back({"user", "and of the sea"});
+    }
+    return messages;
+}
+
+}  // namespace
+
+class TestSavedConversations : public QObject
+{
+    Q_OBJECT
+
+    std::unique_ptr<QTemporaryDir> m_folder;
+    QString file(const char* name = "c1") const { return m_folder->filePath(QString("kv/%1.kv").arg(name)); }
+    void spoil(qsizetype at) const
+    {
+        QFile stored(file());
+        QVERIFY(stored.open(QFile::ReadWrite) && stored.seek(at));
+        char byte = 0;
+        QVERIFY(stored.peek(&byte, 1) == 1);
+        byte = char(byte ^ 4);
+        QVERIFY(stored.write(&byte, 1) == 1);
+    }
+
+private Q_SLOTS:
+    void init() { m_folder = std::make_unique<QTemporaryDir>(); }
+
+    void theSameBits_data()
+    {
+        QTest::addColumn<QString>("model");
+        QTest::addColumn<int>("type");
+        QTest::addColumn<int>("saved_with");  // tokens that fit on the emulated device; 0: the cpu alone
+        QTest::addColumn<int>("opened_with");
+        for (const char* const model : {"llama", "gemma3", "gpt-oss"})
+            for (const KvType type : {KvType::F16, KvType::Q8_0})
+                for (const auto& [from, to] : {std::pair(0, 0), std::pair(96, 0), std::pair(0, 96), std::pair(96, 96)})
+                    QTest::addRow("%s %d, %d to %d", model, int(type), from, to)
+                        << QString(model) << int(type) << from << to;
+    }
+
+    void theSameBits()
+    {
+        QFETCH(QString, model);
+        QFETCH(int, type);
+        QFETCH(int, saved_with);
+        QFETCH(int, opened_with);
+        const std::string name = model.toStdString();
+        SavedConversations saved;
+        QVERIFY(saved.use({m_folder->filePath("kv").toStdString(), std::int64_t(1) << 30}, {}));
+
+        const auto first = load(request_for(name.c_str(), KvType(type), saved_with));
+        const std::vector<int> ids = some_tokens(*first);
+        Conversation conversation;
+        go_on(*first, conversation.kv, ids, kSavedTokens);
+        saved.save(*first, conversation, "x");
+        const auto expected = go_on(*first, conversation.kv, ids, kTokens);  // while it is written
+        saved.release_all(*first, 1h);
+
+        const auto second = load(request_for(name.c_str(), KvType(type), opened_with));
+        Conversation opened;
+        const SavedStart start = saved.open(*second, opened, "x", [] { return true; });
+        QVERIFY(start.reader);
+        QCOMPARE(start.reader->tokens(), kSavedTokens);
+        const auto miss = restore(second->cache(), opened.kv, *start.reader, ids, [](int) { return true; });
+        QVERIFY(miss && *miss == SavedKvMiss::None);
+        QCOMPARE(opened.kv.length(), kSavedTokens);
+        QVERIFY(same_bits(go_on(*second, opened.kv, ids, kTokens), expected));
+    }
+
+    /// What is being written is what was there when it was asked for, whatever becomes of the conversation.
+    void goesOnWhileItIsWritten()
+    {
+        SavedConversations saved;
+        QVERIFY(saved.use({m_folder->filePath("kv").toStdString(), std::int64_t(1) << 30}, {}));
+        const auto model = load(request_for("llama", KvType::F16, 0));
+        const std::vector<int> ids = some_tokens(*model);
+        std::vector<int> others = ids;
+        std::ranges::reverse(others);
+        Conversation conversation;
+        go_on(*model, conversation.kv, ids, kSavedTokens);
+        const int pages = model->cache().used_pages();
+        for (int i = 0; i < 4; ++i)
+            saved.save(*model, conversation, "x" + std::to_string(i));
+        model->cache().truncate(conversation.kv, 5);
+        go_on(*model, conversation.kv, others, kSavedTokens);  // writes where the old rows were
+        model->cache().truncate(conversation.kv, 0);
+        saved.release_all(*model, 1h);
+        QCOMPARE(model->cache().used_pages(), 0);
+        QVERIFY(pages > 0);
+
+        const auto expected = go_on(*model, conversation.kv, ids, kTokens);
+        for (int i = 0; i < 4; ++i) {
+            Conversation opened;
+            const SavedStart start = saved.open(*model, opened, "x" + std::to_string(i), [] { return true; });
+            QVERIFY(start.reader);
+            QVERIFY(restore(model->cache(), opened.kv, *start.reader, ids, [](int) { return true; }));
+            QCOMPARE(opened.kv.length(), kSavedTokens);
+            QVERIFY(same_bits(go_on(*model, opened.kv, ids, kTokens), expected));
+            model->cache().truncate(opened.kv, 0);
+        }
+    }
+
+    void aMissingPageIsAskedForAgain()
+    {
+        SavedConversations saved;
+        QVERIFY(saved.use({m_folder->filePath("kv").toStdString(), std::int64_t(1) << 30}, {}));
+        const auto model = load(request_for("llama", KvType::F16, 0));
+        const std::vector<int> ids = some_tokens(*model);
+        Conversation conversation;
+        const auto expected = [&] {
+            go_on(*model, conversation.kv, ids, kSavedTokens);
+            saved.save(*model, conversation, "x");
+            saved.release_all(*model, 1h);
+            return go_on(*model, conversation.kv, ids, kTokens);
+        }();
+        KvCache& cache = model->cache();
+        cache.truncate(conversation.kv, 0);
+        KvSequence hog;  // takes all but five pages
+        QVERIFY(cache.reserve(hog, (cache.page_limit() - 5) * cache.block_tokens()));
+        Conversation opened;
+        const SavedStart start = saved.open(*model, opened, "x", [] { return true; });
+        const auto goes_on = [](int) { return true; };
+        const auto full = restore(cache, opened.kv, *start.reader, ids, goes_on);
+        QVERIFY(!full && full.error().code == Error::Code::ContextFull);
+        QCOMPARE(opened.kv.length(), 5 * cache.block_tokens());
+        cache.truncate(hog, 0);
+        QVERIFY(restore(cache, opened.kv, *start.reader, ids, goes_on));
+        QCOMPARE(opened.kv.length(), kSavedTokens);
+        QVERIFY(same_bits(go_on(*model, opened.kv, ids, kTokens), expected));
+    }
+
+    void goesOnAfterARestart()
+    {
+        const std::string answer = Started(*m_folder).ask(talk()).text;
+        const Turn expected = [&] {
+            Loaded alone(0, 16);
+            const auto first = alone.generate(chat(talk(), 40));
+            QTEST_ASSERT(first->text == answer);
+            return *alone.generate(chat(talk(answer), 40));
+        }();
+        Started again(*m_folder);
+        const Turn turn = again.ask(talk(answer));
+        QCOMPARE(turn.text, expected.text);
+        QCOMPARE(turn.prompt.count(), expected.prompt.count());  // the answer took the ids in which it was made
+        QCOMPARE(turn.telemetry.restored_tokens, expected.telemetry.reused_tokens);
+        QCOMPARE(turn.telemetry.reused_tokens, expected.telemetry.reused_tokens);
+        QCOMPARE(turn.telemetry.prefilled_tokens, expected.telemetry.prefilled_tokens);
+        const Event* const restored = again.heard(Event::Kind::KvRestored);
+        QVERIFY(restored);
+        QCOMPARE(restored->tokens.count(), expected.telemetry.reused_tokens);
+        QCOMPARE(restored->miss, SavedKvMiss::None);
+        QVERIFY(restored->bytes > 0);
+        QVERIFY(!again.heard(Event::Kind::KvPrefilled));
+
+        // A third time, with what the second added.
+        auto messages = talk(answer);
+        messages.push_back({"assistant", turn.text});
+        messages.push_back({"user", "more"});
+        again = Started(*m_folder);
+        QVERIFY(again.ask(messages).telemetry.restored_tokens >= turn.prompt.count());
+        // And in memory it needs no file.
+        QCOMPARE(again.ask(messages).telemetry.restored_tokens, 0);
+        QVERIFY(!again.heard(Event::Kind::KvRestored));
+    }
+
+    void saysWhyItWasComputedAgain_data()
+    {
+        QTest::addColumn<int>("what");
+        QTest::addColumn<int>("miss");
+        QTest::newRow("no file") << 0 << int(SavedKvMiss::NoFile);
+        QTest::newRow("damaged") << 1 << int(SavedKvMiss::Damaged);
+        QTest::newRow("other model") << 2 << int(SavedKvMiss::OtherModel);
+        QTest::newRow("other KV type") << 3 << int(SavedKvMiss::OtherFormat);
+        QTest::newRow("other text") << 4 << int(SavedKvMiss::OtherText);
+    }
+
+    void saysWhyItWasComputedAgain()
+    {
+        QFETCH(int, what);
+        QFETCH(int, miss);
+        const std::string answer = Started(*m_folder).ask(talk()).text;
+        LoadRequest request;
+        request.model = model_file();
+        request.kv_block_tokens = 16;
+        auto messages = talk(answer);
+        switch (what) {
+        case 0:
+            QVERIFY(QFile::remove(file()));
+            break;
+        case 1:
+            spoil(64 + 8 + 16 * 4 + 100);
+            break;
+        case 2:
+            request.model = (own_models_folder() + "/type-F16.gguf").toStdString();
+            break;
+        case 3:
+            request.k_type = request.v_type = KvType::Q8_0;
+            break;
+        default:
+            messages.front().text = "quite another beginning of it all";
+            break;
+        }
+        Started again(*m_folder, std::int64_t(1) << 30, &request);
+        const Turn turn = again.ask(messages);
+        Started alone(QTemporaryDir(), 0, &request);
+        if (what == 1 || what == 4)
+            alone.ask(talk());  // the ids of the answer are known in both
+        QCOMPARE(turn.text, alone.ask(messages).text);
+        QVERIFY(!alone.heard(Event::Kind::KvPrefilled) ||
+                alone.heard(Event::Kind::KvPrefilled)->miss == SavedKvMiss::NoFile);
+        const Event* event = again.heard(Event::Kind::KvPrefilled);
+        if (what == 4 && !event)
+            event = again.heard(Event::Kind::KvRestored);  // they may begin with the same tokens
+        QVERIFY(event);
+        QCOMPARE(int(event->miss), miss);
+        QVERIFY(what == 4 || turn.telemetry.restored_tokens == 0);
+        // It is saved anew, and good from then on.
+        again = Started(*m_folder, std::int64_t(1) << 30, &request);
+        messages.push_back({"assistant", turn.text});
+        messages.push_back({"user", "more"});
+        QVERIFY(again.ask(messages).telemetry.restored_tokens > turn.prompt.count());
+    }
+
+    void aDamagedPageCostsOnlyTheRest()
+    {
+        const std::string answer = Started(*m_folder).ask(talk()).text;
+        const auto size = QFileInfo(file()).size();
+        spoil(size * 2 / 3);
+        Started again(*m_folder);
+        const Turn turn = again.ask(talk(answer));
+        QVERIFY(turn.telemetry.restored_tokens >= 16);
+        QVERIFY(turn.telemetry.prefilled_tokens >= 16);
+        QCOMPARE(again.heard(Event::Kind::KvRestored)->miss, SavedKvMiss::Damaged);
+        Started alone(QTemporaryDir(), 0);
+        alone.ask(talk());
+        QCOMPARE(turn.text, alone.ask(talk(answer)).text);
+        QVERIFY(again.ask(talk(answer)).telemetry.reused_tokens > 0);
+    }
+
+    void aNewConversationSaysNothing()
+    {
+        Started started(*m_folder);
+        started.ask(talk());
+        QVERIFY(!started.heard(Event::Kind::KvPrefilled) && !started.heard(Event::Kind::KvRestored));
+        Loaded off(0, 16);
+        QVERIFY(off.generate(chat(talk("an answer"), 10)));
+    }
+
+    void forgetsAndTurnsOff()
+    {
+        {
+            Started started(*m_folder);
+            started.ask(talk(), "c1");
+            started.ask(talk(), "c2");
+            started.ask(talk(), "../c3");
+            started.loaded.engine->post(ForgetSavedKv{"c1"});  // and ends before anybody polls
+        }
+        QVERIFY(!QFile::exists(file("c1")) && QFile::exists(file("c2")));
+        QCOMPARE(QDir(m_folder->filePath("kv")).entryList(QDir::Files).size(), 1);
+        {
+            Started started(*m_folder);
+            started.ask(talk(), "c4");
+            started.loaded.engine->post(KeepSavedKv{{"c4"}});
+            started.loaded.engine->poll({});
+        }
+        QVERIFY(!QFile::exists(file("c2")) && QFile::exists(file("c4")));
+        {
+            Started started(*m_folder, 0);
+            started.ask(talk(), "c5");
+        }
+        QVERIFY(!QFile::exists(file("c4")) && !QFile::exists(file("c5")));
+    }
+
+    void stopsWhileItIsRead()
+    {
+        const std::string answer = Started(*m_folder).ask(talk()).text;
+        Started again(*m_folder);
+        Request request = chat(talk(answer), 40);
+        request.saved_as = "c1";
+        std::stop_source stop;
+        stop.request_stop();
+        const auto turn = again.loaded.generate(request, {}, stop.get_token());
+        QCOMPARE(turn->reason, StopReason::Cancelled);
+        QVERIFY(turn->text.empty());
+        QVERIFY(again.ask(talk(answer)).telemetry.reused_tokens > 0);
+    }
+};
+
+QTEST_GUILESS_MAIN(TestSavedConversations)
+#include "tst_saved_conversations.moc"
