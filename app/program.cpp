@@ -42,6 +42,7 @@ Program::Program(const CommandLine& commandLine, const ProfileFolders& folders, 
     , m_engine(makeEngine)
     , m_chat(m_engine, m_store, commandLine.options)
     , m_conversations(m_store)
+    , m_savedKv(m_engine, m_store, m_conversations, *m_settings.savedKvGib())
     , m_composer(m_chat, m_engine, m_store.attachmentsFolder())
     , m_conversationSettings(m_chat, m_store, commandLine.options)
     , m_models(m_engine, inspect, {})

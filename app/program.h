@@ -13,6 +13,7 @@
 #include "app/log_feed.h"
 #include "app/models/log_model.h"
 #include "app/profile_folders.h"
+#include "app/saved_kv.h"
 #include "app/start_model.h"
 #include "app/store/conversation_store.h"
 #include "app/translation.h"
@@ -64,6 +65,7 @@ private:
     EngineThread m_engine;
     ChatController m_chat;
     ConversationsController m_conversations;
+    SavedKv m_savedKv;
     ComposerController m_composer;
     ConversationSettingsController m_conversationSettings;
     ModelController m_models;

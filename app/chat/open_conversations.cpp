@@ -20,6 +20,7 @@ OpenConversations::OpenConversations(EngineThread& engine, ConversationStore& st
     connect(worker, &EngineWorker::textReady, this, &OpenConversations::onText);
     connect(worker, &EngineWorker::telemetryReady, this, &OpenConversations::onTelemetry);
     connect(worker, &EngineWorker::contextNearlyFull, this, &OpenConversations::onNearlyFull);
+    connect(worker, &EngineWorker::savedKvUsed, this, &OpenConversations::onSavedKv);
     connect(worker, &EngineWorker::finished, this, &OpenConversations::onFinished);
     connect(worker, &EngineWorker::failed, this, &OpenConversations::onFailed);
     m_saveTimer.setInterval(kSaveIntervalMs);
@@ -193,6 +194,7 @@ void OpenConversations::enqueue(OpenConversation& conversation, const QString& a
     conversation.contextNearlyFull = false;
     conversation.goOnWhenFull = false;
     conversation.frame = {};
+    setSavedNote(conversation, {});
     m_queue.add(conversation.header.id, answer);
     setPhase(conversation, OpenConversation::Phase::Queued);
     Q_EMIT contextChanged(conversation.header.id);
@@ -219,6 +221,7 @@ void OpenConversations::begin(const TurnQueue::Turn& turn, OpenConversation& con
     const auto reads = m_model->has_chat_template ? ModelReads::Messages : ModelReads::Text;
     const auto path = conversation.tree.pathTo(answer->text.isEmpty() ? answer->parent : turn.answer);
     m_asked = chatRequest(m_options, conversation.header.settings, path, reads);
+    m_asked.request.saved_as = turn.conversation.toStdString();
     answer->model = ModelFacts(*m_model).name;
     m_savedSize = answer->text.size();
     m_clock.start(answer->text, answer->reasoningMs);
@@ -252,6 +255,12 @@ void OpenConversations::unqueue(OpenConversation& conversation, const QString& s
     for (const TurnQueue::Turn& other : m_queue.waiting())
         Q_EMIT phaseChanged(other.conversation);
     dropIdle();
+}
+
+void OpenConversations::setSavedNote(OpenConversation& conversation, const QString& note)
+{
+    if (std::exchange(conversation.savedNote, note) != note)
+        Q_EMIT savedNoteChanged(conversation.header.id);
 }
 
 void OpenConversations::setPhase(OpenConversation& conversation, OpenConversation::Phase phase)

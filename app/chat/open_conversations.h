@@ -63,6 +63,7 @@ Q_SIGNALS:
     void textAdded(const QString& id, const QString& message, const QString& text);
     void numbersChanged(const QString& id);
     void contextChanged(const QString& id);
+    void savedNoteChanged(const QString& id);
     void turnEnded(const QString& id);
     void activityChanged(const QString& id, ConversationActivity::Value activity);
 
@@ -75,6 +76,7 @@ private:
     void unqueue(OpenConversation& conversation, const QString& sentence);
     void settle(const TurnQueue::Turn& turn, StoredMessage::Status status, const QString& sentence,
                 const engine::Telemetry* numbers);
+    void setSavedNote(OpenConversation& conversation, const QString& note);
     void setPhase(OpenConversation& conversation, OpenConversation::Phase phase);
     void saveText();
     void dropIdle();
@@ -83,6 +85,7 @@ private:
     void onText(quint64 turn, const QString& text);
     void onTelemetry(quint64 turn, const engine::Telemetry& frame);
     void onNearlyFull(quint64 turn);
+    void onSavedKv(quint64 turn, const engine::Event& event);
     void onFinished(quint64 turn, const engine::Turn& result);
     void onFailed(quint64 turn, const engine::Error& error);
     OpenConversation* running(quint64 turn) const;

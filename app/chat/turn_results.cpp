@@ -1,5 +1,6 @@
 // OpenConversations: what the engine says of a turn, and what becomes of it.
 #include "app/chat/open_conversations.h"
+#include "app/chat/saved_note.h"
 #include "app/text/visible_text.h"
 
 namespace {
@@ -78,6 +79,12 @@ void OpenConversations::onNearlyFull(quint64 turn)
         return;
     conversation->contextNearlyFull = true;
     Q_EMIT contextChanged(conversation->header.id);
+}
+
+void OpenConversations::onSavedKv(quint64 turn, const engine::Event& event)
+{
+    if (OpenConversation* const conversation = running(turn))
+        setSavedNote(*conversation, savedNote(event));
 }
 
 void OpenConversations::onFinished(quint64 number, const engine::Turn& result)

@@ -73,6 +73,7 @@ void ChatController::connectTurns()
     }));
     connect(&m_open, &OpenConversations::messagesChanged, this, ofShown([this] { showMessages(); }));
     connect(&m_open, &OpenConversations::contextChanged, this, ofShown([this] { Q_EMIT contextChanged(); }));
+    connect(&m_open, &OpenConversations::savedNoteChanged, this, ofShown([this] { Q_EMIT savedNoteChanged(); }));
     connect(&m_open, &OpenConversations::turnEnded, this, ofShown([this] { m_countTimer.start(); }));
     connect(&m_open, &OpenConversations::numbersChanged, this, ofShown([this] {
         if (m_open.model())  // without one, another is being loaded, and the meter is no longer this turn's
@@ -187,6 +188,7 @@ void ChatController::showConversation(OpenConversation& conversation)
     Q_EMIT stateChanged();
     Q_EMIT canSendChanged();
     Q_EMIT contextChanged();
+    Q_EMIT savedNoteChanged();
     m_countTimer.start();
 }
 

@@ -35,6 +35,7 @@ class ChatController : public QObject
     Q_PROPERTY(QString obstacle READ obstacle NOTIFY canSendChanged)
     Q_PROPERTY(bool continuesText READ continuesText NOTIFY continuesTextChanged)
     Q_PROPERTY(QString warnings READ warnings NOTIFY warningsChanged)
+    Q_PROPERTY(QString savedNote READ savedNote NOTIFY savedNoteChanged)
     Q_PROPERTY(ContextLedger ledger READ ledger NOTIFY contextChanged)
     Q_PROPERTY(bool contextFull READ contextFull NOTIFY contextChanged)
     Q_PROPERTY(bool contextNearlyFull READ contextNearlyFull NOTIFY contextChanged)
@@ -73,6 +74,9 @@ public:
     QString obstacle() const;  // why nothing can be sent now; empty when it can
     bool continuesText() const;
     QString warnings() const { return m_warnings.join(QLatin1Char('\n')); }  // a sentence a line
+
+    /// How much of its KV came back from the disk for the newest answer, or why none; empty: it was in memory.
+    QString savedNote() const { return m_shown->savedNote; }
 
     /// What the conversation is asked with. Not for pages: the settings' controller shows it.
     ConversationSettings settings() const { return m_shown->header.settings; }
@@ -139,6 +143,7 @@ Q_SIGNALS:
     void contextChanged();
     void continuesTextChanged();
     void warningsChanged();
+    void savedNoteChanged();
 
     void conversationActivity(const QString& id, ConversationActivity::Value activity);
 

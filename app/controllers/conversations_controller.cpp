@@ -41,6 +41,7 @@ ConversationsController::ConversationsController(ConversationStore& store, QObje
 
 ConversationsController::~ConversationsController()
 {
+    dismissUndo();
     m_store.emptyTrash();
 }
 
@@ -135,7 +136,8 @@ void ConversationsController::undo()
 void ConversationsController::dismissUndo()
 {
     m_undoTimer.stop();
-    m_trash.clear();
+    for (const Removed& removed : std::exchange(m_trash, {}))
+        Q_EMIT goneForGood(removed.id);
     Q_EMIT undoChanged();
 }
 

@@ -74,6 +74,7 @@ Q_SIGNALS:
     void searchTextChanged();
     void searchingChanged();
     void undoChanged();
+    void goneForGood(const QString& conversation);  // nobody can undo it any more
     void sentenceChanged();
     void busyChanged();
 

@@ -22,6 +22,7 @@ class SettingsController : public QObject
     Q_PROPERTY(Setting* contextTokens READ contextTokens CONSTANT)
     Q_PROPERTY(Setting* threads READ threads CONSTANT)
     Q_PROPERTY(Setting* kvType READ kvType CONSTANT)
+    Q_PROPERTY(Setting* savedKvGib READ savedKvGib CONSTANT)
     Q_PROPERTY(Setting* startWith READ startWith CONSTANT)
     Q_PROPERTY(Setting* logLevel READ logLevel CONSTANT)
     Q_PROPERTY(Setting* sidebarShown READ sidebarShown CONSTANT)
@@ -53,6 +54,7 @@ public:
     Setting* contextTokens() { return &m_contextTokens; }  // 0: the model's own
     Setting* threads() { return &m_threads; }              // 0: one per physical core
     Setting* kvType() { return &m_kvType; }
+    Setting* savedKvGib() { return &m_savedKvGib; }  // of conversations' KV on the disk; 0: none
     Setting* startWith() { return &m_startWith; }
     Setting* logLevel() { return &m_logLevel; }
     Setting* sidebarShown() { return &m_sidebarShown; }
@@ -93,6 +95,6 @@ private:
     QString m_lastModel;
     QString m_lastConversation;
     QList<Setting*> m_all;
-    Setting m_theme, m_fontPercent, m_language, m_contextTokens, m_threads, m_kvType, m_startWith, m_logLevel,
-        m_sidebarShown, m_windowWidth, m_windowHeight;
+    Setting m_theme, m_fontPercent, m_language, m_contextTokens, m_threads, m_kvType, m_savedKvGib, m_startWith,
+        m_logLevel, m_sidebarShown, m_windowWidth, m_windowHeight;
 };

@@ -51,6 +51,7 @@ ConversationHeader bounded(ConversationHeader header)
 
 ConversationStore::ConversationStore(const QString& folder, QObject* parent)
     : QObject(parent)
+    , m_folder(folder)
     , m_opened(openStore(folder, attachmentsIn(folder)))
 {
     if (m_opened.inMemory)
@@ -86,6 +87,11 @@ QString ConversationStore::attachmentsFolder() const
 {
     QDir().mkpath(m_attachments.path());
     return m_attachments.path();
+}
+
+QString ConversationStore::savedKvFolder() const
+{
+    return m_opened.inMemory ? QString() : m_folder + QLatin1String("/kv");
 }
 
 // ---- reading ----

@@ -34,6 +34,7 @@ public:
 
     QString notice() const;             // one sentence; empty: all is well
     QString attachmentsFolder() const;  // made when needed
+    QString savedKvFolder() const;      // for the engine, which makes it; empty: nothing outlives the program
 
     QList<ConversationHeader> conversations() const;  // without those in the trash; pinned first, then newest first
     std::optional<StoredConversation> conversation(const QString& id) const;
@@ -71,6 +72,7 @@ private:
     void noteDamage() const;
     void onWriteFailed(const QSqlError& error);
 
+    QString m_folder;
     OpenedStore m_opened;
     std::unique_ptr<QTemporaryDir> m_temporary;  // of attachments, when in memory
     AttachmentFolder m_attachments;

@@ -150,6 +150,8 @@ engine::Listener EngineWorker::listenerFor(quint64 turn)
     listener.on_event = [this, turn](const engine::Event& event) {
         if (event.kind == engine::Event::Kind::ContextNearlyFull)
             Q_EMIT contextNearlyFull(turn);
+        if (event.kind == engine::Event::Kind::KvRestored || event.kind == engine::Event::Kind::KvPrefilled)
+            Q_EMIT savedKvUsed(turn, event);
         Q_EMIT eventHappened(event);
     };
     return listener;

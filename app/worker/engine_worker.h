@@ -49,6 +49,7 @@ Q_SIGNALS:
     void failed(quint64 turn, const engine::Error& error);
 
     void contextNearlyFull(quint64 turn);
+    void savedKvUsed(quint64 turn, const engine::Event& event);  // or why it was not
 
     // Empty: there is no model, or it cannot tell.
     void tokensCounted(quint64 job, std::optional<int> tokens);

@@ -36,21 +36,24 @@ Status TurnRunner::restore_saved(const std::vector<int>& prompt)
     return {};
 }
 
-/// A first question has nothing to restore, and a short prompt is read before anybody wonders.
+/// A first question has nothing to restore; and where nothing has gone wrong, a few tokens are not worth a word.
 void TurnRunner::tell_of_saved(std::int64_t duration_us)
 {
-    const int left = turn_.prompt.count() - restored_;
+    SavedKvMiss miss = host_.saved.miss;
+    const bool usual = miss == SavedKvMiss::NoFile || miss == SavedKvMiss::OtherText;
+    if (usual && turn_.prompt.count() - restored_ < host_.model.cache().block_tokens())
+        miss = SavedKvMiss::None;
     const bool answered =
-        std::ranges::any_of(request_.messages, [](const Message& m) { return m.role == "assistant"; });
+        std::ranges::any_of(request_.messages, [](const Message& message) { return message.role == "assistant"; });
+    if (restored_ == 0 && (!answered || miss == SavedKvMiss::None))
+        return;
     Event event;
     event.kind = restored_ > 0 ? Event::Kind::KvRestored : Event::Kind::KvPrefilled;
-    if (event.kind == Event::Kind::KvPrefilled && (!answered || left < host_.model.cache().block_tokens()))
-        return;
     event.tokens = restored_ > 0 ? TokenRange{0, restored_} : turn_.prompt;
     event.bytes = host_.saved.reader ? host_.saved.reader->bytes_read() : 0;
     event.duration_us = duration_us;
     event.time_us = now_us();
-    event.miss = host_.saved.miss;
+    event.miss = miss;
     if (host_.listener.on_event)
         host_.listener.on_event(event);
 }

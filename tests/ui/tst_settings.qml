@@ -69,6 +69,20 @@ Item {
             verify(Bench.settings.contextTokens.value >= 0);
         }
 
+        function test_saved_kv() {
+            openSettings();
+            const row = part("savedKvRow");
+            compare(Bench.settings.savedKvGib.value, 8);
+            const box = findChild(row, "number");
+            box.contentItem.forceActiveFocus(Qt.TabFocusReason);
+            keyClick("0");
+            keyClick(Qt.Key_Return);
+            compare(Bench.settings.savedKvGib.value, 0);
+            compare(box.displayText, "None");
+            findChild(row, "reset").clicked();
+            compare(box.value, 8);
+        }
+
         function test_override_is_said() {
             openSettings();
             const row = part("threadsRow");

@@ -177,6 +177,7 @@ FocusScope {
         anchors.topMargin: Theme.gapTiny
         width: parent.width
         composer: root.composer
+        savedNote: root.chat.savedNote
         onInsertRequested: text => root.type(text)
     }
 }

@@ -1,4 +1,5 @@
-// Below the message: what it costs, why Enter did nothing, and what became of files and of a long paste.
+// Below the message: what it costs, why Enter did nothing, what became of files and of a long paste, and whether the
+// conversation had to be read anew.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App
@@ -10,6 +11,7 @@ ColumnLayout {
 
     required property ComposerController composer
     property bool refused: false
+    property string savedNote: "" // how much of the conversation came back from the disk, or why none
 
     readonly property AttachmentModel files: composer.attachments
 
@@ -50,6 +52,20 @@ ColumnLayout {
         }
 
         Accessible.role: Accessible.AlertMessage
+        Accessible.name: text
+    }
+    Text {
+        objectName: "savedNote"
+        Layout.leftMargin: Theme.gapSmall
+        Layout.fillWidth: true
+        visible: text !== ""
+        text: root.savedNote
+        textFormat: Text.PlainText
+        wrapMode: Text.Wrap
+        font.pixelSize: Theme.sizeSmall
+        color: Theme.textMuted
+
+        Accessible.role: Accessible.StaticText
         Accessible.name: text
     }
     Text {

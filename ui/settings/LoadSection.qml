@@ -47,6 +47,14 @@ ColumnLayout {
         choices: ["f16", "q8_0", "f32"]
     }
     NumberRow {
+        objectName: "savedKvRow"
+        title: qsTr("KV cache on the disk")
+        explanation: qsTr("So that a conversation is opened again without being read anew. The ones not used for longest leave first. Applies at once; none deletes what is there.")
+        setting: root.settings.savedKvGib
+        zeroText: qsTr("None")
+        suffix: qsTr(" GiB")
+    }
+    NumberRow {
         objectName: "threadsRow"
         title: qsTr("Threads")
         explanation: qsTr("Threads that compute. More than the machine has physical cores makes it slower.")
