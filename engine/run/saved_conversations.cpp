@@ -32,6 +32,7 @@ Status SavedConversations::use(const SetSavedKv& settings, std::function<void()>
     const SavedKvStore::Limits limits{.most_bytes = std::max<std::int64_t>(settings.most_bytes, 0)};
     if (store_ && store_->folder() == settings.folder) {
         store_->set_limits(limits);
+        keeps_any_ = limits.most_bytes > 0;
         return {};
     }
     if (store_)
@@ -43,6 +44,7 @@ Status SavedConversations::use(const SetSavedKv& settings, std::function<void()>
     } catch (const std::system_error&) {
         return fail(Error::Code::NoMemory, "the system does not give so many threads");
     }
+    keeps_any_ = limits.most_bytes > 0;
     return {};
 }
 
@@ -61,7 +63,7 @@ void SavedConversations::keep_only(std::vector<std::string> names)
 SavedStart SavedConversations::open(LoadedModel& model, Conversation& conversation, const std::string& name,
                                     const std::function<bool()>& goes_on)
 {
-    if (!store_ || !SavedKvStore::usable(name) || !conversation.kv.ids.empty())
+    if (!keeps(name) || !conversation.kv.ids.empty())
         return {};
     SavedStart start;
     start.asked = true;
@@ -80,7 +82,7 @@ SavedStart SavedConversations::open(LoadedModel& model, Conversation& conversati
 
 void SavedConversations::save(LoadedModel& model, const Conversation& conversation, const std::string& name)
 {
-    if (!store_ || !SavedKvStore::usable(name))
+    if (!keeps(name))
         return;
     KvCache& cache = model.cache();
     const int tokens = cache.intact_tokens(conversation.kv);

@@ -21,7 +21,6 @@ namespace engine {
 class SavedConversations
 {
 public:
-    bool on() const { return store_ != nullptr; }
     /// `wake` is called on another thread when collect() has something to do. Fails where the system gives no more
     /// threads.
     Status use(const SetSavedKv& settings, std::function<void()> wake);
@@ -42,6 +41,9 @@ public:
     bool release_all(LoadedModel& model, std::chrono::milliseconds grace);
 
 private:
+    bool keeps(const std::string& name) const { return keeps_any_ && SavedKvStore::usable(name); }
+
+    bool keeps_any_ = false;
     std::map<int, KvSequence> held_;  // by ticket
     int last_ticket_ = 0;
     std::unique_ptr<SavedKvStore> store_;  // reads from what is held: goes first

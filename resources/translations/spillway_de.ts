@@ -1319,7 +1319,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>KV-Cache auf dem Datenträger</translation>
     </message>
     <message>
-        <source>So that a conversation is opened again without being read anew. The ones not used for longest leave first. Applies at once; none deletes what is there.</source>
+        <source>So that a conversation is opened again without being read anew. The ones not used for longest leave first. Applies at once; “None” deletes what is there.</source>
         <translation>Damit eine Unterhaltung wieder geöffnet wird, ohne neu gelesen zu werden. Am längsten nicht benutzte gehen zuerst. Gilt sofort; „Keiner“ löscht, was da ist.</translation>
     </message>
     <message>

@@ -49,7 +49,7 @@ ColumnLayout {
     NumberRow {
         objectName: "savedKvRow"
         title: qsTr("KV cache on the disk")
-        explanation: qsTr("So that a conversation is opened again without being read anew. The ones not used for longest leave first. Applies at once; none deletes what is there.")
+        explanation: qsTr("So that a conversation is opened again without being read anew. The ones not used for longest leave first. Applies at once; “None” deletes what is there.")
         setting: root.settings.savedKvGib
         zeroText: qsTr("None")
         suffix: qsTr(" GiB")

@@ -393,6 +393,8 @@ private Q_SLOTS:
         {
             Started started(*m_folder, 0);
             started.ask(talk(), "c5");
+            started.ask(talk("an answer of which nobody knows where it came from"), "c6");
+            QVERIFY(!started.heard(Event::Kind::KvPrefilled));  // nobody expected anything
         }
         QVERIFY(!QFile::exists(file("c4")) && !QFile::exists(file("c5")));
     }
