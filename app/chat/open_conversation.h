@@ -34,7 +34,7 @@ struct OpenConversation {
     bool goOnWhenFull = false;            // room has been made, so an answer that fills the context goes on
 
     engine::Telemetry frame;  // the newest of its last turn
-    QString savedNote;  // what was good of its saved KV in its last turn; empty: it needed none
+    QString savedNote;        // what was good of its saved KV in its last turn; empty: it needed none
     bool contextFull = false;
     bool contextNearlyFull = false;
     ContextLedger ledger;

@@ -54,8 +54,8 @@ public:
     std::span<const GgufTensor> tensors() const { return tensors_; }
 
     std::uint64_t file_bytes() const;  // of all parts
-    /// Tells this model from others, wherever its files lie: over all metadata, the list of tensors, and samples of each
-    /// tensor. Reads little of a large file.
+    /// Tells this model from others, wherever its files lie: over all metadata, the list of tensors, and samples of
+    /// each tensor. Reads little of a large file.
     std::uint64_t fingerprint() const;
     const std::vector<std::filesystem::path>& paths() const { return paths_; }
 

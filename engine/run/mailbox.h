@@ -21,7 +21,7 @@ public:
     std::uint64_t post(Command command)
     {
         const std::lock_guard lock(mutex_);
-        posted_.push_back({++last_id_, command});
+        posted_.push_back({++last_id_, std::move(command)});
         return last_id_;
     }
 

@@ -104,7 +104,7 @@ private Q_SLOTS:
         running->ask("more of it");
         QVERIFY(running->chat.savedNote().contains("were read back from the disk in"));
         QVERIFY(!running->chat.savedNote().contains("again"));
-        QVERIFY(changed.size() > 0);
+        QVERIFY(!changed.isEmpty());
         running->ask("and more");  // now it is in memory
         QCOMPARE(running->chat.savedNote(), QString());
         running->chat.newConversation();
