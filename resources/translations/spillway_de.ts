@@ -1320,7 +1320,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>So that a conversation is opened again without being read anew. The ones not used for longest leave first. Applies at once; “None” deletes what is there.</source>
-        <translation>Damit eine Unterhaltung wieder geöffnet wird, ohne neu gelesen zu werden. Am längsten nicht benutzte gehen zuerst. Gilt sofort; „Keiner“ löscht, was da ist.</translation>
+        <translation>Damit ein Gespräch wieder geöffnet wird, ohne neu gelesen zu werden. Am längsten nicht benutzte gehen zuerst. Gilt sofort; „Keiner“ löscht, was da ist.</translation>
     </message>
     <message>
         <source>None</source>
@@ -2326,19 +2326,19 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>it had been saved with another model</source>
-        <translation>sie war mit einem anderen Modell gespeichert worden</translation>
+        <translation>es war mit einem anderen Modell gespeichert worden</translation>
     </message>
     <message>
         <source>it had been saved with another kind of KV cache</source>
-        <translation>sie war mit einer anderen Art von KV-Cache gespeichert worden</translation>
+        <translation>es war mit einer anderen Art von KV-Cache gespeichert worden</translation>
     </message>
     <message>
         <source>it had been saved by another version of Spillway</source>
-        <translation>sie war von einer anderen Version von Spillway gespeichert worden</translation>
+        <translation>es war von einer anderen Version von Spillway gespeichert worden</translation>
     </message>
     <message>
         <source>it goes on differently than when it was saved</source>
-        <translation>sie geht anders weiter als damals, als sie gespeichert wurde</translation>
+        <translation>es geht anders weiter als damals, als es gespeichert wurde</translation>
     </message>
     <message>
         <source>the saved file was damaged</source>
@@ -2354,15 +2354,15 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>The %1 tokens of this conversation were computed again: %2.</source>
-        <translation>Die %1 Token dieser Unterhaltung wurden neu berechnet: %2.</translation>
+        <translation>Die %1 Token dieses Gesprächs wurden neu berechnet: %2.</translation>
     </message>
     <message>
         <source>%1 tokens of this conversation were read back from the disk in %2.</source>
-        <translation>%1 Token dieser Unterhaltung wurden in %2 vom Datenträger zurückgelesen.</translation>
+        <translation>%1 Token dieses Gesprächs wurden in %2 vom Datenträger zurückgelesen.</translation>
     </message>
     <message>
         <source>%1 tokens of this conversation were read back from the disk in %2, the rest was computed again: %3.</source>
-        <translation>%1 Token dieser Unterhaltung wurden in %2 vom Datenträger zurückgelesen, der Rest wurde neu berechnet: %3.</translation>
+        <translation>%1 Token dieses Gesprächs wurden in %2 vom Datenträger zurückgelesen, der Rest wurde neu berechnet: %3.</translation>
     </message>
 </context>
 <context>
