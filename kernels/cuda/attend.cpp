@@ -36,6 +36,8 @@ Status attend_blocks(const Driver& driver, Queue queue, const Attention& a)
         .kv_heads = a.kv.heads,
         .group = a.group,
         .blocks = pointer<std::uint64_t>(a.kv.blocks),
+        .begin = a.begin,
+        .end = a.end,
         .first = pointer<int>(a.first),
         .window = a.window,
         .q = pointer<float>(a.q.at),
@@ -60,13 +62,14 @@ Status attend_blocks(const Driver& driver, Queue queue, const Attention& a)
     // Enough thread blocks to fill the device four times over, whatever the length of the conversation is now.
     const int head_blocks = a.kv.heads * ((a.group + v->heads - 1) / v->heads);
     const int wanted = 4 * driver.info().multiprocessors / (head_blocks * a.rows);
-    const int sharing = std::clamp(wanted, 1, a.max_blocks);
+    const int sharing = std::clamp(wanted, 1, std::max(1, std::min(a.max_blocks, a.end - a.begin)));
     const int shared_floats = v->heads * (a.kv.layout.k_dim + a.kv.layout.tokens) + kAttendThreads * 8;
     return driver.launch(v->kernel, {unsigned(head_blocks), unsigned(sharing), unsigned(a.rows)}, {kAttendThreads},
                          unsigned(shared_floats) * 4, queue, arguments);
 }
 
-Status merge_partials(const Driver& driver, Queue queue, const Attention& a, DevicePtr sinks, Rows out)
+Status merge_partials(const Driver& driver, Queue queue, const Attention& a, DevicePtr elsewhere, DevicePtr sinks,
+                      Rows out)
 {
     if (!can_attend(a))
         return Status::InvalidValue;
@@ -76,6 +79,7 @@ Status merge_partials(const Driver& driver, Queue queue, const Attention& a, Dev
         .block_tokens = a.kv.layout.tokens,
         .heads = heads,
         .v_dim = a.kv.layout.v_dim,
+        .blocks = pointer<std::uint64_t>(a.kv.blocks),
         .first = pointer<int>(a.first),
         .window = a.window,
         .sinks = pointer<float>(sinks),
@@ -83,6 +87,7 @@ Status merge_partials(const Driver& driver, Queue queue, const Attention& a, Dev
         .max = pointer<float>(a.partials + partials.max),
         .sum = pointer<float>(a.partials + partials.sum),
         .partials = pointer<float>(a.partials + partials.out),
+        .elsewhere = pointer<float>(elsewhere),
         .out = pointer<float>(out.at),
         .out_stride = out.stride,
     };
@@ -93,12 +98,13 @@ Status merge_partials(const Driver& driver, Queue queue, const Attention& a, Dev
 bool attend_many_can(const Attention& a)
 {
     const KvBlockLayout& l = a.kv.layout;
-    return can_attend(a) && l.k_type != KvType::F32 && l.v_type != KvType::F32 && l.k_dim <= 128 && l.v_dim <= 128;
+    return can_attend(a) && l.k_type != KvType::F32 && l.v_type != KvType::F32 && l.k_dim <= 256 && l.v_dim <= 256;
 }
 
-Status attend_many(const Driver& driver, Queue queue, const Attention& a, DevicePtr sinks, Rows out)
+Status attend_many(const Driver& driver, Queue queue, const Attention& a, const Carried& carried, DevicePtr sinks,
+                   Rows out)
 {
-    if (!attend_many_can(a))
+    if (!attend_many_can(a) || (carried.state == 0 && !(carried.begins && carried.ends)))
         return Status::InvalidValue;
     const AttendManyArguments arguments{
         .layout = a.kv.layout,
@@ -106,6 +112,8 @@ Status attend_many(const Driver& driver, Queue queue, const Attention& a, Device
         .group = a.group,
         .rows = a.rows,
         .blocks = pointer<std::uint64_t>(a.kv.blocks),
+        .begin = a.begin,
+        .end = a.end,
         .first = pointer<int>(a.first),
         .window = a.window,
         .q = pointer<float>(a.q.at),
@@ -113,13 +121,18 @@ Status attend_many(const Driver& driver, Queue queue, const Attention& a, Device
         .q_scale = pointer<float>(a.q_scale),
         .softcap = a.softcap,
         .sinks = pointer<float>(sinks),
+        .state = pointer<float>(carried.state),
+        .begins = carried.begins,
+        .ends = carried.ends,
         .out = pointer<float>(out.at),
         .out_stride = out.stride,
     };
-    const bool small = a.kv.layout.k_dim <= 64 && a.kv.layout.v_dim <= 64;
+    const int dim = std::max(a.kv.layout.k_dim, a.kv.layout.v_dim);
+    const Kernel kernel = dim <= 64    ? Kernel::attend_many_64
+                          : dim <= 128 ? Kernel::attend_many_128
+                                       : Kernel::attend_many_256;
     const unsigned queries = unsigned(a.rows) * unsigned(a.group);
-    return driver.launch(small ? Kernel::attend_many_64 : Kernel::attend_many_128,
-                         {(queries + kAttendManyQueries - 1) / kAttendManyQueries, unsigned(a.kv.heads)},
+    return driver.launch(kernel, {(queries + kAttendManyQueries - 1) / kAttendManyQueries, unsigned(a.kv.heads)},
                          {kAttendManyThreads}, 0, queue, arguments);
 }
 

@@ -202,7 +202,8 @@ __device__ void attend(const AttendArguments& a)
 
     const int seen = *a.first + row + 1;
     const int oldest = a.window > 0 ? max(0, seen - a.window) : 0;
-    for (int b = oldest / a.layout.tokens + int(blockIdx.y); b * a.layout.tokens < seen; b += int(gridDim.y)) {
+    const int begin = max(a.begin, oldest / a.layout.tokens);
+    for (int b = begin + int(blockIdx.y); b < a.end && b * a.layout.tokens < seen; b += int(gridDim.y)) {
         const std::uint64_t column = a.blocks[b];
         if (column == 0)
             continue;  // its partial comes from elsewhere

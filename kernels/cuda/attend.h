@@ -15,6 +15,7 @@ struct AttendArguments {
     int kv_heads;
     int group;  // query heads that share a KV head
     const std::uint64_t* blocks;
+    int begin, end;    // the KV blocks that this launch takes, of those that the rows see
     const int* first;  // the first row is token *first, the next *first + 1, ...
     int window;        // tokens that a row sees, its own included; 0: all
 
@@ -36,6 +37,7 @@ struct MergeArguments {
     int block_tokens;
     int heads;
     int v_dim;
+    const std::uint64_t* blocks;  // those that are 0 have no partial here
     const int* first;
     int window;
     const float* sinks;  // (heads,) or null
@@ -43,7 +45,8 @@ struct MergeArguments {
     const float* max;
     const float* sum;
     const float* partials;
-    float* out;  // (rows, heads, v_dim), row r at r * out_stride
+    const float* elsewhere;  // (rows, [max (heads,), sum (heads,), out (heads, v_dim)]) of all other blocks, or null
+    float* out;              // (rows, heads, v_dim), row r at r * out_stride
     int out_stride;
 };
 
@@ -54,6 +57,7 @@ struct AttendManyArguments {
     int group;
     int rows;
     const std::uint64_t* blocks;
+    int begin, end;
     const int* first;
     int window;
     const float* q;
@@ -61,6 +65,8 @@ struct AttendManyArguments {
     const float* q_scale;
     float softcap;
     const float* sinks;  // (heads,) or null
+    float* state;        // (rows, heads, [max, sum, out (v_dim,)]) carried from launch to launch, or null
+    int begins, ends;    // whether this is the first launch, and the last one
     float* out;          // (rows, heads, v_dim), row r at r * out_stride
     int out_stride;
 };

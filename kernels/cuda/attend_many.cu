@@ -1,7 +1,7 @@
 // Attention for many rows (prefill) over paged KV, on tensor cores. A thread block takes 64 queries of one KV head (all
-// heads of its group, row after row) and walks over the tokens they see, 64 at a time: keys and values become halves in
-// shared memory, scores and weights stay in registers, and the running result is rescaled whenever a larger score
-// comes.
+// heads of its group, row after row) and walks over the tokens they see, 64 or 32 at a time: keys and values become
+// halves in shared memory, scores and weights stay in registers, and the running result is rescaled whenever a larger
+// score comes. Where the KV blocks come in several runs, it is carried from one launch to the next.
 #include "kernels/cuda/attend.h"
 #include "kernels/cuda/device.h"
 
@@ -10,14 +10,15 @@ using kernels::KvType;
 
 namespace {
 
-constexpr int kTile = 64;  // tokens at a time
+template <int dim>
+constexpr int kTile = dim <= 128 ? 64 : 32;  // tokens at a time: what fits shared memory
 
 template <int dim>
 struct Shared {
     // Eight halves more than a row needs: eight rows' words lie in different banks.
-    __align__(16) std::uint16_t k[kTile][dim + 8];
-    __align__(16) std::uint16_t v[kTile][dim + 8];
-    float k_scale[kTile];  // -1 for tokens that nobody sees
+    __align__(16) std::uint16_t k[kTile<dim>][dim + 8];
+    __align__(16) std::uint16_t v[kTile<dim>][dim + 8];
+    float k_scale[kTile<dim>];  // -1 for tokens that nobody sees
 };
 
 // Four values of a token as halves. Those of Q8_0 keys are whole numbers, and their scale comes later.
@@ -29,14 +30,15 @@ __device__ inline uint2 four_halves(KvType type, const std::byte* values, std::s
     return make_uint2(two_halves(v.x * scale, v.y * scale), two_halves(v.z * scale, v.w * scale));
 }
 
-// Tokens first .. first + kTile - 1; from `end` on, where blocks are absent and beyond the dimensions there is zero.
+// Tokens first .. first + kTile<dim> - 1; from `end` on, where blocks are absent and beyond the dimensions there is
+// zero.
 template <int dim>
 __device__ void load_tile(const AttendManyArguments& a, int kv_head, int first, int end, Shared<dim>& shared)
 {
     const kernels::KvBlockLayout& l = a.layout;
     const bool scaled_k = l.k_type == KvType::Q8_0;
     const bool scaled_v = l.v_type == KvType::Q8_0;
-    for (int i = int(threadIdx.x); i < kTile * dim / 4; i += kAttendManyThreads) {
+    for (int i = int(threadIdx.x); i < kTile<dim> * dim / 4; i += kAttendManyThreads) {
         // Neighbouring threads read neighbouring bytes: of keys, the tokens of a run of 16; of values, a token's own.
         const int k_token = i / 16 / (dim / 4) * 16 + i % 16;
         const int k_quad = i / 16 % (dim / 4);
@@ -112,10 +114,44 @@ __device__ inline float row_sum(float x)
     return x + __shfl_xor_sync(kWholeWarp, x, 2);
 }
 
+// What a launch leaves to the next of each query of each head: the largest score, the sum, and the values.
+template <int dim>
+__device__ void carry(const AttendManyArguments& a, Query (&queries)[2], float (&out)[dim / 8][4], bool in)
+{
+    for (int r = 0; r < 2; ++r) {
+        Query& of = queries[r];
+        const float sum = in ? 0.0f : row_sum(of.sum);  // of all lanes, before any of them leaves
+        if (!of.live)
+            continue;
+        const int heads = a.kv_heads * a.group;
+        float* state = a.state + (std::size_t(of.row) * std::size_t(heads) + std::size_t(of.head)) *
+                                     std::size_t(2 + a.layout.v_dim);
+        const bool first_lane = lane() % 4 == 0;
+        if (in) {
+            of.largest = state[0];
+            of.sum = first_lane ? state[1] : 0.0f;
+        } else if (first_lane) {
+            state[0] = of.largest;
+            state[1] = sum;
+        }
+        for (int tile = 0; tile < dim / 8; ++tile)
+            for (int i = 0; i < 2; ++i) {
+                const int d = 8 * tile + 2 * (lane() % 4) + i;
+                if (d >= a.layout.v_dim)
+                    continue;
+                if (in)
+                    out[tile][2 * r + i] = state[2 + d];
+                else
+                    state[2 + d] = out[tile][2 * r + i];
+            }
+    }
+}
+
 // grid: (ceil(rows * group / kAttendManyQueries), kv_heads)
 template <int dim>
 __device__ void attend_many(const AttendManyArguments& a)
 {
+    constexpr int tile_tokens = kTile<dim>;
     __shared__ Shared<dim> shared;
     const int kv_head = int(blockIdx.y);
     const int first_query = int(blockIdx.x) * kAttendManyQueries;
@@ -129,18 +165,22 @@ __device__ void attend_many(const AttendManyArguments& a)
         for (int i = 0; i < 4; ++i)
             q[step][i] = load_query(a, queries[i % 2], 16 * step + 8 * (i / 2) + 2 * place);
 
-    const int end = *a.first + min(a.rows, (first_query + kAttendManyQueries - 1) / a.group + 1);
+    const int seen = *a.first + min(a.rows, (first_query + kAttendManyQueries - 1) / a.group + 1);
+    const int end = a.end > seen / a.layout.tokens ? seen : a.end * a.layout.tokens;
     const int first_position = *a.first + first_query / a.group;
     const int oldest = a.window > 0 ? max(0, first_position + 1 - a.window) : 0;
     float out[dim / 8][4] = {};
-    for (int first = oldest / kTile * kTile; first < end; first += kTile) {
+    if (!a.begins)
+        carry<dim>(a, queries, out, true);
+    for (int first = max(a.begin * a.layout.tokens, oldest / tile_tokens * tile_tokens); first < end;
+         first += tile_tokens) {
         __syncthreads();  // the last tile has been used
         load_tile<dim>(a, kv_head, first, end, shared);
         __syncthreads();
 
-        float scores[kTile / 8][4] = {};
+        float scores[tile_tokens / 8][4] = {};
 #pragma unroll
-        for (int tile = 0; tile < kTile / 8; ++tile)
+        for (int tile = 0; tile < tile_tokens / 8; ++tile)
 #pragma unroll
             for (int step = 0; step < dim / 16; ++step) {
                 const std::uint16_t* k = &shared.k[8 * tile + group][16 * step + 2 * place];
@@ -150,7 +190,7 @@ __device__ void attend_many(const AttendManyArguments& a)
             }
 
         float largest[2] = {-INFINITY, -INFINITY};
-        for (int tile = 0; tile < kTile / 8; ++tile)
+        for (int tile = 0; tile < tile_tokens / 8; ++tile)
             for (int i = 0; i < 4; ++i) {
                 const Query& of = queries[i / 2];
                 const int token = 8 * tile + 2 * place + i % 2;
@@ -171,7 +211,7 @@ __device__ void attend_many(const AttendManyArguments& a)
             for (int tile = 0; tile < dim / 8; ++tile)
                 for (int i = 2 * r; i < 2 * r + 2; ++i)
                     out[tile][i] *= keep;
-            for (int tile = 0; tile < kTile / 8; ++tile)
+            for (int tile = 0; tile < tile_tokens / 8; ++tile)
                 for (int i = 2 * r; i < 2 * r + 2; ++i) {
                     scores[tile][i] = expf(scores[tile][i] - base);
                     queries[r].sum += scores[tile][i];
@@ -179,7 +219,7 @@ __device__ void attend_many(const AttendManyArguments& a)
         }
 
 #pragma unroll
-        for (int step = 0; step < kTile / 16; ++step) {
+        for (int step = 0; step < tile_tokens / 16; ++step) {
             const std::uint32_t weights[4] = {two_halves(scores[2 * step][0], scores[2 * step][1]),
                                               two_halves(scores[2 * step][2], scores[2 * step][3]),
                                               two_halves(scores[2 * step + 1][0], scores[2 * step + 1][1]),
@@ -193,6 +233,10 @@ __device__ void attend_many(const AttendManyArguments& a)
         }
     }
 
+    if (!a.ends) {
+        carry<dim>(a, queries, out, false);
+        return;
+    }
     for (int r = 0; r < 2; ++r) {
         const Query& of = queries[r];
         const float sum = row_sum(of.sum);
@@ -224,3 +268,9 @@ extern "C" __global__ void __launch_bounds__(kAttendManyThreads) attend_many_128
     attend_many<128>(a);
 }
 EMULATED(attend_many_128);
+
+extern "C" __global__ void __launch_bounds__(kAttendManyThreads) attend_many_256(const AttendManyArguments a)
+{
+    attend_many<256>(a);
+}
+EMULATED(attend_many_256);

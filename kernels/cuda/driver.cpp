@@ -31,7 +31,45 @@ std::string version_text(int version)
 
 }  // namespace
 
-const char* fill_table(DriverTable& t, void* (*symbol)(void*, const char*), void* library)
+// ---- the library ----
+
+// Never closed: the driver keeps threads of its own.
+static DriverLibrary load_driver_library()
+{
+    OpenedLibrary opened = open_driver_library();
+    if (!opened.library)
+        return {nullptr, std::move(opened.problem)};
+    static DriverTable table;
+    if (const char* missing = fill_table(table, opened.symbol, opened.library))
+        return {nullptr, std::string("the NVIDIA driver is too old: it lacks ") + missing};
+    return {&table, {}};
+}
+
+const DriverLibrary& driver_library()
+{
+    static const DriverLibrary library = load_driver_library();
+    return library;
+}
+
+static Platform& other_platform()
+{
+    static Platform platform;
+    return platform;
+}
+
+Platform platform()
+{
+    if (other_platform().table)
+        return other_platform();
+    return {driver_library().table, kernel_images(), driver_library().problem};
+}
+
+void set_platform(const Platform& other)
+{
+    other_platform() = other;
+}
+
+const char* fill_table(DriverTable& t, Symbol symbol, void* library)
 {
     const char* missing = nullptr;
     const auto bind = [&](auto& slot, const char* name) {
@@ -60,8 +98,11 @@ const char* fill_table(DriverTable& t, void* (*symbol)(void*, const char*), void
     bind(t.memory_free, "cuMemFree_v2");
     bind(t.pinned_alloc, "cuMemHostAlloc");
     bind(t.pinned_free, "cuMemFreeHost");
+    bind(t.host_register, "cuMemHostRegister_v2");
+    bind(t.host_unregister, "cuMemHostUnregister");
     bind(t.copy_to_device, "cuMemcpyHtoDAsync_v2");
     bind(t.copy_to_host, "cuMemcpyDtoHAsync_v2");
+    bind(t.copy_rectangle, "cuMemcpy2DAsync_v2");
     bind(t.copy_on_device, "cuMemcpyDtoDAsync_v2");
     bind(t.fill, "cuMemsetD8Async");
     bind(t.queue_create, "cuStreamCreateWithPriority");
@@ -106,7 +147,9 @@ std::string Driver::describe(int ordinal, int built_for)
         return "the NVIDIA driver does not start: " + error_text(s);
     // A driver runs the kernels of every compiler of its own major version.
     const int needed = built_for / 1000 * 1000;
-    if (table_.driver_version(&info_.driver_version) != Status::Ok || info_.driver_version < needed)
+    if (const Status s = table_.driver_version(&info_.driver_version); s != Status::Ok)
+        return "the NVIDIA driver does not answer: " + error_text(s);
+    if (info_.driver_version < needed)
         return "the NVIDIA driver supports CUDA " + version_text(info_.driver_version) + ", and CUDA " +
                version_text(needed) + " or newer is needed: please update it";
 
@@ -208,6 +251,11 @@ Answer<void*> Driver::alloc_pinned(std::size_t bytes) const
     return a;
 }
 
+Status Driver::pin(void* ptr, std::size_t bytes) const
+{
+    return table_.host_register(ptr, bytes, kPinnedForAllContexts | kPinnedMapped);
+}
+
 Answer<Queue> Driver::make_queue() const
 {
     Answer<Queue> a;
@@ -237,6 +285,21 @@ Status Driver::copy_to_device(DevicePtr to, const void* from, std::size_t bytes,
 Status Driver::copy_to_host(void* to, DevicePtr from, std::size_t bytes, Queue queue) const
 {
     return table_.copy_to_host(to, from, bytes, queue);
+}
+
+Status Driver::copy_runs_to_host(void* to, DevicePtr from, std::size_t width, std::size_t height, std::size_t pitch,
+                                 Queue queue) const
+{
+    RectangleCopy copy;
+    copy.from.memory = RectangleCopy::Memory::Device;
+    copy.from.device = from;
+    copy.from.pitch_bytes = pitch;
+    copy.to.memory = RectangleCopy::Memory::Host;
+    copy.to.host = to;
+    copy.to.pitch_bytes = pitch;
+    copy.width_bytes = width;
+    copy.height = height;
+    return table_.copy_rectangle(&copy, queue);
 }
 
 Status Driver::copy_on_device(DevicePtr to, DevicePtr from, std::size_t bytes, Queue queue) const

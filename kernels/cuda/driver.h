@@ -58,6 +58,21 @@ using GraphExec = struct GraphExecTag*;
 /// CUDA's numbers of the few attributes we ask for.
 enum class DeviceAttribute : int { Multiprocessors = 16, L2Bytes = 38, ComputeMajor = 75, ComputeMinor = 76 };
 
+/// A rectangle of bytes between two memories, as CUDA's own structure of that purpose.
+struct RectangleCopy {
+    enum class Memory : int { Host = 1, Device = 2 };
+    struct Side {
+        std::size_t x_bytes = 0, y = 0;
+        Memory memory = Memory::Host;
+        const void* host = nullptr;
+        DevicePtr device = 0;
+        void* array = nullptr;
+        std::size_t pitch_bytes = 0;
+    };
+    Side from, to;
+    std::size_t width_bytes = 0, height = 0;
+};
+
 /// The driver's functions with CUDA's own signatures.
 struct DriverTable {
     Status (*init)(unsigned flags);
@@ -81,8 +96,11 @@ struct DriverTable {
     Status (*memory_free)(DevicePtr ptr);
     Status (*pinned_alloc)(void** ptr, std::size_t bytes, unsigned flags);
     Status (*pinned_free)(void* ptr);
+    Status (*host_register)(void* ptr, std::size_t bytes, unsigned flags);
+    Status (*host_unregister)(void* ptr);
     Status (*copy_to_device)(DevicePtr to, const void* from, std::size_t bytes, Queue queue);
     Status (*copy_to_host)(void* to, DevicePtr from, std::size_t bytes, Queue queue);
+    Status (*copy_rectangle)(const RectangleCopy* copy, Queue queue);
     Status (*copy_on_device)(DevicePtr to, DevicePtr from, std::size_t bytes, Queue queue);
     Status (*fill)(DevicePtr to, unsigned char value, std::size_t bytes, Queue queue);
 
@@ -127,8 +145,27 @@ struct DriverLibrary {
 };
 const DriverLibrary& driver_library();
 
+/// What the program computes with: the machine's driver and its own kernels, or what a test has put in their place.
+struct Platform {
+    const DriverTable* table = nullptr;
+    KernelImages images;
+    std::string problem;
+};
+Platform platform();
+/// For tests: from now on this; without a table: the machine's again.
+void set_platform(const Platform& other);
+
+/// Opens the driver's library; the functions of one system. Null: `problem` says why.
+using Symbol = void* (*)(void* library, const char* name);
+struct OpenedLibrary {
+    void* library = nullptr;
+    Symbol symbol = nullptr;
+    std::string problem;
+};
+OpenedLibrary open_driver_library();
+
 /// Fills the table from a library's symbols. The name of the first one that is missing, or null.
-const char* fill_table(DriverTable& table, void* (*symbol)(void* library, const char* name), void* library);
+const char* fill_table(DriverTable& table, Symbol symbol, void* library);
 
 template <class T>
 struct [[nodiscard]] Answer {
@@ -181,6 +218,9 @@ public:
     /// Page-locked host memory: copies to and from it run beside the host, and kernels reach it at its own address.
     Answer<void*> alloc_pinned(std::size_t bytes) const;
     Status free_pinned(void* ptr) const { return table_.pinned_free(ptr); }
+    /// Page-locks memory that stays the caller's, also when the device is lost.
+    Status pin(void* ptr, std::size_t bytes) const;
+    Status unpin(void* ptr) const { return table_.host_unregister(ptr); }
 
     Answer<Queue> make_queue() const;
     Status destroy(Queue queue) const { return table_.queue_destroy(queue); }
@@ -196,6 +236,9 @@ public:
     // In the order of their queue; the host's side must be pinned, or the call may wait.
     Status copy_to_device(DevicePtr to, const void* from, std::size_t bytes, Queue queue) const;
     Status copy_to_host(void* to, DevicePtr from, std::size_t bytes, Queue queue) const;
+    /// `height` runs of `width` bytes, each `pitch` bytes after the one before, on both sides.
+    Status copy_runs_to_host(void* to, DevicePtr from, std::size_t width, std::size_t height, std::size_t pitch,
+                             Queue queue) const;
     Status copy_on_device(DevicePtr to, DevicePtr from, std::size_t bytes, Queue queue) const;
     Status fill(DevicePtr to, std::uint8_t value, std::size_t bytes, Queue queue) const;
 

@@ -20,6 +20,7 @@
     KERNEL(attend, attend_8)                            \
     KERNEL(attend_many, attend_many_64)                 \
     KERNEL(attend_many, attend_many_128)                \
+    KERNEL(attend_many, attend_many_256)                \
     KERNEL(elementwise, add)                            \
     KERNEL(elementwise, soft_cap)                       \
     SPILLWAY_KERNEL_OF_EACH_TYPE(KERNEL, embed)         \

@@ -17,15 +17,26 @@ extern "C" __global__ void __launch_bounds__(kAttendThreads) merge_partials(cons
     const int oldest = a.window > 0 ? max(0, seen - a.window) : 0;
     const int first_block = oldest / a.block_tokens;
     const int end_block = (seen + a.block_tokens - 1) / a.block_tokens;
+    const float* elsewhere = a.elsewhere + std::size_t(row) * std::size_t(a.heads * (2 + a.v_dim));
+    const int parts_in_all = end_block + (a.elsewhere ? 1 : 0);  // the last one is what came from elsewhere
+    const auto is_here = [&](int b) { return b == end_block || a.blocks[b] != 0; };
     const auto partial = [&](int b) {
         return (std::size_t(row) * std::size_t(a.max_blocks) + std::size_t(b)) * std::size_t(a.heads) +
                std::size_t(head);
     };
+    const auto max_of = [&](int b) { return b < end_block ? a.max[partial(b)] : elsewhere[head]; };
+    const auto sum_of = [&](int b) { return b < end_block ? a.sum[partial(b)] : elsewhere[a.heads + head]; };
+    const auto out_of = [&](int b) {
+        const float* out =
+            b < end_block ? a.partials + partial(b) * std::size_t(a.v_dim) : elsewhere + 2 * a.heads + head * a.v_dim;
+        return reinterpret_cast<const float4*>(out);
+    };
 
     // A sink is one more logit in the softmax, without a value.
     float largest = a.sinks ? a.sinks[head] : -INFINITY;
-    for (int b = first_block + int(threadIdx.x); b < end_block; b += kAttendThreads)
-        largest = fmaxf(largest, a.max[partial(b)]);
+    for (int b = first_block + int(threadIdx.x); b < parts_in_all; b += kAttendThreads)
+        if (is_here(b))
+            largest = fmaxf(largest, max_of(b));
     largest = block_max(largest);
 
     // Four values a thread; the threads that are left take other blocks.
@@ -37,11 +48,12 @@ extern "C" __global__ void __launch_bounds__(kAttendThreads) merge_partials(cons
     float4 out = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
     if (slot < across) {
 #pragma unroll 4
-        for (int b = first_block + slot; b < end_block; b += across) {
-            const std::size_t at = partial(b);
-            const float weight = expf(a.max[at] - largest);
-            const float4 v = reinterpret_cast<const float4*>(a.partials + at * std::size_t(a.v_dim))[quad];
-            sum += weight * a.sum[at];
+        for (int b = first_block + slot; b < parts_in_all; b += across) {
+            if (!is_here(b))
+                continue;
+            const float weight = expf(max_of(b) - largest);
+            const float4 v = out_of(b)[quad];
+            sum += weight * sum_of(b);
             out.x += weight * v.x;
             out.y += weight * v.y;
             out.z += weight * v.z;

@@ -10,6 +10,8 @@
 #include "kernels/kv_block.h"
 #include "kernels/types.h"
 
+#include <limits>
+
 namespace kernels::cuda {
 
 /// (rows, columns) floats on the device.
@@ -100,20 +102,23 @@ Status store_kv(const Driver& driver, Queue queue, const KvBlocks& kv, DevicePtr
 
 /// Attention of a few rows, each over the tokens before it and itself. One partial for each KV block, then the merge.
 struct Attention {
-    KvBlocks kv = {};        // v_dim is a multiple of 8
-    int group = 1;           // query heads that share a KV head
-    int rows = 1;            // row r is token *first + r, whose keys and values are stored already
-    DevicePtr first = 0;     // one int on the device
-    int window = 0;          // tokens that a row sees, its own included; 0: all
-    float softcap = 0.0f;    // 0: none
-    Rows q = {};             // (rows, heads, k_dim)
-    DevicePtr q_scale = 0;   // (rows,) factor on each row's queries
+    KvBlocks kv = {};       // v_dim is a multiple of 8
+    int group = 1;          // query heads that share a KV head
+    int rows = 1;           // row r is token *first + r, whose keys and values are stored already
+    DevicePtr first = 0;    // one int on the device
+    int window = 0;         // tokens that a row sees, its own included; 0: all
+    float softcap = 0.0f;   // 0: none
+    Rows q = {};            // (rows, heads, k_dim)
+    DevicePtr q_scale = 0;  // (rows,) factor on each row's queries
+    // KV blocks [begin, end) are attended by this launch, of those that the rows see; those that are not on the device
+    // are left out.
+    int begin = 0;
+    int end = std::numeric_limits<int>::max();
     int max_blocks = 0;      // KV blocks that there is room for in partials
     DevicePtr partials = 0;  // PartialsLayout::bytes bytes
 };
 
-/// Where the parts of the partials lie, by row, KV block and head: what is attended elsewhere is copied there before
-/// the merge.
+/// Where the parts of the partials lie, by row, KV block and head.
 struct PartialsLayout {
     std::size_t max;  // (rows, max_blocks, heads) largest score
     std::size_t sum;  // (rows, max_blocks, heads) sum of exp(score - max)
@@ -122,16 +127,33 @@ struct PartialsLayout {
     PartialsLayout(int rows, int max_blocks, int heads, int v_dim);
 };
 
-// The partials of all KV blocks that are on the device.
+// The partials of the KV blocks of this launch.
 Status attend_blocks(const Driver& driver, Queue queue, const Attention& a);
 
-// Joins the partials of all blocks that the rows see. sinks: (heads,) logits that join the softmax and carry no value,
-// or 0; out: (rows, heads, v_dim)
-Status merge_partials(const Driver& driver, Queue queue, const Attention& a, DevicePtr sinks, Rows out);
+// Joins the partials of all blocks that the rows see and that are on the device, and what was attended elsewhere:
+// (rows, elsewhere_floats()) of the other blocks together, or 0. sinks: (heads,) logits that join the softmax and carry
+// no value, or 0; out: (rows, heads, v_dim)
+Status merge_partials(const Driver& driver, Queue queue, const Attention& a, DevicePtr elsewhere, DevicePtr sinks,
+                      Rows out);
+constexpr std::size_t elsewhere_floats(int heads, int v_dim)  // max (heads,), sum (heads,), out (heads, v_dim)
+{
+    return std::size_t(heads) * std::size_t(2 + v_dim);
+}
 
-// The same for many rows (prefill) on tensor cores, without partials: a.max_blocks and a.partials are not used. Blocks
-// that are not on the device are left out. InvalidValue for what attend_many_can does not take.
-bool attend_many_can(const Attention& a);  // f16 or q8_0, head dimensions up to 128
-Status attend_many(const Driver& driver, Queue queue, const Attention& a, DevicePtr sinks, Rows out);
+/// How several launches of attend_many share one attention: what is not finished goes from one to the next.
+struct Carried {
+    DevicePtr state = 0;  // carried_bytes(); 0: there is one launch only
+    bool begins = true, ends = true;
+};
+constexpr std::size_t carried_bytes(int rows, int heads, int v_dim)
+{
+    return std::size_t(rows) * std::size_t(heads) * std::size_t(2 + v_dim) * sizeof(float);
+}
+
+// The same for many rows (prefill) on tensor cores, without partials: a.max_blocks and a.partials are not used.
+// InvalidValue for what attend_many_can does not take.
+bool attend_many_can(const Attention& a);  // f16 or q8_0, head dimensions up to 256
+Status attend_many(const Driver& driver, Queue queue, const Attention& a, const Carried& carried, DevicePtr sinks,
+                   Rows out);
 
 }  // namespace kernels::cuda

@@ -216,7 +216,7 @@ private slots:
         const int stride = s.heads() * c.layout.v_dim;
         const DevicePtr out = on.room(std::size_t(c.rows * stride) * 4);
         on.must(attend_blocks(on.driver(), on.queue(), p.attention));
-        on.must(merge_partials(on.driver(), on.queue(), p.attention, p.sinks, {out, stride}));
+        on.must(merge_partials(on.driver(), on.queue(), p.attention, 0, p.sinks, {out, stride}));
         compare(on.get<float>(out, std::size_t(c.rows * stride)), s);
     }
 
@@ -235,6 +235,7 @@ private slots:
             row("odd sizes, cap", 80, 96, 32, {{}, 1, 2, 70, 9, 0, 5.0f, false});
             row("sinks, short window", 64, 32, 16, {{}, 1, 7, 90, 11, 4, 0, true});
             row("small heads", 12, 24, 16, {{}, 2, 2, 33, 5, 0, 0, false});
+            row("large heads", 256, 256, 16, {{}, 1, 2, 70, 10, 0, 0, false});
         }
         QTest::addRow("mixed types") << Case{{KvType::Q8_0, KvType::F16, 64, 64, 32}, 1, 2, 50, 17, 0, 0, false};
     }
@@ -247,7 +248,7 @@ private slots:
         const int stride = s.heads() * c.layout.v_dim;
         const DevicePtr out = on.room(std::size_t(c.rows * stride) * 4);
         QVERIFY(attend_many_can(p.attention));
-        on.must(attend_many(on.driver(), on.queue(), p.attention, p.sinks, {out, stride}));
+        on.must(attend_many(on.driver(), on.queue(), p.attention, {}, p.sinks, {out, stride}));
         compare(on.get<float>(out, std::size_t(c.rows * stride)), s, kToleranceOfHalves);
     }
 
@@ -260,20 +261,61 @@ private slots:
         std::vector<bool> here(std::size_t(s.blocks()), true);
         here[1] = here[3] = false;
         const Placed p = place(on, s, here);
-        for (int b : {1, 3})
-            for (int h = 0; h < s.heads(); ++h) {
-                const Partial partial = reference(s, 0, h, b);
-                const std::size_t at = std::size_t(b * s.heads() + h);
-                const DevicePtr base = p.attention.partials;
-                on.must(on.driver().copy_to_device(base + p.partials.max + at * 4, &partial.max, 4, on.queue()));
-                on.must(on.driver().copy_to_device(base + p.partials.sum + at * 4, &partial.sum, 4, on.queue()));
-                on.must(on.driver().copy_to_device(base + p.partials.out + at * 64 * 4, partial.out.data(), 64 * 4,
-                                                   on.queue()));
+        std::vector<float> elsewhere;
+        std::vector<Partial> partials(std::size_t(s.heads()));
+        for (int h = 0; h < s.heads(); ++h) {
+            Partial& joint = partials[std::size_t(h)];
+            joint.out.resize(64);
+            for (int b : {1, 3}) {
+                const Partial p = reference(s, 0, h, b);
+                scalar().merge_partial(64, p.max, p.sum, p.out.data(), joint.max, joint.sum, joint.out.data());
             }
+        }
+        for (const Partial& joint : partials)
+            elsewhere.push_back(joint.max);
+        for (const Partial& joint : partials)
+            elsewhere.push_back(joint.sum);
+        for (const Partial& joint : partials)
+            elsewhere.insert(elsewhere.end(), joint.out.begin(), joint.out.end());
+        QCOMPARE(elsewhere.size(), elsewhere_floats(s.heads(), 64));
         const DevicePtr out = on.room(std::size_t(s.heads() * 64) * 4);
         on.must(attend_blocks(on.driver(), on.queue(), p.attention));
-        on.must(merge_partials(on.driver(), on.queue(), p.attention, p.sinks, {out, s.heads() * 64}));
+        on.must(
+            merge_partials(on.driver(), on.queue(), p.attention, on.put(elsewhere), p.sinks, {out, s.heads() * 64}));
         compare(on.get<float>(out, std::size_t(s.heads() * 64)), s);
+    }
+
+    // Blocks that come through a ring are attended as they come: in runs, each of which finds its own blocks only.
+    void runsGiveTheSame_data()
+    {
+        QTest::addColumn<bool>("manyRows");
+        QTest::newRow("a few rows") << false;
+        QTest::newRow("many rows") << true;
+    }
+    void runsGiveTheSame()
+    {
+        QFETCH(bool, manyRows);
+        const Case c{{KvType::Q8_0, KvType::F16, 64, 96, 16}, 2, 3, 200, manyRows ? 50 : 3, 0, 0, true};
+        const Sequence s = makeSequence(c, m_seed);
+        OnDevice on;
+        Placed p = place(on, s);
+        const int stride = s.heads() * c.layout.v_dim;
+        const DevicePtr out = on.room(std::size_t(c.rows * stride) * 4);
+        const DevicePtr state = on.room(carried_bytes(c.rows, s.heads(), c.layout.v_dim));
+        const std::vector<int> ends{1, 3, 8, 9, s.blocks()};
+        for (int begin = 0; const int end : ends) {
+            p.attention.begin = begin;
+            p.attention.end = end;
+            if (manyRows)
+                on.must(attend_many(on.driver(), on.queue(), p.attention, {state, begin == 0, end == s.blocks()},
+                                    p.sinks, {out, stride}));
+            else
+                on.must(attend_blocks(on.driver(), on.queue(), p.attention));
+            begin = end;
+        }
+        if (!manyRows)
+            on.must(merge_partials(on.driver(), on.queue(), p.attention, 0, p.sinks, {out, stride}));
+        compare(on.get<float>(out, std::size_t(c.rows * stride)), s, manyRows ? kToleranceOfHalves : kTolerance);
     }
 
     // The grid follows the size of the device and the room for blocks, never the length: and neither changes a bit.
@@ -288,7 +330,7 @@ private slots:
             const Placed p = place(on, s);
             const DevicePtr out = on.room(std::size_t(s.heads() * 64) * 4);
             on.must(attend_blocks(on.driver(), on.queue(), p.attention));
-            on.must(merge_partials(on.driver(), on.queue(), p.attention, 0, {out, s.heads() * 64}));
+            on.must(merge_partials(on.driver(), on.queue(), p.attention, 0, 0, {out, s.heads() * 64}));
             results.push_back(on.get<float>(out, std::size_t(s.heads() * 64)));
         }
         QVERIFY(results[0] == results[1]);
@@ -305,7 +347,7 @@ private slots:
         const DevicePtr out = on.room(128 * 4);
         on.must(on.driver().begin_capture(on.queue()));
         on.must(attend_blocks(on.driver(), on.queue(), p.attention));
-        on.must(merge_partials(on.driver(), on.queue(), p.attention, 0, {out, 128}));
+        on.must(merge_partials(on.driver(), on.queue(), p.attention, 0, 0, {out, 128}));
         const GraphExec graph = on.must(on.driver().end_capture(on.queue()));
         for (int tokens : {40, 17, 1}) {
             Sequence shorter = s;
@@ -324,9 +366,11 @@ private slots:
         Attention a;
         a.kv.layout = {KvType::F16, KvType::F16, 64, 60, 16};
         QVERIFY(attend_blocks(on.driver(), on.queue(), a) == Status::InvalidValue);
-        QVERIFY(merge_partials(on.driver(), on.queue(), a, 0, {}) == Status::InvalidValue);
-        QVERIFY(attend_many(on.driver(), on.queue(), a, 0, {}) == Status::InvalidValue);
+        QVERIFY(merge_partials(on.driver(), on.queue(), a, 0, 0, {}) == Status::InvalidValue);
+        QVERIFY(attend_many(on.driver(), on.queue(), a, {}, 0, {}) == Status::InvalidValue);
         a.kv.layout = {KvType::F32, KvType::F32, 64, 64, 16};
+        QVERIFY(!attend_many_can(a));
+        a.kv.layout = {KvType::F16, KvType::F16, 264, 264, 16};
         QVERIFY(!attend_many_can(a));
     }
 };

@@ -108,6 +108,7 @@ std::string EmulatedGpu::leaks() const
     };
     add(state_->device.size(), "device allocations");
     add(state_->pinned.size(), "pinned allocations");
+    add(state_->registered.size(), "pieces of page-locked memory");
     add(state_->modules.size(), "modules");
     add(state_->queues.size(), "queues");
     add(state_->events.size(), "events");

@@ -31,7 +31,11 @@ bool on_device(DevicePtr at, std::size_t bytes)
 
 bool is_pinned(const void* at, std::size_t bytes)
 {
-    return inside(gpu->pinned, reinterpret_cast<std::uintptr_t>(at), bytes);
+    const auto begin = reinterpret_cast<std::uintptr_t>(at);
+    const auto after = gpu->registered.upper_bound(begin);
+    if (after != gpu->registered.begin() && begin + bytes <= std::prev(after)->first + std::prev(after)->second)
+        return true;
+    return inside(gpu->pinned, begin, bytes);
 }
 
 void* address(DevicePtr at)
@@ -113,6 +117,27 @@ Status pinned_free(void* ptr)
     return found ? call.status : Status::InvalidValue;
 }
 
+Status host_register(void* ptr, std::size_t bytes, unsigned)
+{
+    const Call call;
+    if (call.refused())
+        return call.status;
+    if (spoils_capture())
+        return Status::CaptureUnsupported;
+    if (!ptr || bytes == 0 || !gpu->registered.emplace(reinterpret_cast<std::uintptr_t>(ptr), bytes).second)
+        return Status::InvalidValue;
+    return Status::Ok;
+}
+
+Status host_unregister(void* ptr)
+{
+    const Call call;
+    if (call.refused() && (!gpu || gpu->lost == Status::Ok))
+        return call.status;
+    const bool found = gpu->registered.erase(reinterpret_cast<std::uintptr_t>(ptr));
+    return found ? call.status : Status::InvalidValue;
+}
+
 // Memory that is not pinned is read at once and written before the call returns, as by the real one.
 Status copy_to_device(DevicePtr to, const void* from, std::size_t bytes, Queue queue)
 {
@@ -139,6 +164,32 @@ Status copy_to_host(void* to, DevicePtr from, std::size_t bytes, Queue queue)
     if (waits && queue && queue->capture)
         return Status::CaptureUnsupported;
     const Status queued = enqueue(queue, [=] { std::memcpy(to, address(from), bytes); });
+    if (waits && queued == Status::Ok)
+        gpu->changed.wait(call.lock, [&] { return idle(queue) && !queue->busy; });
+    return queued != Status::Ok ? queued : gpu->lost;
+}
+
+// From the device to the host, which is all that the program asks for.
+Status copy_rectangle(const RectangleCopy* copy, Queue queue)
+{
+    Call call;
+    if (call.refused())
+        return call.status;
+    const RectangleCopy c = *copy;
+    const std::size_t reach = (c.height - 1) * c.from.pitch_bytes + c.width_bytes;
+    const bool shape = c.height > 0 && c.width_bytes <= c.from.pitch_bytes && c.width_bytes <= c.to.pitch_bytes;
+    const bool sides = c.from.memory == RectangleCopy::Memory::Device && c.to.memory == RectangleCopy::Memory::Host;
+    if (!shape || !sides || c.from.x_bytes || c.from.y || c.to.x_bytes || c.to.y || !on_device(c.from.device, reach))
+        return Status::InvalidValue;
+    const bool waits = !is_pinned(c.to.host, (c.height - 1) * c.to.pitch_bytes + c.width_bytes);
+    if (waits && queue && queue->capture)
+        return Status::CaptureUnsupported;
+    const Status queued = enqueue(queue, [c] {
+        for (std::size_t run = 0; run < c.height; ++run)
+            std::memcpy(static_cast<std::byte*>(const_cast<void*>(c.to.host)) + run * c.to.pitch_bytes,
+                        static_cast<const std::byte*>(address(c.from.device)) + run * c.from.pitch_bytes,
+                        c.width_bytes);
+    });
     if (waits && queued == Status::Ok)
         gpu->changed.wait(call.lock, [&] { return idle(queue) && !queue->busy; });
     return queued != Status::Ok ? queued : gpu->lost;
@@ -177,6 +228,9 @@ void add_memory_functions(DriverTable& table)
     table.pinned_free = pinned_free;
     table.copy_to_device = copy_to_device;
     table.copy_to_host = copy_to_host;
+    table.host_register = host_register;
+    table.host_unregister = host_unregister;
+    table.copy_rectangle = copy_rectangle;
     table.copy_on_device = copy_on_device;
     table.fill = fill;
 }

@@ -94,6 +94,7 @@ struct EmulatedGpu::State {
     ContextTag context;
     int context_uses = 0;
     std::map<std::uintptr_t, Allocation> device, pinned;
+    std::map<std::uintptr_t, std::size_t> registered;  // memory of the host's own that was page-locked: bytes
     std::size_t used = 0, peak = 0, held = 0;
     std::set<Module> modules;
     std::map<std::string, FunctionTag> functions;
