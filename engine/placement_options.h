@@ -27,8 +27,9 @@ struct EmulatedDeviceOptions {
 };
 
 struct PlacementOptions {
-    enum class Device { Cpu, Emulated };
+    enum class Device { Cpu, Cuda, Emulated };
     Device device = Device::Cpu;
+    int cuda_ordinal = 0;  // which of the machine's GPUs
     EmulatedDeviceOptions emulated;
 
     std::optional<int> device_layers;    // the first so many; empty: as many as fit

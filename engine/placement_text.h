@@ -10,7 +10,7 @@
 namespace engine {
 
 struct PlacementText {
-    std::string device = "cpu";      // cpu, emulated
+    std::string device = "cpu";      // cpu, cuda, cuda:1, emulated
     std::string layers = "auto";     // a number, or as many as fit
     std::string vram;                // "64MiB", or "fit:1024": room for so many tokens beside the model
     std::string vram_budget;         // "48MiB"; empty: all of it

@@ -41,6 +41,20 @@ public:
     virtual bool ended(Road road, Ticket ticket) const = 0;
     virtual Status wait(Road road, Ticket ticket) = 0;
 
+    // What is computed and what is copied may run beside each other; a device whose backend has done everything when a
+    // call returns has nothing to order.
+
+    /// Whether what is computed waits for copies by itself: then the host need not.
+    virtual bool orders_itself() const { return false; }
+    /// What is computed from now on begins when the copy has ended.
+    virtual Status compute_after(Road road, Ticket ticket) { return wait(road, ticket); }
+    /// Copies from now on begin when all that was given to compute so far is done.
+    virtual Status copy_after_compute(Road /*road*/) { return {}; }
+
+    /// Memory of the host's that copies will be made from and to: they are faster where it is page-locked. Stays
+    /// allocated as long as the device.
+    virtual void pin(std::byte* /*memory*/, std::size_t /*bytes*/) {}
+
     /// Bytes that have travelled since the device was opened.
     virtual std::int64_t bytes_moved(Road road) const = 0;
 };

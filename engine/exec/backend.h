@@ -31,6 +31,9 @@ struct ExpertParameters {
     Gate gate = Gate::Silu;
 };
 
+// gpt-oss (arXiv 2508.10925): swiglu with a clamp and a residual of one.
+constexpr float kSwigluOaiAlpha = 1.702f, kSwigluOaiLimit = 7.0f;
+
 /// What a batch is appended to; row 0 is token `first`.
 struct Step {
     KvCache& cache;
@@ -56,7 +59,6 @@ public:
 
     // ---- operations ----
 
-    virtual void embed(const Matrix& table, std::span<const int> ids, float scale, Rows& out) = 0;
     virtual void rms_norm(Rows& x, Vector weight, float epsilon, Rows& out) = 0;
     /// Each of `heads` heads of `length` values, from column `col` on, by itself.
     virtual void norm_heads(Rows& x, int col, int heads, int length, Vector weight, float epsilon) = 0;

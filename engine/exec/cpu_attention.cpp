@@ -17,14 +17,15 @@ constexpr int kTileRows = 16;
 
 /// Some rows of one KV head, over one run of blocks.
 struct CpuBackend::AttendTile {
-    const Rows& qkv;
+    const float* q;  // of row 0
+    std::size_t q_stride;
+    const float* q_scale;
     const AttentionParameters& p;
     const kernels::KvBlockLayout& layout;
     const KvBlocks& blocks;
     int first;  // position of row 0
     int kv_head;
     int row_begin, row_end;
-    Rows& out;
 
     int oldest_seen(int position) const { return p.window > 0 ? std::max(0, position - p.window + 1) : 0; }
 };
@@ -74,14 +75,14 @@ void CpuBackend::store_kv(const Rows& qkv, const HeadLayout& heads, int l, KvCac
 }
 
 /// The tile's queries, scaled.
-void CpuBackend::take_queries(const AttendTile& tile, AttentionScratch& scratch) const
+void CpuBackend::take_queries(const AttendTile& tile, AttentionScratch& scratch)
 {
     const int values = tile.p.heads.group() * tile.p.heads.key_length;
     float* to = scratch.q.get();
     for (int t = tile.row_begin; t < tile.row_end; ++t) {
-        const float* q = tile.qkv.row(t) + tile.kv_head * values;
+        const float* q = tile.q + std::size_t(t) * tile.q_stride + tile.kv_head * values;
         for (int i = 0; i < values; ++i)
-            *to++ = q[i] * tile.p.q_scale[t];
+            *to++ = q[i] * tile.q_scale[t];
     }
 }
 
@@ -105,6 +106,8 @@ void CpuBackend::attend_run(const AttendTile& tile, AttentionScratch& scratch, f
     args.sum = args.max + group;
     args.out = args.sum + group;
     for (int b = first_block; b < last_block; ++b) {
+        if (!tile.blocks.block(b))
+            continue;  // a device attends it
         const int block_start = b * block_tokens_;
         args.block = tile.blocks.block(b) + std::size_t(tile.kv_head) * tile.layout.bytes();
         for (int r = 0; r < rows; ++r) {
@@ -133,13 +136,13 @@ void CpuBackend::clear_sums(const AttendTile& tile, float* sums)
 }
 
 /// Sums to averages.
-void CpuBackend::finish_rows(const AttendTile& tile, const float* sums)
+void CpuBackend::finish_rows(const AttendTile& tile, const float* sums, Rows& to)
 {
     const AttentionParameters& p = tile.p;
     const int group = p.heads.group(), v_dim = p.heads.value_length;
     for (int r = 0; r < tile.row_end - tile.row_begin; ++r) {
         const float* row_sums = sums + std::size_t(r) * std::size_t(group * (2 + v_dim));
-        float* out = tile.out.row(tile.row_begin + r) + tile.kv_head * group * v_dim;
+        float* out = to.row(tile.row_begin + r) + tile.kv_head * group * v_dim;
         for (int g = 0; g < group; ++g) {
             // A sink is one more logit in the softmax, without a value: it joins once, after all blocks.
             const float sink = p.sinks ? p.sinks[tile.kv_head * group + g] : -std::numeric_limits<float>::infinity();
@@ -172,21 +175,43 @@ void CpuBackend::attend(const Rows& qkv, const AttentionParameters& p, int l, co
             AttentionScratch& scratch = attention_[std::size_t(worker)];
             for (int item = begin; item < end; ++item) {
                 const int row_begin = item / p.heads.kv_heads * kTileRows;
-                const AttendTile tile{qkv,         p,
+                const AttendTile tile{qkv.row(0),  std::size_t(qkv.cols()),
+                                      p.q_scale,   p,
                                       shape.block, blocks,
                                       first,       item % p.heads.kv_heads,
-                                      row_begin,   std::min(row_begin + kTileRows, qkv.count()),
-                                      out};
+                                      row_begin,   std::min(row_begin + kTileRows, qkv.count())};
                 float* const sums = kept ? run_sums_.get() + std::size_t(item) * tile_sums() : scratch.sums.get();
                 take_queries(tile, scratch);
                 if (first_run)
                     clear_sums(tile, sums);
                 attend_run(tile, scratch, sums);
                 if (last_run)
-                    finish_rows(tile, sums);
+                    finish_rows(tile, sums, out);
             }
         });
     }
+}
+
+void CpuBackend::attend_host_blocks(const float* q, float q_scale, const AttentionParameters& p, int l,
+                                    const KvCache& cache, const KvSequence& sequence, int position, float* partial)
+{
+    const KvLayerShape& shape = cache.layer(l);
+    KvBlocks blocks = cache.open_host(sequence, l, shape.first_block(position), position / block_tokens_ + 1);
+    blocks.next();
+    const int heads = p.heads.heads, group = p.heads.group(), v_dim = p.heads.value_length;
+    pool_->for_each(p.heads.kv_heads, 1, [&](int begin, int end, int worker) {
+        AttentionScratch& scratch = attention_[std::size_t(worker)];
+        for (int kv_head = begin; kv_head < end; ++kv_head) {
+            const AttendTile tile{q, 0, &q_scale, p, shape.block, blocks, position, kv_head, 0, 1};
+            float* const sums = scratch.sums.get();  // max, sum and out of the head's group
+            take_queries(tile, scratch);
+            clear_sums(tile, sums);
+            attend_run(tile, scratch, sums);
+            std::copy_n(sums, group, partial + kv_head * group);
+            std::copy_n(sums + group, group, partial + heads + kv_head * group);
+            std::copy_n(sums + 2 * group, group * v_dim, partial + 2 * heads + kv_head * group * v_dim);
+        }
+    });
 }
 
 void CpuBackend::allow_runs()

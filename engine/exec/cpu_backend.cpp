@@ -126,8 +126,6 @@ void CpuBackend::rope_heads(Rows& x, int col, int heads, int length, const Rotat
 
 void CpuBackend::gated(Gate gate, const Rows& gate_up, Rows& out)
 {
-    // gpt-oss (arXiv 2508.10925): swiglu with a clamp and a residual of one.
-    constexpr float kOaiAlpha = 1.702f, kOaiLimit = 7.0f;
     const int n = gate_up.cols() / 2;
     out.set_shape(gate_up.count(), n);
     pool_->for_each(gate_up.count(), kRowsWorthSharing, [&](int begin, int end, int) {
@@ -142,7 +140,7 @@ void CpuBackend::gated(Gate gate, const Rows& gate_up, Rows& out)
                 kernels_.gelu_mul(n, g, up, out.row(t));
                 break;
             case Gate::SwigluOai:
-                kernels_.swiglu_oai(n, g, up, kOaiAlpha, kOaiLimit, out.row(t));
+                kernels_.swiglu_oai(n, g, up, kSwigluOaiAlpha, kSwigluOaiLimit, out.row(t));
                 break;
             }
         }

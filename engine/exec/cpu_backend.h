@@ -25,7 +25,7 @@ public:
     /// From now on the blocks of an attention may come in several runs. Throws std::bad_alloc.
     void allow_runs();
 
-    void embed(const Matrix& table, std::span<const int> ids, float scale, Rows& out) override;
+    void embed(const Matrix& table, std::span<const int> ids, float scale, Rows& out);
     void rms_norm(Rows& x, Vector weight, float epsilon, Rows& out) override;
     void norm_heads(Rows& x, int col, int heads, int length, Vector weight, float epsilon) override;
     void rope_heads(Rows& x, int col, int heads, int length, const Rotation& rotation) override;
@@ -40,6 +40,11 @@ public:
                 int first, Rows& out) override;
     void experts(Rows& x, const LayerWeights& w, const ExpertParameters& p, Rows& out) override;
 
+    /// Of one row's attention, what lies on the host of a layer that a device computes. q: (heads, key_length) of token
+    /// `position`; partial: [max (heads,), sum (heads,), out (heads, value_length)] of those blocks together.
+    void attend_host_blocks(const float* q, float q_scale, const AttentionParameters& p, int l, const KvCache& cache,
+                            const KvSequence& sequence, int position, float* partial);
+
 private:
     // ---- attention (cpu_attention.cpp) ----
     struct AttentionScratch {
@@ -49,10 +54,10 @@ private:
         AlignedArray<float> sums;     // (kTileRows, group, 2 + value_length), merged so far
     };
     struct AttendTile;
-    void take_queries(const AttendTile& tile, AttentionScratch& scratch) const;
+    static void take_queries(const AttendTile& tile, AttentionScratch& scratch);
     void attend_run(const AttendTile& tile, AttentionScratch& scratch, float* sums) const;
     static void clear_sums(const AttendTile& tile, float* sums);
-    static void finish_rows(const AttendTile& tile, const float* sums);
+    static void finish_rows(const AttendTile& tile, const float* sums, Rows& to);
     std::size_t tile_sums() const;  // floats that the sums of one tile take
     static std::size_t attention_bytes(const Hyperparameters& h, int max_rows, int block_tokens, int threads,
                                        bool runs);

@@ -2,7 +2,7 @@
 // tokens.
 #pragma once
 
-#include "engine/exec/backend.h"
+#include "engine/exec/cpu_backend.h"
 
 #include <vector>
 
@@ -12,7 +12,7 @@ class Placement
 {
 public:
     /// All layers and the head on the host.
-    Placement(const Weights& weights, Backend& host)
+    Placement(const Weights& weights, CpuBackend& host)
         : host_(&host)
         , head_{&host, &weights.head}
     {
@@ -27,7 +27,7 @@ public:
     const LayerWeights& weights_of(int layer) const { return *layers_[std::size_t(layer)].weights; }
     Backend& backend_of_head() const { return *head_.on; }
     const HeadWeights& head() const { return *head_.weights; }
-    Backend& host() const { return *host_; }  // also of the embedding: a row of it is all that a token needs
+    CpuBackend& host() const { return *host_; }  // also of the embedding: a row of it is all that a token needs
 
 private:
     template <class T>
@@ -35,7 +35,7 @@ private:
         Backend* on = nullptr;
         const T* weights = nullptr;
     };
-    Backend* host_;
+    CpuBackend* host_;
     std::vector<Place<LayerWeights>> layers_;
     Place<HeadWeights> head_;
 };

@@ -6,6 +6,7 @@
 
 #include <cassert>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <new>
 
@@ -36,6 +37,27 @@ public:
 };
 
 RowMemory& host_row_memory();
+
+/// Gives nothing, and counts what would be taken, in pieces of a multiple of `alignment` bytes.
+class CountedMemory final : public RowMemory
+{
+public:
+    explicit CountedMemory(std::size_t alignment = 1)
+        : alignment_(alignment)
+    {
+    }
+    std::byte* take(std::size_t bytes) override
+    {
+        bytes_ += (bytes + alignment_ - 1) / alignment_ * alignment_;
+        return nullptr;
+    }
+    void give_back(std::byte*) override {}
+    std::int64_t bytes() const { return std::int64_t(bytes_); }
+
+private:
+    std::size_t alignment_;
+    std::size_t bytes_ = 0;
+};
 
 struct GiveBackRows {
     RowMemory* memory = nullptr;

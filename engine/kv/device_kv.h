@@ -42,6 +42,7 @@ public:
         return vram_.device().ended(Device::Road::ToHost, at(page, l).mirrored);
     }
 
+    Vram& vram() const { return vram_; }
     int blocks() const { return blocks_; }
     std::int64_t bytes() const { return bytes_; }
 

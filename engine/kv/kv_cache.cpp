@@ -58,6 +58,8 @@ Result<PageId> KvCache::take_page()
         }
         // Attention reads whole groups of 16 keys; those not yet written must at least be numbers.
         std::memset(memory.get(), 0, page_bytes_);
+        if (device_)
+            device_->vram().device().pin(memory.get(), page_bytes_);
     }
     return *page;
 }
@@ -162,14 +164,14 @@ KvSequence KvCache::branch(const KvSequence& from, int tokens)
     return to;
 }
 
-std::byte* KvCache::host_block(PageId page, int l)
+std::byte* KvCache::host_block(PageId page, int l) const
 {
     return memory_[std::size_t(page)].get() + layer_offset_[std::size_t(l)];
 }
 
 std::byte* KvCache::block(PageId page, int l, int kv_head)
 {
-    std::byte* const device = device_ && on_device(l) ? device_->block(page, l) : nullptr;
+    std::byte* const device = device_block(page, l);
     return (device ? device : host_block(page, l)) + std::size_t(kv_head) * layer(l).block.bytes();
 }
 
@@ -177,10 +179,19 @@ KvBlocks KvCache::open(const KvSequence& sequence, int l, int first, int last) c
 {
     for (int b = first; b < last; ++b) {
         const PageId page = sequence.pages[std::size_t(b)];
-        const std::byte* const device = device_ && on_device(l) ? device_->block(page, l) : nullptr;
-        opened_[std::size_t(b)] = device ? device : memory_[std::size_t(page)].get() + layer_offset_[std::size_t(l)];
+        const std::byte* const device = device_block(page, l);
+        opened_[std::size_t(b)] = device ? device : host_block(page, l);
     }
     return {stream_, opened_, l, first, last};
+}
+
+KvBlocks KvCache::open_host(const KvSequence& sequence, int l, int first, int last) const
+{
+    for (int b = first; b < last; ++b) {
+        const PageId page = sequence.pages[std::size_t(b)];
+        opened_[std::size_t(b)] = device_block(page, l) ? nullptr : host_block(page, l);
+    }
+    return {nullptr, opened_, l, first, last};
 }
 
 Residency KvCache::residency(PageId page, int l) const

@@ -82,10 +82,19 @@ public:
     std::byte* block(PageId page, int l, int kv_head);
     /// Blocks [first, last) of a layer for attention.
     KvBlocks open(const KvSequence& sequence, int l, int first, int last) const;
+    /// The same without those that lie on the device: null.
+    KvBlocks open_host(const KvSequence& sequence, int l, int first, int last) const;
+    /// On the device, for a layer that is computed there; null where it is not, or not yet.
+    DevicePtr device_block(PageId page, int l) const
+    {
+        return device_ && on_device(l) ? device_->block(page, l) : nullptr;
+    }
+    /// What travels to the device in this step; null: there is none.
+    const KvStream* stream() const { return stream_; }
     Residency residency(PageId page, int l) const;
 
     /// The block in the host's page: of a device layer the mirror.
-    std::byte* host_block(PageId page, int l);
+    std::byte* host_block(PageId page, int l) const;
     /// Waits until the mirrors of all the sequence's pages are complete. DeviceLost.
     Status wait_mirrored(const KvSequence& sequence);
     int owners(PageId page) const { return pool_.owners(page); }

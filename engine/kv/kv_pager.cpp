@@ -166,6 +166,8 @@ Status KvPager::finish(const KvSequence& sequence, int first, int count)
 {
     if (!stream_.status())
         return stream_.status();
+    if (Status ok = vram_.device().copy_after_compute(Device::Road::ToHost); !ok)
+        return ok;
     const int tokens = cache_.block_tokens();
     for (int b = first / tokens; b * tokens < first + count; ++b) {
         const PageId page = sequence.pages[std::size_t(b)];

@@ -24,6 +24,15 @@ void KvStream::start()
     read_ = taken_ = sent_ = 0;
     streamed_bytes_ = 0;
     status_ = {};
+    if (!blocks_.empty())
+        refill();
+}
+
+/// What is still to be computed may read the slots.
+void KvStream::refill()
+{
+    if (status_)
+        status_ = vram_.device().copy_after_compute(Device::Road::ToDevice);
     fill();
 }
 
@@ -43,7 +52,16 @@ void KvStream::fill()
 
 bool KvStream::ready() const
 {
-    return taken_ < sent_ && vram_.device().ended(Device::Road::ToDevice, slots_[taken_ % slots_.size()].coming);
+    const Device& device = vram_.device();
+    return taken_ < sent_ &&
+           (device.orders_itself() || device.ended(Device::Road::ToDevice, slots_[taken_ % slots_.size()].coming));
+}
+
+/// A device that computes behind the host's back is given half the ring at a time: the other half is being filled.
+bool KvStream::may_take() const
+{
+    const std::size_t most = vram_.device().orders_itself() ? (slots_.size() + 1) / 2 : slots_.size();
+    return taken_ - read_ < most;
 }
 
 const std::byte* KvStream::take()
@@ -52,7 +70,7 @@ const std::byte* KvStream::take()
     if (block >= sent_)  // the device failed
         return blocks_[block].mirror;
     const Slot& slot = slots_[block % slots_.size()];
-    if (const Status ok = vram_.device().wait(Device::Road::ToDevice, slot.coming); !ok) {
+    if (const Status ok = vram_.device().compute_after(Device::Road::ToDevice, slot.coming); !ok) {
         status_ = ok;
         return blocks_[block].mirror;
     }
@@ -62,7 +80,8 @@ const std::byte* KvStream::take()
 void KvStream::release()
 {
     read_ = taken_;
-    fill();
+    if (sent_ < blocks_.size())
+        refill();
 }
 
 }  // namespace engine

@@ -4,6 +4,7 @@
 
 #include "engine/device/vram.h"
 
+#include <span>
 #include <vector>
 
 namespace engine {
@@ -32,7 +33,6 @@ public:
     /// Between steps. Fewer than asked for when the device has no more memory; 0 gives all back.
     int set_slot_count(int count);
     int slot_count() const { return int(slots_.size()); }
-    std::size_t slot_bytes() const { return slot_bytes_; }
 
     void clear()
     {
@@ -50,11 +50,15 @@ public:
     }
     /// Whether the next block can be taken without waiting.
     bool ready() const;
-    bool may_take() const { return taken_ - read_ < slots_.size(); }
+    bool may_take() const;
     /// The next block's bytes on the device; where the device failed, those of the mirror.
     const std::byte* take();
-    /// All blocks taken so far were read: their slots are filled again.
+    /// All blocks taken so far were read, or will be by what was given to compute: their slots are filled again.
     void release();
+
+    std::span<const Block> blocks() const { return blocks_; }
+    /// Where the i-th block of the step will be.
+    DevicePtr slot_of(std::size_t i) const { return slots_[i % slots_.size()].memory; }
 
     std::size_t streamed_bytes() const { return streamed_bytes_; }  // of this step
     /// What went wrong since start().
@@ -65,6 +69,7 @@ private:
         DevicePtr memory = nullptr;
         Device::Ticket coming = 0;
     };
+    void refill();
     void fill();
 
     Vram& vram_;

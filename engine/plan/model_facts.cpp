@@ -53,22 +53,6 @@ bool rounds(const Matrix& matrix)
     return matrix && kernels::activation_of(matrix.type) == kernels::Activation::Q8;
 }
 
-/// Rows in it are only counted.
-class CountedMemory final : public RowMemory
-{
-public:
-    std::byte* take(std::size_t bytes) override
-    {
-        bytes_ += std::int64_t(bytes);
-        return nullptr;
-    }
-    void give_back(std::byte*) override {}
-    std::int64_t bytes() const { return bytes_; }
-
-private:
-    std::int64_t bytes_ = 0;
-};
-
 }  // namespace
 
 std::int64_t LayerWork::read_bytes() const

@@ -30,8 +30,7 @@ public:
                 if (Status ok = model_.append(kv, tokens(count)); !ok)
                     return ok;
             }
-            model_.logits(count - 1);
-            return {};
+            return logits(kv, count - 1);
         });
     }
 
@@ -41,7 +40,8 @@ public:
             for (int i = 0; i < request_.decode_tokens; ++i) {
                 if (Status ok = model_.append(kv, tokens(1)); !ok)
                     return ok;
-                model_.logits(0);
+                if (Status ok = logits(kv, 0); !ok)
+                    return ok;
             }
             return {};
         });
@@ -55,6 +55,12 @@ public:
     }
 
 private:
+    Status logits(KvSequence& kv, int row)
+    {
+        const auto logits = model_.logits(kv, row);
+        return logits ? Status() : tl::unexpected(logits.error());
+    }
+
     std::span<const int> tokens(int count)
     {
         // Ids that differ from each other, so that embedding rows are not all the same.

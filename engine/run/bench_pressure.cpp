@@ -43,7 +43,8 @@ public:
             const std::int64_t start = now_us();
             if (Status ok = append(1); !ok)
                 return tl::unexpected(ok.error());
-            model_.logits(0);
+            if (const auto logits = model_.logits(kv_, 0); !logits)
+                return tl::unexpected(logits.error());
             seconds.push_back(double(std::max<std::int64_t>(1, now_us() - start)) / 1e6);
         }
         std::sort(seconds.begin(), seconds.end());

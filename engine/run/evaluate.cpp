@@ -68,8 +68,13 @@ Status Evaluator::logits(std::span<const int> tokens, const std::function<bool(i
     for (std::size_t at = 0; at < tokens.size() && status && wanted;) {
         const auto chunk = tokens.subspan(at, std::min(tokens.size() - at, std::size_t(model_->max_rows())));
         status = model_->append(sequence, chunk);
-        for (std::size_t row = 0; row < chunk.size() && status && wanted; ++row)
-            wanted = on_row(int(at + row), model_->logits(int(row)));
+        for (std::size_t row = 0; row < chunk.size() && status && wanted; ++row) {
+            const auto logits = model_->logits(sequence, int(row));
+            if (logits)
+                wanted = on_row(int(at + row), *logits);
+            else
+                status = tl::unexpected(logits.error());
+        }
         at += chunk.size();
     }
     model_->cache().truncate(sequence, 0);

@@ -158,8 +158,14 @@ Status LoadedModel::place_layers(const LoadRequest& request, const Progress& pro
 {
     const std::int64_t scratch = engine::scratch_bytes(
         h_, weights_, {decoder_->max_rows(), request.kv_block_tokens, cpu_->threads(), AttentionRuns::Several});
-    if (Status ok = placement_->open(request.placement, scratch); !ok)
-        return ok;
+    const StepLimits limits{decoder_->max_rows(), info_.context_in_use, scratch};
+    if (Status ok = placement_->open(request.placement, limits); !ok) {
+        const bool is_the_devices =
+            ok.error().code == Error::Code::DeviceFull || ok.error().code == Error::Code::DeviceLost;
+        if (!is_the_devices)
+            return ok;
+        warn(progress, ok.error().what + "; the model is computed on the cpu");
+    }
     if (const auto device = placement_->telemetry())
         info_.device = device->id;
     while (placement_->layers() != placement_->wanted_layers()) {
@@ -218,7 +224,7 @@ Status LoadedModel::append(KvSequence& sequence, std::span<const int> tokens)
         if (done || !placement_->has_device())
             return done;
         if (done.error().code == Error::Code::DeviceLost)
-            placement_->lose(done.error());
+            lose_device(done.error());
         else if (done.error().code != Error::Code::DeviceFull || !placement_->give_up_layer())
             return done;
     }
@@ -246,6 +252,8 @@ Status LoadedModel::step(KvSequence& sequence, std::span<const int> tokens)
         decoder_->append(placement_->placement(), *cache_, sequence, tokens);
         cpu_->pool().end_step();
         done = placement_->finish(sequence, first, int(tokens.size()));
+        last_first_ = first;
+        last_step_lost_ = false;
     }
     if (!done) {
         sequence.ids.resize(std::size_t(first));  // it is computed again
@@ -254,9 +262,31 @@ Status LoadedModel::step(KvSequence& sequence, std::span<const int> tokens)
     return file_.still_whole();
 }
 
-std::span<const float> LoadedModel::logits(int row)
+Result<std::span<const float>> LoadedModel::logits(KvSequence& sequence, int row)
 {
-    return decoder_->logits(placement_->placement(), row);
+    for (;;) {
+        if (last_step_lost_)
+            if (const Status ok = repeat_last_step(sequence); !ok)
+                return tl::unexpected(ok.error());
+        const auto logits = decoder_->logits(placement_->placement(), row);
+        const Status done = placement_->take_status();
+        if (done)
+            return logits;
+        lose_device(done.error());
+    }
+}
+
+Status LoadedModel::repeat_last_step(KvSequence& sequence)
+{
+    const std::vector<int> tokens(sequence.ids.begin() + last_first_, sequence.ids.end());
+    cache_->truncate(sequence, last_first_);
+    return append(sequence, tokens);
+}
+
+void LoadedModel::lose_device(const Error& error)
+{
+    placement_->lose(error);
+    last_step_lost_ = true;
 }
 
 }  // namespace engine

@@ -54,8 +54,9 @@ public:
     /// One step: computes the tokens and appends them to the sequence, for which it reserves pages. Where a device has
     /// no room it gives up layers; when it is lost, what its memory took with it is computed again on the host.
     Status append(KvSequence& sequence, std::span<const int> tokens);
-    /// Logits (vocabulary,) after one row of the last step.
-    std::span<const float> logits(int row);
+    /// Logits (vocabulary,) after one row of the last step, which was the sequence's. Where the device is lost that
+    /// held it, the step is computed again.
+    Result<std::span<const float>> logits(KvSequence& sequence, int row);
 
 private:
     LoadedModel(GgufFile file, Hyperparameters h)
@@ -71,6 +72,8 @@ private:
     void describe_saved_kv();
     Status place_layers(const LoadRequest& request, const Progress& progress);
     Status step(KvSequence& sequence, std::span<const int> tokens);
+    Status repeat_last_step(KvSequence& sequence);
+    void lose_device(const Error& error);
 
     GgufFile file_;
     Hyperparameters h_;
@@ -83,6 +86,8 @@ private:
     std::shared_ptr<const SavedKvFormat> saved_kv_format_;
     std::unique_ptr<ModelPlacement> placement_;
     std::unique_ptr<Decoder> decoder_;
+    int last_first_ = 0;           // the first token of the last step
+    bool last_step_lost_ = false;  // with the device that computed it
 };
 
 }  // namespace engine

@@ -35,11 +35,8 @@ int ModelPlacement::step_rows(int rows) const
     return int(std::clamp<std::int64_t>(blocks * cache_.block_tokens(), 1, rows));
 }
 
-Status ModelPlacement::open(const PlacementOptions& options, std::int64_t scratch_bytes)
+static Status check(const PlacementOptions& options)
 {
-    options_ = options;
-    if (options.device == PlacementOptions::Device::Cpu)
-        return {};
     if (options.emulated.vram_bytes < 0 || options.emulated.fit_tokens < 0 || options.emulated.link_bytes_per_s < 0 ||
         options.vram_budget_bytes < 0)
         return fail(Error::Code::BadRequest,
@@ -48,25 +45,78 @@ Status ModelPlacement::open(const PlacementOptions& options, std::int64_t scratc
         return fail(Error::Code::BadRequest, "the watermark must be between 10 and 100 percent of the budget");
     if (!(options.kv_offload_share >= 0 && options.kv_offload_share <= 1))
         return fail(Error::Code::BadRequest, "between 0 and 100 percent of the KV cache can lie on the host");
-    layout_ = device_layout(h_, weights_, cache_.layers(), scratch_bytes);
-    const std::int64_t vram_bytes = options.emulated.vram_bytes > 0
-                                        ? options.emulated.vram_bytes
-                                        : layout_.device_size(options.emulated.fit_tokens, options.watermark);
+    return {};
+}
+
+Status ModelPlacement::open(const PlacementOptions& options, const StepLimits& limits)
+{
+    options_ = options;
+    if (options.device == PlacementOptions::Device::Cpu)
+        return {};
+    if (Status ok = check(options); !ok)
+        return ok;
     cpu_.allow_runs();
-    device_ = std::make_unique<EmulatedDevice>(options.emulated, vram_bytes);
-    vram_ = std::make_unique<Vram>(*device_);
-    vram_->set_limit(options.vram_budget_bytes);
-    vram_->set_watermark(options.watermark);
-    vram_->count(Vram::Use::Scratch, scratch_bytes);
+    Status opened = options.device == PlacementOptions::Device::Cuda ? open_cuda(limits) : open_emulated(limits);
+    if (opened)
+        opened = prepare_kv();
+    if (!opened)
+        close();
+    return opened;
+}
+
+Status ModelPlacement::prepare_kv()
+{
     device_kv_ = std::make_unique<DeviceKv>(*vram_, cache_.layers(), cache_.page_limit());
     stream_ = std::make_unique<KvStream>(*vram_, std::size_t(layout_.largest_block()),
                                          std::size_t(cache_.page_limit()) * std::size_t(cache_.num_layers()));
-    stream_->set_slot_count(DeviceLayout::kRingSlots);
+    if (stream_->set_slot_count(DeviceLayout::kRingSlots) == 0 && cuda_)
+        return fail(Error::Code::DeviceFull,
+                    "there is no room on " + std::string(device_->id()) + " for the model's KV");
     pager_ = std::make_unique<KvPager>(cache_, *vram_, *device_kv_, *stream_);
-    pager_->set_policy(options.kv_policy);
-    pager_->set_offload_share(options.kv_offload_share);
+    pager_->set_policy(options_.kv_policy);
+    pager_->set_offload_share(options_.kv_offload_share);
     cache_.set_device(device_kv_.get(), stream_.get());
-    return want_layers(options.device_layers);
+    return want_layers(options_.device_layers);
+}
+
+void ModelPlacement::watch_memory()
+{
+    vram_ = std::make_unique<Vram>(*device_);
+    vram_->set_limit(options_.vram_budget_bytes);
+    vram_->set_watermark(options_.watermark);
+}
+
+Status ModelPlacement::open_emulated(const StepLimits& limits)
+{
+    layout_ = device_layout(h_, weights_, cache_.layers(), limits.scratch_bytes);
+    const EmulatedDeviceOptions& options = options_.emulated;
+    const std::int64_t vram_bytes =
+        options.vram_bytes > 0 ? options.vram_bytes : layout_.device_size(options.fit_tokens, options_.watermark);
+    auto device = std::make_unique<EmulatedDevice>(options, vram_bytes);
+    emulated_ = device.get();
+    device_ = std::move(device);
+    watch_memory();
+    vram_->count(Vram::Use::Scratch, limits.scratch_bytes);
+    return {};
+}
+
+Status ModelPlacement::open_cuda(const StepLimits& limits)
+{
+    if (Status ok = CudaBackend::supports(h_, cache_); !ok)
+        return ok;
+    auto device = CudaDevice::open(options_.cuda_ordinal);
+    if (!device)
+        return tl::unexpected(device.error());
+    CudaDevice& cuda = **device;
+    device_ = std::move(*device);
+    watch_memory();
+    layout_ = device_layout(h_, weights_, cache_.layers(),
+                            CudaBackend::scratch_bytes(h_, cache_, limits.max_rows, limits.max_tokens));
+    auto backend = CudaBackend::make(cuda, *vram_, cpu_, h_, cache_, limits.max_rows, limits.max_tokens);
+    if (!backend)
+        return tl::unexpected(backend.error());
+    cuda_ = std::move(*backend);
+    return {};
 }
 
 Status ModelPlacement::need_device() const
@@ -101,7 +151,9 @@ Status ModelPlacement::prepare(const KvSequence& sequence, int first, int count)
 
 Status ModelPlacement::finish(const KvSequence& sequence, int first, int count)
 {
-    Status done = device_ && !on_host_ ? pager_->finish(sequence, first, count) : Status();
+    Status done = device_ && !on_host_ ? backend().take_status() : Status();
+    if (done && device_ && !on_host_)
+        done = pager_->finish(sequence, first, count);
     if (device_)
         set_layer_flags(true);
     return done;
@@ -137,7 +189,9 @@ Status ModelPlacement::set_other_programs(std::int64_t bytes)
         return ok;
     if (bytes < 0)
         return fail(Error::Code::BadRequest, "other programs cannot hold less than nothing");
-    device_->set_other_programs_bytes(bytes);
+    if (!emulated_)
+        return fail(Error::Code::BadRequest, "what other programs hold can be set on the emulated device only");
+    emulated_->set_other_programs_bytes(bytes);
     relieve(Event::Cause::OtherProgram);
     return {};
 }
@@ -235,7 +289,7 @@ Status ModelPlacement::move_to_device(int l)
     if (Status ok = layer->wait(); !ok)
         return ok;
     layers_.push_back(std::move(*layer));
-    split_.place(l, cpu_, layers_.back().weights());
+    split_.place(l, backend(), layers_.back().weights());
     set_layer_flags(true);
     const auto kv = pager_->join(l);
     if (!kv && kv.error().code == Error::Code::DeviceLost)
@@ -266,7 +320,7 @@ Status ModelPlacement::move_head()
     if (Status ok = head->wait(); !ok)
         return ok;
     head_.emplace(std::move(*head));
-    split_.place_head(cpu_, head_->weights());
+    split_.place_head(backend(), head_->weights());
     return {};
 }
 
@@ -302,7 +356,13 @@ bool ModelPlacement::give_up_layer()
 void ModelPlacement::lose(const Error& error)
 {
     pager_->mark_lost();
-    auto events = take_events();
+    std::ranges::move(pager_->take_events(), std::back_inserter(events_));
+    close();
+    note(Event::Kind::DeviceLost, Event::Cause::DeviceLost, error.what + "; the model goes on from the host's memory");
+}
+
+void ModelPlacement::close()
+{
     cache_.set_device(nullptr, nullptr);
     split_ = Placement(weights_, cpu_);
     set_layer_flags(false);
@@ -311,12 +371,12 @@ void ModelPlacement::lose(const Error& error)
     stream_.reset();
     device_kv_.reset();
     pager_.reset();
+    cuda_.reset();
     vram_.reset();
+    emulated_ = nullptr;
     device_.reset();
     wanted_ = 0;
     on_host_ = true;
-    events_ = std::move(events);
-    note(Event::Kind::DeviceLost, Event::Cause::DeviceLost, error.what + "; the model goes on from the host's memory");
 }
 
 std::optional<DeviceTelemetry> ModelPlacement::telemetry() const

@@ -4,6 +4,7 @@
 
 #include "engine/device/emulated_device.h"
 #include "engine/exec/cpu_backend.h"
+#include "engine/exec/cuda_backend.h"
 #include "engine/exec/placement.h"
 #include "engine/kv/kv_pager.h"
 #include "engine/model/device_weights.h"
@@ -15,6 +16,13 @@
 
 namespace engine {
 
+/// The largest steps, and what the host computes them in.
+struct StepLimits {
+    int max_rows = 0;
+    int max_tokens = 0;  // of a sequence
+    std::int64_t scratch_bytes = 0;
+};
+
 class ModelPlacement
 {
 public:
@@ -22,12 +30,16 @@ public:
     ~ModelPlacement();
 
     /// Opens the device that the options ask for; no layer lies there yet, but as many are wanted as the options say
-    /// or as fit. `scratch_bytes`: what the decoder computes in. Throws std::bad_alloc, std::system_error.
-    Status open(const PlacementOptions& options, std::int64_t scratch_bytes);
+    /// or as fit. Where it fails all stays on the host. Unsupported: the device cannot be used, or not for this model;
+    /// DeviceFull, DeviceLost. Throws std::bad_alloc, std::system_error.
+    Status open(const PlacementOptions& options, const StepLimits& limits);
     bool has_device() const { return device_ != nullptr; }
 
     /// Where the step that was prepared last computes.
     const Placement& placement() const { return on_host_ ? host_ : split_; }
+
+    /// What has gone wrong on the device since finish().
+    Status take_status() { return backend().take_status(); }
 
     void begin_turn();
     /// Around a step; see KvPager.
@@ -65,6 +77,13 @@ public:
 
 private:
     Status need_device() const;
+    Status prepare_kv();
+    void close();
+    void watch_memory();
+    Status open_emulated(const StepLimits& limits);
+    Status open_cuda(const StepLimits& limits);
+    /// What computes on the device.
+    Backend& backend() { return cuda_ ? static_cast<Backend&>(*cuda_) : cpu_; }
     int layers_that_fit() const { return layout_.layers_that_fit(vram_->high_mark()); }
     Status move_to_device(int l);
     void move_to_host(int l, Event::Cause cause);
@@ -80,8 +99,10 @@ private:
     PlacementOptions options_;
     DeviceLayout layout_;
 
-    std::unique_ptr<EmulatedDevice> device_;
+    std::unique_ptr<Device> device_;
+    EmulatedDevice* emulated_ = nullptr;  // the same, where it is one
     std::unique_ptr<Vram> vram_;
+    std::unique_ptr<CudaBackend> cuda_;
     std::unique_ptr<DeviceKv> device_kv_;
     std::unique_ptr<KvStream> stream_;
     std::unique_ptr<KvPager> pager_;

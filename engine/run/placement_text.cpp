@@ -72,14 +72,32 @@ std::string_view name_of(KvPolicy policy)
     return {};
 }
 
+static Status parse_device(std::string_view name, PlacementOptions& options)
+{
+    if (name == "cpu")
+        return {};
+    if (name == "emulated") {
+        options.device = PlacementOptions::Device::Emulated;
+        return {};
+    }
+    if (name != "cuda" && !name.starts_with("cuda:"))
+        return fail(Error::Code::Unsupported, "the device '" + std::string(name) +
+                                                  "' is not known; this version has 'cpu', 'cuda' and 'emulated'");
+    options.device = PlacementOptions::Device::Cuda;
+    if (name == "cuda")
+        return {};
+    const auto ordinal = parse_count(name.substr(5), "the number of a CUDA device");
+    if (!ordinal)
+        return tl::unexpected(ordinal.error());
+    options.cuda_ordinal = *ordinal;
+    return {};
+}
+
 Result<PlacementOptions> parse_placement(const PlacementText& text)
 {
     PlacementOptions options;
-    if (text.device == "emulated")
-        options.device = PlacementOptions::Device::Emulated;
-    else if (text.device != "cpu")
-        return fail(Error::Code::Unsupported,
-                    "the device '" + text.device + "' is not known; this version has 'cpu' and 'emulated'");
+    if (Status ok = parse_device(text.device, options); !ok)
+        return tl::unexpected(ok.error());
 
     const std::string_view vram = text.vram;
     if (vram.starts_with("fit:")) {

@@ -127,7 +127,10 @@ Status TurnRunner::decode()
     const int limit = host_.model.context_tokens();
     const int most = request_.max_tokens >= 0 ? request_.max_tokens : limit;
     while (int(answer_.size()) < most) {
-        const int id = sampler_.sample(host_.model.logits(last_row_), history_);
+        const auto logits = host_.model.logits(conversation_.kv, last_row_);
+        if (!logits)
+            return tl::unexpected(logits.error());
+        const int id = sampler_.sample(*logits, history_);
         note_token();
         if (host_.model.tokenizer().is_end_of_generation(id)) {
             turn_.reason = StopReason::EndOfTurn;

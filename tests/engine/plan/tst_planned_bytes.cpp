@@ -70,11 +70,14 @@ public:
         }
         return {};
     }
-    /// Once a whole chunk went through, all scratch is taken.
+    /// Once a whole chunk and its logits went through, all scratch is taken.
     Status chunk()
     {
         const std::vector<int> ids(std::size_t(model_.max_rows()), 1);
-        return model_.append(kv_, ids);
+        if (Status ok = model_.append(kv_, ids); !ok)
+            return ok;
+        const auto logits = model_.logits(kv_, 0);
+        return logits ? Status() : tl::unexpected(logits.error());
     }
 
 private:
@@ -169,7 +172,6 @@ private Q_SLOTS:
         QVERIFY(model);
         Growing conversation(*model);
         QVERIFY(conversation.chunk());
-        model->logits(0);
         QCOMPARE(plan.rows.front().host.scratch_bytes, model->scratch_bytes());
     }
 

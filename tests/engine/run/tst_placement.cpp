@@ -1,116 +1,12 @@
 // One conversation over two memories, on the emulated device: wherever layers and KV lie, and whenever they move, the
 // logits have the same bits as on the cpu alone (design D9).
-#include "engine/run/loaded_model.h"
-#include "tests/support/models.h"
+#include "tests/support/placement_run.h"
 
 #include <QtTest>
 
-#include <algorithm>
-#include <cstring>
-#include <random>
-
-using namespace engine;
+using namespace test_support;
 
 namespace {
-
-constexpr int kBlockTokens = 16;
-constexpr int kPrefillTokens = 150;
-constexpr int kTokens = 400;
-
-LoadRequest request_for(const QString& model)
-{
-    LoadRequest request;
-    request.model = (test_support::own_models_folder() + '/' + model + ".gguf").toStdString();
-    request.kv_block_tokens = kBlockTokens;
-    request.prefill_chunk_tokens = 40;
-    request.context_tokens = 512;
-    request.threads = 1;
-    return request;
-}
-
-/// The emulated device with room for so many tokens beside all layers.
-LoadRequest emulated(const QString& model, int fit_tokens, KvPolicy policy = KvPolicy::Auto)
-{
-    LoadRequest request = request_for(model);
-    request.placement.device = PlacementOptions::Device::Emulated;
-    request.placement.emulated.fit_tokens = fit_tokens;
-    request.placement.emulated.link_bytes_per_s = 0;
-    request.placement.kv_policy = policy;
-    return request;
-}
-
-std::unique_ptr<LoadedModel> load(const LoadRequest& request)
-{
-    auto model =
-        LoadedModel::load(request, {[](const LoadProgress&) {}, [] { return false; }, [](const std::string&) {}});
-    if (!model)
-        qWarning("%s", model.error().what.c_str());
-    return model ? std::move(*model) : nullptr;
-}
-
-std::vector<int> some_tokens(const LoadedModel& model)
-{
-    std::mt19937 random(4711);
-    std::vector<int> ids;
-    while (int(ids.size()) < kTokens)
-        ids.push_back(int(random() % unsigned(model.info().vocabulary)));
-    return ids;
-}
-
-/// What one run gave: the logits after the prefill and after every token since.
-using Logits = std::vector<std::vector<float>>;
-
-struct Run {
-    Logits logits;
-    std::vector<Event> events;
-    Status status;
-};
-
-/// Prefill, then one token at a time; before each step `between` may change what it likes.
-template <class Between>
-Run run(LoadedModel& model, const Between& between)
-{
-    Run out;
-    const std::vector<int> ids = some_tokens(model);
-    KvSequence kv;
-    model.placement().begin_turn();
-    for (int done = 0; done < kTokens && out.status;) {
-        between(done);
-        model.placement().advance();
-        const int left = std::max(1, kPrefillTokens - done);
-        const auto chunk = std::span(ids).subspan(std::size_t(done), std::size_t(std::min(left, model.max_rows())));
-        out.status = model.append(kv, chunk);
-        done += int(chunk.size());
-        if (done >= kPrefillTokens && out.status) {
-            const auto row = model.logits(int(chunk.size()) - 1);
-            out.logits.emplace_back(row.begin(), row.end());
-        }
-        std::ranges::move(model.placement().take_events(), std::back_inserter(out.events));
-    }
-    model.cache().truncate(kv, 0);
-    return out;
-}
-
-Run run(LoadedModel& model)
-{
-    return run(model, [](int) {});
-}
-
-/// The step at which two runs part, counted from the prefill; -1: nowhere.
-int first_difference(const Logits& a, const Logits& b)
-{
-    if (a.size() != b.size())
-        return int(std::min(a.size(), b.size()));
-    for (std::size_t i = 0; i < a.size(); ++i)
-        if (std::memcmp(a[i].data(), b[i].data(), a[i].size() * sizeof(float)) != 0)
-            return int(i);
-    return -1;
-}
-
-int count(const std::vector<Event>& events, Event::Kind kind)
-{
-    return int(std::ranges::count(events, kind, &Event::kind));
-}
 
 const char* const kModels[] = {"llama", "gemma3", "gpt-oss"};  // plain; sliding windows; experts, sinks and windows
 
@@ -192,7 +88,7 @@ private Q_SLOTS:
             }
             if (!status)
                 qWarning("%s", status.error().what.c_str());
-            const auto row = model->logits(0);
+            const auto row = *model->logits(kv, 0);
             std::vector<float> out(row.begin(), row.end());
             model->cache().truncate(kv, 0);
             return std::pair(out, model->placement().take_events());
@@ -394,12 +290,12 @@ private Q_SLOTS:
         // A branch shares blocks that lie on the device, and writes to its own.
         KvSequence branch = model->cache().branch(busy, 200);
         QVERIFY(model->append(branch, std::span(ids).subspan(200, 40)));
-        const auto row = model->logits(39);
+        const auto row = *model->logits(branch, 39);
         const std::vector<float> branched(row.begin(), row.end());
         KvSequence fresh;
         for (int at = 0; at < 240; at += 40)
             QVERIFY(model->append(fresh, std::span(ids).subspan(std::size_t(at), 40)));
-        QVERIFY(std::memcmp(branched.data(), model->logits(39).data(), branched.size() * sizeof(float)) == 0);
+        QVERIFY(std::memcmp(branched.data(), model->logits(fresh, 39)->data(), branched.size() * sizeof(float)) == 0);
         for (KvSequence* kv : {&idle, &busy, &branch, &fresh})
             model->cache().truncate(*kv, 0);
         QCOMPARE(model->placement().telemetry()->kv_bytes, 0);

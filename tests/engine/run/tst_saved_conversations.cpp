@@ -68,7 +68,7 @@ std::vector<std::vector<float>> go_on(LoadedModel& model, KvSequence& kv, const 
         const Status done = model.append(kv, chunk);
         if (!done)
             qFatal("%s", done.error().what.c_str());
-        const auto row = model.logits(int(chunk.size()) - 1);
+        const auto row = *model.logits(kv, int(chunk.size()) - 1);
         if (kv.length() > kSavedTokens)
             logits.emplace_back(row.begin(), row.end());
     }

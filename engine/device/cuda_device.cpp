@@ -1,0 +1,267 @@
+#include "engine/device/cuda_device.h"
+
+#include "engine/metrics/host_probe.h"
+
+#include <algorithm>
+#include <string>
+
+namespace engine {
+
+namespace cuda = kernels::cuda;
+using CudaStatus = cuda::Status;
+
+namespace {
+
+cuda::DevicePtr cuda_address(const std::byte* memory)
+{
+    return static_cast<cuda::DevicePtr>(reinterpret_cast<std::uintptr_t>(memory));
+}
+
+DevicePtr engine_address(cuda::DevicePtr at)
+{
+    return reinterpret_cast<DevicePtr>(static_cast<std::uintptr_t>(at));
+}
+
+// Page-locked memory is taken from everybody: of all there is, this part at most.
+constexpr int kPinnedPart = 4;
+
+}  // namespace
+
+Result<std::unique_ptr<CudaDevice>> CudaDevice::open(int ordinal)
+{
+    const cuda::Platform platform = cuda::platform();
+    if (!platform.table)
+        return fail(Error::Code::Unsupported, platform.problem);
+    auto opened = cuda::Driver::open(*platform.table, platform.images, ordinal);
+    if (!opened.driver)
+        return fail(Error::Code::Unsupported, opened.problem);
+    std::unique_ptr<CudaDevice> device(new CudaDevice(std::move(opened.driver)));
+    if (const Status ok = device->make_queues(); !ok)
+        return fail(Error::Code::Unsupported, ok.error().what);
+    return device;
+}
+
+CudaDevice::CudaDevice(std::unique_ptr<cuda::Driver> driver)
+    : driver_(std::move(driver))
+    , id_("cuda:" + std::to_string(driver_->info().ordinal))
+    , most_pinned_bytes_(host_memory().total_bytes.value_or(0) / kPinnedPart)
+{
+}
+
+Status CudaDevice::make_queues()
+{
+    for (cuda::Queue* queue : {&compute_, &to_device_.queue, &to_host_.queue}) {
+        const auto made = driver_->make_queue();
+        if (Status ok = checked(made.status); !ok)
+            return ok;
+        *queue = made.value;
+    }
+    for (Lane* lane : {&to_device_, &to_host_}) {
+        const auto made = driver_->make_event();
+        if (Status ok = checked(made.status); !ok)
+            return ok;
+        lane->computed = made.value;
+    }
+    return {};
+}
+
+CudaDevice::~CudaDevice()
+{
+    (void)driver_->make_current();
+    (void)finish_work();
+    for (Lane* lane : {&to_device_, &to_host_}) {
+        if (lane->queue)
+            (void)driver_->synchronize(lane->queue);
+        for (const Mark& mark : lane->marks)
+            (void)driver_->destroy(mark.event);
+        for (const cuda::Event event : lane->spare)
+            (void)driver_->destroy(event);
+        if (lane->computed)
+            (void)driver_->destroy(lane->computed);
+        if (lane->queue)
+            (void)driver_->destroy(lane->queue);
+    }
+    if (compute_)
+        (void)driver_->destroy(compute_);
+    for (std::byte* memory : pinned_)
+        (void)driver_->unpin(memory);
+}
+
+Status CudaDevice::checked(CudaStatus status) const
+{
+    if (status == CudaStatus::Ok)
+        return {};
+    if (status == CudaStatus::OutOfMemory)
+        return fail(Error::Code::DeviceFull, "the memory of " + driver_->info().name + " is full");
+    return fail(Error::Code::DeviceLost, driver_->info().name + " stopped working: " + driver_->error_text(status));
+}
+
+Status CudaDevice::finish_work()
+{
+    if (!computing_)
+        return {};
+    computing_ = false;
+    return checked(driver_->synchronize(compute_));
+}
+
+// ---- memory ----
+
+std::int64_t CudaDevice::other_programs_bytes() const
+{
+    using namespace std::chrono_literals;
+    const auto now = std::chrono::steady_clock::now();
+    if (now - asked_at_ < 100ms)
+        return other_programs_bytes_;
+    asked_at_ = now;
+    if (const auto memory = driver_->memory(); memory.status == CudaStatus::Ok) {
+        const auto taken = std::int64_t(memory.value.total_bytes) - std::int64_t(memory.value.free_bytes);
+        other_programs_bytes_ = std::max<std::int64_t>(0, taken - used_bytes_);
+    }
+    return other_programs_bytes_;
+}
+
+Result<DevicePtr> CudaDevice::allocate(std::size_t bytes)
+{
+    (void)driver_->make_current();
+    const auto memory = driver_->alloc(bytes);
+    if (const Status ok = checked(memory.status); !ok)
+        return tl::unexpected(ok.error());
+    used_bytes_ += std::int64_t(bytes);
+    return engine_address(memory.value);
+}
+
+void CudaDevice::release(DevicePtr memory, std::size_t bytes)
+{
+    (void)driver_->make_current();
+    (void)finish_work();  // a lost device is noticed by the next step
+    (void)driver_->free(cuda_address(memory));
+    used_bytes_ -= std::int64_t(bytes);
+}
+
+Status CudaDevice::clear(DevicePtr memory, std::size_t bytes)
+{
+    computing_ = true;
+    return checked(driver_->fill(cuda_address(memory), 0, bytes, compute_));
+}
+
+void CudaDevice::pin(std::byte* memory, std::size_t bytes)
+{
+    if (pinned_bytes_ + std::int64_t(bytes) > most_pinned_bytes_)
+        return;
+    (void)driver_->make_current();
+    if (driver_->pin(memory, bytes) != CudaStatus::Ok)
+        return;  // copies are slower, and right all the same
+    pinned_.push_back(memory);
+    pinned_bytes_ += std::int64_t(bytes);
+}
+
+// ---- roads ----
+
+Result<Device::Ticket> CudaDevice::mark(Lane& lane, std::size_t bytes)
+{
+    if (lane.spare.empty()) {
+        const auto made = driver_->make_event();
+        if (const Status ok = checked(made.status); !ok)
+            return tl::unexpected(ok.error());
+        lane.spare.push_back(made.value);
+    }
+    const cuda::Event event = lane.spare.back();
+    if (const Status ok = checked(driver_->record(event, lane.queue)); !ok)
+        return tl::unexpected(ok.error());
+    lane.spare.pop_back();
+    lane.marks.push_back({++lane.given, event});
+    lane.bytes_moved += std::int64_t(bytes);
+    return lane.given;
+}
+
+Result<Device::Ticket> CudaDevice::to_device(const std::byte* from, DevicePtr to, std::size_t bytes)
+{
+    (void)driver_->make_current();
+    if (const Status ok = checked(driver_->copy_to_device(cuda_address(to), from, bytes, to_device_.queue)); !ok)
+        return tl::unexpected(ok.error());
+    return mark(to_device_, bytes);
+}
+
+/// Of every head: tokens [first, last), `row_bytes` each, that begin `offset` bytes into its block.
+Status CudaDevice::copy_rows(const KvRows& rows, std::size_t offset, std::size_t row_bytes, int first, int last)
+{
+    const std::size_t at = offset + std::size_t(first) * row_bytes;
+    return checked(driver_->copy_runs_to_host(rows.to + at, cuda_address(rows.from) + at,
+                                              std::size_t(last - first) * row_bytes, std::size_t(rows.kv_heads),
+                                              rows.layout.bytes(), to_host_.queue));
+}
+
+Result<Device::Ticket> CudaDevice::to_host(const KvRows& rows)
+{
+    using kernels::kKvGroupTokens;
+    const kernels::KvBlockLayout& l = rows.layout;
+    (void)driver_->make_current();
+    Status status;
+    const auto copy = [&](std::size_t offset, std::size_t row_bytes, int first, int last) {
+        if (status)
+            status = copy_rows(rows, offset, row_bytes, first, last);
+    };
+    if (rows.first == 0 && rows.last == l.tokens) {
+        status = checked(driver_->copy_to_host(rows.to, cuda_address(rows.from), l.bytes() * std::size_t(rows.kv_heads),
+                                               to_host_.queue));
+    } else {
+        const int first_group = rows.first / kKvGroupTokens;
+        const int end_group = (rows.last + kKvGroupTokens - 1) / kKvGroupTokens;
+        copy(0, std::size_t(l.k_dim) * kernels::kv_value_bytes(l.k_type), first_group * kKvGroupTokens,
+             end_group * kKvGroupTokens);
+        copy(l.v_offset(), std::size_t(l.v_dim) * kernels::kv_value_bytes(l.v_type), rows.first, rows.last);
+        if (l.k_type == kernels::KvType::Q8_0)
+            copy(l.k_scales_offset(), sizeof(float), rows.first, rows.last);
+        if (l.v_type == kernels::KvType::Q8_0)
+            copy(l.v_scales_offset(), sizeof(float), rows.first, rows.last);
+    }
+    if (!status)
+        return tl::unexpected(status.error());
+    return mark(to_host_, rows.bytes());
+}
+
+void CudaDevice::note_ended(Lane& lane) const
+{
+    while (!lane.marks.empty() && driver_->query(lane.marks.front().event) == CudaStatus::Ok) {
+        lane.ended = lane.marks.front().ticket;
+        lane.spare.push_back(lane.marks.front().event);
+        lane.marks.pop_front();
+    }
+}
+
+bool CudaDevice::ended(Road road, Ticket ticket) const
+{
+    Lane& lane = this->lane(road);
+    if (lane.ended < ticket)
+        note_ended(lane);
+    return lane.ended >= ticket;
+}
+
+Status CudaDevice::wait(Road road, Ticket ticket)
+{
+    if (ended(road, ticket))
+        return {};
+    Lane& lane = this->lane(road);
+    const auto mark = std::ranges::find(lane.marks, ticket, &Mark::ticket);
+    Status waited = checked(driver_->synchronize(mark->event));
+    note_ended(lane);
+    return waited;
+}
+
+Status CudaDevice::compute_after(Road road, Ticket ticket)
+{
+    if (ended(road, ticket))
+        return {};
+    const auto mark = std::ranges::find(lane(road).marks, ticket, &Mark::ticket);
+    return checked(driver_->wait(compute_, mark->event));
+}
+
+Status CudaDevice::copy_after_compute(Road road)
+{
+    Lane& lane = this->lane(road);
+    if (Status ok = checked(driver_->record(lane.computed, compute_)); !ok)
+        return ok;
+    return checked(driver_->wait(lane.queue, lane.computed));
+}
+
+}  // namespace engine

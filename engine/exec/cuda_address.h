@@ -1,0 +1,26 @@
+// Addresses in a GPU's memory, as the engine and as the driver write them.
+#pragma once
+
+#include "engine/device/device.h"
+#include "engine/exec/rows.h"
+#include "kernels/cuda/ops.h"
+
+#include <cstdint>
+
+namespace engine {
+
+inline kernels::cuda::DevicePtr cuda_address(const void* memory)
+{
+    return static_cast<kernels::cuda::DevicePtr>(reinterpret_cast<std::uintptr_t>(memory));
+}
+
+/// Rows from column `col` on.
+inline kernels::cuda::Rows cuda_rows(const Rows& rows, int col = 0)
+{
+    return {cuda_address(rows.row(0) + col), rows.cols()};
+}
+
+/// Rows of a decode step, and the few of a speculation: their attention goes through partials.
+constexpr int kFewRows = 4;
+
+}  // namespace engine

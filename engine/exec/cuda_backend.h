@@ -1,0 +1,136 @@
+// The decoder's operations on a GPU: kernels queued one after another, without waiting. The host's part in attention
+// (policy `merge`) is the CPU's. One per open device; the engine's thread calls it.
+//
+// What a step needs from the host goes there in one piece when the residual stream enters: the first position, and for
+// every layer where its KV blocks are. A call that fails is kept, and what follows it does nothing.
+#pragma once
+
+#include "engine/device/cuda_device.h"
+#include "engine/device/vram.h"
+#include "engine/exec/cpu_backend.h"
+#include "kernels/cuda/ops.h"
+
+#include <memory>
+#include <vector>
+
+namespace engine {
+
+class CudaBackend final : public Backend
+{
+public:
+    /// Unsupported: the sentence says what of this model no kernel does.
+    static Status supports(const Hyperparameters& h, const KvCache& cache);
+
+    /// Takes all its memory on the device. `max_rows`: tokens of the largest batch; `max_tokens`: of a sequence.
+    /// DeviceFull, DeviceLost. Throws std::bad_alloc.
+    static Result<std::unique_ptr<CudaBackend>> make(CudaDevice& device, Vram& vram, CpuBackend& cpu,
+                                                     const Hyperparameters& h, const KvCache& cache, int max_rows,
+                                                     int max_tokens);
+    /// Bytes of the device that make() takes.
+    static std::int64_t scratch_bytes(const Hyperparameters& h, const KvCache& cache, int max_rows, int max_tokens);
+    ~CudaBackend() override;
+    CudaBackend(const CudaBackend&) = delete;
+    CudaBackend& operator=(const CudaBackend&) = delete;
+
+    Activations* activations() override { return activations_.get(); }
+    void enter(const Step& step, const Activations& host) override;
+    void fetch(const Rows& from, Rows& host) override;
+    Status take_status() override;
+
+    void rms_norm(Rows& x, Vector weight, float epsilon, Rows& out) override;
+    void norm_heads(Rows& x, int col, int heads, int length, Vector weight, float epsilon) override;
+    void rope_heads(Rows& x, int col, int heads, int length, const Rotation& rotation) override;
+    void products(Rows& x, std::span<const Product> products, Rows& out) override;
+    void gated(Gate gate, const Rows& gate_up, Rows& out) override;
+    void add(const Rows& y, Rows& x) override;
+    void copy_row(const Rows& from, int row, Rows& to) override;
+    void soft_cap(float cap, Rows& x) override;
+    void store_kv(const Rows& qkv, const HeadLayout& heads, int l, KvCache& cache, const KvSequence& sequence,
+                  int first) override;
+    void attend(const Rows& qkv, const AttentionParameters& p, int l, const KvCache& cache, const KvSequence& sequence,
+                int first, Rows& out) override;
+    void experts(Rows& x, const LayerWeights& w, const ExpertParameters& p, Rows& out) override;
+
+private:
+    /// One piece of device memory, given out from the start.
+    class Arena final : public RowMemory
+    {
+    public:
+        Arena(std::byte* begin, std::size_t bytes)
+            : next_(begin)
+            , end_(begin + bytes)
+        {
+        }
+        std::byte* take(std::size_t bytes) override;
+        void give_back(std::byte*) override {}
+
+    private:
+        std::byte* next_;
+        std::byte* end_;
+    };
+    /// Page-locked memory of the host's.
+    class Staging
+    {
+    public:
+        ~Staging();
+        Status allocate(const CudaDevice& device, std::size_t bytes);
+        std::byte* data() const { return data_; }
+
+    private:
+        const CudaDevice* device_ = nullptr;
+        std::byte* data_ = nullptr;
+    };
+    /// Sizes, in bytes unless said otherwise.
+    struct Sizes {
+        Sizes(const Hyperparameters& h, const KvCache& cache, int max_rows, int max_tokens);
+        int max_rows, max_blocks, layers;
+        int heads = 0, v_dim = 0;  // the most of any layer
+        std::size_t positions, block_tables, activations, partials, elsewhere, carried;
+        std::size_t device() const;
+    };
+
+    CudaBackend(CudaDevice& device, Vram& vram, CpuBackend& cpu, const Sizes& sizes);
+    Status allocate(const Hyperparameters& h);
+    /// Does a call unless one has failed before, and keeps what it says.
+    template <class Call>
+    void run(const Call& call)
+    {
+        if (failed_ == kernels::cuda::Status::Ok)
+            failed_ = call();
+    }
+    void round_rows(Rows& x);
+    void fill_block_tables(const Step& step, int rows);
+    std::uint64_t* block_table(int l) const;  // in the staging memory
+    kernels::cuda::KvBlocks kv_blocks(int l, const KvLayerShape& shape) const;
+
+    // ---- attention (cuda_attention.cpp) ----
+    struct Attending;
+    void attend_few(const Attending& a, int row, int rows);
+    void attend_many(const Attending& a);
+    bool any_on_host(int l, int first_block, int last_block) const;
+    void send_queries(const Attending& a, int row, int rows);
+    void attend_rest(const Attending& a, int row, int rows);
+    static std::size_t query_bytes(const Attending& a);
+
+    CudaDevice& device_;
+    Vram& vram_;
+    CpuBackend& cpu_;
+    const kernels::cuda::Driver& driver_;
+    const kernels::cuda::Queue queue_;
+    const Sizes sizes_;
+    DevicePtr scratch_ = nullptr;
+    std::unique_ptr<Arena> arena_;
+    std::unique_ptr<Activations> activations_;
+    // Of the device: (max_rows,) ints: the position of each row; (layers, max_blocks): addresses of KV blocks, 0 for
+    // those on the host; partials of a few rows; what the host attended for them; what is carried from run to run.
+    std::byte *positions_ = nullptr, *block_tables_ = nullptr, *partials_ = nullptr, *elsewhere_ = nullptr,
+              *carried_ = nullptr;
+    Staging inputs_;     // positions, block tables, position tables and rows on their way to the device
+    Staging rows_;       // rows on their way to the host
+    Staging host_part_;  // queries on their way to the host, and their partials on their way back
+    kernels::cuda::Event inputs_taken_ = nullptr, queries_there_ = nullptr;
+    const Activations* host_ = nullptr;  // where this step's rows came from
+    kernels::cuda::Status failed_ = kernels::cuda::Status::Ok;
+};
+
+}  // namespace engine

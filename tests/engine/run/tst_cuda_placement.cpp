@@ -1,0 +1,249 @@
+// Models on a GPU: layers, KV and head there, through the CUDA driver (design D9, promises b and c). The GPU is the
+// emulated one, or a real one where SPILLWAY_TEST_DEVICE is "cuda".
+#include "engine/placement_text.h"
+#include "tests/support/cuda/emulated_gpu.h"
+#include "tests/support/placement_run.h"
+#include "tests/support/reference_logits.h"
+
+#include <QtTest>
+
+using namespace test_support;
+namespace cuda = kernels::cuda;
+
+namespace {
+
+constexpr int kFewTokens = 24;  // of an answer
+
+/// The machine's GPU for as long as the object lives.
+class Gpu
+{
+public:
+    Gpu()
+    {
+        if (qEnvironmentVariable("SPILLWAY_TEST_DEVICE") == "cuda")
+            return;
+        m_emulated = std::make_unique<emulator::EmulatedGpu>();
+        cuda::set_platform({&emulator::EmulatedGpu::table(), emulator::EmulatedGpu::images(), {}});
+    }
+    ~Gpu() { cuda::set_platform({}); }
+    Gpu(const Gpu&) = delete;
+    Gpu& operator=(const Gpu&) = delete;
+
+    emulator::EmulatedGpu* emulated() { return m_emulated.get(); }  // null: a real one
+
+    /// What kernels did wrong, or what was not given back; else empty.
+    std::string complaints() const { return m_emulated ? m_emulated->fault() + m_emulated->leaks() : std::string(); }
+
+private:
+    std::unique_ptr<emulator::EmulatedGpu> m_emulated;
+};
+
+LoadRequest on_cuda(LoadRequest request, std::optional<int> layers = {})
+{
+    request.placement.device = PlacementOptions::Device::Cuda;
+    request.placement.device_layers = layers;
+    return request;
+}
+
+/// With a budget that leaves room for about so many tokens beside all layers.
+LoadRequest with_room_for(LoadRequest request, int tokens)
+{
+    const auto model = load(on_cuda(request));
+    const auto device = model ? model->placement().telemetry() : std::nullopt;
+    if (!device)
+        return request;
+    std::int64_t kv_bytes = 0;
+    for (const KvLayerShape& layer : model->cache().layers())
+        kv_bytes +=
+            std::int64_t(layer.bytes()) * (layer.window > 0 ? layer.window / kBlockTokens + 2 : tokens / kBlockTokens);
+    request.placement.vram_budget_bytes = std::int64_t(double(device->used_bytes() + kv_bytes) / 0.95);
+    return on_cuda(request);
+}
+
+/// The prompt, and the ids that follow it, of a reference.
+std::vector<int> tokens_of(const Reference& r)
+{
+    std::vector<int> tokens = r.tokens;
+    tokens.insert(tokens.end(), r.greedy.begin(), r.greedy.end() - 1);
+    return tokens;
+}
+
+double difference(const Logits& a, const Logits& b)
+{
+    double sum = 0, size = 0;
+    for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i)
+        for (std::size_t j = 0; j < a[i].size(); ++j) {
+            sum += std::pow(double(a[i][j]) - double(b[i][j]), 2);
+            size += std::pow(double(b[i][j]), 2);
+        }
+    return std::sqrt(sum / size);
+}
+
+// References know of keys and values as halves. Tensor cores round queries and attention weights to halves too: twice
+// as many independent roundings of the same size.
+constexpr double kHalvesBesideKv = 1.4143;
+
+// Two roundings of the activations to 8 bits instead of none in common: as far apart as two results that each keep
+// their bound can be.
+constexpr double kApart = 0.06;
+
+}  // namespace
+
+class TestCudaPlacement : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void everyArchitectureAgreesWithTheReference_data()
+    {
+        QTest::addColumn<QString>("base");
+        QStringList bases = models_with_results(own_models_folder());
+        if (!golden_folder().isEmpty() && qEnvironmentVariable("SPILLWAY_TEST_DEVICE") == "cuda")
+            bases += models_with_results(golden_folder() + "/logits");
+        for (const QString& base : std::as_const(bases)) {
+            const auto info = inspect_model(model_of(base).toStdString());
+            if (info && info->experts == 0)
+                QTest::addRow("%s", qPrintable(base.section('/', -2))) << base;
+        }
+    }
+    void everyArchitectureAgreesWithTheReference()
+    {
+        QFETCH(QString, base);
+        Gpu gpu;
+        const Reference r = read_reference(base);
+        const std::vector<int> tokens = tokens_of(r);
+        LoadRequest request = on_cuda({});
+        request.threads = 1;
+        request.kv_block_tokens = 16;
+        request.prefill_chunk_tokens = int(r.tokens.size()) - 7;  // many rows, then a few
+        const auto rows = run(base, r, tokens, request);
+        const std::size_t n = r.logits.size() / r.positions.size();
+        QCOMPARE(rows.size(), tokens.size() * n);
+        const double error = relative_error(rows, r);
+        const double bound = kHalvesBesideKv * r.bound;
+        QVERIFY2(error <= bound, qPrintable(QString("error %1, bound %2").arg(error).arg(bound)));
+        const auto row = [&](std::size_t t) { return std::span(rows).subspan(t * n, n); };
+        for (std::size_t t = 0; t < r.tokens.size(); ++t)
+            if (r.gap[t] > 6 * r.error)
+                QCOMPARE(argmax(row(t)), r.argmax[t]);
+        for (std::size_t i = 0; i < r.greedy.size() && r.greedy_gap[i] > 6 * r.error; ++i)
+            QCOMPARE(argmax(row(r.tokens.size() - 1 + i)), r.greedy[i]);
+        QCOMPARE(gpu.complaints(), std::string());
+    }
+
+    void everyPlacementKeepsCloseAndItsBits_data()
+    {
+        QTest::addColumn<QString>("name");
+        QTest::addColumn<int>("policy");
+        QTest::addColumn<int>("layers");  // -1: as many as fit
+        for (const char* const name : {"llama", "gemma3"})
+            for (const KvPolicy policy : {KvPolicy::Stream, KvPolicy::Merge, KvPolicy::Auto, KvPolicy::CpuDecode})
+                for (const int layers : {-1, 1})
+                    QTest::addRow("%s, %s, %d layers", name, std::string(name_of(policy)).c_str(), layers)
+                        << QString(name) << int(policy) << layers;
+    }
+    void everyPlacementKeepsCloseAndItsBits()
+    {
+        QFETCH(QString, name);
+        QFETCH(int, policy);
+        QFETCH(int, layers);
+        Gpu gpu;
+        const Logits alone = shortRun(*load(request_for(name))).logits;
+        LoadRequest request = with_room_for(request_for(name), 96);
+        request.placement.kv_policy = KvPolicy(policy);
+        if (layers >= 0)
+            request.placement.device_layers = layers;
+        Logits first;
+        for (int time = 0; time < 2; ++time) {
+            const auto model = load(request);
+            QVERIFY(model);
+            const Run here = shortRun(*model);
+            QVERIFY2(here.status, here.status ? "" : here.status.error().what.c_str());
+            const auto device = model->placement().telemetry();
+            QVERIFY(device);
+            QVERIFY(device->layers > 0);
+            QVERIFY(device->used_bytes() <= device->budget_bytes);
+            if (layers < 0 && KvPolicy(policy) != KvPolicy::CpuDecode)
+                QVERIFY(count(here.events, Event::Kind::Offload) > 0);
+            const double apart = difference(here.logits, alone);
+            QVERIFY2(apart < kApart, qPrintable(QString::number(apart)));
+            if (time == 0)
+                first = here.logits;
+            QCOMPARE(first_difference(here.logits, first), -1);
+        }
+        QCOMPARE(gpu.complaints(), std::string());
+    }
+
+    // Each call of the driver fails once, as far as that can be waited for.
+    void aFailureAtAnyCallIsNoEnd_data()
+    {
+        QTest::addColumn<QString>("name");
+        QTest::addColumn<int>("status");
+        QTest::newRow("the device is lost") << "gemma3" << int(cuda::Status::LaunchFailed);
+        QTest::newRow("no memory is left") << "llama" << int(cuda::Status::OutOfMemory);
+    }
+    void aFailureAtAnyCallIsNoEnd()
+    {
+        QFETCH(QString, name);
+        QFETCH(int, status);
+        const Logits alone = shortRun(*load(request_for(name))).logits;
+        int opening = 0, all = 0;  // calls
+        {
+            Gpu gpu;
+            if (!gpu.emulated())
+                QSKIP("a real device does not fail at will");
+            {
+                const auto device = CudaDevice::open(0);
+                QVERIFY(device);
+                opening = gpu.emulated()->calls();
+            }
+            all = -gpu.emulated()->calls();
+            const auto model = load(on_cuda(request_for(name)));
+            (void)shortRun(*model);
+            all += gpu.emulated()->calls();
+        }
+        int noted = 0, tried = 0;
+        for (int call = opening + 1; call < all; call += 1 + (call - opening) / 4, ++tried) {
+            Gpu gpu;
+            gpu.emulated()->fail_call(call, cuda::Status(status));
+            {
+                const auto model = load(on_cuda(request_for(name)));
+                QVERIFY(model);
+                const Run here = shortRun(*model);
+                QVERIFY2(here.status, here.status ? "" : here.status.error().what.c_str());
+                QVERIFY2(difference(here.logits, alone) < kApart, qPrintable(QString::number(call)));
+                noted += !here.events.empty() || !model->info().warnings.empty();
+            }
+            QCOMPARE(gpu.complaints(), std::string());
+        }
+        // Some calls may fail without consequence: those that page-lock memory, or give something back.
+        QVERIFY2(noted > tried / 2, qPrintable(QString("%1 of %2").arg(noted).arg(tried)));
+    }
+
+    void whatCannotBeIsRefusedWithASentence()
+    {
+        Gpu gpu;
+        const auto refused = [](const LoadRequest& request) {
+            const auto model = LoadedModel::load(
+                request, {[](const LoadProgress&) {}, [] { return false; }, [](const std::string&) {}});
+            return model ? std::string() : model.error().what;
+        };
+        QVERIFY(refused(on_cuda(request_for("gpt-oss"))).find("experts") != std::string::npos);
+        LoadRequest floats = on_cuda(request_for("llama"));
+        floats.k_type = floats.v_type = KvType::F32;
+        QVERIFY(refused(floats).find("f32") != std::string::npos);
+        LoadRequest other = on_cuda(request_for("llama"));
+        other.placement.cuda_ordinal = 99;
+        QVERIFY(refused(other).find("no CUDA device 99") != std::string::npos);
+    }
+
+private:
+    static Run shortRun(LoadedModel& model)
+    {
+        return test_support::run(
+            model, [](int) {}, kPrefillTokens + kFewTokens);
+    }
+};
+
+QTEST_GUILESS_MAIN(TestCudaPlacement)
+#include "tst_cuda_placement.moc"

@@ -1,0 +1,116 @@
+// One conversation on a model that may lie on a device: a prefill and an answer, and what came of them.
+#pragma once
+
+#include "engine/run/loaded_model.h"
+#include "tests/support/models.h"
+
+#include <QtDebug>
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+
+namespace test_support {
+
+using namespace engine;
+
+constexpr int kBlockTokens = 16;
+constexpr int kPrefillTokens = 150;
+constexpr int kTokens = 400;
+
+inline LoadRequest request_for(const QString& model)
+{
+    LoadRequest request;
+    request.model = (test_support::own_models_folder() + '/' + model + ".gguf").toStdString();
+    request.kv_block_tokens = kBlockTokens;
+    request.prefill_chunk_tokens = 40;
+    request.context_tokens = 512;
+    request.threads = 1;
+    return request;
+}
+
+/// The emulated device with room for so many tokens beside all layers.
+inline LoadRequest emulated(const QString& model, int fit_tokens, KvPolicy policy = KvPolicy::Auto)
+{
+    LoadRequest request = request_for(model);
+    request.placement.device = PlacementOptions::Device::Emulated;
+    request.placement.emulated.fit_tokens = fit_tokens;
+    request.placement.emulated.link_bytes_per_s = 0;
+    request.placement.kv_policy = policy;
+    return request;
+}
+
+inline std::unique_ptr<LoadedModel> load(const LoadRequest& request)
+{
+    auto model =
+        LoadedModel::load(request, {[](const LoadProgress&) {}, [] { return false; }, [](const std::string&) {}});
+    if (!model)
+        qWarning("%s", model.error().what.c_str());
+    return model ? std::move(*model) : nullptr;
+}
+
+inline std::vector<int> some_tokens(const LoadedModel& model)
+{
+    std::mt19937 random(4711);
+    std::vector<int> ids;
+    while (int(ids.size()) < kTokens)
+        ids.push_back(int(random() % unsigned(model.info().vocabulary)));
+    return ids;
+}
+
+/// What one run gave: the logits after the prefill and after every token since.
+using Logits = std::vector<std::vector<float>>;
+
+struct Run {
+    Logits logits;
+    std::vector<Event> events;
+    Status status;
+};
+
+/// Prefill, then one token at a time; before each step `between` may change what it likes.
+template <class Between>
+Run run(LoadedModel& model, const Between& between, int tokens = kTokens)
+{
+    Run out;
+    const std::vector<int> ids = some_tokens(model);
+    KvSequence kv;
+    model.placement().begin_turn();
+    for (int done = 0; done < tokens && out.status;) {
+        between(done);
+        model.placement().advance();
+        const int left = std::max(1, kPrefillTokens - done);
+        const auto chunk = std::span(ids).subspan(std::size_t(done), std::size_t(std::min(left, model.max_rows())));
+        out.status = model.append(kv, chunk);
+        done += int(chunk.size());
+        if (done >= kPrefillTokens && out.status) {
+            const auto row = *model.logits(kv, int(chunk.size()) - 1);
+            out.logits.emplace_back(row.begin(), row.end());
+        }
+        std::ranges::move(model.placement().take_events(), std::back_inserter(out.events));
+    }
+    model.cache().truncate(kv, 0);
+    return out;
+}
+
+inline Run run(LoadedModel& model)
+{
+    return run(model, [](int) {});
+}
+
+/// The step at which two runs part, counted from the prefill; -1: nowhere.
+inline int first_difference(const Logits& a, const Logits& b)
+{
+    if (a.size() != b.size())
+        return int(std::min(a.size(), b.size()));
+    for (std::size_t i = 0; i < a.size(); ++i)
+        if (std::memcmp(a[i].data(), b[i].data(), a[i].size() * sizeof(float)) != 0)
+            return int(i);
+    return -1;
+}
+
+inline int count(const std::vector<Event>& events, Event::Kind kind)
+{
+    return int(std::ranges::count(events, kind, &Event::kind));
+}
+
+}  // namespace test_support
