@@ -1,7 +1,7 @@
-// Text from a file, made fit for a sentence.
+// Text and sizes from a file, made fit for a sentence.
 #include "engine/gguf/printable.h"
 
-#include <cstdint>
+#include <array>
 #include <cstdio>
 
 namespace engine {
@@ -73,6 +73,18 @@ std::string printable(std::string_view text, std::size_t limit)
         text.remove_prefix(c.bytes == 0 ? 1 : c.bytes);
     }
     return shown;
+}
+
+std::string byte_size(std::uint64_t bytes)
+{
+    if (bytes < 10'000)
+        return std::to_string(bytes) + " bytes";
+    constexpr std::array kUnits = {" kB", " MB", " GB", " TB", " PB", " EB"};
+    std::uint64_t tenths = bytes / 100 + (bytes % 100 >= 50 ? 1 : 0);
+    std::size_t unit = 0;
+    for (; tenths >= 10'000; ++unit)
+        tenths = (tenths + 500) / 1000;
+    return std::to_string(tenths / 10) + '.' + std::to_string(tenths % 10) + kUnits[unit];
 }
 
 }  // namespace engine

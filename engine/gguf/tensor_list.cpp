@@ -158,8 +158,8 @@ Result<std::vector<GgufTensor>> read_tensor_list(ByteReader& reader, std::span<c
         file_end = std::max(file_end, end);
     }
     if (file_end > file.size())
-        return fail(Error::Code::BadFile, "the file is cut off: " + std::to_string(file_end - file.size()) + " of " +
-                                              std::to_string(file_end) + " bytes are missing");
+        return fail(Error::Code::BadFile, "the file is cut off: " + byte_size(file_end - file.size()) + " of " +
+                                              byte_size(file_end) + " are missing");
 
     std::vector<GgufTensor> tensors;
     tensors.reserve(list.size());

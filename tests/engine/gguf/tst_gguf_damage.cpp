@@ -1,5 +1,6 @@
 // Damaged and hostile GGUF files: one sentence each, never a crash.
 #include "engine/gguf/gguf_file.h"
+#include "engine/gguf/printable.h"
 #include "engine/model_info.h"
 #include "tests/support/gguf_exercise.h"
 #include "tests/support/gguf_writer.h"
@@ -171,8 +172,8 @@ private Q_SLOTS:
         row("offset wraps with size", GgufWriter().tensor_at("t", 0, {std::uint64_t(1) << 40}, kMax & ~31ull),
             "outside of any possible file");
         row("data missing", GgufWriter().tensor("t", 0, {8}, floats(8)).tensor_at("u", 0, {1000}, 32),
-            "4000 of 4128 bytes are missing");
-        row("unknown type beyond the end", GgufWriter().tensor_at("t", 99, {8}, 1 << 20), "bytes are missing");
+            "4000 bytes of 4128 bytes are missing");
+        row("unknown type beyond the end", GgufWriter().tensor_at("t", 99, {8}, 1 << 20), "of 1.0 MB are missing");
 
         const auto split = [&](const char* name, std::uint16_t part, std::uint16_t count, const char* fragment) {
             row(name, GgufWriter().u16("split.no", part).u16("split.count", count), fragment);
@@ -202,8 +203,20 @@ private Q_SLOTS:
             QVERIFY2(!what.startsWith("NOT"), qPrintable(what));
         }
         const Bytes short_by_ten(whole.begin(), whole.begin() + std::ptrdiff_t(needed - 10));
-        QVERIFY(
-            sentence(short_by_ten).endsWith(QString("the file is cut off: 10 of %1 bytes are missing").arg(needed)));
+        QVERIFY(sentence(short_by_ten)
+                    .endsWith(QString("the file is cut off: 10 bytes of %1 bytes are missing").arg(needed)));
+    }
+
+    void sizesAreSaidAsPeopleReadThem()
+    {
+        QCOMPARE(engine::byte_size(0).c_str(), "0 bytes");
+        QCOMPARE(engine::byte_size(9'999).c_str(), "9999 bytes");
+        QCOMPARE(engine::byte_size(10'000).c_str(), "10.0 kB");
+        QCOMPARE(engine::byte_size(999'949).c_str(), "999.9 kB");
+        QCOMPARE(engine::byte_size(999'950).c_str(), "1.0 MB");
+        QCOMPARE(engine::byte_size(5'395'872).c_str(), "5.4 MB");
+        QCOMPARE(engine::byte_size(4'368'439'584).c_str(), "4.4 GB");
+        QCOMPARE(engine::byte_size(std::numeric_limits<std::uint64_t>::max()).c_str(), "18.4 EB");
     }
 
     void everyByteAndEveryFieldAtItsExtremes()

@@ -112,7 +112,7 @@ private Q_SLOTS:
         const auto path = file("m\u00f6del-00002-of-00003.gguf");
         std::filesystem::resize_file(path, std::filesystem::file_size(path) - 5);
         const QString what = failure("m\u00f6del-00001-of-00003.gguf");
-        QVERIFY2(what.contains("m\u00f6del-00002-of-00003.gguf: the file is cut off: 5 of"), qPrintable(what));
+        QVERIFY2(what.contains("m\u00f6del-00002-of-00003.gguf: the file is cut off: 5 bytes of"), qPrintable(what));
     }
 };
 
