@@ -10,17 +10,19 @@ namespace {
 
 struct Replacement {
     std::string_view mark;
-    std::string_view printed;
+    std::string_view in_thought;  // what is printed where a thought is open
+    std::string_view elsewhere;
+    bool begins_thought = false;
 };
 
-// A longer mark stands before its own end.
+// A longer mark stands before its own end. A commentary is said, not thought.
 constexpr std::array kReplacements = {
-    Replacement{"<|end|><|start|>assistant<|channel|>final<|message|>", "\n</think>\n\n"},
-    Replacement{"<|end|><|start|>assistant<|channel|>commentary<|message|>", "\n</think>\n\n"},
-    Replacement{"<|end|><|start|>assistant<|channel|>analysis<|message|>", "\n"},
-    Replacement{"<|channel|>analysis<|message|>", "<think>\n"},
-    Replacement{"<|channel|>commentary<|message|>", ""},
-    Replacement{"<|channel|>final<|message|>", ""},
+    Replacement{"<|end|><|start|>assistant<|channel|>final<|message|>", "\n</think>\n\n", "\n\n"},
+    Replacement{"<|end|><|start|>assistant<|channel|>commentary<|message|>", "\n</think>\n\n", "\n\n"},
+    Replacement{"<|end|><|start|>assistant<|channel|>analysis<|message|>", "\n", "\n\n<think>\n", true},
+    Replacement{"<|channel|>analysis<|message|>", "<think>\n", "<think>\n", true},
+    Replacement{"<|channel|>commentary<|message|>", "", ""},
+    Replacement{"<|channel|>final<|message|>", "", ""},
 };
 
 struct Mark {
@@ -62,7 +64,8 @@ std::string PrintedMarks::add(std::string_view piece)
         const bool begun = std::any_of(kReplacements.begin(), kReplacements.end(),
                                        [&](const Replacement& r) { return r.mark.starts_with(rest); });
         if (whole != kReplacements.end()) {
-            printed.append(held_, 0, mark).append(whole->printed);
+            printed.append(held_, 0, mark).append(in_thought_ ? whole->in_thought : whole->elsewhere);
+            in_thought_ = whole->begins_thought;
             held_.erase(0, mark + whole->mark.size());
             at = 0;
         } else if (begun) {

@@ -17,6 +17,7 @@ public:
 
 private:
     std::string held_;
+    bool in_thought_ = false;
 };
 
 /// An answer without what was thought before it, as models are made to read theirs; where it got no further, the

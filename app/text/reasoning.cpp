@@ -11,7 +11,7 @@ struct Mark {
     QStringView close;
 };
 
-// How models mark it; the last two are gpt-oss's, whose answer begins with one of the silent marks.
+// How models mark it; the last two are gpt-oss's, whose answer begins with one of the silent marks below.
 constexpr std::array kMarks = {
     Mark{u"<think>", u"</think>"},
     Mark{u"<thinking>", u"</thinking>"},
@@ -26,12 +26,17 @@ constexpr std::array kMarks = {
     Mark{u"<|start|>assistant<|channel|>analysis<|message|>", u"<|end|>"},
 };
 
+// What gpt-oss says before its answer, of what it is about to do: a part of the answer that ends with a mark, too.
+constexpr std::array kCommentary = {
+    QStringView(u"<|start|>assistant<|channel|>commentary<|message|>"),
+    QStringView(u"<|channel|>commentary<|message|>"),
+};
+constexpr QStringView kCommentaryEnd = u"<|end|>";
+
 // They say where the answer is and are no part of it.
 constexpr std::array kSilent = {
     QStringView(u"<|start|>assistant<|channel|>final<|message|>"),
-    QStringView(u"<|start|>assistant<|channel|>commentary<|message|>"),
     QStringView(u"<|channel|>final<|message|>"),
-    QStringView(u"<|channel|>commentary<|message|>"),
     QStringView(u"<|START_RESPONSE|>"),
     QStringView(u"<|END_RESPONSE|>"),
 };
@@ -76,13 +81,8 @@ void ReasoningMarks::character(QChar c, std::vector<Part>& parts)
             put(QStringView(m_held).first(text), parts);
             m_held.remove(0, text);
         }
-        if (m_held == m_close) {
-            parts.push_back({Part::Kind::End});
-            m_held.clear();
-            m_close.clear();
-            m_line.clear();
-            m_lineStart = true;
-        }
+        if (m_held == m_close)
+            close(parts);
         return;
     }
     if (!m_held.isEmpty() || (m_lineStart && m_fence.isEmpty() && QStringView(u"<[◁").contains(c))) {
@@ -93,6 +93,20 @@ void ReasoningMarks::character(QChar c, std::vector<Part>& parts)
         return;
     }
     put(QStringView(&c, 1), parts);
+}
+
+/// The mark that ends what is open is there.
+void ReasoningMarks::close(std::vector<Part>& parts)
+{
+    m_held.clear();
+    m_close.clear();
+    if (std::exchange(m_commentary, false))
+        put(u"\n\n", parts);
+    else
+        parts.push_back({Part::Kind::End});
+    m_line.clear();
+    m_fence.clear();
+    m_lineStart = true;
 }
 
 /// Whether what is held is a mark; if so, it is done with.
@@ -114,6 +128,12 @@ bool ReasoningMarks::wholeMark(std::vector<Part>& parts)
             return true;
         }
     }
+    if (std::find(kCommentary.begin(), kCommentary.end(), m_held) != kCommentary.end()) {
+        m_close = kCommentaryEnd.toString();
+        m_commentary = true;
+        m_held.clear();
+        return true;
+    }
     if (silent)
         m_held.clear();
     return silent;
@@ -123,6 +143,7 @@ bool ReasoningMarks::beginningOfMark() const
 {
     const auto begins = [this](QStringView mark) { return mark.startsWith(m_held); };
     return std::any_of(kSilent.begin(), kSilent.end(), begins) ||
+           std::any_of(kCommentary.begin(), kCommentary.end(), begins) ||
            std::any_of(kMarks.begin(), kMarks.end(), [&](const Mark& mark) {
                return begins(mark.open) || (!m_seen && mark.close != u"<|end|>" && begins(mark.close));
            });
@@ -136,7 +157,7 @@ void ReasoningMarks::release(std::vector<Part>& parts)
 
 void ReasoningMarks::put(QStringView text, std::vector<Part>& parts)
 {
-    const Part::Kind kind = m_close.isEmpty() ? Part::Kind::Answer : Part::Kind::Thought;
+    const Part::Kind kind = m_close.isEmpty() || m_commentary ? Part::Kind::Answer : Part::Kind::Thought;
     if (parts.empty() || parts.back().kind != kind)
         parts.push_back({kind});
     parts.back().text += text;

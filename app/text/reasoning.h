@@ -30,18 +30,20 @@ public:
 
 private:
     void character(QChar c, std::vector<Part>& parts);
+    void close(std::vector<Part>& parts);
     void put(QStringView text, std::vector<Part>& parts);
     void release(std::vector<Part>& parts);
     bool wholeMark(std::vector<Part>& parts);
     bool beginningOfMark() const;
     void followFences(QChar c);
 
-    QString m_held;           // the beginning of a mark, perhaps
-    QString m_close;          // what ends the reasoning; empty: none is open
-    bool m_seen = false;      // a reasoning, or its end
-    bool m_lineStart = true;  // only space since the line break
-    QString m_line;           // the beginning of the line, for fences
-    QString m_fence;          // of the code that is open
+    QString m_held;             // the beginning of a mark, perhaps
+    QString m_close;            // what ends the reasoning or the commentary; empty: none is open
+    bool m_commentary = false;  // it is one, and so a part of the answer
+    bool m_seen = false;        // a reasoning, or its end
+    bool m_lineStart = true;    // only space since the line break
+    QString m_line;             // the beginning of the line, for fences
+    QString m_fence;            // of the code that is open
 };
 
 /// What a model is to read again of its own answer: all but what it thought, or that, without its marks, where it got

@@ -24,6 +24,12 @@ private Q_SLOTS:
             "assistant<|channel|>final<|message|>c",
             "<think>\na\nb\n</think>\n\nc");
         row("gpt-oss, no thought", "<|channel|>final<|message|>b", "b");
+        row("gpt-oss, commentary",
+            "<|channel|>commentary<|message|>a<|end|><|start|>assistant<|channel|>final<|message|>b", "a\n\nb");
+        row("gpt-oss, commentary between",
+            "<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>commentary<|message|>b<|end|><|start|>"
+            "assistant<|channel|>analysis<|message|>c<|end|><|start|>assistant<|channel|>final<|message|>d",
+            "<think>\na\n</think>\n\nb\n\n<think>\nc\n</think>\n\nd");
         row("another's mark", "<|end|><|start|>user<|message|>b", "<|end|><|start|>user<|message|>b");
         row("begun twice", "<<|channel|><|channel|>final<|message|>b", "<<|channel|>b");
     }

@@ -55,6 +55,15 @@ private Q_SLOTS:
                                              << "b";
         QTest::newRow("gpt-oss, cut off") << "<|channel|>analysis<|message|>a<|end|><|start|>assis"
                                           << "(a)<|start|>assis";
+        QTest::newRow("gpt-oss, commentary")
+            << "<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>commentary<|message|>I look. <|end|>"
+               "<|start|>assistant<|channel|>final<|message|>b"
+            << "(a)I look. \n\nb";
+        QTest::newRow("gpt-oss, code in commentary")
+            << "<|channel|>commentary<|message|>```\n<think><|end|><|start|>assistant<|channel|>analysis<|message|>a"
+            << "```\n<think>\n\n(a";
+        QTest::newRow("gpt-oss, commentary cut off") << "<|channel|>commentary<|message|>I look<|en"
+                                                     << "I look<|en";
         QTest::newRow("Gemma") << "<|channel>thought\na<channel|>b"
                                << "(\na)b";
         QTest::newRow("Command A") << "<|START_THINKING|>a<|END_THINKING|><|START_RESPONSE|>b"
@@ -105,6 +114,8 @@ private Q_SLOTS:
         QCOMPARE(answerOf(u"<think>a</think>b\n<think>c</think>\nd\n"), "b\n\nd");
         QCOMPARE(answerOf(u"<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>final<|message|>b"),
                  "b");
+        QCOMPARE(answerOf(u"<|channel|>commentary<|message|>a<|end|><|start|>assistant<|channel|>final<|message|>b"),
+                 "a\n\nb");
         // As it was: the engine then knows its own tokens again.
         QCOMPARE(answerOf(u" b <think>\n"), " b <think>\n");
         // It thought and was cut off: better than nothing.
