@@ -56,6 +56,7 @@ void BlockBuilder::append(QStringView text)
     if (text.isEmpty())
         return;
     takeBackOpen();
+    m_text += text;
     while (!text.isEmpty()) {
         const qsizetype room = kLongestLine - m_line.size();
         const qsizetype lineEnd = text.first(qMin(room, text.size())).indexOf(u'\n');
@@ -83,9 +84,24 @@ void BlockBuilder::finish()
     if (!m_line.isEmpty())
         line(std::exchange(m_line, {}), Line::Whole);
     closePiece();
+    if (!m_state.references.isEmpty() && !m_text.isEmpty())
+        readAgain();
+    m_text.clear();
     m_closedRows = m_firstOpen = m_blocks.size();
     if (!m_blocks.isEmpty())
         m_lastClosed = m_blocks.last();
+}
+
+/// Most texts name at their end where their links lead.
+void BlockBuilder::readAgain()
+{
+    BlockBuilder again;
+    again.m_state.references = m_state.references;
+    again.append(m_text);
+    again.m_text.clear();
+    again.finish();
+    m_blocks = std::move(again.m_blocks);
+    m_firstChanged = 0;
 }
 
 qsizetype BlockBuilder::takeFirstChanged()
@@ -215,6 +231,12 @@ void BlockBuilder::add(const QList<Block>& blocks)
     }
 }
 
+/// Of one row of the table that is open.
+QList<Spans> BlockBuilder::cellsOf(QStringView line) const
+{
+    return parseTableRow(line, m_state.columns.size(), m_state.references.usedBy(line));
+}
+
 /// What was open ends here.
 void BlockBuilder::closePiece()
 {
@@ -225,9 +247,12 @@ void BlockBuilder::closePiece()
     const QString piece = std::exchange(m_state.open, {});
     if (piece.isEmpty() || mode == Mode::None)
         return;
+    if (mode == Mode::Paragraph)
+        m_state.references.take(piece);
     QList<Block> blocks =
         parseMarkdown(piece, {.listNumber = mode == Mode::Item ? std::optional(m_state.number) : std::nullopt,
-                              .tables = mode != Mode::Paragraph});  // of those outside, each row is read by itself
+                              .tables = mode != Mode::Paragraph,  // of those outside, each row is read by itself
+                              .references = m_state.references.usedBy(piece)});
     if (mode == Mode::Item && !blocks.isEmpty() && !blocks[0].paragraphs.isEmpty())
         blocks[0].paragraphs[0].close = m_state.closeToLast;
     add(blocks);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/text/block.h"
+#include "app/text/references.h"
 
 #include <QStringView>
 
@@ -44,6 +45,8 @@ private:
 
         QList<Table::Align> columns;  // Table
         QList<Spans> head;
+
+        References references;  // named so far
     };
 
     void line(const QString& text, Line kind);
@@ -69,7 +72,9 @@ private:
     void add(const QList<Block>& blocks);
     Block& addBlock(Block block);
     Block& last();
+    QList<Spans> cellsOf(QStringView line) const;
     void closePiece();
+    void readAgain();
 
     void takeBackOpen();
     void showOpen();
@@ -78,6 +83,7 @@ private:
     QList<Block> m_blocks;
     State m_state;
     QString m_line;  // the one that has not ended yet
+    QString m_text;  // all of it, until it has ended
 
     // m_blocks as whole lines made them; what is beyond shows the open piece.
     qsizetype m_closedRows = 0;

@@ -84,7 +84,7 @@ bool BlockBuilder::startBlock(const QString& text)
     }
     if (isHeading(text)) {
         closePiece();
-        add(parseMarkdown(text));
+        add(parseMarkdown(text, {.references = m_state.references.usedBy(text)}));
         m_state.listMark = {};
         return true;
     }
@@ -197,7 +197,7 @@ bool BlockBuilder::startTable(const QString& text)
         const bool left = dashes.startsWith(u':'), right = dashes.endsWith(u':');
         m_state.columns.append(left && right ? Table::Align::Center : right ? Table::Align::Right : Table::Align::Left);
     }
-    m_state.head = parseTableRow(head, columns);
+    m_state.head = cellsOf(head);
     addBlock({.kind = Block::Kind::Table, .table = {m_state.columns, {m_state.head}}});
     return true;
 }
@@ -323,5 +323,5 @@ void BlockBuilder::lineOfTable(const QString& text, Line kind)
         startLine(text, kind);
         return;
     }
-    addRow(parseTableRow(text, m_state.columns.size()));
+    addRow(cellsOf(text));
 }

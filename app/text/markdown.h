@@ -11,14 +11,15 @@
 struct MarkdownPlace {
     std::optional<int> listNumber = {};  // of the piece's first list item, when it goes on with a list
     bool tables = true;                  // whether there may be any
+    QString references = {};             // what the text around it names for its links, as lines of Markdown
 };
 
 /// The blocks of a piece that begins and ends at borders of blocks. HTML is text; images become their description and
 /// a link. What is nested too deeply is shown as typed.
 QList<Block> parseMarkdown(QStringView text, const MarkdownPlace& place = {});
 
-/// The cells of one row of a table; as many as there are columns.
-QList<Spans> parseTableRow(QStringView line, qsizetype columns);
+/// The cells of one row of a table; as many as there are columns. `references` as in MarkdownPlace.
+QList<Spans> parseTableRow(QStringView line, qsizetype columns, const QString& references = {});
 
 /// What of a language name after a fence names the language: "python title=x" is "python".
 QString languageOf(QStringView info);

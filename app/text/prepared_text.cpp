@@ -32,8 +32,8 @@ qsizetype codeEnd(QStringView text, qsizetype at)
     return at + ticks;
 }
 
-// "[label]: address" would vanish from sight. Nothing may refer to it, since what comes later is parsed later; so it is
-// text, and its address a link like any other.
+// "[label]: address" would vanish from sight; it is text, and its address a link like any other. Where other links lead
+// to it is not md4c's business, which sees one piece of a text at a time.
 bool isDefinition(QStringView text, qsizetype bracket)
 {
     for (qsizetype i = bracket - 1; i >= 0 && text[i] != u'\n'; --i)

@@ -67,6 +67,8 @@ private:
                                            "~~~\n",
                                            "https://a.b/c ",
                                            "[l]: http://d.e\n",
+                                           "[m][l]",
+                                           "[L]",
                                            "😀",
                                            "é",
                                            "\\alpha ",
@@ -147,6 +149,18 @@ private Q_SLOTS:
                                    << "see https://a.b/c<https://a.b/c>, me@d.e<mailto:me@d.e>";
         QTest::newRow("image") << "![a cat](https://b.c/d.png)"
                                << "🖼 a cat<https://b.c/d.png>";
+        QTest::newRow("references") << "[x y][1], [Two] and [none][9].\n\n[1]: https://b.c\n[two]: https://d.e \"t\""
+                                    << "x y<https://b.c>, Two<https://d.e> and [none][9].\n"
+                                       "[1]: https://b.c<https://b.c>/[two]: https://d.e<https://d.e> \"t\"";
+        QTest::newRow("references everywhere")
+            << "[k]: https://b.c\n# [h][k]\n- [i][K]\n\n> [q][ k ]\n\n[a][k] | b\n---|---\n[c][k] | d"
+            << "[k]: https://b.c<https://b.c>\nh1 h<https://b.c>\n1 [•] i<https://b.c>\n| q<https://b.c>\n"
+               "row a<https://b.c> | b\nrow c<https://b.c> | d";
+        QTest::newRow("two of one name") << "[a]\n\n[a]: https://b.c\n\n[A]: https://d.e"
+                                         << "a<https://b.c>\n[a]: https://b.c<https://b.c>\n"
+                                            "[A]: https://d.e<https://d.e>";
+        QTest::newRow("no reference within a paragraph") << "so\n[a]: https://b.c\n\n[a]"
+                                                         << "so/[a]: https://b.c<https://b.c>\n[a]";
         QTest::newRow("definition") << "[a]: https://b.c"
                                     << "[a]: https://b.c<https://b.c>";
         QTest::newRow("line break") << "a  \nb"
@@ -191,6 +205,8 @@ private Q_SLOTS:
                                       << "<!-- hidden -->";
         QTest::newRow("javascript") << "[a](javascript:alert(1))"
                                     << "a (javascript:alert(1))";
+        QTest::newRow("javascript, named elsewhere") << "[a][b]\n\n[b]: javascript:c"
+                                                     << "a (javascript:c)\n[b]: javascript:c";
         QTest::newRow("javascript, in an entity") << "[a](java&#115;cript:b)"
                                                   << "a (javascript:b)";
         QTest::newRow("data") << "[a](data:text/html;base64,x)"
