@@ -6,19 +6,15 @@
 using namespace std::chrono_literals;
 using Status = MessageModel::Status;
 
-class TestChatContext : public QObject
+class TestChatContext : public QObject, private ChatCase
 {
     Q_OBJECT
 
 private:
-    std::unique_ptr<ChatBench> bench;
-    ChatController* chat = nullptr;
-
     void words(size_t count)
     {
         bench->script->change([&](auto& settings) { settings.words.assign(count, "w "); });
     }
-    std::vector<engine::Message> sent() const { return bench->script->requests().back().messages; }
     QList<int> leftOut() const
     {
         QList<int> rows;
@@ -37,11 +33,7 @@ private:
     }
 
 private Q_SLOTS:
-    void init()
-    {
-        bench = std::make_unique<ChatBench>();
-        chat = bench->chat.get();
-    }
+    void init() { makeBench(); }
 
     void cleanup() { bench.reset(); }
 

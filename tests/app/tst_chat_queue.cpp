@@ -7,14 +7,11 @@ using namespace std::chrono_literals;
 using Status = MessageModel::Status;
 using Activity = ConversationActivity::Value;
 
-class TestChatQueue : public QObject
+class TestChatQueue : public QObject, private ChatCase
 {
     Q_OBJECT
 
 private:
-    std::unique_ptr<ChatBench> bench;
-    ChatController* chat = nullptr;
-
     /// A new conversation with this question; its id.
     QString ask(const QString& question)
     {
@@ -38,8 +35,7 @@ private:
 private Q_SLOTS:
     void init()
     {
-        bench = std::make_unique<ChatBench>();
-        chat = bench->chat.get();
+        makeBench();
         bench->openModel();
     }
 

@@ -3,36 +3,22 @@
 
 using namespace std::chrono_literals;
 
-class TestChatThoughts : public QObject
+class TestChatThoughts : public QObject, private ChatCase
 {
     Q_OBJECT
 
 private:
-    std::unique_ptr<ChatBench> bench;
-    ChatController* chat = nullptr;
-
     QVariant thoughtMs() const
     {
         const auto* const blocks = bench->last(MessageModel::BlocksRole).value<BlockModel*>();
         return blocks && blocks->rowCount() > 0 ? blocks->data(blocks->index(0), BlockModel::ThoughtMsRole)
                                                 : QVariant();
     }
-    std::vector<engine::Message> sent() const { return bench->script->requests().back().messages; }
-    void settle() { QTRY_VERIFY(!chat->busy()); }
-    void restart()
-    {
-        const QString id = chat->conversationId();
-        bench->end();
-        bench->start();
-        chat = bench->chat.get();
-        QVERIFY(chat->open(id));
-    }
 
 private Q_SLOTS:
     void init()
     {
-        bench = std::make_unique<ChatBench>();
-        chat = bench->chat.get();
+        makeBench();
         bench->openModel();
     }
 

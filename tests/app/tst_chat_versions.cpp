@@ -7,32 +7,18 @@
 using namespace std::chrono_literals;
 using Status = MessageModel::Status;
 
-class TestChatVersions : public QObject
+class TestChatVersions : public QObject, private ChatCase
 {
     Q_OBJECT
 
 private:
-    std::unique_ptr<ChatBench> bench;
-    ChatController* chat = nullptr;
-
     int version(int row) const { return bench->at(row, MessageModel::VersionRole).toInt(); }
     int versions(int row) const { return bench->at(row, MessageModel::VersionCountRole).toInt(); }
-    std::vector<engine::Message> sent() const { return bench->script->requests().back().messages; }
-    void settle() { QTRY_VERIFY(!chat->busy()); }
-    void restart()
-    {
-        const QString id = chat->conversationId();
-        bench->end();
-        bench->start();
-        chat = bench->chat.get();
-        QVERIFY(chat->open(id));
-    }
 
 private Q_SLOTS:
     void init()
     {
-        bench = std::make_unique<ChatBench>();
-        chat = bench->chat.get();
+        makeBench();
         bench->openModel();
     }
 

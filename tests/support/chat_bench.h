@@ -82,3 +82,28 @@ struct ChatBench {
         QTRY_VERIFY(!chat->busy());
     }
 };
+
+/// What tests of conversations have beside it: a bench of its own for each test function, which `init` makes.
+class ChatCase
+{
+protected:
+    std::unique_ptr<ChatBench> bench;
+    ChatController* chat = nullptr;
+
+    void makeBench()
+    {
+        bench = std::make_unique<ChatBench>();
+        chat = bench->chat.get();
+    }
+    std::vector<engine::Message> sent() const { return bench->script->requests().back().messages; }  // the last time
+    void settle() { QTRY_VERIFY(!chat->busy()); }
+    /// The program ends and is started again, with the same conversation and no model.
+    void restart()
+    {
+        const QString id = chat->conversationId();
+        bench->end();
+        bench->start();
+        chat = bench->chat.get();
+        QVERIFY(chat->open(id));
+    }
+};
