@@ -1,8 +1,8 @@
 // One model of this computer: a row of the model page.
 #pragma once
 
+#include "app/catalogue/model_facts.h"
 #include "app/catalogue/places.h"
-#include "app/models/model_facts.h"
 #include "engine/model_info.h"
 
 #include <QObject>

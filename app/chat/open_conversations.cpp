@@ -1,6 +1,6 @@
 #include "app/chat/open_conversations.h"
 
-#include "app/models/model_facts.h"
+#include "app/catalogue/model_facts.h"
 
 #include <utility>
 

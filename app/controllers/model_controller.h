@@ -1,7 +1,7 @@
 // Which model is open, and what becomes of a file someone wants to open.
 #pragma once
 
-#include "app/models/model_facts.h"
+#include "app/catalogue/model_facts.h"
 #include "app/worker/engine_thread.h"
 
 #include <QObject>

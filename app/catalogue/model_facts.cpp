@@ -1,4 +1,4 @@
-#include "app/models/model_facts.h"
+#include "app/catalogue/model_facts.h"
 
 #include "app/text/visible_text.h"
 
