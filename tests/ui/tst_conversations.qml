@@ -3,88 +3,14 @@ import QtQuick
 import QtTest
 import Spillway.App
 import Spillway.Tests
-import Spillway.Ui.Conversations
 import Spillway.Ui.Theme
 
 Item {
-    id: stage
-
     width: 264
     height: 640
 
-    TestCase {
-        id: root
-
-        property Item column
-
+    ConversationsCase {
         name: "Conversations"
-        when: windowShown
-        visible: true
-
-        function make(conversations) {
-            ConversationsBench.reset(conversations || []);
-            column = component.createObject(stage);
-            verify(column);
-            waitForRendering(column);
-        }
-        function three() {
-            make([{ title: "Alpha", text: "zebras graze" }, { title: "Beta", daysAgo: 1 }, { title: "Gamma", daysAgo: 40 }]);
-        }
-        function cleanup() {
-            if (column)
-                column.destroy();
-            column = null;
-            wait(0);
-            ConversationsBench.clear();
-        }
-        function part(name) {
-            const item = findChild(column, name);
-            verify(item, "there is no " + name);
-            return item;
-        }
-        function list() { return part("conversationList"); }
-        function row(index) {
-            list().forceLayout();
-            tryVerify(() => list().itemAtIndex(index));
-            return list().itemAtIndex(index);
-        }
-        function titles() {
-            const model = ConversationsBench.controller.list;
-            const all = [];
-            for (let i = 0; i < model.count; ++i)
-                all.push(model.data(model.index(i, 0), ConversationListModel.TitleRole));
-            return all.join(" ");
-        }
-        function type(text) {
-            for (const letter of text)
-                keyClick(letter);
-        }
-        function focusList() {
-            list().forceActiveFocus(Qt.TabFocusReason);
-        }
-        Component {
-            id: component
-
-            Rectangle {
-                property alias inner: inside
-
-                width: stage.width
-                height: stage.height
-                color: Theme.aside
-
-                ConversationColumn {
-                    id: inside
-
-                    anchors.fill: parent
-                    conversations: ConversationsBench.controller
-                    onOpened: opens++
-                    onLeaveRequested: leaves++
-
-                    property int opens: 0
-                    property int leaves: 0
-                }
-            }
-        }
 
         function test_empty() {
             make();
@@ -202,51 +128,6 @@ Item {
             tryCompare(menu, "visible", false);
             compare(titles(), "Beta Alpha Gamma");
             compare(row(0).pinned, true);
-        }
-
-        function test_search() {
-            three();
-            column.inner.focusSearch();
-            verify(part("searchField").activeFocus);
-            type("zebra");
-            const found = part("searchList");
-            tryCompare(found, "count", 2);
-            verify(found.visible);
-            verify(!list().visible);
-            verify(!part("nothingFound").visible);
-            keyClick(Qt.Key_Down);
-            verify(found.activeFocus);
-            keyClick(Qt.Key_Down);
-            keyClick(Qt.Key_Return);
-            compare(ConversationsBench.opened.join(), "0");
-            verify(ConversationsBench.message !== "");
-            keyClick(Qt.Key_Up);
-            keyClick(Qt.Key_Up);
-            verify(part("searchField").activeFocus);
-            keyClick(Qt.Key_Escape);
-            compare(part("searchField").text, "");
-            tryCompare(list(), "visible", true);
-            keyClick(Qt.Key_Escape);
-            compare(column.inner.leaves, 1);
-        }
-
-        function test_nothing_found() {
-            three();
-            column.inner.focusSearch();
-            type("unicorns");
-            tryCompare(part("nothingFound"), "visible", true);
-            mouseClick(findChild(part("searchField"), "clearSearch"));
-            tryCompare(part("nothingFound"), "visible", false);
-            verify(part("searchField").activeFocus);
-        }
-
-        function test_enter_opens_the_first_hit() {
-            three();
-            column.inner.focusSearch();
-            type("gamma");
-            tryCompare(part("searchList"), "count", 1);
-            keyClick(Qt.Key_Return);
-            compare(ConversationsBench.opened.join(), "2");
         }
 
         function test_activity_is_shown_and_said() {

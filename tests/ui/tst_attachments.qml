@@ -1,0 +1,180 @@
+// Files that go with a message: attached, pasted, dropped, counted.
+import QtQuick
+import QtTest
+import Spillway.App
+import Spillway.Tests
+
+Item {
+    id: root
+
+    width: 1024
+    height: 640
+
+    WindowCase {
+        name: "Attachments"
+
+        function test_files_are_shown_with_their_tokens_and_sent() {
+            makeWindow();
+            openModel();
+            Bench.composer.attachments.add([Bench.file("notes.md", "one two three"), Bench.file("b.py", "x = 1")]);
+            tryVerify(() => !Bench.composer.counting);
+            compare(Bench.composer.attachments.count, 2);
+            verify(part("draftChip0").Accessible.name.startsWith("notes.md, "));
+            tryVerify(() => part("draftChip0").Accessible.name.endsWith("tokens"));
+            tryVerify(() => part("messageCost").text.includes("tokens to send"));
+            verify(part("sendButton").enabled); // files alone can be sent
+            ask("Which?");
+            tryVerify(() => !Bench.chat.busy && Bench.requestCount() === 1);
+            compare(Bench.lastPrompt(), "File: notes.md\n\n```markdown\none two three\n```\n\n"
+                                        + "File: b.py\n\n```python\nx = 1\n```\n\nWhich?");
+            compare(Bench.composer.attachments.count, 0);
+            verify(!part("draftAttachments").visible);
+
+            // What was sent shows its files, and what the model read of them.
+            const chips = messagePart("messageAttachments", 0);
+            tryVerify(() => chips.visible);
+            const chip = seen(chips, "sentChip");
+            verify(chip.Accessible.name.startsWith("b.py, ") || chip.Accessible.name.startsWith("notes.md, "));
+            click(chip);
+            tryCompare(findChild(part("sentAttachmentText"), "attachmentText"), "activeFocus", true);
+            keyClick(Qt.Key_Escape);
+        }
+
+        function test_a_chip_is_removed_by_key_and_mouse() {
+            makeWindow();
+            openModel();
+            Bench.composer.attachments.add([Bench.file("a.txt", "a"), Bench.file("b.txt", "b")]);
+            tryVerify(() => !Bench.composer.counting);
+            click(seen(part("draftChip0"), "removeAttachment"));
+            tryCompare(Bench.composer.attachments, "count", 1);
+            wait(50); // until the other is gone
+            const chip = part("draftChip0");
+            chip.forceActiveFocus(Qt.TabFocusReason);
+            keyClick(Qt.Key_Delete);
+            tryCompare(Bench.composer.attachments, "count", 0);
+            tryCompare(part("composerField"), "activeFocus", true);
+        }
+
+        function test_a_chip_shows_what_the_model_reads() {
+            makeWindow();
+            openModel();
+            Bench.composer.attachments.add([Bench.file("a.txt", "what it <b>says</b>")]);
+            tryVerify(() => !Bench.composer.counting);
+            click(part("draftChip0"));
+            const shown = findChild(part("draftAttachmentText"), "attachmentText");
+            tryCompare(shown, "activeFocus", true);
+            compare(shown.text, "what it <b>says</b>");
+            keyClick(Qt.Key_Escape);
+            tryCompare(part("composerField"), "activeFocus", true);
+        }
+
+        function test_a_file_that_cannot_be_read_says_why_and_is_not_sent() {
+            makeWindow();
+            openModel();
+            Bench.composer.attachments.add(["file:///nowhere/gone.txt"]);
+            tryVerify(() => part("draftChip0").failed);
+            compare(part("draftChip0").Accessible.name, "“gone.txt” is not there any more.");
+            verify(!part("sendButton").enabled);
+            click(seen(part("draftChip0"), "removeAttachment"));
+            tryCompare(Bench.composer.attachments, "count", 0);
+        }
+
+        function test_too_much_for_the_context_is_said_before_it_is_sent() {
+            makeWindow({ context: 60 });
+            openModel();
+            Bench.composer.attachments.add([Bench.file("long.txt", "word ".repeat(500))]);
+            tryVerify(() => Bench.composer.tooMuch);
+            verify(part("messageCost").text.startsWith("This message takes 50"));
+        }
+
+        function test_pasted_files_are_attached() {
+            makeWindow();
+            openModel();
+            Bench.copy("", [Bench.file("a.txt", "a")]);
+            keyClick(Qt.Key_V, Qt.ControlModifier);
+            tryCompare(Bench.composer.attachments, "count", 1);
+            compare(part("composerField").text, "");
+        }
+
+        function test_a_short_paste_is_text() {
+            makeWindow();
+            openModel();
+            Bench.copy("short");
+            keyClick(Qt.Key_V, Qt.ControlModifier);
+            compare(part("composerField").text, "short");
+            compare(Bench.composer.attachments.count, 0);
+        }
+
+        function test_a_long_paste_becomes_a_file_and_can_come_back() {
+            makeWindow();
+            openModel();
+            Bench.copy("0123456789".repeat(3000));
+            keyClick(Qt.Key_V, Qt.ControlModifier);
+            tryCompare(Bench.composer.attachments, "count", 1);
+            compare(part("composerField").text, "");
+            tryVerify(() => !Bench.composer.counting);
+            verify(part("pasteNotice").visible);
+            click(findChild(part("pasteNotice"), "noticeAction"));
+            tryCompare(Bench.composer.attachments, "count", 0);
+            compare(part("composerField").length, 30000);
+            verify(!part("pasteNotice").visible);
+        }
+
+        function test_a_huge_paste_does_not_hold_up_the_window() {
+            makeWindow();
+            openModel();
+            Bench.copy("0123456789 word\n".repeat(70000));
+            const before = Date.now();
+            keyClick(Qt.Key_V, Qt.ControlModifier);
+            verify(Date.now() - before < 1000);
+            tryCompare(Bench.composer.attachments, "count", 1);
+            verify(!part("pasteNotice").visible); // too long for the field
+            tryVerify(() => !Bench.composer.counting);
+        }
+
+        function test_what_is_dropped_is_told_apart() {
+            makeWindow();
+            const overlay = part("dropOverlay");
+            verify(overlay.isModel(["file:///a/tiny.GGUF"]));
+            verify(!overlay.isModel(["file:///a/notes.md"]));
+            verify(!overlay.isModel(["file:///a/tiny.gguf", "file:///a/notes.md"]));
+            verify(!overlay.isModel([]));
+        }
+
+        function test_the_ledger_and_the_meter_agree() {
+            makeWindow({ tokens: 200, tokenMs: 20 });
+            openModel();
+            ask("hello");
+            tryVerify(() => lastText().length > 20);
+            click(part("contextMeter"));
+            tryVerify(() => part("ledger_written").visible);
+            const used = () => part("contextText").text.split(" ")[0];
+            tryVerify(() => part("ledgerUsed").text.startsWith(used() + " of "));
+            keyClick(Qt.Key_Escape);
+            Bench.chat.stop();
+            tryVerify(() => !Bench.chat.busy);
+            wait(500); // it is counted once more
+            click(part("contextMeter"));
+            tryVerify(() => part("ledgerUsed").text.startsWith(used() + " of "));
+            verify(!part("ledger_written").visible);
+        }
+
+        function test_the_ledger_shows_what_the_message_adds() {
+            makeWindow();
+            openModel();
+            Bench.composer.attachments.add([Bench.file("a.txt", "one two three four")]);
+            tryVerify(() => !Bench.composer.counting && Bench.composer.tokens > 0);
+            tryVerify(() => Bench.chat.ledger.known);
+            click(part("contextMeter"));
+            tryVerify(() => part("ledger_draft").visible);
+            verify(part("ledger_draft").Accessible.name.endsWith(Bench.composer.tokens + " tokens"));
+            keyClick(Qt.Key_Escape);
+            tryCompare(part("contextMeter"), "activeFocus", true);
+            const attached = Bench.composer.attachedTokens;
+            part("composerField").forceActiveFocus();
+            keyClick(Qt.Key_Return);
+            tryVerify(() => !Bench.chat.busy && Bench.chat.ledger.attachedTokens === attached);
+            compare(Bench.composer.tokens, 0);
+        }
+    }
+}

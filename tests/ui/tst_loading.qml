@@ -1,0 +1,138 @@
+// A model on its way: offered, loading, failed, lost, replaced by another.
+import QtQuick
+import QtTest
+import Spillway.App
+import Spillway.Tests
+
+Item {
+    width: 1024
+    height: 640
+
+    WindowCase {
+        name: "Loading"
+
+        function test_the_dialog_opens() {
+            makeWindow();
+            const dialog = findChild(shell, "openDialog");
+            keyClick(Qt.Key_O, Qt.ControlModifier);
+            tryCompare(dialog, "visible", true);
+            dialog.close();
+            tryCompare(dialog, "visible", false);
+            click(part("openModel"));
+            tryCompare(dialog, "visible", true);
+            dialog.close();
+            tryCompare(dialog, "visible", false);
+            compare(Bench.models.phase, ModelController.Idle);
+        }
+
+        function test_offer_then_load() {
+            makeWindow({ loadMs: 300 });
+            Bench.models.open("file:///models/tiny.gguf");
+            const card = part("modelCard");
+            tryCompare(card, "visible", true);
+            tryVerify(() => findChild(card, "load").visible);
+            compare(findChild(card, "cardTitle").text, "tiny");
+            verify(!part("emptyState").visible);
+            tryCompare(findChild(card, "load"), "activeFocus", true);
+
+            keyClick(Qt.Key_Return);
+            tryVerify(() => findChild(card, "loadProgress").value > 0 && findChild(card, "loadProgress").value < 1);
+            verify(!findChild(card, "load").visible);
+            tryCompare(part("readyState"), "visible", true);
+            verify(!card.visible);
+            compare(part("modelName").text, "tiny");
+            verify(part("modelDetails").text.indexOf("Q4_K_M") > 0);
+            tryCompare(part("composerField"), "activeFocus", true);
+        }
+
+        function test_escape_drops_the_offer() {
+            makeWindow();
+            Bench.models.open("file:///models/tiny.gguf");
+            tryVerify(() => findChild(part("modelCard"), "load").activeFocus);
+            keyClick(Qt.Key_Escape);
+            tryCompare(part("emptyState"), "visible", true);
+        }
+
+        function test_cancel_a_load() {
+            makeWindow({ loadMs: 60000 });
+            Bench.openAtOnce("/models/tiny.gguf");
+            const cancel = findChild(part("modelCard"), "cancelLoad");
+            tryVerify(() => Bench.models.phase === ModelController.Loading);
+            tryCompare(cancel, "activeFocus", true);
+            click(cancel);
+            tryCompare(part("emptyState"), "visible", true);
+            verify(!part("modelError").visible);
+        }
+
+        function test_what_cannot_run() {
+            makeWindow({ runnable: false });
+            Bench.models.open("file:///models/tiny.gguf");
+            const card = part("modelCard");
+            tryVerify(() => findChild(card, "cardObstacle").visible);
+            verify(!findChild(card, "load").visible);
+            keyClick(Qt.Key_Return);
+            tryCompare(part("emptyState"), "visible", true);
+        }
+
+        function test_bad_file() {
+            makeWindow();
+            Bench.models.open("file:///models/broken.gguf");
+            const notice = part("modelError");
+            tryCompare(notice, "visible", true);
+            compare(notice.sentence, "The file ends inside the GGUF header.");
+            click(findChild(notice, "noticeDismiss"));
+            verify(!notice.visible);
+        }
+
+        function test_load_failure_can_be_retried() {
+            makeWindow({ loadError: "the model needs 4 GB and 2 GB are free" });
+            Bench.openAtOnce("/models/tiny.gguf");
+            const notice = part("modelError");
+            tryCompare(notice, "visible", true);
+            Bench.script({ loadError: "" });
+            click(findChild(notice, "noticeAction"));
+            tryVerify(() => findChild(part("modelCard"), "load").visible);
+            verify(!notice.visible);
+        }
+
+        function test_dropped_picture() {
+            makeWindow();
+            Bench.models.openDropped(["file:///pictures/cat.png"]);
+            verify(part("modelError").visible);
+            verify(part("modelError").sentence.indexOf("cat.png") > 0);
+        }
+
+        function test_lost_model_can_be_opened_again() {
+            makeWindow({ tokens: 40, error: "the file went away", errorAfter: 3 });
+            openModel();
+            ask("hello");
+            const notice = part("modelError");
+            tryCompare(notice, "visible", true);
+            verify(!Bench.models.current.known);
+            Bench.script({ error: "" });
+            click(findChild(notice, "noticeAction"));
+            tryVerify(() => findChild(part("dockedModelCard"), "load").activeFocus);
+            keyClick(Qt.Key_Return);
+            tryVerify(() => Bench.chat.canSend);
+            tryVerify(() => footer() && messagePart("answerNotice").actionText !== "");
+            click(findChild(messagePart("answerNotice"), "noticeAction"));
+            tryVerify(() => !Bench.chat.busy && lastText().length > 100);
+        }
+
+        function test_another_model_while_one_answers() {
+            makeWindow({ tokens: 5000, tokenMs: 5 });
+            openModel();
+            ask("hello");
+            tryCompare(part("phase"), "text", "Answering");
+            Bench.models.open("file:///models/other.gguf");
+            const card = part("dockedModelCard");
+            tryVerify(() => card.visible && findChild(card, "load").visible);
+            compare(findChild(card, "load").text, "Stop and load");
+            verify(Bench.chat.busy); // nothing has happened yet
+            click(findChild(card, "load"));
+            tryVerify(() => Bench.models.current.name === "other");
+            verify(!Bench.chat.busy);
+            compare(Bench.chat.messages.count, 2);
+        }
+    }
+}

@@ -1,0 +1,193 @@
+// Versions of a message: switching between them, and editing, which makes them.
+import QtQuick
+import QtTest
+import Spillway.App
+import Spillway.Tests
+
+Item {
+    id: root
+
+    width: 1024
+    height: 640
+
+    WindowCase {
+        name: "Versions"
+
+        function answered(text) {
+            ask(text);
+            tryVerify(() => !Bench.chat.busy);
+            tryVerify(() => footer() && footer().visible);
+            wait(50); // until the list has found its end
+        }
+        // The actions of a message that is not the last appear when one points at it.
+        function pointAt(row) {
+            mouseMove(message(row), message(row).width / 2, 4);
+            tryVerify(() => messagePart("copyButton", row).visible);
+        }
+        function rawText(row) {
+            const messages = Bench.chat.messages;
+            return messages.data(messages.index(row, 0), MessageModel.RawTextRole);
+        }
+        function test_versions_of_an_answer() {
+            makeWindow({ text: "first" });
+            openModel();
+            answered("hello");
+            verify(!messagePart("versionSwitch").visible);
+            Bench.script({ text: "second" });
+            click(messagePart("retryButton"));
+            tryVerify(() => messagePart("versionText") && messagePart("versionText").text === "2/2");
+            tryVerify(() => !Bench.chat.busy && lastText() === "second");
+            verify(!messagePart("nextVersion").enabled);
+            click(messagePart("previousVersion"));
+            tryVerify(() => lastText() === "first");
+            tryVerify(() => messagePart("versionText") && messagePart("versionText").text === "1/2");
+            messagePart("nextVersion").forceActiveFocus(Qt.TabFocusReason);
+            keyClick(Qt.Key_Space);
+            tryVerify(() => lastText() === "second");
+        }
+
+        function test_versions_by_keyboard() {
+            makeWindow({ text: "first" });
+            openModel();
+            answered("hello");
+            Bench.script({ text: "second" });
+            keyClick(Qt.Key_R, Qt.ControlModifier);
+            tryVerify(() => !Bench.chat.busy && lastText() === "second");
+            keyClick(Qt.Key_Left, Qt.AltModifier);
+            tryVerify(() => lastText() === "first");
+            keyClick(Qt.Key_Right, Qt.AltModifier);
+            tryVerify(() => lastText() === "second");
+        }
+
+        function test_edit_and_send_again() {
+            makeWindow({ text: "yes" });
+            openModel();
+            answered("one");
+            answered("two");
+            verify(!messagePart("editButton", 0).visible);
+            pointAt(0);
+            click(messagePart("editButton", 0));
+            tryVerify(() => messagePart("editField", 0) !== null);
+            const field = messagePart("editField", 0);
+            tryCompare(field, "activeFocus", true);
+            compare(field.text, "one");
+            type(" more");
+            keyClick(Qt.Key_Escape);
+            tryVerify(() => messagePart("editField", 0) === null);
+            tryCompare(part("composerField"), "activeFocus", true);
+            compare(Bench.chat.messages.count, 4);
+
+            pointAt(0);
+            click(messagePart("editButton", 0));
+            tryVerify(() => messagePart("editField", 0) && messagePart("editField", 0).activeFocus);
+            type(" more");
+            keyClick(Qt.Key_Return, Qt.ShiftModifier);
+            type("lines");
+            keyClick(Qt.Key_Return);
+            tryVerify(() => !Bench.chat.busy && Bench.chat.messages.count === 2);
+            compare(rawText(0), "one more\nlines");
+            tryVerify(() => messagePart("versionText", 0).text === "2/2");
+            tryCompare(part("composerField"), "activeFocus", true);
+            click(messagePart("previousVersion", 0));
+            tryVerify(() => Bench.chat.messages.count === 4);
+        }
+
+        function test_an_edited_question_is_followed_to_its_answer() {
+            makeWindow({ tokens: 400 });
+            openModel();
+            answered("one");
+            answered("two");
+            part("messageView").positionViewAtBeginning();
+            tryVerify(() => message(0) !== null);
+            Bench.chat.edit(Bench.chat.messages.data(Bench.chat.messages.index(0, 0), MessageModel.MessageIdRole), "other");
+            tryVerify(() => !Bench.chat.busy && Bench.chat.messages.count === 2);
+            tryVerify(() => part("messageList").atLatest);
+            const view = part("messageView");
+            tryVerify(() => view.contentY + view.height >= view.originY + view.contentHeight - 24);
+        }
+
+        function test_the_versions_stay_in_their_place() {
+            makeWindow({ text: "yes" });
+            openModel();
+            answered("one");
+            Bench.chat.edit(Bench.chat.messages.data(Bench.chat.messages.index(0, 0), MessageModel.MessageIdRole), "other");
+            tryVerify(() => !Bench.chat.busy && messagePart("versionText", 0).text === "2/2");
+            mouseMove(root, 2, 2);
+            wait(50);
+            const before = messagePart("previousVersion", 0).mapToItem(root, 0, 0);
+            pointAt(0);
+            wait(50);
+            compare(messagePart("previousVersion", 0).mapToItem(root, 0, 0), before);
+        }
+
+        function test_a_message_stays_where_its_version_is_switched() {
+            makeWindow({ tokens: 100 });
+            openModel();
+            answered("zero");
+            answered("one");
+            answered("two");
+            answered("three");
+            Bench.chat.edit(Bench.chat.messages.data(Bench.chat.messages.index(2, 0), MessageModel.MessageIdRole), "other");
+            tryVerify(() => !Bench.chat.busy && Bench.chat.messages.count === 4);
+            tryVerify(() => messagePart("versionText", 2) && messagePart("versionText", 2).text === "2/2");
+            wait(50);
+            const top = message(2).mapToItem(root, 0, 0).y;
+            for (let i = 0; i < 2; ++i) { // back and forth
+                click(messagePart(i === 0 ? "previousVersion" : "nextVersion", 2));
+                tryCompare(Bench.chat.messages, "count", i === 0 ? 8 : 4);
+                tryVerify(() => message(2) && Math.abs(message(2).mapToItem(root, 0, 0).y - top) < 2);
+            }
+        }
+
+        function test_a_message_at_the_top_stays_where_its_version_is_switched() {
+            makeWindow();
+            openModel();
+            answered("zero");
+            answered("one");
+            answered("two");
+            Bench.chat.edit(Bench.chat.messages.data(Bench.chat.messages.index(2, 0), MessageModel.MessageIdRole), "other");
+            tryVerify(() => !Bench.chat.busy && Bench.chat.messages.count === 4);
+            tryVerify(() => messagePart("versionText", 2) && messagePart("versionText", 2).text === "2/2");
+            wait(50);
+            const top = message(2).mapToItem(root, 0, 0).y; // with room below it
+            click(messagePart("previousVersion", 2));
+            tryCompare(Bench.chat.messages, "count", 6);
+            tryVerify(() => message(2) && Math.abs(message(2).mapToItem(root, 0, 0).y - top) < 2);
+        }
+
+        function test_edit_an_answer() {
+            makeWindow({ text: "wrong" });
+            openModel();
+            answered("one");
+            click(messagePart("editButton"));
+            tryVerify(() => messagePart("editField") && messagePart("editField").activeFocus);
+            keyClick(Qt.Key_Return); // a line break here
+            type("right");
+            keyClick(Qt.Key_Return, Qt.ControlModifier);
+            tryVerify(() => rawText(1) === "wrong\nright");
+            compare(Bench.requestCount(), 1);
+            tryVerify(() => messagePart("versionText").text === "2/2");
+        }
+
+        function test_an_edit_survives_scrolling() {
+            makeWindow({ tokens: 400 });
+            openModel();
+            answered("one");
+            answered("two");
+            answered("three");
+            const view = part("messageView");
+            view.positionViewAtBeginning();
+            tryVerify(() => message(0) !== null);
+            message(0).forceActiveFocus();
+            tryVerify(() => messagePart("editButton", 0).visible);
+            messagePart("editButton", 0).clicked();
+            tryVerify(() => messagePart("editField", 0) && messagePart("editField", 0).activeFocus);
+            type("!");
+            view.positionViewAtEnd();
+            tryVerify(() => message(0) === null);
+            view.positionViewAtBeginning();
+            tryVerify(() => messagePart("editField", 0) !== null);
+            compare(messagePart("editField", 0).text, "one!");
+        }
+    }
+}
