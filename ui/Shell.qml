@@ -97,8 +97,8 @@ FocusScope {
     Connections {
         target: root.conversations
 
-        function onMessageRequested(message: string) {
-            root.chatPage.showMessage(message);
+        function onMessageRequested(message: string, excerpt: string) {
+            root.chatPage.showMessage(message, excerpt);
         }
     }
 

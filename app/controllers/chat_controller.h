@@ -6,6 +6,7 @@
 #include "app/chat/context_ledger.h"
 #include "app/chat/open_conversations.h"
 #include "app/models/message_model.h"
+#include "app/models/message_place.h"
 #include "app/monitor/latest_telemetry.h"
 #include "app/store/conversation_store.h"
 #include "app/worker/engine_thread.h"
@@ -111,6 +112,8 @@ public:
     /// Shows the versions that lead to this message, as a search may find one that is not on the shown path. False:
     /// there is no such message here.
     Q_INVOKABLE bool showMessage(const QString& message);
+    /// Where in it the words of a search's excerpt stand.
+    Q_INVOKABLE MessagePlace placeOf(const QString& message, const QString& excerpt) const;
     /// A new conversation with the messages up to this one.
     Q_INVOKABLE void branch(const QString& message);
 

@@ -188,6 +188,12 @@ bool ChatController::showMessage(const QString& message)
     return true;
 }
 
+MessagePlace ChatController::placeOf(const QString& message, const QString& excerpt) const
+{
+    const StoredMessage* const found = m_shown->tree.find(message);
+    return found ? ::placeOf(*found, excerpt) : MessagePlace();
+}
+
 void ChatController::pathIsDifferent()
 {
     m_open.save(*m_shown);

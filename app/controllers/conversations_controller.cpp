@@ -70,11 +70,11 @@ void ConversationsController::search()
 
 // ---- one conversation ----
 
-void ConversationsController::open(const QString& conversation, const QString& message)
+void ConversationsController::open(const QString& conversation, const QString& message, const QString& excerpt)
 {
     Q_EMIT openRequested(conversation);
     if (!message.isEmpty())
-        Q_EMIT messageRequested(message);
+        Q_EMIT messageRequested(message, excerpt);
 }
 
 void ConversationsController::openNew()

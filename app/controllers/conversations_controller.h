@@ -51,7 +51,8 @@ public:
     bool sentenceIsError() const { return m_sentenceIsError; }
     bool busy() const { return m_busy; }  // a file is being written or read
 
-    Q_INVOKABLE void open(const QString& conversation, const QString& message = {});
+    /// With a message: at the place of the words that `excerpt` marks (see SearchModel).
+    Q_INVOKABLE void open(const QString& conversation, const QString& message = {}, const QString& excerpt = {});
     Q_INVOKABLE void openNew();
     /// An empty title is none: the old one stays.
     Q_INVOKABLE void rename(const QString& conversation, const QString& title);
@@ -79,7 +80,7 @@ Q_SIGNALS:
     void busyChanged();
 
     void openRequested(const QString& conversation);
-    void messageRequested(const QString& message);  // of the one just opened
+    void messageRequested(const QString& message, const QString& excerpt);  // of the one just opened
     void newRequested();
 
 private:

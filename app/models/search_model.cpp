@@ -90,6 +90,11 @@ QString SearchModel::messageAt(int row) const
     return row >= 0 && row < count() ? m_rows[row].hit.message : QString();
 }
 
+QString SearchModel::excerptAt(int row) const
+{
+    return row >= 0 && row < count() ? m_rows[row].hit.excerpt : QString();
+}
+
 void SearchModel::show(const QList<SearchHit>& hits)
 {
     QStringList order;

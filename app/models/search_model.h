@@ -36,6 +36,7 @@ public:
 
     Q_INVOKABLE QString conversationAt(int row) const;
     Q_INVOKABLE QString messageAt(int row) const;
+    Q_INVOKABLE QString excerptAt(int row) const;  // what was found between U+0002 and U+0003
 
     void show(const QList<SearchHit>& hits);
     void forget(const QString& conversation);  // it is no longer there

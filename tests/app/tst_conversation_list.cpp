@@ -314,9 +314,10 @@ private Q_SLOTS:
         QCOMPARE(at(1, SearchModel::ExcerptRole), "<b>Zebras</b> have stripes &amp; &lt;i&gt;hooves&lt;/i&gt;.");
         QVERIFY(results->data(results->index(0), SearchModel::FirstRole).toBool());
         QVERIFY(!results->data(results->index(1), SearchModel::FirstRole).toBool());
-        controller->open(results->conversationAt(1), results->messageAt(1));
+        controller->open(results->conversationAt(1), results->messageAt(1), results->excerptAt(1));
         QCOMPARE(opened.size(), 1);
         QCOMPARE(message.first().first().toString(), results->messageAt(1));
+        QCOMPARE(message.first().last().toString(), "\2Zebras\3 have stripes & <i>hooves</i>.");
 
         controller->remove("a");
         QCOMPARE(results->count(), 0);

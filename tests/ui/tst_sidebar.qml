@@ -83,6 +83,27 @@ Item {
             verify(top >= 0 && top < view.height / 2, top);
         }
 
+        function test_search_leads_deep_into_an_answer() {
+            const hay = "hay\n\n```\nhay\n```\n\n".repeat(90); // most of it waits until it is asked for
+            makeWindow({ text: hay + "the needle\n\n" + hay });
+            openModel();
+            say("question");
+            keyClick(Qt.Key_K, Qt.ControlModifier);
+            type("needle");
+            tryVerify(() => part("searchList").count > 0);
+            keyClick(Qt.Key_Return);
+            const view = part("messageView");
+            tryVerify(() => {
+                const blocks = messagePart("blocks", 1);
+                for (let i = 0; blocks && i < blocks.children.length; ++i) {
+                    const block = blocks.children[i], y = block.mapToItem(view, 0, 0).y;
+                    if (block.content && block.content.startsWith("the needle"))
+                        return block.height > 0 && y > 0 && y + block.height < view.height;
+                }
+                return false;
+            });
+        }
+
         function test_delete_the_shown_one_and_take_it_back() {
             two();
             list().forceActiveFocus(Qt.TabFocusReason);

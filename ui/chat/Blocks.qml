@@ -14,6 +14,15 @@ Column {
     signal copyRequested(string text)
     signal linkRequested(string link)
 
+    // Where that much of the text of a block lies above; shows it if it was not shown yet. Without types: compiled with
+    // them by Qt 6.4 it reads other properties than these, and crashes.
+    function yOf(block, share) {
+        if (block >= head && block < repeater.count - tail)
+            head = block + 1;
+        const item = repeater.itemAt(block);
+        return item ? item.y + share * item.height : 0;
+    }
+
     objectName: "blocks"
 
     Repeater {

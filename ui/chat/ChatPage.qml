@@ -44,8 +44,8 @@ FocusScope {
         settingsPanel.open();
     }
 
-    function showMessage(message: string) {
-        list.showMessage(message);
+    function showMessage(message: string, excerpt: string) {
+        list.showMessage(message, excerpt);
     }
 
     onOpeningChanged: takeFocus()

@@ -20,6 +20,10 @@ Rectangle {
     readonly property bool raw: rawText !== ""
     readonly property int wanted: raw ? widest * 0.84 : Math.min(measure.implicitWidth + 2 * Theme.gap + 1, widest * 0.84)
 
+    function yOf(block: int, share: real): real {
+        return body.y + (raw ? 0 : blockColumn.yOf(block, share));
+    }
+
     implicitHeight: body.height + (mine ? 2 * Theme.gapSmall : 0)
     radius: Theme.radiusLarge
     color: mine ? Theme.sunken : "transparent"
@@ -48,6 +52,8 @@ Rectangle {
         width: (root.mine ? root.wanted : root.widest) - 2 * x
 
         Blocks {
+            id: blockColumn
+
             width: body.width
             blocks: root.raw ? null : root.blocks
             onCopyRequested: text => root.copyRequested(text)

@@ -48,6 +48,11 @@ Item {
 
     property bool raw: false // shown as it was typed or generated
 
+    // Where that much of the text of a block lies above.
+    function yOf(block: int, share: real): real {
+        return body.y + body.yOf(block, share);
+    }
+
     objectName: "message"
     implicitHeight: column.implicitHeight
     activeFocusOnTab: true

@@ -19,12 +19,13 @@ FocusScope {
 
     signal leaveRequested // the keyboard has nothing to do here any more
 
-    // Scrolls to a message, whatever versions lead to it, and marks it for a moment.
-    function showMessage(message: string) {
+    // Scrolls to what was found in a message, whatever versions lead to it, and marks the message for a moment.
+    function showMessage(message: string, excerpt: string) {
         if (!root.chat.showMessage(message))
             return;
         view.pinned = false;
         found.message = message;
+        found.place = root.chat.placeOf(message, excerpt);
         found.held = true;
         found.restart();
         view.toFound();
@@ -62,6 +63,7 @@ FocusScope {
         id: found
 
         property string message: ""
+        property messagePlace place
         property bool held: false // the view keeps to it, while the heights around it become known
 
         interval: 1200
@@ -109,9 +111,11 @@ FocusScope {
             if (row < 0)
                 return;
             positionViewAtIndex(row, ListView.Beginning);
-            const above = itemAtIndex(row).y - contentY;
-            if (above < topMargin)
-                contentY = Math.max(originY - topMargin, contentY - topMargin + above);
+            const item = itemAtIndex(row) as MessageDelegate;
+            const above = item.y - contentY;
+            const within = item.yOf(found.place.block, found.place.share);
+            const distance = within > height / 2 ? above + within - height / 3 : Math.min(0, above - topMargin);
+            contentY = bounded(contentY + distance);
         }
         // The message that is switched stays where it is, whatever follows it in the other version.
         function showVersion(row: int, message: string, step: int) {
@@ -124,11 +128,13 @@ FocusScope {
             positionViewAtIndex(row, ListView.Beginning);
             scroll(itemAtIndex(row).y - contentY - top);
         }
+        function bounded(y: real): real {
+            return Math.max(originY - topMargin, Math.min(originY + contentHeight + bottomMargin - height, y));
+        }
         function scroll(distance: real) {
             found.held = false;
-            const highest = originY - topMargin, lowest = originY + contentHeight + bottomMargin - height;
             pinned = false; // before the view moves: what it then finds out about its height must not take it back
-            contentY = Math.max(highest, Math.min(lowest, contentY + distance));
+            contentY = bounded(contentY + distance);
             pinned = nearEnd();
         }
 

@@ -18,7 +18,8 @@ ListView {
     function open(row: int) {
         if (row < 0 || row >= count)
             return;
-        conversations.open(conversations.results.conversationAt(row), conversations.results.messageAt(row));
+        const results = conversations.results;
+        conversations.open(results.conversationAt(row), results.messageAt(row), results.excerptAt(row));
         opened();
     }
 
