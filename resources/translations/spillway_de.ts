@@ -1574,10 +1574,6 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
 <context>
     <name>MessageList</name>
     <message>
-        <source>Conversation</source>
-        <translation>Gespräch</translation>
-    </message>
-    <message>
         <source>Jump to the latest</source>
         <translation>Zum Neuesten springen</translation>
     </message>
@@ -1638,6 +1634,13 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Answer</source>
         <translation>Antworten</translation>
+    </message>
+</context>
+<context>
+    <name>MessageView</name>
+    <message>
+        <source>Conversation</source>
+        <translation>Gespräch</translation>
     </message>
 </context>
 <context>
