@@ -18,6 +18,8 @@ Item {
             keyClick(Qt.Key_L, Qt.ControlModifier);
             tryVerify(() => findChild(shell, "modelsPage"));
             tryVerify(() => Bench.catalogue.scanned && !Bench.catalogue.scanning);
+            if (files.length > 0)
+                tryCompare(part("modelSearch"), "activeFocus", true); // it appears with the first model
         }
         function list() { return part("modelList"); }
         function row(index) {
