@@ -69,7 +69,7 @@ private Q_SLOTS:
         chat->stop();
         QVERIFY(chat->open(c));
         QTRY_VERIFY(!chat->busy());
-        QVERIFY(moved.size() > 0);
+        QVERIFY(!moved.empty());
         QCOMPARE(bench->lastText(), "done");
         QCOMPARE(stored(b, 1), "done");  // nobody looked
         QVERIFY(stored(a, 1).startsWith("w"));
