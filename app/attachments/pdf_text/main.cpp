@@ -59,6 +59,8 @@ PdfOutcome copyText(int maxPages, qint64 maxBytes)
         return PdfOutcome::TooManyPages;
 
     qint64 written = 0;
+    // Of a page with glyphs that stand for no letter, Qt's PDFium (seen in 6.4) gives as many characters less at its
+    // end as there are such glyphs; what is missing cannot be asked for.
     for (int page = 0; page < document.pageCount(); ++page) {
         const QByteArray text = (page > 0 ? "\f" : "") + tidied(document.getAllText(page).text()).toUtf8();
         written += text.size();
