@@ -66,9 +66,10 @@ struct MachineRates {
     int threads = 0;
 
     std::optional<double> dram_read_bytes_per_s;
-    std::optional<double> values_per_s;      // norms, rotations, gates, rounding: activations that they read
-    std::optional<double> wake_s;            // dividing one operation among the threads
-    std::optional<double> copy_bytes_per_s;  // KV blocks through a ring, by one thread that does nothing else
+    std::optional<double> values_per_s;        // norms, rotations, gates, rounding: activations that they read
+    std::optional<double> wake_s;              // dividing one operation among the threads
+    std::optional<double> copy_start_s;        // giving a copy to the thread that makes it
+    std::optional<double> stream_bytes_per_s;  // KV through a ring: one thread copies while the others attend
     std::vector<ProductRate> products;
     std::vector<AttentionRate> attention;
     std::map<std::string, DeviceRates> devices;  // by id: "cuda:0"; an emulated device computes on the host's cores

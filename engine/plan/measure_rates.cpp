@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstring>
 #include <limits>
 #include <new>
@@ -21,15 +22,28 @@ namespace engine {
 namespace {
 
 constexpr std::size_t kMiB = std::size_t(1) << 20;
-constexpr std::array kSets = {1 * kMiB, 4 * kMiB, 12 * kMiB, 24 * kMiB, 48 * kMiB, 128 * kMiB};
-constexpr int kLongestRow = 8192;   // of weights and activations, values
+// Close to each other where caches end.
+constexpr std::array kSets = {1 * kMiB,  4 * kMiB,  8 * kMiB,  12 * kMiB, 16 * kMiB,
+                              24 * kMiB, 32 * kMiB, 48 * kMiB, 64 * kMiB, 128 * kMiB};
+constexpr int kLongestRow = 8192;   // of weights and activations, values; longer ones are as fast
 constexpr int kRowsAtOnce = 256;    // weight rows in a piece of work, as the decoder divides them
 constexpr int kMostQueries = 4096;  // head length x group
 constexpr int kMostGroup = 16;
 constexpr int kMostTokens = 256;  // of a KV block
 constexpr int kFewestPasses = 3;
 constexpr std::int64_t kShortestPassUs = 500;
-constexpr std::int64_t kLeastUs = 12'000;  // of all passes that count
+
+kernels::KvBlockLayout layout_of(const KvForm& form)
+{
+    const int length = std::min(form.head_length, kMostQueries);
+    return {kernel_type(form.k_type), kernel_type(form.v_type), length, length,
+            std::min(form.block_tokens, kMostTokens)};
+}
+
+int group_of(const KvForm& form)
+{
+    return std::clamp(form.group, 1, std::clamp(kMostQueries / std::max(1, form.head_length), 1, kMostGroup));
+}
 
 }  // namespace
 
@@ -38,8 +52,9 @@ std::span<const std::size_t> RateMeter::sets()
     return kSets;
 }
 
-RateMeter::RateMeter(ThreadPool& pool)
+RateMeter::RateMeter(ThreadPool& pool, int least_ms)
     : pool_(pool)
+    , least_us_(std::int64_t(least_ms) * 1000)
     , kernels_(kernels::cpu_kernels())
     , memory_(aligned_array<std::byte>(kSets.back()))
     , x_(aligned_array<std::byte>(std::size_t(kLongestRow) * 8))
@@ -68,7 +83,7 @@ double RateMeter::seconds(const Work& work)
     work();
     std::vector<double> passes;
     const std::int64_t begin = now_us();
-    while (int(passes.size()) < kFewestPasses || now_us() - begin < kLeastUs) {
+    while (int(passes.size()) < kFewestPasses || now_us() - begin < least_us_) {
         const std::int64_t start = now_us();
         int calls = 0;
         do {  // a call may take less than the clock can tell
@@ -105,6 +120,7 @@ void RateMeter::product_pass(const kernels::TypeTraits& type, int row_length, in
 
 ProductRate RateMeter::product(const kernels::TypeTraits& type, int row_length)
 {
+    row_length = std::min(row_length, kLongestRow);
     std::vector<float> row(std::size_t(row_length), 0.25f);
     if (kernels::activation_of(type.type) == kernels::Activation::F32)
         std::memcpy(x_.get(), row.data(), row.size() * sizeof(float));
@@ -120,10 +136,12 @@ ProductRate RateMeter::product(const kernels::TypeTraits& type, int row_length)
     return {type.name, row_length, RateCurve(std::move(points))};
 }
 
-void RateMeter::attention_pass(const kernels::KvBlockLayout& layout, int group, int blocks)
+void RateMeter::attention_pass(const kernels::KvBlockLayout& layout, int group, const std::byte* memory, int pages,
+                               int per_page)
 {
-    const int per_worker = std::max(1, blocks / (4 * pool_.size()));
-    pool_.for_each(blocks, per_worker, [&](int begin, int end, int worker) {
+    // As a layer's head finds its blocks: one in each page, the pages far apart.
+    const int blocks = pages * per_page;
+    pool_.for_each(blocks, std::max(1, blocks / (2 * pool_.size())), [&](int begin, int end, int worker) {
         Scratch& scratch = scratch_[std::size_t(worker)];
         kernels::AttendBlock args;
         args.layout = layout;
@@ -136,8 +154,8 @@ void RateMeter::attention_pass(const kernels::KvBlockLayout& layout, int group, 
         args.out = args.sum + group;
         float* const sums = scratch.sums.get();
         std::fill_n(sums, group, -std::numeric_limits<float>::infinity());
-        for (int b = begin; b < end; ++b) {
-            args.block = memory_.get() + std::size_t(b) * layout.bytes();
+        for (int i = begin; i < end; ++i) {
+            args.block = memory + std::size_t(i % pages * per_page + i / pages) * layout.bytes();
             kernels_.attend_block(args);
             for (int g = 0; g < group; ++g)
                 kernels_.merge_partial(layout.v_dim, args.max[g], args.sum[g], args.out + g * layout.v_dim, sums[g],
@@ -146,18 +164,18 @@ void RateMeter::attention_pass(const kernels::KvBlockLayout& layout, int group, 
     });
 }
 
-AttentionRate RateMeter::attention(KvType k_type, KvType v_type, int head_length, int group, int block_tokens)
+AttentionRate RateMeter::attention(const KvForm& form)
 {
-    const kernels::KvBlockLayout layout{kernel_type(k_type), kernel_type(v_type), head_length, head_length,
-                                        std::min(block_tokens, kMostTokens)};
-    group = std::clamp(group, 1, std::clamp(kMostQueries / head_length, 1, kMostGroup));
+    const kernels::KvBlockLayout layout = layout_of(form);
+    const int group = group_of(form);
     std::vector<RateCurve::Point> points;
     for (const std::size_t set : kSets) {
-        const int blocks = int(set / layout.bytes());
-        const double took = seconds([&] { attention_pass(layout, group, blocks); });
-        points.push_back({double(set), double(blocks) * double(layout.bytes()) / took});
+        const int per_page = std::max(1, int(kMiB / layout.bytes()));
+        const int pages = std::max(1, int(set / std::max(kMiB, layout.bytes())));
+        const double took = seconds([&] { attention_pass(layout, group, memory_.get(), pages, per_page); });
+        points.push_back({double(set), double(pages) * per_page * double(layout.bytes()) / took});
     }
-    return {k_type, v_type, head_length, group, RateCurve(std::move(points))};
+    return {form.k_type, form.v_type, layout.k_dim, group, RateCurve(std::move(points))};
 }
 
 /// The small operations of a layer, in about the mix of a decoder's.
@@ -188,21 +206,47 @@ double RateMeter::wake_s()
            kTimes;
 }
 
-double RateMeter::copy_bytes_per_s(std::size_t block_bytes)
+double RateMeter::copy_start_s()
 {
-    constexpr std::size_t kSlots = 4;
-    block_bytes = std::clamp<std::size_t>(block_bytes, 4096, 4 * kMiB);
-    const auto ring = aligned_array<std::byte>(kSlots * block_bytes);
-    const std::size_t blocks = 64 * kMiB / block_bytes;
+    constexpr std::size_t kBytes = 1024;  // what one layer writes for a token
+    constexpr int kTimes = 50;
+    constexpr std::int64_t kPauseUs = 20;  // in which the layer computes and the thread goes to sleep
     CopyQueue queue(0);
-    const double took = seconds([&] {
-        std::uint64_t last = 0;
-        for (std::size_t b = 0; b < blocks; ++b) {
-            if (last >= kSlots)
-                queue.wait(last + 1 - kSlots);
-            last = queue.give(memory_.get() + b * block_bytes, ring.get() + b % kSlots * block_bytes, block_bytes);
+    std::vector<double> times;
+    for (int i = 0; i < kTimes; ++i) {
+        const std::int64_t pause = now_us() + kPauseUs;
+        while (now_us() < pause) {
         }
-        queue.wait(last);
+        const auto start = std::chrono::steady_clock::now();
+        queue.wait(queue.give(memory_.get(), x_.get(), kBytes) - 1);  // the one before ended long ago
+        times.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    }
+    std::ranges::sort(times);
+    return times[times.size() / 2];
+}
+
+double RateMeter::stream_bytes_per_s(const KvForm& form, int kv_heads)
+{
+    constexpr std::size_t kSlots = DeviceLayout::kRingSlots;
+    const kernels::KvBlockLayout layout = layout_of(form);
+    const int group = group_of(form);
+    kv_heads = std::clamp(kv_heads, 1, std::max(1, int(8 * kMiB / layout.bytes())));
+    const std::size_t block_bytes = std::size_t(kv_heads) * layout.bytes();
+    const std::size_t blocks = std::max(kSlots, std::min<std::size_t>(kSets.back(), 64 * kMiB) / block_bytes);
+    const auto ring = aligned_array<std::byte>(kSlots * block_bytes);
+    const auto slot = [&](std::size_t b) { return ring.get() + b % kSlots * block_bytes; };
+    const auto source = [&](std::size_t b) { return memory_.get() + b * block_bytes % (kSets.back() - block_bytes); };
+    CopyQueue queue(0);
+    std::uint64_t before = 0;  // copies of the passes before
+    const double took = seconds([&] {
+        std::size_t sent = 0;
+        for (std::size_t b = 0; b < blocks; ++b) {
+            for (; sent < blocks && sent < b + kSlots; ++sent)
+                queue.give(source(sent), slot(sent), block_bytes);
+            queue.wait(before + b + 1);
+            attention_pass(layout, group, slot(b), 1, kv_heads);
+        }
+        before += blocks;
     });
     return double(blocks) * double(block_bytes) / took;
 }
@@ -215,7 +259,7 @@ Result<MachineRates> measure_machine_rates(int threads, const std::function<bool
     constexpr std::array kGroups = {1, 4, 8};
     try {
         ThreadPool pool(threads > 0 ? threads : physical_cores());
-        RateMeter meter(pool);
+        RateMeter meter(pool, 6);
         MachineRates rates;
         rates.cpu = devices().front().description;
         rates.kernels = kernels::cpu_kernels().name;
@@ -223,7 +267,8 @@ Result<MachineRates> measure_machine_rates(int threads, const std::function<bool
         rates.dram_read_bytes_per_s = measure_dram_read(pool);
         rates.values_per_s = meter.values_per_s();
         rates.wake_s = meter.wake_s();
-        rates.copy_bytes_per_s = meter.copy_bytes_per_s(256 << 10);
+        rates.copy_start_s = meter.copy_start_s();
+        rates.stream_bytes_per_s = meter.stream_bytes_per_s({}, 4);
 
         const std::size_t curves = kernels::all_tensor_types().size() * kRowLengths.size() +
                                    kKvTypes.size() * kHeadLengths.size() * kGroups.size();
@@ -240,7 +285,7 @@ Result<MachineRates> measure_machine_rates(int threads, const std::function<bool
                 for (const int group : kGroups) {
                     if (!goes_on())
                         return fail(Error::Code::Cancelled, "measuring was cancelled");
-                    rates.attention.push_back(meter.attention(type, type, head_length, group, kMostTokens));
+                    rates.attention.push_back(meter.attention({type, type, head_length, group, kMostTokens}));
                 }
         return rates;
     } catch (const std::system_error&) {

@@ -11,33 +11,45 @@ namespace engine {
 
 class ThreadPool;
 
+/// The KV of one head in a block.
+struct KvForm {
+    KvType k_type = KvType::F16, v_type = KvType::F16;
+    int head_length = 64;
+    int group = 1;  // query heads that share it
+    int block_tokens = 256;
+};
+
 class RateMeter
 {
 public:
-    /// Throws std::bad_alloc. The pool is the caller's, and nobody else uses it meanwhile.
-    explicit RateMeter(ThreadPool& pool);
+    /// `least_ms`: spent on each number at least. Throws std::bad_alloc. The pool is the caller's, and nobody else uses
+    /// it meanwhile.
+    RateMeter(ThreadPool& pool, int least_ms);
 
     /// Sizes of the sets that a curve is measured at, bytes: from one core's cache to beyond any.
     static std::span<const std::size_t> sets();
 
     ProductRate product(const kernels::TypeTraits& type, int row_length);
-    AttentionRate attention(KvType k_type, KvType v_type, int head_length, int group, int block_tokens);
+    AttentionRate attention(const KvForm& form);
     double values_per_s();
     double wake_s();
-    /// Blocks of this size, one after another into a ring that the caches hold.
-    double copy_bytes_per_s(std::size_t block_bytes);
+    double copy_start_s();
+    /// A layer's blocks of `kv_heads` heads one after another through a ring, copied while those before are attended.
+    double stream_bytes_per_s(const KvForm& form, int kv_heads);
 
 private:
     /// Seconds of one call: the median of some, after one that does not count.
     template <class Work>
     double seconds(const Work& work);
     void product_pass(const kernels::TypeTraits& type, int row_length, int rows);
-    void attention_pass(const kernels::KvBlockLayout& layout, int group, int blocks);
+    void attention_pass(const kernels::KvBlockLayout& layout, int group, const std::byte* memory, int pages,
+                        int per_page);
 
     struct Scratch {  // of one worker
         AlignedArray<float> q, scores, partial, sums, out;
     };
     ThreadPool& pool_;
+    std::int64_t least_us_;
     const kernels::CpuKernels& kernels_;
     AlignedArray<std::byte> memory_;  // (largest set,)
     AlignedArray<std::byte> x_;       // one row of activations, as floats or rounded

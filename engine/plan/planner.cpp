@@ -39,8 +39,8 @@ int layers_on_device(DeviceShare share, std::optional<int> asked)
     return share.layers;
 }
 
-/// The emulated device computes with the host's cores, and its link is set; a copy is still no faster than a thread
-/// copies.
+/// The emulated device computes with the host's cores, and its link is set; a stream is still no faster than a thread
+/// copies and the others attend.
 PlannedDevice emulated_device(const PlacementOptions& options, DeviceLayout layout, const MachineRates* rates)
 {
     const std::int64_t size = options.emulated.vram_bytes > 0
@@ -53,10 +53,10 @@ PlannedDevice emulated_device(const PlacementOptions& options, DeviceLayout layo
     share.policy = options.kv_policy;
     share.offload_share = options.kv_offload_share;
     share.layers = layers_on_device(share, options.device_layers);
-    if (rates && rates->copy_bytes_per_s) {
+    if (rates && rates->stream_bytes_per_s) {
         const double set = options.emulated.link_bytes_per_s;
         device.rates.to_device_bytes_per_s =
-            set > 0 ? std::min(set, *rates->copy_bytes_per_s) : *rates->copy_bytes_per_s;
+            set > 0 ? std::min(set, *rates->stream_bytes_per_s) : *rates->stream_bytes_per_s;
     }
     return device;
 }
@@ -160,7 +160,7 @@ try {
 Result<MachineRates> Planner::measure_rates(const LoadRequest& request) const
 try {
     ThreadPool pool(request.threads > 0 ? request.threads : physical_cores());
-    RateMeter meter(pool);
+    RateMeter meter(pool, 40);
     MachineRates rates;
     rates.cpu = devices().front().description;
     rates.kernels = kernels::cpu_kernels().name;
@@ -181,13 +181,13 @@ try {
         products.insert({read.type, read.row_length});
     for (const auto& [type, row_length] : products)
         rates.products.push_back(meter.product(kernels::type_traits(type), row_length));
-    for (const int group : groups)
-        rates.attention.push_back(
-            meter.attention(request.k_type, request.v_type, facts.key_length, group, request.kv_block_tokens));
-    std::int64_t largest_block = 0;
-    for (const KvLayerShape& layer : kv_shapes(model_->h, request))
-        largest_block = std::max(largest_block, std::int64_t(layer.bytes()));
-    rates.copy_bytes_per_s = meter.copy_bytes_per_s(std::size_t(largest_block));
+    KvForm form{request.k_type, request.v_type, facts.key_length, 1, request.kv_block_tokens};
+    for (const int group : groups) {
+        form.group = group;
+        rates.attention.push_back(meter.attention(form));
+    }
+    rates.copy_start_s = meter.copy_start_s();
+    rates.stream_bytes_per_s = meter.stream_bytes_per_s(form, facts.kv_heads.front());
     return rates;
 } catch (const std::system_error&) {
     return fail(Error::Code::NoMemory, "the system does not give so many threads");

@@ -132,17 +132,22 @@ private:
                                         facts_.layers[std::size_t(l)].group, bytes, set_bytes_);
     }
 
+    /// On the host's cores, be it a layer of a device that shares them.
     std::optional<double> host_layer(int l) const
     {
         const auto products = work(facts_.layers[std::size_t(l)]);
         const AttendedKv attended = kv(l);
-        auto attending = attention(l, attended.all);
-        if (on_device(l) && device_->share.policy == KvPolicy::Stream && attended.on_host > 0 && products)
-            attending = longest({attending, over(attended.on_host - ahead(attended.on_host, *products),
-                                                 device_->rates.to_device_bytes_per_s)});
         Seconds sum;
         sum += products;
-        sum += attending;
+        if (on_device(l))
+            sum += rates_.copy_start_s;  // of what it wrote, to the mirror
+        if (!on_device(l) || device_->share.policy != KvPolicy::Stream || attended.on_host == 0 || !products) {
+            sum += attention(l, attended.all);
+            return sum.sum();
+        }
+        sum += attention(l, attended.all - attended.on_host);
+        sum += longest({attention(l, attended.on_host), over(attended.on_host - ahead(attended.on_host, *products),
+                                                             device_->rates.to_device_bytes_per_s)});
         return sum.sum();
     }
 

@@ -108,7 +108,8 @@ MachineRates rates_of(const Json& json)
     rates.dram_read_bytes_per_s = optional_of(json.at("dram_read_bytes_per_s"));
     rates.values_per_s = optional_of(json.at("values_per_s"));
     rates.wake_s = optional_of(json.at("wake_s"));
-    rates.copy_bytes_per_s = optional_of(json.at("copy_bytes_per_s"));
+    rates.copy_start_s = optional_of(json.at("copy_start_s"));
+    rates.stream_bytes_per_s = optional_of(json.at("stream_bytes_per_s"));
     for (const Json& rate : list_of(json.at("products"), kMostRates))
         rates.products.push_back({text_of(rate.at("type")), count_of(rate.at("row_length"), kMostLength),
                                   curve_of(rate.at("bytes_per_s_by_set"))});
@@ -154,7 +155,8 @@ std::string to_json(const MachineRates& rates)
                        {"dram_read_bytes_per_s", optional(rates.dram_read_bytes_per_s)},
                        {"values_per_s", optional(rates.values_per_s)},
                        {"wake_s", optional(rates.wake_s)},
-                       {"copy_bytes_per_s", optional(rates.copy_bytes_per_s)},
+                       {"copy_start_s", optional(rates.copy_start_s)},
+                       {"stream_bytes_per_s", optional(rates.stream_bytes_per_s)},
                        {"products", products},
                        {"attention", attention},
                        {"devices", devices}};

@@ -1,5 +1,7 @@
 // The rates of a machine: how they are looked up, kept as JSON and measured.
+#include "engine/exec/thread_pool.h"
 #include "engine/machine_rates.h"
+#include "engine/plan/measure_rates.h"
 #include "engine/planner.h"
 #include "tests/support/models.h"
 
@@ -132,7 +134,7 @@ private Q_SLOTS:
     void measuringGivesWhatAModelNeeds()
     {
         LoadRequest request;
-        request.model = (test_support::own_models_folder() + "/gpt-oss.gguf").toStdString();
+        request.model = (test_support::own_models_folder() + "/llama.gguf").toStdString();
         request.threads = 1;
         const auto planner = Planner::open(request.model);
         QVERIFY(planner);
@@ -145,6 +147,26 @@ private Q_SLOTS:
         const auto plan = planner->plan(request, contexts, &*rates);
         QVERIFY(plan && plan->rows[0].tok_s && plan->rows[1].tok_s);
         QVERIFY(*plan->rows[1].tok_s <= *plan->rows[0].tok_s);
+    }
+
+    void shapesOfAnySizeAreMeasured()
+    {
+        ThreadPool pool(2);
+        RateMeter meter(pool, 1);
+        const auto& q4 = kernels::type_traits(kernels::TensorType::Q4_K);
+        for (const int row_length : {256, 8192, 28672}) {
+            const ProductRate rate = meter.product(q4, row_length);
+            QVERIFY(rate.row_length <= row_length);
+            QCOMPARE(rate.curve.points().size(), RateMeter::sets().size());
+        }
+        for (const int head_length : {16, 256, 2048})
+            for (const int group : {1, 64}) {
+                const KvForm form{KvType::F32, KvType::Q8_0, head_length, group, 4096};
+                QVERIFY(meter.attention(form).group <= group);
+                QVERIFY(meter.stream_bytes_per_s(form, 2) > 0);
+            }
+        QVERIFY(meter.copy_start_s() > 0);
+        QVERIFY(meter.wake_s() > 0);
     }
 
     void measuringCanBeGivenUp()

@@ -25,6 +25,7 @@ MachineRates machine(double products, double attention, double dram)
     rates.dram_read_bytes_per_s = dram;
     rates.values_per_s = 1e15;
     rates.wake_s = 0;
+    rates.copy_start_s = 0;
     rates.products = {{"Q4_K", 4096, flat(products)}};
     rates.attention = {{KvType::Q8_0, KvType::Q8_0, 128, 4, flat(attention)}};
     return rates;
@@ -97,6 +98,7 @@ Case random_case(std::mt19937& random)
         *curve = RateCurve({{1e6, cached}, {16e6, cached * number(0.5, 1.2)}, {128e6, cached * number(0.1, 0.6)}});
     c.rates.values_per_s = number(1e9, 1e10);
     c.rates.wake_s = number(0, 2e-6);
+    c.rates.copy_start_s = number(0, 5e-6);
     constexpr KvPolicy kPolicies[] = {KvPolicy::Resident, KvPolicy::Stream, KvPolicy::Merge, KvPolicy::Auto,
                                       KvPolicy::CpuDecode};
     c.placement = on_device(c.facts, 4 + int(random() % 200), kPolicies[random() % 5]);
