@@ -91,12 +91,15 @@ int inspect(const CommonOptions& options)
     nlohmann::ordered_json json = to_json(*info);
     if (!options.json)
         print(*info);
+    json["predictions"] = nullptr;
     if (info->runnable) {
         const auto predictions = predict(*request);
-        if (!predictions)
-            return report(predictions.error());
-        json["predictions"] = *predictions;
-        if (!options.json)
+        if (!predictions)  // what the file is can be said all the same
+            std::fprintf(stderr, "note: nothing is predicted, since %s\n",
+                         for_terminal(predictions.error().what).c_str());
+        else if (options.json)
+            json["predictions"] = *predictions;
+        else
             print_predictions(*predictions);
     }
     if (options.json)

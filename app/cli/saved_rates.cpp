@@ -44,7 +44,7 @@ void save(const engine::MachineRates& rates)
 
 engine::Result<engine::MachineRates> calibrate(int threads)
 {
-    const auto rates = engine::measure_machine_rates(threads, [shown = -1](double share) mutable {
+    auto rates = engine::measure_machine_rates(threads, [shown = -1](double share) mutable {
         const int percent = int(100 * share);
         if (stderr_is_terminal() && percent != shown)
             std::fprintf(stderr, "\rmeasuring this machine %3d %%", shown = percent);

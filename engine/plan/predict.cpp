@@ -167,49 +167,51 @@ private:
         const auto resident = over(attended.all, device.attention_bytes_per_s);
         if (!weights || !resident)
             return std::nullopt;
-        if (attended.on_host == 0)
-            return *weights + *resident;
-        const double all = attended.on_host, s0 = ahead(all, *weights);
+        const bool spilled = attended.on_host > 0;
+        const auto attending = spilled ? attend_spilled(l, *resident, attended.on_host, *weights) : resident;
+        return attending ? std::optional(*weights + *attending) : std::nullopt;
+    }
+
+    /// Attention of a layer of which `all` bytes of KV lie on the host; `resident_s`: if none did.
+    std::optional<double> attend_spilled(int l, double resident_s, double all, double weights_s) const
+    {
+        const double s0 = ahead(all, weights_s);
         const auto dram = over(all - s0, rates_.dram_read_bytes_per_s);
+        // The link carries s bytes, of which s0 were there before they were needed; the CPU attends the others.
         const auto streamed = [&](double s) {
-            return longest({resident, over(std::max(0.0, s - s0), device.to_device_bytes_per_s), dram});
+            return longest({resident_s, over(std::max(0.0, s - s0), device_->rates.to_device_bytes_per_s), dram});
         };
-        const auto merged = [&](double bytes) -> std::optional<double> {
-            const auto cpu = attention(l, bytes);
-            return cpu && device.hand_off_s ? std::optional(*cpu + *device.hand_off_s) : std::nullopt;
+        const auto merged = [&](double bytes) {
+            Seconds sum;
+            sum += attention(l, bytes);
+            sum += device_->rates.hand_off_s;
+            return longest({resident_s, sum.sum()});
         };
-        std::optional<double> attending;
         switch (device_->share.policy) {
+        case KvPolicy::Stream:
+            return streamed(all);
+        case KvPolicy::Merge:
+            return merged(all);
+        case KvPolicy::Auto:
+            break;
         case KvPolicy::Resident:
         case KvPolicy::CpuDecode:
-            attending = resident;
-            break;
-        case KvPolicy::Stream:
-            attending = streamed(all);
-            break;
-        case KvPolicy::Merge:
-            attending = longest({resident, merged(all)});
-            break;
-        case KvPolicy::Auto: {
-            // One side falls with s and the other rises, both straight: the best is where they meet, or at an end.
-            attending = streamed(all);
-            const auto cpu_s = attention(l, 1);
-            const auto link = device.to_device_bytes_per_s;
-            if (!cpu_s || !link || !device.hand_off_s)
-                return std::nullopt;
-            const double meet = (all * *cpu_s + *device.hand_off_s + s0 / *link) / (*cpu_s + 1 / *link);
-            for (const double s : {0.0, std::min(s0, all), std::clamp(meet, 0.0, all)}) {
-                const auto both = longest({streamed(s), merged(all - s)});
-                if (!both || !attending)
-                    return std::nullopt;
-                attending = std::min(*attending, *both);
-            }
-            const auto merge_alone = longest({resident, merged(all)});
-            attending = merge_alone ? std::optional(std::min(*attending, *merge_alone)) : std::nullopt;
-            break;
+            return resident_s;
         }
-        }
-        return attending ? std::optional(*weights + *attending) : std::nullopt;
+        const auto cpu_s = attention(l, 1);  // a byte
+        const auto link = device_->rates.to_device_bytes_per_s;
+        const auto hand_off = device_->rates.hand_off_s;
+        auto best = streamed(all);
+        const auto merge_alone = merged(all);
+        if (!cpu_s || !link || !hand_off || !best || !merge_alone)
+            return std::nullopt;
+        best = std::min(*best, *merge_alone);
+        // One side falls with s and the other rises, both straight: the best is where they meet, or at an end.
+        const double meet = (all * *cpu_s + *hand_off + s0 / *link) / (*cpu_s + 1 / *link);
+        for (const double s : {s0, std::clamp(meet, s0, all)})
+            if (const auto both = longest({streamed(s), merged(all - s)}))
+                best = std::min(*best, *both);
+        return best;
     }
 
     const ModelFacts& facts_;

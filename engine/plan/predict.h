@@ -9,7 +9,8 @@
 //   merge     W/B_w + max(C/B_a, H/B_c + tau)
 //   auto      W/B_w + min over s of max(C/B_a, (H - s)/B_c + tau, (s - s0)/B_p, (H - s0)/B_d), no tau for s = H
 // C/B_a stands where the device attends fewer bytes: that a spilled cache is faster than a resident one, since two
-// memories are read at once, is not promised, and so no prediction rises when there is less room.
+// memories are read at once, is not promised, and so for a given number of layers no prediction rises when there is
+// less room.
 //
 // A device that shares its cores with the host (the emulated one) attends nothing beside the CPU: all its attention
 // adds up at the CPU's rates wherever the bytes lie, and only copies over the link go on meanwhile.
