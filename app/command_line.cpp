@@ -116,7 +116,7 @@ CommandLine CommandLine::parse(const QStringList& arguments)
         {{"s", "seed"}, Text::tr("Seed of the random numbers."), "SEED"},
         {"temp", Text::tr("Temperature; 0: always the likeliest token."), "T"},
         {{"ctk", "cache-type"}, Text::tr("What the KV cache holds for this run: f16, q8_0 or f32."), "TYPE"},
-        {"device", Text::tr("Where to compute: cpu, or emulated, a device in this computer's RAM."), "DEVICE"},
+        {"device", Text::tr("Where to compute: cpu, cuda, or emulated, a device in this computer's RAM."), "DEVICE"},
         {{"ngl", "n-gpu-layers"}, Text::tr("Layers on the device, the first ones; auto: as many as fit."), "N"},
         {"vram", Text::tr("Memory of an emulated device: 64MiB, or fit:1024 for room for so many tokens."), "SIZE"},
         {"link", Text::tr("Speed of an emulated device's link: 16GB/s."), "RATE"},

@@ -9,15 +9,16 @@
 namespace engine {
 
 struct DeviceInfo {
-    std::string id;           // "cpu"
-    std::string description;  // "AMD EPYC, 2 cores"
+    std::string id;           // "cpu", "cuda:0"
+    std::string description;  // "2 cores"; of a GPU its name, and why it cannot be used
     std::string kernels;      // the kernel table in use
     std::vector<std::string> all_kernels;
-    int cores = 0;
+    int cores = 0;  // of a GPU: multiprocessors
     std::optional<std::int64_t> memory_total_bytes;
     std::optional<std::int64_t> memory_available_bytes;
 };
 
+/// The cpu, and what the machine's driver knows of GPUs. Starting the driver may take a second.
 std::vector<DeviceInfo> devices();
 
 /// RAM of this machine, or of the container that this process is in.

@@ -10,10 +10,7 @@ std::optional<LargerContext> ChatController::larger() const
 {
     if (!m_open.model())
         return {};
-    const std::vector<engine::DeviceInfo> devices = engine::devices();
-    if (devices.empty())
-        return {};
-    return ::largerContext(*m_open.model(), devices.front().memory_available_bytes);
+    return ::largerContext(*m_open.model(), engine::machine_memory().available_bytes);
 }
 
 int ChatController::largerContext() const

@@ -2,10 +2,11 @@
 
 #include "engine/metrics/host_probe.h"
 #include "kernels/cpu.h"
+#include "kernels/cuda/driver.h"
 
 namespace engine {
 
-std::vector<DeviceInfo> devices()
+static DeviceInfo cpu_device()
 {
     DeviceInfo cpu;
     cpu.id = "cpu";
@@ -17,7 +18,31 @@ std::vector<DeviceInfo> devices()
     const MachineMemory memory = machine_memory();
     cpu.memory_total_bytes = memory.total_bytes;
     cpu.memory_available_bytes = memory.available_bytes;
-    return {cpu};
+    return cpu;
+}
+
+static DeviceInfo gpu_device(const kernels::cuda::ListedDevice& listed)
+{
+    const kernels::cuda::DeviceInfo& info = listed.info;
+    DeviceInfo gpu;
+    gpu.id = "cuda:" + std::to_string(info.ordinal);
+    gpu.description = (info.name.empty() ? "unknown" : info.name) + ", compute capability " +
+                      std::to_string(info.compute_major) + "." + std::to_string(info.compute_minor);
+    if (!listed.problem.empty())
+        gpu.description += "; it cannot be used: " + listed.problem;
+    gpu.kernels = "cuda";
+    gpu.all_kernels = {gpu.kernels};
+    gpu.cores = info.multiprocessors;
+    gpu.memory_total_bytes = std::int64_t(info.memory_bytes);
+    return gpu;
+}
+
+std::vector<DeviceInfo> devices()
+{
+    std::vector<DeviceInfo> all{cpu_device()};
+    for (const kernels::cuda::ListedDevice& listed : kernels::cuda::list_devices(kernels::cuda::platform()))
+        all.push_back(gpu_device(listed));
+    return all;
 }
 
 MachineMemory machine_memory()

@@ -24,6 +24,8 @@ constexpr int kCaptureThisThread = 1;
 
 constexpr int kOldestCompute = 75;  // integer dot products and tensor cores as our kernels use them
 
+constexpr const char* kNoKernels = "this build of the program has no CUDA kernels";
+
 std::string version_text(int version)
 {
     return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
@@ -130,7 +132,7 @@ const char* fill_table(DriverTable& t, Symbol symbol, void* library)
 Driver::Opened Driver::open(const DriverTable& table, const KernelImages& images, int ordinal)
 {
     if (images.files.empty())
-        return {nullptr, "this build of the program has no CUDA kernels"};
+        return {nullptr, kNoKernels};
     std::unique_ptr<Driver> driver(new Driver(table));
     std::string problem = driver->describe(ordinal, images.cuda_version);
     if (problem.empty())
@@ -138,6 +140,22 @@ Driver::Opened Driver::open(const DriverTable& table, const KernelImages& images
     if (!problem.empty())
         return {nullptr, problem};
     return {std::move(driver), {}};
+}
+
+std::vector<ListedDevice> list_devices(const Platform& platform)
+{
+    std::vector<ListedDevice> list;
+    int count = 0;
+    if (!platform.table || platform.table->init(0) != Status::Ok || platform.table->device_count(&count) != Status::Ok)
+        return list;
+    for (int ordinal = 0; ordinal < count; ++ordinal) {
+        Driver driver(*platform.table);
+        std::string problem = driver.describe(ordinal, platform.images.cuda_version);
+        if (problem.empty() && platform.images.files.empty())
+            problem = kNoKernels;
+        list.push_back({driver.info_, std::move(problem)});
+    }
+    return list;
 }
 
 // Fills info_, and refuses what our kernels cannot run on.

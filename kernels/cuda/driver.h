@@ -13,6 +13,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace kernels::cuda {
 
@@ -187,6 +188,13 @@ struct DeviceInfo {
     int driver_version = 0;
 };
 
+struct ListedDevice {
+    DeviceInfo info;
+    std::string problem;  // why it cannot be used; empty: it can
+};
+/// The machine's devices, none of which is opened; nothing where there is no driver.
+std::vector<ListedDevice> list_devices(const Platform& platform);
+
 struct MemoryInfo {
     std::size_t free_bytes = 0, total_bytes = 0;
 };
@@ -258,6 +266,7 @@ public:
     }
 
 private:
+    friend std::vector<ListedDevice> list_devices(const Platform& platform);
     explicit Driver(const DriverTable& table)
         : table_(table)
     {

@@ -426,8 +426,8 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>Spillway öffnet ein Modell auf einmal.</translation>
     </message>
     <message>
-        <source>Where to compute: cpu, or emulated, a device in this computer&apos;s RAM.</source>
-        <translation>Wo gerechnet wird: cpu, oder emulated, ein Gerät im RAM dieses Rechners.</translation>
+        <source>Where to compute: cpu, cuda, or emulated, a device in this computer&apos;s RAM.</source>
+        <translation>Wo gerechnet wird: cpu, cuda oder emulated, ein Gerät im RAM dieses Rechners.</translation>
     </message>
     <message>
         <source>Layers on the device, the first ones; auto: as many as fit.</source>

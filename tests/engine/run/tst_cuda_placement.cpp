@@ -1,5 +1,6 @@
 // Models on a GPU: layers, KV and head there, through the CUDA driver (design D9, promises b and c). The GPU is the
 // emulated one, or a real one where SPILLWAY_TEST_DEVICE is "cuda".
+#include "engine/device.h"
 #include "engine/placement_text.h"
 #include "tests/support/cuda/emulated_gpu.h"
 #include "tests/support/placement_run.h"
@@ -94,6 +95,17 @@ class TestCudaPlacement : public QObject
     Q_OBJECT
 
 private Q_SLOTS:
+    void theGpuIsListed()
+    {
+        Gpu gpu;
+        const auto all = devices();
+        QCOMPARE(all.front().id, std::string("cpu"));
+        QVERIFY(all.size() >= 2);
+        QCOMPARE(all[1].id, std::string("cuda:0"));
+        QVERIFY(*all[1].memory_total_bytes > 0);
+        QVERIFY(all[1].description.find("cannot") == std::string::npos);
+    }
+
     void everyArchitectureAgreesWithTheReference_data()
     {
         QTest::addColumn<QString>("base");
