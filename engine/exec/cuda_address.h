@@ -20,7 +20,4 @@ inline kernels::cuda::Rows cuda_rows(const Rows& rows, int col = 0)
     return {cuda_address(rows.row(0) + col), rows.cols()};
 }
 
-/// Rows of a decode step, and the few of a speculation: their attention goes through partials.
-constexpr int kFewRows = 4;
-
 }  // namespace engine

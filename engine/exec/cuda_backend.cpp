@@ -13,69 +13,9 @@ namespace engine {
 namespace cuda = kernels::cuda;
 using CudaStatus = cuda::Status;
 
-namespace {
-
-constexpr std::size_t kAlignment = 256;
-
-std::size_t aligned(std::size_t bytes)
-{
-    return (bytes + kAlignment - 1) / kAlignment * kAlignment;
-}
-
-}  // namespace
-
-// ---- memory ----
-
-std::byte* CudaBackend::Arena::take(std::size_t bytes)
-{
-    if (aligned(bytes) > std::size_t(end_ - next_))
-        throw std::bad_alloc();
-    return std::exchange(next_, next_ + aligned(bytes));
-}
-
-CudaBackend::Staging::~Staging()
-{
-    if (data_)
-        (void)device_->driver().free_pinned(data_);
-}
-
-Status CudaBackend::Staging::allocate(const CudaDevice& device, std::size_t bytes)
-{
-    const auto memory = device.driver().alloc_pinned(bytes);
-    if (Status ok = device.checked(memory.status); !ok)
-        return ok;
-    device_ = &device;
-    data_ = static_cast<std::byte*>(memory.value);
-    return {};
-}
-
-CudaBackend::Sizes::Sizes(const Hyperparameters& h, const KvCache& cache, int max_rows, int max_tokens)
-    : max_rows(max_rows)
-    , max_blocks((max_tokens + cache.block_tokens() - 1) / cache.block_tokens() + 1)
-    , layers(int(h.layers.size()))
-    , v_dim(h.value_length)
-{
-    for (const LayerParameters& layer : h.layers)
-        heads = std::max(heads, layer.heads);
-    CountedMemory counted(kAlignment);
-    Activations(h, max_rows, counted).take_rounded();
-    activations = std::size_t(counted.bytes());
-    positions = std::size_t(max_rows) * sizeof(int);
-    block_tables = std::size_t(layers) * std::size_t(max_blocks) * sizeof(std::uint64_t);
-    partials = cuda::PartialsLayout(kFewRows, max_blocks, heads, v_dim).bytes;
-    elsewhere = std::size_t(kFewRows) * cuda::elsewhere_floats(heads, v_dim) * sizeof(float);
-    carried = cuda::carried_bytes(max_rows, heads, v_dim);
-}
-
-std::size_t CudaBackend::Sizes::device() const
-{
-    return activations + aligned(positions) + aligned(block_tables) + aligned(partials) + aligned(elsewhere) +
-           aligned(carried);
-}
-
 std::int64_t CudaBackend::scratch_bytes(const Hyperparameters& h, const KvCache& cache, int max_rows, int max_tokens)
 {
-    return std::int64_t(Sizes(h, cache, max_rows, max_tokens).device());
+    return std::int64_t(CudaSizes(h, cache, max_rows, max_tokens).device());
 }
 
 Status CudaBackend::supports(const Hyperparameters& h, const KvCache& cache)
@@ -98,13 +38,13 @@ Result<std::unique_ptr<CudaBackend>> CudaBackend::make(CudaDevice& device, Vram&
                                                        const Hyperparameters& h, const KvCache& cache, int max_rows,
                                                        int max_tokens)
 {
-    std::unique_ptr<CudaBackend> backend(new CudaBackend(device, vram, cpu, Sizes(h, cache, max_rows, max_tokens)));
+    std::unique_ptr<CudaBackend> backend(new CudaBackend(device, vram, cpu, CudaSizes(h, cache, max_rows, max_tokens)));
     if (const Status ok = backend->allocate(h); !ok)
         return tl::unexpected(ok.error());
     return backend;
 }
 
-CudaBackend::CudaBackend(CudaDevice& device, Vram& vram, CpuBackend& cpu, const Sizes& sizes)
+CudaBackend::CudaBackend(CudaDevice& device, Vram& vram, CpuBackend& cpu, const CudaSizes& sizes)
     : device_(device)
     , vram_(vram)
     , cpu_(cpu)
@@ -120,7 +60,7 @@ Status CudaBackend::allocate(const Hyperparameters& h)
     if (!memory)
         return tl::unexpected(memory.error());
     scratch_ = *memory;
-    arena_ = std::make_unique<Arena>(scratch_, sizes_.device());
+    arena_ = std::make_unique<CudaArena>(scratch_, sizes_.device());
     activations_ = std::make_unique<Activations>(h, sizes_.max_rows, *arena_);
     activations_->take_rounded();
     positions_ = arena_->take(sizes_.positions);
@@ -131,12 +71,12 @@ Status CudaBackend::allocate(const Hyperparameters& h)
 
     const std::size_t row_bytes = activations_->hidden.value_capacity_bytes();
     const std::size_t query_bytes = std::size_t(sizes_.heads) * std::size_t(h.key_length) * sizeof(float);
-    Status status = inputs_.allocate(device_, aligned(sizes_.positions) + aligned(sizes_.block_tables) +
-                                                  aligned(activations_->tables.bytes()) + row_bytes);
+    Status status = inputs_.allocate(device_, cuda_aligned(sizes_.positions) + cuda_aligned(sizes_.block_tables) +
+                                                  cuda_aligned(activations_->tables.bytes()) + row_bytes);
     if (status)
         status = rows_.allocate(device_, std::max(row_bytes, activations_->logits.value_capacity_bytes()));
     if (status)
-        status = host_part_.allocate(device_, aligned(query_bytes * kFewRows) + sizes_.elsewhere);
+        status = host_part_.allocate(device_, cuda_aligned(query_bytes * kFewRows) + sizes_.elsewhere);
     for (cuda::Event* event : {&inputs_taken_, &queries_there_}) {
         if (!status)
             return status;
@@ -167,7 +107,7 @@ Status CudaBackend::take_status()
 
 std::uint64_t* CudaBackend::block_table(int l) const
 {
-    return reinterpret_cast<std::uint64_t*>(inputs_.data() + aligned(sizes_.positions)) +
+    return reinterpret_cast<std::uint64_t*>(inputs_.data() + cuda_aligned(sizes_.positions)) +
            std::size_t(l) * std::size_t(sizes_.max_blocks);
 }
 
@@ -200,13 +140,13 @@ void CudaBackend::enter(const Step& step, const Activations& host)
     fill_block_tables(step, rows);
     device_.note_work();
     // Positions and block tables are neighbours on both sides.
-    const std::size_t lists = aligned(sizes_.positions) + sizes_.block_tables;
+    const std::size_t lists = cuda_aligned(sizes_.positions) + sizes_.block_tables;
     run([&] { return driver_.copy_to_device(cuda_address(positions_), from, lists, queue_); });
-    from += aligned(sizes_.positions) + aligned(sizes_.block_tables);
+    from += cuda_aligned(sizes_.positions) + cuda_aligned(sizes_.block_tables);
     const auto send = [&](const float* values, std::size_t count, float* to) {
         std::memcpy(from, values, count * sizeof(float));
         run([&] { return driver_.copy_to_device(cuda_address(to), from, count * sizeof(float), queue_); });
-        from += aligned(count * sizeof(float));
+        from += cuda_aligned(count * sizeof(float));
     };
     send(host.tables.data(), std::size_t(host.tables.floats()), activations_->tables.data());
     send(host.hidden.row(0), std::size_t(rows) * std::size_t(cols), activations_->hidden.row(0));

@@ -5,9 +5,9 @@
 // every layer where its KV blocks are. A call that fails is kept, and what follows it does nothing.
 #pragma once
 
-#include "engine/device/cuda_device.h"
 #include "engine/device/vram.h"
 #include "engine/exec/cpu_backend.h"
+#include "engine/exec/cuda_memory.h"
 #include "kernels/cuda/ops.h"
 
 #include <memory>
@@ -52,44 +52,9 @@ public:
     void experts(Rows& x, const LayerWeights& w, const ExpertParameters& p, Rows& out) override;
 
 private:
-    /// One piece of device memory, given out from the start.
-    class Arena final : public RowMemory
-    {
-    public:
-        Arena(std::byte* begin, std::size_t bytes)
-            : next_(begin)
-            , end_(begin + bytes)
-        {
-        }
-        std::byte* take(std::size_t bytes) override;
-        void give_back(std::byte*) override {}
+    static constexpr int kFewRows = CudaSizes::kFewRows;
 
-    private:
-        std::byte* next_;
-        std::byte* end_;
-    };
-    /// Page-locked memory of the host's.
-    class Staging
-    {
-    public:
-        ~Staging();
-        Status allocate(const CudaDevice& device, std::size_t bytes);
-        std::byte* data() const { return data_; }
-
-    private:
-        const CudaDevice* device_ = nullptr;
-        std::byte* data_ = nullptr;
-    };
-    /// Sizes, in bytes unless said otherwise.
-    struct Sizes {
-        Sizes(const Hyperparameters& h, const KvCache& cache, int max_rows, int max_tokens);
-        int max_rows, max_blocks, layers;
-        int heads = 0, v_dim = 0;  // the most of any layer
-        std::size_t positions, block_tables, activations, partials, elsewhere, carried;
-        std::size_t device() const;
-    };
-
-    CudaBackend(CudaDevice& device, Vram& vram, CpuBackend& cpu, const Sizes& sizes);
+    CudaBackend(CudaDevice& device, Vram& vram, CpuBackend& cpu, const CudaSizes& sizes);
     Status allocate(const Hyperparameters& h);
     /// Does a call unless one has failed before, and keeps what it says.
     template <class Call>
@@ -117,17 +82,17 @@ private:
     CpuBackend& cpu_;
     const kernels::cuda::Driver& driver_;
     const kernels::cuda::Queue queue_;
-    const Sizes sizes_;
+    const CudaSizes sizes_;
     DevicePtr scratch_ = nullptr;
-    std::unique_ptr<Arena> arena_;
+    std::unique_ptr<CudaArena> arena_;
     std::unique_ptr<Activations> activations_;
     // Of the device: (max_rows,) ints: the position of each row; (layers, max_blocks): addresses of KV blocks, 0 for
     // those on the host; partials of a few rows; what the host attended for them; what is carried from run to run.
     std::byte *positions_ = nullptr, *block_tables_ = nullptr, *partials_ = nullptr, *elsewhere_ = nullptr,
               *carried_ = nullptr;
-    Staging inputs_;     // positions, block tables, position tables and rows on their way to the device
-    Staging rows_;       // rows on their way to the host
-    Staging host_part_;  // queries on their way to the host, and their partials on their way back
+    CudaStaging inputs_;     // positions, block tables, position tables and rows on their way to the device
+    CudaStaging rows_;       // rows on their way to the host
+    CudaStaging host_part_;  // queries on their way to the host, and their partials on their way back
     kernels::cuda::Event inputs_taken_ = nullptr, queries_there_ = nullptr;
     const Activations* host_ = nullptr;  // where this step's rows came from
     kernels::cuda::Status failed_ = kernels::cuda::Status::Ok;

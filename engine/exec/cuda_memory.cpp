@@ -1,0 +1,60 @@
+#include "engine/exec/cuda_memory.h"
+
+#include "kernels/cuda/ops.h"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+namespace engine {
+
+namespace cuda = kernels::cuda;
+
+std::byte* CudaArena::take(std::size_t bytes)
+{
+    if (cuda_aligned(bytes) > std::size_t(end_ - next_))
+        throw std::bad_alloc();
+    return std::exchange(next_, next_ + cuda_aligned(bytes));
+}
+
+CudaStaging::~CudaStaging()
+{
+    if (data_)
+        (void)device_->driver().free_pinned(data_);
+}
+
+Status CudaStaging::allocate(const CudaDevice& device, std::size_t bytes)
+{
+    const auto memory = device.driver().alloc_pinned(bytes);
+    if (Status ok = device.checked(memory.status); !ok)
+        return ok;
+    device_ = &device;
+    data_ = static_cast<std::byte*>(memory.value);
+    return {};
+}
+
+CudaSizes::CudaSizes(const Hyperparameters& h, const KvCache& cache, int max_rows, int max_tokens)
+    : max_rows(max_rows)
+    , max_blocks((max_tokens + cache.block_tokens() - 1) / cache.block_tokens() + 1)
+    , layers(int(h.layers.size()))
+    , v_dim(h.value_length)
+{
+    for (const LayerParameters& layer : h.layers)
+        heads = std::max(heads, layer.heads);
+    CountedMemory counted(kCudaAlignment);
+    Activations(h, max_rows, counted).take_rounded();
+    activations = std::size_t(counted.bytes());
+    positions = std::size_t(max_rows) * sizeof(int);
+    block_tables = std::size_t(layers) * std::size_t(max_blocks) * sizeof(std::uint64_t);
+    partials = cuda::PartialsLayout(kFewRows, max_blocks, heads, v_dim).bytes;
+    elsewhere = std::size_t(kFewRows) * cuda::elsewhere_floats(heads, v_dim) * sizeof(float);
+    carried = cuda::carried_bytes(max_rows, heads, v_dim);
+}
+
+std::size_t CudaSizes::device() const
+{
+    return activations + cuda_aligned(positions) + cuda_aligned(block_tables) + cuda_aligned(partials) +
+           cuda_aligned(elsewhere) + cuda_aligned(carried);
+}
+
+}  // namespace engine

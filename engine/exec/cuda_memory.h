@@ -1,0 +1,69 @@
+// The memory that a GPU's backend computes in: one piece of the device's, and page-locked pieces of the host's through
+// which rows travel.
+#pragma once
+
+#include "engine/device/cuda_device.h"
+#include "engine/exec/activations.h"
+#include "engine/kv/kv_cache.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace engine {
+
+/// Pieces of the device's memory begin at multiples of this.
+constexpr std::size_t kCudaAlignment = 256;
+
+constexpr std::size_t cuda_aligned(std::size_t bytes)
+{
+    return (bytes + kCudaAlignment - 1) / kCudaAlignment * kCudaAlignment;
+}
+
+/// One piece of device memory, given out from the start.
+class CudaArena final : public RowMemory
+{
+public:
+    CudaArena(std::byte* begin, std::size_t bytes)
+        : next_(begin)
+        , end_(begin + bytes)
+    {
+    }
+    /// Throws std::bad_alloc where it is used up.
+    std::byte* take(std::size_t bytes) override;
+    void give_back(std::byte*) override {}
+
+private:
+    std::byte* next_;
+    std::byte* end_;
+};
+
+/// Page-locked memory of the host's.
+class CudaStaging
+{
+public:
+    CudaStaging() = default;
+    ~CudaStaging();
+    CudaStaging(const CudaStaging&) = delete;
+    CudaStaging& operator=(const CudaStaging&) = delete;
+    /// DeviceFull, DeviceLost.
+    Status allocate(const CudaDevice& device, std::size_t bytes);
+    std::byte* data() const { return data_; }
+
+private:
+    const CudaDevice* device_ = nullptr;
+    std::byte* data_ = nullptr;
+};
+
+/// Sizes, in bytes unless said otherwise.
+struct CudaSizes {
+    /// Rows of a decode step, and the few of a speculation: their attention goes through partials.
+    static constexpr int kFewRows = 4;
+
+    CudaSizes(const Hyperparameters& h, const KvCache& cache, int max_rows, int max_tokens);
+    int max_rows, max_blocks, layers;
+    int heads = 0, v_dim = 0;  // the most of any layer
+    std::size_t positions, block_tables, activations, partials, elsewhere, carried;
+    std::size_t device() const;
+};
+
+}  // namespace engine
