@@ -212,7 +212,7 @@ Status ModelPlacement::move_to_device(int l)
     event.blocks = kv.value_or(0);
     event.bytes += std::int64_t(event.blocks) * std::int64_t(cache_.layer(l).bytes());
     if (layers() == cache_.num_layers()) {
-        const Status head = move_head();
+        Status head = move_head();
         if (!head && head.error().code == Error::Code::DeviceLost)
             return head;
         if (head)
