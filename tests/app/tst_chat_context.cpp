@@ -23,6 +23,19 @@ private:
                 rows += row;
         return rows;
     }
+    /// As soon as the answer that runs comes near the end: a state that is over some tokens later.
+    template <class Act>
+    void whenNearlyFull(const Act& act)
+    {
+        bool done = false;
+        const auto connection = connect(chat, &ChatController::contextChanged, chat, [&] {
+            if (!chat->contextNearlyFull() || std::exchange(done, true))
+                return;
+            act();
+        });
+        QTRY_VERIFY(done);
+        disconnect(connection);
+    }
     static engine::ModelInfo model(int inUse, int madeFor, std::int64_t bytesPerToken)
     {
         engine::ModelInfo info;
@@ -205,10 +218,11 @@ private Q_SLOTS:
             settings.per_token = 4ms;
         });
         QVERIFY(chat->send("r"));  // 45 + 9 and up to 46
-        QTRY_VERIFY(chat->contextNearlyFull());
-        chat->dropOldest();
-        QVERIFY(!chat->contextNearlyFull());
-        bench->script->change([](auto& settings) { settings.words.assign(2, "x "); });
+        whenNearlyFull([&] {
+            chat->dropOldest();
+            QVERIFY(!chat->contextNearlyFull());
+            bench->script->change([](auto& settings) { settings.words.assign(2, "x "); });
+        });
         QTRY_VERIFY(!chat->busy());
         QCOMPARE(bench->lastStatus(), Status::Complete);  // it was full and went on by itself
         QVERIFY(bench->lastText().endsWith("w x x "));
@@ -244,12 +258,13 @@ private Q_SLOTS:
         bench->openModel(100);
         bench->saysForever();
         QVERIFY(chat->send("go"));
-        QTRY_VERIFY(chat->contextNearlyFull());
-        chat->raiseContext();
-        chat->onLoadStarted();
-        bench->script->change([](auto& settings) {
-            settings.words = {"end"};
-            settings.per_token = 0us;
+        whenNearlyFull([&] {
+            chat->raiseContext();
+            chat->onLoadStarted();
+            bench->script->change([](auto& settings) {
+                settings.words = {"end"};
+                settings.per_token = 0us;
+            });
         });
         bench->openModel(200);
         QTRY_VERIFY(!chat->busy());

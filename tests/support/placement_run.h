@@ -67,22 +67,27 @@ struct Run {
     Status status;
 };
 
+struct Lengths {
+    int prefill = kPrefillTokens;
+    int all = kTokens;
+};
+
 /// Prefill, then one token at a time; before each step `between` may change what it likes.
 template <class Between>
-Run run(LoadedModel& model, const Between& between, int tokens = kTokens)
+Run run(LoadedModel& model, const Between& between, const Lengths& tokens = {})
 {
     Run out;
     const std::vector<int> ids = some_tokens(model);
     KvSequence kv;
     model.placement().begin_turn();
-    for (int done = 0; done < tokens && out.status;) {
+    for (int done = 0; done < tokens.all && out.status;) {
         between(done);
         model.placement().advance();
-        const int left = std::max(1, kPrefillTokens - done);
+        const int left = std::max(1, tokens.prefill - done);
         const auto chunk = std::span(ids).subspan(std::size_t(done), std::size_t(std::min(left, model.max_rows())));
         out.status = model.append(kv, chunk);
         done += int(chunk.size());
-        if (done >= kPrefillTokens && out.status) {
+        if (done >= tokens.prefill && out.status) {
             const auto row = *model.logits(kv, int(chunk.size()) - 1);
             out.logits.emplace_back(row.begin(), row.end());
         }
