@@ -50,7 +50,8 @@ void CommonOptions::add_placement_to(CLI::App& command)
     command.add_option("--cache-type-k,--ctk", k_type, "type of the KV cache's keys: f32, f16, q8_0");
     command.add_option("--cache-type-v,--ctv", v_type, "type of the KV cache's values: f32, f16, q8_0");
     command.add_option("--kv-block", load.kv_block_tokens, "tokens of a KV block, a multiple of 16");
-    command.add_option("--device", placement.device, "where to compute: cpu, cuda[:N], or emulated: a device in host memory");
+    command.add_option("--device", placement.device,
+                       "where to compute: cpu, cuda[:N], or emulated: a device in host memory");
     command.add_option("--ngl,--n-gpu-layers", placement.layers, "layers on the device, the first ones; auto");
     command.add_option("--vram", placement.vram, "memory of an emulated device: 64MiB, or fit:TOKENS");
     command.add_option("--vram-budget", placement.vram_budget, "what may be used of a device's memory: 48MiB");
