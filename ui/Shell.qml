@@ -1,4 +1,4 @@
-// The columns of the window and what works everywhere in it: pages, shortcuts, dropping a file.
+// The columns of the window and what lies over them; what it does stands in WindowActions.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App
@@ -22,83 +22,28 @@ FocusScope {
     required property ProgramController program
     required property ShownLog log
 
-    property int page: PageName.Conversation
-    readonly property ChatPage chatPage: pages.chatPage
-    readonly property bool narrow: width < Theme.px(860)
-    property bool sidebarOver: false // in a narrow window: shown over the page
-    readonly property bool sidebarShown: narrow ? sidebarOver : settings.sidebarShown.value === 1
+    readonly property alias page: actions.page
 
-    onNarrowChanged: sidebarOver = false
-
-    function show(which: int) {
-        sidebarOver = false;
-        page = which;
-        pages.takeFocus();
-    }
-    function toggleSidebar() {
-        if (narrow)
-            sidebarOver = !sidebarOver;
-        else
-            settings.sidebarShown.value = settings.sidebarShown.value === 1 ? 0 : 1;
-    }
-    function showSidebar() {
-        if (!sidebarShown)
-            toggleSidebar();
-    }
-    function showConversationSettings() {
-        show(PageName.Conversation);
-        root.chatPage.showSettings();
-    }
-    function openModel() {
-        openDialog.open();
-    }
-    function startOver() {
-        chat.newConversation();
-        show(PageName.Conversation);
-    }
-    // Esc: first what is over the page, then the answer, then the page.
-    function stepBack() {
-        if (sidebarOver)
-            sidebarOver = false;
-        else if (page !== PageName.Conversation)
-            show(PageName.Conversation);
-        else if (chat.busy)
-            chat.stop();
+    function show(page: int) {
+        actions.show(page);
     }
 
-    // What the window does at a shortcut of the table.
-    function perform(action: string) {
-        switch (action) {
-        case "newConversation": startOver(); break;
-        case "search": showSidebar(); column.focusSearch(); break;
-        case "rename": showSidebar(); column.renameCurrent(); break;
-        case "remove": column.removeCurrent(); break;
-        case "toggleSidebar": toggleSidebar(); break;
-        case "focusInput": show(PageName.Conversation); break;
-        case "escape": stepBack(); break;
-        case "conversationSettings": showConversationSettings(); break;
-        case "attach": show(PageName.Conversation); root.chatPage.attach(); break;
-        case "regenerate": chat.retry(); break;
-        case "copyCode": chat.copyLastCode(); break;
-        case "copyAnswer": chat.copyLastAnswer(); break;
-        case "previousVersion": chat.stepVersion(-1); break;
-        case "nextVersion": chat.stepVersion(1); break;
-        case "openModel": openModel(); break;
-        case "showModels": show(PageName.Models); break;
-        case "showSettings": show(PageName.Settings); break;
-        case "larger": settings.fontPercent.value += 10; break;
-        case "smaller": settings.fontPercent.value -= 10; break;
-        case "usualSize": settings.fontPercent.reset(); break;
-        case "showShortcuts": sheet.visible ? sheet.close() : sheet.open(); break;
-        case "quit": Qt.quit(); break;
-        }
-    }
+    WindowActions {
+        id: actions
 
+        chat: root.chat
+        settings: root.settings
+        pages: pages
+        column: column
+        narrow: root.width < Theme.px(860)
+        onOpenModelRequested: openDialog.open()
+        onSheetRequested: sheet.visible ? sheet.close() : sheet.open()
+    }
     Connections {
         target: root.conversations
 
         function onMessageRequested(message: string, excerpt: string) {
-            root.chatPage.showMessage(message, excerpt);
+            pages.chatPage.showMessage(message, excerpt);
         }
     }
 
@@ -120,8 +65,8 @@ FocusScope {
     WindowShortcuts {
         objectName: "windowShortcuts"
         table: shortcutTable
-        escapes: !sheet.visible && !root.chatPage.popupOpen && (root.sidebarOver || root.page !== PageName.Conversation || root.chat.busy)
-        onTriggered: action => root.perform(action)
+        escapes: actions.escapes && !sheet.visible && !pages.chatPage.popupOpen
+        onTriggered: action => actions.perform(action)
     }
     ColumnLayout {
         anchors.fill: parent
@@ -133,13 +78,13 @@ FocusScope {
             models: root.models
             chat: root.chat
             settings: root.settings
-            sidebarShown: root.sidebarShown
+            sidebarShown: actions.sidebarShown
             table: shortcutTable
-            onSidebarToggled: root.toggleSidebar()
-            onOpenRequested: root.openModel()
-            onNewRequested: root.startOver()
-            onModelsRequested: root.show(PageName.Models)
-            onConversationSettingsRequested: root.showConversationSettings()
+            onSidebarToggled: actions.toggleSidebar()
+            onOpenRequested: openDialog.open()
+            onNewRequested: actions.startOver()
+            onModelsRequested: actions.show(PageName.Models)
+            onConversationSettingsRequested: actions.showConversationSettings()
         }
 
         // Columns: the conversations, the page; the pressure panel will come after it.
@@ -160,7 +105,7 @@ FocusScope {
 
                 anchors.fill: parent
                 anchors.topMargin: notices.height
-                anchors.leftMargin: root.sidebarShown && !root.narrow ? side.width : 0
+                anchors.leftMargin: actions.sidebarShown && !actions.narrow ? side.width : 0
                 chat: root.chat
                 composer: root.composer
                 conversationSettings: root.conversationSettings
@@ -169,21 +114,21 @@ FocusScope {
                 settings: root.settings
                 program: root.program
                 log: root.log
-                page: root.page
-                onPageRequested: page => root.show(page)
-                onOpenRequested: root.openModel()
-                onNewRequested: root.startOver()
+                page: actions.page
+                onPageRequested: page => actions.show(page)
+                onOpenRequested: openDialog.open()
+                onNewRequested: actions.startOver()
                 onUndoRequested: root.conversations.undo()
             }
             // What the sidebar lies over does not take clicks.
             Rectangle {
                 anchors.fill: parent
-                visible: root.sidebarOver
+                visible: actions.sidebarOver
                 color: Qt.rgba(0, 0, 0, Theme.dark ? 0.5 : 0.25)
 
                 MouseArea {
                     anchors.fill: parent
-                    onClicked: root.sidebarOver = false
+                    onClicked: actions.sidebarOver = false
                 }
             }
             SidePanel {
@@ -192,9 +137,9 @@ FocusScope {
                 objectName: "sidePanel"
                 width: Math.min(implicitWidth, parent.width - Theme.gapHuge)
                 height: parent.height
-                visible: root.sidebarShown
-                page: root.page
-                onPageRequested: page => root.show(page)
+                visible: actions.sidebarShown
+                page: actions.page
+                onPageRequested: page => actions.show(page)
 
                 ConversationColumn {
                     id: column
@@ -202,8 +147,8 @@ FocusScope {
                     objectName: "conversationColumn"
                     anchors.fill: parent
                     conversations: root.conversations
-                    onOpened: root.show(PageName.Conversation)
-                    onLeaveRequested: root.show(PageName.Conversation)
+                    onOpened: actions.show(PageName.Conversation)
+                    onLeaveRequested: actions.show(PageName.Conversation)
                 }
             }
         }
@@ -214,6 +159,6 @@ FocusScope {
         anchors.fill: parent
         models: root.models
         attachments: root.composer.attachments
-        onAttached: root.show(PageName.Conversation)
+        onAttached: actions.show(PageName.Conversation)
     }
 }

@@ -1,0 +1,85 @@
+// What can be asked of the window: another page, the sidebar, and what the table of shortcuts names.
+import QtQuick
+import Spillway.App
+import Spillway.Ui.Conversations
+
+QtObject {
+    id: root
+
+    required property ChatController chat
+    required property SettingsController settings
+    required property PageStack pages
+    required property ConversationColumn column
+    required property bool narrow // too narrow for two columns
+
+    property int page: PageName.Conversation
+    property bool sidebarOver: false // in a narrow window: shown over the page
+    readonly property bool sidebarShown: narrow ? sidebarOver : settings.sidebarShown.value === 1
+    readonly property bool escapes: sidebarOver || page !== PageName.Conversation || chat.busy
+
+    signal openModelRequested
+    signal sheetRequested
+
+    onNarrowChanged: sidebarOver = false
+
+    function show(which: int) {
+        sidebarOver = false;
+        page = which;
+        pages.takeFocus();
+    }
+    function toggleSidebar() {
+        if (narrow)
+            sidebarOver = !sidebarOver;
+        else
+            settings.sidebarShown.value = settings.sidebarShown.value === 1 ? 0 : 1;
+    }
+    function showSidebar() {
+        if (!sidebarShown)
+            toggleSidebar();
+    }
+    function showConversationSettings() {
+        show(PageName.Conversation);
+        pages.chatPage.showSettings();
+    }
+    function startOver() {
+        chat.newConversation();
+        show(PageName.Conversation);
+    }
+    // Esc: first what is over the page, then the page, then the answer.
+    function stepBack() {
+        if (sidebarOver)
+            sidebarOver = false;
+        else if (page !== PageName.Conversation)
+            show(PageName.Conversation);
+        else if (chat.busy)
+            chat.stop();
+    }
+
+    // At a shortcut of the table.
+    function perform(action: string) {
+        switch (action) {
+        case "newConversation": startOver(); break;
+        case "search": showSidebar(); column.focusSearch(); break;
+        case "rename": showSidebar(); column.renameCurrent(); break;
+        case "remove": column.removeCurrent(); break;
+        case "toggleSidebar": toggleSidebar(); break;
+        case "focusInput": show(PageName.Conversation); break;
+        case "escape": stepBack(); break;
+        case "conversationSettings": showConversationSettings(); break;
+        case "attach": show(PageName.Conversation); pages.chatPage.attach(); break;
+        case "regenerate": chat.retry(); break;
+        case "copyCode": chat.copyLastCode(); break;
+        case "copyAnswer": chat.copyLastAnswer(); break;
+        case "previousVersion": chat.stepVersion(-1); break;
+        case "nextVersion": chat.stepVersion(1); break;
+        case "openModel": openModelRequested(); break;
+        case "showModels": show(PageName.Models); break;
+        case "showSettings": show(PageName.Settings); break;
+        case "larger": settings.fontPercent.value += 10; break;
+        case "smaller": settings.fontPercent.value -= 10; break;
+        case "usualSize": settings.fontPercent.reset(); break;
+        case "showShortcuts": sheetRequested(); break;
+        case "quit": Qt.quit(); break;
+        }
+    }
+}
