@@ -32,6 +32,7 @@ FocusScope {
         id: actions
 
         chat: root.chat
+        models: root.models
         settings: root.settings
         pages: pages
         column: column

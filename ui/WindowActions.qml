@@ -7,6 +7,7 @@ QtObject {
     id: root
 
     required property ChatController chat
+    required property ModelController models
     required property SettingsController settings
     required property PageStack pages
     required property ConversationColumn column
@@ -15,7 +16,7 @@ QtObject {
     property int page: PageName.Conversation
     property bool sidebarOver: false // in a narrow window: shown over the page
     readonly property bool sidebarShown: narrow ? sidebarOver : settings.sidebarShown.value === 1
-    readonly property bool escapes: sidebarOver || page !== PageName.Conversation || chat.busy
+    readonly property bool escapes: sidebarOver || page !== PageName.Conversation || pages.chatPage.opening || chat.busy
 
     signal openModelRequested
     signal sheetRequested
@@ -45,12 +46,14 @@ QtObject {
         chat.newConversation();
         show(PageName.Conversation);
     }
-    // Esc: first what is over the page, then the page, then the answer.
+    // Esc: first what is over the page, then the page, then the model on its way, then the answer.
     function stepBack() {
         if (sidebarOver)
             sidebarOver = false;
         else if (page !== PageName.Conversation)
             show(PageName.Conversation);
+        else if (pages.chatPage.opening)
+            models.cancel();
         else if (chat.busy)
             chat.stop();
     }

@@ -18,7 +18,7 @@ struct LogitsOptions {
     std::string out;
 };
 
-int logits(LogitsOptions& options)
+int logits(const LogitsOptions& options)
 {
     const auto request = options.common.request();
     if (!request)
@@ -51,7 +51,7 @@ struct PerplexityOptions {
     int chunks = 0;
 };
 
-int perplexity(PerplexityOptions& options)
+int perplexity(const PerplexityOptions& options)
 {
     auto request = options.common.request();
     if (!request)

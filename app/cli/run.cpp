@@ -8,7 +8,7 @@ namespace cli {
 
 namespace {
 
-int run(RunOptions& options)
+int run(const RunOptions& options)
 {
     catch_interrupts();
     std::string prompt = options.prompt;

@@ -45,7 +45,7 @@ std::string escaped(const std::string& text)
 
 }  // namespace
 
-Session::Session(RunOptions& options)
+Session::Session(const RunOptions& options)
     : options_(options)
     , engine_(engine::make_engine())
     , sampling_(options.sampling)

@@ -35,7 +35,7 @@ const Row kRows[] = {
     {"attach", "Ctrl+Shift+A", QT_TRANSLATE_NOOP("ShortcutModel", "Attach files"), kWriting},
     {"conversationSettings", "Ctrl+.", QT_TRANSLATE_NOOP("ShortcutModel", "Conversation settings"), kWriting},
     {"focusInput", "Shift+Esc", QT_TRANSLATE_NOOP("ShortcutModel", "To the message field"), kWriting},
-    {"escape", "Esc", QT_TRANSLATE_NOOP("ShortcutModel", "Stop the answer; leave a page"), kAnswers},
+    {"escape", "Esc", QT_TRANSLATE_NOOP("ShortcutModel", "Stop the answer or the loading; leave a page"), kAnswers},
     {"regenerate", "Ctrl+R", QT_TRANSLATE_NOOP("ShortcutModel", "Answer again"), kAnswers},
     {"previousVersion", "Alt+Left", QT_TRANSLATE_NOOP("ShortcutModel", "Previous version of the answer"), kAnswers},
     {"nextVersion", "Alt+Right", QT_TRANSLATE_NOOP("ShortcutModel", "Next version of the answer"), kAnswers},

@@ -2612,10 +2612,6 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>Zum Nachrichtenfeld</translation>
     </message>
     <message>
-        <source>Stop the answer; leave a page</source>
-        <translation>Antwort anhalten; Seite verlassen</translation>
-    </message>
-    <message>
         <source>Answer again</source>
         <translation>Noch einmal antworten</translation>
     </message>
@@ -2674,6 +2670,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Conversation settings</source>
         <translation>Einstellungen des Gesprächs</translation>
+    </message>
+    <message>
+        <source>Stop the answer or the loading; leave a page</source>
+        <translation>Antwort oder Laden anhalten; Seite verlassen</translation>
     </message>
 </context>
 <context>

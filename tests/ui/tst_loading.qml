@@ -58,18 +58,34 @@ Item {
             Bench.openAtOnce("/models/tiny.gguf");
             const cancel = findChild(part("modelCard"), "cancelLoad");
             tryVerify(() => Bench.models.phase === ModelController.Loading);
-            tryCompare(cancel, "activeFocus", true);
             click(cancel);
             tryCompare(part("emptyState"), "visible", true);
             verify(!part("modelError").visible);
         }
 
+        function test_a_message_is_written_while_the_model_loads() {
+            makeWindow({ loadMs: 60000 });
+            Bench.openAtOnce("/models/tiny.gguf");
+            tryVerify(() => Bench.models.phase === ModelController.Loading);
+            tryCompare(part("composerField"), "activeFocus", true);
+            type("a b");
+            keyClick(Qt.Key_Return);
+            compare(Bench.models.phase, ModelController.Loading);
+            compare(part("composerField").text, "a b"); // cannot be sent yet, so it stays
+            keyClick(Qt.Key_Escape);
+            tryVerify(() => Bench.models.phase === ModelController.Idle);
+            tryCompare(part("emptyState"), "visible", true);
+            verify(part("composerField").activeFocus); // where something is written, writing goes on
+        }
+
         function test_what_cannot_run() {
-            makeWindow({ runnable: false });
+            makeWindow({ runnable: false, context: 0 });
             Bench.models.open("file:///models/tiny.gguf");
             const card = part("modelCard");
             tryVerify(() => findChild(card, "cardObstacle").visible);
             verify(!findChild(card, "load").visible);
+            compare(findChild(card, "cardContext").value, "–"); // what is not known is not zero
+            compare(findChild(card, "cardFullContext").value, "–");
             keyClick(Qt.Key_Return);
             tryCompare(part("emptyState"), "visible", true);
         }

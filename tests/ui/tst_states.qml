@@ -22,6 +22,25 @@ Item {
             compare(part("modelName").text, "Spillway");
         }
 
+        function test_empty_in_a_low_window() {
+            makeWindow();
+            const empty = part("emptyState");
+            verify(part("emptyPicture").visible);
+            const inside = () => empty.y >= 0 && empty.y + empty.implicitHeight <= empty.parent.height;
+            tryVerify(inside);
+            shell.anchors.fill = undefined;
+            shell.width = 640;
+            for (const height of [560, 480]) {
+                shell.height = height;
+                tryVerify(inside);
+                verify(!part("emptyPicture").visible);
+                verify(part("openModel").visible);
+            }
+            Bench.models.openDropped(["file:///pictures/cat.png"]);
+            tryCompare(part("modelError"), "visible", true);
+            tryVerify(inside);
+        }
+
         function test_base_model() {
             makeWindow({ template: false });
             openModel();

@@ -24,14 +24,16 @@ FocusScope {
     signal undoRequested // in a field where there is nothing to undo
 
     readonly property bool opening: models.phase !== ModelController.Idle
+    readonly property bool offered: models.phase === ModelController.Offered
     readonly property bool popupOpen: settingsPanel.visible || writing.popupOpen || list.popupOpen || status.popupOpen // Esc is theirs
     readonly property bool blank: chat.messages.count === 0
     readonly property int columnWidth: Math.min(Theme.columnWidth, width - 2 * Theme.gapLarge)
 
+    // A model that is offered is a question; while one is read or loaded, the message can be written.
     function takeFocus() {
-        if (opening)
+        if (offered)
             (blank ? card : dockedCard).takeFocus();
-        else if (blank && !models.current.known)
+        else if (blank && !opening && !models.current.known && !writing.wanted)
             empty.takeFocus();
         else
             writing.takeFocus();
@@ -52,7 +54,7 @@ FocusScope {
     Component.onCompleted: takeFocus()
     // What is typed is meant for the message, wherever the last click was.
     Keys.onPressed: event => {
-        const typed = models.current.known && event.text > " " && event.text !== "\u007f" && !(event.modifiers & (Qt.ControlModifier | Qt.AltModifier | Qt.MetaModifier));
+        const typed = (models.current.known || opening) && event.text > " " && event.text !== "\u007f" && !(event.modifiers & (Qt.ControlModifier | Qt.AltModifier | Qt.MetaModifier));
         if (typed)
             writing.type(event.text);
         event.accepted = typed;
@@ -91,6 +93,7 @@ FocusScope {
                 anchors.centerIn: parent
                 width: root.columnWidth
                 visible: root.blank && !root.opening && !root.models.current.known
+                room: parent.height
                 hasGuide: root.hasGuide
                 onOpenRequested: root.openRequested()
                 onGuideRequested: root.guideRequested()

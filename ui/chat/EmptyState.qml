@@ -1,4 +1,4 @@
-// The page before any model is open: what can be opened, and how.
+// The page before any model is open: what can be opened, and how. In a low window the picture goes first, then the words.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.Ui.Components
@@ -7,7 +7,11 @@ import Spillway.Ui.Theme
 ColumnLayout {
     id: root
 
+    required property real room // px of height that there are
     property bool hasGuide: false
+
+    readonly property bool roomForWords: room >= Theme.px(350)
+    readonly property bool roomForPicture: room >= Theme.px(460)
 
     signal openRequested
     signal guideRequested
@@ -19,6 +23,8 @@ ColumnLayout {
     spacing: Theme.gap
 
     Image {
+        objectName: "emptyPicture"
+        visible: root.roomForPicture
         Layout.alignment: Qt.AlignHCenter
         source: "qrc:/icons/spillway.svg"
         sourceSize.width: 72
@@ -37,6 +43,7 @@ ColumnLayout {
         color: Theme.text
     }
     Text {
+        visible: root.roomForWords
         Layout.fillWidth: true
         Layout.maximumWidth: 520
         Layout.alignment: Qt.AlignHCenter
@@ -72,6 +79,7 @@ ColumnLayout {
         Keys.onReturnPressed: clicked()
     }
     Text {
+        visible: root.roomForWords
         Layout.alignment: Qt.AlignHCenter
         text: qsTr("or drop a .gguf file here  ·  Ctrl+O")
         textFormat: Text.PlainText

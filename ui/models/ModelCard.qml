@@ -17,10 +17,7 @@ Rectangle {
     readonly property modelFacts facts: models.offer
 
     function takeFocus() {
-        if (offered)
-            (facts.runnable ? loadButton : cancelButton).forceActiveFocus(Qt.OtherFocusReason);
-        else
-            cancelButton.forceActiveFocus(Qt.OtherFocusReason);
+        (offered && facts.runnable ? loadButton : cancelButton).forceActiveFocus(Qt.OtherFocusReason);
     }
 
     implicitHeight: column.implicitHeight + 2 * Theme.gapLarge
@@ -32,8 +29,6 @@ Rectangle {
 
     Accessible.role: Accessible.Grouping
     Accessible.name: root.inspecting ? qsTr("Reading the file") : root.facts.name
-
-    Keys.onEscapePressed: root.models.cancel()
 
     ColumnLayout {
         id: column
@@ -96,8 +91,9 @@ Rectangle {
             Fact {
                 Layout.fillWidth: true
                 Layout.preferredWidth: 1
+                objectName: "cardContext"
                 label: qsTr("Context")
-                value: qsTr("%1 tokens").arg(Format.count(root.facts.contextTokens))
+                value: root.facts.contextTokens > 0 ? qsTr("%1 tokens").arg(Format.count(root.facts.contextTokens)) : Format.unknown
             }
             Fact {
                 Layout.fillWidth: true
@@ -106,10 +102,13 @@ Rectangle {
                 value: Format.bytes(root.facts.fileBytes)
             }
             Fact {
+                readonly property real fullContextBytes: root.facts.kvBytesPerToken * root.facts.contextTokens
+
                 Layout.fillWidth: true
                 Layout.preferredWidth: 1
+                objectName: "cardFullContext"
                 label: qsTr("Full context (f16)")
-                value: Format.bytes(root.facts.kvBytesPerToken * root.facts.contextTokens)
+                value: fullContextBytes > 0 ? Format.bytes(fullContextBytes) : Format.unknown
             }
         }
 
