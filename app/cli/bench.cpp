@@ -89,7 +89,7 @@ int pressure(const engine::LoadRequest& load, const BenchOptions& options)
     return bench_pressure(load, request, options.common.json ? "json" : options.form);
 }
 
-int run(const BenchOptions& options)
+int run(BenchOptions& options)
 {
     auto request = options.common.request();
     if (!request)

@@ -1,5 +1,6 @@
 #include "app/cli/command.h"
 
+#include "app/cli/interrupt.h"
 #include "app/cli/streams.h"
 
 #include <cstdio>
@@ -7,6 +8,7 @@
 #include <iostream>
 #include <iterator>
 #include <sstream>
+#include <system_error>
 
 namespace cli {
 
@@ -35,9 +37,14 @@ const char* kv_type_name(engine::KvType type)
     return "f16";
 }
 
-void CommonOptions::add_to(CLI::App& command)
+void CommonOptions::add_to(CLI::App& command, const std::string& file)
 {
-    command.add_option("-m,--model", load.model, "GGUF file (of a split model: any part)")->required();
+    auto* model = command.add_option_group("model", "the model: a file, or a shape");
+    model->add_option(file + "-m,--model", load.model, "GGUF file (of a split model: any part)");
+    model->add_option("--shape", shape,
+                      "a model of random weights, made on the spot in the folder for temporary files: NAME:QUANT, such "
+                      "as mistral-7b:q4_k_m");
+    model->require_option(1);
     add_placement_to(command);
 }
 
@@ -64,7 +71,27 @@ void CommonOptions::add_placement_to(CLI::App& command)
     command.add_flag("--json", json, "results as JSON");
 }
 
-engine::Result<engine::LoadRequest> CommonOptions::request() const
+engine::Status CommonOptions::make_shape()
+{
+    std::error_code error;
+    const std::filesystem::path folder = std::filesystem::temp_directory_path(error);
+    if (error)
+        return engine::fail(engine::Error::Code::CannotWrite, "there is no folder for temporary files");
+    const bool shown = stderr_is_terminal();
+    auto made = engine::ShapeModel::make(shape, folder, [this, shown, last = -1](double share) mutable {
+        if (const int percent = int(100 * share); shown && percent != last)
+            std::fprintf(stderr, "\rmaking %s %3d %%", for_terminal(shape).c_str(), last = percent);
+        return !interrupted();
+    });
+    if (shown)
+        std::fprintf(stderr, "\r%60s\r", "");
+    if (!made)
+        return tl::unexpected(made.error());
+    made_ = std::move(*made);
+    return {};
+}
+
+engine::Result<engine::LoadRequest> CommonOptions::request()
 {
     engine::LoadRequest request = load;
     const auto k = kv_type(k_type), v = kv_type(v_type);
@@ -73,6 +100,11 @@ engine::Result<engine::LoadRequest> CommonOptions::request() const
     const auto placed = engine::parse_placement(placement);
     if (!placed)
         return tl::unexpected(placed.error());
+    if (!shape.empty() && !made_)
+        if (engine::Status ok = make_shape(); !ok)
+            return tl::unexpected(ok.error());
+    if (made_)
+        request.model = made_->path();
     request.placement = *placed;
     request.k_type = *k;
     request.v_type = *v;

@@ -3,8 +3,10 @@
 
 #include "engine/engine.h"
 #include "engine/placement_text.h"
+#include "engine/shape_model.h"
 
 #include <CLI/CLI.hpp>
+#include <optional>
 #include <string>
 
 namespace cli {
@@ -17,14 +19,19 @@ struct CommonOptions {
     engine::LoadRequest load;
     engine::PlacementText placement;
     std::string k_type = "f16", v_type = "f16";
+    std::string shape;  // in place of a file
     bool json = false;
 
-    /// -m and what decides how a model is loaded.
-    void add_to(CLI::App& command);
-    /// All of that but the model.
+    /// -m or --shape, and what decides how a model is loaded. `file`: other names of -m.
+    void add_to(CLI::App& command, const std::string& file = {});
+    /// The request, or a sentence about an option that makes no sense. A shape's model is made on the first call and
+    /// is there as long as the options are.
+    engine::Result<engine::LoadRequest> request();
+
+private:
     void add_placement_to(CLI::App& command);
-    /// The request, or a sentence about an option that makes no sense.
-    engine::Result<engine::LoadRequest> request() const;
+    engine::Status make_shape();
+    std::optional<engine::ShapeModel> made_;
 };
 
 /// "f16".

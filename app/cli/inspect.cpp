@@ -80,7 +80,7 @@ void print(const engine::ModelInfo& m)
         line("cannot run", m.obstacle);
 }
 
-int inspect(const CommonOptions& options)
+int inspect(CommonOptions& options)
 {
     const auto request = options.request();
     if (!request)
@@ -142,8 +142,7 @@ void add_inspect(CLI::App& app, int& exit_code)
 {
     auto* command = app.add_subcommand("inspect", "What a GGUF file is, takes and could do here, without loading it");
     auto options = std::make_shared<CommonOptions>();
-    command->add_option("file,-m,--model", options->load.model, "GGUF file")->required();
-    options->add_placement_to(*command);
+    options->add_to(*command, "file,");
     command->callback([options, &exit_code] { exit_code = inspect(*options); });
 
     auto json = std::make_shared<bool>(false);

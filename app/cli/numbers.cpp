@@ -18,7 +18,7 @@ struct LogitsOptions {
     std::string out;
 };
 
-int logits(const LogitsOptions& options)
+int logits(LogitsOptions& options)
 {
     const auto request = options.common.request();
     if (!request)
@@ -51,7 +51,7 @@ struct PerplexityOptions {
     int chunks = 0;
 };
 
-int perplexity(const PerplexityOptions& options)
+int perplexity(PerplexityOptions& options)
 {
     auto request = options.common.request();
     if (!request)

@@ -8,7 +8,7 @@ namespace cli {
 
 namespace {
 
-int run(const RunOptions& options)
+int run(RunOptions& options)
 {
     catch_interrupts();
     std::string prompt = options.prompt;

@@ -45,7 +45,7 @@ std::string escaped(const std::string& text)
 
 }  // namespace
 
-Session::Session(const RunOptions& options)
+Session::Session(RunOptions& options)
     : options_(options)
     , engine_(engine::make_engine())
     , sampling_(options.sampling)

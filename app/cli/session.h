@@ -14,7 +14,7 @@ namespace cli {
 class Session
 {
 public:
-    explicit Session(const RunOptions& options);
+    explicit Session(RunOptions& options);
 
     /// An exit code; kDone when the model is there.
     int open();
@@ -33,7 +33,7 @@ private:
     int ask();
     int print_answer(const engine::Request& request);
 
-    const RunOptions& options_;
+    RunOptions& options_;
     std::unique_ptr<engine::Engine> engine_;
     engine::SequenceId sequence_ = 0;
     std::vector<engine::Message> messages_;  // of a base model: the last text and what came of it

@@ -1,5 +1,5 @@
 // Products of every weight type in every table: right, and with the same bits however the work is divided.
-#include "random_rows.h"
+#include "kernels/cuda/checks/random_rows.h"
 
 #include <QTest>
 

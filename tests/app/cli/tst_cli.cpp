@@ -282,6 +282,19 @@ private Q_SLOTS:
         QCOMPARE(cli({"bench", "-m", model("llama"), "-c", "64", "-d", "4096"}).code, 1);
     }
 
+    void aShapeStandsInForAFile()
+    {
+        const Outcome bench =
+            cli({"bench", "--shape", "tiny-llama:q8_0", "-p", "16", "-n", "4", "-r", "1", "-t", "1", "--json"});
+        QCOMPARE(bench.code, 0);
+        QCOMPARE(bench.json()["model"].toString(), QString("random tiny-llama q8_0"));
+        QCOMPARE(bench.json()["rows"].toArray().size(), 2);
+        const Outcome unknown = cli({"bench", "--shape", "gpt-5"});
+        QCOMPARE(unknown.code, 1);
+        QVERIFY(unknown.err.contains("mistral-7b"));
+        QCOMPARE(cli({"bench", "--shape", "tiny-llama", "-m", model("llama")}).code, 2);
+    }
+
     void perplexityOfKnownText()
     {
         QTemporaryDir folder;

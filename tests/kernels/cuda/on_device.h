@@ -1,6 +1,7 @@
 // A device for the tests of CUDA kernels: the emulated one, or a real one when SPILLWAY_TEST_DEVICE is "cuda".
 #pragma once
 
+#include "kernels/cuda/checks/device_memory.h"
 #include "kernels/cuda/ops.h"
 #include "tests/support/cuda/emulated_gpu.h"
 
@@ -34,9 +35,8 @@ public:
     }
     ~OnDevice()
     {
-        for (const kernels::cuda::DevicePtr ptr : m_allocations)
-            must(m_driver->free(ptr));
-        must(m_driver->destroy(m_queue));
+        must(m_memory->status());
+        m_memory.reset();
         m_driver.reset();
         if (m_gpu && !m_gpu->leaks().empty())
             qFatal("%s", m_gpu->leaks().c_str());
@@ -45,7 +45,8 @@ public:
     OnDevice& operator=(const OnDevice&) = delete;
 
     const kernels::cuda::Driver& driver() const { return *m_driver; }
-    kernels::cuda::Queue queue() const { return m_queue; }
+    kernels::cuda::Queue queue() const { return m_memory->queue(); }
+    kernels::cuda::DeviceMemory& memory() { return *m_memory; }
 
     /// Stops the test program where a call fails, with what a kernel did wrong.
     void must(kernels::cuda::Status status) const
@@ -63,22 +64,14 @@ public:
     template <class T>
     kernels::cuda::DevicePtr put(const std::vector<T>& values)
     {
-        const kernels::cuda::DevicePtr at = room(values.size() * sizeof(T));
-        must(m_driver->copy_to_device(at, values.data(), values.size() * sizeof(T), m_queue));
-        return at;
+        return done(m_memory->put(values));
     }
     /// Memory whose contents are undefined.
-    kernels::cuda::DevicePtr room(std::size_t bytes)
-    {
-        return m_allocations.emplace_back(must(m_driver->alloc(bytes ? bytes : 1)));
-    }
+    kernels::cuda::DevicePtr room(std::size_t bytes) { return done(m_memory->room(bytes)); }
     template <class T>
     std::vector<T> get(kernels::cuda::DevicePtr at, std::size_t count) const
     {
-        std::vector<T> values(count);
-        must(m_driver->copy_to_host(values.data(), at, count * sizeof(T), m_queue));
-        must(m_driver->synchronize(m_queue));
-        return values;
+        return done(m_memory->get<T>(at, count));
     }
 
 private:
@@ -88,12 +81,18 @@ private:
         if (!opened.driver)
             qFatal("%s", opened.problem.c_str());
         m_driver = std::move(opened.driver);
-        m_queue = must(m_driver->make_queue());
+        m_memory = std::make_unique<kernels::cuda::DeviceMemory>(*m_driver);
+        must(m_memory->status());
+    }
+    template <class T>
+    T done(T value) const
+    {
+        must(m_memory->status());
+        return value;
     }
 
     std::unique_ptr<emulator::EmulatedGpu> m_own;
     emulator::EmulatedGpu* m_gpu = nullptr;  // none on a real device
     std::unique_ptr<kernels::cuda::Driver> m_driver;
-    kernels::cuda::Queue m_queue = nullptr;
-    std::vector<kernels::cuda::DevicePtr> m_allocations;
+    std::unique_ptr<kernels::cuda::DeviceMemory> m_memory;
 };

@@ -1,4 +1,4 @@
-// Weight rows and activations for the kernel tests: random or extreme integers under scales of a known size.
+// Weight rows and activations to check kernels with: random or extreme integers under scales of a known size.
 #pragma once
 
 #include "kernels/cpu.h"
@@ -13,7 +13,7 @@ constexpr float kScale = 0.0625f;  // every block's scale (and min) is +- this: 
 
 enum class Fill { Random, AllOnes, AllZeros, TopBits };  // of the bytes that are not scales in half precision
 
-/// What the tests know of a type without asking the code under test.
+/// What is known of a type without asking the code that is checked.
 struct TypeFacts {
     kernels::TensorType type;
     std::vector<int> half_offsets;  // bytes in a block where a scale or min in half precision lies

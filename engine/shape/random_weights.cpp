@@ -1,0 +1,157 @@
+#include "engine/shape/random_weights.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cassert>
+#include <cmath>
+#include <cstring>
+
+namespace engine {
+
+namespace {
+
+using kernels::TensorType;
+
+void fill_bits(SplitMix& random, std::span<std::byte> bytes)
+{
+    for (std::size_t at = 0; at < bytes.size(); at += sizeof(std::uint64_t)) {
+        const std::uint64_t bits = random.bits();
+        std::memcpy(&bytes[at], &bits, std::min(sizeof bits, bytes.size() - at));
+    }
+}
+
+/// The nearest half of a positive number within the normal ones.
+std::uint16_t half_of(float x)
+{
+    const auto bits = std::bit_cast<std::uint32_t>(std::clamp(x, 6.2e-5f, 6e4f)) + (1u << 12);
+    return std::uint16_t((bits >> 13) - ((127 - 15) << 10));
+}
+
+/// Of uniform integers 0 to 2^bits - 1.
+constexpr double uniform_deviation(int bits)
+{
+    return bits == 4 ? 4.61 : bits == 5 ? 9.23 : bits == 6 ? 18.47 : 73.9;
+}
+
+/// Floats of 16 bits: a random sign and fraction, and one exponent for all. Values in [1, 2) deviate by 1.53.
+void fill_short_floats(int exponent_bits, float deviation, SplitMix& random, std::span<std::byte> bytes)
+{
+    const int fraction_bits = 15 - exponent_bits;
+    const int bias = (1 << (exponent_bits - 1)) - 1;
+    const int exponent = std::clamp(int(std::lround(std::log2(deviation / 1.53))) + bias, 1, 2 * bias);
+    const auto kept = std::uint16_t(0x8000u | ((1u << fraction_bits) - 1));
+    const auto set = std::uint16_t(unsigned(exponent) << fraction_bits);
+    fill_bits(random, bytes);
+    for (std::size_t at = 0; at + 2 <= bytes.size(); at += 2) {
+        std::uint16_t value;
+        std::memcpy(&value, &bytes[at], sizeof value);
+        value = std::uint16_t((value & kept) | set);
+        std::memcpy(&bytes[at], &value, sizeof value);
+    }
+}
+
+/// What of a block is not random: halves, and bytes from an offset on.
+struct Fixed {
+    std::array<int, 2> half_offsets;
+    std::array<float, 2> halves;
+    int count;  // of halves
+    int bytes_at = 0;
+    std::array<std::uint8_t, 16> bytes = {};
+    int byte_count = 0;
+};
+
+/// Sixteen numbers of 6 bits in 12 bytes, as Q4_K and Q5_K pack them: eight scales of one value, then eight mins.
+std::array<std::uint8_t, 16> packed_scales(unsigned scale, unsigned min)
+{
+    std::array<std::uint8_t, 16> out = {};
+    for (std::size_t i = 0; i < 4; ++i) {
+        out[i] = std::uint8_t(scale | (scale >> 4) << 6);
+        out[i + 4] = std::uint8_t(min | (min >> 4) << 6);
+        out[i + 8] = std::uint8_t((scale & 15) | (min & 15) << 4);
+    }
+    return out;
+}
+
+Fixed fixed_parts(TensorType type, float deviation)
+{
+    const auto step = [&](int bits, double scale) { return float(deviation / (uniform_deviation(bits) * scale)); };
+    switch (type) {
+    case TensorType::Q4_0:  // d * (q - 8)
+        return {{0, 0}, {step(4, 1), 0}, 1};
+    case TensorType::Q8_0:  // d * q
+        return {{0, 0}, {step(8, 1), 0}, 1};
+    case TensorType::Q4_K: {  // d * scale * q - dmin * min; the middle of q is 7.5
+        const float d = step(4, 8);
+        return {{0, 2}, {d, d}, 2, 4, packed_scales(8, 60), 12};
+    }
+    case TensorType::Q5_K: {  // the middle of q is 15.5
+        const float d = step(5, 8);
+        return {{0, 2}, {d, d * 2}, 2, 4, packed_scales(8, 62), 12};
+    }
+    case TensorType::Q6_K: {  // d * scale * (q - 32)
+        Fixed parts{{208, 0}, {step(6, 32), 0}, 1, 192, {}, 16};
+        parts.bytes.fill(32);
+        return parts;
+    }
+    default:
+        assert(false);
+        return {};
+    }
+}
+
+void fill_packed(TensorType type, float deviation, SplitMix& random, std::span<std::byte> blocks)
+{
+    const Fixed parts = fixed_parts(type, deviation);
+    fill_bits(random, blocks);
+    const auto stride = std::size_t(kernels::type_traits(type).block_bytes);
+    for (std::size_t at = 0; at + stride <= blocks.size(); at += stride) {
+        std::byte* block = &blocks[at];
+        for (int i = 0; i < parts.count; ++i) {
+            const std::uint16_t half = half_of(parts.halves[std::size_t(i)]);
+            std::memcpy(block + parts.half_offsets[std::size_t(i)], &half, sizeof half);
+        }
+        std::memcpy(block + parts.bytes_at, parts.bytes.data(), std::size_t(parts.byte_count));
+    }
+}
+
+void fill_floats(float deviation, SplitMix& random, std::span<std::byte> bytes)
+{
+    for (std::size_t at = 0; at + sizeof(float) <= bytes.size(); at += sizeof(float)) {
+        const float value = deviation * 1.732f * random.uniform();
+        std::memcpy(&bytes[at], &value, sizeof value);
+    }
+}
+
+}  // namespace
+
+bool can_fill(TensorType type)
+{
+    switch (type) {
+    case TensorType::F32:
+    case TensorType::F16:
+    case TensorType::BF16:
+    case TensorType::Q4_0:
+    case TensorType::Q8_0:
+    case TensorType::Q4_K:
+    case TensorType::Q5_K:
+    case TensorType::Q6_K:
+        return true;
+    default:
+        return false;
+    }
+}
+
+void fill_weights(TensorType type, float deviation, SplitMix& random, std::span<std::byte> blocks)
+{
+    if (type == TensorType::F32)
+        fill_floats(deviation, random, blocks);
+    else if (type == TensorType::F16)
+        fill_short_floats(5, deviation, random, blocks);
+    else if (type == TensorType::BF16)
+        fill_short_floats(8, deviation, random, blocks);
+    else
+        fill_packed(type, deviation, random, blocks);
+}
+
+}  // namespace engine

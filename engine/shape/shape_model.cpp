@@ -1,0 +1,254 @@
+#include "engine/shape_model.h"
+
+#include "engine/gguf/mapped_file.h"
+#include "engine/shape/gguf_header.h"
+#include "engine/shape/random_weights.h"
+#include "engine/shape/unnamed_file.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <new>
+#include <numbers>
+#include <system_error>
+
+namespace engine {
+
+namespace {
+
+constexpr std::size_t kChunkBytes = std::size_t(4) << 20;
+
+/// A byte vocabulary of SentencePiece's kind, padded with words that no text has.
+void add_vocabulary(GgufHeader& header, int size)
+{
+    constexpr std::int32_t kNormal = 1, kUnknown = 2, kControl = 3, kByte = 6;
+    std::vector<std::string> tokens{"<unk>", "<s>", "</s>"};
+    std::vector<std::int32_t> types{kUnknown, kControl, kControl};
+    for (int b = 0; b < 256; ++b) {
+        char text[8];
+        std::snprintf(text, sizeof text, "<0x%02X>", unsigned(b));
+        tokens.emplace_back(text);
+        types.push_back(kByte);
+    }
+    while (int(tokens.size()) < size) {
+        tokens.push_back("[" + std::to_string(tokens.size()) + "]");
+        types.push_back(kNormal);
+    }
+    header.text("tokenizer.ggml.model", "llama");
+    header.texts("tokenizer.ggml.tokens", tokens);
+    header.reals("tokenizer.ggml.scores", std::vector<float>(tokens.size()));
+    header.numbers("tokenizer.ggml.token_type", types);
+    header.number("tokenizer.ggml.unknown_token_id", 0);
+    header.number("tokenizer.ggml.bos_token_id", 1);
+    header.number("tokenizer.ggml.eos_token_id", 2);
+}
+
+GgufHeader make_header(const ModelShape& s, const Quantisation& quantisation, std::span<const ShapeTensor> tensors)
+{
+    GgufHeader header;
+    const std::string p = std::string(s.architecture) + ".";
+    header.text("general.architecture", s.architecture);
+    header.text("general.name", "random " + std::string(s.name) + " " + std::string(quantisation.name));
+    header.number("general.file_type", std::uint32_t(quantisation.file_type));
+    header.number("general.quantization_version", 2);
+    header.number(p + "block_count", std::uint32_t(s.layers));
+    header.number(p + "context_length", std::uint32_t(s.context));
+    header.number(p + "embedding_length", std::uint32_t(s.embedding));
+    header.number(p + "feed_forward_length", std::uint32_t(s.feed_forward));
+    header.number(p + "attention.head_count", std::uint32_t(s.heads));
+    header.number(p + "attention.head_count_kv", std::uint32_t(s.kv_heads));
+    header.number(p + "attention.key_length", std::uint32_t(s.head_length));
+    header.number(p + "attention.value_length", std::uint32_t(s.head_length));
+    header.real(p + "attention.layer_norm_rms_epsilon", 1e-5f);
+    header.number(p + "rope.dimension_count", std::uint32_t(s.head_length));
+    header.real(p + "rope.freq_base", s.rope_base);
+    if (s.window > 0)
+        header.number(p + "attention.sliding_window", std::uint32_t(s.window));
+    add_vocabulary(header, s.vocabulary);
+    for (const ShapeTensor& tensor : tensors)
+        header.tensor(tensor);
+    return header;
+}
+
+/// What each frequency is divided by: long waves by the whole factor, short ones not at all, and between them a mix.
+std::vector<float> rope_factors(const ModelShape& s)
+{
+    std::vector<float> factors;
+    const StretchedRope& r = s.stretch;
+    for (int i = 0; i < s.head_length / 2; ++i) {
+        const double frequency = std::pow(double(s.rope_base), -2.0 * i / s.head_length);
+        const double wave = 2 * std::numbers::pi / frequency;
+        const double smooth = std::clamp((r.original_context / wave - r.low) / double(r.high - r.low), 0.0, 1.0);
+        factors.push_back(float(1 / ((1 - smooth) / r.factor + smooth)));
+    }
+    return factors;
+}
+
+/// Fills tensors one after another and writes them in pieces.
+class TensorWriter
+{
+public:
+    TensorWriter(UnnamedFile& file, const ModelShape& shape, std::int64_t all_bytes,
+                 const std::function<bool(double)>& on_progress)
+        : file_(file)
+        , shape_(shape)
+        , all_bytes_(all_bytes)
+        , on_progress_(on_progress)
+    {
+    }
+
+    Status write(const ShapeTensor& tensor)
+    {
+        if (tensor.rows > 0)
+            return write_matrix(tensor);
+        std::vector<float> values(std::size_t(tensor.row_length));
+        if (tensor.fill == Fill::RopeFactors)
+            values = rope_factors(shape_);
+        else
+            for (float& value : values)
+                value = (tensor.fill == Fill::Norm ? 1.0f : 0.0f) + 0.1f * random_.uniform();
+        if (Status ok = file_.write(std::as_bytes(std::span(values))); !ok)
+            return ok;
+        return pad(tensor.bytes());
+    }
+
+private:
+    Status write_matrix(const ShapeTensor& tensor)
+    {
+        const auto block = std::size_t(kernels::type_traits(tensor.type).block_bytes);
+        buffer_.resize(kChunkBytes / block * block);
+        const float deviation = 1 / std::sqrt(float(tensor.row_length));
+        for (std::int64_t left = tensor.bytes(); left > 0;) {
+            const auto piece = std::span(buffer_).first(std::size_t(std::min(left, std::int64_t(buffer_.size()))));
+            fill_weights(tensor.type, deviation, random_, piece);
+            if (Status ok = file_.write(piece); !ok)
+                return ok;
+            left -= std::int64_t(piece.size());
+            done_ += std::int64_t(piece.size());
+            if (on_progress_ && !on_progress_(double(done_) / double(all_bytes_)))
+                return fail(Error::Code::Cancelled, "making the model was given up");
+        }
+        return pad(tensor.bytes());
+    }
+    Status pad(std::int64_t written)
+    {
+        const std::vector<std::byte> zeros(std::size_t(gguf_aligned(written) - written));
+        return file_.write(zeros);
+    }
+
+    UnnamedFile& file_;
+    const ModelShape& shape_;
+    std::int64_t all_bytes_, done_ = 0;
+    const std::function<bool(double)>& on_progress_;
+    SplitMix random_{20261121};
+    std::vector<std::byte> buffer_;
+};
+
+std::string listed(const std::vector<std::string>& names)
+{
+    std::string out;
+    for (const std::string& name : names)
+        out += (out.empty() ? "" : ", ") + name;
+    return out;
+}
+
+template <class Row>
+Result<const Row*> find(std::span<const Row> rows, std::string_view name, const char* what,
+                        const std::vector<std::string>& names)
+{
+    const auto found = std::ranges::find(rows, name, &Row::name);
+    if (found == rows.end())
+        return fail(Error::Code::BadRequest, "the " + std::string(what) + " '" + std::string(name.substr(0, 60)) +
+                                                 "' is none of " + listed(names));
+    return &*found;
+}
+
+Status check_room(const std::filesystem::path& folder, std::int64_t bytes)
+{
+    std::error_code error;
+    const std::filesystem::space_info space = std::filesystem::space(folder, error);
+    if (error || space.available >= std::uintmax_t(bytes))
+        return {};  // what cannot be asked is seen when it is written
+    char text[120];
+    std::snprintf(text, sizeof text, "the model takes %.2f GB, and %.2f GB are free in ", double(bytes) / 1e9,
+                  double(space.available) / 1e9);
+    return fail(Error::Code::CannotWrite, text + path_text(folder));
+}
+
+}  // namespace
+
+class ShapeModel::File
+{
+public:
+    explicit File(UnnamedFile file)
+        : file_(std::move(file))
+    {
+    }
+    const std::filesystem::path& path() const { return file_.path(); }
+
+private:
+    UnnamedFile file_;
+};
+
+ShapeModel::ShapeModel(std::unique_ptr<File> file)
+    : file_(std::move(file))
+{
+}
+ShapeModel::ShapeModel(ShapeModel&&) noexcept = default;
+ShapeModel& ShapeModel::operator=(ShapeModel&&) noexcept = default;
+ShapeModel::~ShapeModel() = default;
+
+const std::filesystem::path& ShapeModel::path() const
+{
+    return file_->path();
+}
+
+Result<ShapeModel> ShapeModel::make(std::string_view name, const std::filesystem::path& folder,
+                                    const std::function<bool(double)>& on_progress)
+try {
+    const std::size_t colon = name.find(':');
+    const auto shape = find(known_shapes(), name.substr(0, colon), "shape", shape_names());
+    const auto quantisation =
+        find(known_quantisations(), colon == name.npos ? known_quantisations().front().name : name.substr(colon + 1),
+             "quantisation", shape_quantisations());
+    if (!shape || !quantisation)
+        return tl::unexpected(shape ? quantisation.error() : shape.error());
+
+    const std::vector<ShapeTensor> tensors = shape_tensors(**shape, **quantisation);
+    const GgufHeader header = make_header(**shape, **quantisation, tensors);
+    const std::string head = header.bytes();
+    if (Status room = check_room(folder, std::int64_t(head.size()) + header.data_bytes()); !room)
+        return tl::unexpected(room.error());
+    auto file = UnnamedFile::create(folder);
+    if (!file)
+        return tl::unexpected(file.error());
+    TensorWriter writer(*file, **shape, header.data_bytes(), on_progress);
+    Status written = file->write(std::as_bytes(std::span(head)));
+    for (std::size_t i = 0; i < tensors.size() && written; ++i)
+        written = writer.write(tensors[i]);
+    if (written)
+        written = file->finish();
+    if (!written)
+        return tl::unexpected(written.error());
+    return ShapeModel(std::make_unique<File>(std::move(*file)));
+} catch (const std::bad_alloc&) {
+    return fail(Error::Code::NoMemory, "there is not enough memory to make the model");
+}
+
+std::vector<std::string> shape_names()
+{
+    std::vector<std::string> names;
+    for (const ModelShape& shape : known_shapes())
+        names.emplace_back(shape.name);
+    return names;
+}
+
+std::vector<std::string> shape_quantisations()
+{
+    std::vector<std::string> names;
+    for (const Quantisation& quantisation : known_quantisations())
+        names.emplace_back(quantisation.name);
+    return names;
+}
+
+}  // namespace engine

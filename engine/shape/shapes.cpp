@@ -1,0 +1,223 @@
+#include "engine/shape/shapes.h"
+
+namespace engine {
+
+namespace {
+
+using kernels::TensorType;
+
+// Numbers of the published models' configuration files.
+constexpr ModelShape kShapes[] = {
+    {.name = "tiny-llama",
+     .architecture = "llama",
+     .layers = 4,
+     .embedding = 256,
+     .feed_forward = 768,
+     .heads = 8,
+     .kv_heads = 2,
+     .head_length = 32,
+     .vocabulary = 512,
+     .context = 8192,
+     .rope_base = 1e4f},
+    {.name = "tiny-gemma3",
+     .architecture = "gemma3",
+     .layers = 6,
+     .embedding = 256,
+     .feed_forward = 512,
+     .heads = 4,
+     .kv_heads = 1,
+     .head_length = 64,
+     .vocabulary = 512,
+     .context = 8192,
+     .rope_base = 1e6f,
+     .window = 64,
+     .tied = true,
+     .head_norms = true,
+     .post_norms = true},
+    {.name = "llama-3.2-1b",
+     .architecture = "llama",
+     .layers = 16,
+     .embedding = 2048,
+     .feed_forward = 8192,
+     .heads = 32,
+     .kv_heads = 8,
+     .head_length = 64,
+     .vocabulary = 128256,
+     .context = 131072,
+     .rope_base = 5e5f,
+     .tied = true,
+     .stretch = {32, 1, 4, 8192}},
+    {.name = "llama-3.2-3b",
+     .architecture = "llama",
+     .layers = 28,
+     .embedding = 3072,
+     .feed_forward = 8192,
+     .heads = 24,
+     .kv_heads = 8,
+     .head_length = 128,
+     .vocabulary = 128256,
+     .context = 131072,
+     .rope_base = 5e5f,
+     .tied = true,
+     .stretch = {32, 1, 4, 8192}},
+    {.name = "llama-3.1-8b",
+     .architecture = "llama",
+     .layers = 32,
+     .embedding = 4096,
+     .feed_forward = 14336,
+     .heads = 32,
+     .kv_heads = 8,
+     .head_length = 128,
+     .vocabulary = 128256,
+     .context = 131072,
+     .rope_base = 5e5f,
+     .stretch = {8, 1, 4, 8192}},
+    {.name = "mistral-7b",
+     .architecture = "llama",
+     .layers = 32,
+     .embedding = 4096,
+     .feed_forward = 14336,
+     .heads = 32,
+     .kv_heads = 8,
+     .head_length = 128,
+     .vocabulary = 32768,
+     .context = 32768,
+     .rope_base = 1e6f},
+    {.name = "qwen2.5-0.5b",
+     .architecture = "qwen2",
+     .layers = 24,
+     .embedding = 896,
+     .feed_forward = 4864,
+     .heads = 14,
+     .kv_heads = 2,
+     .head_length = 64,
+     .vocabulary = 151936,
+     .context = 32768,
+     .rope_base = 1e6f,
+     .tied = true,
+     .qkv_bias = true},
+    {.name = "qwen3-0.6b",
+     .architecture = "qwen3",
+     .layers = 28,
+     .embedding = 1024,
+     .feed_forward = 3072,
+     .heads = 16,
+     .kv_heads = 8,
+     .head_length = 128,
+     .vocabulary = 151936,
+     .context = 40960,
+     .rope_base = 1e6f,
+     .tied = true,
+     .head_norms = true},
+    {.name = "qwen3-8b",
+     .architecture = "qwen3",
+     .layers = 36,
+     .embedding = 4096,
+     .feed_forward = 12288,
+     .heads = 32,
+     .kv_heads = 8,
+     .head_length = 128,
+     .vocabulary = 151936,
+     .context = 40960,
+     .rope_base = 1e6f,
+     .head_norms = true},
+};
+
+// Numbers of llama.cpp's enum llama_ftype.
+constexpr Quantisation kQuantisations[] = {
+    {"q4_k_m", 15, TensorType::Q4_K, TensorType::Q6_K}, {"q5_k_m", 17, TensorType::Q5_K, TensorType::Q6_K},
+    {"q6_k", 18, TensorType::Q6_K, TensorType::Q6_K},   {"q4_0", 2, TensorType::Q4_0, TensorType::Q6_K},
+    {"q8_0", 7, TensorType::Q8_0, TensorType::Q8_0},    {"f16", 1, TensorType::F16, TensorType::F16},
+    {"bf16", 32, TensorType::BF16, TensorType::BF16},
+};
+
+/// The layers whose attn_v and ffn_down the mixed quantisations keep in the better type.
+bool keeps_more_bits(int layer, int layers)
+{
+    return layer < layers / 8 || layer >= 7 * layers / 8 || (layer - layers / 8) % 3 == 2;
+}
+
+/// The type, or what takes its place where a row is no whole number of its blocks.
+TensorType fitting(TensorType type, std::int64_t row_length)
+{
+    for (const TensorType candidate : {type, TensorType::Q8_0})
+        if (row_length % kernels::type_traits(candidate).block_len == 0)
+            return candidate;
+    return TensorType::F16;
+}
+
+class TensorList
+{
+public:
+    void matrix(std::string name, TensorType type, std::int64_t row_length, std::int64_t rows)
+    {
+        list_.push_back({std::move(name) + ".weight", fitting(type, row_length), row_length, rows});
+    }
+    void vector(std::string name, std::int64_t length, Fill fill)
+    {
+        list_.push_back({std::move(name), TensorType::F32, length, 0, fill});
+    }
+    std::vector<ShapeTensor> take() { return std::move(list_); }
+
+private:
+    std::vector<ShapeTensor> list_;
+};
+
+void add_layer(TensorList& list, const ModelShape& s, const Quantisation& quantisation, int l)
+{
+    const std::string p = "blk." + std::to_string(l) + ".";
+    const int q = s.heads * s.head_length, kv = s.kv_heads * s.head_length;
+    const TensorType most = quantisation.most;
+    // Q4_0 files mix nothing within the layers.
+    const TensorType some = most != TensorType::Q4_0 && keeps_more_bits(l, s.layers) ? quantisation.better : most;
+    list.vector(p + "attn_norm.weight", s.embedding, Fill::Norm);
+    list.matrix(p + "attn_q", most, s.embedding, q);
+    list.matrix(p + "attn_k", most, s.embedding, kv);
+    list.matrix(p + "attn_v", some, s.embedding, kv);
+    if (s.qkv_bias) {
+        list.vector(p + "attn_q.bias", q, Fill::Bias);
+        list.vector(p + "attn_k.bias", kv, Fill::Bias);
+        list.vector(p + "attn_v.bias", kv, Fill::Bias);
+    }
+    if (s.head_norms) {
+        list.vector(p + "attn_q_norm.weight", s.head_length, Fill::Norm);
+        list.vector(p + "attn_k_norm.weight", s.head_length, Fill::Norm);
+    }
+    list.matrix(p + "attn_output", most, q, s.embedding);
+    if (s.post_norms) {
+        list.vector(p + "post_attention_norm.weight", s.embedding, Fill::Norm);
+        list.vector(p + "post_ffw_norm.weight", s.embedding, Fill::Norm);
+    }
+    list.vector(p + "ffn_norm.weight", s.embedding, Fill::Norm);
+    list.matrix(p + "ffn_gate", most, s.embedding, s.feed_forward);
+    list.matrix(p + "ffn_up", most, s.embedding, s.feed_forward);
+    list.matrix(p + "ffn_down", some, s.feed_forward, s.embedding);
+}
+
+}  // namespace
+
+std::span<const ModelShape> known_shapes()
+{
+    return kShapes;
+}
+
+std::span<const Quantisation> known_quantisations()
+{
+    return kQuantisations;
+}
+
+std::vector<ShapeTensor> shape_tensors(const ModelShape& s, const Quantisation& quantisation)
+{
+    TensorList list;
+    list.matrix("token_embd", s.tied ? quantisation.better : quantisation.most, s.embedding, s.vocabulary);
+    list.vector("output_norm.weight", s.embedding, Fill::Norm);
+    if (!s.tied)
+        list.matrix("output", quantisation.better, s.embedding, s.vocabulary);
+    if (s.stretch.factor > 0)
+        list.vector("rope_freqs.weight", s.head_length / 2, Fill::RopeFactors);
+    for (int l = 0; l < s.layers; ++l)
+        add_layer(list, s, quantisation, l);
+    return list.take();
+}
+
+}  // namespace engine

@@ -1,0 +1,36 @@
+// A large file for this process alone.
+#pragma once
+
+#include "engine/result.h"
+
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <span>
+
+namespace engine {
+
+/// Written from its start to its end, then read by its path. It is gone when the object is; where the system can, also
+/// when the program is killed.
+class UnnamedFile
+{
+public:
+    /// CannotWrite, with one sentence that names the folder.
+    static Result<UnnamedFile> create(const std::filesystem::path& folder);
+    UnnamedFile(UnnamedFile&&) noexcept;
+    UnnamedFile& operator=(UnnamedFile&&) noexcept;
+    ~UnnamedFile();
+
+    /// CannotWrite: the disk is full, or refuses.
+    Status write(std::span<const std::byte> bytes);
+    /// No more is written; from now on path() may be opened.
+    Status finish();
+    const std::filesystem::path& path() const;
+
+private:
+    struct Open;
+    explicit UnnamedFile(std::unique_ptr<Open> open);
+    std::unique_ptr<Open> open_;
+};
+
+}  // namespace engine

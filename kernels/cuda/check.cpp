@@ -1,0 +1,23 @@
+#include "kernels/cuda/check.h"
+
+#include "kernels/cuda/checks/attention.h"
+#include "kernels/cuda/checks/products.h"
+#include "kernels/cuda/checks/rows.h"
+#include "kernels/cuda/checks/store_kv.h"
+
+namespace kernels::cuda {
+
+const std::vector<KernelCheck>& kernel_checks()
+{
+    static const std::vector<KernelCheck> checks = [] {
+        std::vector<KernelCheck> all;
+        add_row_checks(all);
+        add_product_checks(all);
+        add_store_kv_checks(all);
+        add_attention_checks(all);
+        return all;
+    }();
+    return checks;
+}
+
+}  // namespace kernels::cuda

@@ -1,0 +1,44 @@
+// How a check keeps the largest difference it has seen.
+#pragma once
+
+#include "kernels/cuda/check.h"
+#include "kernels/cuda/checks/device_memory.h"
+
+#include <cmath>
+#include <limits>
+#include <span>
+#include <string>
+
+namespace kernels::cuda {
+
+constexpr double kHalfEpsilon = double(std::numeric_limits<float>::epsilon()) / 2;
+
+/// |actual - expected| as a share of the tolerance. No difference is 0 also where none is allowed; what is no number,
+/// or differs where nothing may, is infinity.
+inline double share_of(double tolerance, double actual, double expected)
+{
+    if (actual == expected)
+        return 0;
+    const double share = std::abs(actual - expected) / tolerance;
+    return std::isnan(share) ? std::numeric_limits<double>::infinity() : share;
+}
+
+/// 0 where two vectors are the same byte for byte or value for value, else infinity.
+template <class T>
+double share_of_same(const std::vector<T>& actual, const std::vector<T>& expected)
+{
+    return actual == expected ? 0 : std::numeric_limits<double>::infinity();
+}
+
+inline void note(Checked& checked, const DeviceMemory& on, double share, const std::string& where)
+{
+    if (checked.status != Status::Ok)
+        return;
+    checked.status = on.status();
+    if (share > checked.worst || !on.ok()) {
+        checked.worst = share;
+        checked.where = where;
+    }
+}
+
+}  // namespace kernels::cuda

@@ -1,0 +1,169 @@
+#include "kernels/cuda/checks/products.h"
+
+#include "kernels/cpu.h"
+#include "kernels/cuda/checks/compare.h"
+#include "kernels/cuda/ops.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace kernels::cuda {
+
+using kernel_rows::Fill;
+
+namespace {
+
+bool is_float(TensorType type)
+{
+    return activation_of(type) == Activation::F32;
+}
+
+double largest_weight(TensorType type)
+{
+    for (const kernel_rows::TypeFacts& facts : kernel_rows::packedTypes())
+        if (facts.type == type)
+            return double(facts.largest * kernel_rows::kScale);
+    return 2.0;
+}
+
+// Every value that is added is at most the largest weight times |x|. The reference makes at most n / 8 + 8 roundings in
+// a chain, a lane and the tree after it fewer.
+double tolerance(const ProductCase& c, int token)
+{
+    const std::byte* row = c.x.bytes.data() + std::size_t(token) * c.x.stride;
+    double magnitude = 0;
+    for (const float x : kernel_rows::seen(activation_of(c.type), c.n, row))
+        magnitude += std::abs(double(x));
+    return 2 * (c.n / 8.0 + 8) * kHalfEpsilon * largest_weight(c.type) * magnitude;
+}
+
+std::vector<float> scalar_product(const ProductCase& c)
+{
+    std::vector<float> out(std::size_t(c.rows * c.tokens));
+    all_cpu_kernels().front().matmul[std::size_t(c.type)](
+        {c.n, c.rows, c.weights.data(), c.tokens, c.x.bytes.data(), c.x.stride, out.data(), std::size_t(c.rows)});
+    return out;
+}
+
+Checked check_product(const Driver& driver, unsigned seed, TensorType type, std::initializer_list<int> lengths,
+                      std::initializer_list<std::pair<int, int>> rows_and_tokens)
+{
+    std::mt19937 random(seed);
+    Checked checked;
+    for (const int n : lengths)
+        for (const auto& [rows, tokens] : rows_and_tokens) {
+            DeviceMemory on(driver);
+            const ProductCase c = product_case(type, n, rows, tokens, Fill::Random, random);
+            const std::vector<float> actual = product_on(on, c);
+            note(checked, on, product_error(c, actual),
+                 std::to_string(rows) + " rows of " + std::to_string(n) + ", " + std::to_string(tokens) + " tokens");
+        }
+    return checked;
+}
+
+// Rows of a table are the very floats that the reference makes.
+Checked check_embed(const Driver& driver, unsigned seed, TensorType type)
+{
+    std::mt19937 random(seed);
+    const int block = type_traits(type).block_len;
+    const int n = block == 1 ? 132 : 3 * block;
+    const std::vector<std::byte> table = weight_rows(type, n, 5, Fill::Random, random);
+    const std::vector<int> ids{4, 0, 0, 3};
+    const float scale = 1.5f;
+
+    DeviceMemory on(driver);
+    const DevicePtr out = on.room(ids.size() * std::size_t(n) * sizeof(float));
+    on.keep(embed(driver, on.queue(), type, on.put(table), on.put(ids), scale, int(ids.size()), n, {out, n}));
+    std::vector<float> expected(ids.size() * std::size_t(n));
+    for (std::size_t r = 0; r < ids.size(); ++r)
+        all_cpu_kernels().front().dequantize(type, n, table.data() + std::size_t(ids[r]) * row_bytes(type, n),
+                                             &expected[r * std::size_t(n)]);
+    for (float& x : expected)
+        x *= scale;
+    Checked checked;
+    note(checked, on, share_of_same(on.get<float>(out, expected.size()), expected), std::to_string(n) + " values");
+    return checked;
+}
+
+}  // namespace
+
+std::vector<std::byte> weight_rows(TensorType type, int n, int count, Fill fill, std::mt19937& random)
+{
+    for (const kernel_rows::TypeFacts& facts : kernel_rows::packedTypes())
+        if (facts.type == type)
+            return kernel_rows::packedRows(facts, n, count, fill, random);
+    return kernel_rows::floatRows(type, n, count, random);
+}
+
+ProductCase product_case(TensorType type, int n, int rows, int tokens, Fill fill, std::mt19937& random)
+{
+    ProductCase c{type, n, rows, tokens, weight_rows(type, n, rows, fill, random), {}};
+    c.x = kernel_rows::rounded(activation_of(type), n, tokens, kernel_rows::activations(n, tokens, random));
+    return c;
+}
+
+std::vector<float> product_on(DeviceMemory& on, const ProductCase& c, const std::vector<float>& bias,
+                              const std::vector<float>& before)
+{
+    constexpr float kUntouched = -12345.0f;
+    const int stride = c.rows + 3;
+    std::vector<float> start(std::size_t(stride * c.tokens), kUntouched);
+    for (std::size_t i = 0; i < before.size(); ++i)
+        start[i / std::size_t(c.rows) * std::size_t(stride) + i % std::size_t(c.rows)] = before[i];
+    const DevicePtr out = on.put(start);
+    on.keep(matmul(on.driver(), on.queue(),
+                   {.type = c.type,
+                    .n = c.n,
+                    .rows = c.rows,
+                    .weights = on.put(c.weights),
+                    .bias = bias.empty() ? 0 : on.put(bias),
+                    .tokens = c.tokens,
+                    .x = on.put(c.x.bytes),
+                    .x_stride = c.x.stride,
+                    .out = {out, stride},
+                    .into = before.empty() ? Into::Place : Into::Sum}));
+    const std::vector<float> all = on.get<float>(out, start.size());
+    std::vector<float> result;
+    bool beyond = false;
+    for (int t = 0; t < c.tokens; ++t) {
+        const auto row = all.begin() + t * stride;
+        result.insert(result.end(), row, row + c.rows);
+        beyond |= row[c.rows] != kUntouched;
+    }
+    if (beyond)
+        std::fill(result.begin(), result.end(), std::numeric_limits<float>::quiet_NaN());
+    return result;
+}
+
+double product_error(const ProductCase& c, const std::vector<float>& actual)
+{
+    const std::vector<float> expected = scalar_product(c);
+    double worst = 0;
+    for (int t = 0; t < c.tokens; ++t) {
+        const double bound = tolerance(c, t);
+        for (auto i = std::size_t(t * c.rows); i < std::size_t((t + 1) * c.rows); ++i)
+            worst = std::max(worst, share_of(bound, actual[i], expected[i]));
+    }
+    return worst;
+}
+
+void add_product_checks(std::vector<KernelCheck>& checks)
+{
+    for (const TypeTraits& traits : all_tensor_types()) {
+        const TensorType type = traits.type;
+        const int block = is_float(type) ? 8 : traits.block_len;
+        checks.push_back(
+            {std::string("product ") + traits.name, [=](const Driver& driver, unsigned seed) {
+                 return check_product(driver, seed, type, {block, 5 * block, 1024}, {{1, 1}, {7, 1}, {3, 2}, {5, 11}});
+             }});
+        // With tensor cores where weights are packed; a step of their kernel is 128 weights.
+        checks.push_back({std::string("product of many tokens ") + traits.name,
+                          [=, n = traits.block_len == 256 ? 256 : 160](const Driver& driver, unsigned seed) {
+                              return check_product(driver, seed, type, {n}, {{3, 17}, {70, 131}});
+                          }});
+        checks.push_back({std::string("embedding ") + traits.name,
+                          [=](const Driver& driver, unsigned seed) { return check_embed(driver, seed, type); }});
+    }
+}
+
+}  // namespace kernels::cuda

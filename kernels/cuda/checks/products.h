@@ -1,0 +1,34 @@
+// Products over weights of every type, and what the scalar reference makes of them.
+#pragma once
+
+#include "kernels/cuda/check.h"
+#include "kernels/cuda/checks/device_memory.h"
+#include "kernels/cuda/checks/random_rows.h"
+
+#include <random>
+#include <vector>
+
+namespace kernels::cuda {
+
+struct ProductCase {
+    TensorType type = TensorType::F32;
+    int n = 0, rows = 0, tokens = 0;
+    std::vector<std::byte> weights;
+    kernel_rows::ActivationRows x;
+};
+
+ProductCase product_case(TensorType type, int n, int rows, int tokens, kernel_rows::Fill fill, std::mt19937& random);
+/// `count` rows of a type.
+std::vector<std::byte> weight_rows(TensorType type, int n, int count, kernel_rows::Fill fill, std::mt19937& random);
+
+/// (tokens, rows), on the device. `bias`: (rows,) or none; `before`: (tokens, rows), what is added to, or none. NaN
+/// everywhere where something beyond the rows was written.
+std::vector<float> product_on(DeviceMemory& on, const ProductCase& c, const std::vector<float>& bias = {},
+                              const std::vector<float>& before = {});
+
+/// The largest difference from the reference, as a share of the tolerance.
+double product_error(const ProductCase& c, const std::vector<float>& actual);
+
+void add_product_checks(std::vector<KernelCheck>& checks);
+
+}  // namespace kernels::cuda

@@ -1,0 +1,274 @@
+#include "kernels/cuda/checks/rows.h"
+
+#include "kernels/cpu.h"
+#include "kernels/cuda/checks/compare.h"
+#include "kernels/cuda/ops.h"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <utility>
+
+namespace kernels::cuda {
+
+namespace {
+
+const CpuKernels& scalar()
+{
+    return all_cpu_kernels().front();
+}
+
+/// (rows, n) values in rows that are `stride` apart; what lies between them belongs to others.
+struct Rectangle {
+    int rows = 0, n = 0, stride = 0;
+    std::vector<float> values;
+
+    float* row(int r) { return &values[std::size_t(r * stride)]; }
+    const float* row(int r) const { return &values[std::size_t(r * stride)]; }
+};
+
+Rectangle random_rectangle(std::mt19937& random, int rows, int n, int stride, float size = 1.0f)
+{
+    std::normal_distribution<float> normal(0.0f, size);
+    Rectangle r{rows, n, stride, std::vector<float>(std::size_t(rows * stride))};
+    for (float& v : r.values)
+        v = normal(random);
+    return r;
+}
+
+Rectangle get(DeviceMemory& on, DevicePtr at, const Rectangle& shape)
+{
+    return {shape.rows, shape.n, shape.stride, on.get<float>(at, shape.values.size())};
+}
+
+double largest_of(const float* a, int n)
+{
+    double largest = 0;
+    for (int i = 0; i < n; ++i)
+        largest = std::max(largest, std::abs(double(a[i])));
+    return largest;
+}
+
+/// A tolerance is so many roundings, each half an epsilon of what `magnitude(row, column)` says is rounded.
+template <class Magnitude>
+double error_of(const Rectangle& actual, const Rectangle& expected, double roundings, const Magnitude& magnitude)
+{
+    double worst = 0;
+    for (int r = 0; r < expected.rows; ++r)
+        for (int i = 0; i < expected.stride; ++i) {
+            const double tolerance = i < expected.n ? roundings * kHalfEpsilon * magnitude(r, i) : 0;
+            worst = std::max(worst, share_of(tolerance, double(actual.row(r)[i]), double(expected.row(r)[i])));
+        }
+    return worst;
+}
+
+// Squares are all positive, so each rounding of the sum is at most a relative half epsilon: as many in a row as a
+// thread or lane adds, and ten for the tree. The square root halves them; the quotient, root and two products add four
+// more.
+double norm_error(const Rectangle& actual, const Rectangle& expected, int added_by_a_thread)
+{
+    return error_of(actual, expected, (added_by_a_thread + 10) / 2.0 + 4,
+                    [&](int r, int i) { return std::abs(double(expected.row(r)[i])); });
+}
+
+Checked check_rms_norm(const Driver& driver, unsigned seed)
+{
+    std::mt19937 random(seed);
+    Checked checked;
+    for (const int dim : {1, 31, 64, 512, 1000, 4096}) {
+        const Rectangle x = random_rectangle(random, 3, dim, dim + 5);
+        const Rectangle weight = random_rectangle(random, 1, dim, dim);
+        DeviceMemory on(driver);
+        const DevicePtr at = on.put(x.values);
+        on.keep(
+            rms_norm(driver, on.queue(), {at, x.stride}, on.put(weight.values), 1e-5f, x.rows, dim, {at, x.stride}));
+        Rectangle expected = x;
+        for (int r = 0; r < x.rows; ++r)
+            scalar().rms_norm(dim, expected.row(r), weight.row(0), 1e-5f, expected.row(r));
+        note(checked, on, norm_error(get(on, at, x), expected, (dim + 511) / 512), std::to_string(dim) + " values");
+    }
+    return checked;
+}
+
+Checked check_norm_heads(const Driver& driver, unsigned seed)
+{
+    std::mt19937 random(seed);
+    Checked checked;
+    for (const int heads : {1, 3, 4, 9})
+        for (const int length : {64, 80, 128}) {
+            const Rectangle x = random_rectangle(random, 2, heads * length, heads * length + 16);
+            const Rectangle weight = random_rectangle(random, 1, length, length);
+            DeviceMemory on(driver);
+            const DevicePtr at = on.put(x.values);
+            on.keep(
+                norm_heads(driver, on.queue(), {at, x.stride}, heads, length, on.put(weight.values), 1e-6f, x.rows));
+            Rectangle expected = x;
+            for (int r = 0; r < x.rows; ++r)
+                for (int h = 0; h < heads; ++h) {
+                    float* head = expected.row(r) + h * length;
+                    scalar().rms_norm(length, head, weight.row(0), 1e-6f, head);
+                }
+            note(checked, on, norm_error(get(on, at, x), expected, (length + 31) / 32),
+                 std::to_string(heads) + " heads of " + std::to_string(length));
+        }
+    return checked;
+}
+
+Checked check_rope(const Driver& driver, unsigned seed, RopePairs order)
+{
+    std::mt19937 random(seed);
+    Checked checked;
+    for (const auto& [length, pairs] : {std::pair{64, 32}, {128, 64}, {80, 16}, {12, 1}}) {
+        const int rows = 3, heads = 5;
+        const Rectangle x = random_rectangle(random, rows, heads * length, heads * length + 8);
+        std::vector<float> cos, sin;
+        for (int i = 0; i < rows * pairs; ++i) {
+            cos.push_back(std::cos(0.37f * float(i)));
+            sin.push_back(std::sin(0.37f * float(i)));
+        }
+        DeviceMemory on(driver);
+        const DevicePtr at = on.put(x.values);
+        on.keep(rope(driver, on.queue(), {at, x.stride}, heads, length, on.put(cos), on.put(sin), pairs, order, rows));
+        Rectangle expected = x;
+        for (int r = 0; r < rows; ++r)
+            for (int h = 0; h < heads; ++h)
+                scalar().rope(order == RopePairs::Halves, 2 * pairs, &cos[std::size_t(r * pairs)],
+                              &sin[std::size_t(r * pairs)], expected.row(r) + h * length);
+        // Two products and their difference, once fused and once not: five roundings of at most the pair's length.
+        const double share =
+            error_of(get(on, at, x), expected, 5, [&](int r, int) { return 2 * largest_of(x.row(r), x.n); });
+        note(checked, on, share, std::to_string(2 * pairs) + " of " + std::to_string(length));
+    }
+    return checked;
+}
+
+Checked check_add(const Driver& driver, unsigned seed)
+{
+    std::mt19937 random(seed);
+    Checked checked;
+    for (const int n : {1, 255, 256, 1000}) {
+        const Rectangle x = random_rectangle(random, 2, n, n + 3);
+        const Rectangle y = random_rectangle(random, 2, n, n + 1);
+        DeviceMemory on(driver);
+        const DevicePtr at = on.put(x.values);
+        on.keep(add(driver, on.queue(), {on.put(y.values), y.stride}, 2, n, {at, x.stride}));
+        Rectangle expected = x;
+        for (int r = 0; r < 2; ++r)
+            scalar().add(n, y.row(r), expected.row(r));
+        note(checked, on, share_of_same(get(on, at, x).values, expected.values), std::to_string(n) + " values");
+    }
+    return checked;
+}
+
+Checked check_soft_cap(const Driver& driver, unsigned seed)
+{
+    std::mt19937 random(seed);
+    const Rectangle x = random_rectangle(random, 2, 300, 300, 40.0f);
+    DeviceMemory on(driver);
+    const DevicePtr at = on.put(x.values);
+    on.keep(soft_cap(driver, on.queue(), 30.0f, 2, x.n, {at, x.stride}));
+    Rectangle expected = x;
+    for (float& v : expected.values)
+        v = 30.0f * std::tanh(v / 30.0f);
+    Checked checked;
+    // tanh is good to two units in the last place.
+    note(checked, on, error_of(get(on, at, x), expected, 8, [](int, int) { return 30.0; }), "300 values");
+    return checked;
+}
+
+enum class Gate { Silu, Gelu, SwigluOai };
+
+void gate_on_host(Gate gate, int n, const float* gates, float* to)
+{
+    if (gate == Gate::Silu)
+        scalar().silu_mul(n, gates, gates + n, to);
+    else if (gate == Gate::Gelu)
+        scalar().gelu_mul(n, gates, gates + n, to);
+    else
+        scalar().swiglu_oai(n, gates, gates + n, 1.702f, 7.0f, to);
+}
+
+Status gate_on_device(DeviceMemory& on, Gate gate, int n, Rows in, Rows out)
+{
+    if (gate == Gate::Silu)
+        return silu_mul(on.driver(), on.queue(), in, 2, n, out);
+    if (gate == Gate::Gelu)
+        return gelu_mul(on.driver(), on.queue(), in, 2, n, out);
+    return swiglu_oai(on.driver(), on.queue(), in, 1.702f, 7.0f, 2, n, out);
+}
+
+Checked check_gate(const Driver& driver, unsigned seed, Gate gate)
+{
+    std::mt19937 random(seed);
+    Checked checked;
+    for (const int n : {1, 77, 256, 700}) {
+        const Rectangle x = random_rectangle(random, 2, 2 * n, 2 * n, 6.0f);
+        DeviceMemory on(driver);
+        const Rows in{on.put(x.values), x.stride};
+        const Rows out = n % 2 ? Rows{on.put(std::vector<float>(std::size_t(2 * n))), n} : in;  // or in its place
+        on.keep(gate_on_device(on, gate, n, in, out));
+        const std::vector<float> all = on.get<float>(out.at, std::size_t(2 * out.stride));
+        Rectangle expected{2, n, n, std::vector<float>(std::size_t(2 * n))};
+        Rectangle actual{2, n, n, {}};
+        for (int r = 0; r < 2; ++r) {
+            gate_on_host(gate, n, x.row(r), expected.row(r));
+            actual.values.insert(actual.values.end(), all.begin() + r * out.stride, all.begin() + r * out.stride + n);
+        }
+        // The exponential's argument, up to a few tens, is rounded some four times; the relative error of exp is the
+        // absolute one of its argument. A handful more for exp, quotient and products. A sigmoid that small counts for
+        // nothing: hence at least one.
+        const double share = error_of(actual, expected, 4 * 40 + 8, [&](int r, int i) {
+            return std::max(1.0, std::abs(double(expected.row(r)[i])));
+        });
+        note(checked, on, share, std::to_string(n) + " values");
+    }
+    return checked;
+}
+
+// The very bytes that the reference makes.
+Checked check_quantize(const Driver& driver, unsigned seed)
+{
+    std::mt19937 random(seed);
+    Checked checked;
+    for (const int n : {32, 64, 96, 288, 1024}) {
+        const int rows = 3;
+        Rectangle x = random_rectangle(random, rows, n, n + 4);
+        for (std::size_t i = 0; i < x.values.size(); ++i)  // groups of very different size
+            x.values[i] = std::ldexp(x.values[i], int(i / 32 % 40) * 3 - 60);
+        std::fill_n(x.row(1), 32, 0.0f);
+        x.row(2)[5] = NAN;
+        x.row(2)[7] = 3e38f;
+        const std::size_t stride = activation_row_bytes(Activation::Q8, n);
+        const std::vector<std::byte> untouched(stride * std::size_t(rows), std::byte(0x5a));
+        DeviceMemory on(driver);
+        const DevicePtr out = on.put(untouched);
+        on.keep(quantize_q8(driver, on.queue(), {on.put(x.values), x.stride}, rows, n, {out, stride}));
+        std::vector<std::byte> expected = untouched;
+        for (int r = 0; r < rows; ++r)
+            scalar().quantize_q8(n, x.row(r), &expected[std::size_t(r) * stride]);
+        note(checked, on, share_of_same(on.get<std::byte>(out, expected.size()), expected),
+             std::to_string(n) + " values");
+    }
+    return checked;
+}
+
+}  // namespace
+
+void add_row_checks(std::vector<KernelCheck>& checks)
+{
+    checks.push_back({"norm of rows", check_rms_norm});
+    checks.push_back({"norm of heads", check_norm_heads});
+    checks.push_back({"rotation of neighbours",
+                      [](const Driver& d, unsigned seed) { return check_rope(d, seed, RopePairs::Neighbours); }});
+    checks.push_back(
+        {"rotation of halves", [](const Driver& d, unsigned seed) { return check_rope(d, seed, RopePairs::Halves); }});
+    checks.push_back({"sum of rows", check_add});
+    checks.push_back({"soft cap", check_soft_cap});
+    checks.push_back({"silu", [](const Driver& d, unsigned seed) { return check_gate(d, seed, Gate::Silu); }});
+    checks.push_back({"gelu", [](const Driver& d, unsigned seed) { return check_gate(d, seed, Gate::Gelu); }});
+    checks.push_back(
+        {"swiglu of gpt-oss", [](const Driver& d, unsigned seed) { return check_gate(d, seed, Gate::SwigluOai); }});
+    checks.push_back({"rounding to 8 bits", check_quantize});
+}
+
+}  // namespace kernels::cuda
