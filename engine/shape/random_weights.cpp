@@ -89,9 +89,10 @@ Fixed fixed_parts(TensorType type, float deviation)
         const float d = step(5, 8);
         return {{0, 2}, {d, d * 2}, 2, 4, packed_scales(8, 62), 12};
     }
-    case TensorType::Q6_K: {  // d * scale * (q - 32)
-        Fixed parts{{208, 0}, {step(6, 32), 0}, 1, 192, {}, 16};
-        parts.bytes.fill(32);
+    case TensorType::Q6_K: {       // d * scale * (q - 32)
+        constexpr int kScale = 4;  // so that d stays a normal half in the longest rows
+        Fixed parts{{208, 0}, {step(6, kScale), 0}, 1, 192, {}, 16};
+        parts.bytes.fill(kScale);
         return parts;
     }
     default:
