@@ -56,10 +56,13 @@ std::size_t Activations::bytes() const
     return bytes;
 }
 
-void Activations::take_rounded()
+void Activations::take_rounded(bool rests)
 {
-    for (Rows* rows : {&x, &attended, &inner, &last_x})
+    for (Rows* rows : {&x, &attended, &inner, &last_x}) {
         rows->q8(0);
+        if (rests)
+            rows->q8_rest(0);
+    }
 }
 
 }  // namespace engine

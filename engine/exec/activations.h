@@ -64,8 +64,8 @@ struct Activations {
     Rows logits;    // (1, vocabulary)
 
     std::size_t bytes() const;
-    /// Takes the memory of all 8-bit copies that products ask for.
-    void take_rounded();
+    /// Takes the memory of all 8-bit copies that products ask for; with `rests` also of what rounding lost.
+    void take_rounded(bool rests);
 };
 
 }  // namespace engine

@@ -20,8 +20,6 @@ std::int64_t CudaBackend::scratch_bytes(const Hyperparameters& h, const KvCache&
 
 Status CudaBackend::supports(const Hyperparameters& h, const KvCache& cache)
 {
-    if (h.experts > 0)
-        return fail(Error::Code::Unsupported, "models with experts are not computed on CUDA devices yet");
     for (const KvLayerShape& shape : cache.layers()) {
         const cuda::Attention attention{.kv = {shape.block, shape.kv_heads, 0}};
         if (shape.block.k_type == kernels::KvType::F32 || shape.block.v_type == kernels::KvType::F32)
@@ -38,6 +36,10 @@ Result<std::unique_ptr<CudaBackend>> CudaBackend::make(CudaDevice& device, Vram&
                                                        const Hyperparameters& h, const KvCache& cache, int max_rows,
                                                        int max_tokens)
 {
+    constexpr int kMostPairs = 65535;  // rows of a grid
+    if (h.experts > 0 && max_rows > kMostPairs / h.experts_used)
+        return fail(Error::Code::Unsupported, "a prefill step of " + std::to_string(max_rows) +
+                                                  " tokens is too large for this model's experts on a CUDA device");
     std::unique_ptr<CudaBackend> backend(new CudaBackend(device, vram, cpu, CudaSizes(h, cache, max_rows, max_tokens)));
     if (const Status ok = backend->allocate(h); !ok)
         return tl::unexpected(ok.error());
@@ -62,7 +64,9 @@ Status CudaBackend::allocate(const Hyperparameters& h)
     scratch_ = *memory;
     arena_ = std::make_unique<CudaArena>(scratch_, sizes_.device());
     activations_ = std::make_unique<Activations>(h, sizes_.max_rows, *arena_);
-    activations_->take_rounded();
+    activations_->take_rounded(sizes_.sixteen_bits);
+    if (h.experts > 0)
+        experts_ = std::make_unique<CudaExperts>(h, sizes_.max_rows, *arena_);
     positions_ = arena_->take(sizes_.positions);
     block_tables_ = arena_->take(sizes_.block_tables);
     partials_ = arena_->take(sizes_.partials);
@@ -202,9 +206,33 @@ void CudaBackend::round_rows(Rows& x)
         return;
     run([&] {
         return cuda::quantize_q8(driver_, queue_, cuda_rows(x), x.count(), x.cols(),
-                                 {cuda_address(x.q8(0)), x.q8_stride()});
+                                 {cuda_address(x.q8(0)), x.q8_stride()}, rest_of(x));
     });
     x.set_rounded();
+}
+
+cuda::DevicePtr CudaBackend::rest_of(Rows& x) const
+{
+    return sizes_.sixteen_bits ? cuda_address(x.q8_rest(0)) : 0;
+}
+
+cuda::Product CudaBackend::product_of(Rows& x, const Matrix& m, Vector bias, const cuda::Rows& out)
+{
+    const bool as_floats = kernels::activation_of(m.type) == kernels::Activation::F32;
+    if (!as_floats)
+        round_rows(x);
+    return {
+        .type = m.type,
+        .n = m.n,
+        .rows = m.rows,
+        .weights = cuda_address(m.data),
+        .bias = cuda_address(bias),
+        .tokens = x.count(),
+        .x = as_floats ? cuda_address(x.row(0)) : cuda_address(x.q8(0)),
+        .x_rest = as_floats ? 0 : rest_of(x),
+        .x_stride = as_floats ? std::size_t(x.cols()) * sizeof(float) : x.q8_stride(),
+        .out = out,
+    };
 }
 
 void CudaBackend::products(Rows& x, std::span<const Product> products, Rows& out)
@@ -214,21 +242,7 @@ void CudaBackend::products(Rows& x, std::span<const Product> products, Rows& out
         out_cols = std::max(out_cols, p.out_col + p.matrix->rows);
     out.set_shape(x.count(), out_cols);
     for (const Product& p : products) {
-        const Matrix& m = *p.matrix;
-        const bool as_floats = kernels::activation_of(m.type) == kernels::Activation::F32;
-        if (!as_floats)
-            round_rows(x);
-        const cuda::Product product{
-            .type = m.type,
-            .n = m.n,
-            .rows = m.rows,
-            .weights = cuda_address(m.data),
-            .bias = cuda_address(p.bias),
-            .tokens = x.count(),
-            .x = as_floats ? cuda_address(x.row(0)) : cuda_address(x.q8(0)),
-            .x_stride = as_floats ? std::size_t(x.cols()) * sizeof(float) : x.q8_stride(),
-            .out = cuda_rows(out, p.out_col),
-        };
+        const cuda::Product product = product_of(x, *p.matrix, p.bias, cuda_rows(out, p.out_col));
         run([&] { return cuda::matmul(driver_, queue_, product); });
     }
 }
@@ -268,11 +282,6 @@ void CudaBackend::soft_cap(float cap, Rows& x)
 {
     x.changed();
     run([&] { return cuda::soft_cap(driver_, queue_, cap, x.count(), x.cols(), cuda_rows(x)); });
-}
-
-void CudaBackend::experts(Rows&, const LayerWeights&, const ExpertParameters&, Rows&)
-{
-    failed_ = CudaStatus::NotSupported;  // supports() keeps such models away
 }
 
 }  // namespace engine

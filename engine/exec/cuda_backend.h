@@ -7,6 +7,7 @@
 
 #include "engine/device/vram.h"
 #include "engine/exec/cpu_backend.h"
+#include "engine/exec/cuda_experts.h"
 #include "engine/exec/cuda_memory.h"
 #include "kernels/cuda/ops.h"
 
@@ -64,6 +65,9 @@ private:
             failed_ = call();
     }
     void round_rows(Rows& x);
+    kernels::cuda::DevicePtr rest_of(Rows& x) const;  // what rounding x lost; 0 where that is left out
+    /// All rows of x times one matrix; x is rounded where its type wants that.
+    kernels::cuda::Product product_of(Rows& x, const Matrix& m, Vector bias, const kernels::cuda::Rows& out);
     void fill_block_tables(const Step& step, int rows);
     std::uint64_t* block_table(int l) const;  // in the staging memory
     kernels::cuda::KvBlocks kv_blocks(int l, const KvLayerShape& shape) const;
@@ -86,6 +90,7 @@ private:
     DevicePtr scratch_ = nullptr;
     std::unique_ptr<CudaArena> arena_;
     std::unique_ptr<Activations> activations_;
+    std::unique_ptr<CudaExperts> experts_;  // null: the model has none
     // Of the device: (max_rows,) ints: the position of each row; (layers, max_blocks): addresses of KV blocks, 0 for
     // those on the host; partials of a few rows; what the host attended for them; what is carried from run to run.
     std::byte *positions_ = nullptr, *block_tables_ = nullptr, *partials_ = nullptr, *elsewhere_ = nullptr,

@@ -1,5 +1,6 @@
 #include "engine/exec/cuda_memory.h"
 
+#include "engine/exec/cuda_experts.h"
 #include "kernels/cuda/ops.h"
 
 #include <algorithm>
@@ -38,11 +39,14 @@ CudaSizes::CudaSizes(const Hyperparameters& h, const KvCache& cache, int max_row
     , max_blocks((max_tokens + cache.block_tokens() - 1) / cache.block_tokens() + 1)
     , layers(int(h.layers.size()))
     , v_dim(h.value_length)
+    , sixteen_bits(h.experts > 0)
 {
     for (const LayerParameters& layer : h.layers)
         heads = std::max(heads, layer.heads);
     CountedMemory counted(kCudaAlignment);
-    Activations(h, max_rows, counted).take_rounded();
+    Activations(h, max_rows, counted).take_rounded(sixteen_bits);
+    if (h.experts > 0)
+        CudaExperts(h, max_rows, counted);
     activations = std::size_t(counted.bytes());
     positions = std::size_t(max_rows) * sizeof(int);
     block_tables = std::size_t(layers) * std::size_t(max_blocks) * sizeof(std::uint64_t);

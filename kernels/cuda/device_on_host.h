@@ -169,6 +169,24 @@ T __shfl_xor_sync(unsigned mask, T mine, int flip,
     return __shfl_sync(mask, mine, (int(threadIdx.x) % 32) ^ flip, where);
 }
 
+/// A bit for each lane.
+inline unsigned __ballot_sync(unsigned mask, int mine,
+                              kernels::cuda::host::Where where = kernels::cuda::host::Where::here())
+{
+    const std::byte* all = kernels::cuda::host::warp_exchange(mask, &mine, sizeof mine, where);
+    unsigned bits = 0;
+    for (unsigned lane = 0; lane < 32; ++lane) {
+        int theirs;
+        std::memcpy(&theirs, all + lane * kernels::cuda::host::kExchangeBytes, sizeof theirs);
+        bits |= unsigned(theirs != 0) << lane;
+    }
+    return bits;
+}
+inline int __popc(unsigned bits)
+{
+    return std::popcount(bits);
+}
+
 inline float __uint_as_float(unsigned bits)
 {
     return std::bit_cast<float>(bits);

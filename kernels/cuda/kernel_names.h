@@ -24,6 +24,9 @@
     KERNEL(elementwise, add)                            \
     KERNEL(elementwise, soft_cap)                       \
     SPILLWAY_KERNEL_OF_EACH_TYPE(KERNEL, embed)         \
+    KERNEL(experts, choose_experts)                     \
+    KERNEL(experts, sort_pairs)                         \
+    KERNEL(experts, sum_experts)                        \
     KERNEL(gated, silu_mul)                             \
     KERNEL(gated, gelu_mul)                             \
     KERNEL(gated, swiglu_oai)                           \

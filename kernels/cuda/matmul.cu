@@ -33,11 +33,43 @@ struct Shared {
     float offset[kMatmulRows][2 * kGroups];
     float x_scale[kMatmulTokens][kGroups];
     float x_sum16[kMatmulTokens][2 * kGroups];
+    int x_row[kMatmulTokens];  // of each token; -1: there is no such token
+    int out_row[kMatmulTokens];
 };
+
+// Whose products a thread block makes.
+struct Work {
+    const std::byte* weights;
+    const float* bias;
+    bool any;
+};
+__device__ Work take_work(const MatmulArguments& a, Shared& shared)
+{
+    Work work{a.weights, a.bias, true};
+    int first = int(blockIdx.y) * kMatmulTokens;
+    int end = a.tokens;
+    if (a.expert.begin) {
+        const auto expert = std::size_t(blockIdx.z);
+        first += a.expert.begin[expert];
+        end = a.expert.begin[expert + 1];
+        work.weights += expert * a.expert.bytes;
+        work.bias = a.bias ? a.bias + expert * std::size_t(a.rows) : nullptr;
+        work.any = first < end;
+    }
+    const int i = int(threadIdx.x);
+    if (i < kMatmulTokens) {
+        const int token = first + i < end ? first + i : -1;
+        const int pair = a.expert.begin && token >= 0 ? a.expert.sorted[token] : token;
+        shared.out_row[i] = pair;
+        shared.x_row[i] = a.expert.begin && pair >= 0 ? pair / a.expert.pairs_of_each_row : pair;
+    }
+    return work;
+}
 
 // Unpacks kStep weights of each row from group `first_group` on; what lies beyond the matrix becomes zero.
 template <class Block>
-__device__ void load_weights(const MatmulArguments& a, int first_row, int first_group, Shared& shared)
+__device__ void load_weights(const MatmulArguments& a, const std::byte* weights, int first_row, int first_group,
+                             Shared& shared)
 {
     for (int i = int(threadIdx.x); i < kMatmulRows * kStep / 4; i += kMatmulThreads) {
         const int row = i / (kStep / 4);
@@ -45,7 +77,7 @@ __device__ void load_weights(const MatmulArguments& a, int first_row, int first_
         const int group = first_group + quad / 8;
         Four w{0, 0.0f, 0.0f};
         if (first_row + row < a.rows && group < a.n / 32)
-            w = four_of_row<Block>(a.weights + std::size_t(first_row + row) * a.row_bytes, group, quad % 8);
+            w = four_of_row<Block>(weights + std::size_t(first_row + row) * a.row_bytes, group, quad % 8);
         *reinterpret_cast<std::uint32_t*>(shared.weights + row * kPitch + 4 * quad) = w.q;
         if (quad % 4 == 0) {
             shared.scale[row][quad / 4] = w.scale;
@@ -55,17 +87,17 @@ __device__ void load_weights(const MatmulArguments& a, int first_row, int first_
     }
 }
 
-// The same part of each token's activations.
+// The same part of each token's activations. from: the rows that shared.x_row names
 template <class Block>
-__device__ void load_activations(const MatmulArguments& a, int first_token, int first_group, Shared& shared)
+__device__ void load_activations(const MatmulArguments& a, const std::byte* from, int first_group, Shared& shared)
 {
     const kernels::Q8Layout at(a.n);
     for (int i = int(threadIdx.x); i < kMatmulTokens * kStep / 16; i += kMatmulThreads) {
         const int token = i / (kStep / 16);
         const int part = i % (kStep / 16);  // 16 values
         const int group = first_group + part / 2;
-        const bool inside = first_token + token < a.tokens && group < a.n / 32;
-        const std::byte* x = a.x + std::size_t(first_token + token) * a.x_stride;
+        const bool inside = shared.x_row[token] >= 0 && group < a.n / 32;
+        const std::byte* x = from + std::size_t(max(shared.x_row[token], 0)) * a.x_stride;
         uint4 q = make_uint4(0, 0, 0, 0);
         if (inside)
             q = reinterpret_cast<const uint4*>(x)[2 * first_group + part];
@@ -111,21 +143,26 @@ __device__ void add_group(const Shared& shared, int group, const std::uint32_t (
     }
 }
 
-// grid: (ceil(rows / kMatmulRows), ceil(tokens / kMatmulTokens))
+// grid: (ceil(rows / kMatmulRows), ceil(tokens / kMatmulTokens)); with experts: (, of the most that one gets, experts)
 template <class Block>
 __device__ void matmul(const MatmulArguments& a)
 {
     Shared& shared = *reinterpret_cast<Shared*>(dynamic_shared());
+    const Work work = take_work(a, shared);
+    if (!work.any)
+        return;  // the whole block
     const int first_row = int(blockIdx.x) * kMatmulRows;
-    const int first_token = int(blockIdx.y) * kMatmulTokens;
     const int row = warp() % kRowWarps * 16 + lane() / 4;
     const int tokens = warp() / kRowWarps * kTokenTiles * 8;  // this warp's first
 
     float sums[kTokenTiles][4] = {};
-    for (int group = 0; group < a.n / 32; group += kGroups) {
+    // What rounding lost goes through the same products: the second half of the steps.
+    const int steps = (a.n / 32 + kGroups - 1) / kGroups;
+    for (int step = 0; step < (a.x_rest ? 2 : 1) * steps; ++step) {
+        const int group = step % steps * kGroups;
         __syncthreads();  // the last step has been used
-        load_weights<Block>(a, first_row, group, shared);
-        load_activations<Block>(a, first_token, group, shared);
+        load_weights<Block>(a, work.weights, first_row, group, shared);
+        load_activations<Block>(a, step < steps ? a.x : a.x_rest, group, shared);
         __syncthreads();
         for (int g = 0; g < kGroups; ++g) {
             const int byte = 32 * g + lane() % 4 * 4;
@@ -141,11 +178,11 @@ __device__ void matmul(const MatmulArguments& a)
     for (int tile = 0; tile < kTokenTiles; ++tile)
         for (int i = 0; i < 4; ++i) {
             const int r = first_row + row + i / 2 * 8;
-            const int t = first_token + tokens + tile * 8 + lane() % 4 * 2 + i % 2;
-            if (r >= a.rows || t >= a.tokens)
+            const int t = shared.out_row[tokens + tile * 8 + lane() % 4 * 2 + i % 2];
+            if (r >= a.rows || t < 0)
                 continue;
             float& out = a.out[std::size_t(t) * std::size_t(a.out_stride) + std::size_t(r)];
-            out = (a.accumulate ? out : 0.0f) + (a.bias ? sums[tile][i] + a.bias[r] : sums[tile][i]);
+            out = (a.accumulate ? out : 0.0f) + (work.bias ? sums[tile][i] + work.bias[r] : sums[tile][i]);
         }
 }
 

@@ -9,7 +9,7 @@ constexpr int kMatmulRows = 64;     // weight rows that a thread block takes
 constexpr int kMatmulTokens = 128;  // tokens
 constexpr int kMatmulThreads = 256;
 constexpr int kMatmulSharedBytes =
-    (kMatmulRows + kMatmulTokens) * (128 + 16) + 4 * (kMatmulRows * 16 + kMatmulTokens * 12);
+    (kMatmulRows + kMatmulTokens) * (128 + 16) + 4 * (kMatmulRows * 16 + kMatmulTokens * 14);
 
 using MatmulArguments = MatvecArguments;
 

@@ -21,11 +21,13 @@ static MatvecArguments arguments_of(const Product& p)
         .weights = pointer<std::byte>(p.weights),
         .row_bytes = row_bytes(p.type, p.n),
         .x = pointer<std::byte>(p.x),
+        .x_rest = pointer<std::byte>(p.x_rest),
         .x_stride = p.x_stride,
         .bias = pointer<float>(p.bias),
         .accumulate = p.into == Into::Sum,
         .out = pointer<float>(p.out.at),
         .out_stride = p.out.stride,
+        .expert = {},
     };
 }
 
@@ -50,7 +52,6 @@ Status matvec(const Driver& driver, Queue queue, const Product& p)
 
 Status matmul(const Driver& driver, Queue queue, const Product& p)
 {
-    constexpr int kFewTokens = 2 * kMatvecTokens;  // for which the weights are read twice rather than unpacked
     if (p.tokens <= kFewTokens || !is_packed(p.type))
         return matvec(driver, queue, p);
     if (!can_multiply(p))
@@ -58,6 +59,26 @@ Status matmul(const Driver& driver, Queue queue, const Product& p)
     const Dim grid{pieces(p.rows, kMatmulRows), pieces(p.tokens, kMatmulTokens)};
     return driver.launch(of_packed_type(Kernel::matmul_q4_0, p.type), grid, {kMatmulThreads}, kMatmulSharedBytes, queue,
                          arguments_of(p));
+}
+
+Status expert_matmul(const Driver& driver, Queue queue, const Product& p, const Routing& routing, int pairs_of_each_row)
+{
+    if (!can_multiply(p))
+        return Status::InvalidValue;
+    MatmulArguments arguments = arguments_of(p);
+    arguments.expert.bytes = std::size_t(p.rows) * row_bytes(p.type, p.n);
+    arguments.expert.pairs_of_each_row = pairs_of_each_row;
+    if (routing.rows <= kFewTokens || !is_packed(p.type)) {
+        arguments.expert.chosen = pointer<int>(routing.chosen);
+        const Dim grid{pieces(p.rows, kMatvecWarps), unsigned(p.tokens)};
+        return driver.launch(of_type(Kernel::matvec_f32, p.type), grid, {32 * kMatvecWarps}, 0, queue, arguments);
+    }
+    arguments.expert.sorted = pointer<int>(routing.sorted);
+    arguments.expert.begin = pointer<int>(routing.begin);
+    // An expert gets each row once at most; thread blocks beyond what it gets have nothing to do.
+    const Dim grid{pieces(p.rows, kMatmulRows), pieces(routing.rows, kMatmulTokens), unsigned(routing.experts)};
+    return driver.launch(of_packed_type(Kernel::matmul_q4_0, p.type), grid, {kMatmulThreads}, kMatmulSharedBytes, queue,
+                         arguments);
 }
 
 }  // namespace kernels::cuda

@@ -1,6 +1,6 @@
 // Products of a matrix with few tokens' activations, where reading the weights is what takes the time: a warp takes a
 // row, its lanes take slices of it in turn, and what is read serves all tokens. A token's sum is made in the same order
-// however many there are.
+// however many there are. With experts each pair is a token by itself, and reads its own expert's row.
 #pragma once
 
 #include "kernels/cuda/matvec.h"
@@ -117,7 +117,18 @@ __device__ void matvec(const MatvecArguments& a)
     const int first = int(blockIdx.y) * at_once;
     const int tokens = min(at_once, a.tokens - first);
     const std::byte* weights = a.weights + std::size_t(row) * a.row_bytes;
-    const std::byte* x = a.x + std::size_t(first) * a.x_stride;
+    const float* bias = a.bias;
+    int x_row = first;
+    if constexpr (at_once == 1) {
+        if (a.expert.chosen) {
+            const int expert = a.expert.chosen[first];
+            weights += std::size_t(expert) * a.expert.bytes;
+            bias = bias ? bias + std::size_t(expert) * std::size_t(a.rows) : nullptr;
+            x_row = first / a.expert.pairs_of_each_row;
+        }
+    }
+    const std::byte* x = a.x + std::size_t(x_row) * a.x_stride;
+    const std::byte* rest = a.x_rest ? a.x_rest + std::size_t(x_row) * a.x_stride : nullptr;
 
     float sums[at_once] = {};
     const int slices = Weights::slices(a.n);
@@ -126,15 +137,18 @@ __device__ void matvec(const MatvecArguments& a)
         const typename Weights::Taken taken = Weights::take(weights, slice);
 #pragma unroll
         for (int t = 0; t < at_once; ++t)
-            if (t < tokens)
+            if (t < tokens) {
                 sums[t] += Weights::dot(taken, x + std::size_t(t) * a.x_stride, a.n);
+                if (rest)
+                    sums[t] += Weights::dot(taken, rest + std::size_t(t) * a.x_stride, a.n);
+            }
     }
 #pragma unroll
     for (int t = 0; t < at_once; ++t) {
         const float sum = warp_sum(sums[t]);
         if (lane() == 0 && t < tokens) {
             float& out = a.out[std::size_t(first + t) * std::size_t(a.out_stride) + std::size_t(row)];
-            out = (a.accumulate ? out : 0.0f) + (a.bias ? sum + a.bias[row] : sum);
+            out = (a.accumulate ? out : 0.0f) + (bias ? sum + bias[row] : sum);
         }
     }
 }

@@ -8,17 +8,28 @@ namespace kernels::cuda {
 constexpr int kMatvecWarps = 4;   // rows a thread block takes, a warp each
 constexpr int kMatvecTokens = 8;  // tokens that share a reading of the weights
 
+/// For a stack of matrices and biases: a token is then a pair, of a row of x and one of the experts it goes to.
+struct ExpertArguments {
+    const int* chosen;      // (tokens,) each pair's expert, for products of few
+    const int* sorted;      // (tokens,) pairs by expert, for products of many: pair sorted[i] is the i-th
+    const int* begin;       // (experts + 1,) each expert's first in `sorted`
+    std::size_t bytes;      // of one expert's matrix
+    int pairs_of_each_row;  // pairs that share a row of x
+};
+
 /// out[t][r] = sum over i of weights[r][i] * x[t][i], plus bias[r], plus what was there.
 struct MatvecArguments {
     int n, rows, tokens;
     const std::byte* weights;
     std::size_t row_bytes;
-    const std::byte* x;  // (tokens,) rows of x_stride bytes: floats, or 8-bit activations (kernels/cpu.h: Q8Row)
+    const std::byte* x;       // (tokens,) rows of x_stride bytes: floats, or 8-bit activations (kernels/cpu.h: Q8Row)
+    const std::byte* x_rest;  // the same for what rounding lost, which is added; or null
     std::size_t x_stride;
     const float* bias;  // (rows,) or null
     int accumulate;
     float* out;
     int out_stride;
+    ExpertArguments expert;  // null in it: there is one matrix
 };
 
 }  // namespace kernels::cuda

@@ -64,8 +64,9 @@ Status silu_mul(const Driver& driver, Queue queue, Rows gate_up, int rows, int n
 Status gelu_mul(const Driver& driver, Queue queue, Rows gate_up, int rows, int n, Rows out);
 Status swiglu_oai(const Driver& driver, Queue queue, Rows gate_up, float alpha, float limit, int rows, int n, Rows out);
 
-// What a product over quantised weights wants its activations as. x: (rows, n), n a multiple of 32
-Status quantize_q8(const Driver& driver, Queue queue, Rows x, int rows, int n, Q8Rows out);
+// What a product over quantised weights wants its activations as. x: (rows, n), n a multiple of 32; rest: what rounding
+// lost, rounded in its turn, at the same stride; or 0
+Status quantize_q8(const Driver& driver, Queue queue, Rows x, int rows, int n, Q8Rows out, DevicePtr rest = 0);
 
 // ---- products ----
 
@@ -79,7 +80,8 @@ struct Product {
     DevicePtr weights = 0;  // (rows, row_bytes(type, n)), as in the file
     DevicePtr bias = 0;     // (rows,) or 0
     int tokens = 0;
-    DevicePtr x = 0;  // (tokens, x_stride bytes) in the form that activation_of(type) names: floats or Q8Rows
+    DevicePtr x = 0;       // (tokens, x_stride bytes) in the form that activation_of(type) names: floats or Q8Rows
+    DevicePtr x_rest = 0;  // the same for what rounding to 8 bits lost, which is multiplied too; or 0
     std::size_t x_stride = 0;
     Rows out = {};  // (tokens, rows), of any alignment
     Into into = Into::Place;
@@ -88,8 +90,34 @@ struct Product {
 // For few tokens: the weights are read once for every eight of them. A token's result does not depend on the others.
 Status matvec(const Driver& driver, Queue queue, const Product& p);
 
+/// Up to so many tokens the weights are read twice rather than unpacked.
+constexpr int kFewTokens = 16;
+
 // For any number of tokens: the same for few, tensor cores for many of them over packed weights.
 Status matmul(const Driver& driver, Queue queue, const Product& p);
+
+// ---- experts ----
+
+/// Which experts the rows of a batch go to. Pair r * used + s is row r with the s-th of its experts.
+struct Routing {
+    int rows = 0, used = 0, experts = 0;  // used <= experts
+    DevicePtr chosen = 0;                 // (rows, used) ints: the largest logit first, among equals the lower index
+    DevicePtr weights = 0;                // (rows, used) floats
+    // Of more than kFewTokens rows:
+    DevicePtr sorted = 0;  // (rows * used,) ints: the pairs by expert
+    DevicePtr begin = 0;   // (experts + 1,) ints: each expert's first in `sorted`
+};
+
+// Fills what `to` points at: weights = scale * softmax over the logits of those chosen. logits: (rows, experts)
+Status route(const Driver& driver, Queue queue, Rows logits, float scale, const Routing& to);
+
+// A product for each pair, with its expert's matrix. p.tokens: pairs; p.weights, p.bias: a stack of as many as there
+// are experts; p.x: rows that `pairs_of_each_row` pairs share
+Status expert_matmul(const Driver& driver, Queue queue, const Product& p, const Routing& routing,
+                     int pairs_of_each_row);
+
+// out[r] = sum over the pairs of row r, in their order, of weight * y[pair]. y: (pairs, n); out: (rows, n)
+Status sum_experts(const Driver& driver, Queue queue, Rows y, const Routing& routing, int n, Rows out);
 
 // ---- KV ----
 

@@ -6,16 +6,10 @@
 
 using namespace kernels::cuda;
 
-// x: (rows, n) at x_stride; out: (rows, out_stride bytes); n is a multiple of 32
-extern "C" __global__ void quantize_q8(const float* x, int x_stride, int n, std::byte* out, std::size_t out_stride)
+// The warp's 32 values, one a lane, become a group of a row of n. Returns what the lane's value has lost.
+__device__ static float put_group(float value, int group, int n, std::byte* out)
 {
     constexpr float kSmallestScaled = 1e-36f;  // 127 / this is still finite; smaller values become zero
-    const int group = int(blockIdx.x) * int(blockDim.x) / kWarp + warp();
-    if (group >= n / 32)
-        return;  // the whole warp
-    const float value = x[std::size_t(blockIdx.y) * std::size_t(x_stride) + std::size_t(32 * group + lane())];
-    out += std::size_t(blockIdx.y) * out_stride;
-
     const float largest = warp_max(fabsf(value));
     const bool zero = !(largest > kSmallestScaled);
     const float scale = zero ? 0.0f : __fdiv_rn(largest, 127.0f);
@@ -41,5 +35,21 @@ extern "C" __global__ void quantize_q8(const float* x, int x_stride, int n, std:
         put(at.sum32, group, scale * float(sum_of_all));
         put(at.shift32, group, -128 * sum_of_all);
     }
+    return value - float(q) * scale;
+}
+
+// x: (rows, n) at x_stride; out: (rows, out_stride bytes); rest: the same of what rounding lost, or null; n is a
+// multiple of 32
+extern "C" __global__ void quantize_q8(const float* x, int x_stride, int n, std::byte* out, std::byte* rest,
+                                       std::size_t out_stride)
+{
+    const int group = int(blockIdx.x) * int(blockDim.x) / kWarp + warp();
+    if (group >= n / 32)
+        return;  // the whole warp
+    const float value = x[std::size_t(blockIdx.y) * std::size_t(x_stride) + std::size_t(32 * group + lane())];
+    const std::size_t row = std::size_t(blockIdx.y) * out_stride;
+    const float lost = put_group(value, group, n, out + row);
+    if (rest)
+        put_group(lost, group, n, rest + row);
 }
 EMULATED(quantize_q8);

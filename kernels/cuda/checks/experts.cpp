@@ -1,0 +1,257 @@
+#include "kernels/cuda/checks/experts.h"
+
+#include "kernels/cpu.h"
+#include "kernels/cuda/checks/compare.h"
+#include "kernels/cuda/checks/products.h"
+#include "kernels/cuda/ops.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <random>
+
+namespace kernels::cuda {
+
+namespace {
+
+struct Shape {
+    int rows, used, experts;
+};
+constexpr Shape kShapes[] = {{1, 1, 1}, {2, 5, 5}, {3, 4, 32}, {40, 8, 128}, {150, 2, 5}};
+
+std::string name_of(const Shape& s)
+{
+    return std::to_string(s.rows) + " rows, " + std::to_string(s.used) + " of " + std::to_string(s.experts);
+}
+
+/// In memory that holds nothing yet.
+Routing room_for_routing(DeviceMemory& on, const Shape& s)
+{
+    const auto pairs = std::size_t(s.rows * s.used);
+    return {s.rows,
+            s.used,
+            s.experts,
+            on.room(pairs * sizeof(int)),
+            on.room(pairs * sizeof(float)),
+            on.room(pairs * sizeof(int)),
+            on.room(std::size_t(s.experts + 1) * sizeof(int))};
+}
+
+/// (rows, experts), some of them equal.
+std::vector<float> random_logits(const Shape& s, std::mt19937& random)
+{
+    std::vector<float> logits(std::size_t(s.rows * s.experts));
+    for (float& v : logits)
+        v = float(int(random() % 64)) / 8.0f - 4.0f;
+    return logits;
+}
+
+/// (rows, used) by sorting.
+std::vector<int> best_of_each_row(const std::vector<float>& logits, const Shape& s)
+{
+    std::vector<int> best;
+    std::vector<int> order(static_cast<std::size_t>(s.experts));
+    for (int r = 0; r < s.rows; ++r) {
+        const float* row = &logits[std::size_t(r * s.experts)];
+        std::iota(order.begin(), order.end(), 0);
+        std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return row[a] > row[b]; });
+        best.insert(best.end(), order.begin(), order.begin() + s.used);
+    }
+    return best;
+}
+
+double weight_error(const std::vector<float>& logits, const std::vector<int>& chosen, const std::vector<float>& weights,
+                    float scale, const Shape& s)
+{
+    double worst = 0;
+    for (int r = 0; r < s.rows; ++r) {
+        const auto logit = [&](int slot) {
+            return double(logits[std::size_t(r * s.experts + chosen[std::size_t(r * s.used + slot)])]);
+        };
+        double sum = 0;
+        for (int slot = 0; slot < s.used; ++slot)
+            sum += std::exp(logit(slot));
+        for (int slot = 0; slot < s.used; ++slot) {
+            // An exponential of 8 at most, wrong by a few units in the last place, and a sum of as many.
+            const double expected = double(scale) * std::exp(logit(slot)) / sum;
+            const double tolerance = (s.used + 16) * kHalfEpsilon * expected;
+            worst = std::max(worst, share_of(tolerance, double(weights[std::size_t(r * s.used + slot)]), expected));
+        }
+    }
+    return worst;
+}
+
+Checked check_route(const Driver& driver, unsigned seed)
+{
+    std::mt19937 random(seed);
+    Checked checked;
+    for (const Shape& s : kShapes) {
+        DeviceMemory on(driver);
+        constexpr float kFactor = 2.5f;
+        const std::vector<float> logits = random_logits(s, random);
+        const Routing routing = room_for_routing(on, s);
+        on.keep(route(driver, on.queue(), {on.put(logits), s.experts}, kFactor, routing));
+        const std::vector<int> best = best_of_each_row(logits, s);
+        const auto weights = on.get<float>(routing.weights, best.size());
+        note(checked, on, share_of_same(on.get<int>(routing.chosen, best.size()), best), name_of(s));
+        note(checked, on, weight_error(logits, best, weights, kFactor, s), name_of(s));
+        if (s.rows <= kFewTokens)
+            continue;
+        std::vector<int> sorted(best.size());
+        std::iota(sorted.begin(), sorted.end(), 0);
+        std::stable_sort(sorted.begin(), sorted.end(),
+                         [&](int a, int b) { return best[std::size_t(a)] < best[std::size_t(b)]; });
+        std::vector<int> begin{0};
+        for (int e = 0; e < s.experts; ++e)
+            begin.push_back(begin.back() + int(std::count(best.begin(), best.end(), e)));
+        note(checked, on, share_of_same(on.get<int>(routing.sorted, sorted.size()), sorted), name_of(s));
+        note(checked, on, share_of_same(on.get<int>(routing.begin, begin.size()), begin), name_of(s));
+    }
+    return checked;
+}
+
+/// The product of one pair by itself, less the bias.
+double pair_error(const ProductCase& stack, int pair, int x_row, int expert, const std::vector<float>& all,
+                  const std::vector<float>& bias)
+{
+    ProductCase one = stack;
+    const std::size_t bytes = std::size_t(stack.rows) * row_bytes(stack.type, stack.n);
+    const auto weights = stack.weights.begin() + std::ptrdiff_t(std::size_t(expert) * bytes);
+    const auto x = stack.x.bytes.begin() + std::ptrdiff_t(std::size_t(x_row) * stack.x.stride);
+    one.tokens = 1;
+    one.weights.assign(weights, weights + std::ptrdiff_t(bytes));
+    one.x.bytes.assign(x, x + std::ptrdiff_t(stack.x.stride));
+    std::vector<float> actual;
+    for (int r = 0; r < stack.rows; ++r)
+        actual.push_back(all[std::size_t(pair * stack.rows + r)] - bias[std::size_t(expert * stack.rows + r)]);
+    return product_error(one, actual);
+}
+
+Checked check_expert_product(const Driver& driver, unsigned seed, TensorType type)
+{
+    constexpr int kN = 256, kRows = 70, kUsed = 2, kExperts = 5;
+    std::mt19937 random(seed);
+    Checked checked;
+    std::vector<float> bias(kRows * kExperts);
+    for (float& v : bias)
+        v = float(int(random() % 16)) / 16.0f;
+    for (const int rows : {1, 3, 150})
+        for (const int pairs_of_each_row : {kUsed, 1}) {
+            const Shape s{rows, kUsed, kExperts};
+            const int pairs = rows * kUsed;
+            ProductCase c = product_case(type, kN, kRows, pairs / pairs_of_each_row, kernel_rows::Fill::Random, random);
+            c.weights = weight_rows(type, kN, kRows * kExperts, kernel_rows::Fill::Random, random);
+            DeviceMemory on(driver);
+            const Routing routing = room_for_routing(on, s);
+            const std::vector<float> logits = random_logits(s, random);
+            on.keep(route(driver, on.queue(), {on.put(logits), kExperts}, 1.0f, routing));
+            const DevicePtr out = on.room(std::size_t(pairs * kRows) * sizeof(float));
+            on.keep(expert_matmul(driver, on.queue(),
+                                  {.type = type,
+                                   .n = kN,
+                                   .rows = kRows,
+                                   .weights = on.put(c.weights),
+                                   .bias = on.put(bias),
+                                   .tokens = pairs,
+                                   .x = on.put(c.x.bytes),
+                                   .x_stride = c.x.stride,
+                                   .out = {out, kRows}},
+                                  routing, pairs_of_each_row));
+            const auto all = on.get<float>(out, std::size_t(pairs * kRows));
+            const std::vector<int> best = best_of_each_row(logits, s);
+            for (const int pair : {0, pairs / 2, pairs - 1})
+                note(checked, on, pair_error(c, pair, pair / pairs_of_each_row, best[std::size_t(pair)], all, bias),
+                     name_of(s));
+        }
+    return checked;
+}
+
+// Small whole numbers, whose sums are exact.
+Checked check_sum(const Driver& driver, unsigned)
+{
+    Checked checked;
+    for (const Shape& s : {Shape{1, 3, 4}, {20, 8, 9}}) {
+        constexpr int kN = 300;
+        std::vector<float> weights, y, expected;
+        for (int i = 0; i < s.rows * s.used; ++i)
+            weights.push_back(float(i % 7) * 0.25f);
+        for (int i = 0; i < s.rows * s.used * kN; ++i)
+            y.push_back(float(i % 11));
+        for (int r = 0; r < s.rows; ++r)
+            for (int i = 0; i < kN; ++i) {
+                expected.push_back(0);
+                for (int pair = r * s.used; pair < (r + 1) * s.used; ++pair)
+                    expected.back() += weights[std::size_t(pair)] * y[std::size_t(pair * kN + i)];
+            }
+        DeviceMemory on(driver);
+        Routing routing = room_for_routing(on, s);
+        routing.weights = on.put(weights);
+        const DevicePtr out = on.room(expected.size() * sizeof(float));
+        on.keep(sum_experts(driver, on.queue(), {on.put(y), kN}, routing, kN, {out, kN}));
+        note(checked, on, share_of_same(on.get<float>(out, expected.size()), expected), name_of(s));
+    }
+    return checked;
+}
+
+// 8 bits are wrong by one in 250 of the largest value of a group, twice 8 bits by one in 60,000.
+Checked check_rest(const Driver& driver, unsigned seed, TensorType type)
+{
+    constexpr int kN = 512, kRows = 9;
+    std::mt19937 random(seed);
+    Checked checked;
+    const auto weights = weight_rows(type, kN, kRows, kernel_rows::Fill::Random, random);
+    for (const int tokens : {1, 3, 20}) {
+        DeviceMemory on(driver);
+        const std::vector<float> x = kernel_rows::activations(kN, tokens, random);
+        const std::size_t stride = activation_row_bytes(Activation::Q8, kN);
+        const DevicePtr rounded = on.room(stride * std::size_t(tokens));
+        const DevicePtr rest = on.room(stride * std::size_t(tokens));
+        const DevicePtr out = on.room(std::size_t(tokens * kRows) * sizeof(float));
+        on.keep(quantize_q8(driver, on.queue(), {on.put(x), kN}, tokens, kN, {rounded, stride}, rest));
+        on.keep(matmul(driver, on.queue(),
+                       {.type = type,
+                        .n = kN,
+                        .rows = kRows,
+                        .weights = on.put(weights),
+                        .tokens = tokens,
+                        .x = rounded,
+                        .x_rest = rest,
+                        .x_stride = stride,
+                        .out = {out, kRows}}));
+        const auto actual = on.get<float>(out, std::size_t(tokens * kRows));
+        std::vector<float> w(kN);
+        for (int r = 0; r < kRows; ++r) {
+            all_cpu_kernels().front().dequantize(type, kN, weights.data() + std::size_t(r) * row_bytes(type, kN),
+                                                 w.data());
+            for (int t = 0; t < tokens; ++t) {
+                double truth = 0, size = 0;
+                for (int i = 0; i < kN; ++i) {
+                    const double product = double(w[std::size_t(i)]) * double(x[std::size_t(t * kN + i)]);
+                    truth += product;
+                    size += std::abs(product);
+                }
+                note(checked, on, share_of(size / 20000, double(actual[std::size_t(t * kRows + r)]), truth),
+                     std::to_string(tokens) + " tokens");
+            }
+        }
+    }
+    return checked;
+}
+
+}  // namespace
+
+void add_expert_checks(std::vector<KernelCheck>& checks)
+{
+    checks.push_back({"choice of experts", check_route});
+    checks.push_back({"sum of experts", check_sum});
+    for (const TensorType type : {TensorType::F16, TensorType::Q8_0, TensorType::Q4_K, TensorType::MXFP4})
+        checks.push_back(
+            {std::string("product of experts ") + type_traits(type).name,
+             [=](const Driver& driver, unsigned seed) { return check_expert_product(driver, seed, type); }});
+    for (const kernel_rows::TypeFacts& facts : kernel_rows::packedTypes())
+        checks.push_back(
+            {std::string("product of two times 8 bits ") + type_traits(facts.type).name,
+             [type = facts.type](const Driver& driver, unsigned seed) { return check_rest(driver, seed, type); }});
+}
+
+}  // namespace kernels::cuda

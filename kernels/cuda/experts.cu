@@ -1,0 +1,107 @@
+// Mixture of experts: which experts a row goes to, its pairs in the order of their experts, and the sum of what the
+// experts made of it. A pair is a row with one of its experts.
+#include "kernels/cuda/device.h"
+#include "kernels/cuda/reduce.cuh"
+
+#include <limits>
+
+using namespace kernels::cuda;
+
+namespace {
+
+struct Best {
+    float logit;
+    int expert;
+};
+
+// Whether a comes before b: the larger logit, among equals the lower index.
+__device__ bool before(const Best& a, const Best& b)
+{
+    return a.logit > b.logit || (a.logit == b.logit && a.expert < b.expert);
+}
+
+// The first of those that come after `last`, in every lane.
+__device__ Best next_best(const float* logits, int experts, const Best& last)
+{
+    Best best{-std::numeric_limits<float>::infinity(), experts};
+    for (int e = lane(); e < experts; e += kWarp) {
+        const Best here{logits[e], e};
+        if (before(last, here) && before(here, best))
+            best = here;
+    }
+    for (int flip = kWarp / 2; flip > 0; flip /= 2) {
+        const Best other{__shfl_xor_sync(kWholeWarp, best.logit, flip), __shfl_xor_sync(kWholeWarp, best.expert, flip)};
+        if (before(other, best))
+            best = other;
+    }
+    return best;
+}
+
+}  // namespace
+
+// A warp a row. logits: (rows, experts) at their stride; chosen, weights: (rows, used). Softmax over all experts, then
+// over the chosen ones to one again, equals the softmax over the chosen ones.
+extern "C" __global__ void choose_experts(const float* logits, int stride, int experts, int used, float scale,
+                                          int* chosen, float* weights)
+{
+    logits += std::size_t(blockIdx.x) * std::size_t(stride);
+    chosen += std::size_t(blockIdx.x) * std::size_t(used);
+    weights += std::size_t(blockIdx.x) * std::size_t(used);
+    Best last{std::numeric_limits<float>::infinity(), -1};
+    float largest = 0.0f;
+    float sum = 0.0f;
+    for (int slot = 0; slot < used; ++slot) {
+        last = next_best(logits, experts, last);
+        // Where a broken model's logits are no numbers none is the best; an expert that exists is taken then.
+        const int expert = last.expert < experts ? last.expert : slot;
+        if (slot == 0)
+            largest = last.logit;
+        sum += expf(last.logit - largest);
+        if (lane() == 0)
+            chosen[slot] = expert;
+        if (lane() == 0)
+            weights[slot] = expf(last.logit - largest);
+    }
+    __syncwarp();
+    for (int slot = lane(); slot < used; slot += kWarp)
+        weights[slot] = weights[slot] / sum * scale;
+}
+EMULATED(choose_experts);
+
+// A warp an expert. chosen: (pairs,) the expert of each pair; sorted: (pairs,) pairs by expert, in their own order;
+// begin: (experts + 1,) where each expert's pairs begin
+extern "C" __global__ void sort_pairs(const int* chosen, int pairs, int* sorted, int* begin)
+{
+    const int expert = int(blockIdx.x);
+    int first = 0;
+    for (int base = 0; base < pairs; base += kWarp)
+        first += __popc(__ballot_sync(kWholeWarp, base + lane() < pairs && chosen[base + lane()] < expert));
+    int next = first;
+    for (int base = 0; base < pairs; base += kWarp) {
+        const bool mine = base + lane() < pairs && chosen[base + lane()] == expert;
+        const unsigned all = __ballot_sync(kWholeWarp, mine);
+        if (mine)
+            sorted[next + __popc(all & ((1u << lane()) - 1))] = base + lane();
+        next += __popc(all);
+    }
+    if (lane() == 0)
+        begin[expert] = first;
+    if (lane() == 0 && blockIdx.x == gridDim.x - 1)
+        begin[expert + 1] = next;
+}
+EMULATED(sort_pairs);
+
+// A thread a value. y: (rows * used, n) at y_stride; weights: (rows, used); out: (rows, n) at out_stride
+extern "C" __global__ void sum_experts(const float* y, int y_stride, const float* weights, int used, int n, float* out,
+                                       int out_stride)
+{
+    const int i = int(blockIdx.x * blockDim.x + threadIdx.x);
+    if (i >= n)
+        return;
+    const std::size_t first = std::size_t(blockIdx.y) * std::size_t(used);
+    float sum = 0.0f;
+    for (std::size_t pair = first; pair < first + std::size_t(used); ++pair)
+        sum += weights[pair] * y[pair * std::size_t(y_stride) + std::size_t(i)];
+    out[std::size_t(blockIdx.y) * std::size_t(out_stride) + std::size_t(i)] = sum;
+}
+EMULATED(sum_experts);
