@@ -60,7 +60,7 @@ QString VisibleText::add(QStringView piece)
 
 QString VisibleText::end()
 {
-    const QString rest = m_carriageReturn ? QString(QChar(char16_t(kControlPictures + '\r'))) : QString();
+    QString rest = m_carriageReturn ? QString(QChar(char16_t(kControlPictures + '\r'))) : QString();
     m_carriageReturn = false;
     return rest;
 }
