@@ -6,6 +6,8 @@
 #include "engine/kv/kv_cache.h"
 #include "engine/model/weights.h"
 
+#include <cstdint>
+#include <functional>
 #include <span>
 
 namespace engine {
@@ -41,6 +43,14 @@ struct Step {
     int first;
 };
 
+/// Layers that one backend computes one after another in a step.
+struct LayerRange {
+    int first = 0, last = 0;  // [first, last)
+    /// Changes whenever a layer's weights lie elsewhere.
+    std::uint64_t placement = 0;
+    bool operator==(const LayerRange&) const = default;
+};
+
 class Backend
 {
 public:
@@ -54,6 +64,8 @@ public:
     virtual void enter(const Step& /*step*/, const Activations& /*host*/) {}
     /// Rows of its memory go to the host's; they can be read when this returns.
     virtual void fetch(const Rows& /*from*/, Rows& /*host*/) {}
+    /// Computes the layers: by calling `work`, or by doing again what that gave to the device in an earlier step.
+    virtual void run_layers(const LayerRange& /*range*/, const std::function<void()>& work) { work(); }
     /// What has gone wrong since the last time this was asked.
     virtual Status take_status() { return {}; }
 

@@ -53,6 +53,7 @@ CudaBackend::CudaBackend(CudaDevice& device, Vram& vram, CpuBackend& cpu, const 
     , driver_(device.driver())
     , queue_(device.compute())
     , sizes_(sizes)
+    , merging_(std::size_t(sizes.layers))
 {
 }
 
@@ -95,6 +96,7 @@ CudaBackend::~CudaBackend()
 {
     (void)driver_.make_current();
     (void)device_.finish_work();
+    recordings_.clear();
     for (const cuda::Event event : {inputs_taken_, queries_there_})
         if (event)
             (void)driver_.destroy(event);
@@ -130,6 +132,7 @@ void CudaBackend::fill_block_tables(const Step& step, int rows)
 void CudaBackend::enter(const Step& step, const Activations& host)
 {
     host_ = &host;
+    step_ = &step;
     const int rows = host.hidden.count(), cols = host.hidden.cols();
     activations_->hidden.set_shape(rows, cols);
     activations_->tables.set_rows(host.tables.count());

@@ -9,6 +9,7 @@
 #include "engine/exec/cpu_backend.h"
 #include "engine/exec/cuda_experts.h"
 #include "engine/exec/cuda_memory.h"
+#include "engine/exec/cuda_recording.h"
 #include "kernels/cuda/ops.h"
 
 #include <memory>
@@ -36,6 +37,7 @@ public:
     Activations* activations() override { return activations_.get(); }
     void enter(const Step& step, const Activations& host) override;
     void fetch(const Rows& from, Rows& host) override;
+    void run_layers(const LayerRange& range, const std::function<void()>& work) override;
     Status take_status() override;
 
     void rms_norm(Rows& x, Vector weight, float epsilon, Rows& out) override;
@@ -73,13 +75,26 @@ private:
     kernels::cuda::KvBlocks kv_blocks(int l, const KvLayerShape& shape) const;
 
     // ---- attention (cuda_attention.cpp) ----
-    struct Attending;
-    void attend_few(const Attending& a, int row, int rows);
-    void attend_many(const Attending& a);
-    bool any_on_host(int l, int first_block, int last_block) const;
-    void send_queries(const Attending& a, int row, int rows);
-    void attend_rest(const Attending& a, int row, int rows);
-    static std::size_t query_bytes(const Attending& a);
+    CudaAttending few_of(const CudaAttending& all, int row, int rows) const;
+    void attend_few(const CudaAttending& a);
+    void attend_many(const CudaAttending& a);
+    bool any_on_host(int l, int row, int rows) const;
+    void attend_here(const CudaAttending& a);
+    void send_queries(const CudaAttending& a);
+    void attend_rest(const CudaAttending& a);
+    void attend_here_and_there(const CudaAttending& a);
+    void bring_partials(const CudaAttending& a);
+    static std::size_t query_bytes(const CudaAttending& a);
+    float* host_partials(const CudaAttending& a) const;
+
+    // ---- steps that are done again (cuda_graphs.cpp) ----
+    bool can_record() const;
+    CudaRecording* recording_of(const LayerRange& range);
+    CudaRecording* record(const LayerRange& range, const std::function<void()>& work);
+    void replay(const CudaRecording& recording);
+    void begin_part();
+    void end_part(const CudaAttending* then);
+    void forget_recordings(const LayerRange& range);
 
     CudaDevice& device_;
     Vram& vram_;
@@ -99,7 +114,13 @@ private:
     CudaStaging rows_;       // rows on their way to the host
     CudaStaging host_part_;  // queries on their way to the host, and their partials on their way back
     kernels::cuda::Event inputs_taken_ = nullptr, queries_there_ = nullptr;
-    const Activations* host_ = nullptr;  // where this step's rows came from
+    const Activations* host_ = nullptr;                       // where this step's rows came from
+    const Step* step_ = nullptr;                              // for as long as its layers are computed
+    std::vector<std::unique_ptr<CudaRecording>> recordings_;  // the oldest first
+    std::vector<bool> merging_;                               // (layers,) of this step: the host attends a part
+    CudaRecording* recording_ = nullptr;                      // null: what is queued is done
+    bool capturing_ = false;
+    bool graphs_ = true;  // false once the driver could not make one
     kernels::cuda::Status failed_ = kernels::cuda::Status::Ok;
 };
 

@@ -20,10 +20,22 @@ public:
             layers_.push_back({&host, &layer});
     }
 
-    void place(int layer, Backend& on, const LayerWeights& weights) { layers_[std::size_t(layer)] = {&on, &weights}; }
+    void place(int layer, Backend& on, const LayerWeights& weights)
+    {
+        layers_[std::size_t(layer)] = {&on, &weights};
+        ++version_;
+    }
     void place_head(Backend& on, const HeadWeights& weights) { head_ = {&on, &weights}; }
 
     Backend& backend_of(int layer) const { return *layers_[std::size_t(layer)].on; }
+    /// The layers from `first` on that one backend computes.
+    LayerRange range_from(int first) const
+    {
+        LayerRange range{first, first + 1, version_};
+        while (range.last < int(layers_.size()) && &backend_of(range.last) == &backend_of(first))
+            ++range.last;
+        return range;
+    }
     const LayerWeights& weights_of(int layer) const { return *layers_[std::size_t(layer)].weights; }
     Backend& backend_of_head() const { return *head_.on; }
     const HeadWeights& head() const { return *head_.weights; }
@@ -36,6 +48,7 @@ private:
         const T* weights = nullptr;
     };
     CpuBackend* host_;
+    std::uint64_t version_ = 0;
     std::vector<Place<LayerWeights>> layers_;
     Place<HeadWeights> head_;
 };

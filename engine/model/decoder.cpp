@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 
 namespace engine {
 
@@ -52,10 +53,16 @@ void Decoder::append(const Placement& placement, KvCache& cache, KvSequence& seq
     const float scale = h_.architecture->scale_embeddings ? std::sqrt(float(h_.embedding_length)) : 1.0f;
     placement.host().embed(weights_.token_embedding, tokens, scale, host_.hidden);
     rows_at_ = &placement.host();
-    for (int l = 0; l < int(weights_.layers.size()); ++l) {
-        Backend& on = placement.backend_of(l);
+    for (LayerRange range; range.last < int(weights_.layers.size());) {
+        range = placement.range_from(range.last);
+        Backend& on = placement.backend_of(range.first);
         bring_rows(on, step);
-        layer(l, placement.weights_of(l), {on, activations(on), step});
+        // One reference fits the function itself: nothing is allocated.
+        const auto layers = [&, at = Place{on, activations(on), step}] {
+            for (int l = range.first; l < range.last; ++l)
+                layer(l, placement.weights_of(l), at);
+        };
+        on.run_layers(range, std::cref(layers));
     }
     sequence.ids.insert(sequence.ids.end(), tokens.begin(), tokens.end());
 }

@@ -98,6 +98,12 @@ int EmulatedGpu::kernels_run() const
     return state_->kernels_run;
 }
 
+int EmulatedGpu::graphs_made() const
+{
+    const Lock lock(state_->mutex);
+    return state_->graphs_made;
+}
+
 std::string EmulatedGpu::leaks() const
 {
     const Lock lock(state_->mutex);

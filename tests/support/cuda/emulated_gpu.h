@@ -45,6 +45,7 @@ public:
     std::string fault() const;  // what the first kernel that failed did wrong; else empty
     std::string leaks() const;  // what was made and not given back; else empty
     int kernels_run() const;
+    int graphs_made() const;
 
     struct State;
 

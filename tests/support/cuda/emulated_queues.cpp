@@ -243,6 +243,7 @@ Status graph_instantiate(GraphExec* exec, Graph graph, unsigned long long)
         return call.status;
     if (!gpu->graphs.count(graph))
         return kInvalidHandle;
+    ++gpu->graphs_made;
     *exec = *gpu->execs.insert(new GraphExecTag{std::make_shared<std::vector<Task>>(graph->tasks)}).first;
     return Status::Ok;
 }

@@ -104,6 +104,7 @@ struct EmulatedGpu::State {
     std::set<GraphExec> execs;
     std::string fault;
     int kernels_run = 0;
+    int graphs_made = 0;
 };
 
 extern EmulatedGpu::State* gpu;                         // the machine's, or null

@@ -1,0 +1,72 @@
+// One conversation on a model that lies on a GPU: the emulated one, or a real one where SPILLWAY_TEST_DEVICE is "cuda".
+#pragma once
+
+#include "tests/support/cuda/emulated_gpu.h"
+#include "tests/support/placement_run.h"
+
+#include <cmath>
+#include <memory>
+
+namespace test_support {
+
+namespace cuda = kernels::cuda;
+
+/// The machine's GPU for as long as the object lives.
+class Gpu
+{
+public:
+    Gpu()
+    {
+        if (qEnvironmentVariable("SPILLWAY_TEST_DEVICE") == "cuda")
+            return;
+        m_emulated = std::make_unique<emulator::EmulatedGpu>();
+        cuda::set_platform({&emulator::EmulatedGpu::table(), emulator::EmulatedGpu::images(), {}});
+    }
+    ~Gpu() { cuda::set_platform({}); }
+    Gpu(const Gpu&) = delete;
+    Gpu& operator=(const Gpu&) = delete;
+
+    emulator::EmulatedGpu* emulated() { return m_emulated.get(); }  // null: a real one
+
+    /// What kernels did wrong, or what was not given back; else empty.
+    std::string complaints() const { return m_emulated ? m_emulated->fault() + m_emulated->leaks() : std::string(); }
+
+private:
+    std::unique_ptr<emulator::EmulatedGpu> m_emulated;
+};
+
+inline LoadRequest on_cuda(LoadRequest request, std::optional<int> layers = {})
+{
+    request.placement.device = PlacementOptions::Device::Cuda;
+    request.placement.device_layers = layers;
+    return request;
+}
+
+/// With a budget that leaves room for about so many tokens beside all layers.
+inline LoadRequest with_room_for(LoadRequest request, int tokens)
+{
+    const auto model = load(on_cuda(request));
+    const auto device = model ? model->placement().telemetry() : std::nullopt;
+    if (!device)
+        return request;
+    std::int64_t kv_bytes = 0;
+    for (const KvLayerShape& layer : model->cache().layers())
+        kv_bytes +=
+            std::int64_t(layer.bytes()) * (layer.window > 0 ? layer.window / kBlockTokens + 2 : tokens / kBlockTokens);
+    request.placement.vram_budget_bytes = std::int64_t(double(device->used_bytes() + kv_bytes) / 0.95);
+    return on_cuda(request);
+}
+
+/// The root mean square of a - b, as a share of that of b.
+inline double difference(const Logits& a, const Logits& b)
+{
+    double sum = 0, size = 0;
+    for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i)
+        for (std::size_t j = 0; j < a[i].size(); ++j) {
+            sum += std::pow(double(a[i][j]) - double(b[i][j]), 2);
+            size += std::pow(double(b[i][j]), 2);
+        }
+    return std::sqrt(sum / size);
+}
+
+}  // namespace test_support
