@@ -1,6 +1,7 @@
 #include "app/catalogue/describe.h"
 
 #include "app/catalogue/split_name.h"
+#include "app/error_sentence.h"
 #include "app/text/visible_text.h"
 
 #include <QCoreApplication>
@@ -139,10 +140,10 @@ ModelEntry describeBroken(const FoundFile& file, const QString& sentence)
 ModelEntry describeBroken(const FoundFile& file, const engine::Error& error)
 {
     // The row shows the path already.
-    QString what = QString::fromStdString(error.what);
-    if (const QString path = file.path + QStringLiteral(": "); what.startsWith(path))
-        what.remove(0, path.size());
-    return describeBroken(file, asSentence(what));
+    engine::Error withoutPath = error;
+    if (const std::string path = file.path.toStdString() + ": "; error.what.starts_with(path))
+        withoutPath.what.erase(0, path.size());
+    return describeBroken(file, errorSentence(withoutPath));
 }
 
 ModelEntry describeIncomplete(const FoundFile& file, const QStringList& parts, int count)

@@ -1,5 +1,6 @@
 #include "app/catalogue/model_facts.h"
 
+#include "app/error_sentence.h"
 #include "app/text/visible_text.h"
 
 namespace {
@@ -36,7 +37,7 @@ ModelFacts::ModelFacts(const engine::ModelInfo& info)
     , hasChatTemplate(info.has_chat_template)
     , license(fromFile(info.license))
     , runnable(info.runnable)
-    , obstacle(asSentence(QString::fromStdString(info.obstacle)))
+    , obstacle(errorSentence({engine::Error::Code::Unsupported, info.obstacle}))
 {
     // Some files call themselves after their architecture, which tells nobody anything.
     if (name.isEmpty() || name == architecture)

@@ -1,7 +1,7 @@
 // OpenConversations: what the engine says of a turn, and what becomes of it.
 #include "app/chat/open_conversations.h"
 #include "app/chat/saved_note.h"
-#include "app/text/visible_text.h"
+#include "app/error_sentence.h"
 
 namespace {
 
@@ -117,7 +117,7 @@ void OpenConversations::onFailed(quint64 number, const engine::Error& error)
         if (error.code == Code::Cancelled)
             settle(*turn, StoredMessage::Status::Stopped, {}, nullptr);
         else
-            settle(*turn, StoredMessage::Status::Failed, asSentence(QString::fromStdString(error.what)), nullptr);
+            settle(*turn, StoredMessage::Status::Failed, errorSentence(error), nullptr);
         Q_EMIT turnEnded(turn->conversation);
     }
     if (m_model && (error.code == Code::CannotRead || error.code == Code::NotLoaded)) {

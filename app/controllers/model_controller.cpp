@@ -1,5 +1,6 @@
 #include "app/controllers/model_controller.h"
 
+#include "app/error_sentence.h"
 #include "app/text/visible_text.h"
 
 #include <QCoreApplication>
@@ -190,7 +191,7 @@ void ModelController::onInspected(quint64 job, AfterInspection after, const engi
         return;
     if (!result) {
         setPhase(Idle);
-        setError(asSentence(QString::fromStdString(result.error().what)));
+        setError(errorSentence(result.error()));
         return;
     }
     m_request.model = result->path;
@@ -227,7 +228,7 @@ void ModelController::onLoadFailed(quint64 job, const engine::Error& error)
         return;
     setPhase(Idle);
     if (error.code != engine::Error::Code::Cancelled)
-        setError(asSentence(QString::fromStdString(error.what)));
+        setError(errorSentence(error));
     Q_EMIT modelGone();
 }
 

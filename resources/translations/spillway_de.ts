@@ -904,6 +904,65 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
 </context>
 <context>
+    <name>ErrorSentence</name>
+    <message>
+        <source>There is no such file (%1).</source>
+        <translation>Diese Datei gibt es nicht (%1).</translation>
+    </message>
+    <message>
+        <source>The file cannot be read (%1).</source>
+        <translation>Die Datei lässt sich nicht lesen (%1).</translation>
+    </message>
+    <message>
+        <source>The file cannot be written (%1).</source>
+        <translation>Die Datei lässt sich nicht schreiben (%1).</translation>
+    </message>
+    <message>
+        <source>The file is damaged, cut off or not a model (%1).</source>
+        <translation>Die Datei ist beschädigt, abgeschnitten oder kein Modell (%1).</translation>
+    </message>
+    <message>
+        <source>This version of Spillway cannot run the model (%1).</source>
+        <translation>Diese Version von Spillway kann das Modell nicht ausführen (%1).</translation>
+    </message>
+    <message>
+        <source>There is not enough memory (%1).</source>
+        <translation>Der Arbeitsspeicher reicht nicht (%1).</translation>
+    </message>
+    <message>
+        <source>The device has no memory left (%1).</source>
+        <translation>Das Gerät hat keinen Speicher mehr frei (%1).</translation>
+    </message>
+    <message>
+        <source>The device stopped answering (%1).</source>
+        <translation>Das Gerät antwortet nicht mehr (%1).</translation>
+    </message>
+    <message>
+        <source>That is not possible (%1).</source>
+        <translation>Das ist nicht möglich (%1).</translation>
+    </message>
+    <message>
+        <source>The conversation does not fit the context (%1).</source>
+        <translation>Das Gespräch passt nicht in den Kontext (%1).</translation>
+    </message>
+    <message>
+        <source>It was cancelled (%1).</source>
+        <translation>Es wurde abgebrochen (%1).</translation>
+    </message>
+    <message>
+        <source>The model&apos;s chat template failed (%1).</source>
+        <translation>Die Gesprächsvorlage des Modells ist gescheitert (%1).</translation>
+    </message>
+    <message>
+        <source>No model is open (%1).</source>
+        <translation>Es ist kein Modell geöffnet (%1).</translation>
+    </message>
+    <message>
+        <source>Spillway made a mistake (%1).</source>
+        <translation>Spillway hat einen Fehler gemacht (%1).</translation>
+    </message>
+</context>
+<context>
     <name>ExportJob</name>
     <message>
         <source>Conversation</source>

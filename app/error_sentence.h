@@ -1,0 +1,10 @@
+// What went wrong in the engine, in the user's language.
+#pragma once
+
+#include "engine/result.h"
+
+#include <QString>
+
+/// One sentence. The engine speaks English: in another language the kind of error is said in that one, and what exactly
+/// happened follows in brackets as the engine put it. Thread-safe.
+QString errorSentence(const engine::Error& error);
