@@ -233,5 +233,6 @@ void ChatController::branch(const QString& id)
     }
     copy.header.leaf = parent;
     m_store.saveAll(copy);
+    m_engine.branchConversation(m_shown->header.id, copy.header.id);
     open(copy.header.id);
 }

@@ -31,6 +31,12 @@ void EngineThread::generate(quint64 turn, const QString& conversation, const eng
         Qt::QueuedConnection);
 }
 
+void EngineThread::branchConversation(const QString& from, const QString& to)
+{
+    QMetaObject::invokeMethod(
+        m_worker, [worker = m_worker, from, to] { worker->branchConversation(from, to); }, Qt::QueuedConnection);
+}
+
 void EngineThread::endConversation(const QString& conversation)
 {
     QMetaObject::invokeMethod(

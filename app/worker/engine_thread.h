@@ -26,6 +26,7 @@ public:
     void load(quint64 job, const engine::LoadRequest& request, const std::stop_token& stop);
     void generate(quint64 turn, const QString& conversation, const engine::Request& request,
                   const std::stop_token& stop);
+    void branchConversation(const QString& from, const QString& to);
     void endConversation(const QString& conversation);
     void countTokens(quint64 job, const QString& text);             // answer: tokensCounted
     void countPrompt(quint64 job, const engine::Request& request);  // answer: promptCounted

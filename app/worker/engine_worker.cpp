@@ -92,6 +92,15 @@ void EngineWorker::generate(quint64 turn, const QString& conversation, const eng
         Q_EMIT failed(turn, result.error());
 }
 
+void EngineWorker::branchConversation(const QString& from, const QString& to)
+{
+    const auto source = knownSequence(from);
+    if (!source)
+        return;  // nothing of it is in the cache
+    if (const auto copy = m_engine->branch(*source, -1))
+        addPlace(to, *copy);
+}
+
 void EngineWorker::endConversation(const QString& conversation)
 {
     m_places.removeIf([&](const Place& place) {
@@ -116,20 +125,32 @@ void EngineWorker::countPrompt(quint64 job, const engine::Request& request)
 
 engine::Result<engine::SequenceId> EngineWorker::sequenceFor(const QString& conversation)
 {
+    if (const auto known = knownSequence(conversation))
+        return *known;
+    auto created = m_engine->create_sequence();
+    if (created)
+        addPlace(conversation, *created);
+    return created;
+}
+
+/// Its place is then the one that was used last.
+std::optional<engine::SequenceId> EngineWorker::knownSequence(const QString& conversation)
+{
     if (!m_engine->loaded())
         m_places.clear();  // it closed the model by itself
     const auto known = std::find_if(m_places.begin(), m_places.end(),
                                     [&](const Place& place) { return place.conversation == conversation; });
-    if (known != m_places.end()) {
-        std::rotate(known, known + 1, m_places.end());
-        return m_places.last().sequence;
-    }
-    if (m_places.size() >= kMostPlaces)
+    if (known == m_places.end())
+        return {};
+    std::rotate(known, known + 1, m_places.end());
+    return m_places.last().sequence;
+}
+
+void EngineWorker::addPlace(const QString& conversation, engine::SequenceId sequence)
+{
+    m_places.append({conversation, sequence});
+    if (m_places.size() > kMostPlaces)
         m_engine->end_sequence(m_places.takeFirst().sequence);
-    auto created = m_engine->create_sequence();
-    if (created)
-        m_places.append({conversation, *created});
-    return created;
 }
 
 engine::Listener EngineWorker::listenerFor(quint64 turn)

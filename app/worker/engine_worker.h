@@ -33,6 +33,8 @@ public:
     // it up when there are too many.
     void generate(quint64 turn, const QString& conversation, const engine::Request& request,
                   const std::stop_token& stop);
+    // The new conversation begins with what the KV cache holds of the other one, as far as both go alike.
+    void branchConversation(const QString& from, const QString& to);
     void endConversation(const QString& conversation);
     void countTokens(quint64 job, const QString& text);
     void countPrompt(quint64 job, const engine::Request& request);
@@ -59,6 +61,8 @@ Q_SIGNALS:
 
 private:
     engine::Result<engine::SequenceId> sequenceFor(const QString& conversation);
+    std::optional<engine::SequenceId> knownSequence(const QString& conversation);
+    void addPlace(const QString& conversation, engine::SequenceId sequence);
     engine::Listener listenerFor(quint64 turn);
     void flush(quint64 turn);
     void poll();

@@ -177,6 +177,7 @@ private Q_SLOTS:
         QVERIFY(chat->conversationId() != original);
         QCOMPARE(bench->texts(), (QStringList{"first", "yes"}));
         bench->answer("other");
+        QCOMPARE(bench->script->branched_from(), std::vector{bench->script->sequences().front()});
         QVERIFY(chat->open(original));
         QCOMPARE(bench->texts(), (QStringList{"first", "yes", "second", "yes"}));
         QCOMPARE(bench->store->conversations().size(), 2);

@@ -186,6 +186,21 @@ private Q_SLOTS:
         QCOMPARE(script->live_sequences(), 1);
     }
 
+    void aBranchBeginsWithWhatTheOtherHas()
+    {
+        load();
+        Heard finished(thread->worker(), &EngineWorker::finished);
+        thread->generate(1, "a", {}, {});
+        thread->branchConversation("a", "b");
+        thread->branchConversation("nobody", "c");
+        thread->generate(2, "b", {}, {});
+        QTRY_COMPARE_WITH_TIMEOUT(finished.size(), size_t(2), 5000);
+        const auto places = script->sequences();
+        QCOMPARE(script->branched_from(), std::vector{places[0]});
+        QVERIFY(places[1] != places[0]);
+        QCOMPARE(script->live_sequences(), 2);  // what was asked in "b" did not make a second one for it
+    }
+
     void tokensAreCounted()
     {
         Heard texts(thread->worker(), &EngineWorker::tokensCounted);

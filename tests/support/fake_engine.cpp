@@ -104,6 +104,12 @@ std::vector<engine::SequenceId> FakeScript::sequences() const
     return sequences_;
 }
 
+std::vector<engine::SequenceId> FakeScript::branched_from() const
+{
+    const std::lock_guard lock(mutex_);
+    return branched_from_;
+}
+
 engine::ModelInfo FakeScript::model(const std::filesystem::path& path) const
 {
     const Settings now = settings();
@@ -185,8 +191,12 @@ engine::Result<engine::SequenceId> FakeEngine::create_sequence()
     return next_sequence_++;
 }
 
-engine::Result<engine::SequenceId> FakeEngine::branch(engine::SequenceId, int)
+engine::Result<engine::SequenceId> FakeEngine::branch(engine::SequenceId from, int)
 {
+    {
+        const std::lock_guard lock(script_->mutex_);
+        script_->branched_from_.push_back(from);
+    }
     return create_sequence();
 }
 

@@ -48,7 +48,8 @@ public:
     int stopped_turns() const;
     int counted_prompts() const;
     int live_sequences() const;
-    std::vector<engine::SequenceId> sequences() const;  // of each request
+    std::vector<engine::SequenceId> sequences() const;      // of each request
+    std::vector<engine::SequenceId> branched_from() const;  // at each branch()
 
     engine::ModelInfo model(const std::filesystem::path& path) const;
 
@@ -59,6 +60,7 @@ private:
     std::vector<engine::Request> requests_;
     std::vector<engine::LoadRequest> loads_;
     std::vector<engine::SequenceId> sequences_;
+    std::vector<engine::SequenceId> branched_from_;
     int live_sequences_ = 0;
     int live_engines_ = 0;
     int stopped_turns_ = 0;
