@@ -76,20 +76,8 @@ ApplicationWindow {
         settings.windowHeight.value = height;
     }
 
-    // A desktop without a file dialog gets Qt's own, which has its path on white in every theme (Qt 6.4).
-    function themeFileDialog(item: var) {
-        if (item["upButtonSpacing"] !== undefined)
-            item["background"].color = Theme.raised;
-        for (let i = 0; i < item.children.length; ++i)
-            themeFileDialog(item.children[i]);
-    }
-
-    Connections {
-        target: root.Overlay.overlay
-
-        function onChildrenChanged() {
-            root.themeFileDialog(root.Overlay.overlay);
-        }
+    FileDialogRemedy {
+        overlay: root.Overlay.overlay
     }
 
     // Somebody started the program once more: here it is.

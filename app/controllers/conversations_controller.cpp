@@ -22,6 +22,12 @@ ExportJob::Format asJobs(ConversationsController::Format format)
     return format == ConversationsController::Json ? ExportJob::Format::Json : ExportJob::Format::Markdown;
 }
 
+/// Qt's own dialog (6.4) gives a name that was typed as a path without a scheme.
+QString pathOf(const QUrl& file)
+{
+    return file.scheme().isEmpty() ? QUrl::fromPercentEncoding(file.toEncoded()) : file.toLocalFile();
+}
+
 }  // namespace
 
 ConversationsController::ConversationsController(ConversationStore& store, QObject* parent)
@@ -150,7 +156,7 @@ void ConversationsController::onActivity(const QString& conversation, Conversati
 
 void ConversationsController::exportTo(const QString& conversation, Format format, const QUrl& file)
 {
-    startExport({conversation}, format, file.toLocalFile());
+    startExport({conversation}, format, pathOf(file));
 }
 
 void ConversationsController::exportAll(Format format, const QUrl& fileOrFolder)
@@ -158,7 +164,7 @@ void ConversationsController::exportAll(Format format, const QUrl& fileOrFolder)
     QStringList all;
     for (int row = 0; row < m_list.count(); ++row)
         all << m_list.idAt(row);
-    startExport(all, format, fileOrFolder.toLocalFile());
+    startExport(all, format, pathOf(fileOrFolder));
 }
 
 void ConversationsController::startExport(const QStringList& conversations, Format format, const QString& path)

@@ -360,6 +360,11 @@ private Q_SLOTS:
         QCOMPARE(controller->list()->count(), 5);
         QCOMPARE(opened.size(), 1);  // a single one is shown
 
+        const QString typed = folder->filePath("C# 100%.json");
+        controller->exportTo("one", ConversationsController::Json, QUrl(typed));  // as Qt's own dialog has it
+        QTRY_VERIFY(!controller->busy());
+        QVERIFY2(QFileInfo::exists(typed), qPrintable(controller->sentence()));
+
         QVERIFY(QDir(folder->path()).mkdir("md"));
         controller->exportAll(ConversationsController::Markdown, QUrl::fromLocalFile(folder->filePath("md")));
         QTRY_VERIFY(!controller->busy());

@@ -1,0 +1,50 @@
+// A desktop without a file dialog gets Qt's own, over the window. What that one lacks in Qt 6.4: it has its path on white
+// in every theme, and where a file is saved, the keyboard is not in its name and Return there does nothing.
+import QtQuick
+import QtQuick.Controls
+import Spillway.Ui.Theme
+
+Item {
+    id: root
+
+    required property Item overlay
+    property var names: [] // the fields that answer to Return
+
+    function mend(item: var) {
+        if (item["upButtonSpacing"] !== undefined)
+            item["background"].color = Theme.raised;
+        if (item.objectName === "fileNameTextField" && item.visible)
+            mendName(item);
+        for (let i = 0; i < item.children.length; ++i)
+            mend(item.children[i]);
+    }
+    function mendName(field: var) {
+        if (names.indexOf(field) < 0) {
+            names.push(field);
+            field.accepted.connect(() => Qt.callLater(root.save, field)); // when the dialog has taken the name over
+        }
+        field.forceActiveFocus(Qt.PopupFocusReason);
+        field.selectAll();
+    }
+    function save(field: var) {
+        for (let i = 0; i < field.parent.children.length; ++i) {
+            const buttons = field.parent.children[i] as DialogButtonBox;
+            buttons?.clicked(buttons.standardButton(DialogButtonBox.Open)); // whose text is "Save"
+        }
+    }
+
+    Connections {
+        target: root.overlay
+
+        function onChildrenChanged() {
+            opened.start();
+        }
+    }
+    // The dialog comes into the overlay before it gives the keyboard to its list.
+    Timer {
+        id: opened
+
+        interval: 0
+        onTriggered: root.mend(root.overlay)
+    }
+}
