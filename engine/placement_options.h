@@ -3,16 +3,19 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 namespace engine {
+
+struct MachineRates;
 
 /// What is done about KV blocks of device layers that lie on the host (design D8).
 enum class KvPolicy {
     Resident,   // nothing leaves the device; when it is full the answer stops and says so
     Stream,     // copied to a ring on the device ahead of their use, in every step
     Merge,      // attended by the CPU where they lie; the partial results are merged
-    Auto,       // whichever of the two is faster here, by the rates measured
+    Auto,       // a part of each, as is fastest by the rates measured
     CpuDecode,  // prefill on the device, decode on the host
 };
 
@@ -36,7 +39,8 @@ struct PlacementOptions {
     std::int64_t vram_budget_bytes = 0;  // what the program allows itself; 0: all that is free
     double watermark = 0.95;             // share of the budget above which the oldest blocks leave
     KvPolicy kv_policy = KvPolicy::Auto;
-    double kv_offload_share = 0;  // of the KV blocks that may leave, this share lies on the host at least
+    std::shared_ptr<const MachineRates> rates;  // of this machine; null: `auto` is `merge` in decoding
+    double kv_offload_share = 0;                // of the KV blocks that may leave, this share lies on the host at least
 };
 
 }  // namespace engine

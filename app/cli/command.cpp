@@ -1,12 +1,14 @@
 #include "app/cli/command.h"
 
 #include "app/cli/interrupt.h"
+#include "app/cli/saved_rates.h"
 #include "app/cli/streams.h"
 
 #include <cstdio>
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <memory>
 #include <sstream>
 #include <system_error>
 
@@ -106,6 +108,9 @@ engine::Result<engine::LoadRequest> CommonOptions::request()
     if (made_)
         request.model = made_->path();
     request.placement = *placed;
+    if (placed->device == engine::PlacementOptions::Device::Cuda)
+        if (auto rates = saved_rates(request.threads))
+            request.placement.rates = std::make_shared<const engine::MachineRates>(std::move(*rates));
     request.k_type = *k;
     request.v_type = *v;
     return request;

@@ -64,6 +64,7 @@ CudaAttending CudaBackend::few_of(const CudaAttending& all, int row, int rows) c
     };
     CudaAttending few = all;
     few.row = row;
+    few.merges = any_on_host(all.l, row, rows);
     few.launch.rows = rows;
     few.launch.first += std::size_t(row) * sizeof(int);
     few.launch.q = at_row(all.launch.q);
@@ -98,21 +99,18 @@ void CudaBackend::attend_many(const CudaAttending& a)
 /// kFewRows rows at most.
 void CudaBackend::attend_few(const CudaAttending& a)
 {
-    const bool merges = any_on_host(a.l, a.row, a.launch.rows);
-    if (!merges) {
-        attend_here(a);
-    } else {
+    if (a.merges)
         send_queries(a);
-        if (recording_) {
-            end_part(&a);
-            begin_part();
-        } else {
-            attend_here_and_there(a);
-        }
-        bring_partials(a);
+    if (recording_ && (a.merges || streams(a.l))) {
+        end_part(&a);
+        begin_part();
+    } else {
+        attend_here_and_there(a);
     }
+    if (a.merges)
+        bring_partials(a);
     run([&] {
-        return cuda::merge_partials(driver_, queue_, a.launch, merges ? cuda_address(elsewhere_) : 0,
+        return cuda::merge_partials(driver_, queue_, a.launch, a.merges ? cuda_address(elsewhere_) : 0,
                                     cuda_address(a.p.sinks), a.out);
     });
 }
@@ -120,7 +118,7 @@ void CudaBackend::attend_few(const CudaAttending& a)
 /// The blocks that lie on the device, and those that come there.
 void CudaBackend::attend_here(const CudaAttending& a)
 {
-    if (step_->cache.stream()->blocks().empty()) {
+    if (!streams(a.l)) {
         run([&] { return cuda::attend_blocks(driver_, queue_, a.launch); });  // of any length
         return;
     }
@@ -145,13 +143,15 @@ void CudaBackend::send_queries(const CudaAttending& a)
     }
 }
 
-/// The device's blocks there, and the host's here at the same time; the queries have been sent.
+/// The device's blocks there, and the host's here at the same time; where there are any, the queries have been sent.
 void CudaBackend::attend_here_and_there(const CudaAttending& a)
 {
-    run([&] { return driver_.record(queries_there_, queue_); });
+    if (a.merges)
+        run([&] { return driver_.record(queries_there_, queue_); });
     attend_here(a);
-    run([&] { return driver_.synchronize(queries_there_); });
-    if (failed_ == CudaStatus::Ok)
+    if (a.merges)
+        run([&] { return driver_.synchronize(queries_there_); });
+    if (a.merges && failed_ == CudaStatus::Ok)
         attend_rest(a);
 }
 

@@ -53,7 +53,7 @@ CudaBackend::CudaBackend(CudaDevice& device, Vram& vram, CpuBackend& cpu, const 
     , driver_(device.driver())
     , queue_(device.compute())
     , sizes_(sizes)
-    , merging_(std::size_t(sizes.layers))
+    , elsewhere_layers_(std::size_t(sizes.layers))
 {
 }
 

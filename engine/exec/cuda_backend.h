@@ -13,6 +13,8 @@
 #include "kernels/cuda/ops.h"
 
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace engine {
@@ -39,6 +41,8 @@ public:
     void fetch(const Rows& from, Rows& host) override;
     void run_layers(const LayerRange& range, const std::function<void()>& work) override;
     Status take_status() override;
+    /// One sentence about what costs speed from now on; empty: nothing new.
+    std::string take_warning() { return std::exchange(warning_, {}); }
 
     void rms_norm(Rows& x, Vector weight, float epsilon, Rows& out) override;
     void norm_heads(Rows& x, int col, int heads, int length, Vector weight, float epsilon) override;
@@ -83,6 +87,7 @@ private:
     void send_queries(const CudaAttending& a);
     void attend_rest(const CudaAttending& a);
     void attend_here_and_there(const CudaAttending& a);
+    bool streams(int l) const { return !step_->cache.stream()->blocks_of(l).empty(); }
     void bring_partials(const CudaAttending& a);
     static std::size_t query_bytes(const CudaAttending& a);
     float* host_partials(const CudaAttending& a) const;
@@ -117,9 +122,10 @@ private:
     const Activations* host_ = nullptr;                       // where this step's rows came from
     const Step* step_ = nullptr;                              // for as long as its layers are computed
     std::vector<std::unique_ptr<CudaRecording>> recordings_;  // the oldest first
-    std::vector<bool> merging_;                               // (layers,) of this step: the host attends a part
+    std::vector<CudaRecording::Layer> elsewhere_layers_;      // (layers,) of this step, where it can be recorded
     CudaRecording* recording_ = nullptr;                      // null: what is queued is done
     bool capturing_ = false;
+    std::string warning_;
     bool graphs_ = true;  // false once the driver could not make one
     kernels::cuda::Status failed_ = kernels::cuda::Status::Ok;
 };

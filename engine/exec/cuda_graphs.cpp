@@ -7,16 +7,16 @@ namespace engine {
 
 using CudaStatus = kernels::cuda::Status;
 
-// Conversations alternate between few: with and without blocks on the host.
+// Conversations alternate between few: with and without blocks on the host, and on their way.
 static constexpr std::size_t kMostRecordings = 4;
 
 void CudaBackend::run_layers(const LayerRange& range, const std::function<void()>& work)
 {
     CudaRecording* recording = nullptr;
     if (can_record()) {
-        std::fill(merging_.begin(), merging_.end(), false);
+        std::fill(elsewhere_layers_.begin(), elsewhere_layers_.end(), CudaRecording::Layer{});
         for (int l = range.first; l < range.last; ++l)
-            merging_[std::size_t(l)] = any_on_host(l, 0, 1);
+            elsewhere_layers_[std::size_t(l)] = {any_on_host(l, 0, 1), streams(l)};
         recording = recording_of(range);
         if (!recording)
             recording = record(range, work);
@@ -28,17 +28,15 @@ void CudaBackend::run_layers(const LayerRange& range, const std::function<void()
     step_ = nullptr;
 }
 
-/// What comes through the ring is ordered by the host, run by run.
 bool CudaBackend::can_record() const
 {
-    return graphs_ && failed_ == CudaStatus::Ok && activations_->hidden.count() == 1 &&
-           step_->cache.stream()->blocks().empty();
+    return graphs_ && failed_ == CudaStatus::Ok && activations_->hidden.count() == 1;
 }
 
 CudaRecording* CudaBackend::recording_of(const LayerRange& range)
 {
-    const auto known =
-        std::find_if(recordings_.begin(), recordings_.end(), [&](const auto& r) { return r->is_of(range, merging_); });
+    const auto known = std::find_if(recordings_.begin(), recordings_.end(),
+                                    [&](const auto& r) { return r->is_of(range, elsewhere_layers_); });
     return known == recordings_.end() ? nullptr : known->get();
 }
 
@@ -46,7 +44,7 @@ CudaRecording* CudaBackend::recording_of(const LayerRange& range)
 CudaRecording* CudaBackend::record(const LayerRange& range, const std::function<void()>& work)
 {
     forget_recordings(range);
-    auto recording = std::make_unique<CudaRecording>(driver_, range, merging_);
+    auto recording = std::make_unique<CudaRecording>(driver_, range, elsewhere_layers_);
     recording_ = recording.get();
     begin_part();
     work();
@@ -55,6 +53,8 @@ CudaRecording* CudaBackend::record(const LayerRange& range, const std::function<
     if (failed_ == CudaStatus::Ok)
         return recordings_.emplace_back(std::move(recording)).get();
     if (!kernels::cuda::is_device_lost(failed_)) {
+        warning_ = std::string(device_.id()) + " keeps no decode steps as graphs: " + driver_.error_text(failed_) +
+                   "; each kernel is queued by itself, which is slower";
         failed_ = CudaStatus::Ok;
         graphs_ = false;
     }

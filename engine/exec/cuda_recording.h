@@ -1,6 +1,6 @@
 // A decode step over a range of layers, kept as graphs that can be launched again (design D3). What a step reads of the
 // conversation's length, of where KV blocks are and of the position is the device's data, so growth, offload and fetch
-// change nothing; a layer that moves, or the first block of a layer that leaves, is another recording.
+// change nothing; a layer that moves, or the first block of a layer that leaves or streams, is another recording.
 #pragma once
 
 #include "engine/exec/backend.h"
@@ -16,7 +16,8 @@ namespace engine {
 struct CudaAttending {
     AttentionParameters p = {};
     int l = 0;
-    int row = 0;  // the first, of the step's
+    int row = 0;          // the first, of the step's
+    bool merges = false;  // the host attends a part
     kernels::cuda::Attention launch = {};
     kernels::cuda::Rows out = {};
 };
@@ -24,10 +25,17 @@ struct CudaAttending {
 class CudaRecording
 {
 public:
-    CudaRecording(const kernels::cuda::Driver& driver, const LayerRange& range, std::vector<bool> merging)
+    /// What of a layer's KV is elsewhere.
+    struct Layer {
+        bool merges = false;   // the host attends a part
+        bool streams = false;  // a part comes through the ring
+        bool operator==(const Layer&) const = default;
+    };
+
+    CudaRecording(const kernels::cuda::Driver& driver, const LayerRange& range, std::vector<Layer> layers)
         : driver_(driver)
         , range_(range)
-        , merging_(std::move(merging))
+        , layers_(std::move(layers))
     {
     }
     /// Nothing of it may be running.
@@ -39,7 +47,7 @@ public:
     CudaRecording(const CudaRecording&) = delete;
     CudaRecording& operator=(const CudaRecording&) = delete;
 
-    /// A graph, after which the host attends its part where `then` says so.
+    /// A graph, and the attention after it, which the host has a hand in.
     struct Part {
         kernels::cuda::GraphExec graph = nullptr;
         std::optional<CudaAttending> then;
@@ -48,15 +56,15 @@ public:
     const std::vector<Part>& parts() const { return parts_; }
 
     const LayerRange& range() const { return range_; }
-    bool is_of(const LayerRange& range, const std::vector<bool>& merging) const
+    bool is_of(const LayerRange& range, const std::vector<Layer>& layers) const
     {
-        return range_ == range && merging_ == merging;
+        return range_ == range && layers_ == layers;
     }
 
 private:
     const kernels::cuda::Driver& driver_;
     LayerRange range_;
-    std::vector<bool> merging_;  // (layers,) whether the host attends a part of the layer
+    std::vector<Layer> layers_;  // (layers,) of the model
     std::vector<Part> parts_;
 };
 

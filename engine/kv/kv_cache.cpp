@@ -191,6 +191,10 @@ KvBlocks KvCache::open_host(const KvSequence& sequence, int l, int first, int la
         const PageId page = sequence.pages[std::size_t(b)];
         opened_[std::size_t(b)] = device_block(page, l) ? nullptr : host_block(page, l);
     }
+    if (stream_)
+        for (const KvStream::Block& block : stream_->blocks_of(l))
+            if (block.number >= first && block.number < last)
+                opened_[std::size_t(block.number)] = nullptr;
     return {nullptr, opened_, l, first, last};
 }
 

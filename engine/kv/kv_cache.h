@@ -82,7 +82,7 @@ public:
     std::byte* block(PageId page, int l, int kv_head);
     /// Blocks [first, last) of a layer for attention.
     KvBlocks open(const KvSequence& sequence, int l, int first, int last) const;
-    /// The same without those that lie on the device: null.
+    /// The same without those that lie on the device or travel there: null.
     KvBlocks open_host(const KvSequence& sequence, int l, int first, int last) const;
     /// On the device, for a layer that is computed there; null where it is not, or not yet.
     DevicePtr device_block(PageId page, int l) const

@@ -139,27 +139,36 @@ Status KvPager::prepare_on_host(const KvSequence& sequence, int first, int count
 /// Host blocks of device layers, in the order in which the step attends them.
 void KvPager::plan_stream(const KvSequence& sequence, int first, int count)
 {
-    // A prefill attends on the device. In decode the emulated device gains nothing by copying what the same cores can
-    // read in place, so `auto` is `merge` there.
-    const bool decode = count == 1;
-    const bool streams = stream_.slot_count() > 0 && !(decode && policy_ != KvPolicy::Stream);
     stream_.clear();
     attended_on_host_bytes_ = 0;
+    const std::span complete(sequence.pages.data(), std::size_t(first / cache_.block_tokens()));
     for (int l = 0; l < cache_.num_layers(); ++l) {
         if (!full(l))
             continue;
         const std::size_t bytes = cache_.layer(l).bytes();
-        for (int b = 0; b < first / cache_.block_tokens(); ++b) {
-            const PageId page = sequence.pages[std::size_t(b)];
-            if (device_.block(page, l))
+        const auto on_host = [&](PageId page) { return !device_.block(page, l); };
+        auto left = int(std::ranges::count_if(complete, on_host));
+        const int streamed = blocks_to_stream(l, left, int(complete.size()) + 1, count == 1);
+        for (int b = 0; left > 0; ++b) {
+            const PageId page = complete[std::size_t(b)];
+            if (!on_host(page))
                 continue;
-            if (streams)
+            if (left-- <= streamed)
                 stream_.add({l, b, cache_.host_block(page, l), bytes});
             else
                 attended_on_host_bytes_ += std::int64_t(bytes);
         }
     }
     stream_.start();
+}
+
+int KvPager::blocks_to_stream(int l, int on_host, int blocks, bool decode) const
+{
+    if (stream_.slot_count() == 0 || on_host == 0)
+        return 0;
+    if (!decode || policy_ == KvPolicy::Stream)  // a prefill attends on the device
+        return on_host;
+    return policy_ == KvPolicy::Auto && stream_choice_ ? std::clamp(stream_choice_(l, on_host, blocks), 0, on_host) : 0;
 }
 
 Status KvPager::finish(const KvSequence& sequence, int first, int count)

@@ -8,6 +8,7 @@
 #include "engine/placement_options.h"
 #include "engine/telemetry.h"
 
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -20,6 +21,10 @@ public:
 
     void set_policy(KvPolicy policy) { policy_ = policy; }
     KvPolicy policy() const { return policy_; }
+    /// Under `auto`, in a decode step: how many of the `on_host` blocks of layer l, which has `blocks` in all, travel
+    /// to the device; the CPU attends the others. Without a choice none does.
+    using StreamChoice = std::function<int(int l, int on_host, int blocks)>;
+    void set_stream_choice(StreamChoice choice) { stream_choice_ = std::move(choice); }
     /// Of the blocks that may leave, at least this share lies on the host.
     void set_offload_share(double share) { offload_share_ = share; }
     double offload_share() const { return offload_share_; }
@@ -74,6 +79,7 @@ private:
     void evict(const PageFacts& facts, Event::Cause cause);
     void enforce_share(const KvSequence& sequence);
     void plan_stream(const KvSequence& sequence, int first, int count);
+    int blocks_to_stream(int l, int on_host, int blocks, bool decode) const;
     void note_arrivals();
 
     KvCache& cache_;
@@ -81,6 +87,7 @@ private:
     DeviceKv& device_;
     KvStream& stream_;
     KvPolicy policy_ = KvPolicy::Auto;
+    StreamChoice stream_choice_;
     double offload_share_ = 0;
     std::uint64_t turn_ = 1;
     std::vector<PageFacts> facts_;    // (pages,)

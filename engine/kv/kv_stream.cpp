@@ -1,5 +1,7 @@
 #include "engine/kv/kv_stream.h"
 
+#include <algorithm>
+
 namespace engine {
 
 int KvStream::set_slot_count(int count)
@@ -17,6 +19,15 @@ int KvStream::set_slot_count(int count)
         slots_.push_back({*memory, 0});
     }
     return int(slots_.size());
+}
+
+std::span<const KvStream::Block> KvStream::blocks_of(int layer) const
+{
+    const auto first = std::lower_bound(blocks_.begin(), blocks_.end(), layer,
+                                        [](const Block& block, int l) { return block.layer < l; });
+    const auto last =
+        std::upper_bound(first, blocks_.end(), layer, [](int l, const Block& block) { return l < block.layer; });
+    return {first, last};
 }
 
 void KvStream::start()

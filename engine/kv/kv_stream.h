@@ -39,6 +39,7 @@ public:
         blocks_.clear();
         streamed_bytes_ = 0;
     }
+    /// In the order of layers, and of their blocks.
     void add(const Block& block) { blocks_.push_back(block); }
     /// Begins to copy what was added.
     void start();
@@ -57,6 +58,7 @@ public:
     void release();
 
     std::span<const Block> blocks() const { return blocks_; }
+    std::span<const Block> blocks_of(int layer) const;
     /// Where the i-th block of the step will be.
     DevicePtr slot_of(std::size_t i) const { return slots_[i % slots_.size()].memory; }
 

@@ -96,6 +96,19 @@ kernels::KvType kernel_type(KvType type)
     return kernels::KvType::F16;
 }
 
+KvType kv_type(kernels::KvType type)
+{
+    switch (type) {
+    case kernels::KvType::F32:
+        return KvType::F32;
+    case kernels::KvType::Q8_0:
+        return KvType::Q8_0;
+    case kernels::KvType::F16:
+        break;
+    }
+    return KvType::F16;
+}
+
 std::vector<KvLayerShape> kv_shapes(const Hyperparameters& h, const LoadRequest& request)
 {
     std::vector<KvLayerShape> shapes;

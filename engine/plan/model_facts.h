@@ -41,6 +41,7 @@ struct ModelFacts {
 ModelFacts model_facts(const Hyperparameters& h, const Weights& weights);
 
 kernels::KvType kernel_type(KvType type);
+KvType kv_type(kernels::KvType type);
 std::vector<KvLayerShape> kv_shapes(const Hyperparameters& h, const LoadRequest& request);
 
 enum class AttentionRuns { One, Several };

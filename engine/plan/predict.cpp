@@ -1,5 +1,7 @@
 #include "engine/plan/predict.h"
 
+#include "engine/plan/three_way.h"
+
 #include <algorithm>
 #include <initializer_list>
 
@@ -177,21 +179,15 @@ private:
     {
         const double s0 = ahead(all, weights_s);
         const auto dram = over(all - s0, rates_.dram_read_bytes_per_s);
-        // The link carries s bytes, of which s0 were there before they were needed; the CPU attends the others.
-        const auto streamed = [&](double s) {
-            return longest({resident_s, over(std::max(0.0, s - s0), device_->rates.to_device_bytes_per_s), dram});
-        };
-        const auto merged = [&](double bytes) {
-            Seconds sum;
-            sum += attention(l, bytes);
-            sum += device_->rates.hand_off_s;
-            return longest({resident_s, sum.sum()});
-        };
         switch (device_->share.policy) {
         case KvPolicy::Stream:
-            return streamed(all);
-        case KvPolicy::Merge:
-            return merged(all);
+            return longest({resident_s, over(all - s0, device_->rates.to_device_bytes_per_s), dram});
+        case KvPolicy::Merge: {
+            Seconds sum;
+            sum += attention(l, all);
+            sum += device_->rates.hand_off_s;
+            return longest({resident_s, sum.sum()});
+        }
         case KvPolicy::Auto:
             break;
         case KvPolicy::Resident:
@@ -201,17 +197,10 @@ private:
         const auto cpu_s = attention(l, 1);  // a byte
         const auto link = device_->rates.to_device_bytes_per_s;
         const auto hand_off = device_->rates.hand_off_s;
-        auto best = streamed(all);
-        const auto merge_alone = merged(all);
-        if (!cpu_s || !link || !hand_off || !best || !merge_alone)
+        const auto dram_rate = rates_.dram_read_bytes_per_s;
+        if (!cpu_s || !link || !hand_off || !dram_rate)
             return std::nullopt;
-        best = std::min(*best, *merge_alone);
-        // One side falls with s and the other rises, both straight: the best is where they meet, or at an end.
-        const double meet = (all * *cpu_s + *hand_off + s0 / *link) / (*cpu_s + 1 / *link);
-        for (const double s : {s0, std::clamp(meet, s0, all)})
-            if (const auto both = longest({streamed(s), merged(all - s)}))
-                best = std::min(*best, *both);
-        return best;
+        return three_way_split(all, {resident_s, s0, *cpu_s, 1 / *link, 1 / *dram_rate, *hand_off}).seconds;
     }
 
     const ModelFacts& facts_;

@@ -69,6 +69,8 @@ Status ModelPlacement::finish(const KvSequence& sequence, int first, int count)
     Status done = device_ && !on_host_ ? backend().take_status() : Status();
     if (done && device_ && !on_host_)
         done = pager_->finish(sequence, first, count);
+    if (std::string warning = cuda_ ? cuda_->take_warning() : std::string(); !warning.empty())
+        note(Event::Kind::Warning, Event::Cause::None, std::move(warning));
     if (device_)
         set_layer_flags(true);
     return done;

@@ -78,6 +78,7 @@ public:
 private:
     Status need_device() const;
     Status prepare_kv();
+    KvPager::StreamChoice stream_choice() const;
     void close();
     void watch_memory();
     Status open_emulated(const StepLimits& limits);

@@ -1,5 +1,7 @@
 // How a placement opens its device.
+#include "engine/machine_rates.h"
 #include "engine/plan/model_facts.h"
+#include "engine/plan/three_way.h"
 #include "engine/run/model_placement.h"
 
 #include <string>
@@ -46,8 +48,53 @@ Status ModelPlacement::prepare_kv()
     pager_ = std::make_unique<KvPager>(cache_, *vram_, *device_kv_, *stream_);
     pager_->set_policy(options_.kv_policy);
     pager_->set_offload_share(options_.kv_offload_share);
+    pager_->set_stream_choice(stream_choice());
     cache_.set_device(device_kv_.get(), stream_.get());
     return want_layers(options_.device_layers);
+}
+
+/// How `auto` divides what a layer has on the host, by the rates of this machine; none where they are not known, or
+/// where the device computes on the host's own cores and gains nothing by copying what they can read in place.
+KvPager::StreamChoice ModelPlacement::stream_choice() const
+{
+    const MachineRates* rates = cuda_ ? options_.rates.get() : nullptr;
+    if (!rates || !rates->devices.contains(std::string(device_->id())) || !rates->dram_read_bytes_per_s)
+        return {};
+    const DeviceRates& device = rates->devices.at(std::string(device_->id()));
+    if (!device.weights_bytes_per_s || !device.attention_bytes_per_s || !device.to_device_bytes_per_s ||
+        !device.hand_off_s)
+        return {};
+    constexpr double kManyBytes = 1e12;  // attention reads memory, not caches
+    const ModelFacts facts = model_facts(h_, weights_);
+    const double ring_bytes = double(DeviceLayout::kRingSlots) * double(layout_.largest_block());
+    struct LayerCosts {
+        SplitCosts costs;
+        double block_bytes, resident_s_per_block;
+    };
+    std::vector<LayerCosts> layers;
+    for (int l = 0; l < cache_.num_layers(); ++l) {
+        const KvLayerShape& kv = cache_.layer(l);
+        const LayerWork& work = facts.layers[std::size_t(l)];
+        const auto cpu = rates->attention_seconds(kv_type(kv.block.k_type), kv_type(kv.block.v_type), kv.block.k_dim,
+                                                  work.group, 1, kManyBytes);
+        if (!cpu)
+            return {};
+        const double weights_s = double(work.read_bytes()) / *device.weights_bytes_per_s;
+        const auto block_bytes = double(kv.bytes());
+        layers.push_back({{.ahead_bytes = std::min(ring_bytes, weights_s * *device.to_device_bytes_per_s),
+                           .cpu_s_per_byte = *cpu,
+                           .link_s_per_byte = 1 / *device.to_device_bytes_per_s,
+                           .dram_s_per_byte = 1 / *rates->dram_read_bytes_per_s,
+                           .hand_off_s = *device.hand_off_s},
+                          block_bytes,
+                          block_bytes / *device.attention_bytes_per_s});
+    }
+    return [layers](int l, int on_host, int blocks) {
+        const LayerCosts& layer = layers[std::size_t(l)];
+        SplitCosts costs = layer.costs;
+        costs.resident_s = blocks * layer.resident_s_per_block;
+        return blocks_to_stream(on_host, layer.block_bytes, costs);
+    };
 }
 
 void ModelPlacement::watch_memory()

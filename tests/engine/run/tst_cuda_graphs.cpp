@@ -1,4 +1,5 @@
 // Decode steps that a GPU is given as graphs: what makes a new one, what does not, and that they give the same bits.
+#include "engine/machine_rates.h"
 #include "tests/support/cuda_run.h"
 
 #include <QtTest>
@@ -24,11 +25,25 @@ LoadRequest never_leaving()
 {
     return on_cuda(request_for("llama"));
 }
-LoadRequest leaving_after(int tokens)
+LoadRequest leaving_after(int tokens, KvPolicy policy = KvPolicy::Merge)
 {
     LoadRequest request = with_room_for(request_for("llama"), tokens);
-    request.placement.kv_policy = KvPolicy::Merge;
+    request.placement.kv_policy = policy;
     return request;
+}
+
+/// Rates by which the link and the CPU take as much each.
+std::shared_ptr<const MachineRates> evenRates()
+{
+    MachineRates rates;
+    rates.dram_read_bytes_per_s = 1e12;
+    rates.attention.push_back({KvType::F16, KvType::F16, 64, 64, RateCurve({{1e6, 1e9}})});
+    DeviceRates device;
+    device.weights_bytes_per_s = device.attention_bytes_per_s = 1e12;
+    device.to_device_bytes_per_s = device.to_host_bytes_per_s = 1e9;
+    device.hand_off_s = 0;
+    rates.devices["cuda:0"] = device;
+    return std::make_shared<const MachineRates>(std::move(rates));
 }
 
 }  // namespace
@@ -70,6 +85,45 @@ private Q_SLOTS:
         QVERIFY(here.status);
         QCOMPARE(count(here.events, Event::Kind::Offload) > 0, room > 0);
         QCOMPARE(gpu.emulated()->graphs_made() - before, graphs);
+    }
+
+    // Under `auto`, with rates: a part is resident, a part streamed, and a part attended by the CPU.
+    void threeWaysAtOnce()
+    {
+        const Logits alone = run(
+                                 *load(request_for("llama")), [](int) {}, kLengths)
+                                 .logits;
+        Logits first;
+        for (int time = 0; time < 2; ++time) {
+            Gpu gpu;
+            LoadRequest request = leaving_after(96, KvPolicy::Auto);
+            request.placement.rates = evenRates();
+            auto model = load(request);
+            QVERIFY(model);
+            int shared = 0;
+            const int before = gpu.emulated()->graphs_made();
+            const Run here = run(
+                *model,
+                [&](int) {
+                    const auto t = model->placement().telemetry();
+                    const std::int64_t there = t->step_streamed_bytes, on_cpu = t->step_attended_on_host_bytes;
+                    if (there > 0 && on_cpu > 0) {
+                        ++shared;
+                        QVERIFY(std::abs(there - on_cpu) <= std::int64_t(2 * 2 * model->cache().layer(0).bytes()));
+                    }
+                },
+                kLengths);
+            QVERIFY(here.status);
+            QVERIFY(shared > 40);
+            // The first layer's cut and the second's, and what is after them.
+            QCOMPARE(gpu.emulated()->graphs_made() - before, 3);
+            QVERIFY(difference(here.logits, alone) < 0.06);
+            if (time == 0)
+                first = here.logits;
+            QCOMPARE(first_difference(here.logits, first), -1);
+            model.reset();
+            QVERIFY2(gpu.complaints().empty(), gpu.complaints().c_str());
+        }
     }
 
     void aLayerThatMovesIsRecordedAgain()
@@ -119,6 +173,7 @@ private Q_SLOTS:
                 *model, [](int) {}, kLengths);
             QVERIFY(here.status);
             QCOMPARE(count(here.events, Event::Kind::DeviceLost), 0);
+            QCOMPARE(count(here.events, Event::Kind::Warning), 1);  // that it is slower
             direct = here.logits;
             QCOMPARE(gpu.emulated()->graphs_made(), 0);
         }

@@ -1,0 +1,29 @@
+// The KV that a device layer has on the host, in one decode step: a part goes over the link, the CPU attends the rest,
+// and both happen while the device attends its own (design D8, `auto`).
+#pragma once
+
+namespace engine {
+
+/// Of one layer.
+struct SplitCosts {
+    double resident_s = 0;   // the device's attention, if all KV were there
+    double ahead_bytes = 0;  // what the ring takes in while the weights are read
+    double cpu_s_per_byte = 0, link_s_per_byte = 0, dram_s_per_byte = 0;
+    double hand_off_s = 0;  // to the CPU and back
+};
+
+struct ThreeWaySplit {
+    double streamed_bytes = 0;
+    double seconds = 0;  // of the layer's attention
+};
+
+/// Seconds where `streamed` of `host` bytes go over the link: the longest of what happens at the same time.
+double split_seconds(double host, double streamed, const SplitCosts& costs);
+
+/// The fastest.
+ThreeWaySplit three_way_split(double host, const SplitCosts& costs);
+
+/// The fastest in whole blocks: how many of `blocks` on the host are streamed.
+int blocks_to_stream(int blocks, double block_bytes, const SplitCosts& costs);
+
+}  // namespace engine
