@@ -89,6 +89,34 @@ Item {
             compare(block.selectedText, "word word");
         }
 
+        // Heights that change afterwards can let the list make and drop a message for ever.
+        function test_a_question_is_as_high_when_it_is_made_as_afterwards() {
+            makeWindow({ text: "yes" });
+            openModel();
+            const view = part("messageView");
+            let highest = 0;
+            const note = () => highest = Math.max(highest, view.contentHeight);
+            view.contentHeightChanged.connect(note);
+            Bench.chat.send("a long question ".repeat(120));
+            tryVerify(() => !Bench.chat.busy);
+            wait(50);
+            view.contentHeightChanged.disconnect(note);
+            verify(view.contentHeight > 300);
+            verify(highest < 1.2 * view.contentHeight, highest + " became " + view.contentHeight);
+        }
+
+        function test_long_questions_and_a_high_composer() {
+            makeWindow({ text: "yes" });
+            openModel();
+            for (let i = 0; i < 4; ++i) {
+                part("composerField").text = ("question " + i + " grows line by line ").repeat(60);
+                wait(20);
+                keyClick(Qt.Key_Return);
+                tryVerify(() => !Bench.chat.busy && Bench.chat.messages.count === 2 * i + 2);
+                tryVerify(() => nearEnd());
+            }
+        }
+
         // Messages of very different heights.
         function fillUp(count) {
             makeWindow({ context: 10000000 });

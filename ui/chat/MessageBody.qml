@@ -18,7 +18,11 @@ Rectangle {
     signal linkRequested(string link)
 
     readonly property bool raw: rawText !== ""
-    readonly property int wanted: raw ? widest * 0.84 : Math.min(measure.implicitWidth + 2 * Theme.gap + 1, widest * 0.84)
+    // The words are measured when they are complete. Until then they get all the room there is: their height, which the
+    // list asks for at once, is the same as it will be. A height that changes afterwards can let the list make and drop a
+    // message for ever.
+    readonly property int wanted: raw || measure.implicitWidth === 0 ? most : Math.min(measure.implicitWidth + 2 * Theme.gap + 1, most)
+    readonly property int most: widest * 0.84
 
     function yOf(block: int, share: real): real {
         return body.y + (raw ? 0 : blockColumn.yOf(block, share));
