@@ -275,7 +275,7 @@ bool KvPager::bring_back(Event::Cause cause)
         const bool whole = !facts.stays && !any_on_device(*page);
         if (whole && on_host <= int(std::ceil(offload_share_ * movable - 1e-9)))
             return false;
-        if (vram_.used() + column_bytes() > low_mark)
+        if (!take_from_others(low_mark - column_bytes()))
             return false;
         Coming coming{*page, {}};
         coming.event.kind = Event::Kind::Fetch;
@@ -294,6 +294,18 @@ bool KvPager::bring_back(Event::Cause cause)
         return true;
     }
     return false;
+}
+
+/// Columns of other conversations leave until no more than `most_bytes` are used. False: that many are not theirs.
+bool KvPager::take_from_others(std::int64_t most_bytes)
+{
+    while (vram_.used() > most_bytes) {
+        const auto facts = next_to_leave();
+        if (!facts || facts->pinned || facts->used_at == turn_)
+            return false;
+        evict(*facts, Event::Cause::Watermark);
+    }
+    return true;
 }
 
 void KvPager::settle()

@@ -44,7 +44,8 @@ public:
 
     /// Blocks leave until `bytes` more are below the watermark. False: not so many can leave.
     bool make_room(std::int64_t bytes, Event::Cause cause);
-    /// One column of the conversation last used comes back, the newest first. False: there is none, or no room.
+    /// One column of the conversation last used comes back, the newest first, also in the place of another
+    /// conversation's. False: there is none, or no room.
     bool bring_back(Event::Cause cause);
     /// Waits until what is coming back is there.
     void settle();
@@ -77,6 +78,7 @@ private:
     int first_needed_block(int l, int first) const;
     std::optional<PageFacts> next_to_leave() const;
     void evict(const PageFacts& facts, Event::Cause cause);
+    bool take_from_others(std::int64_t most_bytes);
     void enforce_share(const KvSequence& sequence);
     void plan_stream(const KvSequence& sequence, int first, int count);
     int blocks_to_stream(int l, int on_host, int blocks, bool decode) const;

@@ -301,6 +301,44 @@ private Q_SLOTS:
         QCOMPARE(model->placement().telemetry()->kv_bytes, 0);
     }
 
+    void aConversationThatGoesOnTakesItsBlocksBack()
+    {
+        const auto model = load(emulated("llama", 200));
+        const std::vector<int> ids = some_tokens(*model);
+        KvSequence first, second;
+        const auto append = [&](KvSequence& kv, int tokens) {
+            for (const int end = kv.length() + tokens; kv.length() < end;) {
+                const int count = std::min(end - kv.length(), model->max_rows());
+                if (!model->append(kv, std::span(ids).subspan(std::size_t(kv.length()), std::size_t(count))))
+                    return false;
+            }
+            return true;
+        };
+        const auto on_device = [&](const KvSequence& kv) {
+            return std::ranges::count_if(
+                kv.pages, [&](PageId page) { return model->cache().residency(page, 0) != Residency::Host; });
+        };
+        model->placement().begin_turn();
+        QVERIFY(append(first, 150));
+        model->placement().begin_turn();
+        QVERIFY(append(second, 150));
+        const auto left = on_device(first), there = on_device(second);
+        QVERIFY(left < 5);
+
+        model->placement().begin_turn();
+        QVERIFY(append(first, 1));
+        int moves = 0;
+        while (model->placement().advance())
+            QVERIFY(++moves < 50);  // it comes to an end
+        model->placement().settle();
+        QVERIFY(on_device(first) >= int(first.pages.size()) - 2);
+        QVERIFY(on_device(second) < there);
+        const auto device = model->placement().telemetry();
+        QVERIFY(device->used_bytes() <= device->watermark_bytes);
+        for (KvSequence* kv : {&first, &second})
+            model->cache().truncate(*kv, 0);
+    }
+
     void whatCannotBeIsRefusedWithASentence()
     {
         LoadRequest request = emulated("llama", 64);
