@@ -43,6 +43,7 @@ Status ModelPlacement::need_device() const
 
 void ModelPlacement::begin_turn()
 {
+    returning_ = Event::Cause::Watermark;  // what was asked for before has come
     if (pager_)
         pager_->begin_turn();
 }

@@ -332,6 +332,8 @@ private Q_SLOTS:
             QVERIFY(++moves < 50);  // it comes to an end
         model->placement().settle();
         QVERIFY(on_device(first) >= int(first.pages.size()) - 2);
+        for (const Event& event : model->placement().take_events())
+            QVERIFY(event.kind != Event::Kind::Fetch || event.cause == Event::Cause::Watermark);
         QVERIFY(on_device(second) < there);
         const auto device = model->placement().telemetry();
         QVERIFY(device->used_bytes() <= device->watermark_bytes);
