@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 
 namespace engine {
@@ -27,6 +28,8 @@ public:
     ~Evaluator();
 
     const ModelInfo& info() const;
+    /// What lies on a device now; empty: nothing does.
+    std::optional<DeviceTelemetry> device() const;
 
     /// Logits after each token, in order: on_row(position, (vocabulary,)). A returned false ends it.
     Status logits(std::span<const int> tokens, const std::function<bool(int, std::span<const float>)>& on_row);

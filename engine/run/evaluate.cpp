@@ -54,6 +54,11 @@ const ModelInfo& Evaluator::info() const
     return model_->info();
 }
 
+std::optional<DeviceTelemetry> Evaluator::device() const
+{
+    return model_->placement().telemetry();
+}
+
 Status Evaluator::logits(std::span<const int> tokens, const std::function<bool(int, std::span<const float>)>& on_row)
 {
     for (const int id : tokens)

@@ -3,8 +3,11 @@
 #include "engine/evaluate.h"
 #include "engine/exec/rows.h"
 #include "engine/exec/thread_pool.h"
+#include "engine/gguf/mapped_file.h"
 #include "engine/metrics/host_probe.h"
 #include "engine/run/dram_bandwidth.h"
+#include "engine/run/selftest_cuda.h"
+#include "engine/shape/random_weights.h"
 #include "kernels/cpu.h"
 
 #include <algorithm>
@@ -21,28 +24,11 @@ namespace {
 
 using Outcome = SelftestCheck::Outcome;
 
-/// A small generator, so that a failure repeats anywhere (splitmix64, Steele et al. 2014).
-class Random
-{
-public:
-    std::uint64_t bits()
-    {
-        std::uint64_t z = (state_ += 0x9e3779b97f4a7c15u);
-        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-        z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-        return z ^ (z >> 31);
-    }
-    float uniform() { return float(bits() >> 40) / float(1 << 23) - 1.0f; }
-
-private:
-    std::uint64_t state_ = 20261121;
-};
-
 SelftestCheck check_products(const kernels::CpuKernels& table, const kernels::TypeTraits& type)
 {
     constexpr int kN = 512, kRows = 19, kTokens = 5;
     const kernels::CpuKernels& scalar = kernels::all_cpu_kernels().front();
-    Random random;
+    SplitMix random(20261121);  // so that a failure repeats anywhere
     std::vector<std::byte> weights(kernels::row_bytes(type.type, kN) * kRows);
     for (std::byte& b : weights)
         b = std::byte(random.bits() & 0xbb);  // without the high exponent bits, so that every scale is a small number
@@ -100,9 +86,12 @@ double relative_error(std::span<const float> q, std::span<const float> truth)
     return std::sqrt(difference / size);
 }
 
-SelftestCheck check_golden(const std::filesystem::path& json_path, int threads)
+/// On the CPU, or on a GPU: there with all of its layers.
+SelftestCheck check_golden(const std::filesystem::path& json_path, int threads, std::optional<int> cuda)
 {
-    SelftestCheck check{"golden " + json_path.stem().string(), Outcome::Failed, {}};
+    SelftestCheck check{(cuda ? "cuda:" + std::to_string(*cuda) + " golden " : "golden ") + json_path.stem().string(),
+                        Outcome::Failed,
+                        {}};
     std::ifstream json_file(json_path);
     const auto json = nlohmann::json::parse(json_file, nullptr, false);
     if (json.is_discarded() || !json.contains("llama_cpp_relative_error")) {
@@ -113,8 +102,14 @@ SelftestCheck check_golden(const std::filesystem::path& json_path, int threads)
     LoadRequest request;
     request.model = std::filesystem::path(json_path).replace_extension(".gguf");
     request.threads = threads;
+    if (cuda) {
+        request.placement.device = PlacementOptions::Device::Cuda;
+        request.placement.cuda_ordinal = *cuda;
+    }
     auto model = Evaluator::open(request, {});
     if (!model) {
+        if (cuda && model.error().code == Error::Code::Unsupported)
+            check.outcome = Outcome::Skipped;
         check.detail = model.error().what;
         return check;
     }
@@ -133,7 +128,13 @@ SelftestCheck check_golden(const std::filesystem::path& json_path, int threads)
         check.detail = done ? "the reference logits cannot be read" : done.error().what;
         return check;
     }
-    const double error = relative_error(rows, truth), bound = 1.2 * json["llama_cpp_relative_error"].get<double>();
+    const auto device = model->device();
+    if (cuda && (!device || device->layers != model->info().layers)) {
+        check.detail = "not all layers stayed on the device";
+        return check;
+    }
+    const double error = relative_error(rows, truth);
+    const double bound = (cuda ? kHalvesBesideKv : 1.0) * 1.2 * json["llama_cpp_relative_error"].get<double>();
     check.outcome = error <= bound ? Outcome::Passed : Outcome::Failed;
     char detail[80];
     std::snprintf(detail, sizeof detail, "error %.3e, bound %.3e", error, bound);
@@ -141,10 +142,20 @@ SelftestCheck check_golden(const std::filesystem::path& json_path, int threads)
     return check;
 }
 
+std::vector<std::filesystem::path> golden_files(const std::filesystem::path& folder)
+{
+    std::error_code error;
+    std::vector<std::filesystem::path> files;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, error))
+        if (entry.path().extension() == ".json")
+            files.push_back(entry.path());
+    std::sort(files.begin(), files.end());
+    return files;
+}
+
 }  // namespace
 
-SelftestReport selftest(const std::filesystem::path& goldens, int threads,
-                        const std::function<void(const SelftestCheck&)>& on_check)
+SelftestReport selftest(const SelftestRequest& request, const std::function<void(const SelftestCheck&)>& on_check)
 {
     SelftestReport report;
     const auto count = [&](const SelftestCheck& check) {
@@ -158,17 +169,21 @@ SelftestReport selftest(const std::filesystem::path& goldens, int threads,
         for (const kernels::CpuKernels& table : kernels::all_cpu_kernels().subspan(1))
             for (const kernels::TypeTraits& type : kernels::all_tensor_types())
                 count(check_products(table, type));
-        std::error_code error;
-        std::vector<std::filesystem::path> files;
-        for (const auto& entry : std::filesystem::directory_iterator(goldens, error))
-            if (entry.path().extension() == ".json")
-                files.push_back(entry.path());
-        if (!goldens.empty() && (error || files.empty()))
-            count({"goldens", Outcome::Failed, "no goldens in " + goldens.string()});
-        std::sort(files.begin(), files.end());
-        for (const auto& file : files)
-            count(check_golden(file, threads));
-        ThreadPool pool(threads > 0 ? threads : physical_cores());
+        std::vector<std::filesystem::path> goldens;
+        if (!request.goldens.empty()) {
+            goldens = golden_files(request.goldens);
+            if (goldens.empty())
+                count({"goldens", Outcome::Failed, "no goldens in " + path_text(request.goldens)});
+        }
+        for (const auto& file : goldens)
+            count(check_golden(file, request.threads, {}));
+        if (request.cuda) {
+            report.no_cuda = check_cuda(*request.cuda, request.threads, count);
+            if (report.no_cuda.empty())
+                for (const auto& file : goldens)
+                    count(check_golden(file, request.threads, request.cuda));
+        }
+        ThreadPool pool(request.threads > 0 ? request.threads : physical_cores());
         report.dram_read_gb_s = measure_dram_read(pool) / 1e9;
     } catch (const std::exception& problem) {  // no memory, or a golden that is not what it should be
         count({"selftest", Outcome::Failed, problem.what()});

@@ -4,7 +4,6 @@
 #include "tests/support/cuda/emulated_gpu.h"
 #include "tests/support/placement_run.h"
 
-#include <cmath>
 #include <memory>
 
 namespace test_support {
@@ -15,12 +14,17 @@ namespace cuda = kernels::cuda;
 class Gpu
 {
 public:
-    Gpu()
+    /// The emulated one by another table of its functions.
+    explicit Gpu(const cuda::DriverTable& table = emulator::EmulatedGpu::table(), const emulator::GpuFacts& facts = {})
     {
         if (qEnvironmentVariable("SPILLWAY_TEST_DEVICE") == "cuda")
             return;
-        m_emulated = std::make_unique<emulator::EmulatedGpu>();
-        cuda::set_platform({&emulator::EmulatedGpu::table(), emulator::EmulatedGpu::images(), {}});
+        m_emulated = std::make_unique<emulator::EmulatedGpu>(facts);
+        cuda::set_platform({&table, emulator::EmulatedGpu::images(), {}});
+    }
+    explicit Gpu(const emulator::GpuFacts& facts)
+        : Gpu(emulator::EmulatedGpu::table(), facts)
+    {
     }
     ~Gpu() { cuda::set_platform({}); }
     Gpu(const Gpu&) = delete;
@@ -55,18 +59,6 @@ inline LoadRequest with_room_for(LoadRequest request, int tokens)
             std::int64_t(layer.bytes()) * (layer.window > 0 ? layer.window / kBlockTokens + 2 : tokens / kBlockTokens);
     request.placement.vram_budget_bytes = std::int64_t(double(device->used_bytes() + kv_bytes) / 0.95);
     return on_cuda(request);
-}
-
-/// The root mean square of a - b, as a share of that of b.
-inline double difference(const Logits& a, const Logits& b)
-{
-    double sum = 0, size = 0;
-    for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i)
-        for (std::size_t j = 0; j < a[i].size(); ++j) {
-            sum += std::pow(double(a[i][j]) - double(b[i][j]), 2);
-            size += std::pow(double(b[i][j]), 2);
-        }
-    return std::sqrt(sum / size);
 }
 
 }  // namespace test_support

@@ -1,7 +1,7 @@
 // One conversation on a model that may lie on a device: a prefill and an answer, and what came of them.
 #pragma once
 
-#include "engine/run/loaded_model.h"
+#include "engine/run/token_run.h"
 #include "tests/support/models.h"
 
 #include <QtDebug>
@@ -58,14 +58,8 @@ inline std::vector<int> some_tokens(const LoadedModel& model)
     return ids;
 }
 
-/// What one run gave: the logits after the prefill and after every token since.
-using Logits = std::vector<std::vector<float>>;
-
-struct Run {
-    Logits logits;
-    std::vector<Event> events;
-    Status status;
-};
+using Logits = StepLogits;
+using Run = TokenRun;
 
 struct Lengths {
     int prefill = kPrefillTokens;
@@ -73,33 +67,15 @@ struct Lengths {
 };
 
 /// Prefill, then one token at a time; before each step `between` may change what it likes.
-template <class Between>
-Run run(LoadedModel& model, const Between& between, const Lengths& tokens = {})
+inline Run run(LoadedModel& model, const std::function<void(int)>& between, const Lengths& tokens = {})
 {
-    Run out;
     const std::vector<int> ids = some_tokens(model);
-    KvSequence kv;
-    model.placement().begin_turn();
-    for (int done = 0; done < tokens.all && out.status;) {
-        between(done);
-        model.placement().advance();
-        const int left = std::max(1, tokens.prefill - done);
-        const auto chunk = std::span(ids).subspan(std::size_t(done), std::size_t(std::min(left, model.max_rows())));
-        out.status = model.append(kv, chunk);
-        done += int(chunk.size());
-        if (done >= tokens.prefill && out.status) {
-            const auto row = *model.logits(kv, int(chunk.size()) - 1);
-            out.logits.emplace_back(row.begin(), row.end());
-        }
-        std::ranges::move(model.placement().take_events(), std::back_inserter(out.events));
-    }
-    model.cache().truncate(kv, 0);
-    return out;
+    return run_tokens(model, std::span(ids).first(std::size_t(tokens.all)), tokens.prefill, between);
 }
 
 inline Run run(LoadedModel& model)
 {
-    return run(model, [](int) {});
+    return run(model, {});
 }
 
 /// The step at which two runs part, counted from the prefill; -1: nowhere.

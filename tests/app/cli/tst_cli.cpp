@@ -327,6 +327,18 @@ private Q_SLOTS:
         QCOMPARE(result.json()["failed"].toInt(), 0);
     }
 
+    void selftestSaysWhereThereIsNoGpu()
+    {
+        for (const auto& device : QJsonDocument::fromJson(cli({"devices", "--json"}).out).array())
+            if (device.toObject()["id"].toString().startsWith("cuda"))
+                QSKIP("there is a GPU");
+        const Outcome result = cli({"selftest", "--device", "cuda", "--json", "-t", "1"});
+        QCOMPARE(result.code, 1);
+        QCOMPARE(result.json()["failed"].toInt(-1), 0);
+        QVERIFY(!result.json()["no_cuda"].toString().isEmpty());
+        QVERIFY(result.err.startsWith("error: no GPU was checked"));
+    }
+
     void whatFailsSaysWhyInOneSentence_data()
     {
         QTest::addColumn<QStringList>("arguments");

@@ -117,7 +117,7 @@ private Q_SLOTS:
             QVERIFY(shared > 40);
             // The first layer's cut and the second's, and what is after them.
             QCOMPARE(gpu.emulated()->graphs_made() - before, 3);
-            QVERIFY(difference(here.logits, alone) < 0.06);
+            QVERIFY(relative_difference(here.logits, alone) < 0.06);
             if (time == 0)
                 first = here.logits;
             QCOMPARE(first_difference(here.logits, first), -1);

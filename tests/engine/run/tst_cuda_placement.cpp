@@ -2,6 +2,7 @@
 // emulated one, or a real one where SPILLWAY_TEST_DEVICE is "cuda".
 #include "engine/device.h"
 #include "engine/placement_text.h"
+#include "engine/run/selftest_cuda.h"
 #include "tests/support/cuda_run.h"
 #include "tests/support/reference_logits.h"
 
@@ -21,14 +22,6 @@ std::vector<int> tokens_of(const Reference& r)
     tokens.insert(tokens.end(), r.greedy.begin(), r.greedy.end() - 1);
     return tokens;
 }
-
-// References know of keys and values as halves. Tensor cores round queries and attention weights to halves too: twice
-// as many independent roundings of the same size.
-constexpr double kHalvesBesideKv = 1.4143;
-
-// Two roundings of the activations to 8 bits instead of none in common: as far apart as two results that each keep
-// their bound can be.
-constexpr double kApart = 0.06;
 
 }  // namespace
 
@@ -119,8 +112,8 @@ private Q_SLOTS:
             QVERIFY(device->used_bytes() <= device->budget_bytes);
             if (layers < 0 && KvPolicy(policy) != KvPolicy::CpuDecode)
                 QVERIFY(count(here.events, Event::Kind::Offload) > 0);
-            const double apart = difference(here.logits, alone);
-            QVERIFY2(apart < kApart, qPrintable(QString::number(apart)));
+            const double apart = relative_difference(here.logits, alone);
+            QVERIFY2(apart < kCpuAndCudaApart, qPrintable(QString::number(apart)));
             if (time == 0)
                 first = here.logits;
             QCOMPARE(first_difference(here.logits, first), -1);
@@ -168,7 +161,7 @@ private Q_SLOTS:
                 QVERIFY(model);
                 const Run here = shortRun(*model, kShort);
                 QVERIFY2(here.status, here.status ? "" : here.status.error().what.c_str());
-                QVERIFY2(difference(here.logits, alone) < kApart, qPrintable(QString::number(call)));
+                QVERIFY2(relative_difference(here.logits, alone) < kCpuAndCudaApart, qPrintable(QString::number(call)));
                 noted += !here.events.empty() || !model->info().warnings.empty();
             }
             QCOMPARE(gpu.emulated()->fault(), std::string());

@@ -148,7 +148,7 @@ private Q_SLOTS:
         QVERIFY(!given_up);
         QCOMPARE(given_up.error().code, Error::Code::Cancelled);
 #ifdef __linux__
-        const FileSizeLimit limit(1 << 20);
+        const FileSizeLimit limit(1 << 16);
         const auto full = ShapeModel::make("tiny-llama", folder());
         QVERIFY(!full);
         QCOMPARE(full.error().code, Error::Code::CannotWrite);

@@ -2,46 +2,11 @@
 // noticed.
 #include "kernels/cuda/check.h"
 #include "tests/kernels/cuda/on_device.h"
+#include "tests/support/cuda/idle_kernels.h"
 
-#include <map>
 #include <set>
 
 using namespace kernels::cuda;
-
-namespace {
-
-// A driver on which chosen kernels do nothing: the emulated one's table, with what follows between.
-const DriverTable& whole = emulator::EmulatedGpu::table();
-std::map<Function, std::string> names;
-std::set<std::string> launched;
-std::string idle;  // this kernel does nothing
-
-Status named(Function* function, Module module, const char* name)
-{
-    const Status status = whole.module_function(function, module, name);
-    if (status == Status::Ok)
-        names[*function] = name;
-    return status;
-}
-
-Status unlessIdle(Function function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
-                  unsigned shared, Queue queue, void** arguments, void** extra)
-{
-    launched.insert(names[function]);
-    if (names[function] == idle)
-        return Status::Ok;
-    return whole.launch_kernel(function, gx, gy, gz, bx, by, bz, shared, queue, arguments, extra);
-}
-
-DriverTable tableWithIdleKernels()
-{
-    DriverTable table = whole;
-    table.module_function = named;
-    table.launch_kernel = unlessIdle;
-    return table;
-}
-
-}  // namespace
 
 class TestCudaChecks : public QObject
 {
@@ -72,17 +37,18 @@ private slots:
     void aKernelThatDoesNothingIsNoticed()
     {
         emulator::EmulatedGpu gpu;
-        auto opened = Driver::open(tableWithIdleKernels(), gpu.images(), 0);
+        auto opened = Driver::open(emulator::IdleKernels::table(), gpu.images(), 0);
         QVERIFY2(opened.driver, opened.problem.c_str());
+        auto& kernels = emulator::IdleKernels::state();
         std::set<std::string> seen;
         for (const KernelCheck& check : kernel_checks()) {
-            launched.clear();
-            idle.clear();
+            kernels.launched.clear();
+            kernels.idle.clear();
             (void)check.run(*opened.driver, m_seed);
-            for (const std::string& kernel : std::set(launched)) {
+            for (const std::string& kernel : std::set(kernels.launched)) {
                 if (!seen.insert(kernel).second)
                     continue;
-                idle = kernel;
+                kernels.idle = kernel;
                 QVERIFY2(!check.run(*opened.driver, m_seed).passed(), kernel.c_str());
             }
         }
