@@ -34,6 +34,9 @@ struct BenchReport {
     std::string device;   // "cpu"
     double load_ms = 0;
     double dram_read_gb_s = 0;  // with the same threads
+    /// On a GPU: what a copy within its memory reads and writes.
+    std::optional<double> device_copy_gb_s;
+    int device_layers = 0;
     std::int64_t weight_bytes = 0;
     std::int64_t kv_bytes = 0;  // in use at the end
     std::optional<std::int64_t> peak_resident_bytes;

@@ -52,11 +52,14 @@ struct AttentionRate {
 
 /// A device beside the host.
 struct DeviceRates {
-    std::optional<double> weights_bytes_per_s;    // products of a decode step
-    std::optional<double> attention_bytes_per_s;  // over KV in its memory
-    std::optional<double> to_device_bytes_per_s;
-    std::optional<double> to_host_bytes_per_s;
-    std::optional<double> hand_off_s;  // to the CPU and back, for one layer's attention
+    std::string name = {};                             // the GPU and its driver, whose rates they are
+    std::optional<double> copy_bytes_per_s = {};       // within its memory: what is read and what is written
+    std::optional<double> weights_bytes_per_s = {};    // products of a decode step
+    std::optional<double> attention_bytes_per_s = {};  // over f16 KV in its memory, or KV of the model's own types
+    std::optional<double> attention_q8_0_bytes_per_s = {};
+    std::optional<double> to_device_bytes_per_s = {};
+    std::optional<double> to_host_bytes_per_s = {};
+    std::optional<double> hand_off_s = {};  // to the CPU and back, for one layer's attention
 };
 
 struct MachineRates {
@@ -84,6 +87,10 @@ struct MachineRates {
 /// Measures this machine in 5 to 10 seconds, with so many threads (0: one per physical core). `on_progress` gets the
 /// share that is done and returns false to give up (Cancelled).
 Result<MachineRates> measure_machine_rates(int threads, const std::function<bool(double)>& on_progress);
+
+/// Measures a GPU in a second or two; its id in MachineRates::devices is "cuda:N". Unsupported: it cannot be used;
+/// DeviceFull, DeviceLost.
+Result<DeviceRates> measure_cuda_rates(int ordinal);
 
 /// Whether rates were measured on this processor, with the kernels in use and so many threads (0: one per core).
 bool hold_here(const MachineRates& rates, int threads);

@@ -38,11 +38,15 @@ void print_json(const engine::BenchReport& report)
                                    {"kernels", report.kernels},
                                    {"device", report.device},
                                    {"load_ms", report.load_ms},
+                                   {"device_layers", report.device_layers},
                                    {"dram_read_gb_s", report.dram_read_gb_s},
+                                   {"device_copy_gb_s", nullptr},
                                    {"weight_bytes", report.weight_bytes},
                                    {"kv_bytes", report.kv_bytes},
                                    {"peak_resident_bytes", nullptr},
                                    {"rows", rows}};
+    if (report.device_copy_gb_s)
+        json["device_copy_gb_s"] = *report.device_copy_gb_s;
     if (report.peak_resident_bytes)
         json["peak_resident_bytes"] = *report.peak_resident_bytes;
     std::printf("%s\n", json.dump(2).c_str());
@@ -50,7 +54,7 @@ void print_json(const engine::BenchReport& report)
 
 void print_table(const engine::BenchReport& report)
 {
-    std::printf("| model | kernels | threads | test | depth | tok/s | min | max | GB/s | of DRAM |\n"
+    std::printf("| model | kernels | threads | test | depth | tok/s | min | max | GB/s | of memory |\n"
                 "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n");
     for (const engine::BenchRow& row : report.rows) {
         std::printf("| %s | %s | %d | %s %d | %d | %.2f | %.2f | %.2f |", report.model.c_str(), report.kernels.c_str(),
@@ -66,6 +70,9 @@ void print_table(const engine::BenchReport& report)
     if (report.peak_resident_bytes)
         std::printf("; peak resident %.2f GB", double(*report.peak_resident_bytes) / 1e9);
     std::puts("");
+    if (report.device_copy_gb_s)
+        std::printf("%s: %d layers; a copy within its memory reads and writes %.1f GB/s\n", report.device.c_str(),
+                    report.device_layers, *report.device_copy_gb_s);
 }
 
 void print_csv(const engine::BenchReport& report)

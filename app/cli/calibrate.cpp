@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <memory>
+#include <optional>
 
 namespace cli {
 
@@ -32,15 +33,59 @@ void print(const engine::MachineRates& rates)
                     gb_per_s(rate.curve, kCached), gb_per_s(rate.curve, kFromMemory));
 }
 
-int run(int threads, bool json)
+/// A row, and its share of what a copy does; nothing where it is not known.
+void print_rate(const char* what, const std::optional<double>& bytes_per_s, const std::optional<double>& copy)
 {
-    const auto rates = calibrate(threads);
+    if (!bytes_per_s)
+        return;
+    std::printf("| %s | %.1f |", what, *bytes_per_s / 1e9);
+    if (copy)
+        std::printf(" %.0f %% |\n", 100 * *bytes_per_s / *copy);
+    else
+        std::puts(" |");
+}
+
+void print(const std::string& id, const engine::DeviceRates& rates)
+{
+    std::printf("\n%s: %s; to the host and back %.1f us\n\n| | GB/s | of a copy |\n| --- | --- | --- |\n", id.c_str(),
+                rates.name.c_str(), rates.hand_off_s.value_or(0) * 1e6);
+    print_rate("copy within its memory, read and written", rates.copy_bytes_per_s, rates.copy_bytes_per_s);
+    print_rate("weights of a decode step", rates.weights_bytes_per_s, rates.copy_bytes_per_s);
+    print_rate("attention over f16 KV", rates.attention_bytes_per_s, rates.copy_bytes_per_s);
+    print_rate("attention over q8_0 KV", rates.attention_q8_0_bytes_per_s, rates.copy_bytes_per_s);
+    print_rate("link to the device", rates.to_device_bytes_per_s, {});
+    print_rate("link to the host", rates.to_host_bytes_per_s, {});
+}
+
+/// The GPU's number, or none for the cpu.
+engine::Result<std::optional<int>> gpu_of(const std::string& device)
+{
+    engine::PlacementText text;
+    text.device = device;
+    text.vram = "fit:1";  // an emulated device is as fast as the cpu
+    const auto placement = engine::parse_placement(text);
+    if (!placement)
+        return tl::unexpected(placement.error());
+    if (placement->device != engine::PlacementOptions::Device::Cuda)
+        return std::optional<int>();
+    return std::optional(placement->cuda_ordinal);
+}
+
+int run(int threads, const std::string& device, bool json)
+{
+    const auto gpu = gpu_of(device);
+    if (!gpu)
+        return report(gpu.error());
+    const auto rates = calibrate(threads, *gpu);
     if (!rates)
         return report(rates.error());
     if (json)
         std::printf("%s\n", engine::to_json(*rates).c_str());
-    else
+    else {
         print(*rates);
+        for (const auto& [id, measured] : rates->devices)
+            print(id, measured);
+    }
     return kDone;
 }
 
@@ -50,13 +95,15 @@ void add_calibrate(CLI::App& app, int& exit_code)
 {
     struct Options {
         int threads = 0;
+        std::string device = "cpu";
         bool json = false;
     };
     auto* command = app.add_subcommand("calibrate", "Measure what this machine's speed is predicted from");
     auto o = std::make_shared<Options>();
     command->add_option("-t,--threads", o->threads, "threads; 0: one per physical core")->check(CLI::Range(0, 1024));
+    command->add_option("--device", o->device, "cpu, or cuda[:N]: the GPU as well");
     command->add_flag("--json", o->json);
-    command->callback([o, &exit_code] { exit_code = run(o->threads, o->json); });
+    command->callback([o, &exit_code] { exit_code = run(o->threads, o->device, o->json); });
 }
 
 }  // namespace cli

@@ -63,7 +63,8 @@ void CommonOptions::add_placement_to(CLI::App& command)
                        "where to compute: cpu, cuda[:N], or emulated: a device in host memory");
     command.add_option("--ngl,--n-gpu-layers", placement.layers, "layers on the device, the first ones; auto");
     command.add_option("--vram", placement.vram, "memory of an emulated device: 64MiB, or fit:TOKENS");
-    command.add_option("--vram-budget", placement.vram_budget, "what may be used of a device's memory: 48MiB");
+    command.add_option("--vram-budget", placement.vram_budget,
+                       "what may be used of a device's memory: 48MiB, or fit:TOKENS");
     command.add_option("--link", placement.link, "speed of an emulated device's link: 16GB/s");
     command.add_option("--kv-policy", placement.kv_policy,
                        "KV beyond the device's memory: resident, stream, merge, auto, cpu-decode");

@@ -124,6 +124,9 @@ engine::Result<Json> predict(const engine::LoadRequest& request)
             each.k_type = each.v_type = type;
             each.placement.kv_policy = policy;
             const auto plan = planner->plan(each, kContexts, rates ? &*rates : nullptr);
+            // A GPU may not compute with one of the types, and with the others all the same.
+            if (!plan && plan.error().code == engine::Error::Code::Unsupported && !plans.empty())
+                break;
             if (!plan)
                 return tl::unexpected(plan.error());
             Json json = {{"kv_type", kv_type_name(type)},

@@ -40,9 +40,26 @@ void save(const engine::MachineRates& rates)
         std::fputs("note: the rates could not be kept in the profile\n", stderr);
 }
 
+bool has_rates()
+{
+    std::error_code error;
+    return !rates_file().empty() && fs::is_regular_file(rates_file(), error);
+}
+
+engine::Result<engine::MachineRates> read_rates()
+{
+    std::error_code error;
+    std::string text;
+    if (has_rates() && fs::file_size(rates_file(), error) <= kLargestFile) {
+        std::ifstream file(rates_file(), std::ios::binary);
+        text.assign(std::istreambuf_iterator<char>(file), {});
+    }
+    return engine::parse_machine_rates(text);
+}
+
 }  // namespace
 
-engine::Result<engine::MachineRates> calibrate(int threads)
+engine::Result<engine::MachineRates> calibrate(int threads, std::optional<int> gpu)
 {
     auto rates = engine::measure_machine_rates(threads, [shown = -1](double share) mutable {
         const int percent = int(100 * share);
@@ -52,26 +69,28 @@ engine::Result<engine::MachineRates> calibrate(int threads)
     });
     if (stderr_is_terminal())
         std::fprintf(stderr, "\r%30s\r", "");
-    if (rates)
-        save(*rates);
+    if (!rates)
+        return rates;
+    if (const auto before = read_rates())
+        rates->devices = before->devices;  // each says by itself what it holds for
+    if (gpu) {
+        auto measured = engine::measure_cuda_rates(*gpu);
+        if (!measured)
+            return tl::unexpected(measured.error());
+        rates->devices["cuda:" + std::to_string(*gpu)] = std::move(*measured);
+    }
+    save(*rates);
     return rates;
 }
 
 std::optional<engine::MachineRates> saved_rates(int threads)
 {
-    const fs::path path = rates_file();
-    std::error_code error;
-    if (path.empty() || !fs::is_regular_file(path, error))
+    if (!has_rates())
         return std::nullopt;
-    std::string text;
-    if (fs::file_size(path, error) <= kLargestFile) {
-        std::ifstream file(path, std::ios::binary);
-        text.assign(std::istreambuf_iterator<char>(file), {});
-    }
-    auto rates = engine::parse_machine_rates(text);
+    auto rates = read_rates();
     if (!rates) {
         std::fprintf(stderr, "note: %s; they are measured again\n", rates.error().what.c_str());
-        rates = calibrate(threads);
+        rates = calibrate(threads, {});
     }
     if (!rates || !engine::hold_here(*rates, threads))
         return std::nullopt;

@@ -1,9 +1,11 @@
 #include "engine/planner.h"
 
 #include "engine/device.h"
+#include "engine/exec/cuda_backend.h"
 #include "engine/exec/thread_pool.h"
 #include "engine/gguf/gguf_file.h"
 #include "engine/metrics/host_probe.h"
+#include "engine/plan/measure_device.h"
 #include "engine/plan/measure_rates.h"
 #include "engine/plan/predict.h"
 #include "engine/run/dram_bandwidth.h"
@@ -11,6 +13,7 @@
 #include <algorithm>
 #include <new>
 #include <set>
+#include <string>
 #include <system_error>
 
 namespace engine {
@@ -39,6 +42,15 @@ int layers_on_device(DeviceShare share, std::optional<int> asked)
     return share.layers;
 }
 
+/// Of `free_bytes` of a device's memory.
+std::int64_t budget_bytes(const PlacementOptions& options, const DeviceLayout& layout, std::int64_t free_bytes)
+{
+    const std::int64_t limit = options.budget_fit_tokens > 0
+                                   ? layout.device_size(options.budget_fit_tokens, options.watermark)
+                                   : options.vram_budget_bytes;
+    return limit > 0 ? std::min(limit, free_bytes) : free_bytes;
+}
+
 /// The emulated device computes with the host's cores, and its link is set; a stream is still no faster than a thread
 /// copies and the others attend.
 PlannedDevice emulated_device(const PlacementOptions& options, DeviceLayout layout, const MachineRates* rates)
@@ -48,7 +60,7 @@ PlannedDevice emulated_device(const PlacementOptions& options, DeviceLayout layo
                                   : layout.device_size(options.emulated.fit_tokens, options.watermark);
     PlannedDevice device{{std::move(layout)}, DeviceCores::HostsToo, {}};
     DeviceShare& share = device.share;
-    share.budget_bytes = options.vram_budget_bytes > 0 ? std::min(options.vram_budget_bytes, size) : size;
+    share.budget_bytes = budget_bytes(options, share.layout, size);
     share.high_mark_bytes = std::int64_t(double(share.budget_bytes) * options.watermark);
     share.policy = options.kv_policy;
     share.offload_share = options.kv_offload_share;
@@ -59,6 +71,62 @@ PlannedDevice emulated_device(const PlacementOptions& options, DeviceLayout layo
             set > 0 ? std::min(set, *rates->stream_bytes_per_s) : *rates->stream_bytes_per_s;
     }
     return device;
+}
+
+/// A GPU as it is now.
+struct CudaFacts {
+    int ordinal = 0;
+    std::string name;  // with its driver
+    std::int64_t free_bytes = 0;
+};
+
+Result<CudaFacts> cuda_facts(int ordinal)
+{
+    const auto device = CudaDevice::open(ordinal);
+    if (!device)
+        return tl::unexpected(device.error());
+    return CudaFacts{ordinal, name_with_driver(**device),
+                     std::max<std::int64_t>(0, (*device)->total_bytes() - (*device)->other_programs_bytes())};
+}
+
+/// What was measured of this GPU, if anything; its attention over KV of these types.
+DeviceRates cuda_rates(const CudaFacts& facts, const LoadRequest& request, const MachineRates* rates)
+{
+    if (!rates)
+        return {};
+    const auto found = rates->devices.find("cuda:" + std::to_string(facts.ordinal));
+    if (found == rates->devices.end() || found->second.name != facts.name)
+        return {};
+    DeviceRates device = found->second;
+    const bool q8 = request.k_type == KvType::Q8_0 && request.v_type == KvType::Q8_0;
+    if (q8 && device.attention_q8_0_bytes_per_s)
+        device.attention_bytes_per_s = device.attention_q8_0_bytes_per_s;
+    return device;
+}
+
+/// Its cores are its own, and its memory what other programs leave, the driver among them.
+PlannedDevice cuda_device(const CudaFacts& facts, const LoadRequest& request, DeviceLayout layout,
+                          const MachineRates* rates)
+{
+    const PlacementOptions& options = request.placement;
+    PlannedDevice device{{std::move(layout)}, DeviceCores::Own, cuda_rates(facts, request, rates)};
+    DeviceShare& share = device.share;
+    share.budget_bytes = budget_bytes(options, share.layout, facts.free_bytes);
+    share.high_mark_bytes = std::int64_t(double(share.budget_bytes) * options.watermark);
+    share.policy = options.kv_policy;
+    share.offload_share = options.kv_offload_share;
+    share.layers = layers_on_device(share, options.device_layers);
+    return device;
+}
+
+/// Of the device: what its backend computes in. Unsupported: the model has what it cannot compute.
+Result<std::int64_t> cuda_scratch_bytes(const Hyperparameters& h, const LoadRequest& request,
+                                        const std::vector<KvLayerShape>& kv, int context)
+{
+    const KvCache none(kv, request.kv_block_tokens, 0);
+    if (const Status ok = CudaBackend::supports(h, none); !ok)
+        return tl::unexpected(ok.error());
+    return CudaBackend::scratch_bytes(h, none, std::min(request.prefill_chunk_tokens, context), context);
 }
 
 MemoryUse on_device(const DeviceShare& share, int tokens)
@@ -78,6 +146,7 @@ struct Planner::Model {
     Hyperparameters h;
     Weights weights;
     ModelFacts facts;
+    mutable std::optional<CudaFacts> cuda = {};  // asked once: all rows are of the same moment
 };
 
 Result<Planner> Planner::open(const std::filesystem::path& path)
@@ -124,8 +193,22 @@ try {
     Plan plan;
     plan.layers = int(facts.layers.size());
     if (has_device) {
-        placement.device =
-            emulated_device(request.placement, device_layout(model_->h, model_->weights, kv, scratch), rates);
+        if (request.placement.device == PlacementOptions::Device::Cuda) {
+            const auto scratch_there = cuda_scratch_bytes(model_->h, request, kv, context);
+            if (!scratch_there)
+                return tl::unexpected(scratch_there.error());
+            if (!model_->cuda || model_->cuda->ordinal != request.placement.cuda_ordinal) {
+                auto asked = cuda_facts(request.placement.cuda_ordinal);
+                if (!asked)
+                    return tl::unexpected(asked.error());
+                model_->cuda = std::move(*asked);
+            }
+            placement.device = cuda_device(*model_->cuda, request,
+                                           device_layout(model_->h, model_->weights, kv, *scratch_there), rates);
+        } else {
+            placement.device =
+                emulated_device(request.placement, device_layout(model_->h, model_->weights, kv, scratch), rates);
+        }
         const DeviceShare& share = placement.device->share;
         plan.device_layers = share.layers;
         plan.device_budget_bytes = share.budget_bytes;
@@ -188,6 +271,15 @@ try {
     }
     rates.copy_start_s = meter.copy_start_s();
     rates.stream_bytes_per_s = meter.stream_bytes_per_s(form, facts.kv_heads.front());
+    if (request.placement.device == PlacementOptions::Device::Cuda) {
+        auto device = CudaDevice::open(request.placement.cuda_ordinal);
+        if (!device)
+            return tl::unexpected(device.error());
+        auto measured = measure_rates_of(**device, facts.layers.front().reads, form, facts.kv_heads.front());
+        if (!measured)
+            return tl::unexpected(measured.error());
+        rates.devices[std::string((*device)->id())] = std::move(*measured);
+    }
     return rates;
 } catch (const std::system_error&) {
     return fail(Error::Code::NoMemory, "the system does not give so many threads");

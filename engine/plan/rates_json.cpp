@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kVersion = 1;
+constexpr int kVersion = 2;
 constexpr std::size_t kLongestText = 1 << 20;
 constexpr std::size_t kMostRates = 1000, kMostPoints = 100, kLongestName = 200;
 constexpr double kMostBytesPerS = 1e15;
@@ -122,9 +122,14 @@ MachineRates rates_of(const Json& json)
         throw Wrong();
     for (const auto& [id, device] : devices.items())
         rates.devices[id.substr(0, kLongestName)] = {
-            optional_of(device.at("weights_bytes_per_s")), optional_of(device.at("attention_bytes_per_s")),
-            optional_of(device.at("to_device_bytes_per_s")), optional_of(device.at("to_host_bytes_per_s")),
-            optional_of(device.at("hand_off_s"))};
+            .name = text_of(device.at("name")),
+            .copy_bytes_per_s = optional_of(device.at("copy_bytes_per_s")),
+            .weights_bytes_per_s = optional_of(device.at("weights_bytes_per_s")),
+            .attention_bytes_per_s = optional_of(device.at("attention_bytes_per_s")),
+            .attention_q8_0_bytes_per_s = optional_of(device.at("attention_q8_0_bytes_per_s")),
+            .to_device_bytes_per_s = optional_of(device.at("to_device_bytes_per_s")),
+            .to_host_bytes_per_s = optional_of(device.at("to_host_bytes_per_s")),
+            .hand_off_s = optional_of(device.at("hand_off_s"))};
     return rates;
 }
 
@@ -143,8 +148,11 @@ std::string to_json(const MachineRates& rates)
                              {"group", rate.group},
                              {"bytes_per_s_by_set", curve_json(rate.curve)}});
     for (const auto& [id, device] : rates.devices)
-        devices[id] = {{"weights_bytes_per_s", optional(device.weights_bytes_per_s)},
+        devices[id] = {{"name", device.name},
+                       {"copy_bytes_per_s", optional(device.copy_bytes_per_s)},
+                       {"weights_bytes_per_s", optional(device.weights_bytes_per_s)},
                        {"attention_bytes_per_s", optional(device.attention_bytes_per_s)},
+                       {"attention_q8_0_bytes_per_s", optional(device.attention_q8_0_bytes_per_s)},
                        {"to_device_bytes_per_s", optional(device.to_device_bytes_per_s)},
                        {"to_host_bytes_per_s", optional(device.to_host_bytes_per_s)},
                        {"hand_off_s", optional(device.hand_off_s)}};

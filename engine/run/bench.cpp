@@ -1,6 +1,7 @@
 #include "engine/bench.h"
 
 #include "engine/metrics/host_probe.h"
+#include "engine/plan/measure_device.h"
 #include "engine/run/clock.h"
 #include "engine/run/dram_bandwidth.h"
 #include "engine/run/loaded_model.h"
@@ -99,22 +100,47 @@ private:
 
 }  // namespace
 
+namespace {
+
+/// Of the GPU, before the model takes its memory.
+Result<double> device_copy_gb_s(int ordinal)
+{
+    auto device = CudaDevice::open(ordinal);
+    if (!device)
+        return tl::unexpected(device.error());
+    auto meter = DeviceMeter::make(**device);
+    const Result<double> rate = meter ? meter->copy_bytes_per_s() : tl::unexpected(meter.error());
+    if (!rate)
+        return rate;
+    return *rate / 1e9;
+}
+
+}  // namespace
+
 Result<BenchReport> bench(const LoadRequest& load, const BenchRequest& request,
                           const std::function<void(const BenchRow&)>& on_row)
 {
     if (request.repeats < 1 || request.prefill_tokens < 0 || request.decode_tokens < 0 || request.depths.empty())
         return fail(Error::Code::BadRequest, "a benchmark needs at least one repeat and one depth");
+    BenchReport report;
+    if (load.placement.device == PlacementOptions::Device::Cuda) {
+        const auto copy = device_copy_gb_s(load.placement.cuda_ordinal);
+        if (!copy)
+            return tl::unexpected(copy.error());
+        report.device_copy_gb_s = *copy;
+    }
     const std::int64_t start = now_us();
     auto model = LoadedModel::load(load, {[](const LoadProgress&) {}, [] { return false; }, [](const std::string&) {}});
     if (!model)
         return tl::unexpected(model.error());
 
-    BenchReport report;
     report.load_ms = double(now_us() - start) / 1e3;
     report.model = (*model)->info().name;
     report.threads = (*model)->cpu().threads();
     report.kernels = kernels::cpu_kernels().name;
-    report.device = "cpu";
+    const auto device = (*model)->placement().telemetry();
+    report.device = device ? device->id : "cpu";
+    report.device_layers = device ? device->layers : 0;
     report.weight_bytes = (*model)->weight_bytes();
     Bench runs(**model, request);
     try {
@@ -131,8 +157,10 @@ Result<BenchReport> bench(const LoadRequest& load, const BenchRequest& request,
                 auto row = decode ? runs.decode(depth) : runs.prefill(depth);
                 if (!row)
                     return tl::unexpected(row.error());
-                if (report.dram_read_gb_s > 0)
-                    row->bandwidth_share = row->gb_s / report.dram_read_gb_s;
+                const bool on_gpu = report.device_layers == (*model)->info().layers && report.device_copy_gb_s;
+                const double bandwidth = on_gpu ? *report.device_copy_gb_s : report.dram_read_gb_s;
+                if (bandwidth > 0)
+                    row->bandwidth_share = row->gb_s / bandwidth;
                 if (on_row)
                     on_row(*row);
                 report.rows.push_back(*row);

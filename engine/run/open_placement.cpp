@@ -39,6 +39,8 @@ Status ModelPlacement::open(const PlacementOptions& options, const StepLimits& l
 
 Status ModelPlacement::prepare_kv()
 {
+    if (options_.budget_fit_tokens > 0)
+        vram_->set_limit(layout_.device_size(options_.budget_fit_tokens, options_.watermark));
     device_kv_ = std::make_unique<DeviceKv>(*vram_, cache_.layers(), cache_.page_limit());
     stream_ = std::make_unique<KvStream>(*vram_, std::size_t(layout_.largest_block()),
                                          std::size_t(cache_.page_limit()) * std::size_t(cache_.num_layers()));

@@ -93,34 +93,49 @@ static Status parse_device(std::string_view name, PlacementOptions& options)
     return {};
 }
 
+namespace {
+
+struct Memory {
+    std::int64_t bytes = 0;
+    int fit_tokens = 0;
+};
+
+/// "64MiB", "fit:1024", or nothing.
+Result<Memory> parse_memory(std::string_view text)
+{
+    if (text.empty())
+        return Memory();
+    if (text.starts_with("fit:")) {
+        const auto tokens = parse_count(text.substr(4), "a number of tokens that are to fit");
+        if (!tokens)
+            return tl::unexpected(tokens.error());
+        return Memory{0, *tokens};
+    }
+    const auto bytes = parse_bytes(text);
+    if (!bytes)
+        return tl::unexpected(bytes.error());
+    return Memory{*bytes, 0};
+}
+
+}  // namespace
+
 Result<PlacementOptions> parse_placement(const PlacementText& text)
 {
     PlacementOptions options;
     if (Status ok = parse_device(text.device, options); !ok)
         return tl::unexpected(ok.error());
 
-    const std::string_view vram = text.vram;
-    if (vram.starts_with("fit:")) {
-        const auto tokens = parse_count(vram.substr(4), "a number of tokens that are to fit");
-        if (!tokens)
-            return tl::unexpected(tokens.error());
-        options.emulated.fit_tokens = *tokens;
-    } else if (!vram.empty()) {
-        const auto bytes = parse_bytes(vram);
-        if (!bytes)
-            return tl::unexpected(bytes.error());
-        options.emulated.vram_bytes = *bytes;
-    }
+    const auto vram = parse_memory(text.vram), budget = parse_memory(text.vram_budget);
+    if (!vram || !budget)
+        return tl::unexpected(vram ? budget.error() : vram.error());
+    options.emulated.vram_bytes = vram->bytes;
+    options.emulated.fit_tokens = vram->fit_tokens;
+    options.vram_budget_bytes = budget->bytes;
+    options.budget_fit_tokens = budget->fit_tokens;
     if (options.device == PlacementOptions::Device::Emulated && options.emulated.vram_bytes == 0 &&
         options.emulated.fit_tokens == 0)
         return fail(Error::Code::BadRequest,
                     "an emulated device needs a size: --vram 64MiB, or --vram fit:1024 for room for 1024 tokens");
-    if (!text.vram_budget.empty()) {
-        const auto bytes = parse_bytes(text.vram_budget);
-        if (!bytes)
-            return tl::unexpected(bytes.error());
-        options.vram_budget_bytes = *bytes;
-    }
     const auto link = parse_amount(text.link, "/s", "a speed such as 16GB/s");
     if (!link)
         return tl::unexpected(link.error());

@@ -57,14 +57,23 @@ DeviceLayout layout_of(const ModelFacts& facts)
 }
 
 /// All layers on a device with cores of its own, and room for so many columns of q8_0 KV.
+DeviceRates device_rates(double weights, double attention, double link, double hand_off_s)
+{
+    return {.weights_bytes_per_s = weights,
+            .attention_bytes_per_s = attention,
+            .to_device_bytes_per_s = link,
+            .to_host_bytes_per_s = link,
+            .hand_off_s = hand_off_s};
+}
+
 PlannedPlacement on_device(const ModelFacts& facts, int columns, KvPolicy policy)
 {
     const DeviceLayout layout = layout_of(facts);
     const int layers = layout.num_layers();
     const std::int64_t bytes = layout.needed(layers, columns).total();
-    return {
-        KvType::Q8_0, KvType::Q8_0,
-        PlannedDevice{{layout, layers, bytes, bytes, policy, 0}, DeviceCores::Own, {256e9, 256e9, 13e9, 13e9, 0.0}}};
+    return {KvType::Q8_0, KvType::Q8_0,
+            PlannedDevice{
+                {layout, layers, bytes, bytes, policy, 0}, DeviceCores::Own, device_rates(256e9, 256e9, 13e9, 0.0)}};
 }
 
 /// A model, a machine and a device, all at random; the device is faster than the CPU or shares its cores.
@@ -106,7 +115,7 @@ Case random_case(std::mt19937& random)
     device.cores = random() % 2 ? DeviceCores::Own : DeviceCores::HostsToo;
     device.share.layers = 1 + int(random() % c.facts.layers.size());
     device.share.offload_share = random() % 3 == 0 ? 0.3 : 0.0;
-    device.rates = {number(60e9, 3e12), number(60e9, 3e12), number(3e9, 60e9), number(3e9, 60e9), number(0, 1e-4)};
+    device.rates = device_rates(number(60e9, 3e12), number(60e9, 3e12), number(3e9, 60e9), number(0, 1e-4));
     return c;
 }
 

@@ -1,0 +1,227 @@
+// What is planned for a GPU is what a loaded model then takes of it; what is measured of it, and what comes of that. On
+// the emulated GPU.
+#include "engine/planner.h"
+#include "tests/support/cuda_run.h"
+
+#include <QtTest>
+
+#include <array>
+
+using namespace test_support;
+
+namespace {
+
+constexpr std::array kContexts = {0, 16, 100, 140};
+
+Result<Plan> plan_of(const LoadRequest& request, const MachineRates* rates = nullptr)
+{
+    const auto planner = Planner::open(request.model);
+    if (!planner)
+        return tl::unexpected(planner.error());
+    return planner->plan(request, kContexts, rates);
+}
+
+bool within_a_percent(std::int64_t planned, std::int64_t taken)
+{
+    return std::abs(double(planned - taken)) <= 0.01 * double(taken);
+}
+
+/// Little memory, since the emulated GPU takes its time.
+emulator::GpuFacts small_gpu(int mebibytes)
+{
+    emulator::GpuFacts facts;
+    facts.memory_bytes = std::size_t(mebibytes) << 20;
+    return facts;
+}
+
+/// Everything a decode step could ask for, made up.
+MachineRates some_rates(const std::string& gpu)
+{
+    MachineRates rates;
+    rates.dram_read_bytes_per_s = 50e9;
+    rates.values_per_s = 1e9;
+    rates.wake_s = 1e-6;
+    rates.copy_start_s = 1e-6;
+    for (const KvType type : {KvType::F16, KvType::Q8_0})
+        rates.attention.push_back({type, type, 64, 1, RateCurve({{1e6, 20e9}})});
+    rates.devices["cuda:0"] = {.name = gpu,
+                               .copy_bytes_per_s = 2000e9,
+                               .weights_bytes_per_s = 1000e9,
+                               .attention_bytes_per_s = 800e9,
+                               .attention_q8_0_bytes_per_s = 400e9,
+                               .to_device_bytes_per_s = 25e9,
+                               .to_host_bytes_per_s = 25e9,
+                               .hand_off_s = 2e-5};
+    return rates;
+}
+
+}  // namespace
+
+class TestCudaPlan : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void theDeviceTakesWhatWasPlanned_data()
+    {
+        QTest::addColumn<QString>("name");
+        QTest::addColumn<int>("type");
+        QTest::addColumn<int>("layers");  // -1: as many as fit
+        QTest::addColumn<int>("room");    // tokens; 0: for all
+        const int f16 = int(KvType::F16), q8 = int(KvType::Q8_0);
+        for (const char* const name : {"llama", "gemma3", "qwen3moe"}) {
+            QTest::addRow("%s, all of it", name) << QString(name) << f16 << -1 << 0;
+            QTest::addRow("%s, spilled", name) << QString(name) << q8 << -1 << 80;
+            QTest::addRow("%s, one layer", name) << QString(name) << f16 << 1 << 0;
+        }
+    }
+    void theDeviceTakesWhatWasPlanned()
+    {
+        QFETCH(QString, name);
+        QFETCH(int, type);
+        QFETCH(int, layers);
+        QFETCH(int, room);
+        Gpu gpu;
+        LoadRequest request = on_cuda(request_for(name));
+        request.k_type = request.v_type = KvType(type);
+        request.placement.budget_fit_tokens = room;
+        if (layers >= 0)
+            request.placement.device_layers = layers;
+        const auto plan = plan_of(request);
+        QVERIFY2(plan, plan ? "" : plan.error().what.c_str());
+
+        const auto model = load(request);
+        QVERIFY(model);
+        QVERIFY2(model->info().warnings.empty(), qPrintable(QString::number(model->info().warnings.size())));
+        const auto empty = *model->placement().telemetry();
+        QCOMPARE(plan->device_layers, empty.layers);
+        const MemoryUse& planned = *plan->rows.front().device;
+        QVERIFY(within_a_percent(planned.weight_bytes, empty.weight_bytes));
+        QCOMPARE(planned.ring_bytes, empty.ring_bytes);
+        QCOMPARE(planned.scratch_bytes, empty.scratch_bytes);
+        QVERIFY(within_a_percent(plan->device_budget_bytes, empty.budget_bytes));
+        if (gpu.emulated())  // what is said to be taken is taken
+            QVERIFY(within_a_percent(planned.total(), std::int64_t(gpu.emulated()->used_bytes())));
+
+        std::vector<int> ids(std::size_t(kContexts.back()), 1);
+        KvSequence kv;
+        model->placement().begin_turn();
+        for (std::size_t i = 1; i < kContexts.size(); ++i) {
+            while (kv.length() < kContexts[i]) {
+                model->placement().advance();
+                QVERIFY(model->append(kv, std::span(ids).first(1)));
+            }
+            const std::int64_t taken = model->placement().telemetry()->kv_bytes;
+            const std::int64_t expected = plan->rows[i].device->kv_bytes;
+            QVERIFY2(within_a_percent(expected, taken),
+                     qPrintable(QString("%1 tokens: %2 planned, %3 taken").arg(kContexts[i]).arg(expected).arg(taken)));
+        }
+        QVERIFY(room == 0 || plan->spill_tokens);
+        model->cache().truncate(kv, 0);
+    }
+
+    void aBudgetThatFitsTokensSpillsThere()
+    {
+        Gpu gpu;
+        LoadRequest request = on_cuda(request_for("llama"));
+        request.placement.budget_fit_tokens = 96;
+        const auto plan = plan_of(request);
+        QVERIFY(plan);
+        QCOMPARE(plan->spill_tokens, std::optional(96));
+        QCOMPARE(plan->device_layers, plan->layers);
+    }
+
+    void aDeviceIsMeasured()
+    {
+        Gpu gpu(small_gpu(16));
+        const auto rates = measure_cuda_rates(0);
+        QVERIFY2(rates, rates ? "" : rates.error().what.c_str());
+        QVERIFY(!rates->name.empty());
+        for (const auto rate : {rates->copy_bytes_per_s, rates->weights_bytes_per_s, rates->attention_bytes_per_s,
+                                rates->attention_q8_0_bytes_per_s, rates->to_device_bytes_per_s,
+                                rates->to_host_bytes_per_s, rates->hand_off_s})
+            QVERIFY(rate && *rate > 0);
+        QVERIFY(*rates->hand_off_s < 1);
+        QCOMPARE(gpu.complaints(), std::string());
+        MachineRates all;
+        all.devices["cuda:0"] = *rates;
+        all.threads = 1;
+        const auto again = parse_machine_rates(to_json(all));
+        QVERIFY2(again, again ? "" : again.error().what.c_str());
+        QCOMPARE(again->devices.at("cuda:0").name, rates->name);
+        QCOMPARE(again->devices.at("cuda:0").attention_q8_0_bytes_per_s, rates->attention_q8_0_bytes_per_s);
+        QCOMPARE(again->devices.at("cuda:0").copy_bytes_per_s, rates->copy_bytes_per_s);
+    }
+
+    void aModelsOwnRatesAreMeasured()
+    {
+        Gpu gpu(small_gpu(16));
+        const LoadRequest request = on_cuda(request_for("llama"));
+        const auto planner = Planner::open(request.model);
+        QVERIFY(planner);
+        const auto rates = planner->measure_rates(request);
+        QVERIFY2(rates, rates ? "" : rates.error().what.c_str());
+        const auto plan = planner->plan(request, kContexts, &*rates);
+        QVERIFY(plan);
+        for (const PlanRow& row : plan->rows)
+            QVERIFY(row.tok_s && *row.tok_s > 0);
+        QCOMPARE(gpu.complaints(), std::string());
+    }
+
+    // Calls of the driver fail, each in a run of its own.
+    void aDeviceThatFailsWhileItIsMeasuredIsNoEnd()
+    {
+        int all = 0;
+        {
+            Gpu gpu(small_gpu(8));
+            if (!gpu.emulated())
+                QSKIP("a real device does not fail at will");
+            const auto rates = measure_cuda_rates(0);
+            QVERIFY2(rates, rates ? "" : rates.error().what.c_str());
+            all = gpu.emulated()->calls();
+        }
+        for (int call = 1; call < all; call += 11) {
+            Gpu gpu(small_gpu(8));
+            gpu.emulated()->fail_call(call, cuda::Status::LaunchFailed);
+            const auto rates = measure_cuda_rates(0);
+            QVERIFY(rates || !rates.error().what.empty());
+            QCOMPARE(gpu.emulated()->leaks(), std::string());
+        }
+    }
+
+    void ratesOfAnotherGpuSayNothing()
+    {
+        Gpu gpu(small_gpu(16));
+        const LoadRequest request = on_cuda(request_for("llama"));
+        const auto here = measure_cuda_rates(0);
+        QVERIFY(here);
+        const MachineRates right = some_rates(here->name), wrong = some_rates("another one");
+        const auto known = plan_of(request, &right), unknown = plan_of(request, &wrong);
+        QVERIFY(known && unknown);
+        for (std::size_t i = 0; i < kContexts.size(); ++i) {
+            QVERIFY(known->rows[i].tok_s);
+            QVERIFY(!unknown->rows[i].tok_s);
+        }
+        // More context is never faster, and q8_0 reads half the bytes at half the rate that was said of it.
+        for (std::size_t i = 1; i < kContexts.size(); ++i)
+            QVERIFY(*known->rows[i].tok_s <= *known->rows[i - 1].tok_s);
+    }
+
+    void whatCannotBePlannedIsSaid()
+    {
+        Gpu gpu;
+        LoadRequest request = on_cuda(request_for("llama"));
+        request.placement.cuda_ordinal = 99;
+        const auto other = plan_of(request);
+        QVERIFY(!other);
+        QVERIFY(other.error().what.find("99") != std::string::npos);
+        request.placement.cuda_ordinal = 0;
+        request.k_type = request.v_type = KvType::F32;
+        const auto floats = plan_of(request);
+        QVERIFY(!floats);
+        QCOMPARE(floats.error().code, Error::Code::Unsupported);
+    }
+};
+
+QTEST_GUILESS_MAIN(TestCudaPlan)
+#include "tst_cuda_plan.moc"
