@@ -137,7 +137,7 @@ Result<double> DeviceMeter::seconds(const Queue& queue_work)
 Result<double> DeviceMeter::copy_bytes_per_s()
 {
     const std::size_t half = bytes_ / 2;
-    const auto time = seconds([&] {
+    auto time = seconds([&] {
         return device_->driver().copy_on_device(cuda_address(memory_ + half), cuda_address(memory_), half,
                                                 device_->compute());
     });
@@ -153,7 +153,7 @@ Result<double> DeviceMeter::road_bytes_per_s(Device::Road road)
     if (const Status ok = host.allocate(*device_, bytes); !ok)
         return tl::unexpected(ok.error());
     const cuda::Driver& driver = device_->driver();
-    const auto time = seconds([&] {
+    auto time = seconds([&] {
         return road == Device::Road::ToDevice
                    ? driver.copy_to_device(cuda_address(memory_), host.data(), bytes, device_->compute())
                    : driver.copy_to_host(host.data(), cuda_address(memory_), bytes, device_->compute());
@@ -183,7 +183,7 @@ Result<double> DeviceMeter::weights_bytes_per_s(std::span<const WeightRead> laye
         }
     if (products.empty())
         return too_small(*device_);
-    const auto time = seconds([&] {
+    auto time = seconds([&] {
         for (const cuda::Product& product : products)
             if (const CudaStatus status = cuda::matvec(device_->driver(), device_->compute(), product);
                 status != CudaStatus::Ok)
@@ -235,7 +235,7 @@ Result<double> DeviceMeter::attention_bytes_per_s(const KvForm& form, int kv_hea
                                     .q_scale = q_scale,
                                     .max_blocks = blocks + 1,
                                     .partials = partials_at};
-    const auto time = seconds([&] {
+    auto time = seconds([&] {
         const CudaStatus status = cuda::attend_blocks(driver, queue, attention);
         return status == CudaStatus::Ok ? cuda::merge_partials(driver, queue, attention, 0, 0, out) : status;
     });

@@ -109,7 +109,7 @@ Result<double> device_copy_gb_s(int ordinal)
     if (!device)
         return tl::unexpected(device.error());
     auto meter = DeviceMeter::make(**device);
-    const Result<double> rate = meter ? meter->copy_bytes_per_s() : tl::unexpected(meter.error());
+    Result<double> rate = meter ? meter->copy_bytes_per_s() : tl::unexpected(meter.error());
     if (!rate)
         return rate;
     return *rate / 1e9;
