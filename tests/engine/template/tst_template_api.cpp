@@ -3,6 +3,8 @@
 
 #include <QTest>
 
+#include <vector>
+
 using engine::ChatTemplate;
 using engine::Error;
 using nlohmann::ordered_json;
@@ -79,9 +81,10 @@ private Q_SLOTS:
     {
         const auto parsed = ChatTemplate::parse("{% set l = messages %}{% set _ = l.append(1) %}{{ l | length }}");
         const ordered_json variables = {{"messages", {1, 2}}};
-        const ChatTemplate copy = *parsed;
+        const std::vector<ChatTemplate> copies(2, *parsed);
         QCOMPARE(*parsed->render(variables), std::string("3"));
-        QCOMPARE(*copy.render(variables), std::string("3"));
+        for (const ChatTemplate& copy : copies)
+            QCOMPARE(*copy.render(variables), std::string("3"));
     }
 
     void tellsTheTime()

@@ -3,8 +3,9 @@
 #include "kernels/cuda/checks/attention.h"
 #include "tests/kernels/cuda/on_device.h"
 
+#include <random>
+
 using namespace kernels::cuda;
-using kernels::KvBlockLayout;
 using kernels::KvType;
 
 class TestCudaAttend : public QObject

@@ -4,6 +4,7 @@
 #include "tests/kernels/cuda/on_device.h"
 #include "tests/support/cuda/idle_kernels.h"
 
+#include <random>
 #include <set>
 
 using namespace kernels::cuda;
