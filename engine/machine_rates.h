@@ -77,6 +77,10 @@ struct MachineRates {
     std::vector<AttentionRate> attention;
     std::map<std::string, DeviceRates> devices;  // by id: "cuda:0"; an emulated device computes on the host's cores
 
+    /// What was measured of the device with this id, if it still is the one of that name; its attention over KV of
+    /// these types. Nothing is known of another.
+    DeviceRates device_rates(const std::string& id, std::string_view name, KvType k_type, KvType v_type) const;
+
     /// Seconds to read `bytes` of weights in a step that reads `set_bytes` in all. Empty: the type was not measured.
     std::optional<double> product_seconds(std::string_view type, int row_length, double bytes, double set_bytes) const;
     /// The same for KV. The nearest head length that was measured stands for others; groups are interpolated.

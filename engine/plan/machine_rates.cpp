@@ -42,6 +42,17 @@ double RateCurve::seconds_per_byte(double set_bytes) const
                    1 / above->bytes_per_s);
 }
 
+DeviceRates MachineRates::device_rates(const std::string& id, std::string_view name, KvType k_type, KvType v_type) const
+{
+    const auto found = devices.find(id);
+    if (found == devices.end() || found->second.name != name)
+        return {};
+    DeviceRates device = found->second;
+    if (k_type == KvType::Q8_0 && v_type == KvType::Q8_0 && device.attention_q8_0_bytes_per_s)
+        device.attention_bytes_per_s = device.attention_q8_0_bytes_per_s;
+    return device;
+}
+
 std::optional<double> MachineRates::product_seconds(std::string_view type, int row_length, double bytes,
                                                     double set_bytes) const
 {

@@ -89,27 +89,15 @@ Result<CudaFacts> cuda_facts(int ordinal)
                      std::max<std::int64_t>(0, (*device)->total_bytes() - (*device)->other_programs_bytes())};
 }
 
-/// What was measured of this GPU, if anything; its attention over KV of these types.
-DeviceRates cuda_rates(const CudaFacts& facts, const LoadRequest& request, const MachineRates* rates)
-{
-    if (!rates)
-        return {};
-    const auto found = rates->devices.find("cuda:" + std::to_string(facts.ordinal));
-    if (found == rates->devices.end() || found->second.name != facts.name)
-        return {};
-    DeviceRates device = found->second;
-    const bool q8 = request.k_type == KvType::Q8_0 && request.v_type == KvType::Q8_0;
-    if (q8 && device.attention_q8_0_bytes_per_s)
-        device.attention_bytes_per_s = device.attention_q8_0_bytes_per_s;
-    return device;
-}
-
 /// Its cores are its own, and its memory what other programs leave, the driver among them.
 PlannedDevice cuda_device(const CudaFacts& facts, const LoadRequest& request, DeviceLayout layout,
                           const MachineRates* rates)
 {
     const PlacementOptions& options = request.placement;
-    PlannedDevice device{{std::move(layout)}, DeviceCores::Own, cuda_rates(facts, request, rates)};
+    PlannedDevice device{{std::move(layout)}, DeviceCores::Own, {}};
+    if (rates)
+        device.rates =
+            rates->device_rates("cuda:" + std::to_string(facts.ordinal), facts.name, request.k_type, request.v_type);
     DeviceShare& share = device.share;
     share.budget_bytes = budget_bytes(options, share.layout, facts.free_bytes);
     share.high_mark_bytes = std::int64_t(double(share.budget_bytes) * options.watermark);

@@ -7,6 +7,7 @@
 #include "engine/exec/cuda_backend.h"
 #include "engine/exec/placement.h"
 #include "engine/kv/kv_pager.h"
+#include "engine/machine_rates.h"
 #include "engine/model/device_weights.h"
 #include "engine/plan/device_bytes.h"
 
@@ -78,6 +79,7 @@ public:
 private:
     Status need_device() const;
     Status prepare_kv();
+    void know_rates(const CudaDevice& device);
     KvPager::StreamChoice stream_choice() const;
     void close();
     void watch_memory();
@@ -104,6 +106,7 @@ private:
     EmulatedDevice* emulated_ = nullptr;  // the same, where it is one
     std::unique_ptr<Vram> vram_;
     std::unique_ptr<CudaBackend> cuda_;
+    DeviceRates rates_;  // of a GPU, as far as they are known
     std::unique_ptr<DeviceKv> device_kv_;
     std::unique_ptr<KvStream> stream_;
     std::unique_ptr<KvPager> pager_;

@@ -1,5 +1,6 @@
 // Decode steps that a GPU is given as graphs: what makes a new one, what does not, and that they give the same bits.
 #include "engine/machine_rates.h"
+#include "engine/plan/measure_device.h"
 #include "tests/support/cuda_run.h"
 
 #include <QtTest>
@@ -39,6 +40,7 @@ std::shared_ptr<const MachineRates> evenRates()
     rates.dram_read_bytes_per_s = 1e12;
     rates.attention.push_back({KvType::F16, KvType::F16, 64, 64, RateCurve({{1e6, 1e9}})});
     DeviceRates device;
+    device.name = name_with_driver(**CudaDevice::open(0));
     device.weights_bytes_per_s = device.attention_bytes_per_s = 1e12;
     device.to_device_bytes_per_s = device.to_host_bytes_per_s = 1e9;
     device.hand_off_s = 0;
@@ -124,6 +126,27 @@ private Q_SLOTS:
             model.reset();
             QVERIFY2(gpu.complaints().empty(), gpu.complaints().c_str());
         }
+    }
+
+    // Rates of another GPU, or of another driver, say nothing.
+    void ratesOfAnotherGpuDivideNothing()
+    {
+        Gpu gpu;
+        LoadRequest request = leaving_after(96, KvPolicy::Auto);
+        MachineRates rates = *evenRates();
+        rates.devices["cuda:0"].name = "another one";
+        request.placement.rates = std::make_shared<const MachineRates>(std::move(rates));
+        const auto model = load(request);
+        QVERIFY(model);
+        std::int64_t streamed = 0, on_cpu = 0;  // while decoding
+        const auto add = [&](int token) {
+            const auto t = model->placement().telemetry();
+            streamed += token > kLengths.prefill ? t->step_streamed_bytes : 0;
+            on_cpu += token > kLengths.prefill ? t->step_attended_on_host_bytes : 0;
+        };
+        QVERIFY(run(*model, add, kLengths).status);
+        QCOMPARE(streamed, 0);
+        QVERIFY(on_cpu > 0);
     }
 
     void aLayerThatMovesIsRecordedAgain()
