@@ -2,7 +2,9 @@
 // number is meant. An empty optional means "this machine cannot tell", which is not zero.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -42,7 +44,28 @@ struct DeviceTelemetry {
     std::int64_t used_bytes() const { return weight_bytes + kv_bytes + ring_bytes + scratch_bytes; }
 };
 
-/// One frame for the monitor, about 20 a second while something runs.
+/// Where each KV block of one conversation lies.
+struct KvMap {
+    /// As Residency; Window: a block that its sliding layer needs no more on the device; the host keeps it.
+    enum class Place : std::uint8_t { Host, Device, Moving, Window };
+    static constexpr std::uint8_t kPinned = 0x80;
+
+    int block_tokens = 0;
+    int layers = 0;
+    int columns = 0;                  // one for every run of block_tokens tokens
+    std::vector<std::uint8_t> cells;  // (columns, layers) a Place, and kPinned where the user keeps the column
+
+    std::uint8_t cell(int column, int layer) const
+    {
+        return cells[std::size_t(column) * std::size_t(layers) + std::size_t(layer)];
+    }
+    Place place(int column, int layer) const { return Place(cell(column, layer) & ~kPinned); }
+    bool pinned(int column) const { return layers > 0 && (cell(column, 0) & kPinned) != 0; }
+};
+
+/// One frame for the monitor, about 20 a second while something runs. Between turns there is one after the load, and
+/// one for what a command has changed, about 20 a second while layers move: they say where everything lies and nothing
+/// of a turn; their context and map are those of the conversation that ran last.
 struct Telemetry {
     Phase phase = Phase::Idle;
     std::int64_t time_us = 0;  // monotonic clock
@@ -68,6 +91,7 @@ struct Telemetry {
     int kv_blocks_device = 0;
     std::int64_t scratch_bytes = 0;
     std::optional<DeviceTelemetry> device;  // empty: all is computed on the host
+    std::shared_ptr<const KvMap> kv_map;    // of the conversation; the same object until a block has moved
 
     std::optional<std::int64_t> process_resident_bytes;  // RAM this program holds, mapped file pages included
     std::optional<std::int64_t> ram_total_bytes;

@@ -55,7 +55,7 @@ void EngineWorker::load(quint64 job, const engine::LoadRequest& request, const s
     m_places.clear();  // load() ends all of them
 
     QElapsedTimer sinceProgress;
-    engine::Listener listener;
+    engine::Listener listener = idleListener();
     listener.on_load = [this, job, &sinceProgress](const engine::LoadProgress& progress) {
         const bool last = progress.bytes_done == progress.bytes_total;
         if (sinceProgress.isValid() && sinceProgress.elapsed() < kProgressIntervalMs && !last)
@@ -63,7 +63,6 @@ void EngineWorker::load(quint64 job, const engine::LoadRequest& request, const s
         sinceProgress.start();
         Q_EMIT loadAdvanced(job, progress.bytes_done, progress.bytes_total);
     };
-    listener.on_event = [this](const engine::Event& event) { Q_EMIT eventHappened(event); };
 
     if (const auto model = m_engine->load(request, listener, either.token()))
         Q_EMIT loaded(job, *model);
@@ -187,9 +186,15 @@ void EngineWorker::flush(quint64 turn)
     m_pending.clear();
 }
 
-void EngineWorker::poll()
+engine::Listener EngineWorker::idleListener()
 {
     engine::Listener listener;
     listener.on_event = [this](const engine::Event& event) { Q_EMIT eventHappened(event); };
-    m_engine->poll(listener);
+    listener.on_telemetry = [this](const engine::Telemetry& frame) { Q_EMIT placementReady(frame); };
+    return listener;
+}
+
+void EngineWorker::poll()
+{
+    m_engine->poll(idleListener());
 }

@@ -58,12 +58,15 @@ Q_SIGNALS:
     void promptCounted(quint64 job, const std::optional<engine::PromptLedger>& ledger);
 
     void eventHappened(const engine::Event& event);
+    // Between turns: where the bytes lie after a load, and what a command has changed of it.
+    void placementReady(const engine::Telemetry& frame);
 
 private:
     engine::Result<engine::SequenceId> sequenceFor(const QString& conversation);
     std::optional<engine::SequenceId> knownSequence(const QString& conversation);
     void addPlace(const QString& conversation, engine::SequenceId sequence);
     engine::Listener listenerFor(quint64 turn);
+    engine::Listener idleListener();
     void flush(quint64 turn);
     void poll();
 

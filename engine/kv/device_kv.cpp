@@ -33,6 +33,7 @@ Status DeviceKv::take(PageId page, int l)
         return tl::unexpected(memory.error());
     at(page, l) = {*memory, true, 0, 0};
     ++blocks_;
+    ++changes_;
     bytes_ += std::int64_t(block_bytes(l));
     // Attention reads whole groups of 16 keys; those not yet written must at least be numbers.
     return vram_.device().clear(*memory, block_bytes(l));
@@ -51,6 +52,7 @@ Status DeviceKv::fetch(PageId page, int l, const std::byte* mirror)
     at(page, l) = {*memory, false, *coming, 0};
     coming_.push_back(index(page, l));
     ++blocks_;
+    ++changes_;
     bytes_ += std::int64_t(block_bytes(l));
     return {};
 }
@@ -70,6 +72,7 @@ void DeviceKv::note_arrivals()
 {
     std::erase_if(coming_, [&](std::size_t i) {
         table_[i].arrived = vram_.device().ended(Device::Road::ToDevice, table_[i].coming);
+        changes_ += table_[i].arrived ? 1 : 0;
         return table_[i].arrived;
     });
 }
@@ -87,6 +90,7 @@ void DeviceKv::drop(PageId page, int l)
     vram_.give_back(Vram::Use::Kv, block.memory, block_bytes(l));
     block = {};
     --blocks_;
+    ++changes_;
     bytes_ -= std::int64_t(block_bytes(l));
 }
 

@@ -44,6 +44,8 @@ public:
 
     Vram& vram() const { return vram_; }
     int blocks() const { return blocks_; }
+    /// Counts what changes a residency.
+    std::uint64_t changes() const { return changes_; }
     std::int64_t bytes() const { return bytes_; }
 
 private:
@@ -63,6 +65,7 @@ private:
     std::vector<Block> table_;         // (pages, layers)
     std::vector<std::size_t> coming_;  // indices of blocks that have not arrived
     int blocks_ = 0;
+    std::uint64_t changes_ = 0;
     std::int64_t bytes_ = 0;
 };
 

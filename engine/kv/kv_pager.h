@@ -32,6 +32,7 @@ public:
     /// A new turn of a conversation begins: its blocks are now the newest.
     void begin_turn() { ++turn_; }
     void set_pinned(PageId page, bool pinned) { facts_[std::size_t(page)].pinned = pinned; }
+    bool pinned(PageId page) const { return facts_[std::size_t(page)].pinned; }
 
     /// Before a step that computes tokens [first, first + count) of the sequence: the blocks they write and those that
     /// sliding layers see are on the device, others have left where there was no room, and what must travel is on its

@@ -72,6 +72,7 @@ Result<ModelInfo> LocalEngine::load(const LoadRequest& request, const Listener& 
     finished.bytes = model_->weight_bytes();
     finished.duration_us = finished.time_us - start;
     send(listener, finished);
+    send_idle_frame(listener);
     return model_->info();
 }
 
@@ -80,6 +81,7 @@ void LocalEngine::unload()
     if (model_)
         saved_.release_all(*model_, kGraceForSaving);
     conversations_.clear();
+    frames_ = {};
     model_.reset();
 }
 
@@ -122,6 +124,7 @@ Result<Turn> LocalEngine::generate(SequenceId sequence, const Request& request, 
     if (const Status ok = check(request.sampling); !ok)
         return tl::unexpected(ok.error());
     try {
+        last_run_ = sequence;
         auto turn = generate_checked(found->second, request, listener, stop);
         if (!turn && turn.error().code == Error::Code::CannotRead)
             unload();  // the weights are gone
@@ -146,6 +149,7 @@ Result<Turn> LocalEngine::generate_checked(Conversation& conversation, const Req
     const auto goes_on = [&] { return !stop.stop_requested(); };
     SavedStart saved = saved_.open(*model_, conversation, request.saved_as, goes_on);
     TurnHost host{*model_,
+                  frames_,
                   listener,
                   stop,
                   [&] { poll(listener); },
@@ -156,6 +160,7 @@ Result<Turn> LocalEngine::generate_checked(Conversation& conversation, const Req
     generating_ = true;
     auto turn = runner.run();
     generating_ = false;
+    placement_changed_ = false;  // its last frame says it
     if (turn)
         saved_.save(*model_, conversation, request.saved_as);
     send_placement_events(listener);
@@ -227,12 +232,17 @@ void LocalEngine::poll(const Listener& listener)
     carry_out_posted(listener);
     // Layers and KV move one at a time between steps, and all at once when nothing else is to be done.
     while (model_ && model_->placement().advance() && !generating_) {
+        placement_changed_ = true;
         send_placement_events(listener);
+        if (now_us() - frames_.last_us() >= Frames::kIntervalUs)
+            send_idle_frame(listener);
         carry_out_posted(listener);
     }
     if (model_ && !generating_)
         model_->placement().settle();
     send_placement_events(listener);
+    if (model_ && !generating_ && placement_changed_)
+        send_idle_frame(listener);
     collect_saved(listener);
 }
 
@@ -260,6 +270,18 @@ void LocalEngine::send_placement_events(const Listener& listener)
             send(listener, event);
 }
 
+/// Where everything lies, with no turn to speak of.
+void LocalEngine::send_idle_frame(const Listener& listener)
+{
+    placement_changed_ = false;
+    if (!listener.on_telemetry)
+        return;
+    const KvSequence none;
+    const auto last = conversations_.find(last_run_);
+    const KvSequence& shown = last == conversations_.end() ? none : last->second.kv;
+    listener.on_telemetry(frames_.make(*model_, shown, Phase::Idle));
+}
+
 void LocalEngine::carry_out(const SetThreads& command, Event& answer)
 {
     answer.ok = model_ && command.threads >= 0 && command.threads <= 1024;
@@ -283,6 +305,7 @@ void LocalEngine::ask_placement(Event& answer, const Ask& ask)
 {
     const Status done = model_ ? ask(model_->placement()) : fail(Error::Code::NotLoaded, "no model is loaded");
     answer.ok = done.has_value();
+    placement_changed_ = placement_changed_ || answer.ok;
     if (!done)
         answer.sentence = done.error().what;
 }

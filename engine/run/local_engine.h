@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/engine.h"
+#include "engine/run/frames.h"
 #include "engine/run/loaded_model.h"
 #include "engine/run/mailbox.h"
 #include "engine/run/saved_conversations.h"
@@ -50,18 +51,22 @@ private:
     void ask_placement(Event& answer, const Ask& ask);
     void carry_out_posted(const Listener& listener);
     void send_placement_events(const Listener& listener);
+    void send_idle_frame(const Listener& listener);
     void collect_saved(const Listener& listener);
     bool make_room(const Conversation& except);
     bool forget_oldest(const Conversation& except);
 
     std::unique_ptr<LoadedModel> model_;
+    Frames frames_;
     SavedConversations saved_;
     std::map<SequenceId, Conversation> conversations_;
-    SequenceId last_sequence_ = 0;
+    SequenceId last_sequence_ = 0;  // that was made
+    SequenceId last_run_ = 0;
     std::uint64_t uses_ = 0;  // counts turns: who was used last
     Mailbox mailbox_;
     bool loading_ = false;
     bool generating_ = false;
+    bool placement_changed_ = false;  // since the last frame
     bool cancel_load_ = false;
     bool said_no_template_ = false;  // once per model
 };

@@ -207,6 +207,7 @@ Status ModelPlacement::move_to_device(int l)
     if (Status ok = layer->wait(); !ok)
         return ok;
     layers_.push_back(std::move(*layer));
+    ++kv_changes_;
     split_.place(l, backend(), layers_.back().weights());
     set_layer_flags(true);
     const auto kv = pager_->join(l);
@@ -256,6 +257,7 @@ void ModelPlacement::move_to_host(int l, Event::Cause cause)
     (void)pager_->leave(l);
     split_.place(l, cpu_, weights_.layers[std::size_t(l)]);
     layers_.pop_back();
+    ++kv_changes_;
     set_layer_flags(true);
     event.duration_us = now_us() - event.time_us;
     event.sentence = "layer " + std::to_string(l) + " moved to the host";
@@ -281,6 +283,7 @@ void ModelPlacement::lose(const Error& error)
 
 void ModelPlacement::close()
 {
+    kv_changes_ = kv_changes() + 1;
     cache_.set_device(nullptr, nullptr);
     split_ = Placement(weights_, cpu_);
     set_layer_flags(false);
@@ -295,30 +298,6 @@ void ModelPlacement::close()
     device_.reset();
     wanted_ = 0;
     on_host_ = true;
-}
-
-std::optional<DeviceTelemetry> ModelPlacement::telemetry() const
-{
-    if (!device_)
-        return std::nullopt;
-    DeviceTelemetry t;
-    t.id = std::string(device_->id());
-    t.layers = layers();
-    t.layers_wanted = wanted_;
-    t.total_bytes = device_->total_bytes();
-    t.other_programs_bytes = device_->other_programs_bytes();
-    t.budget_bytes = vram_->budget();
-    t.watermark_bytes = vram_->high_mark();
-    t.weight_bytes = vram_->used(Vram::Use::Weights);
-    t.kv_bytes = vram_->used(Vram::Use::Kv);
-    t.ring_bytes = vram_->used(Vram::Use::Ring);
-    t.scratch_bytes = vram_->used(Vram::Use::Scratch);
-    t.to_device_bytes = device_->bytes_moved(Device::Road::ToDevice);
-    t.to_host_bytes = device_->bytes_moved(Device::Road::ToHost);
-    t.kv_blocks = device_kv_->blocks();
-    t.step_streamed_bytes = pager_->streamed_bytes();
-    t.step_attended_on_host_bytes = pager_->attended_on_host_bytes();
-    return t;
 }
 
 std::vector<Event> ModelPlacement::take_events()

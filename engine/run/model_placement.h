@@ -74,6 +74,9 @@ public:
     int wanted_layers() const { return wanted_; }
     KvPolicy policy() const { return options_.kv_policy; }
     std::optional<DeviceTelemetry> telemetry() const;
+    /// Where the sequence's blocks lie. (columns x layers) cells; while kv_changes() is the same, so is the map.
+    KvMap kv_map(const KvSequence& sequence) const;
+    std::uint64_t kv_changes() const { return kv_changes_ + (device_kv_ ? device_kv_->changes() : 0); }
     std::vector<Event> take_events();
 
 private:
@@ -116,6 +119,7 @@ private:
     Placement host_, split_;
     bool on_host_ = true;                               // the step in preparation
     Event::Cause returning_ = Event::Cause::Watermark;  // why blocks come back
+    std::uint64_t kv_changes_ = 0;                      // of what DeviceKv does not count
     std::vector<Event> events_;
 };
 

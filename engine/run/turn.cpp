@@ -1,6 +1,5 @@
 #include "engine/run/turn.h"
 
-#include "engine/metrics/host_probe.h"
 #include "engine/run/clock.h"
 
 #include <algorithm>
@@ -8,8 +7,6 @@
 namespace engine {
 
 namespace {
-
-constexpr std::int64_t kFrameIntervalUs = 50'000;  // about 20 frames a second
 
 int common_prefix(std::span<const int> a, std::span<const int> b)
 {
@@ -240,14 +237,9 @@ void TurnRunner::keep_reply()
     conversation_.replies.push_back(std::move(reply));
 }
 
-Telemetry TurnRunner::frame(Phase phase) const
+Telemetry TurnRunner::frame(Phase phase)
 {
-    const LoadedModel& model = host_.model;
-    Telemetry t;
-    t.phase = phase;
-    t.time_us = now_us();
-    t.context_tokens = conversation_.kv.length();
-    t.context_limit = model.context_tokens();
+    Telemetry t = host_.frames.make(host_.model, conversation_.kv, phase);
     t.prompt_tokens = turn_.prompt.count();
     t.reused_tokens = reused_;
     t.restored_tokens = restored_;
@@ -258,30 +250,13 @@ Telemetry TurnRunner::frame(Phase phase) const
     t.tpot = rates_.token_times();
     t.prefill_tokens_per_s = rates_.prefill_tokens_per_s();
     t.decode_tokens_per_s = rates_.decode_tokens_per_s();
-    t.weight_bytes_host = model.weight_bytes();
-    t.kv_blocks_host = model.cache().used_pages() * model.cache().num_layers();
-    t.kv_bytes_host = std::int64_t(model.cache().used_pages()) * std::int64_t(model.cache().page_bytes());
-    t.device = model.placement().telemetry();
-    if (t.device) {
-        t.weight_bytes_device = t.device->weight_bytes;
-        t.weight_bytes_host -= t.weight_bytes_device;
-        t.kv_bytes_device = t.device->kv_bytes;
-        t.kv_blocks_device = t.device->kv_blocks;
-        t.kv_blocks_host -= t.kv_blocks_device;
-        t.kv_bytes_host -= t.kv_bytes_device;
-    }
-    t.scratch_bytes = model.scratch_bytes();
-    t.process_resident_bytes = process_memory().resident_bytes;
-    const HostMemory memory = host_memory();
-    t.ram_total_bytes = memory.total_bytes;
-    t.ram_available_bytes = memory.available_bytes;
     return t;
 }
 
 void TurnRunner::report(Phase phase, bool always)
 {
     const std::int64_t now = now_us();
-    if (!host_.listener.on_telemetry || (!always && now - last_report_us_ < kFrameIntervalUs))
+    if (!host_.listener.on_telemetry || (!always && now - last_report_us_ < Frames::kIntervalUs))
         return;
     last_report_us_ = now;
     host_.listener.on_telemetry(frame(phase));

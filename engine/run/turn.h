@@ -4,6 +4,7 @@
 #include "engine/engine.h"
 #include "engine/metrics/rates.h"
 #include "engine/run/conversation.h"
+#include "engine/run/frames.h"
 #include "engine/run/loaded_model.h"
 #include "engine/sampling/sampler.h"
 #include "engine/sampling/stop_strings.h"
@@ -18,6 +19,7 @@ namespace engine {
 /// What a turn needs from the engine that runs it.
 struct TurnHost {
     LoadedModel& model;
+    Frames& frames;
     const Listener& listener;
     std::stop_token stop;
     std::function<void()> between_steps;           // commands are read here
@@ -45,7 +47,7 @@ private:
     void emit_text(std::string_view text);
     void finish_text();
     void report(Phase phase, bool always);
-    Telemetry frame(Phase phase) const;
+    Telemetry frame(Phase phase);
     void keep_reply();
 
     TurnHost host_;

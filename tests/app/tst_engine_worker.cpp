@@ -35,6 +35,19 @@ private Q_SLOTS:
         QCOMPARE(script->live_engines(), 0);
     }
 
+    void placementIsToldAfterTheLoadAndAfterACommand()
+    {
+        script->change([](auto& settings) { settings.device = {.id = "emulated", .layers = 16}; });
+        Heard placed(thread->worker(), &EngineWorker::placementReady);
+        load();
+        QTRY_COMPARE_WITH_TIMEOUT(placed.size(), size_t(1), 5000);
+        QCOMPARE(placed.at<0>(0).device->layers, 16);
+        thread->worker()->post(engine::SetDeviceLayers{7});
+        QTRY_COMPARE_WITH_TIMEOUT(placed.size(), size_t(2), 5000);
+        QCOMPARE(placed.at<0>(1).device->layers, 7);
+        QCOMPARE(script->commands().size(), std::size_t(1));
+    }
+
     void aTurnArrivesInOrderOnThisThread()
     {
         load();

@@ -54,6 +54,16 @@ engine::PromptLedger ledger_of(const engine::Request& request)
     return ledger;
 }
 
+/// Where everything lies, with no turn to speak of.
+engine::Telemetry placement_frame(const FakeScript::Settings& settings, int context_limit)
+{
+    engine::Telemetry frame;
+    frame.context_limit = context_limit;
+    frame.device = settings.device;
+    frame.kv_map = settings.kv_map;
+    return frame;
+}
+
 }  // namespace
 
 FakeScript::Settings FakeScript::settings() const
@@ -78,6 +88,12 @@ std::vector<engine::LoadRequest> FakeScript::loads() const
 {
     const std::lock_guard lock(mutex_);
     return loads_;
+}
+
+std::vector<engine::Command> FakeScript::commands() const
+{
+    const std::lock_guard lock(mutex_);
+    return commands_;
 }
 
 int FakeScript::live_engines() const
@@ -172,6 +188,8 @@ engine::Result<engine::ModelInfo> FakeEngine::load(const engine::LoadRequest& re
     info.context_tokens = std::max(settings.model_context_tokens, info.context_in_use);
     context_tokens_ = info.context_in_use;
     loaded_ = true;
+    if (listener.on_telemetry)
+        listener.on_telemetry(placement_frame(settings, context_tokens_));
     return info;
 }
 
@@ -219,9 +237,9 @@ engine::Result<engine::Turn> FakeEngine::generate(engine::SequenceId sequence, c
 
     engine::Turn turn;
     engine::Telemetry& frame = turn.telemetry;
+    frame = placement_frame(settings, context_tokens_);
     frame.phase = engine::Phase::Prefill;
     turn.ledger = ledger_of(request);
-    frame.context_limit = context_tokens_;
     frame.prompt_tokens = turn.ledger.total_tokens;
     frame.context_tokens = std::min(frame.prompt_tokens, frame.context_limit);
     const auto cancelled = [&] {
@@ -258,6 +276,8 @@ engine::Result<engine::Turn> FakeEngine::generate(engine::SequenceId sequence, c
         }
         if (!sleep_until(first + settings.per_token * frame.generated_tokens, stop))
             return cancelled();
+        poll({.on_event = listener.on_event});
+        frame.device = script_->settings().device;
         ++frame.generated_tokens;
         ++frame.context_tokens;
         if (!frame.ttft_ms)
@@ -297,29 +317,46 @@ engine::Result<engine::PromptLedger> FakeEngine::count_prompt(const engine::Requ
     return ledger_of(request);
 }
 
-std::uint64_t FakeEngine::post(engine::Command)
+std::uint64_t FakeEngine::post(engine::Command command)
 {
     std::uint64_t id = 0;
     {
         const std::lock_guard lock(posted_mutex_);
         id = ++last_command_;
-        posted_.push_back(id);
+        posted_.emplace_back(id, std::move(command));
     }
     if (on_posted)
         on_posted();
     return id;
 }
 
+void FakeEngine::carry_out(const engine::Command& command)
+{
+    const std::lock_guard lock(script_->mutex_);
+    script_->commands_.push_back(command);
+    auto& device = script_->settings_.device;
+    if (!device)
+        return;
+    if (const auto* layers = std::get_if<engine::SetDeviceLayers>(&command))
+        device->layers = device->layers_wanted = layers->layers.value_or(script_->settings_.layers_that_fit);
+    else if (const auto* budget = std::get_if<engine::SetVramBudget>(&command))
+        device->budget_bytes = budget->bytes > 0 ? budget->bytes : device->total_bytes;
+}
+
 void FakeEngine::poll(const engine::Listener& listener)
 {
-    std::deque<std::uint64_t> done;
+    std::deque<std::pair<std::uint64_t, engine::Command>> done;
     {
         const std::lock_guard lock(posted_mutex_);
         done.swap(posted_);
     }
-    for (const std::uint64_t id : done)
+    for (const auto& [id, command] : done) {
+        carry_out(command);
         if (listener.on_event)
             listener.on_event({.kind = engine::Event::Kind::CommandDone, .command = id, .sentence = {}});
+    }
+    if (loaded_ && !done.empty() && script_->settings().device && listener.on_telemetry)
+        listener.on_telemetry(placement_frame(script_->settings(), context_tokens_));
 }
 
 engine::Result<engine::ModelInfo> inspect_fake(const FakeScript& script, const std::filesystem::path& path)

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 /// What the fake engine says and does. Shared with the test, which may change it between calls; guarded by a mutex,
@@ -31,6 +32,9 @@ public:
         bool has_chat_template = true;
         std::vector<std::string> template_arguments;
         bool runnable = true;
+        std::optional<engine::DeviceTelemetry> device;  // of every frame; a command changes its layers and its budget
+        int layers_that_fit = 16;                       // what SetDeviceLayers without a number comes to
+        std::shared_ptr<const engine::KvMap> kv_map;
     };
 
     Settings settings() const;
@@ -44,6 +48,7 @@ public:
     // What the engine was asked for, in order.
     std::vector<engine::Request> requests() const;
     std::vector<engine::LoadRequest> loads() const;
+    std::vector<engine::Command> commands() const;  // as they were carried out
     int live_engines() const;
     int stopped_turns() const;
     int counted_prompts() const;
@@ -59,6 +64,7 @@ private:
     Settings settings_;
     std::vector<engine::Request> requests_;
     std::vector<engine::LoadRequest> loads_;
+    std::vector<engine::Command> commands_;
     std::vector<engine::SequenceId> sequences_;
     std::vector<engine::SequenceId> branched_from_;
     int live_sequences_ = 0;
@@ -89,12 +95,14 @@ public:
     void poll(const engine::Listener& listener) override;
 
 private:
+    void carry_out(const engine::Command& command);
+
     std::shared_ptr<FakeScript> script_;
     bool loaded_ = false;
     int context_tokens_ = 0;
     engine::SequenceId next_sequence_ = 1;
     std::mutex posted_mutex_;
-    std::deque<std::uint64_t> posted_;
+    std::deque<std::pair<std::uint64_t, engine::Command>> posted_;
     std::uint64_t last_command_ = 0;
 };
 

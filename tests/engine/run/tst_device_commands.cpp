@@ -15,6 +15,7 @@ struct Loaded {
     SequenceId sequence = 0;
     std::vector<Event> events;
     Telemetry newest;
+    int frames = 0;
     std::string device;  // as the model's facts name it
 
     explicit Loaded(const PlacementOptions& placement)
@@ -37,7 +38,10 @@ struct Loaded {
     {
         Listener out;
         out.on_event = [this](const Event& event) { events.push_back(event); };
-        out.on_telemetry = [this](const Telemetry& telemetry) { newest = telemetry; };
+        out.on_telemetry = [this](const Telemetry& telemetry) {
+            newest = telemetry;
+            ++frames;
+        };
         return out;
     }
     int count(Event::Kind kind) const { return int(std::ranges::count(events, kind, &Event::kind)); }
@@ -119,6 +123,82 @@ private Q_SLOTS:
         loaded.engine->poll(loaded.listener());
         QCOMPARE(loaded.count(Event::Kind::LayerMove), 2 * layers);
         QVERIFY(loaded.count(Event::Kind::Fetch) > 0);  // the KV came after them
+    }
+
+    void betweenTurnsAFrameTellsWhatACommandChanged()
+    {
+        Loaded loaded(emulated(512));
+        QCOMPARE(loaded.frames, 1);  // of the load
+        QVERIFY(loaded.newest.device && loaded.newest.device->layers > 0);
+        QCOMPARE(loaded.newest.kv_map->columns, 0);
+        QVERIFY(loaded.engine->generate(loaded.sequence, raw(4), loaded.listener(), {}));
+        const int tokens = loaded.newest.context_tokens;
+        const auto frames_after = [&](const Command& command) {
+            loaded.frames = 0;
+            loaded.engine->post(command);
+            loaded.engine->poll(loaded.listener());
+            return loaded.frames;
+        };
+        QVERIFY(frames_after(SetDeviceLayers{1}) > 0);
+        QCOMPARE(loaded.newest.phase, Phase::Idle);
+        QCOMPARE(loaded.newest.device->layers, 1);
+        QCOMPARE(loaded.newest.context_tokens, tokens);
+        QVERIFY(frames_after(SetVramBudget{loaded.newest.device->used_bytes() + 1000}) > 0);
+        QCOMPARE(loaded.newest.device->budget_bytes, loaded.newest.device->used_bytes() + 1000);
+        QVERIFY(frames_after(SetOtherPrograms{1000}) > 0);
+        QCOMPARE(loaded.newest.device->other_programs_bytes, std::int64_t(1000));
+        QVERIFY(frames_after(SetWatermark{0.5}) > 0);
+        QVERIFY(frames_after(SetKvPolicy{KvPolicy::Merge}) > 0);
+        QVERIFY(frames_after(SetKvOffloadShare{0.5}) > 0);
+        QCOMPARE(frames_after(SetThreads{1}), 0);      // nothing of what lies where
+        QCOMPARE(frames_after(SetWatermark{2.0}), 0);  // refused
+    }
+
+    void theMapShowsEachBlockWhereItLies()
+    {
+        Loaded loaded(emulated(96));
+        Listener listener = loaded.listener();
+        const auto turn = loaded.engine->generate(loaded.sequence, raw(300), listener, {});
+        QVERIFY(turn);
+        const KvMap& map = *turn->telemetry.kv_map;
+        QCOMPARE(map.block_tokens, 16);
+        QCOMPARE(map.columns, (turn->telemetry.context_tokens + 15) / 16);
+        QCOMPARE(map.cells.size(), std::size_t(map.columns) * std::size_t(map.layers));
+        int device = 0, host = 0, windows = 0;
+        for (int b = 0; b < map.columns; ++b)
+            for (int l = 0; l < map.layers; ++l) {
+                device += map.place(b, l) != KvMap::Place::Host && map.place(b, l) != KvMap::Place::Window;
+                host += map.place(b, l) == KvMap::Place::Host;
+                windows += map.place(b, l) == KvMap::Place::Window;
+            }
+        QCOMPARE(device, turn->telemetry.kv_blocks_device);
+        QCOMPARE(host + windows, turn->telemetry.kv_blocks_host);
+        QVERIFY(host > 0 && windows > 0);
+        for (int l = 0; l < map.layers; ++l)  // the end of the conversation is where it is computed
+            QCOMPARE(map.place(map.columns - 1, l), KvMap::Place::Device);
+
+        loaded.engine->post(SetWatermark{0.95});
+        loaded.engine->poll(loaded.listener());
+        QCOMPARE(loaded.newest.kv_map, turn->telemetry.kv_map);  // nothing moved: it is not made again
+        loaded.engine->post(SetDeviceLayers{0});
+        loaded.engine->poll(loaded.listener());
+        QVERIFY(loaded.newest.kv_map != turn->telemetry.kv_map);
+        QVERIFY(std::ranges::all_of(loaded.newest.kv_map->cells, [](std::uint8_t cell) { return cell == 0; }));
+    }
+
+    void whileItAnswersTheMapIsMadeFiveTimesASecondAtMost()
+    {
+        Loaded loaded(emulated(96));
+        std::vector<std::pair<std::int64_t, std::shared_ptr<const KvMap>>> maps;
+        Listener listener;
+        listener.on_telemetry = [&](const Telemetry& t) {
+            if (t.phase != Phase::Idle && (maps.empty() || maps.back().second != t.kv_map))
+                maps.emplace_back(t.time_us, t.kv_map);
+        };
+        QVERIFY(loaded.engine->generate(loaded.sequence, raw(300), listener, {}));
+        QVERIFY(!maps.empty());
+        for (std::size_t i = 1; i < maps.size(); ++i)
+            QVERIFY(maps[i].first - maps[i - 1].first >= 200'000);
     }
 
     void telemetrySaysWhereEverythingLies()

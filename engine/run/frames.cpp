@@ -1,0 +1,56 @@
+#include "engine/run/frames.h"
+
+#include "engine/metrics/host_probe.h"
+#include "engine/run/clock.h"
+
+namespace engine {
+
+constexpr std::int64_t kMapIntervalUs = 200'000;
+
+static void add_device(Telemetry& t, const DeviceTelemetry& device)
+{
+    t.weight_bytes_device = device.weight_bytes;
+    t.weight_bytes_host -= t.weight_bytes_device;
+    t.kv_bytes_device = device.kv_bytes;
+    t.kv_blocks_device = device.kv_blocks;
+    t.kv_blocks_host -= t.kv_blocks_device;
+    t.kv_bytes_host -= t.kv_bytes_device;
+    t.device = device;
+}
+
+Telemetry Frames::make(const LoadedModel& model, const KvSequence& sequence, Phase phase)
+{
+    last_us_ = now_us();
+    refresh_map(model, sequence, phase != Phase::Idle);
+    Telemetry t;
+    t.phase = phase;
+    t.time_us = last_us_;
+    t.context_tokens = sequence.length();
+    t.context_limit = model.context_tokens();
+    t.weight_bytes_host = model.weight_bytes();
+    t.kv_blocks_host = model.cache().used_pages() * model.cache().num_layers();
+    t.kv_bytes_host = std::int64_t(model.cache().used_pages()) * std::int64_t(model.cache().page_bytes());
+    t.kv_map = map_;
+    if (const auto device = model.placement().telemetry())
+        add_device(t, *device);
+    t.scratch_bytes = model.scratch_bytes();
+    t.process_resident_bytes = process_memory().resident_bytes;
+    const HostMemory memory = host_memory();
+    t.ram_total_bytes = memory.total_bytes;
+    t.ram_available_bytes = memory.available_bytes;
+    return t;
+}
+
+void Frames::refresh_map(const LoadedModel& model, const KvSequence& sequence, bool may_wait)
+{
+    const std::uint64_t changes = model.placement().kv_changes();
+    const bool same = map_ && map_changes_ == changes && map_pages_ == sequence.pages;
+    if (same || (map_ && may_wait && last_us_ - map_us_ < kMapIntervalUs))
+        return;
+    map_ = std::make_shared<const KvMap>(model.placement().kv_map(sequence));
+    map_pages_ = sequence.pages;
+    map_changes_ = changes;
+    map_us_ = last_us_;
+}
+
+}  // namespace engine
