@@ -23,6 +23,26 @@ struct TokenTimes {
     double p99_ms = 0;
 };
 
+/// Where the time of an answer goes. What is said of the decode steps are sums since the first token, so that two
+/// frames give those of the steps between them; together they are the time since then.
+struct StepShares {
+    double prefill_s = 0;        // computing the prompt; the rest of the time to the first token is none of these
+    int steps = 0;               // tokens after the first
+    double device_layers_s = 0;  // the output matrix included, where it lies
+    double host_layers_s = 0;
+    std::optional<double> kv_link_s;  // waiting for KV on its way to the device; empty: a GPU waits by itself, unseen
+    double host_attention_s = 0;      // the CPU, over KV of device layers
+    double sampling_s = 0;
+    double telemetry_s = 0;  // making frames such as this one, and giving them away
+    double rest_s = 0;       // blocks and layers that move, commands, text
+
+    double decode_s() const
+    {
+        return device_layers_s + host_layers_s + kv_link_s.value_or(0) + host_attention_s + sampling_s + telemetry_s +
+               rest_s;
+    }
+};
+
 /// The memory of a device and the road to it.
 struct DeviceTelemetry {
     std::string id;  // "emulated"
@@ -82,6 +102,7 @@ struct Telemetry {
     std::optional<TokenTimes> tpot;
     std::optional<double> prefill_tokens_per_s;
     std::optional<double> decode_tokens_per_s;
+    std::optional<StepShares> shares;  // from the first token on
 
     std::int64_t weight_bytes_host = 0;
     std::int64_t weight_bytes_device = 0;

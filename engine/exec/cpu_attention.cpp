@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 namespace engine {
 
@@ -155,6 +156,14 @@ void CpuBackend::finish_rows(const AttendTile& tile, const float* sums, Rows& to
     }
 }
 
+bool CpuBackend::next_run(KvBlocks& blocks)
+{
+    if (blocks.streamed() == 0)
+        return blocks.next();
+    const StepClock::Scope link(clock_, StepClock::Part::KvLink);
+    return blocks.next();
+}
+
 void CpuBackend::attend(const Rows& qkv, const AttentionParameters& p, int l, const KvCache& cache,
                         const KvSequence& sequence, int first, Rows& out)
 {
@@ -168,7 +177,11 @@ void CpuBackend::attend(const Rows& qkv, const AttentionParameters& p, int l, co
     const int items = tiles * p.heads.kv_heads;
     const std::int64_t products = std::int64_t(qkv.count()) * (first + qkv.count()) * out.cols();
     const int grain = sharing_pays(products) ? 1 : items;
-    for (bool first_run = true; blocks.next(); first_run = false) {
+    // What an emulated device has and what the host has is attended in one loop: its time is shared out by blocks.
+    std::optional<StepClock::Scope> on_host;
+    if (cache.on_device(l) && blocks.read_on_host() > 0)
+        on_host.emplace(clock_, StepClock::Part::HostAttention, double(blocks.read_on_host()) / blocks.count());
+    for (bool first_run = true; next_run(blocks); first_run = false) {
         const bool last_run = blocks.last() == last_block;
         const bool kept = !(first_run && last_run);  // sums outlive the run
         pool_->for_each(items, grain, [&](int begin, int end, int worker) {

@@ -4,6 +4,7 @@
 
 #include "engine/exec/backend.h"
 #include "engine/exec/thread_pool.h"
+#include "engine/metrics/step_clock.h"
 
 #include <vector>
 
@@ -19,6 +20,8 @@ public:
     void set_threads(int threads);
     int threads() const { return pool_->size(); }
     ThreadPool& pool() { return *pool_; }
+    /// Where the time of the steps goes, also of what another backend computes in them.
+    StepClock& clock() { return clock_; }
     std::size_t scratch_bytes() const;
     /// What the workers compute in, for a backend made with these numbers; `runs`: after allow_runs().
     static std::size_t worker_bytes(const Hyperparameters& h, int max_rows, int block_tokens, int threads, bool runs);
@@ -58,6 +61,7 @@ private:
     void attend_run(const AttendTile& tile, AttentionScratch& scratch, float* sums) const;
     static void clear_sums(const AttendTile& tile, float* sums);
     static void finish_rows(const AttendTile& tile, const float* sums, Rows& to);
+    bool next_run(KvBlocks& blocks);
     std::size_t tile_sums() const;  // floats that the sums of one tile take
     static std::size_t attention_bytes(const Hyperparameters& h, int max_rows, int block_tokens, int threads,
                                        bool runs);
@@ -97,6 +101,7 @@ private:
     const Hyperparameters& h_;
     const kernels::CpuKernels& kernels_;
     std::unique_ptr<ThreadPool> pool_;
+    StepClock clock_;
     int block_tokens_;
     int max_rows_;
     int max_heads_ = 0, max_kv_heads_ = 0, max_group_ = 0, key_length_ = 0, value_length_ = 0;

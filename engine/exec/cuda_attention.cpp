@@ -158,6 +158,7 @@ void CudaBackend::attend_here_and_there(const CudaAttending& a)
 /// The blocks that lie on the host.
 void CudaBackend::attend_rest(const CudaAttending& a)
 {
+    const StepClock::Scope on_host(cpu_.clock(), StepClock::Part::HostAttention);
     const std::size_t floats = cuda::elsewhere_floats(a.p.heads.heads, a.p.heads.value_length);
     for (int r = 0; r < a.launch.rows; ++r) {
         const auto* q = reinterpret_cast<const float*>(host_part_.data() + std::size_t(r) * query_bytes(a));

@@ -177,12 +177,14 @@ std::byte* KvCache::block(PageId page, int l, int kv_head)
 
 KvBlocks KvCache::open(const KvSequence& sequence, int l, int first, int last) const
 {
+    int on_host = 0;
     for (int b = first; b < last; ++b) {
         const PageId page = sequence.pages[std::size_t(b)];
         const std::byte* const device = device_block(page, l);
         opened_[std::size_t(b)] = device ? device : host_block(page, l);
+        on_host += device ? 0 : 1;
     }
-    return {stream_, opened_, l, first, last};
+    return {stream_, opened_, l, first, last, on_host};
 }
 
 KvBlocks KvCache::open_host(const KvSequence& sequence, int l, int first, int last) const
@@ -195,7 +197,7 @@ KvBlocks KvCache::open_host(const KvSequence& sequence, int l, int first, int la
         for (const KvStream::Block& block : stream_->blocks_of(l))
             if (block.number >= first && block.number < last)
                 opened_[std::size_t(block.number)] = nullptr;
-    return {nullptr, opened_, l, first, last};
+    return {nullptr, opened_, l, first, last, last - first};
 }
 
 Residency KvCache::residency(PageId page, int l) const

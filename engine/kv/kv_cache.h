@@ -30,12 +30,15 @@ struct KvSequence {
 class KvBlocks
 {
 public:
-    KvBlocks(KvStream* stream, std::span<const std::byte*> pointers, int layer, int first, int last)
+    /// `on_host`: how many of them lie nowhere else.
+    KvBlocks(KvStream* stream, std::span<const std::byte*> pointers, int layer, int first, int last, int on_host)
         : stream_(stream)
         , pointers_(pointers)
         , layer_(layer)
+        , layer_first_(first)
         , run_last_(first)
         , last_(last)
+        , on_host_(on_host)
     {
     }
 
@@ -43,6 +46,11 @@ public:
     bool next();
     int first() const { return run_first_; }
     int last() const { return run_last_; }
+    int count() const { return last_ - layer_first_; }
+    /// Those that are copied to the device ahead of their use.
+    int streamed() const { return stream_ ? int(stream_->blocks_of(layer_).size()) : 0; }
+    /// Those that are read on the host.
+    int read_on_host() const { return on_host_ - streamed(); }
     /// Of the first KV head; those of the others follow.
     const std::byte* block(int b) const { return pointers_[std::size_t(b)]; }
 
@@ -50,8 +58,10 @@ private:
     KvStream* stream_;  // null: nothing is streamed
     std::span<const std::byte*> pointers_;
     int layer_;
+    int layer_first_;
     int run_first_ = 0, run_last_;
     int last_;
+    int on_host_;
 };
 
 class KvCache

@@ -9,6 +9,8 @@ namespace engine {
 
 namespace {
 
+using Part = StepClock::Part;
+
 std::span<const float> rope_factors(const Weights& w, const Hyperparameters& h, int context_tokens)
 {
     if (h.rope_scaling.kind != RopeScaling::Kind::LongRope)
@@ -49,6 +51,7 @@ void Decoder::fill_positions(int first, int count)
 void Decoder::append(const Placement& placement, KvCache& cache, KvSequence& sequence, std::span<const int> tokens)
 {
     const Step step{cache, sequence, sequence.length()};
+    StepClock& clock = placement.host().clock();
     fill_positions(step.first, int(tokens.size()));
     const float scale = h_.architecture->scale_embeddings ? std::sqrt(float(h_.embedding_length)) : 1.0f;
     placement.host().embed(weights_.token_embedding, tokens, scale, host_.hidden);
@@ -56,22 +59,28 @@ void Decoder::append(const Placement& placement, KvCache& cache, KvSequence& seq
     for (LayerRange range; range.last < int(weights_.layers.size());) {
         range = placement.range_from(range.last);
         Backend& on = placement.backend_of(range.first);
-        bring_rows(on, step);
+        bring_rows(on, step, clock);
         // One reference fits the function itself: nothing is allocated.
         const auto layers = [&, at = Place{on, activations(on), step}] {
-            for (int l = range.first; l < range.last; ++l)
-                layer(l, placement.weights_of(l), at);
+            for (int l = range.first; l < range.last;) {
+                const bool there = cache.on_device(l);  // an emulated device and the host are one backend
+                const StepClock::Scope scope(clock, there ? Part::DeviceLayers : Part::HostLayers);
+                for (; l < range.last && cache.on_device(l) == there; ++l)
+                    layer(l, placement.weights_of(l), at);
+            }
         };
+        const StepClock::Scope scope(clock, on.activations() ? Part::DeviceLayers : Part::Rest);
         on.run_layers(range, std::cref(layers));
     }
     sequence.ids.insert(sequence.ids.end(), tokens.begin(), tokens.end());
 }
 
 /// The residual stream goes where the next layer computes.
-void Decoder::bring_rows(Backend& to, const Step& step)
+void Decoder::bring_rows(Backend& to, const Step& step, StepClock& clock)
 {
     if (&to == rows_at_)
         return;
+    const StepClock::Scope waiting(clock, Part::DeviceLayers);
     if (to.activations())
         to.enter(step, host_);
     else
@@ -149,7 +158,10 @@ std::span<const float> Decoder::logits(const Placement& placement, int row)
 {
     // The head is on a device only where the last layer is.
     Backend& on = placement.backend_of_head();
+    StepClock& clock = placement.host().clock();
+    const StepClock::Scope scope(clock, &placement.head() == &weights_.head ? Part::HostLayers : Part::DeviceLayers);
     if (&on != rows_at_) {
+        const StepClock::Scope waiting(clock, Part::DeviceLayers);
         rows_at_->fetch(activations(*rows_at_).hidden, host_.hidden);
         rows_at_ = &on;
     }

@@ -38,7 +38,7 @@ private:
     };
     Activations& activations(Backend& on) { return on.activations() ? *on.activations() : host_; }
     void fill_positions(int first, int count);
-    void bring_rows(Backend& to, const Step& step);
+    void bring_rows(Backend& to, const Step& step, StepClock& clock);
     void layer(int l, const LayerWeights& w, const Place& at);
     void attention(int l, const LayerWeights& w, const Place& at);
     void feed_forward(const LayerWeights& w, const Place& at);

@@ -1,11 +1,10 @@
 #include "engine/run/frames.h"
 
-#include "engine/metrics/host_probe.h"
 #include "engine/run/clock.h"
 
 namespace engine {
 
-constexpr std::int64_t kMapIntervalUs = 200'000;
+constexpr std::int64_t kSlowIntervalUs = 200'000;
 
 static void add_device(Telemetry& t, const DeviceTelemetry& device)
 {
@@ -22,6 +21,7 @@ Telemetry Frames::make(const LoadedModel& model, const KvSequence& sequence, Pha
 {
     last_us_ = now_us();
     refresh_map(model, sequence, phase != Phase::Idle);
+    refresh_memory(phase != Phase::Idle);
     Telemetry t;
     t.phase = phase;
     t.time_us = last_us_;
@@ -34,18 +34,26 @@ Telemetry Frames::make(const LoadedModel& model, const KvSequence& sequence, Pha
     if (const auto device = model.placement().telemetry())
         add_device(t, *device);
     t.scratch_bytes = model.scratch_bytes();
-    t.process_resident_bytes = process_memory().resident_bytes;
-    const HostMemory memory = host_memory();
-    t.ram_total_bytes = memory.total_bytes;
-    t.ram_available_bytes = memory.available_bytes;
+    t.process_resident_bytes = resident_bytes_;
+    t.ram_total_bytes = memory_.total_bytes;
+    t.ram_available_bytes = memory_.available_bytes;
     return t;
+}
+
+void Frames::refresh_memory(bool may_wait)
+{
+    if (may_wait && last_us_ - memory_us_ < kSlowIntervalUs)
+        return;
+    resident_bytes_ = process_memory().resident_bytes;
+    memory_ = host_memory();
+    memory_us_ = last_us_;
 }
 
 void Frames::refresh_map(const LoadedModel& model, const KvSequence& sequence, bool may_wait)
 {
     const std::uint64_t changes = model.placement().kv_changes();
     const bool same = map_ && map_changes_ == changes && map_pages_ == sequence.pages;
-    if (same || (map_ && may_wait && last_us_ - map_us_ < kMapIntervalUs))
+    if (same || (map_ && may_wait && last_us_ - map_us_ < kSlowIntervalUs))
         return;
     map_ = std::make_shared<const KvMap>(model.placement().kv_map(sequence));
     map_pages_ = sequence.pages;

@@ -1,12 +1,14 @@
 // What a frame of telemetry says whether a turn runs or not: where a model's bytes and a conversation's KV lie.
 #pragma once
 
+#include "engine/metrics/host_probe.h"
 #include "engine/run/loaded_model.h"
 
 namespace engine {
 
-/// Makes frames of one loaded model. Keeps the KV map of the newest one, which costs a look at every block: it is made
-/// anew when a block has moved, and while an answer runs no more than five times a second.
+/// Makes frames of one loaded model. What costs a look at every block, or a question to the system, is kept from frame
+/// to frame: while an answer runs it is made anew no more than five times a second, and the KV map when a block has
+/// moved.
 class Frames
 {
 public:
@@ -19,11 +21,15 @@ public:
 
 private:
     void refresh_map(const LoadedModel& model, const KvSequence& sequence, bool may_wait);
+    void refresh_memory(bool may_wait);
 
     std::shared_ptr<const KvMap> map_;
     std::vector<PageId> map_pages_;  // that the map shows
     std::uint64_t map_changes_ = 0;  // ModelPlacement::kv_changes() then
     std::int64_t map_us_ = 0;
+    HostMemory memory_;
+    std::optional<std::int64_t> resident_bytes_;
+    std::int64_t memory_us_ = 0;
     std::int64_t last_us_ = 0;
 };
 

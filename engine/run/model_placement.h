@@ -74,6 +74,8 @@ public:
     int wanted_layers() const { return wanted_; }
     KvPolicy policy() const { return options_.kv_policy; }
     std::optional<DeviceTelemetry> telemetry() const;
+    /// Whether a step of the device waits here for KV on its way there: a GPU waits by itself, unseen.
+    bool host_waits_for_link() const { return !device_ || !device_->orders_itself(); }
     /// Where the sequence's blocks lie. (columns x layers) cells; while kv_changes() is the same, so is the map.
     KvMap kv_map(const KvSequence& sequence) const;
     std::uint64_t kv_changes() const { return kv_changes_ + (device_kv_ ? device_kv_->changes() : 0); }

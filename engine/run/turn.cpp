@@ -110,7 +110,9 @@ Status TurnRunner::prefill(const std::vector<int>& prompt)
         const std::int64_t start = now_us();
         if (Status done = step(tokens); !done)
             return done;
-        rates_.add_prefill(int(tokens.size()), std::chrono::microseconds(now_us() - start));
+        const std::int64_t took_us = now_us() - start;
+        rates_.add_prefill(int(tokens.size()), std::chrono::microseconds(took_us));
+        prefill_us_ += took_us;
         prefilled_ += int(tokens.size());
         last_row_ = int(tokens.size()) - 1;
     }
@@ -127,7 +129,7 @@ Status TurnRunner::decode()
         const auto logits = host_.model.logits(conversation_.kv, last_row_);
         if (!logits)
             return tl::unexpected(logits.error());
-        const int id = sampler_.sample(*logits, history_);
+        const int id = sample(*logits);
         note_token();
         if (host_.model.tokenizer().is_end_of_generation(id)) {
             turn_.reason = StopReason::EndOfTurn;
@@ -162,6 +164,12 @@ Status TurnRunner::decode()
     return {};
 }
 
+int TurnRunner::sample(std::span<const float> logits)
+{
+    const StepClock::Scope scope(clock(), StepClock::Part::Sampling);
+    return sampler_.sample(logits, history_);
+}
+
 /// Early enough that somebody can still choose what is to happen when it is full.
 void TurnRunner::note_nearly_full()
 {
@@ -183,9 +191,10 @@ void TurnRunner::note_nearly_full()
 void TurnRunner::note_token()
 {
     const std::int64_t now = now_us();
-    if (first_token_us_ == 0)
+    if (first_token_us_ == 0) {
         first_token_us_ = now;
-    else
+        clock().start();
+    } else
         rates_.add_token(std::chrono::microseconds(now - last_token_us_));
     last_token_us_ = now;
 }
@@ -247,10 +256,30 @@ Telemetry TurnRunner::frame(Phase phase)
     t.generated_tokens = int(answer_.size());
     if (first_token_us_ != 0)
         t.ttft_ms = double(first_token_us_ - start_us_) / 1e3;
+    t.shares = shares();
     t.tpot = rates_.token_times();
     t.prefill_tokens_per_s = rates_.prefill_tokens_per_s();
     t.decode_tokens_per_s = rates_.decode_tokens_per_s();
     return t;
+}
+
+std::optional<StepShares> TurnRunner::shares()
+{
+    if (first_token_us_ == 0)
+        return std::nullopt;
+    using Part = StepClock::Part;
+    StepShares s;
+    s.prefill_s = double(prefill_us_) / 1e6;
+    s.steps = rates_.tokens();
+    s.device_layers_s = clock().seconds(Part::DeviceLayers);
+    s.host_layers_s = clock().seconds(Part::HostLayers);
+    if (host_.model.placement().host_waits_for_link())
+        s.kv_link_s = clock().seconds(Part::KvLink);
+    s.host_attention_s = clock().seconds(Part::HostAttention);
+    s.sampling_s = clock().seconds(Part::Sampling);
+    s.telemetry_s = clock().seconds(Part::Telemetry);
+    s.rest_s = clock().seconds(Part::Rest);
+    return s;
 }
 
 void TurnRunner::report(Phase phase, bool always)
@@ -259,6 +288,7 @@ void TurnRunner::report(Phase phase, bool always)
     if (!host_.listener.on_telemetry || (!always && now - last_report_us_ < Frames::kIntervalUs))
         return;
     last_report_us_ = now;
+    const StepClock::Scope scope(clock(), StepClock::Part::Telemetry);
     host_.listener.on_telemetry(frame(phase));
 }
 

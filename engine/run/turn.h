@@ -40,6 +40,7 @@ private:
     Status prefill(const std::vector<int>& prompt);
     Status decode();
     Status step(std::span<const int> tokens);
+    int sample(std::span<const float> logits);
     void note_token();
     void note_nearly_full();
     /// Streams one token's text. True: a stop string ended the answer.
@@ -48,6 +49,8 @@ private:
     void finish_text();
     void report(Phase phase, bool always);
     Telemetry frame(Phase phase);
+    std::optional<StepShares> shares();
+    StepClock& clock() { return host_.model.cpu().clock(); }
     void keep_reply();
 
     TurnHost host_;
@@ -68,6 +71,7 @@ private:
     int prefilled_ = 0;
     int last_row_ = 0;  // of the last step: its logits give the next token
     std::int64_t start_us_ = 0;
+    std::int64_t prefill_us_ = 0;  // computing the prompt
     std::int64_t first_token_us_ = 0;
     std::int64_t last_token_us_ = 0;
     std::int64_t last_report_us_ = 0;

@@ -1,76 +1,11 @@
 // Devices through the engine's front door: what is posted while it talks, what it reports, and how it stops.
-#include "engine/engine.h"
-#include "tests/support/models.h"
+#include "tests/engine/run/device_engine.h"
 
 #include <QtTest>
 
 #include <algorithm>
 
-using namespace engine;
-
-namespace {
-
-struct Loaded {
-    std::unique_ptr<Engine> engine = make_engine();
-    SequenceId sequence = 0;
-    std::vector<Event> events;
-    Telemetry newest;
-    int frames = 0;
-    std::string device;  // as the model's facts name it
-
-    explicit Loaded(const PlacementOptions& placement)
-    {
-        LoadRequest request;
-        request.model = (test_support::own_models_folder() + "/gemma3.gguf").toStdString();
-        request.kv_block_tokens = 16;
-        request.threads = 1;
-        request.context_tokens = 512;
-        request.placement = placement;
-        const auto info = engine->load(request, listener(), {});
-        if (!info)
-            qWarning("%s", info.error().what.c_str());
-        else
-            device = info->device;
-        sequence = engine->create_sequence().value_or(0);
-    }
-
-    Listener listener()
-    {
-        Listener out;
-        out.on_event = [this](const Event& event) { events.push_back(event); };
-        out.on_telemetry = [this](const Telemetry& telemetry) {
-            newest = telemetry;
-            ++frames;
-        };
-        return out;
-    }
-    int count(Event::Kind kind) const { return int(std::ranges::count(events, kind, &Event::kind)); }
-    const Event* answer_to(std::uint64_t command) const
-    {
-        const auto found = std::ranges::find(events, command, &Event::command);
-        return found == events.end() ? nullptr : &*found;
-    }
-};
-
-PlacementOptions emulated(int fit_tokens)
-{
-    PlacementOptions placement;
-    placement.device = PlacementOptions::Device::Emulated;
-    placement.emulated.fit_tokens = fit_tokens;
-    placement.emulated.link_bytes_per_s = 0;
-    return placement;
-}
-
-Request raw(int max_tokens)
-{
-    Request request;
-    request.raw_prompt = "Once upon a time there was a machine with two memories, and they did not agree";
-    request.max_tokens = max_tokens;
-    request.sampling.temperature = 0;  // this model then goes round in a circle and does not end by itself
-    return request;
-}
-
-}  // namespace
+using namespace test_support;
 
 class TestDeviceCommands : public QObject
 {
@@ -80,11 +15,11 @@ private Q_SLOTS:
     void aSplitPostedInMidAnswerMovesLayersAndChangesNoWord()
     {
         const auto alone = [] {
-            Loaded cpu({});
+            DeviceEngine cpu({});
             return cpu.engine->generate(cpu.sequence, raw(300), {}, {});
         }();
         QVERIFY(alone);
-        Loaded loaded(emulated(96));
+        DeviceEngine loaded(emulated_device(96));
         Listener listener = loaded.listener();
         std::vector<std::uint64_t> posted;
         listener.on_text = [&, texts = 0](std::string_view) mutable {
@@ -112,7 +47,7 @@ private Q_SLOTS:
 
     void whenIdleLayersMoveAtOnce()
     {
-        Loaded loaded(emulated(512));
+        DeviceEngine loaded(emulated_device(512));
         QVERIFY(loaded.engine->generate(loaded.sequence, raw(4), loaded.listener(), {}));
         const int layers = loaded.newest.device->layers;
         const std::uint64_t command = loaded.engine->post(SetDeviceLayers{0});
@@ -127,7 +62,7 @@ private Q_SLOTS:
 
     void betweenTurnsAFrameTellsWhatACommandChanged()
     {
-        Loaded loaded(emulated(512));
+        DeviceEngine loaded(emulated_device(512));
         QCOMPARE(loaded.frames, 1);  // of the load
         QVERIFY(loaded.newest.device && loaded.newest.device->layers > 0);
         QCOMPARE(loaded.newest.kv_map->columns, 0);
@@ -156,7 +91,7 @@ private Q_SLOTS:
 
     void theMapShowsEachBlockWhereItLies()
     {
-        Loaded loaded(emulated(96));
+        DeviceEngine loaded(emulated_device(96));
         Listener listener = loaded.listener();
         const auto turn = loaded.engine->generate(loaded.sequence, raw(300), listener, {});
         QVERIFY(turn);
@@ -188,7 +123,7 @@ private Q_SLOTS:
 
     void whileItAnswersTheMapIsMadeFiveTimesASecondAtMost()
     {
-        Loaded loaded(emulated(96));
+        DeviceEngine loaded(emulated_device(96));
         std::vector<std::pair<std::int64_t, std::shared_ptr<const KvMap>>> maps;
         Listener listener;
         listener.on_telemetry = [&](const Telemetry& t) {
@@ -203,14 +138,14 @@ private Q_SLOTS:
 
     void telemetrySaysWhereEverythingLies()
     {
-        Loaded loaded(emulated(64));
+        DeviceEngine loaded(emulated_device(64));
         const auto turn = loaded.engine->generate(loaded.sequence, raw(200), loaded.listener(), {});
         QVERIFY(turn);
         const Telemetry& t = turn->telemetry;
         QVERIFY(t.device);
         QCOMPARE(t.device->id, std::string("emulated"));
         QCOMPARE(loaded.device, std::string("emulated"));
-        QVERIFY(Loaded({}).device.empty());
+        QVERIFY(DeviceEngine({}).device.empty());
         QCOMPARE(t.device->budget_bytes, t.device->total_bytes);
         QVERIFY(t.device->watermark_bytes < t.device->budget_bytes);
         QVERIFY(t.device->used_bytes() <= t.device->budget_bytes);
@@ -222,10 +157,10 @@ private Q_SLOTS:
 
     void aFullDeviceEndsAResidentAnswerWithWhatItSaid()
     {
-        PlacementOptions placement = emulated(160);
+        PlacementOptions placement = emulated_device(160);
         placement.kv_policy = KvPolicy::Resident;
         placement.watermark = 1.0;
-        Loaded loaded(placement);
+        DeviceEngine loaded(placement);
         const auto turn = loaded.engine->generate(loaded.sequence, raw(400), loaded.listener(), {});
         QVERIFY(turn);
         QCOMPARE(turn->reason, StopReason::ContextFull);
@@ -235,7 +170,7 @@ private Q_SLOTS:
 
     void withoutADeviceASentenceSaysSo()
     {
-        Loaded loaded({});
+        DeviceEngine loaded({});
         const std::uint64_t command = loaded.engine->post(SetVramBudget{1 << 20});
         loaded.engine->poll(loaded.listener());
         QVERIFY(!loaded.answer_to(command)->ok);
@@ -245,10 +180,10 @@ private Q_SLOTS:
 
     void layersThatFindNoRoomAreNamed()
     {
-        PlacementOptions placement = emulated(0);
+        PlacementOptions placement = emulated_device(0);
         placement.emulated.vram_bytes = 1 << 10;  // less than the scratch
         placement.device_layers = 2;
-        Loaded loaded(placement);
+        DeviceEngine loaded(placement);
         QVERIFY(loaded.count(Event::Kind::Warning) > 0);
         const auto turn = loaded.engine->generate(loaded.sequence, raw(8), loaded.listener(), {});
         QVERIFY(turn);
