@@ -131,6 +131,11 @@ struct SetKvPolicy {
 struct SetKvOffloadShare {
     double share = 0;
 };
+/// Tokens of the conversation that runs, or ran last, whose KV leaves the device when nothing else can, and comes back
+/// before anything else. They take the place of those it had; none: nothing is kept. It keeps them in its later turns.
+struct SetPins {
+    std::vector<TokenRange> tokens;
+};
 /// The dial of an emulated device.
 struct SetOtherPrograms {
     std::int64_t bytes = 0;
@@ -150,7 +155,7 @@ struct KeepSavedKv {
     std::vector<std::string> saved_as;
 };
 using Command = std::variant<SetThreads, CancelLoad, SetDeviceLayers, SetVramBudget, SetWatermark, SetKvPolicy,
-                             SetKvOffloadShare, SetOtherPrograms, SetSavedKv, ForgetSavedKv, KeepSavedKv>;
+                             SetKvOffloadShare, SetPins, SetOtherPrograms, SetSavedKv, ForgetSavedKv, KeepSavedKv>;
 
 using SequenceId = int;
 

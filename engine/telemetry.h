@@ -162,6 +162,7 @@ struct Event {
     int blocks = 0;
     TokenRange tokens = {};  // Offload, Fetch, KvRestored, KvPrefilled, KvSaved: whose KV it was
     int layer = -1;          // LayerMove: which
+    bool pinned = false;     // Offload, Fetch: tokens that the user keeps on the device
     std::int64_t duration_us = 0;
     SavedKvMiss miss = SavedKvMiss::None;
     std::uint64_t command = 0;  // CommandDone: the id post() gave

@@ -3,7 +3,6 @@
 #include "engine/run/clock.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace engine {
 
@@ -55,7 +54,29 @@ void KvPager::stamp(const KvSequence& sequence, int last_block)
         facts.used_at = turn_;
         facts.number = b;
         facts.stays = b == 0 || b >= last_block;
+        facts.pinned = has_pins(b);
     }
+}
+
+bool KvPager::has_pins(int block) const
+{
+    const int first = block * cache_.block_tokens(), last = first + cache_.block_tokens();
+    return std::ranges::any_of(pins_, [&](const TokenRange& pin) { return pin.first < last && pin.last > first; });
+}
+
+void KvPager::begin_turn(std::vector<TokenRange> pins)
+{
+    ++turn_;
+    pins_ = std::move(pins);
+    said_pins_leave_ = false;
+}
+
+void KvPager::set_pins(std::vector<TokenRange> pins)
+{
+    pins_ = std::move(pins);
+    said_pins_leave_ = false;
+    for (int b = 0; b < int(in_use_.size()); ++b)
+        facts_[std::size_t(in_use_[std::size_t(b)])].pinned = has_pins(b);
 }
 
 int KvPager::first_needed_block(int l, int first) const
@@ -110,7 +131,7 @@ Status KvPager::prepare(const KvSequence& sequence, int first, int count)
                 if (Status ok = device_.wait_mirrored(page, l); !ok)
                     return ok;
         }
-    enforce_share(sequence);
+    enforce_share();
     plan_stream(sequence, first, count);
     return {};
 }
@@ -188,124 +209,6 @@ Status KvPager::finish(const KvSequence& sequence, int first, int count)
         mirrored_rows_[std::size_t(page)] = end;
     }
     return {};
-}
-
-std::optional<PageFacts> KvPager::next_to_leave() const
-{
-    std::optional<PageFacts> first;
-    for (const PageFacts& facts : facts_) {
-        const bool ours = facts.used_at == turn_;
-        if (facts.stays || (ours && policy_ == KvPolicy::Resident) || cache_.owners(facts.page) == 0 ||
-            !any_on_device(facts.page))
-            continue;
-        if (!first || leaves_before(facts, *first))
-            first = facts;
-    }
-    return first;
-}
-
-void KvPager::evict(const PageFacts& facts, Event::Cause cause)
-{
-    std::erase_if(coming_, [&](const Coming& coming) { return coming.page == facts.page; });
-    Event event;
-    event.kind = Event::Kind::Offload;
-    event.cause = cause;
-    event.time_us = now_us();
-    event.tokens = {facts.number * cache_.block_tokens(), (facts.number + 1) * cache_.block_tokens()};
-    const bool ours = facts.used_at == turn_;
-    for (int l = 0; l < cache_.num_layers(); ++l)
-        // The window of the conversation in use stays; of others everything leaves.
-        if (device_.holds(facts.page, l) && (full(l) || !ours)) {
-            device_.drop(facts.page, l);
-            ++event.blocks;
-            event.bytes += std::int64_t(cache_.layer(l).bytes());
-        }
-    event.duration_us = now_us() - event.time_us;
-    events_.push_back(event);
-}
-
-bool KvPager::make_room(std::int64_t bytes, Event::Cause cause)
-{
-    if (vram_.used() + bytes <= vram_.high_mark())
-        return true;
-    const std::int64_t low_mark = std::max<std::int64_t>(0, vram_.high_mark() - 2 * column_bytes());
-    while (vram_.used() + bytes > low_mark) {
-        const auto facts = next_to_leave();
-        if (!facts)
-            break;
-        evict(*facts, cause);
-    }
-    return vram_.used() + bytes <= vram_.high_mark();
-}
-
-/// The forced share of the conversation in use lies on the host.
-void KvPager::enforce_share(const KvSequence& sequence)
-{
-    if (offload_share_ <= 0 || policy_ == KvPolicy::Resident)
-        return;
-    int movable = 0, here = 0;
-    for (const PageId page : sequence.pages) {
-        movable += !facts_[std::size_t(page)].stays;
-        here += !facts_[std::size_t(page)].stays && any_on_device(page);
-    }
-    const int most = movable - int(std::ceil(offload_share_ * movable - 1e-9));
-    for (int b = 0; here > most && b < int(sequence.pages.size()); ++b) {
-        const PageFacts facts = facts_[std::size_t(sequence.pages[std::size_t(b)])];
-        if (facts.stays || !any_on_device(facts.page))
-            continue;
-        evict(facts, Event::Cause::User);
-        --here;
-    }
-}
-
-bool KvPager::bring_back(Event::Cause cause)
-{
-    if (policy_ == KvPolicy::CpuDecode)  // a prefill takes what it needs, and an answer nothing
-        return false;
-    const std::int64_t low_mark = vram_.high_mark() - 2 * column_bytes();
-    int movable = 0, on_host = 0;
-    for (const PageId page : in_use_) {
-        movable += !facts_[std::size_t(page)].stays;
-        on_host += !facts_[std::size_t(page)].stays && !any_on_device(page);
-    }
-    for (auto page = in_use_.rbegin(); page != in_use_.rend(); ++page) {
-        const PageFacts& facts = facts_[std::size_t(*page)];
-        if (cache_.owners(*page) == 0 || all_on_device(*page))
-            continue;
-        const bool whole = !facts.stays && !any_on_device(*page);
-        if (whole && on_host <= int(std::ceil(offload_share_ * movable - 1e-9)))
-            return false;
-        if (!take_from_others(low_mark - column_bytes()))
-            return false;
-        Coming coming{*page, {}};
-        coming.event.kind = Event::Kind::Fetch;
-        coming.event.cause = cause;
-        coming.event.time_us = now_us();
-        coming.event.tokens = {facts.number * cache_.block_tokens(), (facts.number + 1) * cache_.block_tokens()};
-        for (int l = 0; l < cache_.num_layers(); ++l) {
-            if (!full(l) || device_.holds(*page, l))
-                continue;
-            if (!device_.fetch(*page, l, cache_.host_block(*page, l)))
-                return false;
-            ++coming.event.blocks;
-            coming.event.bytes += std::int64_t(cache_.layer(l).bytes());
-        }
-        coming_.push_back(coming);
-        return true;
-    }
-    return false;
-}
-
-/// Columns of other conversations leave until no more than `most_bytes` are used. False: that many are not theirs.
-bool KvPager::take_from_others(std::int64_t most_bytes)
-{
-    while (vram_.used() > most_bytes) {
-        const auto facts = next_to_leave();
-        if (!facts || facts->pinned || facts->used_at == turn_)
-            return false;
-        evict(*facts, Event::Cause::Watermark);
-    }
-    return true;
 }
 
 void KvPager::settle()

@@ -29,9 +29,11 @@ public:
     void set_offload_share(double share) { offload_share_ = share; }
     double offload_share() const { return offload_share_; }
 
-    /// A new turn of a conversation begins: its blocks are now the newest.
-    void begin_turn() { ++turn_; }
-    void set_pinned(PageId page, bool pinned) { facts_[std::size_t(page)].pinned = pinned; }
+    /// A new turn of a conversation begins: its blocks are now the newest, and those that hold tokens of `pins` are
+    /// pinned.
+    void begin_turn(std::vector<TokenRange> pins);
+    /// The same for the conversation in use, at once.
+    void set_pins(std::vector<TokenRange> pins);
     bool pinned(PageId page) const { return facts_[std::size_t(page)].pinned; }
 
     /// Before a step that computes tokens [first, first + count) of the sequence: the blocks they write and those that
@@ -45,8 +47,8 @@ public:
 
     /// Blocks leave until `bytes` more are below the watermark. False: not so many can leave.
     bool make_room(std::int64_t bytes, Event::Cause cause);
-    /// One column of the conversation last used comes back, the newest first, also in the place of another
-    /// conversation's. False: there is none, or no room.
+    /// One column of the conversation last used comes back, pinned ones first, then the newest, also in the place of
+    /// another conversation's, and a pinned one in that of any that is not. False: there is none, or no room.
     bool bring_back(Event::Cause cause);
     /// Waits until what is coming back is there.
     void settle();
@@ -70,6 +72,11 @@ private:
         PageId page = -1;
         Event event;
     };
+    struct Columns {  // of the conversation in use, those that may leave
+        int all = 0;
+        int here = 0;  // on the device, at least in part
+        int pinned_here = 0;
+    };
     bool full(int l) const { return cache_.on_device(l) && cache_.layer(l).window == 0; }
     bool sliding(int l) const { return cache_.on_device(l) && cache_.layer(l).window > 0; }
     bool any_on_device(PageId page) const;
@@ -79,8 +86,13 @@ private:
     int first_needed_block(int l, int first) const;
     std::optional<PageFacts> next_to_leave() const;
     void evict(const PageFacts& facts, Event::Cause cause);
-    bool take_from_others(std::int64_t most_bytes);
-    void enforce_share(const KvSequence& sequence);
+    bool has_pins(int block) const;
+    Columns columns_in_use() const;
+    int most_columns(const Columns& columns) const;
+    std::optional<PageFacts> next_to_come() const;
+    bool fetch_column(const PageFacts& facts, Event::Cause cause);
+    bool find_place(const PageFacts& coming);
+    void enforce_share();
     void plan_stream(const KvSequence& sequence, int first, int count);
     int blocks_to_stream(int l, int on_host, int blocks, bool decode) const;
     void note_arrivals();
@@ -93,6 +105,8 @@ private:
     StreamChoice stream_choice_;
     double offload_share_ = 0;
     std::uint64_t turn_ = 1;
+    std::vector<TokenRange> pins_;    // of the conversation in use
+    bool said_pins_leave_ = false;    // since they were set
     std::vector<PageFacts> facts_;    // (pages,)
     std::vector<int> mirrored_rows_;  // (pages,) rows that were sent to the mirror
     std::vector<PageId> in_use_;      // pages of the conversation last used, in order

@@ -13,6 +13,7 @@ namespace engine {
 struct Conversation {
     KvSequence kv;
     std::vector<KeptReply> replies;
+    std::vector<TokenRange> pins;  // that the user keeps on the device
 };
 
 /// What was saved of a conversation that has no KV in memory.

@@ -1,6 +1,5 @@
 #include "engine/run/local_engine.h"
 
-#include "engine/metrics/host_probe.h"
 #include "engine/run/clock.h"
 
 #include <limits>
@@ -103,6 +102,7 @@ Result<SequenceId> LocalEngine::branch(SequenceId from, int tokens)
     Conversation& copy = conversations_[++last_sequence_];
     copy.kv = model_->cache().branch(found->second.kv, shared);
     copy.replies = found->second.replies;
+    copy.pins = found->second.pins;
     return last_sequence_;
 }
 
@@ -139,7 +139,7 @@ Result<Turn> LocalEngine::generate_checked(Conversation& conversation, const Req
                                            std::stop_token stop)
 {
     conversation.kv.last_used = ++uses_;
-    model_->placement().begin_turn();
+    model_->placement().begin_turn(conversation.pins);
     if (!request.messages.empty() && !model_->info().has_chat_template && !said_no_template_) {
         said_no_template_ = true;
         send(listener,
@@ -280,92 +280,6 @@ void LocalEngine::send_idle_frame(const Listener& listener)
     const auto last = conversations_.find(last_run_);
     const KvSequence& shown = last == conversations_.end() ? none : last->second.kv;
     listener.on_telemetry(frames_.make(*model_, shown, Phase::Idle));
-}
-
-void LocalEngine::carry_out(const SetThreads& command, Event& answer)
-{
-    answer.ok = model_ && command.threads >= 0 && command.threads <= 1024;
-    if (!answer.ok) {
-        answer.sentence = model_ ? "the number of threads must be between 1 and 1024" : "no model is loaded";
-        return;
-    }
-    const int threads = command.threads > 0 ? command.threads : physical_cores();
-    try {
-        model_->cpu().set_threads(threads);
-    } catch (const std::exception&) {  // no memory, or the system gives no more threads
-        answer.ok = false;
-        answer.sentence = "the system does not give so many threads";
-        return;
-    }
-    answer.sentence = "the engine uses " + std::to_string(threads) + (threads == 1 ? " thread" : " threads");
-}
-
-template <class Ask>
-void LocalEngine::ask_placement(Event& answer, const Ask& ask)
-{
-    const Status done = model_ ? ask(model_->placement()) : fail(Error::Code::NotLoaded, "no model is loaded");
-    answer.ok = done.has_value();
-    placement_changed_ = placement_changed_ || answer.ok;
-    if (!done)
-        answer.sentence = done.error().what;
-}
-
-void LocalEngine::carry_out(const SetDeviceLayers& command, Event& answer)
-{
-    ask_placement(answer, [&](ModelPlacement& placement) { return placement.want_layers(command.layers); });
-}
-
-void LocalEngine::carry_out(const SetVramBudget& command, Event& answer)
-{
-    ask_placement(answer, [&](ModelPlacement& placement) { return placement.set_budget(command.bytes); });
-}
-
-void LocalEngine::carry_out(const SetWatermark& command, Event& answer)
-{
-    ask_placement(answer, [&](ModelPlacement& placement) { return placement.set_watermark(command.share); });
-}
-
-void LocalEngine::carry_out(const SetKvPolicy& command, Event& answer)
-{
-    ask_placement(answer, [&](ModelPlacement& placement) { return placement.set_policy(command.policy); });
-}
-
-void LocalEngine::carry_out(const SetKvOffloadShare& command, Event& answer)
-{
-    ask_placement(answer, [&](ModelPlacement& placement) { return placement.set_offload_share(command.share); });
-}
-
-void LocalEngine::carry_out(const SetOtherPrograms& command, Event& answer)
-{
-    ask_placement(answer, [&](ModelPlacement& placement) { return placement.set_other_programs(command.bytes); });
-}
-
-void LocalEngine::carry_out(const SetSavedKv& command, Event& answer)
-{
-    const Status done = saved_.use(command, [this] {
-        if (on_posted)
-            on_posted();
-    });
-    answer.ok = done.has_value();
-    if (!done)
-        answer.sentence = done.error().what;
-}
-
-void LocalEngine::carry_out(const ForgetSavedKv& command, Event&)
-{
-    saved_.forget(command.saved_as);
-}
-
-void LocalEngine::carry_out(const KeepSavedKv& command, Event&)
-{
-    saved_.keep_only(command.saved_as);
-}
-
-void LocalEngine::carry_out(const CancelLoad&, Event& answer)
-{
-    answer.ok = loading_;
-    cancel_load_ = loading_;
-    answer.sentence = loading_ ? "loading stops" : "nothing is being loaded";
 }
 
 std::unique_ptr<Engine> make_engine()

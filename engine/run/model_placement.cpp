@@ -41,11 +41,11 @@ Status ModelPlacement::need_device() const
     return {};
 }
 
-void ModelPlacement::begin_turn()
+void ModelPlacement::begin_turn(std::vector<TokenRange> pins)
 {
     returning_ = Event::Cause::Watermark;  // what was asked for before has come
     if (pager_)
-        pager_->begin_turn();
+        pager_->begin_turn(std::move(pins));
 }
 
 /// Which copies the next step uses.
@@ -144,6 +144,15 @@ Status ModelPlacement::set_offload_share(double share)
     options_.kv_offload_share = share;
     pager_->set_offload_share(share);
     returning_ = Event::Cause::User;
+    return {};
+}
+
+Status ModelPlacement::set_pins(std::vector<TokenRange> pins)
+{
+    if (Status ok = need_device(); !ok)
+        return ok;
+    pager_->set_pins(std::move(pins));
+    ++kv_changes_;
     return {};
 }
 

@@ -42,7 +42,8 @@ public:
     /// What has gone wrong on the device since finish().
     Status take_status() { return backend().take_status(); }
 
-    void begin_turn();
+    /// Columns that hold tokens of `pins` leave last.
+    void begin_turn(std::vector<TokenRange> pins = {});
     /// Around a step; see KvPager.
     Status prepare(const KvSequence& sequence, int first, int count);
     Status finish(const KvSequence& sequence, int first, int count);
@@ -59,6 +60,7 @@ public:
     Status set_watermark(double share);
     Status set_policy(KvPolicy policy);
     Status set_offload_share(double share);
+    Status set_pins(std::vector<TokenRange> pins);
 
     /// One small part of what is wanted and not yet so: a layer moves, or a column of KV comes back. False: all is as
     /// wanted, or nothing more fits.

@@ -135,7 +135,7 @@ private Q_SLOTS:
         QVERIFY(here.logits.size() > 100);  // it used the watermark's reserve as well
     }
 
-    /// Layers, budgets, policies, shares and other programs change at random while the model talks.
+    /// Layers, budgets, policies, shares, pins and other programs change at random while the model talks.
     void movesInMidAnswerGiveTheSameBits_data()
     {
         QTest::addColumn<QString>("name");
@@ -152,8 +152,9 @@ private Q_SLOTS:
         QVERIFY(model);
         const std::int64_t total = model->placement().telemetry()->total_bytes;
         const int layers = model->info().layers;
-        std::mt19937 random(seed);
+        std::mt19937 random(seed), random_pins(seed);
         const auto below = [&](int n) { return int(random() % unsigned(n)); };
+        const auto pinned = [&](int n) { return int(random_pins() % unsigned(n)); };
         const Run here = run(*model, [&](int) {
             ModelPlacement& placement = model->placement();
             if (below(6) != 0)
@@ -180,6 +181,8 @@ private Q_SLOTS:
                 break;
             }
             QVERIFY2(asked, asked ? "" : asked.error().what.c_str());
+            const int first = pinned(kTokens);
+            QVERIFY(placement.set_pins({{first, first + pinned(200)}, {0, pinned(60)}}));
         });
         QVERIFY2(here.status, here.status ? "" : here.status.error().what.c_str());
         QCOMPARE(first_difference(here.logits, m_on_cpu[name]), -1);

@@ -1,0 +1,167 @@
+// What leaves a device when there is no room, and what comes back when there is.
+#include "engine/kv/kv_pager.h"
+#include "engine/run/clock.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace engine {
+
+std::optional<PageFacts> KvPager::next_to_leave() const
+{
+    std::optional<PageFacts> first;
+    for (const PageFacts& facts : facts_) {
+        const bool ours = facts.used_at == turn_;
+        if (facts.stays || (ours && policy_ == KvPolicy::Resident) || cache_.owners(facts.page) == 0 ||
+            !any_on_device(facts.page))
+            continue;
+        if (!first || leaves_before(facts, *first))
+            first = facts;
+    }
+    return first;
+}
+
+void KvPager::evict(const PageFacts& facts, Event::Cause cause)
+{
+    std::erase_if(coming_, [&](const Coming& coming) { return coming.page == facts.page; });
+    Event event;
+    event.kind = Event::Kind::Offload;
+    event.cause = cause;
+    event.time_us = now_us();
+    event.tokens = {facts.number * cache_.block_tokens(), (facts.number + 1) * cache_.block_tokens()};
+    event.pinned = facts.pinned;
+    const bool ours = facts.used_at == turn_;
+    for (int l = 0; l < cache_.num_layers(); ++l)
+        // The window of the conversation in use stays; of others everything leaves.
+        if (device_.holds(facts.page, l) && (full(l) || !ours)) {
+            device_.drop(facts.page, l);
+            ++event.blocks;
+            event.bytes += std::int64_t(cache_.layer(l).bytes());
+        }
+    event.duration_us = now_us() - event.time_us;
+    events_.push_back(event);
+    if (facts.pinned && !std::exchange(said_pins_leave_, true)) {
+        Event warning;
+        warning.cause = cause;
+        warning.time_us = event.time_us;
+        warning.tokens = event.tokens;
+        warning.sentence = "more is pinned than the device has room for: the oldest of it leaves, too";
+        events_.push_back(std::move(warning));
+    }
+}
+
+bool KvPager::make_room(std::int64_t bytes, Event::Cause cause)
+{
+    if (vram_.used() + bytes <= vram_.high_mark())
+        return true;
+    const std::int64_t low_mark = std::max<std::int64_t>(0, vram_.high_mark() - 2 * column_bytes());
+    while (vram_.used() + bytes > low_mark) {
+        const auto facts = next_to_leave();
+        if (!facts)
+            break;
+        evict(*facts, cause);
+    }
+    return vram_.used() + bytes <= vram_.high_mark();
+}
+
+KvPager::Columns KvPager::columns_in_use() const
+{
+    Columns columns;
+    for (const PageId page : in_use_) {
+        const PageFacts& facts = facts_[std::size_t(page)];
+        const bool here = !facts.stays && any_on_device(page);
+        columns.all += !facts.stays;
+        columns.here += here;
+        columns.pinned_here += here && facts.pinned;
+    }
+    return columns;
+}
+
+/// That the forced share leaves on the device.
+int KvPager::most_columns(const Columns& columns) const
+{
+    return columns.all - int(std::ceil(offload_share_ * columns.all - 1e-9));
+}
+
+/// The forced share of the conversation in use lies on the host.
+void KvPager::enforce_share()
+{
+    if (offload_share_ <= 0 || policy_ == KvPolicy::Resident)
+        return;
+    const Columns columns = columns_in_use();
+    int surplus = columns.here - most_columns(columns);
+    for (const bool pinned : {false, true})
+        for (const PageId page : in_use_) {
+            const PageFacts facts = facts_[std::size_t(page)];
+            if (surplus <= 0 || facts.stays || facts.pinned != pinned || !any_on_device(page))
+                continue;
+            evict(facts, Event::Cause::User);
+            --surplus;
+        }
+}
+
+/// Of the conversation in use what is to be on the device and is not, or not in all layers.
+std::optional<PageFacts> KvPager::next_to_come() const
+{
+    const Columns columns = columns_in_use();
+    const int most = most_columns(columns);
+    for (const bool pinned : {true, false})
+        for (auto page = in_use_.rbegin(); page != in_use_.rend(); ++page) {
+            const PageFacts& facts = facts_[std::size_t(*page)];
+            if (facts.pinned != pinned || cache_.owners(*page) == 0 || all_on_device(*page))
+                continue;
+            const bool adds_a_column = !facts.stays && !any_on_device(*page);
+            // Where a share is forced, a pinned column comes in the place of one that is not.
+            if (adds_a_column && (pinned ? columns.pinned_here : columns.here) >= most)
+                break;
+            return facts;
+        }
+    return std::nullopt;
+}
+
+/// Columns leave until there is room for one that comes. One that nobody pinned drives out other conversations' alone,
+/// and stays below the low mark, so that the next block does not send it away again.
+bool KvPager::find_place(const PageFacts& coming)
+{
+    const auto next = next_to_leave();
+    const bool swaps = coming.pinned && next && !next->pinned;
+    const std::int64_t most = vram_.high_mark() - (swaps ? 1 : 3) * column_bytes();
+    while (vram_.used() > most) {
+        const auto facts = next_to_leave();
+        if (!facts || facts->pinned || (facts->used_at == turn_ && !swaps))
+            return false;
+        evict(*facts, swaps ? Event::Cause::User : Event::Cause::Watermark);
+    }
+    return true;
+}
+
+bool KvPager::fetch_column(const PageFacts& facts, Event::Cause cause)
+{
+    Coming coming{facts.page, {}};
+    coming.event.kind = Event::Kind::Fetch;
+    coming.event.cause = facts.pinned ? Event::Cause::User : cause;
+    coming.event.time_us = now_us();
+    coming.event.tokens = {facts.number * cache_.block_tokens(), (facts.number + 1) * cache_.block_tokens()};
+    coming.event.pinned = facts.pinned;
+    for (int l = 0; l < cache_.num_layers(); ++l) {
+        if (!full(l) || device_.holds(facts.page, l))
+            continue;
+        if (!device_.fetch(facts.page, l, cache_.host_block(facts.page, l)))
+            return false;
+        ++coming.event.blocks;
+        coming.event.bytes += std::int64_t(cache_.layer(l).bytes());
+    }
+    coming_.push_back(coming);
+    return true;
+}
+
+bool KvPager::bring_back(Event::Cause cause)
+{
+    if (policy_ == KvPolicy::CpuDecode)  // a prefill takes what it needs, and an answer nothing
+        return false;
+    const auto facts = next_to_come();
+    return facts && find_place(*facts) && fetch_column(*facts, cause);
+}
+
+}  // namespace engine
