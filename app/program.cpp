@@ -40,6 +40,7 @@ Program::Program(const CommandLine& commandLine, const ProfileFolders& folders, 
     , m_loadMarker(folders.state)
     , m_store(folders.data)
     , m_engine(makeEngine)
+    , m_speed(m_engine, folders.data, MachineSpeed::measureModel)
     , m_chat(m_engine, m_store, commandLine.options)
     , m_conversations(m_store)
     , m_savedKv(m_engine, m_store, m_conversations, *m_settings.savedKvGib())
@@ -122,6 +123,15 @@ void Program::connectModels()
     QObject::connect(&m_chat, &ChatController::modelLost, &m_models, &ModelController::onModelLost);
     QObject::connect(&m_chat, &ChatController::reloadRequested, &m_models, &ModelController::reloadWithContext);
 
+    QObject::connect(&m_models, &ModelController::modelReady, &m_speed, [this](const engine::ModelInfo& model) {
+        engine::LoadRequest request = loadRequest();
+        request.model = model.path;
+        request.context_tokens = model.context_in_use;
+        m_speed.onModelReady(request);
+    });
+    QObject::connect(&m_models, &ModelController::loadStarted, &m_speed, &MachineSpeed::onModelGone);
+    QObject::connect(&m_speed, &MachineSpeed::changed, &m_models, [this] { applyLoadSettings(); });
+
     QObject::connect(&m_models, &ModelController::loadStarted, &m_program,
                      [this] { m_loadMarker.begin(m_models.path()); });
     QObject::connect(&m_models, &ModelController::modelGone, &m_program, [this] { m_loadMarker.end(); });
@@ -151,7 +161,7 @@ void Program::overrideSettings(const CommandLine& commandLine)
     override(m_settings.language(), commandLine.language);
 }
 
-void Program::applyLoadSettings()
+engine::LoadRequest Program::loadRequest()
 {
     constexpr engine::KvType types[] = {engine::KvType::F16, engine::KvType::Q8_0, engine::KvType::F32};
     engine::LoadRequest request;
@@ -159,8 +169,14 @@ void Program::applyLoadSettings()
     request.threads = m_settings.threads()->value();
     request.k_type = request.v_type = types[m_settings.kvType()->value()];
     request.placement = m_placement;
-    m_models.setDefaults(request);
-    m_catalogue.setLoadRequest(request);
+    request.placement.rates = m_speed.rates(request.threads);
+    return request;
+}
+
+void Program::applyLoadSettings()
+{
+    m_models.setDefaults(loadRequest());
+    m_catalogue.setLoadRequest(loadRequest());
 }
 
 void Program::prepare()

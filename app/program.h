@@ -12,6 +12,7 @@
 #include "app/controllers/settings_controller.h"
 #include "app/log_feed.h"
 #include "app/models/log_model.h"
+#include "app/monitor/machine_speed.h"
 #include "app/profile_folders.h"
 #include "app/saved_kv.h"
 #include "app/start_model.h"
@@ -47,6 +48,7 @@ private:
     void connectSettings();
     void connectModels();
     void connectConversations();
+    engine::LoadRequest loadRequest();
     void applyLoadSettings();
     void openFirstModel();
     void measureStart();
@@ -63,6 +65,7 @@ private:
     LoadMarker m_loadMarker;
     ConversationStore m_store;
     EngineThread m_engine;
+    MachineSpeed m_speed;
     ChatController m_chat;
     ConversationsController m_conversations;
     SavedKv m_savedKv;

@@ -21,6 +21,9 @@ struct DeviceInfo {
 /// The cpu, and what the machine's driver knows of GPUs. Starting the driver may take a second.
 std::vector<DeviceInfo> devices();
 
+/// The first of them; no driver is started.
+DeviceInfo cpu_device();
+
 /// RAM of this machine, or of the container that this process is in.
 struct MachineMemory {
     std::optional<std::int64_t> total_bytes;

@@ -131,6 +131,10 @@ struct SetKvPolicy {
 struct SetKvOffloadShare {
     double share = 0;
 };
+/// What is known of this machine from now on, for the policy `auto` on a GPU.
+struct SetRates {
+    std::shared_ptr<const MachineRates> rates;
+};
 /// Tokens of the conversation that runs, or ran last, whose KV leaves the device when nothing else can, and comes back
 /// before anything else. They take the place of those it had; none: nothing is kept. It keeps them in its later turns.
 struct SetPins {
@@ -154,8 +158,9 @@ struct ForgetSavedKv {
 struct KeepSavedKv {
     std::vector<std::string> saved_as;
 };
-using Command = std::variant<SetThreads, CancelLoad, SetDeviceLayers, SetVramBudget, SetWatermark, SetKvPolicy,
-                             SetKvOffloadShare, SetPins, SetOtherPrograms, SetSavedKv, ForgetSavedKv, KeepSavedKv>;
+using Command =
+    std::variant<SetThreads, CancelLoad, SetDeviceLayers, SetVramBudget, SetWatermark, SetKvPolicy, SetKvOffloadShare,
+                 SetRates, SetPins, SetOtherPrograms, SetSavedKv, ForgetSavedKv, KeepSavedKv>;
 
 using SequenceId = int;
 

@@ -5,6 +5,7 @@
 #include "engine/engine.h"
 #include "engine/machine_rates.h"
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -51,8 +52,10 @@ public:
     Result<Plan> plan(const LoadRequest& request, std::span<const int> contexts, const MachineRates* rates) const;
 
     /// The rates that this model asks for and no others, measured with so many threads: more exact than those of the
-    /// profile, in a second or two. NoMemory.
-    Result<MachineRates> measure_rates(const LoadRequest& request) const;
+    /// profile, in a second or two. `on_progress` gets the share that is done and returns false to give up (Cancelled).
+    /// NoMemory; what a GPU says.
+    Result<MachineRates> measure_rates(const LoadRequest& request,
+                                       const std::function<bool(double)>& on_progress = {}) const;
 
     int context_length() const;  // tokens the model was made for
 

@@ -109,7 +109,7 @@ std::optional<double> MachineRates::attention_seconds(KvType k_type, KvType v_ty
 
 bool hold_here(const MachineRates& rates, int threads)
 {
-    return rates.cpu == devices().front().description && rates.kernels == kernels::cpu_kernels().name &&
+    return rates.cpu == cpu_device().description && rates.kernels == kernels::cpu_kernels().name &&
            rates.threads == (threads > 0 ? threads : physical_cores());
 }
 

@@ -261,7 +261,7 @@ Result<MachineRates> measure_machine_rates(int threads, const std::function<bool
         ThreadPool pool(threads > 0 ? threads : physical_cores());
         RateMeter meter(pool, 6);
         MachineRates rates;
-        rates.cpu = devices().front().description;
+        rates.cpu = cpu_device().description;
         rates.kernels = kernels::cpu_kernels().name;
         rates.threads = pool.size();
         rates.dram_read_bytes_per_s = measure_dram_read(pool);

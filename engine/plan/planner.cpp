@@ -228,18 +228,9 @@ try {
     return fail(Error::Code::NoMemory, "there is not enough memory for this plan");
 }
 
-Result<MachineRates> Planner::measure_rates(const LoadRequest& request) const
+Result<MachineRates> Planner::measure_rates(const LoadRequest& request,
+                                            const std::function<bool(double)>& on_progress) const
 try {
-    ThreadPool pool(request.threads > 0 ? request.threads : physical_cores());
-    RateMeter meter(pool, 40);
-    MachineRates rates;
-    rates.cpu = devices().front().description;
-    rates.kernels = kernels::cpu_kernels().name;
-    rates.threads = pool.size();
-    rates.dram_read_bytes_per_s = measure_dram_read(pool);
-    rates.values_per_s = meter.values_per_s();
-    rates.wake_s = meter.wake_s();
-
     const ModelFacts& facts = model_->facts;
     std::set<std::pair<kernels::TensorType, int>> products;
     std::set<int> groups;
@@ -250,13 +241,36 @@ try {
     }
     for (const WeightRead& read : facts.head.reads)
         products.insert({read.type, read.row_length});
-    for (const auto& [type, row_length] : products)
+    const std::size_t pieces = products.size() + groups.size() + 2;
+    std::size_t done = 0;
+    const auto goes_on = [&] { return !on_progress || on_progress(double(done++) / double(pieces)); };
+    const auto given_up = [] { return fail(Error::Code::Cancelled, "measuring this machine was given up"); };
+    if (!goes_on())
+        return given_up();
+
+    ThreadPool pool(request.threads > 0 ? request.threads : physical_cores());
+    RateMeter meter(pool, 40);
+    MachineRates rates;
+    rates.cpu = cpu_device().description;
+    rates.kernels = kernels::cpu_kernels().name;
+    rates.threads = pool.size();
+    rates.dram_read_bytes_per_s = measure_dram_read(pool);
+    rates.values_per_s = meter.values_per_s();
+    rates.wake_s = meter.wake_s();
+    for (const auto& [type, row_length] : products) {
+        if (!goes_on())
+            return given_up();
         rates.products.push_back(meter.product(kernels::type_traits(type), row_length));
+    }
     KvForm form{request.k_type, request.v_type, facts.key_length, 1, request.kv_block_tokens};
     for (const int group : groups) {
+        if (!goes_on())
+            return given_up();
         form.group = group;
         rates.attention.push_back(meter.attention(form));
     }
+    if (!goes_on())
+        return given_up();
     rates.copy_start_s = meter.copy_start_s();
     rates.stream_bytes_per_s = meter.stream_bytes_per_s(form, facts.kv_heads.front());
     if (request.placement.device == PlacementOptions::Device::Cuda) {

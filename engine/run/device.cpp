@@ -6,7 +6,7 @@
 
 namespace engine {
 
-static DeviceInfo cpu_device()
+DeviceInfo cpu_device()
 {
     DeviceInfo cpu;
     cpu.id = "cpu";

@@ -59,6 +59,11 @@ void LocalEngine::carry_out(const SetKvOffloadShare& command, Event& answer)
     ask_placement(answer, [&](ModelPlacement& placement) { return placement.set_offload_share(command.share); });
 }
 
+void LocalEngine::carry_out(const SetRates& command, Event& answer)
+{
+    ask_placement(answer, [&](ModelPlacement& placement) { return placement.set_rates(command.rates); });
+}
+
 /// They stay with their conversation.
 void LocalEngine::carry_out(const SetPins& command, Event& answer)
 {

@@ -43,6 +43,7 @@ private:
     void carry_out(const SetWatermark& command, Event& answer);
     void carry_out(const SetKvPolicy& command, Event& answer);
     void carry_out(const SetKvOffloadShare& command, Event& answer);
+    void carry_out(const SetRates& command, Event& answer);
     void carry_out(const SetPins& command, Event& answer);
     void carry_out(const SetOtherPrograms& command, Event& answer);
     void carry_out(const SetSavedKv& command, Event& answer);

@@ -156,6 +156,15 @@ Status ModelPlacement::set_pins(std::vector<TokenRange> pins)
     return {};
 }
 
+Status ModelPlacement::set_rates(std::shared_ptr<const MachineRates> rates)
+{
+    if (Status ok = need_device(); !ok)
+        return ok;
+    options_.rates = std::move(rates);
+    pager_->set_stream_choice(stream_choice());
+    return {};
+}
+
 /// What is held fits the budget again, at once: first KV leaves, then layers. With room, things may come back.
 void ModelPlacement::relieve(Event::Cause cause)
 {

@@ -61,6 +61,7 @@ public:
     Status set_policy(KvPolicy policy);
     Status set_offload_share(double share);
     Status set_pins(std::vector<TokenRange> pins);
+    Status set_rates(std::shared_ptr<const MachineRates> rates);
 
     /// One small part of what is wanted and not yet so: a layer moves, or a column of KV comes back. False: all is as
     /// wanted, or nothing more fits.
@@ -86,7 +87,6 @@ public:
 private:
     Status need_device() const;
     Status prepare_kv();
-    void know_rates(const CudaDevice& device);
     KvPager::StreamChoice stream_choice() const;
     void close();
     void watch_memory();
@@ -113,7 +113,7 @@ private:
     EmulatedDevice* emulated_ = nullptr;  // the same, where it is one
     std::unique_ptr<Vram> vram_;
     std::unique_ptr<CudaBackend> cuda_;
-    DeviceRates rates_;  // of a GPU, as far as they are known
+    std::string cuda_name_;  // of a GPU, with its driver
     std::unique_ptr<DeviceKv> device_kv_;
     std::unique_ptr<KvStream> stream_;
     std::unique_ptr<KvPager> pager_;

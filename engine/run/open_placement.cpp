@@ -55,21 +55,17 @@ Status ModelPlacement::prepare_kv()
     return want_layers(options_.device_layers);
 }
 
-void ModelPlacement::know_rates(const CudaDevice& device)
-{
-    const kernels::KvBlockLayout& kv = cache_.layer(0).block;
-    if (options_.rates)
-        rates_ = options_.rates->device_rates(std::string(device.id()), name_with_driver(device), kv_type(kv.k_type),
-                                              kv_type(kv.v_type));
-}
-
 /// How `auto` divides what a layer has on the host, by the rates of this machine; none where they are not known, or
 /// where the device computes on the host's own cores and gains nothing by copying what they can read in place.
 KvPager::StreamChoice ModelPlacement::stream_choice() const
 {
     const MachineRates* rates = cuda_ ? options_.rates.get() : nullptr;
-    const DeviceRates& device = rates_;
-    if (!rates || !rates->dram_read_bytes_per_s || !device.weights_bytes_per_s || !device.attention_bytes_per_s ||
+    if (!rates)
+        return {};
+    const kernels::KvBlockLayout& form = cache_.layer(0).block;
+    const DeviceRates device =
+        rates->device_rates(std::string(device_->id()), cuda_name_, kv_type(form.k_type), kv_type(form.v_type));
+    if (!rates->dram_read_bytes_per_s || !device.weights_bytes_per_s || !device.attention_bytes_per_s ||
         !device.to_device_bytes_per_s || !device.hand_off_s)
         return {};
     constexpr double kManyBytes = 1e12;  // attention reads memory, not caches
@@ -135,7 +131,7 @@ Status ModelPlacement::open_cuda(const StepLimits& limits)
         return tl::unexpected(device.error());
     CudaDevice& cuda = **device;
     device_ = std::move(*device);
-    know_rates(cuda);
+    cuda_name_ = name_with_driver(cuda);
     watch_memory();
     layout_ = device_layout(h_, weights_, cache_.layers(),
                             CudaBackend::scratch_bytes(h_, cache_, limits.max_rows, limits.max_tokens));

@@ -3,6 +3,7 @@
 #include "engine/machine_rates.h"
 #include "engine/plan/measure_rates.h"
 #include "engine/planner.h"
+#include "engine/rates_file.h"
 #include "tests/support/models.h"
 
 #include <QtTest>
@@ -131,6 +132,52 @@ private Q_SLOTS:
         QVERIFY(rates.error().what.find('\n') == std::string::npos);
     }
 
+    void aFileKeepsWhatWasMeasuredOneAfterTheOther()
+    {
+        const QTemporaryDir folder;
+        const RatesFile file((folder.path() + "/data").toStdString());
+        QVERIFY(file.read() && !*file.read());
+        QVERIFY(file.keep(some_rates()));
+        QCOMPARE(to_json(**file.read()), to_json(some_rates()));
+
+        MachineRates more;  // of another model
+        more.cpu = "4 cores";
+        more.kernels = "avx2";
+        more.threads = 4;
+        more.dram_read_bytes_per_s = 50e9;
+        more.products = {{"Q8_0", 256, flat(11e9)}, {"Q4_K", 256, flat(12e9)}};
+        more.devices["cuda:1"].weights_bytes_per_s = 900e9;
+        QVERIFY(file.keep(more));
+        const MachineRates both = **file.read();
+        QCOMPARE(both.dram_read_bytes_per_s, std::optional(50e9));
+        QCOMPARE(both.products.size(), std::size_t(3));
+        QVERIFY(near(both.product_seconds("Q8_0", 256, 11e9, 1e6), 1));  // as it was measured last
+        QCOMPARE(both.attention.size(), std::size_t(3));
+        QCOMPARE(both.devices.size(), std::size_t(2));
+
+        more.threads = 2;  // another machine, for a CPU's rates
+        QVERIFY(file.keep(more));
+        QCOMPARE((*file.read())->products.size(), std::size_t(2));
+        QVERIFY((*file.read())->attention.empty());
+        QCOMPARE((*file.read())->devices.size(), std::size_t(2));
+    }
+
+    void aDamagedFileIsWrittenAnew()
+    {
+        const QTemporaryDir folder;
+        QFile damaged(folder.filePath("machine-rates.json"));
+        QVERIFY(damaged.open(QFile::WriteOnly));
+        damaged.write("{\"version\": 1, \"cpu\": [[[");
+        damaged.close();
+        const RatesFile file(folder.path().toStdString());
+        QVERIFY(!file.read());
+        QVERIFY(file.keep(some_rates()));
+        QCOMPARE(to_json(**file.read()), to_json(some_rates()));
+        QCOMPARE(QDir(folder.path()).entryList(QDir::Files).size(), 1);
+        QVERIFY(!RatesFile({}).keep(some_rates()));
+        QVERIFY(!RatesFile((folder.path() + "/machine-rates.json").toStdString()).keep(some_rates()));
+    }
+
     void measuringGivesWhatAModelNeeds()
     {
         LoadRequest request;
@@ -176,6 +223,18 @@ private Q_SLOTS:
         QVERIFY(!rates);
         QCOMPARE(rates.error().code, Error::Code::Cancelled);
         QCOMPARE(asked, 3);
+
+        LoadRequest request;
+        request.model = (test_support::own_models_folder() + "/llama.gguf").toStdString();
+        request.threads = 1;
+        const auto planner = Planner::open(request.model);
+        QVERIFY(planner);
+        asked = 0;
+        const auto of_model =
+            planner->measure_rates(request, [&](double share) { return share >= 0 && share < 1 && ++asked < 2; });
+        QVERIFY(!of_model);
+        QCOMPARE(of_model.error().code, Error::Code::Cancelled);
+        QCOMPARE(asked, 2);
     }
 };
 

@@ -1,0 +1,63 @@
+// How fast this machine is: what predictions are computed from, and how `auto` divides its work on a GPU.
+#pragma once
+
+#include "app/worker/engine_thread.h"
+#include "engine/machine_rates.h"
+#include "engine/rates_file.h"
+
+#include <QObject>
+#include <QTimer>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+
+/// Has the rates that the profile keeps, and those of a model that are missing measured while nothing is answered: in a
+/// second or two, on a thread of its own. An answer that begins meanwhile would be slowed down, and the measurement be
+/// wrong: it is given up, and made when there is silence again. Lives on the UI thread; owned by Program.
+class MachineSpeed : public QObject
+{
+    Q_OBJECT
+
+public:
+    using GoesOn = std::function<bool(double)>;
+    /// The rates that a model asks for; those that are known are returned as they are when they suffice. Called on a
+    /// pool thread.
+    using Measure = std::function<engine::Result<engine::MachineRates>(
+        const engine::LoadRequest&, const engine::MachineRates* known, const GoesOn&)>;
+    /// By engine::Planner.
+    static engine::Result<engine::MachineRates> measureModel(const engine::LoadRequest& request,
+                                                             const engine::MachineRates* known, const GoesOn& goesOn);
+
+    /// `dataFolder`: the profile's; `silenceMs`: without an answer, before it measures.
+    MachineSpeed(EngineThread& engine, const QString& dataFolder, Measure measure, int silenceMs = 2000,
+                 QObject* parent = nullptr);
+    ~MachineSpeed() override;
+
+    /// For so many threads (0: one per core); null: nothing is known.
+    std::shared_ptr<const engine::MachineRates> rates(int threads) const;
+
+    /// Asks for what is missing, some time after the model was loaded with these choices.
+    void onModelReady(const engine::LoadRequest& request);
+    void onModelGone();
+
+Q_SIGNALS:
+    void changed();
+
+private:
+    void onTurn(bool running);
+    void measureLater();
+    void measure();
+    void onMeasured(quint64 job, const engine::Result<engine::MachineRates>& result);
+
+    EngineThread& m_engine;
+    engine::RatesFile m_file;
+    Measure m_measure;
+    std::shared_ptr<const engine::MachineRates> m_rates;
+    std::optional<engine::LoadRequest> m_wanted;  // of the open model, until it has been measured
+    bool m_answering = false;
+    quint64 m_job = 0;
+    std::stop_source m_stop{std::nostopstate};
+    QTimer m_silence;
+};

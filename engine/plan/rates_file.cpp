@@ -1,0 +1,73 @@
+#include "engine/rates_file.h"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+
+namespace engine {
+
+namespace fs = std::filesystem;
+
+static constexpr std::uintmax_t kLargestFile = 1 << 20;
+
+RatesFile::RatesFile(const fs::path& data_folder)
+    : file_(data_folder.empty() ? fs::path() : data_folder / "machine-rates.json")
+{
+}
+
+Result<std::optional<MachineRates>> RatesFile::read() const
+{
+    std::error_code error;
+    if (file_.empty() || !fs::is_regular_file(file_, error))
+        return std::nullopt;
+    std::string text;
+    if (fs::file_size(file_, error) <= kLargestFile) {
+        std::ifstream file(file_, std::ios::binary);
+        text.assign(std::istreambuf_iterator<char>(file), {});
+    }
+    auto rates = parse_machine_rates(text);
+    if (!rates)
+        return tl::unexpected(rates.error());
+    return std::move(*rates);
+}
+
+/// All of it or nothing: written beside the file, then put in its place.
+Status RatesFile::keep(const MachineRates& rates) const
+{
+    const auto before = read();
+    const MachineRates all = before && *before ? merge(**before, rates) : rates;
+    std::error_code error;
+    fs::create_directories(file_.parent_path(), error);
+    fs::path fresh = file_;
+    fresh += ".new";
+    std::ofstream out(fresh, std::ios::binary | std::ios::trunc);
+    out << to_json(all) << '\n';
+    out.close();
+    if (out && !file_.empty())
+        fs::rename(fresh, file_, error);
+    if (!out || file_.empty() || error)
+        return fail(Error::Code::CannotWrite, "the rates could not be kept in the profile");
+    return {};
+}
+
+MachineRates merge(const MachineRates& before, MachineRates last)
+{
+    for (const auto& [id, rates] : before.devices)
+        last.devices.try_emplace(id, rates);  // each says by itself what it holds for
+    if (before.cpu != last.cpu || before.kernels != last.kernels || before.threads != last.threads)
+        return last;
+    const auto add = [](auto& to, const auto& from, const auto& same) {
+        for (const auto& rate : from)
+            if (std::ranges::none_of(to, [&](const auto& known) { return same(known, rate); }))
+                to.push_back(rate);
+    };
+    add(last.products, before.products,
+        [](const ProductRate& a, const ProductRate& b) { return a.type == b.type && a.row_length == b.row_length; });
+    add(last.attention, before.attention, [](const AttentionRate& a, const AttentionRate& b) {
+        return a.k_type == b.k_type && a.v_type == b.v_type && a.head_length == b.head_length && a.group == b.group;
+    });
+    return last;
+}
+
+}  // namespace engine
