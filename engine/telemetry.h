@@ -30,8 +30,8 @@ struct StepShares {
     int steps = 0;               // tokens after the first
     double device_layers_s = 0;  // the output matrix included, where it lies
     double host_layers_s = 0;
-    std::optional<double> kv_link_s;  // waiting for KV on its way to the device; empty: a GPU waits by itself, unseen
-    double host_attention_s = 0;      // the CPU, over KV of device layers
+    std::optional<double> kv_link_s = {};  // waiting for KV on its way there; empty: a GPU waits by itself, unseen
+    double host_attention_s = 0;           // the CPU, over KV of device layers
     double sampling_s = 0;
     double telemetry_s = 0;  // making frames such as this one, and giving them away
     double rest_s = 0;       // blocks and layers that move, commands, text
@@ -50,6 +50,7 @@ struct DeviceTelemetry {
     int layers_wanted = 0;
     std::int64_t total_bytes = 0;
     std::int64_t other_programs_bytes = 0;
+    std::optional<std::int64_t> spilled_bytes = {};  // of ours, that the system put into the host's memory in silence
     std::int64_t budget_bytes = 0;
     std::int64_t watermark_bytes = 0;
     std::int64_t weight_bytes = 0;
@@ -114,7 +115,11 @@ struct Telemetry {
     std::optional<DeviceTelemetry> device;  // empty: all is computed on the host
     std::shared_ptr<const KvMap> kv_map;    // of the conversation; the same object until a block has moved
 
+    int threads = 0;  // of the CPU that compute
+    int cores = 0;    // worth a thread each
+
     std::optional<std::int64_t> process_resident_bytes;  // RAM this program holds, mapped file pages included
+    std::optional<std::int64_t> process_swapped_bytes;   // of this program, on the disk for want of RAM
     std::optional<std::int64_t> ram_total_bytes;
     std::optional<std::int64_t> ram_available_bytes;
 };

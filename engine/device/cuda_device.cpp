@@ -44,6 +44,7 @@ Result<std::unique_ptr<CudaDevice>> CudaDevice::open(int ordinal)
 CudaDevice::CudaDevice(std::unique_ptr<cuda::Driver> driver)
     : driver_(std::move(driver))
     , id_("cuda:" + std::to_string(driver_->info().ordinal))
+    , probe_(driver_->info().name)
     , most_pinned_bytes_(host_memory().total_bytes.value_or(0) / kPinnedPart)
 {
 }
@@ -106,18 +107,33 @@ Status CudaDevice::finish_work()
 
 // ---- memory ----
 
-std::int64_t CudaDevice::other_programs_bytes() const
+void CudaDevice::ask_for_memory() const
 {
     using namespace std::chrono_literals;
     const auto now = std::chrono::steady_clock::now();
     if (now - asked_at_ < 100ms)
-        return other_programs_bytes_;
+        return;
     asked_at_ = now;
+    video_memory_ = probe_.ask();
     if (const auto memory = driver_->memory(); memory.status == CudaStatus::Ok) {
         const auto taken = std::int64_t(memory.value.total_bytes) - std::int64_t(memory.value.free_bytes);
         other_programs_bytes_ = std::max<std::int64_t>(0, taken - used_bytes_);
     }
+    if (video_memory_)
+        other_programs_bytes_ =
+            std::max(other_programs_bytes_, held_by_others(*video_memory_, total_bytes(), used_bytes_));
+}
+
+std::int64_t CudaDevice::other_programs_bytes() const
+{
+    ask_for_memory();
     return other_programs_bytes_;
+}
+
+std::optional<std::int64_t> CudaDevice::spilled_bytes() const
+{
+    ask_for_memory();
+    return video_memory_ ? std::optional(engine::spilled_bytes(*video_memory_, used_bytes_)) : std::nullopt;
 }
 
 Result<DevicePtr> CudaDevice::allocate(std::size_t bytes)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/device/device.h"
+#include "engine/device/video_memory.h"
 #include "kernels/cuda/driver.h"
 
 #include <chrono>
@@ -31,8 +32,9 @@ public:
 
     std::string_view id() const override { return id_; }
     std::int64_t total_bytes() const override { return std::int64_t(driver_->info().memory_bytes); }
-    /// The driver's own context included. Asked of the driver ten times a second at most.
+    /// The driver's own context included. Asked of the driver and the system ten times a second at most.
     std::int64_t other_programs_bytes() const override;
+    std::optional<std::int64_t> spilled_bytes() const override;
     Result<DevicePtr> allocate(std::size_t bytes) override;
     void release(DevicePtr memory, std::size_t bytes) override;
     Result<Ticket> to_device(const std::byte* from, DevicePtr to, std::size_t bytes) override;
@@ -71,8 +73,11 @@ private:
     Result<Ticket> mark(Lane& lane, std::size_t bytes);
     void note_ended(Lane& lane) const;
 
+    void ask_for_memory() const;
+
     std::unique_ptr<kernels::cuda::Driver> driver_;
     std::string id_;
+    VideoMemoryProbe probe_;
     kernels::cuda::Queue compute_ = nullptr;
     bool computing_ = false;
     mutable Lane to_device_, to_host_;
@@ -80,6 +85,7 @@ private:
     std::vector<std::byte*> pinned_;
     std::int64_t pinned_bytes_ = 0, most_pinned_bytes_ = 0;
     mutable std::int64_t other_programs_bytes_ = 0;
+    mutable std::optional<VideoMemory> video_memory_;
     mutable std::chrono::steady_clock::time_point asked_at_{};
 };
 

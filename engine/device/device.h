@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace engine {
@@ -27,6 +28,8 @@ public:
     virtual std::int64_t total_bytes() const = 0;
     /// What other programs hold of it now.
     virtual std::int64_t other_programs_bytes() const = 0;
+    /// Of what was allocated here, what the system has put into the host's memory instead. Empty: it cannot tell.
+    virtual std::optional<std::int64_t> spilled_bytes() const { return std::nullopt; }
 
     /// Aligned to 256 bytes. DeviceFull, DeviceLost.
     virtual Result<DevicePtr> allocate(std::size_t bytes) = 0;

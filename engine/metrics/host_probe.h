@@ -14,6 +14,7 @@ struct HostMemory {
 struct ProcessMemory {
     std::optional<std::int64_t> resident_bytes;  // mapped file pages included
     std::optional<std::int64_t> peak_resident_bytes;
+    std::optional<std::int64_t> swapped_bytes = {};  // to the disk; Windows does not tell it of one process
 };
 
 /// Physical cores worth a compute thread each: those this process may run on, one for each pair of hyper-threads, the

@@ -117,7 +117,7 @@ HostMemory host_memory(const fs::path& root)
 ProcessMemory process_memory(const fs::path& root)
 {
     const std::string status = text_of(root / "proc/self/status");
-    return {kib_line(status, "VmRSS"), kib_line(status, "VmHWM")};
+    return {kib_line(status, "VmRSS"), kib_line(status, "VmHWM"), kib_line(status, "VmSwap")};
 }
 
 int physical_cores()

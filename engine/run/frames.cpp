@@ -34,7 +34,10 @@ Telemetry Frames::make(const LoadedModel& model, const KvSequence& sequence, Pha
     if (const auto device = model.placement().telemetry())
         add_device(t, *device);
     t.scratch_bytes = model.scratch_bytes();
-    t.process_resident_bytes = resident_bytes_;
+    t.threads = model.cpu().threads();
+    t.cores = cores_;
+    t.process_resident_bytes = process_.resident_bytes;
+    t.process_swapped_bytes = process_.swapped_bytes;
     t.ram_total_bytes = memory_.total_bytes;
     t.ram_available_bytes = memory_.available_bytes;
     return t;
@@ -44,7 +47,9 @@ void Frames::refresh_memory(bool may_wait)
 {
     if (may_wait && last_us_ - memory_us_ < kSlowIntervalUs)
         return;
-    resident_bytes_ = process_memory().resident_bytes;
+    if (cores_ == 0)
+        cores_ = physical_cores();
+    process_ = process_memory();
     memory_ = host_memory();
     memory_us_ = last_us_;
 }

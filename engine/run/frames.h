@@ -28,7 +28,8 @@ private:
     std::uint64_t map_changes_ = 0;  // ModelPlacement::kv_changes() then
     std::int64_t map_us_ = 0;
     HostMemory memory_;
-    std::optional<std::int64_t> resident_bytes_;
+    ProcessMemory process_;
+    int cores_ = 0;
     std::int64_t memory_us_ = 0;
     std::int64_t last_us_ = 0;
 };

@@ -13,6 +13,7 @@ std::optional<DeviceTelemetry> ModelPlacement::telemetry() const
     t.layers_wanted = wanted_;
     t.total_bytes = device_->total_bytes();
     t.other_programs_bytes = device_->other_programs_bytes();
+    t.spilled_bytes = device_->spilled_bytes();
     t.budget_bytes = vram_->budget();
     t.watermark_bytes = vram_->high_mark();
     t.weight_bytes = vram_->used(Vram::Use::Weights);

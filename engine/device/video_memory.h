@@ -1,0 +1,51 @@
+// What the system gives this process of a GPU's memory, where the system and not the driver says so.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+namespace engine {
+
+/// Windows (DXGI) moves what is above `budget_bytes` out to the host's memory, in silence and at the cost of all speed.
+struct VideoMemory {
+    std::int64_t budget_bytes = 0;  // of the GPU's own memory, for this process now
+    std::int64_t usage_bytes = 0;   // of it, by this process: the driver's context and the window's pictures, too
+};
+
+/// Of `total_bytes`, what is not left to the engine, which holds `used_bytes` of them.
+inline std::int64_t held_by_others(const VideoMemory& memory, std::int64_t total_bytes, std::int64_t used_bytes)
+{
+    const std::int64_t ours_besides = std::max<std::int64_t>(0, memory.usage_bytes - used_bytes);
+    return std::clamp<std::int64_t>(total_bytes - memory.budget_bytes + ours_besides, 0, total_bytes);
+}
+
+/// Of the engine's `used_bytes`, what has been moved out already or is about to be. At least so much: where the
+/// window's pictures stay and the engine's memory goes, the sum does not show it.
+inline std::int64_t spilled_bytes(const VideoMemory& memory, std::int64_t used_bytes)
+{
+    return std::clamp<std::int64_t>(std::max(used_bytes - memory.usage_bytes, memory.usage_bytes - memory.budget_bytes),
+                                    0, used_bytes);
+}
+
+/// One GPU, as the system knows it.
+class VideoMemoryProbe
+{
+public:
+    /// By the driver's name of the GPU; of several with one name, the first.
+    explicit VideoMemoryProbe(std::string_view gpu_name);
+    ~VideoMemoryProbe();
+    VideoMemoryProbe(const VideoMemoryProbe&) = delete;
+    VideoMemoryProbe& operator=(const VideoMemoryProbe&) = delete;
+
+    /// Empty: the system sets no limit, or does not know the GPU; what the driver says holds.
+    std::optional<VideoMemory> ask() const;
+
+private:
+    struct Adapter;
+    std::unique_ptr<Adapter> adapter_;
+};
+
+}  // namespace engine

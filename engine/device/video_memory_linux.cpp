@@ -1,0 +1,18 @@
+// Linux takes no memory back from a process: what is free, the driver says.
+#include "engine/device/video_memory.h"
+
+namespace engine {
+
+struct VideoMemoryProbe::Adapter {
+};
+
+VideoMemoryProbe::VideoMemoryProbe(std::string_view /*gpu_name*/) {}
+
+VideoMemoryProbe::~VideoMemoryProbe() = default;
+
+std::optional<VideoMemory> VideoMemoryProbe::ask() const
+{
+    return std::nullopt;
+}
+
+}  // namespace engine

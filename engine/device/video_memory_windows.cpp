@@ -1,0 +1,79 @@
+// DXGI's budget of one adapter: IDXGIAdapter3::QueryVideoMemoryInfo, Windows 10 and later.
+#include "engine/device/video_memory.h"
+
+#ifndef _WIN32_WINNT
+#define _WIN32_WINNT 0x0A00
+#endif
+#ifndef NOMINMAX
+#define NOMINMAX
+#endif
+#define WIN32_LEAN_AND_MEAN
+#include <dxgi1_4.h>
+#include <windows.h>
+
+#include <string>
+
+namespace engine {
+
+namespace {
+
+/// A COM object; gives it back at the end.
+template <class T>
+struct Held {
+    T* at = nullptr;
+    Held() = default;
+    Held(const Held&) = delete;
+    Held& operator=(const Held&) = delete;
+    ~Held()
+    {
+        if (at)
+            at->Release();
+    }
+    void** place() { return reinterpret_cast<void**>(&at); }
+};
+
+std::string utf8(const wchar_t* text)
+{
+    const int bytes = WideCharToMultiByte(CP_UTF8, 0, text, -1, nullptr, 0, nullptr, nullptr);
+    std::string out(std::size_t(bytes > 0 ? bytes : 1), '\0');
+    WideCharToMultiByte(CP_UTF8, 0, text, -1, out.data(), bytes, nullptr, nullptr);
+    out.pop_back();  // its end
+    return out;
+}
+
+}  // namespace
+
+struct VideoMemoryProbe::Adapter {
+    Held<IDXGIAdapter3> dxgi;
+};
+
+VideoMemoryProbe::VideoMemoryProbe(std::string_view gpu_name)
+{
+    Held<IDXGIFactory1> factory;
+    if (FAILED(CreateDXGIFactory1(__uuidof(IDXGIFactory1), factory.place())))
+        return;
+    for (UINT i = 0;; ++i) {
+        Held<IDXGIAdapter1> found;
+        if (FAILED(factory.at->EnumAdapters1(i, &found.at)))
+            return;
+        DXGI_ADAPTER_DESC1 described = {};
+        if (FAILED(found.at->GetDesc1(&described)) || utf8(described.Description) != gpu_name)
+            continue;
+        auto adapter = std::make_unique<Adapter>();
+        if (SUCCEEDED(found.at->QueryInterface(__uuidof(IDXGIAdapter3), adapter->dxgi.place())))
+            adapter_ = std::move(adapter);
+        return;
+    }
+}
+
+VideoMemoryProbe::~VideoMemoryProbe() = default;
+
+std::optional<VideoMemory> VideoMemoryProbe::ask() const
+{
+    DXGI_QUERY_VIDEO_MEMORY_INFO info = {};
+    if (!adapter_ || FAILED(adapter_->dxgi.at->QueryVideoMemoryInfo(0, DXGI_MEMORY_SEGMENT_GROUP_LOCAL, &info)))
+        return std::nullopt;
+    return VideoMemory{std::int64_t(info.Budget), std::int64_t(info.CurrentUsage)};
+}
+
+}  // namespace engine

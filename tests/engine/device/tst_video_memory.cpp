@@ -1,0 +1,42 @@
+// A GPU's memory where the system gives out a part of it: what is left to the engine, and what it has lost in silence.
+#include "engine/device/video_memory.h"
+
+#include <QtTest>
+
+using namespace engine;
+
+class TestVideoMemory : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void theEngineMayHoldItsBudgetLessWhatTheProgramHoldsBesides()
+    {
+        // 8000 in all, 7000 of them for this process, which holds 3000: 2500 the engine's, 500 the window's.
+        const VideoMemory memory{.budget_bytes = 7000, .usage_bytes = 3000};
+        QCOMPARE(held_by_others(memory, 8000, 2500), std::int64_t(1500));
+        QCOMPARE(spilled_bytes(memory, 2500), std::int64_t(0));
+    }
+
+    void aBudgetThatShrinksIsSeenAndNoNumberLeavesItsRange()
+    {
+        QCOMPARE(held_by_others({.budget_bytes = 1000, .usage_bytes = 3000}, 8000, 3000), std::int64_t(7000));
+        QCOMPARE(held_by_others({.budget_bytes = 0, .usage_bytes = 9000}, 8000, 1000), std::int64_t(8000));
+        QCOMPARE(held_by_others({.budget_bytes = 9000, .usage_bytes = 0}, 8000, 0), std::int64_t(0));
+    }
+
+    void whatIsMovedOutOrAboutToBeIsCounted()
+    {
+        QCOMPARE(spilled_bytes({.budget_bytes = 7000, .usage_bytes = 2000}, 3000), std::int64_t(1000));  // it is gone
+        QCOMPARE(spilled_bytes({.budget_bytes = 2500, .usage_bytes = 3200}, 3000), std::int64_t(700));   // it will be
+        QCOMPARE(spilled_bytes({.budget_bytes = 0, .usage_bytes = 9000}, 3000), std::int64_t(3000));
+    }
+
+    void whereTheSystemSetsNoLimitNothingIsSaid()
+    {
+        QVERIFY(!VideoMemoryProbe("no such GPU").ask());
+    }
+};
+
+QTEST_GUILESS_MAIN(TestVideoMemory)
+#include "tst_video_memory.moc"
