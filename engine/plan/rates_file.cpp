@@ -35,6 +35,9 @@ Result<std::optional<MachineRates>> RatesFile::read() const
 /// All of it or nothing: written beside the file, then put in its place.
 Status RatesFile::keep(const MachineRates& rates) const
 {
+    const auto failed = [] { return fail(Error::Code::CannotWrite, "the rates could not be kept in the profile"); };
+    if (file_.empty())
+        return failed();
     const auto before = read();
     const MachineRates all = before && *before ? merge(**before, rates) : rates;
     std::error_code error;
@@ -44,10 +47,10 @@ Status RatesFile::keep(const MachineRates& rates) const
     std::ofstream out(fresh, std::ios::binary | std::ios::trunc);
     out << to_json(all) << '\n';
     out.close();
-    if (out && !file_.empty())
+    if (out)
         fs::rename(fresh, file_, error);
-    if (!out || file_.empty() || error)
-        return fail(Error::Code::CannotWrite, "the rates could not be kept in the profile");
+    if (!out || error)
+        return failed();
     return {};
 }
 
