@@ -863,6 +863,128 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
 </context>
 <context>
+    <name>Doctor</name>
+    <message>
+        <source>Speed fell from %1 to %2 tokens a second: %3 % of the time is waiting for KV that is fetched from RAM.</source>
+        <translation>Das Tempo fiel von %1 auf %2 Token pro Sekunde: %3 % der Zeit ist Warten auf KV, der aus dem RAM geholt wird.</translation>
+    </message>
+    <message>
+        <source>%1 % of the time is waiting for KV that is fetched from RAM.</source>
+        <translation>%1 % der Zeit ist Warten auf KV, der aus dem RAM geholt wird.</translation>
+    </message>
+    <message>
+        <source>Speed fell from %1 to %2 tokens a second: for %3 % of the time the CPU attends KV that found no room on the device.</source>
+        <translation>Das Tempo fiel von %1 auf %2 Token pro Sekunde: %3 % der Zeit rechnet die CPU an KV, der auf dem Gerät keinen Platz fand.</translation>
+    </message>
+    <message>
+        <source>For %1 % of the time the CPU attends KV that found no room on the device.</source>
+        <translation>%1 % der Zeit rechnet die CPU an KV, der auf dem Gerät keinen Platz fand.</translation>
+    </message>
+    <message>
+        <source>%1 of the model are on the disk, since RAM is full: every token waits for them.</source>
+        <translation>%1 des Modells liegen auf der Festplatte, weil der RAM voll ist: Jedes Token wartet darauf.</translation>
+    </message>
+    <message numerus="yes">
+        <source>RAM ends at %n token(s), and the context is set larger.</source>
+        <translation>
+            <numerusform>Der RAM endet bei einem Token, und der Kontext ist größer eingestellt.</numerusform>
+            <numerusform>Der RAM endet bei %n Token, und der Kontext ist größer eingestellt.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>The device is full at %n token(s), and the policy “resident” lets nothing leave it: the answer will stop there.</source>
+        <translation>
+            <numerusform>Das Gerät ist bei einem Token voll, und die Strategie „resident“ lässt nichts hinaus: Die Antwort wird dort enden.</numerusform>
+            <numerusform>Das Gerät ist bei %n Token voll, und die Strategie „resident“ lässt nichts hinaus: Die Antwort wird dort enden.</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Windows has moved %1 of the device&apos;s memory to RAM without saying so: they are read at the speed of the link.</source>
+        <translation>Windows hat stillschweigend %1 des Gerätespeichers in den RAM verlegt: Sie werden so langsam gelesen, wie der Bus ist.</translation>
+    </message>
+    <message numerus="yes">
+        <source>The weights take %1, and the device has room for %2 beside KV and screen: %n layer(s) are computed by the CPU.</source>
+        <translation>
+            <numerusform>Die Gewichte brauchen %1, und das Gerät hat neben KV und Bildschirm Platz für %2: Eine Schicht rechnet die CPU.</numerusform>
+            <numerusform>Die Gewichte brauchen %1, und das Gerät hat neben KV und Bildschirm Platz für %2: %n Schichten rechnet die CPU.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Other programs hold %1 of the device&apos;s memory: %n layer(s) find no room there.</source>
+        <translation>
+            <numerusform>Andere Programme belegen %1 des Gerätespeichers: Eine Schicht findet dort keinen Platz.</numerusform>
+            <numerusform>Andere Programme belegen %1 des Gerätespeichers: %n Schichten finden dort keinen Platz.</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>All is well: %1 % of the time is the model&apos;s own arithmetic, %2 tokens a second.</source>
+        <translation>Alles gut: %1 % der Zeit rechnet das Modell selbst, %2 Token pro Sekunde.</translation>
+    </message>
+    <message numerus="yes">
+        <source>The first token waited %1 s, while %n token(s) of the prompt were read.</source>
+        <translation>
+            <numerusform>Das erste Token wartete %1 s, während ein Token der Eingabe gelesen wurde.</numerusform>
+            <numerusform>Das erste Token wartete %1 s, während %n Token der Eingabe gelesen wurden.</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>%1 threads share %2 cores: all wait for the one that has none.</source>
+        <translation>%1 Threads teilen sich %2 Kerne: Alle warten auf den, der keinen hat.</translation>
+    </message>
+    <message>
+        <source>The CPU has most of the work, and only %1 of %2 cores do it.</source>
+        <translation>Die CPU hat die meiste Arbeit, und nur %1 von %2 Kernen tun sie.</translation>
+    </message>
+    <message numerus="yes">
+        <source>%1 % of the time is that of %n layer(s) on the CPU.</source>
+        <translation>
+            <numerusform>%1 % der Zeit braucht eine Schicht auf der CPU.</numerusform>
+            <numerusform>%1 % der Zeit brauchen %n Schichten auf der CPU.</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Put as many layers on the device as fit</source>
+        <translation>So viele Schichten aufs Gerät legen, wie passen</translation>
+    </message>
+    <message numerus="yes">
+        <source>Put %n layer(s) on the device</source>
+        <translation>
+            <numerusform>Eine Schicht aufs Gerät legen</numerusform>
+            <numerusform>%n Schichten aufs Gerät legen</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Use the policy “%1”</source>
+        <translation>Die Strategie „%1“ verwenden</translation>
+    </message>
+    <message>
+        <source>Use %1 of the device&apos;s memory at most</source>
+        <translation>Höchstens %1 des Gerätespeichers verwenden</translation>
+    </message>
+    <message numerus="yes">
+        <source>Use %n thread(s)</source>
+        <translation>
+            <numerusform>Einen Thread verwenden</numerusform>
+            <numerusform>%n Threads verwenden</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Load the model with a context of %n token(s)</source>
+        <translation>
+            <numerusform>Das Modell mit einem Kontext von einem Token laden</numerusform>
+            <numerusform>Das Modell mit einem Kontext von %n Token laden</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Choose a file of this model with weights of %1 at most</source>
+        <translation>Eine Datei dieses Modells mit höchstens %1 Gewichten wählen</translation>
+    </message>
+    <message>
+        <source>Close other programs that use the device</source>
+        <translation>Andere Programme schließen, die das Gerät verwenden</translation>
+    </message>
+</context>
+<context>
     <name>DraftAttachments</name>
     <message>
         <source>Files to send</source>

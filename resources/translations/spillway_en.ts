@@ -12,6 +12,72 @@
     </message>
 </context>
 <context>
+    <name>Doctor</name>
+    <message numerus="yes">
+        <source>RAM ends at %n token(s), and the context is set larger.</source>
+        <translation>
+            <numerusform>RAM ends at %n token, and the context is set larger.</numerusform>
+            <numerusform>RAM ends at %n tokens, and the context is set larger.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>The device is full at %n token(s), and the policy “resident” lets nothing leave it: the answer will stop there.</source>
+        <translation>
+            <numerusform>The device is full at %n token, and the policy “resident” lets nothing leave it: the answer will stop there.</numerusform>
+            <numerusform>The device is full at %n tokens, and the policy “resident” lets nothing leave it: the answer will stop there.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>The weights take %1, and the device has room for %2 beside KV and screen: %n layer(s) are computed by the CPU.</source>
+        <translation>
+            <numerusform>The weights take %1, and the device has room for %2 beside KV and screen: %n layer is computed by the CPU.</numerusform>
+            <numerusform>The weights take %1, and the device has room for %2 beside KV and screen: %n layers are computed by the CPU.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Other programs hold %1 of the device&apos;s memory: %n layer(s) find no room there.</source>
+        <translation>
+            <numerusform>Other programs hold %1 of the device&apos;s memory: %n layer finds no room there.</numerusform>
+            <numerusform>Other programs hold %1 of the device&apos;s memory: %n layers find no room there.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>The first token waited %1 s, while %n token(s) of the prompt were read.</source>
+        <translation>
+            <numerusform>The first token waited %1 s, while %n token of the prompt was read.</numerusform>
+            <numerusform>The first token waited %1 s, while %n tokens of the prompt were read.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%1 % of the time is that of %n layer(s) on the CPU.</source>
+        <translation>
+            <numerusform>%1 % of the time is that of %n layer on the CPU.</numerusform>
+            <numerusform>%1 % of the time is that of %n layers on the CPU.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Put %n layer(s) on the device</source>
+        <translation>
+            <numerusform>Put %n layer on the device</numerusform>
+            <numerusform>Put %n layers on the device</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Use %n thread(s)</source>
+        <translation>
+            <numerusform>Use %n thread</numerusform>
+            <numerusform>Use %n threads</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Load the model with a context of %n token(s)</source>
+        <translation>
+            <numerusform>Load the model with a context of %n token</numerusform>
+            <numerusform>Load the model with a context of %n tokens</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>ModelEntry</name>
     <message numerus="yes">
         <source>%n of its %1 parts are missing.</source>

@@ -295,6 +295,7 @@ engine::Result<engine::Turn> FakeEngine::generate(engine::SequenceId sequence, c
         }
     }
     frame.phase = engine::Phase::Idle;
+    frame.shares = settings.shares;
     return turn;
 }
 

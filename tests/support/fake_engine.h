@@ -33,6 +33,7 @@ public:
         std::vector<std::string> template_arguments;
         bool runnable = true;
         std::optional<engine::DeviceTelemetry> device;  // of every frame; a command changes its layers and its budget
+        std::optional<engine::StepShares> shares;       // of every answer's last frame
         int layers_that_fit = 16;                       // what SetDeviceLayers without a number comes to
         std::shared_ptr<const engine::KvMap> kv_map;
     };

@@ -1,0 +1,291 @@
+#include "app/monitor/doctor.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace {
+
+using Kind = Diagnosis::Kind;
+using Action = DoctorAction::Kind;
+
+constexpr qint64 kGiB = qint64(1) << 30;
+constexpr qint64 kRamMargin = kGiB;  // left to the rest of the machine, as when a model is loaded
+constexpr int kShortestContext = 2048;
+
+// A step reads all weights and KV. Of a hundredth of them that comes from a disk, 20 to 100 times slower than RAM, a
+// step becomes longer by a fifth to the double: that is noticed, and less is not.
+constexpr double kSwappedShare = 0.01;
+
+// The handbook's bound: above it people wonder whether anything is happening.
+constexpr double kSlowFirstTokenS = 1.5;
+
+// A change of less than a tenth in tokens/s is within what two answers differ by on a machine that does other things.
+constexpr double kNoticed = 1.1;
+
+// Half: what takes less than the rest together, taken away completely, does not double the speed.
+constexpr double kHalf = 0.5;
+
+// A part of a third, halved, brings a fifth more tokens: twice what is noticed.
+constexpr double kThird = 1.0 / 3;
+
+struct Shares {
+    double device = 0, host = 0, link = 0, hostAttention = 0;  // of the decode time
+};
+
+Shares sharesOf(const DoctorFacts& facts)
+{
+    const engine::StepShares& s = *facts.last.shares;
+    const double all = s.decode_s();
+    if (all <= 0)
+        return {};
+    Shares shares{s.device_layers_s / all, s.host_layers_s / all, s.kv_link_s.value_or(0) / all,
+                  s.host_attention_s / all};
+    if (!s.kv_link_s && facts.last.device && facts.linkBytesPerSecond) {
+        // A GPU's step lasts as long as what it copies at least. More than half of the step is more than all else that
+        // the GPU does in it; less may be hidden behind it.
+        const double copying = double(facts.last.device->step_streamed_bytes) / *facts.linkBytesPerSecond;
+        const double share = std::min(copying * s.steps / all, shares.device);
+        if (share > kHalf) {
+            shares.link = share;
+            shares.device -= share;
+        }
+    }
+    return shares;
+}
+
+double tokensPerSecond(const engine::StepShares& s)
+{
+    return s.decode_s() > 0 ? s.steps / s.decode_s() : 0;
+}
+
+class Examination
+{
+public:
+    explicit Examination(const DoctorFacts& facts)
+        : m_facts(facts)
+        , m_shares(sharesOf(facts))
+    {
+    }
+
+    Diagnosis result() const
+    {
+        using Test = std::optional<Diagnosis> (Examination::*)() const;
+        constexpr std::array<Test, 9> tests = {
+            &Examination::swap,         &Examination::contextTooLarge, &Examination::driverSpill,
+            &Examination::residentEnds, &Examination::firstToken,      &Examination::kvOverLink,
+            &Examination::threads,      &Examination::kvOnHost,        &Examination::hostLayers};
+        for (const Test test : tests)
+            if (auto found = (this->*test)())
+                return withSpeed(*found);
+        Diagnosis well{Kind::AllWell};
+        well.share = m_facts.last.device ? m_shares.device : m_shares.host;
+        return withSpeed(well);
+    }
+
+private:
+    const engine::Telemetry& last() const { return m_facts.last; }
+    int layersOnHost() const { return m_facts.layers - (last().device ? last().device->layers : 0); }
+
+    /// Speed, and what a change of it would bring: as much as the planner says it changes.
+    Diagnosis withSpeed(Diagnosis d) const
+    {
+        const double now = tokensPerSecond(*last().shares);
+        if (now > 0)
+            d.tokensPerSecond = now;
+        if (const auto brings = optionOf(d.action); brings && m_facts.predicted && *m_facts.predicted > 0 && now > 0)
+            d.predicted = now * *brings / *m_facts.predicted;
+        return d;
+    }
+
+    std::optional<double> optionOf(const DoctorAction& action) const
+    {
+        for (const DoctorOption& option : m_facts.options)
+            if (option.action == action)
+                return option.tokensPerSecond;
+        return {};
+    }
+
+    /// Of the changes of one kind the one that is predicted to help most; `otherwise` where nothing is predicted.
+    DoctorAction best(Action kind, const DoctorAction& otherwise) const
+    {
+        const DoctorOption* found = nullptr;
+        for (const DoctorOption& option : m_facts.options)
+            if (option.action.kind == kind && option.tokensPerSecond &&
+                (!found || *option.tokensPerSecond > *found->tokensPerSecond))
+                found = &option;
+        if (!found || !m_facts.predicted)
+            return otherwise;
+        return *found->tokensPerSecond > *m_facts.predicted * kNoticed ? found->action : DoctorAction();
+    }
+
+    /// Tokens whose KV finds room in RAM beside the weights; all KV has its mirror there.
+    std::optional<int> tokensInRam() const
+    {
+        if (!last().ram_total_bytes || m_facts.kvBytesPerToken <= 0)
+            return {};
+        const double left = double(*last().ram_total_bytes - kRamMargin - m_facts.weightBytes - last().scratch_bytes);
+        return int(std::clamp(left / m_facts.kvBytesPerToken, 0.0, 1e9));
+    }
+
+    DoctorAction lessMemory() const
+    {
+        const int tokens = tokensInRam().value_or(0) / 1024 * 1024;
+        if (tokens >= kShortestContext && tokens < last().context_limit)
+            return {Action::ReloadWithContext, tokens};
+        const qint64 weights = last().ram_total_bytes.value_or(0) - kRamMargin -
+                               qint64(kShortestContext * m_facts.kvBytesPerToken) - last().scratch_bytes;
+        return {Action::SmallerQuantisation, std::max<qint64>(0, weights)};
+    }
+
+    std::optional<Diagnosis> swap() const
+    {
+        const double read = double(m_facts.weightBytes + last().kv_bytes_host);
+        if (double(last().process_swapped_bytes.value_or(0)) <= kSwappedShare * read)
+            return {};
+        Diagnosis d{Kind::SwapInUse};
+        d.bytes = *last().process_swapped_bytes;
+        d.action = lessMemory();
+        return d;
+    }
+
+    std::optional<Diagnosis> contextTooLarge() const
+    {
+        const auto tokens = tokensInRam();
+        if (!tokens || *tokens >= last().context_limit)
+            return {};
+        Diagnosis d{Kind::ContextTooLarge};
+        d.tokens = *tokens;
+        d.action = lessMemory();
+        return d;
+    }
+
+    std::optional<Diagnosis> driverSpill() const
+    {
+        if (!last().device || last().device->spilled_bytes.value_or(0) <= 0)
+            return {};
+        Diagnosis d{Kind::DriverSpill};
+        d.bytes = *last().device->spilled_bytes;
+        d.action = {Action::SetBudget, std::max<qint64>(1, last().device->used_bytes() - d.bytes)};
+        return d;
+    }
+
+    /// What others do at the end of VRAM: they stop.
+    std::optional<Diagnosis> residentEnds() const
+    {
+        if (m_facts.policy != engine::KvPolicy::Resident || !m_facts.spillTokens ||
+            *m_facts.spillTokens >= last().context_limit)
+            return {};
+        Diagnosis d{Kind::DeviceWillBeFull};
+        d.tokens = *m_facts.spillTokens;
+        d.action = {Action::SetPolicy, qint64(engine::KvPolicy::Auto)};
+        return d;
+    }
+
+    /// One waits longer for it to begin than for all that it says.
+    std::optional<Diagnosis> firstToken() const
+    {
+        const engine::StepShares& s = *last().shares;
+        if (s.prefill_s < kSlowFirstTokenS || s.prefill_s < s.decode_s())
+            return {};
+        Diagnosis d{Kind::SlowFirstToken};
+        d.seconds = s.prefill_s;
+        d.tokens = last().prefilled_tokens;
+        d.share = s.prefill_s / (s.prefill_s + s.decode_s());
+        if (last().device && layersOnHost() > 0)
+            d.action = best(Action::SetLayers, {});
+        else if (!last().device && last().threads < last().cores)
+            d.action = {Action::SetThreads, last().cores};
+        return d;
+    }
+
+    /// They count where the CPU has most of the work. With more than cores, all wait for one that has none: workers
+    /// spin inside a step. With fewer, a core is idle.
+    std::optional<Diagnosis> threads() const
+    {
+        const int threads = last().threads, cores = last().cores;
+        const bool emulated = last().device && last().device->id == "emulated";  // computes on them, too
+        if (threads == cores || cores == 0 ||
+            m_shares.host + m_shares.hostAttention + (emulated ? m_shares.device : 0) < kHalf)
+            return {};
+        Diagnosis d{threads > cores ? Kind::TooManyThreads : Kind::TooFewThreads};
+        d.count = threads;
+        d.available = cores;
+        d.action = {Action::SetThreads, cores};
+        return d;
+    }
+
+    /// From the fastest of the answers before, where that was noticeably faster.
+    std::optional<double> fellFrom() const
+    {
+        const auto fastest = std::max_element(m_facts.earlier.begin(), m_facts.earlier.end());
+        if (fastest == m_facts.earlier.end() || *fastest < kNoticed * tokensPerSecond(*last().shares))
+            return {};
+        return *fastest;
+    }
+
+    /// The cliff: the first token comes at once, and then each waits for KV.
+    std::optional<Diagnosis> kvOverLink() const
+    {
+        if (m_shares.link < kThird || m_shares.link < m_shares.hostAttention)
+            return {};
+        Diagnosis d{Kind::KvOverLink};
+        d.share = m_shares.link;
+        d.fellFrom = fellFrom();
+        d.action = best(Action::SetPolicy, {Action::SetPolicy, qint64(engine::KvPolicy::Auto)});
+        return d;
+    }
+
+    std::optional<Diagnosis> kvOnHost() const
+    {
+        if (m_shares.hostAttention < kThird)
+            return {};
+        Diagnosis d{Kind::KvOnHost};
+        d.share = m_shares.hostAttention;
+        d.fellFrom = fellFrom();
+        d.action = best(Action::SetPolicy, {});
+        if (d.action.kind == Action::None)
+            d.action = best(Action::SetLayers, {});
+        return d;
+    }
+
+    std::optional<Diagnosis> hostLayers() const
+    {
+        if (!last().device || layersOnHost() <= 0 || m_shares.host < kThird)
+            return {};
+        const engine::DeviceTelemetry& device = *last().device;
+        Diagnosis d{Kind::HostLayers};
+        d.share = m_shares.host;
+        d.count = layersOnHost();
+        const DoctorAction more = best(Action::SetLayers, {});
+        const double layer = double(m_facts.weightBytes) / std::max(1, m_facts.layers);
+        // Beside the weights, room for the driver, for pictures and for KV: 2 GB, or a quarter of a small device.
+        const qint64 room = device.total_bytes - std::min<qint64>(2'000'000'000, device.total_bytes / 4);
+        if (more.kind != Action::None) {
+            d.action = more;
+        } else if (m_facts.weightBytes > room) {  // also when no other program held any of it
+            d.kind = Kind::QuantisationTooLarge;
+            d.bytes = m_facts.weightBytes;
+            d.available = room;
+            d.action = {Action::SmallerQuantisation, room};
+        } else if (double(device.other_programs_bytes) >= layer) {
+            d.kind = Kind::OtherPrograms;
+            d.bytes = device.other_programs_bytes;
+            d.action = {Action::CloseOtherPrograms, d.bytes};
+        }
+        return d;
+    }
+
+    const DoctorFacts& m_facts;
+    const Shares m_shares;
+};
+
+}  // namespace
+
+Diagnosis diagnose(const DoctorFacts& facts)
+{
+    // Two steps are the fewest that a time can be told of without the first one's surprises.
+    if (!facts.last.shares || facts.last.shares->steps < 2)
+        return {};
+    return Examination(facts).result();
+}

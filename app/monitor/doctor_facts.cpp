@@ -1,0 +1,55 @@
+#include "app/monitor/doctor_facts.h"
+
+#include "engine/memory_plan.h"
+
+#include <algorithm>
+#include <array>
+
+using Action = DoctorAction::Kind;
+
+DoctorFacts doctorFacts(const engine::Telemetry& last, const engine::ModelInfo& model,
+                        const engine::LoadRequest& request)
+{
+    engine::LoadRequest whole = request;
+    whole.context_tokens = std::max(1, last.context_limit);
+    DoctorFacts facts;
+    facts.last = last;
+    facts.layers = model.layers;
+    facts.weightBytes = model.weight_bytes;
+    facts.kvBytesPerToken = double(engine::memory_need(model, whole).kv_bytes) / whole.context_tokens;
+    facts.policy = request.placement.kv_policy;
+    return facts;
+}
+
+void addPredictions(DoctorFacts& facts, const engine::Planner& planner, const engine::LoadRequest& request,
+                    const engine::MachineRates* rates)
+{
+    if (!facts.last.device)
+        return;
+    if (rates)
+        if (const auto device = rates->devices.find(facts.last.device->id); device != rates->devices.end())
+            facts.linkBytesPerSecond = device->second.to_device_bytes_per_s;
+
+    const std::array contexts = {facts.last.context_tokens};
+    const auto plan = planner.plan(request, contexts, rates);
+    if (!plan)
+        return;
+    facts.spillTokens = plan->spill_tokens;
+    facts.predicted = plan->rows[0].tok_s;
+    const auto add = [&](const engine::LoadRequest& other, DoctorAction action) {
+        const auto changed = planner.plan(other, contexts, rates);
+        const bool differs =
+            action.kind != Action::SetLayers || (changed && changed->device_layers != plan->device_layers);
+        if (changed && differs && !changed->rows[0].stops)
+            facts.options.push_back({action, changed->rows[0].tok_s});
+    };
+    engine::LoadRequest other = request;
+    other.placement.device_layers = std::nullopt;
+    add(other, {Action::SetLayers, -1});
+    for (const engine::KvPolicy policy : {engine::KvPolicy::Stream, engine::KvPolicy::Merge, engine::KvPolicy::Auto}) {
+        other = request;
+        other.placement.kv_policy = policy;
+        if (policy != request.placement.kv_policy)
+            add(other, {Action::SetPolicy, qint64(policy)});
+    }
+}

@@ -1,0 +1,14 @@
+// What the Doctor knows of an answer, gathered from the engine's numbers and the planner's.
+#pragma once
+
+#include "app/monitor/doctor.h"
+#include "engine/planner.h"
+
+/// The model as it was loaded, and what has been changed of its placement since.
+DoctorFacts doctorFacts(const engine::Telemetry& last, const engine::ModelInfo& model,
+                        const engine::LoadRequest& request);
+
+/// What other placements would bring at the present context. `rates` null: nothing is predicted. Opens a GPU where the
+/// model lies on one, which may take a second.
+void addPredictions(DoctorFacts& facts, const engine::Planner& planner, const engine::LoadRequest& request,
+                    const engine::MachineRates* rates);

@@ -1,0 +1,98 @@
+// The Doctor in the window: it looks at an answer when that has ended, and asks for what it suggests.
+#include "app/controllers/doctor_controller.h"
+#include "tests/support/fake_engine.h"
+#include "tests/support/heard.h"
+
+#include <QSignalSpy>
+#include <QTest>
+
+class TestDoctorController : public QObject
+{
+    Q_OBJECT
+
+private:
+    std::shared_ptr<FakeScript> script;
+    std::unique_ptr<EngineThread> thread;
+    engine::LoadRequest present;
+
+    /// A device whose step waits for KV most of the time.
+    void waitsForTheLink()
+    {
+        script->change([](auto& settings) {
+            settings.device = {.id = "emulated", .layers = 16};
+            settings.shares = engine::StepShares{.steps = 10, .device_layers_s = 0.2, .kv_link_s = 0.8};
+        });
+        present.placement.device = engine::PlacementOptions::Device::Emulated;
+        present.placement.kv_policy = engine::KvPolicy::Stream;
+    }
+    void answer()
+    {
+        Heard finished(thread->worker(), &EngineWorker::finished);
+        thread->generate(1, "a", {}, {});
+        QTRY_VERIFY_WITH_TIMEOUT(finished.size() > 0, 5000);
+    }
+
+private Q_SLOTS:
+    void init()
+    {
+        script = std::make_shared<FakeScript>();
+        thread = std::make_unique<EngineThread>([this] { return std::make_unique<FakeEngine>(script); });
+        present = {};
+        Heard loaded(thread->worker(), &EngineWorker::loaded);
+        thread->load(1, {.model = "x.gguf"}, {});
+        QTRY_VERIFY_WITH_TIMEOUT(loaded.size() > 0, 5000);
+    }
+
+    void cleanup() { thread.reset(); }
+
+    void anAnswerIsJudgedAndTheSuggestionAskedFor()
+    {
+        waitsForTheLink();
+        DoctorController doctor(*thread, [this] { return present; });
+        QSignalSpy changed(&doctor, &DoctorController::changed);
+        QSignalSpy policy(&doctor, &DoctorController::policyRequested);
+        doctor.onModelReady(script->model("x.gguf"));
+        QVERIFY(doctor.sentence().isEmpty());
+        answer();
+        QTRY_VERIFY_WITH_TIMEOUT(!doctor.sentence().isEmpty(), 5000);
+        QCOMPARE(int(doctor.diagnosis().kind), int(Diagnosis::Kind::KvOverLink));
+        QVERIFY(doctor.sentence().contains("80"));
+        QVERIFY(doctor.canApply());
+        QCOMPARE(doctor.tokensPerSecond().toDouble(), 10.0);
+        QVERIFY(!doctor.predicted().isValid());  // this model has no file to plan with
+
+        doctor.apply();
+        QCOMPARE(policy.size(), 1);
+        QCOMPARE(policy[0][0].toInt(), int(engine::KvPolicy::Auto));
+        QVERIFY(!doctor.canApply());
+        doctor.apply();  // once is enough
+        QCOMPARE(policy.size(), 1);
+    }
+
+    void anotherModelHasNothingToSayYet()
+    {
+        waitsForTheLink();
+        DoctorController doctor(*thread, [this] { return present; });
+        doctor.onModelReady(script->model("x.gguf"));
+        answer();
+        QTRY_VERIFY_WITH_TIMEOUT(!doctor.sentence().isEmpty(), 5000);
+        doctor.onModelGone();
+        QVERIFY(doctor.sentence().isEmpty());
+        answer();
+        QTest::qWait(50);
+        QVERIFY(doctor.sentence().isEmpty());
+    }
+
+    void anAnswerThatToldNothingIsNotJudged()
+    {
+        DoctorController doctor(*thread, [this] { return present; });
+        doctor.onModelReady(script->model("x.gguf"));
+        answer();
+        QTest::qWait(50);
+        QVERIFY(doctor.sentence().isEmpty());
+        QVERIFY(!doctor.canApply());
+    }
+};
+
+QTEST_GUILESS_MAIN(TestDoctorController)
+#include "tst_doctor_controller.moc"
