@@ -19,6 +19,7 @@ QVariant orUndefined(std::optional<double> value)
 
 DoctorController::DoctorController(EngineThread& engine, std::function<engine::LoadRequest()> present, QObject* parent)
     : QObject(parent)
+    , m_engine(engine)
     , m_present(std::move(present))
 {
     connect(engine.worker(), &EngineWorker::finished, this,
@@ -65,6 +66,7 @@ void DoctorController::apply()
         Q_EMIT budgetRequested(double(action.value));
         break;
     case Action::SetThreads:
+        m_engine.worker()->post(engine::SetThreads{int(action.value)});  // at once; the setting is for later loads
         Q_EMIT threadsRequested(int(action.value));
         break;
     case Action::ReloadWithContext:

@@ -58,6 +58,7 @@ private:
     void onFinished(const engine::Telemetry& last);
     void show(const Diagnosis& diagnosis);
 
+    EngineThread& m_engine;
     std::function<engine::LoadRequest()> m_present;
     std::shared_ptr<const engine::MachineRates> m_rates;
     std::optional<engine::ModelInfo> m_model;

@@ -69,6 +69,25 @@ private Q_SLOTS:
         QCOMPARE(policy.size(), 1);
     }
 
+    void threadsAreChangedAtOnce()
+    {
+        script->change([](auto& settings) {
+            settings.shares = engine::StepShares{.steps = 10, .host_layers_s = 1};
+            settings.threads = 1;
+            settings.cores = 4;
+        });
+        DoctorController doctor(*thread, [this] { return present; });
+        QSignalSpy threads(&doctor, &DoctorController::threadsRequested);
+        doctor.onModelReady(script->model("x.gguf"));
+        answer();
+        QTRY_VERIFY_WITH_TIMEOUT(doctor.canApply(), 5000);
+        QCOMPARE(int(doctor.diagnosis().kind), int(Diagnosis::Kind::TooFewThreads));
+        doctor.apply();
+        QCOMPARE(threads.size(), 1);
+        QTRY_COMPARE_WITH_TIMEOUT(script->commands().size(), std::size_t(1), 5000);
+        QCOMPARE(std::get<engine::SetThreads>(script->commands().front()).threads, 4);
+    }
+
     void anotherModelHasNothingToSayYet()
     {
         waitsForTheLink();

@@ -61,6 +61,8 @@ engine::Telemetry placement_frame(const FakeScript::Settings& settings, int cont
     frame.context_limit = context_limit;
     frame.device = settings.device;
     frame.kv_map = settings.kv_map;
+    frame.threads = settings.threads;
+    frame.cores = settings.cores;
     return frame;
 }
 

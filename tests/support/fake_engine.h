@@ -34,6 +34,7 @@ public:
         bool runnable = true;
         std::optional<engine::DeviceTelemetry> device;  // of every frame; a command changes its layers and its budget
         std::optional<engine::StepShares> shares;       // of every answer's last frame
+        int threads = 0, cores = 0;                     // of every frame
         int layers_that_fit = 16;                       // what SetDeviceLayers without a number comes to
         std::shared_ptr<const engine::KvMap> kv_map;
     };
