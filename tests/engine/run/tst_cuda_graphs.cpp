@@ -149,6 +149,53 @@ private Q_SLOTS:
         QVERIFY(on_cpu > 0);
     }
 
+    // They are measured while the model is open, and hold from the next step on.
+    void ratesThatComeLaterDivideTheWork()
+    {
+        Gpu gpu;
+        const auto model = load(leaving_after(96, KvPolicy::Auto));
+        QVERIFY(model);
+        constexpr int kKnown = 180;
+        std::int64_t before = 0, after = 0;  // streamed while decoding
+        const Run here = run(
+            *model,
+            [&](int token) {
+                if (token == kKnown)
+                    QVERIFY(model->placement().set_rates(evenRates()));
+                if (token > kLengths.prefill + 1)
+                    (token <= kKnown ? before : after) += model->placement().telemetry()->step_streamed_bytes;
+            },
+            kLengths);
+        QVERIFY(here.status);
+        QCOMPARE(before, 0);
+        QVERIFY(after > 0);
+    }
+
+    // What of a step the host can see: the GPU's layers, and what it attends itself; not the link.
+    void theHostsPartOfAStepIsToldApart()
+    {
+        using Part = StepClock::Part;
+        for (const bool leaving : {false, true}) {
+            Gpu gpu;
+            const auto model = load(leaving ? leaving_after(96) : never_leaving());
+            QVERIFY(model);
+            QVERIFY(!model->placement().host_waits_for_link());
+            StepClock& clock = model->cpu().clock();
+            const Run here = run(
+                *model,
+                [&](int token) {
+                    if (token == kLengths.prefill)
+                        clock.start();
+                },
+                kLengths);
+            QVERIFY(here.status);
+            QVERIFY(clock.seconds(Part::DeviceLayers) > 0);
+            QCOMPARE(clock.seconds(Part::HostAttention) > 0, leaving);
+            QCOMPARE(clock.seconds(Part::HostLayers), 0.0);
+            QCOMPARE(clock.seconds(Part::KvLink), 0.0);
+        }
+    }
+
     void aLayerThatMovesIsRecordedAgain()
     {
         Gpu gpu;
