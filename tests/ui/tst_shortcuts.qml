@@ -99,6 +99,21 @@ Item {
             tryCompare(sheet, "visible", false);
         }
 
+        function test_they_are_heard_from_a_text_that_is_read() {
+            makeWindow({ text: "zebras graze" });
+            openModel();
+            ask("one");
+            tryVerify(() => Bench.chat.messages.count === 2 && !Bench.chat.busy);
+            const text = messagePart("textBlock");
+            click(text);
+            tryCompare(text, "activeFocus", true);
+            keyClick(Qt.Key_A, Qt.ControlModifier); // this one is the text's
+            verify(text.selectedText.length > 0);
+            const before = Bench.settings.sidebarShown.value;
+            keyClick(Qt.Key_B, Qt.ControlModifier);
+            tryVerify(() => Bench.settings.sidebarShown.value !== before);
+        }
+
         function test_keys_of_the_text_stay_with_the_text() {
             makeWindow();
             openModel();

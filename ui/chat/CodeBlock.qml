@@ -109,6 +109,8 @@ Rectangle {
             Accessible.name: root.content
             Accessible.readOnly: true
 
+            PassShortcuts { text: edit }
+
             CodeDocument {
                 document: edit.textDocument
                 code: root.content

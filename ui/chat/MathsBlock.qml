@@ -1,5 +1,6 @@
 // A formula on lines of its own: in signs where they say the same, else as it was written.
 import QtQuick
+import Spillway.App
 import QtQuick.Controls
 import Spillway.Ui.Components
 import Spillway.Ui.Theme
@@ -41,5 +42,7 @@ Flickable {
         Accessible.role: Accessible.StaticText
         Accessible.name: root.content
         Accessible.readOnly: true
+
+        PassShortcuts { text: edit }
     }
 }

@@ -1,5 +1,6 @@
 // A message as it was typed or generated, with all its marks.
 import QtQuick
+import Spillway.App
 import Spillway.Ui.Theme
 
 TextEdit {
@@ -21,4 +22,6 @@ TextEdit {
     Accessible.role: Accessible.StaticText
     Accessible.name: root.text
     Accessible.readOnly: true
+
+    PassShortcuts { text: root }
 }

@@ -77,6 +77,8 @@ Flickable {
         Accessible.name: root.content
         Accessible.readOnly: true
 
+        PassShortcuts { text: edit }
+
         TableDocument {
             id: writer
 

@@ -30,6 +30,8 @@ TextEdit {
     Accessible.name: root.content
     Accessible.readOnly: true
 
+    PassShortcuts { text: root }
+
     ParagraphDocument {
         document: root.textDocument
         paragraphs: root.paragraphs
