@@ -48,6 +48,7 @@ Program::Program(const CommandLine& commandLine, const ProfileFolders& folders, 
     , m_conversationSettings(m_chat, m_store, commandLine.options)
     , m_models(m_engine, inspect, {})
     , m_catalogue(m_models, CatalogueController::World::ofThisComputer(inspect, folders.cache, folders.state))
+    , m_pressure(m_engine, m_models)
 {
     overrideSettings(commandLine);
     connectSettings();
@@ -101,6 +102,7 @@ void Program::connectSettings()
     QObject::connect(&m_translation, &Translation::changed, &m_qml, [this](const QString& locale) {
         m_qml.setUiLanguage(locale);
         m_qml.retranslate();
+        m_pressure.doctor()->retranslate();
         m_conversations.list()->regroup();
     });
     applyLanguage();
@@ -131,6 +133,12 @@ void Program::connectModels()
     });
     QObject::connect(&m_models, &ModelController::loadStarted, &m_speed, &MachineSpeed::onModelGone);
     QObject::connect(&m_speed, &MachineSpeed::changed, &m_models, [this] { applyLoadSettings(); });
+    const auto predict = [this] { m_pressure.setRates(m_speed.rates(m_settings.threads()->value())); };
+    QObject::connect(&m_speed, &MachineSpeed::changed, &m_pressure, predict);
+    QObject::connect(m_settings.threads(), &Setting::changed, &m_pressure, predict);
+    predict();
+    QObject::connect(m_pressure.doctor(), &DoctorController::threadsRequested, &m_settings,
+                     [this](int threads) { m_settings.threads()->setValue(threads); });
 
     QObject::connect(&m_models, &ModelController::loadStarted, &m_program,
                      [this] { m_loadMarker.begin(m_models.path()); });
@@ -204,6 +212,7 @@ bool Program::open()
         {QStringLiteral("settings"), QVariant::fromValue(&m_settings)},
         {QStringLiteral("program"), QVariant::fromValue(&m_program)},
         {QStringLiteral("log"), QVariant::fromValue(&m_shownLog)},
+        {QStringLiteral("pressure"), QVariant::fromValue(&m_pressure)},
     });
     m_qml.load(QUrl(QStringLiteral("qrc:/qt/qml/Spillway/Ui/Main.qml")));
     if (m_qml.rootObjects().isEmpty())

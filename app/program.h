@@ -13,6 +13,7 @@
 #include "app/log_feed.h"
 #include "app/models/log_model.h"
 #include "app/monitor/machine_speed.h"
+#include "app/monitor/pressure.h"
 #include "app/profile_folders.h"
 #include "app/saved_kv.h"
 #include "app/start_model.h"
@@ -73,5 +74,6 @@ private:
     ConversationSettingsController m_conversationSettings;
     ModelController m_models;
     CatalogueController m_catalogue;
+    Pressure m_pressure;
     QQmlApplicationEngine m_qml;
 };

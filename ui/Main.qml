@@ -16,6 +16,7 @@ ApplicationWindow {
     required property SettingsController settings
     required property ProgramController program
     required property ShownLog log
+    required property Pressure pressure
 
     minimumWidth: 640
     minimumHeight: 480
@@ -102,6 +103,7 @@ ApplicationWindow {
         settings: root.settings
         program: root.program
         log: root.log
+        pressure: root.pressure
         focus: true
     }
 }

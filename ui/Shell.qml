@@ -6,6 +6,7 @@ import Spillway.Ui.Chat
 import Spillway.Ui.Components
 import Spillway.Ui.Conversations
 import Spillway.Ui.Models
+import Spillway.Ui.Monitor
 import Spillway.Ui.Shortcuts
 import Spillway.Ui.Theme
 
@@ -21,6 +22,7 @@ FocusScope {
     required property SettingsController settings
     required property ProgramController program
     required property ShownLog log
+    required property Pressure pressure
 
     readonly property alias page: actions.page
 
@@ -36,7 +38,8 @@ FocusScope {
         settings: root.settings
         pages: pages
         column: column
-        narrow: root.width < Theme.px(860)
+        narrow: root.width - (beside ? panel.width : 0) < Theme.px(beside ? 800 : 860)
+        cramped: root.width < Theme.px(960)
         onOpenModelRequested: openDialog.open()
         onSheetRequested: sheet.visible ? sheet.close() : sheet.open()
     }
@@ -79,16 +82,19 @@ FocusScope {
             models: root.models
             chat: root.chat
             settings: root.settings
+            pressure: root.pressure
             sidebarShown: actions.sidebarShown
+            panelShown: actions.panelShown
             table: shortcutTable
             onSidebarToggled: actions.toggleSidebar()
+            onPanelToggled: actions.togglePanel()
             onOpenRequested: openDialog.open()
             onNewRequested: actions.startOver()
             onModelsRequested: actions.show(PageName.Models)
             onConversationSettingsRequested: actions.showConversationSettings()
         }
 
-        // Columns: the conversations, the page; the pressure panel will come after it.
+        // Columns: the conversations, the page, the pressure panel.
         Item {
             Layout.fillWidth: true
             Layout.fillHeight: true
@@ -107,6 +113,7 @@ FocusScope {
                 anchors.fill: parent
                 anchors.topMargin: notices.height
                 anchors.leftMargin: actions.sidebarShown && !actions.narrow ? side.width : 0
+                anchors.rightMargin: actions.beside ? panel.width : 0
                 chat: root.chat
                 composer: root.composer
                 conversationSettings: root.conversationSettings
@@ -121,15 +128,15 @@ FocusScope {
                 onNewRequested: actions.startOver()
                 onUndoRequested: root.conversations.undo()
             }
-            // What the sidebar lies over does not take clicks.
+            // What a column lies over does not take clicks.
             Rectangle {
                 anchors.fill: parent
-                visible: actions.sidebarOver
+                visible: actions.sidebarOver || actions.panelOver
                 color: Qt.rgba(0, 0, 0, Theme.dark ? 0.5 : 0.25)
 
                 MouseArea {
                     anchors.fill: parent
-                    onClicked: actions.sidebarOver = false
+                    onClicked: actions.leaveColumns()
                 }
             }
             SidePanel {
@@ -152,9 +159,35 @@ FocusScope {
                     onLeaveRequested: actions.show(PageName.Conversation)
                 }
             }
+            PressurePanel {
+                id: panel
+
+                objectName: "pressurePanel"
+                anchors.right: parent.right
+                width: Math.min(implicitWidth, parent.width - Theme.gapHuge)
+                height: parent.height
+                visible: actions.panelShown
+                monitor: root.pressure.monitor
+                placement: root.pressure.placement
+                events: root.pressure.events
+                doctor: root.pressure.doctor
+                chat: root.chat
+                onCloseRequested: actions.togglePanel()
+                onApartToggled: root.settings.panelShown.value = 2
+            }
         }
     }
 
+    // On a second monitor, for example.
+    Loader {
+        active: actions.panelApart
+        sourceComponent: PressureWindow {
+            pressure: root.pressure // qmllint disable unqualified
+            chat: root.chat // qmllint disable unqualified
+            onBackRequested: root.settings.panelShown.value = 1 // qmllint disable unqualified
+            onHideRequested: root.settings.panelShown.value = 0 // qmllint disable unqualified
+        }
+    }
     DropOverlay {
         objectName: "dropOverlay"
         anchors.fill: parent

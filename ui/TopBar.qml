@@ -4,6 +4,7 @@ import QtQuick.Layouts
 import Spillway.App
 import Spillway.Ui.Components
 import Spillway.Ui.Models
+import Spillway.Ui.Monitor
 import Spillway.Ui.Theme
 
 Rectangle {
@@ -12,10 +13,13 @@ Rectangle {
     required property ModelController models
     required property ChatController chat
     required property SettingsController settings
+    required property Pressure pressure
     required property bool sidebarShown
+    required property bool panelShown
     required property ShortcutModel table
 
     signal sidebarToggled
+    signal panelToggled
     signal openRequested
     signal newRequested
     signal modelsRequested
@@ -51,6 +55,13 @@ Rectangle {
             Layout.fillWidth: true
             models: root.models
         }
+        LayerSplit {
+            objectName: "topSplit"
+            Layout.preferredWidth: Theme.px(330)
+            Layout.fillWidth: false
+            visible: root.pressure.placement.available && root.width >= Theme.px(1000)
+            placement: root.pressure.placement
+        }
         ActionButton {
             objectName: "openButton"
             visible: root.models.current.known || root.chat.messages.count > 0
@@ -79,6 +90,13 @@ Rectangle {
             name: root.themes[root.settings.theme.value].name
             source: root.themes[root.settings.theme.value].icon
             onClicked: root.settings.theme.value = (root.settings.theme.value + 1) % 3
+        }
+        IconButton {
+            objectName: "panelButton"
+            name: root.panelShown ? qsTr("Hide memory pressure") : qsTr("Show memory pressure")
+            shortcutText: root.table.keysOf("togglePanel")
+            source: "qrc:/icons/pressure.svg"
+            onClicked: root.panelToggled()
         }
     }
     Rectangle {

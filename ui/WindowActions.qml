@@ -11,20 +11,30 @@ QtObject {
     required property SettingsController settings
     required property PageStack pages
     required property ConversationColumn column
-    required property bool narrow // too narrow for two columns
+    required property bool narrow  // too narrow for two columns
+    required property bool cramped // too narrow for the pressure panel beside the page
 
     property int page: PageName.Conversation
     property bool sidebarOver: false // in a narrow window: shown over the page
     readonly property bool sidebarShown: narrow ? sidebarOver : settings.sidebarShown.value === 1
-    readonly property bool escapes: sidebarOver || page !== PageName.Conversation || pages.chatPage.opening || chat.busy
+    property bool panelOver: false // where it is cramped: shown over the page
+    readonly property bool panelApart: settings.panelShown.value === 2 // in a window of its own
+    readonly property bool panelShown: cramped ? panelOver : settings.panelShown.value === 1
+    readonly property bool beside: panelShown && !cramped
+    readonly property bool escapes: sidebarOver || panelOver || page !== PageName.Conversation || pages.chatPage.opening || chat.busy
 
     signal openModelRequested
     signal sheetRequested
 
     onNarrowChanged: sidebarOver = false
+    onCrampedChanged: panelOver = false
 
-    function show(which: int) {
+    function leaveColumns() {
         sidebarOver = false;
+        panelOver = false;
+    }
+    function show(which: int) {
+        leaveColumns();
         page = which;
         pages.takeFocus();
     }
@@ -33,6 +43,12 @@ QtObject {
             sidebarOver = !sidebarOver;
         else
             settings.sidebarShown.value = settings.sidebarShown.value === 1 ? 0 : 1;
+    }
+    function togglePanel() {
+        if (cramped && !panelApart)
+            panelOver = !panelOver;
+        else
+            settings.panelShown.value = settings.panelShown.value === 0 ? 1 : 0;
     }
     function showSidebar() {
         if (!sidebarShown)
@@ -48,8 +64,8 @@ QtObject {
     }
     // Esc: first what is over the page, then the page, then the model on its way, then the answer.
     function stepBack() {
-        if (sidebarOver)
-            sidebarOver = false;
+        if (sidebarOver || panelOver)
+            leaveColumns();
         else if (page !== PageName.Conversation)
             show(PageName.Conversation);
         else if (pages.chatPage.opening)
@@ -66,6 +82,7 @@ QtObject {
         case "rename": showSidebar(); column.renameCurrent(); break;
         case "remove": column.removeCurrent(); break;
         case "toggleSidebar": toggleSidebar(); break;
+        case "togglePanel": togglePanel(); break;
         case "focusInput": show(PageName.Conversation); break;
         case "escape": stepBack(); break;
         case "conversationSettings": showConversationSettings(); break;

@@ -1,5 +1,7 @@
 #include "app/chat/open_conversation.h"
 
+#include "app/chat/pinned_messages.h"
+
 #include <QDateTime>
 #include <QUuid>
 
@@ -31,16 +33,20 @@ void OpenConversation::take(const engine::PromptLedger& counted, const QStringLi
 {
     ledger = {.known = true, .templateTokens = counted.template_tokens, .limit = limit};
     ledger.answerReserve = std::min(request.max_tokens >= 0 ? request.max_tokens : limit, limit / 4);
+    places.clear();
     for (const auto& entry : counted.messages) {
         const QString id = ids.value(entry.message);
         if (id.isEmpty()) {
             const bool system = entry.message < int(request.messages.size()) &&
                                 request.messages[size_t(entry.message)].role == "system";
             (system ? ledger.systemTokens : ledger.messageTokens) += entry.tokens.count();
+            if (system)
+                places.insert(PinnedMessages::kSystemPrompt, entry.tokens);
             continue;
         }
         ledger.messageTokens += entry.tokens.count();
         tokens.insert(id, entry.tokens.count());
+        places.insert(id, entry.tokens);
         StoredMessage* const message = tree.find(id);
         if (message && message->role == StoredMessage::Role::User) {
             message->tokens = entry.tokens.count();

@@ -38,7 +38,8 @@ struct OpenConversation {
     bool contextFull = false;
     bool contextNearlyFull = false;
     ContextLedger ledger;
-    QHash<QString, int> tokens;  // by message, as the engine counted them last
+    QHash<QString, int> tokens;                 // by message, as the engine counted them last
+    QHash<QString, engine::TokenRange> places;  // by message, in the prompt that was counted last, and the answer to it
 
     bool busy() const { return phase != Phase::Idle; }
     ConversationActivity::Value activity() const;

@@ -83,6 +83,7 @@ void OpenConversations::forget(const QString& id)
     if (turn && turn->conversation == id)
         m_stop.request_stop();
     m_queue.forget(id);
+    m_pinned.forget(id);
     m_engine.endConversation(id);
     m_conversations.erase(id);
 }

@@ -3,6 +3,7 @@
 
 #include "app/chat/chat_request.h"
 #include "app/chat/open_conversation.h"
+#include "app/chat/pinned_messages.h"
 #include "app/chat/reasoning_clock.h"
 #include "app/chat/turn_queue.h"
 #include "app/store/conversation_store.h"
@@ -41,6 +42,9 @@ public:
     void answerAgain(OpenConversation& conversation, const QString& answer);  // in its place
     void goOn(OpenConversation& conversation, const QString& answer);         // where its text ends
     void stop(OpenConversation& conversation);
+    /// Keeps a message's KV on the device, or no longer.
+    void togglePin(OpenConversation& conversation, const QString& message);
+    QStringList pinned(const QString& id) const { return m_pinned.of(id); }
     std::optional<int> position(const QString& id) const { return m_queue.position(id); }
 
     // Into the store, as they are now.
@@ -64,6 +68,7 @@ Q_SIGNALS:
     void numbersChanged(const QString& id);
     void contextChanged(const QString& id);
     void savedNoteChanged(const QString& id);
+    void pinsChanged(const QString& id);
     void turnEnded(const QString& id);
     void activityChanged(const QString& id, ConversationActivity::Value activity);
 
@@ -78,6 +83,7 @@ private:
                 const engine::Telemetry* numbers);
     void setSavedNote(OpenConversation& conversation, const QString& note);
     void setPhase(OpenConversation& conversation, OpenConversation::Phase phase);
+    void postPins(const OpenConversation& conversation);
     void saveText();
     void dropIdle();
 
@@ -99,6 +105,8 @@ private:
     bool m_loading = false;
 
     TurnQueue m_queue;
+    PinnedMessages m_pinned;
+    QString m_ranLast;    // the conversation that the engine computed last
     ChatRequest m_asked;  // of the turn that runs
     ReasoningClock m_clock;
     std::stop_source m_stop{std::nostopstate};

@@ -37,12 +37,29 @@ void OpenConversations::onPrompt(quint64 turn, const engine::PromptLedger& ledge
         return;
     conversation->take(ledger, m_asked.ids, m_asked.request, contextTokens());
     StoredMessage& answer = *conversation->tree.find(conversation->answer);
+    conversation->places[conversation->answer] = {ledger.total_tokens, contextTokens()};  // as far as it comes
+    m_ranLast = conversation->header.id;
+    if (!pinned(m_ranLast).isEmpty())
+        postPins(*conversation);  // their places may be others than last time
     answer.promptTokens = ledger.total_tokens;
     answer.templateTokens = ledger.template_tokens;
     for (const int dropped : ledger.dropped_messages)
         save(*conversation, m_asked.ids.value(dropped));
     Q_EMIT messagesChanged(conversation->header.id);
     Q_EMIT contextChanged(conversation->header.id);
+}
+
+void OpenConversations::togglePin(OpenConversation& conversation, const QString& message)
+{
+    m_pinned.toggle(conversation.header.id, message);
+    if (m_ranLast == conversation.header.id)
+        postPins(conversation);  // else when it runs
+    Q_EMIT pinsChanged(conversation.header.id);
+}
+
+void OpenConversations::postPins(const OpenConversation& conversation)
+{
+    m_engine.worker()->post(engine::SetPins{m_pinned.tokens(conversation.header.id, conversation.places)});
 }
 
 void OpenConversations::onText(quint64 turn, const QString& text)

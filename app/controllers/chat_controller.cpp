@@ -74,6 +74,8 @@ void ChatController::connectTurns()
     connect(&m_open, &OpenConversations::messagesChanged, this, ofShown([this] { showMessages(); }));
     connect(&m_open, &OpenConversations::contextChanged, this, ofShown([this] { Q_EMIT contextChanged(); }));
     connect(&m_open, &OpenConversations::savedNoteChanged, this, ofShown([this] { Q_EMIT savedNoteChanged(); }));
+    connect(&m_open, &OpenConversations::pinsChanged, this, ofShown([this] { Q_EMIT pinsChanged(); }));
+    connect(this, &ChatController::opened, this, &ChatController::pinsChanged);
     connect(&m_open, &OpenConversations::turnEnded, this, ofShown([this] { m_countTimer.start(); }));
     connect(&m_open, &OpenConversations::numbersChanged, this, ofShown([this] {
         if (m_open.model())  // without one, another is being loaded, and the meter is no longer this turn's
@@ -85,6 +87,7 @@ void ChatController::connectTurns()
                     m_messages.append(message, text);
             });
     connect(&m_open, &OpenConversations::activityChanged, this, &ChatController::conversationActivity);
+    connect(this, &ChatController::contextChanged, &m_lit, [this] { m_lit.setPlaces(m_shown->places); });
     connect(&m_open, &OpenConversations::modelLost, this, [this] {
         modelChanged();
         Q_EMIT modelLost();

@@ -8,6 +8,7 @@
 #include "app/models/message_model.h"
 #include "app/models/message_place.h"
 #include "app/monitor/latest_telemetry.h"
+#include "app/monitor/lit_tokens.h"
 #include "app/store/conversation_store.h"
 #include "app/worker/engine_thread.h"
 
@@ -25,6 +26,9 @@ class ChatController : public QObject
     QML_UNCREATABLE("made by the program")
     Q_PROPERTY(MessageModel* messages READ messages CONSTANT)
     Q_PROPERTY(LatestTelemetry* telemetry READ telemetry CONSTANT)
+    Q_PROPERTY(LitTokens* lit READ lit CONSTANT)
+    Q_PROPERTY(bool canPin READ canPin NOTIFY canSendChanged)
+    Q_PROPERTY(QStringList pinned READ pinned NOTIFY pinsChanged)
     Q_PROPERTY(QString conversationId READ conversationId NOTIFY opened)
     Q_PROPERTY(QString title READ title NOTIFY titleChanged)
     Q_PROPERTY(QString draft READ draft WRITE setDraft NOTIFY draftChanged)
@@ -60,6 +64,9 @@ public:
 
     MessageModel* messages() { return &m_messages; }
     LatestTelemetry* telemetry() { return &m_telemetry; }
+    LitTokens* lit() { return &m_lit; }
+    bool canPin() const { return m_open.model() && !m_open.model()->device.empty(); }  // there is one to keep it on
+    QStringList pinned() const { return m_open.pinned(conversationId()); }             // messages kept on the device
     QString conversationId() const { return m_shown->header.id; }
     QString title() const { return m_shown->header.title; }  // empty: it has none yet
     QString draft() const { return m_shown->header.draft; }
@@ -122,6 +129,8 @@ public:
     /// The model reads them again: the ones left out next to this message.
     Q_INVOKABLE void bringBack(const QString& message);
     Q_INVOKABLE void raiseContext();
+    /// Keeps a message's KV on the device, or no longer. Empty: the system prompt's.
+    Q_INVOKABLE void togglePin(const QString& message);
     Q_INVOKABLE void dismissContextNotice();
 
     Q_INVOKABLE void copy(const QString& text);
@@ -147,6 +156,7 @@ Q_SIGNALS:
     void continuesTextChanged();
     void warningsChanged();
     void savedNoteChanged();
+    void pinsChanged();
 
     void conversationActivity(const QString& id, ConversationActivity::Value activity);
 
@@ -180,6 +190,7 @@ private:
     OpenConversation* m_shown;  // there always is one
     MessageModel m_messages;
     LatestTelemetry m_telemetry;
+    LitTokens m_lit;
     QStringList m_warnings;
 
     QTimer m_draftTimer;

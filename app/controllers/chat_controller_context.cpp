@@ -75,6 +75,11 @@ void ChatController::raiseContext()
     Q_EMIT reloadRequested(found->tokens);
 }
 
+void ChatController::togglePin(const QString& message)
+{
+    m_open.togglePin(*m_shown, message.isEmpty() ? PinnedMessages::kSystemPrompt : message);
+}
+
 void ChatController::dismissContextNotice()
 {
     m_shown->contextFull = m_shown->contextNearlyFull = false;

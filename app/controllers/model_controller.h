@@ -56,6 +56,7 @@ public:
     bool canRetry() const { return !m_path.isEmpty(); }
     bool reloadNeeded() const;                      // what is open was opened with other choices than the present ones
     const QString& path() const { return m_path; }  // of the newest attempt
+    const engine::LoadRequest& loadedRequest() const { return m_loaded; }  // of what is open
 
     /// Looks into a file and offers it.
     Q_INVOKABLE void open(const QUrl& file);

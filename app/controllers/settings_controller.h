@@ -26,6 +26,7 @@ class SettingsController : public QObject
     Q_PROPERTY(Setting* startWith READ startWith CONSTANT)
     Q_PROPERTY(Setting* logLevel READ logLevel CONSTANT)
     Q_PROPERTY(Setting* sidebarShown READ sidebarShown CONSTANT)
+    Q_PROPERTY(Setting* panelShown READ panelShown CONSTANT)
     Q_PROPERTY(Setting* windowWidth READ windowWidth CONSTANT)
     Q_PROPERTY(Setting* windowHeight READ windowHeight CONSTANT)
     Q_PROPERTY(QStringList modelFolders READ modelFolders NOTIFY modelFoldersChanged)
@@ -58,6 +59,7 @@ public:
     Setting* startWith() { return &m_startWith; }
     Setting* logLevel() { return &m_logLevel; }
     Setting* sidebarShown() { return &m_sidebarShown; }
+    Setting* panelShown() { return &m_panelShown; }  // 0: hidden, 1: beside the page, 2: in a window of its own
     Setting* windowWidth() { return &m_windowWidth; }
     Setting* windowHeight() { return &m_windowHeight; }
     QStringList modelFolders() const { return m_modelFolders; }
@@ -96,5 +98,5 @@ private:
     QString m_lastConversation;
     QList<Setting*> m_all;
     Setting m_theme, m_fontPercent, m_language, m_contextTokens, m_threads, m_kvType, m_savedKvGib, m_startWith,
-        m_logLevel, m_sidebarShown, m_windowWidth, m_windowHeight;
+        m_logLevel, m_sidebarShown, m_panelShown, m_windowWidth, m_windowHeight;
 };

@@ -44,6 +44,7 @@ const Row kRows[] = {
     {"openModel", "Ctrl+O", QT_TRANSLATE_NOOP("ShortcutModel", "Open a model file"), kProgram},
     {"showModels", "Ctrl+L", QT_TRANSLATE_NOOP("ShortcutModel", "Models"), kProgram},
     {"showSettings", "Ctrl+,", QT_TRANSLATE_NOOP("ShortcutModel", "Settings"), kProgram},
+    {"togglePanel", "Ctrl+Shift+M", QT_TRANSLATE_NOOP("ShortcutModel", "Show or hide memory pressure"), kProgram},
     {"larger", "Ctrl++ Ctrl+=", QT_TRANSLATE_NOOP("ShortcutModel", "Larger"), kProgram},
     {"smaller", "Ctrl+-", QT_TRANSLATE_NOOP("ShortcutModel", "Smaller"), kProgram},
     {"usualSize", "Ctrl+0", QT_TRANSLATE_NOOP("ShortcutModel", "Usual size"), kProgram},

@@ -244,6 +244,17 @@
     </message>
 </context>
 <context>
+    <name>ChartFrame</name>
+    <message>
+        <source>Show all of it</source>
+        <translation>Alles zeigen</translation>
+    </message>
+    <message>
+        <source>Home</source>
+        <translation>Pos1</translation>
+    </message>
+</context>
+<context>
     <name>ChatController</name>
     <message>
         <source>The model is still loading.</source>
@@ -985,6 +996,17 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
 </context>
 <context>
+    <name>DoctorCard</name>
+    <message>
+        <source>Predicted: %1</source>
+        <translation>Vorhergesagt: %1</translation>
+    </message>
+    <message>
+        <source>Predicted: %1 instead of %2</source>
+        <translation>Vorhergesagt: %1 statt %2</translation>
+    </message>
+</context>
+<context>
     <name>DraftAttachments</name>
     <message>
         <source>Files to send</source>
@@ -1085,6 +1107,72 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
 </context>
 <context>
+    <name>EventRow</name>
+    <message>
+        <source>tokens %1–%2</source>
+        <translation>Token %1–%2</translation>
+    </message>
+</context>
+<context>
+    <name>EventsSection</name>
+    <message>
+        <source>Show events of this kind</source>
+        <translation>Ereignisse dieser Art zeigen</translation>
+    </message>
+    <message>
+        <source>All events</source>
+        <translation>Alle Ereignisse</translation>
+    </message>
+    <message>
+        <source>Offloads</source>
+        <translation>Auslagerungen</translation>
+    </message>
+    <message>
+        <source>Fetches</source>
+        <translation>Rückholungen</translation>
+    </message>
+    <message>
+        <source>Moved layers</source>
+        <translation>Verschobene Schichten</translation>
+    </message>
+    <message>
+        <source>Lost devices</source>
+        <translation>Verlorene Geräte</translation>
+    </message>
+    <message>
+        <source>Saved KV</source>
+        <translation>Gesicherter KV</translation>
+    </message>
+    <message>
+        <source>Warnings</source>
+        <translation>Warnungen</translation>
+    </message>
+    <message>
+        <source>Copy the events as CSV</source>
+        <translation>Ereignisse als CSV kopieren</translation>
+    </message>
+    <message>
+        <source>Save the events to a CSV file</source>
+        <translation>Ereignisse in eine CSV-Datei sichern</translation>
+    </message>
+    <message>
+        <source>What moved</source>
+        <translation>Was sich bewegt hat</translation>
+    </message>
+    <message>
+        <source>Nothing has moved yet.</source>
+        <translation>Noch hat sich nichts bewegt.</translation>
+    </message>
+    <message>
+        <source>Save the events</source>
+        <translation>Ereignisse sichern</translation>
+    </message>
+    <message>
+        <source>CSV files (*.csv)</source>
+        <translation>CSV-Dateien (*.csv)</translation>
+    </message>
+</context>
+<context>
     <name>ExportJob</name>
     <message>
         <source>Conversation</source>
@@ -1182,6 +1270,14 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>%1 min %2 s</source>
         <translation>%1 min %2 s</translation>
+    </message>
+    <message>
+        <source>%1 µs</source>
+        <translation>%1 µs</translation>
+    </message>
+    <message>
+        <source>%1 min</source>
+        <translation>%1 min</translation>
     </message>
 </context>
 <context>
@@ -1288,6 +1384,112 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
 </context>
 <context>
+    <name>KvMapSection</name>
+    <message>
+        <source>on the device</source>
+        <translation>auf dem Gerät</translation>
+    </message>
+    <message>
+        <source>in RAM</source>
+        <translation>im RAM</translation>
+    </message>
+    <message>
+        <source>on its way</source>
+        <translation>unterwegs</translation>
+    </message>
+    <message>
+        <source>behind the window</source>
+        <translation>hinter dem Fenster</translation>
+    </message>
+    <message>
+        <source>layer %1</source>
+        <translation>Schicht %1</translation>
+    </message>
+    <message>
+        <source>layers %1–%2</source>
+        <translation>Schichten %1–%2</translation>
+    </message>
+    <message>
+        <source>Tokens %1–%2, %3: %4, %5</source>
+        <translation>Token %1–%2, %3: %4, %5</translation>
+    </message>
+    <message>
+        <source>pinned</source>
+        <translation>angeheftet</translation>
+    </message>
+    <message>
+        <source>Nothing is kept yet: the first words fill the first block.</source>
+        <translation>Noch ist nichts behalten: die ersten Wörter füllen den ersten Block.</translation>
+    </message>
+    <message>
+        <source>KV map: %1 blocks on the device, %2 in RAM</source>
+        <translation>KV-Karte: %1 Blöcke auf dem Gerät, %2 im RAM</translation>
+    </message>
+    <message>
+        <source>%1 tokens to a block; point at one to see whose it is</source>
+        <translation>%1 Token je Block; zeigen Sie auf einen, um zu sehen, wem er gehört</translation>
+    </message>
+    <message>
+        <source>Next to leave: tokens %1–%2; pinned ones last</source>
+        <translation>Als Nächste gehen: Token %1–%2; angeheftete zuletzt</translation>
+    </message>
+    <message>
+        <source>Unpin the system prompt</source>
+        <translation>System-Prompt lösen</translation>
+    </message>
+    <message>
+        <source>Pin the system prompt</source>
+        <translation>System-Prompt anheften</translation>
+    </message>
+    <message>
+        <source>Device</source>
+        <translation>Gerät</translation>
+    </message>
+    <message>
+        <source>RAM</source>
+        <translation>RAM</translation>
+    </message>
+    <message>
+        <source>Moving</source>
+        <translation>Unterwegs</translation>
+    </message>
+    <message>
+        <source>Behind the window</source>
+        <translation>Hinter dem Fenster</translation>
+    </message>
+</context>
+<context>
+    <name>LayerSplit</name>
+    <message>
+        <source>Moving layers: %1 of %2</source>
+        <translation>Schichten ziehen um: %1 von %2</translation>
+    </message>
+    <message>
+        <source>%1 of %2 layers</source>
+        <translation>%1 von %2 Schichten</translation>
+    </message>
+    <message>
+        <source>Layers on the device: %1 of %2</source>
+        <translation>Schichten auf dem Gerät: %1 von %2</translation>
+    </message>
+    <message>
+        <source>Auto</source>
+        <translation>Auto</translation>
+    </message>
+    <message>
+        <source>As many layers as fit: chosen</source>
+        <translation>So viele Schichten wie passen: gewählt</translation>
+    </message>
+    <message>
+        <source>As many layers as fit</source>
+        <translation>So viele Schichten wie passen</translation>
+    </message>
+    <message>
+        <source>Leave the layers where they are now</source>
+        <translation>Schichten lassen, wo sie jetzt sind</translation>
+    </message>
+</context>
+<context>
     <name>LedgerTable</name>
     <message>
         <source>Chat template</source>
@@ -1351,6 +1553,13 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Bring back</source>
         <translation>Zurückholen</translation>
+    </message>
+</context>
+<context>
+    <name>Legend</name>
+    <message>
+        <source>%1: %2</source>
+        <translation>%1: %2</translation>
     </message>
 </context>
 <context>
@@ -1685,6 +1894,14 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Show as it was generated</source>
         <translation>Zeigen, wie es erzeugt wurde</translation>
+    </message>
+    <message>
+        <source>Pinned: stays on the device. Unpin it</source>
+        <translation>Angeheftet: bleibt auf dem Gerät. Lösen</translation>
+    </message>
+    <message>
+        <source>Keep it on the device</source>
+        <translation>Auf dem Gerät behalten</translation>
     </message>
 </context>
 <context>
@@ -2210,6 +2427,49 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
 </context>
 <context>
+    <name>OccupancySection</name>
+    <message>
+        <source>%1 tokens</source>
+        <translation>%1 Token</translation>
+    </message>
+    <message>
+        <source>Weights</source>
+        <translation>Gewichte</translation>
+    </message>
+    <message>
+        <source>KV</source>
+        <translation>KV</translation>
+    </message>
+    <message>
+        <source>Scratch</source>
+        <translation>Zwischenwerte</translation>
+    </message>
+    <message>
+        <source>Other programs</source>
+        <translation>Andere Programme</translation>
+    </message>
+    <message>
+        <source>Memory of the device %1</source>
+        <translation>Speicher des Geräts %1</translation>
+    </message>
+    <message>
+        <source>RAM</source>
+        <translation>RAM</translation>
+    </message>
+    <message>
+        <source>Weights %1, KV %2, scratch %3, other programs %4, free %5</source>
+        <translation>Gewichte %1, KV %2, Zwischenwerte %3, andere Programme %4, frei %5</translation>
+    </message>
+    <message>
+        <source>Let go to choose %1</source>
+        <translation>Loslassen, um %1 zu wählen</translation>
+    </message>
+    <message>
+        <source>Free</source>
+        <translation>Frei</translation>
+    </message>
+</context>
+<context>
     <name>OllamaStore</name>
     <message>
         <source>Ollama has not finished downloading this model.</source>
@@ -2266,6 +2526,206 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Esc</source>
         <translation>Esc</translation>
+    </message>
+</context>
+<context>
+    <name>PanelSection</name>
+    <message>
+        <source>Show: %1</source>
+        <translation>Zeigen: %1</translation>
+    </message>
+    <message>
+        <source>Fold: %1</source>
+        <translation>Einklappen: %1</translation>
+    </message>
+</context>
+<context>
+    <name>PipelineView</name>
+    <message>
+        <source>SSD</source>
+        <translation>SSD</translation>
+    </message>
+    <message>
+        <source>RAM</source>
+        <translation>RAM</translation>
+    </message>
+    <message>
+        <source>Link</source>
+        <translation>Leitung</translation>
+    </message>
+    <message>
+        <source>VRAM</source>
+        <translation>VRAM</translation>
+    </message>
+    <message>
+        <source>Words</source>
+        <translation>Wörter</translation>
+    </message>
+    <message>
+        <source>Idle</source>
+        <translation>In Ruhe</translation>
+    </message>
+    <message>
+        <source>Loading</source>
+        <translation>Laden</translation>
+    </message>
+    <message>
+        <source>Reading the prompt</source>
+        <translation>Liest die Frage</translation>
+    </message>
+    <message>
+        <source>Writing</source>
+        <translation>Schreibt</translation>
+    </message>
+    <message>
+        <source>Moving blocks</source>
+        <translation>Blöcke ziehen um</translation>
+    </message>
+    <message>
+        <source>%1/s</source>
+        <translation>%1/s</translation>
+    </message>
+    <message>
+        <source>Flow: %1</source>
+        <translation>Fluss: %1</translation>
+    </message>
+    <message>
+        <source>%1. Most of the time goes to: %2</source>
+        <translation>%1. Die meiste Zeit braucht: %2</translation>
+    </message>
+</context>
+<context>
+    <name>PlacementEventModel</name>
+    <message>
+        <source>Offload</source>
+        <translation>Auslagerung</translation>
+    </message>
+    <message>
+        <source>Fetch</source>
+        <translation>Rückholung</translation>
+    </message>
+    <message>
+        <source>Layer moved</source>
+        <translation>Schicht verschoben</translation>
+    </message>
+    <message>
+        <source>Device lost</source>
+        <translation>Gerät verloren</translation>
+    </message>
+    <message>
+        <source>KV read from disk</source>
+        <translation>KV von der Platte gelesen</translation>
+    </message>
+    <message>
+        <source>KV computed again</source>
+        <translation>KV neu berechnet</translation>
+    </message>
+    <message>
+        <source>KV saved to disk</source>
+        <translation>KV auf die Platte gesichert</translation>
+    </message>
+    <message>
+        <source>Warning</source>
+        <translation>Warnung</translation>
+    </message>
+    <message>
+        <source>you</source>
+        <translation>Sie</translation>
+    </message>
+    <message>
+        <source>watermark</source>
+        <translation>Wassermarke</translation>
+    </message>
+    <message>
+        <source>layer split</source>
+        <translation>Schichtaufteilung</translation>
+    </message>
+    <message>
+        <source>another program</source>
+        <translation>anderes Programm</translation>
+    </message>
+    <message>
+        <source>device lost</source>
+        <translation>Gerät verloren</translation>
+    </message>
+    <message>
+        <source>context full</source>
+        <translation>Kontext voll</translation>
+    </message>
+</context>
+<context>
+    <name>PlacementSection</name>
+    <message>
+        <source>Stay on the device; stop when it is full</source>
+        <translation>Auf dem Gerät bleiben; anhalten, wenn es voll ist</translation>
+    </message>
+    <message>
+        <source>Stream blocks to the device</source>
+        <translation>Blöcke zum Gerät strömen lassen</translation>
+    </message>
+    <message>
+        <source>Attend them on the CPU</source>
+        <translation>Auf der CPU beachten</translation>
+    </message>
+    <message>
+        <source>Automatic: whatever is fastest</source>
+        <translation>Automatisch: was am schnellsten ist</translation>
+    </message>
+    <message>
+        <source>Write on the CPU alone</source>
+        <translation>Nur auf der CPU schreiben</translation>
+    </message>
+    <message>
+        <source>KV that does not fit</source>
+        <translation>KV, der nicht passt</translation>
+    </message>
+    <message>
+        <source>What becomes of KV that does not fit</source>
+        <translation>Was mit KV geschieht, der nicht passt</translation>
+    </message>
+    <message>
+        <source>Memory budget</source>
+        <translation>Speicherbudget</translation>
+    </message>
+    <message>
+        <source>%1 layers, no block ever leaves</source>
+        <translation>%1 Schichten, kein Block geht je</translation>
+    </message>
+    <message>
+        <source>%1 layers, the first block leaves at %2 tokens</source>
+        <translation>%1 Schichten, der erste Block geht bei %2 Token</translation>
+    </message>
+    <message>
+        <source>Blocks leave above</source>
+        <translation>Blöcke gehen über</translation>
+    </message>
+    <message>
+        <source>%1 %</source>
+        <translation>%1 %</translation>
+    </message>
+    <message>
+        <source>KV kept in RAM at least</source>
+        <translation>KV mindestens im RAM</translation>
+    </message>
+    <message>
+        <source>Other programs (emulated)</source>
+        <translation>Andere Programme (emuliert)</translation>
+    </message>
+    <message>
+        <source>Made room for another program.</source>
+        <translation>Platz für ein anderes Programm gemacht.</translation>
+    </message>
+    <message>
+        <source>Another program needs the device?</source>
+        <translation>Braucht ein anderes Programm das Gerät?</translation>
+    </message>
+    <message>
+        <source>Grow back</source>
+        <translation>Wieder wachsen</translation>
+    </message>
+    <message>
+        <source>Give half away</source>
+        <translation>Hälfte abgeben</translation>
     </message>
 </context>
 <context>
@@ -2384,6 +2844,107 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
 </context>
 <context>
+    <name>PressureMonitor</name>
+    <message>
+        <source>The recording could not be written to “%1”: %2.</source>
+        <translation>Die Aufzeichnung konnte nicht nach „%1“ geschrieben werden: %2.</translation>
+    </message>
+    <message>
+        <source>“%1” cannot be read: %2.</source>
+        <translation>„%1“ kann nicht gelesen werden: %2.</translation>
+    </message>
+    <message>
+        <source>“%1” is not a recording of Spillway.</source>
+        <translation>„%1“ ist keine Aufzeichnung von Spillway.</translation>
+    </message>
+</context>
+<context>
+    <name>PressurePanel</name>
+    <message>
+        <source>Memory pressure</source>
+        <translation>Speicherdruck</translation>
+    </message>
+    <message>
+        <source>Put it back beside the conversation</source>
+        <translation>Wieder neben das Gespräch stellen</translation>
+    </message>
+    <message>
+        <source>Show it in a window of its own</source>
+        <translation>In einem eigenen Fenster zeigen</translation>
+    </message>
+    <message>
+        <source>Hide the panel</source>
+        <translation>Leiste ausblenden</translation>
+    </message>
+    <message>
+        <source>Open a model to see where its memory lies.</source>
+        <translation>Öffnen Sie ein Modell, um zu sehen, wo sein Speicher liegt.</translation>
+    </message>
+    <message>
+        <source>Device memory</source>
+        <translation>Gerätespeicher</translation>
+    </message>
+    <message>
+        <source>Memory over</source>
+        <translation>Speicher über</translation>
+    </message>
+    <message>
+        <source>Tokens</source>
+        <translation>Token</translation>
+    </message>
+    <message>
+        <source>Time</source>
+        <translation>Zeit</translation>
+    </message>
+    <message>
+        <source>Speed</source>
+        <translation>Tempo</translation>
+    </message>
+    <message>
+        <source>Flow</source>
+        <translation>Fluss</translation>
+    </message>
+    <message>
+        <source>KV map</source>
+        <translation>KV-Karte</translation>
+    </message>
+    <message>
+        <source>%1 tokens</source>
+        <translation>%1 Token</translation>
+    </message>
+    <message>
+        <source>Placement</source>
+        <translation>Platzierung</translation>
+    </message>
+    <message>
+        <source>What moved</source>
+        <translation>Was sich bewegt hat</translation>
+    </message>
+    <message>
+        <source>RAM</source>
+        <translation>RAM</translation>
+    </message>
+    <message>
+        <source>Recordings</source>
+        <translation>Aufzeichnungen</translation>
+    </message>
+    <message>
+        <source>A recording of %1, made on %2.</source>
+        <translation>Eine Aufzeichnung von %1 vom %2.</translation>
+    </message>
+    <message>
+        <source>Back to now</source>
+        <translation>Zurück zum Jetzt</translation>
+    </message>
+</context>
+<context>
+    <name>PressureWindow</name>
+    <message>
+        <source>Memory pressure – Spillway</source>
+        <translation>Speicherdruck – Spillway</translation>
+    </message>
+</context>
+<context>
     <name>ReadyState</name>
     <message>
         <source>%1 is ready</source>
@@ -2411,6 +2972,37 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Thought for %1</source>
         <translation>%1 nachgedacht</translation>
+    </message>
+</context>
+<context>
+    <name>RecordingMenu</name>
+    <message>
+        <source>Save a recording…</source>
+        <translation>Aufzeichnung sichern…</translation>
+    </message>
+    <message>
+        <source>Open a recording…</source>
+        <translation>Aufzeichnung öffnen…</translation>
+    </message>
+    <message>
+        <source>Back to now</source>
+        <translation>Zurück zum Jetzt</translation>
+    </message>
+    <message>
+        <source>Save a recording</source>
+        <translation>Aufzeichnung sichern</translation>
+    </message>
+    <message>
+        <source>Recordings (*.json)</source>
+        <translation>Aufzeichnungen (*.json)</translation>
+    </message>
+    <message>
+        <source>Open a recording</source>
+        <translation>Aufzeichnung öffnen</translation>
+    </message>
+    <message>
+        <source>All files (*)</source>
+        <translation>Alle Dateien (*)</translation>
     </message>
 </context>
 <context>
@@ -2856,6 +3448,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>Stop the answer or the loading; leave a page</source>
         <translation>Antwort oder Laden anhalten; Seite verlassen</translation>
     </message>
+    <message>
+        <source>Show or hide memory pressure</source>
+        <translation>Speicherdruck zeigen oder ausblenden</translation>
+    </message>
 </context>
 <context>
     <name>ShortcutSheet</name>
@@ -2866,6 +3462,13 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Close</source>
         <translation>Schließen</translation>
+    </message>
+</context>
+<context>
+    <name>ShownPlacementEvents</name>
+    <message>
+        <source>The events could not be written to “%1”: %2.</source>
+        <translation>Die Ereignisse konnten nicht nach „%1“ geschrieben werden: %2.</translation>
     </message>
 </context>
 <context>
@@ -2889,6 +3492,131 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>About</source>
         <translation>Über Spillway</translation>
+    </message>
+</context>
+<context>
+    <name>SliderRow</name>
+    <message>
+        <source>%1: %2</source>
+        <translation>%1: %2</translation>
+    </message>
+</context>
+<context>
+    <name>SpeedSection</name>
+    <message>
+        <source>%1 tokens</source>
+        <translation>%1 Token</translation>
+    </message>
+    <message>
+        <source>Measured</source>
+        <translation>Gemessen</translation>
+    </message>
+    <message>
+        <source>Predicted</source>
+        <translation>Vorhergesagt</translation>
+    </message>
+    <message>
+        <source>Tokens per second over context length</source>
+        <translation>Token pro Sekunde über der Kontextlänge</translation>
+    </message>
+    <message>
+        <source>%1 at %2 tokens</source>
+        <translation>%1 bei %2 Token</translation>
+    </message>
+    <message>
+        <source>The first block leaves at %1 tokens</source>
+        <translation>Der erste Block geht bei %1 Token</translation>
+    </message>
+    <message>
+        <source>This answer</source>
+        <translation>Diese Antwort</translation>
+    </message>
+    <message>
+        <source>Earlier</source>
+        <translation>Frühere</translation>
+    </message>
+    <message>
+        <source>Full context</source>
+        <translation>Ganzer Kontext</translation>
+    </message>
+    <message>
+        <source>Moves</source>
+        <translation>Umzüge</translation>
+    </message>
+    <message>
+        <source>Spill point</source>
+        <translation>Überlaufpunkt</translation>
+    </message>
+    <message>
+        <source>First token</source>
+        <translation>Erstes Token</translation>
+    </message>
+    <message>
+        <source>Time from sending to the first word (TTFT); the bars are the answers before</source>
+        <translation>Zeit vom Senden bis zum ersten Wort (TTFT); die Balken sind die Antworten davor</translation>
+    </message>
+    <message>
+        <source>Per token</source>
+        <translation>Je Token</translation>
+    </message>
+    <message>
+        <source>half %1, 99 % %2</source>
+        <translation>Hälfte %1, 99 % %2</translation>
+    </message>
+    <message>
+        <source>Time per written token (TPOT): the mean, and what half and 99 % of the tokens stay below</source>
+        <translation>Zeit je geschriebenem Token (TPOT): das Mittel, und worunter die Hälfte und 99 % der Token bleiben</translation>
+    </message>
+    <message>
+        <source>Reading</source>
+        <translation>Lesen</translation>
+    </message>
+    <message>
+        <source>Tokens of the prompt read per second (prefill)</source>
+        <translation>Gelesene Token der Frage pro Sekunde (Prefill)</translation>
+    </message>
+</context>
+<context>
+    <name>SplitPreview</name>
+    <message>
+        <source>%1 layers: only %2 of them fit</source>
+        <translation>%1 Schichten: nur %2 davon passen</translation>
+    </message>
+    <message>
+        <source>%1 layers on the device</source>
+        <translation>%1 Schichten auf dem Gerät</translation>
+    </message>
+    <message>
+        <source>Memory of the device</source>
+        <translation>Speicher des Geräts</translation>
+    </message>
+    <message>
+        <source>%1 of %2</source>
+        <translation>%1 von %2</translation>
+    </message>
+    <message>
+        <source>First block leaves at</source>
+        <translation>Erster Block geht bei</translation>
+    </message>
+    <message>
+        <source>never</source>
+        <translation>nie</translation>
+    </message>
+    <message>
+        <source>%1 tokens</source>
+        <translation>%1 Token</translation>
+    </message>
+    <message>
+        <source>Largest context</source>
+        <translation>Größter Kontext</translation>
+    </message>
+    <message>
+        <source>Speed now</source>
+        <translation>Tempo jetzt</translation>
+    </message>
+    <message>
+        <source>Speed when full</source>
+        <translation>Tempo, wenn voll</translation>
     </message>
 </context>
 <context>
@@ -3106,6 +3834,14 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Ctrl+.</source>
         <translation>Strg+.</translation>
+    </message>
+    <message>
+        <source>Hide memory pressure</source>
+        <translation>Speicherdruck ausblenden</translation>
+    </message>
+    <message>
+        <source>Show memory pressure</source>
+        <translation>Speicherdruck zeigen</translation>
     </message>
 </context>
 <context>

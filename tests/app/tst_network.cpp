@@ -6,7 +6,7 @@
 #include "app/single_instance.h"
 #include "engine/engine.h"
 
-#include <QGuiApplication>
+#include <QApplication>
 #include <QProcess>
 #include <QRegularExpression>
 #include <QStandardPaths>
@@ -20,8 +20,8 @@ namespace {
 // The window, as main.cpp makes it, and one turn. 0: it answered.
 int runWindow(int argc, char* argv[])
 {
-    QGuiApplication application(argc, argv);
-    QGuiApplication::setApplicationName(QStringLiteral("spillway"));
+    QApplication application(argc, argv);
+    QApplication::setApplicationName(QStringLiteral("spillway"));
     CommandLine commandLine;
     commandLine.profile = QString::fromLocal8Bit(argv[2]);
     commandLine.modelFile = QString::fromLocal8Bit(argv[3]);

@@ -189,6 +189,7 @@ engine::Result<engine::ModelInfo> FakeEngine::load(const engine::LoadRequest& re
     info.context_in_use = request.context_tokens > 0 ? request.context_tokens : settings.context_tokens;
     info.context_tokens = std::max(settings.model_context_tokens, info.context_in_use);
     context_tokens_ = info.context_in_use;
+    info.device = settings.device ? settings.device->id : std::string();
     loaded_ = true;
     if (listener.on_telemetry)
         listener.on_telemetry(placement_frame(settings, context_tokens_));

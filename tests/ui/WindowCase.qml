@@ -100,6 +100,7 @@ TestCase {
             settings: Bench.settings
             program: Bench.program
             log: Bench.log
+            pressure: Bench.pressure
         }
     }
 }

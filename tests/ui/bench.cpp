@@ -43,6 +43,27 @@ void apply(const QVariantMap& changes, FakeScript::Settings& settings)
     with("context", [&](const QVariant& value) { settings.context_tokens = value.toInt(); });
     with("modelContext", [&](const QVariant& value) { settings.model_context_tokens = value.toInt(); });
     with("errorAfter", [&](const QVariant& value) { settings.tokens_before_error = value.toInt(); });
+    with("device", [&](const QVariant& value) {
+        const QVariantMap map = value.toMap();
+        const auto bytes = [&](const char* key) { return std::int64_t(map.value(QLatin1String(key)).toDouble()); };
+        engine::DeviceTelemetry device;
+        device.id = "emulated";
+        device.layers = device.layers_wanted = map.value(QStringLiteral("layers"), 16).toInt();
+        device.total_bytes = bytes("total");
+        device.budget_bytes = device.total_bytes;
+        device.watermark_bytes = device.total_bytes * 95 / 100;
+        device.weight_bytes = bytes("weights");
+        device.kv_bytes = bytes("kv");
+        settings.device = device;
+    });
+    with("kvColumns", [&](const QVariant& value) {
+        auto kv_map = std::make_shared<engine::KvMap>();
+        kv_map->block_tokens = 256;
+        kv_map->layers = 16;
+        kv_map->columns = value.toInt();
+        kv_map->cells.assign(std::size_t(kv_map->columns) * 16, std::uint8_t(engine::KvMap::Place::Device));
+        settings.kv_map = kv_map;
+    });
     with("template", [&](const QVariant& value) { settings.has_chat_template = value.toBool(); });
     with("arguments", [&](const QVariant& value) {
         settings.template_arguments.clear();
@@ -77,6 +98,7 @@ void Bench::reset(const QVariantMap& changes)
     m_script = std::make_shared<FakeScript>();
     script(changes);
     m_settings = std::make_unique<SettingsController>();
+    m_settings->panelShown()->setValue(changes.value(QStringLiteral("panel")).toBool() ? 1 : 0);
     m_program = std::make_unique<ProgramController>(ProfileFolders::of(QStringLiteral("/nowhere")),
                                                     QStringLiteral("/models/guide.gguf"));
     m_feed = std::make_shared<LogFeed>();
@@ -98,6 +120,7 @@ void Bench::reset(const QVariantMap& changes)
     m_models = std::make_unique<ModelController>(
         *m_thread, [script = m_script](const auto& path) { return inspect_fake(*script, path); },
         engine::LoadRequest());
+    m_pressure = std::make_unique<Pressure>(*m_thread, *m_models);
     m_modelFolder = std::make_unique<QTemporaryDir>();
     CatalogueController::World world;
     world.inspect = [script = m_script](const auto& path) { return inspect_fake(*script, path); };
@@ -122,6 +145,7 @@ void Bench::reset(const QVariantMap& changes)
 
 void Bench::clear()
 {
+    m_pressure.reset();
     m_catalogue.reset();
     m_models.reset();
     m_conversations.reset();
@@ -191,6 +215,37 @@ QString Bench::lastPrompt() const
         return {};
     const engine::Request& last = requests.back();
     return QString::fromStdString(last.messages.empty() ? last.raw_prompt : last.messages.back().text);
+}
+
+QStringList Bench::commands() const
+{
+    QStringList names;
+    for (const engine::Command& command : m_script->commands()) {
+        if (const auto* layers = std::get_if<engine::SetDeviceLayers>(&command))
+            names += layers->layers ? QStringLiteral("layers %1").arg(*layers->layers) : QStringLiteral("layers auto");
+        else if (const auto* budget = std::get_if<engine::SetVramBudget>(&command))
+            names += QStringLiteral("budget %1").arg(budget->bytes);
+        else if (const auto* mark = std::get_if<engine::SetWatermark>(&command))
+            names += QStringLiteral("watermark %1").arg(mark->share);
+        else if (const auto* policy = std::get_if<engine::SetKvPolicy>(&command))
+            names += QStringLiteral("policy %1").arg(int(policy->policy));
+        else if (const auto* share = std::get_if<engine::SetKvOffloadShare>(&command))
+            names += QStringLiteral("offload %1").arg(share->share);
+        else if (const auto* pins = std::get_if<engine::SetPins>(&command))
+            names += QStringLiteral("pins %1").arg(pins->tokens.size());
+    }
+    return names;
+}
+
+void Bench::move(int firstToken, int lastToken)
+{
+    Q_EMIT m_thread->worker()->eventHappened({.kind = engine::Event::Kind::Offload,
+                                              .cause = engine::Event::Cause::Watermark,
+                                              .bytes = 4096,
+                                              .blocks = 16,
+                                              .tokens = {firstToken, lastToken + 1},
+                                              .duration_us = 12,
+                                              .sentence = {}});
 }
 
 QUrl Bench::file(const QString& name, const QString& text) const

@@ -10,6 +10,7 @@
 #include "app/controllers/program_controller.h"
 #include "app/controllers/settings_controller.h"
 #include "app/models/log_model.h"
+#include "app/monitor/pressure.h"
 #include "app/worker/engine_thread.h"
 #include "tests/support/fake_engine.h"
 
@@ -35,6 +36,7 @@ class Bench : public QObject
     Q_PROPERTY(SettingsController* settings READ settings NOTIFY changed)
     Q_PROPERTY(ProgramController* program READ program NOTIFY changed)
     Q_PROPERTY(ShownLog* log READ log NOTIFY changed)
+    Q_PROPERTY(Pressure* pressure READ pressure NOTIFY changed)
 
 public:
     Bench();
@@ -49,9 +51,11 @@ public:
     SettingsController* settings() const { return m_settings.get(); }
     ProgramController* program() const { return m_program.get(); }
     ShownLog* log() const { return m_shownLog.get(); }
+    Pressure* pressure() const { return m_pressure.get(); }
 
-    /// New controllers. Keys: tokens, tokenMs, prefillMs, loadMs, context, modelContext, error, errorAfter, loadError,
-    /// warning, template, arguments (of the chat template), runnable, text (in one piece), stream (in pieces).
+    /// New controllers. Keys: panel (it is shown), device (layers, total, weights, kv in bytes), kvColumns, tokens,
+    /// tokenMs, prefillMs, loadMs, context, modelContext, error, errorAfter, loadError, warning, template, arguments
+    /// (of the chat template), runnable, text (in one piece), stream (in pieces).
     Q_INVOKABLE void reset(const QVariantMap& script = {});
     /// Ends what reset() made; the page that shows it has to be gone.
     Q_INVOKABLE void clear();
@@ -65,6 +69,10 @@ public:
     Q_INVOKABLE void openAtOnce(const QString& path);
     Q_INVOKABLE int requestCount() const;
     Q_INVOKABLE QString lastPrompt() const;
+    /// The placement commands the engine was given, in words: "layers 3".
+    Q_INVOKABLE QStringList commands() const;
+    /// Lets the panel hear of something that moved, as if the engine had said so.
+    Q_INVOKABLE void move(int firstToken, int lastToken);
 
     /// Lets the settings of loading reach the models, as the program does.
     Q_INVOKABLE void followSettings();
@@ -110,6 +118,7 @@ private:
     std::unique_ptr<ConversationSettingsController> m_conversationSettings;
     std::unique_ptr<ModelController> m_models;
     std::unique_ptr<CatalogueController> m_catalogue;
+    std::unique_ptr<Pressure> m_pressure;
     std::unique_ptr<QTemporaryDir> m_modelFolder;
     double m_availableBytes = 8e9;
 };

@@ -3,6 +3,7 @@
 #include "tests/ui/bench.h"
 #include "tests/ui/conversations_bench.h"
 
+#include <QApplication>
 #include <QQmlEngine>
 #include <QStandardPaths>
 #include <QtQuickTest>
@@ -41,5 +42,11 @@ private:
     std::unique_ptr<ConversationsBench> m_conversations;
 };
 
-QUICK_TEST_MAIN_WITH_SETUP(ui, Setup)
+// The charts are painted by a widget, so that it takes a QApplication, which Qt Quick Test would not make.
+int main(int argc, char* argv[])
+{
+    const QApplication application(argc, argv);
+    Setup setup;
+    return quick_test_main_with_setup(argc, argv, "ui", QUICK_TEST_SOURCE_DIR, &setup);
+}
 #include "tst_ui.moc"

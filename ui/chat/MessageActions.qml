@@ -14,6 +14,8 @@ Row {
     required property bool said // there is text
     required property bool raw
 
+    readonly property var pinned: chat.pinned
+
     signal editRequested
     signal rawToggled
 
@@ -41,6 +43,15 @@ Row {
             id: done
             interval: 1500
         }
+    }
+    Action {
+        readonly property bool pinned: root.pinned.indexOf(root.message.messageId) >= 0
+
+        objectName: "pinButton"
+        visible: root.said && root.chat.canPin
+        name: pinned ? qsTr("Pinned: stays on the device. Unpin it") : qsTr("Keep it on the device")
+        source: pinned ? "qrc:/icons/pinned.svg" : "qrc:/icons/pin.svg"
+        onClicked: root.chat.togglePin(root.message.messageId)
     }
     Action {
         objectName: "continueButton"

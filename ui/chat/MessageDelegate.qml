@@ -63,6 +63,19 @@ Item {
 
     HoverHandler {
         id: hover
+
+        onHoveredChanged: root.chat.lit.pointAtMessage(hovered ? root.messageId : "")
+    }
+    // Its tokens are being pointed at in the KV map.
+    Rectangle {
+        objectName: "litMark"
+        x: column.x - Theme.gapSmall - width
+        y: body.y
+        width: 3
+        height: body.height
+        radius: 1
+        color: Theme.accent
+        visible: root.chat.lit.message === root.messageId && !hover.hovered
     }
     Rectangle {
         objectName: "foundMark"

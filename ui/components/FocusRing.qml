@@ -7,7 +7,7 @@ Rectangle {
 
     anchors.fill: parent
     anchors.margins: -gap - border.width
-    radius: (parent as Rectangle).radius + gap + border.width
+    radius: ((parent as Rectangle)?.radius ?? Theme.px(4)) + gap + border.width
     color: "transparent"
     border.width: 2
     border.color: Theme.accent

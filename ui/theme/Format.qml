@@ -64,6 +64,15 @@ QtObject {
         return value < 9995 ? qsTr("%1 ms").arg(three(value)) : qsTr("%1 s").arg(three(value / 1000));
     }
 
+    function microseconds(value: real): string {
+        return value < 999.5 ? qsTr("%1 µs").arg(three(value)) : milliseconds(value / 1000);
+    }
+
+    // A place on the axis of a chart.
+    function seconds(value: real): string {
+        return value < 120 ? qsTr("%1 s").arg(three(value)) : qsTr("%1 min").arg(three(value / 60));
+    }
+
     // For people who waited: 0.4 s, 12 s, 3 min 5 s.
     function duration(ms: real): string {
         const seconds = ms / 1000;

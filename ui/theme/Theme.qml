@@ -37,6 +37,14 @@ QtObject {
         ? ["#93a0a8", "#a5cf8d", "#e0ab7a", "#c8a2e8", "#5fc4cf", "#85b7f0", "#8fd19e", "#f08a80"]
         : ["#5f6b72", "#2f6b2a", "#8a4b0f", "#7b36a8", "#0b6a78", "#1f56a8", "#1d6b34", "#b3261e"]
     readonly property color written: dark ? "#b79be0" : "#7a4fb5" // in charts: what is being written
+    // Of the pressure panel. Told apart with every kind of colour vision: after Okabe and Ito (2008).
+    readonly property color weights: dark ? "#4f9fdc" : "#0072b2"
+    readonly property color kvOnDevice: dark ? "#35c39a" : "#009e73"
+    readonly property color kvOnHost: dark ? "#f0a830" : "#e69f00"
+    readonly property color kvMoving: dark ? "#f4ec6a" : "#d1c400"
+    readonly property color scratch: dark ? "#d793b8" : "#cc79a7"
+    readonly property color otherPrograms: dark ? "#5f6a73" : "#b4babd"
+    readonly property color watermark: dark ? "#ff8a4c" : "#d55e00"
     readonly property color selection: dark ? "#2c5b60" : "#bfe3e5"
 
     // ---- distances: multiples of 4, before scaling ----

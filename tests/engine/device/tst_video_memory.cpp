@@ -32,10 +32,7 @@ private Q_SLOTS:
         QCOMPARE(spilled_bytes({.budget_bytes = 0, .usage_bytes = 9000}, 3000), std::int64_t(3000));
     }
 
-    void whereTheSystemSetsNoLimitNothingIsSaid()
-    {
-        QVERIFY(!VideoMemoryProbe("no such GPU").ask());
-    }
+    void whereTheSystemSetsNoLimitNothingIsSaid() { QVERIFY(!VideoMemoryProbe("no such GPU").ask()); }
 };
 
 QTEST_GUILESS_MAIN(TestVideoMemory)

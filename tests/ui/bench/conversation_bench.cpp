@@ -3,8 +3,8 @@
 #include "app/program.h"
 #include "tests/ui/bench.h"
 
+#include <QApplication>
 #include <QFile>
-#include <QGuiApplication>
 #include <QQmlEngine>
 #include <QQuickItem>
 #include <QQuickView>
@@ -117,7 +117,7 @@ double stream(Bench& bench, QQuickView& view, const QString& rich)
 int main(int argc, char* argv[])
 {
     std::setvbuf(stdout, nullptr, _IOLBF, 0);
-    QGuiApplication application(argc, argv);
+    QApplication application(argc, argv);
     QStandardPaths::setTestModeEnabled(true);
     Program::prepare();
     QQmlEngine engine;

@@ -1,0 +1,125 @@
+// A chart in the window.
+#pragma once
+
+#include <QColor>
+#include <QImage>
+#include <QJSValue>
+#include <QQuickItem>
+#include <QStringList>
+#include <QTimer>
+#include <QtQml/qqmlregistration.h>
+
+#include <memory>
+#include <optional>
+
+class QCPAxis;
+class QCPRange;
+class QCustomPlot;
+
+/// One QCustomPlot as an item: themed, zoomed with the wheel, moved by dragging, back with a double click or Home, with
+/// a cursor that follows the pointer. The picture is made on the UI thread, where a widget belongs, when something has
+/// changed and the item is seen; the scene gets it as a texture. Numbers are written by the functions `xText` and
+/// `yText` of the page. Lives on the UI thread.
+class ChartItem : public QQuickItem
+{
+    Q_OBJECT
+    QML_ELEMENT
+    QML_UNCREATABLE("there are charts of several kinds")
+    Q_PROPERTY(QColor ink MEMBER m_ink NOTIFY looksChanged)
+    Q_PROPERTY(QColor mutedInk MEMBER m_mutedInk NOTIFY looksChanged)
+    Q_PROPERTY(QColor grid MEMBER m_grid NOTIFY looksChanged)
+    Q_PROPERTY(QColor ground MEMBER m_ground NOTIFY looksChanged)
+    Q_PROPERTY(QString fontFamily MEMBER m_fontFamily NOTIFY looksChanged)
+    Q_PROPERTY(int fontPixels MEMBER m_fontPixels NOTIFY looksChanged)
+    Q_PROPERTY(QJSValue xText READ xText WRITE setXText NOTIFY looksChanged)
+    Q_PROPERTY(QJSValue yText READ yText WRITE setYText NOTIFY looksChanged)
+    Q_PROPERTY(QStringList hidden MEMBER m_hidden NOTIFY looksChanged)
+    Q_PROPERTY(QVariant cursor READ cursor NOTIFY cursorChanged)
+    Q_PROPERTY(double pointerX READ pointerX NOTIFY cursorChanged)
+    Q_PROPERTY(bool zoomed READ zoomed NOTIFY zoomChanged)
+
+public:
+    explicit ChartItem(QQuickItem* parent = nullptr);
+    ~ChartItem() override;
+
+    QJSValue xText() const { return m_xText; }
+    void setXText(const QJSValue& write);
+    QJSValue yText() const { return m_yText; }
+    void setYText(const QJSValue& write);
+    QVariant cursor() const;  // where the pointer stands on the x axis; undefined: nowhere
+    double pointerX() const { return m_cursorPixel.value_or(0); }  // in pixels
+    bool zoomed() const { return m_zoom.has_value(); }
+
+    Q_INVOKABLE void resetZoom();
+    /// Around the cursor, or the middle; above 1: closer.
+    Q_INVOKABLE void zoom(double factor);
+    /// By a share of what is seen.
+    Q_INVOKABLE void pan(double share);
+    /// What is seen, onto the clipboard.
+    Q_INVOKABLE void copyPicture() const;
+    const QImage& picture() const { return m_picture; }
+
+Q_SIGNALS:
+    void looksChanged();
+    void cursorChanged();
+    void zoomChanged();
+
+protected:
+    /// Puts what there is into the plot; its axes' ranges included, which a zoom then overrides.
+    virtual void fill(QCustomPlot& plot) = 0;
+    /// A line that is dragged. False: the pointer is on none, so that the chart is moved.
+    virtual bool dragBegins(double x, double y);
+    virtual void dragGoesOn(double x, double y);
+    /// `chosen`: it was let go there; else it was taken out of the hand.
+    virtual void dragEnds(bool chosen);
+    void redrawSoon();
+
+    bool shows(const char* series) const { return !m_hidden.contains(QLatin1String(series)); }
+    QColor mutedInk() const { return m_mutedInk; }
+    QColor ink() const { return m_ink; }
+    QColor ground() const { return m_ground; }
+    /// Of the y axis, in pixels of the item.
+    double yPixel(double value) const;
+
+    void updatePolish() override;
+    QSGNode* updatePaintNode(QSGNode* old, UpdatePaintNodeData*) override;
+    void itemChange(ItemChange change, const ItemChangeData& data) override;
+    void geometryChange(const QRectF& now, const QRectF& before) override;
+    void hoverMoveEvent(QHoverEvent* event) override;
+    void hoverLeaveEvent(QHoverEvent* event) override;
+    void mousePressEvent(QMouseEvent* event) override;
+    void mouseMoveEvent(QMouseEvent* event) override;
+    void mouseReleaseEvent(QMouseEvent* event) override;
+    void mouseDoubleClickEvent(QMouseEvent* event) override;
+    void mouseUngrabEvent() override;
+    void wheelEvent(QWheelEvent* event) override;
+
+private:
+    struct Span {
+        double from = 0, to = 0;
+    };
+    enum class Drag { None, Line, Chart };
+    void draw();
+    void style(QCustomPlot& plot) const;
+    void label(QCPAxis& axis, const QJSValue& text) const;
+    void drawCursor(QImage& picture) const;
+    void setZoom(std::optional<Span> zoom);
+    void setCursor(std::optional<double> pixel);
+    double xValue(double pixel) const;
+    double yValue(double pixel) const;
+
+    std::unique_ptr<QCustomPlot> m_plot;
+    QImage m_picture;
+    bool m_pictureIsNew = false;
+    QColor m_ink = Qt::black, m_mutedInk = Qt::darkGray, m_grid = Qt::lightGray, m_ground = Qt::white;
+    QString m_fontFamily;
+    int m_fontPixels = 12;
+    QJSValue m_xText, m_yText;
+    QStringList m_hidden;
+    std::optional<double> m_cursorPixel;
+    std::optional<Span> m_zoom;
+    Span m_whole;  // of the x axis, without a zoom
+    Drag m_drag = Drag::None;
+    double m_dragFrom = 0;  // pixel
+    Span m_zoomAtDrag;
+};

@@ -1,0 +1,209 @@
+#include "app/charts/kv_map_item.h"
+
+#include <QPainter>
+#include <QQuickWindow>
+#include <QSGImageNode>
+
+#include <algorithm>
+
+KvMapItem::KvMapItem(QQuickItem* parent)
+    : QQuickItem(parent)
+{
+    setFlag(ItemHasContents);
+    setAcceptHoverEvents(true);
+    connect(this, &KvMapItem::looksChanged, this, &KvMapItem::redrawSoon);
+    connect(this, &QQuickItem::visibleChanged, this, &KvMapItem::takeMap);
+}
+
+void KvMapItem::setMonitor(PressureMonitor* monitor)
+{
+    if (monitor == m_monitor)
+        return;
+    if (m_monitor)
+        m_monitor->disconnect(this);
+    m_monitor = monitor;
+    if (m_monitor) {
+        connect(m_monitor, &PressureMonitor::changed, this, &KvMapItem::takeMap);
+        connect(m_monitor, &QObject::destroyed, this, [this] { m_monitor = nullptr; });
+    }
+    Q_EMIT monitorChanged();
+    takeMap();
+}
+
+void KvMapItem::takeMap()
+{
+    if (!isVisible() || !m_monitor || m_monitor->frame().kv_map == m_map)
+        return;
+    m_map = m_monitor->frame().kv_map;
+    Q_EMIT mapChanged();
+    Q_EMIT hoveredChanged();
+    redrawSoon();
+}
+
+int KvMapItem::nextToLeave() const
+{
+    for (int column = 1; column + 1 < columns(); ++column) {
+        if (m_map->pinned(column))
+            continue;
+        for (int layer = 0; layer < m_map->layers; ++layer)
+            if (m_map->place(column, layer) == engine::KvMap::Place::Device)
+                return column;
+    }
+    return -1;
+}
+
+bool KvMapItem::windowed() const
+{
+    constexpr int mask = ~int(engine::KvMap::kPinned);
+    return m_map && std::any_of(m_map->cells.begin(), m_map->cells.end(), [](std::uint8_t cell) {
+               return engine::KvMap::Place(cell & mask) == engine::KvMap::Place::Window;
+           });
+}
+
+void KvMapItem::redrawSoon()
+{
+    m_layout = m_map ? KvMapLayout(m_map->columns, m_map->layers, width(), m_mostHeight, m_unit) : KvMapLayout();
+    setImplicitHeight(m_layout.height());
+    if (isVisible())
+        polish();
+}
+
+KvMapItem::Layers KvMapItem::layersOf(KvMapLayout::Cell cell) const
+{
+    using Place = engine::KvMap::Place;
+    Layers layers;
+    for (int layer = m_layout.firstLayer(cell.band); layer <= m_layout.lastLayer(cell.band); ++layer) {
+        const Place place = m_map->place(cell.column, layer);
+        (place == Place::Host     ? layers.host
+         : place == Place::Device ? layers.device
+         : place == Place::Moving ? layers.moving
+                                  : layers.window)++;
+    }
+    return layers;
+}
+
+QColor KvMapItem::colorOf(const Layers& layers) const
+{
+    const double all = std::max(1, layers.count());
+    const auto mixed = [&](auto part) {
+        return float((layers.host * part(m_hostColor) + layers.device * part(m_deviceColor) +
+                      layers.moving * part(m_movingColor) + layers.window * part(m_windowColor)) /
+                     all);
+    };
+    return QColor::fromRgbF(mixed([](const QColor& c) { return c.redF(); }),
+                            mixed([](const QColor& c) { return c.greenF(); }),
+                            mixed([](const QColor& c) { return c.blueF(); }));
+}
+
+bool KvMapItem::lit(int column) const
+{
+    const int first = column * m_map->block_tokens;
+    return m_lightFirst >= 0 && first <= m_lightLast && first + m_map->block_tokens > m_lightFirst;
+}
+
+void KvMapItem::draw()
+{
+    const qreal ratio = window() ? window()->effectiveDevicePixelRatio() : 1;
+    const QSize size = (this->size() * ratio).toSize();
+    m_picture = QImage();
+    m_pictureIsNew = true;
+    if (size.isEmpty() || !m_map || m_layout.height() <= 0)
+        return;
+    m_picture = QImage(size, QImage::Format_ARGB32_Premultiplied);
+    m_picture.setDevicePixelRatio(ratio);
+    m_picture.fill(Qt::transparent);
+    QPainter painter(&m_picture);
+    const bool anyLit = m_lightFirst >= 0;
+    for (int column = 0; column < m_map->columns; ++column) {
+        painter.setOpacity(anyLit && !lit(column) ? 0.35 : 1);
+        for (int band = 0; band < m_layout.bands(); ++band) {
+            const QRectF rect = m_layout.rect({column, band});
+            painter.fillRect(rect.adjusted(0, 0, -1, m_unit >= 3 ? -1 : 0), colorOf(layersOf({column, band})));
+        }
+        if (m_map->pinned(column)) {
+            const QRectF top = m_layout.rect({column, 0});
+            painter.fillRect(QRectF(top.left(), top.top(), top.width() - 1, 2), m_pinColor);
+        }
+        if (lit(column)) {
+            const QRectF all = m_layout.rect({column, 0}).united(m_layout.rect({column, m_layout.bands() - 1}));
+            painter.setPen(m_lightColor);
+            painter.drawRect(all.adjusted(0, 0, -1, -1));
+        }
+    }
+}
+
+void KvMapItem::updatePolish()
+{
+    draw();
+    update();
+}
+
+QSGNode* KvMapItem::updatePaintNode(QSGNode* old, UpdatePaintNodeData*)
+{
+    auto* node = static_cast<QSGImageNode*>(old);
+    if (m_picture.isNull()) {
+        delete node;
+        return nullptr;
+    }
+    if (!node) {
+        node = window()->createImageNode();
+        node->setOwnsTexture(true);
+        m_pictureIsNew = true;
+    }
+    if (m_pictureIsNew)
+        node->setTexture(window()->createTextureFromImage(m_picture));
+    m_pictureIsNew = false;
+    node->setRect(0, 0, width(), height());
+    return node;
+}
+
+void KvMapItem::geometryChange(const QRectF& now, const QRectF& before)
+{
+    QQuickItem::geometryChange(now, before);
+    if (now.size() != before.size())
+        redrawSoon();
+}
+
+void KvMapItem::hoverMoveEvent(QHoverEvent* event)
+{
+    const auto cell = m_layout.at(event->position());
+    const bool same = cell.has_value() == m_hovered.has_value() &&
+                      (!cell || (cell->column == m_hovered->column && cell->band == m_hovered->band));
+    m_hovered = cell;
+    if (!same)
+        Q_EMIT hoveredChanged();
+}
+
+void KvMapItem::hoverLeaveEvent(QHoverEvent*)
+{
+    m_hovered.reset();
+    Q_EMIT hoveredChanged();
+}
+
+QVariantMap KvMapItem::hovered() const
+{
+    return m_hovered ? cell(m_hovered->column, m_hovered->band) : QVariantMap();
+}
+
+QVariantMap KvMapItem::cell(int column, int band) const
+{
+    if (!m_map || !m_monitor || column < 0 || column >= m_map->columns || band < 0 || band >= m_layout.bands())
+        return {};
+    const Layers layers = layersOf({column, band});
+    const engine::Telemetry& frame = m_monitor->frame();
+    const int blocks = frame.kv_blocks_host + frame.kv_blocks_device;
+    const double blockBytes = blocks > 0 ? double(frame.kv_bytes_host + frame.kv_bytes_device) / blocks : 0;
+    const int first = column * m_map->block_tokens;
+    return {{QStringLiteral("column"), column},
+            {QStringLiteral("firstToken"), first},
+            {QStringLiteral("lastToken"),
+             std::min(first + m_map->block_tokens, std::max(first + 1, frame.context_tokens)) - 1},
+            {QStringLiteral("firstLayer"), m_layout.firstLayer(band)},
+            {QStringLiteral("lastLayer"), m_layout.lastLayer(band)},
+            {QStringLiteral("host"), layers.host},
+            {QStringLiteral("device"), layers.device},
+            {QStringLiteral("moving"), layers.moving},
+            {QStringLiteral("window"), layers.window},
+            {QStringLiteral("pinned"), m_map->pinned(column)},
+            {QStringLiteral("bytes"), blockBytes * layers.count()}};
+}

@@ -1,0 +1,92 @@
+// Where each block of the conversation lies.
+#pragma once
+
+#include "app/charts/kv_map_layout.h"
+#include "app/monitor/pressure_monitor.h"
+
+#include <QColor>
+#include <QImage>
+#include <QQuickItem>
+#include <QtQml/qqmlregistration.h>
+
+#include <memory>
+#include <optional>
+
+/// A cell for each block column and band of layers, coloured by where they lie; of a band that lies in several places,
+/// a mixture. A range of tokens can be lit. The picture is made again when a block has moved, not with every token.
+/// Lives on the UI thread.
+class KvMapItem : public QQuickItem
+{
+    Q_OBJECT
+    QML_ELEMENT
+    Q_PROPERTY(PressureMonitor* monitor READ monitor WRITE setMonitor NOTIFY monitorChanged)
+    Q_PROPERTY(QColor deviceColor MEMBER m_deviceColor NOTIFY looksChanged)
+    Q_PROPERTY(QColor hostColor MEMBER m_hostColor NOTIFY looksChanged)
+    Q_PROPERTY(QColor movingColor MEMBER m_movingColor NOTIFY looksChanged)
+    Q_PROPERTY(QColor windowColor MEMBER m_windowColor NOTIFY looksChanged)
+    Q_PROPERTY(QColor pinColor MEMBER m_pinColor NOTIFY looksChanged)
+    Q_PROPERTY(QColor lightColor MEMBER m_lightColor NOTIFY looksChanged)
+    Q_PROPERTY(double unit MEMBER m_unit NOTIFY looksChanged)
+    Q_PROPERTY(double mostHeight MEMBER m_mostHeight NOTIFY looksChanged)
+    Q_PROPERTY(int lightFirst MEMBER m_lightFirst NOTIFY looksChanged)
+    Q_PROPERTY(int lightLast MEMBER m_lightLast NOTIFY looksChanged)
+    Q_PROPERTY(int columns READ columns NOTIFY mapChanged)
+    Q_PROPERTY(int blockTokens READ blockTokens NOTIFY mapChanged)
+    Q_PROPERTY(int nextToLeave READ nextToLeave NOTIFY mapChanged)
+    Q_PROPERTY(bool windowed READ windowed NOTIFY mapChanged)
+    Q_PROPERTY(QVariantMap hovered READ hovered NOTIFY hoveredChanged)
+
+public:
+    explicit KvMapItem(QQuickItem* parent = nullptr);
+
+    PressureMonitor* monitor() const { return m_monitor; }
+    void setMonitor(PressureMonitor* monitor);
+    int columns() const { return m_map ? m_map->columns : 0; }
+    /// The column that leaves the device first when there is no room: the oldest one there that nobody pinned, never
+    /// the first or the last (engine/kv/eviction.h). -1: none.
+    int nextToLeave() const;
+    bool windowed() const;  // some blocks lie behind a sliding window
+    int blockTokens() const { return m_map ? m_map->block_tokens : 0; }
+    /// Of the cell under the pointer: column, firstToken, lastToken, firstLayer, lastLayer, host, device, moving,
+    /// window (layers there), pinned, bytes. Empty: the pointer is on none.
+    QVariantMap hovered() const;
+    /// The same of any cell, for the keyboard and for tests.
+    Q_INVOKABLE QVariantMap cell(int column, int band) const;
+    const QImage& picture() const { return m_picture; }
+
+Q_SIGNALS:
+    void monitorChanged();
+    void looksChanged();
+    void mapChanged();
+    void hoveredChanged();
+
+protected:
+    void updatePolish() override;
+    QSGNode* updatePaintNode(QSGNode* old, UpdatePaintNodeData*) override;
+    void geometryChange(const QRectF& now, const QRectF& before) override;
+    void hoverMoveEvent(QHoverEvent* event) override;
+    void hoverLeaveEvent(QHoverEvent* event) override;
+
+private:
+    struct Layers {
+        int host = 0, device = 0, moving = 0, window = 0;
+        int count() const { return host + device + moving + window; }
+    };
+    void takeMap();
+    void redrawSoon();
+    void draw();
+    Layers layersOf(KvMapLayout::Cell cell) const;
+    QColor colorOf(const Layers& layers) const;
+    bool lit(int column) const;
+
+    PressureMonitor* m_monitor = nullptr;
+    std::shared_ptr<const engine::KvMap> m_map;
+    KvMapLayout m_layout;
+    QImage m_picture;
+    bool m_pictureIsNew = false;
+    QColor m_deviceColor, m_hostColor, m_movingColor, m_windowColor, m_pinColor, m_lightColor;
+    double m_unit = 4;
+    double m_mostHeight = 120;
+    int m_lightFirst = -1, m_lightLast = -1;  // tokens; -1: none
+    std::optional<KvMapLayout::Cell> m_hovered;
+};

@@ -1,0 +1,67 @@
+// What lies in a memory, over time or over the conversation.
+#pragma once
+
+#include "app/charts/chart_item.h"
+#include "app/monitor/pressure_monitor.h"
+
+#include <QList>
+
+/// Areas on top of each other: weights, KV, scratch, other programs; what is free is above them. The budget and the
+/// watermark are lines that can be dragged. Bytes over seconds or tokens.
+class OccupancyChart : public ChartItem
+{
+    Q_OBJECT
+    QML_ELEMENT
+    Q_PROPERTY(PressureMonitor* monitor READ monitor WRITE setMonitor NOTIFY monitorChanged)
+    Q_PROPERTY(Memory memory MEMBER m_memory NOTIFY looksChanged)
+    Q_PROPERTY(Axis axis MEMBER m_axis NOTIFY looksChanged)
+    Q_PROPERTY(QList<QColor> colors MEMBER m_colors NOTIFY looksChanged)
+    Q_PROPERTY(QColor budgetColor MEMBER m_budgetColor NOTIFY looksChanged)
+    Q_PROPERTY(QColor watermarkColor MEMBER m_watermarkColor NOTIFY looksChanged)
+    Q_PROPERTY(bool draggable MEMBER m_draggable NOTIFY looksChanged)
+    Q_PROPERTY(QVariant draggedBytes READ draggedBytes NOTIFY draggedBytesChanged)
+
+public:
+    enum Memory { Device, Host };
+    Q_ENUM(Memory)
+    enum Axis { Time, Tokens };
+    Q_ENUM(Axis)
+
+    using ChartItem::ChartItem;
+
+    PressureMonitor* monitor() const { return m_monitor; }
+    void setMonitor(PressureMonitor* monitor);
+    QVariant draggedBytes() const;  // where a line is being dragged to; undefined: none is
+
+    /// What was measured there: weights, kv, scratch, others, free, in bytes; empty where nothing was.
+    Q_INVOKABLE QVariantMap at(double x) const;
+
+Q_SIGNALS:
+    void monitorChanged();
+    void draggedBytesChanged();
+    // A line was let go.
+    void budgetChosen(double bytes);
+    void watermarkChosen(double bytes);
+
+protected:
+    void fill(QCustomPlot& plot) override;
+    bool dragBegins(double x, double y) override;
+    void dragGoesOn(double x, double y) override;
+    void dragEnds(bool chosen) override;
+
+private:
+    enum class Line { None, Budget, Watermark };
+    const MemoryReading& reading(const PressureHistory::Sample& sample) const;
+    double place(const PressureHistory::Sample& sample) const;
+    qsizetype first() const;
+    void drawLevel(QCustomPlot& plot, double bytes, const QColor& color, bool dashed) const;
+
+    PressureMonitor* m_monitor = nullptr;
+    Memory m_memory = Device;
+    Axis m_axis = Tokens;
+    QList<QColor> m_colors;  // of weights, KV, scratch, others
+    QColor m_budgetColor, m_watermarkColor;
+    bool m_draggable = false;
+    Line m_line = Line::None;
+    double m_dragged = 0;
+};

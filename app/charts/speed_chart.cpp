@@ -1,0 +1,169 @@
+#include "app/charts/speed_chart.h"
+
+#include <QSet>
+
+#include <algorithm>
+#include <cmath>
+#include <qcustomplot.h>
+
+namespace {
+
+constexpr double kHeadroom = 1.1;
+constexpr double kAhead = 1.25;     // of the present context: what is coming
+constexpr int kFewestTokens = 512;  // on the x axis
+constexpr double kMarkHeight = 0.05;
+constexpr double kEarlierAlpha = 0.35;
+
+QColor faint(QColor color)
+{
+    color.setAlphaF(float(kEarlierAlpha));
+    return color;
+}
+
+}  // namespace
+
+void SpeedChart::setMonitor(PressureMonitor* monitor)
+{
+    if (monitor == m_monitor)
+        return;
+    if (m_monitor)
+        m_monitor->disconnect(this);
+    m_monitor = monitor;
+    if (m_monitor) {
+        connect(m_monitor, &PressureMonitor::changed, this, [this] { redrawSoon(); });
+        connect(m_monitor, &PressureMonitor::modelChanged, this, &ChartItem::resetZoom);
+        connect(m_monitor, &QObject::destroyed, this, [this] { m_monitor = nullptr; });
+    }
+    Q_EMIT monitorChanged();
+    redrawSoon();
+}
+
+void SpeedChart::setPlacement(PlacementController* placement)
+{
+    if (placement == m_placement)
+        return;
+    if (m_placement)
+        m_placement->disconnect(this);
+    m_placement = placement;
+    if (m_placement) {
+        connect(m_placement, &PlacementController::planChanged, this, [this] { redrawSoon(); });
+        connect(m_placement, &QObject::destroyed, this, [this] { m_placement = nullptr; });
+    }
+    Q_EMIT placementChanged();
+    redrawSoon();
+}
+
+void SpeedChart::fill(QCustomPlot& plot)
+{
+    if (!m_monitor)
+        return;
+    double right = std::max(double(kFewestTokens), kAhead * m_monitor->contextTokens());
+    if (!m_monitor->history().runs().empty())
+        for (const PressureHistory::Run& run : m_monitor->history().runs())
+            for (const PressureHistory::SpeedPoint& point : run.points)
+                right = std::max(right, double(point.contextTokens));
+    if (m_monitor->contextLimit() > 0)
+        right = m_wholeContext ? m_monitor->contextLimit() : std::min(right, double(m_monitor->contextLimit()));
+    plot.xAxis->setRange(0, right);
+    const double highest = kHeadroom * std::max({drawPredicted(plot), drawRuns(plot), 1.0});
+    plot.yAxis->setRange(0, highest);
+    drawSpill(plot);
+    if (shows("marks"))
+        drawMarks(plot, highest);
+}
+
+/// The highest speed.
+double SpeedChart::drawRuns(QCustomPlot& plot) const
+{
+    double highest = 0;
+    const auto& runs = m_monitor->history().runs();
+    for (const PressureHistory::Run& run : runs) {
+        const bool newest = &run == &runs.back();
+        if (run.points.empty() || !shows(newest ? "measured" : "earlier"))
+            continue;
+        QCPGraph* const graph = plot.addGraph();
+        QVector<QCPGraphData> data;
+        data.reserve(qsizetype(run.points.size()));
+        for (const PressureHistory::SpeedPoint& point : run.points) {
+            data.append(QCPGraphData(point.contextTokens, point.tokensPerSecond));
+            highest = std::max(highest, point.tokensPerSecond);
+        }
+        graph->data()->set(data, true);
+        graph->setPen(QPen(newest ? m_measuredColor : faint(m_measuredColor), newest ? 1.8 : 1.2));
+        if (data.size() == 1)
+            graph->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssDisc, 5));
+    }
+    return highest;
+}
+
+double SpeedChart::drawPredicted(QCustomPlot& plot) const
+{
+    if (!m_placement || m_placement->predicted().isEmpty() || !shows("predicted"))
+        return 0;
+    QCPGraph* const graph = plot.addGraph();
+    double highest = 0;
+    for (const QPointF& point : m_placement->predicted()) {
+        graph->addData(point.x(), point.y());
+        if (point.x() <= plot.xAxis->range().upper)
+            highest = std::max(highest, point.y());
+    }
+    graph->setPen(QPen(m_predictedColor, 1.4, Qt::DashLine));
+    return highest;
+}
+
+void SpeedChart::drawSpill(QCustomPlot& plot) const
+{
+    if (!m_placement || !m_placement->spillTokens().isValid())
+        return;
+    auto* const line = new QCPItemStraightLine(&plot);  // the plot owns it
+    const double tokens = m_placement->spillTokens().toDouble();
+    line->point1->setCoords(tokens, 0);
+    line->point2->setCoords(tokens, 1);
+    line->setPen(QPen(m_spillColor, 1.2, Qt::DashDotLine));
+}
+
+void SpeedChart::drawMarks(QCustomPlot& plot, double highest) const
+{
+    using Kind = engine::Event::Kind;
+    QSet<std::pair<int, int>> drawn;  // many at one place are one tick
+    const Ring<PressureHistory::Mark>& marks = m_monitor->history().marks();
+    for (qsizetype i = 0; i < marks.size(); ++i) {
+        const PressureHistory::Mark& mark = marks[i];
+        const std::pair<int, int> place(mark.contextTokens, int(mark.kind));
+        if (drawn.contains(place))
+            continue;
+        drawn.insert(place);
+        const int row = mark.kind == Kind::Offload ? 0 : mark.kind == Kind::Fetch ? 1 : 2;
+        auto* const tick = new QCPItemLine(&plot);
+        tick->start->setCoords(mark.contextTokens, highest * kMarkHeight * row);
+        tick->end->setCoords(mark.contextTokens, highest * kMarkHeight * (row + 0.8));
+        const QColor color = row == 0 ? m_offloadColor : row == 1 ? m_fetchColor : m_moveColor;
+        tick->setPen(QPen(color, 2));
+    }
+}
+
+QVariantMap SpeedChart::at(double x) const
+{
+    QVariantMap found;
+    if (m_monitor && !m_monitor->history().runs().empty()) {
+        const auto& points = m_monitor->history().runs().back().points;
+        const auto nearest = std::min_element(points.begin(), points.end(), [x](const auto& a, const auto& b) {
+            return std::abs(a.contextTokens - x) < std::abs(b.contextTokens - x);
+        });
+        if (nearest != points.end()) {
+            found[QStringLiteral("contextTokens")] = nearest->contextTokens;
+            found[QStringLiteral("measured")] = nearest->tokensPerSecond;
+        }
+    }
+    const double tokens = found.value(QStringLiteral("contextTokens"), x).toDouble();
+    if (m_placement && !m_placement->predicted().isEmpty()) {
+        const QList<QPointF>& curve = m_placement->predicted();
+        const auto after = std::find_if(curve.begin(), curve.end(), [&](const QPointF& p) { return p.x() >= tokens; });
+        if (after != curve.end()) {
+            const QPointF before = after == curve.begin() ? *after : *(after - 1);
+            const double share = after->x() > before.x() ? (tokens - before.x()) / (after->x() - before.x()) : 0;
+            found[QStringLiteral("predicted")] = before.y() + share * (after->y() - before.y());
+        }
+    }
+    return found;
+}

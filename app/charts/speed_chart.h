@@ -1,0 +1,53 @@
+// How fast the model talks, by how much it has to read.
+#pragma once
+
+#include "app/charts/chart_item.h"
+#include "app/controllers/placement_controller.h"
+#include "app/monitor/pressure_monitor.h"
+
+/// Tokens per second over context length: the measured points of the newest answer and, fainter, of those before it;
+/// the planner's curve behind them; the spill point as a line; a tick at the bottom wherever something moved. Series:
+/// measured, earlier, predicted, marks.
+class SpeedChart : public ChartItem
+{
+    Q_OBJECT
+    QML_ELEMENT
+    Q_PROPERTY(PressureMonitor* monitor READ monitor WRITE setMonitor NOTIFY monitorChanged)
+    Q_PROPERTY(PlacementController* placement READ placement WRITE setPlacement NOTIFY placementChanged)
+    Q_PROPERTY(QColor measuredColor MEMBER m_measuredColor NOTIFY looksChanged)
+    Q_PROPERTY(QColor predictedColor MEMBER m_predictedColor NOTIFY looksChanged)
+    Q_PROPERTY(QColor spillColor MEMBER m_spillColor NOTIFY looksChanged)
+    Q_PROPERTY(QColor offloadColor MEMBER m_offloadColor NOTIFY looksChanged)
+    Q_PROPERTY(QColor fetchColor MEMBER m_fetchColor NOTIFY looksChanged)
+    Q_PROPERTY(QColor moveColor MEMBER m_moveColor NOTIFY looksChanged)
+    Q_PROPERTY(bool wholeContext MEMBER m_wholeContext NOTIFY looksChanged)
+
+public:
+    using ChartItem::ChartItem;
+
+    PressureMonitor* monitor() const { return m_monitor; }
+    void setMonitor(PressureMonitor* monitor);
+    PlacementController* placement() const { return m_placement; }
+    void setPlacement(PlacementController* placement);
+
+    /// Near x: contextTokens, measured (of the newest answer), predicted, in tokens/s; absent where there is none.
+    Q_INVOKABLE QVariantMap at(double x) const;
+
+Q_SIGNALS:
+    void monitorChanged();
+    void placementChanged();
+
+protected:
+    void fill(QCustomPlot& plot) override;
+
+private:
+    double drawRuns(QCustomPlot& plot) const;
+    double drawPredicted(QCustomPlot& plot) const;
+    void drawSpill(QCustomPlot& plot) const;
+    void drawMarks(QCustomPlot& plot, double highest) const;
+
+    PressureMonitor* m_monitor = nullptr;
+    PlacementController* m_placement = nullptr;
+    QColor m_measuredColor, m_predictedColor, m_spillColor, m_offloadColor, m_fetchColor, m_moveColor;
+    bool m_wholeContext = false;  // else as far as there are points, and a little more
+};

@@ -1,0 +1,230 @@
+#include "app/controllers/placement_controller.h"
+
+#include "app/error_sentence.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace {
+
+constexpr double kLowestWatermark = 0.5, kHighestWatermark = 1.0;
+constexpr int kCurvePoints = 32;
+
+QVariant orUndefined(const std::optional<double>& value)
+{
+    return value ? QVariant(*value) : QVariant();
+}
+
+}  // namespace
+
+PlacementController::PlacementController(EngineThread& engine, QObject* parent)
+    : QObject(parent)
+    , m_engine(engine)
+{
+}
+
+QString PlacementController::device() const
+{
+    return m_device ? QString::fromStdString(m_device->id) : QString();
+}
+
+int PlacementController::offloadPercent() const
+{
+    return int(std::lround(100 * m_request.placement.kv_offload_share));
+}
+
+QVariant PlacementController::spillTokens() const
+{
+    return m_spillTokens ? QVariant(*m_spillTokens) : QVariant();
+}
+
+PlacementPreview PlacementController::preview(int layers) const
+{
+    engine::LoadRequest request = m_request;
+    request.placement.device_layers = layers < 0 ? std::nullopt : std::optional(layers);
+    return preview(request);
+}
+
+PlacementPreview PlacementController::previewBudget(double bytes) const
+{
+    engine::LoadRequest request = m_request;
+    request.placement.vram_budget_bytes = std::int64_t(bytes);
+    request.placement.budget_fit_tokens = 0;
+    return preview(request);
+}
+
+PlacementPreview PlacementController::preview(const engine::LoadRequest& request) const
+{
+    PlacementPreview preview;
+    if (!m_planner)
+        return preview;
+    const std::array contexts = {m_contextTokens, m_contextLimit};
+    const auto plan = m_planner->plan(request, contexts, m_rates.get());
+    if (!plan || plan->rows.size() != contexts.size())
+        return preview;
+    const engine::PlanRow& now = plan->rows.front();
+    const engine::PlanRow& full = plan->rows.back();
+    preview.known = true;
+    preview.layers = plan->device_layers;
+    preview.deviceBytes = now.device ? double(now.device->total()) : 0;
+    preview.budgetBytes = double(plan->device_budget_bytes);
+    preview.spillTokens = plan->spill_tokens ? QVariant(*plan->spill_tokens) : QVariant();
+    preview.tokensPerSecond = orUndefined(now.tok_s);
+    preview.tokensPerSecondFull = orUndefined(full.tok_s);
+    preview.largestContext =
+        full.stops && plan->spill_tokens ? std::min(*plan->spill_tokens, m_contextLimit) : m_contextLimit;
+    return preview;
+}
+
+void PlacementController::setLayers(int layers)
+{
+    m_request.placement.device_layers = std::clamp(layers, 0, m_layers);
+    post(engine::SetDeviceLayers{m_request.placement.device_layers});
+}
+
+void PlacementController::setAutomatic()
+{
+    m_request.placement.device_layers.reset();
+    post(engine::SetDeviceLayers{});
+}
+
+void PlacementController::cancelMove()
+{
+    setLayers(deviceLayers());
+}
+
+void PlacementController::setBudget(double bytes)
+{
+    m_request.placement.vram_budget_bytes = std::int64_t(std::clamp(bytes, 0.0, totalBytes()));
+    m_request.placement.budget_fit_tokens = 0;
+    m_beforeYield.reset();
+    post(engine::SetVramBudget{m_request.placement.vram_budget_bytes});
+}
+
+void PlacementController::setWatermark(double share)
+{
+    m_request.placement.watermark = std::clamp(share, kLowestWatermark, kHighestWatermark);
+    post(engine::SetWatermark{m_request.placement.watermark});
+}
+
+void PlacementController::setPolicy(int policy)
+{
+    m_request.placement.kv_policy =
+        engine::KvPolicy(std::clamp(policy, int(engine::KvPolicy::Resident), int(engine::KvPolicy::CpuDecode)));
+    post(engine::SetKvPolicy{m_request.placement.kv_policy});
+}
+
+void PlacementController::setOffloadPercent(int percent)
+{
+    m_request.placement.kv_offload_share = std::clamp(percent, 0, 100) / 100.0;
+    post(engine::SetKvOffloadShare{m_request.placement.kv_offload_share});
+}
+
+void PlacementController::setOtherPrograms(double bytes)
+{
+    if (emulated())
+        post(engine::SetOtherPrograms{std::int64_t(std::clamp(bytes, 0.0, totalBytes()))});
+}
+
+void PlacementController::yieldTo(double bytes)
+{
+    const auto before = m_beforeYield.value_or(m_request.placement.vram_budget_bytes);
+    setBudget(std::max(1.0, bytes));
+    m_beforeYield = before;
+    Q_EMIT changed();
+}
+
+void PlacementController::growBack()
+{
+    if (m_beforeYield)
+        setBudget(double(*m_beforeYield));
+}
+
+void PlacementController::dismissTrouble()
+{
+    if (m_trouble.isEmpty())
+        return;
+    m_trouble.clear();
+    Q_EMIT troubleChanged();
+}
+
+void PlacementController::post(const engine::Command& command)
+{
+    if (!m_device)
+        return;
+    m_posted.append(m_engine.worker()->post(command));
+    replan();
+    Q_EMIT changed();
+}
+
+void PlacementController::onEvent(const engine::Event& event)
+{
+    if (event.kind != engine::Event::Kind::CommandDone || !m_posted.removeOne(event.command) || event.ok)
+        return;
+    m_trouble = errorSentence({engine::Error::Code::BadRequest, event.sentence});
+    Q_EMIT troubleChanged();
+}
+
+void PlacementController::onModelReady(const engine::ModelInfo& model, const engine::LoadRequest& request)
+{
+    m_request = request;
+    m_layers = model.layers;
+    m_contextLimit = model.context_in_use;
+    m_request.context_tokens = model.context_in_use;
+    auto planner = engine::Planner::open(model.path);
+    m_planner = planner ? std::optional(std::move(*planner)) : std::nullopt;
+    replan();
+    Q_EMIT changed();
+}
+
+void PlacementController::onModelGone()
+{
+    m_planner.reset();
+    m_device.reset();
+    m_layers = 0;
+    m_contextTokens = 0;
+    m_contextLimit = 0;
+    m_beforeYield.reset();
+    m_posted.clear();
+    replan();
+    dismissTrouble();
+    Q_EMIT changed();
+}
+
+void PlacementController::onFrame(const engine::Telemetry& frame)
+{
+    const bool firstOfDevice = !m_device && frame.device;
+    const bool moved = m_device && frame.device && m_device->layers != frame.device->layers;
+    m_device = frame.device;
+    m_contextTokens = frame.context_tokens;
+    if (firstOfDevice || moved)
+        replan();
+    Q_EMIT changed();
+}
+
+void PlacementController::setRates(std::shared_ptr<const engine::MachineRates> rates)
+{
+    m_rates = std::move(rates);
+    replan();
+}
+
+void PlacementController::replan()
+{
+    m_predicted.clear();
+    m_spillTokens.reset();
+    if (m_planner && m_contextLimit > 0) {
+        QList<int> contexts;
+        for (int i = 0; i <= kCurvePoints; ++i)
+            contexts.append(int(std::int64_t(m_contextLimit) * i / kCurvePoints));
+        const auto plan = m_planner->plan(
+            m_request, std::span<const int>(contexts.constData(), std::size_t(contexts.size())), m_rates.get());
+        if (plan) {
+            m_spillTokens = plan->spill_tokens;
+            for (const engine::PlanRow& row : plan->rows)
+                if (row.tok_s)
+                    m_predicted.append(QPointF(row.context_tokens, *row.tok_s));
+        }
+    }
+    Q_EMIT planChanged();
+}

@@ -1,0 +1,143 @@
+// The handle on where the model lies.
+#pragma once
+
+#include "app/worker/engine_thread.h"
+#include "engine/planner.h"
+
+#include <QList>
+#include <QObject>
+#include <QPointF>
+#include <QStringList>
+#include <QVariant>
+#include <QtQml/qqmlregistration.h>
+
+#include <memory>
+#include <optional>
+
+/// What a placement would be like, as a value for the pages. Undefined numbers are not known.
+class PlacementPreview
+{
+    Q_GADGET
+    QML_VALUE_TYPE(placementPreview)
+    Q_PROPERTY(bool known MEMBER known CONSTANT)
+    Q_PROPERTY(int layers MEMBER layers CONSTANT)
+    Q_PROPERTY(double deviceBytes MEMBER deviceBytes CONSTANT)
+    Q_PROPERTY(double budgetBytes MEMBER budgetBytes CONSTANT)
+    Q_PROPERTY(QVariant spillTokens MEMBER spillTokens CONSTANT)
+    Q_PROPERTY(QVariant tokensPerSecond MEMBER tokensPerSecond CONSTANT)
+    Q_PROPERTY(QVariant tokensPerSecondFull MEMBER tokensPerSecondFull CONSTANT)
+    Q_PROPERTY(int largestContext MEMBER largestContext CONSTANT)
+
+public:
+    bool known = false;
+    int layers = 0;          // on the device: as many of those asked for as fit
+    double deviceBytes = 0;  // at the present context
+    double budgetBytes = 0;
+    QVariant spillTokens;          // undefined: no block ever leaves
+    QVariant tokensPerSecond;      // at the present context
+    QVariant tokensPerSecondFull;  // when the context is full
+    int largestContext = 0;        // that it holds: less than the whole where `resident` stops
+};
+
+/// Posts the engine's commands about the placement, shows what became of them, and says beforehand what they would
+/// bring. Each applies while the model talks. Lives on the UI thread; owned by Program.
+class PlacementController : public QObject
+{
+    Q_OBJECT
+    QML_ELEMENT
+    QML_UNCREATABLE("made by the program")
+    Q_PROPERTY(bool available READ available NOTIFY changed)
+    Q_PROPERTY(QString device READ device NOTIFY changed)
+    Q_PROPERTY(bool emulated READ emulated NOTIFY changed)
+    Q_PROPERTY(int layers READ layers NOTIFY changed)
+    Q_PROPERTY(int deviceLayers READ deviceLayers NOTIFY changed)
+    Q_PROPERTY(int wantedLayers READ wantedLayers NOTIFY changed)
+    Q_PROPERTY(bool automatic READ automatic NOTIFY changed)
+    Q_PROPERTY(bool moving READ moving NOTIFY changed)
+    Q_PROPERTY(double totalBytes READ totalBytes NOTIFY changed)
+    Q_PROPERTY(double budgetBytes READ budgetBytes NOTIFY changed)
+    Q_PROPERTY(double watermark READ watermark NOTIFY changed)
+    Q_PROPERTY(int policy READ policy NOTIFY changed)
+    Q_PROPERTY(int offloadPercent READ offloadPercent NOTIFY changed)
+    Q_PROPERTY(double otherProgramsBytes READ otherProgramsBytes NOTIFY changed)
+    Q_PROPERTY(bool yielding READ yielding NOTIFY changed)
+    Q_PROPERTY(QVariant spillTokens READ spillTokens NOTIFY planChanged)
+    Q_PROPERTY(QString trouble READ trouble NOTIFY troubleChanged)
+
+public:
+    explicit PlacementController(EngineThread& engine, QObject* parent = nullptr);
+
+    bool available() const { return m_device.has_value(); }  // there is a device beside the host
+    QString device() const;
+    bool emulated() const { return m_request.placement.device == engine::PlacementOptions::Device::Emulated; }
+    int layers() const { return m_layers; }  // of the model
+    int deviceLayers() const { return m_device ? m_device->layers : 0; }
+    int wantedLayers() const { return m_device ? m_device->layers_wanted : 0; }
+    bool automatic() const { return !m_request.placement.device_layers; }
+    bool moving() const { return deviceLayers() != wantedLayers(); }
+    double totalBytes() const { return m_device ? double(m_device->total_bytes) : 0; }
+    double budgetBytes() const { return m_device ? double(m_device->budget_bytes) : 0; }
+    double watermark() const { return m_request.placement.watermark; }  // share of the budget
+    int policy() const { return int(m_request.placement.kv_policy); }
+    int offloadPercent() const;
+    double otherProgramsBytes() const { return m_device ? double(m_device->other_programs_bytes) : 0; }
+    bool yielding() const { return m_beforeYield.has_value(); }
+    QVariant spillTokens() const;
+    QString trouble() const { return m_trouble; }  // the last command that the engine could not carry out
+
+    /// What so many layers would bring, before anything moves. -1: as many as fit.
+    Q_INVOKABLE PlacementPreview preview(int layers) const;
+    /// What this budget would bring, in bytes.
+    Q_INVOKABLE PlacementPreview previewBudget(double bytes) const;
+
+    Q_INVOKABLE void setLayers(int layers);
+    Q_INVOKABLE void setAutomatic();
+    /// The layers stay where they are now.
+    Q_INVOKABLE void cancelMove();
+    Q_INVOKABLE void setBudget(double bytes);  // 0: all that other programs leave
+    Q_INVOKABLE void setWatermark(double share);
+    Q_INVOKABLE void setPolicy(int policy);
+    Q_INVOKABLE void setOffloadPercent(int percent);
+    Q_INVOKABLE void setOtherPrograms(double bytes);  // the dial of an emulated device
+    /// Makes room for another program: the budget shrinks to this, until growBack().
+    Q_INVOKABLE void yieldTo(double bytes);
+    Q_INVOKABLE void growBack();
+    Q_INVOKABLE void dismissTrouble();
+
+    /// As it was loaded, with what has been changed since.
+    const engine::LoadRequest& request() const { return m_request; }
+    /// Predicted speed by context, from an empty to a full one; empty where it is not known.
+    const QList<QPointF>& predicted() const { return m_predicted; }
+
+    // What becomes of the model.
+    void onModelReady(const engine::ModelInfo& model, const engine::LoadRequest& request);
+    void onModelGone();
+    void onFrame(const engine::Telemetry& frame);
+    void onEvent(const engine::Event& event);
+    /// What predictions are computed from; null: they are not known.
+    void setRates(std::shared_ptr<const engine::MachineRates> rates);
+
+Q_SIGNALS:
+    void changed();
+    void planChanged();
+    void troubleChanged();
+
+private:
+    PlacementPreview preview(const engine::LoadRequest& request) const;
+    void post(const engine::Command& command);
+    void replan();
+
+    EngineThread& m_engine;
+    std::optional<engine::Planner> m_planner;
+    std::shared_ptr<const engine::MachineRates> m_rates;
+    engine::LoadRequest m_request;  // as it was loaded, and then changed
+    std::optional<engine::DeviceTelemetry> m_device;
+    int m_layers = 0;
+    int m_contextTokens = 0;  // now
+    int m_contextLimit = 0;
+    std::optional<std::int64_t> m_beforeYield;  // the budget
+    QList<quint64> m_posted;                    // and not answered
+    QList<QPointF> m_predicted;
+    std::optional<int> m_spillTokens;
+    QString m_trouble;
+};

@@ -1,0 +1,50 @@
+// What the pointer lights up.
+#pragma once
+
+#include "engine/telemetry.h"
+
+#include <QHash>
+#include <QObject>
+#include <QString>
+#include <QtQml/qqmlregistration.h>
+
+/// One message and its tokens: pointing at a message lights its cells in the KV map, pointing at a cell lights the
+/// message. Lives on the UI thread; owned by ChatController.
+class LitTokens : public QObject
+{
+    Q_OBJECT
+    QML_ELEMENT
+    QML_UNCREATABLE("ChatController has one")
+    Q_PROPERTY(int first READ first NOTIFY changed)
+    Q_PROPERTY(int last READ last NOTIFY changed)
+    Q_PROPERTY(QString message READ message NOTIFY changed)
+
+public:
+    using Places = QHash<QString, engine::TokenRange>;  // by message
+
+    explicit LitTokens(QObject* parent = nullptr);
+
+    int first() const { return m_tokens.count() > 0 ? m_tokens.first : -1; }
+    int last() const { return m_tokens.count() > 0 ? m_tokens.last - 1 : -1; }
+    QString message() const { return m_message; }  // empty: none is lit
+
+    /// Empty: at none.
+    Q_INVOKABLE void pointAtMessage(const QString& message);
+    /// -1: at none. A token of the template, between the messages, lights nothing.
+    Q_INVOKABLE void pointAtToken(int token);
+    /// The message that holds a token; empty: none.
+    Q_INVOKABLE QString messageAt(int token) const;
+
+    /// Where the messages of the shown conversation lie.
+    void setPlaces(const Places& places);
+
+Q_SIGNALS:
+    void changed();
+
+private:
+    void light(const QString& message);
+
+    Places m_places;
+    QString m_message;
+    engine::TokenRange m_tokens;
+};

@@ -1,0 +1,44 @@
+// What lies in one memory.
+#pragma once
+
+#include "engine/telemetry.h"
+
+#include <QObject>
+#include <QtQml/qqmlregistration.h>
+
+/// The bytes of one memory by what they are, at one moment. They add up to `total`, or to more where the system counts
+/// pages of the model's file as free. `known` is false where this machine cannot tell.
+class MemoryReading
+{
+    Q_GADGET
+    QML_VALUE_TYPE(memoryReading)
+    Q_PROPERTY(bool known MEMBER known CONSTANT)
+    Q_PROPERTY(double weights MEMBER weights CONSTANT)
+    Q_PROPERTY(double kv MEMBER kv CONSTANT)
+    Q_PROPERTY(double scratch MEMBER scratch CONSTANT)
+    Q_PROPERTY(double others MEMBER others CONSTANT)
+    Q_PROPERTY(double free MEMBER free CONSTANT)
+    Q_PROPERTY(double total MEMBER total CONSTANT)
+    Q_PROPERTY(double budget MEMBER budget CONSTANT)
+    Q_PROPERTY(double watermark MEMBER watermark CONSTANT)
+    Q_PROPERTY(double used READ used CONSTANT)
+
+public:
+    /// The device's, if there is one.
+    static MemoryReading ofDevice(const engine::Telemetry& frame);
+    /// The RAM's.
+    static MemoryReading ofHost(const engine::Telemetry& frame);
+
+    double used() const { return weights + kv + scratch; }  // by this program
+    bool operator==(const MemoryReading&) const = default;
+
+    bool known = false;
+    double weights = 0;
+    double kv = 0;
+    double scratch = 0;  // and the ring that blocks are streamed through
+    double others = 0;   // other programs
+    double free = 0;
+    double total = 0;
+    double budget = 0;  // what the program allows itself; 0: no limit is set
+    double watermark = 0;
+};

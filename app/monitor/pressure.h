@@ -1,0 +1,44 @@
+// Everything behind the pressure panel.
+#pragma once
+
+#include "app/controllers/doctor_controller.h"
+#include "app/controllers/model_controller.h"
+#include "app/controllers/placement_controller.h"
+#include "app/models/placement_event_model.h"
+#include "app/monitor/pressure_monitor.h"
+
+#include <QObject>
+#include <QtQml/qqmlregistration.h>
+
+/// What is measured, what moved, and the handles on it; hears the engine and the models. Lives on the UI thread; owned
+/// by Program.
+class Pressure : public QObject
+{
+    Q_OBJECT
+    QML_ELEMENT
+    QML_UNCREATABLE("made by the program")
+    Q_PROPERTY(PressureMonitor* monitor READ monitor CONSTANT)
+    Q_PROPERTY(PlacementController* placement READ placement CONSTANT)
+    Q_PROPERTY(ShownPlacementEvents* events READ events CONSTANT)
+    Q_PROPERTY(DoctorController* doctor READ doctor CONSTANT)
+
+public:
+    Pressure(EngineThread& engine, ModelController& models, QObject* parent = nullptr);
+
+    PressureMonitor* monitor() { return &m_monitor; }
+    PlacementController* placement() { return &m_placement; }
+    ShownPlacementEvents* events() { return &m_shownEvents; }
+    DoctorController* doctor() { return &m_doctor; }
+
+    /// What predictions are computed from; null: nothing is predicted.
+    void setRates(const std::shared_ptr<const engine::MachineRates>& rates);
+
+private:
+    void connectDoctor(ModelController& models);
+
+    PressureMonitor m_monitor;
+    PlacementController m_placement;
+    PlacementEventModel m_events;
+    ShownPlacementEvents m_shownEvents;
+    DoctorController m_doctor;
+};

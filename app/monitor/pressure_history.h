@@ -1,0 +1,76 @@
+// What the charts are drawn from.
+#pragma once
+
+#include "app/monitor/memory_reading.h"
+#include "app/monitor/ring.h"
+#include "engine/telemetry.h"
+
+#include <QList>
+
+#include <deque>
+#include <optional>
+
+/// The telemetry of the model that is open, from its load on: bounded, and no finer than a chart can show. A plain
+/// value on the UI thread; owned by PressureMonitor.
+class PressureHistory
+{
+public:
+    static constexpr int kMostSamples = 8192;
+    static constexpr int kMostRuns = 48;
+    static constexpr int kMostPoints = 4096;  // of one run
+    static constexpr int kMostMarks = 4096;
+
+    struct Sample {
+        double seconds = 0;  // since the first frame
+        int contextTokens = 0;
+        MemoryReading device;
+        MemoryReading host;
+    };
+    /// A measured speed: of the tokens since the point before.
+    struct SpeedPoint {
+        int contextTokens = 0;
+        double tokensPerSecond = 0;
+    };
+    /// The points of one answer.
+    struct Run {
+        quint64 turn = 0;
+        std::vector<SpeedPoint> points;
+    };
+    /// Where something moved.
+    struct Mark {
+        double seconds = 0;
+        int contextTokens = 0;
+        engine::Event::Kind kind = engine::Event::Kind::Warning;
+    };
+
+    void clear();
+    /// `turn` 0: of none.
+    void add(quint64 turn, const engine::Telemetry& frame);
+    void add(const engine::Event& event);
+    /// Its answer has ended: one too short for points of its own has one, of all its tokens.
+    void finish(quint64 turn, const engine::Telemetry& last);
+
+    // What was measured at another time, oldest first.
+    void restore(const Sample& sample) { m_samples.add(sample); }
+    void restore(const Run& run) { m_runs.push_back(run); }
+    void restore(const Mark& mark) { m_marks.add(mark); }
+
+    const Ring<Sample>& samples() const { return m_samples; }
+    /// Where the samples begin that lead to the newest one in growing context: the conversation as it is now.
+    qsizetype firstOfConversation() const;
+    const std::deque<Run>& runs() const { return m_runs; }
+    const Ring<Mark>& marks() const { return m_marks; }
+    double secondsOf(std::int64_t timeUs) const;
+
+private:
+    void addSpeed(quint64 turn, const engine::Telemetry& frame);
+
+    Ring<Sample> m_samples{kMostSamples};
+    Ring<Mark> m_marks{kMostMarks};
+    std::deque<Run> m_runs;
+    std::optional<std::int64_t> m_startUs;
+    // Of the speed point that is being measured.
+    std::int64_t m_fromUs = 0;
+    int m_fromTokens = 0;
+    int m_contextTokens = 0;  // of the newest frame
+};

@@ -1,0 +1,139 @@
+// The handle on the placement, on the real engine and the guide model: what it foretells is what then happens.
+#include "app/monitor/pressure.h"
+#include "tests/support/fake_engine.h"
+
+#include <QSignalSpy>
+#include <QTest>
+
+#include <memory>
+
+namespace {
+
+constexpr auto kGuide = SPILLWAY_SOURCE_DIR "/resources/guide-model/guide.gguf";
+
+/// The engine, and everything behind the panel, with the guide model on an emulated device.
+class Panel
+{
+public:
+    Panel()
+        : m_engine(engine::make_engine)
+        , m_models(m_engine, engine::inspect_model, request())
+        , m_pressure(m_engine, m_models)
+    {
+        m_models.openAndLoad(QLatin1String(kGuide));
+    }
+    PlacementController& placement() { return *m_pressure.placement(); }
+    PressureMonitor& monitor() { return *m_pressure.monitor(); }
+    bool ready() { return monitor().hasModel() && placement().available(); }
+    void ask(const QString& prompt)
+    {
+        engine::Request request;
+        request.raw_prompt = prompt.toStdString();
+        request.max_tokens = 4;
+        m_engine.generate(++m_turn, "a", request, std::stop_token());
+    }
+
+private:
+    static engine::LoadRequest request()
+    {
+        engine::LoadRequest request;
+        request.threads = 1;
+        request.placement.device = engine::PlacementOptions::Device::Emulated;
+        request.placement.emulated.fit_tokens = 1024;
+        return request;
+    }
+
+    EngineThread m_engine;
+    ModelController m_models;
+    Pressure m_pressure;
+    quint64 m_turn = 0;
+};
+
+}  // namespace
+
+class TestPlacementController : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void knowsNothingWithoutADevice()
+    {
+        auto script = std::make_shared<FakeScript>();
+        EngineThread engine([script] { return std::make_unique<FakeEngine>(script); });
+        PlacementController placement(engine);
+        QVERIFY(!placement.available());
+        QVERIFY(!placement.preview(3).known);
+        placement.setLayers(3);
+        placement.setBudget(100);
+        QVERIFY(script->commands().empty());
+    }
+
+    void layersAndBytesAreAsForetold()
+    {
+        Panel panel;
+        QTRY_VERIFY(panel.ready());
+        PlacementController& placement = panel.placement();
+        QCOMPARE(placement.layers(), 6);
+        QCOMPARE(placement.deviceLayers(), 6);
+        QVERIFY(placement.automatic());
+        QVERIFY(placement.emulated());
+        QCOMPARE(placement.spillTokens().toInt(), 1024);
+        QCOMPARE(placement.preview(-1).layers, 6);
+
+        const PlacementPreview three = placement.preview(3);
+        QVERIFY(three.known);
+        QCOMPARE(three.layers, 3);
+        QVERIFY(three.spillTokens.toInt() > 1024);  // room for more KV
+        placement.setLayers(3);
+        QTRY_COMPARE(placement.deviceLayers(), 3);
+        QVERIFY(!placement.automatic());
+        const double taken = panel.monitor().device().used();
+        QVERIFY2(std::abs(taken / three.deviceBytes - 1) < 0.01,
+                 qPrintable(QString("%1 were foretold, %2 are taken").arg(three.deviceBytes).arg(taken)));
+        QCOMPARE(placement.spillTokens().toInt(), three.spillTokens.toInt());
+
+        placement.setAutomatic();
+        QTRY_COMPARE(placement.deviceLayers(), 6);
+        placement.setLayers(99);  // as many as there are
+        QTRY_COMPARE(placement.wantedLayers(), 6);
+    }
+
+    void aLowerBudgetIsKeptAtOnce()
+    {
+        Panel panel;
+        QTRY_VERIFY(panel.ready());
+        PlacementController& placement = panel.placement();
+        panel.ask(QString("The layer split says where the layers lie. ").repeated(60));
+        QTRY_VERIFY(!panel.monitor().ttftHistory().isEmpty());
+        const double whole = placement.budgetBytes();
+        placement.yieldTo(whole * 0.8);
+        QVERIFY(placement.yielding());
+        QTRY_COMPARE(placement.budgetBytes(), std::floor(whole * 0.8));
+        QTRY_VERIFY(panel.monitor().device().used() <= whole * 0.8);
+        placement.growBack();
+        QTRY_COMPARE(placement.budgetBytes(), whole);
+        QVERIFY(!placement.yielding());
+    }
+
+    void choicesReachTheEngine()
+    {
+        Panel panel;
+        QTRY_VERIFY(panel.ready());
+        PlacementController& placement = panel.placement();
+        placement.setWatermark(0.8);
+        QCOMPARE(placement.watermark(), 0.8);
+        QTRY_VERIFY(std::abs(panel.monitor().device().watermark / placement.budgetBytes() - 0.8) < 0.01);
+        placement.setWatermark(0.1);
+        QCOMPARE(placement.watermark(), 0.5);  // no lower
+        placement.setPolicy(int(engine::KvPolicy::Stream));
+        QCOMPARE(placement.policy(), int(engine::KvPolicy::Stream));
+        placement.setOffloadPercent(150);
+        QCOMPARE(placement.offloadPercent(), 100);
+        placement.setOtherPrograms(1e6);
+        QTRY_COMPARE(placement.otherProgramsBytes(), 1e6);
+        QVERIFY(placement.trouble().isEmpty());
+    }
+};
+
+QTEST_MAIN(TestPlacementController)
+#include "tst_placement_controller.moc"

@@ -1,0 +1,166 @@
+// The flight recorder's files: what is written is read back, and what somebody else has made is not trusted.
+#include "app/monitor/pressure_monitor.h"
+#include "app/monitor/recording.h"
+
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QTest>
+
+namespace {
+
+/// Some answers of a model on a device, and blocks that left.
+void fly(PressureMonitor& monitor)
+{
+    engine::ModelInfo model;
+    model.name = "tiny";
+    model.context_in_use = 4096;
+    monitor.onModelReady(model);
+    engine::Telemetry frame;
+    frame.context_limit = 4096;
+    frame.device.emplace();
+    frame.device->id = "emulated";
+    frame.device->total_bytes = 1000;
+    frame.device->budget_bytes = 900;
+    frame.device->watermark_bytes = 855;
+    frame.ram_total_bytes = 5000;
+    frame.ram_available_bytes = 3000;
+    for (quint64 turn = 1; turn <= 3; ++turn) {
+        for (int token = 1; token <= 50; ++token) {
+            frame.time_us += 20'000;
+            frame.generated_tokens = token;
+            ++frame.context_tokens;
+            frame.device->kv_bytes = frame.context_tokens;
+            monitor.onFrame(turn, frame);
+        }
+        monitor.onEvent({.kind = engine::Event::Kind::Offload, .time_us = frame.time_us, .sentence = {}});
+    }
+}
+
+QByteArray changed(const QByteArray& json, const char* key, const QJsonValue& value)
+{
+    QJsonObject object = QJsonDocument::fromJson(json).object();
+    object[QLatin1String(key)] = value;
+    return QJsonDocument(object).toJson(QJsonDocument::Compact);
+}
+
+}  // namespace
+
+class TestRecording : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void whatIsWrittenIsReadBack()
+    {
+        PressureMonitor flown;
+        fly(flown);
+        const QTemporaryDir folder;
+        const QUrl file = QUrl::fromLocalFile(folder.filePath("flight.json"));
+        QCOMPARE(flown.saveRecording(file), QString());
+
+        PressureMonitor elsewhere;
+        QSignalSpy another(&elsewhere, &PressureMonitor::modelChanged);
+        QCOMPARE(elsewhere.openRecording(file), QString());
+        QCOMPARE(another.size(), 1);
+        QVERIFY(elsewhere.replaying());
+        QCOMPARE(elsewhere.recordingModel(), "tiny");
+        QCOMPARE(elsewhere.deviceName(), "emulated");
+        QCOMPARE(elsewhere.contextTokens(), 150);
+        QCOMPARE(elsewhere.contextLimit(), 4096);
+        QCOMPARE(elsewhere.device(), flown.device());
+        QCOMPARE(elsewhere.host(), flown.host());
+        const PressureHistory& a = flown.history();
+        const PressureHistory& b = elsewhere.history();
+        QCOMPARE(b.samples().size(), a.samples().size());
+        for (qsizetype i = 0; i < a.samples().size(); ++i) {
+            QCOMPARE(b.samples()[i].seconds, a.samples()[i].seconds);
+            QCOMPARE(b.samples()[i].contextTokens, a.samples()[i].contextTokens);
+            QCOMPARE(b.samples()[i].device, a.samples()[i].device);
+        }
+        QCOMPARE(b.runs().size(), a.runs().size());
+        for (size_t i = 0; i < a.runs().size(); ++i) {
+            QCOMPARE(b.runs()[i].points.size(), a.runs()[i].points.size());
+            QVERIFY(!a.runs()[i].points.empty());
+            QCOMPARE(b.runs()[i].points.back().tokensPerSecond, a.runs()[i].points.back().tokensPerSecond);
+        }
+        QCOMPARE(b.marks().size(), qsizetype(3));
+        QCOMPARE(b.marks()[2].contextTokens, 150);
+
+        elsewhere.leaveRecording();
+        QVERIFY(!elsewhere.replaying());
+        QVERIFY(elsewhere.history().samples().isEmpty());
+    }
+
+    void whatHappensGoesOnBehindIt()
+    {
+        PressureMonitor monitor;
+        fly(monitor);
+        const QTemporaryDir folder;
+        const QUrl file = QUrl::fromLocalFile(folder.filePath("flight.json"));
+        QCOMPARE(monitor.saveRecording(file), QString());
+        QCOMPARE(monitor.openRecording(file), QString());
+        engine::Telemetry frame = monitor.frame();
+        frame.context_tokens = 151;
+        frame.device->kv_bytes = 700;
+        frame.time_us += 1'000'000;
+        monitor.onFrame(4, frame);
+        QCOMPARE(monitor.device().kv, 150.0);  // the recording's
+        monitor.leaveRecording();
+        QCOMPARE(monitor.device().kv, 700.0);
+        QCOMPARE(monitor.contextTokens(), 151);
+    }
+
+    void badFilesGetOneSentence_data()
+    {
+        PressureMonitor flown;
+        fly(flown);
+        const Recording good{"tiny", "emulated", QDateTime::currentDateTimeUtc(), 4096, flown.history()};
+        const QByteArray json = good.toJson();
+        QVERIFY(Recording::parse(json));
+        QTest::addColumn<QByteArray>("json");
+        QTest::addRow("empty") << QByteArray();
+        QTest::addRow("no JSON") << QByteArray("GGUF");
+        QTest::addRow("cut off") << json.left(json.size() / 2);
+        QTest::addRow("something else") << QByteArray(R"({"format": "spillway-conversations", "version": 1})");
+        QTest::addRow("a later version") << changed(json, "version", 2);
+        QTest::addRow("a sample too short") << changed(json, "samples", QJsonArray{QJsonArray{1, 2}});
+        QTest::addRow("a point of words") << changed(json, "runs", QJsonArray{QJsonArray{QJsonArray{"a", "b"}}});
+        QTest::addRow("a negative speed") << changed(json, "runs", QJsonArray{QJsonArray{QJsonArray{5, -1}}});
+        QTest::addRow("a huge count") << changed(json, "runs", QJsonArray{QJsonArray{QJsonArray{1e12, 1}}});
+        QTest::addRow("an unknown kind") << changed(json, "marks", QJsonArray{QJsonArray{1, 2, 99}});
+        QJsonArray many;
+        for (int i = 0; i <= PressureHistory::kMostMarks; ++i)
+            many.append(QJsonArray{1, 2, 4});
+        QTest::addRow("too many marks") << changed(json, "marks", many);
+    }
+    void badFilesGetOneSentence()
+    {
+        QFETCH(QByteArray, json);
+        QVERIFY(!Recording::parse(json));
+        const QTemporaryDir folder;
+        QFile file(folder.filePath("bad.json"));
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.write(json);
+        file.close();
+        PressureMonitor monitor;
+        fly(monitor);
+        const QString sentence = monitor.openRecording(QUrl::fromLocalFile(file.fileName()));
+        QVERIFY(sentence.contains("bad.json"));
+        QVERIFY(!monitor.replaying());
+        QCOMPARE(monitor.contextTokens(), 150);
+    }
+
+    void filesThatCannotBe()
+    {
+        PressureMonitor monitor;
+        fly(monitor);
+        QVERIFY(!monitor.saveRecording(QUrl::fromLocalFile("/nowhere/at/all.json")).isEmpty());
+        QVERIFY(!monitor.openRecording(QUrl::fromLocalFile("/nowhere/at/all.json")).isEmpty());
+    }
+};
+
+QTEST_MAIN(TestRecording)
+#include "tst_recording.moc"

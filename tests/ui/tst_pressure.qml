@@ -1,0 +1,229 @@
+// The pressure panel: where it is shown, what it says, and what its handles do.
+import QtQuick
+import QtTest
+import Spillway.App
+import Spillway.Tests
+import Spillway.Ui
+
+Item {
+    width: 1240
+    height: 760
+
+    WindowCase {
+        name: "Pressure"
+
+        readonly property var withDevice: ({ panel: true, text: "zebras graze", kvColumns: 5,
+            device: { layers: 12, total: 8e9, weights: 4e9, kv: 1e9 } })
+
+        function panel() { return part("pressurePanel"); }
+        function open(script) {
+            makeWindow(script || withDevice);
+            openModel();
+        }
+        function lastCommand() {
+            const all = Bench.commands();
+            return all.length > 0 ? all[all.length - 1] : "";
+        }
+        // What a long column holds is scrolled to first.
+        function reveal(item) {
+            const view = part("panelView");
+            const y = item.mapToItem(view.contentItem, 0, 0).y;
+            view.contentY = Math.max(0, Math.min(view.contentHeight - view.height, y - view.height / 2));
+            waitForRendering(item);
+        }
+        // The panel and the top bar have one each.
+        function slider(of) { return findChild(part(of), "splitSlider"); }
+
+        function test_is_there_and_can_be_hidden() {
+            open();
+            tryCompare(panel(), "visible", true);
+            keyClick(Qt.Key_M, Qt.ControlModifier | Qt.ShiftModifier);
+            tryCompare(panel(), "visible", false);
+            compare(Bench.settings.panelShown.value, 0);
+            click(part("panelButton"));
+            tryCompare(panel(), "visible", true);
+            click(part("panelClose"));
+            tryCompare(panel(), "visible", false);
+        }
+
+        function test_says_that_there_is_no_model() {
+            makeWindow({ panel: true });
+            tryCompare(part("panelEmpty"), "visible", true);
+            verify(!part("topSplit").visible);
+        }
+
+        function test_without_a_device_it_shows_the_ram_and_no_split() {
+            open({ panel: true, text: "zebras graze" });
+            tryCompare(part("panelEmpty"), "visible", false);
+            verify(!part("topSplit").visible);
+            verify(!part("deviceChart").visible);
+        }
+
+        function test_shows_the_engines_numbers() {
+            open();
+            tryCompare(Bench.pressure.monitor.device, "weights", 4e9);
+            tryVerify(() => part("deviceChart").visible);
+            tryCompare(part("legend_weights").Accessible, "name", "Weights: 4 GB");
+            tryCompare(part("kvMap"), "columns", 5);
+            compare(findChild(part("topSplit"), "splitLabel").text, "12 of 16 layers");
+            ask("a question");
+            tryVerify(() => part("tileTtft").value !== "–");
+        }
+
+        function test_the_split_is_dragged() {
+            open();
+            const handle = slider("topSplit");
+            tryCompare(handle, "value", 12);
+            mousePress(handle, handle.width * 0.75, handle.height / 2);
+            mouseMove(handle, handle.width * 0.3, handle.height / 2);
+            const preview = part("previewTitle");
+            tryVerify(() => preview.visible);
+            verify(handle.value < 8);
+            const chosen = handle.value;
+            verify(preview.text.indexOf(String(chosen)) >= 0);
+            compare(Bench.commands().length, 0); // nothing moves before it is let go
+            mouseRelease(handle, handle.width * 0.3, handle.height / 2);
+            tryVerify(() => lastCommand() === "layers " + chosen);
+            tryVerify(() => findChild(part("topSplit"), "splitLabel").text === chosen + " of 16 layers");
+        }
+
+        function test_the_split_by_the_keyboard() {
+            open();
+            const handle = slider("topSplit");
+            tryCompare(handle, "value", 12);
+            handle.forceActiveFocus(Qt.TabFocusReason);
+            keyClick(Qt.Key_Left);
+            keyClick(Qt.Key_Left);
+            compare(handle.value, 10);
+            compare(Bench.commands().length, 0);
+            keyClick(Qt.Key_Return);
+            tryVerify(() => lastCommand() === "layers 10");
+            keyClick(Qt.Key_Right); // or when it has come to rest
+            tryVerify(() => lastCommand() === "layers 11");
+            click(findChild(part("topSplit"), "splitAuto"));
+            tryVerify(() => lastCommand() === "layers auto");
+            tryCompare(handle, "value", 16);
+        }
+
+        function test_choices_are_commands() {
+            open();
+            reveal(part("policyBox"));
+            part("policyBox").activated(1);
+            tryVerify(() => lastCommand() === "policy 1");
+            for (const [row, command] of [["watermarkRow", "watermark 0.94"], ["offloadRow", "offload 0.01"]]) {
+                const handle = part(row + "Slider");
+                reveal(handle);
+                handle.forceActiveFocus(Qt.TabFocusReason);
+                keyClick(row === "watermarkRow" ? Qt.Key_Left : Qt.Key_Right);
+                keyClick(Qt.Key_Return);
+                tryVerify(() => lastCommand() === command, 5000, lastCommand());
+            }
+            reveal(part("yieldButton"));
+            click(part("yieldButton"));
+            tryVerify(() => lastCommand() === "budget 4000000000");
+            tryVerify(() => Bench.pressure.placement.yielding);
+            click(part("yieldButton"));
+            tryVerify(() => lastCommand() === "budget 0");
+        }
+
+        function test_a_series_is_hidden() {
+            open();
+            const chart = part("deviceChart");
+            tryVerify(() => chart.visible);
+            click(part("legend_kv"));
+            compare(chart.hidden.length, 1);
+            click(part("legend_kv"));
+            compare(chart.hidden.length, 0);
+        }
+
+        function test_charts_by_the_keyboard() {
+            open();
+            const chart = part("speedChart");
+            ask("a question");
+            tryVerify(() => !Bench.chat.busy);
+            chart.parent.parent.forceActiveFocus(Qt.TabFocusReason);
+            keyClick(Qt.Key_Plus);
+            tryCompare(chart, "zoomed", true);
+            keyClick(Qt.Key_Home);
+            tryCompare(chart, "zoomed", false);
+        }
+
+        function test_what_moved_is_listed() {
+            open();
+            ask("a question");
+            tryVerify(() => Bench.chat.messages.count === 2 && !Bench.chat.busy);
+            Bench.move(256, 511);
+            tryCompare(Bench.pressure.events, "count", 1);
+            reveal(part("eventList"));
+            tryVerify(() => part("eventList").itemAtIndex(0));
+            const row = part("eventList").itemAtIndex(0);
+            verify(row.Accessible.name.indexOf("256") >= 0);
+            part("eventFilter").activated(2); // fetches
+            tryCompare(part("eventList"), "count", 0);
+            part("eventFilter").activated(0);
+            tryCompare(part("eventList"), "count", 1);
+            click(part("copyEvents"));
+            verify(Bench.clipboard().indexOf("256,511") > 0);
+        }
+
+        function test_a_message_and_its_cells_light_each_other() {
+            open();
+            ask("one two three");
+            tryVerify(() => Bench.chat.messages.count === 2 && !Bench.chat.busy);
+            const lit = Bench.chat.lit;
+            mouseMove(message(0), message(0).width / 2, message(0).height / 2);
+            tryVerify(() => lit.message !== "");
+            compare(lit.message, message(0).messageId);
+            compare(lit.last - lit.first + 1, 3); // a word is a token
+            compare(part("kvMap").lightFirst, lit.first);
+            mouseMove(panel(), 5, 5);
+            tryCompare(lit, "message", "");
+            lit.pointAtToken(lit.first < 0 ? 5 : 0);
+            tryCompare(lit, "message", message(0).messageId);
+            tryVerify(() => findChild(message(0), "litMark").visible);
+        }
+
+        function test_a_message_is_pinned() {
+            open();
+            ask("one two three");
+            tryVerify(() => Bench.chat.messages.count === 2 && !Bench.chat.busy);
+            mouseMove(message(0), 20, 10);
+            click(messagePart("pinButton", 0));
+            tryVerify(() => lastCommand() === "pins 1");
+            compare(Bench.chat.pinned.length, 1);
+            click(messagePart("pinButton", 0));
+            tryVerify(() => lastCommand() === "pins 0");
+        }
+
+        function test_without_a_device_nothing_is_pinned() {
+            open({ panel: true, text: "zebras graze" });
+            ask("one two three");
+            tryVerify(() => Bench.chat.messages.count === 2 && !Bench.chat.busy);
+            verify(!messagePart("pinButton", 0).visible);
+        }
+
+        function test_folds() {
+            open();
+            const view = part("panelView");
+            tryVerify(() => view.contentHeight > 600);
+            const before = view.contentHeight;
+            const heads = Bench.controls(panel()).filter(name => name.indexOf("Fold: ") >= 0);
+            verify(heads.length >= 4, heads.join(", "));
+            compare(Bench.namelessControls(panel()).length, 0, Bench.namelessControls(panel()).join(", "));
+            verify(before > 0);
+            const lost = Bench.unreachable(panel());
+            compare(lost.length, 0, lost.join(", "));
+        }
+
+        function test_a_window_of_its_own() {
+            open();
+            click(part("panelApart"));
+            compare(Bench.settings.panelShown.value, 2);
+            tryCompare(panel(), "visible", false);
+            click(part("panelButton"));
+            compare(Bench.settings.panelShown.value, 0);
+            shell.Window.window.requestActivate();
+            tryVerify(() => shell.Window.active);
+        }
+    }
+}

@@ -1,0 +1,38 @@
+// The pressure panel in a window of its own.
+import QtQuick
+import Spillway.App
+import Spillway.Ui.Monitor
+import Spillway.Ui.Theme
+
+Window {
+    id: root
+
+    required property Pressure pressure
+    required property ChatController chat
+
+    signal backRequested // to where it was
+    signal hideRequested
+
+    width: Theme.px(520)
+    height: Theme.px(900)
+    minimumWidth: Theme.px(320)
+    minimumHeight: Theme.px(300)
+    visible: true
+    title: qsTr("Memory pressure – Spillway")
+    color: Theme.aside
+    onClosing: root.backRequested()
+
+    PressurePanel {
+        objectName: "panelApartView"
+        anchors.fill: parent
+        focus: true
+        apart: true
+        monitor: root.pressure.monitor
+        placement: root.pressure.placement
+        events: root.pressure.events
+        doctor: root.pressure.doctor
+        chat: root.chat
+        onCloseRequested: root.hideRequested()
+        onApartToggled: root.backRequested()
+    }
+}

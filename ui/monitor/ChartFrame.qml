@@ -1,0 +1,119 @@
+// A chart with what all of them have: the keyboard, the ring around it, and a card with the numbers under the pointer.
+pragma ComponentBehavior: Bound
+
+import QtQuick
+import Spillway.App
+import Spillway.Ui.Components
+import Spillway.Ui.Theme
+
+FocusScope {
+    id: root
+
+    required property ChartItem chart // placed in here
+    required property string name     // read aloud
+    property string summary: ""       // what it shows, in words
+    property var readings: []         // { name, value, color } under the pointer
+    default property alias content: slot.data
+
+    implicitHeight: Theme.px(150)
+    activeFocusOnTab: true
+
+    Accessible.role: Accessible.Chart
+    Accessible.name: root.name
+    Accessible.description: root.summary
+    Accessible.focusable: true
+
+    Keys.onPressed: event => {
+        if (event.matches(StandardKey.Copy))
+            chart.copyPicture();
+        else if (event.key === Qt.Key_Plus || event.key === Qt.Key_Equal)
+            chart.zoom(1.5);
+        else if (event.key === Qt.Key_Minus)
+            chart.zoom(1 / 1.5);
+        else if (event.key === Qt.Key_Left && chart.zoomed)
+            chart.pan(-0.2);
+        else if (event.key === Qt.Key_Right && chart.zoomed)
+            chart.pan(0.2);
+        else if (event.key === Qt.Key_Home)
+            chart.resetZoom();
+        else
+            return;
+        event.accepted = true;
+    }
+
+    Item {
+        id: slot
+
+        anchors.fill: parent
+    }
+    FocusRing {
+        visible: root.activeFocus && root.Window.window && root.Window.window.activeFocusItem === root
+        gap: 0
+    }
+    IconButton {
+        objectName: "resetZoom"
+        anchors.right: parent.right
+        anchors.top: parent.top
+        visible: root.chart.zoomed
+        size: Theme.px(26)
+        pictureSize: Theme.px(16)
+        name: qsTr("Show all of it")
+        shortcutText: qsTr("Home")
+        source: "qrc:/icons/unfold.svg"
+        onClicked: root.chart.resetZoom()
+    }
+    // The numbers under the pointer, on the side where it is not.
+    Rectangle {
+        objectName: "readings"
+        visible: root.chart.cursor !== undefined && root.readings.length > 0
+        anchors.top: parent.top
+        x: root.chart.pointerX > root.width / 2 ? Theme.px(44) : root.width - width - Theme.gapTiny
+        width: card.implicitWidth + 2 * Theme.gapSmall
+        height: card.implicitHeight + 2 * Theme.gapTiny
+        radius: Theme.px(6)
+        color: Qt.alpha(Theme.raised, 0.94)
+        border.width: 1
+        border.color: Theme.border
+        Accessible.ignored: true
+
+        Column {
+            id: card
+
+            x: Theme.gapSmall
+            y: Theme.gapTiny
+
+            Repeater {
+                model: root.readings.length // the lines stay, their numbers change
+                delegate: Row {
+                    id: line
+
+                    required property int index
+                    readonly property var reading: root.readings[index] ?? { name: "", value: "", color: "transparent" }
+
+                    spacing: Theme.px(6)
+
+                    Rectangle {
+                        anchors.verticalCenter: parent.verticalCenter
+                        width: Theme.px(8)
+                        height: width
+                        radius: 2
+                        color: line.reading.color
+                    }
+                    Text {
+                        text: line.reading.name
+                        textFormat: Text.PlainText
+                        font.pixelSize: Theme.sizeSmall
+                        color: Theme.textMuted
+                    }
+                    Text {
+                        text: line.reading.value
+                        textFormat: Text.PlainText
+                        font.pixelSize: Theme.sizeSmall
+                        font.weight: Font.Medium
+                        color: Theme.text
+                    }
+                }
+            }
+        }
+    }
+}

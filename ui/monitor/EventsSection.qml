@@ -1,0 +1,123 @@
+// What moved between the memories, newest first on the page's end; with a filter, and to take along.
+pragma ComponentBehavior: Bound
+
+import QtQuick
+import QtQuick.Controls
+import QtQuick.Dialogs
+import QtQuick.Layouts
+import Spillway.App
+import Spillway.Ui.Components
+import Spillway.Ui.Theme
+
+ColumnLayout {
+    id: root
+
+    required property ShownPlacementEvents events
+    required property ChatController chat
+
+    property string refusal: ""
+
+    spacing: Theme.gapSmall
+
+    RowLayout {
+        Layout.fillWidth: true
+        spacing: Theme.gapTiny
+
+        ChoiceBox {
+            objectName: "eventFilter"
+            Layout.fillWidth: true
+            name: qsTr("Show events of this kind")
+            font.pixelSize: Theme.sizeSmall
+            implicitHeight: Theme.px(30)
+            model: [qsTr("All events"), qsTr("Offloads"), qsTr("Fetches"), qsTr("Moved layers"), qsTr("Lost devices"), qsTr("Saved KV"), qsTr("Warnings")]
+            currentIndex: root.events.kind + 1
+            onActivated: index => root.events.kind = index - 1
+        }
+        IconButton {
+            objectName: "copyEvents"
+            size: Theme.px(30)
+            pictureSize: Theme.px(18)
+            name: qsTr("Copy the events as CSV")
+            source: "qrc:/icons/copy.svg"
+            enabled: root.events.count > 0
+            onClicked: root.events.copy()
+            Keys.onReturnPressed: clicked()
+        }
+        IconButton {
+            objectName: "exportEvents"
+            size: Theme.px(30)
+            pictureSize: Theme.px(18)
+            name: qsTr("Save the events to a CSV file")
+            source: "qrc:/icons/export.svg"
+            enabled: root.events.count > 0
+            onClicked: exportDialog.open()
+            Keys.onReturnPressed: clicked()
+        }
+    }
+    Notice {
+        Layout.fillWidth: true
+        visible: root.refusal !== ""
+        sentence: root.refusal
+        onDismissRequested: root.refusal = ""
+    }
+    ListView {
+        id: list
+
+        property bool pinned: true
+
+        objectName: "eventList"
+        Layout.fillWidth: true
+        Layout.preferredHeight: count === 0 ? 0 : Math.min(contentHeight, Theme.px(220))
+        clip: true
+        boundsBehavior: Flickable.StopAtBounds
+        activeFocusOnTab: count > 0
+        model: root.events
+        reuseItems: true
+        onMovementStarted: pinned = false
+        onMovementEnded: pinned = atYEnd
+        onCountChanged: {
+            if (pinned)
+                follow.start();
+        }
+
+        Accessible.role: Accessible.List
+        Accessible.name: qsTr("What moved")
+        Keys.onUpPressed: flick(0, 600)
+        Keys.onDownPressed: flick(0, -600)
+
+        delegate: EventRow {
+            width: list.width - Theme.px(10)
+            onPointedAt: token => root.chat.lit.pointAtToken(token)
+        }
+        ScrollBar.vertical: ThinScrollBar {}
+
+        FocusRing { visible: list.activeFocus; gap: 0 }
+
+        // Once, however many rows have come.
+        Timer {
+            id: follow
+            interval: 0
+            onTriggered: list.positionViewAtEnd()
+        }
+    }
+    Text {
+        objectName: "noEvents"
+        Layout.fillWidth: true
+        visible: list.count === 0
+        text: qsTr("Nothing has moved yet.")
+        textFormat: Text.PlainText
+        font.pixelSize: Theme.sizeSmall
+        color: Theme.textMuted
+    }
+
+    FileDialog {
+        id: exportDialog
+
+        objectName: "exportEventsDialog"
+        title: qsTr("Save the events")
+        fileMode: FileDialog.SaveFile
+        defaultSuffix: "csv"
+        nameFilters: [qsTr("CSV files (*.csv)")]
+        onAccepted: root.refusal = root.events.save(selectedFile)
+    }
+}

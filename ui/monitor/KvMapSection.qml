@@ -1,0 +1,120 @@
+// Where each block of the conversation's keys and values lies.
+pragma ComponentBehavior: Bound
+
+import QtQuick
+import QtQuick.Layouts
+import Spillway.App
+import Spillway.Ui.Components
+import Spillway.Ui.Theme
+
+ColumnLayout {
+    id: root
+
+    required property PressureMonitor monitor
+    required property ChatController chat
+
+    readonly property var under: map.hovered
+    readonly property var pinned: chat.pinned
+    readonly property var kinds: [
+        { key: "device", name: qsTr("Device"), value: Format.count(monitor.blocksOnDevice), color: Theme.kvOnDevice, hides: false },
+        { key: "host", name: qsTr("RAM"), value: Format.count(monitor.blocksOnHost), color: Theme.kvOnHost, hides: false },
+        { key: "moving", name: qsTr("Moving"), value: "", color: Theme.kvMoving, hides: false },
+        { key: "window", name: qsTr("Behind the window"), value: "", color: Theme.borderStrong, hides: false }
+    ]
+
+    // What the cell under the pointer is, in words.
+    function where(cell: var): string {
+        const parts = [];
+        if (cell.device > 0)
+            parts.push(qsTr("on the device"));
+        if (cell.host > 0)
+            parts.push(qsTr("in RAM"));
+        if (cell.moving > 0)
+            parts.push(qsTr("on its way"));
+        if (cell.window > 0)
+            parts.push(qsTr("behind the window"));
+        return parts.join(", ");
+    }
+    function describe(cell: var): string {
+        if (cell.column === undefined)
+            return "";
+        const layers = cell.firstLayer === cell.lastLayer ? qsTr("layer %1").arg(cell.firstLayer)
+                                                         : qsTr("layers %1–%2").arg(cell.firstLayer).arg(cell.lastLayer);
+        return qsTr("Tokens %1–%2, %3: %4, %5").arg(Format.count(cell.firstToken)).arg(Format.count(cell.lastToken))
+            .arg(layers).arg(where(cell)).arg(Format.bytes(cell.bytes)) + (cell.pinned ? ", " + qsTr("pinned") : "");
+    }
+
+    spacing: Theme.gapTiny
+
+    Text {
+        Layout.fillWidth: true
+        visible: map.columns === 0
+        text: qsTr("Nothing is kept yet: the first words fill the first block.")
+        textFormat: Text.PlainText
+        wrapMode: Text.Wrap
+        font.pixelSize: Theme.sizeSmall
+        color: Theme.textMuted
+    }
+    KvMapItem {
+        id: map
+
+        objectName: "kvMap"
+        Layout.fillWidth: true
+        Layout.preferredHeight: implicitHeight
+        visible: columns > 0 || root.monitor.hasModel
+        monitor: root.monitor
+        unit: Theme.px(4)
+        mostHeight: Theme.px(120)
+        deviceColor: Theme.kvOnDevice
+        hostColor: Theme.kvOnHost
+        movingColor: Theme.kvMoving
+        windowColor: Theme.borderStrong
+        pinColor: Theme.text
+        lightColor: Theme.text
+        lightFirst: root.chat.lit.first
+        lightLast: root.chat.lit.last
+        onHoveredChanged: root.chat.lit.pointAtToken(root.under.column === undefined ? -1 : root.under.firstToken)
+
+        Accessible.role: Accessible.Graphic
+        Accessible.name: qsTr("KV map: %1 blocks on the device, %2 in RAM").arg(Format.count(root.monitor.blocksOnDevice)).arg(Format.count(root.monitor.blocksOnHost))
+    }
+    Text {
+        objectName: "kvMapCard"
+        Layout.fillWidth: true
+        visible: map.columns > 0
+        text: root.under.column === undefined
+            ? qsTr("%1 tokens to a block; point at one to see whose it is").arg(Format.count(map.blockTokens))
+            : root.describe(root.under)
+        textFormat: Text.PlainText
+        wrapMode: Text.Wrap
+        font.pixelSize: Theme.sizeSmall
+        color: root.under.column === undefined ? Theme.textMuted : Theme.text
+    }
+    Text {
+        objectName: "nextToLeave"
+        Layout.fillWidth: true
+        visible: root.chat.canPin && map.nextToLeave >= 0
+        text: qsTr("Next to leave: tokens %1–%2; pinned ones last").arg(Format.count(map.nextToLeave * map.blockTokens)).arg(Format.count((map.nextToLeave + 1) * map.blockTokens - 1))
+        textFormat: Text.PlainText
+        wrapMode: Text.Wrap
+        font.pixelSize: Theme.sizeSmall
+        color: Theme.textMuted
+    }
+    ActionButton {
+        readonly property bool pinned: root.pinned.indexOf("system") >= 0
+
+        objectName: "pinSystem"
+        visible: root.chat.canPin && root.chat.ledger.systemTokens > 0
+        implicitHeight: Theme.px(32)
+        font.pixelSize: Theme.sizeSmall
+        icon.source: pinned ? "qrc:/icons/pinned.svg" : "qrc:/icons/pin.svg"
+        text: pinned ? qsTr("Unpin the system prompt") : qsTr("Pin the system prompt")
+        onClicked: root.chat.togglePin("")
+        Keys.onReturnPressed: clicked()
+    }
+    Legend {
+        Layout.fillWidth: true
+        visible: map.columns > 0
+        entries: map.windowed ? root.kinds : root.kinds.slice(0, 3)
+    }
+}

@@ -1,0 +1,95 @@
+// What lies in one memory, as a chart with its numbers.
+pragma ComponentBehavior: Bound
+
+import QtQuick
+import QtQuick.Layouts
+import Spillway.App
+import Spillway.Ui.Theme
+
+ColumnLayout {
+    id: root
+
+    required property PressureMonitor monitor
+    required property PlacementController placement
+    required property int memory // OccupancyChart.Device, Host
+    required property int axis   // OccupancyChart.Tokens, Time
+
+    readonly property bool ofDevice: memory === OccupancyChart.Device
+    readonly property memoryReading now: ofDevice ? monitor.device : monitor.host
+    readonly property color kvColor: ofDevice ? Theme.kvOnDevice : Theme.kvOnHost
+    property var hidden: ofDevice ? [] : ["others"] // of the RAM, others would hide what is ours
+
+    function entry(key: string, name: string, bytes: real, color: color): var {
+        return { key: key, name: name, value: Format.bytes(bytes), color: color, hides: key !== "free" };
+    }
+    function readingsAt(x: var): var {
+        return x === undefined ? [] : lines(chart.at(x));
+    }
+    function lines(at: var): var {
+        if (at.x === undefined)
+            return [];
+        const place = root.axis === OccupancyChart.Time ? Format.seconds(at.x) : qsTr("%1 tokens").arg(Format.count(at.x));
+        return [{ name: place, value: "", color: "transparent" },
+                { name: qsTr("Weights"), value: Format.bytes(at.weights), color: Theme.weights },
+                { name: qsTr("KV"), value: Format.bytes(at.kv), color: root.kvColor },
+                { name: qsTr("Scratch"), value: Format.bytes(at.scratch), color: Theme.scratch },
+                { name: qsTr("Other programs"), value: Format.bytes(at.others), color: Theme.otherPrograms }];
+    }
+
+    spacing: Theme.gapTiny
+
+    ChartFrame {
+        Layout.fillWidth: true
+        chart: chart
+        name: root.ofDevice ? qsTr("Memory of the device %1").arg(root.monitor.deviceName) : qsTr("RAM")
+        summary: qsTr("Weights %1, KV %2, scratch %3, other programs %4, free %5")
+            .arg(Format.bytes(root.now.weights)).arg(Format.bytes(root.now.kv)).arg(Format.bytes(root.now.scratch))
+            .arg(Format.bytes(root.now.others)).arg(Format.bytes(root.now.free))
+        readings: root.readingsAt(chart.cursor)
+
+        OccupancyChart {
+            id: chart
+
+            objectName: root.ofDevice ? "deviceChart" : "hostChart"
+            anchors.fill: parent
+            monitor: root.monitor
+            memory: root.memory
+            axis: root.axis
+            hidden: root.hidden
+            draggable: root.ofDevice && !root.monitor.replaying
+            colors: [Theme.weights, root.kvColor, Theme.scratch, Theme.otherPrograms]
+            budgetColor: Theme.text
+            watermarkColor: Theme.watermark
+            ink: Theme.text
+            mutedInk: Theme.textMuted
+            grid: Theme.border
+            ground: Theme.aside
+            fontFamily: Theme.family
+            fontPixels: Theme.px(11)
+            xText: x => root.axis === OccupancyChart.Time ? Format.seconds(x) : Format.compact(x)
+            yText: y => y === 0 ? "0" : Format.bytes(y)
+            onBudgetChosen: bytes => root.placement.setBudget(bytes)
+            onWatermarkChosen: bytes => root.placement.setWatermark(bytes / Math.max(1, root.now.budget))
+        }
+    }
+    Text {
+        Layout.fillWidth: true
+        visible: chart.draggedBytes !== undefined
+        text: chart.draggedBytes === undefined ? "" : qsTr("Let go to choose %1").arg(Format.bytes(chart.draggedBytes))
+        textFormat: Text.PlainText
+        font.pixelSize: Theme.sizeSmall
+        color: Theme.watermark
+    }
+    Legend {
+        Layout.fillWidth: true
+        hidden: root.hidden
+        entries: [root.entry("weights", qsTr("Weights"), root.now.weights, Theme.weights),
+                  root.entry("kv", qsTr("KV"), root.now.kv, root.kvColor),
+                  root.entry("scratch", qsTr("Scratch"), root.now.scratch, Theme.scratch),
+                  root.entry("others", qsTr("Other programs"), root.now.others, Theme.otherPrograms),
+                  root.entry("free", qsTr("Free"), root.now.free, "transparent")]
+        onToggled: key => {
+            root.hidden = root.hidden.indexOf(key) >= 0 ? root.hidden.filter(one => one !== key) : root.hidden.concat([key]);
+        }
+    }
+}

@@ -1,0 +1,270 @@
+// The right column: where the model's memory lies, what that costs, and the handles on it.
+pragma ComponentBehavior: Bound
+
+import QtQuick
+import QtQuick.Controls
+import QtQuick.Layouts
+import Spillway.App
+import Spillway.Ui.Components
+import Spillway.Ui.Theme
+
+FocusScope {
+    id: root
+
+    required property PressureMonitor monitor
+    required property PlacementController placement
+    required property ShownPlacementEvents events
+    required property DoctorController doctor
+    required property ChatController chat
+    property bool apart: false // in a window of its own
+
+    signal closeRequested
+    signal apartToggled
+
+    implicitWidth: Theme.px(360)
+
+    Accessible.role: Accessible.Pane
+    Accessible.name: qsTr("Memory pressure")
+
+    Rectangle {
+        anchors.fill: parent
+        color: Theme.aside
+    }
+    Rectangle {
+        visible: !root.apart
+        width: 1
+        height: parent.height
+        color: Theme.border
+    }
+    ColumnLayout {
+        anchors.fill: parent
+        anchors.leftMargin: 1
+        spacing: 0
+
+        RowLayout {
+            Layout.fillWidth: true
+            Layout.leftMargin: Theme.gap
+            Layout.rightMargin: Theme.gapSmall
+            Layout.topMargin: Theme.gapSmall
+            spacing: 0
+
+            Text {
+                Layout.fillWidth: true
+                text: qsTr("Memory pressure")
+                textFormat: Text.PlainText
+                elide: Text.ElideRight
+                font.pixelSize: Theme.sizeBody
+                font.weight: Font.DemiBold
+                color: Theme.text
+                Accessible.role: Accessible.Heading
+                Accessible.name: text
+            }
+            IconButton {
+                objectName: "panelMenuButton"
+                name: qsTr("Recordings")
+                source: "qrc:/icons/more.svg"
+                size: Theme.px(32)
+                pictureSize: Theme.px(18)
+                onClicked: recordings.popup()
+                Keys.onReturnPressed: clicked()
+
+                RecordingMenu {
+                    id: recordings
+
+                    monitor: root.monitor
+                }
+            }
+            IconButton {
+                objectName: "panelApart"
+                name: root.apart ? qsTr("Put it back beside the conversation") : qsTr("Show it in a window of its own")
+                source: root.apart ? "qrc:/icons/sidebar.svg" : "qrc:/icons/open.svg"
+                size: Theme.px(32)
+                pictureSize: Theme.px(18)
+                onClicked: root.apartToggled()
+                Keys.onReturnPressed: clicked()
+            }
+            IconButton {
+                objectName: "panelClose"
+                name: qsTr("Hide the panel")
+                source: "qrc:/icons/close.svg"
+                size: Theme.px(32)
+                pictureSize: Theme.px(18)
+                onClicked: root.closeRequested()
+                Keys.onReturnPressed: clicked()
+            }
+        }
+        Flickable {
+            id: flick
+
+            objectName: "panelView"
+            Layout.fillWidth: true
+            Layout.fillHeight: true
+            clip: true
+            contentWidth: width
+            contentHeight: column.implicitHeight + Theme.gap
+            boundsBehavior: Flickable.StopAtBounds
+            ScrollBar.vertical: ThinScrollBar {}
+
+            // Brings the control that has the keyboard into sight.
+            function reveal(item: Item) {
+                let at = item;
+                while (at && at !== column)
+                    at = at.parent;
+                if (!at)
+                    return;
+                const top = item.mapToItem(column, 0, 0).y;
+                if (top < contentY)
+                    contentY = Math.max(0, top - Theme.gap);
+                else if (top + item.height > contentY + height)
+                    contentY = Math.min(Math.max(0, contentHeight - height), top + item.height + Theme.gap - height);
+            }
+            Connections {
+                target: flick.Window.window
+
+                function onActiveFocusItemChanged() {
+                    const item = flick.Window.window.activeFocusItem;
+                    if (item)
+                        flick.reveal(item);
+                }
+            }
+
+            ColumnLayout {
+                id: column
+
+                x: Theme.gapSmall
+                width: flick.width - Theme.gapSmall - Theme.px(12)
+                spacing: 0
+
+                Notice {
+                    objectName: "recordingRefused"
+                    Layout.fillWidth: true
+                    Layout.bottomMargin: Theme.gapSmall
+                    visible: recordings.refusal !== ""
+                    sentence: recordings.refusal
+                    onDismissRequested: recordings.refusal = ""
+                }
+                Notice {
+                    objectName: "replayNotice"
+                    Layout.fillWidth: true
+                    Layout.bottomMargin: Theme.gapSmall
+                    visible: root.monitor.replaying
+                    kind: Notice.Warning
+                    dismissible: false
+                    sentence: qsTr("A recording of %1, made on %2.").arg(root.monitor.recordingModel).arg(root.monitor.recordingMade.toLocaleString(Format.locale, Locale.ShortFormat))
+                    actionText: qsTr("Back to now")
+                    onActionRequested: root.monitor.leaveRecording()
+                }
+                Text {
+                    objectName: "panelEmpty"
+                    Layout.fillWidth: true
+                    Layout.margins: Theme.gapSmall
+                    visible: !root.monitor.hasModel && !root.monitor.replaying
+                    text: qsTr("Open a model to see where its memory lies.")
+                    textFormat: Text.PlainText
+                    wrapMode: Text.Wrap
+                    font.pixelSize: Theme.sizeSmall
+                    color: Theme.textMuted
+                }
+                DoctorCard {
+                    objectName: "doctorCard"
+                    Layout.fillWidth: true
+                    Layout.leftMargin: Theme.px(4)
+                    Layout.rightMargin: Theme.px(4)
+                    Layout.bottomMargin: Theme.gapSmall
+                    visible: doctor.sentence !== "" && !root.monitor.replaying
+                    doctor: root.doctor
+                }
+                PanelSection {
+                    visible: root.monitor.device.known
+                    title: qsTr("Device memory")
+                    note: root.monitor.deviceName
+
+                    ChoiceBar {
+                        objectName: "axisBar"
+                        Layout.fillWidth: true
+                        implicitHeight: Theme.px(30)
+                        name: qsTr("Memory over")
+                        choices: [qsTr("Tokens"), qsTr("Time")]
+                        current: device.axis === OccupancyChart.Tokens ? 0 : 1
+                        onChosen: choice => device.axis = choice === 0 ? OccupancyChart.Tokens : OccupancyChart.Time
+                    }
+                    OccupancySection {
+                        id: device
+
+                        Layout.fillWidth: true
+                        monitor: root.monitor
+                        placement: root.placement
+                        memory: OccupancyChart.Device
+                        axis: OccupancyChart.Tokens
+                    }
+                }
+                PanelSection {
+                    visible: root.monitor.hasModel || root.monitor.replaying
+                    title: qsTr("Speed")
+                    note: Format.tokensPerSecond(root.monitor.tokensPerSecond)
+
+                    SpeedSection {
+                        Layout.fillWidth: true
+                        monitor: root.monitor
+                        placement: root.placement
+                    }
+                }
+                PanelSection {
+                    visible: root.monitor.hasModel && !root.monitor.replaying
+                    title: qsTr("Flow")
+
+                    PipelineView {
+                        objectName: "pipeline"
+                        Layout.fillWidth: true
+                        pipeline: root.monitor.pipeline
+                        hasDevice: root.monitor.device.known
+                    }
+                }
+                PanelSection {
+                    visible: root.monitor.hasModel && !root.monitor.replaying
+                    title: qsTr("KV map")
+                    note: qsTr("%1 tokens").arg(Format.count(root.monitor.contextTokens))
+
+                    KvMapSection {
+                        Layout.fillWidth: true
+                        monitor: root.monitor
+                        chat: root.chat
+                    }
+                }
+                PanelSection {
+                    visible: root.placement.available && !root.monitor.replaying
+                    title: qsTr("Placement")
+
+                    PlacementSection {
+                        Layout.fillWidth: true
+                        placement: root.placement
+                    }
+                }
+                PanelSection {
+                    visible: root.monitor.hasModel && !root.monitor.replaying
+                    title: qsTr("What moved")
+                    note: Format.count(root.events.count)
+
+                    EventsSection {
+                        Layout.fillWidth: true
+                        events: root.events
+                        chat: root.chat
+                    }
+                }
+                PanelSection {
+                    visible: root.monitor.host.known
+                    title: qsTr("RAM")
+                    folded: root.monitor.device.known
+
+                    OccupancySection {
+                        Layout.fillWidth: true
+                        monitor: root.monitor
+                        placement: root.placement
+                        memory: OccupancyChart.Host
+                        axis: device.axis
+                    }
+                }
+            }
+        }
+    }
+}

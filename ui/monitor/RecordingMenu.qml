@@ -1,0 +1,49 @@
+// The flight recorder: what was measured, to a file and back.
+import QtQuick
+import QtQuick.Dialogs
+import Spillway.App
+import Spillway.Ui.Components
+
+PopupMenu {
+    id: root
+
+    required property PressureMonitor monitor
+
+    property string refusal: ""
+
+    PopupMenuItem {
+        objectName: "saveRecording"
+        text: qsTr("Save a recording…")
+        enabled: root.monitor.canRecord
+        onTriggered: saveDialog.open()
+    }
+    PopupMenuItem {
+        objectName: "openRecording"
+        text: qsTr("Open a recording…")
+        onTriggered: openDialog.open()
+    }
+    PopupMenuItem {
+        objectName: "leaveRecording"
+        text: qsTr("Back to now")
+        enabled: root.monitor.replaying
+        onTriggered: root.monitor.leaveRecording()
+    }
+
+    FileDialog {
+        id: saveDialog
+
+        title: qsTr("Save a recording")
+        fileMode: FileDialog.SaveFile
+        defaultSuffix: "json"
+        nameFilters: [qsTr("Recordings (*.json)")]
+        onAccepted: root.refusal = root.monitor.saveRecording(selectedFile)
+    }
+    FileDialog {
+        id: openDialog
+
+        title: qsTr("Open a recording")
+        fileMode: FileDialog.OpenFile
+        nameFilters: [qsTr("Recordings (*.json)"), qsTr("All files (*)")]
+        onAccepted: root.refusal = root.monitor.openRecording(selectedFile)
+    }
+}

@@ -1,0 +1,64 @@
+// What another layer split would bring, shown while it is being chosen.
+import QtQuick
+import QtQuick.Controls
+import QtQuick.Layouts
+import Spillway.App
+import Spillway.Ui.Theme
+
+Popup {
+    id: root
+
+    required property PlacementController placement
+    required property int layers
+
+    readonly property placementPreview now: placement.preview(layers)
+
+    width: Theme.px(280)
+    padding: Theme.gap
+    modal: false
+    focus: false
+    closePolicy: Popup.NoAutoClose
+
+    background: Rectangle {
+        color: Theme.raised
+        radius: Theme.radius
+        border.width: 1
+        border.color: Theme.border
+    }
+    contentItem: ColumnLayout {
+        spacing: Theme.gapTiny
+
+        Text {
+            objectName: "previewTitle"
+            Layout.fillWidth: true
+            text: root.now.known && root.now.layers < root.layers
+                ? qsTr("%1 layers: only %2 of them fit").arg(root.layers).arg(root.now.layers)
+                : qsTr("%1 layers on the device").arg(root.layers)
+            textFormat: Text.PlainText
+            wrapMode: Text.Wrap
+            font.pixelSize: Theme.sizeBody
+            font.weight: Font.DemiBold
+            color: Theme.text
+        }
+        PreviewLine {
+            name: qsTr("Memory of the device")
+            value: root.now.known ? qsTr("%1 of %2").arg(Format.bytes(root.now.deviceBytes)).arg(Format.bytes(root.now.budgetBytes)) : Format.unknown
+        }
+        PreviewLine {
+            name: qsTr("First block leaves at")
+            value: !root.now.known ? Format.unknown : root.now.spillTokens === undefined ? qsTr("never") : qsTr("%1 tokens").arg(Format.count(root.now.spillTokens))
+        }
+        PreviewLine {
+            name: qsTr("Largest context")
+            value: root.now.known ? qsTr("%1 tokens").arg(Format.count(root.now.largestContext)) : Format.unknown
+        }
+        PreviewLine {
+            name: qsTr("Speed now")
+            value: Format.tokensPerSecond(root.now.tokensPerSecond)
+        }
+        PreviewLine {
+            name: qsTr("Speed when full")
+            value: Format.tokensPerSecond(root.now.tokensPerSecondFull)
+        }
+    }
+}
