@@ -107,7 +107,7 @@ private Q_SLOTS:
         thread->load(1, {.model = "x.gguf"}, {});
         QTRY_VERIFY_WITH_TIMEOUT(loaded.size() > 0, 5000);
 
-        MachineSpeed speed(*thread, folder->path(), measure(300ms), 20);
+        MachineSpeed speed(*thread, folder->path(), measure(1000ms), 20);
         QSignalSpy changed(&speed, &MachineSpeed::changed);
         speed.onModelReady(oneThread());
         QTRY_COMPARE_WITH_TIMEOUT(asked.load(), 1, 5000);
