@@ -232,7 +232,10 @@ private:
         Diagnosis d{Kind::KvOverLink};
         d.share = m_shares.link;
         d.fellFrom = fellFrom();
-        d.action = best(Action::SetPolicy, {Action::SetPolicy, qint64(engine::KvPolicy::Auto)});
+        // `auto` streams no more than pays, if it knows the rates of this machine right.
+        const bool isAuto = m_facts.policy == engine::KvPolicy::Auto;
+        const engine::KvPolicy other = isAuto ? engine::KvPolicy::Merge : engine::KvPolicy::Auto;
+        d.action = best(Action::SetPolicy, {Action::SetPolicy, qint64(other)});
         return d;
     }
 

@@ -85,6 +85,15 @@ private Q_SLOTS:
         QVERIFY(d.predicted && *d.predicted > 1.1 * *d.tokensPerSecond);
     }
 
+    void thePolicyInUseIsNotSuggested()
+    {
+        DoctorFacts facts = recording("by-hand-gpu-stream");
+        facts.options.clear();  // nothing is predicted
+        QCOMPARE(diagnose(facts).action.value, qint64(engine::KvPolicy::Auto));
+        facts.policy = engine::KvPolicy::Auto;
+        QCOMPARE(diagnose(facts).action.value, qint64(engine::KvPolicy::Merge));
+    }
+
     void aLayerSplitIsJudgedByItsPrediction()
     {
         DoctorFacts facts = recording("by-hand-gpu-half-the-layers");
