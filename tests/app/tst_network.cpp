@@ -70,9 +70,10 @@ private Q_SLOTS:
         qputenv("XDG_RUNTIME_DIR", folder.path().toUtf8());
         QProcess window;
         window.setProcessChannelMode(QProcess::ForwardedErrorChannel);
-        window.start("unshare", {"-rn", "strace", "-f", "-qq", "-e", "trace=socket,socketpair,connect,bind", "-o",
-                                 trace, QCoreApplication::applicationFilePath(), "--window", folder.filePath("profile"),
-                                 SPILLWAY_SOURCE_DIR "/tests/data/models/llama.gguf"});
+        const QString model = QStringLiteral(SPILLWAY_SOURCE_DIR) + "/tests/data/models/llama.gguf";
+        window.start("unshare",
+                     {"-rn", "strace", "-f", "-qq", "-e", "trace=socket,socketpair,connect,bind", "-o", trace,
+                      QCoreApplication::applicationFilePath(), "--window", folder.filePath("profile"), model});
         QVERIFY(window.waitForFinished(300000));
         QCOMPARE(window.exitCode(), 0);
         QVERIFY(window.readAllStandardOutput().contains("answered"));

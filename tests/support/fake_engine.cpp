@@ -283,6 +283,7 @@ engine::Result<engine::Turn> FakeEngine::generate(engine::SequenceId sequence, c
         frame.device = script_->settings().device;
         ++frame.generated_tokens;
         ++frame.context_tokens;
+        frame.time_us = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now().time_since_epoch()).count();
         if (!frame.ttft_ms)
             frame.ttft_ms = milliseconds(Clock::now() - asked);
         else

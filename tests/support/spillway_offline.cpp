@@ -1,6 +1,7 @@
 // The window on the fake engine, for work on its looks: needs no model, any FILE.gguf will do.
-// SPILLWAY_FAKE: a comma-separated list of full, error, slow-load, base, failing-load, warning, slow, fast.
-// SPILLWAY_FAKE_TEXT: a file whose text is the answer; tests/data/markdown/rich.md has all that an answer may hold.
+// SPILLWAY_FAKE: a comma-separated list of full, error, slow-load, base, failing-load, warning, slow, fast, long,
+// device. SPILLWAY_FAKE_TEXT: a file whose text is the answer; tests/data/markdown/rich.md has all that an answer may
+// hold.
 #include "app/command_line.h"
 #include "app/log.h"
 #include "app/profile_folders.h"
@@ -48,6 +49,29 @@ std::vector<std::string> wordsOf(const QString& file)
     return words;
 }
 
+/// A card of 8 GB that a conversation of 32K tokens has filled: the oldest half of its blocks lies on the host.
+void addDevice(FakeScript::Settings& settings)
+{
+    engine::DeviceTelemetry device;
+    device.id = "emulated";
+    device.layers = device.layers_wanted = 16;
+    device.total_bytes = device.budget_bytes = 8'000'000'000;
+    device.watermark_bytes = 7'600'000'000;
+    device.weight_bytes = 4'400'000'000;
+    device.kv_bytes = 2'100'000'000;
+    device.scratch_bytes = 500'000'000;
+    settings.device = device;
+    auto map = std::make_shared<engine::KvMap>();
+    map->block_tokens = 256;
+    map->layers = 16;
+    map->columns = 128;
+    for (int column = 0; column < map->columns; ++column)
+        map->cells.insert(
+            map->cells.end(), 16,
+            std::uint8_t(column > 0 && column < 64 ? engine::KvMap::Place::Host : engine::KvMap::Place::Device));
+    settings.kv_map = map;
+}
+
 void apply(const QStringList& wishes, FakeScript& script)
 {
     using namespace std::chrono_literals;
@@ -56,6 +80,8 @@ void apply(const QStringList& wishes, FakeScript& script)
         if (const QString file = qEnvironmentVariable("SPILLWAY_FAKE_TEXT"); !file.isEmpty())
             settings.words = wordsOf(file);
         settings.per_token = wishes.contains("slow") ? 120ms : wishes.contains("fast") ? 1ms : 12ms;
+        if (wishes.contains("device"))
+            addDevice(settings);
         settings.prefill = 600ms;
         settings.load = wishes.contains("slow-load") ? 30s : 1s;
         settings.template_arguments = {"enable_thinking", "reasoning_effort"};

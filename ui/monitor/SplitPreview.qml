@@ -13,7 +13,7 @@ Popup {
 
     readonly property placementPreview now: placement.preview(layers)
 
-    width: Theme.px(280)
+    width: Theme.px(330)
     padding: Theme.gap
     modal: false
     focus: false
