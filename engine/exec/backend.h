@@ -79,6 +79,18 @@ public:
     /// gate_up: (rows, 2 n), gate first; out: (rows, n)
     virtual void gated(Gate gate, const Rows& gate_up, Rows& out) = 0;
     virtual void add(const Rows& y, Rows& x) = 0;
+    /// sum += the product of x. `branch`: room for it, where it is not added while it is computed
+    virtual void add_product(Rows& x, const Product& product, Rows& branch, Rows& sum)
+    {
+        products(x, std::span(&product, 1), branch);
+        add(branch, sum);
+    }
+    /// The products, gate first, and what the gate makes of them. `gate_up`: room for what is between
+    virtual void gated_products(Rows& x, std::span<const Product> gate_and_up, Gate gate, Rows& gate_up, Rows& out)
+    {
+        products(x, gate_and_up, gate_up);
+        gated(gate, gate_up, out);
+    }
     virtual void copy_row(const Rows& from, int row, Rows& to) = 0;  // to: (1, cols)
     virtual void soft_cap(float cap, Rows& x) = 0;
 

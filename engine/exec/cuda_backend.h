@@ -50,6 +50,8 @@ public:
     void products(Rows& x, std::span<const Product> products, Rows& out) override;
     void gated(Gate gate, const Rows& gate_up, Rows& out) override;
     void add(const Rows& y, Rows& x) override;
+    void add_product(Rows& x, const Product& product, Rows& branch, Rows& sum) override;
+    void gated_products(Rows& x, std::span<const Product> gate_and_up, Gate gate, Rows& gate_up, Rows& out) override;
     void copy_row(const Rows& from, int row, Rows& to) override;
     void soft_cap(float cap, Rows& x) override;
     void store_kv(const Rows& qkv, const HeadLayout& heads, int l, KvCache& cache, const KvSequence& sequence,
@@ -70,10 +72,14 @@ private:
         if (failed_ == kernels::cuda::Status::Ok)
             failed_ = call();
     }
+
+    // ---- products (cuda_products.cpp) ----
+    static kernels::cuda::Gating gating_of(Gate gate);
     void round_rows(Rows& x);
     kernels::cuda::DevicePtr rest_of(Rows& x) const;  // what rounding x lost; 0 where that is left out
     /// All rows of x times one matrix; x is rounded where its type wants that.
     kernels::cuda::Product product_of(Rows& x, const Matrix& m, Vector bias, const kernels::cuda::Rows& out);
+
     void fill_block_tables(const Step& step, int rows);
     std::uint64_t* block_table(int l) const;  // in the staging memory
     kernels::cuda::KvBlocks kv_blocks(int l, const KvLayerShape& shape) const;

@@ -44,10 +44,20 @@ void CudaBackend::experts(Rows& x, const LayerWeights& w, const ExpertParameters
         product.tokens = pairs;
         run([&] { return cuda::expert_matmul(driver_, queue_, product, routing, pairs_of_each_row); });
     };
-    e.gate_up.set_shape(pairs, 2 * w.gate_experts.rows);
-    multiply(x, p.used, w.gate_experts, w.gate_experts_bias, e.gate_up, 0);
-    multiply(x, p.used, w.up_experts, w.up_experts_bias, e.gate_up, w.gate_experts.rows);
-    gated(p.gate, e.gate_up, e.hidden);
+    if (x.count() == 1 && w.gate_experts.type == w.up_experts.type) {
+        e.hidden.set_shape(pairs, w.gate_experts.rows);
+        cuda::GatedProduct product{.gate = product_of(x, w.gate_experts, w.gate_experts_bias, cuda_rows(e.hidden)),
+                                   .up_weights = cuda_address(w.up_experts.data),
+                                   .up_bias = cuda_address(w.up_experts_bias),
+                                   .gating = gating_of(p.gate)};
+        product.gate.tokens = pairs;
+        run([&] { return cuda::gated_expert_matvec(driver_, queue_, product, routing, p.used); });
+    } else {
+        e.gate_up.set_shape(pairs, 2 * w.gate_experts.rows);
+        multiply(x, p.used, w.gate_experts, w.gate_experts_bias, e.gate_up, 0);
+        multiply(x, p.used, w.up_experts, w.up_experts_bias, e.gate_up, w.gate_experts.rows);
+        gated(p.gate, e.gate_up, e.hidden);
+    }
     e.out.set_shape(pairs, w.down_experts.rows);
     multiply(e.hidden, 1, w.down_experts, w.down_experts_bias, e.out, 0);
 

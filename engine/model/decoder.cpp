@@ -94,18 +94,40 @@ void Decoder::layer(int l, const LayerWeights& w, const Place& at)
     auto& [on, a, step] = at;
     on.rms_norm(a.hidden, w.attn_norm, h_.rms_epsilon, a.x);
     attention(l, w, at);
-    if (w.attn_post_norm)
-        on.rms_norm(a.branch, w.attn_post_norm, h_.rms_epsilon, a.branch);
-    on.add(a.branch, a.hidden);
+    add_branch(a.attended, {&w.attn_out, w.attn_out_bias, 0}, w.attn_post_norm, at);
 
     on.rms_norm(a.hidden, w.ffn_norm, h_.rms_epsilon, a.x);
-    feed_forward(w, at);
-    if (w.ffn_post_norm)
-        on.rms_norm(a.branch, w.ffn_post_norm, h_.rms_epsilon, a.branch);
+    if (w.router) {
+        on.experts(a.x, w, {h_.experts_used, h_.expert_weights_scale, h_.architecture->gate}, a.branch);
+        add_normed(w.ffn_post_norm, at);
+    } else {
+        feed_forward(w, at);
+        add_branch(a.inner, {&w.down, nullptr, 0}, w.ffn_post_norm, at);
+    }
+}
+
+/// hidden += product of y, normed first where the architecture does that
+void Decoder::add_branch(Rows& y, const Product& product, Vector post_norm, const Place& at)
+{
+    auto& [on, a, step] = at;
+    if (!post_norm) {
+        on.add_product(y, product, a.branch, a.hidden);
+        return;
+    }
+    on.products(y, std::span(&product, 1), a.branch);
+    add_normed(post_norm, at);
+}
+
+/// hidden += branch
+void Decoder::add_normed(Vector post_norm, const Place& at)
+{
+    auto& [on, a, step] = at;
+    if (post_norm)
+        on.rms_norm(a.branch, post_norm, h_.rms_epsilon, a.branch);
     on.add(a.branch, a.hidden);
 }
 
-/// branch = attention of x
+/// attended = attention of x
 void Decoder::attention(int l, const LayerWeights& w, const Place& at)
 {
     auto& [on, a, step] = at;
@@ -130,28 +152,20 @@ void Decoder::attention(int l, const LayerWeights& w, const Place& at)
     const int window = parameters.kind == LayerKind::SlidingWindow ? h_.sliding_window : 0;
     on.attend(a.qkv, {heads, a.tables.q_scale(), h_.attention_softcap, window, w.sinks}, l, step.cache, step.sequence,
               step.first, a.attended);
-    const Product out{&w.attn_out, w.attn_out_bias, 0};
-    on.products(a.attended, std::span(&out, 1), a.branch);
 }
 
-/// branch = feed-forward part of x
+/// inner = gate times up of x
 void Decoder::feed_forward(const LayerWeights& w, const Place& at)
 {
     auto& [on, a, step] = at;
-    if (w.router) {
-        on.experts(a.x, w, {h_.experts_used, h_.expert_weights_scale, h_.architecture->gate}, a.branch);
-        return;
-    }
+    const Gate gate = h_.architecture->gate;
     if (w.gate) {
         const std::array<Product, 2> apart{Product{&w.gate, nullptr, 0}, Product{&w.up, nullptr, w.gate.rows}};
-        on.products(a.x, apart, a.gate_up);
+        on.gated_products(a.x, apart, gate, a.gate_up, a.inner);
     } else {
         const Product fused{&w.up, nullptr, 0};
-        on.products(a.x, std::span(&fused, 1), a.gate_up);
+        on.gated_products(a.x, std::span(&fused, 1), gate, a.gate_up, a.inner);
     }
-    on.gated(h_.architecture->gate, a.gate_up, a.inner);
-    const Product down{&w.down, nullptr, 0};
-    on.products(a.inner, std::span(&down, 1), a.branch);
 }
 
 std::span<const float> Decoder::logits(const Placement& placement, int row)

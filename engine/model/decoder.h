@@ -42,6 +42,8 @@ private:
     void layer(int l, const LayerWeights& w, const Place& at);
     void attention(int l, const LayerWeights& w, const Place& at);
     void feed_forward(const LayerWeights& w, const Place& at);
+    void add_branch(Rows& y, const Product& product, Vector post_norm, const Place& at);
+    void add_normed(Vector post_norm, const Place& at);
 
     const Hyperparameters& h_;
     const Weights& weights_;

@@ -2,6 +2,7 @@
 
 #include "kernels/cuda/checks/attention.h"
 #include "kernels/cuda/checks/experts.h"
+#include "kernels/cuda/checks/gates.h"
 #include "kernels/cuda/checks/products.h"
 #include "kernels/cuda/checks/rows.h"
 #include "kernels/cuda/checks/store_kv.h"
@@ -14,6 +15,7 @@ const std::vector<KernelCheck>& kernel_checks()
         std::vector<KernelCheck> all;
         add_row_checks(all);
         add_product_checks(all);
+        add_gated_product_checks(all);
         add_expert_checks(all);
         add_store_kv_checks(all);
         add_attention_checks(all);

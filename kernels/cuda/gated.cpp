@@ -2,29 +2,11 @@
 
 namespace kernels::cuda {
 
-static constexpr unsigned kThreads = 256;
-
-static Dim grid_of(int rows, int n)
+Status gated(const Driver& driver, Queue queue, const Gating& gating, Rows gate_up, int rows, int n, Rows out)
 {
-    return {(unsigned(n) + kThreads - 1) / kThreads, unsigned(rows)};
-}
-
-Status silu_mul(const Driver& driver, Queue queue, Rows gate_up, int rows, int n, Rows out)
-{
-    return driver.launch(Kernel::silu_mul, grid_of(rows, n), {kThreads}, 0, queue, gate_up.at, gate_up.stride, n,
-                         out.at, out.stride);
-}
-
-Status gelu_mul(const Driver& driver, Queue queue, Rows gate_up, int rows, int n, Rows out)
-{
-    return driver.launch(Kernel::gelu_mul, grid_of(rows, n), {kThreads}, 0, queue, gate_up.at, gate_up.stride, n,
-                         out.at, out.stride);
-}
-
-Status swiglu_oai(const Driver& driver, Queue queue, Rows gate_up, float alpha, float limit, int rows, int n, Rows out)
-{
-    return driver.launch(Kernel::swiglu_oai, grid_of(rows, n), {kThreads}, 0, queue, gate_up.at, gate_up.stride, alpha,
-                         limit, n, out.at, out.stride);
+    constexpr unsigned kThreads = 256;
+    return driver.launch(Kernel::gated, {(unsigned(n) + kThreads - 1) / kThreads, unsigned(rows)}, {kThreads}, 0, queue,
+                         gate_up.at, gate_up.stride, gating, n, out.at, out.stride);
 }
 
 }  // namespace kernels::cuda

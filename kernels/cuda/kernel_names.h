@@ -27,9 +27,8 @@
     KERNEL(experts, choose_experts)                     \
     KERNEL(experts, sort_pairs)                         \
     KERNEL(experts, sum_experts)                        \
-    KERNEL(gated, silu_mul)                             \
-    KERNEL(gated, gelu_mul)                             \
-    KERNEL(gated, swiglu_oai)                           \
+    KERNEL(gated, gated)                                \
+    SPILLWAY_KERNEL_OF_EACH_TYPE(KERNEL, gated_matvec)  \
     SPILLWAY_KERNEL_OF_EACH_TYPE(KERNEL, matvec)        \
     SPILLWAY_KERNEL_OF_EACH_TYPE(KERNEL, matvec8)       \
     SPILLWAY_KERNEL_OF_EACH_PACKED_TYPE(KERNEL, matmul) \

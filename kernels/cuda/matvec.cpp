@@ -50,6 +50,27 @@ Status matvec(const Driver& driver, Queue queue, const Product& p)
     return driver.launch(of_type(first, p.type), grid, {32 * kMatvecWarps}, 0, queue, arguments_of(p));
 }
 
+static Status launch_gated(const Driver& driver, Queue queue, const GatedProduct& p, const ExpertArguments& expert)
+{
+    if (!can_multiply(p.gate) || p.gate.into == Into::Sum)
+        return Status::InvalidValue;
+    GatedMatvecArguments arguments{
+        .gate = arguments_of(p.gate),
+        .up = pointer<std::byte>(p.up_weights),
+        .up_bias = pointer<float>(p.up_bias),
+        .gating = p.gating,
+    };
+    arguments.gate.expert = expert;
+    const Dim grid{pieces(p.gate.rows, kMatvecWarps), unsigned(p.gate.tokens)};
+    return driver.launch(of_type(Kernel::gated_matvec_f32, p.gate.type), grid, {32 * kMatvecWarps}, 0, queue,
+                         arguments);
+}
+
+Status gated_matvec(const Driver& driver, Queue queue, const GatedProduct& p)
+{
+    return launch_gated(driver, queue, p, {});
+}
+
 Status matmul(const Driver& driver, Queue queue, const Product& p)
 {
     if (p.tokens <= kFewTokens || !is_packed(p.type))
@@ -61,18 +82,35 @@ Status matmul(const Driver& driver, Queue queue, const Product& p)
                          arguments_of(p));
 }
 
+/// Experts whose pairs are given by their order in the batch.
+static ExpertArguments chosen_experts(const Product& p, const Routing& routing, int pairs_of_each_row)
+{
+    return {.chosen = pointer<int>(routing.chosen),
+            .sorted = nullptr,
+            .begin = nullptr,
+            .bytes = std::size_t(p.rows) * row_bytes(p.type, p.n),
+            .pairs_of_each_row = pairs_of_each_row};
+}
+
+Status gated_expert_matvec(const Driver& driver, Queue queue, const GatedProduct& p, const Routing& routing,
+                           int pairs_of_each_row)
+{
+    if (routing.rows > kFewTokens)
+        return Status::InvalidValue;
+    return launch_gated(driver, queue, p, chosen_experts(p.gate, routing, pairs_of_each_row));
+}
+
 Status expert_matmul(const Driver& driver, Queue queue, const Product& p, const Routing& routing, int pairs_of_each_row)
 {
     if (!can_multiply(p))
         return Status::InvalidValue;
     MatmulArguments arguments = arguments_of(p);
-    arguments.expert.bytes = std::size_t(p.rows) * row_bytes(p.type, p.n);
-    arguments.expert.pairs_of_each_row = pairs_of_each_row;
+    arguments.expert = chosen_experts(p, routing, pairs_of_each_row);
     if (routing.rows <= kFewTokens || !is_packed(p.type)) {
-        arguments.expert.chosen = pointer<int>(routing.chosen);
         const Dim grid{pieces(p.rows, kMatvecWarps), unsigned(p.tokens)};
         return driver.launch(of_type(Kernel::matvec_f32, p.type), grid, {32 * kMatvecWarps}, 0, queue, arguments);
     }
+    arguments.expert.chosen = nullptr;
     arguments.expert.sorted = pointer<int>(routing.sorted);
     arguments.expert.begin = pointer<int>(routing.begin);
     // An expert gets each row once at most; thread blocks beyond what it gets have nothing to do.

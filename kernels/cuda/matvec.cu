@@ -3,4 +3,5 @@
 
 using namespace kernels::cuda;
 
-MATVEC_OF_EACH_TYPE(matvec, 1);
+#define MATVEC(name, Weights) MATVEC_KERNEL(name, Weights, 1)
+MATVEC_OF_EACH_TYPE(MATVEC, matvec);

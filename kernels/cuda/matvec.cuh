@@ -107,6 +107,19 @@ struct FloatWeights {
 
 // ---- kernel ----
 
+struct Operands {
+    std::size_t matrix;    // of the stack: the expert
+    std::size_t x_offset;  // bytes
+};
+
+/// What token `first` is multiplied with: where there are experts it is a pair, and alone.
+__device__ inline Operands operands_of(const MatvecArguments& a, int first)
+{
+    const ExpertArguments& e = a.expert;
+    const int x_row = e.chosen ? first / e.pairs_of_each_row : first;
+    return {e.chosen ? std::size_t(e.chosen[first]) : 0, std::size_t(x_row) * a.x_stride};
+}
+
 // grid: (ceil(rows / kMatvecWarps), ceil(tokens / at_once))
 template <class Weights, int at_once>
 __device__ void matvec(const MatvecArguments& a)
@@ -116,19 +129,11 @@ __device__ void matvec(const MatvecArguments& a)
         return;  // the whole warp
     const int first = int(blockIdx.y) * at_once;
     const int tokens = min(at_once, a.tokens - first);
-    const std::byte* weights = a.weights + std::size_t(row) * a.row_bytes;
-    const float* bias = a.bias;
-    int x_row = first;
-    if constexpr (at_once == 1) {
-        if (a.expert.chosen) {
-            const int expert = a.expert.chosen[first];
-            weights += std::size_t(expert) * a.expert.bytes;
-            bias = bias ? bias + std::size_t(expert) * std::size_t(a.rows) : nullptr;
-            x_row = first / a.expert.pairs_of_each_row;
-        }
-    }
-    const std::byte* x = a.x + std::size_t(x_row) * a.x_stride;
-    const std::byte* rest = a.x_rest ? a.x_rest + std::size_t(x_row) * a.x_stride : nullptr;
+    const Operands operands = operands_of(a, first);
+    const std::byte* weights = a.weights + operands.matrix * a.expert.bytes + std::size_t(row) * a.row_bytes;
+    const float* bias = a.bias ? a.bias + operands.matrix * std::size_t(a.rows) : nullptr;
+    const std::byte* x = a.x + operands.x_offset;
+    const std::byte* rest = a.x_rest ? a.x_rest + operands.x_offset : nullptr;
 
     float sums[at_once] = {};
     const int slices = Weights::slices(a.n);
@@ -155,28 +160,29 @@ __device__ void matvec(const MatvecArguments& a)
 
 }  // namespace kernels::cuda
 
-#define MATVEC(name, Weights, at_once)                                                                                 \
+// KERNEL(name, Weights) for each weight type.
+#define MATVEC_OF_EACH_TYPE(KERNEL, name)                                                                              \
+    KERNEL(name##_f32, FloatWeights);                                                                                  \
+    KERNEL(name##_f16, HalfWeights<kernels::cuda::half_to_float>);                                                     \
+    KERNEL(name##_bf16, HalfWeights<kernels::cuda::bf16_to_float>);                                                    \
+    KERNEL(name##_q4_0, PackedWeights<kernels::BlockQ4_0>);                                                            \
+    KERNEL(name##_q4_1, PackedWeights<kernels::BlockQ4_1>);                                                            \
+    KERNEL(name##_q5_0, PackedWeights<kernels::BlockQ5_0>);                                                            \
+    KERNEL(name##_q5_1, PackedWeights<kernels::BlockQ5_1>);                                                            \
+    KERNEL(name##_q8_0, PackedWeights<kernels::BlockQ8_0>);                                                            \
+    KERNEL(name##_q2_k, PackedWeights<kernels::BlockQ2_K>);                                                            \
+    KERNEL(name##_q3_k, PackedWeights<kernels::BlockQ3_K>);                                                            \
+    KERNEL(name##_q4_k, PackedWeights<kernels::BlockQ4_K>);                                                            \
+    KERNEL(name##_q5_k, PackedWeights<kernels::BlockQ5_K>);                                                            \
+    KERNEL(name##_q6_k, PackedWeights<kernels::BlockQ6_K>);                                                            \
+    KERNEL(name##_iq4_nl, PackedWeights<kernels::BlockIQ4_NL>);                                                        \
+    KERNEL(name##_iq3_s, PackedWeights<kernels::BlockIQ3_S>);                                                          \
+    KERNEL(name##_iq4_xs, PackedWeights<kernels::BlockIQ4_XS>);                                                        \
+    KERNEL(name##_mxfp4, PackedWeights<kernels::BlockMXFP4>)
+
+#define MATVEC_KERNEL(name, Weights, at_once)                                                                          \
     extern "C" __global__ void __launch_bounds__(kMatvecWarps* kWarp) name(const MatvecArguments a)                    \
     {                                                                                                                  \
         matvec<Weights, at_once>(a);                                                                                   \
     }                                                                                                                  \
     EMULATED(name)
-
-#define MATVEC_OF_EACH_TYPE(name, at_once)                                                                             \
-    MATVEC(name##_f32, FloatWeights, at_once);                                                                         \
-    MATVEC(name##_f16, HalfWeights<kernels::cuda::half_to_float>, at_once);                                            \
-    MATVEC(name##_bf16, HalfWeights<kernels::cuda::bf16_to_float>, at_once);                                           \
-    MATVEC(name##_q4_0, PackedWeights<kernels::BlockQ4_0>, at_once);                                                   \
-    MATVEC(name##_q4_1, PackedWeights<kernels::BlockQ4_1>, at_once);                                                   \
-    MATVEC(name##_q5_0, PackedWeights<kernels::BlockQ5_0>, at_once);                                                   \
-    MATVEC(name##_q5_1, PackedWeights<kernels::BlockQ5_1>, at_once);                                                   \
-    MATVEC(name##_q8_0, PackedWeights<kernels::BlockQ8_0>, at_once);                                                   \
-    MATVEC(name##_q2_k, PackedWeights<kernels::BlockQ2_K>, at_once);                                                   \
-    MATVEC(name##_q3_k, PackedWeights<kernels::BlockQ3_K>, at_once);                                                   \
-    MATVEC(name##_q4_k, PackedWeights<kernels::BlockQ4_K>, at_once);                                                   \
-    MATVEC(name##_q5_k, PackedWeights<kernels::BlockQ5_K>, at_once);                                                   \
-    MATVEC(name##_q6_k, PackedWeights<kernels::BlockQ6_K>, at_once);                                                   \
-    MATVEC(name##_iq4_nl, PackedWeights<kernels::BlockIQ4_NL>, at_once);                                               \
-    MATVEC(name##_iq3_s, PackedWeights<kernels::BlockIQ3_S>, at_once);                                                 \
-    MATVEC(name##_iq4_xs, PackedWeights<kernels::BlockIQ4_XS>, at_once);                                               \
-    MATVEC(name##_mxfp4, PackedWeights<kernels::BlockMXFP4>, at_once)

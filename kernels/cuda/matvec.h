@@ -1,6 +1,8 @@
 // What the products of few tokens and their launcher agree on.
 #pragma once
 
+#include "kernels/cuda/gating.h"
+
 #include <cstddef>
 
 namespace kernels::cuda {
@@ -30,6 +32,14 @@ struct MatvecArguments {
     float* out;
     int out_stride;
     ExpertArguments expert;  // null in it: there is one matrix
+};
+
+/// out[t][r] = gate of (weights times x[t])[r], times (up times x[t])[r].
+struct GatedMatvecArguments {
+    MatvecArguments gate;  // adds nothing to what was there
+    const std::byte* up;   // as gate.weights
+    const float* up_bias;  // as gate.bias
+    Gating gating;
 };
 
 }  // namespace kernels::cuda

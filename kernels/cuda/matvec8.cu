@@ -3,4 +3,5 @@
 
 using namespace kernels::cuda;
 
-MATVEC_OF_EACH_TYPE(matvec8, kMatvecTokens);
+#define MATVEC8(name, Weights) MATVEC_KERNEL(name, Weights, kMatvecTokens)
+MATVEC_OF_EACH_TYPE(MATVEC8, matvec8);

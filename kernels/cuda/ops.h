@@ -7,6 +7,7 @@
 #pragma once
 
 #include "kernels/cuda/driver.h"
+#include "kernels/cuda/gating.h"
 #include "kernels/kv_block.h"
 #include "kernels/types.h"
 
@@ -59,10 +60,8 @@ Status add(const Driver& driver, Queue queue, Rows y, int rows, int n, Rows x);
 // x[r] = cap * tanh(x[r] / cap). x: (rows, n)
 Status soft_cap(const Driver& driver, Queue queue, float cap, int rows, int n, Rows x);
 
-// Gated activations. gate_up: (rows, 2 n), the gates first; out: (rows, n), which may begin where gate_up does.
-Status silu_mul(const Driver& driver, Queue queue, Rows gate_up, int rows, int n, Rows out);
-Status gelu_mul(const Driver& driver, Queue queue, Rows gate_up, int rows, int n, Rows out);
-Status swiglu_oai(const Driver& driver, Queue queue, Rows gate_up, float alpha, float limit, int rows, int n, Rows out);
+// out = gate times up. gate_up: (rows, 2 n), the gates first; out: (rows, n), which may begin where gate_up does.
+Status gated(const Driver& driver, Queue queue, const Gating& gating, Rows gate_up, int rows, int n, Rows out);
 
 // What a product over quantised weights wants its activations as. x: (rows, n), n a multiple of 32; rest: what rounding
 // lost, rounded in its turn, at the same stride; or 0
@@ -96,6 +95,17 @@ constexpr int kFewTokens = 16;
 // For any number of tokens: the same for few, tensor cores for many of them over packed weights.
 Status matmul(const Driver& driver, Queue queue, const Product& p);
 
+/// Both products of a gated layer, and the gate: nothing but its result is written.
+struct GatedProduct {
+    Product gate = {};         // into its place
+    DevicePtr up_weights = 0;  // as gate.weights
+    DevicePtr up_bias = 0;     // as gate.bias
+    Gating gating = {};
+};
+
+// For one token: each further one reads the weights again. What comes is what matvec and gated make of it.
+Status gated_matvec(const Driver& driver, Queue queue, const GatedProduct& p);
+
 // ---- experts ----
 
 /// Which experts the rows of a batch go to. Pair r * used + s is row r with the s-th of its experts.
@@ -115,6 +125,10 @@ Status route(const Driver& driver, Queue queue, Rows logits, float scale, const 
 // are experts; p.x: rows that `pairs_of_each_row` pairs share
 Status expert_matmul(const Driver& driver, Queue queue, const Product& p, const Routing& routing,
                      int pairs_of_each_row);
+
+// The same of a gated layer, for few rows: kFewTokens at most.
+Status gated_expert_matvec(const Driver& driver, Queue queue, const GatedProduct& p, const Routing& routing,
+                           int pairs_of_each_row);
 
 // out[r] = sum over the pairs of row r, in their order, of weight * y[pair]. y: (pairs, n); out: (rows, n)
 Status sum_experts(const Driver& driver, Queue queue, Rows y, const Routing& routing, int n, Rows out);

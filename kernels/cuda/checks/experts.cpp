@@ -2,6 +2,7 @@
 
 #include "kernels/cpu.h"
 #include "kernels/cuda/checks/compare.h"
+#include "kernels/cuda/checks/gates.h"
 #include "kernels/cuda/checks/products.h"
 #include "kernels/cuda/ops.h"
 
@@ -166,6 +167,50 @@ Checked check_expert_product(const Driver& driver, unsigned seed, TensorType typ
     return checked;
 }
 
+/// Beside the two products by themselves, which the check above is for.
+Checked check_gated_experts(const Driver& driver, unsigned seed, TensorType type)
+{
+    constexpr int kN = 256, kRows = 6, kUsed = 2, kExperts = 4;
+    std::mt19937 random(seed);
+    Checked checked;
+    for (const int rows : {1, 3}) {
+        const Shape s{rows, kUsed, kExperts};
+        const int pairs = rows * kUsed;
+        const ProductCase c = product_case(type, kN, kRows * kExperts, rows, kernel_rows::Fill::Random, random);
+        DeviceMemory on(driver);
+        const Routing routing = room_for_routing(on, s);
+        on.keep(route(driver, on.queue(), {on.put(random_logits(s, random)), kExperts}, 1.0f, routing));
+        const std::vector<float> bias(std::size_t(kRows * kExperts), 0.5f);
+        const auto values = std::size_t(pairs * kRows);
+        Product product{.type = type,
+                        .n = kN,
+                        .rows = kRows,
+                        .weights = on.put(c.weights),
+                        .bias = on.put(bias),
+                        .tokens = pairs,
+                        .x = on.put(c.x.bytes),
+                        .x_stride = c.x.stride,
+                        .out = {on.room(values * sizeof(float)), kRows}};
+        GatedProduct both{product, on.put(weight_rows(type, kN, kRows * kExperts, kernel_rows::Fill::Random, random)),
+                          on.put(std::vector<float>(bias.size(), 0.25f)), all_gatings().back().gating};
+        on.keep(gated_expert_matvec(driver, on.queue(), both, routing, kUsed));
+        const auto actual = on.get<float>(product.out.at, values);
+        on.keep(expert_matmul(driver, on.queue(), product, routing, kUsed));
+        const auto gates = on.get<float>(product.out.at, values);
+        product.weights = both.up_weights;
+        product.bias = both.up_bias;
+        on.keep(expert_matmul(driver, on.queue(), product, routing, kUsed));
+        const auto ups = on.get<float>(product.out.at, values);
+        for (int pair = 0; pair < pairs; ++pair) {
+            const auto at = std::size_t(pair * kRows);
+            const double tolerance = product_tolerance(c, pair / kUsed);
+            note(checked, on, gate_error(both.gating, {&actual[at], kRows}, &gates[at], &ups[at], tolerance, tolerance),
+                 name_of(s));
+        }
+    }
+    return checked;
+}
+
 // Small whole numbers, whose sums are exact.
 Checked check_sum(const Driver& driver, unsigned)
 {
@@ -244,6 +289,10 @@ void add_expert_checks(std::vector<KernelCheck>& checks)
 {
     checks.push_back({"choice of experts", check_route});
     checks.push_back({"sum of experts", check_sum});
+    for (const TensorType type : {TensorType::F16, TensorType::MXFP4})
+        checks.push_back(
+            {std::string("gated product of experts ") + type_traits(type).name,
+             [=](const Driver& driver, unsigned seed) { return check_gated_experts(driver, seed, type); }});
     for (const TensorType type : {TensorType::F16, TensorType::Q8_0, TensorType::Q4_K, TensorType::MXFP4})
         checks.push_back(
             {std::string("product of experts ") + type_traits(type).name,

@@ -26,25 +26,6 @@ double largest_weight(TensorType type)
     return 2.0;
 }
 
-// Every value that is added is at most the largest weight times |x|. The reference makes at most n / 8 + 8 roundings in
-// a chain, a lane and the tree after it fewer.
-double tolerance(const ProductCase& c, int token)
-{
-    const std::byte* row = c.x.bytes.data() + std::size_t(token) * c.x.stride;
-    double magnitude = 0;
-    for (const float x : kernel_rows::seen(activation_of(c.type), c.n, row))
-        magnitude += std::abs(double(x));
-    return 2 * (c.n / 8.0 + 8) * kHalfEpsilon * largest_weight(c.type) * magnitude;
-}
-
-std::vector<float> scalar_product(const ProductCase& c)
-{
-    std::vector<float> out(std::size_t(c.rows * c.tokens));
-    all_cpu_kernels().front().matmul[std::size_t(c.type)](
-        {c.n, c.rows, c.weights.data(), c.tokens, c.x.bytes.data(), c.x.stride, out.data(), std::size_t(c.rows)});
-    return out;
-}
-
 Checked check_product(const Driver& driver, unsigned seed, TensorType type, std::initializer_list<int> lengths,
                       std::initializer_list<std::pair<int, int>> rows_and_tokens)
 {
@@ -135,12 +116,31 @@ std::vector<float> product_on(DeviceMemory& on, const ProductCase& c, const std:
     return result;
 }
 
+// Every value that is added is at most the largest weight times |x|. The reference makes at most n / 8 + 8 roundings in
+// a chain, a lane and the tree after it fewer.
+double product_tolerance(const ProductCase& c, int token)
+{
+    const std::byte* row = c.x.bytes.data() + std::size_t(token) * c.x.stride;
+    double magnitude = 0;
+    for (const float x : kernel_rows::seen(activation_of(c.type), c.n, row))
+        magnitude += std::abs(double(x));
+    return 2 * (c.n / 8.0 + 8) * kHalfEpsilon * largest_weight(c.type) * magnitude;
+}
+
+std::vector<float> scalar_product(const ProductCase& c)
+{
+    std::vector<float> out(std::size_t(c.rows * c.tokens));
+    all_cpu_kernels().front().matmul[std::size_t(c.type)](
+        {c.n, c.rows, c.weights.data(), c.tokens, c.x.bytes.data(), c.x.stride, out.data(), std::size_t(c.rows)});
+    return out;
+}
+
 double product_error(const ProductCase& c, const std::vector<float>& actual)
 {
     const std::vector<float> expected = scalar_product(c);
     double worst = 0;
     for (int t = 0; t < c.tokens; ++t) {
-        const double bound = tolerance(c, t);
+        const double bound = product_tolerance(c, t);
         for (auto i = std::size_t(t * c.rows); i < std::size_t((t + 1) * c.rows); ++i)
             worst = std::max(worst, share_of(bound, actual[i], expected[i]));
     }

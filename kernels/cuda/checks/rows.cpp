@@ -2,6 +2,7 @@
 
 #include "kernels/cpu.h"
 #include "kernels/cuda/checks/compare.h"
+#include "kernels/cuda/checks/gates.h"
 #include "kernels/cuda/ops.h"
 
 #include <algorithm>
@@ -176,28 +177,7 @@ Checked check_soft_cap(const Driver& driver, unsigned seed)
     return checked;
 }
 
-enum class Gate { Silu, Gelu, SwigluOai };
-
-void gate_on_host(Gate gate, int n, const float* gates, float* to)
-{
-    if (gate == Gate::Silu)
-        scalar().silu_mul(n, gates, gates + n, to);
-    else if (gate == Gate::Gelu)
-        scalar().gelu_mul(n, gates, gates + n, to);
-    else
-        scalar().swiglu_oai(n, gates, gates + n, 1.702f, 7.0f, to);
-}
-
-Status gate_on_device(DeviceMemory& on, Gate gate, int n, Rows in, Rows out)
-{
-    if (gate == Gate::Silu)
-        return silu_mul(on.driver(), on.queue(), in, 2, n, out);
-    if (gate == Gate::Gelu)
-        return gelu_mul(on.driver(), on.queue(), in, 2, n, out);
-    return swiglu_oai(on.driver(), on.queue(), in, 1.702f, 7.0f, 2, n, out);
-}
-
-Checked check_gate(const Driver& driver, unsigned seed, Gate gate)
+Checked check_gate(const Driver& driver, unsigned seed, const Gating& gating)
 {
     std::mt19937 random(seed);
     Checked checked;
@@ -206,21 +186,13 @@ Checked check_gate(const Driver& driver, unsigned seed, Gate gate)
         DeviceMemory on(driver);
         const Rows in{on.put(x.values), x.stride};
         const Rows out = n % 2 ? Rows{on.put(std::vector<float>(std::size_t(2 * n))), n} : in;  // or in its place
-        on.keep(gate_on_device(on, gate, n, in, out));
+        on.keep(gated(driver, on.queue(), gating, in, 2, n, out));
         const std::vector<float> all = on.get<float>(out.at, std::size_t(2 * out.stride));
-        Rectangle expected{2, n, n, std::vector<float>(std::size_t(2 * n))};
-        Rectangle actual{2, n, n, {}};
-        for (int r = 0; r < 2; ++r) {
-            gate_on_host(gate, n, x.row(r), expected.row(r));
-            actual.values.insert(actual.values.end(), all.begin() + r * out.stride, all.begin() + r * out.stride + n);
-        }
-        // The exponential's argument, up to a few tens, is rounded some four times; the relative error of exp is the
-        // absolute one of its argument. A handful more for exp, quotient and products. A sigmoid that small counts for
-        // nothing: hence at least one.
-        const double share = error_of(actual, expected, 4 * 40 + 8, [&](int r, int i) {
-            return std::max(1.0, std::abs(double(expected.row(r)[i])));
-        });
-        note(checked, on, share, std::to_string(n) + " values");
+        double worst = 0;
+        for (int r = 0; r < 2; ++r)
+            worst = std::max(
+                worst, gate_error(gating, {&all[std::size_t(r * out.stride)], std::size_t(n)}, x.row(r), x.row(r) + n));
+        note(checked, on, worst, std::to_string(n) + " values");
     }
     return checked;
 }
@@ -264,10 +236,8 @@ void add_row_checks(std::vector<KernelCheck>& checks)
         {"rotation of halves", [](const Driver& d, unsigned seed) { return check_rope(d, seed, RopePairs::Halves); }});
     checks.push_back({"sum of rows", check_add});
     checks.push_back({"soft cap", check_soft_cap});
-    checks.push_back({"silu", [](const Driver& d, unsigned seed) { return check_gate(d, seed, Gate::Silu); }});
-    checks.push_back({"gelu", [](const Driver& d, unsigned seed) { return check_gate(d, seed, Gate::Gelu); }});
-    checks.push_back(
-        {"swiglu of gpt-oss", [](const Driver& d, unsigned seed) { return check_gate(d, seed, Gate::SwigluOai); }});
+    for (const NamedGating& gate : all_gatings())
+        checks.push_back({gate.name, [&](const Driver& d, unsigned seed) { return check_gate(d, seed, gate.gating); }});
     checks.push_back({"rounding to 8 bits", check_quantize});
 }
 

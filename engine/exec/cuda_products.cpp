@@ -1,0 +1,125 @@
+// Products on a GPU. One token's are done with what follows them in one kernel: the gate, and the sum with the residual
+// stream.
+#include "engine/exec/cuda_address.h"
+#include "engine/exec/cuda_backend.h"
+
+#include <algorithm>
+
+namespace engine {
+
+namespace cuda = kernels::cuda;
+
+cuda::Gating CudaBackend::gating_of(Gate gate)
+{
+    switch (gate) {
+    case Gate::Silu:
+        return {cuda::GateKind::Silu};
+    case Gate::Gelu:
+        return {cuda::GateKind::Gelu};
+    case Gate::SwigluOai:
+        break;
+    }
+    return {cuda::GateKind::SwigluOai, kSwigluOaiAlpha, kSwigluOaiLimit};
+}
+
+struct GateAndUp {
+    Matrix gate, up;
+    Vector gate_bias, up_bias;
+};
+
+/// As two matrices also where the file has them in one.
+static GateAndUp gate_and_up_of(std::span<const Product> products)
+{
+    const Product& first = products.front();
+    if (products.size() > 1)
+        return {*first.matrix, *products[1].matrix, first.bias, products[1].bias};
+    Matrix half = *first.matrix;
+    half.rows /= 2;
+    Matrix up = half;
+    up.data += half.bytes();
+    return {half, up, first.bias, first.bias ? first.bias + half.rows : nullptr};
+}
+
+void CudaBackend::round_rows(Rows& x)
+{
+    if (x.rounded())
+        return;
+    run([&] {
+        return cuda::quantize_q8(driver_, queue_, cuda_rows(x), x.count(), x.cols(),
+                                 {cuda_address(x.q8(0)), x.q8_stride()}, rest_of(x));
+    });
+    x.set_rounded();
+}
+
+cuda::DevicePtr CudaBackend::rest_of(Rows& x) const
+{
+    return sizes_.sixteen_bits ? cuda_address(x.q8_rest(0)) : 0;
+}
+
+cuda::Product CudaBackend::product_of(Rows& x, const Matrix& m, Vector bias, const cuda::Rows& out)
+{
+    const bool as_floats = kernels::activation_of(m.type) == kernels::Activation::F32;
+    if (!as_floats)
+        round_rows(x);
+    return {
+        .type = m.type,
+        .n = m.n,
+        .rows = m.rows,
+        .weights = cuda_address(m.data),
+        .bias = cuda_address(bias),
+        .tokens = x.count(),
+        .x = as_floats ? cuda_address(x.row(0)) : cuda_address(x.q8(0)),
+        .x_rest = as_floats ? 0 : rest_of(x),
+        .x_stride = as_floats ? std::size_t(x.cols()) * sizeof(float) : x.q8_stride(),
+        .out = out,
+    };
+}
+
+void CudaBackend::products(Rows& x, std::span<const Product> products, Rows& out)
+{
+    int out_cols = 0;
+    for (const Product& p : products)
+        out_cols = std::max(out_cols, p.out_col + p.matrix->rows);
+    out.set_shape(x.count(), out_cols);
+    for (const Product& p : products) {
+        const cuda::Product product = product_of(x, *p.matrix, p.bias, cuda_rows(out, p.out_col));
+        run([&] { return cuda::matmul(driver_, queue_, product); });
+    }
+}
+
+/// Into the residual stream itself.
+void CudaBackend::add_product(Rows& x, const Product& product, Rows&, Rows& sum)
+{
+    cuda::Product adding = product_of(x, *product.matrix, product.bias, cuda_rows(sum, product.out_col));
+    adding.into = cuda::Into::Sum;
+    sum.changed();
+    run([&] { return cuda::matmul(driver_, queue_, adding); });
+}
+
+void CudaBackend::gated(Gate gate, const Rows& gate_up, Rows& out)
+{
+    const int n = gate_up.cols() / 2;
+    out.set_shape(gate_up.count(), n);
+    run([&] {
+        return cuda::gated(driver_, queue_, gating_of(gate), cuda_rows(gate_up), gate_up.count(), n, cuda_rows(out));
+    });
+}
+
+void CudaBackend::gated_products(Rows& x, std::span<const Product> gate_and_up, Gate gate, Rows& gate_up, Rows& out)
+{
+    const GateAndUp both = gate_and_up_of(gate_and_up);
+    if (x.count() != 1 || both.gate.type != both.up.type) {
+        Backend::gated_products(x, gate_and_up, gate, gate_up, out);
+        return;
+    }
+    out.set_shape(1, both.gate.rows);
+    const cuda::GatedProduct product{
+        .gate = product_of(x, both.gate, both.gate_bias, cuda_rows(out)),
+        .up_weights = cuda_address(both.up.data),
+        .up_bias = cuda_address(both.up_bias),
+        .gating = gating_of(gate),
+    };
+    run([&] { return cuda::gated_matvec(driver_, queue_, product); });
+}
+
+}  // namespace engine

@@ -1,0 +1,13 @@
+// The gates of feed-forward layers, as launchers and kernels name them.
+#pragma once
+
+namespace kernels::cuda {
+
+enum class GateKind { Silu, Gelu, SwigluOai };
+
+struct Gating {
+    GateKind kind = GateKind::Silu;
+    float alpha = 0.0f, limit = 0.0f;  // of SwigluOai
+};
+
+}  // namespace kernels::cuda
