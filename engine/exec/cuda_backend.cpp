@@ -73,6 +73,9 @@ Status CudaBackend::allocate(const Hyperparameters& h)
     partials_ = arena_->take(sizes_.partials);
     elsewhere_ = arena_->take(sizes_.elsewhere);
     carried_ = arena_->take(sizes_.carried);
+    rank_scratch_ = arena_->take(sizes_.rank_scratch);
+    ranked_ = arena_->take(sizes_.ranked);
+    largest_.reserve(std::size_t(sizes_.most_ranked));
 
     const std::size_t row_bytes = activations_->hidden.value_capacity_bytes();
     const std::size_t query_bytes = std::size_t(sizes_.heads) * std::size_t(h.key_length) * sizeof(float);
@@ -171,6 +174,31 @@ void CudaBackend::fetch(const Rows& from, Rows& host)
         std::memcpy(host.row(0), rows_.data(), bytes);
     else
         std::fill_n(host.row(0), bytes / sizeof(float), 0.0f);  // nobody uses it, but somebody may look at it
+}
+
+RowLogits CudaBackend::fetch_largest(const Rows& logits, int count)
+{
+    if (count > sizes_.most_ranked)
+        return {};
+    const auto n = std::size_t(count);
+    const cuda::DevicePtr found = cuda_address(ranked_);
+    const cuda::Ranked to{found, found + n * sizeof(float), found + 2 * n * sizeof(float)};
+    const std::size_t bytes = (2 * n + 1) * sizeof(float);
+    run([&] { return driver_.make_current(); });
+    run([&] {
+        return cuda::rank(driver_, queue_, cuda_address(logits.row(0)), logits.cols(), count,
+                          cuda_address(rank_scratch_), to);
+    });
+    run([&] { return driver_.copy_to_host(rows_.data(), found, bytes, queue_); });
+    run([&] { return driver_.synchronize(queue_); });
+    if (failed_ != CudaStatus::Ok)
+        std::fill_n(rows_.data(), bytes, std::byte(0));  // nobody uses it, but somebody may look at it
+    const auto* values = reinterpret_cast<const float*>(rows_.data());
+    const auto* ids = reinterpret_cast<const int*>(values + n);
+    largest_.clear();
+    for (std::size_t i = 0; i < n; ++i)
+        largest_.push_back({ids[i], values[i]});
+    return {.all = {}, .largest = largest_, .log_sum = values[2 * n]};
 }
 
 // ---- operations ----

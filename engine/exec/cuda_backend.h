@@ -39,6 +39,7 @@ public:
     Activations* activations() override { return activations_.get(); }
     void enter(const Step& step, const Activations& host) override;
     void fetch(const Rows& from, Rows& host) override;
+    RowLogits fetch_largest(const Rows& logits, int count) override;
     void run_layers(const LayerRange& range, const std::function<void()>& work) override;
     Status take_status() override;
     /// One sentence about what costs speed from now on; empty: nothing new.
@@ -118,13 +119,15 @@ private:
     std::unique_ptr<Activations> activations_;
     std::unique_ptr<CudaExperts> experts_;  // null: the model has none
     // Of the device: (max_rows,) ints: the position of each row; (layers, max_blocks): addresses of KV blocks, 0 for
-    // those on the host; partials of a few rows; what the host attended for them; what is carried from run to run.
+    // those on the host; partials of a few rows; what the host attended for them; what is carried from run to run; the
+    // search for the largest logits, and what it found: (count,) floats, (count,) ints, and one float.
     std::byte *positions_ = nullptr, *block_tables_ = nullptr, *partials_ = nullptr, *elsewhere_ = nullptr,
-              *carried_ = nullptr;
+              *carried_ = nullptr, *rank_scratch_ = nullptr, *ranked_ = nullptr;
     CudaStaging inputs_;     // positions, block tables, position tables and rows on their way to the device
     CudaStaging rows_;       // rows on their way to the host
     CudaStaging host_part_;  // queries on their way to the host, and their partials on their way back
     kernels::cuda::Event inputs_taken_ = nullptr, queries_there_ = nullptr;
+    std::vector<RankedLogit> largest_;
     const Activations* host_ = nullptr;                       // where this step's rows came from
     const Step* step_ = nullptr;                              // for as long as its layers are computed
     std::vector<std::unique_ptr<CudaRecording>> recordings_;  // the oldest first

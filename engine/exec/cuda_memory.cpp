@@ -39,6 +39,7 @@ CudaSizes::CudaSizes(const Hyperparameters& h, const KvCache& cache, int max_row
     , max_blocks((max_tokens + cache.block_tokens() - 1) / cache.block_tokens() + 1)
     , layers(int(h.layers.size()))
     , v_dim(h.value_length)
+    , most_ranked(std::min(cuda::kMostRanked, (h.vocabulary - 1) / 2))  // else all of them are as few bytes
     , sixteen_bits(h.experts > 0)
 {
     for (const LayerParameters& layer : h.layers)
@@ -52,13 +53,15 @@ CudaSizes::CudaSizes(const Hyperparameters& h, const KvCache& cache, int max_row
     block_tables = std::size_t(layers) * std::size_t(max_blocks) * sizeof(std::uint64_t);
     partials = cuda::PartialsLayout(kFewRows, max_blocks, heads, v_dim).bytes;
     elsewhere = std::size_t(kFewRows) * cuda::elsewhere_floats(heads, v_dim) * sizeof(float);
+    rank_scratch = cuda::RankLayout(h.vocabulary, most_ranked).bytes;
+    ranked = std::size_t(2 * most_ranked + 1) * sizeof(float);
     carried = cuda::carried_bytes(max_rows, heads, v_dim);
 }
 
 std::size_t CudaSizes::device() const
 {
     return activations + cuda_aligned(positions) + cuda_aligned(block_tables) + cuda_aligned(partials) +
-           cuda_aligned(elsewhere) + cuda_aligned(carried);
+           cuda_aligned(elsewhere) + cuda_aligned(carried) + cuda_aligned(rank_scratch) + cuda_aligned(ranked);
 }
 
 }  // namespace engine

@@ -168,14 +168,18 @@ void Decoder::feed_forward(const LayerWeights& w, const Place& at)
     }
 }
 
-std::span<const float> Decoder::logits(const Placement& placement, int row)
+Part Decoder::head_part(const Placement& placement) const
+{
+    return &placement.head() == &weights_.head ? Part::HostLayers : Part::DeviceLayers;
+}
+
+/// Where they are computed, they are.
+Backend& Decoder::compute_logits(const Placement& placement, int row)
 {
     // The head is on a device only where the last layer is.
     Backend& on = placement.backend_of_head();
-    StepClock& clock = placement.host().clock();
-    const StepClock::Scope scope(clock, &placement.head() == &weights_.head ? Part::HostLayers : Part::DeviceLayers);
     if (&on != rows_at_) {
-        const StepClock::Scope waiting(clock, Part::DeviceLayers);
+        const StepClock::Scope waiting(placement.host().clock(), Part::DeviceLayers);
         rows_at_->fetch(activations(*rows_at_).hidden, host_.hidden);
         rows_at_ = &on;
     }
@@ -186,9 +190,30 @@ std::span<const float> Decoder::logits(const Placement& placement, int row)
     on.products(a.last_x, std::span(&output, 1), a.logits);
     if (h_.final_softcap != 0.0f)
         on.soft_cap(h_.final_softcap, a.logits);
+    return on;
+}
+
+std::span<const float> Decoder::fetch_logits(Backend& on)
+{
     if (on.activations())
-        on.fetch(a.logits, host_.logits);
+        on.fetch(activations(on).logits, host_.logits);
     return {host_.logits.row(0), std::size_t(h_.vocabulary)};
+}
+
+std::span<const float> Decoder::logits(const Placement& placement, int row)
+{
+    const StepClock::Scope scope(placement.host().clock(), head_part(placement));
+    return fetch_logits(compute_logits(placement, row));
+}
+
+RowLogits Decoder::logits(const Placement& placement, int row, std::optional<int> enough)
+{
+    const StepClock::Scope scope(placement.host().clock(), head_part(placement));
+    Backend& on = compute_logits(placement, row);
+    if (enough)
+        if (const RowLogits largest = on.fetch_largest(activations(on).logits, *enough); !largest.largest.empty())
+            return largest;
+    return {.all = fetch_logits(on), .largest = {}};
 }
 
 }  // namespace engine

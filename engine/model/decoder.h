@@ -7,6 +7,7 @@
 #include "engine/model/rope.h"
 #include "engine/model/weights.h"
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -28,6 +29,8 @@ public:
 
     /// Logits (vocabulary,) after one row of the last append(). Valid until the next call.
     std::span<const float> logits(const Placement& placement, int row);
+    /// The same, or as many of the largest as are enough, where a device finds them.
+    RowLogits logits(const Placement& placement, int row, std::optional<int> enough);
 
 private:
     /// Where a layer computes, and what it belongs to.
@@ -37,6 +40,9 @@ private:
         const Step& step;
     };
     Activations& activations(Backend& on) { return on.activations() ? *on.activations() : host_; }
+    StepClock::Part head_part(const Placement& placement) const;
+    Backend& compute_logits(const Placement& placement, int row);
+    std::span<const float> fetch_logits(Backend& on);
     void fill_positions(int first, int count);
     void bring_rows(Backend& to, const Step& step, StepClock& clock);
     void layer(int l, const LayerWeights& w, const Place& at);

@@ -262,18 +262,30 @@ Status LoadedModel::step(KvSequence& sequence, std::span<const int> tokens)
     return file_.still_whole();
 }
 
-Result<std::span<const float>> LoadedModel::logits(KvSequence& sequence, int row)
+/// What the decoder says after the last step, which is computed again where its device is lost.
+template <class Ask>
+auto LoadedModel::ask_until_there(KvSequence& sequence, const Ask& ask) -> Result<decltype(ask())>
 {
     for (;;) {
         if (last_step_lost_)
             if (const Status ok = repeat_last_step(sequence); !ok)
                 return tl::unexpected(ok.error());
-        const auto logits = decoder_->logits(placement_->placement(), row);
+        const auto logits = ask();
         const Status done = placement_->take_status();
         if (done)
             return logits;
         lose_device(done.error());
     }
+}
+
+Result<std::span<const float>> LoadedModel::logits(KvSequence& sequence, int row)
+{
+    return ask_until_there(sequence, [&] { return decoder_->logits(placement_->placement(), row); });
+}
+
+Result<RowLogits> LoadedModel::logits(KvSequence& sequence, int row, std::optional<int> enough)
+{
+    return ask_until_there(sequence, [&] { return decoder_->logits(placement_->placement(), row, enough); });
 }
 
 Status LoadedModel::repeat_last_step(KvSequence& sequence)

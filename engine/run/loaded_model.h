@@ -57,6 +57,8 @@ public:
     /// Logits (vocabulary,) after one row of the last step, which was the sequence's. Where the device is lost that
     /// held it, the step is computed again.
     Result<std::span<const float>> logits(KvSequence& sequence, int row);
+    /// The same, or as many of the largest as are enough, where they are found on a device.
+    Result<RowLogits> logits(KvSequence& sequence, int row, std::optional<int> enough);
 
 private:
     LoadedModel(GgufFile file, Hyperparameters h)
@@ -72,6 +74,8 @@ private:
     void describe_saved_kv();
     Status place_layers(const LoadRequest& request, const Progress& progress);
     Status step(KvSequence& sequence, std::span<const int> tokens);
+    template <class Ask>
+    auto ask_until_there(KvSequence& sequence, const Ask& ask) -> Result<decltype(ask())>;
     Status repeat_last_step(KvSequence& sequence);
     void lose_device(const Error& error);
 

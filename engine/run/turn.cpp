@@ -126,7 +126,7 @@ Status TurnRunner::decode()
     const int limit = host_.model.context_tokens();
     const int most = request_.max_tokens >= 0 ? request_.max_tokens : limit;
     while (int(answer_.size()) < most) {
-        const auto logits = host_.model.logits(conversation_.kv, last_row_);
+        const auto logits = host_.model.logits(conversation_.kv, last_row_, sampler_.enough());
         if (!logits)
             return tl::unexpected(logits.error());
         const int id = sample(*logits);
@@ -164,7 +164,7 @@ Status TurnRunner::decode()
     return {};
 }
 
-int TurnRunner::sample(std::span<const float> logits)
+int TurnRunner::sample(const RowLogits& logits)
 {
     const StepClock::Scope scope(clock(), StepClock::Part::Sampling);
     return sampler_.sample(logits, history_);

@@ -40,7 +40,7 @@ private:
     Status prefill(const std::vector<int>& prompt);
     Status decode();
     Status step(std::span<const int> tokens);
-    int sample(std::span<const float> logits);
+    int sample(const RowLogits& logits);
     void note_token();
     void note_nearly_full();
     /// Streams one token's text. True: a stop string ended the answer.

@@ -28,6 +28,14 @@ void Candidates::assign(std::span<const float> logits, int top_k)
         list_.push_back({.id = static_cast<int>(i), .logit = logits[i]});
 }
 
+void Candidates::assign(std::span<const RankedLogit> largest)
+{
+    list_.clear();
+    for (const RankedLogit& l : largest)
+        list_.push_back({.id = l.id, .logit = l.logit});
+    ordered_ = list_.size();
+}
+
 /// One pass with a heap of the best so far: nearly every logit costs one comparison with the worst of those.
 void Candidates::select_top(std::span<const float> logits, std::size_t count)
 {

@@ -1,6 +1,8 @@
 // The tokens that may still be drawn, and the filters that thin them out.
 #pragma once
 
+#include "engine/exec/logits.h"
+
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -23,6 +25,8 @@ public:
 
     /// Starts over with the top_k largest logits (0 or less: all). Logits are finite.
     void assign(std::span<const float> logits, int top_k);
+    /// Starts over with those that another has found: the best first, equal ones by id. Logits are finite.
+    void assign(std::span<const RankedLogit> largest);
 
     /// Keeps the tokens whose surprise is closest to the expected one, until they hold more than p.
     void keep_typical(double p);

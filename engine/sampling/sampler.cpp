@@ -38,14 +38,42 @@ int Sampler::sample(std::span<const float> logits, std::span<const int> history)
 
     penalise(history);
     dry_.apply(history, logits_);
-    return options_.temperature > 0.0f ? draw() : greedy();
+    if (options_.temperature <= 0.0f)
+        return greedy();
+    candidates_.assign(logits_, options_.top_k);
+    return draw_candidate();
+}
+
+int Sampler::sample(const RowLogits& logits, std::span<const int> history)
+{
+    if (logits.largest.empty())
+        return sample(logits.all, history);
+    assert(int(logits.largest.size()) == enough());
+    if (options_.temperature <= 0.0f)
+        return logits.largest.front().id;
+    candidates_.assign(logits.largest);
+    return draw_candidate();
+}
+
+std::optional<int> Sampler::enough() const
+{
+    if (penalises() || options_.dry_multiplier > 0.0f)
+        return {};
+    if (options_.temperature <= 0.0f)
+        return 1;
+    if (options_.top_k > 0 && std::size_t(options_.top_k) < logits_.size())
+        return options_.top_k;
+    return {};
+}
+
+bool Sampler::penalises() const
+{
+    return options_.repeat_penalty != 1.0f || options_.frequency_penalty != 0.0f || options_.presence_penalty != 0.0f;
 }
 
 void Sampler::penalise(std::span<const int> history)
 {
-    const bool neutral =
-        options_.repeat_penalty == 1.0f && options_.frequency_penalty == 0.0f && options_.presence_penalty == 0.0f;
-    if (neutral)
+    if (!penalises())
         return;
     if (options_.repeat_last_n >= 0)
         history = history.last(std::min(history.size(), static_cast<std::size_t>(options_.repeat_last_n)));
@@ -72,9 +100,8 @@ int Sampler::greedy() const
     return static_cast<int>(std::max_element(logits_.begin(), logits_.end()) - logits_.begin());
 }
 
-int Sampler::draw()
+int Sampler::draw_candidate()
 {
-    candidates_.assign(logits_, options_.top_k);
     candidates_.keep_typical(options_.typical_p);
     candidates_.keep_top_p(options_.top_p);
     candidates_.keep_min_p(options_.min_p);

@@ -2,12 +2,14 @@
 #pragma once
 
 #include "engine/engine.h"
+#include "engine/exec/logits.h"
 #include "engine/result.h"
 #include "engine/sampling/candidates.h"
 #include "engine/sampling/dry.h"
 #include "engine/sampling/random.h"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -30,14 +32,20 @@ public:
     /// The next id, always one of the vocabulary whatever the logits hold.
     /// logits: (num_vocab,)   history: the whole sequence, prompt and answer
     int sample(std::span<const float> logits, std::span<const int> history);
+    /// The same id from as many of the largest as enough() says, or from all.
+    int sample(const RowLogits& logits, std::span<const int> history);
+
+    /// How many of the largest logits are all that a draw looks at. Empty: it needs every one, or history changes them.
+    std::optional<int> enough() const;
 
     /// What the last sample() drew from, with the probabilities it drew by; empty at temperature 0.
     std::span<const Candidate> candidates() const { return candidates_.view(); }
 
 private:
+    bool penalises() const;
     void penalise(std::span<const int> history);
     int greedy() const;
-    int draw();
+    int draw_candidate();
 
     SamplingOptions options_;
     Random random_;

@@ -4,6 +4,7 @@
 #include "kernels/cuda/checks/experts.h"
 #include "kernels/cuda/checks/gates.h"
 #include "kernels/cuda/checks/products.h"
+#include "kernels/cuda/checks/rank.h"
 #include "kernels/cuda/checks/rows.h"
 #include "kernels/cuda/checks/store_kv.h"
 
@@ -16,6 +17,7 @@ const std::vector<KernelCheck>& kernel_checks()
         add_row_checks(all);
         add_product_checks(all);
         add_gated_product_checks(all);
+        add_rank_checks(all);
         add_expert_checks(all);
         add_store_kv_checks(all);
         add_attention_checks(all);

@@ -34,6 +34,9 @@
     SPILLWAY_KERNEL_OF_EACH_PACKED_TYPE(KERNEL, matmul) \
     KERNEL(merge_partials, merge_partials)              \
     KERNEL(quantize_q8, quantize_q8)                    \
+    KERNEL(rank, rank_logits)                           \
+    KERNEL(rank, rank_kept)                             \
+    KERNEL(rank, rank_result)                           \
     KERNEL(rms_norm, rms_norm)                          \
     KERNEL(rms_norm, norm_heads)                        \
     KERNEL(rope, rope)                                  \

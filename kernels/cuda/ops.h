@@ -106,6 +106,28 @@ struct GatedProduct {
 // For one token: each further one reads the weights again. What comes is what matvec and gated make of it.
 Status gated_matvec(const Driver& driver, Queue queue, const GatedProduct& p);
 
+// ---- sampling ----
+
+constexpr int kMostRanked = 256;
+
+/// The largest of a row's logits, best first, and among equals the lower index first. Infinities count as the outermost
+/// finite values, and NaN as the smallest.
+struct Ranked {
+    DevicePtr logits = 0;   // (kept,) floats
+    DevicePtr indices = 0;  // (kept,) ints
+    DevicePtr log_sum = 0;  // one float: the logarithm of the sum of exp(logit) over the whole row
+};
+
+/// What the search needs besides.
+struct RankLayout {
+    std::size_t other, sums;
+    std::size_t bytes;
+    RankLayout(int n, int kept);
+};
+
+// logits: (n,), of any alignment; kept: 1 to kMostRanked, n at most; scratch: RankLayout::bytes
+Status rank(const Driver& driver, Queue queue, DevicePtr logits, int n, int kept, DevicePtr scratch, const Ranked& to);
+
 // ---- experts ----
 
 /// Which experts the rows of a batch go to. Pair r * used + s is row r with the s-th of its experts.
