@@ -31,6 +31,9 @@
     SPILLWAY_KERNEL_OF_EACH_TYPE(KERNEL, gated_matvec)  \
     SPILLWAY_KERNEL_OF_EACH_TYPE(KERNEL, matvec)        \
     SPILLWAY_KERNEL_OF_EACH_TYPE(KERNEL, matvec8)       \
+    KERNEL(matmul_floats, matmul_f32)                   \
+    KERNEL(matmul_floats, matmul_f16)                   \
+    KERNEL(matmul_floats, matmul_bf16)                  \
     SPILLWAY_KERNEL_OF_EACH_PACKED_TYPE(KERNEL, matmul) \
     KERNEL(merge_partials, merge_partials)              \
     KERNEL(quantize_q8, quantize_q8)                    \

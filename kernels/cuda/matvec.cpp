@@ -73,13 +73,13 @@ Status gated_matvec(const Driver& driver, Queue queue, const GatedProduct& p)
 
 Status matmul(const Driver& driver, Queue queue, const Product& p)
 {
-    if (p.tokens <= kFewTokens || !is_packed(p.type))
+    if (p.tokens <= kFewTokens)
         return matvec(driver, queue, p);
     if (!can_multiply(p))
         return Status::InvalidValue;
     const Dim grid{pieces(p.rows, kMatmulRows), pieces(p.tokens, kMatmulTokens)};
-    return driver.launch(of_packed_type(Kernel::matmul_q4_0, p.type), grid, {kMatmulThreads}, kMatmulSharedBytes, queue,
-                         arguments_of(p));
+    return driver.launch(of_type(Kernel::matmul_f32, p.type), grid, {kMatmulThreads},
+                         is_packed(p.type) ? kMatmulSharedBytes : 0, queue, arguments_of(p));
 }
 
 /// Experts whose pairs are given by their order in the batch.

@@ -92,7 +92,7 @@ Status matvec(const Driver& driver, Queue queue, const Product& p);
 /// Up to so many tokens the weights are read twice rather than unpacked.
 constexpr int kFewTokens = 16;
 
-// For any number of tokens: the same for few, tensor cores for many of them over packed weights.
+// For any number of tokens: the same for few, tensor cores for many of them.
 Status matmul(const Driver& driver, Queue queue, const Product& p);
 
 /// Both products of a gated layer, and the gate: nothing but its result is written.

@@ -156,9 +156,11 @@ void add_product_checks(std::vector<KernelCheck>& checks)
             {std::string("product ") + traits.name, [=](const Driver& driver, unsigned seed) {
                  return check_product(driver, seed, type, {block, 5 * block, 1024}, {{1, 1}, {7, 1}, {3, 2}, {5, 11}});
              }});
-        // With tensor cores where weights are packed; a step of their kernel is 128 weights.
+        // With tensor cores; a step of their kernels is 128 packed weights, or 32 floats.
         checks.push_back({std::string("product of many tokens ") + traits.name,
-                          [=, n = traits.block_len == 256 ? 256 : 160](const Driver& driver, unsigned seed) {
+                          [=, n = traits.block_len == 256 ? 256
+                                  : is_float(type)        ? 168
+                                                          : 160](const Driver& driver, unsigned seed) {
                               return check_product(driver, seed, type, {n}, {{3, 17}, {70, 131}});
                           }});
         checks.push_back({std::string("embedding ") + traits.name,

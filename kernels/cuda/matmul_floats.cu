@@ -1,0 +1,229 @@
+// Products of float weights with many tokens' activations on tensor cores, which multiply halves. A thread block takes
+// 64 weight rows and 128 tokens, 32 values of each at a time. A float becomes two halves, the second one what the first
+// lost, under a power of two that the 32 values share: so nothing overflows, and about 22 bits of each are multiplied.
+// Products of the two lost parts are left out.
+#include "kernels/cuda/device.h"
+#include "kernels/cuda/matmul.h"
+
+using namespace kernels::cuda;
+
+namespace {
+
+constexpr int kStep = 32;
+constexpr int kPitch = kStep + 8;  // halves from row to row: eight rows' words lie in different banks
+constexpr int kTokenTiles = 8;     // of 8 tokens, that a warp takes beside its 16 rows
+constexpr int kRowWarps = kMatmulRows / 16;
+constexpr float kLostScale = 2048.0f;  // 2^11: what was lost is as large as the half it was lost from, or smaller
+
+struct Halves {
+    std::uint32_t kept[4], lost[4];  // eight of each
+};
+
+struct Shared {
+    std::uint16_t weights[kMatmulRows * kPitch], weights_lost[kMatmulRows * kPitch];
+    std::uint16_t x[kMatmulTokens * kPitch], x_lost[kMatmulTokens * kPitch];
+    float weights_scale[kMatmulRows], x_scale[kMatmulTokens];  // of the 32 values
+};
+
+/// The power of two that brings `largest` to 2^14 or just above it.
+__device__ inline float scale_to(float largest)
+{
+    const unsigned exponent = max(__float_as_uint(largest) >> 23 & 255u, 15u);
+    return __uint_as_float((268u - exponent) << 23);
+}
+
+__device__ inline float inverse_of(float power_of_two)
+{
+    return __uint_as_float((254u << 23) - __float_as_uint(power_of_two));
+}
+
+__device__ inline Halves halves_of(const float (&values)[8], float scale)
+{
+    Halves h;
+    for (int i = 0; i < 4; ++i) {
+        const float a = values[2 * i] * scale;
+        const float b = values[2 * i + 1] * scale;
+        h.kept[i] = two_halves(a, b);
+        h.lost[i] = two_halves((a - half_to_float(std::uint16_t(h.kept[i]))) * kLostScale,
+                               (b - half_to_float(std::uint16_t(h.kept[i] >> 16))) * kLostScale);
+    }
+    return h;
+}
+
+__device__ inline void put(std::uint16_t* rows, int row, int part, const std::uint32_t (&eight)[4])
+{
+    *reinterpret_cast<uint4*>(rows + row * kPitch + 8 * part) = make_uint4(eight[0], eight[1], eight[2], eight[3]);
+}
+
+// The largest magnitude of the four lanes that share a row.
+__device__ inline float largest_of_row(const float (&values)[8])
+{
+    float largest = 0.0f;
+    for (const float v : values)
+        largest = fmaxf(largest, fabsf(v));
+    largest = fmaxf(largest, __shfl_xor_sync(kWholeWarp, largest, 1));
+    return fmaxf(largest, __shfl_xor_sync(kWholeWarp, largest, 2));
+}
+
+__device__ inline void take_floats(const float* from, float (&values)[8])
+{
+    const float4 a = reinterpret_cast<const float4*>(from)[0];
+    const float4 b = reinterpret_cast<const float4*>(from)[1];
+    const float all[8] = {a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w};
+    for (int i = 0; i < 8; ++i)
+        values[i] = all[i];
+}
+
+// ---- weights: eight a lane, from `at` of a row on ----
+
+struct F32 {
+    static constexpr bool kLoses = true;  // what the halves keep is not all
+    static __device__ void take(const std::byte* row, int at, float (&values)[8])
+    {
+        take_floats(reinterpret_cast<const float*>(row) + at, values);
+    }
+};
+
+template <float (*to_float)(std::uint16_t)>
+struct SixteenBits {
+    static constexpr bool kLoses = false;
+    static __device__ void take(const std::byte* row, int at, float (&values)[8])
+    {
+        const uint4 bits = *reinterpret_cast<const uint4*>(reinterpret_cast<const std::uint16_t*>(row) + at);
+        const std::uint32_t words[4] = {bits.x, bits.y, bits.z, bits.w};
+        for (int i = 0; i < 8; ++i)
+            values[i] = to_float(std::uint16_t(words[i / 2] >> (16 * (i % 2))));
+    }
+};
+
+template <class Weights>
+__device__ void load_weights(const MatmulArguments& a, int first_row, int first, Shared& shared)
+{
+    static_assert(kMatmulThreads == 4 * kMatmulRows);
+    const int row = int(threadIdx.x) / 4;
+    const int part = int(threadIdx.x) % 4;
+    float values[8] = {};
+    if (first_row + row < a.rows && first + 8 * part < a.n)
+        Weights::take(a.weights + std::size_t(first_row + row) * a.row_bytes, first + 8 * part, values);
+    const float scale = scale_to(largest_of_row(values));
+    const Halves h = halves_of(values, scale);
+    put(shared.weights, row, part, h.kept);
+    if (Weights::kLoses)
+        put(shared.weights_lost, row, part, h.lost);
+    if (part == 0)
+        shared.weights_scale[row] = inverse_of(scale);
+}
+
+__device__ void load_activations(const MatmulArguments& a, int first_token, int first, Shared& shared)
+{
+    for (int i = int(threadIdx.x); i < 4 * kMatmulTokens; i += kMatmulThreads) {
+        const int token = i / 4;
+        const int part = i % 4;
+        float values[8] = {};
+        if (first_token + token < a.tokens && first + 8 * part < a.n)
+            take_floats(reinterpret_cast<const float*>(a.x + std::size_t(first_token + token) * a.x_stride) + first +
+                            8 * part,
+                        values);
+        const float scale = scale_to(largest_of_row(values));
+        const Halves h = halves_of(values, scale);
+        put(shared.x, token, part, h.kept);
+        put(shared.x_lost, token, part, h.lost);
+        if (part == 0)
+            shared.x_scale[token] = inverse_of(scale);
+    }
+}
+
+// ---- products ----
+
+__device__ inline std::uint32_t word(const std::uint16_t* rows, int row, int half)
+{
+    return *reinterpret_cast<const std::uint32_t*>(rows + row * kPitch + half);
+}
+
+/// 16 rows from `row` - lane / 4 on, 16 values from `at` on: as multiply_halves takes them.
+__device__ inline void load_rows(std::uint32_t (&a)[4], const std::uint16_t* rows, int row, int at)
+{
+    const int half = at + lane() % 4 * 2;
+    a[0] = word(rows, row, half);
+    a[1] = word(rows, row + 8, half);
+    a[2] = word(rows, row, half + 8);
+    a[3] = word(rows, row + 8, half + 8);
+}
+
+__device__ inline void load_column(std::uint32_t (&b)[2], const std::uint16_t* rows, int token, int at)
+{
+    const int half = at + lane() % 4 * 2;
+    b[0] = word(rows, token, half);
+    b[1] = word(rows, token, half + 8);
+}
+
+/// What is in shared memory, of 16 rows and 8 tokens. kept, lost: as multiply_halves has them
+template <class Weights>
+__device__ void multiply_step(const Shared& shared, int row, int token_row, float (&kept)[4], float (&lost)[4])
+{
+    for (int at = 0; at < kStep; at += 16) {
+        std::uint32_t w[4];
+        std::uint32_t x[2];
+        std::uint32_t x_lost[2];
+        load_rows(w, shared.weights, row, at);
+        load_column(x, shared.x, token_row, at);
+        load_column(x_lost, shared.x_lost, token_row, at);
+        multiply_halves(kept, w, x);
+        multiply_halves(lost, w, x_lost);
+        if constexpr (Weights::kLoses) {
+            load_rows(w, shared.weights_lost, row, at);
+            multiply_halves(lost, w, x);
+        }
+    }
+}
+
+// grid: (ceil(rows / kMatmulRows), ceil(tokens / kMatmulTokens))
+template <class Weights>
+__device__ void matmul(const MatmulArguments& a)
+{
+    __shared__ Shared shared;
+    const int first_row = int(blockIdx.x) * kMatmulRows;
+    const int first_token = int(blockIdx.y) * kMatmulTokens;
+    const int row = warp() % kRowWarps * 16 + lane() / 4;
+    const int tokens = warp() / kRowWarps * kTokenTiles * 8;  // this warp's first
+
+    float sums[kTokenTiles][4] = {};
+    for (int first = 0; first < a.n; first += kStep) {
+        __syncthreads();  // the last step has been used
+        load_weights<Weights>(a, first_row, first, shared);
+        load_activations(a, first_token, first, shared);
+        __syncthreads();
+#pragma unroll
+        for (int tile = 0; tile < kTokenTiles; ++tile) {
+            float kept[4] = {};
+            float lost[4] = {};
+            multiply_step<Weights>(shared, row, tokens + tile * 8 + lane() / 4, kept, lost);
+            for (int i = 0; i < 4; ++i)
+                sums[tile][i] += (kept[i] + lost[i] * (1.0f / kLostScale)) * shared.weights_scale[row + i / 2 * 8] *
+                                 shared.x_scale[tokens + tile * 8 + lane() % 4 * 2 + i % 2];
+        }
+    }
+#pragma unroll
+    for (int tile = 0; tile < kTokenTiles; ++tile)
+        for (int i = 0; i < 4; ++i) {
+            const int r = first_row + row + i / 2 * 8;
+            const int t = first_token + tokens + tile * 8 + lane() % 4 * 2 + i % 2;
+            if (r >= a.rows || t >= a.tokens)
+                continue;
+            float& out = a.out[std::size_t(t) * std::size_t(a.out_stride) + std::size_t(r)];
+            out = (a.accumulate ? out : 0.0f) + (a.bias ? sums[tile][i] + a.bias[r] : sums[tile][i]);
+        }
+}
+
+}  // namespace
+
+#define MATMUL(type, Weights)                                                                                          \
+    extern "C" __global__ void __launch_bounds__(kMatmulThreads, 2) matmul_##type(const MatmulArguments a)             \
+    {                                                                                                                  \
+        matmul<Weights>(a);                                                                                            \
+    }                                                                                                                  \
+    EMULATED(matmul_##type)
+
+MATMUL(f32, F32);
+MATMUL(f16, SixteenBits<kernels::cuda::half_to_float>);
+MATMUL(bf16, SixteenBits<kernels::cuda::bf16_to_float>);
