@@ -60,6 +60,12 @@ struct DeviceRates {
     std::optional<double> to_device_bytes_per_s = {};
     std::optional<double> to_host_bytes_per_s = {};
     std::optional<double> hand_off_s = {};  // to the CPU and back, for one layer's attention
+    /// The same in the middle of a graph, by flags that both wait for; empty: that was not measured, or does not work.
+    std::optional<double> flag_hand_off_s = {};
+
+    bool joins_by_flags() const { return hand_off_s && flag_hand_off_s && *flag_hand_off_s < *hand_off_s; }
+    /// The faster of the two.
+    std::optional<double> merge_hand_off_s() const { return joins_by_flags() ? flag_hand_off_s : hand_off_s; }
 };
 
 struct MachineRates {

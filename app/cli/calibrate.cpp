@@ -47,8 +47,11 @@ void print_rate(const char* what, const std::optional<double>& bytes_per_s, cons
 
 void print(const std::string& id, const engine::DeviceRates& rates)
 {
-    std::printf("\n%s: %s; to the host and back %.1f us\n\n| | GB/s | of a copy |\n| --- | --- | --- |\n", id.c_str(),
-                rates.name.c_str(), rates.hand_off_s.value_or(0) * 1e6);
+    std::printf("\n%s: %s; to the host and back %.1f us", id.c_str(), rates.name.c_str(),
+                rates.hand_off_s.value_or(0) * 1e6);
+    if (rates.flag_hand_off_s)
+        std::printf(", within a graph %.1f us", *rates.flag_hand_off_s * 1e6);
+    std::puts("\n\n| | GB/s | of a copy |\n| --- | --- | --- |");
     print_rate("copy within its memory, read and written", rates.copy_bytes_per_s, rates.copy_bytes_per_s);
     print_rate("weights of a decode step", rates.weights_bytes_per_s, rates.copy_bytes_per_s);
     print_rate("attention over f16 KV", rates.attention_bytes_per_s, rates.copy_bytes_per_s);

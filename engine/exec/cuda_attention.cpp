@@ -101,7 +101,9 @@ void CudaBackend::attend_few(const CudaAttending& a)
 {
     if (a.merges)
         send_queries(a);
-    if (recording_ && (a.merges || streams(a.l))) {
+    if (recording_ && a.merges && joins_by_flags()) {
+        record_join(a);
+    } else if (recording_ && (a.merges || streams(a.l))) {
         end_part(&a);
         begin_part();
     } else {

@@ -85,7 +85,9 @@ Status CudaBackend::allocate(const Hyperparameters& h)
         status = rows_.allocate(device_, std::max(row_bytes, activations_->logits.value_capacity_bytes()));
     if (status)
         status = host_part_.allocate(device_, cuda_aligned(query_bytes * kFewRows) + sizes_.elsewhere);
-    for (cuda::Event* event : {&inputs_taken_, &queries_there_}) {
+    if (status)
+        status = flags_.allocate(device_, sizes_.layers);
+    for (cuda::Event* event : {&inputs_taken_, &queries_there_, &graph_done_}) {
         if (!status)
             return status;
         const auto made = driver_.make_event();
@@ -100,7 +102,7 @@ CudaBackend::~CudaBackend()
     (void)driver_.make_current();
     (void)device_.finish_work();
     recordings_.clear();
-    for (const cuda::Event event : {inputs_taken_, queries_there_})
+    for (const cuda::Event event : {inputs_taken_, queries_there_, graph_done_})
         if (event)
             (void)driver_.destroy(event);
     if (scratch_)
@@ -147,6 +149,7 @@ void CudaBackend::enter(const Step& step, const Activations& host)
     std::byte* from = inputs_.data();
     for (int r = 0; r < rows; ++r)
         reinterpret_cast<int*>(from)[r] = step.first + r;
+    reinterpret_cast<int*>(from)[sizes_.max_rows] = ++step_number_;
     fill_block_tables(step, rows);
     device_.note_work();
     // Positions and block tables are neighbours on both sides.

@@ -8,6 +8,7 @@
 #include "engine/device/vram.h"
 #include "engine/exec/cpu_backend.h"
 #include "engine/exec/cuda_experts.h"
+#include "engine/exec/cuda_flags.h"
 #include "engine/exec/cuda_memory.h"
 #include "engine/exec/cuda_recording.h"
 #include "kernels/cuda/ops.h"
@@ -18,6 +19,12 @@
 #include <vector>
 
 namespace engine {
+
+/// How the CPU's part of a recorded step comes in.
+enum class CudaJoining {
+    CutGraphs,  // the graph ends there, and the host queues the next one
+    Flags,      // one graph, in which device and host wait for each other
+};
 
 class CudaBackend final : public Backend
 {
@@ -35,6 +42,9 @@ public:
     ~CudaBackend() override;
     CudaBackend(const CudaBackend&) = delete;
     CudaBackend& operator=(const CudaBackend&) = delete;
+
+    /// Between steps. Flags are not tried again where the host was late too often.
+    void set_joining(CudaJoining joining);
 
     Activations* activations() override { return activations_.get(); }
     void enter(const Step& step, const Activations& host) override;
@@ -99,6 +109,16 @@ private:
     static std::size_t query_bytes(const CudaAttending& a);
     float* host_partials(const CudaAttending& a) const;
 
+    // ---- joins of recorded steps (cuda_joins.cpp) ----
+    kernels::cuda::DevicePtr step_number_there() const;
+    bool joins_by_flags() const;
+    void record_join(const CudaAttending& a);
+    void serve(const std::vector<CudaAttending>& joins);
+    template <class Flag>
+    bool wait_until(const Flag& raised);
+    void join_from_now_on(CudaJoining joining);
+    void repeat_late_step(const std::function<void()>& work);
+
     // ---- steps that are done again (cuda_graphs.cpp) ----
     bool can_record() const;
     CudaRecording* recording_of(const LayerRange& range);
@@ -118,15 +138,21 @@ private:
     std::unique_ptr<CudaArena> arena_;
     std::unique_ptr<Activations> activations_;
     std::unique_ptr<CudaExperts> experts_;  // null: the model has none
-    // Of the device: (max_rows,) ints: the position of each row; (layers, max_blocks): addresses of KV blocks, 0 for
-    // those on the host; partials of a few rows; what the host attended for them; what is carried from run to run; the
-    // search for the largest logits, and what it found: (count,) floats, (count,) ints, and one float.
+    // Of the device: (max_rows,) ints: the position of each row, and the number of the step; (layers, max_blocks):
+    // addresses of KV blocks, 0 for those on the host; partials of a few rows; what the host attended for them; what is
+    // carried from run to run; the search for the largest logits, and what it found: (count,) floats, (count,) ints,
+    // and one float.
     std::byte *positions_ = nullptr, *block_tables_ = nullptr, *partials_ = nullptr, *elsewhere_ = nullptr,
               *carried_ = nullptr, *rank_scratch_ = nullptr, *ranked_ = nullptr;
     CudaStaging inputs_;     // positions, block tables, position tables and rows on their way to the device
     CudaStaging rows_;       // rows on their way to the host
     CudaStaging host_part_;  // queries on their way to the host, and their partials on their way back
-    kernels::cuda::Event inputs_taken_ = nullptr, queries_there_ = nullptr;
+    kernels::cuda::Event inputs_taken_ = nullptr, queries_there_ = nullptr, graph_done_ = nullptr;
+    CudaFlags flags_;
+    CudaJoining joining_ = CudaJoining::CutGraphs;
+    int step_number_ = 0;  // 0: none
+    int late_steps_ = 0;
+    std::vector<CudaAttending> joins_;  // of the graph that is being recorded
     std::vector<RankedLogit> largest_;
     const Activations* host_ = nullptr;                       // where this step's rows came from
     const Step* step_ = nullptr;                              // for as long as its layers are computed

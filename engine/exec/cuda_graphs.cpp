@@ -25,6 +25,8 @@ void CudaBackend::run_layers(const LayerRange& range, const std::function<void()
         replay(*recording);
     else
         work();
+    if (recording && recording->has_joins() && failed_ == CudaStatus::Ok && flags_.late(step_number_))
+        repeat_late_step(work);
     step_ = nullptr;
 }
 
@@ -65,6 +67,7 @@ void CudaBackend::replay(const CudaRecording& recording)
 {
     for (const CudaRecording::Part& part : recording.parts()) {
         run([&] { return driver_.launch(part.graph, queue_); });
+        serve(part.joins);
         if (part.then)
             attend_here_and_there(*part.then);
     }
@@ -74,6 +77,7 @@ void CudaBackend::begin_part()
 {
     run([&] { return driver_.begin_capture(queue_); });
     capturing_ = failed_ == CudaStatus::Ok;
+    joins_.clear();
 }
 
 /// A capture that was begun is ended also where a call in it has failed. `then`: what the host does after it, or null.
@@ -86,7 +90,7 @@ void CudaBackend::end_part(const CudaAttending* then)
     if (failed_ == CudaStatus::Ok)
         failed_ = graph.status;
     if (graph.value)
-        recording_->add({graph.value, then ? std::optional(*then) : std::nullopt});
+        recording_->add({graph.value, std::exchange(joins_, {}), then ? std::optional(*then) : std::nullopt});
 }
 
 /// Those of weights that lie elsewhere by now, and the oldest where there are many.

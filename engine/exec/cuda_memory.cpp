@@ -49,7 +49,7 @@ CudaSizes::CudaSizes(const Hyperparameters& h, const KvCache& cache, int max_row
     if (h.experts > 0)
         CudaExperts(h, max_rows, counted);
     activations = std::size_t(counted.bytes());
-    positions = std::size_t(max_rows) * sizeof(int);
+    positions = std::size_t(max_rows + 1) * sizeof(int);
     block_tables = std::size_t(layers) * std::size_t(max_blocks) * sizeof(std::uint64_t);
     partials = cuda::PartialsLayout(kFewRows, max_blocks, heads, v_dim).bytes;
     elsewhere = std::size_t(kFewRows) * cuda::elsewhere_floats(heads, v_dim) * sizeof(float);

@@ -6,6 +6,7 @@
 #include "engine/exec/backend.h"
 #include "kernels/cuda/ops.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -47,12 +48,19 @@ public:
     CudaRecording(const CudaRecording&) = delete;
     CudaRecording& operator=(const CudaRecording&) = delete;
 
-    /// A graph, and the attention after it, which the host has a hand in.
+    /// A graph, what the host attends while it runs, in order, and the attention after it, which the host has a hand
+    /// in.
     struct Part {
         kernels::cuda::GraphExec graph = nullptr;
+        std::vector<CudaAttending> joins = {};
         std::optional<CudaAttending> then;
     };
-    void add(const Part& part) { parts_.push_back(part); }
+    void add(Part part) { parts_.push_back(std::move(part)); }
+    /// Whether device and host wait for each other in it.
+    bool has_joins() const
+    {
+        return std::ranges::any_of(parts_, [](const Part& part) { return !part.joins.empty(); });
+    }
     const std::vector<Part>& parts() const { return parts_; }
 
     const LayerRange& range() const { return range_; }

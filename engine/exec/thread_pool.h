@@ -23,6 +23,7 @@ public:
     int size() const { return size_; }
 
     void begin_step() { in_step_.store(true, std::memory_order_relaxed); }
+    bool in_step() const { return in_step_.load(std::memory_order_relaxed); }
     void end_step() { in_step_.store(false, std::memory_order_relaxed); }
 
     /// work(worker) on every worker, 0 <= worker < size().

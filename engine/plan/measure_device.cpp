@@ -2,11 +2,9 @@
 
 #include "engine/exec/cuda_address.h"
 #include "engine/exec/cuda_memory.h"
-#include "engine/run/clock.h"
 
 #include <algorithm>
-#include <new>
-#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -20,10 +18,8 @@ using CudaStatus = cuda::Status;
 constexpr std::size_t kMostBytes = std::size_t(512) << 20;  // far beyond the caches of a GPU
 constexpr int kShareOfMemory = 8;
 constexpr int kPasses = 5;
-constexpr int kCallsAtOnce = 4;               // in a pass
-constexpr double kLongCallMs = 50;            // one such call says it all
-constexpr int kHandOffs = 32;                 // in a pass
-constexpr std::size_t kHandOffBytes = 16384;  // 32 heads of 128 values
+constexpr int kCallsAtOnce = 4;     // in a pass
+constexpr double kLongCallMs = 50;  // one such call says it all
 
 /// What is left of a piece of memory.
 class Pieces
@@ -242,124 +238,6 @@ Result<double> DeviceMeter::attention_bytes_per_s(const KvForm& form, int kv_hea
     if (!time)
         return time;
     return double(blocks) * double(kv_heads) * double(layout.bytes()) / *time;
-}
-
-Result<double> DeviceMeter::hand_off_s()
-{
-    CudaStaging host;
-    if (const Status ok = host.allocate(*device_, kHandOffBytes); !ok)
-        return tl::unexpected(ok.error());
-    const std::size_t bytes = std::min(kHandOffBytes, bytes_);
-    const cuda::Driver& driver = device_->driver();
-    CudaStatus failed = CudaStatus::Ok;
-    std::vector<double> times;
-    for (int i = 0; i < kHandOffs && failed == CudaStatus::Ok; ++i) {
-        const std::int64_t start = now_us();
-        failed = driver.copy_to_host(host.data(), cuda_address(memory_), bytes, device_->compute());
-        if (failed == CudaStatus::Ok)
-            failed = driver.synchronize(device_->compute());
-        if (failed == CudaStatus::Ok)
-            failed = driver.copy_to_device(cuda_address(memory_), host.data(), bytes, device_->compute());
-        times.push_back(double(std::max<std::int64_t>(1, now_us() - start)) / 1e6);
-    }
-    if (failed == CudaStatus::Ok)
-        failed = driver.synchronize(device_->compute());
-    if (const Status ok = device_->checked(failed); !ok)
-        return tl::unexpected(ok.error());
-    std::ranges::sort(times);
-    return times[times.size() / 2];
-}
-
-// ---- all of it ----
-
-std::string name_with_driver(const CudaDevice& device)
-{
-    const cuda::DeviceInfo& info = device.driver().info();
-    return info.name + ", CUDA driver " + std::to_string(info.driver_version / 1000) + "." +
-           std::to_string(info.driver_version % 1000 / 10);
-}
-
-namespace {
-
-constexpr int kAttendedTokens = 32768;
-
-/// What a measurement gave, or its error for all that follow.
-class Kept
-{
-public:
-    template <class Measure>
-    void operator()(std::optional<double>& into, const Measure& measure)
-    {
-        if (!status)
-            return;
-        const Result<double> rate = measure();
-        if (rate)
-            into = *rate;
-        else
-            status = tl::unexpected(rate.error());
-    }
-    Status status;
-};
-
-}  // namespace
-
-Result<DeviceRates> measure_rates_of(CudaDevice& device, std::span<const WeightRead> layer, const KvForm& form,
-                                     int kv_heads)
-{
-    auto meter = DeviceMeter::make(device);
-    if (!meter)
-        return tl::unexpected(meter.error());
-    DeviceRates rates;
-    rates.name = name_with_driver(device);
-    Kept keep;
-    keep(rates.copy_bytes_per_s, [&] { return meter->copy_bytes_per_s(); });
-    keep(rates.to_device_bytes_per_s, [&] { return meter->road_bytes_per_s(Device::Road::ToDevice); });
-    keep(rates.to_host_bytes_per_s, [&] { return meter->road_bytes_per_s(Device::Road::ToHost); });
-    keep(rates.weights_bytes_per_s, [&] { return meter->weights_bytes_per_s(layer); });
-    keep(rates.attention_bytes_per_s, [&] { return meter->attention_bytes_per_s(form, kv_heads, kAttendedTokens); });
-    keep(rates.hand_off_s, [&] { return meter->hand_off_s(); });
-    if (!keep.status)
-        return tl::unexpected(keep.status.error());
-    return rates;
-}
-
-Result<DeviceRates> measure_cuda_rates(int ordinal)
-try {
-    auto device = CudaDevice::open(ordinal);
-    if (!device)
-        return tl::unexpected(device.error());
-    // A layer of a 7B model's sizes in the type that most files have, or of a small one's where there is no room.
-    using kernels::TensorType;
-    const std::int64_t wide = 4096, tall = 14336;
-    const auto layer_of = [](std::int64_t dim, std::int64_t ffn) {
-        const auto bytes = [](std::int64_t n, std::int64_t rows) {
-            return std::int64_t(kernels::row_bytes(TensorType::Q4_K, n)) * rows;
-        };
-        return std::vector<WeightRead>{{TensorType::Q4_K, int(dim), bytes(dim, dim + dim / 2)},
-                                       {TensorType::Q4_K, int(dim), bytes(dim, dim)},
-                                       {TensorType::Q4_K, int(dim), bytes(dim, 2 * ffn)},
-                                       {TensorType::Q4_K, int(ffn), bytes(ffn, dim)}};
-    };
-    KvForm form{KvType::F16, KvType::F16, 128, 4, 256};
-    int kv_heads = 8;
-    auto rates = measure_rates_of(**device, layer_of(wide, tall), form, kv_heads);
-    if (!rates && rates.error().code == Error::Code::DeviceFull) {
-        kv_heads = 1;
-        rates = measure_rates_of(**device, layer_of(wide / 16, tall / 14), form, kv_heads);
-    }
-    if (!rates)
-        return rates;
-    auto meter = DeviceMeter::make(**device);
-    if (!meter)
-        return tl::unexpected(meter.error());
-    form.k_type = form.v_type = KvType::Q8_0;
-    const auto q8 = meter->attention_bytes_per_s(form, kv_heads, kAttendedTokens);
-    if (!q8)
-        return tl::unexpected(q8.error());
-    rates->attention_q8_0_bytes_per_s = *q8;
-    return rates;
-} catch (const std::bad_alloc&) {
-    return fail(Error::Code::NoMemory, "there is not enough memory to measure the GPU");
 }
 
 }  // namespace engine

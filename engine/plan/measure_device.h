@@ -34,6 +34,8 @@ public:
     Result<double> attention_bytes_per_s(const KvForm& form, int kv_heads, int tokens);
     /// To the host and back: what a layer sends to be attended there, and its result.
     Result<double> hand_off_s();
+    /// The same within a graph, by flags. Unsupported: device and host do not see each other's, or not in time.
+    Result<double> flag_hand_off_s();
 
 private:
     DeviceMeter(CudaDevice& device, DevicePtr memory, std::size_t bytes)

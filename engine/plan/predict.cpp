@@ -185,7 +185,7 @@ private:
         case KvPolicy::Merge: {
             Seconds sum;
             sum += attention(l, all);
-            sum += device_->rates.hand_off_s;
+            sum += device_->rates.merge_hand_off_s();
             return longest({resident_s, sum.sum()});
         }
         case KvPolicy::Auto:

@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kVersion = 2;
+constexpr int kVersion = 3;
 constexpr std::size_t kLongestText = 1 << 20;
 constexpr std::size_t kMostRates = 1000, kMostPoints = 100, kLongestName = 200;
 constexpr double kMostBytesPerS = 1e15;
@@ -129,7 +129,8 @@ MachineRates rates_of(const Json& json)
             .attention_q8_0_bytes_per_s = optional_of(device.at("attention_q8_0_bytes_per_s")),
             .to_device_bytes_per_s = optional_of(device.at("to_device_bytes_per_s")),
             .to_host_bytes_per_s = optional_of(device.at("to_host_bytes_per_s")),
-            .hand_off_s = optional_of(device.at("hand_off_s"))};
+            .hand_off_s = optional_of(device.at("hand_off_s")),
+            .flag_hand_off_s = optional_of(device.at("flag_hand_off_s"))};
     return rates;
 }
 
@@ -155,7 +156,8 @@ std::string to_json(const MachineRates& rates)
                        {"attention_q8_0_bytes_per_s", optional(device.attention_q8_0_bytes_per_s)},
                        {"to_device_bytes_per_s", optional(device.to_device_bytes_per_s)},
                        {"to_host_bytes_per_s", optional(device.to_host_bytes_per_s)},
-                       {"hand_off_s", optional(device.hand_off_s)}};
+                       {"hand_off_s", optional(device.hand_off_s)},
+                       {"flag_hand_off_s", optional(device.flag_hand_off_s)}};
     const Json json = {{"version", kVersion},
                        {"cpu", rates.cpu},
                        {"kernels", rates.kernels},

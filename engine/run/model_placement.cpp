@@ -161,7 +161,7 @@ Status ModelPlacement::set_rates(std::shared_ptr<const MachineRates> rates)
     if (Status ok = need_device(); !ok)
         return ok;
     options_.rates = std::move(rates);
-    pager_->set_stream_choice(stream_choice());
+    use_rates();
     return {};
 }
 

@@ -87,6 +87,8 @@ public:
 private:
     Status need_device() const;
     Status prepare_kv();
+    DeviceRates device_rates() const;
+    void use_rates();
     KvPager::StreamChoice stream_choice() const;
     void close();
     void watch_memory();

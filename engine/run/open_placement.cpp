@@ -50,9 +50,25 @@ Status ModelPlacement::prepare_kv()
     pager_ = std::make_unique<KvPager>(cache_, *vram_, *device_kv_, *stream_);
     pager_->set_policy(options_.kv_policy);
     pager_->set_offload_share(options_.kv_offload_share);
-    pager_->set_stream_choice(stream_choice());
+    use_rates();
     cache_.set_device(device_kv_.get(), stream_.get());
     return want_layers(options_.device_layers);
+}
+
+/// What is known of the device as it is now; nothing where another one was measured.
+DeviceRates ModelPlacement::device_rates() const
+{
+    const kernels::KvBlockLayout& form = cache_.layer(0).block;
+    return options_.rates ? options_.rates->device_rates(std::string(device_->id()), cuda_name_, kv_type(form.k_type),
+                                                         kv_type(form.v_type))
+                          : DeviceRates();
+}
+
+void ModelPlacement::use_rates()
+{
+    pager_->set_stream_choice(stream_choice());
+    if (cuda_)
+        cuda_->set_joining(device_rates().joins_by_flags() ? CudaJoining::Flags : CudaJoining::CutGraphs);
 }
 
 /// How `auto` divides what a layer has on the host, by the rates of this machine; none where they are not known, or
@@ -62,9 +78,7 @@ KvPager::StreamChoice ModelPlacement::stream_choice() const
     const MachineRates* rates = cuda_ ? options_.rates.get() : nullptr;
     if (!rates)
         return {};
-    const kernels::KvBlockLayout& form = cache_.layer(0).block;
-    const DeviceRates device =
-        rates->device_rates(std::string(device_->id()), cuda_name_, kv_type(form.k_type), kv_type(form.v_type));
+    const DeviceRates device = device_rates();
     if (!rates->dram_read_bytes_per_s || !device.weights_bytes_per_s || !device.attention_bytes_per_s ||
         !device.to_device_bytes_per_s || !device.hand_off_s)
         return {};

@@ -7,6 +7,7 @@
 #include "kernels/cuda/checks/rank.h"
 #include "kernels/cuda/checks/rows.h"
 #include "kernels/cuda/checks/store_kv.h"
+#include "kernels/cuda/checks/wait_for_host.h"
 
 namespace kernels::cuda {
 
@@ -21,6 +22,7 @@ const std::vector<KernelCheck>& kernel_checks()
         add_expert_checks(all);
         add_store_kv_checks(all);
         add_attention_checks(all);
+        add_flag_checks(all);
         return all;
     }();
     return checks;

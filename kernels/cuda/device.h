@@ -93,6 +93,53 @@ __device__ inline int dot4(std::uint32_t a, std::uint32_t b, int c)
 #endif
 }
 
+// ---- together with the host ----
+
+/// What this thread, and those before it in the queue, have written can be read by who sees the value.
+__device__ inline void store_for_host(int* at, int value)
+{
+#ifdef __CUDACC__
+    __threadfence_system();
+    asm volatile("st.release.sys.s32 [%0], %1;" ::"l"(at), "r"(value) : "memory");
+#else
+    host::store_release(at, value);
+#endif
+}
+
+/// What the host wrote before it wrote this value can be read.
+__device__ inline int load_from_host(const int* at)
+{
+#ifdef __CUDACC__
+    int value;
+    asm volatile("ld.acquire.sys.s32 %0, [%1];" : "=r"(value) : "l"(at) : "memory");
+    return value;
+#else
+    return host::load_acquire(at);
+#endif
+}
+
+/// Of a clock that all of the device shares.
+__device__ inline std::uint64_t now_ns()
+{
+#ifdef __CUDACC__
+    std::uint64_t ns;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns));
+    return ns;
+#else
+    return host::now_ns();
+#endif
+}
+
+/// Leaves the memory and the link to others for a moment.
+__device__ inline void rest_a_little()
+{
+#ifdef __CUDACC__
+    __nanosleep(100);
+#else
+    host::yield();
+#endif
+}
+
 // ---- tensor cores ----
 //
 // A warp multiplies a 16 x k matrix A with a k x 8 matrix B and adds the result to C. With group = lane / 4 and

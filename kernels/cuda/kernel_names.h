@@ -43,7 +43,9 @@
     KERNEL(rms_norm, rms_norm)                          \
     KERNEL(rms_norm, norm_heads)                        \
     KERNEL(rope, rope)                                  \
-    KERNEL(store_kv, store_kv)
+    KERNEL(store_kv, store_kv)                          \
+    KERNEL(wait_for_host, raise_flag)                   \
+    KERNEL(wait_for_host, wait_for_host)
 // clang-format on
 
 namespace kernels::cuda {

@@ -155,6 +155,25 @@ Status gated_expert_matvec(const Driver& driver, Queue queue, const GatedProduct
 // out[r] = sum over the pairs of row r, in their order, of weight * y[pair]. y: (pairs, n); out: (rows, n)
 Status sum_experts(const Driver& driver, Queue queue, Rows y, const Routing& routing, int n, Rows out);
 
+// ---- in the middle of a graph: with the host ----
+
+// Flags are ints that device and host both reach. One is raised by writing the number of the step into it, which is in
+// the device's memory, so that a graph may be launched for many steps.
+
+// Everything before it in the queue is done, and the host reads what it wrote, when it sees the flag.
+Status raise_flag(const Driver& driver, Queue queue, DevicePtr step, DevicePtr flag);
+
+/// A wait for the host, of a bounded time by the device's clock.
+struct HostWait {
+    DevicePtr step = 0;
+    DevicePtr come = 0;      // raised by the host: what is waited for is there
+    DevicePtr given_up = 0;  // raised by the host: it will not come
+    DevicePtr late = 0;      // raised where it did not come in time; then no other wait of the step lasts
+    DevicePtr passed = 0;    // raised when the wait is over
+    unsigned most_ms = 0;
+};
+Status wait_for_host(const Driver& driver, Queue queue, const HostWait& wait);
+
 // ---- KV ----
 
 // Writes the keys and values of `tokens` tokens, the first of which is token *first of the sequence. k, v: (tokens, KV

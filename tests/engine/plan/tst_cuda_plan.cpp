@@ -139,7 +139,7 @@ private Q_SLOTS:
         QVERIFY(!rates->name.empty());
         for (const auto rate : {rates->copy_bytes_per_s, rates->weights_bytes_per_s, rates->attention_bytes_per_s,
                                 rates->attention_q8_0_bytes_per_s, rates->to_device_bytes_per_s,
-                                rates->to_host_bytes_per_s, rates->hand_off_s})
+                                rates->to_host_bytes_per_s, rates->hand_off_s, rates->flag_hand_off_s})
             QVERIFY(rate && *rate > 0);
         QVERIFY(*rates->hand_off_s < 1);
         QCOMPARE(gpu.complaints(), std::string());
@@ -151,6 +151,7 @@ private Q_SLOTS:
         QCOMPARE(again->devices.at("cuda:0").name, rates->name);
         QCOMPARE(again->devices.at("cuda:0").attention_q8_0_bytes_per_s, rates->attention_q8_0_bytes_per_s);
         QCOMPARE(again->devices.at("cuda:0").copy_bytes_per_s, rates->copy_bytes_per_s);
+        QCOMPARE(again->devices.at("cuda:0").flag_hand_off_s, rates->flag_hand_off_s);
     }
 
     void aModelsOwnRatesAreMeasured()

@@ -1,0 +1,46 @@
+// Flags by which a GPU in the middle of a graph and the CPU's workers wait for each other: words of page-locked memory
+// that both reach. A flag is raised for a step by writing the step's number into it, so none is ever lowered.
+#pragma once
+
+#include "engine/exec/cuda_memory.h"
+#include "kernels/cuda/ops.h"
+
+namespace engine {
+
+class CudaFlags
+{
+public:
+    /// So long a GPU waits for the CPU, by its own clock.
+    static constexpr unsigned kMostMs = 250;
+
+    /// A set of flags for each layer. DeviceFull, DeviceLost.
+    Status allocate(const CudaDevice& device, int layers);
+
+    // ---- queued for the GPU; `step`: where it finds the number of the step ----
+
+    /// The host can read what the layer wanted to be attended.
+    kernels::cuda::Status ask(kernels::cuda::DevicePtr step, int l) const;
+    /// Nothing goes on before the host has answered, given up, or let it wait too long.
+    kernels::cuda::Status wait_for_answer(kernels::cuda::DevicePtr step, int l) const;
+
+    // ---- the host's side ----
+
+    bool asked(int step, int l) const { return raised(word(l, kAsked), step); }
+    void answer(int step, int l) { raise(word(l, kAnswered), step); }
+    void give_up(int step) { raise(given_up_, step); }
+    bool passed(int step, int l) const { return raised(word(l, kPassed), step); }
+    /// Whether an answer came too late: all that the step has computed since is wrong.
+    bool late(int step) const { return raised(late_, step); }
+
+private:
+    enum Word { kAsked, kAnswered, kPassed, kWords };
+    static bool raised(const int* flag, int step);
+    static void raise(int* flag, int step);
+    int* word(int l, Word w) const { return layers_ + l * kWords + w; }
+
+    const CudaDevice* device_ = nullptr;
+    CudaStaging memory_;
+    int *given_up_ = nullptr, *late_ = nullptr, *layers_ = nullptr;
+};
+
+}  // namespace engine

@@ -1,0 +1,148 @@
+// The two ways in which the CPU takes part in a device's step: the host waits for the device and queues what follows,
+// or both wait for flags in the middle of a graph.
+#include "engine/exec/cuda_address.h"
+#include "engine/exec/cuda_flags.h"
+#include "engine/plan/measure_device.h"
+#include "engine/run/clock.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace engine {
+
+namespace cuda = kernels::cuda;
+using CudaStatus = cuda::Status;
+
+namespace {
+
+constexpr int kHandOffs = 32;                 // in a pass
+constexpr std::size_t kHandOffBytes = 16384;  // 32 heads of 128 values
+
+/// What the device computes before it asks, and after it was answered, is left out.
+class FlagMeter
+{
+public:
+    FlagMeter(CudaDevice& device, DevicePtr memory)
+        : device_(device)
+        , driver_(device.driver())
+        , memory_(memory)
+    {
+    }
+    ~FlagMeter()
+    {
+        (void)driver_.synchronize(device_.compute());
+        if (graph_)
+            (void)driver_.destroy(graph_);
+    }
+    FlagMeter(const FlagMeter&) = delete;
+    FlagMeter& operator=(const FlagMeter&) = delete;
+
+    Status make()
+    {
+        if (Status ok = flags_.allocate(device_, 1); !ok)
+            return ok;
+        if (Status ok = host_.allocate(device_, kHandOffBytes + sizeof(int)); !ok)
+            return ok;
+        const cuda::Queue queue = device_.compute();
+        CudaStatus failed = driver_.begin_capture(queue);
+        if (failed != CudaStatus::Ok)
+            return device_.checked(failed);
+        const auto keep = [&](CudaStatus status) { failed = failed == CudaStatus::Ok ? status : failed; };
+        keep(driver_.copy_to_device(step_there(), step_here(), sizeof(int), queue));
+        keep(driver_.copy_to_host(host_.data(), cuda_address(memory_), kHandOffBytes, queue));
+        keep(flags_.ask(step_there(), 0));
+        keep(flags_.wait_for_answer(step_there(), 0));
+        keep(driver_.copy_to_device(cuda_address(memory_), host_.data(), kHandOffBytes, queue));
+        const auto graph = driver_.end_capture(queue);
+        graph_ = graph.value;
+        keep(graph.status);
+        return device_.checked(failed);
+    }
+
+    /// Seconds until the device goes on.
+    Result<double> hand_off(int step)
+    {
+        *step_here() = step;
+        const std::int64_t start = now_us();
+        if (const Status ok = device_.checked(driver_.launch(graph_, device_.compute())); !ok)
+            return tl::unexpected(ok.error());
+        if (!wait_until(start, [&] { return flags_.asked(step, 0); }))
+            flags_.give_up(step);
+        flags_.answer(step, 0);
+        const bool passed = wait_until(start, [&] { return flags_.passed(step, 0); });
+        const std::int64_t end = now_us();
+        if (const Status ok = device_.checked(driver_.synchronize(device_.compute())); !ok)
+            return tl::unexpected(ok.error());
+        if (!passed || flags_.late(step))
+            return fail(Error::Code::Unsupported, "device and host do not see each other's flags in time");
+        return double(std::max<std::int64_t>(1, end - start)) / 1e6;
+    }
+
+private:
+    cuda::DevicePtr step_there() const { return cuda_address(memory_ + kHandOffBytes); }
+    int* step_here() const { return reinterpret_cast<int*>(host_.data() + kHandOffBytes); }
+
+    template <class Flag>
+    static bool wait_until(std::int64_t start_us, const Flag& raised)
+    {
+        while (!raised())
+            if (now_us() - start_us > std::int64_t(CudaFlags::kMostMs) * 1000)
+                return false;
+        return true;
+    }
+
+    CudaDevice& device_;
+    const cuda::Driver& driver_;
+    DevicePtr memory_;
+    CudaFlags flags_;
+    CudaStaging host_;
+    cuda::GraphExec graph_ = nullptr;
+};
+
+}  // namespace
+
+Result<double> DeviceMeter::flag_hand_off_s()
+{
+    if (bytes_ < kHandOffBytes + sizeof(int))
+        return fail(Error::Code::DeviceFull, "there is too little room to measure this");
+    FlagMeter meter(*device_, memory_);
+    if (const Status ok = meter.make(); !ok)
+        return tl::unexpected(ok.error());
+    std::vector<double> times;
+    for (int step = 1; step <= kHandOffs; ++step) {
+        auto time = meter.hand_off(step);
+        if (!time)
+            return time;
+        times.push_back(*time);
+    }
+    std::ranges::sort(times);
+    return times[times.size() / 2];
+}
+
+Result<double> DeviceMeter::hand_off_s()
+{
+    CudaStaging host;
+    if (const Status ok = host.allocate(*device_, kHandOffBytes); !ok)
+        return tl::unexpected(ok.error());
+    const std::size_t bytes = std::min(kHandOffBytes, bytes_);
+    const cuda::Driver& driver = device_->driver();
+    CudaStatus failed = CudaStatus::Ok;
+    std::vector<double> times;
+    for (int i = 0; i < kHandOffs && failed == CudaStatus::Ok; ++i) {
+        const std::int64_t start = now_us();
+        failed = driver.copy_to_host(host.data(), cuda_address(memory_), bytes, device_->compute());
+        if (failed == CudaStatus::Ok)
+            failed = driver.synchronize(device_->compute());
+        if (failed == CudaStatus::Ok)
+            failed = driver.copy_to_device(cuda_address(memory_), host.data(), bytes, device_->compute());
+        times.push_back(double(std::max<std::int64_t>(1, now_us() - start)) / 1e6);
+    }
+    if (failed == CudaStatus::Ok)
+        failed = driver.synchronize(device_->compute());
+    if (const Status ok = device_->checked(failed); !ok)
+        return tl::unexpected(ok.error());
+    std::ranges::sort(times);
+    return times[times.size() / 2];
+}
+
+}  // namespace engine

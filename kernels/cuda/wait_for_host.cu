@@ -1,0 +1,32 @@
+// How the device, in the middle of a graph, tells the host that something is there, and waits for what the host does
+// with it: one thread, and never for long.
+#include "kernels/cuda/device.h"
+#include "kernels/cuda/wait_for_host.h"
+
+using namespace kernels::cuda;
+
+// What was computed before it can be read by the host once it sees the flag.
+extern "C" __global__ void raise_flag(const int* step, int* flag)
+{
+    if (threadIdx.x == 0)
+        store_for_host(flag, *step);
+}
+EMULATED(raise_flag);
+
+// What comes after it in the queue can read what the host wrote before it raised `come`. A step that is late already is
+// computed again: nothing in it waits any more.
+extern "C" __global__ void wait_for_host(const HostWaitArguments a)
+{
+    if (threadIdx.x != 0)
+        return;
+    const int step = *a.step;
+    const std::uint64_t begin = now_ns();
+    while (load_from_host(a.late) != step && load_from_host(a.come) != step && load_from_host(a.given_up) != step) {
+        if (now_ns() - begin > a.most_ns)
+            store_for_host(a.late, step);
+        else
+            rest_a_little();
+    }
+    store_for_host(a.passed, step);
+}
+EMULATED(wait_for_host);
