@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
+#include <optional>
 #include <random>
 #include <vector>
 
@@ -116,6 +118,54 @@ private Q_SLOTS:
             ++counts[sampler.candidates().size() == 1 ? 0 : 1];
         }
         QVERIFY(chi_square({0.25, 0.75}, counts, kDraws) < 28.0);  // 5.3 sigma
+    }
+
+    // As many of the largest as the sampler says are enough give the ids that all of them give.
+    void theLargestGiveTheSameIds()
+    {
+        std::mt19937_64 rng(print_seed());
+        for (int round = 0; round < 100; ++round) {
+            const int size = 2 + int(rng() % 500);
+            SamplingOptions o;
+            o.temperature = rng() % 4 == 0 ? 0.0f : 0.1f + float(rng() % 300) / 100.0f;
+            o.top_k = 1 + int(rng() % 60);
+            o.top_p = rng() % 2 ? 1.0f : 0.9f;
+            o.min_p = rng() % 2 ? 0.0f : 0.1f;
+            o.typical_p = rng() % 2 ? 1.0f : 0.8f;
+            o.xtc_probability = rng() % 2 ? 0.0f : 0.5f;
+            const std::uint64_t seed = rng();
+            Sampler from_all(o, size, seed), from_few(o, size, seed);
+            const std::optional<int> enough = from_few.enough();
+            QCOMPARE(enough.has_value(), o.temperature == 0.0f || o.top_k < size);
+            for (int draw = 0; draw < 20 && enough; ++draw) {
+                std::vector<float> logits;
+                std::vector<engine::RankedLogit> ranked;
+                for (int id = 0; id < size; ++id) {
+                    logits.push_back(float(rng() % 40) / 4.0f);  // many are equal
+                    ranked.push_back({id, logits.back()});
+                }
+                std::ranges::stable_sort(ranked, std::greater(), &engine::RankedLogit::logit);
+                ranked.resize(std::size_t(*enough));
+                const engine::RowLogits few{.all = {}, .largest = ranked};
+                QCOMPARE(from_few.sample(few, {}), from_all.sample(logits, {}));
+            }
+        }
+    }
+
+    // What changes logits before they are ranked, or looks at all of them, cannot do with the largest.
+    void penaltiesNeedAllLogits()
+    {
+        const auto enough = [](auto change) {
+            SamplingOptions o;
+            change(o);
+            return Sampler(o, 1000, 1).enough();
+        };
+        QCOMPARE(enough([](SamplingOptions&) {}), std::optional(SamplingOptions().top_k));
+        QVERIFY(!enough([](SamplingOptions& o) { o.top_k = 0; }));
+        QVERIFY(!enough([](SamplingOptions& o) { o.repeat_penalty = 1.1f; }));
+        QVERIFY(!enough([](SamplingOptions& o) { o.presence_penalty = 0.1f; }));
+        QVERIFY(!enough([](SamplingOptions& o) { o.frequency_penalty = 0.1f; }));
+        QVERIFY(!enough([](SamplingOptions& o) { o.dry_multiplier = 0.8f; }));
     }
 
     void randomVocabulariesKeepToTheDefinitions()
