@@ -15,6 +15,14 @@ std::int64_t DeviceLayout::largest_block() const
     return bytes;
 }
 
+int DeviceLayout::ring_slots() const
+{
+    if (road_ == Road::Copies)
+        return kFewestRingSlots;
+    const std::int64_t slots = kLinkRingBytes / std::max<std::int64_t>(1, largest_block());
+    return int(std::clamp<std::int64_t>(slots, kFewestRingSlots, kMostRingSlots));
+}
+
 std::int64_t DeviceLayout::column(int layers) const
 {
     std::int64_t bytes = 0;
@@ -57,7 +65,7 @@ DeviceBytes DeviceLayout::needed(int layers, int columns) const
     for (const LayerBytes& layer : first(layers))
         bytes.weights += layer.weights;
     bytes.kv = columns * column(layers) + windows(layers);
-    bytes.ring = kRingSlots * largest_block();
+    bytes.ring = ring_bytes();
     bytes.scratch = scratch_bytes_;
     return bytes;
 }

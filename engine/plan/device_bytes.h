@@ -28,16 +28,25 @@ struct DeviceBytes {
 class DeviceLayout
 {
 public:
+    /// What lies between the memories: a link reaches its rate with megabytes under way, a copy by the host's own
+    /// cores with any block.
+    enum class Road { Copies, Link };
+
     /// `scratch_bytes`: what the decoder computes in, on the device.
-    DeviceLayout(std::vector<LayerBytes> layers, int block_tokens, std::int64_t scratch_bytes)
+    DeviceLayout(std::vector<LayerBytes> layers, int block_tokens, std::int64_t scratch_bytes, Road road)
         : layers_(std::move(layers))
         , block_tokens_(block_tokens)
         , scratch_bytes_(scratch_bytes)
+        , road_(road)
     {
     }
 
+    static constexpr int kFewestRingSlots = 4, kMostRingSlots = 32;
+    /// Of a ring that a link fills: one half is attended, some hundred microseconds' worth, while the other is filled.
+    static constexpr std::int64_t kLinkRingBytes = std::int64_t(16) << 20;
     /// Slots of the ring that host blocks travel through; each holds the largest block.
-    static constexpr int kRingSlots = 4;
+    int ring_slots() const;
+    std::int64_t ring_bytes() const { return ring_slots() * largest_block(); }
     /// Columns that must find room beside the layers before one more is put on a device: the first, the last, and two
     /// to breathe.
     static constexpr int kFewestColumns = 4;
@@ -70,6 +79,7 @@ private:
     std::vector<LayerBytes> layers_;
     int block_tokens_;
     std::int64_t scratch_bytes_;
+    Road road_;
 };
 
 }  // namespace engine

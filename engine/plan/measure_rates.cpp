@@ -227,7 +227,7 @@ double RateMeter::copy_start_s()
 
 double RateMeter::stream_bytes_per_s(const KvForm& form, int kv_heads)
 {
-    constexpr std::size_t kSlots = DeviceLayout::kRingSlots;
+    constexpr std::size_t kSlots = DeviceLayout::kFewestRingSlots;
     const kernels::KvBlockLayout layout = layout_of(form);
     const int group = group_of(form);
     kv_heads = std::clamp(kv_heads, 1, std::max(1, int(8 * kMiB / layout.bytes())));

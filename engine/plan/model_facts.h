@@ -59,6 +59,6 @@ std::int64_t scratch_bytes(const Hyperparameters& h, const Weights& weights, con
 
 /// The layers as a device holds them; the head goes with the last one.
 DeviceLayout device_layout(const Hyperparameters& h, const Weights& weights, std::span<const KvLayerShape> kv,
-                           std::int64_t scratch_bytes);
+                           std::int64_t scratch_bytes, DeviceLayout::Road road);
 
 }  // namespace engine

@@ -191,11 +191,13 @@ try {
                     return tl::unexpected(asked.error());
                 model_->cuda = std::move(*asked);
             }
-            placement.device = cuda_device(*model_->cuda, request,
-                                           device_layout(model_->h, model_->weights, kv, *scratch_there), rates);
+            placement.device = cuda_device(
+                *model_->cuda, request,
+                device_layout(model_->h, model_->weights, kv, *scratch_there, DeviceLayout::Road::Link), rates);
         } else {
-            placement.device =
-                emulated_device(request.placement, device_layout(model_->h, model_->weights, kv, scratch), rates);
+            placement.device = emulated_device(
+                request.placement, device_layout(model_->h, model_->weights, kv, scratch, DeviceLayout::Road::Copies),
+                rates);
         }
         const DeviceShare& share = placement.device->share;
         plan.device_layers = share.layers;

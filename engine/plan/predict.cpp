@@ -157,8 +157,8 @@ private:
     double ahead(double on_host, double weights_s) const
     {
         const DeviceLayout& layout = device_->share.layout;
-        return std::min({on_host, double(DeviceLayout::kRingSlots) * double(layout.largest_block()),
-                         device_->rates.to_device_bytes_per_s.value_or(0) * weights_s});
+        return std::min(
+            {on_host, double(layout.ring_bytes()), device_->rates.to_device_bytes_per_s.value_or(0) * weights_s});
     }
 
     std::optional<double> device_layer(int l) const

@@ -12,7 +12,7 @@ ModelPlacement::ModelPlacement(const Hyperparameters& h, const Weights& weights,
     , weights_(weights)
     , cpu_(cpu)
     , cache_(cache)
-    , layout_({}, cache.block_tokens(), 0)
+    , layout_({}, cache.block_tokens(), 0, DeviceLayout::Road::Copies)
     , host_(weights, cpu)
     , split_(weights, cpu)
 {

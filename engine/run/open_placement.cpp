@@ -44,7 +44,7 @@ Status ModelPlacement::prepare_kv()
     device_kv_ = std::make_unique<DeviceKv>(*vram_, cache_.layers(), cache_.page_limit());
     stream_ = std::make_unique<KvStream>(*vram_, std::size_t(layout_.largest_block()),
                                          std::size_t(cache_.page_limit()) * std::size_t(cache_.num_layers()));
-    if (stream_->set_slot_count(DeviceLayout::kRingSlots) == 0 && cuda_)
+    if (stream_->set_slot_count(layout_.ring_slots()) == 0 && cuda_)
         return fail(Error::Code::DeviceFull,
                     "there is no room on " + std::string(device_->id()) + " for the model's KV");
     pager_ = std::make_unique<KvPager>(cache_, *vram_, *device_kv_, *stream_);
@@ -84,7 +84,7 @@ KvPager::StreamChoice ModelPlacement::stream_choice() const
         return {};
     constexpr double kManyBytes = 1e12;  // attention reads memory, not caches
     const ModelFacts facts = model_facts(h_, weights_);
-    const double ring_bytes = double(DeviceLayout::kRingSlots) * double(layout_.largest_block());
+    const double ring_bytes = double(layout_.ring_bytes());
     struct LayerCosts {
         SplitCosts costs;
         double block_bytes, resident_s_per_block;
@@ -124,7 +124,7 @@ void ModelPlacement::watch_memory()
 
 Status ModelPlacement::open_emulated(const StepLimits& limits)
 {
-    layout_ = device_layout(h_, weights_, cache_.layers(), limits.scratch_bytes);
+    layout_ = device_layout(h_, weights_, cache_.layers(), limits.scratch_bytes, DeviceLayout::Road::Copies);
     const EmulatedDeviceOptions& options = options_.emulated;
     const std::int64_t vram_bytes =
         options.vram_bytes > 0 ? options.vram_bytes : layout_.device_size(options.fit_tokens, options_.watermark);
@@ -148,7 +148,8 @@ Status ModelPlacement::open_cuda(const StepLimits& limits)
     cuda_name_ = name_with_driver(cuda);
     watch_memory();
     layout_ = device_layout(h_, weights_, cache_.layers(),
-                            CudaBackend::scratch_bytes(h_, cache_, limits.max_rows, limits.max_tokens));
+                            CudaBackend::scratch_bytes(h_, cache_, limits.max_rows, limits.max_tokens),
+                            DeviceLayout::Road::Link);
     auto backend = CudaBackend::make(cuda, *vram_, cpu_, h_, cache_, limits.max_rows, limits.max_tokens);
     if (!backend)
         return tl::unexpected(backend.error());

@@ -1,6 +1,8 @@
 // What is planned for a GPU is what a loaded model then takes of it; what is measured of it, and what comes of that. On
 // the emulated GPU.
+#include "engine/plan/device_bytes.h"
 #include "engine/planner.h"
+#include "engine/run/selftest_cuda.h"
 #include "tests/support/cuda_run.h"
 
 #include <QtTest>
@@ -129,6 +131,31 @@ private Q_SLOTS:
         QVERIFY(plan);
         QCOMPARE(plan->spill_tokens, std::optional(96));
         QCOMPARE(plan->device_layers, plan->layers);
+    }
+
+    // A ring for a link is larger than one that the host's cores fill, and what is streamed goes round in it.
+    void whatIsStreamedGoesRoundTheRing()
+    {
+        constexpr Lengths kLong{kTokens - 6, kTokens};
+        const auto shape = [] { return request_for("llama"); };
+        const Logits alone = run(
+                                 *load(shape()), [](int) {}, kLong)
+                                 .logits;
+        Gpu gpu;
+        LoadRequest request = on_cuda(shape());
+        request.placement.budget_fit_tokens = 80;
+        request.placement.kv_policy = KvPolicy::Stream;
+        const auto model = load(request);
+        QVERIFY(model);
+        const auto block = std::int64_t(model->cache().layer(0).bytes());
+        const std::int64_t ring = model->placement().telemetry()->ring_bytes;
+        QVERIFY(ring > DeviceLayout::kFewestRingSlots * block);
+        std::int64_t most = 0;
+        const Run here = run(
+            *model, [&](int) { most = std::max(most, model->placement().telemetry()->step_streamed_bytes); }, kLong);
+        QVERIFY(here.status);
+        QVERIFY(most > ring);
+        QVERIFY(relative_difference(here.logits, alone) < kCpuAndCudaApart);
     }
 
     void aDeviceIsMeasured()
