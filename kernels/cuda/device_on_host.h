@@ -7,12 +7,10 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
-#include <chrono>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <thread>
 #include <vector>
 
 // NOLINTBEGIN(bugprone-reserved-identifier): the names are CUDA's
@@ -72,14 +70,8 @@ inline int load_acquire(const int* at)
 {
     return std::atomic_ref(*const_cast<int*>(at)).load(std::memory_order_acquire);
 }
-inline std::uint64_t now_ns()
-{
-    return std::uint64_t(std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1));
-}
-inline void yield()
-{
-    std::this_thread::yield();
-}
+std::uint64_t now_ns();
+void yield();  // to the host's other threads
 
 // A copy arrives when it is waited for, not before: a kernel that forgets to wait reads what was there.
 void copy_async(void* to, const void* from, std::size_t bytes);

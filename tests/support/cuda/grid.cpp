@@ -4,8 +4,10 @@
 #include "tests/support/cuda/fiber.h"
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <memory>
+#include <thread>
 
 namespace host = kernels::cuda::host;
 
@@ -287,6 +289,16 @@ const std::byte* warp_exchange(unsigned mask, const void* mine, std::size_t byte
 std::byte* dynamic_shared()
 {
     return multiprocessor.shared();
+}
+
+std::uint64_t now_ns()
+{
+    return std::uint64_t(std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1));
+}
+
+void yield()
+{
+    std::this_thread::yield();
 }
 
 void copy_async(void* to, const void* from, std::size_t bytes)
