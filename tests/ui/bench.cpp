@@ -43,6 +43,14 @@ void apply(const QVariantMap& changes, FakeScript::Settings& settings)
     with("context", [&](const QVariant& value) { settings.context_tokens = value.toInt(); });
     with("modelContext", [&](const QVariant& value) { settings.model_context_tokens = value.toInt(); });
     with("errorAfter", [&](const QVariant& value) { settings.tokens_before_error = value.toInt(); });
+    with("shares", [&](const QVariant& value) {  // seconds of ten steps
+        const QVariantMap map = value.toMap();
+        engine::StepShares shares;
+        shares.steps = 10;
+        shares.device_layers_s = map.value(QStringLiteral("deviceLayers")).toDouble();
+        shares.kv_link_s = map.value(QStringLiteral("link")).toDouble();
+        settings.shares = shares;
+    });
     with("device", [&](const QVariant& value) {
         const QVariantMap map = value.toMap();
         const auto bytes = [&](const char* key) { return std::int64_t(map.value(QLatin1String(key)).toDouble()); };

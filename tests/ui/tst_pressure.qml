@@ -46,6 +46,19 @@ Item {
             tryCompare(panel(), "visible", false);
         }
 
+        function test_the_doctor_says_what_holds_an_answer_back_and_changes_it() {
+            open({ panel: true, text: "zebras graze", device: withDevice.device, shares: { deviceLayers: 0.2, link: 0.8 } });
+            verify(!part("doctorSentence") || part("doctorSentence").text === "");
+            ask("Why so slow?");
+            tryVerify(() => part("doctorSentence") && part("doctorSentence").text.indexOf("80") >= 0);
+            const button = part("doctorApply");
+            tryCompare(button, "visible", true);
+            reveal(button);
+            click(button);
+            tryVerify(() => lastCommand() === "policy 2", 5000, lastCommand());
+            tryCompare(button, "visible", false); // the next answer says what it brought
+        }
+
         function test_says_that_there_is_no_model() {
             makeWindow({ panel: true });
             tryCompare(part("panelEmpty"), "visible", true);
