@@ -12,7 +12,7 @@ namespace cuda = kernels::cuda;
 Status CudaFlags::allocate(const CudaDevice& device, int layers)
 {
     const std::size_t words = 2 + std::size_t(layers) * kWords;
-    if (const Status ok = memory_.allocate(device, words * sizeof(int)); !ok)
+    if (Status ok = memory_.allocate(device, words * sizeof(int)); !ok)
         return ok;
     device_ = &device;
     given_up_ = reinterpret_cast<int*>(memory_.data());
