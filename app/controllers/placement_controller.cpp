@@ -2,6 +2,10 @@
 
 #include "app/error_sentence.h"
 
+#include <QCoreApplication>
+#include <QPointer>
+#include <QThreadPool>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -168,19 +172,38 @@ void PlacementController::onEvent(const engine::Event& event)
 
 void PlacementController::onModelReady(const engine::ModelInfo& model, const engine::LoadRequest& request)
 {
+    m_planner.reset();
     m_request = request;
     m_layers = model.layers;
     m_contextLimit = model.context_in_use;
     m_request.context_tokens = model.context_in_use;
-    auto planner = engine::Planner::open(model.path);
-    m_planner = planner ? std::optional(std::move(*planner)) : std::nullopt;
+    openPlanner(model.path);
     replan();
     Q_EMIT changed();
+}
+
+/// On a pool thread: a large vocabulary takes longer to read than a frame may.
+void PlacementController::openPlanner(const std::filesystem::path& model)
+{
+    QThreadPool::globalInstance()->start([model, job = ++m_plannerJob, guard = QPointer(this)] {
+        auto planner = engine::Planner::open(model);
+        QMetaObject::invokeMethod(
+            qApp,
+            [guard, job, planner = std::move(planner)] {
+                if (!guard || job != guard->m_plannerJob || !planner)
+                    return;
+                guard->m_planner = *planner;
+                guard->replan();
+                Q_EMIT guard->changed();
+            },
+            Qt::QueuedConnection);
+    });
 }
 
 void PlacementController::onModelGone()
 {
     m_planner.reset();
+    ++m_plannerJob;
     m_device.reset();
     m_layers = 0;
     m_contextTokens = 0;

@@ -11,6 +11,7 @@
 #include <QVariant>
 #include <QtQml/qqmlregistration.h>
 
+#include <filesystem>
 #include <memory>
 #include <optional>
 
@@ -125,10 +126,12 @@ Q_SIGNALS:
 private:
     PlacementPreview preview(const engine::LoadRequest& request) const;
     void post(const engine::Command& command);
+    void openPlanner(const std::filesystem::path& model);
     void replan();
 
     EngineThread& m_engine;
-    std::optional<engine::Planner> m_planner;
+    std::optional<engine::Planner> m_planner;  // of the open model, soon after it was opened
+    quint64 m_plannerJob = 0;                  // the newest; what older ones read is another model's
     std::shared_ptr<const engine::MachineRates> m_rates;
     engine::LoadRequest m_request;  // as it was loaded, and then changed
     std::optional<engine::DeviceTelemetry> m_device;

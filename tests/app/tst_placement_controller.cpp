@@ -24,7 +24,7 @@ public:
     }
     PlacementController& placement() { return *m_pressure.placement(); }
     PressureMonitor& monitor() { return *m_pressure.monitor(); }
-    bool ready() { return monitor().hasModel() && placement().available(); }
+    bool ready() { return monitor().hasModel() && placement().available() && placement().preview(-1).known; }
     void ask(const QString& prompt)
     {
         engine::Request request;

@@ -104,8 +104,10 @@ RowLayout {
         rightPadding: Theme.gapSmall
         font.pixelSize: Theme.sizeSmall
         text: qsTr("Auto")
-        highlighted: root.placement.automatic
-        checkable: false
+        icon.source: root.placement.automatic ? "qrc:/icons/check.svg" : ""
+        icon.width: Theme.px(16)
+        icon.height: Theme.px(16)
+        spacing: Theme.px(4)
         Accessible.name: root.placement.automatic ? qsTr("As many layers as fit: chosen") : qsTr("As many layers as fit")
         onClicked: root.placement.setAutomatic()
         Keys.onReturnPressed: clicked()
