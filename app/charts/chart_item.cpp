@@ -4,8 +4,6 @@
 #include <QFont>
 #include <QGuiApplication>
 #include <QPainter>
-#include <QQuickWindow>
-#include <QSGImageNode>
 #include <QVector>
 
 #include <algorithm>
@@ -34,23 +32,31 @@ void plain(QCPAxis& axis, const QColor& line, const QColor& text, const QFont& f
 }  // namespace
 
 ChartItem::ChartItem(QQuickItem* parent)
-    : QQuickItem(parent)
+    : PictureItem(parent)
     , m_plot(std::make_unique<QCustomPlot>())
 {
-    setFlag(ItemHasContents);
     setAcceptHoverEvents(true);
     setAcceptedMouseButtons(Qt::LeftButton);
     m_plot->setNoAntialiasingOnDrag(false);
     connect(this, &ChartItem::looksChanged, this, &ChartItem::redrawSoon);
-    connect(this, &QQuickItem::visibleChanged, this, &ChartItem::redrawSoon);
 }
 
 ChartItem::~ChartItem() = default;
 
-void ChartItem::redrawSoon()
+void ChartItem::setMonitor(PressureMonitor* monitor)
 {
-    if (isVisible())
-        polish();
+    if (monitor == m_monitor)
+        return;
+    if (m_monitor)
+        m_monitor->disconnect(this);
+    m_monitor = monitor;
+    if (m_monitor) {
+        connect(m_monitor, &PressureMonitor::changed, this, [this] { redrawSoon(); });
+        connect(m_monitor, &PressureMonitor::modelChanged, this, &ChartItem::resetZoom);
+        connect(m_monitor, &QObject::destroyed, this, [this] { m_monitor = nullptr; });
+    }
+    Q_EMIT monitorChanged();
+    redrawSoon();
 }
 
 void ChartItem::setXText(const QJSValue& write)
@@ -120,8 +126,7 @@ void ChartItem::pan(double share)
 
 void ChartItem::copyPicture() const
 {
-    QImage picture = m_picture.convertToFormat(QImage::Format_RGB32);
-    QGuiApplication::clipboard()->setImage(picture);
+    QGuiApplication::clipboard()->setImage(picture().convertToFormat(QImage::Format_RGB32));
 }
 
 bool ChartItem::dragBegins(double, double)
@@ -169,12 +174,8 @@ void ChartItem::label(QCPAxis& axis, const QJSValue& text) const
     axis.setTicker(ticker);
 }
 
-void ChartItem::draw()
+void ChartItem::paint(QImage& picture)
 {
-    const qreal ratio = window() ? window()->effectiveDevicePixelRatio() : 1;
-    const QSize size = (this->size() * ratio).toSize();
-    if (size.isEmpty())
-        return;
     m_plot->clearPlottables();
     m_plot->clearItems();
     style(*m_plot);
@@ -185,8 +186,6 @@ void ChartItem::draw()
     label(*m_plot->xAxis, m_xText);
     label(*m_plot->yAxis, m_yText);
 
-    QImage picture(size, QImage::Format_ARGB32_Premultiplied);
-    picture.setDevicePixelRatio(ratio);
     picture.fill(m_ground);
     {
         QCPPainter painter;
@@ -194,8 +193,6 @@ void ChartItem::draw()
         m_plot->toPainter(&painter, int(width()), int(height()));
     }
     drawCursor(picture);
-    m_picture = picture;
-    m_pictureIsNew = true;
 }
 
 void ChartItem::drawCursor(QImage& picture) const
@@ -208,47 +205,6 @@ void ChartItem::drawCursor(QImage& picture) const
     QPainter painter(&picture);
     painter.setPen(QPen(m_mutedInk, 1, Qt::DotLine));
     painter.drawLine(QPointF(*m_cursorPixel, inner.top()), QPointF(*m_cursorPixel, inner.bottom()));
-}
-
-void ChartItem::updatePolish()
-{
-    if (!isVisible())
-        return;
-    draw();
-    update();
-}
-
-QSGNode* ChartItem::updatePaintNode(QSGNode* old, UpdatePaintNodeData*)
-{
-    auto* node = static_cast<QSGImageNode*>(old);
-    if (m_picture.isNull()) {
-        delete node;
-        return nullptr;
-    }
-    if (!node) {
-        node = window()->createImageNode();
-        node->setOwnsTexture(true);
-        m_pictureIsNew = true;
-    }
-    if (m_pictureIsNew)
-        node->setTexture(window()->createTextureFromImage(m_picture));
-    m_pictureIsNew = false;
-    node->setRect(0, 0, width(), height());
-    return node;
-}
-
-void ChartItem::itemChange(ItemChange change, const ItemChangeData& data)
-{
-    if (change == ItemDevicePixelRatioHasChanged || change == ItemSceneChange)
-        redrawSoon();
-    QQuickItem::itemChange(change, data);
-}
-
-void ChartItem::geometryChange(const QRectF& now, const QRectF& before)
-{
-    QQuickItem::geometryChange(now, before);
-    if (now.size() != before.size())
-        redrawSoon();
 }
 
 // ---- the pointer ----

@@ -1,10 +1,11 @@
 // A chart in the window.
 #pragma once
 
+#include "app/charts/picture_item.h"
+#include "app/monitor/pressure_monitor.h"
+
 #include <QColor>
-#include <QImage>
 #include <QJSValue>
-#include <QQuickItem>
 #include <QStringList>
 #include <QTimer>
 #include <QtQml/qqmlregistration.h>
@@ -17,14 +18,14 @@ class QCPRange;
 class QCustomPlot;
 
 /// One QCustomPlot as an item: themed, zoomed with the wheel, moved by dragging, back with a double click or Home, with
-/// a cursor that follows the pointer. The picture is made on the UI thread, where a widget belongs, when something has
-/// changed and the item is seen; the scene gets it as a texture. Numbers are written by the functions `xText` and
-/// `yText` of the page. Lives on the UI thread.
-class ChartItem : public QQuickItem
+/// a cursor that follows the pointer. Numbers are written by the functions `xText` and `yText` of the page. Lives on
+/// the UI thread.
+class ChartItem : public PictureItem
 {
     Q_OBJECT
     QML_ELEMENT
     QML_UNCREATABLE("there are charts of several kinds")
+    Q_PROPERTY(PressureMonitor* monitor READ monitor WRITE setMonitor NOTIFY monitorChanged)
     Q_PROPERTY(QColor ink MEMBER m_ink NOTIFY looksChanged)
     Q_PROPERTY(QColor mutedInk MEMBER m_mutedInk NOTIFY looksChanged)
     Q_PROPERTY(QColor grid MEMBER m_grid NOTIFY looksChanged)
@@ -42,6 +43,8 @@ public:
     explicit ChartItem(QQuickItem* parent = nullptr);
     ~ChartItem() override;
 
+    PressureMonitor* monitor() const { return m_monitor; }
+    void setMonitor(PressureMonitor* monitor);
     QJSValue xText() const { return m_xText; }
     void setXText(const QJSValue& write);
     QJSValue yText() const { return m_yText; }
@@ -57,9 +60,9 @@ public:
     Q_INVOKABLE void pan(double share);
     /// What is seen, onto the clipboard.
     Q_INVOKABLE void copyPicture() const;
-    const QImage& picture() const { return m_picture; }
 
 Q_SIGNALS:
+    void monitorChanged();
     void looksChanged();
     void cursorChanged();
     void zoomChanged();
@@ -72,8 +75,6 @@ protected:
     virtual void dragGoesOn(double x, double y);
     /// `chosen`: it was let go there; else it was taken out of the hand.
     virtual void dragEnds(bool chosen);
-    void redrawSoon();
-
     bool shows(const char* series) const { return !m_hidden.contains(QLatin1String(series)); }
     QColor mutedInk() const { return m_mutedInk; }
     QColor ink() const { return m_ink; }
@@ -81,10 +82,7 @@ protected:
     /// Of the y axis, in pixels of the item.
     double yPixel(double value) const;
 
-    void updatePolish() override;
-    QSGNode* updatePaintNode(QSGNode* old, UpdatePaintNodeData*) override;
-    void itemChange(ItemChange change, const ItemChangeData& data) override;
-    void geometryChange(const QRectF& now, const QRectF& before) override;
+    void paint(QImage& picture) override;
     void hoverMoveEvent(QHoverEvent* event) override;
     void hoverLeaveEvent(QHoverEvent* event) override;
     void mousePressEvent(QMouseEvent* event) override;
@@ -99,7 +97,6 @@ private:
         double from = 0, to = 0;
     };
     enum class Drag { None, Line, Chart };
-    void draw();
     void style(QCustomPlot& plot) const;
     void label(QCPAxis& axis, const QJSValue& text) const;
     void drawCursor(QImage& picture) const;
@@ -109,8 +106,7 @@ private:
     double yValue(double pixel) const;
 
     std::unique_ptr<QCustomPlot> m_plot;
-    QImage m_picture;
-    bool m_pictureIsNew = false;
+    PressureMonitor* m_monitor = nullptr;
     QColor m_ink = Qt::black, m_mutedInk = Qt::darkGray, m_grid = Qt::lightGray, m_ground = Qt::white;
     QString m_fontFamily;
     int m_fontPixels = 12;

@@ -1,17 +1,14 @@
 #include "app/charts/kv_map_item.h"
 
 #include <QPainter>
-#include <QQuickWindow>
-#include <QSGImageNode>
 
 #include <algorithm>
 
 KvMapItem::KvMapItem(QQuickItem* parent)
-    : QQuickItem(parent)
+    : PictureItem(parent)
 {
-    setFlag(ItemHasContents);
     setAcceptHoverEvents(true);
-    connect(this, &KvMapItem::looksChanged, this, &KvMapItem::redrawSoon);
+    connect(this, &KvMapItem::looksChanged, this, &KvMapItem::layOut);
     connect(this, &QQuickItem::visibleChanged, this, &KvMapItem::takeMap);
 }
 
@@ -37,7 +34,7 @@ void KvMapItem::takeMap()
     m_map = m_monitor->frame().kv_map;
     Q_EMIT mapChanged();
     Q_EMIT hoveredChanged();
-    redrawSoon();
+    layOut();
 }
 
 int KvMapItem::nextToLeave() const
@@ -60,12 +57,11 @@ bool KvMapItem::windowed() const
            });
 }
 
-void KvMapItem::redrawSoon()
+void KvMapItem::layOut()
 {
     m_layout = m_map ? KvMapLayout(m_map->columns, m_map->layers, width(), m_mostHeight, m_unit) : KvMapLayout();
     setImplicitHeight(m_layout.height());
-    if (isVisible())
-        polish();
+    redrawSoon();
 }
 
 KvMapItem::Layers KvMapItem::layersOf(KvMapLayout::Cell cell) const
@@ -101,18 +97,11 @@ bool KvMapItem::lit(int column) const
     return m_lightFirst >= 0 && first <= m_lightLast && first + m_map->block_tokens > m_lightFirst;
 }
 
-void KvMapItem::draw()
+void KvMapItem::paint(QImage& picture)
 {
-    const qreal ratio = window() ? window()->effectiveDevicePixelRatio() : 1;
-    const QSize size = (this->size() * ratio).toSize();
-    m_picture = QImage();
-    m_pictureIsNew = true;
-    if (size.isEmpty() || !m_map || m_layout.height() <= 0)
+    if (!m_map || m_layout.height() <= 0)
         return;
-    m_picture = QImage(size, QImage::Format_ARGB32_Premultiplied);
-    m_picture.setDevicePixelRatio(ratio);
-    m_picture.fill(Qt::transparent);
-    QPainter painter(&m_picture);
+    QPainter painter(&picture);
     const bool anyLit = m_lightFirst >= 0;
     for (int column = 0; column < m_map->columns; ++column) {
         painter.setOpacity(anyLit && !lit(column) ? 0.35 : 1);
@@ -132,36 +121,11 @@ void KvMapItem::draw()
     }
 }
 
-void KvMapItem::updatePolish()
-{
-    draw();
-    update();
-}
-
-QSGNode* KvMapItem::updatePaintNode(QSGNode* old, UpdatePaintNodeData*)
-{
-    auto* node = static_cast<QSGImageNode*>(old);
-    if (m_picture.isNull()) {
-        delete node;
-        return nullptr;
-    }
-    if (!node) {
-        node = window()->createImageNode();
-        node->setOwnsTexture(true);
-        m_pictureIsNew = true;
-    }
-    if (m_pictureIsNew)
-        node->setTexture(window()->createTextureFromImage(m_picture));
-    m_pictureIsNew = false;
-    node->setRect(0, 0, width(), height());
-    return node;
-}
-
 void KvMapItem::geometryChange(const QRectF& now, const QRectF& before)
 {
-    QQuickItem::geometryChange(now, before);
-    if (now.size() != before.size())
-        redrawSoon();
+    if (now.width() != before.width())
+        layOut();
+    PictureItem::geometryChange(now, before);
 }
 
 void KvMapItem::hoverMoveEvent(QHoverEvent* event)

@@ -2,11 +2,10 @@
 #pragma once
 
 #include "app/charts/kv_map_layout.h"
+#include "app/charts/picture_item.h"
 #include "app/monitor/pressure_monitor.h"
 
 #include <QColor>
-#include <QImage>
-#include <QQuickItem>
 #include <QtQml/qqmlregistration.h>
 
 #include <memory>
@@ -15,7 +14,7 @@
 /// A cell for each block column and band of layers, coloured by where they lie; of a band that lies in several places,
 /// a mixture. A range of tokens can be lit. The picture is made again when a block has moved, not with every token.
 /// Lives on the UI thread.
-class KvMapItem : public QQuickItem
+class KvMapItem : public PictureItem
 {
     Q_OBJECT
     QML_ELEMENT
@@ -52,7 +51,6 @@ public:
     QVariantMap hovered() const;
     /// The same of any cell, for the keyboard and for tests.
     Q_INVOKABLE QVariantMap cell(int column, int band) const;
-    const QImage& picture() const { return m_picture; }
 
 Q_SIGNALS:
     void monitorChanged();
@@ -61,8 +59,7 @@ Q_SIGNALS:
     void hoveredChanged();
 
 protected:
-    void updatePolish() override;
-    QSGNode* updatePaintNode(QSGNode* old, UpdatePaintNodeData*) override;
+    void paint(QImage& picture) override;
     void geometryChange(const QRectF& now, const QRectF& before) override;
     void hoverMoveEvent(QHoverEvent* event) override;
     void hoverLeaveEvent(QHoverEvent* event) override;
@@ -73,8 +70,7 @@ private:
         int count() const { return host + device + moving + window; }
     };
     void takeMap();
-    void redrawSoon();
-    void draw();
+    void layOut();
     Layers layersOf(KvMapLayout::Cell cell) const;
     QColor colorOf(const Layers& layers) const;
     bool lit(int column) const;
@@ -82,8 +78,6 @@ private:
     PressureMonitor* m_monitor = nullptr;
     std::shared_ptr<const engine::KvMap> m_map;
     KvMapLayout m_layout;
-    QImage m_picture;
-    bool m_pictureIsNew = false;
     QColor m_deviceColor, m_hostColor, m_movingColor, m_windowColor, m_pinColor, m_lightColor;
     double m_unit = 4;
     double m_mostHeight = 120;

@@ -21,22 +21,6 @@ constexpr std::array kAreas = {Area{"weights", &MemoryReading::weights}, Area{"k
 
 }  // namespace
 
-void OccupancyChart::setMonitor(PressureMonitor* monitor)
-{
-    if (monitor == m_monitor)
-        return;
-    if (m_monitor)
-        m_monitor->disconnect(this);
-    m_monitor = monitor;
-    if (m_monitor) {
-        connect(m_monitor, &PressureMonitor::changed, this, [this] { redrawSoon(); });
-        connect(m_monitor, &PressureMonitor::modelChanged, this, &ChartItem::resetZoom);
-        connect(m_monitor, &QObject::destroyed, this, [this] { m_monitor = nullptr; });
-    }
-    Q_EMIT monitorChanged();
-    redrawSoon();
-}
-
 QVariant OccupancyChart::draggedBytes() const
 {
     return m_line == Line::None ? QVariant() : QVariant(m_dragged);
@@ -54,14 +38,14 @@ double OccupancyChart::place(const PressureHistory::Sample& sample) const
 
 qsizetype OccupancyChart::first() const
 {
-    return m_axis == Time ? 0 : m_monitor->history().firstOfConversation();
+    return m_axis == Time ? 0 : monitor()->history().firstOfConversation();
 }
 
 void OccupancyChart::fill(QCustomPlot& plot)
 {
-    if (!m_monitor)
+    if (!monitor())
         return;
-    const Ring<PressureHistory::Sample>& samples = m_monitor->history().samples();
+    const Ring<PressureHistory::Sample>& samples = monitor()->history().samples();
     const qsizetype from = first(), count = samples.size() - from;
     QVector<double> x(count), top(count, 0.0);
     for (qsizetype i = 0; i < count; ++i)
@@ -83,7 +67,7 @@ void OccupancyChart::fill(QCustomPlot& plot)
         below = graph;
     }
 
-    const MemoryReading now = m_memory == Device ? m_monitor->device() : m_monitor->host();
+    const MemoryReading now = m_memory == Device ? monitor()->device() : monitor()->host();
     if (now.budget > 0) {
         drawLevel(plot, m_line == Line::Budget ? m_dragged : now.budget, m_budgetColor, false);
         drawLevel(plot, m_line == Line::Watermark ? m_dragged : now.watermark, m_watermarkColor, true);
@@ -106,9 +90,9 @@ void OccupancyChart::drawLevel(QCustomPlot& plot, double bytes, const QColor& co
 
 QVariantMap OccupancyChart::at(double x) const
 {
-    if (!m_monitor)
+    if (!monitor())
         return {};
-    const Ring<PressureHistory::Sample>& samples = m_monitor->history().samples();
+    const Ring<PressureHistory::Sample>& samples = monitor()->history().samples();
     // The newest one that is not beyond.
     for (qsizetype i = samples.size(); i-- > first();) {
         if (place(samples[i]) > x)
@@ -123,9 +107,9 @@ QVariantMap OccupancyChart::at(double x) const
 
 bool OccupancyChart::dragBegins(double, double y)
 {
-    if (!m_draggable || !m_monitor || m_memory != Device)
+    if (!m_draggable || !monitor() || m_memory != Device)
         return false;
-    const MemoryReading now = m_monitor->device();
+    const MemoryReading now = monitor()->device();
     const auto distance = [&](double bytes) { return std::abs(yPixel(bytes) - yPixel(y)); };
     if (now.budget <= 0 || std::min(distance(now.budget), distance(now.watermark)) > kGrabPixels)
         return false;
@@ -137,7 +121,7 @@ bool OccupancyChart::dragBegins(double, double y)
 
 void OccupancyChart::dragGoesOn(double, double y)
 {
-    const MemoryReading now = m_monitor ? m_monitor->device() : MemoryReading();
+    const MemoryReading now = monitor() ? monitor()->device() : MemoryReading();
     m_dragged = std::clamp(y, 0.0, m_line == Line::Watermark ? now.budget : now.total);
     Q_EMIT draggedBytesChanged();
 }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "app/charts/chart_item.h"
-#include "app/monitor/pressure_monitor.h"
 
 #include <QList>
 
@@ -12,7 +11,6 @@ class OccupancyChart : public ChartItem
 {
     Q_OBJECT
     QML_ELEMENT
-    Q_PROPERTY(PressureMonitor* monitor READ monitor WRITE setMonitor NOTIFY monitorChanged)
     Q_PROPERTY(Memory memory MEMBER m_memory NOTIFY looksChanged)
     Q_PROPERTY(Axis axis MEMBER m_axis NOTIFY looksChanged)
     Q_PROPERTY(QList<QColor> colors MEMBER m_colors NOTIFY looksChanged)
@@ -29,15 +27,12 @@ public:
 
     using ChartItem::ChartItem;
 
-    PressureMonitor* monitor() const { return m_monitor; }
-    void setMonitor(PressureMonitor* monitor);
     QVariant draggedBytes() const;  // where a line is being dragged to; undefined: none is
 
     /// What was measured there: weights, kv, scratch, others, free, in bytes; empty where nothing was.
     Q_INVOKABLE QVariantMap at(double x) const;
 
 Q_SIGNALS:
-    void monitorChanged();
     void draggedBytesChanged();
     // A line was let go.
     void budgetChosen(double bytes);
@@ -56,7 +51,6 @@ private:
     qsizetype first() const;
     void drawLevel(QCustomPlot& plot, double bytes, const QColor& color, bool dashed) const;
 
-    PressureMonitor* m_monitor = nullptr;
     Memory m_memory = Device;
     Axis m_axis = Tokens;
     QList<QColor> m_colors;  // of weights, KV, scratch, others

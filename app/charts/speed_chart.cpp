@@ -22,22 +22,6 @@ QColor faint(QColor color)
 
 }  // namespace
 
-void SpeedChart::setMonitor(PressureMonitor* monitor)
-{
-    if (monitor == m_monitor)
-        return;
-    if (m_monitor)
-        m_monitor->disconnect(this);
-    m_monitor = monitor;
-    if (m_monitor) {
-        connect(m_monitor, &PressureMonitor::changed, this, [this] { redrawSoon(); });
-        connect(m_monitor, &PressureMonitor::modelChanged, this, &ChartItem::resetZoom);
-        connect(m_monitor, &QObject::destroyed, this, [this] { m_monitor = nullptr; });
-    }
-    Q_EMIT monitorChanged();
-    redrawSoon();
-}
-
 void SpeedChart::setPlacement(PlacementController* placement)
 {
     if (placement == m_placement)
@@ -55,15 +39,14 @@ void SpeedChart::setPlacement(PlacementController* placement)
 
 void SpeedChart::fill(QCustomPlot& plot)
 {
-    if (!m_monitor)
+    if (!monitor())
         return;
-    double right = std::max(double(kFewestTokens), kAhead * m_monitor->contextTokens());
-    if (!m_monitor->history().runs().empty())
-        for (const PressureHistory::Run& run : m_monitor->history().runs())
-            for (const PressureHistory::SpeedPoint& point : run.points)
-                right = std::max(right, double(point.contextTokens));
-    if (m_monitor->contextLimit() > 0)
-        right = m_wholeContext ? m_monitor->contextLimit() : std::min(right, double(m_monitor->contextLimit()));
+    double right = std::max(double(kFewestTokens), kAhead * monitor()->contextTokens());
+    for (const PressureHistory::Run& run : monitor()->history().runs())
+        for (const PressureHistory::SpeedPoint& point : run.points)
+            right = std::max(right, double(point.contextTokens));
+    if (monitor()->contextLimit() > 0)
+        right = m_wholeContext ? monitor()->contextLimit() : std::min(right, double(monitor()->contextLimit()));
     plot.xAxis->setRange(0, right);
     const double highest = kHeadroom * std::max({drawPredicted(plot), drawRuns(plot), 1.0});
     plot.yAxis->setRange(0, highest);
@@ -76,7 +59,7 @@ void SpeedChart::fill(QCustomPlot& plot)
 double SpeedChart::drawRuns(QCustomPlot& plot) const
 {
     double highest = 0;
-    const auto& runs = m_monitor->history().runs();
+    const auto& runs = monitor()->history().runs();
     for (const PressureHistory::Run& run : runs) {
         const bool newest = &run == &runs.back();
         if (run.points.empty() || !shows(newest ? "measured" : "earlier"))
@@ -98,7 +81,7 @@ double SpeedChart::drawRuns(QCustomPlot& plot) const
 
 double SpeedChart::drawPredicted(QCustomPlot& plot) const
 {
-    if (!m_placement || m_placement->predicted().isEmpty() || !shows("predicted"))
+    if (!foretells() || m_placement->predicted().isEmpty() || !shows("predicted"))
         return 0;
     QCPGraph* const graph = plot.addGraph();
     double highest = 0;
@@ -111,9 +94,15 @@ double SpeedChart::drawPredicted(QCustomPlot& plot) const
     return highest;
 }
 
+/// What is foretold is of the open model, not of a recording.
+bool SpeedChart::foretells() const
+{
+    return m_placement && monitor() && !monitor()->replaying();
+}
+
 void SpeedChart::drawSpill(QCustomPlot& plot) const
 {
-    if (!m_placement || !m_placement->spillTokens().isValid())
+    if (!foretells() || !m_placement->spillTokens().isValid())
         return;
     auto* const line = new QCPItemStraightLine(&plot);  // the plot owns it
     const double tokens = m_placement->spillTokens().toDouble();
@@ -126,7 +115,7 @@ void SpeedChart::drawMarks(QCustomPlot& plot, double highest) const
 {
     using Kind = engine::Event::Kind;
     QSet<std::pair<int, int>> drawn;  // many at one place are one tick
-    const Ring<PressureHistory::Mark>& marks = m_monitor->history().marks();
+    const Ring<PressureHistory::Mark>& marks = monitor()->history().marks();
     for (qsizetype i = 0; i < marks.size(); ++i) {
         const PressureHistory::Mark& mark = marks[i];
         const std::pair<int, int> place(mark.contextTokens, int(mark.kind));
@@ -145,8 +134,8 @@ void SpeedChart::drawMarks(QCustomPlot& plot, double highest) const
 QVariantMap SpeedChart::at(double x) const
 {
     QVariantMap found;
-    if (m_monitor && !m_monitor->history().runs().empty()) {
-        const auto& points = m_monitor->history().runs().back().points;
+    if (monitor() && !monitor()->history().runs().empty()) {
+        const auto& points = monitor()->history().runs().back().points;
         const auto nearest = std::min_element(points.begin(), points.end(), [x](const auto& a, const auto& b) {
             return std::abs(a.contextTokens - x) < std::abs(b.contextTokens - x);
         });
@@ -156,7 +145,7 @@ QVariantMap SpeedChart::at(double x) const
         }
     }
     const double tokens = found.value(QStringLiteral("contextTokens"), x).toDouble();
-    if (m_placement && !m_placement->predicted().isEmpty()) {
+    if (foretells() && !m_placement->predicted().isEmpty()) {
         const QList<QPointF>& curve = m_placement->predicted();
         const auto after = std::find_if(curve.begin(), curve.end(), [&](const QPointF& p) { return p.x() >= tokens; });
         if (after != curve.end()) {

@@ -3,7 +3,6 @@
 
 #include "app/charts/chart_item.h"
 #include "app/controllers/placement_controller.h"
-#include "app/monitor/pressure_monitor.h"
 
 /// Tokens per second over context length: the measured points of the newest answer and, fainter, of those before it;
 /// the planner's curve behind them; the spill point as a line; a tick at the bottom wherever something moved. Series:
@@ -12,7 +11,6 @@ class SpeedChart : public ChartItem
 {
     Q_OBJECT
     QML_ELEMENT
-    Q_PROPERTY(PressureMonitor* monitor READ monitor WRITE setMonitor NOTIFY monitorChanged)
     Q_PROPERTY(PlacementController* placement READ placement WRITE setPlacement NOTIFY placementChanged)
     Q_PROPERTY(QColor measuredColor MEMBER m_measuredColor NOTIFY looksChanged)
     Q_PROPERTY(QColor predictedColor MEMBER m_predictedColor NOTIFY looksChanged)
@@ -25,8 +23,6 @@ class SpeedChart : public ChartItem
 public:
     using ChartItem::ChartItem;
 
-    PressureMonitor* monitor() const { return m_monitor; }
-    void setMonitor(PressureMonitor* monitor);
     PlacementController* placement() const { return m_placement; }
     void setPlacement(PlacementController* placement);
 
@@ -34,19 +30,18 @@ public:
     Q_INVOKABLE QVariantMap at(double x) const;
 
 Q_SIGNALS:
-    void monitorChanged();
     void placementChanged();
 
 protected:
     void fill(QCustomPlot& plot) override;
 
 private:
+    bool foretells() const;
     double drawRuns(QCustomPlot& plot) const;
     double drawPredicted(QCustomPlot& plot) const;
     void drawSpill(QCustomPlot& plot) const;
     void drawMarks(QCustomPlot& plot, double highest) const;
 
-    PressureMonitor* m_monitor = nullptr;
     PlacementController* m_placement = nullptr;
     QColor m_measuredColor, m_predictedColor, m_spillColor, m_offloadColor, m_fetchColor, m_moveColor;
     bool m_wholeContext = false;  // else as far as there are points, and a little more
