@@ -2529,6 +2529,29 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
 </context>
 <context>
+    <name>PanelHeader</name>
+    <message>
+        <source>Memory pressure</source>
+        <translation>Speicherdruck</translation>
+    </message>
+    <message>
+        <source>Recordings</source>
+        <translation>Aufzeichnungen</translation>
+    </message>
+    <message>
+        <source>Put it back beside the conversation</source>
+        <translation>Wieder neben das Gespräch stellen</translation>
+    </message>
+    <message>
+        <source>Show it in a window of its own</source>
+        <translation>In einem eigenen Fenster zeigen</translation>
+    </message>
+    <message>
+        <source>Hide the panel</source>
+        <translation>Leiste ausblenden</translation>
+    </message>
+</context>
+<context>
     <name>PanelSection</name>
     <message>
         <source>Show: %1</source>
@@ -2865,18 +2888,6 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>Speicherdruck</translation>
     </message>
     <message>
-        <source>Put it back beside the conversation</source>
-        <translation>Wieder neben das Gespräch stellen</translation>
-    </message>
-    <message>
-        <source>Show it in a window of its own</source>
-        <translation>In einem eigenen Fenster zeigen</translation>
-    </message>
-    <message>
-        <source>Hide the panel</source>
-        <translation>Leiste ausblenden</translation>
-    </message>
-    <message>
         <source>Open a model to see where its memory lies.</source>
         <translation>Öffnen Sie ein Modell, um zu sehen, wo sein Speicher liegt.</translation>
     </message>
@@ -2923,10 +2934,6 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>RAM</source>
         <translation>RAM</translation>
-    </message>
-    <message>
-        <source>Recordings</source>
-        <translation>Aufzeichnungen</translation>
     </message>
     <message>
         <source>A recording of %1, made on %2.</source>

@@ -41,57 +41,17 @@ FocusScope {
         anchors.leftMargin: 1
         spacing: 0
 
-        RowLayout {
+        PanelHeader {
+            id: header
+
             Layout.fillWidth: true
             Layout.leftMargin: Theme.gap
             Layout.rightMargin: Theme.gapSmall
             Layout.topMargin: Theme.gapSmall
-            spacing: 0
-
-            Text {
-                Layout.fillWidth: true
-                text: qsTr("Memory pressure")
-                textFormat: Text.PlainText
-                elide: Text.ElideRight
-                font.pixelSize: Theme.sizeBody
-                font.weight: Font.DemiBold
-                color: Theme.text
-                Accessible.role: Accessible.Heading
-                Accessible.name: text
-            }
-            IconButton {
-                objectName: "panelMenuButton"
-                name: qsTr("Recordings")
-                source: "qrc:/icons/more.svg"
-                size: Theme.px(32)
-                pictureSize: Theme.px(18)
-                onClicked: recordings.popup()
-                Keys.onReturnPressed: clicked()
-
-                RecordingMenu {
-                    id: recordings
-
-                    monitor: root.monitor
-                }
-            }
-            IconButton {
-                objectName: "panelApart"
-                name: root.apart ? qsTr("Put it back beside the conversation") : qsTr("Show it in a window of its own")
-                source: root.apart ? "qrc:/icons/sidebar.svg" : "qrc:/icons/open.svg"
-                size: Theme.px(32)
-                pictureSize: Theme.px(18)
-                onClicked: root.apartToggled()
-                Keys.onReturnPressed: clicked()
-            }
-            IconButton {
-                objectName: "panelClose"
-                name: qsTr("Hide the panel")
-                source: "qrc:/icons/close.svg"
-                size: Theme.px(32)
-                pictureSize: Theme.px(18)
-                onClicked: root.closeRequested()
-                Keys.onReturnPressed: clicked()
-            }
+            monitor: root.monitor
+            apart: root.apart
+            onApartToggled: root.apartToggled()
+            onCloseRequested: root.closeRequested()
         }
         Flickable {
             id: flick
@@ -139,9 +99,9 @@ FocusScope {
                     objectName: "recordingRefused"
                     Layout.fillWidth: true
                     Layout.bottomMargin: Theme.gapSmall
-                    visible: recordings.refusal !== ""
-                    sentence: recordings.refusal
-                    onDismissRequested: recordings.refusal = ""
+                    visible: header.refusal !== ""
+                    sentence: header.refusal
+                    onDismissRequested: header.refusal = ""
                 }
                 Notice {
                     objectName: "replayNotice"
@@ -201,7 +161,7 @@ FocusScope {
                 PanelSection {
                     visible: root.monitor.hasModel || root.monitor.replaying
                     title: qsTr("Speed")
-                    note: Format.tokensPerSecond(root.monitor.tokensPerSecond)
+                    note: root.monitor.replaying ? "" : Format.tokensPerSecond(root.monitor.tokensPerSecond)
 
                     SpeedSection {
                         Layout.fillWidth: true

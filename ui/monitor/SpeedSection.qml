@@ -84,6 +84,7 @@ ColumnLayout {
     }
     GridLayout {
         Layout.fillWidth: true
+        visible: !root.monitor.replaying // they are the open model's
         Layout.topMargin: Theme.gapTiny
         columns: 3
         columnSpacing: Theme.gapSmall

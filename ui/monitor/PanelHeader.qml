@@ -1,0 +1,65 @@
+// The panel's name, and what can be done with the panel itself.
+import QtQuick
+import QtQuick.Layouts
+import Spillway.App
+import Spillway.Ui.Components
+import Spillway.Ui.Theme
+
+RowLayout {
+    id: root
+
+    required property PressureMonitor monitor
+    required property bool apart // the panel is in a window of its own
+
+    property alias refusal: recordings.refusal // why a recording was not written or read
+
+    signal closeRequested
+    signal apartToggled
+
+    spacing: 0
+
+    Text {
+        Layout.fillWidth: true
+        text: qsTr("Memory pressure")
+        textFormat: Text.PlainText
+        elide: Text.ElideRight
+        font.pixelSize: Theme.sizeBody
+        font.weight: Font.DemiBold
+        color: Theme.text
+        Accessible.role: Accessible.Heading
+        Accessible.name: text
+    }
+    IconButton {
+        objectName: "panelMenuButton"
+        name: qsTr("Recordings")
+        source: "qrc:/icons/more.svg"
+        size: Theme.px(32)
+        pictureSize: Theme.px(18)
+        onClicked: recordings.popup()
+        Keys.onReturnPressed: clicked()
+
+        RecordingMenu {
+            id: recordings
+
+            monitor: root.monitor
+        }
+    }
+    IconButton {
+        objectName: "panelApart"
+        name: root.apart ? qsTr("Put it back beside the conversation") : qsTr("Show it in a window of its own")
+        source: root.apart ? "qrc:/icons/sidebar.svg" : "qrc:/icons/open.svg"
+        size: Theme.px(32)
+        pictureSize: Theme.px(18)
+        onClicked: root.apartToggled()
+        Keys.onReturnPressed: clicked()
+    }
+    IconButton {
+        objectName: "panelClose"
+        name: qsTr("Hide the panel")
+        source: "qrc:/icons/close.svg"
+        size: Theme.px(32)
+        pictureSize: Theme.px(18)
+        onClicked: root.closeRequested()
+        Keys.onReturnPressed: clicked()
+    }
+}
