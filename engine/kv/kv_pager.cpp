@@ -28,6 +28,15 @@ std::int64_t KvPager::column_bytes() const
     return bytes;
 }
 
+std::int64_t KvPager::window_row_bytes() const
+{
+    std::int64_t bytes = 0;
+    for (int l = 0; l < cache_.num_layers(); ++l)
+        if (sliding(l))
+            bytes += std::int64_t(cache_.layer(l).bytes());
+    return bytes;
+}
+
 bool KvPager::any_on_device(PageId page) const
 {
     for (int l = 0; l < cache_.num_layers(); ++l)
@@ -86,13 +95,13 @@ int KvPager::first_needed_block(int l, int first) const
     return policy_ == KvPolicy::Resident ? 0 : first / cache_.block_tokens();
 }
 
-/// Blocks that no token from `first` on sees.
-void KvPager::trim_windows(const KvSequence& sequence, int first)
+/// Blocks that no token of the conversation in use sees from `first` on.
+void KvPager::trim_windows(int first)
 {
     for (int l = 0; l < cache_.num_layers(); ++l)
-        for (int b = sliding(l) ? cache_.layer(l).first_block(first) - 1 : -1;
-             b >= 0 && device_.holds(sequence.pages[std::size_t(b)], l); --b)
-            device_.drop(sequence.pages[std::size_t(b)], l);
+        for (int b = sliding(l) ? std::min(cache_.layer(l).first_block(first), int(in_use_.size())) - 1 : -1;
+             b >= 0 && device_.holds(in_use_[std::size_t(b)], l); --b)
+            device_.drop(in_use_[std::size_t(b)], l);
 }
 
 Status KvPager::prepare(const KvSequence& sequence, int first, int count)
@@ -101,7 +110,7 @@ Status KvPager::prepare(const KvSequence& sequence, int first, int count)
     const int tail = first / tokens, last = (first + count - 1) / tokens;
     note_arrivals();
     stamp(sequence, tail);
-    trim_windows(sequence, first);
+    trim_windows(first);
 
     std::int64_t missing = 0;
     for (int l = 0; l < cache_.num_layers(); ++l)
@@ -208,6 +217,7 @@ Status KvPager::finish(const KvSequence& sequence, int first, int count)
                     return ok;
         mirrored_rows_[std::size_t(page)] = end;
     }
+    next_position_ = first + count;
     return {};
 }
 

@@ -47,8 +47,9 @@ public:
 
     /// Blocks leave until `bytes` more are below the watermark. False: not so many can leave.
     bool make_room(std::int64_t bytes, Event::Cause cause);
-    /// One column of the conversation last used comes back, pinned ones first, then the newest, also in the place of
-    /// another conversation's, and a pinned one in that of any that is not. False: there is none, or no room.
+    /// One column of the conversation last used comes back, those that always stay and pinned ones first, then the
+    /// newest, also in the place of another conversation's, and the former in that of any that is not pinned. False:
+    /// there is none, or no room.
     bool bring_back(Event::Cause cause);
     /// Waits until what is coming back is there.
     void settle();
@@ -79,10 +80,12 @@ private:
     };
     bool full(int l) const { return cache_.on_device(l) && cache_.layer(l).window == 0; }
     bool sliding(int l) const { return cache_.on_device(l) && cache_.layer(l).window > 0; }
+    std::int64_t window_row_bytes() const;  // of a block in each sliding layer
+    bool in_use(const PageFacts& facts) const;
     bool any_on_device(PageId page) const;
     bool all_on_device(PageId page) const;
     void stamp(const KvSequence& sequence, int last_block);
-    void trim_windows(const KvSequence& sequence, int first);
+    void trim_windows(int first);
     int first_needed_block(int l, int first) const;
     std::optional<PageFacts> next_to_leave() const;
     void evict(const PageFacts& facts, Event::Cause cause);
@@ -91,6 +94,7 @@ private:
     int most_columns(const Columns& columns) const;
     std::optional<PageFacts> next_to_come() const;
     bool fetch_column(const PageFacts& facts, Event::Cause cause);
+    bool all_in_use_fits() const;
     bool find_place(const PageFacts& coming);
     void enforce_share();
     void plan_stream(const KvSequence& sequence, int first, int count);
@@ -110,6 +114,7 @@ private:
     std::vector<PageFacts> facts_;    // (pages,)
     std::vector<int> mirrored_rows_;  // (pages,) rows that were sent to the mirror
     std::vector<PageId> in_use_;      // pages of the conversation last used, in order
+    int next_position_ = 0;           // in it
     std::vector<Coming> coming_;
     std::int64_t attended_on_host_bytes_ = 0;
     std::vector<Event> events_;

@@ -8,12 +8,17 @@
 
 namespace engine {
 
+// Also when the next turn has begun and nothing of it was computed: it may be the same conversation's.
+bool KvPager::in_use(const PageFacts& facts) const
+{
+    return !in_use_.empty() && facts.used_at == facts_[std::size_t(in_use_.front())].used_at;
+}
+
 std::optional<PageFacts> KvPager::next_to_leave() const
 {
     std::optional<PageFacts> first;
     for (const PageFacts& facts : facts_) {
-        const bool ours = facts.used_at == turn_;
-        if (facts.stays || (ours && policy_ == KvPolicy::Resident) || cache_.owners(facts.page) == 0 ||
+        if (facts.stays || (in_use(facts) && policy_ == KvPolicy::Resident) || cache_.owners(facts.page) == 0 ||
             !any_on_device(facts.page))
             continue;
         if (!first || leaves_before(facts, *first))
@@ -31,10 +36,9 @@ void KvPager::evict(const PageFacts& facts, Event::Cause cause)
     event.time_us = now_us();
     event.tokens = {facts.number * cache_.block_tokens(), (facts.number + 1) * cache_.block_tokens()};
     event.pinned = facts.pinned;
-    const bool ours = facts.used_at == turn_;
     for (int l = 0; l < cache_.num_layers(); ++l)
         // The window of the conversation in use stays; of others everything leaves.
-        if (device_.holds(facts.page, l) && (full(l) || !ours)) {
+        if (device_.holds(facts.page, l) && (full(l) || !in_use(facts))) {
             device_.drop(facts.page, l);
             ++event.blocks;
             event.bytes += std::int64_t(cache_.layer(l).bytes());
@@ -101,35 +105,55 @@ void KvPager::enforce_share()
         }
 }
 
-/// Of the conversation in use what is to be on the device and is not, or not in all layers.
+/// Of the conversation in use what is to be on the device and is not, or not in all layers: first what always stays,
+/// then what is pinned, then the newest.
 std::optional<PageFacts> KvPager::next_to_come() const
 {
+    const auto missing = [&](PageId page) { return cache_.owners(page) > 0 && !all_on_device(page); };
+    for (const PageId page : in_use_)
+        if (facts_[std::size_t(page)].stays && missing(page))
+            return facts_[std::size_t(page)];
     const Columns columns = columns_in_use();
     const int most = most_columns(columns);
     for (const bool pinned : {true, false})
         for (auto page = in_use_.rbegin(); page != in_use_.rend(); ++page) {
             const PageFacts& facts = facts_[std::size_t(*page)];
-            if (facts.pinned != pinned || cache_.owners(*page) == 0 || all_on_device(*page))
+            if (facts.pinned != pinned || !missing(*page))
                 continue;
-            const bool adds_a_column = !facts.stays && !any_on_device(*page);
             // Where a share is forced, a pinned column comes in the place of one that is not.
-            if (adds_a_column && (pinned ? columns.pinned_here : columns.here) >= most)
+            if (!any_on_device(*page) && (pinned ? columns.pinned_here : columns.here) >= most)
                 break;
             return facts;
         }
     return std::nullopt;
 }
 
-/// Columns leave until there is room for one that comes. One that nobody pinned drives out other conversations' alone,
-/// and stays below the low mark, so that the next block does not send it away again.
+/// Whether the whole conversation in use finds room, were others' blocks to leave.
+bool KvPager::all_in_use_fits() const
+{
+    std::int64_t others = 0, missing = 0;
+    for (const PageFacts& facts : facts_)
+        for (int l = 0; l < cache_.num_layers(); ++l) {
+            const auto bytes = std::int64_t(cache_.layer(l).bytes());
+            if (!in_use(facts) && device_.holds(facts.page, l))
+                others += bytes;
+            else if (in_use(facts) && full(l) && !device_.holds(facts.page, l))
+                missing += bytes;
+        }
+    return vram_.used() - others + missing + window_row_bytes() <= vram_.high_mark();
+}
+
+/// Columns leave until there is room for one that comes. One that nobody pinned drives out other conversations' alone.
+/// Unless the whole conversation fits, it stays below the low mark, and leaves room for the next row of windows: else
+/// the next block would send it away again.
 bool KvPager::find_place(const PageFacts& coming)
 {
     const auto next = next_to_leave();
-    const bool swaps = coming.pinned && next && !next->pinned;
-    const std::int64_t most = vram_.high_mark() - (swaps ? 1 : 3) * column_bytes();
-    while (vram_.used() > most) {
+    const bool swaps = (coming.pinned || coming.stays) && next && !next->pinned;
+    const std::int64_t beside = swaps ? 0 : window_row_bytes() + (all_in_use_fits() ? 0 : 2 * column_bytes());
+    while (vram_.used() + column_bytes() + beside > vram_.high_mark()) {
         const auto facts = next_to_leave();
-        if (!facts || facts->pinned || (facts->used_at == turn_ && !swaps))
+        if (!facts || facts->pinned || (in_use(*facts) && !swaps))
             return false;
         evict(*facts, swaps ? Event::Cause::User : Event::Cause::Watermark);
     }
@@ -160,6 +184,7 @@ bool KvPager::bring_back(Event::Cause cause)
 {
     if (policy_ == KvPolicy::CpuDecode)  // a prefill takes what it needs, and an answer nothing
         return false;
+    trim_windows(next_position_);  // those of a prefill were wide
     const auto facts = next_to_come();
     return facts && find_place(*facts) && fetch_column(*facts, cause);
 }

@@ -58,7 +58,7 @@ public:
             const std::int64_t room = (left_ - kRoom * column_ - windows) / column_;
             columns_ = int(std::clamp<std::int64_t>(room, std::min(kStaying, blocks_), columns_));
         }
-        // Where windows let go of a block in the middle, there may be room for a column again: one with each token.
+        // There may be room for a column again: one with each token.
         if (columns_ == blocks_ || !finds_room(last - 1))
             return;
         for (int token = first + 1; token <= last && columns_ < blocks_; ++token)
@@ -67,10 +67,11 @@ public:
     }
 
 private:
-    /// For one more column, after the token at `position`.
+    /// For one more column, after the token at `position`, beside the next row of windows.
     bool finds_room(int position) const
     {
-        return (columns_ + 1 + kRoom) * column_ + layout_.windows_at(layers_, position) <= left_;
+        const std::int64_t window_row = layout_.block_row(layers_) - column_;
+        return (columns_ + 1 + kRoom) * column_ + layout_.windows_at(layers_, position) + window_row <= left_;
     }
 
     const DeviceLayout& layout_;
