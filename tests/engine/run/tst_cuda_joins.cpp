@@ -1,0 +1,186 @@
+// The CPU's part of a recorded step: device and host wait for each other in the middle of a graph, or graphs are cut.
+#include "engine/exec/cuda_flags.h"
+#include "tests/engine/run/cuda_conversations.h"
+
+#include <QtTest>
+
+#include <atomic>
+#include <thread>
+
+using namespace test_support;
+
+namespace {
+
+// Steps from now on in which the host is held up when it looks after the device: none is 0.
+std::atomic<int> stepsToHoldUp{0};
+
+/// As the emulated one, but the host is late.
+cuda::DriverTable tableThatHoldsUp()
+{
+    cuda::DriverTable table = emulator::EmulatedGpu::table();
+    table.graph_launch = [](cuda::GraphExec graph, cuda::Queue queue) {
+        const cuda::Status status = emulator::EmulatedGpu::table().graph_launch(graph, queue);
+        if (stepsToHoldUp > 0 && --stepsToHoldUp >= 0)
+            std::this_thread::sleep_for(std::chrono::milliseconds(2 * CudaFlags::kMostMs));
+        return status;
+    };
+    return table;
+}
+
+}  // namespace
+
+class TestCudaJoins : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void initTestCase()
+    {
+        if (qEnvironmentVariable("SPILLWAY_TEST_DEVICE") == "cuda")
+            QSKIP("a real driver does not count");
+    }
+
+    // Where the CPU attends a part, a step is one graph again.
+    void flagsJoinWithinOneGraph_data()
+    {
+        QTest::addColumn<int>("room");
+        QTest::addColumn<int>("graphs");
+        QTest::newRow("blocks leave during the prefill") << 96 << 1;
+        QTest::newRow("blocks leave during the answer") << 190 << 2;
+    }
+    void flagsJoinWithinOneGraph()
+    {
+        QFETCH(int, room);
+        QFETCH(int, graphs);
+        const LoadRequest request = [&] {
+            Gpu gpu;
+            return leaving_after(room);
+        }();
+        Logits cut;
+        {
+            Gpu gpu;
+            cut = run(
+                      *load(request), [](int) {}, kLengths)
+                      .logits;
+        }
+        Gpu gpu;
+        auto model = load(joining_by_flags(request));
+        QVERIFY(model);
+        const int before = gpu.emulated()->graphs_made();
+        std::int64_t on_cpu = 0;
+        const Run here = run(
+            *model,
+            [&](int token) {
+                const auto t = model->placement().telemetry();
+                on_cpu += token > kLengths.prefill ? t->step_attended_on_host_bytes : 0;
+            },
+            kLengths);
+        QVERIFY(here.status);
+        QVERIFY(on_cpu > 0);
+        if (count(here.events, Event::Kind::Warning) == 0)  // on a busy machine the host may really be late
+            QCOMPARE(gpu.emulated()->graphs_made() - before, graphs);
+        QCOMPARE(first_difference(here.logits, cut), -1);
+        model.reset();
+        QVERIFY2(gpu.complaints().empty(), gpu.complaints().c_str());
+    }
+
+    // Measured while the model talks: from then on it is one graph.
+    void ratesThatAreLearnedChangeTheJoin()
+    {
+        Gpu gpu;
+        const LoadRequest request = leaving_after(96);
+        const Logits cut = run(
+                               *load(request), [](int) {}, kShort)
+                               .logits;
+        const auto model = load(request);
+        QVERIFY(model);
+        const int before = gpu.emulated()->graphs_made();
+        const auto learn = [&](int token) {
+            if (token == 160)
+                QVERIFY(model->placement().set_rates(joining_by_flags(request).placement.rates));
+        };
+        const Run here = run(*model, learn, kShort);
+        QVERIFY(here.status);
+        if (count(here.events, Event::Kind::Warning) == 0)
+            QCOMPARE(gpu.emulated()->graphs_made() - before, 3 + 1);
+        QCOMPARE(first_difference(here.logits, cut), -1);
+    }
+
+    // The device does not wait for ever: the step is computed again, and after some of them never waits again.
+    void aHostThatIsLateCostsTimeOnly_data()
+    {
+        QTest::addColumn<int>("steps");
+        QTest::newRow("once") << 1;
+        QTest::newRow("too often") << 3;
+    }
+    void aHostThatIsLateCostsTimeOnly()
+    {
+        QFETCH(int, steps);
+        Gpu gpu;
+        const LoadRequest request = joining_by_flags(leaving_after(96));
+        const Logits in_time = run(
+                                   *load(request), [](int) {}, kShort)
+                                   .logits;
+        const cuda::DriverTable table = tableThatHoldsUp();
+        cuda::set_platform({&table, emulator::EmulatedGpu::images(), {}});
+        auto model = load(request);
+        QVERIFY(model);
+        const int before = gpu.emulated()->graphs_made();
+        const Run here = run(
+            *model,
+            [&](int token) {
+                if (token == kShort.prefill + 10)
+                    stepsToHoldUp = steps;
+            },
+            kShort);
+        QVERIFY(here.status);
+        QCOMPARE(stepsToHoldUp.load(), 0);
+        const int late = count(here.events, Event::Kind::Warning);
+        QVERIFY(late >= steps);  // on a busy machine it may be so by itself
+        QCOMPARE(count(here.events, Event::Kind::DeviceLost), 0);
+        // After the third, graphs are cut: one ends in each layer, and one is what follows.
+        QCOMPARE(gpu.emulated()->graphs_made() - before, late < 3 ? 1 : 1 + 3);
+        QCOMPARE(first_difference(here.logits, in_time), -1);
+        model.reset();
+        QVERIFY2(gpu.complaints().empty(), gpu.complaints().c_str());
+    }
+
+    // Each call fails once while device and host wait for each other: neither waits for ever.
+    void aFailureAtAnyCallOfAJoinIsNoEnd_data()
+    {
+        QTest::addColumn<int>("status");
+        QTest::newRow("the device is lost") << int(cuda::Status::LaunchFailed);
+        QTest::newRow("no memory is left") << int(cuda::Status::OutOfMemory);
+    }
+    void aFailureAtAnyCallOfAJoinIsNoEnd()
+    {
+        QFETCH(int, status);
+        constexpr Lengths kShorter{150, 156};
+        const LoadRequest request = [] {
+            Gpu gpu;
+            return joining_by_flags(leaving_after(96));
+        }();
+        const Logits alone = run(
+                                 *load(request_for("llama")), [](int) {}, kShorter)
+                                 .logits;
+        for (int call = 1; call < 60; call += 3) {
+            Gpu gpu;
+            auto model = load(request);
+            QVERIFY(model);
+            const Run here = run(
+                *model,
+                [&](int token) {
+                    if (token == 153)
+                        gpu.emulated()->fail_call(call, cuda::Status(status));
+                },
+                kShorter);
+            QVERIFY2(here.status, here.status ? "" : here.status.error().what.c_str());
+            QVERIFY2(relative_difference(here.logits, alone) < 0.06, qPrintable(QString::number(call)));
+            model.reset();
+            QCOMPARE(gpu.emulated()->fault(), std::string());
+        }
+    }
+};
+
+QTEST_GUILESS_MAIN(TestCudaJoins)
+#include "tst_cuda_joins.moc"
