@@ -62,8 +62,15 @@ struct DeviceRates {
     std::optional<double> hand_off_s = {};  // to the CPU and back, for one layer's attention
     /// The same in the middle of a graph, by flags that both wait for; empty: that was not measured, or does not work.
     std::optional<double> flag_hand_off_s = {};
+    // Of products of many tokens: multiplications and additions, by our kernels and by cuBLAS; empty: there is none.
+    std::optional<double> matmul_ops_per_s = {};
+    std::optional<double> blas_ops_per_s = {};
 
     bool joins_by_flags() const { return hand_off_s && flag_hand_off_s && *flag_hand_off_s < *hand_off_s; }
+    bool multiplies_by_blas() const
+    {
+        return matmul_ops_per_s && blas_ops_per_s && *blas_ops_per_s > *matmul_ops_per_s;
+    }
     /// The faster of the two.
     std::optional<double> merge_hand_off_s() const { return joins_by_flags() ? flag_hand_off_s : hand_off_s; }
 };

@@ -51,6 +51,10 @@ void print(const std::string& id, const engine::DeviceRates& rates)
                 rates.hand_off_s.value_or(0) * 1e6);
     if (rates.flag_hand_off_s)
         std::printf(", within a graph %.1f us", *rates.flag_hand_off_s * 1e6);
+    if (rates.matmul_ops_per_s)
+        std::printf("; products of many tokens %.2f Tops/s", *rates.matmul_ops_per_s / 1e12);
+    if (rates.blas_ops_per_s)
+        std::printf(", by cuBLAS %.2f Tops/s", *rates.blas_ops_per_s / 1e12);
     std::puts("\n\n| | GB/s | of a copy |\n| --- | --- | --- |");
     print_rate("copy within its memory, read and written", rates.copy_bytes_per_s, rates.copy_bytes_per_s);
     print_rate("weights of a decode step", rates.weights_bytes_per_s, rates.copy_bytes_per_s);

@@ -7,6 +7,7 @@
 
 #include "engine/device/vram.h"
 #include "engine/exec/cpu_backend.h"
+#include "engine/exec/cuda_blas.h"
 #include "engine/exec/cuda_experts.h"
 #include "engine/exec/cuda_flags.h"
 #include "engine/exec/cuda_memory.h"
@@ -45,6 +46,9 @@ public:
 
     /// Between steps. Flags are not tried again where the host was late too often.
     void set_joining(CudaJoining joining);
+    /// Between steps: takes CudaBlas::bytes() of the device, and lets cuBLAS multiply many rows from now on. Where that
+    /// does not work everything stays as it is, and a warning says why.
+    void use_blas(const Hyperparameters& h);
 
     Activations* activations() override { return activations_.get(); }
     void enter(const Step& step, const Activations& host) override;
@@ -90,6 +94,9 @@ private:
     kernels::cuda::DevicePtr rest_of(Rows& x) const;  // what rounding x lost; 0 where that is left out
     /// All rows of x times one matrix; x is rounded where its type wants that.
     kernels::cuda::Product product_of(Rows& x, const Matrix& m, Vector bias, const kernels::cuda::Rows& out);
+    void multiply(Rows& x, std::span<const Product> products, Rows& out, kernels::cuda::Into into);
+    bool multiplies_by_blas(const Rows& x, std::span<const Product> products) const;
+    int rows_by_blas(const kernels::cuda::Product& product);
 
     void fill_block_tables(const Step& step, int rows);
     std::uint64_t* block_table(int l) const;  // in the staging memory
@@ -138,6 +145,8 @@ private:
     std::unique_ptr<CudaArena> arena_;
     std::unique_ptr<Activations> activations_;
     std::unique_ptr<CudaExperts> experts_;  // null: the model has none
+    std::unique_ptr<CudaBlas> blas_;        // null: it is not used
+    bool tried_blas_ = false;
     // Of the device: (max_rows,) ints: the position of each row, and the number of the step; (layers, max_blocks):
     // addresses of KV blocks, 0 for those on the host; partials of a few rows; what the host attended for them; what is
     // carried from run to run; the search for the largest logits, and what it found: (count,) floats, (count,) ints,

@@ -4,10 +4,13 @@
 #include "engine/exec/cuda_backend.h"
 
 #include <algorithm>
+#include <string>
+#include <utility>
 
 namespace engine {
 
 namespace cuda = kernels::cuda;
+using CudaStatus = cuda::Status;
 
 cuda::Gating CudaBackend::gating_of(Gate gate)
 {
@@ -81,19 +84,73 @@ void CudaBackend::products(Rows& x, std::span<const Product> products, Rows& out
     for (const Product& p : products)
         out_cols = std::max(out_cols, p.out_col + p.matrix->rows);
     out.set_shape(x.count(), out_cols);
-    for (const Product& p : products) {
-        const cuda::Product product = product_of(x, *p.matrix, p.bias, cuda_rows(out, p.out_col));
-        run([&] { return cuda::matmul(driver_, queue_, product); });
-    }
+    multiply(x, products, out, cuda::Into::Place);
 }
 
 /// Into the residual stream itself.
 void CudaBackend::add_product(Rows& x, const Product& product, Rows&, Rows& sum)
 {
-    cuda::Product adding = product_of(x, *product.matrix, product.bias, cuda_rows(sum, product.out_col));
-    adding.into = cuda::Into::Sum;
     sum.changed();
-    run([&] { return cuda::matmul(driver_, queue_, adding); });
+    multiply(x, std::span(&product, 1), sum, cuda::Into::Sum);
+}
+
+void CudaBackend::multiply(Rows& x, std::span<const Product> products, Rows& out, cuda::Into into)
+{
+    const bool by_blas = multiplies_by_blas(x, products);
+    if (by_blas)
+        run([&] { return blas_->take(cuda_rows(x), x.count(), x.cols()); });
+    for (const Product& p : products) {
+        Matrix rest = *p.matrix;
+        int done = 0;
+        if (by_blas && blas_)
+            done = rows_by_blas({.type = rest.type,
+                                 .n = rest.n,
+                                 .rows = rest.rows,
+                                 .weights = cuda_address(rest.data),
+                                 .bias = cuda_address(p.bias),
+                                 .tokens = x.count(),
+                                 .out = cuda_rows(out, p.out_col),
+                                 .into = into});
+        if (done == rest.rows)
+            continue;
+        rest.data += std::size_t(done) * kernels::row_bytes(rest.type, rest.n);
+        rest.rows -= done;
+        cuda::Product product = product_of(x, rest, p.bias ? p.bias + done : nullptr, cuda_rows(out, p.out_col + done));
+        product.into = into;
+        run([&] { return cuda::matmul(driver_, queue_, product); });
+    }
+}
+
+// ---- by cuBLAS ----
+
+void CudaBackend::use_blas(const Hyperparameters& h)
+{
+    if (std::exchange(tried_blas_, true) || CudaBlas::bytes(h, sizes_.max_rows) == 0)
+        return;
+    auto blas = CudaBlas::make(device_, vram_, h, sizes_.max_rows);
+    if (blas)
+        blas_ = std::move(*blas);
+    else
+        warning_ = "prompts are read without cuBLAS: " + blas.error().what;
+}
+
+bool CudaBackend::multiplies_by_blas(const Rows& x, std::span<const Product> products) const
+{
+    return blas_ && x.count() > cuda::kFewTokens &&
+           std::ranges::all_of(products, [](const Product& p) { return cuda::blas_can(p.matrix->type); });
+}
+
+/// So many rows of the matrix are done. What cuBLAS does not do now it is not asked for again.
+int CudaBackend::rows_by_blas(const cuda::Product& product)
+{
+    cuda::BlasProgress done;
+    run([&] { return (done = blas_->multiply(product)).status; });
+    if (done.blas_status != cuda::BlasStatus::Ok) {
+        warning_ = "prompts are read without cuBLAS from now on: it failed with its error " +
+                   std::to_string(int(done.blas_status));
+        blas_.reset();
+    }
+    return failed_ == CudaStatus::Ok ? done.rows : product.rows;
 }
 
 void CudaBackend::gated(Gate gate, const Rows& gate_up, Rows& out)

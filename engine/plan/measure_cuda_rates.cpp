@@ -33,7 +33,19 @@ public:
         else
             status = tl::unexpected(rate.error());
     }
-    Status status;
+    /// What a machine may lack: only the loss of the device is an error.
+    template <class Measure>
+    void if_it_works(std::optional<double>& into, const Measure& measure)
+    {
+        std::optional<double> rate;
+        Kept tried{status};
+        tried(rate, measure);
+        if (tried.status)
+            into = rate;
+        else if (tried.status.error().code == Error::Code::DeviceLost)
+            status = tried.status;
+    }
+    Status status = {};
 };
 
 }  // namespace
@@ -52,13 +64,12 @@ Result<DeviceRates> measure_rates_of(CudaDevice& device, std::span<const WeightR
     keep(rates.to_host_bytes_per_s, [&] { return meter->road_bytes_per_s(Device::Road::ToHost); });
     keep(rates.weights_bytes_per_s, [&] { return meter->weights_bytes_per_s(layer); });
     keep(rates.attention_bytes_per_s, [&] { return meter->attention_bytes_per_s(form, kv_heads, kAttendedTokens); });
+    keep(rates.matmul_ops_per_s, [&] { return meter->matmul_ops_per_s(layer.front()); });
     keep(rates.hand_off_s, [&] { return meter->hand_off_s(); });
+    keep.if_it_works(rates.blas_ops_per_s, [&] { return meter->blas_ops_per_s(layer.front()); });
+    keep.if_it_works(rates.flag_hand_off_s, [&] { return meter->flag_hand_off_s(); });
     if (!keep.status)
         return tl::unexpected(keep.status.error());
-    if (const auto by_flags = meter->flag_hand_off_s())
-        rates.flag_hand_off_s = *by_flags;
-    else if (by_flags.error().code == Error::Code::DeviceLost)
-        return tl::unexpected(by_flags.error());
     return rates;
 }
 

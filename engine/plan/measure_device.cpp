@@ -46,11 +46,6 @@ private:
     std::size_t left_;
 };
 
-tl::unexpected<Error> too_small(const CudaDevice& device)
-{
-    return fail(Error::Code::DeviceFull, "there is too little room on " + std::string(device.id()) + " to measure it");
-}
-
 cuda::Product product_of(const WeightRead& read, cuda::DevicePtr weights, cuda::DevicePtr x, cuda::DevicePtr out)
 {
     const int rows = int(read.bytes / std::int64_t(kernels::row_bytes(read.type, read.row_length)));
@@ -66,6 +61,11 @@ cuda::Product product_of(const WeightRead& read, cuda::DevicePtr weights, cuda::
 }
 
 }  // namespace
+
+tl::unexpected<Error> DeviceMeter::too_small(const CudaDevice& device)
+{
+    return fail(Error::Code::DeviceFull, "there is too little room on " + std::string(device.id()) + " to measure it");
+}
 
 Result<DeviceMeter> DeviceMeter::make(CudaDevice& device)
 {
@@ -96,8 +96,7 @@ DeviceMeter::~DeviceMeter()
         device_->release(memory_, bytes_);
 }
 
-template <class Queue>
-Result<double> DeviceMeter::seconds(const Queue& queue_work)
+Result<double> DeviceMeter::seconds(const std::function<CudaStatus()>& queue_work)
 {
     const cuda::Driver& driver = device_->driver();
     const auto begin = driver.make_event(cuda::Timing::On), end = driver.make_event(cuda::Timing::On);

@@ -7,6 +7,7 @@
 #include "engine/plan/measure_rates.h"
 #include "engine/plan/model_facts.h"
 
+#include <functional>
 #include <span>
 #include <string>
 
@@ -30,6 +31,10 @@ public:
     Result<double> road_bytes_per_s(Device::Road road);
     /// The products of a layer in a decode step, the layer's weights from memory each time.
     Result<double> weights_bytes_per_s(std::span<const WeightRead> layer);
+    /// Products of many tokens with such a matrix, their activations rounded first: multiplications and additions.
+    Result<double> matmul_ops_per_s(const WeightRead& matrix);
+    /// The same by cuBLAS. Unsupported: there is none, or it does not start.
+    Result<double> blas_ops_per_s(const WeightRead& matrix);
     /// Attention of one token over so many of a layer, its partials merged; less where there is no room.
     Result<double> attention_bytes_per_s(const KvForm& form, int kv_heads, int tokens);
     /// To the host and back: what a layer sends to be attended there, and its result.
@@ -45,8 +50,8 @@ private:
     {
     }
     /// Seconds of one call of what is queued for the device: the median of some, after one that does not count.
-    template <class Queue>
-    Result<double> seconds(const Queue& queue_work);
+    Result<double> seconds(const std::function<kernels::cuda::Status()>& queue_work);
+    static tl::unexpected<Error> too_small(const CudaDevice& device);
 
     CudaDevice* device_;
     DevicePtr memory_;

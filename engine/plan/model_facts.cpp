@@ -1,6 +1,7 @@
 #include "engine/plan/model_facts.h"
 
 #include "engine/exec/cpu_backend.h"
+#include "engine/exec/cuda_backend.h"
 #include "engine/model/device_weights.h"
 #include "kernels/cpu.h"
 
@@ -159,6 +160,13 @@ std::int64_t scratch_bytes(const Hyperparameters& h, const Weights& weights, con
     return memory.bytes() +
            std::int64_t(CpuBackend::worker_bytes(h, made_for.rows, made_for.block_tokens, made_for.threads,
                                                  made_for.runs == AttentionRuns::Several));
+}
+
+std::int64_t cuda_scratch_bytes(const Hyperparameters& h, const KvCache& cache, int max_rows, int max_tokens,
+                                const DeviceRates& rates)
+{
+    return CudaBackend::scratch_bytes(h, cache, max_rows, max_tokens) +
+           (rates.multiplies_by_blas() ? CudaBlas::bytes(h, max_rows) : 0);
 }
 
 }  // namespace engine

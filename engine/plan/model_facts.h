@@ -2,7 +2,9 @@
 #pragma once
 
 #include "engine/engine.h"
+#include "engine/kv/kv_cache.h"
 #include "engine/kv/kv_shape.h"
+#include "engine/machine_rates.h"
 #include "engine/model/hyperparameters.h"
 #include "engine/model/weights.h"
 #include "engine/plan/device_bytes.h"
@@ -56,6 +58,10 @@ struct ScratchFor {
 
 /// What the decoder and the CPU's backend compute in, once a whole chunk and one token by itself were computed.
 std::int64_t scratch_bytes(const Hyperparameters& h, const Weights& weights, const ScratchFor& made_for);
+
+/// What a GPU's backend computes in, and cuBLAS where it multiplies.
+std::int64_t cuda_scratch_bytes(const Hyperparameters& h, const KvCache& cache, int max_rows, int max_tokens,
+                                const DeviceRates& rates);
 
 /// The layers as a device holds them; the head goes with the last one.
 DeviceLayout device_layout(const Hyperparameters& h, const Weights& weights, std::span<const KvLayerShape> kv,

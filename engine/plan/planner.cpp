@@ -89,15 +89,18 @@ Result<CudaFacts> cuda_facts(int ordinal)
                      std::max<std::int64_t>(0, (*device)->total_bytes() - (*device)->other_programs_bytes())};
 }
 
-/// Its cores are its own, and its memory what other programs leave, the driver among them.
-PlannedDevice cuda_device(const CudaFacts& facts, const LoadRequest& request, DeviceLayout layout,
-                          const MachineRates* rates)
+DeviceRates rates_of(const CudaFacts& facts, const LoadRequest& request, const MachineRates* rates)
 {
-    const PlacementOptions& options = request.placement;
-    PlannedDevice device{{std::move(layout)}, DeviceCores::Own, {}};
-    if (rates)
-        device.rates =
-            rates->device_rates("cuda:" + std::to_string(facts.ordinal), facts.name, request.k_type, request.v_type);
+    return rates ? rates->device_rates("cuda:" + std::to_string(facts.ordinal), facts.name, request.k_type,
+                                       request.v_type)
+                 : DeviceRates();
+}
+
+/// Its cores are its own, and its memory what other programs leave, the driver among them.
+PlannedDevice cuda_device(const CudaFacts& facts, const PlacementOptions& options, DeviceLayout layout,
+                          DeviceRates rates)
+{
+    PlannedDevice device{{std::move(layout)}, DeviceCores::Own, std::move(rates)};
     DeviceShare& share = device.share;
     share.budget_bytes = budget_bytes(options, share.layout, facts.free_bytes);
     share.high_mark_bytes = std::int64_t(double(share.budget_bytes) * options.watermark);
@@ -107,14 +110,16 @@ PlannedDevice cuda_device(const CudaFacts& facts, const LoadRequest& request, De
     return device;
 }
 
-/// Of the device: what its backend computes in. Unsupported: the model has what it cannot compute.
-Result<std::int64_t> cuda_scratch_bytes(const Hyperparameters& h, const LoadRequest& request,
-                                        const std::vector<KvLayerShape>& kv, int context)
+/// The layers on a GPU of these rates. Unsupported: the model has what it cannot compute.
+Result<DeviceLayout> cuda_layout(const Hyperparameters& h, const Weights& weights, const LoadRequest& request,
+                                 const std::vector<KvLayerShape>& kv, int context, const DeviceRates& rates)
 {
     const KvCache none(kv, request.kv_block_tokens, 0);
     if (const Status ok = CudaBackend::supports(h, none); !ok)
         return tl::unexpected(ok.error());
-    return CudaBackend::scratch_bytes(h, none, std::min(request.prefill_chunk_tokens, context), context);
+    const std::int64_t scratch =
+        cuda_scratch_bytes(h, none, std::min(request.prefill_chunk_tokens, context), context, rates);
+    return device_layout(h, weights, kv, scratch, DeviceLayout::Road::Link);
 }
 
 MemoryUse on_device(const DeviceShare& share, int tokens)
@@ -182,18 +187,17 @@ try {
     plan.layers = int(facts.layers.size());
     if (has_device) {
         if (request.placement.device == PlacementOptions::Device::Cuda) {
-            const auto scratch_there = cuda_scratch_bytes(model_->h, request, kv, context);
-            if (!scratch_there)
-                return tl::unexpected(scratch_there.error());
             if (!model_->cuda || model_->cuda->ordinal != request.placement.cuda_ordinal) {
                 auto asked = cuda_facts(request.placement.cuda_ordinal);
                 if (!asked)
                     return tl::unexpected(asked.error());
                 model_->cuda = std::move(*asked);
             }
-            placement.device = cuda_device(
-                *model_->cuda, request,
-                device_layout(model_->h, model_->weights, kv, *scratch_there, DeviceLayout::Road::Link), rates);
+            DeviceRates known = rates_of(*model_->cuda, request, rates);
+            auto layout = cuda_layout(model_->h, model_->weights, request, kv, context, known);
+            if (!layout)
+                return tl::unexpected(layout.error());
+            placement.device = cuda_device(*model_->cuda, request.placement, std::move(*layout), std::move(known));
         } else {
             placement.device = emulated_device(
                 request.placement, device_layout(model_->h, model_->weights, kv, scratch, DeviceLayout::Road::Copies),

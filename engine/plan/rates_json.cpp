@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kVersion = 3;
+constexpr int kVersion = 4;
 constexpr std::size_t kLongestText = 1 << 20;
 constexpr std::size_t kMostRates = 1000, kMostPoints = 100, kLongestName = 200;
 constexpr double kMostBytesPerS = 1e15;
@@ -130,7 +130,9 @@ MachineRates rates_of(const Json& json)
             .to_device_bytes_per_s = optional_of(device.at("to_device_bytes_per_s")),
             .to_host_bytes_per_s = optional_of(device.at("to_host_bytes_per_s")),
             .hand_off_s = optional_of(device.at("hand_off_s")),
-            .flag_hand_off_s = optional_of(device.at("flag_hand_off_s"))};
+            .flag_hand_off_s = optional_of(device.at("flag_hand_off_s")),
+            .matmul_ops_per_s = optional_of(device.at("matmul_ops_per_s")),
+            .blas_ops_per_s = optional_of(device.at("blas_ops_per_s"))};
     return rates;
 }
 
@@ -157,7 +159,9 @@ std::string to_json(const MachineRates& rates)
                        {"to_device_bytes_per_s", optional(device.to_device_bytes_per_s)},
                        {"to_host_bytes_per_s", optional(device.to_host_bytes_per_s)},
                        {"hand_off_s", optional(device.hand_off_s)},
-                       {"flag_hand_off_s", optional(device.flag_hand_off_s)}};
+                       {"flag_hand_off_s", optional(device.flag_hand_off_s)},
+                       {"matmul_ops_per_s", optional(device.matmul_ops_per_s)},
+                       {"blas_ops_per_s", optional(device.blas_ops_per_s)}};
     const Json json = {{"version", kVersion},
                        {"cpu", rates.cpu},
                        {"kernels", rates.kernels},

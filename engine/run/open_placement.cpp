@@ -67,8 +67,12 @@ DeviceRates ModelPlacement::device_rates() const
 void ModelPlacement::use_rates()
 {
     pager_->set_stream_choice(stream_choice());
-    if (cuda_)
-        cuda_->set_joining(device_rates().joins_by_flags() ? CudaJoining::Flags : CudaJoining::CutGraphs);
+    if (!cuda_)
+        return;
+    const DeviceRates rates = device_rates();
+    cuda_->set_joining(rates.joins_by_flags() ? CudaJoining::Flags : CudaJoining::CutGraphs);
+    if (rates.multiplies_by_blas())
+        cuda_->use_blas(h_);
 }
 
 /// How `auto` divides what a layer has on the host, by the rates of this machine; none where they are not known, or
@@ -148,7 +152,7 @@ Status ModelPlacement::open_cuda(const StepLimits& limits)
     cuda_name_ = name_with_driver(cuda);
     watch_memory();
     layout_ = device_layout(h_, weights_, cache_.layers(),
-                            CudaBackend::scratch_bytes(h_, cache_, limits.max_rows, limits.max_tokens),
+                            cuda_scratch_bytes(h_, cache_, limits.max_rows, limits.max_tokens, device_rates()),
                             DeviceLayout::Road::Link);
     auto backend = CudaBackend::make(cuda, *vram_, cpu_, h_, cache_, limits.max_rows, limits.max_tokens);
     if (!backend)

@@ -24,6 +24,14 @@ std::string device_id(int ordinal)
     return "cuda:" + std::to_string(ordinal);
 }
 
+std::string problem_of(const cuda::Driver& driver, const cuda::Checked& checked)
+{
+    return checked.where + ": " +
+           (checked.status != cuda::Status::Ok
+                ? driver.error_text(checked.status)
+                : "differs from the reference by " + std::to_string(checked.worst) + " x the bound");
+}
+
 SelftestCheck check_kernel(const cuda::Driver& driver, const cuda::KernelCheck& kernel)
 {
     SelftestCheck check{device_id(driver.info().ordinal) + " " + kernel.name, Outcome::Passed, {}};
@@ -31,9 +39,26 @@ SelftestCheck check_kernel(const cuda::Driver& driver, const cuda::KernelCheck& 
     if (checked.passed())
         return check;
     check.outcome = Outcome::Failed;
-    check.detail = checked.status != cuda::Status::Ok ? checked.where + ": " + driver.error_text(checked.status)
-                                                      : checked.where + ": differs from the reference by " +
-                                                            std::to_string(checked.worst) + " x the bound";
+    check.detail = problem_of(driver, checked);
+    return check;
+}
+
+SelftestCheck check_blas(const cuda::Platform& platform, const cuda::Driver& driver)
+{
+    SelftestCheck check{device_id(driver.info().ordinal) + " products by cuBLAS", Outcome::Skipped,
+                        "cuBLAS is not installed"};
+    if (!platform.blas)
+        return check;
+    const cuda::BlasLibrary& library = platform.blas();
+    check.detail = library.problem;
+    if (!library.table)
+        return check;
+    const cuda::BlasChecked checked = cuda::check_blas(driver, *library.table, kSeed);
+    check.outcome = checked.passed() ? Outcome::Passed : Outcome::Failed;
+    if (checked.blas_status != cuda::BlasStatus::Ok)
+        check.detail = "cuBLAS failed with its error " + std::to_string(int(checked.blas_status));
+    else if (!checked.passed())
+        check.detail = problem_of(driver, checked.checked);
     return check;
 }
 
@@ -160,6 +185,7 @@ std::string check_cuda(int ordinal, int threads, const OnCheck& on_check)
             return opened.problem;
         for (const cuda::KernelCheck& kernel : cuda::kernel_checks())
             on_check(check_kernel(*opened.driver, kernel));
+        on_check(check_blas(platform, *opened.driver));
     }
     // Windows and norms of heads are in the second one.
     check_model(ordinal, "tiny-llama:q4_k_m", threads, on_check);

@@ -3,6 +3,7 @@
 #include "kernels/cuda/checks/attention.h"
 #include "kernels/cuda/checks/experts.h"
 #include "kernels/cuda/checks/gates.h"
+#include "kernels/cuda/checks/halves.h"
 #include "kernels/cuda/checks/products.h"
 #include "kernels/cuda/checks/rank.h"
 #include "kernels/cuda/checks/rows.h"
@@ -18,6 +19,7 @@ const std::vector<KernelCheck>& kernel_checks()
         add_row_checks(all);
         add_product_checks(all);
         add_gated_product_checks(all);
+        add_halves_checks(all);
         add_rank_checks(all);
         add_expert_checks(all);
         add_store_kv_checks(all);

@@ -2,6 +2,7 @@
 // inputs, within what rounding explains. The tests run it on the emulated GPU, `spillway-cli selftest` on a real one.
 #pragma once
 
+#include "kernels/cuda/blas.h"
 #include "kernels/cuda/driver.h"
 
 #include <functional>
@@ -27,5 +28,14 @@ struct KernelCheck {
 /// Together they launch every kernel. Each needs a few megabytes of the device, and its context to be current. They
 /// throw std::bad_alloc.
 const std::vector<KernelCheck>& kernel_checks();
+
+/// Products by cuBLAS, of all types that it is used for, beside the same in double precision. Not among the others: a
+/// machine may have no cuBLAS.
+struct BlasChecked {
+    Checked checked;
+    BlasStatus blas_status = BlasStatus::Ok;  // of the first call that failed
+    bool passed() const { return checked.passed() && blas_status == BlasStatus::Ok; }
+};
+BlasChecked check_blas(const Driver& driver, const BlasTable& table, unsigned seed);
 
 }  // namespace kernels::cuda

@@ -1,5 +1,7 @@
 #include "kernels/cuda/driver.h"
 
+#include "kernels/cuda/blas.h"
+
 #include <cstring>
 
 namespace kernels::cuda {
@@ -63,7 +65,7 @@ Platform platform()
 {
     if (other_platform().table)
         return other_platform();
-    return {driver_library().table, kernel_images(), driver_library().problem};
+    return {driver_library().table, kernel_images(), driver_library().problem, blas_library};
 }
 
 void set_platform(const Platform& other)

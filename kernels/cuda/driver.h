@@ -146,11 +146,14 @@ struct DriverLibrary {
 };
 const DriverLibrary& driver_library();
 
+struct BlasLibrary;
+
 /// What the program computes with: the machine's driver and its own kernels, or what a test has put in their place.
 struct Platform {
     const DriverTable* table = nullptr;
     KernelImages images;
     std::string problem;
+    const BlasLibrary& (*blas)() = nullptr;  // large, so opened when it is asked for; null: none
 };
 Platform platform();
 /// For tests: from now on this; without a table: the machine's again.

@@ -29,6 +29,9 @@
     KERNEL(experts, sum_experts)                        \
     KERNEL(gated, gated)                                \
     SPILLWAY_KERNEL_OF_EACH_TYPE(KERNEL, gated_matvec)  \
+    KERNEL(halves, halves_largest)                      \
+    KERNEL(halves, halves_of_rows)                      \
+    SPILLWAY_KERNEL_OF_EACH_PACKED_TYPE(KERNEL, halves) \
     SPILLWAY_KERNEL_OF_EACH_TYPE(KERNEL, matvec)        \
     SPILLWAY_KERNEL_OF_EACH_TYPE(KERNEL, matvec8)       \
     KERNEL(matmul_floats, matmul_f32)                   \

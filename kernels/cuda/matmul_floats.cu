@@ -4,6 +4,7 @@
 // Products of the two lost parts are left out.
 #include "kernels/cuda/device.h"
 #include "kernels/cuda/matmul.h"
+#include "kernels/cuda/power_of_two.cuh"
 
 using namespace kernels::cuda;
 
@@ -24,18 +25,6 @@ struct Shared {
     std::uint16_t x[kMatmulTokens * kPitch], x_lost[kMatmulTokens * kPitch];
     float weights_scale[kMatmulRows], x_scale[kMatmulTokens];  // of the 32 values
 };
-
-/// The power of two that brings `largest` to 2^14 or just above it.
-__device__ inline float scale_to(float largest)
-{
-    const unsigned exponent = max(__float_as_uint(largest) >> 23 & 255u, 15u);
-    return __uint_as_float((268u - exponent) << 23);
-}
-
-__device__ inline float inverse_of(float power_of_two)
-{
-    return __uint_as_float((254u << 23) - __float_as_uint(power_of_two));
-}
 
 __device__ inline Halves halves_of(const float (&values)[8], float scale)
 {
@@ -105,7 +94,7 @@ __device__ void load_weights(const MatmulArguments& a, int first_row, int first,
     float values[8] = {};
     if (first_row + row < a.rows && first + 8 * part < a.n)
         Weights::take(a.weights + std::size_t(first_row + row) * a.row_bytes, first + 8 * part, values);
-    const float scale = scale_to(largest_of_row(values));
+    const float scale = scale_to_halves(largest_of_row(values));
     const Halves h = halves_of(values, scale);
     put(shared.weights, row, part, h.kept);
     if (Weights::kLoses)
@@ -124,7 +113,7 @@ __device__ void load_activations(const MatmulArguments& a, int first_token, int 
             take_floats(reinterpret_cast<const float*>(a.x + std::size_t(first_token + token) * a.x_stride) + first +
                             8 * part,
                         values);
-        const float scale = scale_to(largest_of_row(values));
+        const float scale = scale_to_halves(largest_of_row(values));
         const Halves h = halves_of(values, scale);
         put(shared.x, token, part, h.kept);
         put(shared.x_lost, token, part, h.lost);

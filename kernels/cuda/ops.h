@@ -8,6 +8,7 @@
 
 #include "kernels/cuda/driver.h"
 #include "kernels/cuda/gating.h"
+#include "kernels/cuda/halves.h"
 #include "kernels/kv_block.h"
 #include "kernels/types.h"
 
@@ -66,6 +67,19 @@ Status gated(const Driver& driver, Queue queue, const Gating& gating, Rows gate_
 // What a product over quantised weights wants its activations as. x: (rows, n), n a multiple of 32; rest: what rounding
 // lost, rounded in its turn, at the same stride; or 0
 Status quantize_q8(const Driver& driver, Queue queue, Rows x, int rows, int n, Q8Rows out, DevicePtr rest = 0);
+
+/// Rows of halves, all of them multiplied by one power of two: by 1 unless a value is beyond the range of halves.
+struct HalfRows {
+    DevicePtr at = 0;       // (rows, n)
+    DevicePtr scalars = 0;  // a HalfScalars
+};
+
+// x: (rows, n), n a multiple of 4
+Status rows_to_halves(const Driver& driver, Queue queue, Rows x, int rows, int n, const HalfRows& to);
+
+// Packed weights (rows, row_bytes(type, n)) to halves. to: (rows, n)
+Status weights_to_halves(const Driver& driver, Queue queue, TensorType type, DevicePtr weights, int rows, int n,
+                         DevicePtr to);
 
 // ---- products ----
 

@@ -22,6 +22,15 @@ public:
         m_emulated = std::make_unique<emulator::EmulatedGpu>(facts);
         cuda::set_platform({&table, emulator::EmulatedGpu::images(), {}});
     }
+    /// From now on with cuBLAS's twin, where the GPU is the emulated one.
+    void install_blas()
+    {
+        if (!m_emulated)
+            return;
+        cuda::Platform platform = cuda::platform();
+        platform.blas = &emulator::EmulatedGpu::blas;
+        cuda::set_platform(platform);
+    }
     explicit Gpu(const emulator::GpuFacts& facts)
         : Gpu(emulator::EmulatedGpu::table(), facts)
     {

@@ -121,6 +121,7 @@ std::string EmulatedGpu::leaks() const
     add(state_->graphs.size(), "graphs");
     add(state_->execs.size(), "instantiated graphs");
     add(std::size_t(state_->context_uses), "uses of the context");
+    add(state_->blas_handles.size(), "handles of cuBLAS");
     return all;
 }
 

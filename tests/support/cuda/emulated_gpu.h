@@ -3,7 +3,7 @@
 // what is wrong there only sometimes is an error here.
 #pragma once
 
-#include "kernels/cuda/driver.h"
+#include "kernels/cuda/blas.h"
 
 #include <memory>
 #include <string>
@@ -31,11 +31,15 @@ public:
     static const kernels::cuda::DriverTable& table();
     /// Images that name the kernels compiled for the host.
     static kernels::cuda::KernelImages images();
+    /// cuBLAS's twin; to be put into the platform where a test wants it to be installed.
+    static const kernels::cuda::BlasLibrary& blas();
 
     /// Lets the n-th call of a driver function from now fail (1: the next), without effect. After a status that means
     /// a lost device, all further calls fail with it too.
     void fail_call(int n, kernels::cuda::Status status);
     int calls() const;  // of driver functions so far
+    /// The same for cuBLAS's functions, which answer that they failed; it goes on after that.
+    void fail_blas_call(int n);
 
     /// Memory that other programs hold: it counts against the free memory.
     void hold_memory(std::size_t bytes);
@@ -46,6 +50,7 @@ public:
     std::string leaks() const;  // what was made and not given back; else empty
     int kernels_run() const;
     int graphs_made() const;
+    int blas_products() const;
 
     struct State;
 

@@ -24,11 +24,6 @@ bool inside(const std::map<std::uintptr_t, Allocation>& memory, std::uintptr_t a
     return at + bytes <= begin + allocation.bytes;
 }
 
-bool on_device(DevicePtr at, std::size_t bytes)
-{
-    return inside(gpu->device, at, bytes);
-}
-
 bool is_pinned(const void* at, std::size_t bytes)
 {
     const auto begin = reinterpret_cast<std::uintptr_t>(at);
@@ -218,6 +213,11 @@ Status fill(DevicePtr to, unsigned char value, std::size_t bytes, Queue queue)
 }
 
 }  // namespace
+
+bool on_device(DevicePtr at, std::size_t bytes)
+{
+    return inside(gpu->device, at, bytes);
+}
 
 void add_memory_functions(DriverTable& table)
 {

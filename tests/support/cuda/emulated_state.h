@@ -2,6 +2,7 @@
 // All of it is guarded by the state's mutex.
 #pragma once
 
+#include "kernels/cuda/blas.h"
 #include "kernels/cuda/device_on_host.h"
 #include "tests/support/cuda/emulated_gpu.h"
 
@@ -105,6 +106,8 @@ struct EmulatedGpu::State {
     std::string fault;
     int kernels_run = 0;
     int graphs_made = 0;
+    std::set<BlasHandle> blas_handles;
+    int blas_calls = 0, blas_fails_at = 0, blas_products = 0;
 };
 
 extern EmulatedGpu::State* gpu;                         // the machine's, or null
@@ -140,6 +143,9 @@ struct Call {
     }
     bool refused() const { return status != Status::Ok; }
 };
+
+/// Whether so many bytes from there on belong to one allocation of the device's.
+bool on_device(DevicePtr at, std::size_t bytes);
 
 // ---- queues ----
 

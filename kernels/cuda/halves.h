@@ -1,0 +1,16 @@
+// What the kernels that make halves and their launchers agree on.
+#pragma once
+
+namespace kernels::cuda {
+
+constexpr int kHalvesThreads = 128;
+constexpr int kLargestParts = kHalvesThreads;  // thread blocks that look for the largest magnitude, one result each
+
+/// What a product of halves reads on the device.
+struct HalfScalars {
+    float undo;  // the power of two that the rows are to be multiplied with
+    float zero, one;
+    float largest[kLargestParts];
+};
+
+}  // namespace kernels::cuda
