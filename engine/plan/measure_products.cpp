@@ -66,7 +66,7 @@ Result<double> DeviceMeter::matmul_ops_per_s(const WeightRead& matrix)
                                 .x_stride = work.rounded_row,
                                 .out = {take(work.out_bytes()), work.rows}};
     const cuda::Driver& driver = device_->driver();
-    const auto time = seconds([&] {
+    auto time = seconds([&] {
         CudaStatus status = CudaStatus::Ok;
         if (!work.as_floats())
             status =
@@ -109,7 +109,7 @@ Result<double> DeviceMeter::blas_ops_per_s(const WeightRead& matrix)
                                 .out = {take(work.out_bytes()), work.rows}};
     const cuda::Driver& driver = device_->driver();
     cuda::BlasStatus said = cuda::BlasStatus::Ok;
-    const auto time = seconds([&] {
+    auto time = seconds([&] {
         const CudaStatus status = cuda::rows_to_halves(driver, device_->compute(), x, work.tokens, work.n, halves);
         if (status != CudaStatus::Ok)
             return status;
