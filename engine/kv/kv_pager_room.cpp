@@ -155,7 +155,7 @@ bool KvPager::find_place(const PageFacts& coming)
         const auto facts = next_to_leave();
         if (!facts || facts->pinned || (in_use(*facts) && !swaps))
             return false;
-        evict(*facts, swaps ? Event::Cause::User : Event::Cause::Watermark);
+        evict(*facts, swaps && coming.pinned ? Event::Cause::User : Event::Cause::Watermark);
     }
     return true;
 }
