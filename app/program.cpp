@@ -54,6 +54,7 @@ Program::Program(const CommandLine& commandLine, const ProfileFolders& folders, 
     connectSettings();
     connectModels();
     connectConversations();
+    m_pressure.follow(m_chat, m_store);
 }
 
 void Program::connectConversations()

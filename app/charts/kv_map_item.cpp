@@ -1,5 +1,8 @@
 #include "app/charts/kv_map_item.h"
 
+#include "app/models/placement_event_model.h"
+
+#include <QDateTime>
 #include <QPainter>
 
 #include <algorithm>
@@ -158,16 +161,24 @@ QVariantMap KvMapItem::cell(int column, int band) const
     const int blocks = frame.kv_blocks_host + frame.kv_blocks_device;
     const double blockBytes = blocks > 0 ? double(frame.kv_bytes_host + frame.kv_bytes_device) / blocks : 0;
     const int first = column * m_map->block_tokens;
-    return {{QStringLiteral("column"), column},
-            {QStringLiteral("firstToken"), first},
-            {QStringLiteral("lastToken"),
-             std::min(first + m_map->block_tokens, std::max(first + 1, frame.context_tokens)) - 1},
-            {QStringLiteral("firstLayer"), m_layout.firstLayer(band)},
-            {QStringLiteral("lastLayer"), m_layout.lastLayer(band)},
-            {QStringLiteral("host"), layers.host},
-            {QStringLiteral("device"), layers.device},
-            {QStringLiteral("moving"), layers.moving},
-            {QStringLiteral("window"), layers.window},
-            {QStringLiteral("pinned"), m_map->pinned(column)},
-            {QStringLiteral("bytes"), blockBytes * layers.count()}};
+    const int firstLayer = m_layout.firstLayer(band), lastLayer = m_layout.lastLayer(band);
+    QVariantMap cell{{QStringLiteral("column"), column},
+                     {QStringLiteral("firstToken"), first},
+                     {QStringLiteral("lastToken"),
+                      std::min(first + m_map->block_tokens, std::max(first + 1, frame.context_tokens)) - 1},
+                     {QStringLiteral("firstLayer"), firstLayer},
+                     {QStringLiteral("lastLayer"), lastLayer},
+                     {QStringLiteral("host"), layers.host},
+                     {QStringLiteral("device"), layers.device},
+                     {QStringLiteral("moving"), layers.moving},
+                     {QStringLiteral("window"), layers.window},
+                     {QStringLiteral("pinned"), m_map->pinned(column)},
+                     {QStringLiteral("bytes"), blockBytes * layers.count()}};
+    const engine::TokenRange tokens{first, first + m_map->block_tokens};
+    if (const PlacementMove* const move = m_monitor->recorder().lastMove(tokens, firstLayer, lastLayer)) {
+        cell[QStringLiteral("movedAt")] = QDateTime::fromMSecsSinceEpoch(move->ms);
+        cell[QStringLiteral("movedHow")] = PlacementEventModel::nameOf(move->event.kind);
+        cell[QStringLiteral("movedWhy")] = PlacementEventModel::nameOf(move->event.cause);
+    }
+    return cell;
 }

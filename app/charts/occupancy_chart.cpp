@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 #include <qcustomplot.h>
 #include <utility>
 
@@ -36,9 +37,14 @@ double OccupancyChart::place(const PressureHistory::Sample& sample) const
     return m_axis == Time ? sample.seconds : sample.contextTokens;
 }
 
-qsizetype OccupancyChart::first() const
+std::vector<qsizetype> OccupancyChart::drawn() const
 {
-    return m_axis == Time ? 0 : monitor()->history().firstOfConversation();
+    const PressureHistory& history = monitor()->history();
+    if (m_axis == Tokens)
+        return history.samplesOverTokens();
+    std::vector<qsizetype> all(std::size_t(history.samples().size()));
+    std::iota(all.begin(), all.end(), 0);
+    return all;
 }
 
 void OccupancyChart::fill(QCustomPlot& plot)
@@ -46,17 +52,18 @@ void OccupancyChart::fill(QCustomPlot& plot)
     if (!monitor())
         return;
     const Ring<PressureHistory::Sample>& samples = monitor()->history().samples();
-    const qsizetype from = first(), count = samples.size() - from;
+    const std::vector<qsizetype> places = drawn();
+    const auto count = qsizetype(places.size());
     QVector<double> x(count), top(count, 0.0);
     for (qsizetype i = 0; i < count; ++i)
-        x[i] = place(samples[from + i]);
+        x[i] = place(samples[places[std::size_t(i)]]);
 
     QCPGraph* below = nullptr;
     for (std::size_t i = 0; i < kAreas.size(); ++i) {
         if (!shows(kAreas[i].series))
             continue;
         for (qsizetype at = 0; at < count; ++at)
-            top[at] += reading(samples[from + at]).*kAreas[i].bytes;
+            top[at] += reading(samples[places[std::size_t(at)]]).*kAreas[i].bytes;
         QCPGraph* const graph = plot.addGraph();
         graph->setData(x, top, true);
         const QColor color = m_colors.value(qsizetype(i), mutedInk());
@@ -72,11 +79,25 @@ void OccupancyChart::fill(QCustomPlot& plot)
         drawLevel(plot, m_line == Line::Budget ? m_dragged : now.budget, m_budgetColor, false);
         drawLevel(plot, m_line == Line::Watermark ? m_dragged : now.watermark, m_watermarkColor, true);
     }
+    if (m_axis == Time)
+        drawEarlier(plot);
     const double begin = m_axis == Time && count > 0 ? x.first() : 0;
     const double least = m_axis == Time ? kLeastSeconds : kLeastTokens;
     plot.xAxis->setRange(begin, std::max(count > 0 ? x.last() : 0, begin + least));
     const double highest = count > 0 ? *std::max_element(top.begin(), top.end()) : 0;
     plot.yAxis->setRange(0, std::max({now.total, highest * kHeadroom, 1.0}));
+}
+
+/// What lies before this line was not measured now.
+void OccupancyChart::drawEarlier(QCustomPlot& plot) const
+{
+    const std::optional<double>& seconds = monitor()->history().earlierSeconds();
+    if (!seconds)
+        return;
+    auto* const line = new QCPItemStraightLine(&plot);  // the plot owns it
+    line->point1->setCoords(*seconds, 0);
+    line->point2->setCoords(*seconds, 1);
+    line->setPen(QPen(mutedInk(), 1, Qt::DotLine));
 }
 
 void OccupancyChart::drawLevel(QCustomPlot& plot, double bytes, const QColor& color, bool dashed) const
@@ -93,16 +114,17 @@ QVariantMap OccupancyChart::at(double x) const
     if (!monitor())
         return {};
     const Ring<PressureHistory::Sample>& samples = monitor()->history().samples();
+    const std::vector<qsizetype> places = drawn();
     // The newest one that is not beyond.
-    for (qsizetype i = samples.size(); i-- > first();) {
-        if (place(samples[i]) > x)
-            continue;
-        const MemoryReading& bytes = reading(samples[i]);
-        return {{QStringLiteral("x"), place(samples[i])}, {QStringLiteral("weights"), bytes.weights},
-                {QStringLiteral("kv"), bytes.kv},         {QStringLiteral("scratch"), bytes.scratch},
-                {QStringLiteral("others"), bytes.others}, {QStringLiteral("free"), bytes.free}};
-    }
-    return {};
+    const auto found =
+        std::find_if(places.rbegin(), places.rend(), [&](qsizetype i) { return place(samples[i]) <= x; });
+    if (found == places.rend())
+        return {};
+    const PressureHistory::Sample& sample = samples[*found];
+    const MemoryReading& bytes = reading(sample);
+    return {{QStringLiteral("x"), place(sample)},     {QStringLiteral("weights"), bytes.weights},
+            {QStringLiteral("kv"), bytes.kv},         {QStringLiteral("scratch"), bytes.scratch},
+            {QStringLiteral("others"), bytes.others}, {QStringLiteral("free"), bytes.free}};
 }
 
 bool OccupancyChart::dragBegins(double, double y)

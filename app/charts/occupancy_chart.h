@@ -5,6 +5,8 @@
 
 #include <QList>
 
+#include <vector>
+
 /// Areas on top of each other: weights, KV, scratch, other programs; what is free is above them. The budget and the
 /// watermark are lines that can be dragged. Bytes over seconds or tokens.
 class OccupancyChart : public ChartItem
@@ -48,7 +50,8 @@ private:
     enum class Line { None, Budget, Watermark };
     const MemoryReading& reading(const PressureHistory::Sample& sample) const;
     double place(const PressureHistory::Sample& sample) const;
-    qsizetype first() const;
+    std::vector<qsizetype> drawn() const;  // places in the history's samples
+    void drawEarlier(QCustomPlot& plot) const;
     void drawLevel(QCustomPlot& plot, double bytes, const QColor& color, bool dashed) const;
 
     Memory m_memory = Device;

@@ -61,7 +61,7 @@ double SpeedChart::drawRuns(QCustomPlot& plot) const
     double highest = 0;
     const auto& runs = monitor()->history().runs();
     for (const PressureHistory::Run& run : runs) {
-        const bool newest = &run == &runs.back();
+        const bool newest = &run == &runs.back() && !run.earlier;
         if (run.points.empty() || !shows(newest ? "measured" : "earlier"))
             continue;
         QCPGraph* const graph = plot.addGraph();
@@ -97,15 +97,16 @@ double SpeedChart::drawPredicted(QCustomPlot& plot) const
 /// What is foretold is of the open model, not of a recording.
 bool SpeedChart::foretells() const
 {
-    return m_placement && monitor() && !monitor()->replaying();
+    return m_placement && monitor() && monitor()->hasModel() && !monitor()->replaying();
 }
 
 void SpeedChart::drawSpill(QCustomPlot& plot) const
 {
-    if (!foretells() || !m_placement->spillTokens().isValid())
+    const QVariant spill = foretells() ? m_placement->spillTokens() : monitor()->recordedSpill();
+    if (!spill.isValid())
         return;
     auto* const line = new QCPItemStraightLine(&plot);  // the plot owns it
-    const double tokens = m_placement->spillTokens().toDouble();
+    const double tokens = spill.toDouble();
     line->point1->setCoords(tokens, 0);
     line->point2->setCoords(tokens, 1);
     line->setPen(QPen(m_spillColor, 1.2, Qt::DashDotLine));

@@ -65,6 +65,11 @@ QList<const StoredMessage*> ConversationTree::path() const
     return path;
 }
 
+const StoredMessage* ConversationTree::numbered(int number) const
+{
+    return number >= 1 && number <= m_nodes.size() ? &m_nodes[number - 1].message : nullptr;
+}
+
 QString ConversationTree::leaf() const
 {
     int last = -1;

@@ -40,7 +40,9 @@ public:
     /// Shows the version `step` further than this message, with what was last looked at below it. False: there is none.
     bool showVersion(const QString& id, int step);
 
-    QList<StoredMessage> messages() const;  // in the order they were made
+    QList<StoredMessage> messages() const;                           // in the order they were made
+    int number(const QString& id) const { return indexOf(id) + 1; }  // its place among them, from 1; 0: none
+    const StoredMessage* numbered(int number) const;                 // null: there is none
 
 private:
     struct Node {

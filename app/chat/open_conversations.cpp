@@ -232,6 +232,7 @@ void OpenConversations::begin(const TurnQueue::Turn& turn, OpenConversation& con
     m_stop = std::stop_source();
     setPhase(conversation, OpenConversation::Phase::Reading);
     Q_EMIT messagesChanged(turn.conversation);
+    Q_EMIT turnBegan(turn.number, turn.conversation);
     m_engine.generate(turn.number, turn.conversation, m_asked.request, m_stop.get_token());
 }
 

@@ -6,6 +6,7 @@
 #include "app/chat/pinned_messages.h"
 #include "app/chat/reasoning_clock.h"
 #include "app/chat/turn_queue.h"
+#include "app/monitor/placement_move.h"
 #include "app/store/conversation_store.h"
 #include "app/worker/engine_thread.h"
 
@@ -69,6 +70,8 @@ Q_SIGNALS:
     void contextChanged(const QString& id);
     void savedNoteChanged(const QString& id);
     void pinsChanged(const QString& id);
+    void turnBegan(quint64 turn, const QString& id);
+    void tokensPlaced(const QString& id, const QList<MessageTokens>& places);  // of its turn, in the prompt's order
     void turnEnded(const QString& id);
     void activityChanged(const QString& id, ConversationActivity::Value activity);
 
@@ -84,6 +87,7 @@ private:
     void setSavedNote(OpenConversation& conversation, const QString& note);
     void setPhase(OpenConversation& conversation, OpenConversation::Phase phase);
     void postPins(const OpenConversation& conversation);
+    static QList<MessageTokens> placesOf(const OpenConversation& conversation);
     void saveText();
     void dropIdle();
 

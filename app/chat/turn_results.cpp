@@ -3,6 +3,8 @@
 #include "app/chat/saved_note.h"
 #include "app/error_sentence.h"
 
+#include <algorithm>
+
 namespace {
 
 StoredMessage::Status statusFor(engine::StopReason reason)
@@ -45,8 +47,21 @@ void OpenConversations::onPrompt(quint64 turn, const engine::PromptLedger& ledge
     answer.templateTokens = ledger.template_tokens;
     for (const int dropped : ledger.dropped_messages)
         save(*conversation, m_asked.ids.value(dropped));
+    Q_EMIT tokensPlaced(conversation->header.id, placesOf(*conversation));
     Q_EMIT messagesChanged(conversation->header.id);
     Q_EMIT contextChanged(conversation->header.id);
+}
+
+QList<MessageTokens> OpenConversations::placesOf(const OpenConversation& conversation)
+{
+    QList<MessageTokens> places;
+    for (auto place = conversation.places.begin(); place != conversation.places.end(); ++place)
+        if (const int message = conversation.tree.number(place.key());
+            message > 0 || place.key() == PinnedMessages::kSystemPrompt)
+            places.append({message, place.value()});
+    std::sort(places.begin(), places.end(),
+              [](const MessageTokens& a, const MessageTokens& b) { return a.tokens.first < b.tokens.first; });
+    return places;
 }
 
 void OpenConversations::togglePin(OpenConversation& conversation, const QString& message)

@@ -86,6 +86,8 @@ void ChatController::connectTurns()
                 if (id == conversationId())
                     m_messages.append(message, text);
             });
+    connect(&m_open, &OpenConversations::turnBegan, this, &ChatController::turnBegan);
+    connect(&m_open, &OpenConversations::tokensPlaced, this, &ChatController::tokensPlaced);
     connect(&m_open, &OpenConversations::activityChanged, this, &ChatController::conversationActivity);
     connect(this, &ChatController::contextChanged, &m_lit, [this] { m_lit.setPlaces(m_shown->places); });
     connect(&m_open, &OpenConversations::modelLost, this, [this] {

@@ -90,6 +90,9 @@ public:
     ConversationSettings settings() const { return m_shown->header.settings; }
     void setSettings(const ConversationSettings& settings);
 
+    /// By its place in the order in which the conversation's were made, from 1; null: there is none. Not for pages.
+    const StoredMessage* messageNumbered(int number) const { return m_shown->tree.numbered(number); }
+
     // The context: what fills it, and what can be done when it is (nearly) full.
     ContextLedger ledger() const { return m_shown->ledger; }
     bool contextFull() const { return m_shown->contextFull; }
@@ -159,6 +162,10 @@ Q_SIGNALS:
     void pinsChanged();
 
     void conversationActivity(const QString& id, ConversationActivity::Value activity);
+
+    // Of any conversation.
+    void turnBegan(quint64 turn, const QString& conversation);
+    void tokensPlaced(const QString& conversation, const QList<MessageTokens>& places);
 
     void modelLost();  // the engine had to close it; the message that was being answered says why
     void reloadRequested(int contextTokens);  // the same model with a larger context

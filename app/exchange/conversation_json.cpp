@@ -1,5 +1,6 @@
 #include "app/exchange/conversation_json.h"
 
+#include "app/monitor/recording.h"
 #include "app/store/rows.h"
 
 #include <QCoreApplication>
@@ -135,6 +136,17 @@ public:
             fail(Text::tr("'%1' is nested too deeply").arg(QLatin1String(name)));
         return object;
     }
+    /// As we would keep it ourselves; empty: there is none.
+    QByteArray recording()
+    {
+        const QJsonValue value = m_object.value(QLatin1String("recording"));
+        if (value.isUndefined())
+            return {};
+        const auto known = Recording::parse(QJsonDocument(value.toObject()).toJson(QJsonDocument::Compact));
+        if (!known)
+            fail(Text::tr("what was measured of it is not a recording"));
+        return known ? known->kept().toJson() : QByteArray();
+    }
     void fail(const QString& why)
     {
         if (m_error.isEmpty())
@@ -242,6 +254,7 @@ StoredConversation conversationOf(const QJsonValue& value, QString& error)
             return conversation;
     }
     fields.fail(whatIsWrong(conversation.messages));
+    conversation.recording = fields.recording();
     const bool leafThere = std::any_of(conversation.messages.begin(), conversation.messages.end(),
                                        [&](const auto& message) { return message.id == header.leaf; });
     if (!leafThere && !conversation.messages.isEmpty())
@@ -283,7 +296,14 @@ QByteArray jsonBeginning()
 
 QByteArray jsonOf(const StoredConversation& conversation)
 {
-    return QJsonDocument(toJson(conversation)).toJson(QJsonDocument::Indented).trimmed();
+    QByteArray json = QJsonDocument(toJson(conversation)).toJson(QJsonDocument::Indented).trimmed();
+    // Its thousands of numbers in a line, not one in each.
+    const QJsonDocument recording = QJsonDocument::fromJson(conversation.recording);
+    if (recording.isObject()) {
+        json = json.left(json.lastIndexOf('}')).trimmed();
+        json += ",\n    \"recording\": " + recording.toJson(QJsonDocument::Compact) + "\n}";
+    }
+    return json;
 }
 
 QByteArray jsonEnd()

@@ -7,28 +7,24 @@
 #include <QGuiApplication>
 #include <QSaveFile>
 
-#include <optional>
-
-namespace {
-
-std::optional<PlacementEventModel::Kind> kindOf(engine::Event::Kind kind)
+std::optional<PlacementEventModel::Kind> PlacementEventModel::kindOf(engine::Event::Kind kind)
 {
     using Of = engine::Event::Kind;
     switch (kind) {
     case Of::Offload:
-        return PlacementEventModel::Offload;
+        return Offload;
     case Of::Fetch:
-        return PlacementEventModel::Fetch;
+        return Fetch;
     case Of::LayerMove:
-        return PlacementEventModel::LayerMove;
+        return LayerMove;
     case Of::DeviceLost:
-        return PlacementEventModel::DeviceLost;
+        return DeviceLost;
     case Of::KvRestored:
     case Of::KvPrefilled:
     case Of::KvSaved:
-        return PlacementEventModel::SavedKv;
+        return SavedKv;
     case Of::Warning:
-        return PlacementEventModel::Warning;
+        return Warning;
     case Of::CommandDone:
     case Of::LoadFinished:
     case Of::TurnsDropped:
@@ -38,50 +34,52 @@ std::optional<PlacementEventModel::Kind> kindOf(engine::Event::Kind kind)
     return {};
 }
 
-QString kindName(const engine::Event& event)
+QString PlacementEventModel::nameOf(engine::Event::Kind kind)
 {
     using Of = engine::Event::Kind;
-    switch (event.kind) {
+    switch (kind) {
     case Of::Offload:
-        return PlacementEventModel::tr("Offload");
+        return tr("Offload");
     case Of::Fetch:
-        return PlacementEventModel::tr("Fetch");
+        return tr("Fetch");
     case Of::LayerMove:
-        return PlacementEventModel::tr("Layer moved");
+        return tr("Layer moved");
     case Of::DeviceLost:
-        return PlacementEventModel::tr("Device lost");
+        return tr("Device lost");
     case Of::KvRestored:
-        return PlacementEventModel::tr("KV read from disk");
+        return tr("KV read from disk");
     case Of::KvPrefilled:
-        return PlacementEventModel::tr("KV computed again");
+        return tr("KV computed again");
     case Of::KvSaved:
-        return PlacementEventModel::tr("KV saved to disk");
+        return tr("KV saved to disk");
     default:
-        return PlacementEventModel::tr("Warning");
+        return tr("Warning");
     }
 }
 
-QString causeName(engine::Event::Cause cause)
+QString PlacementEventModel::nameOf(engine::Event::Cause cause)
 {
     using Cause = engine::Event::Cause;
     switch (cause) {
     case Cause::User:
-        return PlacementEventModel::tr("you");
+        return tr("you");
     case Cause::Watermark:
-        return PlacementEventModel::tr("watermark");
+        return tr("watermark");
     case Cause::Split:
-        return PlacementEventModel::tr("layer split");
+        return tr("layer split");
     case Cause::OtherProgram:
-        return PlacementEventModel::tr("another program");
+        return tr("another program");
     case Cause::DeviceLost:
-        return PlacementEventModel::tr("device lost");
+        return tr("device lost");
     case Cause::ContextFull:
-        return PlacementEventModel::tr("context full");
+        return tr("context full");
     case Cause::None:
         break;
     }
     return {};
 }
+
+namespace {
 
 /// A field that may hold commas and quotes; a program that opens it must not take it for a formula.
 QString quoted(QString text)
@@ -107,19 +105,19 @@ QVariant PlacementEventModel::data(const QModelIndex& index, int role) const
 {
     if (!checkIndex(index, CheckIndexOption::IndexIsValid))
         return {};
-    const Row& row = m_rows[index.row()];
+    const PlacementMove& row = m_rows[index.row()];
     const engine::Event& event = row.event;
     const bool ofTokens = event.tokens.count() > 0;
     switch (role) {
     case TimeRole:
         return QDateTime::fromMSecsSinceEpoch(row.ms);
     case KindRole:
-        return row.kind;
+        return kindOf(event.kind).value_or(Warning);
     case Qt::DisplayRole:
     case KindNameRole:
-        return kindName(event);
+        return nameOf(event.kind);
     case CauseNameRole:
-        return causeName(event.cause);
+        return nameOf(event.cause);
     case BlocksRole:
         return event.blocks;
     case BytesRole:
@@ -134,6 +132,14 @@ QVariant PlacementEventModel::data(const QModelIndex& index, int role) const
         return event.layer;
     case SentenceRole:
         return VisibleText::of(QString::fromStdString(event.sentence));
+    case MessageRole:
+        return messageName(row);
+    case MessageIdRole: {
+        const auto message = m_messages && row.message ? m_messages(*row.message) : std::nullopt;
+        return message ? message->id : QString();
+    }
+    case MessageCountRole:
+        return row.messages;
     default:
         return {};
     }
@@ -142,16 +148,31 @@ QVariant PlacementEventModel::data(const QModelIndex& index, int role) const
 QHash<int, QByteArray> PlacementEventModel::roleNames() const
 {
     return {
-        {TimeRole, "time"},      {KindRole, "kind"},   {KindNameRole, "kindName"}, {CauseNameRole, "causeName"},
-        {BlocksRole, "blocks"},  {BytesRole, "bytes"}, {MicrosecondsRole, "us"},   {FirstTokenRole, "first"},
-        {LastTokenRole, "last"}, {LayerRole, "layer"}, {SentenceRole, "sentence"},
+        {TimeRole, "time"},           {KindRole, "kind"},
+        {KindNameRole, "kindName"},   {CauseNameRole, "causeName"},
+        {BlocksRole, "blocks"},       {BytesRole, "bytes"},
+        {MicrosecondsRole, "us"},     {FirstTokenRole, "first"},
+        {LastTokenRole, "last"},      {LayerRole, "layer"},
+        {SentenceRole, "sentence"},   {MessageRole, "message"},
+        {MessageIdRole, "messageId"}, {MessageCountRole, "messageCount"},
     };
 }
 
-void PlacementEventModel::add(const engine::Event& event)
+/// Its text where it is there, else its place.
+QString PlacementEventModel::messageName(const PlacementMove& move) const
 {
-    const auto kind = kindOf(event.kind);
-    if (!kind)
+    if (!move.message)
+        return {};
+    if (*move.message == 0)
+        return tr("System prompt");
+    const auto message = m_messages ? m_messages(*move.message) : std::nullopt;
+    return message && !message->beginning.isEmpty() ? tr("“%1”").arg(message->beginning)
+                                                    : tr("Message %1").arg(*move.message);
+}
+
+void PlacementEventModel::add(const PlacementMove& move)
+{
+    if (!kindOf(move.event.kind))
         return;
     if (m_rows.size() == kMostRows) {
         constexpr int tenth = kMostRows / 10;
@@ -160,14 +181,15 @@ void PlacementEventModel::add(const engine::Event& event)
         endRemoveRows();
     }
     beginInsertRows({}, int(m_rows.size()), int(m_rows.size()));
-    m_rows.append({QDateTime::currentMSecsSinceEpoch(), *kind, event});
+    m_rows.append(move);
     endInsertRows();
 }
 
-void PlacementEventModel::clear()
+void PlacementEventModel::reset(const QList<PlacementMove>& moves, const Messages& messages)
 {
     beginResetModel();
-    m_rows.clear();
+    m_rows = moves;
+    m_messages = messages;
     endResetModel();
 }
 
@@ -197,7 +219,8 @@ bool ShownPlacementEvents::filterAcceptsRow(int row, const QModelIndex& parent) 
 
 QString ShownPlacementEvents::csv() const
 {
-    QString text = QStringLiteral("time,kind,cause,layer,first_token,last_token,blocks,bytes,microseconds,text\n");
+    QString text = QStringLiteral("time,kind,cause,layer,first_token,last_token,blocks,bytes,microseconds,"
+                                  "message,messages,text\n");
     for (int row = 0; row < rowCount(); ++row) {
         const QModelIndex at = index(row, 0);
         const auto number = [&](PlacementEventModel::Role role) {
@@ -210,6 +233,7 @@ QString ShownPlacementEvents::csv() const
                              quoted(at.data(Model::CauseNameRole).toString()), number(Model::LayerRole),
                              number(Model::FirstTokenRole), number(Model::LastTokenRole), number(Model::BlocksRole),
                              number(Model::BytesRole), number(Model::MicrosecondsRole),
+                             quoted(at.data(Model::MessageRole).toString()), number(Model::MessageCountRole),
                              quoted(at.data(Model::SentenceRole).toString())})
                     .join(QLatin1Char(',')) +
                 QLatin1Char('\n');

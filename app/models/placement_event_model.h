@@ -1,13 +1,16 @@
 // What moved between the memories, as rows.
 #pragma once
 
-#include "engine/telemetry.h"
+#include "app/monitor/placement_move.h"
 
 #include <QAbstractListModel>
 #include <QList>
 #include <QSortFilterProxyModel>
 #include <QUrl>
 #include <QtQml/qqmlregistration.h>
+
+#include <functional>
+#include <optional>
 
 /// Offloads, fetches, moved layers, lost devices and saved KV, the newest last, kMostRows at most. Lives on the UI
 /// thread; owned by Program.
@@ -17,6 +20,13 @@ class PlacementEventModel : public QAbstractListModel
 
 public:
     static constexpr int kMostRows = 10'000;
+    /// What is to be said of a message that tokens belong to.
+    struct Message {
+        QString id;
+        QString beginning;  // of its text, in a line
+    };
+    /// By its place as MessageTokens names it; empty: there is no such message.
+    using Messages = std::function<std::optional<Message>(int)>;
     enum Role {
         TimeRole = Qt::UserRole + 1,  // when, as a date
         KindRole,                     // Kind
@@ -29,6 +39,9 @@ public:
         LastTokenRole,
         LayerRole,  // -1: of all
         SentenceRole,
+        MessageRole,      // the first that the tokens belong to, in words; empty: not known
+        MessageIdRole,    // of it
+        MessageCountRole  // how many they belong to
     };
     Q_ENUM(Role)
     enum Kind { Offload, Fetch, LayerMove, DeviceLost, SavedKv, Warning };
@@ -40,16 +53,20 @@ public:
     QVariant data(const QModelIndex& index, int role) const override;
     QHash<int, QByteArray> roleNames() const override;
 
-    void add(const engine::Event& event);
-    void clear();
+    /// Empty: it is not worth a row.
+    static std::optional<Kind> kindOf(engine::Event::Kind kind);
+    static QString nameOf(engine::Event::Kind kind);
+    static QString nameOf(engine::Event::Cause cause);  // empty: there is none
+
+    void add(const PlacementMove& move);
+    /// Those of another conversation or recording.
+    void reset(const QList<PlacementMove>& moves, const Messages& messages);
 
 private:
-    struct Row {
-        qint64 ms = 0;  // since 1970
-        Kind kind = Warning;
-        engine::Event event;
-    };
-    QList<Row> m_rows;
+    QString messageName(const PlacementMove& move) const;
+
+    QList<PlacementMove> m_rows;
+    Messages m_messages;
 };
 
 /// Those of one kind, or all. What the panel shows, copies and exports. Lives on the UI thread; owned by Program.

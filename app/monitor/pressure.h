@@ -1,6 +1,7 @@
 // Everything behind the pressure panel.
 #pragma once
 
+#include "app/controllers/chat_controller.h"
 #include "app/controllers/doctor_controller.h"
 #include "app/controllers/model_controller.h"
 #include "app/controllers/placement_controller.h"
@@ -30,15 +31,19 @@ public:
     ShownPlacementEvents* events() { return &m_shownEvents; }
     DoctorController* doctor() { return &m_doctor; }
 
+    /// Keeps what is measured of each conversation with it, and shows what is kept of the one that is shown.
+    void follow(ChatController& chat, ConversationStore& store);
     /// What predictions are computed from; null: nothing is predicted.
     void setRates(const std::shared_ptr<const engine::MachineRates>& rates);
 
 private:
     void connectDoctor(ModelController& models);
+    void showMoves();
 
     PressureMonitor m_monitor;
     PlacementController m_placement;
     PlacementEventModel m_events;
     ShownPlacementEvents m_shownEvents;
     DoctorController m_doctor;
+    PlacementEventModel::Messages m_messages;  // of the conversation that is shown
 };

@@ -1,6 +1,7 @@
 #include "app/monitor/pressure_history.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace {
 
@@ -9,6 +10,27 @@ constexpr std::int64_t kPointUs = 250'000;
 constexpr int kPointTokens = 8;
 // Where nothing changes, a sample now and then keeps the lines going.
 constexpr double kIdleSeconds = 0.5;
+
+// What is kept: a chart is a few hundred pixels wide.
+constexpr qsizetype kKeptSamples = 1024;
+constexpr std::size_t kKeptRuns = 32;
+constexpr qsizetype kKeptPoints = 128;
+constexpr qsizetype kKeptMarks = 1024;
+constexpr double kGapSeconds = 1;  // drawn for the time between two runs of the program
+
+double rounded(double value, double digits)
+{
+    return std::round(value * digits) / digits;
+}
+
+/// The first and the last of `count`, and as many evenly between them as there may be.
+template <class Take>
+void forSome(qsizetype count, qsizetype most, const Take& take)
+{
+    const qsizetype some = std::min(count, most);
+    for (qsizetype i = 0; i < some; ++i)
+        take(some == count ? i : i * (count - 1) / (some - 1));
+}
 
 /// Every second point, as one chart can show.
 void thin(std::vector<PressureHistory::SpeedPoint>& points)
@@ -27,12 +49,54 @@ void PressureHistory::clear()
     m_marks.clear();
     m_runs.clear();
     m_startUs.reset();
+    m_startSeconds = 0;
+    m_earlierSeconds.reset();
     m_contextTokens = 0;
+}
+
+void PressureHistory::pickUp()
+{
+    if (m_samples.isEmpty() && m_runs.empty())
+        return;
+    m_earlierSeconds = m_samples.isEmpty() ? 0 : m_samples.last().seconds;
+    m_startSeconds = *m_earlierSeconds + kGapSeconds;
+    m_startUs.reset();
+    m_contextTokens = m_samples.isEmpty() ? 0 : m_samples.last().contextTokens;
+    for (Run& run : m_runs) {
+        run.turn = 0;
+        run.earlier = true;
+    }
+}
+
+PressureHistory PressureHistory::thinned() const
+{
+    PressureHistory thin;
+    forSome(m_samples.size(), kKeptSamples, [&](qsizetype i) {
+        Sample sample = m_samples[i];
+        sample.seconds = rounded(sample.seconds, 1e3);
+        thin.restore(sample);
+    });
+    forSome(m_marks.size(), kKeptMarks, [&](qsizetype i) {
+        Mark mark = m_marks[i];
+        mark.seconds = rounded(mark.seconds, 1e3);
+        thin.restore(mark);
+    });
+    for (std::size_t i = m_runs.size() - std::min(m_runs.size(), kKeptRuns); i < m_runs.size(); ++i) {
+        Run run{.turn = m_runs[i].turn, .points = {}};
+        const auto& points = m_runs[i].points;
+        forSome(qsizetype(points.size()), kKeptPoints, [&](qsizetype at) {
+            const SpeedPoint& point = points[std::size_t(at)];
+            run.points.push_back({point.contextTokens, rounded(point.tokensPerSecond, 1e3)});
+        });
+        if (!run.points.empty())
+            thin.restore(run);
+    }
+    return thin;
 }
 
 double PressureHistory::secondsOf(std::int64_t timeUs) const
 {
-    return double(timeUs - m_startUs.value_or(timeUs)) / 1e6;
+    return m_startSeconds + double(timeUs - m_startUs.value_or(timeUs)) / 1e6;
 }
 
 void PressureHistory::add(quint64 turn, const engine::Telemetry& frame)
@@ -46,7 +110,7 @@ void PressureHistory::add(quint64 turn, const engine::Telemetry& frame)
     const bool same =
         !m_samples.isEmpty() && m_samples.last().device == sample.device && m_samples.last().host.kv == sample.host.kv;
     if (!same || sample.seconds - m_samples.last().seconds >= kIdleSeconds)
-        m_samples.add(sample);
+        m_samples.addThinning(sample);
     if (turn != 0)
         addSpeed(turn, frame);
 }
@@ -54,7 +118,7 @@ void PressureHistory::add(quint64 turn, const engine::Telemetry& frame)
 void PressureHistory::addSpeed(quint64 turn, const engine::Telemetry& frame)
 {
     if (m_runs.empty() || m_runs.back().turn != turn) {
-        m_runs.push_back({turn, {}});
+        m_runs.push_back({.turn = turn, .points = {}});
         if (m_runs.size() > kMostRuns)
             m_runs.pop_front();
         m_fromTokens = 0;
@@ -94,11 +158,17 @@ void PressureHistory::add(const engine::Event& event)
     m_marks.add({secondsOf(event.time_us), m_contextTokens, event.kind});
 }
 
-qsizetype PressureHistory::firstOfConversation() const
+std::vector<qsizetype> PressureHistory::samplesOverTokens() const
 {
-    qsizetype first = m_samples.size();
-    while (first > 0 &&
-           (first == m_samples.size() || m_samples[first - 1].contextTokens <= m_samples[first].contextTokens))
-        --first;
-    return first;
+    std::vector<qsizetype> places;
+    for (qsizetype i = m_samples.size(); i-- > 0;) {
+        const qsizetype after = places.empty() ? m_samples.size() : places.back();
+        const bool next = after == i + 1;  // else what lies between them has been taken back
+        const int tokens = m_samples[i].contextTokens;
+        if (places.empty() || tokens < m_samples[after].contextTokens ||
+            (next && tokens == m_samples[after].contextTokens))
+            places.push_back(i);
+    }
+    std::reverse(places.begin(), places.end());
+    return places;
 }

@@ -10,8 +10,8 @@
 #include <deque>
 #include <optional>
 
-/// The telemetry of the model that is open, from its load on: bounded, and no finer than a chart can show. A plain
-/// value on the UI thread; owned by PressureMonitor.
+/// The telemetry of a conversation: bounded, and no finer than a chart can show. A plain value on the UI thread; part
+/// of a Recording.
 class PressureHistory
 {
 public:
@@ -21,7 +21,7 @@ public:
     static constexpr int kMostMarks = 4096;
 
     struct Sample {
-        double seconds = 0;  // since the first frame
+        double seconds = 0;  // since the first frame, without the time between two runs of the program
         int contextTokens = 0;
         MemoryReading device;
         MemoryReading host;
@@ -35,6 +35,7 @@ public:
     struct Run {
         quint64 turn = 0;
         std::vector<SpeedPoint> points;
+        bool earlier = false;  // measured before it was picked up again
     };
     /// Where something moved.
     struct Mark {
@@ -55,9 +56,16 @@ public:
     void restore(const Run& run) { m_runs.push_back(run); }
     void restore(const Mark& mark) { m_marks.add(mark); }
 
+    /// All of it is from earlier; what is measured from now on goes on after it, on another clock.
+    void pickUp();
+    /// Where what is from earlier ends, in seconds; empty: there is no such thing.
+    const std::optional<double>& earlierSeconds() const { return m_earlierSeconds; }
+    /// The same in so few numbers that it can be kept for ever: at most a few hundred kB as text.
+    PressureHistory thinned() const;
+
     const Ring<Sample>& samples() const { return m_samples; }
-    /// Where the samples begin that lead to the newest one in growing context: the conversation as it is now.
-    qsizetype firstOfConversation() const;
+    /// The newest sample at each length of the conversation as it is now: places in samples(), in growing context.
+    std::vector<qsizetype> samplesOverTokens() const;
     const std::deque<Run>& runs() const { return m_runs; }
     const Ring<Mark>& marks() const { return m_marks; }
     double secondsOf(std::int64_t timeUs) const;
@@ -69,6 +77,8 @@ private:
     Ring<Mark> m_marks{kMostMarks};
     std::deque<Run> m_runs;
     std::optional<std::int64_t> m_startUs;
+    double m_startSeconds = 0;  // where that is
+    std::optional<double> m_earlierSeconds;
     // Of the speed point that is being measured.
     std::int64_t m_fromUs = 0;
     int m_fromTokens = 0;

@@ -13,20 +13,6 @@ constexpr int kTellMs = 100;
 constexpr std::int64_t kFlowUs = 300'000;
 constexpr qint64 kLoadMs = 100;
 
-QVariant orUndefined(const std::optional<double>& value)
-{
-    return value ? QVariant(*value) : QVariant();
-}
-
-void keep(QList<double>& values, const std::optional<double>& value)
-{
-    if (!value)
-        return;
-    values.append(*value);
-    if (values.size() > PressureMonitor::kMostAnswers)
-        values.removeFirst();
-}
-
 }  // namespace
 
 PressureMonitor::PressureMonitor(QObject* parent)
@@ -35,30 +21,61 @@ PressureMonitor::PressureMonitor(QObject* parent)
     m_tell.setSingleShot(true);
     m_tell.setInterval(kTellMs);
     connect(&m_tell, &QTimer::timeout, this, &PressureMonitor::changed);
+    connect(&m_recorder, &FlightRecorder::shownChanged, this, [this] {
+        if (!m_replayed)
+            showOther();
+    });
+    connect(&m_recorder, &FlightRecorder::failed, this, [this](const QString& sentence) {
+        m_trouble = sentence;
+        Q_EMIT troubleChanged();
+    });
 }
 
-PressureHistory::Sample PressureMonitor::lastReplayed() const
+void PressureMonitor::showOther()
 {
-    const Ring<PressureHistory::Sample>& samples = m_replayed->history.samples();
+    Q_EMIT modelChanged();
+    Q_EMIT answersChanged();
+    Q_EMIT changed();
+}
+
+void PressureMonitor::dismissTrouble()
+{
+    m_trouble.clear();
+    Q_EMIT troubleChanged();
+}
+
+PressureHistory::Sample PressureMonitor::lastSample() const
+{
+    const Ring<PressureHistory::Sample>& samples = history().samples();
     return samples.isEmpty() ? PressureHistory::Sample() : samples.last();
 }
 
+// What was kept of a conversation does not hide what the memory holds now.
 MemoryReading PressureMonitor::device() const
 {
-    return m_replayed ? lastReplayed().device : MemoryReading::ofDevice(m_frame);
+    return m_hasModel && !m_replayed ? MemoryReading::ofDevice(m_frame) : lastSample().device;
 }
 
 MemoryReading PressureMonitor::host() const
 {
-    return m_replayed ? lastReplayed().host : MemoryReading::ofHost(m_frame);
+    return m_hasModel && !m_replayed ? MemoryReading::ofHost(m_frame) : lastSample().host;
+}
+
+int PressureMonitor::contextLimit() const
+{
+    return m_hasModel && !m_replayed ? m_frame.context_limit : recording().contextLimit;
+}
+
+QVariant PressureMonitor::recordedSpill() const
+{
+    const bool planned = m_hasModel && !m_replayed;
+    return planned || !recording().spillTokens ? QVariant() : QVariant(*recording().spillTokens);
 }
 
 QString PressureMonitor::saveRecording(const QUrl& file) const
 {
-    const Recording recording{m_modelName, QString::fromStdString(m_frame.device ? m_frame.device->id : std::string()),
-                              QDateTime::currentDateTimeUtc(), m_frame.context_limit, m_history};
     QSaveFile out(file.toLocalFile());
-    if (out.open(QIODevice::WriteOnly) && out.write(recording.toJson()) >= 0 && out.commit())
+    if (out.open(QIODevice::WriteOnly) && out.write(m_recorder.shown().toJson()) >= 0 && out.commit())
         return {};
     return tr("The recording could not be written to “%1”: %2.").arg(file.toLocalFile(), out.errorString());
 }
@@ -72,53 +89,84 @@ QString PressureMonitor::openRecording(const QUrl& file)
     if (!recording)
         return tr("“%1” is not a recording of Spillway.").arg(file.toLocalFile());
     m_replayed = std::move(recording);
-    Q_EMIT modelChanged();
-    Q_EMIT changed();
+    showOther();
     return {};
 }
 
 void PressureMonitor::leaveRecording()
 {
     m_replayed.reset();
-    Q_EMIT modelChanged();
-    Q_EMIT changed();
+    showOther();
 }
 
 QString PressureMonitor::deviceName() const
 {
-    if (m_replayed)
-        return m_replayed->device;
+    if (!m_hasModel || m_replayed)
+        return recording().device;
     return m_frame.device ? QString::fromStdString(m_frame.device->id) : QString();
+}
+
+/// Of the answer that runs or ended last; of the last that was kept, where it is not of now.
+QVariant PressureMonitor::ofAnswer(std::optional<double> Recording::Answer::*number,
+                                   const std::optional<double>& now) const
+{
+    const QList<Recording::Answer>& answers = recording().answers;
+    const std::optional<double> value = ofNow() ? now : answers.isEmpty() ? std::nullopt : answers.last().*number;
+    return value ? QVariant(*value) : QVariant();
 }
 
 QVariant PressureMonitor::tokensPerSecond() const
 {
-    return orUndefined(m_frame.decode_tokens_per_s);
+    return ofAnswer(&Recording::Answer::decodeTokensPerSecond, m_frame.decode_tokens_per_s);
 }
 
 QVariant PressureMonitor::prefillTokensPerSecond() const
 {
-    return orUndefined(m_frame.prefill_tokens_per_s);
+    return ofAnswer(&Recording::Answer::prefillTokensPerSecond, m_frame.prefill_tokens_per_s);
 }
 
 QVariant PressureMonitor::ttftMs() const
 {
-    return orUndefined(m_frame.ttft_ms);
+    return ofAnswer(&Recording::Answer::ttftMs, m_frame.ttft_ms);
 }
 
 QVariant PressureMonitor::tpotMeanMs() const
 {
-    return m_frame.tpot ? QVariant(m_frame.tpot->mean_ms) : QVariant();
+    return ofAnswer(&Recording::Answer::tpotMeanMs, m_frame.tpot ? std::optional(m_frame.tpot->mean_ms) : std::nullopt);
 }
 
 QVariant PressureMonitor::tpotP50Ms() const
 {
-    return m_frame.tpot ? QVariant(m_frame.tpot->p50_ms) : QVariant();
+    return ofAnswer(&Recording::Answer::tpotP50Ms, m_frame.tpot ? std::optional(m_frame.tpot->p50_ms) : std::nullopt);
 }
 
 QVariant PressureMonitor::tpotP99Ms() const
 {
-    return m_frame.tpot ? QVariant(m_frame.tpot->p99_ms) : QVariant();
+    return ofAnswer(&Recording::Answer::tpotP99Ms, m_frame.tpot ? std::optional(m_frame.tpot->p99_ms) : std::nullopt);
+}
+
+QList<double> PressureMonitor::ofAnswers(std::optional<double> Recording::Answer::*number) const
+{
+    QList<double> known;
+    for (const Recording::Answer& answer : recording().answers)
+        if (answer.*number)
+            known.append(*(answer.*number));
+    return known;
+}
+
+QList<double> PressureMonitor::ttftHistory() const
+{
+    return ofAnswers(&Recording::Answer::ttftMs);
+}
+
+QList<double> PressureMonitor::tpotHistory() const
+{
+    return ofAnswers(&Recording::Answer::tpotMeanMs);
+}
+
+QList<double> PressureMonitor::prefillHistory() const
+{
+    return ofAnswers(&Recording::Answer::prefillTokensPerSecond);
 }
 
 void PressureMonitor::onFrame(quint64 turn, const engine::Telemetry& frame)
@@ -140,7 +188,7 @@ void PressureMonitor::onPlacement(const engine::Telemetry& frame)
 void PressureMonitor::take(quint64 turn, const engine::Telemetry& frame)
 {
     m_frame = frame;
-    m_history.add(turn, frame);
+    m_recorder.add(turn, frame);
     measureFlow(frame);
     tellSoon();
 }
@@ -174,7 +222,7 @@ void PressureMonitor::onLoadAdvanced(qint64 bytesDone)
 
 void PressureMonitor::onEvent(const engine::Event& event)
 {
-    m_history.add(event);
+    m_recorder.add(event);
     tellSoon();
 }
 
@@ -183,12 +231,8 @@ void PressureMonitor::onFinished(quint64 turn, const engine::Turn& result)
     m_frame = result.telemetry;
     m_pipeline = {};
     m_flowFrom = {};
-    m_history.finish(turn, result.telemetry);
+    m_recorder.finish(turn, result.telemetry);
     tellSoon();
-    const auto mean = [](const engine::TokenTimes& times) { return times.mean_ms; };
-    keep(m_ttfts, result.telemetry.ttft_ms);
-    keep(m_tpots, result.telemetry.tpot ? std::optional(mean(*result.telemetry.tpot)) : std::nullopt);
-    keep(m_prefills, result.telemetry.prefill_tokens_per_s);
     Q_EMIT answersChanged();
 }
 
@@ -196,7 +240,7 @@ void PressureMonitor::onModelReady(const engine::ModelInfo& model)
 {
     // The engine's own first frame may have come before.
     m_hasModel = true;
-    m_modelName = QString::fromStdString(model.name);
+    m_recorder.onModelReady(QString::fromStdString(model.name));
     m_readsAll = model.experts == 0;
     m_loading.invalidate();
     m_pipeline = {};
@@ -213,13 +257,8 @@ void PressureMonitor::onModelGone()
     m_flowFrom = {};
     m_loadedBytes = 0;
     m_loading.invalidate();
-    m_history.clear();
-    m_ttfts.clear();
-    m_tpots.clear();
-    m_prefills.clear();
-    Q_EMIT modelChanged();
-    Q_EMIT answersChanged();
-    Q_EMIT changed();
+    m_recorder.onModelGone();
+    showOther();
 }
 
 void PressureMonitor::tellSoon()

@@ -1,10 +1,9 @@
 // What the pressure panel shows.
 #pragma once
 
+#include "app/monitor/flight_recorder.h"
 #include "app/monitor/memory_reading.h"
 #include "app/monitor/pipeline_reading.h"
-#include "app/monitor/pressure_history.h"
-#include "app/monitor/recording.h"
 #include "engine/engine.h"
 
 #include <QDateTime>
@@ -16,8 +15,10 @@
 #include <QVariant>
 #include <QtQml/qqmlregistration.h>
 
-/// Takes the engine's frames and events as they come, keeps their history, and tells the panel about ten times a second
-/// that there is something new. Undefined means "not known", never zero. Lives on the UI thread; owned by Program.
+/// Takes the engine's frames and events as they come, has them recorded, and tells the panel about ten times a second
+/// that there is something new. What is shown is of now; or it is `earlier`, what was kept of a conversation whose next
+/// answer goes on after it; or a recording is replayed. Undefined means "not known", never zero. Lives on the UI
+/// thread; owned by Program.
 class PressureMonitor : public QObject
 {
     Q_OBJECT
@@ -25,8 +26,11 @@ class PressureMonitor : public QObject
     QML_UNCREATABLE("made by the program")
     Q_PROPERTY(bool hasModel READ hasModel NOTIFY changed)
     Q_PROPERTY(bool replaying READ replaying NOTIFY modelChanged)
-    Q_PROPERTY(QString recordingModel READ recordingModel NOTIFY modelChanged)
-    Q_PROPERTY(QDateTime recordingMade READ recordingMade NOTIFY modelChanged)
+    Q_PROPERTY(bool earlier READ earlier NOTIFY changed)
+    Q_PROPERTY(QString recordingModel READ recordingModel NOTIFY changed)
+    Q_PROPERTY(QDateTime recordingMade READ recordingMade NOTIFY changed)
+    Q_PROPERTY(QVariant recordedSpill READ recordedSpill NOTIFY changed)
+    Q_PROPERTY(QString trouble READ trouble NOTIFY troubleChanged)
     Q_PROPERTY(bool canRecord READ canRecord NOTIFY changed)
     Q_PROPERTY(QString deviceName READ deviceName NOTIFY changed)
     Q_PROPERTY(MemoryReading device READ device NOTIFY changed)
@@ -47,21 +51,23 @@ class PressureMonitor : public QObject
     Q_PROPERTY(QList<double> prefillHistory READ prefillHistory NOTIFY answersChanged)
 
 public:
-    static constexpr int kMostAnswers = 32;  // whose numbers are kept for comparison
-
     explicit PressureMonitor(QObject* parent = nullptr);
 
     bool hasModel() const { return m_hasModel; }
     bool replaying() const { return m_replayed.has_value(); }  // a recording is shown instead of what happens now
-    QString recordingModel() const { return m_replayed ? m_replayed->model : QString(); }
-    QDateTime recordingMade() const { return m_replayed ? m_replayed->made : QDateTime(); }
-    bool canRecord() const { return !m_history.samples().isEmpty(); }
+    /// What is shown of the conversation was measured before the model was loaded.
+    bool earlier() const { return !m_replayed && m_recorder.shownIsEarlier(); }
+    QString recordingModel() const { return recording().model; }
+    QDateTime recordingMade() const { return recording().made; }
+    QVariant recordedSpill() const;  // tokens; undefined: nothing left the device, or that is for now to say
+    QString trouble() const { return m_trouble; }  // why something that was kept cannot be shown; empty: all is well
+    bool canRecord() const { return !m_recorder.shown().history.samples().isEmpty(); }
     QString deviceName() const;  // empty: all is computed on the host
     MemoryReading device() const;
     MemoryReading host() const;
     PipelineReading pipeline() const { return m_pipeline; }
-    int contextTokens() const { return m_replayed ? lastReplayed().contextTokens : m_frame.context_tokens; }
-    int contextLimit() const { return m_replayed ? m_replayed->contextLimit : m_frame.context_limit; }
+    int contextTokens() const { return ofNow() ? m_frame.context_tokens : lastSample().contextTokens; }
+    int contextLimit() const;
     int blocksOnDevice() const { return m_frame.kv_blocks_device; }
     int blocksOnHost() const { return m_frame.kv_blocks_host; }
     QVariant tokensPerSecond() const;
@@ -70,18 +76,23 @@ public:
     QVariant tpotMeanMs() const;
     QVariant tpotP50Ms() const;
     QVariant tpotP99Ms() const;
-    QList<double> ttftHistory() const { return m_ttfts; }
-    QList<double> tpotHistory() const { return m_tpots; }
-    QList<double> prefillHistory() const { return m_prefills; }
+    // Of the newest answers, in ms and tokens/s.
+    QList<double> ttftHistory() const;
+    QList<double> tpotHistory() const;
+    QList<double> prefillHistory() const;
 
-    /// Of what is shown: the recording's, else that of the model that is open.
-    const PressureHistory& history() const { return m_replayed ? m_replayed->history : m_history; }
+    /// What is shown: the file that was opened, else that of the conversation.
+    const Recording& recording() const { return m_replayed ? *m_replayed : m_recorder.shown(); }
+    const PressureHistory& history() const { return recording().history; }
+    FlightRecorder& recorder() { return m_recorder; }
+    const FlightRecorder& recorder() const { return m_recorder; }
 
-    /// What was measured of the open model so far. Empty: it was written; else one sentence.
+    /// What was measured of the conversation so far. Empty: it was written; else one sentence.
     Q_INVOKABLE QString saveRecording(const QUrl& file) const;
     /// Shows a recording in the same charts. Empty: it is shown; else one sentence, and nothing has changed.
     Q_INVOKABLE QString openRecording(const QUrl& file);
     Q_INVOKABLE void leaveRecording();
+    Q_INVOKABLE void dismissTrouble();
     const engine::Telemetry& frame() const { return m_frame; }
 
     // What the engine says.
@@ -89,6 +100,7 @@ public:
     void onPlacement(const engine::Telemetry& frame);
     void onEvent(const engine::Event& event);
     void onFinished(quint64 turn, const engine::Turn& result);
+    void onFailed(quint64 turn) { m_recorder.fail(turn); }
     void onLoadAdvanced(qint64 bytesDone);
     void onModelReady(const engine::ModelInfo& model);
     void onModelGone();
@@ -96,17 +108,21 @@ public:
 Q_SIGNALS:
     void changed();         // at most ten times a second
     void answersChanged();  // one more has ended
-    void modelChanged();    // what was known is of another one
+    void modelChanged();    // what was known is of another one, or of another conversation
+    void troubleChanged();
 
 private:
     void take(quint64 turn, const engine::Telemetry& frame);
     void measureFlow(const engine::Telemetry& frame);
     void tellSoon();
-    PressureHistory::Sample lastReplayed() const;
+    bool ofNow() const { return !m_replayed && !m_recorder.shownIsEarlier(); }
+    PressureHistory::Sample lastSample() const;
+    QVariant ofAnswer(std::optional<double> Recording::Answer::*number, const std::optional<double>& now) const;
+    QList<double> ofAnswers(std::optional<double> Recording::Answer::*number) const;
+    void showOther();
 
-    PressureHistory m_history;
+    FlightRecorder m_recorder;
     std::optional<Recording> m_replayed;
-    QString m_modelName;
     engine::Telemetry m_frame;
     engine::Telemetry m_flowFrom;  // the frame that the pipeline's rates are measured from
     PipelineReading m_pipeline;
@@ -115,5 +131,5 @@ private:
     bool m_hasModel = false;
     bool m_readsAll = true;  // of the weights, for each token
     QTimer m_tell;
-    QList<double> m_ttfts, m_tpots, m_prefills;  // of the newest answers, in ms and tokens/s
+    QString m_trouble;
 };

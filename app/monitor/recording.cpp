@@ -1,98 +1,187 @@
 #include "app/monitor/recording.h"
 
+#include "app/models/placement_event_model.h"
 #include "app/text/visible_text.h"
 
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
 
-#include <array>
+#include <algorithm>
 #include <cmath>
+#include <limits>
+#include <type_traits>
+#include <utility>
 
 namespace {
 
 constexpr QLatin1String kFormat("spillway-recording");
 constexpr int kVersion = 1;
 constexpr qsizetype kLongestName = 1000;
+constexpr qsizetype kLongestKeptSentence = 200;
+constexpr qsizetype kMostKeptMoves = 512;
 constexpr double kMost = 1e18;  // of any number
 
-constexpr std::array kReadingFields = {&MemoryReading::weights, &MemoryReading::kv,       &MemoryReading::scratch,
-                                       &MemoryReading::others,  &MemoryReading::free,     &MemoryReading::total,
-                                       &MemoryReading::budget,  &MemoryReading::watermark};
-constexpr qsizetype kSampleNumbers = 2 + 2 * (1 + qsizetype(kReadingFields.size()));
+// ---- the rows: each names its fields once, for writing and for reading ----
 
-void append(QJsonArray& numbers, const MemoryReading& reading)
+template <class Row, class Reading>
+void readingFields(Row& row, Reading& reading)
 {
-    numbers.append(reading.known ? 1 : 0);
-    for (const auto field : kReadingFields)
-        numbers.append(reading.*field);
+    row.field(reading.known);
+    for (const auto member :
+         {&MemoryReading::weights, &MemoryReading::kv, &MemoryReading::scratch, &MemoryReading::others,
+          &MemoryReading::free, &MemoryReading::total, &MemoryReading::budget, &MemoryReading::watermark})
+        row.field(reading.*member);
 }
 
-/// Reads numbers one after another; anything that is none, or is beyond reason, spoils them all.
-class Numbers
+template <class Row, class Sample>
+void sampleFields(Row& row, Sample& sample)
+{
+    row.field(sample.seconds);
+    row.field(sample.contextTokens);
+    readingFields(row, sample.device);
+    readingFields(row, sample.host);
+}
+
+template <class Row, class Point>
+void pointFields(Row& row, Point& point)
+{
+    row.field(point.contextTokens);
+    row.field(point.tokensPerSecond);
+}
+
+template <class Row, class Mark>
+void markFields(Row& row, Mark& mark)
+{
+    row.field(mark.seconds);
+    row.field(mark.contextTokens);
+    row.choice(mark.kind, engine::Event::Kind::Warning);
+}
+
+template <class Row, class Answer>
+void answerFields(Row& row, Answer& answer)
+{
+    row.field(answer.contextTokens);
+    row.field(answer.ttftMs);
+    row.field(answer.tpotMeanMs);
+    row.field(answer.tpotP50Ms);
+    row.field(answer.tpotP99Ms);
+    row.field(answer.prefillTokensPerSecond);
+    row.field(answer.decodeTokensPerSecond);
+}
+
+template <class Row, class Move>
+void moveFields(Row& row, Move& move)
+{
+    row.field(move.ms);
+    row.choice(move.event.kind, engine::Event::Kind::Warning);
+    row.choice(move.event.cause, engine::Event::Cause::None);
+    row.orNone(move.event.layer);
+    row.field(move.event.tokens.first);
+    row.field(move.event.tokens.last);
+    row.field(move.event.blocks);
+    row.field(move.event.bytes);
+    row.field(move.event.duration_us);
+    row.field(move.event.pinned);
+    row.field(move.message);
+    row.field(move.messages);
+    row.text(move.event.sentence);
+}
+
+class RowWriter
 {
 public:
-    explicit Numbers(const QJsonArray& array)
-        : m_array(array)
+    template <class Number>
+    void field(const Number& number)
+    {
+        array.append(QJsonValue(double(number)));
+    }
+    template <class Number>
+    void field(const std::optional<Number>& number)
+    {
+        array.append(number ? QJsonValue(double(*number)) : QJsonValue());
+    }
+    void orNone(int number) { array.append(number >= 0 ? QJsonValue(number) : QJsonValue()); }
+    template <class Enum>
+    void choice(Enum value, Enum)
+    {
+        array.append(int(value));
+    }
+    void text(const std::string& text) { array.append(QString::fromStdString(text)); }
+
+    QJsonArray array;
+};
+
+/// Reads fields one after another; anything that is none, or is beyond reason, spoils them all.
+class RowReader
+{
+public:
+    explicit RowReader(const QJsonValue& row)
+        : m_array(row.toArray())
     {
     }
-    double next()
+    template <class Number>
+    void field(Number& number)
     {
-        const double value = m_array.at(m_at++).toDouble(NAN);
-        if (!(value >= 0 && value <= kMost))
-            m_good = false;
-        return m_good ? value : 0;
+        take(m_array.at(m_at++), number);
     }
-    int nextCount()
+    template <class Number>
+    void field(std::optional<Number>& number)
     {
-        const double value = next();
-        if (value > std::numeric_limits<int>::max())
-            m_good = false;
-        return m_good ? int(value) : 0;
+        const QJsonValue value = m_array.at(m_at++);
+        if (!value.isNull())
+            take(value, number.emplace());
     }
-    MemoryReading nextReading()
+    void orNone(int& number)
     {
-        MemoryReading reading;
-        reading.known = next() != 0;
-        for (const auto field : kReadingFields)
-            reading.*field = next();
-        return reading;
+        std::optional<int> known;
+        field(known);
+        number = known.value_or(-1);
     }
-    bool good() const { return m_good; }
+    template <class Enum>
+    void choice(Enum& value, Enum last)
+    {
+        int number = 0;
+        field(number);
+        m_good = m_good && number <= int(last);
+        value = m_good ? Enum(number) : last;
+    }
+    void text(std::string& text)
+    {
+        const QJsonValue value = m_array.at(m_at++);
+        m_good = m_good && value.isString();
+        text = VisibleText::of(value.toString().left(kLongestName)).toStdString();
+    }
+    /// Every field was right, and there were no more.
+    bool good() const { return m_good && m_at == m_array.size(); }
 
 private:
-    const QJsonArray& m_array;
+    template <class Number>
+    void take(const QJsonValue& value, Number& to)
+    {
+        const double number = value.toDouble(NAN);
+        double most = kMost;
+        if constexpr (std::is_same_v<Number, int>)
+            most = double(std::numeric_limits<int>::max());
+        m_good = m_good && number >= 0 && number <= most;
+        to = m_good ? Number(number) : Number();
+    }
+
+    const QJsonArray m_array;
     qsizetype m_at = 0;
     bool m_good = true;
 };
 
-QJsonArray toJson(const PressureHistory::Run& run)
+/// Reads every row; false: one of them is wrong, or there are more than there may be.
+template <class Take>
+bool readRows(const QJsonValue& rows, qsizetype most, const Take& take)
 {
-    QJsonArray points;
-    for (const PressureHistory::SpeedPoint& point : run.points)
-        points.append(QJsonArray{point.contextTokens, point.tokensPerSecond});
-    return points;
-}
-
-bool takeSamples(const QJsonArray& samples, PressureHistory& history)
-{
-    if (samples.size() > PressureHistory::kMostSamples)
-        return false;
-    for (const auto& entry : samples) {
-        const QJsonArray array = entry.toArray();
-        if (array.size() != kSampleNumbers)
-            return false;
-        Numbers numbers(array);
-        PressureHistory::Sample sample;
-        sample.seconds = numbers.next();
-        sample.contextTokens = numbers.nextCount();
-        sample.device = numbers.nextReading();
-        sample.host = numbers.nextReading();
-        if (!numbers.good())
-            return false;
-        history.restore(sample);
-    }
-    return true;
+    const QJsonArray array = rows.toArray();
+    return array.size() <= most && std::all_of(array.begin(), array.end(), [&](const auto& entry) {
+               RowReader row{QJsonValue(entry)};
+               take(row);
+               return row.good();
+           });
 }
 
 bool takeRuns(const QJsonArray& runs, PressureHistory& history)
@@ -100,69 +189,119 @@ bool takeRuns(const QJsonArray& runs, PressureHistory& history)
     if (runs.size() > PressureHistory::kMostRuns)
         return false;
     quint64 turn = 0;
-    for (const auto& entry : runs) {
-        PressureHistory::Run run{++turn, {}};
-        const QJsonArray points = entry.toArray();
-        if (points.size() > PressureHistory::kMostPoints)
-            return false;
-        for (const auto& one : points) {
-            const QJsonArray array = one.toArray();
-            Numbers numbers(array);
-            const int tokens = numbers.nextCount();
-            const double speed = numbers.next();
-            if (array.size() != 2 || !numbers.good())
-                return false;
-            run.points.push_back({tokens, speed});
-        }
+    return std::all_of(runs.begin(), runs.end(), [&](const auto& entry) {
+        PressureHistory::Run run{.turn = ++turn, .points = {}};
+        const bool good = readRows(QJsonValue(entry), PressureHistory::kMostPoints,
+                                   [&](RowReader& row) { pointFields(row, run.points.emplace_back()); });
         history.restore(run);
-    }
-    return true;
+        return good;
+    });
 }
 
-bool takeMarks(const QJsonArray& marks, PressureHistory& history)
+bool takeHistory(const QJsonObject& object, PressureHistory& history)
 {
-    if (marks.size() > PressureHistory::kMostMarks)
-        return false;
-    for (const auto& entry : marks) {
-        const QJsonArray array = entry.toArray();
-        Numbers numbers(array);
-        const double seconds = numbers.next();
-        const int tokens = numbers.nextCount();
-        const int kind = numbers.nextCount();
-        if (array.size() != 3 || !numbers.good() || kind > int(engine::Event::Kind::Warning))
-            return false;
-        history.restore(PressureHistory::Mark{seconds, tokens, engine::Event::Kind(kind)});
+    return readRows(object.value(QLatin1String("samples")), PressureHistory::kMostSamples,
+                    [&](RowReader& row) {
+                        PressureHistory::Sample sample;
+                        sampleFields(row, sample);
+                        history.restore(sample);
+                    }) &&
+           takeRuns(object.value(QLatin1String("runs")).toArray(), history) &&
+           readRows(object.value(QLatin1String("marks")), PressureHistory::kMostMarks, [&](RowReader& row) {
+               PressureHistory::Mark mark;
+               markFields(row, mark);
+               history.restore(mark);
+           });
+}
+
+bool takeMoves(const QJsonValue& rows, QList<PlacementMove>& moves)
+{
+    return readRows(rows, Recording::kMostMoves,
+                    [&](RowReader& row) { moveFields(row, moves.emplaceBack(PlacementMove())); }) &&
+           std::all_of(moves.begin(), moves.end(), [](const PlacementMove& move) {
+               return PlacementEventModel::kindOf(move.event.kind) && move.event.tokens.count() >= 0;
+           });
+}
+
+template <class Rows, class Fields>
+QJsonArray written(const Rows& rows, const Fields& fields)
+{
+    QJsonArray array;
+    for (qsizetype i = 0; i < qsizetype(rows.size()); ++i) {
+        RowWriter row;
+        fields(row, rows[i]);
+        array.append(row.array);
     }
-    return true;
+    return array;
+}
+
+QJsonArray written(const PressureHistory::Run& run)
+{
+    QJsonArray points;
+    for (const PressureHistory::SpeedPoint& point : run.points) {
+        RowWriter row;
+        pointFields(row, point);
+        points.append(row.array);
+    }
+    return points;
 }
 
 }  // namespace
 
+void Recording::add(const PlacementMove& move)
+{
+    if (moves.size() == kMostMoves)
+        moves.remove(0, kMostMoves / 10);
+    moves.append(move);
+}
+
+void Recording::add(const engine::Telemetry& lastFrame)
+{
+    Answer answer{.contextTokens = lastFrame.context_tokens,
+                  .ttftMs = lastFrame.ttft_ms,
+                  .tpotMeanMs = {},
+                  .tpotP50Ms = {},
+                  .tpotP99Ms = {},
+                  .prefillTokensPerSecond = lastFrame.prefill_tokens_per_s,
+                  .decodeTokensPerSecond = lastFrame.decode_tokens_per_s};
+    if (lastFrame.tpot) {
+        answer.tpotMeanMs = lastFrame.tpot->mean_ms;
+        answer.tpotP50Ms = lastFrame.tpot->p50_ms;
+        answer.tpotP99Ms = lastFrame.tpot->p99_ms;
+    }
+    if (answers.size() == kMostAnswers)
+        answers.removeFirst();
+    answers.append(answer);
+}
+
+Recording Recording::kept() const
+{
+    Recording kept = *this;
+    kept.history = history.thinned();
+    kept.moves = moves.mid(std::max<qsizetype>(0, moves.size() - kMostKeptMoves));
+    for (PlacementMove& move : kept.moves)
+        move.event.sentence = QString::fromStdString(move.event.sentence).left(kLongestKeptSentence).toStdString();
+    return kept;
+}
+
 QByteArray Recording::toJson() const
 {
-    QJsonArray samples, runs, marks;
-    for (qsizetype i = 0; i < history.samples().size(); ++i) {
-        const PressureHistory::Sample& sample = history.samples()[i];
-        QJsonArray numbers{sample.seconds, sample.contextTokens};
-        append(numbers, sample.device);
-        append(numbers, sample.host);
-        samples.append(numbers);
-    }
+    QJsonArray runs;
     for (const PressureHistory::Run& run : history.runs())
-        runs.append(::toJson(run));
-    for (qsizetype i = 0; i < history.marks().size(); ++i) {
-        const PressureHistory::Mark& mark = history.marks()[i];
-        marks.append(QJsonArray{mark.seconds, mark.contextTokens, int(mark.kind)});
-    }
-    const QJsonObject object{{QStringLiteral("format"), kFormat},
-                             {QStringLiteral("version"), kVersion},
-                             {QStringLiteral("model"), model},
-                             {QStringLiteral("device"), device},
-                             {QStringLiteral("made"), made.toString(Qt::ISODate)},
-                             {QStringLiteral("context_limit"), contextLimit},
-                             {QStringLiteral("samples"), samples},
-                             {QStringLiteral("runs"), runs},
-                             {QStringLiteral("marks"), marks}};
+        runs.append(written(run));
+    const QJsonObject object{
+        {QStringLiteral("format"), kFormat},
+        {QStringLiteral("version"), kVersion},
+        {QStringLiteral("model"), model},
+        {QStringLiteral("device"), device},
+        {QStringLiteral("made"), made.toString(Qt::ISODate)},
+        {QStringLiteral("context_limit"), contextLimit},
+        {QStringLiteral("spill_tokens"), spillTokens ? QJsonValue(*spillTokens) : QJsonValue()},
+        {QStringLiteral("samples"), written(history.samples(), [](auto& row, auto& s) { sampleFields(row, s); })},
+        {QStringLiteral("runs"), runs},
+        {QStringLiteral("marks"), written(history.marks(), [](auto& row, auto& m) { markFields(row, m); })},
+        {QStringLiteral("answers"), written(answers, [](auto& row, auto& a) { answerFields(row, a); })},
+        {QStringLiteral("moves"), written(moves, [](auto& row, auto& m) { moveFields(row, m); })}};
     return QJsonDocument(object).toJson(QJsonDocument::Compact);
 }
 
@@ -176,14 +315,16 @@ std::optional<Recording> Recording::parse(const QByteArray& json)
     const auto name = [&](const char* key) {
         return VisibleText::of(object.value(QLatin1String(key)).toString().left(kLongestName));
     };
-    const auto array = [&](const char* key) { return object.value(QLatin1String(key)).toArray(); };
     Recording recording;
     recording.model = name("model");
     recording.device = name("device");
     recording.made = QDateTime::fromString(name("made"), Qt::ISODate);
     recording.contextLimit = std::max(0, object.value(QLatin1String("context_limit")).toInt());
-    if (!takeSamples(array("samples"), recording.history) || !takeRuns(array("runs"), recording.history) ||
-        !takeMarks(array("marks"), recording.history))
-        return {};
-    return recording;
+    if (const int tokens = object.value(QLatin1String("spill_tokens")).toInt(-1); tokens >= 0)
+        recording.spillTokens = tokens;
+    const bool good = takeHistory(object, recording.history) &&
+                      readRows(object.value(QLatin1String("answers")), kMostAnswers,
+                               [&](RowReader& row) { answerFields(row, recording.answers.emplaceBack(Answer())); }) &&
+                      takeMoves(object.value(QLatin1String("moves")), recording.moves);
+    return good ? std::optional(std::move(recording)) : std::nullopt;
 }

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-/// Keeps the newest `capacity` values, oldest first; memory is taken as it fills. A plain value.
+/// Keeps `capacity` values, the newest unless said otherwise, oldest first; memory is taken as it fills. A plain value.
 template <class Value>
 class Ring
 {
@@ -20,6 +20,17 @@ public:
             m_values.push_back(value);
         else
             m_values[std::size_t(m_oldest)] = value, m_oldest = (m_oldest + 1) % m_capacity;
+    }
+    /// The same, but rather than the oldest, every second value goes: what is kept spans all of them.
+    void addThinning(const Value& value)
+    {
+        if (size() == m_capacity && m_oldest == 0) {
+            std::size_t kept = 0;
+            for (std::size_t i = 0; i < m_values.size(); i += 2)
+                m_values[kept++] = m_values[i];
+            m_values.resize(kept);
+        }
+        add(value);
     }
     void clear()
     {

@@ -1,6 +1,7 @@
 // A conversation as it is kept: plain values, as docs of the database's columns name them.
 #pragma once
 
+#include <QByteArray>
 #include <QJsonObject>
 #include <QList>
 #include <QMetaType>
@@ -84,6 +85,7 @@ struct ConversationHeader {
 struct StoredConversation {
     ConversationHeader header = {};
     QList<StoredMessage> messages = {};  // in the order they were made; a parent comes before its children
+    QByteArray recording = {};           // what was measured of it, as JSON (app/monitor/recording.h); empty: nothing
 };
 
 /// Where words were found: in a title (no message) or in a message.

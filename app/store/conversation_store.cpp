@@ -110,6 +110,13 @@ std::optional<StoredConversation> ConversationStore::conversation(const QString&
     return found;
 }
 
+QByteArray ConversationStore::recording(const QString& conversation) const
+{
+    QByteArray found = readerOf(conversation).recording(conversation);
+    noteDamage();
+    return found;
+}
+
 QList<SearchHit> ConversationStore::search(const QString& words, int limit) const
 {
     if (m_opened.inMemory)
@@ -235,6 +242,16 @@ void ConversationStore::add(const StoredConversation& conversation, std::functio
                            },
                            Qt::QueuedConnection);
                    }});
+}
+
+void ConversationStore::saveRecording(const QString& conversation, std::function<QByteArray()> json)
+{
+    ask(
+        conversation,
+        [conversation, json = std::move(json)](const Database& database) {
+            return outcome(database, rows::writeRecording(database, conversation, json()));
+        },
+        QLatin1String("recording ") + conversation);
 }
 
 void ConversationStore::moveToTrash(const QString& conversation)

@@ -5,6 +5,7 @@
 #include "app/store/conversation.h"
 #include "app/store/open_store.h"
 
+#include <QByteArray>
 #include <QObject>
 
 #include <functional>
@@ -38,6 +39,8 @@ public:
 
     QList<ConversationHeader> conversations() const;  // without those in the trash; pinned first, then newest first
     std::optional<StoredConversation> conversation(const QString& id) const;
+    /// What was measured of it, as JSON; empty: nothing that is kept.
+    QByteArray recording(const QString& conversation) const;
     /// Titles and texts that hold all the words (the last one may be a beginning), best first.
     QList<SearchHit> search(const QString& words, int limit) const;
 
@@ -48,6 +51,8 @@ public:
     /// The same for one that may be long, such as an import: `saved` comes when it can be opened without waiting, and
     /// then `done`, which is told whether it could be written.
     void add(const StoredConversation& conversation, std::function<void(bool)> done);
+    /// What was measured of a conversation that is kept. `json` is called when it is written, on the writer's thread.
+    void saveRecording(const QString& conversation, std::function<QByteArray()> json);
     void moveToTrash(const QString& conversation);  // gone from lists; kept until emptyTrash
     void restore(const QString& conversation);
     void emptyTrash();  // with the attachments that nothing refers to any more

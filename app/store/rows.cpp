@@ -232,8 +232,19 @@ bool write(const Database& database, const QString& conversation, const StoredMe
 bool write(const Database& database, const StoredConversation& conversation)
 {
     return write(database, conversation.header) &&
-           std::all_of(conversation.messages.begin(), conversation.messages.end(),
-                       [&](const StoredMessage& message) { return write(database, conversation.header.id, message); });
+           std::all_of(
+               conversation.messages.begin(), conversation.messages.end(),
+               [&](const StoredMessage& message) { return write(database, conversation.header.id, message); }) &&
+           (conversation.recording.isEmpty() ||
+            writeRecording(database, conversation.header.id, conversation.recording));
+}
+
+bool writeRecording(const Database& database, const QString& conversation, const QByteArray& recording)
+{
+    return database.ran(QStringLiteral("INSERT INTO recordings (%1) SELECT id, ? FROM conversations WHERE id = ? "
+                                       "ON CONFLICT (conversation) DO UPDATE SET recording = excluded.recording")
+                            .arg(kRecordingColumns),
+                        {QString::fromUtf8(recording), conversation});
 }
 
 bool write(const Database& database, const Preset& preset)

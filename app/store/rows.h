@@ -14,6 +14,7 @@ inline const QString kMessageColumns = QStringLiteral(
     "id, conversation, parent, role, text, status, sentence, created_ms, left_out, model, prompt_tokens, "
     "template_tokens, tokens, ttft_ms, tokens_per_second, reasoning_ms");
 inline const QString kAttachmentColumns = QStringLiteral("id, message, name, kind, bytes, sha256, tokens");
+inline const QString kRecordingColumns = QStringLiteral("conversation, recording");
 inline const QString kPresetColumns = QStringLiteral("name, system_prompt, sampling, template_arguments");
 
 ConversationHeader header(const QSqlQuery& row);
@@ -26,6 +27,8 @@ bool write(const Database& database, const ConversationHeader& header);
 bool write(const Database& database, const QString& conversation, const StoredMessage& message);
 bool write(const Database& database, const StoredConversation& conversation);
 bool write(const Database& database, const Preset& preset);
+/// What was measured of a conversation, in place of what was kept before; nothing where there is no such conversation.
+bool writeRecording(const Database& database, const QString& conversation, const QByteArray& recording);
 
 // Names in the database and in exported files.
 QString nameOf(StoredMessage::Role role);

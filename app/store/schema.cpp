@@ -77,6 +77,12 @@ const QList<QStringList>& steps()
         {
             QStringLiteral("ALTER TABLE conversations ADD COLUMN draft_files TEXT NOT NULL DEFAULT '[]'"),
         },
+        // 4: what was measured of a conversation is kept with it. Not in its own row, which is read for every list.
+        {
+            QStringLiteral("CREATE TABLE recordings ("
+                           "number INTEGER PRIMARY KEY, conversation TEXT NOT NULL UNIQUE "
+                           "REFERENCES conversations (id) ON DELETE CASCADE, recording TEXT NOT NULL)"),
+        },
     };
     return all;
 }
@@ -143,6 +149,7 @@ bool isComplete(const Database& database)
         QStringLiteral("SELECT %1, searchable FROM messages LIMIT 0").arg(rows::kMessageColumns),
         QStringLiteral("SELECT %1 FROM attachments LIMIT 0").arg(rows::kAttachmentColumns),
         QStringLiteral("SELECT %1 FROM presets LIMIT 0").arg(rows::kPresetColumns),
+        QStringLiteral("SELECT %1 FROM recordings LIMIT 0").arg(rows::kRecordingColumns),
         QStringLiteral("SELECT rowid FROM title_search LIMIT 0"),
         QStringLiteral("SELECT rowid FROM text_search LIMIT 0"),
     };

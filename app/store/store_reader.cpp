@@ -8,6 +8,13 @@
 
 #include <utility>
 
+namespace {
+
+// One that is kept takes a few hundred kB; what is larger is not ours, and is not read.
+constexpr qsizetype kLongestRecording_bytes = 1024 * 1024;
+
+}  // namespace
+
 StoreReader::StoreReader(const QString& name, Database::Access access, AttachmentFolder attachments)
     : m_database(name, access)
     , m_attachments(std::move(attachments))
@@ -59,7 +66,20 @@ std::optional<StoredConversation> StoreReader::conversation(const QString& id) c
             return true;
         });
     makeSound(conversation);
+    conversation.recording = recording(id);
     return conversation;
+}
+
+QByteArray StoreReader::recording(const QString& id) const
+{
+    QByteArray found;
+    m_database.rows(
+        QStringLiteral("SELECT recording FROM recordings WHERE conversation = ? AND length(recording) <= ?"),
+        {id, kLongestRecording_bytes}, [&](const QSqlQuery& row) {
+            found = row.value(0).toString().toUtf8();
+            return false;
+        });
+    return found;
 }
 
 QHash<QString, QList<Attachment>> StoreReader::attachments(const QString& conversation) const
@@ -174,6 +194,11 @@ QList<StoredConversation> StoreReader::rescue() const
         message.attachments = files.value(message.id);
         found[row.value(1).toString()].messages.append(message);
     });
+    if (m_database.ran(QStringLiteral("SELECT number FROM recordings LIMIT 0")))  // not in an older version
+        read(rows::kRecordingColumns, QStringLiteral("recordings"), [&](const QSqlQuery& row) {
+            if (const auto of = found.find(row.value(0).toString()); of != found.end())
+                of->recording = row.value(1).toString().toUtf8();
+        });
     QList<StoredConversation> all;
     for (auto entry = found.begin(); entry != found.end(); ++entry) {
         StoredConversation& conversation = entry.value();

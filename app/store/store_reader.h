@@ -19,6 +19,7 @@ public:
     QList<ConversationHeader> headers() const;
     std::optional<ConversationHeader> header(const QString& id) const;
     std::optional<StoredConversation> conversation(const QString& id) const;  // unless it is in the trash
+    QByteArray recording(const QString& id) const;                            // empty: none that can be one
     QList<SearchHit> search(const QString& words, int limit) const;
     QList<Preset> presets() const;
 

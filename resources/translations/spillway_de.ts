@@ -1112,6 +1112,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>tokens %1–%2</source>
         <translation>Token %1–%2</translation>
     </message>
+    <message>
+        <source>%1 and %2 more</source>
+        <translation>%1 und %2 weitere</translation>
+    </message>
 </context>
 <context>
     <name>EventsSection</name>
@@ -1200,6 +1204,13 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Does not fit</source>
         <translation>Passt nicht</translation>
+    </message>
+</context>
+<context>
+    <name>FlightRecorder</name>
+    <message>
+        <source>What was measured of this conversation earlier cannot be read.</source>
+        <translation>Was früher in dieser Unterhaltung gemessen wurde, kann nicht gelesen werden.</translation>
     </message>
 </context>
 <context>
@@ -1382,6 +1393,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>%1 is larger than 256 MB and was not read.</source>
         <translation>%1 ist größer als 256 MB und wurde nicht gelesen.</translation>
     </message>
+    <message>
+        <source>what was measured of it is not a recording</source>
+        <translation>was in ihr gemessen wurde, ist keine Aufzeichnung</translation>
+    </message>
 </context>
 <context>
     <name>KvMapSection</name>
@@ -1456,6 +1471,14 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Behind the window</source>
         <translation>Hinter dem Fenster</translation>
+    </message>
+    <message>
+        <source>%1 (%2)</source>
+        <translation>%1 (%2)</translation>
+    </message>
+    <message>
+        <source>Moved last: %1, %2</source>
+        <translation>Zuletzt bewegt: %1, %2</translation>
     </message>
 </context>
 <context>
@@ -2552,6 +2575,25 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
 </context>
 <context>
+    <name>PanelNotices</name>
+    <message>
+        <source>A recording of %1, made on %2.</source>
+        <translation>Eine Aufzeichnung von %1 vom %2.</translation>
+    </message>
+    <message>
+        <source>Back to now</source>
+        <translation>Zurück zum Jetzt</translation>
+    </message>
+    <message>
+        <source>Kept from earlier: %1, on %2. The next answer goes on after it.</source>
+        <translation>Von früher aufgehoben: %1, am %2. Die nächste Antwort schließt daran an.</translation>
+    </message>
+    <message>
+        <source>Open a model to see where its memory lies.</source>
+        <translation>Öffnen Sie ein Modell, um zu sehen, wo sein Speicher liegt.</translation>
+    </message>
+</context>
+<context>
     <name>PanelSection</name>
     <message>
         <source>Show: %1</source>
@@ -2675,6 +2717,18 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>context full</source>
         <translation>Kontext voll</translation>
     </message>
+    <message>
+        <source>System prompt</source>
+        <translation>Systemanweisung</translation>
+    </message>
+    <message>
+        <source>“%1”</source>
+        <translation>„%1“</translation>
+    </message>
+    <message>
+        <source>Message %1</source>
+        <translation>Nachricht %1</translation>
+    </message>
 </context>
 <context>
     <name>PlacementSection</name>
@@ -2711,14 +2765,6 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>Speicherbudget</translation>
     </message>
     <message>
-        <source>%1 layers, no block ever leaves</source>
-        <translation>%1 Schichten, kein Block geht je</translation>
-    </message>
-    <message>
-        <source>%1 layers, the first block leaves at %2 tokens</source>
-        <translation>%1 Schichten, der erste Block geht bei %2 Token</translation>
-    </message>
-    <message>
         <source>Blocks leave above</source>
         <translation>Blöcke gehen über</translation>
     </message>
@@ -2733,22 +2779,6 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Other programs (emulated)</source>
         <translation>Andere Programme (emuliert)</translation>
-    </message>
-    <message>
-        <source>Made room for another program.</source>
-        <translation>Platz für ein anderes Programm gemacht.</translation>
-    </message>
-    <message>
-        <source>Another program needs the device?</source>
-        <translation>Braucht ein anderes Programm das Gerät?</translation>
-    </message>
-    <message>
-        <source>Grow back</source>
-        <translation>Wieder wachsen</translation>
-    </message>
-    <message>
-        <source>Give half away</source>
-        <translation>Hälfte abgeben</translation>
     </message>
 </context>
 <context>
@@ -2888,10 +2918,6 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>Speicherdruck</translation>
     </message>
     <message>
-        <source>Open a model to see where its memory lies.</source>
-        <translation>Öffnen Sie ein Modell, um zu sehen, wo sein Speicher liegt.</translation>
-    </message>
-    <message>
         <source>Device memory</source>
         <translation>Gerätespeicher</translation>
     </message>
@@ -2934,14 +2960,6 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>RAM</source>
         <translation>RAM</translation>
-    </message>
-    <message>
-        <source>A recording of %1, made on %2.</source>
-        <translation>Eine Aufzeichnung von %1 vom %2.</translation>
-    </message>
-    <message>
-        <source>Back to now</source>
-        <translation>Zurück zum Jetzt</translation>
     </message>
 </context>
 <context>
@@ -3459,6 +3477,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>Show or hide memory pressure</source>
         <translation>Speicherdruck zeigen oder ausblenden</translation>
     </message>
+    <message>
+        <source>Give device memory to another program, or take it back</source>
+        <translation>Einem anderen Programm Gerätespeicher geben oder ihn zurücknehmen</translation>
+    </message>
 </context>
 <context>
     <name>ShortcutSheet</name>
@@ -3883,6 +3905,29 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Waiting for the first word</source>
         <translation>Wartet auf das erste Wort</translation>
+    </message>
+</context>
+<context>
+    <name>YieldSection</name>
+    <message>
+        <source>%1 layers, no block ever leaves</source>
+        <translation>%1 Schichten, kein Block geht je</translation>
+    </message>
+    <message>
+        <source>%1 layers, the first block leaves at %2 tokens</source>
+        <translation>%1 Schichten, der erste Block geht bei %2 Token</translation>
+    </message>
+    <message>
+        <source>When another program needs the device</source>
+        <translation>Wenn ein anderes Programm das Gerät braucht</translation>
+    </message>
+    <message>
+        <source>Grow back</source>
+        <translation>Wieder wachsen</translation>
+    </message>
+    <message>
+        <source>Shrink to %1</source>
+        <translation>Auf %1 schrumpfen</translation>
     </message>
 </context>
 <context>

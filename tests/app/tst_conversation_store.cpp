@@ -35,6 +35,10 @@ private Q_SLOTS:
         QCOMPARE(saved.size(), 1);  // at once
         for (const StoredMessage& message : whole.messages)
             store->save("one", message);
+        store->saveRecording("one", [] { return QByteArray("{}"); });
+        store->saveRecording("one", [whole] { return whole.recording; });
+        store->saveRecording("nobody's", [whole] { return whole.recording; });
+        QVERIFY(store->recording("nobody's").isEmpty());
         QCOMPARE(describe(*store->conversation("one")), describe(whole));
 
         StoredMessage changed = whole.messages[1];

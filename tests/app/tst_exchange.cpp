@@ -153,6 +153,10 @@ private Q_SLOTS:
                 value = QJsonObject{{"a", value}};
             c["template_arguments"] = value;
         });
+        row("text as recording", "not a recording", [](auto&, auto& c, auto&) { c["recording"] = "none"; });
+        row("another's recording", "not a recording", [](auto&, auto& c, auto&) {
+            c["recording"] = QJsonObject{{"format", "spillway-recording"}};
+        });
         row("attachment", "not an object", [](auto&, auto&, auto& m) { setIn(m, 0, "attachments", QJsonArray{"x"}); });
         for (const QJsonValue& kind : {QJsonValue("PDF"), QJsonValue("text2"), QJsonValue()})
             row(qPrintable("attachment of kind " + kind.toString()), kind.isNull() ? "'kind'" : "no known kind",

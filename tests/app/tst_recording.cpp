@@ -36,7 +36,16 @@ void fly(PressureMonitor& monitor)
             monitor.onFrame(turn, frame);
         }
         monitor.onEvent({.kind = engine::Event::Kind::Offload, .time_us = frame.time_us, .sentence = {}});
+        frame.ttft_ms = 10.0 * double(turn);
+        engine::Turn last;
+        last.telemetry = frame;
+        monitor.onFinished(turn, last);
     }
+}
+
+QJsonArray move(int kind, const QJsonValue& message, const QJsonValue& text)
+{
+    return {1.79e12, kind, 1, QJsonValue(), 0, 256, 6, 4096, 17, 0, message, 1, text};
 }
 
 QByteArray changed(const QByteArray& json, const char* key, const QJsonValue& value)
@@ -88,6 +97,12 @@ private Q_SLOTS:
         }
         QCOMPARE(b.marks().size(), qsizetype(3));
         QCOMPARE(b.marks()[2].contextTokens, 150);
+        QVERIFY(!b.runs().back().earlier);  // it is replayed as it was
+        QCOMPARE(elsewhere.recording().moves.size(), 3);
+        QCOMPARE(elsewhere.recording().moves[1].event.kind, engine::Event::Kind::Offload);
+        QCOMPARE(elsewhere.recording().moves[1].ms, flown.recording().moves[1].ms);
+        QCOMPARE(elsewhere.ttftHistory(), (QList<double>{10, 20, 30}));
+        QCOMPARE(elsewhere.ttftMs().toDouble(), 30.0);
 
         elsewhere.leaveRecording();
         QVERIFY(!elsewhere.replaying());
@@ -117,9 +132,9 @@ private Q_SLOTS:
     {
         PressureMonitor flown;
         fly(flown);
-        const Recording good{"tiny", "emulated", QDateTime::currentDateTimeUtc(), 4096, flown.history()};
-        const QByteArray json = good.toJson();
+        const QByteArray json = flown.recording().toJson();
         QVERIFY(Recording::parse(json));
+        QVERIFY(Recording::parse(changed(json, "moves", QJsonArray{move(4, 0, "because")})));
         QTest::addColumn<QByteArray>("json");
         QTest::addRow("empty") << QByteArray();
         QTest::addRow("no JSON") << QByteArray("GGUF");
@@ -134,6 +149,17 @@ private Q_SLOTS:
         QJsonArray many;
         for (int i = 0; i <= PressureHistory::kMostMarks; ++i)
             many.append(QJsonArray{1, 2, 4});
+        const auto moves = [&](const char* name, const QJsonArray& one) {
+            QTest::addRow("%s", name) << changed(json, "moves", QJsonArray{one});
+        };
+        moves("a move of no kind that moves", move(0, 1, ""));
+        moves("a move of an unknown kind", move(99, 1, ""));
+        moves("a move of nobody's message", move(4, -1, ""));
+        moves("a move that says a number", move(4, 1, 5));
+        QJsonArray backwards = move(4, 1, "");
+        backwards[4] = 300;
+        moves("tokens that end before they begin", backwards);
+        QTest::addRow("an answer too long") << changed(json, "answers", QJsonArray{QJsonArray{1, 2, 3, 4, 5, 6, 7, 8}});
         QTest::addRow("too many marks") << changed(json, "marks", many);
     }
     void badFilesGetOneSentence()
@@ -151,6 +177,20 @@ private Q_SLOTS:
         QVERIFY(sentence.contains("bad.json"));
         QVERIFY(!monitor.replaying());
         QCOMPARE(monitor.contextTokens(), 150);
+    }
+
+    void whatAnOlderOneLacksIsEmpty()
+    {
+        PressureMonitor flown;
+        fly(flown);
+        QJsonObject object = QJsonDocument::fromJson(flown.recording().toJson()).object();
+        for (const char* later : {"moves", "answers", "spill_tokens"})
+            object.remove(QLatin1String(later));
+        const auto older = Recording::parse(QJsonDocument(object).toJson());
+        QVERIFY(older);
+        QCOMPARE(older->history.runs().size(), size_t(3));
+        QVERIFY(older->moves.isEmpty());
+        QVERIFY(!older->spillTokens);
     }
 
     void filesThatCannotBe()

@@ -40,7 +40,7 @@ private:
     static void versions()
     {
         QTest::addColumn<QString>("version");
-        for (const char* version : {"v1", "v2"})
+        for (const char* version : {"v1", "v2", "v3"})
             QTest::newRow(version) << version;
     }
 
@@ -251,7 +251,7 @@ private Q_SLOTS:
         putDump(version);
         sql(file(), {"DROP INDEX messages_of_parent",
                      "CREATE TRIGGER nobodys AFTER INSERT ON presets BEGIN DELETE FROM messages; END",
-                     "PRAGMA user_version = 3"});
+                     "PRAGMA user_version = 4"});
         reopen();
         QVERIFY2(store->notice().contains("2 of them"), qPrintable(store->notice()));
         QCOMPARE(store->conversations().first().title, "Unsent");

@@ -65,6 +65,9 @@ inline StoredConversation fullConversation(const QString& id)
     failed.sentence = QStringLiteral("The engine stopped.");
     failed.text.clear();
     conversation.messages[2].leftOut = true;
+    conversation.recording =
+        R"({"answers":[],"context_limit":4096,"device":"","format":"spillway-recording","made":"2026-01-02T03:04:05Z",)"
+        R"("marks":[],"model":"tiny","moves":[],"runs":[[[10,20.5]]],"samples":[],"spill_tokens":null,"version":1})";
     StoredMessage version = conversation.messages[1];  // another answer to the first question
     version.id = id + QStringLiteral("-other");
     version.text = QStringLiteral("No.");
@@ -91,6 +94,7 @@ inline QString describe(const StoredConversation& conversation)
                       h.settings.preset,
                       QString::fromUtf8(QJsonDocument(h.settings.sampling).toJson()),
                       QString::fromUtf8(QJsonDocument(h.settings.templateArguments).toJson())};
+    lines << QString::fromUtf8(conversation.recording);
     for (const StoredMessage& m : conversation.messages) {
         lines << QStringList{m.id,
                              m.parent,

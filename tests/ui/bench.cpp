@@ -129,6 +129,7 @@ void Bench::reset(const QVariantMap& changes)
         *m_thread, [script = m_script](const auto& path) { return inspect_fake(*script, path); },
         engine::LoadRequest());
     m_pressure = std::make_unique<Pressure>(*m_thread, *m_models);
+    m_pressure->follow(*m_chat, *m_store);
     m_modelFolder = std::make_unique<QTemporaryDir>();
     CatalogueController::World world;
     world.inspect = [script = m_script](const auto& path) { return inspect_fake(*script, path); };

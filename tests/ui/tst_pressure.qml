@@ -171,12 +171,63 @@ Item {
             tryVerify(() => part("eventList").itemAtIndex(0));
             const row = part("eventList").itemAtIndex(0);
             verify(row.Accessible.name.indexOf("256") >= 0);
+            verify(row.Accessible.name.indexOf("zebras") >= 0, row.Accessible.name); // the answer's tokens
+            mouseMove(row, row.width / 2, row.height / 2);
+            tryCompare(Bench.chat.lit, "message", message(1).messageId);
+            mouseMove(panel(), 5, 5);
+            tryCompare(Bench.chat.lit, "message", "");
+            part("eventList").forceActiveFocus(Qt.TabFocusReason);
+            keyClick(Qt.Key_Down);
+            tryCompare(Bench.chat.lit, "message", message(1).messageId);
+            part("composerField").forceActiveFocus();
+            tryCompare(Bench.chat.lit, "message", "");
             part("eventFilter").activated(2); // fetches
             tryCompare(part("eventList"), "count", 0);
             part("eventFilter").activated(0);
             tryCompare(part("eventList"), "count", 1);
             click(part("copyEvents"));
             verify(Bench.clipboard().indexOf("256,511") > 0);
+        }
+
+        function test_what_was_measured_stays_with_its_conversation() {
+            open();
+            ask("a question");
+            tryVerify(() => Bench.chat.messages.count === 2 && !Bench.chat.busy);
+            Bench.move(256, 511);
+            tryCompare(Bench.pressure.events, "count", 1);
+            const first = Bench.chat.conversationId;
+            Bench.chat.newConversation();
+            tryCompare(Bench.pressure.events, "count", 0);
+            verify(!part("earlierNote").visible);
+            ask("another one");
+            tryVerify(() => Bench.chat.messages.count === 2 && !Bench.chat.busy);
+            verify(Bench.chat.open(first));
+            tryCompare(part("earlierNote"), "visible", true);
+            tryCompare(Bench.pressure.events, "count", 1);
+            tryVerify(() => part("tileTtft").value !== "–");
+            ask("and on");
+            tryVerify(() => Bench.chat.messages.count === 4 && !Bench.chat.busy);
+            tryCompare(part("earlierNote"), "visible", false);
+            tryCompare(Bench.pressure.events, "count", 1);
+        }
+
+        function test_a_cell_says_what_moved_it() {
+            open();
+            ask("a question");
+            tryVerify(() => Bench.chat.messages.count === 2 && !Bench.chat.busy);
+            const map = part("kvMap");
+            reveal(map);
+            const pointAt = () => { // one cell, then another of the same tokens
+                mouseMove(map, 3, map.height / 4);
+                wait(20);
+                mouseMove(map, 3, map.height * 3 / 4);
+                wait(20);
+                return part("kvMapCard").text;
+            };
+            tryVerify(() => pointAt().indexOf("Tokens 0") === 0, 5000, part("kvMapCard").text);
+            verify(part("kvMapCard").text.indexOf("Moved last") < 0);
+            Bench.move(0, 255);
+            tryVerify(() => pointAt().indexOf("Moved last: Offload (watermark)") > 0, 5000, part("kvMapCard").text);
         }
 
         function test_a_message_and_its_cells_light_each_other() {

@@ -15,25 +15,41 @@ Item {
     required property int first
     required property int last
     required property string sentence
+    required property string message // whose the tokens are; empty: not known
+    required property string messageId
+    required property int messageCount
+    property bool chosen: false // by the keyboard or a click
 
     readonly property color ink: kind === 0 ? Theme.kvOnHost : kind === 1 ? Theme.kvOnDevice : kind === 2 ? Theme.weights
                                 : kind === 4 ? Theme.borderStrong : Theme.danger
     readonly property string what: first >= 0 ? qsTr("tokens %1–%2").arg(Format.count(first)).arg(Format.count(last)) : sentence
-    readonly property string cost: joined([bytes > 0 ? Format.bytes(bytes) : "", us > 0 ? Format.microseconds(us) : "", causeName])
+    readonly property string whose: messageCount > 1 ? qsTr("%1 and %2 more").arg(message).arg(Format.count(messageCount - 1)) : message
+    readonly property string cost: joined([bytes > 0 ? Format.bytes(bytes) : "", us > 0 ? Format.microseconds(us) : "", causeName], "  ·  ")
 
-    function joined(parts: var): string {
-        return parts.filter(part => part !== "").join("  ·  ");
+    function joined(parts: var, between: string): string {
+        return parts.filter(part => part !== "").join(between);
     }
 
-    signal pointedAt(int token) // -1: no more
+    signal pointedAt(string message) // empty: at none any more
+    signal clicked
 
     implicitHeight: words.implicitHeight + Theme.px(6)
 
     Accessible.role: Accessible.ListItem
-    Accessible.name: root.kindName + ", " + root.what + ", " + root.cost
+    Accessible.name: joined([root.kindName, root.what, root.whose, root.cost], ", ")
+    Accessible.selected: root.chosen
 
     HoverHandler {
-        onHoveredChanged: root.pointedAt(hovered ? root.first : -1)
+        onHoveredChanged: root.pointedAt(hovered ? root.messageId : "")
+    }
+    TapHandler {
+        onTapped: root.clicked()
+    }
+    Rectangle {
+        anchors.fill: parent
+        visible: root.chosen
+        radius: Theme.radiusSmall
+        color: Theme.hover
     }
     Rectangle {
         x: 1
@@ -75,14 +91,41 @@ Item {
                 color: Theme.textMuted
             }
         }
-        Text {
+        Item {
             width: parent.width
-            visible: text !== ""
-            text: root.cost
-            textFormat: Text.PlainText
-            elide: Text.ElideRight
-            font.pixelSize: Theme.px(12)
-            color: Theme.textMuted
+            height: Math.max(owner.implicitHeight, price.implicitHeight)
+            visible: root.message !== "" || root.cost !== ""
+
+            Text {
+                id: owner
+
+                width: Math.min(implicitWidth, parent.width - price.width - more.width - Theme.gapSmall)
+                text: root.message
+                textFormat: Text.PlainText
+                elide: Text.ElideRight
+                font.pixelSize: Theme.px(12)
+                color: Theme.text
+            }
+            Text {
+                id: more
+
+                anchors.left: owner.right
+                text: root.messageCount > 1 ? " +" + Format.count(root.messageCount - 1) : ""
+                textFormat: Text.PlainText
+                font.pixelSize: Theme.px(12)
+                color: Theme.textMuted
+            }
+            Text {
+                id: price
+
+                x: root.message === "" ? 0 : parent.width - width
+                width: Math.min(implicitWidth, parent.width * (root.message === "" ? 1 : 0.62))
+                text: root.cost
+                textFormat: Text.PlainText
+                elide: Text.ElideRight
+                font.pixelSize: Theme.px(12)
+                color: Theme.textMuted
+            }
         }
     }
 }

@@ -82,12 +82,33 @@ ColumnLayout {
 
         Accessible.role: Accessible.List
         Accessible.name: qsTr("What moved")
-        Keys.onUpPressed: flick(0, 600)
-        Keys.onDownPressed: flick(0, -600)
+        // The row that is chosen lights its message, as the pointer on it does.
+        function choose(row: int) {
+            if (row >= 0)
+                pinned = row === count - 1;
+            currentIndex = row;
+            root.chat.lit.pointAtMessage(currentItem ? (currentItem as EventRow).messageId : "");
+        }
+        currentIndex: -1
+        keyNavigationEnabled: false
+        highlightMoveDuration: 0
+        onActiveFocusChanged: {
+            if (!activeFocus)
+                choose(-1);
+        }
+        Keys.onUpPressed: choose(Math.max(0, (currentIndex < 0 ? count : currentIndex) - 1))
+        Keys.onDownPressed: choose(Math.min(count - 1, (currentIndex < 0 ? count - 2 : currentIndex) + 1))
 
         delegate: EventRow {
+            required property int index
+
             width: list.width - Theme.px(10)
-            onPointedAt: token => root.chat.lit.pointAtToken(token)
+            chosen: list.activeFocus && ListView.isCurrentItem
+            onPointedAt: message => root.chat.lit.pointAtMessage(message)
+            onClicked: {
+                list.forceActiveFocus(Qt.MouseFocusReason);
+                list.choose(index);
+            }
         }
         ScrollBar.vertical: ThinScrollBar {}
 

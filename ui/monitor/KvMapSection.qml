@@ -41,7 +41,13 @@ ColumnLayout {
         const layers = cell.firstLayer === cell.lastLayer ? qsTr("layer %1").arg(cell.firstLayer)
                                                          : qsTr("layers %1–%2").arg(cell.firstLayer).arg(cell.lastLayer);
         return qsTr("Tokens %1–%2, %3: %4, %5").arg(Format.count(cell.firstToken)).arg(Format.count(cell.lastToken))
-            .arg(layers).arg(where(cell)).arg(Format.bytes(cell.bytes)) + (cell.pinned ? ", " + qsTr("pinned") : "");
+            .arg(layers).arg(where(cell)).arg(Format.bytes(cell.bytes)) + (cell.pinned ? ", " + qsTr("pinned") : "") + lastMove(cell);
+    }
+    function lastMove(cell: var): string {
+        if (cell.movedAt === undefined)
+            return "";
+        const how = cell.movedWhy === "" ? cell.movedHow : qsTr("%1 (%2)").arg(cell.movedHow).arg(cell.movedWhy);
+        return "\n" + qsTr("Moved last: %1, %2").arg(how).arg(cell.movedAt.toLocaleTimeString(Qt.locale(), "hh:mm:ss"));
     }
 
     spacing: Theme.gapTiny

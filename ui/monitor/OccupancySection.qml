@@ -56,7 +56,7 @@ ColumnLayout {
             memory: root.memory
             axis: root.axis
             hidden: root.hidden
-            draggable: root.ofDevice && !root.monitor.replaying
+            draggable: root.ofDevice && root.monitor.hasModel && !root.monitor.replaying
             colors: [Theme.weights, root.kvColor, Theme.scratch, Theme.otherPrograms]
             budgetColor: Theme.text
             watermarkColor: Theme.watermark

@@ -18,6 +18,8 @@ FocusScope {
     required property ChatController chat
     property bool apart: false // in a window of its own
 
+    readonly property bool recorded: monitor.replaying || monitor.earlier // what is shown is of another time
+
     signal closeRequested
     signal apartToggled
 
@@ -95,35 +97,12 @@ FocusScope {
                 width: flick.width - Theme.gapSmall - Theme.px(12)
                 spacing: 0
 
-                Notice {
-                    objectName: "recordingRefused"
+                PanelNotices {
                     Layout.fillWidth: true
                     Layout.bottomMargin: Theme.gapSmall
-                    visible: header.refusal !== ""
-                    sentence: header.refusal
-                    onDismissRequested: header.refusal = ""
-                }
-                Notice {
-                    objectName: "replayNotice"
-                    Layout.fillWidth: true
-                    Layout.bottomMargin: Theme.gapSmall
-                    visible: root.monitor.replaying
-                    kind: Notice.Warning
-                    dismissible: false
-                    sentence: qsTr("A recording of %1, made on %2.").arg(root.monitor.recordingModel).arg(root.monitor.recordingMade.toLocaleString(Format.locale, Locale.ShortFormat))
-                    actionText: qsTr("Back to now")
-                    onActionRequested: root.monitor.leaveRecording()
-                }
-                Text {
-                    objectName: "panelEmpty"
-                    Layout.fillWidth: true
-                    Layout.margins: Theme.gapSmall
-                    visible: !root.monitor.hasModel && !root.monitor.replaying
-                    text: qsTr("Open a model to see where its memory lies.")
-                    textFormat: Text.PlainText
-                    wrapMode: Text.Wrap
-                    font.pixelSize: Theme.sizeSmall
-                    color: Theme.textMuted
+                    monitor: root.monitor
+                    refusal: header.refusal
+                    onRefusalDismissed: header.refusal = ""
                 }
                 DoctorCard {
                     objectName: "doctorCard"
@@ -159,9 +138,9 @@ FocusScope {
                     }
                 }
                 PanelSection {
-                    visible: root.monitor.hasModel || root.monitor.replaying
+                    visible: root.monitor.hasModel || root.recorded
                     title: qsTr("Speed")
-                    note: root.monitor.replaying ? "" : Format.tokensPerSecond(root.monitor.tokensPerSecond)
+                    note: root.recorded ? "" : Format.tokensPerSecond(root.monitor.tokensPerSecond)
 
                     SpeedSection {
                         Layout.fillWidth: true
@@ -183,7 +162,7 @@ FocusScope {
                 PanelSection {
                     visible: root.monitor.hasModel && !root.monitor.replaying
                     title: qsTr("KV map")
-                    note: qsTr("%1 tokens").arg(Format.count(root.monitor.contextTokens))
+                    note: root.recorded ? "" : qsTr("%1 tokens").arg(Format.count(root.monitor.contextTokens))
 
                     KvMapSection {
                         Layout.fillWidth: true
@@ -201,7 +180,7 @@ FocusScope {
                     }
                 }
                 PanelSection {
-                    visible: root.monitor.hasModel && !root.monitor.replaying
+                    visible: root.monitor.hasModel || root.recorded
                     title: qsTr("What moved")
                     note: Format.count(root.events.count)
 

@@ -13,13 +13,14 @@ ColumnLayout {
     required property PlacementController placement
     property var hidden: []
     property bool forecast: false // to the full context
+    readonly property var spill: monitor.recordedSpill ?? placement.spillTokens // tokens; undefined: no block leaves
     readonly property var series: [
         { key: "measured", name: qsTr("This answer"), value: "", color: Theme.accent, hides: true },
         { key: "earlier", name: qsTr("Earlier"), value: "", color: Qt.alpha(Theme.accent, 0.4), hides: true },
         { key: "predicted", name: qsTr("Predicted"), value: "", color: Theme.textMuted, hides: true },
         { key: "forecast", name: qsTr("Full context"), value: "", color: Theme.textMuted, hides: true },
         { key: "marks", name: qsTr("Moves"), value: "", color: Theme.kvOnHost, hides: true },
-        { key: "spill", name: qsTr("Spill point"), value: Format.count(placement.spillTokens ?? 0), color: Theme.watermark, hides: false }
+        { key: "spill", name: qsTr("Spill point"), value: Format.count(spill ?? 0), color: Theme.watermark, hides: false }
     ]
 
     function readingsAt(x: var): var {
@@ -43,7 +44,7 @@ ColumnLayout {
         chart: chart
         name: qsTr("Tokens per second over context length")
         summary: qsTr("%1 at %2 tokens").arg(Format.tokensPerSecond(root.monitor.tokensPerSecond)).arg(Format.count(root.monitor.contextTokens))
-            + (root.placement.spillTokens === undefined ? "" : ". " + qsTr("The first block leaves at %1 tokens").arg(Format.count(root.placement.spillTokens)))
+            + (root.spill === undefined ? "" : ". " + qsTr("The first block leaves at %1 tokens").arg(Format.count(root.spill)))
         readings: root.readingsAt(chart.cursor)
 
         SpeedChart {
@@ -74,7 +75,7 @@ ColumnLayout {
     Legend {
         Layout.fillWidth: true
         hidden: root.forecast ? root.hidden : root.hidden.concat(["forecast"])
-        entries: root.placement.spillTokens === undefined ? root.series.slice(0, 5) : root.series
+        entries: root.spill === undefined ? root.series.slice(0, 5) : root.series
         onToggled: key => {
             if (key === "forecast")
                 root.forecast = !root.forecast;
@@ -84,7 +85,6 @@ ColumnLayout {
     }
     GridLayout {
         Layout.fillWidth: true
-        visible: !root.monitor.replaying // they are the open model's
         Layout.topMargin: Theme.gapTiny
         columns: 3
         columnSpacing: Theme.gapSmall

@@ -1,0 +1,205 @@
+#include "app/monitor/flight_recorder.h"
+
+#include "app/models/placement_event_model.h"
+#include "app/store/conversation_store.h"
+
+#include <algorithm>
+#include <utility>
+
+FlightRecorder::FlightRecorder(QObject* parent)
+    : QObject(parent)
+{
+    m_flights[m_shown];
+}
+
+FlightRecorder::~FlightRecorder()
+{
+    for (const auto& entry : m_flights)
+        keep(entry.first);
+}
+
+void FlightRecorder::setStore(ConversationStore* store)
+{
+    m_store = store;
+}
+
+bool FlightRecorder::shownIsEarlier() const
+{
+    const Flight& flight = m_flights.at(m_shown);
+    return !flight.live && flight.recording.history.earlierSeconds();
+}
+
+/// In memory, else from the store.
+FlightRecorder::Flight& FlightRecorder::flightOf(const QString& conversation)
+{
+    const auto [entry, isNew] = m_flights.try_emplace(conversation);
+    const QByteArray kept = isNew && m_store ? m_store->recording(conversation) : QByteArray();
+    if (kept.isEmpty())
+        return entry->second;
+    if (auto recording = Recording::parse(kept)) {
+        entry->second.recording = std::move(*recording);
+        entry->second.recording.history.pickUp();
+    } else {
+        Q_EMIT failed(tr("What was measured of this conversation earlier cannot be read."));
+    }
+    return entry->second;
+}
+
+/// Null: it is of nobody any more.
+FlightRecorder::Flight* FlightRecorder::flightOf(quint64 turn)
+{
+    if (!m_computed.isEmpty() && (turn == 0 || turn == m_turn))
+        return &flightOf(m_computed);
+    Flight& shown = flightOf(m_shown);
+    // Where the bytes lie after a load is no part of what was measured another time.
+    const bool fits = turn == 0 ? !shown.recording.history.earlierSeconds() : m_turn == 0;
+    return fits ? &shown : nullptr;
+}
+
+const PlacementMove* FlightRecorder::lastMove(engine::TokenRange tokens, int firstLayer, int lastLayer) const
+{
+    const QList<PlacementMove>& moves = m_flights.at(m_computed.isEmpty() ? m_shown : m_computed).recording.moves;
+    const auto concerns = [&](const engine::Event& event) {
+        using Kind = engine::Event::Kind;
+        if (event.kind == Kind::LayerMove)
+            return event.layer >= firstLayer && event.layer <= lastLayer;
+        const bool moves = event.kind == Kind::Offload || event.kind == Kind::Fetch;
+        return event.kind == Kind::DeviceLost ||
+               (moves && event.tokens.first < tokens.last && event.tokens.last > tokens.first);
+    };
+    const auto found = std::find_if(moves.rbegin(), moves.rend(), [&](const PlacementMove& move) {
+        return move.ms <= m_modelSinceMs || concerns(move.event);
+    });
+    return found == moves.rend() || found->ms <= m_modelSinceMs ? nullptr : &*found;
+}
+
+void FlightRecorder::show(const QString& conversation)
+{
+    if (conversation == m_shown)
+        return;
+    flightOf(conversation);
+    leave(std::exchange(m_shown, conversation));
+    Q_EMIT shownChanged();
+}
+
+void FlightRecorder::begin(quint64 turn, const QString& conversation)
+{
+    m_turn = turn;
+    if (conversation == m_computed)
+        return;
+    flightOf(conversation);
+    const QString before = std::exchange(m_computed, conversation);
+    if (!before.isEmpty())
+        leave(before);
+}
+
+void FlightRecorder::place(const QString& conversation, const QList<MessageTokens>& places)
+{
+    if (const auto flight = m_flights.find(conversation); flight != m_flights.end())
+        flight->second.places = places;
+}
+
+void FlightRecorder::forget(const QString& conversation)
+{
+    if (m_computed == conversation)
+        m_computed.clear();
+    if (m_shown != conversation)
+        m_flights.erase(conversation);
+}
+
+/// It is neither shown nor computed any more, or only one of the two.
+void FlightRecorder::leave(const QString& conversation)
+{
+    keep(conversation);
+    if (conversation != m_shown && conversation != m_computed)
+        m_flights.erase(conversation);
+}
+
+void FlightRecorder::keep(const QString& conversation)
+{
+    const auto found = m_flights.find(conversation);
+    if (!m_store || conversation.isEmpty() || found == m_flights.end())
+        return;
+    Flight& flight = found->second;
+    if (!std::exchange(flight.changed, false))
+        return;
+    m_store->saveRecording(conversation, [kept = flight.recording.kept()] { return kept.toJson(); });
+}
+
+void FlightRecorder::note(Flight& flight, quint64 turn, const engine::Telemetry& frame)
+{
+    Recording& recording = flight.recording;
+    recording.model = m_model;
+    recording.device = QString::fromStdString(frame.device ? frame.device->id : std::string());
+    recording.made = QDateTime::currentDateTimeUtc();
+    recording.contextLimit = frame.context_limit;
+    recording.spillTokens = m_spillTokens;
+    flight.live = flight.live || turn != 0;
+    flight.changed = flight.live;
+}
+
+void FlightRecorder::add(quint64 turn, const engine::Telemetry& frame)
+{
+    Flight* const flight = flightOf(turn);
+    if (!flight)
+        return;
+    flight->recording.history.add(turn, frame);
+    note(*flight, turn, frame);
+}
+
+void FlightRecorder::add(const engine::Event& event)
+{
+    if (!PlacementEventModel::kindOf(event.kind))
+        return;
+    Flight& computed = m_computed.isEmpty() ? flightOf(m_shown) : flightOf(m_computed);
+    const PlacementMove move = placementMove(event, computed.places);
+    take(computed, move);
+    // What moved for all of them is worth a row wherever somebody looks.
+    Flight& shown = flightOf(m_shown);
+    if (&shown != &computed && event.tokens.count() == 0)
+        take(shown, move);
+}
+
+void FlightRecorder::take(Flight& flight, const PlacementMove& move)
+{
+    flight.recording.add(move);
+    flight.recording.history.add(move.event);
+    flight.changed = flight.live;
+    if (&flight == &m_flights.at(m_shown))
+        Q_EMIT moved(move);
+}
+
+void FlightRecorder::finish(quint64 turn, const engine::Telemetry& last)
+{
+    Flight* const flight = flightOf(turn);
+    if (!flight)
+        return;
+    flight->recording.history.finish(turn, last);
+    flight->recording.add(last);
+    note(*flight, turn, last);
+    keep(m_computed);
+}
+
+void FlightRecorder::fail(quint64 turn)
+{
+    if (turn == m_turn)
+        keep(m_computed);
+}
+
+void FlightRecorder::onModelGone()
+{
+    for (const auto& entry : m_flights)
+        keep(entry.first);
+    m_computed.clear();
+    m_modelSinceMs = QDateTime::currentMSecsSinceEpoch();
+    m_spillTokens.reset();
+    std::erase_if(m_flights, [this](const auto& entry) { return entry.first != m_shown; });
+    Flight& shown = m_flights[m_shown];
+    if (m_shown.isEmpty() || (!shown.live && !shown.recording.history.earlierSeconds()))
+        shown = {};  // of the model alone
+    else
+        shown.recording.history.pickUp();
+    shown.live = false;
+    shown.places.clear();
+    Q_EMIT shownChanged();
+}

@@ -1,0 +1,27 @@
+// One thing that moved, and whose it was.
+#pragma once
+
+#include "engine/telemetry.h"
+
+#include <QList>
+#include <QtGlobal>
+
+#include <optional>
+
+/// Where a message lies in the prompt. `message`: its place in the order in which the conversation's were made, from 1,
+/// which stays the same through versions, export and import; 0: the system prompt.
+struct MessageTokens {
+    int message = 0;
+    engine::TokenRange tokens;
+};
+
+/// An event worth a row. A plain value.
+struct PlacementMove {
+    qint64 ms = 0;  // since 1970
+    engine::Event event;
+    std::optional<int> message = {};  // whose the tokens are, the first of them, as MessageTokens names it
+    int messages = 0;                 // how many they are
+};
+
+/// It has happened just now; `places` in the order of their tokens.
+PlacementMove placementMove(const engine::Event& event, const QList<MessageTokens>& places);
