@@ -36,6 +36,7 @@ FocusScope {
         chat: root.chat
         models: root.models
         settings: root.settings
+        placement: root.pressure.placement
         pages: pages
         column: column
         narrow: root.width - (beside ? panel.width : 0) < Theme.px(beside ? 800 : 860)

@@ -9,6 +9,7 @@ QtObject {
     required property ChatController chat
     required property ModelController models
     required property SettingsController settings
+    required property PlacementController placement
     required property PageStack pages
     required property ConversationColumn column
     required property bool narrow  // too narrow for two columns
@@ -83,6 +84,7 @@ QtObject {
         case "remove": column.removeCurrent(); break;
         case "toggleSidebar": toggleSidebar(); break;
         case "togglePanel": togglePanel(); break;
+        case "toggleYield": placement.toggleYield(); break;
         case "focusInput": show(PageName.Conversation); break;
         case "escape": stepBack(); break;
         case "conversationSettings": showConversationSettings(); break;

@@ -133,7 +133,9 @@ void PlacementController::setOtherPrograms(double bytes)
 
 void PlacementController::yieldTo(double bytes)
 {
-    const auto before = m_beforeYield.value_or(m_request.placement.vram_budget_bytes);
+    const engine::PlacementOptions& now = m_request.placement;
+    const auto before =
+        m_beforeYield.value_or(now.budget_fit_tokens > 0 ? std::int64_t(budgetBytes()) : now.vram_budget_bytes);
     setBudget(std::max(1.0, bytes));
     m_beforeYield = before;
     Q_EMIT changed();
@@ -143,6 +145,31 @@ void PlacementController::growBack()
 {
     if (m_beforeYield)
         setBudget(double(*m_beforeYield));
+}
+
+double PlacementController::yieldBytes() const
+{
+    return std::min(m_yieldBytes.value_or(budgetBytes() / 2), totalBytes());
+}
+
+void PlacementController::setYieldBytes(double bytes)
+{
+    m_yieldBytes = std::clamp(bytes, 1.0, std::max(1.0, totalBytes()));
+    if (yielding())
+        yieldTo(*m_yieldBytes);
+    Q_EMIT changed();
+}
+
+void PlacementController::toggleYield()
+{
+    if (!available())
+        return;
+    if (yielding()) {
+        growBack();
+        return;
+    }
+    m_yieldBytes = yieldBytes();  // half of a budget that is about to be another
+    yieldTo(*m_yieldBytes);
 }
 
 void PlacementController::dismissTrouble()

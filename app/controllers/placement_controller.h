@@ -62,6 +62,7 @@ class PlacementController : public QObject
     Q_PROPERTY(int offloadPercent READ offloadPercent NOTIFY changed)
     Q_PROPERTY(double otherProgramsBytes READ otherProgramsBytes NOTIFY changed)
     Q_PROPERTY(bool yielding READ yielding NOTIFY changed)
+    Q_PROPERTY(double yieldBytes READ yieldBytes NOTIFY changed)
     Q_PROPERTY(QVariant spillTokens READ spillTokens NOTIFY planChanged)
     Q_PROPERTY(QString trouble READ trouble NOTIFY troubleChanged)
 
@@ -83,6 +84,7 @@ public:
     int offloadPercent() const;
     double otherProgramsBytes() const { return m_device ? double(m_device->other_programs_bytes) : 0; }
     bool yielding() const { return m_beforeYield.has_value(); }
+    double yieldBytes() const;  // the budget while another program needs the device: as chosen, else half
     QVariant spillTokens() const;
     QString trouble() const { return m_trouble; }  // the last command that the engine could not carry out
 
@@ -103,6 +105,9 @@ public:
     /// Makes room for another program: the budget shrinks to this, until growBack().
     Q_INVOKABLE void yieldTo(double bytes);
     Q_INVOKABLE void growBack();
+    /// The size that toggleYield() shrinks to; at once, where it has shrunk already.
+    Q_INVOKABLE void setYieldBytes(double bytes);
+    Q_INVOKABLE void toggleYield();
     Q_INVOKABLE void dismissTrouble();
 
     /// As it was loaded, with what has been changed since.
@@ -139,6 +144,7 @@ private:
     int m_contextTokens = 0;  // now
     int m_contextLimit = 0;
     std::optional<std::int64_t> m_beforeYield;  // the budget
+    std::optional<double> m_yieldBytes;         // as chosen, as long as the program runs
     QList<quint64> m_posted;                    // and not answered
     QList<QPointF> m_predicted;
     std::optional<int> m_spillTokens;

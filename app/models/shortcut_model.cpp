@@ -45,6 +45,8 @@ const Row kRows[] = {
     {"showModels", "Ctrl+L", QT_TRANSLATE_NOOP("ShortcutModel", "Models"), kProgram},
     {"showSettings", "Ctrl+,", QT_TRANSLATE_NOOP("ShortcutModel", "Settings"), kProgram},
     {"togglePanel", "Ctrl+Shift+M", QT_TRANSLATE_NOOP("ShortcutModel", "Show or hide memory pressure"), kProgram},
+    {"toggleYield", "Ctrl+Shift+Y",
+     QT_TRANSLATE_NOOP("ShortcutModel", "Give device memory to another program, or take it back"), kProgram},
     {"larger", "Ctrl++ Ctrl+=", QT_TRANSLATE_NOOP("ShortcutModel", "Larger"), kProgram},
     {"smaller", "Ctrl+-", QT_TRANSLATE_NOOP("ShortcutModel", "Smaller"), kProgram},
     {"usualSize", "Ctrl+0", QT_TRANSLATE_NOOP("ShortcutModel", "Usual size"), kProgram},

@@ -131,12 +131,36 @@ Item {
                 keyClick(Qt.Key_Return);
                 tryVerify(() => lastCommand() === command, 5000, lastCommand());
             }
-            reveal(part("yieldButton"));
-            click(part("yieldButton"));
-            tryVerify(() => lastCommand() === "budget 4000000000");
-            tryVerify(() => Bench.pressure.placement.yielding);
-            click(part("yieldButton"));
-            tryVerify(() => lastCommand() === "budget 0");
+        }
+
+        function test_room_for_another_program() {
+            open();
+            const placement = Bench.pressure.placement;
+            tryVerify(() => placement.available);
+            const button = part("yieldButton");
+            reveal(button);
+            compare(button.text, "Shrink to 4 GB"); // half, until somebody chooses
+            const handle = part("yieldRowSlider");
+            handle.forceActiveFocus(Qt.TabFocusReason);
+            for (let i = 0; i < 25; ++i)
+                keyClick(Qt.Key_Left);
+            keyClick(Qt.Key_Return);
+            tryCompare(button, "text", "Shrink to 2 GB");
+            compare(Bench.commands().length, 0); // a size is chosen; nothing has moved
+            click(button);
+            tryVerify(() => lastCommand() === "budget 2000000000", 5000, lastCommand());
+            tryVerify(() => placement.yielding);
+            tryCompare(button, "text", "Grow back");
+            handle.forceActiveFocus(Qt.TabFocusReason);
+            keyClick(Qt.Key_Right); // another size, while it is shrunk
+            keyClick(Qt.Key_Return);
+            tryVerify(() => lastCommand() === "budget 2080000000", 5000, lastCommand());
+            verify(placement.yielding);
+            keyClick(Qt.Key_Y, Qt.ControlModifier | Qt.ShiftModifier); // takes it back
+            tryVerify(() => lastCommand() === "budget 0", 5000, lastCommand());
+            verify(!placement.yielding);
+            keyClick(Qt.Key_Y, Qt.ControlModifier | Qt.ShiftModifier);
+            tryVerify(() => lastCommand() === "budget 2080000000", 5000, lastCommand());
         }
 
         function test_a_series_is_hidden() {

@@ -50,13 +50,7 @@ ColumnLayout {
         value: root.placement.budgetBytes
         to: Math.max(1, root.placement.totalBytes)
         function shown(bytes: real): string { return Format.bytes(bytes); }
-        function foretold(bytes: real): string {
-            const then = root.placement.previewBudget(bytes);
-            if (!then.known)
-                return "";
-            return then.spillTokens === undefined ? qsTr("%1 layers, no block ever leaves").arg(then.layers)
-                                                  : qsTr("%1 layers, the first block leaves at %2 tokens").arg(then.layers).arg(Format.count(then.spillTokens));
-        }
+        function foretold(bytes: real): string { return yielding.foretold(bytes); }
         onChosen: bytes => root.placement.setBudget(bytes)
     }
     SliderRow {
@@ -87,26 +81,10 @@ ColumnLayout {
         function shown(bytes: real): string { return Format.bytes(bytes); }
         onChosen: bytes => root.placement.setOtherPrograms(bytes)
     }
-    RowLayout {
-        Layout.fillWidth: true
-        spacing: Theme.gapSmall
+    YieldSection {
+        id: yielding
 
-        Text {
-            Layout.fillWidth: true
-            text: root.placement.yielding ? qsTr("Made room for another program.")
-                                          : qsTr("Another program needs the device?")
-            textFormat: Text.PlainText
-            wrapMode: Text.Wrap
-            font.pixelSize: Theme.sizeSmall
-            color: Theme.textMuted
-        }
-        ActionButton {
-            objectName: "yieldButton"
-            implicitHeight: Theme.px(32)
-            font.pixelSize: Theme.sizeSmall
-            text: root.placement.yielding ? qsTr("Grow back") : qsTr("Give half away")
-            onClicked: root.placement.yielding ? root.placement.growBack() : root.placement.yieldTo(root.placement.budgetBytes / 2)
-            Keys.onReturnPressed: clicked()
-        }
+        Layout.fillWidth: true
+        placement: root.placement
     }
 }
