@@ -1,0 +1,137 @@
+// What a Linux desktop and `man` are told about the programs is so.
+#include <QFile>
+#include <QProcess>
+#include <QRegularExpression>
+#include <QSet>
+#include <QStandardPaths>
+#include <QTest>
+#include <QXmlStreamReader>
+
+namespace {
+
+const QString kFolder = QStringLiteral(SPILLWAY_SOURCE_DIR "/packaging/linux/");
+
+QString textOf(const QString& file)
+{
+    QFile opened(file);
+    return opened.open(QFile::ReadOnly) ? QString::fromUtf8(opened.readAll()) : QString();
+}
+
+/// What a program prints, or nothing where it fails.
+QString said(const QString& program, const QStringList& arguments)
+{
+    QProcess process;
+    process.setProcessChannelMode(QProcess::MergedChannels);
+    process.start(program, arguments);
+    if (!process.waitForFinished() || process.exitCode() != 0)
+        return {};
+    return QString::fromUtf8(process.readAll());
+}
+
+QSet<QString> optionsIn(const QString& help)
+{
+    static const QRegularExpression option("--[a-z][a-z0-9-]+");
+    QSet<QString> options;
+    for (auto at = option.globalMatch(help); at.hasNext();)
+        options.insert(at.next().captured());
+    return options;
+}
+
+/// The texts of all elements of one name, or attributes where there is an attribute.
+QStringList inXml(const QString& file, const QString& element, const QString& attribute = {})
+{
+    QFile opened(file);
+    if (!opened.open(QFile::ReadOnly))
+        return {};
+    QXmlStreamReader xml(&opened);
+    QStringList found;
+    while (!xml.atEnd())
+        if (xml.readNext() == QXmlStreamReader::StartElement && xml.name() == element)
+            found.append(attribute.isEmpty() ? xml.readElementText(QXmlStreamReader::IncludeChildElements)
+                                             : xml.attributes().value(attribute).toString());
+    return xml.hasError() ? QStringList() : found;
+}
+
+}  // namespace
+
+class TestLinuxFiles : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void manualsNameEveryOption_data()
+    {
+        QTest::addColumn<QString>("page");
+        QTest::addColumn<QString>("program");
+        QTest::addColumn<QStringList>("arguments");
+        QTest::newRow("spillway") << "spillway.1" << SPILLWAY_WINDOW << QStringList{"--help"};
+        for (const char* const verb : {"run", "bench", "inspect"})
+            QTest::addRow("spillway-cli %s", verb) << "spillway-cli.1" << SPILLWAY_CLI << QStringList{verb, "--help"};
+    }
+    void manualsNameEveryOption()
+    {
+        QFETCH(QString, page);
+        QFETCH(QString, program);
+        QFETCH(QStringList, arguments);
+        const QString manual = textOf(kFolder + page).replace("\\-", "-");
+        const QSet<QString> options = optionsIn(said(program, arguments));
+        QVERIFY(options.size() > 5);
+        const QSet<QString> named = optionsIn(manual);
+        for (const QString& option : options)
+            QVERIFY2(named.contains(option), qPrintable(option));
+    }
+
+    void theManualNamesEveryVerb()
+    {
+        const QString manual = textOf(kFolder + "spillway-cli.1");
+        const QString help = said(SPILLWAY_CLI, {"--help"});
+        static const QRegularExpression verb("^  ([a-z]+) {3,}", QRegularExpression::MultilineOption);
+        int verbs = 0;
+        for (auto at = verb.globalMatch(help.mid(help.indexOf("Subcommands:"))); at.hasNext(); ++verbs) {
+            const QString name = at.next().captured(1);
+            QVERIFY2(manual.contains(".B " + name + '\n'), qPrintable(name));
+        }
+        QVERIFY(verbs > 5);
+    }
+
+    void theDesktopFindsTheProgram()
+    {
+        const QStringList lines = textOf(kFolder + "spillway.desktop").split('\n');
+        QVERIFY(lines.contains("Exec=spillway %f"));
+        const QStringList types = inXml(kFolder + "spillway-mime.xml", "mime-type", "type");
+        QCOMPARE(types.size(), 1);
+        QVERIFY(lines.contains("MimeType=" + types.front() + ';'));
+        QCOMPARE(inXml(SPILLWAY_METAINFO, "launchable"), QStringList{"spillway.desktop"});
+        QCOMPARE(inXml(SPILLWAY_METAINFO, "mediatype"), types);
+    }
+
+    void theNewestReleaseIsThisVersion()
+    {
+        const QStringList versions = inXml(SPILLWAY_METAINFO, "release", "version");
+        QVERIFY(!versions.isEmpty());
+        QCOMPARE(versions.front(), QStringLiteral(SPILLWAY_VERSION));
+    }
+
+    // By the tools of their makers, where they are installed.
+    void theirToolsFindNothingWrong_data()
+    {
+        QTest::addColumn<QStringList>("command");
+        QTest::newRow("desktop file") << QStringList{"desktop-file-validate", kFolder + "spillway.desktop"};
+        QTest::newRow("metainfo") << QStringList{"appstreamcli", "validate", "--no-net", SPILLWAY_METAINFO};
+        QTest::newRow("manual") << QStringList{"man", "--warnings", "-l", kFolder + "spillway-cli.1"};
+    }
+    void theirToolsFindNothingWrong()
+    {
+        QFETCH(QStringList, command);
+        if (QStandardPaths::findExecutable(command.front()).isEmpty())
+            QSKIP(qPrintable(command.front() + " is not installed"));
+        QProcess process;
+        process.start(command.takeFirst(), command);
+        QVERIFY(process.waitForFinished());
+        QVERIFY2(process.exitCode() == 0, process.readAllStandardOutput() + process.readAllStandardError());
+        QVERIFY2(!process.readAllStandardError().contains("warning"), "a warning");
+    }
+};
+
+QTEST_GUILESS_MAIN(TestLinuxFiles)
+#include "tst_linux_files.moc"
