@@ -9,145 +9,164 @@ namespace test_support {
 
 using Json = nlohmann::ordered_json;
 
-template <class T>
-void put(Json& to, const char* name, const std::optional<T>& value)
+class FactsWriter
 {
-    if (value)
-        to[name] = *value;
-}
+public:
+    template <class T>
+    void field(const char* name, const T& value)
+    {
+        json[name] = value;
+    }
+    template <class T>
+    void field(const char* name, const std::optional<T>& value)
+    {
+        if (value)
+            json[name] = *value;
+    }
+    template <class Part, class Fields>
+    void part(const char* name, const Part& part, const Fields& fields)
+    {
+        FactsWriter inner;
+        fields(inner, part);
+        json[name] = inner.json;
+    }
+    template <class Part, class Fields>
+    void part(const char* name, const std::optional<Part>& known, const Fields& fields)
+    {
+        if (known)
+            part(name, *known, fields);
+    }
+    template <class Part, class Fields>
+    void parts(const char* name, const std::vector<Part>& all, const Fields& fields)
+    {
+        for (const Part& one : all) {
+            FactsWriter inner;
+            fields(inner, one);
+            json[name].push_back(inner.json);
+        }
+    }
 
-template <class T>
-void take(const Json& from, const char* name, std::optional<T>& value)
-{
-    if (from.contains(name))
-        value = from.at(name).get<T>();
-}
+    Json json = Json::object();
+};
 
-inline Json shares_to_json(const engine::StepShares& s)
+/// Throws nlohmann::json::exception where a number is missing.
+class FactsReader
 {
-    Json out = {{"prefill_s", s.prefill_s},
-                {"steps", s.steps},
-                {"device_layers_s", s.device_layers_s},
-                {"host_layers_s", s.host_layers_s},
-                {"host_attention_s", s.host_attention_s},
-                {"sampling_s", s.sampling_s},
-                {"telemetry_s", s.telemetry_s},
-                {"rest_s", s.rest_s}};
-    put(out, "kv_link_s", s.kv_link_s);
-    return out;
-}
+public:
+    explicit FactsReader(const Json& from)
+        : from_(from)
+    {
+    }
+    template <class T>
+    void field(const char* name, T& value)
+    {
+        value = from_.at(name).get<T>();
+    }
+    template <class T>
+    void field(const char* name, std::optional<T>& value)
+    {
+        if (from_.contains(name))
+            value = from_.at(name).get<T>();
+    }
+    template <class Part, class Fields>
+    void part(const char* name, Part& part, const Fields& fields)
+    {
+        FactsReader inner(from_.at(name));
+        fields(inner, part);
+    }
+    template <class Part, class Fields>
+    void part(const char* name, std::optional<Part>& known, const Fields& fields)
+    {
+        if (from_.contains(name))
+            part(name, known.emplace(), fields);
+    }
+    template <class Part, class Fields>
+    void parts(const char* name, std::vector<Part>& all, const Fields& fields)
+    {
+        if (!from_.contains(name))
+            return;
+        for (const Json& one : from_.at(name)) {
+            FactsReader inner(one);
+            fields(inner, all.emplace_back());
+        }
+    }
 
-inline engine::StepShares shares_from_json(const Json& from)
-{
-    engine::StepShares s;
-    s.prefill_s = from.at("prefill_s");
-    s.steps = from.at("steps");
-    s.device_layers_s = from.at("device_layers_s");
-    s.host_layers_s = from.at("host_layers_s");
-    s.host_attention_s = from.at("host_attention_s");
-    s.sampling_s = from.at("sampling_s");
-    s.telemetry_s = from.at("telemetry_s");
-    s.rest_s = from.at("rest_s");
-    take(from, "kv_link_s", s.kv_link_s);
-    return s;
-}
+private:
+    const Json& from_;
+};
 
-inline Json device_to_json(const engine::DeviceTelemetry& d)
-{
-    Json out = {{"id", d.id},
-                {"layers", d.layers},
-                {"total_bytes", d.total_bytes},
-                {"other_programs_bytes", d.other_programs_bytes},
-                {"weight_bytes", d.weight_bytes},
-                {"kv_bytes", d.kv_bytes},
-                {"ring_bytes", d.ring_bytes},
-                {"scratch_bytes", d.scratch_bytes},
-                {"step_streamed_bytes", d.step_streamed_bytes}};
-    put(out, "spilled_bytes", d.spilled_bytes);
-    return out;
-}
+// Each field once, for writing and for reading.
 
-inline engine::DeviceTelemetry device_from_json(const Json& from)
-{
-    engine::DeviceTelemetry d;
-    d.id = from.at("id");
-    d.layers = from.at("layers");
-    d.total_bytes = from.at("total_bytes");
-    d.other_programs_bytes = from.at("other_programs_bytes");
-    d.weight_bytes = from.at("weight_bytes");
-    d.kv_bytes = from.at("kv_bytes");
-    d.ring_bytes = from.at("ring_bytes");
-    d.scratch_bytes = from.at("scratch_bytes");
-    d.step_streamed_bytes = from.at("step_streamed_bytes");
-    take(from, "spilled_bytes", d.spilled_bytes);
-    return d;
-}
+inline constexpr auto kSharesFields = [](auto& io, auto& s) {
+    io.field("prefill_s", s.prefill_s);
+    io.field("steps", s.steps);
+    io.field("device_layers_s", s.device_layers_s);
+    io.field("host_layers_s", s.host_layers_s);
+    io.field("host_attention_s", s.host_attention_s);
+    io.field("sampling_s", s.sampling_s);
+    io.field("telemetry_s", s.telemetry_s);
+    io.field("rest_s", s.rest_s);
+    io.field("kv_link_s", s.kv_link_s);
+};
+
+inline constexpr auto kDeviceFields = [](auto& io, auto& d) {
+    io.field("id", d.id);
+    io.field("layers", d.layers);
+    io.field("total_bytes", d.total_bytes);
+    io.field("other_programs_bytes", d.other_programs_bytes);
+    io.field("weight_bytes", d.weight_bytes);
+    io.field("kv_bytes", d.kv_bytes);
+    io.field("ring_bytes", d.ring_bytes);
+    io.field("scratch_bytes", d.scratch_bytes);
+    io.field("step_streamed_bytes", d.step_streamed_bytes);
+    io.field("spilled_bytes", d.spilled_bytes);
+};
+
+inline constexpr auto kFrameFields = [](auto& io, auto& t) {
+    io.field("context_tokens", t.context_tokens);
+    io.field("context_limit", t.context_limit);
+    io.field("prefilled_tokens", t.prefilled_tokens);
+    io.field("kv_bytes_host", t.kv_bytes_host);
+    io.field("scratch_bytes", t.scratch_bytes);
+    io.field("threads", t.threads);
+    io.field("cores", t.cores);
+    io.field("ram_total_bytes", t.ram_total_bytes);
+    io.field("process_swapped_bytes", t.process_swapped_bytes);
+    io.part("shares", t.shares, kSharesFields);
+    io.part("device", t.device, kDeviceFields);
+};
+
+inline constexpr auto kOptionFields = [](auto& io, auto& option) {
+    io.field("action", option.action.kind);
+    io.field("value", option.action.value);
+    io.field("tokens_per_s", option.tokensPerSecond);
+};
+
+inline constexpr auto kFactsFields = [](auto& io, auto& facts) {
+    io.part("last", facts.last, kFrameFields);
+    io.field("earlier", facts.earlier);
+    io.field("layers", facts.layers);
+    io.field("weight_bytes", facts.weightBytes);
+    io.field("kv_bytes_per_token", facts.kvBytesPerToken);
+    io.field("policy", facts.policy);
+    io.field("link_bytes_per_s", facts.linkBytesPerSecond);
+    io.field("spill_tokens", facts.spillTokens);
+    io.field("predicted", facts.predicted);
+    io.parts("options", facts.options, kOptionFields);
+};
 
 inline Json to_json(const DoctorFacts& facts)
 {
-    const engine::Telemetry& t = facts.last;
-    Json last = {{"context_tokens", t.context_tokens},
-                 {"context_limit", t.context_limit},
-                 {"prefilled_tokens", t.prefilled_tokens},
-                 {"kv_bytes_host", t.kv_bytes_host},
-                 {"scratch_bytes", t.scratch_bytes},
-                 {"threads", t.threads},
-                 {"cores", t.cores}};
-    put(last, "ram_total_bytes", t.ram_total_bytes);
-    put(last, "process_swapped_bytes", t.process_swapped_bytes);
-    if (t.shares)
-        last["shares"] = shares_to_json(*t.shares);
-    if (t.device)
-        last["device"] = device_to_json(*t.device);
-    Json out = {{"last", last},
-                {"earlier", facts.earlier},
-                {"layers", facts.layers},
-                {"weight_bytes", facts.weightBytes},
-                {"kv_bytes_per_token", facts.kvBytesPerToken},
-                {"policy", int(facts.policy)}};
-    put(out, "link_bytes_per_s", facts.linkBytesPerSecond);
-    put(out, "spill_tokens", facts.spillTokens);
-    put(out, "predicted", facts.predicted);
-    for (const DoctorOption& option : facts.options) {
-        Json row = {{"action", int(option.action.kind)}, {"value", option.action.value}};
-        put(row, "tokens_per_s", option.tokensPerSecond);
-        out["options"].push_back(row);
-    }
-    return out;
+    FactsWriter writer;
+    kFactsFields(writer, facts);
+    return writer.json;
 }
 
-/// Throws nlohmann::json::exception where a number is missing.
 inline DoctorFacts facts_from_json(const Json& from)
 {
     DoctorFacts facts;
-    const Json& last = from.at("last");
-    engine::Telemetry& t = facts.last;
-    t.context_tokens = last.at("context_tokens");
-    t.context_limit = last.at("context_limit");
-    t.prefilled_tokens = last.at("prefilled_tokens");
-    t.kv_bytes_host = last.at("kv_bytes_host");
-    t.scratch_bytes = last.at("scratch_bytes");
-    t.threads = last.at("threads");
-    t.cores = last.at("cores");
-    take(last, "ram_total_bytes", t.ram_total_bytes);
-    take(last, "process_swapped_bytes", t.process_swapped_bytes);
-    if (last.contains("shares"))
-        t.shares = shares_from_json(last.at("shares"));
-    if (last.contains("device"))
-        t.device = device_from_json(last.at("device"));
-    facts.earlier = from.at("earlier").get<std::vector<double>>();
-    facts.layers = from.at("layers");
-    facts.weightBytes = from.at("weight_bytes");
-    facts.kvBytesPerToken = from.at("kv_bytes_per_token");
-    facts.policy = engine::KvPolicy(from.at("policy").get<int>());
-    take(from, "link_bytes_per_s", facts.linkBytesPerSecond);
-    take(from, "spill_tokens", facts.spillTokens);
-    take(from, "predicted", facts.predicted);
-    for (const Json& row : from.value("options", Json::array())) {
-        DoctorOption option{{DoctorAction::Kind(row.at("action").get<int>()), row.at("value").get<qint64>()}, {}};
-        take(row, "tokens_per_s", option.tokensPerSecond);
-        facts.options.push_back(option);
-    }
+    FactsReader reader(from);
+    kFactsFields(reader, facts);
     return facts;
 }
 
