@@ -1,0 +1,146 @@
+// What the pressure panel costs while an answer of 200 tokens a second streams into the window beside it, with a
+// history of 32K tokens behind it. Processor time of the whole program for each frame, all that led to it included, so
+// that other work on the machine counts little; QT_QPA_PLATFORM=offscreen QT_QUICK_BACKEND=software.
+#include "app/program.h"
+#include "tests/ui/bench.h"
+
+#include <QApplication>
+#include <QElapsedTimer>
+#include <QFile>
+#include <QQmlEngine>
+#include <QQuickView>
+#include <QStandardPaths>
+
+#include <algorithm>
+#include <cstdio>
+#include <ctime>
+#include <vector>
+
+namespace {
+
+constexpr int kTokens = 2000;
+constexpr int kHistoryTokens = 32 * 1024;
+
+double processorMs()
+{
+    return 1000.0 * double(std::clock()) / CLOCKS_PER_SEC;
+}
+
+void wait(int ms)
+{
+    QElapsedTimer clock;
+    clock.start();
+    while (clock.elapsed() < ms)
+        QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents, ms);
+}
+
+/// What a conversation of so many tokens has left behind: a sample for every token, and what left the device.
+void fillHistory(PressureMonitor& monitor, const QString& conversation)
+{
+    engine::Telemetry frame = monitor.frame();
+    engine::Turn last;
+    for (int token = 1; token <= kHistoryTokens; ++token) {
+        const quint64 turn = 1000 + quint64(token / 1024);
+        frame.time_us += 5000;
+        frame.context_tokens = token;
+        frame.generated_tokens = 1 + token % 1024;
+        frame.device->kv_bytes = std::int64_t(token) * 32768;
+        monitor.recorder().begin(turn, conversation);
+        monitor.onFrame(turn, frame);
+        if (token % 64 == 0)
+            monitor.onEvent({.kind = engine::Event::Kind::Offload,
+                             .cause = engine::Event::Cause::Watermark,
+                             .time_us = frame.time_us,
+                             .bytes = 4096,
+                             .blocks = 16,
+                             .tokens = {token - 64, token},
+                             .sentence = {}});
+    }
+}
+
+QString answer()
+{
+    QFile file(QStringLiteral(SPILLWAY_SOURCE_DIR "/tests/data/markdown/rich.md"));
+    const QString rich = file.open(QIODevice::ReadOnly) ? QString::fromUtf8(file.readAll()) : QString();
+    QString text;
+    while (text.size() < 4 * kTokens)
+        text += rich + QStringLiteral("\n\n");
+    return text.left(4 * kTokens);
+}
+
+struct Cost {
+    std::vector<double> frames;  // ms of processor time
+    double share = 0;            // of one core
+};
+
+Cost stream(Bench& bench, QQuickView& view)
+{
+    Cost cost;
+    bench.chat()->newConversation();
+    fillHistory(*bench.pressure()->monitor(), bench.chat()->conversationId());
+    wait(500);
+    bench.chat()->send(QStringLiteral("Go on"));
+    while (bench.chat()->state() != ChatController::Answering)
+        QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents);
+    double before = processorMs();
+    const double start = before;
+    QElapsedTimer clock;
+    clock.start();
+    const auto connection = QObject::connect(&view, &QQuickWindow::frameSwapped, &view, [&] {
+        const double now = processorMs();
+        cost.frames.push_back(now - before);
+        before = now;
+    });
+    while (bench.chat()->busy())
+        QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents);
+    cost.share = (processorMs() - start) / double(clock.elapsed());
+    QObject::disconnect(connection);
+    std::sort(cost.frames.begin(), cost.frames.end());
+    return cost;
+}
+
+void print(const char* what, const Cost& cost)
+{
+    const auto at = [&](double part) { return cost.frames[size_t(part * double(cost.frames.size() - 1))]; };
+    std::printf("%s: %zu frames, median %.1f ms, 95%% %.1f ms, 99%% %.1f ms, most %.1f ms; %.0f %% of one core\n", what,
+                cost.frames.size(), at(0.5), at(0.95), at(0.99), at(1), 100 * cost.share);
+}
+
+}  // namespace
+
+int main(int argc, char* argv[])
+{
+    std::setvbuf(stdout, nullptr, _IOLBF, 0);
+    QApplication application(argc, argv);
+    QStandardPaths::setTestModeEnabled(true);
+    Program::prepare();
+    QQmlEngine engine;
+    engine.addImportPath(QStringLiteral("qrc:/qt/qml"));
+    Bench bench;
+    QQmlEngine::setObjectOwnership(&bench, QQmlEngine::CppOwnership);
+    qmlRegisterSingletonInstance("Spillway.Tests", 1, 0, "Bench", &bench);
+    bench.reset({{"context", 65536},
+                 {"panel", true},
+                 {"kvColumns", kHistoryTokens / 256},
+                 {"device", QVariantMap{{"layers", 16}, {"total", 8e9}, {"weights", 4e9}, {"kv", 1e9}}}});
+    bench.openAtOnce(QStringLiteral("/models/bench.gguf"));
+    while (!bench.models()->current().known())
+        QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents);
+    bench.script({{"stream", answer()}, {"tokenMs", 5}});
+
+    QQuickView view(&engine, nullptr);
+    view.setResizeMode(QQuickView::SizeRootObjectToView);
+    view.resize(1400, 900);
+    view.setSource(QUrl(QStringLiteral("qrc:/panel_bench.qml")));
+    view.show();
+    wait(1000);
+    for (int round = 0; round < 3; ++round) {  // the first warms up
+        bench.settings()->panelShown()->setValue(0);
+        wait(300);
+        print("panel hidden", stream(bench, view));
+        bench.settings()->panelShown()->setValue(1);
+        wait(300);
+        print("panel shown ", stream(bench, view));
+    }
+    return 0;
+}

@@ -1,0 +1,17 @@
+// The whole window.
+import QtQuick
+import Spillway.Tests
+import Spillway.Ui
+
+Shell {
+    chat: Bench.chat
+    conversations: Bench.conversations
+    composer: Bench.composer
+    conversationSettings: Bench.conversationSettings
+    models: Bench.models
+    catalogue: Bench.catalogue
+    settings: Bench.settings
+    program: Bench.program
+    log: Bench.log
+    pressure: Bench.pressure
+}
