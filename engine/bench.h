@@ -16,6 +16,7 @@ struct BenchRequest {
     int decode_tokens = 128;   // 0: no such test
     std::vector<int> depths = {0};
     int repeats = 5;
+    bool within_context = false;  // refuse what is longer than the context the model was made for
 };
 
 struct BenchRow {
@@ -25,13 +26,23 @@ struct BenchRow {
     double tok_s_median = 0, tok_s_min = 0, tok_s_max = 0;
     double gb_s = 0;             // weight and KV bytes a decode step must read, per second; 0 for prefill
     double bandwidth_share = 0;  // of dram_read_gb_s
+    /// Of decode: what 99 of 100 tokens of the runs that count stayed below.
+    std::optional<double> p99_ms = {};
+    /// The one reading of the tokens before; empty: there are none.
+    std::optional<double> depth_ms = {};
+    /// The most that was held of the device since the model was loaded; empty: there is none.
+    std::optional<std::int64_t> device_peak_bytes = {};
+    /// The most that this process held of RAM between the runs, mapped file pages and an emulated device included.
+    std::optional<std::int64_t> host_peak_bytes = {};
 };
 
 struct BenchReport {
     std::string model;
     int threads = 0;
-    std::string kernels;  // name of the kernel table
-    std::string device;   // "cpu"
+    std::string kernels;                              // name of the kernel table
+    std::string device;                               // "cpu"
+    std::optional<KvPolicy> kv_policy;                // empty: all is computed on the host
+    std::optional<std::int64_t> device_budget_bytes;  // likewise
     double load_ms = 0;
     double dram_read_gb_s = 0;  // with the same threads
     /// On a GPU: what a copy within its memory reads and writes.

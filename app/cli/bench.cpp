@@ -21,6 +21,12 @@ struct BenchOptions {
     std::string form = "md";
 };
 
+template <class T>
+nlohmann::ordered_json number(const std::optional<T>& value)
+{
+    return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
+}
+
 void print_json(const engine::BenchReport& report)
 {
     nlohmann::ordered_json rows = nlohmann::ordered_json::array();
@@ -32,23 +38,27 @@ void print_json(const engine::BenchReport& report)
                         {"tok_s_min", row.tok_s_min},
                         {"tok_s_max", row.tok_s_max},
                         {"gb_s", row.gb_s},
-                        {"bandwidth_share", row.bandwidth_share}});
+                        {"bandwidth_share", row.bandwidth_share},
+                        {"p99_ms", number(row.p99_ms)},
+                        {"depth_ms", number(row.depth_ms)},
+                        {"device_peak_bytes", number(row.device_peak_bytes)},
+                        {"host_peak_bytes", number(row.host_peak_bytes)}});
     nlohmann::ordered_json json = {{"model", report.model},
                                    {"threads", report.threads},
                                    {"kernels", report.kernels},
                                    {"device", report.device},
+                                   {"kv_policy", nullptr},
+                                   {"device_budget_bytes", number(report.device_budget_bytes)},
                                    {"load_ms", report.load_ms},
                                    {"device_layers", report.device_layers},
                                    {"dram_read_gb_s", report.dram_read_gb_s},
-                                   {"device_copy_gb_s", nullptr},
+                                   {"device_copy_gb_s", number(report.device_copy_gb_s)},
                                    {"weight_bytes", report.weight_bytes},
                                    {"kv_bytes", report.kv_bytes},
-                                   {"peak_resident_bytes", nullptr},
+                                   {"peak_resident_bytes", number(report.peak_resident_bytes)},
                                    {"rows", rows}};
-    if (report.device_copy_gb_s)
-        json["device_copy_gb_s"] = *report.device_copy_gb_s;
-    if (report.peak_resident_bytes)
-        json["peak_resident_bytes"] = *report.peak_resident_bytes;
+    if (report.kv_policy)
+        json["kv_policy"] = std::string(engine::name_of(*report.kv_policy));
     std::printf("%s\n", json.dump(2).c_str());
 }
 
@@ -135,6 +145,8 @@ void add_bench(CLI::App& app, int& exit_code)
     command->add_option("-d,--n-depth", b->bench.depths, "tokens in the context before, separated by commas")
         ->delimiter(',');
     command->add_option("-r,--repetitions", b->bench.repeats, "runs that are counted");
+    command->add_flag("--within-context", b->bench.within_context,
+                      "refuse depths beyond the context the model was made for");
     command->add_flag("--pressure", b->pressure,
                       "let one conversation grow to the last depth, and print a row on the way every so often");
     command->add_flag("--calibrated", b->calibrated,

@@ -23,6 +23,12 @@ void Vram::give_back(Use use, DevicePtr memory, std::size_t bytes)
     count(use, -std::int64_t(bytes));
 }
 
+void Vram::count(Use use, std::int64_t bytes)
+{
+    used_[std::size_t(use)] += bytes;
+    peak_bytes_ = std::max(peak_bytes_, used());
+}
+
 std::int64_t Vram::used() const
 {
     return std::accumulate(used_.begin(), used_.end(), std::int64_t(0));

@@ -22,10 +22,12 @@ public:
     Result<DevicePtr> take(Use use, std::size_t bytes);
     void give_back(Use use, DevicePtr memory, std::size_t bytes);
     /// Memory that is not taken here and counts all the same: what the backend computes in.
-    void count(Use use, std::int64_t bytes) { used_[std::size_t(use)] += bytes; }
+    void count(Use use, std::int64_t bytes);
 
     std::int64_t used(Use use) const { return used_[std::size_t(use)]; }
     std::int64_t used() const;
+    /// The most that used() has been.
+    std::int64_t peak() const { return peak_bytes_; }
 
     /// 0: all that other programs leave.
     void set_limit(std::int64_t bytes) { limit_bytes_ = bytes; }
@@ -43,6 +45,7 @@ public:
 private:
     Device& device_;
     std::array<std::int64_t, 4> used_ = {};
+    std::int64_t peak_bytes_ = 0;
     std::int64_t limit_bytes_ = 0;
     double watermark_ = 0.95;
 };

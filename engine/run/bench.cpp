@@ -1,12 +1,14 @@
 #include "engine/bench.h"
 
 #include "engine/metrics/host_probe.h"
+#include "engine/metrics/rates.h"
 #include "engine/plan/measure_device.h"
 #include "engine/run/clock.h"
 #include "engine/run/dram_bandwidth.h"
 #include "engine/run/loaded_model.h"
 
 #include <algorithm>
+#include <chrono>
 #include <new>
 
 namespace engine {
@@ -37,16 +39,24 @@ public:
 
     Result<BenchRow> decode(int depth)
     {
+        TurnRates times(request_.repeats * request_.decode_tokens);
+        bool warm = false;  // the first run does not count
         auto row = measure("decode", request_.decode_tokens, depth, [&](KvSequence& kv) -> Status {
             for (int i = 0; i < request_.decode_tokens; ++i) {
+                const std::int64_t start = now_us();
                 if (Status ok = model_.append(kv, tokens(1)); !ok)
                     return ok;
                 if (Status ok = logits(kv, 0); !ok)
                     return ok;
+                if (warm)
+                    times.add_token(std::chrono::microseconds(now_us() - start));
             }
+            warm = true;
             return {};
         });
         if (row) {
+            if (const auto tokens = times.token_times())
+                row->p99_ms = tokens->p99_ms;
             const auto& cache = model_.cache();
             const double kv_per_token = double(cache.page_bytes()) / cache.block_tokens();
             row->gb_s = row->tok_s_median *
@@ -76,21 +86,38 @@ private:
         KvSequence kv;
         std::vector<double> rates;
         Status status;
+        BenchRow row{.test = test, .tokens = count, .depth = depth};
+        const std::int64_t reading = now_us();
         while (status && kv.length() < depth)
             status = model_.append(kv, tokens(std::min(model_.max_rows(), depth - kv.length())));
+        if (depth > 0)
+            row.depth_ms = double(now_us() - reading) / 1e3;
+        note_memory(row);
         for (int run = -1; run < request_.repeats && status; ++run) {  // the first one warms up and does not count
             const std::int64_t start = now_us();
             status = work(kv);
             const double seconds = double(std::max<std::int64_t>(1, now_us() - start)) / 1e6;
             if (run >= 0)
                 rates.push_back(count / seconds);
+            note_memory(row);
             model_.cache().truncate(kv, depth);
         }
         model_.cache().truncate(kv, 0);
         if (!status)
             return tl::unexpected(status.error());
         std::sort(rates.begin(), rates.end());
-        return BenchRow{test, count, depth, rates[rates.size() / 2], rates.front(), rates.back(), 0, 0};
+        row.tok_s_median = rates[rates.size() / 2];
+        row.tok_s_min = rates.front();
+        row.tok_s_max = rates.back();
+        return row;
+    }
+
+    /// The process's own peak would count what measuring the DRAM took.
+    void note_memory(BenchRow& row) const
+    {
+        row.device_peak_bytes = model_.placement().device_peak_bytes();
+        if (const auto now = process_memory().resident_bytes)
+            row.host_peak_bytes = std::max(row.host_peak_bytes.value_or(0), *now);
     }
 
     LoadedModel& model_;
@@ -141,12 +168,20 @@ Result<BenchReport> bench(const LoadRequest& load, const BenchRequest& request,
     const auto device = (*model)->placement().telemetry();
     report.device = device ? device->id : "cpu";
     report.device_layers = device ? device->layers : 0;
+    if (device) {
+        report.kv_policy = (*model)->placement().policy();
+        report.device_budget_bytes = device->budget_bytes;
+    }
     report.weight_bytes = (*model)->weight_bytes();
     Bench runs(**model, request);
     try {
         report.dram_read_gb_s = measure_dram_read((*model)->cpu().pool()) / 1e9;
         for (const int depth : request.depths) {
             const int most = depth + std::max(request.prefill_tokens, request.decode_tokens);
+            if (request.within_context && most > (*model)->info().context_tokens)
+                return fail(Error::Code::ContextFull, std::to_string(most) + " tokens are more than the " +
+                                                          std::to_string((*model)->info().context_tokens) +
+                                                          " the model was made for");
             if (depth < 0 || most > (*model)->context_tokens())
                 return fail(Error::Code::ContextFull, "a depth of " + std::to_string(depth) +
                                                           " and the tokens after it do not fit the context of " +

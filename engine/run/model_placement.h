@@ -77,6 +77,8 @@ public:
     int wanted_layers() const { return wanted_; }
     KvPolicy policy() const { return options_.kv_policy; }
     std::optional<DeviceTelemetry> telemetry() const;
+    /// The most of the device's memory that was held at once; empty: there is no device.
+    std::optional<std::int64_t> device_peak_bytes() const;
     /// Whether a step of the device waits here for KV on its way there: a GPU waits by itself, unseen.
     bool host_waits_for_link() const { return !device_ || !device_->orders_itself(); }
     /// Where the sequence's blocks lie. (columns x layers) cells; while kv_changes() is the same, so is the map.

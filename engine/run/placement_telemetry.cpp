@@ -28,6 +28,11 @@ std::optional<DeviceTelemetry> ModelPlacement::telemetry() const
     return t;
 }
 
+std::optional<std::int64_t> ModelPlacement::device_peak_bytes() const
+{
+    return device_ ? std::optional(vram_->peak()) : std::nullopt;
+}
+
 static_assert(int(KvMap::Place::Host) == int(Residency::Host) && int(KvMap::Place::Device) == int(Residency::Device) &&
               int(KvMap::Place::Moving) == int(Residency::Moving));
 

@@ -279,7 +279,38 @@ private Q_SLOTS:
             QVERIFY(r["tok_s_median"].toDouble() <= r["tok_s_max"].toDouble());
         }
         QVERIFY(bench.json()["dram_read_gb_s"].toDouble() > 0);
+        QVERIFY(bench.json()["kv_policy"].isNull());
+        for (const int prefill : {0, 2})
+            QVERIFY(rows[prefill].toObject()["p99_ms"].isNull());
+        const auto decode = rows[3].toObject();
+        // The slowest of 100 tokens is no faster than a token of the fastest run.
+        QVERIFY(decode["p99_ms"].toDouble() >= 900 / decode["tok_s_max"].toDouble());
+        QVERIFY(decode["depth_ms"].toDouble() > 0);
+        QVERIFY(rows[1].toObject()["depth_ms"].isNull());
+        QVERIFY(decode["device_peak_bytes"].isNull());
+        QVERIFY(decode["host_peak_bytes"].toInteger() > 1'000'000);
         QCOMPARE(cli({"bench", "-m", model("llama"), "-c", "64", "-d", "4096"}).code, 1);
+    }
+
+    void benchSaysWhatADeviceTakes()
+    {
+        const auto bench = [](const QStringList& more) {
+            return cli(QStringList{"bench", "-m", model("llama"), "--kv-block", "16", "-ub", "16", "--device",
+                                   "emulated", "--vram", "fit:64", "-p", "0", "-n", "4", "-r", "1", "--json"} +
+                       more);
+        };
+        const auto merged = bench({"-d", "200", "--kv-policy", "merge"}).json();
+        QCOMPARE(merged["kv_policy"].toString(), QString("merge"));
+        const qint64 budget = merged["device_budget_bytes"].toInteger();
+        const qint64 peak = merged["rows"].toArray()[0].toObject()["device_peak_bytes"].toInteger();
+        QVERIFY2(peak > budget / 2 && peak <= budget, qPrintable(QString("%1 of %2").arg(peak).arg(budget)));
+
+        const Outcome resident = bench({"-d", "200", "--kv-policy", "resident"});
+        QCOMPARE(resident.code, 1);
+        QVERIFY(resident.err.contains("resident"));
+        const Outcome within = bench({"-d", "100000", "-c", "100100", "--kv-policy", "merge", "--within-context"});
+        QCOMPARE(within.code, 1);
+        QVERIFY2(within.err.contains("the model was made for"), within.err.constData());
     }
 
     void aShapeStandsInForAFile()
