@@ -203,6 +203,16 @@ void OpenConversations::enqueue(OpenConversation& conversation, const QString& a
     Q_EMIT messagesChanged(conversation.header.id);
 }
 
+void OpenConversations::stopAll()
+{
+    const QList<TurnQueue::Turn> waiting = m_queue.waiting();  // stopping takes them out
+    for (const TurnQueue::Turn& turn : waiting)
+        if (OpenConversation* const conversation = find(turn.conversation))
+            stop(*conversation);
+    if (const TurnQueue::Turn* const turn = m_queue.running())
+        stop(*find(turn->conversation));
+}
+
 void OpenConversations::startNext()
 {
     if (!m_model || m_loading)
@@ -256,6 +266,7 @@ void OpenConversations::unqueue(OpenConversation& conversation, const QString& s
     Q_EMIT turnEnded(conversation.header.id);
     for (const TurnQueue::Turn& other : m_queue.waiting())
         Q_EMIT phaseChanged(other.conversation);
+    Q_EMIT turnsChanged();
     dropIdle();
 }
 

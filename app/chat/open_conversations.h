@@ -43,6 +43,8 @@ public:
     void answerAgain(OpenConversation& conversation, const QString& answer);  // in its place
     void goOn(OpenConversation& conversation, const QString& answer);         // where its text ends
     void stop(OpenConversation& conversation);
+    void stopAll();
+    bool busy() const { return m_queue.busy() || !m_queue.waiting().isEmpty(); }  // with any of them
     /// Keeps a message's KV on the device, or no longer.
     void togglePin(OpenConversation& conversation, const QString& message);
     QStringList pinned(const QString& id) const { return m_pinned.of(id); }
@@ -73,6 +75,7 @@ Q_SIGNALS:
     void turnBegan(quint64 turn, const QString& id);
     void tokensPlaced(const QString& id, const QList<MessageTokens>& places);  // of its turn, in the prompt's order
     void turnEnded(const QString& id);
+    void turnsChanged();  // one of any conversation has ended, or left the queue
     void activityChanged(const QString& id, ConversationActivity::Value activity);
 
     void modelLost();  // the engine had to close it; the message that was being answered says why

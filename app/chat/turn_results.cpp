@@ -135,6 +135,7 @@ void OpenConversations::onFinished(quint64 number, const engine::Turn& result)
             Q_EMIT turnEnded(turn->conversation);
     }
     startNext();
+    Q_EMIT turnsChanged();
     dropIdle();
 }
 
@@ -157,6 +158,7 @@ void OpenConversations::onFailed(quint64 number, const engine::Error& error)
         Q_EMIT modelLost();
     }
     startNext();
+    Q_EMIT turnsChanged();
     dropIdle();
 }
 

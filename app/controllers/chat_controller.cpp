@@ -71,6 +71,7 @@ void ChatController::connectTurns()
         Q_EMIT stateChanged();
         Q_EMIT canSendChanged();
     }));
+    connect(&m_open, &OpenConversations::turnsChanged, this, &ChatController::turnsChanged);
     connect(&m_open, &OpenConversations::messagesChanged, this, ofShown([this] { showMessages(); }));
     connect(&m_open, &OpenConversations::contextChanged, this, ofShown([this] { Q_EMIT contextChanged(); }));
     connect(&m_open, &OpenConversations::savedNoteChanged, this, ofShown([this] { Q_EMIT savedNoteChanged(); }));
@@ -125,7 +126,8 @@ QString ChatController::obstacle() const
     if (m_open.loading())
         return tr("The model is still loading.");
     if (!m_open.model())
-        return tr("Open a model first.");
+        return m_modelAside ? tr("The model made room for an experiment, and comes back when that has ended.")
+                            : tr("Open a model first.");
     switch (state()) {
     case Ready:
         return {};
@@ -269,8 +271,15 @@ void ChatController::dismissWarnings()
     Q_EMIT warningsChanged();
 }
 
+void ChatController::onModelAside()
+{
+    m_modelAside = true;
+    Q_EMIT canSendChanged();
+}
+
 void ChatController::onLoadStarted()
 {
+    m_modelAside = false;
     m_open.setLoading();
     dismissWarnings();
     modelChanged();

@@ -143,10 +143,15 @@ public:
     Q_INVOKABLE QString rawText(const QString& message) const;
     Q_INVOKABLE void dismissWarnings();
 
+    /// In any conversation, shown or not: a turn runs or waits. Not for pages.
+    bool answering() const { return m_open.busy(); }
+    void stopAll() { m_open.stopAll(); }
+
     // What becomes of the model.
     void onLoadStarted();
     void onModelReady(const engine::ModelInfo& model);
     void onModelGone();
+    void onModelAside();  // it comes back by itself
 
 Q_SIGNALS:
     void opened(const QString& id);
@@ -160,6 +165,7 @@ Q_SIGNALS:
     void warningsChanged();
     void savedNoteChanged();
     void pinsChanged();
+    void turnsChanged();  // in any conversation
 
     void conversationActivity(const QString& id, ConversationActivity::Value activity);
 
@@ -199,6 +205,7 @@ private:
     LatestTelemetry m_telemetry;
     LitTokens m_lit;
     QStringList m_warnings;
+    bool m_modelAside = false;
 
     QTimer m_draftTimer;
     bool m_draftChanged = false;  // and not saved

@@ -23,6 +23,7 @@ ModelController::ModelController(EngineThread& engine, ModelInspector inspect, e
     connect(worker, &EngineWorker::loadAdvanced, this, &ModelController::onLoadAdvanced);
     connect(worker, &EngineWorker::loaded, this, &ModelController::onLoaded);
     connect(worker, &EngineWorker::loadFailed, this, &ModelController::onLoadFailed);
+    connect(worker, &EngineWorker::unloaded, this, &ModelController::onUnloaded);
 }
 
 ModelController::~ModelController()
@@ -129,6 +130,39 @@ void ModelController::reloadWithContext(int contextTokens)
     load(request);
 }
 
+bool ModelController::makeRoom()
+{
+    m_aside = true;
+    if (m_phase != Idle || !m_current.known())
+        return false;
+    m_madeRoom = std::exchange(m_current, {});
+    Q_EMIT currentChanged();
+    Q_EMIT reloadNeededChanged();
+    m_engine.unload(++m_job);
+    return true;
+}
+
+void ModelController::onUnloaded(quint64 job)
+{
+    if (job != m_job)
+        return;
+    Q_EMIT modelGone();
+    Q_EMIT setAside();
+}
+
+void ModelController::giveRoomBack()
+{
+    m_aside = false;
+    const ModelFacts model = std::exchange(m_madeRoom, {});
+    if (!model.known())
+        return;
+    m_path = QString::fromStdU16String(m_loaded.model.u16string());
+    m_name = model.name;
+    m_offer = model;
+    Q_EMIT offerChanged();
+    load(engine::LoadRequest(m_loaded));
+}
+
 void ModelController::setDefaults(const engine::LoadRequest& defaults)
 {
     const auto model = m_request.model;
@@ -163,6 +197,10 @@ void ModelController::inspect(const QString& path, AfterInspection after, const 
 {
     if (m_phase == Loading || m_phase == Cancelling) {
         setError(tr("Another model is being loaded. Cancel that first."));
+        return;
+    }
+    if (m_aside) {
+        setError(tr("An experiment has the memory of this machine. Wait for its end, or cancel it."));
         return;
     }
     m_path = path;

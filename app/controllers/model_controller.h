@@ -78,6 +78,12 @@ public:
     void setDefaults(const engine::LoadRequest& defaults);
     Q_INVOKABLE void dismissError();
 
+    /// Closes what is open for a while, so that something else may have the memory; nothing is opened until
+    /// giveRoomBack(). False: nothing is open. It is gone once setAside() comes.
+    bool makeRoom();
+    /// Loads it again as it was.
+    void giveRoomBack();
+
     /// The engine closed the model in the middle of an answer, since its file went away.
     void onModelLost();
 
@@ -92,6 +98,7 @@ Q_SIGNALS:
     void loadStarted();  // the model that was open is gone from here on
     void modelReady(const engine::ModelInfo& model);
     void modelGone();
+    void setAside();  // after makeRoom()
 
 private:
     enum class AfterInspection { Offer, Load };
@@ -102,6 +109,7 @@ private:
     void onLoadAdvanced(quint64 job, qint64 bytesDone, qint64 bytesTotal);
     void onLoaded(quint64 job, const engine::ModelInfo& model);
     void onLoadFailed(quint64 job, const engine::Error& error);
+    void onUnloaded(quint64 job);
     void setPhase(Phase phase);
     void setError(const QString& sentence);
 
@@ -113,8 +121,10 @@ private:
     Phase m_phase = Idle;
     quint64 m_job = 0;  // the newest inspection or load; answers to older ones are dropped
     std::stop_source m_loadStop{std::nostopstate};
-    QString m_path;  // of the newest attempt
-    QString m_name;  // by which it was asked for; empty: the file's own
+    bool m_aside = false;   // there is room for something else
+    ModelFacts m_madeRoom;  // what was open before; not known() when nothing was
+    QString m_path;         // of the newest attempt
+    QString m_name;         // by which it was asked for; empty: the file's own
     ModelFacts m_offer;
     ModelFacts m_current;
     double m_bytesDone = 0;

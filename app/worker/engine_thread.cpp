@@ -22,6 +22,12 @@ void EngineThread::load(quint64 job, const engine::LoadRequest& request, const s
         m_worker, [worker = m_worker, job, request, stop] { worker->load(job, request, stop); }, Qt::QueuedConnection);
 }
 
+void EngineThread::unload(quint64 job)
+{
+    QMetaObject::invokeMethod(
+        m_worker, [worker = m_worker, job] { worker->unload(job); }, Qt::QueuedConnection);
+}
+
 void EngineThread::generate(quint64 turn, const QString& conversation, const engine::Request& request,
                             const std::stop_token& stop)
 {

@@ -24,6 +24,7 @@ public:
     EngineWorker* worker() const { return m_worker; }
 
     void load(quint64 job, const engine::LoadRequest& request, const std::stop_token& stop);
+    void unload(quint64 job);  // answer: unloaded
     void generate(quint64 turn, const QString& conversation, const engine::Request& request,
                   const std::stop_token& stop);
     void branchConversation(const QString& from, const QString& to);

@@ -70,6 +70,13 @@ void EngineWorker::load(quint64 job, const engine::LoadRequest& request, const s
         Q_EMIT loadFailed(job, model.error());
 }
 
+void EngineWorker::unload(quint64 job)
+{
+    m_places.clear();  // unload() ends all of them
+    m_engine->unload();
+    Q_EMIT unloaded(job);
+}
+
 void EngineWorker::generate(quint64 turn, const QString& conversation, const engine::Request& request,
                             const std::stop_token& stop)
 {

@@ -29,6 +29,7 @@ public:
     // The engine's thread only (EngineThread queues them). Stopping is not a slot: a busy thread reads no queue, so the
     // caller keeps the stop_source and asks it directly.
     void load(quint64 job, const engine::LoadRequest& request, const std::stop_token& stop);
+    void unload(quint64 job);
     // A conversation keeps its place in the KV cache from one turn to the next; the one that was used longest ago gives
     // it up when there are too many.
     void generate(quint64 turn, const QString& conversation, const engine::Request& request,
@@ -43,6 +44,7 @@ Q_SIGNALS:
     void loadAdvanced(quint64 job, qint64 bytesDone, qint64 bytesTotal);
     void loaded(quint64 job, const engine::ModelInfo& model);
     void loadFailed(quint64 job, const engine::Error& error);
+    void unloaded(quint64 job);
 
     void promptReady(quint64 turn, const engine::PromptLedger& ledger);
     void textReady(quint64 turn, const QString& text);
