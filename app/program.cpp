@@ -1,5 +1,6 @@
 #include "app/program.h"
 
+#include "app/experiments/experiment_files.h"
 #include "app/log.h"
 #include "app/placement_log.h"
 #include "app/process_age.h"
@@ -49,6 +50,7 @@ Program::Program(const CommandLine& commandLine, const ProfileFolders& folders, 
     , m_models(m_engine, inspect, {})
     , m_catalogue(m_models, CatalogueController::World::ofThisComputer(inspect, folders.cache, folders.state))
     , m_pressure(m_engine, m_models)
+    , m_experiments(m_chat, m_models, experimentsWorld(folders))
 {
     overrideSettings(commandLine);
     connectSettings();
@@ -123,6 +125,8 @@ void Program::connectModels()
     QObject::connect(&m_models, &ModelController::modelGone, &m_conversationSettings,
                      &ConversationSettingsController::onModelGone);
     QObject::connect(m_engine.worker(), &EngineWorker::eventHappened, &m_program, logPlacement);
+    QObject::connect(&m_models, &ModelController::setAside, &m_chat, &ChatController::onModelAside);
+    QObject::connect(&m_models, &ModelController::modelGone, &m_speed, &MachineSpeed::onModelGone);
     QObject::connect(&m_chat, &ChatController::modelLost, &m_models, &ModelController::onModelLost);
     QObject::connect(&m_chat, &ChatController::reloadRequested, &m_models, &ModelController::reloadWithContext);
 
@@ -182,6 +186,15 @@ engine::LoadRequest Program::loadRequest()
     return request;
 }
 
+ExperimentsController::World Program::experimentsWorld(const ProfileFolders& folders)
+{
+    return {.program = ExperimentRunner::findProgram(),
+            .folder = folders.data + QStringLiteral("/experiments"),
+            .files = [this] { return experimentFiles(m_models, m_catalogue, m_guide); },
+            .devices = engine::devices,
+            .choices = [this] { return loadRequest(); }};
+}
+
 void Program::applyLoadSettings()
 {
     m_models.setDefaults(loadRequest());
@@ -214,6 +227,7 @@ bool Program::open()
         {QStringLiteral("program"), QVariant::fromValue(&m_program)},
         {QStringLiteral("log"), QVariant::fromValue(&m_shownLog)},
         {QStringLiteral("pressure"), QVariant::fromValue(&m_pressure)},
+        {QStringLiteral("experiments"), QVariant::fromValue(&m_experiments)},
     });
     m_qml.load(QUrl(QStringLiteral("qrc:/qt/qml/Spillway/Ui/Main.qml")));
     if (m_qml.rootObjects().isEmpty())

@@ -7,6 +7,7 @@
 #include "app/controllers/composer_controller.h"
 #include "app/controllers/conversation_settings_controller.h"
 #include "app/controllers/conversations_controller.h"
+#include "app/controllers/experiments_controller.h"
 #include "app/controllers/model_controller.h"
 #include "app/controllers/program_controller.h"
 #include "app/controllers/settings_controller.h"
@@ -50,6 +51,7 @@ private:
     void connectModels();
     void connectConversations();
     engine::LoadRequest loadRequest();
+    ExperimentsController::World experimentsWorld(const ProfileFolders& folders);
     void applyLoadSettings();
     void openFirstModel();
     void measureStart();
@@ -75,5 +77,6 @@ private:
     ModelController m_models;
     CatalogueController m_catalogue;
     Pressure m_pressure;
+    ExperimentsController m_experiments;
     QQmlApplicationEngine m_qml;
 };

@@ -17,6 +17,7 @@ ApplicationWindow {
     required property ProgramController program
     required property ShownLog log
     required property Pressure pressure
+    required property ExperimentsController experiments
 
     minimumWidth: 640
     minimumHeight: 480
@@ -104,6 +105,7 @@ ApplicationWindow {
         program: root.program
         log: root.log
         pressure: root.pressure
+        experiments: root.experiments
         focus: true
     }
 }

@@ -4,6 +4,7 @@ import QtQuick.Layouts
 import Spillway.App
 import Spillway.Ui.About
 import Spillway.Ui.Chat
+import Spillway.Ui.Experiments
 import Spillway.Ui.Log
 import Spillway.Ui.Models
 import Spillway.Ui.Settings
@@ -19,6 +20,7 @@ StackLayout {
     required property SettingsController settings
     required property ProgramController program
     required property ShownLog log
+    required property ExperimentsController experiments
 
     required property int page
 
@@ -95,6 +97,15 @@ StackLayout {
         sourceComponent: AboutPage {
             objectName: "aboutPage"
             program: root.program
+            onBackRequested: root.pageRequested(PageName.Conversation)
+        }
+    }
+    PageLoader {
+        shown: root.page === PageName.Experiments
+        sourceComponent: ExperimentsPage {
+            objectName: "experimentsPage"
+            experiments: root.experiments
+            catalogue: root.catalogue
             onBackRequested: root.pageRequested(PageName.Conversation)
         }
     }

@@ -23,6 +23,7 @@ FocusScope {
     required property ProgramController program
     required property ShownLog log
     required property Pressure pressure
+    required property ExperimentsController experiments
 
     readonly property alias page: actions.page
 
@@ -123,6 +124,7 @@ FocusScope {
                 settings: root.settings
                 program: root.program
                 log: root.log
+                experiments: root.experiments
                 page: actions.page
                 onPageRequested: page => actions.show(page)
                 onOpenRequested: openDialog.open()

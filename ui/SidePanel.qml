@@ -51,7 +51,7 @@ FocusScope {
 
             Layout.fillWidth: true
             Layout.margins: Theme.gapSmall
-            columns: compact ? 4 : 1
+            columns: compact ? 5 : 1
             rowSpacing: 2
             columnSpacing: 2
 
@@ -62,6 +62,14 @@ FocusScope {
                 compact: ways.compact
                 current: root.page === PageName.Models
                 onClicked: root.pageRequested(PageName.Models)
+            }
+            NavButton {
+                objectName: "navExperiments"
+                text: qsTr("Experiments")
+                icon.source: "qrc:/icons/experiments.svg"
+                compact: ways.compact
+                current: root.page === PageName.Experiments
+                onClicked: root.pageRequested(PageName.Experiments)
             }
             NavButton {
                 objectName: "navSettings"

@@ -96,6 +96,7 @@ QtObject {
         case "nextVersion": chat.stepVersion(1); break;
         case "openModel": openModelRequested(); break;
         case "showModels": show(PageName.Models); break;
+        case "showExperiments": show(PageName.Experiments); break;
         case "showSettings": show(PageName.Settings); break;
         case "larger": settings.fontPercent.value += 10; break;
         case "smaller": settings.fontPercent.value -= 10; break;

@@ -174,12 +174,26 @@ void ChartItem::label(QCPAxis& axis, const QJSValue& text) const
     axis.setTicker(ticker);
 }
 
-void ChartItem::paint(QImage& picture)
+void ChartItem::fillWhole()
 {
     m_plot->clearPlottables();
     m_plot->clearItems();
     style(*m_plot);
     fill(*m_plot);
+}
+
+void ChartItem::drawWhole(QCPPainter& painter, const QSize& size)
+{
+    fillWhole();
+    label(*m_plot->xAxis, m_xText);
+    label(*m_plot->yAxis, m_yText);
+    m_plot->toPainter(&painter, size.width(), size.height());
+    redrawSoon();
+}
+
+void ChartItem::paint(QImage& picture)
+{
+    fillWhole();
     m_whole = {m_plot->xAxis->range().lower, m_plot->xAxis->range().upper};
     if (m_zoom)
         m_plot->xAxis->setRange(m_zoom->from, m_zoom->to);

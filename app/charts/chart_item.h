@@ -14,6 +14,7 @@
 #include <optional>
 
 class QCPAxis;
+class QCPPainter;
 class QCPRange;
 class QCustomPlot;
 
@@ -61,6 +62,13 @@ public:
     /// What is seen, onto the clipboard.
     Q_INVOKABLE void copyPicture() const;
 
+    /// The whole of it, whatever is zoomed, onto another ground: a picture of any size, or a file of lines.
+    void drawWhole(QCPPainter& painter, const QSize& size);
+    QColor mutedInk() const { return m_mutedInk; }
+    QColor ink() const { return m_ink; }
+    QColor ground() const { return m_ground; }
+    QString fontFamily() const { return m_fontFamily; }
+
 Q_SIGNALS:
     void monitorChanged();
     void looksChanged();
@@ -76,9 +84,7 @@ protected:
     /// `chosen`: it was let go there; else it was taken out of the hand.
     virtual void dragEnds(bool chosen);
     bool shows(const char* series) const { return !m_hidden.contains(QLatin1String(series)); }
-    QColor mutedInk() const { return m_mutedInk; }
-    QColor ink() const { return m_ink; }
-    QColor ground() const { return m_ground; }
+    const QStringList& hidden() const { return m_hidden; }
     /// Of the y axis, in pixels of the item.
     double yPixel(double value) const;
 
@@ -97,6 +103,7 @@ private:
         double from = 0, to = 0;
     };
     enum class Drag { None, Line, Chart };
+    void fillWhole();
     void style(QCustomPlot& plot) const;
     void label(QCPAxis& axis, const QJSValue& text) const;
     void drawCursor(QImage& picture) const;

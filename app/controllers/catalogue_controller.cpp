@@ -121,6 +121,20 @@ void CatalogueController::dismissError()
     setError({});
 }
 
+QList<ModelEntry> CatalogueController::measurable() const
+{
+    QList<ModelEntry> entries;
+    for (int row = 0; row < m_models.rowCount(); ++row) {
+        const ModelEntry& entry = m_models.entry(row);
+        if (entry.openable() && (entry.kind == ModelKind::Chat || entry.kind == ModelKind::Base))
+            entries.append(entry);
+    }
+    std::sort(entries.begin(), entries.end(), [](const ModelEntry& a, const ModelEntry& b) {
+        return QString::localeAwareCompare(a.title, b.title) < 0;
+    });
+    return entries;
+}
+
 bool CatalogueController::open(const QString& id)
 {
     const int row = m_models.rowOf(id);

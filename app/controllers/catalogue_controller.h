@@ -80,6 +80,9 @@ public:
     double totalBytes() const;
     QString error() const { return m_error; }
 
+    /// What writes text and can be opened, by title.
+    QList<ModelEntry> measurable() const;
+
     /// The user's own; they are looked into at once if anything has been yet.
     void setFolders(const QStringList& folders);
     /// What a model would be loaded with: fit is judged by it.

@@ -43,6 +43,7 @@ const Row kRows[] = {
     {"copyCode", "Ctrl+Shift+;", QT_TRANSLATE_NOOP("ShortcutModel", "Copy the last code block"), kAnswers},
     {"openModel", "Ctrl+O", QT_TRANSLATE_NOOP("ShortcutModel", "Open a model file"), kProgram},
     {"showModels", "Ctrl+L", QT_TRANSLATE_NOOP("ShortcutModel", "Models"), kProgram},
+    {"showExperiments", "Ctrl+Shift+E", QT_TRANSLATE_NOOP("ShortcutModel", "Experiments"), kProgram},
     {"showSettings", "Ctrl+,", QT_TRANSLATE_NOOP("ShortcutModel", "Settings"), kProgram},
     {"togglePanel", "Ctrl+Shift+M", QT_TRANSLATE_NOOP("ShortcutModel", "Show or hide memory pressure"), kProgram},
     {"toggleYield", "Ctrl+Shift+Y",

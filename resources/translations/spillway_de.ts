@@ -281,6 +281,10 @@
         <comment>after the title of a conversation that was branched off</comment>
         <translation>(Zweig)</translation>
     </message>
+    <message>
+        <source>The model made room for an experiment, and comes back when that has ended.</source>
+        <translation>Das Modell hat einem Experiment Platz gemacht und kommt zurück, wenn es zu Ende ist.</translation>
+    </message>
 </context>
 <context>
     <name>ChatPage</name>
@@ -1177,6 +1181,215 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
 </context>
 <context>
+    <name>ExperimentChart</name>
+    <message>
+        <source>dashed: %1</source>
+        <translation>gestrichelt: %1</translation>
+    </message>
+</context>
+<context>
+    <name>ExperimentDraft</name>
+    <message>
+        <source>Emulated, in RAM</source>
+        <translation>Emuliert, im RAM</translation>
+    </message>
+    <message>
+        <source>GPU %1</source>
+        <translation>GPU %1</translation>
+    </message>
+    <message>
+        <source>Choose a model.</source>
+        <translation>Wählen Sie ein Modell.</translation>
+    </message>
+    <message>
+        <source>Choose %1 models at most.</source>
+        <translation>Wählen Sie höchstens %1 Modelle.</translation>
+    </message>
+    <message>
+        <source>Choose a context.</source>
+        <translation>Wählen Sie einen Kontext.</translation>
+    </message>
+    <message>
+        <source>Choose a strategy.</source>
+        <translation>Wählen Sie eine Strategie.</translation>
+    </message>
+    <message>
+        <source>“%1” is no size of a memory: 64MiB, 2GB, or fit:2048 for that many tokens beside the model.</source>
+        <translation>„%1“ ist keine Speichergröße: 64MiB, 2GB oder fit:2048 für so viele Token neben dem Modell.</translation>
+    </message>
+    <message>
+        <source>a shape: random weights, made for each row</source>
+        <translation>eine Form: zufällige Gewichte, für jede Zeile erzeugt</translation>
+    </message>
+</context>
+<context>
+    <name>ExperimentRunner</name>
+    <message>
+        <source>It took more than %1 min and was ended.</source>
+        <translation>Es dauerte länger als %1 min und wurde beendet.</translation>
+    </message>
+    <message>
+        <source>It was cancelled.</source>
+        <translation>Es wurde abgebrochen.</translation>
+    </message>
+    <message>
+        <source>It printed more than a measurement can be.</source>
+        <translation>Es hat mehr ausgegeben, als eine Messung sein kann.</translation>
+    </message>
+    <message>
+        <source>spillway-cli could not be started.</source>
+        <translation>spillway-cli ließ sich nicht starten.</translation>
+    </message>
+    <message>
+        <source>The process crashed.</source>
+        <translation>Der Prozess ist abgestürzt.</translation>
+    </message>
+    <message>
+        <source>It ended with the code %1 and gave no reason.</source>
+        <translation>Es endete mit dem Code %1 und nannte keinen Grund.</translation>
+    </message>
+    <message>
+        <source>It printed something that is no measurement.</source>
+        <translation>Es hat etwas ausgegeben, das keine Messung ist.</translation>
+    </message>
+</context>
+<context>
+    <name>Experiments</name>
+    <message>
+        <source>CPU only</source>
+        <translation>Nur CPU</translation>
+    </message>
+    <message>
+        <source>Resident</source>
+        <translation>Resident</translation>
+    </message>
+    <message>
+        <source>Stream</source>
+        <translation>Strömen</translation>
+    </message>
+    <message>
+        <source>Merge</source>
+        <translation>Vereinen</translation>
+    </message>
+    <message>
+        <source>Auto</source>
+        <translation>Auto</translation>
+    </message>
+    <message>
+        <source>CPU decode</source>
+        <translation>CPU schreibt</translation>
+    </message>
+    <message>
+        <source>measured</source>
+        <translation>gemessen</translation>
+    </message>
+    <message>
+        <source>refused</source>
+        <translation>abgelehnt</translation>
+    </message>
+    <message>
+        <source>crashed</source>
+        <translation>abgestürzt</translation>
+    </message>
+    <message>
+        <source>took too long</source>
+        <translation>dauerte zu lange</translation>
+    </message>
+    <message>
+        <source>unclear</source>
+        <translation>unklar</translation>
+    </message>
+    <message>
+        <source>cancelled</source>
+        <translation>abgebrochen</translation>
+    </message>
+    <message>
+        <source>The file cannot be written: %1.</source>
+        <translation>Die Datei lässt sich nicht schreiben: %1.</translation>
+    </message>
+    <message>
+        <source>open in the conversation</source>
+        <translation>im Gespräch geöffnet</translation>
+    </message>
+    <message>
+        <source>Spillway guide</source>
+        <translation>Spillway-Helfer</translation>
+    </message>
+    <message>
+        <source>the small model that comes with Spillway</source>
+        <translation>das kleine Modell, das mit Spillway kommt</translation>
+    </message>
+    <message>
+        <source>The run cannot be kept in %1.</source>
+        <translation>Der Lauf lässt sich nicht in %1 aufbewahren.</translation>
+    </message>
+    <message>
+        <source>The run cannot be kept in %1: %2.</source>
+        <translation>Der Lauf lässt sich nicht in %1 aufbewahren: %2.</translation>
+    </message>
+    <message>
+        <source>The run cannot be deleted.</source>
+        <translation>Der Lauf lässt sich nicht löschen.</translation>
+    </message>
+</context>
+<context>
+    <name>ExperimentsController</name>
+    <message>
+        <source>“%1” was closed to make room, and comes back when this has ended.</source>
+        <translation>„%1“ wurde geschlossen, um Platz zu machen, und kommt danach zurück.</translation>
+    </message>
+    <message>
+        <source>spillway-cli is missing: it measures, and belongs beside this program.</source>
+        <translation>spillway-cli fehlt: Es misst und gehört neben dieses Programm.</translation>
+    </message>
+    <message>
+        <source>A model is being opened. Measure when that has ended.</source>
+        <translation>Ein Modell wird gerade geöffnet. Messen Sie, wenn das zu Ende ist.</translation>
+    </message>
+    <message numerus="yes">
+        <source>%1 and %n more</source>
+        <translation>
+            <numerusform>%1 und %n weiteres</numerusform>
+            <numerusform>%1 und %n weitere</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>ExperimentsPage</name>
+    <message>
+        <source>Experiments</source>
+        <translation>Experimente</translation>
+    </message>
+    <message>
+        <source>Back to the results</source>
+        <translation>Zu den Ergebnissen</translation>
+    </message>
+    <message>
+        <source>New experiment</source>
+        <translation>Neues Experiment</translation>
+    </message>
+    <message>
+        <source>An answer is being written. Its model has to make room for the measurement.</source>
+        <translation>Eine Antwort wird geschrieben. Ihr Modell muss der Messung Platz machen.</translation>
+    </message>
+    <message>
+        <source>Not now</source>
+        <translation>Nicht jetzt</translation>
+    </message>
+    <message>
+        <source>Stop the answer</source>
+        <translation>Antwort anhalten</translation>
+    </message>
+    <message>
+        <source>Wait for its end</source>
+        <translation>Ihr Ende abwarten</translation>
+    </message>
+    <message>
+        <source>How fast does a model write here, how much memory does it take, and what becomes of both as the conversation grows? Choose what to measure: each row of the table runs in a process of its own, while the model of the conversation makes room.</source>
+        <translation>Wie schnell schreibt ein Modell hier, wie viel Speicher braucht es, und was wird aus beidem, wenn das Gespräch wächst? Wählen Sie, was gemessen wird: Jede Zeile der Tabelle läuft in einem eigenen Prozess, während das Modell des Gesprächs Platz macht.</translation>
+    </message>
+</context>
+<context>
     <name>ExportJob</name>
     <message>
         <source>Conversation</source>
@@ -1185,6 +1398,37 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>%1 could not be written: %2.</source>
         <translation>%1 ließ sich nicht schreiben: %2.</translation>
+    </message>
+</context>
+<context>
+    <name>ExportMenu</name>
+    <message>
+        <source>Export “%1”</source>
+        <translation>„%1“ exportieren</translation>
+    </message>
+    <message>
+        <source>Table as CSV…</source>
+        <translation>Tabelle als CSV …</translation>
+    </message>
+    <message>
+        <source>Table as JSON…</source>
+        <translation>Tabelle als JSON …</translation>
+    </message>
+    <message>
+        <source>Figures as PNG…</source>
+        <translation>Diagramme als PNG …</translation>
+    </message>
+    <message>
+        <source>Figures as SVG…</source>
+        <translation>Diagramme als SVG …</translation>
+    </message>
+    <message>
+        <source>Save</source>
+        <translation>Speichern</translation>
+    </message>
+    <message>
+        <source>%1 files (*.%2)</source>
+        <translation>%1-Dateien (*.%2)</translation>
     </message>
 </context>
 <context>
@@ -1289,6 +1533,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>%1 min</source>
         <translation>%1 min</translation>
+    </message>
+    <message>
+        <source>%1K</source>
+        <translation>%1K</translation>
     </message>
 </context>
 <context>
@@ -1826,6 +2074,21 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
 </context>
 <context>
+    <name>MeasureRows</name>
+    <message>
+        <source>Repeats</source>
+        <translation>Wiederholungen</translation>
+    </message>
+    <message>
+        <source>Tokens that are written</source>
+        <translation>Geschriebene Token</translation>
+    </message>
+    <message>
+        <source>Minutes for a row at most</source>
+        <translation>Höchstens Minuten je Zeile</translation>
+    </message>
+</context>
+<context>
     <name>MemoryNeed</name>
     <message>
         <source>It fits, with memory to spare.</source>
@@ -2159,6 +2422,25 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
 </context>
 <context>
+    <name>ModelChoices</name>
+    <message>
+        <source>No model file is known yet. The models&apos; page looks for them; a shape needs none.</source>
+        <translation>Noch ist keine Modelldatei bekannt. Die Seite der Modelle sucht danach; eine Form braucht keine.</translation>
+    </message>
+    <message>
+        <source>Shape of a model</source>
+        <translation>Form eines Modells</translation>
+    </message>
+    <message>
+        <source>Quantisation of the shape</source>
+        <translation>Quantisierung der Form</translation>
+    </message>
+    <message>
+        <source>Add the shape</source>
+        <translation>Form hinzufügen</translation>
+    </message>
+</context>
+<context>
     <name>ModelController</name>
     <message>
         <source>Only files on this computer can be opened.</source>
@@ -2179,6 +2461,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Another model is being loaded. Cancel that first.</source>
         <translation>Ein anderes Modell wird gerade geladen. Brechen Sie das zuerst ab.</translation>
+    </message>
+    <message>
+        <source>An experiment has the memory of this machine. Wait for its end, or cancel it.</source>
+        <translation>Ein Experiment hat den Speicher dieses Rechners. Warten Sie sein Ende ab, oder brechen Sie es ab.</translation>
     </message>
 </context>
 <context>
@@ -2805,6 +3091,77 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
 </context>
 <context>
+    <name>PlanCard</name>
+    <message>
+        <source>All on the CPU, in RAM</source>
+        <translation>Alles auf der CPU, im RAM</translation>
+    </message>
+    <message>
+        <source>All KV stays on the device; what does not fit is refused</source>
+        <translation>Aller KV bleibt auf dem Gerät; was nicht passt, wird abgelehnt</translation>
+    </message>
+    <message>
+        <source>KV beyond the device is copied to it for every token</source>
+        <translation>KV, der nicht aufs Gerät passt, wird für jedes Token dorthin kopiert</translation>
+    </message>
+    <message>
+        <source>KV beyond the device is attended by the CPU where it lies</source>
+        <translation>KV, der nicht aufs Gerät passt, verrechnet die CPU, wo er liegt</translation>
+    </message>
+    <message>
+        <source>A part of each, as is fastest</source>
+        <translation>Von beidem so viel, wie am schnellsten ist</translation>
+    </message>
+    <message>
+        <source>The device reads, the CPU writes</source>
+        <translation>Das Gerät liest, die CPU schreibt</translation>
+    </message>
+    <message>
+        <source>Models</source>
+        <translation>Modelle</translation>
+    </message>
+    <message>
+        <source>Contexts</source>
+        <translation>Kontexte</translation>
+    </message>
+    <message>
+        <source>%1 tokens</source>
+        <translation>%1 Token</translation>
+    </message>
+    <message>
+        <source>Strategies</source>
+        <translation>Strategien</translation>
+    </message>
+    <message>
+        <source>Device</source>
+        <translation>Gerät</translation>
+    </message>
+    <message>
+        <source>all of it</source>
+        <translation>alles</translation>
+    </message>
+    <message>
+        <source>Memory of the device that may be used: 64MiB, 2GB, or fit:2048</source>
+        <translation>Speicher des Geräts, der verwendet werden darf: 64MiB, 2GB oder fit:2048</translation>
+    </message>
+    <message>
+        <source>An emulated device is RAM of a set size, and the CPU computes: it shows what memory pressure costs, not how fast a GPU is. fit:2048 is room for the model and that many tokens.</source>
+        <translation>Ein emuliertes Gerät ist RAM von fester Größe, und die CPU rechnet: Es zeigt, was Speicherdruck kostet, nicht, wie schnell eine GPU ist. fit:2048 ist Platz für das Modell und so viele Token.</translation>
+    </message>
+    <message>
+        <source>Each row</source>
+        <translation>Jede Zeile</translation>
+    </message>
+    <message>
+        <source>Rows to measure: %1. Each runs in a process of its own.</source>
+        <translation>Zu messende Zeilen: %1. Jede läuft in einem eigenen Prozess.</translation>
+    </message>
+    <message>
+        <source>Measure</source>
+        <translation>Messen</translation>
+    </message>
+</context>
+<context>
     <name>PresetBar</name>
     <message>
         <source>Presets</source>
@@ -3035,6 +3392,240 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Title</source>
         <translation>Titel</translation>
+    </message>
+</context>
+<context>
+    <name>ResultChart</name>
+    <message>
+        <source>%1 tokens</source>
+        <translation>%1 Token</translation>
+    </message>
+    <message>
+        <source>%1 (before: %2)</source>
+        <translation>%1 (vorher: %2)</translation>
+    </message>
+    <message>
+        <source>The numbers are in the table below</source>
+        <translation>Die Zahlen stehen in der Tabelle darunter</translation>
+    </message>
+</context>
+<context>
+    <name>ResultCharts</name>
+    <message>
+        <source>CPU only</source>
+        <translation>Nur CPU</translation>
+    </message>
+    <message>
+        <source>Resident</source>
+        <translation>Resident</translation>
+    </message>
+    <message>
+        <source>Stream</source>
+        <translation>Strömen</translation>
+    </message>
+    <message>
+        <source>Merge</source>
+        <translation>Vereinen</translation>
+    </message>
+    <message>
+        <source>Auto</source>
+        <translation>Auto</translation>
+    </message>
+    <message>
+        <source>CPU decode</source>
+        <translation>CPU schreibt</translation>
+    </message>
+    <message>
+        <source>The other run, dashed</source>
+        <translation>Der andere Lauf, gestrichelt</translation>
+    </message>
+    <message>
+        <source>Model in the charts</source>
+        <translation>Modell in den Diagrammen</translation>
+    </message>
+    <message>
+        <source>Memory</source>
+        <translation>Speicher</translation>
+    </message>
+    <message>
+        <source>per tok/s</source>
+        <translation>je Tok/s</translation>
+    </message>
+    <message>
+        <source>Tokens per second</source>
+        <translation>Token pro Sekunde</translation>
+    </message>
+    <message>
+        <source>Time per token, 99 % stay below</source>
+        <translation>Zeit je Token, 99 % bleiben darunter</translation>
+    </message>
+    <message>
+        <source>Device memory (emulated), peak</source>
+        <translation>Gerätespeicher (emuliert), Spitze</translation>
+    </message>
+    <message>
+        <source>Device memory, peak</source>
+        <translation>Gerätespeicher, Spitze</translation>
+    </message>
+    <message>
+        <source>RAM, peak, the emulated device in it</source>
+        <translation>RAM, Spitze, samt emuliertem Gerät</translation>
+    </message>
+    <message>
+        <source>RAM, peak</source>
+        <translation>RAM, Spitze</translation>
+    </message>
+</context>
+<context>
+    <name>ResultRow</name>
+    <message>
+        <source>%1 %</source>
+        <translation>%1 %</translation>
+    </message>
+    <message>
+        <source>%1, %2 tokens, %3: %4, 99 % of the tokens within %5, device %6, RAM %7</source>
+        <translation>%1, %2 Token, %3: %4, 99 % der Token binnen %5, Gerät %6, RAM %7</translation>
+    </message>
+    <message>
+        <source>%1, %2 tokens, %3: %4. %5</source>
+        <translation>%1, %2 Token, %3: %4. %5</translation>
+    </message>
+</context>
+<context>
+    <name>ResultTable</name>
+    <message>
+        <source>Context</source>
+        <translation>Kontext</translation>
+    </message>
+    <message>
+        <source>Strategy</source>
+        <translation>Strategie</translation>
+    </message>
+    <message>
+        <source>tok/s</source>
+        <translation>Tok/s</translation>
+    </message>
+    <message>
+        <source>from–to</source>
+        <translation>von–bis</translation>
+    </message>
+    <message>
+        <source>99 %</source>
+        <translation>99 %</translation>
+    </message>
+    <message>
+        <source>reading</source>
+        <translation>Lesen</translation>
+    </message>
+    <message>
+        <source>device</source>
+        <translation>Gerät</translation>
+    </message>
+    <message>
+        <source>RAM</source>
+        <translation>RAM</translation>
+    </message>
+    <message>
+        <source>change</source>
+        <translation>Änderung</translation>
+    </message>
+    <message>
+        <source>Measured rows</source>
+        <translation>Gemessene Zeilen</translation>
+    </message>
+</context>
+<context>
+    <name>RunBar</name>
+    <message>
+        <source>emulated device, %1</source>
+        <translation>emuliertes Gerät, %1</translation>
+    </message>
+    <message>
+        <source>cancelled</source>
+        <translation>abgebrochen</translation>
+    </message>
+    <message>
+        <source>%1 – %2</source>
+        <translation>%1 – %2</translation>
+    </message>
+    <message>
+        <source>Run that is shown</source>
+        <translation>Gezeigter Lauf</translation>
+    </message>
+    <message>
+        <source>Name of the run</source>
+        <translation>Name des Laufs</translation>
+    </message>
+    <message>
+        <source>Keep the name</source>
+        <translation>Namen behalten</translation>
+    </message>
+    <message>
+        <source>Rename the run</source>
+        <translation>Lauf umbenennen</translation>
+    </message>
+    <message>
+        <source>Export the run</source>
+        <translation>Lauf exportieren</translation>
+    </message>
+    <message>
+        <source>Delete the run</source>
+        <translation>Lauf löschen</translation>
+    </message>
+    <message>
+        <source>Compare with</source>
+        <translation>Vergleichen mit</translation>
+    </message>
+    <message>
+        <source>Run to compare with</source>
+        <translation>Lauf zum Vergleichen</translation>
+    </message>
+    <message>
+        <source>nothing</source>
+        <translation>nichts</translation>
+    </message>
+    <message>
+        <source>Delete this run?</source>
+        <translation>Diesen Lauf löschen?</translation>
+    </message>
+    <message>
+        <source>Delete</source>
+        <translation>Löschen</translation>
+    </message>
+</context>
+<context>
+    <name>RunProgress</name>
+    <message>
+        <source>Waiting for the answer to end…</source>
+        <translation>Wartet auf das Ende der Antwort …</translation>
+    </message>
+    <message>
+        <source>Making room…</source>
+        <translation>Platz wird gemacht …</translation>
+    </message>
+    <message>
+        <source>Ending…</source>
+        <translation>Wird beendet …</translation>
+    </message>
+    <message>
+        <source>%1, %2 tokens, %3</source>
+        <translation>%1, %2 Token, %3</translation>
+    </message>
+    <message>
+        <source>%1 of %2 rows</source>
+        <translation>%1 von %2 Zeilen</translation>
+    </message>
+    <message>
+        <source>about %1 left</source>
+        <translation>noch etwa %1</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>Abbrechen</translation>
+    </message>
+    <message>
+        <source>Rows that are measured</source>
+        <translation>Gemessene Zeilen</translation>
     </message>
 </context>
 <context>
@@ -3481,6 +4072,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>Give device memory to another program, or take it back</source>
         <translation>Einem anderen Programm Gerätespeicher geben oder ihn zurücknehmen</translation>
     </message>
+    <message>
+        <source>Experiments</source>
+        <translation>Experimente</translation>
+    </message>
 </context>
 <context>
     <name>ShortcutSheet</name>
@@ -3521,6 +4116,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>About</source>
         <translation>Über Spillway</translation>
+    </message>
+    <message>
+        <source>Experiments</source>
+        <translation>Experimente</translation>
     </message>
 </context>
 <context>

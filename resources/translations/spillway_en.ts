@@ -78,6 +78,16 @@
     </message>
 </context>
 <context>
+    <name>ExperimentsController</name>
+    <message numerus="yes">
+        <source>%1 and %n more</source>
+        <translation>
+            <numerusform>%1 and %n more</numerusform>
+            <numerusform>%1 and %n more</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>ModelEntry</name>
     <message numerus="yes">
         <source>%n of its %1 parts are missing.</source>

@@ -101,6 +101,7 @@ TestCase {
             program: Bench.program
             log: Bench.log
             pressure: Bench.pressure
+            experiments: Bench.experiments
         }
     }
 }

@@ -1,5 +1,6 @@
 #include "tests/ui/bench.h"
 
+#include "app/experiments/experiment_files.h"
 #include "tests/ui/accessible_tree.h"
 
 #include <QClipboard>
@@ -147,6 +148,19 @@ void Bench::reset(const QVariantMap& changes)
             &ConversationSettingsController::onModelGone);
     connect(m_chat.get(), &ChatController::modelLost, m_models.get(), &ModelController::onModelLost);
     connect(m_chat.get(), &ChatController::reloadRequested, m_models.get(), &ModelController::reloadWithContext);
+    connect(m_models.get(), &ModelController::setAside, m_chat.get(), &ChatController::onModelAside);
+    ExperimentsController::World lab;
+    lab.program = QStringLiteral(FAKE_BENCH);
+    lab.folder = m_folder->filePath(QStringLiteral("experiments"));
+    lab.files = [this, names = changes.value(QStringLiteral("experimentFiles")).toStringList()] {
+        auto files = experimentFiles(*m_models, *m_catalogue, {});
+        for (const QString& name : names)
+            files.append(ExperimentDraft::Candidate{{name, m_folder->filePath(name), {}}, {}});
+        return files;
+    };
+    lab.devices = [] { return std::vector<engine::DeviceInfo>(); };
+    lab.choices = [] { return engine::LoadRequest(); };
+    m_experiments = std::make_unique<ExperimentsController>(*m_chat, *m_models, lab);
     connect(m_program.get(), &ProgramController::guideRequested, m_models.get(),
             [this](const QString& file) { m_models->openAndLoad(file); });
     Q_EMIT changed();
@@ -154,6 +168,7 @@ void Bench::reset(const QVariantMap& changes)
 
 void Bench::clear()
 {
+    m_experiments.reset();
     m_pressure.reset();
     m_catalogue.reset();
     m_models.reset();
@@ -255,6 +270,12 @@ void Bench::move(int firstToken, int lastToken)
                                               .tokens = {firstToken, lastToken + 1},
                                               .duration_us = 12,
                                               .sentence = {}});
+}
+
+QString Bench::textOf(const QUrl& file) const
+{
+    QFile opened(file.toLocalFile());
+    return opened.open(QIODevice::ReadOnly) ? QString::fromLatin1(opened.readAll()) : QString();
 }
 
 QUrl Bench::file(const QString& name, const QString& text) const

@@ -6,6 +6,7 @@
 #include "app/controllers/composer_controller.h"
 #include "app/controllers/conversation_settings_controller.h"
 #include "app/controllers/conversations_controller.h"
+#include "app/controllers/experiments_controller.h"
 #include "app/controllers/model_controller.h"
 #include "app/controllers/program_controller.h"
 #include "app/controllers/settings_controller.h"
@@ -37,6 +38,7 @@ class Bench : public QObject
     Q_PROPERTY(ProgramController* program READ program NOTIFY changed)
     Q_PROPERTY(ShownLog* log READ log NOTIFY changed)
     Q_PROPERTY(Pressure* pressure READ pressure NOTIFY changed)
+    Q_PROPERTY(ExperimentsController* experiments READ experiments NOTIFY changed)
 
 public:
     Bench();
@@ -52,10 +54,11 @@ public:
     ProgramController* program() const { return m_program.get(); }
     ShownLog* log() const { return m_shownLog.get(); }
     Pressure* pressure() const { return m_pressure.get(); }
+    ExperimentsController* experiments() const { return m_experiments.get(); }
 
     /// New controllers. Keys: panel (it is shown), device (layers, total, weights, kv in bytes), kvColumns, tokens,
-    /// tokenMs, prefillMs, loadMs, context, modelContext, error, errorAfter, loadError, warning, template, arguments
-    /// (of the chat template), runnable, text (in one piece), stream (in pieces).
+    /// tokenMs, prefillMs, loadMs, context, modelContext, error, errorAfter, experimentFiles, loadError, warning,
+    /// template, arguments (of the chat template), runnable, text (in one piece), stream (in pieces).
     Q_INVOKABLE void reset(const QVariantMap& script = {});
     /// Ends what reset() made; the page that shows it has to be gone.
     Q_INVOKABLE void clear();
@@ -85,6 +88,8 @@ public:
     Q_INVOKABLE QVariantMap lastRequest() const;
     /// Writes a file to attach.
     Q_INVOKABLE QUrl file(const QString& name, const QString& text) const;
+    /// What is in a file, byte for byte as Latin 1.
+    Q_INVOKABLE QString textOf(const QUrl& file) const;
     Q_INVOKABLE void copy(const QString& text, const QList<QUrl>& files = {});
 
     Q_INVOKABLE QString clipboard() const;
@@ -119,6 +124,7 @@ private:
     std::unique_ptr<ModelController> m_models;
     std::unique_ptr<CatalogueController> m_catalogue;
     std::unique_ptr<Pressure> m_pressure;
+    std::unique_ptr<ExperimentsController> m_experiments;
     std::unique_ptr<QTemporaryDir> m_modelFolder;
     double m_availableBytes = 8e9;
 };

@@ -36,7 +36,7 @@ Item {
             const controls = Bench.controls(shell).join("\n");
             for (const name of ["Button: Open a model", "EditableText: Message", "Button: Send"])
                 verify(controls.indexOf(name) >= 0, name + " is not among\n" + controls);
-            reaches("attachButton composerField conversationSettingsButton navAbout navLog navModels navSettings openGuide openModel sidebarButton themeButton");
+            reaches("attachButton composerField conversationSettingsButton navAbout navExperiments navLog navModels navSettings openGuide openModel sidebarButton themeButton");
         }
 
         function test_conversation() {
@@ -51,7 +51,7 @@ Item {
                                 "Button: Copy the answer", "Button: Answer again", "EditableText: Message",
                                 "Button: Send", "Button: Context: 8 of 2,048 tokens used"])
                 verify(controls.indexOf(name) >= 0, name + " is not among\n" + controls);
-            reaches("answerNumbers attachButton branchButton composerField contextMeter conversationSettingsButton copyButton editButton message navAbout navLog navModels navSettings newButton openButton rawButton retryButton sendButton sidebarButton themeButton");
+            reaches("answerNumbers attachButton branchButton composerField contextMeter conversationSettingsButton copyButton editButton message navAbout navExperiments navLog navModels navSettings newButton openButton rawButton retryButton sendButton sidebarButton themeButton");
         }
 
         function test_offer() {
@@ -59,7 +59,7 @@ Item {
             Bench.models.open("file:///models/tiny.gguf");
             tryVerify(() => findChild(part("modelCard"), "load").activeFocus);
             compare(Bench.namelessControls(shell).join(), "");
-            reaches("attachButton cancelLoad composerField conversationSettingsButton load navAbout navLog navModels navSettings sidebarButton themeButton");
+            reaches("attachButton cancelLoad composerField conversationSettingsButton load navAbout navExperiments navLog navModels navSettings sidebarButton themeButton");
         }
 
         function test_buttons_answer_to_the_keyboard() {

@@ -27,7 +27,7 @@ Item {
 
         function test_page_data() {
             const rows = [];
-            for (const page of ["Conversation", "Models", "Settings", "Log", "About"]) {
+            for (const page of ["Conversation", "Models", "Settings", "Log", "About", "Experiments"]) {
                 rows.push({ tag: page, page: page, scale: 1 });
                 rows.push({ tag: page + " at 200 %", page: page, scale: 2 });
             }

@@ -33,6 +33,11 @@ QtObject {
         return count(value);
     }
 
+    // 512, 4K, 128K: tokens of a context, which come in powers of two
+    function context(tokens: real): string {
+        return tokens >= 1024 && tokens % 1024 === 0 ? qsTr("%1K").arg(tokens / 1024) : count(tokens);
+    }
+
     // File sizes as desktops give them: powers of 1000.
     function bytes(value: real): string {
         const units = [[1e12, "TB"], [1e9, "GB"], [1e6, "MB"], [1e3, "kB"]];

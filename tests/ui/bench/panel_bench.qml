@@ -14,4 +14,5 @@ Shell {
     program: Bench.program
     log: Bench.log
     pressure: Bench.pressure
+    experiments: Bench.experiments
 }

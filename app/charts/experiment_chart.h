@@ -1,0 +1,56 @@
+// A figure of an experiment in the window.
+#pragma once
+
+#include "app/charts/chart_item.h"
+#include "app/charts/experiment_plot.h"
+
+#include <utility>
+
+/// One quantity over the context, a curve for each strategy; an earlier run's are dashed. Lives on the UI thread.
+class ExperimentChart : public ChartItem
+{
+    Q_OBJECT
+    QML_ELEMENT
+    Q_PROPERTY(ExperimentRowModel* rows READ rows WRITE setRows NOTIFY rowsChanged)
+    Q_PROPERTY(Quantity quantity MEMBER m_quantity NOTIFY looksChanged)
+    Q_PROPERTY(int model MEMBER m_model NOTIFY looksChanged)
+    Q_PROPERTY(QList<QColor> colors MEMBER m_colors NOTIFY looksChanged)
+    Q_PROPERTY(QString title MEMBER m_title NOTIFY looksChanged)
+
+public:
+    enum Quantity {
+        Speed = ExperimentPlot::Speed,
+        P99 = ExperimentPlot::P99,
+        DeviceMemory = ExperimentPlot::DeviceMemory,
+        HostMemory = ExperimentPlot::HostMemory,
+        DeviceMemoryPerSpeed = ExperimentPlot::DeviceMemoryPerSpeed,
+        HostMemoryPerSpeed = ExperimentPlot::HostMemoryPerSpeed,
+    };
+    Q_ENUM(Quantity)
+
+    using ChartItem::ChartItem;
+
+    ExperimentRowModel* rows() const { return m_rows; }
+    void setRows(ExperimentRowModel* rows);
+
+    QString title() const { return m_title; }
+    /// What its curves mean; without a colour: the earlier run's.
+    QList<std::pair<QString, QColor>> legend() const;
+
+    /// The context nearest to x, and what was measured there: a list of { contextTokens, strategy, name, value,
+    /// earlier }, each with what there is.
+    Q_INVOKABLE QVariantList at(double x) const;
+
+Q_SIGNALS:
+    void rowsChanged();
+
+protected:
+    void fill(QCustomPlot& plot) override;
+
+private:
+    ExperimentRowModel* m_rows = nullptr;
+    Quantity m_quantity = Speed;
+    int m_model = 0;
+    QList<QColor> m_colors;
+    QString m_title;
+};

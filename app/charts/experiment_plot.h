@@ -1,0 +1,28 @@
+// Figures of an experiment, as curves in a plot.
+#pragma once
+
+#include "app/models/experiment_row_model.h"
+
+#include <QColor>
+#include <QList>
+#include <QStringList>
+
+#include <optional>
+
+class QCustomPlot;
+
+namespace ExperimentPlot {
+
+/// What a figure shows over the context: the paper's figures 1 and 2.
+enum Quantity { Speed, P99, DeviceMemory, HostMemory, DeviceMemoryPerSpeed, HostMemoryPerSpeed };
+inline constexpr int kQuantities = HostMemoryPerSpeed + 1;
+
+/// Empty: it was not measured, or does not exist.
+std::optional<double> valueOf(const ExperimentRow& row, Quantity quantity);
+
+/// One curve for each strategy of a model, and dashed those of the earlier run; the axes' ranges. The x axis is the
+/// binary logarithm of the context. `hidden`: strategies by number, and "earlier".
+void draw(QCustomPlot& plot, const ExperimentRowModel& rows, int model, Quantity quantity, const QList<QColor>& colors,
+          const QStringList& hidden);
+
+}  // namespace ExperimentPlot

@@ -1,0 +1,65 @@
+#include "app/experiments/experiment.h"
+
+#include <QCoreApplication>
+
+#include <algorithm>
+#include <array>
+
+namespace {
+
+constexpr std::array kKeys = {"cpu", "resident", "stream", "merge", "auto", "cpu-decode"};
+constexpr std::array kNames = {
+    QT_TRANSLATE_NOOP("Experiments", "CPU only"), QT_TRANSLATE_NOOP("Experiments", "Resident"),
+    QT_TRANSLATE_NOOP("Experiments", "Stream"),   QT_TRANSLATE_NOOP("Experiments", "Merge"),
+    QT_TRANSLATE_NOOP("Experiments", "Auto"),     QT_TRANSLATE_NOOP("Experiments", "CPU decode")};
+static_assert(kKeys.size() == kStrategies && kNames.size() == kStrategies);
+
+constexpr std::array kOutcomeKeys = {"measured", "refused", "crashed", "timed_out", "garbled", "cancelled"};
+constexpr std::array kOutcomeNames = {
+    QT_TRANSLATE_NOOP("Experiments", "measured"), QT_TRANSLATE_NOOP("Experiments", "refused"),
+    QT_TRANSLATE_NOOP("Experiments", "crashed"),  QT_TRANSLATE_NOOP("Experiments", "took too long"),
+    QT_TRANSLATE_NOOP("Experiments", "unclear"),  QT_TRANSLATE_NOOP("Experiments", "cancelled")};
+static_assert(kOutcomeKeys.size() == kOutcomes && kOutcomeNames.size() == kOutcomes);
+
+}  // namespace
+
+QList<ExperimentCell> ExperimentPlan::cells() const
+{
+    QList<int> sorted = contexts;
+    std::sort(sorted.begin(), sorted.end());
+    QList<ExperimentCell> cells;
+    cells.reserve(models.size() * contexts.size() * strategies.size());
+    for (int model = 0; model < models.size(); ++model)
+        for (const int context : sorted)
+            for (const Strategy::Name strategy : strategies)
+                cells.append({model, context, strategy});
+    return cells;
+}
+
+QString strategyKey(Strategy::Name strategy)
+{
+    return QString::fromLatin1(kKeys[std::size_t(strategy)]);
+}
+
+std::optional<Strategy::Name> strategyOf(const QString& key)
+{
+    for (int i = 0; i < kStrategies; ++i)
+        if (key == QLatin1String(kKeys[std::size_t(i)]))
+            return Strategy::Name(i);
+    return {};
+}
+
+QString strategyName(Strategy::Name strategy)
+{
+    return QCoreApplication::translate("Experiments", kNames[std::size_t(strategy)]);
+}
+
+QString outcomeKey(Outcome::Kind outcome)
+{
+    return QString::fromLatin1(kOutcomeKeys[std::size_t(outcome)]);
+}
+
+QString outcomeName(Outcome::Kind outcome)
+{
+    return QCoreApplication::translate("Experiments", kOutcomeNames[std::size_t(outcome)]);
+}

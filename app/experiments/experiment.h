@@ -1,0 +1,106 @@
+// What an experiment is: a plan, and a row for each of its cells, as the paper's table has them.
+#pragma once
+
+#include <QDateTime>
+#include <QList>
+#include <QObject>
+#include <QString>
+#include <QtQml/qqmlregistration.h>
+
+#include <optional>
+
+/// Where a model's layers and KV lie while it is measured. Kept in files by name, so that one may be added.
+namespace Strategy {
+Q_NAMESPACE
+QML_ELEMENT
+enum Name { CpuOnly, Resident, Stream, Merge, Auto, CpuDecode };
+Q_ENUM_NS(Name)
+}  // namespace Strategy
+inline constexpr int kStrategies = Strategy::CpuDecode + 1;
+
+namespace Outcome {
+Q_NAMESPACE
+QML_ELEMENT
+enum Kind {
+    Measured,
+    Refused,    // by the engine: it does not fit, or not under this strategy
+    Crashed,    // a signal ended the child, or it could not be started
+    TimedOut,   // and was ended
+    Garbled,    // what it printed are no numbers
+    Cancelled,  // by the user
+};
+Q_ENUM_NS(Kind)
+}  // namespace Outcome
+inline constexpr int kOutcomes = Outcome::Cancelled + 1;
+
+struct ExperimentModel {
+    QString title;
+    QString path;   // of the file; empty: it is a shape
+    QString shape;  // "mistral-7b:q4_k_m"
+    bool operator==(const ExperimentModel&) const = default;
+};
+
+/// One cell of a plan.
+struct ExperimentCell {
+    int model = 0;  // its place in the plan
+    int contextTokens = 0;
+    Strategy::Name strategy = Strategy::CpuOnly;
+    bool operator==(const ExperimentCell&) const = default;
+};
+
+struct ExperimentPlan {
+    QList<ExperimentModel> models;
+    QList<int> contexts;
+    QList<Strategy::Name> strategies;
+    int repeats = 3;
+    int answerTokens = 32;  // measured at the end of each context
+    QString device;         // "emulated", "cuda:0"
+    QString memory;         // that may be used of it: "fit:2048", "64MiB"; empty: all
+    QString kvType = QStringLiteral("f16");
+    int threads = 0;      // 0: one per core
+    int rowMinutes = 60;  // after so many a row is given up
+
+    /// In the order in which they are measured: what takes longest comes last within a model.
+    QList<ExperimentCell> cells() const;
+    bool operator==(const ExperimentPlan&) const = default;
+
+    static constexpr int kMostModels = 32;
+    static constexpr int kMostContexts = 32;
+    static constexpr int kFewestTokens = 64;  // of a context
+    static constexpr int kMostTokens = 1 << 20;
+    static constexpr int kMostRepeats = 100;
+    static constexpr int kMostMinutes = 24 * 60;
+};
+
+/// What came of one cell. Numbers that are not there were not measured, or do not exist.
+struct ExperimentRow {
+    ExperimentCell cell;
+    Outcome::Kind outcome = Outcome::Measured;
+    QString sentence;                                         // why there are no numbers
+    QString device;                                           // as the engine names it
+    std::optional<double> tokensPerSecond, slowest, fastest;  // median, and of the repeats
+    std::optional<double> readMs;                             // the context before the answer: the first token's wait
+    std::optional<double> p99Ms;                              // per token
+    std::optional<double> deviceBytes, hostBytes;             // peaks
+    double seconds = 0;                                       // that the child ran
+    bool operator==(const ExperimentRow&) const = default;
+};
+
+struct ExperimentRun {
+    QString id;  // of its file
+    QString name;
+    QDateTime started;
+    QString machine;
+    bool cancelled = false;
+    ExperimentPlan plan;
+    QList<ExperimentRow> rows;  // the first cells of the plan, as far as it came
+    bool operator==(const ExperimentRun&) const = default;
+};
+
+/// "merge", as spillway-cli and files call it.
+QString strategyKey(Strategy::Name strategy);
+std::optional<Strategy::Name> strategyOf(const QString& key);
+/// As people read it.
+QString strategyName(Strategy::Name strategy);
+QString outcomeKey(Outcome::Kind outcome);
+QString outcomeName(Outcome::Kind outcome);

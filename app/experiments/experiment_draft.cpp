@@ -1,0 +1,241 @@
+#include "app/experiments/experiment_draft.h"
+
+#include "engine/placement_text.h"
+#include "engine/shape_model.h"
+
+#include <algorithm>
+
+namespace {
+
+constexpr int kContexts[] = {512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072};
+constexpr int kUsualRoom = 2048;  // tokens beside the model, on an emulated device
+
+QString keyOf(const ExperimentModel& model)
+{
+    return model.path.isEmpty() ? QStringLiteral("shape:") + model.shape : model.path;
+}
+
+/// As the command line had it.
+QString memoryOf(const engine::PlacementOptions& placement)
+{
+    using Device = engine::PlacementOptions::Device;
+    const bool cuda = placement.device == Device::Cuda;
+    const std::int64_t bytes = cuda ? placement.vram_budget_bytes : placement.emulated.vram_bytes;
+    const int fit = cuda ? placement.budget_fit_tokens : placement.emulated.fit_tokens;
+    if (bytes > 0)
+        return bytes % (1 << 20) == 0 ? QStringLiteral("%1MiB").arg(bytes >> 20) : QString::number(bytes);
+    if (fit > 0)
+        return QStringLiteral("fit:%1").arg(fit);
+    return cuda ? QString() : QStringLiteral("fit:%1").arg(kUsualRoom);
+}
+
+QStringList strings(const std::vector<std::string>& names)
+{
+    QStringList list;
+    for (const std::string& name : names)
+        list.append(QString::fromStdString(name));
+    return list;
+}
+
+}  // namespace
+
+ExperimentDraft::ExperimentDraft(const engine::PlacementOptions& placement, QObject* parent)
+    : QObject(parent)
+{
+    m_plan.contexts = {512, 1024, 2048};
+    m_plan.strategies = {Strategy::CpuOnly, Strategy::Resident, Strategy::Stream, Strategy::Merge};
+    m_plan.memory = memoryOf(placement);
+    m_deviceIds = {QStringLiteral("emulated")};
+    m_deviceNames = {tr("Emulated, in RAM")};
+    if (placement.device == engine::PlacementOptions::Device::Cuda) {
+        addDevice(QStringLiteral("cuda:%1").arg(placement.cuda_ordinal), tr("GPU %1").arg(placement.cuda_ordinal));
+        m_device = 1;
+    }
+}
+
+template <class T>
+void ExperimentDraft::set(T& value, T wanted)
+{
+    if (value == wanted)
+        return;
+    value = std::move(wanted);
+    Q_EMIT changed();
+}
+
+QList<ExperimentChoice> ExperimentDraft::models() const
+{
+    QList<ExperimentChoice> choices;
+    for (const Candidate& candidate : m_files + m_shapes) {
+        ExperimentChoice choice;
+        choice.title = candidate.model.title;
+        choice.detail = candidate.detail;
+        choice.chosen = m_chosen.contains(keyOf(candidate.model));
+        choices.append(choice);
+    }
+    return choices;
+}
+
+QStringList ExperimentDraft::shapes() const
+{
+    return strings(engine::shape_names());
+}
+
+QStringList ExperimentDraft::quantisations() const
+{
+    return strings(engine::shape_quantisations());
+}
+
+QList<int> ExperimentDraft::contexts() const
+{
+    return {std::begin(kContexts), std::end(kContexts)};
+}
+
+QStringList ExperimentDraft::strategies() const
+{
+    QStringList names;
+    for (int i = 0; i < kStrategies; ++i)
+        names.append(strategyName(Strategy::Name(i)));
+    return names;
+}
+
+QList<int> ExperimentDraft::chosenStrategies() const
+{
+    QList<int> chosen;
+    for (const Strategy::Name strategy : m_plan.strategies)
+        chosen.append(int(strategy));
+    return chosen;
+}
+
+void ExperimentDraft::setDevice(int device)
+{
+    if (device >= 0 && device < m_deviceIds.size())
+        set(m_device, device);
+}
+
+void ExperimentDraft::setMemory(const QString& memory)
+{
+    set(m_plan.memory, memory.trimmed());
+}
+
+bool ExperimentDraft::memoryIsSound() const
+{
+    if (m_plan.memory.isEmpty())
+        return !emulated();  // a GPU has a size of its own
+    engine::PlacementText text;
+    text.device = "emulated";
+    text.vram = m_plan.memory.toStdString();
+    return engine::parse_placement(text).has_value();
+}
+
+void ExperimentDraft::setRepeats(int repeats)
+{
+    set(m_plan.repeats, std::clamp(repeats, 1, ExperimentPlan::kMostRepeats));
+}
+
+void ExperimentDraft::setAnswerTokens(int tokens)
+{
+    set(m_plan.answerTokens, std::clamp(tokens, 1, ExperimentPlan::kMostTokens));
+}
+
+void ExperimentDraft::setRowMinutes(int minutes)
+{
+    set(m_plan.rowMinutes, std::clamp(minutes, 1, ExperimentPlan::kMostMinutes));
+}
+
+QString ExperimentDraft::obstacle() const
+{
+    const ExperimentPlan plan = this->plan();
+    if (plan.models.isEmpty())
+        return tr("Choose a model.");
+    if (plan.models.size() > ExperimentPlan::kMostModels)
+        return tr("Choose %1 models at most.").arg(ExperimentPlan::kMostModels);
+    if (plan.contexts.isEmpty())
+        return tr("Choose a context.");
+    if (plan.strategies.isEmpty())
+        return tr("Choose a strategy.");
+    if (!memoryIsSound())
+        return tr("“%1” is no size of a memory: 64MiB, 2GB, or fit:2048 for that many tokens beside the model.")
+            .arg(m_plan.memory);
+    return {};
+}
+
+void ExperimentDraft::toggleModel(int index)
+{
+    const QList<Candidate> all = m_files + m_shapes;
+    if (index < 0 || index >= all.size())
+        return;
+    const QString key = keyOf(all[index].model);
+    if (m_chosen.removeAll(key) == 0)
+        m_chosen.append(key);
+    Q_EMIT modelsChanged();
+    Q_EMIT changed();
+}
+
+void ExperimentDraft::toggleContext(int tokens)
+{
+    QList<int> contexts = m_plan.contexts;
+    if (contexts.removeAll(tokens) == 0 && std::ranges::find(kContexts, tokens) != std::end(kContexts))
+        contexts.append(tokens);
+    std::sort(contexts.begin(), contexts.end());
+    set(m_plan.contexts, contexts);
+}
+
+void ExperimentDraft::toggleStrategy(int strategy)
+{
+    if (strategy < 0 || strategy >= kStrategies)
+        return;
+    QList<Strategy::Name> strategies = m_plan.strategies;
+    if (strategies.removeAll(Strategy::Name(strategy)) == 0)
+        strategies.append(Strategy::Name(strategy));
+    std::sort(strategies.begin(), strategies.end());
+    set(m_plan.strategies, strategies);
+}
+
+void ExperimentDraft::addShape(int shape, int quantisation)
+{
+    const QString name = shapes().value(shape), quant = quantisations().value(quantisation);
+    if (name.isEmpty() || quant.isEmpty())
+        return;
+    Candidate candidate{{QStringLiteral("%1 %2").arg(name, quant), {}, name + QLatin1Char(':') + quant},
+                        tr("a shape: random weights, made for each row")};
+    const QString key = keyOf(candidate.model);
+    const bool known = std::ranges::any_of(m_shapes, [&](const Candidate& c) { return keyOf(c.model) == key; });
+    if (!known)
+        m_shapes.append(std::move(candidate));
+    if (!m_chosen.contains(key))
+        m_chosen.append(key);
+    Q_EMIT modelsChanged();
+    Q_EMIT changed();
+}
+
+void ExperimentDraft::setCandidates(const QList<Candidate>& files)
+{
+    const bool first = m_files.isEmpty() && m_chosen.isEmpty();
+    m_files = files;
+    if (first && !files.isEmpty())
+        m_chosen.append(keyOf(files.first().model));
+    Q_EMIT modelsChanged();
+    Q_EMIT changed();
+}
+
+void ExperimentDraft::addDevice(const QString& id, const QString& name)
+{
+    if (const qsizetype known = m_deviceIds.indexOf(id); known >= 0) {
+        m_deviceNames[known] = name;
+    } else {
+        m_deviceIds.append(id);
+        m_deviceNames.append(name);
+    }
+    Q_EMIT devicesChanged();
+    Q_EMIT changed();
+}
+
+ExperimentPlan ExperimentDraft::plan() const
+{
+    ExperimentPlan plan = m_plan;
+    for (const Candidate& candidate : m_files + m_shapes)
+        if (m_chosen.contains(keyOf(candidate.model)))
+            plan.models.append(candidate.model);
+    plan.device = m_deviceIds.value(m_device);
+    return plan;
+}

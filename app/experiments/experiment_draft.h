@@ -1,0 +1,110 @@
+// The plan that is being made on the page.
+#pragma once
+
+#include "app/experiments/experiment.h"
+#include "engine/engine.h"
+
+#include <QObject>
+#include <QStringList>
+#include <QtQml/qqmlregistration.h>
+
+/// A model that may be measured, for the page.
+class ExperimentChoice
+{
+    Q_GADGET
+    QML_VALUE_TYPE(experimentChoice)
+    Q_PROPERTY(QString title MEMBER title CONSTANT)
+    Q_PROPERTY(QString detail MEMBER detail CONSTANT)
+    Q_PROPERTY(bool chosen MEMBER chosen CONSTANT)
+
+public:
+    QString title;
+    QString detail;
+    bool chosen = false;
+};
+Q_DECLARE_METATYPE(ExperimentChoice)
+
+/// What is chosen, and why it cannot be measured yet. Lives on the UI thread; owned by ExperimentsController.
+class ExperimentDraft : public QObject
+{
+    Q_OBJECT
+    QML_ELEMENT
+    QML_UNCREATABLE("made by the program")
+    Q_PROPERTY(QList<ExperimentChoice> models READ models NOTIFY modelsChanged)
+    Q_PROPERTY(QStringList shapes READ shapes CONSTANT)
+    Q_PROPERTY(QStringList quantisations READ quantisations CONSTANT)
+    Q_PROPERTY(QList<int> contexts READ contexts CONSTANT)
+    Q_PROPERTY(QList<int> chosenContexts READ chosenContexts NOTIFY changed)
+    Q_PROPERTY(QStringList strategies READ strategies NOTIFY changed)
+    Q_PROPERTY(QList<int> chosenStrategies READ chosenStrategies NOTIFY changed)
+    Q_PROPERTY(QStringList devices READ devices NOTIFY devicesChanged)
+    Q_PROPERTY(int device READ device WRITE setDevice NOTIFY changed)
+    Q_PROPERTY(bool emulated READ emulated NOTIFY changed)
+    Q_PROPERTY(QString memory READ memory WRITE setMemory NOTIFY changed)
+    Q_PROPERTY(bool memoryIsSound READ memoryIsSound NOTIFY changed)
+    Q_PROPERTY(int repeats READ repeats WRITE setRepeats NOTIFY changed)
+    Q_PROPERTY(int answerTokens READ answerTokens WRITE setAnswerTokens NOTIFY changed)
+    Q_PROPERTY(int rowMinutes READ rowMinutes WRITE setRowMinutes NOTIFY changed)
+    Q_PROPERTY(int rows READ rows NOTIFY changed)
+    Q_PROPERTY(QString obstacle READ obstacle NOTIFY changed)
+
+public:
+    /// `placement`: the chat's; its device and memory are what is offered first.
+    explicit ExperimentDraft(const engine::PlacementOptions& placement, QObject* parent = nullptr);
+
+    QList<ExperimentChoice> models() const;
+    QStringList shapes() const;
+    QStringList quantisations() const;
+    QList<int> contexts() const;  // that are offered
+    QList<int> chosenContexts() const { return m_plan.contexts; }
+    QStringList strategies() const;  // all, by name
+    QList<int> chosenStrategies() const;
+    QStringList devices() const { return m_deviceNames; }
+    int device() const { return m_device; }  // its place among them
+    void setDevice(int device);
+    bool emulated() const { return m_deviceIds.value(m_device) == QLatin1String("emulated"); }
+    QString memory() const { return m_plan.memory; }
+    void setMemory(const QString& memory);
+    bool memoryIsSound() const;
+    int repeats() const { return m_plan.repeats; }
+    void setRepeats(int repeats);
+    int answerTokens() const { return m_plan.answerTokens; }
+    void setAnswerTokens(int tokens);
+    int rowMinutes() const { return m_plan.rowMinutes; }
+    void setRowMinutes(int minutes);
+    int rows() const { return int(plan().cells().size()); }
+    QString obstacle() const;  // empty: it can be measured
+
+    Q_INVOKABLE void toggleModel(int index);
+    Q_INVOKABLE void toggleContext(int tokens);
+    Q_INVOKABLE void toggleStrategy(int strategy);
+    /// By their places in the lists; it is chosen at once.
+    Q_INVOKABLE void addShape(int shape, int quantisation);
+
+    struct Candidate {
+        ExperimentModel model;
+        QString detail;
+    };
+    /// The files there are. What was chosen of them stays so; where nothing was, the first one is.
+    void setCandidates(const QList<Candidate>& files);
+    /// GPUs: their ids and names.
+    void addDevice(const QString& id, const QString& name);
+
+    /// As it is chosen now, without what settings add to it.
+    ExperimentPlan plan() const;
+
+Q_SIGNALS:
+    void changed();
+    void modelsChanged();
+    void devicesChanged();
+
+private:
+    template <class T>
+    void set(T& value, T wanted);
+
+    ExperimentPlan m_plan;  // but for its models
+    QList<Candidate> m_files, m_shapes;
+    QStringList m_chosen;  // keys
+    QStringList m_deviceIds, m_deviceNames;
+    int m_device = 0;
+};

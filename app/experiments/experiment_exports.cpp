@@ -1,0 +1,74 @@
+#include "app/experiments/experiment_exports.h"
+
+#include <QCoreApplication>
+#include <QSaveFile>
+#include <QStringList>
+
+#include <algorithm>
+
+namespace {
+
+QString quoted(QString text)
+{
+    return QLatin1Char('"') + text.replace(QLatin1Char('"'), QStringLiteral("\"\"")) + QLatin1Char('"');
+}
+
+QString number(const std::optional<double>& value)
+{
+    return value ? QString::number(*value, 'g', 12) : QString();
+}
+
+std::optional<double> speedIn(const ExperimentRun& run, const QString& title, const ExperimentCell& cell)
+{
+    const auto found = std::ranges::find_if(run.rows, [&](const ExperimentRow& row) {
+        return row.cell.contextTokens == cell.contextTokens && row.cell.strategy == cell.strategy &&
+               run.plan.models[row.cell.model].title == title;
+    });
+    return found == run.rows.end() ? std::nullopt : found->tokensPerSecond;
+}
+
+}  // namespace
+
+QByteArray ExperimentExports::csv(const ExperimentRun& run, const std::optional<ExperimentRun>& earlier)
+{
+    QString text = QStringLiteral(
+        "model,context_tokens,strategy,device,device_memory,repeats,answer_tokens,outcome,tokens_per_s,"
+        "slowest_tokens_per_s,fastest_tokens_per_s,p99_ms,read_ms,device_peak_bytes,host_peak_bytes,sentence");
+    text += earlier ? QStringLiteral(",compared_tokens_per_s\n") : QStringLiteral("\n");
+    for (const ExperimentRow& row : run.rows) {
+        const QString title = run.plan.models[row.cell.model].title;
+        QStringList fields{quoted(title),
+                           QString::number(row.cell.contextTokens),
+                           strategyKey(row.cell.strategy),
+                           quoted(row.device),
+                           quoted(run.plan.memory),
+                           QString::number(run.plan.repeats),
+                           QString::number(run.plan.answerTokens),
+                           outcomeKey(row.outcome),
+                           number(row.tokensPerSecond),
+                           number(row.slowest),
+                           number(row.fastest),
+                           number(row.p99Ms),
+                           number(row.readMs),
+                           number(row.deviceBytes),
+                           number(row.hostBytes),
+                           quoted(row.sentence)};
+        if (earlier)
+            fields.append(number(speedIn(*earlier, title, row.cell)));
+        text += fields.join(QLatin1Char(',')) + QLatin1Char('\n');
+    }
+    return text.toUtf8();
+}
+
+QString ExperimentExports::pathOf(const QUrl& file)
+{
+    return file.scheme().isEmpty() ? QUrl::fromPercentEncoding(file.toEncoded()) : file.toLocalFile();
+}
+
+QString ExperimentExports::write(const QString& file, const QByteArray& content)
+{
+    QSaveFile out(file);
+    if (out.open(QIODevice::WriteOnly) && out.write(content) == content.size() && out.commit())
+        return {};
+    return QCoreApplication::translate("Experiments", "The file cannot be written: %1.").arg(out.errorString());
+}

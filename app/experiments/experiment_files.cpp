@@ -1,0 +1,30 @@
+#include "app/experiments/experiment_files.h"
+
+#include <QCoreApplication>
+#include <QFileInfo>
+
+#include <algorithm>
+
+QList<ExperimentDraft::Candidate> experimentFiles(const ModelController& models, const CatalogueController& catalogue,
+                                                  const QString& guide)
+{
+    QList<ExperimentDraft::Candidate> files;
+    const auto add = [&](const QString& title, const QString& path, const QString& detail) {
+        const QString key = QFileInfo(path).canonicalFilePath();
+        const bool known = std::ranges::any_of(files, [&](const ExperimentDraft::Candidate& other) {
+            return other.model.path == path ||
+                   (!key.isEmpty() && QFileInfo(other.model.path).canonicalFilePath() == key);
+        });
+        if (!known)
+            files.append({{title, path, {}}, detail});
+    };
+    if (models.current().known())
+        add(models.current().name, QString::fromStdU16String(models.loadedRequest().model.u16string()),
+            QCoreApplication::translate("Experiments", "open in the conversation"));
+    if (QFileInfo(guide).isFile())
+        add(QCoreApplication::translate("Experiments", "Spillway guide"), guide,
+            QCoreApplication::translate("Experiments", "the small model that comes with Spillway"));
+    for (const ModelEntry& entry : catalogue.measurable())
+        add(entry.title, entry.path, entry.shownPath());
+    return files;
+}

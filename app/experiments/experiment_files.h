@@ -1,0 +1,10 @@
+// The model files that may be measured.
+#pragma once
+
+#include "app/controllers/catalogue_controller.h"
+#include "app/controllers/model_controller.h"
+#include "app/experiments/experiment_draft.h"
+
+/// What is open comes first, then the guide (empty: there is none), then what the catalogue has found; each once.
+QList<ExperimentDraft::Candidate> experimentFiles(const ModelController& models, const CatalogueController& catalogue,
+                                                  const QString& guide);

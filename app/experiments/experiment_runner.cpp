@@ -1,0 +1,234 @@
+#include "app/experiments/experiment_runner.h"
+
+#include "app/experiments/experiment_json.h"
+#include "app/text/visible_text.h"
+
+#include <QCoreApplication>
+#include <QStandardPaths>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace {
+
+constexpr qsizetype kMostOutput = 1024 * 1024;
+constexpr qsizetype kMostErrors = 64 * 1024;  // the last of them count
+constexpr qsizetype kLongestSentence = 500;
+constexpr int kUsage = 2;  // exit code of spillway-cli
+
+/// What a row takes, in no unit: reading grows with the context, and attention with its square.
+double workOf(const ExperimentCell& cell)
+{
+    constexpr double kStart = 2000, kSquare = 1.0 / 32768;
+    const double tokens = cell.contextTokens;
+    return kStart + tokens + tokens * tokens * kSquare;
+}
+
+/// The last line that says what went wrong.
+QString sentenceIn(const QByteArray& errors)
+{
+    constexpr QByteArrayView mark("error: ");
+    const QList<QByteArray> lines = errors.split('\n');
+    for (auto line = lines.rbegin(); line != lines.rend(); ++line)
+        if (line->startsWith(mark))
+            return asSentence(
+                VisibleText::of(QString::fromUtf8(line->mid(mark.size())).trimmed().left(kLongestSentence)));
+    return {};
+}
+
+}  // namespace
+
+ExperimentRunner::ExperimentRunner(QString program, QObject* parent)
+    : QObject(parent)
+    , m_program(std::move(program))
+{
+    m_limit.setSingleShot(true);
+    connect(&m_limit, &QTimer::timeout, this,
+            [this] { end(Outcome::TimedOut, tr("It took more than %1 min and was ended.").arg(m_plan.rowMinutes)); });
+}
+
+ExperimentRunner::~ExperimentRunner()
+{
+    dropProcess();
+}
+
+QString ExperimentRunner::findProgram()
+{
+    const QString beside = QCoreApplication::applicationDirPath();
+    return QStandardPaths::findExecutable(QStringLiteral("spillway-cli"), {beside, beside + QStringLiteral("/cli")});
+}
+
+QStringList ExperimentRunner::arguments(const ExperimentPlan& plan, const ExperimentCell& cell)
+{
+    const ExperimentModel& model = plan.models[cell.model];
+    const int answer = std::min(plan.answerTokens, cell.contextTokens / 2);
+    QStringList arguments{QStringLiteral("bench"), QStringLiteral("--json"), QStringLiteral("--within-context")};
+    if (model.path.isEmpty())
+        arguments << QStringLiteral("--shape") << model.shape;
+    else
+        arguments << QStringLiteral("--model=") + model.path;  // it may begin with a dash
+    const auto number = [&](const char* option, int value) {
+        arguments << QLatin1String(option) << QString::number(value);
+    };
+    number("-c", cell.contextTokens);
+    number("-p", 0);
+    number("-n", answer);
+    number("-d", cell.contextTokens - answer);
+    number("-r", plan.repeats);
+    number("-t", plan.threads);
+    arguments << QStringLiteral("--ctk") << plan.kvType << QStringLiteral("--ctv") << plan.kvType;
+    if (cell.strategy == Strategy::CpuOnly)
+        return arguments << QStringLiteral("--device") << QStringLiteral("cpu");
+    arguments << QStringLiteral("--device") << plan.device << QStringLiteral("--kv-policy")
+              << strategyKey(cell.strategy);
+    if (!plan.memory.isEmpty())
+        arguments << (plan.device == QLatin1String("emulated") ? QStringLiteral("--vram")
+                                                               : QStringLiteral("--vram-budget"))
+                  << plan.memory;
+    return arguments;
+}
+
+bool ExperimentRunner::start(const ExperimentPlan& plan)
+{
+    const QList<ExperimentCell> cells = plan.cells();
+    if (m_running || cells.isEmpty())
+        return false;
+    m_plan = plan;
+    m_cells = cells;
+    m_done = 0;
+    m_measuredSeconds = m_measuredWork = 0;
+    m_running = true;
+    startNext();
+    return true;
+}
+
+void ExperimentRunner::cancel()
+{
+    if (m_running)
+        end(Outcome::Cancelled, tr("It was cancelled."));
+}
+
+std::optional<ExperimentCell> ExperimentRunner::current() const
+{
+    return m_running && m_done < m_cells.size() ? std::optional(m_cells[m_done]) : std::nullopt;
+}
+
+std::optional<double> ExperimentRunner::remainingSeconds() const
+{
+    if (!m_running || m_measuredWork <= 0)
+        return {};
+    const double secondsPerWork = m_measuredSeconds / m_measuredWork;
+    double left = 0;
+    for (qsizetype i = m_done; i < m_cells.size(); ++i)
+        left += secondsPerWork * workOf(m_cells[i]);
+    const double ofThis = m_done < m_cells.size() ? secondsPerWork * workOf(m_cells[m_done]) : 0;
+    return left - std::min(ofThis, double(m_clock.elapsed()) / 1e3);
+}
+
+void ExperimentRunner::startNext()
+{
+    m_out.clear();
+    m_errors.clear();
+    m_ending.reset();
+    m_process = std::make_unique<QProcess>();
+    connect(m_process.get(), &QProcess::readyReadStandardOutput, this, &ExperimentRunner::onOutput);
+    connect(m_process.get(), &QProcess::readyReadStandardError, this, &ExperimentRunner::onErrors);
+    connect(m_process.get(), &QProcess::finished, this, &ExperimentRunner::onFinished);
+    // After start() has returned, whichever way it goes.
+    connect(m_process.get(), &QProcess::errorOccurred, this, &ExperimentRunner::onProcessError, Qt::QueuedConnection);
+    m_process->setStandardInputFile(QProcess::nullDevice());
+    m_clock.start();
+    m_limit.start(std::chrono::minutes(m_plan.rowMinutes));
+    m_process->start(m_program, arguments(m_plan, m_cells[m_done]));
+    Q_EMIT rowStarted();
+}
+
+void ExperimentRunner::onOutput()
+{
+    m_out += m_process->readAllStandardOutput();
+    if (m_out.size() > kMostOutput)
+        end(Outcome::Garbled, tr("It printed more than a measurement can be."));
+}
+
+void ExperimentRunner::onErrors()
+{
+    m_errors = (m_errors + m_process->readAllStandardError()).right(kMostErrors);
+}
+
+void ExperimentRunner::onProcessError(QProcess::ProcessError error)
+{
+    if (error != QProcess::FailedToStart || !m_process)
+        return;
+    ExperimentRow row;
+    row.cell = m_cells[m_done];
+    row.outcome = m_ending.value_or(Outcome::Crashed);
+    row.sentence = m_ending ? m_endingSentence : tr("spillway-cli could not be started.");
+    finishRow(row);
+}
+
+void ExperimentRunner::onFinished(int exitCode, QProcess::ExitStatus status)
+{
+    onErrors();
+    if (m_out.size() <= kMostOutput)
+        m_out += m_process->readAllStandardOutput();
+    ExperimentRow row;
+    row.cell = m_cells[m_done];
+    if (m_ending) {
+        row.outcome = *m_ending;
+        row.sentence = m_endingSentence;
+    } else if (status == QProcess::CrashExit) {
+        row.outcome = Outcome::Crashed;
+        row.sentence = tr("The process crashed.");
+    } else if (exitCode != 0) {
+        const QString sentence = sentenceIn(m_errors);
+        row.outcome = exitCode == kUsage || sentence.isEmpty() ? Outcome::Garbled : Outcome::Refused;
+        row.sentence =
+            sentence.isEmpty() ? tr("It ended with the code %1 and gave no reason.").arg(exitCode) : sentence;
+    } else if (!ExperimentJson::takeBench(m_out, row)) {
+        row.outcome = Outcome::Garbled;
+        row.sentence = tr("It printed something that is no measurement.");
+    }
+    finishRow(row);
+}
+
+/// Tells the child to end; what its end means is known already.
+void ExperimentRunner::end(Outcome::Kind outcome, const QString& sentence)
+{
+    if (m_ending || !m_process)
+        return;
+    m_ending = outcome;
+    m_endingSentence = sentence;
+    m_process->kill();
+}
+
+void ExperimentRunner::finishRow(ExperimentRow row)
+{
+    m_limit.stop();
+    row.seconds = double(m_clock.elapsed()) / 1e3;
+    if (row.outcome == Outcome::Measured) {
+        m_measuredSeconds += row.seconds;
+        m_measuredWork += workOf(row.cell);
+    }
+    // It is the sender of what led here.
+    m_process->disconnect(this);
+    m_process.release()->deleteLater();
+    ++m_done;
+    const bool cancelled = row.outcome == Outcome::Cancelled;
+    m_running = !cancelled && m_done < m_cells.size();
+    Q_EMIT rowFinished(row);
+    if (m_running)
+        startNext();
+    else
+        Q_EMIT finished(cancelled);
+}
+
+void ExperimentRunner::dropProcess()
+{
+    if (!m_process)
+        return;
+    m_process->disconnect(this);
+    m_process->kill();
+    m_process->waitForFinished();
+    m_process.reset();
+}

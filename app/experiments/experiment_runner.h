@@ -1,0 +1,71 @@
+// Measures the cells of a plan, each in a process of its own.
+#pragma once
+
+#include "app/experiments/experiment.h"
+
+#include <QByteArray>
+#include <QElapsedTimer>
+#include <QObject>
+#include <QProcess>
+#include <QStringList>
+#include <QTimer>
+
+#include <memory>
+#include <optional>
+
+/// Runs one `spillway-cli bench --json` after another and makes a row of whatever becomes of it. At most one child
+/// lives; it ends with cancel() and with this object. Lives on the UI thread, where no call waits but the destructor.
+class ExperimentRunner : public QObject
+{
+    Q_OBJECT
+
+public:
+    /// `program`: spillway-cli, or what stands in for it.
+    explicit ExperimentRunner(QString program, QObject* parent = nullptr);
+    ~ExperimentRunner() override;
+
+    /// Beside this program, or where the build put it; empty: it is in neither place.
+    static QString findProgram();
+    static QStringList arguments(const ExperimentPlan& plan, const ExperimentCell& cell);
+
+    /// False: one runs already, or there is nothing to measure.
+    bool start(const ExperimentPlan& plan);
+    /// The child ends; its row is a cancelled one and the last.
+    void cancel();
+
+    bool running() const { return m_running; }
+    qsizetype done() const { return m_done; }
+    qsizetype total() const { return m_cells.size(); }
+    /// The cell that is being measured.
+    std::optional<ExperimentCell> current() const;
+    /// Of all that is left, judged by what the rows before took; empty: none has been measured.
+    std::optional<double> remainingSeconds() const;
+
+Q_SIGNALS:
+    void rowStarted();
+    void rowFinished(const ExperimentRow& row);
+    void finished(bool cancelled);
+
+private:
+    void startNext();
+    void onOutput();
+    void onErrors();
+    void onFinished(int exitCode, QProcess::ExitStatus status);
+    void onProcessError(QProcess::ProcessError error);
+    void end(Outcome::Kind outcome, const QString& sentence);
+    void finishRow(ExperimentRow row);
+    void dropProcess();
+
+    QString m_program;
+    ExperimentPlan m_plan;
+    QList<ExperimentCell> m_cells;
+    qsizetype m_done = 0;
+    bool m_running = false;
+    std::unique_ptr<QProcess> m_process;
+    QByteArray m_out, m_errors;
+    QTimer m_limit;
+    QElapsedTimer m_clock;                  // of the row
+    std::optional<Outcome::Kind> m_ending;  // it was told to end, and why
+    QString m_endingSentence;
+    double m_measuredSeconds = 0, m_measuredWork = 0;  // of the rows that gave numbers
+};

@@ -1,0 +1,76 @@
+// The rows of an experiment, beside those of an earlier one.
+#pragma once
+
+#include "app/experiments/experiment.h"
+
+#include <QAbstractListModel>
+#include <QStringList>
+#include <QtQml/qqmlregistration.h>
+
+#include <optional>
+
+/// The run that is shown and, where one is laid beside it, the earlier one's number of the same model, context and
+/// strategy. Numbers that do not exist are undefined. Lives on the UI thread; owned by ExperimentsController.
+class ExperimentRowModel : public QAbstractListModel
+{
+    Q_OBJECT
+    QML_ELEMENT
+    QML_UNCREATABLE("made by the program")
+    Q_PROPERTY(int count READ count NOTIFY rowsChanged)
+    Q_PROPERTY(QStringList models READ models NOTIFY rowsChanged)
+    Q_PROPERTY(QList<int> strategies READ strategies NOTIFY rowsChanged)
+    Q_PROPERTY(bool compares READ compares NOTIFY rowsChanged)
+    Q_PROPERTY(bool emulated READ emulated NOTIFY rowsChanged)
+
+public:
+    enum Role {
+        ModelRole = Qt::UserRole + 1,
+        ContextRole,
+        StrategyRole,
+        StrategyNameRole,
+        OutcomeRole,
+        OutcomeNameRole,
+        SentenceRole,
+        SpeedRole,
+        SlowestRole,
+        FastestRole,
+        ReadRole,
+        P99Role,
+        DeviceBytesRole,
+        HostBytesRole,
+        EarlierSpeedRole,
+    };
+    Q_ENUM(Role)
+
+    explicit ExperimentRowModel(QObject* parent = nullptr);
+
+    int rowCount(const QModelIndex& parent = {}) const override;
+    QVariant data(const QModelIndex& index, int role) const override;
+    QHash<int, QByteArray> roleNames() const override;
+
+    int count() const { return rowCount(); }
+    QStringList models() const;     // of the plan
+    QList<int> strategies() const;  // likewise
+    bool compares() const { return m_earlier.has_value(); }
+    bool emulated() const { return m_run.plan.device == QLatin1String("emulated"); }
+
+    const ExperimentRun& run() const { return m_run; }
+    const std::optional<ExperimentRun>& earlier() const { return m_earlier; }
+    void setRun(const ExperimentRun& run);
+    void setEarlier(const std::optional<ExperimentRun>& run);
+    void addRow(const ExperimentRow& row);  // to the run that is shown
+
+    /// The measured rows of a model and a strategy, by context. `model`: its place in the shown run's plan, which an
+    /// earlier run knows by its name.
+    QList<ExperimentRow> series(int model, Strategy::Name strategy) const;
+    QList<ExperimentRow> earlierSeries(int model, Strategy::Name strategy) const;
+
+Q_SIGNALS:
+    void rowsChanged();
+
+private:
+    const ExperimentRow* earlierOf(const ExperimentCell& cell) const;
+
+    ExperimentRun m_run;
+    std::optional<ExperimentRun> m_earlier;
+};

@@ -1,0 +1,177 @@
+// The figures of an experiment draw its own numbers, at the contexts where they were measured.
+#include "app/charts/experiment_chart.h"
+
+#include <QQuickWindow>
+#include <QTest>
+
+#include <cmath>
+
+namespace {
+
+const QColor kGround("#ffffff"), kCpu("#ff0000"), kMerge("#00ff00");
+
+ExperimentRow rowAt(int context, Strategy::Name strategy, double speed)
+{
+    ExperimentRow row;
+    row.cell = {0, context, strategy};
+    row.tokensPerSecond = speed;
+    row.p99Ms = 2000 / speed;
+    row.hostBytes = 1e9 * context;
+    if (strategy != Strategy::CpuOnly)
+        row.deviceBytes = 3e9;
+    return row;
+}
+
+ExperimentRun someRun(double merge)
+{
+    ExperimentRun run;
+    run.plan.models = {{"m", "/m.gguf", {}}};
+    run.plan.contexts = {1024, 4096};
+    run.plan.strategies = {Strategy::CpuOnly, Strategy::Merge};
+    run.plan.device = QStringLiteral("emulated");
+    run.rows = {rowAt(1024, Strategy::CpuOnly, 10), rowAt(1024, Strategy::Merge, merge),
+                rowAt(4096, Strategy::CpuOnly, 5), rowAt(4096, Strategy::Merge, merge / 2)};
+    return run;
+}
+
+struct Shown {
+    Shown()
+    {
+        window.resize(400, 200);
+        window.create();
+        chart.setParentItem(window.contentItem());
+        chart.setSize({400, 200});
+        chart.setRows(&rows);
+        chart.setProperty("ground", kGround);
+        QList<QColor> colors(kStrategies, kCpu);
+        colors[Strategy::Merge] = kMerge;
+        chart.setProperty("colors", QVariant::fromValue(colors));
+    }
+    QImage picture()
+    {
+        chart.ensurePolished();
+        return chart.picture();
+    }
+    ExperimentRowModel rows;
+    QQuickWindow window;
+    ExperimentChart chart;
+};
+
+/// The middle of what has a colour within a few columns around `x`, in pixels from the top; negative: nothing has.
+double heightOf(const QImage& picture, const QColor& color, int fromX, int toX)
+{
+    double sum = 0;
+    int count = 0;
+    for (int x = fromX; x < toX; ++x)
+        for (int y = 0; y < picture.height(); ++y)
+            if (picture.pixelColor(x, y) == color) {
+                sum += y;
+                ++count;
+            }
+    return count > 0 ? sum / count : -1;
+}
+
+/// The first and last column that have it.
+std::pair<int, int> widthOf(const QImage& picture, const QColor& color)
+{
+    int first = -1, last = -1;
+    for (int x = 0; x < picture.width(); ++x)
+        for (int y = 0; y < picture.height(); ++y)
+            if (picture.pixelColor(x, y) == color) {
+                first = first < 0 ? x : first;
+                last = x;
+            }
+    return {first, last};
+}
+
+}  // namespace
+
+class TestExperimentChart : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void curvesAreAsHighAsTheirNumbers()
+    {
+        Shown shown;
+        shown.rows.setRun(someRun(20));
+        const QImage picture = shown.picture();
+        const auto [first, last] = widthOf(picture, kCpu);
+        QVERIFY(first > 0 && last > first + 100);
+        // The dots at both ends: 20 and 10 for one, 10 and 5 for the other.
+        const double mergeLeft = heightOf(picture, kMerge, first, first + 7);
+        const double mergeRight = heightOf(picture, kMerge, last - 6, last + 1);
+        const double cpuLeft = heightOf(picture, kCpu, first, first + 7);
+        const double cpuRight = heightOf(picture, kCpu, last - 6, last + 1);
+        QVERIFY(mergeLeft > 0 && mergeLeft < cpuLeft && cpuLeft < cpuRight);
+        QVERIFY(std::abs(mergeRight - cpuLeft) < 4);                                // 10 is 10
+        QVERIFY(std::abs((cpuLeft - mergeLeft) / (cpuRight - cpuLeft) - 2) < 0.3);  // 10 apart, and 5
+    }
+
+    void valuesAreTheRows()
+    {
+        Shown shown;
+        shown.rows.setRun(someRun(20));
+        QVariantList at = shown.chart.at(10.9);  // nearer to 2^10 than to 2^12
+        QCOMPARE(at.size(), 2);
+        QCOMPARE(at[0].toMap()["contextTokens"].toInt(), 1024);
+        QCOMPARE(at[1].toMap()["value"].toDouble(), 20.0);
+        QVERIFY(!at[1].toMap().contains("earlier"));
+        shown.rows.setEarlier(someRun(40));
+        at = shown.chart.at(12);
+        QCOMPARE(at[1].toMap()["value"].toDouble(), 10.0);
+        QCOMPARE(at[1].toMap()["earlier"].toDouble(), 20.0);
+        shown.chart.setProperty("quantity", ExperimentChart::DeviceMemory);
+        QCOMPARE(shown.chart.at(12).size(), 1);  // the CPU has none
+        shown.chart.setProperty("quantity", ExperimentChart::HostMemoryPerSpeed);
+        QCOMPARE(shown.chart.at(10)[0].toMap()["value"].toDouble(), 1e9 * 1024 / 10);
+        shown.chart.setProperty("hidden", QStringList{QString::number(Strategy::CpuOnly)});
+        QCOMPARE(shown.chart.at(10).size(), 1);
+    }
+
+    void anEarlierRunIsDashed()
+    {
+        Shown shown;
+        shown.rows.setRun(someRun(20));
+        shown.chart.setProperty("hidden", QStringList{"0"});
+        const auto count = [](const QImage& picture) {
+            int pixels = 0;
+            for (int y = 0; y < picture.height(); ++y)
+                for (int x = 0; x < picture.width(); ++x)
+                    pixels += picture.pixelColor(x, y) != kGround ? 1 : 0;
+            return pixels;
+        };
+        const int alone = count(shown.picture());
+        shown.rows.setEarlier(someRun(15));
+        const int both = count(shown.picture());
+        QVERIFY2(both > alone + 50, qPrintable(QString("%1 and %2").arg(alone).arg(both)));
+        shown.chart.setProperty("hidden", QStringList{"0", "earlier"});
+        QCOMPARE(count(shown.picture()), alone);
+        // Of a model that the earlier run did not have there is nothing.
+        ExperimentRun other = someRun(15);
+        other.plan.models[0].title = QStringLiteral("another");
+        shown.rows.setEarlier(other);
+        shown.chart.setProperty("hidden", QStringList{"0"});
+        QCOMPARE(count(shown.picture()), alone);
+    }
+
+    void nothingMeasuredIsAnEmptyChart()
+    {
+        Shown shown;
+        shown.picture();
+        QVERIFY(shown.chart.at(10).isEmpty());
+        ExperimentRun run = someRun(20);
+        run.rows.clear();
+        ExperimentRow crashed;
+        crashed.cell = {0, 1024, Strategy::CpuOnly};
+        crashed.outcome = Outcome::Crashed;
+        run.rows.append(crashed);
+        shown.rows.setRun(run);
+        shown.picture();
+        QVERIFY(shown.chart.at(10).isEmpty());
+        QCOMPARE(heightOf(shown.picture(), kCpu, 0, 400), -1.0);
+    }
+};
+
+QTEST_MAIN(TestExperimentChart)
+#include "tst_experiment_chart.moc"

@@ -1,0 +1,168 @@
+// Experiments measure one cell after another in processes of their own, and whatever becomes of one is a row.
+#include "app/experiments/experiment_runner.h"
+
+#include <QFile>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QTest>
+
+namespace {
+
+ExperimentPlan planOf(const QStringList& models, const QList<int>& contexts,
+                      const QList<Strategy::Name>& strategies = {Strategy::Merge})
+{
+    ExperimentPlan plan;
+    for (const QString& model : models)
+        plan.models.append({model, model, {}});
+    plan.contexts = contexts;
+    plan.strategies = strategies;
+    plan.device = QStringLiteral("emulated");
+    plan.memory = QStringLiteral("fit:1024");
+    return plan;
+}
+
+/// Runs a plan to its end.
+QList<ExperimentRow> rowsOf(const ExperimentPlan& plan, const QString& program = QStringLiteral(FAKE_BENCH))
+{
+    ExperimentRunner runner(program);
+    QList<ExperimentRow> rows;
+    QObject::connect(&runner, &ExperimentRunner::rowFinished, &runner,
+                     [&](const ExperimentRow& row) { rows.append(row); });
+    QSignalSpy finished(&runner, &ExperimentRunner::finished);
+    if (!runner.start(plan) || !(finished.size() == 1 || finished.wait(60'000)))
+        return {};
+    return rows;
+}
+
+}  // namespace
+
+class TestExperimentRunner : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void everyCellIsARow()
+    {
+        const ExperimentPlan plan =
+            planOf({"a.gguf", "b.gguf"}, {2048, 512}, {Strategy::CpuOnly, Strategy::Resident, Strategy::Merge});
+        const QList<ExperimentRow> rows = rowsOf(plan);
+        QCOMPARE(rows.size(), 12);
+        for (qsizetype i = 0; i < rows.size(); ++i) {
+            const ExperimentRow& row = rows[i];
+            QCOMPARE(row.cell, plan.cells()[i]);
+            QCOMPARE(row.cell.contextTokens, i % 6 < 3 ? 512 : 2048);  // the short ones first
+            if (row.cell.strategy == Strategy::Resident && row.cell.contextTokens == 2048) {
+                QCOMPARE(row.outcome, Outcome::Refused);
+                QCOMPARE(row.sentence,
+                         QStringLiteral("The memory of the device is full, and the policy 'resident' lets "
+                                        "nothing leave it."));
+                QVERIFY(!row.tokensPerSecond);
+                continue;
+            }
+            QCOMPARE(row.outcome, Outcome::Measured);
+            const bool onCpu = row.cell.strategy == Strategy::CpuOnly;
+            const double policy = onCpu ? 0 : row.cell.strategy == Strategy::Resident ? 8 : 5;  // letters
+            QVERIFY(qFuzzyCompare(*row.tokensPerSecond, 1e6 / row.cell.contextTokens + policy));
+            QVERIFY(*row.slowest < *row.tokensPerSecond && *row.tokensPerSecond < *row.fastest);
+            QCOMPARE(*row.readMs, double(row.cell.contextTokens));
+            QCOMPARE(*row.hostBytes, 1000.0 * row.cell.contextTokens);
+            QCOMPARE(row.deviceBytes.has_value(), !onCpu);
+            QCOMPARE(row.device, QString(onCpu ? "cpu" : "emulated"));
+        }
+    }
+
+    void theChildIsAskedForItsCell()
+    {
+        ExperimentPlan plan = planOf({"-odd name.gguf"}, {4096, 100}, {Strategy::CpuOnly, Strategy::CpuDecode});
+        plan.models.append({"Mistral", {}, "mistral-7b:q4_k_m"});
+        const QString file = ExperimentRunner::arguments(plan, {0, 4096, Strategy::CpuDecode}).join(' ');
+        QVERIFY2(file.contains("--model=-odd name.gguf -c 4096 -p 0 -n 32 -d 4064 -r 3"), qPrintable(file));
+        QVERIFY2(file.endsWith("--device emulated --kv-policy cpu-decode --vram fit:1024"), qPrintable(file));
+        const QString shape = ExperimentRunner::arguments(plan, {1, 64, Strategy::CpuOnly}).join(' ');
+        QVERIFY2(shape.contains("--shape mistral-7b:q4_k_m -c 64 -p 0 -n 32 -d 32"), qPrintable(shape));
+        QVERIFY2(shape.endsWith("--device cpu"), qPrintable(shape));
+        plan.device = "cuda:0";
+        QVERIFY(
+            ExperimentRunner::arguments(plan, {0, 4096, Strategy::Auto}).join(' ').endsWith("--vram-budget fit:1024"));
+    }
+
+    void whatGoesWrongIsARow_data()
+    {
+        QTest::addColumn<QString>("model");
+        QTest::addColumn<int>("outcome");
+        QTest::addColumn<QString>("sentence");
+        QTest::addRow("a crash") << "crash" << int(Outcome::Crashed) << "The process crashed.";
+        QTest::addRow("no JSON") << "garbage" << int(Outcome::Garbled)
+                                 << "It printed something that is no measurement.";
+        QTest::addRow("no end of it") << "flood" << int(Outcome::Garbled)
+                                      << "It printed more than a measurement can be.";
+        QTest::addRow("no reason") << "silent" << int(Outcome::Garbled)
+                                   << "It ended with the code 7 and gave no reason.";
+    }
+    void whatGoesWrongIsARow()
+    {
+        QFETCH(QString, model);
+        QFETCH(int, outcome);
+        QFETCH(QString, sentence);
+        const QList<ExperimentRow> rows = rowsOf(planOf({model, "good"}, {512}));
+        QCOMPARE(rows.size(), 2);
+        QCOMPARE(int(rows[0].outcome), outcome);
+        QCOMPARE(rows[0].sentence, sentence);
+        QVERIFY(!rows[0].tokensPerSecond);
+        QCOMPARE(rows[1].outcome, Outcome::Measured);  // the next one is measured all the same
+    }
+
+    void withoutTheProgramEveryRowSaysSo()
+    {
+        const QList<ExperimentRow> rows = rowsOf(planOf({"a"}, {512, 1024}), QStringLiteral("/nowhere/spillway-cli"));
+        QCOMPARE(rows.size(), 2);
+        QCOMPARE(rows[1].outcome, Outcome::Crashed);
+        QCOMPARE(rows[1].sentence, QStringLiteral("spillway-cli could not be started."));
+    }
+
+    void cancelEndsTheChildAndKeepsTheRows()
+    {
+        const QTemporaryDir folder;
+        const QString hang = folder.filePath("hang");
+        ExperimentRunner runner(QStringLiteral(FAKE_BENCH));
+        QList<ExperimentRow> rows;
+        connect(&runner, &ExperimentRunner::rowFinished, this, [&](const ExperimentRow& row) { rows.append(row); });
+        const QSignalSpy finished(&runner, &ExperimentRunner::finished);
+        QVERIFY(!runner.remainingSeconds());
+        QVERIFY(runner.start(planOf({"good", hang, "never"}, {512})));
+        QVERIFY(!runner.start(planOf({"good"}, {512})));  // one at a time
+        QTRY_VERIFY_WITH_TIMEOUT(QFile::exists(hang + ".running"), 20'000);
+        QCOMPARE(runner.done(), 1);
+        QCOMPARE(runner.total(), 3);
+        QCOMPARE(runner.current()->model, 1);
+        QVERIFY(runner.remainingSeconds() && *runner.remainingSeconds() > 0);
+        runner.cancel();
+        runner.cancel();
+        QTRY_COMPARE(finished.size(), 1);
+        QVERIFY(finished[0][0].toBool());
+        QCOMPARE(rows.size(), 2);
+        QCOMPARE(rows[0].outcome, Outcome::Measured);
+        QCOMPARE(rows[1].outcome, Outcome::Cancelled);
+        QVERIFY(!runner.running());
+        QVERIFY(runner.start(planOf({"good"}, {512})));  // and another may begin
+        QTRY_COMPARE(finished.size(), 2);
+    }
+
+    void theChildEndsWithTheWindow()
+    {
+        const QTemporaryDir folder;
+        const QString hang = folder.filePath("hang");
+        QElapsedTimer clock;
+        {
+            ExperimentRunner runner(QStringLiteral(FAKE_BENCH));
+            QVERIFY(runner.start(planOf({hang}, {512})));
+            QTRY_VERIFY_WITH_TIMEOUT(QFile::exists(hang + ".running"), 20'000);
+            clock.start();
+        }
+        // It was waited for: had it lived on, that would have taken the whole of QProcess's 30 seconds.
+        QVERIFY(clock.elapsed() < 20'000);
+    }
+};
+
+QTEST_GUILESS_MAIN(TestExperimentRunner)
+#include "tst_experiment_runner.moc"

@@ -1,0 +1,252 @@
+// The experiments' page: planning, measuring with a stand-in for spillway-cli, and what is kept of it.
+import QtQuick
+import QtTest
+import Spillway.App
+import Spillway.Tests
+import Spillway.Ui
+
+Item {
+    width: 1180
+    height: 1400 // the whole page is in view
+
+    WindowCase {
+        name: "Experiments"
+
+        function lab() { return Bench.experiments; }
+        function open(files, script) {
+            makeWindow(Object.assign({ experimentFiles: files || ["one.gguf"] }, script || {}));
+            showPage();
+        }
+        function showPage() {
+            keyClick(Qt.Key_E, Qt.ControlModifier | Qt.ShiftModifier);
+            tryVerify(() => findChild(shell, "experimentsPage"));
+            tryCompare(part("experimentsPage"), "visible", true);
+        }
+        function plan(contexts, strategies) {
+            const draft = lab().draft;
+            for (const chosen of draft.chosenContexts.slice())
+                draft.toggleContext(chosen);
+            for (const chosen of draft.chosenStrategies.slice())
+                draft.toggleStrategy(chosen);
+            contexts.forEach(context => click(part("contextChip" + context)));
+            strategies.forEach(strategy => click(part("strategyChip" + strategy)));
+        }
+        function measure(contexts, strategies) {
+            if (lab().runs.length > 0)
+                click(part("planButton"));
+            plan(contexts, strategies);
+            click(part("startExperiment"));
+        }
+        function measured() { tryVerify(() => !lab().busy, 20000); }
+        function row(index) {
+            const table = part("resultTable");
+            table.forceLayout();
+            return table.itemAtIndex(index);
+        }
+
+        function test_the_empty_page_says_what_it_is_for() {
+            open();
+            tryCompare(part("experimentsIntroduction"), "visible", true);
+            verify(part("planCard").visible);
+            verify(!part("runChooser").visible);
+            verify(part("emulatedNote").visible);
+            compare(lab().draft.models.length, 1);
+            verify(lab().draft.models[0].chosen);
+            compare(Bench.namelessControls(shell).join(), "");
+            compare(Bench.unreachable(shell).join("\n"), "");
+        }
+
+        function test_a_plan_that_cannot_be_measured_says_why() {
+            open();
+            plan([], [0]);
+            compare(part("planSummary").text, "Choose a context.");
+            verify(!part("startExperiment").enabled);
+            click(part("contextChip512"));
+            verify(part("startExperiment").enabled);
+            part("memoryField").forceActiveFocus();
+            part("memoryField").selectAll();
+            type("lots");
+            verify(part("memoryField").wrong);
+            verify(part("planSummary").text.indexOf("lots") > 0, part("planSummary").text);
+            part("memoryField").selectAll();
+            type("64MiB");
+            compare(lab().draft.obstacle, "");
+            click(part("modelChip0"));
+            compare(part("planSummary").text, "Choose a model.");
+        }
+
+        function test_a_shape_is_a_model() {
+            open([]);
+            verify(part("noModelFiles").visible);
+            click(part("addShape"));
+            compare(lab().draft.models.length, 1);
+            verify(lab().draft.models[0].chosen);
+            click(part("addShape")); // the same again is the same
+            compare(lab().draft.models.length, 1);
+            measure([512], [3]);
+            measured();
+            compare(lab().rows.count, 1);
+        }
+
+        function test_numbers_come_in_rows() {
+            open();
+            measure([1024, 2048], [0, 1, 3]);
+            measured();
+            compare(lab().rows.count, 6);
+            tryVerify(() => row(0) && row(0).visible);
+            compare(row(0).strategyName, "CPU only");
+            compare(row(0).tokensPerSecond, 1e6 / 1024);
+            compare(findChild(row(0), "rowSpeed").text, "977");
+            verify(row(0).Accessible.name.indexOf("one.gguf, 1,024 tokens, CPU only: 977 tok/s") === 0, row(0).Accessible.name);
+            // What the strategy refuses beyond the device's memory is a row with its sentence.
+            compare(row(4).outcome, Outcome.Refused);
+            verify(findChild(row(4), "rowSentence").visible);
+            verify(findChild(row(4), "rowSentence").text.indexOf("lets nothing leave it.") > 0);
+            compare(lab().runs.length, 1);
+            compare(lab().shown.rows, 6);
+            verify(part("runFacts").text.indexOf("emulated device, fit:2048") > 0, part("runFacts").text);
+            verify(part("resultCharts").visible && !part("planCard").visible);
+            compare(Bench.namelessControls(shell).join(), "");
+            compare(Bench.unreachable(shell).join("\n"), "");
+        }
+
+        function test_a_crash_is_a_row() {
+            open(["crash.gguf", "good.gguf"]);
+            click(part("modelChip1"));
+            measure([512], [0]);
+            measured();
+            compare(lab().rows.count, 2);
+            tryVerify(() => row(0));
+            compare(row(0).outcome, Outcome.Crashed);
+            compare(findChild(row(0), "rowSentence").text, "The process crashed.");
+            compare(row(1).outcome, Outcome.Measured);
+        }
+
+        function test_progress_and_cancel() {
+            open(["good.gguf", "hang.gguf", "never.gguf"]);
+            click(part("modelChip1"));
+            click(part("modelChip2"));
+            measure([512], [0]);
+            tryVerify(() => lab().done === 1, 20000);
+            verify(part("runProgress").visible);
+            tryCompare(part("runDoing"), "text", "hang.gguf, 512 tokens, CPU only");
+            verify(part("runCount").text.indexOf("1 of 3 rows") === 0, part("runCount").text);
+            tryVerify(() => part("runCount").text.indexOf("left") > 0);
+            verify(!part("planCard").visible && !part("deleteRun").enabled);
+            click(part("cancelExperiment"));
+            measured();
+            compare(lab().rows.count, 2);
+            compare(row(1).outcome, Outcome.Cancelled);
+            verify(lab().shown.cancelled);
+            tryCompare(part("runProgress"), "visible", false);
+        }
+
+        function test_the_models_memory_is_given_and_given_back() {
+            makeWindow({ experimentFiles: ["hang.gguf"] });
+            openModel();
+            showPage();
+            compare(lab().draft.models[0].title, Bench.models.current.name); // what is open comes first
+            click(part("modelChip0"));
+            click(part("modelChip1"));
+            measure([512], [0]);
+            tryVerify(() => lab().state === ExperimentsController.Measuring);
+            verify(!Bench.models.current.known);
+            tryVerify(() => part("roomNote").visible);
+            verify(part("roomNote").text.indexOf("was closed to make room") > 0, part("roomNote").text);
+            verify(Bench.chat.obstacle.indexOf("comes back") > 0, Bench.chat.obstacle);
+            Bench.openAtOnce("/models/other.gguf"); // not now
+            verify(Bench.models.error.indexOf("experiment") > 0);
+            compare(lab().state, ExperimentsController.Measuring);
+            click(part("cancelExperiment"));
+            tryVerify(() => Bench.models.current.known, 20000);
+            compare(Bench.models.current.name, "tiny");
+            verify(Bench.chat.canSend);
+        }
+
+        function test_an_answer_is_waited_for_or_stopped() {
+            makeWindow({ tokens: 2000, tokenMs: 20 });
+            openModel();
+            ask("Tell me everything");
+            tryVerify(() => Bench.chat.state === ChatController.Answering);
+            showPage();
+            measure([512], [0]);
+            tryCompare(part("answerRuns"), "visible", true);
+            verify(Bench.models.current.known);
+            click(part("dontMeasure"));
+            tryCompare(part("answerRuns"), "visible", false);
+            verify(Bench.chat.busy);
+            click(part("startExperiment"));
+            click(part("waitForAnswer"));
+            tryCompare(lab(), "state", ExperimentsController.Waiting);
+            verify(Bench.chat.busy);
+            click(part("cancelExperiment"));
+            tryCompare(lab(), "state", ExperimentsController.Idle);
+            click(part("startExperiment"));
+            click(part("stopAnswer"));
+            tryVerify(() => lab().runs.length === 1, 20000);
+            verify(!Bench.chat.busy);
+            measured();
+            tryVerify(() => Bench.models.current.known, 20000);
+        }
+
+        function test_what_is_shown_can_be_taken_along() {
+            open();
+            measure([512, 1024], [0, 3]);
+            measured();
+            const table = Bench.file("run.csv", ""), json = Bench.file("run.json", "");
+            part("exportMenu").tableRequested(table);
+            compare(part("runChooser").refusal, "");
+            const lines = Bench.textOf(table).trim().split("\n");
+            compare(lines.length, 5);
+            verify(lines[1].indexOf('"one.gguf",512,cpu,"cpu"') === 0, lines[1]);
+            part("exportMenu").tableRequested(json);
+            compare(JSON.parse(Bench.textOf(json)).rows.length, 4);
+
+            const svg = Bench.file("figures.svg", ""), png = Bench.file("figures.png", "");
+            part("exportMenu").pictureRequested(svg);
+            compare(part("runChooser").refusal, "");
+            const drawn = Bench.textOf(svg);
+            for (const word of ["one.gguf", "Tokens per second", "CPU only", "Merge", "512", "1K"])
+                verify(drawn.indexOf(">" + word) > 0, word + " is not in the picture");
+            part("exportMenu").pictureRequested(png);
+            verify(Bench.textOf(png).indexOf("PNG") === 1);
+            // As Qt 6.4's own dialog gives a name that was typed.
+            part("exportMenu").tableRequested(table.toString().replace("file://", "").replace("run.csv", "typed.csv"));
+            compare(part("runChooser").refusal, "");
+            compare(Bench.textOf(table.toString().replace("run.csv", "typed.csv")).trim().split("\n").length, 5);
+            part("exportMenu").tableRequested("file:///nowhere/run.csv");
+            verify(part("exportRefusal").visible);
+        }
+
+        function test_runs_are_compared_renamed_and_deleted() {
+            open();
+            measure([512, 1024], [0, 3]);
+            measured();
+            measure([512], [0, 3]);
+            measured();
+            compare(lab().runs.length, 2);
+            compare(lab().rows.count, 2);
+            lab().compare(lab().runs[1].id);
+            verify(lab().rows.compares);
+            tryVerify(() => row(0) && findChild(row(0), "rowChange").visible);
+            compare(findChild(row(0), "rowChange").text, "0 %"); // the stand-in is as fast each time
+            verify(part("legend_earlier").visible);
+
+            click(part("renameRunButton"));
+            part("renameRun").selectAll();
+            type("night");
+            keyClick(Qt.Key_Return);
+            compare(lab().shown.name, "night");
+            tryVerify(() => part("runBox").displayText.endsWith("night"));
+
+            const shown = lab().shown.id;
+            click(part("deleteRun"));
+            tryVerify(() => part("confirmDeleteRun").opened);
+            click(seen(part("confirmDeleteRun").contentItem, "confirmAccept"));
+            compare(lab().runs.length, 1);
+            verify(lab().shown.id !== shown);
+            verify(!lab().rows.compares);
+            compare(lab().rows.count, 4);
+        }
+    }
+}

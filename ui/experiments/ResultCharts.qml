@@ -1,0 +1,125 @@
+// The figures of a run, of one of its models.
+pragma ComponentBehavior: Bound
+
+import QtQuick
+import QtQuick.Layouts
+import Spillway.App
+import Spillway.Ui.Components
+import Spillway.Ui.Monitor
+import Spillway.Ui.Theme
+
+ColumnLayout {
+    id: root
+
+    required property ExperimentRowModel rows
+
+    /// All figures in one picture: a PNG or an SVG, by the file's suffix. A sentence, if it cannot be written.
+    function save(file: url, title: string, note: string): string {
+        sheet.title = rows.models.length > 1 ? Format.also(title, rows.models[modelPlace]) : title;
+        sheet.note = note;
+        return sheet.save(file);
+    }
+
+    property var hidden: []
+    property bool perSpeed: false
+    property int modelPlace: 0
+    readonly property var names: [qsTr("CPU only"), qsTr("Resident"), qsTr("Stream"), qsTr("Merge"), qsTr("Auto"), qsTr("CPU decode")]
+    readonly property var entries: {
+        const all = rows.strategies.map(strategy => ({ key: String(strategy), name: root.names[strategy], value: "", color: tones.all[strategy], hides: true }));
+        return rows.compares ? all.concat([{ key: "earlier", name: qsTr("The other run, dashed"), value: "", color: "transparent", hides: true }]) : all;
+    }
+
+    spacing: Theme.gapSmall
+
+    component Figure: ResultChart {
+        Layout.fillWidth: true
+        Layout.preferredWidth: 1 // all alike
+        rows: root.rows
+        modelPlace: root.modelPlace
+        hidden: root.hidden
+        colors: tones.all
+    }
+
+    ExperimentSheet {
+        id: sheet
+
+        figures: [speedFigure.chart, p99Figure.chart, deviceFigure.chart, hostFigure.chart]
+    }
+    StrategyColors {
+        id: tones
+    }
+    Connections {
+        target: root.rows
+
+        function onModelReset() {
+            root.modelPlace = 0;
+            root.hidden = [];
+        }
+    }
+    RowLayout {
+        Layout.fillWidth: true
+        spacing: Theme.gapSmall
+
+        ChoiceBox {
+            objectName: "chartModel"
+            Layout.fillWidth: true
+            visible: root.rows.models.length > 1
+            name: qsTr("Model in the charts")
+            model: root.rows.models
+            currentIndex: root.modelPlace
+            onActivated: index => root.modelPlace = index
+        }
+        ChoiceBar {
+            objectName: "memoryPer"
+            Layout.alignment: Qt.AlignRight
+            name: qsTr("Memory")
+            choices: [qsTr("Memory"), qsTr("per tok/s")]
+            current: root.perSpeed ? 1 : 0
+            onChosen: choice => root.perSpeed = choice === 1
+        }
+    }
+    Legend {
+        Layout.fillWidth: true
+        hidden: root.hidden
+        entries: root.entries
+        onToggled: key => root.hidden = root.hidden.indexOf(key) >= 0 ? root.hidden.filter(one => one !== key) : root.hidden.concat([key])
+    }
+    GridLayout {
+        Layout.fillWidth: true
+        columns: root.width >= Theme.px(560) ? 2 : 1
+        columnSpacing: Theme.gap
+        rowSpacing: Theme.gap
+
+        Figure {
+            id: speedFigure
+
+            objectName: "speedFigure"
+            title: qsTr("Tokens per second")
+            quantity: ExperimentChart.Speed
+        }
+        Figure {
+            id: p99Figure
+
+            objectName: "p99Figure"
+            title: qsTr("Time per token, 99 % stay below")
+            quantity: ExperimentChart.P99
+            write: value => Format.milliseconds(value)
+        }
+        Figure {
+            id: deviceFigure
+
+            objectName: "deviceFigure"
+            title: root.rows.emulated ? qsTr("Device memory (emulated), peak") : qsTr("Device memory, peak")
+            quantity: root.perSpeed ? ExperimentChart.DeviceMemoryPerSpeed : ExperimentChart.DeviceMemory
+            write: value => Format.bytes(value)
+        }
+        Figure {
+            id: hostFigure
+
+            objectName: "hostFigure"
+            title: root.rows.emulated ? qsTr("RAM, peak, the emulated device in it") : qsTr("RAM, peak")
+            quantity: root.perSpeed ? ExperimentChart.HostMemoryPerSpeed : ExperimentChart.HostMemory
+            write: value => Format.bytes(value)
+        }
+    }
+}

@@ -1,0 +1,152 @@
+// A row of the table: its numbers, or the sentence why there are none.
+import QtQuick
+import QtQuick.Layouts
+import Spillway.App
+import Spillway.Ui.Components
+import Spillway.Ui.Theme
+
+Item {
+    id: root
+
+    required property int index
+    required property string modelTitle
+    required property int contextTokens
+    required property int strategy
+    required property string strategyName
+    required property int outcome
+    required property string outcomeName
+    required property string sentence
+    required property var tokensPerSecond
+    required property var slowest
+    required property var fastest
+    required property var readMs
+    required property var p99Ms
+    required property var deviceBytes
+    required property var hostBytes
+    required property var earlierTokensPerSecond
+
+    property color tint: Theme.textMuted // of the strategy
+    property bool compares: false
+    property string heading: "" // above the first row of a model
+
+    readonly property bool measured: outcome === Outcome.Measured
+    readonly property string change: {
+        if (earlierTokensPerSecond === undefined || !measured)
+            return Format.unknown;
+        const percent = Math.round(100 * (tokensPerSecond / earlierTokensPerSecond - 1));
+        return (percent > 0 ? "+" : "") + qsTr("%1 %").arg(Format.count(percent));
+    }
+
+    implicitHeight: body.height + (heading === "" ? 0 : title.height)
+
+    Accessible.role: Accessible.Row
+    Accessible.name: measured
+        ? qsTr("%1, %2 tokens, %3: %4, 99 % of the tokens within %5, device %6, RAM %7").arg(modelTitle).arg(Format.count(contextTokens)).arg(strategyName)
+              .arg(Format.tokensPerSecond(tokensPerSecond)).arg(Format.milliseconds(p99Ms)).arg(deviceBytes === undefined ? Format.unknown : Format.bytes(deviceBytes)).arg(hostBytes === undefined ? Format.unknown : Format.bytes(hostBytes))
+        : qsTr("%1, %2 tokens, %3: %4. %5").arg(modelTitle).arg(Format.count(contextTokens)).arg(strategyName).arg(outcomeName).arg(sentence)
+
+    component Cell: Text {
+        Layout.preferredWidth: 1
+        Layout.fillWidth: true
+        textFormat: Text.PlainText
+        horizontalAlignment: Text.AlignRight
+        elide: Text.ElideRight
+        font.pixelSize: Theme.sizeSmall
+        color: Theme.text
+        Accessible.ignored: true
+    }
+
+    SectionHeading {
+        id: title
+
+        width: parent.width
+        visible: root.heading !== ""
+        text: root.heading
+    }
+    Item {
+        id: body
+
+        anchors.bottom: parent.bottom
+        width: parent.width
+        height: Math.max(Theme.px(30), line.implicitHeight + Theme.gapTiny)
+
+        Rectangle {
+            anchors.fill: parent
+            visible: root.index % 2 === 1
+            color: Theme.sunken
+            radius: Theme.px(4)
+            opacity: 0.6
+        }
+        RowLayout {
+            id: line
+
+            anchors.left: parent.left
+            anchors.right: parent.right
+            anchors.leftMargin: Theme.gapSmall
+            anchors.rightMargin: Theme.gapSmall
+            anchors.verticalCenter: parent.verticalCenter
+            spacing: Theme.gapSmall
+
+            Cell {
+                Layout.fillWidth: false
+                Layout.preferredWidth: Theme.px(60)
+                text: Format.context(root.contextTokens)
+            }
+            Rectangle {
+                Layout.preferredWidth: Theme.px(8)
+                Layout.preferredHeight: Theme.px(8)
+                radius: 2
+                color: root.tint
+            }
+            Cell {
+                Layout.fillWidth: false
+                Layout.preferredWidth: Theme.px(84)
+                horizontalAlignment: Text.AlignLeft
+                text: root.strategyName
+            }
+            Text {
+                objectName: "rowSentence"
+                Layout.fillWidth: true
+                visible: !root.measured
+                text: root.sentence
+                textFormat: Text.PlainText
+                wrapMode: Text.Wrap
+                font.pixelSize: Theme.sizeSmall
+                color: root.outcome === Outcome.Refused || root.outcome === Outcome.Cancelled ? Theme.warning : Theme.danger
+                Accessible.ignored: true
+            }
+            Cell {
+                objectName: "rowSpeed"
+                visible: root.measured
+                font.weight: Font.Medium
+                text: root.measured ? Format.three(root.tokensPerSecond) : ""
+            }
+            Cell {
+                visible: root.measured
+                color: Theme.textMuted
+                text: root.measured && root.slowest !== undefined ? Format.three(root.slowest) + "–" + Format.three(root.fastest) : ""
+            }
+            Cell {
+                visible: root.measured
+                text: Format.milliseconds(root.p99Ms)
+            }
+            Cell {
+                visible: root.measured
+                text: Format.milliseconds(root.readMs)
+            }
+            Cell {
+                visible: root.measured
+                text: root.deviceBytes === undefined ? Format.unknown : Format.bytes(root.deviceBytes)
+            }
+            Cell {
+                visible: root.measured
+                text: root.hostBytes === undefined ? Format.unknown : Format.bytes(root.hostBytes)
+            }
+            Cell {
+                objectName: "rowChange"
+                visible: root.measured && root.compares
+                text: root.change
+            }
+        }
+    }
+}

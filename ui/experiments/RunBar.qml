@@ -1,0 +1,157 @@
+// Which run is shown, which is laid beside it, and what can be done with it.
+pragma ComponentBehavior: Bound
+
+import QtQuick
+import QtQuick.Layouts
+import Spillway.App
+import Spillway.Ui.Components
+import Spillway.Ui.Theme
+
+ColumnLayout {
+    id: root
+
+    required property ExperimentsController experiments
+
+    readonly property var runs: experiments.runs
+    readonly property experimentFacts shown: experiments.shown
+    readonly property string facts: {
+        const device = shown.device === "emulated" ? qsTr("emulated device, %1").arg(shown.memory)
+                                                   : Format.also(shown.device, shown.memory);
+        const all = Format.also(shown.machine, device);
+        return shown.cancelled ? Format.also(all, qsTr("cancelled")) : all;
+    }
+    property bool renaming: false
+    property string refusal: ""
+
+    signal pictureRequested(url file)
+
+    function nameOf(run: experimentFacts): string {
+        return qsTr("%1 – %2").arg(new Date(run.started).toLocaleString(Format.locale, Locale.ShortFormat)).arg(run.name);
+    }
+
+    spacing: Theme.gapSmall
+
+    RowLayout {
+        Layout.fillWidth: true
+        spacing: Theme.gapSmall
+
+        ChoiceBox {
+            objectName: "runBox"
+            Layout.fillWidth: true
+            visible: !root.renaming
+            name: qsTr("Run that is shown")
+            model: root.runs.map(run => root.nameOf(run))
+            currentIndex: root.runs.findIndex(run => run.id === root.shown.id)
+            onActivated: index => root.experiments.show(root.runs[index].id)
+        }
+        TextLine {
+            id: field
+
+            objectName: "renameRun"
+            Layout.fillWidth: true
+            visible: root.renaming
+            maximumLength: 200
+            Accessible.name: qsTr("Name of the run")
+            Keys.onShortcutOverride: event => event.accepted = event.key === Qt.Key_Escape
+            Keys.onEscapePressed: root.renaming = false
+            onAccepted: {
+                root.experiments.rename(root.shown.id, text);
+                root.renaming = false;
+            }
+        }
+        IconButton {
+            objectName: "renameRunButton"
+            name: root.renaming ? qsTr("Keep the name") : qsTr("Rename the run")
+            source: root.renaming ? "qrc:/icons/check.svg" : "qrc:/icons/rename.svg"
+            onClicked: {
+                if (root.renaming) {
+                    field.accepted();
+                    return;
+                }
+                field.text = root.shown.name;
+                root.renaming = true;
+                field.forceActiveFocus(Qt.OtherFocusReason);
+                field.selectAll();
+            }
+            Keys.onReturnPressed: clicked()
+        }
+        IconButton {
+            objectName: "exportRun"
+            enabled: root.experiments.rows.count > 0
+            name: qsTr("Export the run")
+            source: "qrc:/icons/export.svg"
+            onClicked: menu.popup(this, 0, height)
+            Keys.onReturnPressed: clicked()
+
+            ExportMenu {
+                id: menu
+
+                objectName: "exportMenu"
+                experiments: root.experiments
+                onTableRequested: file => root.refusal = root.experiments.save(file)
+                onPictureRequested: file => root.pictureRequested(file)
+            }
+        }
+        IconButton {
+            objectName: "deleteRun"
+            enabled: !root.experiments.busy
+            name: qsTr("Delete the run")
+            source: "qrc:/icons/delete.svg"
+            onClicked: confirm.open()
+            Keys.onReturnPressed: clicked()
+        }
+    }
+    RowLayout {
+        Layout.fillWidth: true
+        visible: root.runs.length > 1
+        spacing: Theme.gapSmall
+
+        Text {
+            text: qsTr("Compare with")
+            textFormat: Text.PlainText
+            font.pixelSize: Theme.sizeSmall
+            color: Theme.textMuted
+        }
+        ChoiceBox {
+            id: compareBox
+
+            readonly property var others: root.runs.filter(run => run.id !== root.shown.id)
+
+            objectName: "compareBox"
+            Layout.fillWidth: true
+            name: qsTr("Run to compare with")
+            model: {
+                const names = others.map(run => root.nameOf(run));
+                names.unshift(qsTr("nothing"));
+                return names;
+            }
+            currentIndex: 1 + others.findIndex(run => run.id === root.experiments.comparedId)
+            onActivated: index => root.experiments.compare(index === 0 ? "" : others[index - 1].id)
+        }
+    }
+    Text {
+        objectName: "runFacts"
+        Layout.fillWidth: true
+        text: root.facts
+        textFormat: Text.PlainText
+        wrapMode: Text.Wrap
+        font.pixelSize: Theme.sizeSmall
+        color: Theme.textMuted
+    }
+    Notice {
+        objectName: "exportRefusal"
+        Layout.fillWidth: true
+        visible: root.refusal !== ""
+        sentence: root.refusal
+        onDismissRequested: root.refusal = ""
+    }
+    ConfirmDialog {
+        id: confirm
+
+        objectName: "confirmDeleteRun"
+        question: qsTr("Delete this run?")
+        detail: root.nameOf(root.shown)
+        confirmText: qsTr("Delete")
+        onConfirmed: root.experiments.remove(root.shown.id)
+    }
+}

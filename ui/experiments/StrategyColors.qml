@@ -1,0 +1,7 @@
+// A colour for each strategy, in the order of Strategy; told apart with every kind of colour vision.
+import QtQuick
+import Spillway.Ui.Theme
+
+QtObject {
+    readonly property var all: [Theme.textMuted, Theme.weights, Theme.kvOnHost, Theme.kvOnDevice, Theme.watermark, Theme.scratch]
+}
