@@ -1,5 +1,6 @@
 #include "app/charts/experiment_sheet.h"
 
+#include "app/chosen_path.h"
 #include "app/experiments/experiment_exports.h"
 
 #include <QBuffer>
@@ -28,7 +29,7 @@ QSize sheetSize(qsizetype figures)
 
 QString ExperimentSheet::save(const QUrl& file) const
 {
-    const QString path = ExperimentExports::pathOf(file);
+    const QString path = chosenPath(file);
     return ExperimentExports::write(path, path.endsWith(QLatin1String(".svg"), Qt::CaseInsensitive) ? svg() : png());
 }
 

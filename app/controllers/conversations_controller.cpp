@@ -1,5 +1,7 @@
 #include "app/controllers/conversations_controller.h"
 
+#include "app/chosen_path.h"
+
 #include <QDir>
 #include <QFileInfo>
 #include <QFuture>
@@ -20,12 +22,6 @@ constexpr qsizetype kLongestTitle_chars = 200;
 ExportJob::Format asJobs(ConversationsController::Format format)
 {
     return format == ConversationsController::Json ? ExportJob::Format::Json : ExportJob::Format::Markdown;
-}
-
-/// Qt's own dialog (6.4) gives a name that was typed as a path without a scheme.
-QString pathOf(const QUrl& file)
-{
-    return file.scheme().isEmpty() ? QUrl::fromPercentEncoding(file.toEncoded()) : file.toLocalFile();
 }
 
 }  // namespace
@@ -156,7 +152,7 @@ void ConversationsController::onActivity(const QString& conversation, Conversati
 
 void ConversationsController::exportTo(const QString& conversation, Format format, const QUrl& file)
 {
-    startExport({conversation}, format, pathOf(file));
+    startExport({conversation}, format, chosenPath(file));
 }
 
 void ConversationsController::exportAll(Format format, const QUrl& fileOrFolder)
@@ -164,7 +160,7 @@ void ConversationsController::exportAll(Format format, const QUrl& fileOrFolder)
     QStringList all;
     for (int row = 0; row < m_list.count(); ++row)
         all << m_list.idAt(row);
-    startExport(all, format, pathOf(fileOrFolder));
+    startExport(all, format, chosenPath(fileOrFolder));
 }
 
 void ConversationsController::startExport(const QStringList& conversations, Format format, const QString& path)
@@ -194,7 +190,7 @@ void ConversationsController::import(const QUrl& file)
     setBusy(true);
     auto promise = std::make_shared<QPromise<Imported>>();
     promise->future().then(this, [this](const Imported& imported) { onImported(imported); });
-    QThreadPool::globalInstance()->start([promise, path = file.toLocalFile()] {
+    QThreadPool::globalInstance()->start([promise, path = chosenPath(file)] {
         promise->start();
         promise->addResult(importFile(path));
         promise->finish();

@@ -1,5 +1,6 @@
 #include "app/controllers/experiments_controller.h"
 
+#include "app/chosen_path.h"
 #include "app/exchange/export_job.h"
 #include "app/experiments/experiment_exports.h"
 #include "app/experiments/experiment_json.h"
@@ -321,7 +322,7 @@ QUrl ExperimentsController::suggestedFile(const QString& suffix) const
 
 QString ExperimentsController::save(const QUrl& file) const
 {
-    const QString path = ExperimentExports::pathOf(file);
+    const QString path = chosenPath(file);
     const ExperimentRun& run = m_rows.run();
     const bool json = path.endsWith(QLatin1String(".json"), Qt::CaseInsensitive);
     return ExperimentExports::write(path,

@@ -1,5 +1,6 @@
 #include "app/controllers/model_controller.h"
 
+#include "app/chosen_path.h"
 #include "app/error_sentence.h"
 #include "app/text/visible_text.h"
 
@@ -42,7 +43,7 @@ void ModelController::open(const QUrl& file)
         setError(tr("Only files on this computer can be opened."));
         return;
     }
-    inspect(file.toLocalFile(), AfterInspection::Offer);
+    inspect(chosenPath(file), AfterInspection::Offer);
 }
 
 void ModelController::openDropped(const QList<QUrl>& files)

@@ -1,5 +1,6 @@
 #include "app/controllers/settings_controller.h"
 
+#include "app/chosen_path.h"
 #include "app/profile_folders.h"
 #include "app/text/visible_text.h"
 
@@ -115,7 +116,7 @@ bool SettingsController::dark() const
 
 bool SettingsController::addModelFolder(const QUrl& folder)
 {
-    const QString path = QDir::cleanPath(folder.toLocalFile());
+    const QString path = QDir::cleanPath(chosenPath(folder));
     if (!folder.isLocalFile() || !isPath(path) || !QFileInfo(path).isDir() || m_modelFolders.contains(path) ||
         m_modelFolders.size() >= kMostFolders)
         return false;

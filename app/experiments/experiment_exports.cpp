@@ -60,11 +60,6 @@ QByteArray ExperimentExports::csv(const ExperimentRun& run, const std::optional<
     return text.toUtf8();
 }
 
-QString ExperimentExports::pathOf(const QUrl& file)
-{
-    return file.scheme().isEmpty() ? QUrl::fromPercentEncoding(file.toEncoded()) : file.toLocalFile();
-}
-
 QString ExperimentExports::write(const QString& file, const QByteArray& content)
 {
     QSaveFile out(file);

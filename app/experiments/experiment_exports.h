@@ -4,7 +4,6 @@
 #include "app/experiments/experiment.h"
 
 #include <QByteArray>
-#include <QUrl>
 
 #include <optional>
 
@@ -14,8 +13,6 @@ namespace ExperimentExports {
 /// speed of each row. A row without numbers has its sentence.
 QByteArray csv(const ExperimentRun& run, const std::optional<ExperimentRun>& earlier = {});
 
-/// Of a file that was chosen: Qt 6.4's own dialog gives a name that was typed without "file:".
-QString pathOf(const QUrl& file);
 /// Writes what is whole or nothing. Empty: it was written; else one sentence.
 QString write(const QString& file, const QByteArray& content);
 

@@ -1,5 +1,6 @@
 #include "app/models/placement_event_model.h"
 
+#include "app/chosen_path.h"
 #include "app/text/visible_text.h"
 
 #include <QClipboard>
@@ -248,8 +249,9 @@ void ShownPlacementEvents::copy() const
 
 QString ShownPlacementEvents::save(const QUrl& file) const
 {
-    QSaveFile out(file.toLocalFile());
+    const QString path = chosenPath(file);
+    QSaveFile out(path);
     if (out.open(QIODevice::WriteOnly) && out.write(csv().toUtf8()) >= 0 && out.commit())
         return {};
-    return tr("The events could not be written to “%1”: %2.").arg(file.toLocalFile(), out.errorString());
+    return tr("The events could not be written to “%1”: %2.").arg(path, out.errorString());
 }

@@ -1,5 +1,7 @@
 #include "app/monitor/pressure_monitor.h"
 
+#include "app/chosen_path.h"
+
 #include <QFile>
 #include <QSaveFile>
 
@@ -74,20 +76,22 @@ QVariant PressureMonitor::recordedSpill() const
 
 QString PressureMonitor::saveRecording(const QUrl& file) const
 {
-    QSaveFile out(file.toLocalFile());
+    const QString path = chosenPath(file);
+    QSaveFile out(path);
     if (out.open(QIODevice::WriteOnly) && out.write(m_recorder.shown().toJson()) >= 0 && out.commit())
         return {};
-    return tr("The recording could not be written to “%1”: %2.").arg(file.toLocalFile(), out.errorString());
+    return tr("The recording could not be written to “%1”: %2.").arg(path, out.errorString());
 }
 
 QString PressureMonitor::openRecording(const QUrl& file)
 {
-    QFile in(file.toLocalFile());
+    const QString path = chosenPath(file);
+    QFile in(path);
     if (!in.open(QIODevice::ReadOnly))
-        return tr("“%1” cannot be read: %2.").arg(file.toLocalFile(), in.errorString());
+        return tr("“%1” cannot be read: %2.").arg(path, in.errorString());
     auto recording = Recording::parse(in.read(Recording::kMostBytes + 1));
     if (!recording)
-        return tr("“%1” is not a recording of Spillway.").arg(file.toLocalFile());
+        return tr("“%1” is not a recording of Spillway.").arg(path);
     m_replayed = std::move(recording);
     showOther();
     return {};

@@ -134,6 +134,10 @@ private Q_SLOTS:
         QFile file(path);
         QVERIFY(file.open(QIODevice::ReadOnly));
         QCOMPARE(QString::fromUtf8(file.readAll()), shown.csv());
+        QUrl typed;  // as Qt 6.4's own dialog has it
+        typed.setPath(folder.filePath("typed 100 %.csv"));
+        QCOMPARE(shown.save(typed), QString());
+        QVERIFY(QFile::exists(folder.filePath("typed 100 %.csv")));
         QVERIFY(shown.save(QUrl::fromLocalFile("/nowhere/at/all.csv")).contains("/nowhere/at/all.csv"));
     }
 };

@@ -1,0 +1,8 @@
+// The file or folder that somebody chose in a dialog.
+#pragma once
+
+#include <QString>
+#include <QUrl>
+
+/// Qt's own dialog (6.4) gives a name that was typed as a path without a scheme. Empty: it is not on this computer.
+QString chosenPath(const QUrl& file);
