@@ -75,4 +75,5 @@ void ExperimentPlot::draw(QCustomPlot& plot, const ExperimentRowModel& rows, int
     const double from = contexts.isEmpty() ? 9 : std::log2(*least), to = contexts.isEmpty() ? 12 : std::log2(*most);
     plot.xAxis->setRange(from - kMarginOctaves, to + kMarginOctaves);
     plot.yAxis->setRange(0, highest > 0 ? highest * kHeadroom : 1);
+    plot.yAxis->setTickLabels(highest > 0);  // there is no scale yet
 }

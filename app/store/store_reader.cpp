@@ -53,8 +53,9 @@ bool StoreReader::isTrashed(const QString& id) const
 
 std::optional<StoredConversation> StoreReader::conversation(const QString& id) const
 {
-    const std::optional<ConversationHeader> found = header(id);
-    if (!found || isTrashed(id))
+    // In this order: the trash may be emptied in between.
+    const std::optional<ConversationHeader> found = isTrashed(id) ? std::nullopt : header(id);
+    if (!found)
         return {};
     StoredConversation conversation{.header = *found, .messages = {}};
     const auto files = attachments(id);
