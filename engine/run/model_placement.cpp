@@ -172,9 +172,7 @@ void ModelPlacement::relieve(Event::Cause cause)
     set_layer_flags(true);
     while (!pager_->make_room(0, cause) && vram_->used() > vram_->budget() && layers() > 0)
         move_to_host(layers() - 1, cause);
-    if (!options_.device_layers)
-        wanted_ = layers_that_fit();
-    wanted_ = std::min(wanted_, std::max(layers(), layers_that_fit()));
+    wanted_ = std::min(options_.device_layers.value_or(cache_.num_layers()), std::max(layers(), layers_that_fit()));
 }
 
 bool ModelPlacement::advance()

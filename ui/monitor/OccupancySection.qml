@@ -45,7 +45,7 @@ ColumnLayout {
         summary: qsTr("Weights %1, KV %2, scratch %3, other programs %4, free %5")
             .arg(Format.bytes(root.now.weights)).arg(Format.bytes(root.now.kv)).arg(Format.bytes(root.now.scratch))
             .arg(Format.bytes(root.now.others)).arg(Format.bytes(root.now.free))
-        readings: root.readingsAt(chart.cursor)
+        readings: chart.draggedBytes === undefined ? root.readingsAt(chart.cursor) : [] // the line is looked at
 
         OccupancyChart {
             id: chart

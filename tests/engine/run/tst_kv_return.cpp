@@ -54,19 +54,25 @@ private Q_SLOTS:
     {
         QTest::addColumn<QString>("name");
         QTest::addColumn<int>("percent");  // of the KV's bytes, by which the budget is lowered
+        QTest::addColumn<bool>("asked");   // for all layers; else as many as fit are there
         for (const char* const name : {"llama", "gemma3"})
             for (const int percent : {5, 60, 150})  // the last one takes layers, too
-                QTest::addRow("%s, %d %%", name, percent) << QString(name) << percent;
+                for (const bool asked : {false, true})
+                    QTest::addRow("%s, %d %%%s", name, percent, asked ? ", its layers asked for" : "")
+                        << QString(name) << percent << asked;
     }
     void theWholeConversationComesBack()
     {
         QFETCH(QString, name);
         QFETCH(int, percent);
+        QFETCH(bool, asked);
         constexpr int kTokensHeld = 280, kFits = 304;
         const auto model = load(emulated(name, kFits));
         QVERIFY(model);
         KvSequence kv;
         ModelPlacement& placement = model->placement();
+        if (asked)
+            QVERIFY(placement.want_layers(model->info().layers));
         placement.begin_turn();
         QVERIFY(grow(*model, kv, kTokensHeld, 40));
         settle(*model);
@@ -82,6 +88,7 @@ private Q_SLOTS:
         (void)placement.take_events();
         QVERIFY(placement.set_budget(0));
         settle(*model);
+        QCOMPARE(placement.telemetry()->layers, model->info().layers);
         QVERIFY(all(on_device(*model, kv)));
         // The first block is attended by every token: it does not wait for the others.
         std::vector<int> first_tokens;
