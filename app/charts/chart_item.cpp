@@ -154,22 +154,37 @@ void ChartItem::style(QCustomPlot& plot) const
     plot.axisRect()->setMinimumMargins(QMargins(kMargin, kMargin + m_fontPixels / 2, kMargin + m_fontPixels, kMargin));
 }
 
-/// Round numbers, written by the page.
-void ChartItem::label(QCPAxis& axis, const QJSValue& text) const
+QList<double> ChartItem::ticksX(double, double) const
+{
+    return {};
+}
+
+void ChartItem::labelAxes() const
+{
+    const QCPRange seen = m_plot->xAxis->range();
+    label(*m_plot->xAxis, m_xText, ticksX(seen.lower, seen.upper));
+    label(*m_plot->yAxis, m_yText, {});
+}
+
+/// Without places of its own an axis has round numbers; the page writes them.
+void ChartItem::label(QCPAxis& axis, const QJSValue& text, const QList<double>& ticks) const
 {
     const auto ticker = QSharedPointer<QCPAxisTickerText>::create();
+    const auto add = [&](double value) {
+        ticker->addTick(value, text.isCallable() ? text.call({value}).toString() : QString::number(value));
+    };
+    for (const double tick : ticks)
+        add(tick);
     const QCPRange range = axis.range();
     const int wanted = axis.orientation() == Qt::Horizontal ? kTicksX : kTicksY;
     const double rough = range.size() / wanted;
-    if (rough > 0 && std::isfinite(rough)) {
+    if (ticks.isEmpty() && rough > 0 && std::isfinite(rough)) {
         const double power = std::pow(10.0, std::floor(std::log10(rough)));
         const double digits = rough / power;
         const double step = power * (digits < 1.5 ? 1 : digits < 3.5 ? 2 : digits < 7.5 ? 5 : 10);
         const auto first = qint64(std::ceil(range.lower / step)), last = qint64(std::floor(range.upper / step + 1e-6));
-        for (qint64 tick = first; tick <= last; ++tick) {
-            const double value = double(tick) * step;
-            ticker->addTick(value, text.isCallable() ? text.call({value}).toString() : QString::number(value));
-        }
+        for (qint64 tick = first; tick <= last; ++tick)
+            add(double(tick) * step);
     }
     axis.setTicker(ticker);
 }
@@ -185,8 +200,7 @@ void ChartItem::fillWhole()
 void ChartItem::drawWhole(QCPPainter& painter, const QSize& size)
 {
     fillWhole();
-    label(*m_plot->xAxis, m_xText);
-    label(*m_plot->yAxis, m_yText);
+    labelAxes();
     m_plot->toPainter(&painter, size.width(), size.height());
     redrawSoon();
 }
@@ -197,8 +211,7 @@ void ChartItem::paint(QImage& picture)
     m_whole = {m_plot->xAxis->range().lower, m_plot->xAxis->range().upper};
     if (m_zoom)
         m_plot->xAxis->setRange(m_zoom->from, m_zoom->to);
-    label(*m_plot->xAxis, m_xText);
-    label(*m_plot->yAxis, m_yText);
+    labelAxes();
 
     picture.fill(m_ground);
     {

@@ -6,6 +6,7 @@
 
 #include <QColor>
 #include <QJSValue>
+#include <QList>
 #include <QStringList>
 #include <QTimer>
 #include <QtQml/qqmlregistration.h>
@@ -78,6 +79,8 @@ Q_SIGNALS:
 protected:
     /// Puts what there is into the plot; its axes' ranges included, which a zoom then overrides.
     virtual void fill(QCustomPlot& plot) = 0;
+    /// Where the x axis has numbers, within what is seen; empty: at round ones.
+    virtual QList<double> ticksX(double from, double to) const;
     /// A line that is dragged. False: the pointer is on none, so that the chart is moved.
     virtual bool dragBegins(double x, double y);
     virtual void dragGoesOn(double x, double y);
@@ -105,7 +108,8 @@ private:
     enum class Drag { None, Line, Chart };
     void fillWhole();
     void style(QCustomPlot& plot) const;
-    void label(QCPAxis& axis, const QJSValue& text) const;
+    void labelAxes() const;
+    void label(QCPAxis& axis, const QJSValue& text, const QList<double>& ticks) const;
     void drawCursor(QImage& picture) const;
     void setZoom(std::optional<Span> zoom);
     void setCursor(std::optional<double> pixel);

@@ -4,6 +4,12 @@
 #include <cmath>
 #include <qcustomplot.h>
 
+namespace {
+
+constexpr int kMostTicks = 10;  // numbers beside each other
+
+}  // namespace
+
 void ExperimentChart::setRows(ExperimentRowModel* rows)
 {
     if (rows == m_rows)
@@ -24,6 +30,21 @@ void ExperimentChart::fill(QCustomPlot& plot)
 {
     if (m_rows)
         ExperimentPlot::draw(plot, *m_rows, m_model, ExperimentPlot::Quantity(m_quantity), m_colors, hidden());
+}
+
+/// The contexts that were measured, whatever they are; of those that stand close together the first.
+QList<double> ExperimentChart::ticksX(double from, double to) const
+{
+    QList<double> ticks;
+    QList<int> contexts = m_rows ? m_rows->run().plan.contexts : QList<int>();
+    std::ranges::sort(contexts);
+    for (const int tokens : contexts) {
+        const double place = std::log2(tokens);
+        const bool clear = ticks.isEmpty() || place - ticks.last() >= (to - from) / kMostTicks;
+        if (place >= from && place <= to && clear)
+            ticks.append(place);
+    }
+    return ticks;
 }
 
 QList<std::pair<QString, QColor>> ExperimentChart::legend() const

@@ -46,6 +46,7 @@ Q_SIGNALS:
 
 protected:
     void fill(QCustomPlot& plot) override;
+    QList<double> ticksX(double from, double to) const override;
 
 private:
     ExperimentRowModel* m_rows = nullptr;

@@ -1,13 +1,17 @@
 #include "app/experiments/experiment_draft.h"
 
+#include "app/text/visible_text.h"
 #include "engine/placement_text.h"
 #include "engine/shape_model.h"
+
+#include <QRegularExpression>
 
 #include <algorithm>
 
 namespace {
 
 constexpr int kContexts[] = {512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072};
+constexpr qsizetype kLongestShown = 24;  // of what was typed, in a sentence
 constexpr int kUsualRoom = 2048;  // tokens beside the model, on an emulated device
 
 QString keyOf(const ExperimentModel& model)
@@ -27,6 +31,21 @@ QString memoryOf(const engine::PlacementOptions& placement)
     if (fit > 0)
         return QStringLiteral("fit:%1").arg(fit);
     return cuda ? QString() : QStringLiteral("fit:%1").arg(kUsualRoom);
+}
+
+/// "3000", "12K" or "1M", in tokens; a K is 1024 of them, as everywhere. Negative: it is no number; what is too large
+/// for one stays above every bound.
+qint64 tokensIn(const QString& word)
+{
+    static const QRegularExpression form(QStringLiteral("^([0-9]+)([kKmM]?)$"));
+    const QRegularExpressionMatch match = form.match(word);
+    if (!match.hasMatch())
+        return -1;
+    constexpr qsizetype kLongest = 9;  // digits
+    const qint64 number = match.capturedView(1).size() > kLongest ? ExperimentPlan::kMostTokens + 1
+                                                                  : match.capturedView(1).toLongLong();
+    const QString unit = match.captured(2).toUpper();
+    return number << (unit == QLatin1String("K") ? 10 : unit == QLatin1String("M") ? 20 : 0);
 }
 
 QStringList strings(const std::vector<std::string>& names)
@@ -87,7 +106,10 @@ QStringList ExperimentDraft::quantisations() const
 
 QList<int> ExperimentDraft::contexts() const
 {
-    return {std::begin(kContexts), std::end(kContexts)};
+    QList<int> offered(std::begin(kContexts), std::end(kContexts));
+    offered += m_ownContexts;
+    std::sort(offered.begin(), offered.end());
+    return offered;
 }
 
 QStringList ExperimentDraft::strategies() const
@@ -151,6 +173,8 @@ QString ExperimentDraft::obstacle() const
         return tr("Choose %1 models at most.").arg(ExperimentPlan::kMostModels);
     if (plan.contexts.isEmpty())
         return tr("Choose a context.");
+    if (plan.contexts.size() > ExperimentPlan::kMostContexts)
+        return tr("Choose %1 contexts at most.").arg(ExperimentPlan::kMostContexts);
     if (plan.strategies.isEmpty())
         return tr("Choose a strategy.");
     if (!memoryIsSound())
@@ -174,10 +198,47 @@ void ExperimentDraft::toggleModel(int index)
 void ExperimentDraft::toggleContext(int tokens)
 {
     QList<int> contexts = m_plan.contexts;
-    if (contexts.removeAll(tokens) == 0 && std::ranges::find(kContexts, tokens) != std::end(kContexts))
+    if (contexts.removeAll(tokens) == 0 && this->contexts().contains(tokens))
         contexts.append(tokens);
     std::sort(contexts.begin(), contexts.end());
     set(m_plan.contexts, contexts);
+}
+
+QString ExperimentDraft::addContexts(const QString& text)
+{
+    static const QRegularExpression spacedUnit(QStringLiteral("(?<=[0-9])\\s+(?=[kKmM](?![0-9A-Za-z]))"));
+    static const QRegularExpression between(QStringLiteral("[\\s,;]+"));
+    const QStringList words = QString(text).remove(spacedUnit).split(between, Qt::SkipEmptyParts);
+    if (words.isEmpty())
+        return tr("Type how many tokens: 3000, or 12K.");
+    QList<int> offered = contexts(), chosen = m_plan.contexts, own = m_ownContexts;
+    for (const QString& word : words) {
+        const QString shown = VisibleText::of(word.left(kLongestShown));
+        const qint64 tokens = tokensIn(word);
+        if (tokens < 0)
+            return tr("“%1” is no number of tokens: type 3000, or 12K.").arg(shown);
+        if (tokens < ExperimentPlan::kFewestTokens)
+            return tr("“%1” is too small: a context has %2 tokens at least.").arg(shown).arg(ExperimentPlan::kFewestTokens);
+        if (tokens > ExperimentPlan::kMostTokens)
+            return tr("“%1” is too large: a context has %2K tokens at most.")
+                .arg(shown)
+                .arg(ExperimentPlan::kMostTokens / 1024);
+        if (!offered.contains(int(tokens))) {
+            offered.append(int(tokens));
+            own.append(int(tokens));
+        }
+        if (!chosen.contains(int(tokens)))
+            chosen.append(int(tokens));
+    }
+    if (chosen.size() > ExperimentPlan::kMostContexts)
+        return tr("Those are too many: choose %1 contexts at most.").arg(ExperimentPlan::kMostContexts);
+    if (own.size() > ExperimentPlan::kMostContexts)
+        own.removeIf([&](int tokens) { return !chosen.contains(tokens); });
+    std::sort(chosen.begin(), chosen.end());
+    m_ownContexts = own;
+    m_plan.contexts = chosen;
+    Q_EMIT changed();
+    return {};
 }
 
 void ExperimentDraft::toggleStrategy(int strategy)

@@ -33,7 +33,7 @@ class ExperimentDraft : public QObject
     Q_PROPERTY(QList<ExperimentChoice> models READ models NOTIFY modelsChanged)
     Q_PROPERTY(QStringList shapes READ shapes CONSTANT)
     Q_PROPERTY(QStringList quantisations READ quantisations CONSTANT)
-    Q_PROPERTY(QList<int> contexts READ contexts CONSTANT)
+    Q_PROPERTY(QList<int> contexts READ contexts NOTIFY changed)
     Q_PROPERTY(QList<int> chosenContexts READ chosenContexts NOTIFY changed)
     Q_PROPERTY(QStringList strategies READ strategies NOTIFY changed)
     Q_PROPERTY(QList<int> chosenStrategies READ chosenStrategies NOTIFY changed)
@@ -55,7 +55,7 @@ public:
     QList<ExperimentChoice> models() const;
     QStringList shapes() const;
     QStringList quantisations() const;
-    QList<int> contexts() const;  // that are offered
+    QList<int> contexts() const;  // that are offered: the usual ones and the user's own
     QList<int> chosenContexts() const { return m_plan.contexts; }
     QStringList strategies() const;  // all, by name
     QList<int> chosenStrategies() const;
@@ -77,6 +77,8 @@ public:
 
     Q_INVOKABLE void toggleModel(int index);
     Q_INVOKABLE void toggleContext(int tokens);
+    /// "512, 3000 12K": they are offered and chosen from now on. Empty: all are; else one sentence, and none is.
+    Q_INVOKABLE QString addContexts(const QString& text);
     Q_INVOKABLE void toggleStrategy(int strategy);
     /// By their places in the lists; it is chosen at once.
     Q_INVOKABLE void addShape(int shape, int quantisation);
@@ -103,6 +105,7 @@ private:
     void set(T& value, T wanted);
 
     ExperimentPlan m_plan;  // but for its models
+    QList<int> m_ownContexts;
     QList<Candidate> m_files, m_shapes;
     QStringList m_chosen;  // keys
     QStringList m_deviceIds, m_deviceNames;

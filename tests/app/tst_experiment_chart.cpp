@@ -1,6 +1,8 @@
 // The figures of an experiment draw its own numbers, at the contexts where they were measured.
 #include "app/charts/experiment_chart.h"
+#include "app/charts/experiment_sheet.h"
 
+#include <QJSEngine>
 #include <QQuickWindow>
 #include <QTest>
 
@@ -153,6 +155,25 @@ private Q_SLOTS:
         shown.rows.setEarlier(other);
         shown.chart.setProperty("hidden", QStringList{"0"});
         QCOMPARE(count(shown.picture()), alone);
+    }
+
+    void theAxisHasTheContextsThatWereMeasured()
+    {
+        Shown shown;
+        ExperimentRun run = someRun(20);
+        for (ExperimentRow& row : run.rows)
+            row.cell.contextTokens = row.cell.contextTokens == 1024 ? 700 : 3000;
+        run.plan.contexts = {3000, 700};
+        shown.rows.setRun(run);
+        QJSEngine pages;
+        shown.chart.setXText(pages.evaluate("(function(x) { return 'at ' + Math.round(Math.pow(2, x)); })"));
+        ExperimentSheet sheet;
+        auto figures = sheet.figures();
+        figures.append(&figures, &shown.chart);
+        const QByteArray drawn = sheet.svg();
+        QVERIFY(drawn.contains(">at 700<"));
+        QVERIFY(drawn.contains(">at 3000<"));
+        QCOMPARE(drawn.count(">at "), 2);
     }
 
     void nothingMeasuredIsAnEmptyChart()

@@ -75,6 +75,39 @@ Item {
             compare(part("planSummary").text, "Choose a model.");
         }
 
+        function test_contexts_can_be_typed() {
+            open();
+            plan([], [0]);
+            part("contextField").forceActiveFocus();
+            type("700, 3k");
+            keyClick(Qt.Key_Return);
+            compare(part("contextField").text, "");
+            verify(!part("contextRefusal").visible);
+            compare(part("contextChip700").text, "700");
+            verify(part("contextChip700").chosen && part("contextChip3072").chosen && !part("contextChip1024").chosen);
+            type("many");
+            click(part("addContexts"));
+            compare(part("contextRefusal").text, "“many” is no number of tokens: type 3000, or 12K.");
+            verify(part("contextRefusal").visible && part("contextField").wrong);
+            compare(part("contextField").text, "many"); // to be mended
+            part("contextField").forceActiveFocus();
+            keyClick(Qt.Key_Backspace);
+            verify(!part("contextRefusal").visible && !part("contextField").wrong);
+            compare(Bench.unreachable(shell).join("\n"), "");
+
+            click(part("startExperiment"));
+            measured();
+            compare(lab().rows.count, 2);
+            compare(row(0).contextTokens, 700);
+            compare(row(1).contextTokens, 3072);
+            const json = Bench.file("typed.json", "");
+            part("exportMenu").tableRequested(json);
+            compare(JSON.parse(Bench.textOf(json)).plan.contexts.join(), "700,3072");
+            const svg = Bench.file("typed.svg", "");
+            part("exportMenu").pictureRequested(svg);
+            verify(Bench.textOf(svg).indexOf(">700") > 0); // the axis has the contexts that were measured
+        }
+
         function test_a_shape_is_a_model() {
             open([]);
             verify(part("noModelFiles").visible);

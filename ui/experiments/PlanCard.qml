@@ -13,7 +13,6 @@ Rectangle {
     required property ExperimentsController experiments
 
     readonly property ExperimentDraft draft: experiments.draft
-    readonly property var contexts: draft.chosenContexts
     readonly property var strategies: draft.chosenStrategies
     readonly property var explanations: [
         qsTr("All on the CPU, in RAM"),
@@ -51,22 +50,10 @@ Rectangle {
         LabelledRow {
             label: qsTr("Contexts")
 
-            Flow {
+            ContextChoices {
+                objectName: "contextChoices"
                 Layout.fillWidth: true
-                spacing: Theme.gapTiny
-
-                Repeater {
-                    model: root.draft.contexts
-                    delegate: ChoiceChip {
-                        required property int modelData
-
-                        objectName: "contextChip" + modelData
-                        text: Format.context(modelData)
-                        explanation: qsTr("%1 tokens").arg(Format.count(modelData))
-                        chosen: root.contexts.indexOf(modelData) >= 0
-                        onClicked: root.draft.toggleContext(modelData)
-                    }
-                }
+                draft: root.draft
             }
         }
         LabelledRow {

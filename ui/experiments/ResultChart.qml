@@ -69,7 +69,7 @@ ColumnLayout {
             ground: Theme.ground
             fontFamily: Theme.family
             fontPixels: Theme.px(11)
-            xText: x => Number.isInteger(x) ? Format.context(Math.pow(2, x)) : ""
+            xText: x => Format.context(Math.round(Math.pow(2, x)))
             yText: y => root.write(y)
         }
     }

@@ -1,0 +1,107 @@
+// A plan that is being made: contexts that are typed are taken as people write them, or refused with a sentence.
+#include "app/experiments/experiment_draft.h"
+#include "app/experiments/experiment_json.h"
+
+#include <QSignalSpy>
+#include <QTest>
+
+#include <algorithm>
+
+class TestExperimentDraft : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void typedContextsAreOfferedAndChosen_data()
+    {
+        QTest::addColumn<QString>("text");
+        QTest::addColumn<QList<int>>("chosen");
+        QTest::addRow("commas") << "600, 3000,12K" << QList<int>{512, 600, 1024, 2048, 3000, 12288};
+        QTest::addRow("spaces and lines") << "  600\t3000\n 12k " << QList<int>{512, 600, 1024, 2048, 3000, 12288};
+        QTest::addRow("semicolons") << "600;;3000;" << QList<int>{512, 600, 1024, 2048, 3000};
+        QTest::addRow("a unit apart") << "12 K 3000" << QList<int>{512, 1024, 2048, 3000, 12288};
+        QTest::addRow("twice, and chosen before") << "512 3000 3000" << QList<int>{512, 1024, 2048, 3000};
+        QTest::addRow("an offered one") << "4K" << QList<int>{512, 1024, 2048, 4096};
+        QTest::addRow("the bounds") << "64 1M" << QList<int>{64, 512, 1024, 2048, 1 << 20};
+    }
+    void typedContextsAreOfferedAndChosen()
+    {
+        QFETCH(QString, text);
+        QFETCH(QList<int>, chosen);
+        ExperimentDraft draft({});
+        const QSignalSpy changed(&draft, &ExperimentDraft::changed);
+        QCOMPARE(draft.addContexts(text), QString());
+        QCOMPARE(draft.chosenContexts(), chosen);
+        QCOMPARE(changed.size(), 1);
+        const QList<int> offered = draft.contexts();
+        QVERIFY(std::is_sorted(offered.begin(), offered.end()));
+        for (const int tokens : chosen)
+            QCOMPARE(offered.count(tokens), 1);
+
+        // It is what is measured and kept.
+        ExperimentRun run;
+        run.plan = draft.plan();
+        const auto kept = ExperimentJson::read(ExperimentJson::write(run));
+        QVERIFY(kept);
+        QCOMPARE(kept->plan.contexts, chosen);
+    }
+
+    void whatCannotBeAContextIsRefused_data()
+    {
+        QTest::addColumn<QString>("text");
+        QTest::addColumn<QString>("sentence");
+        QTest::addRow("nothing") << "" << "Type how many tokens: 3000, or 12K.";
+        QTest::addRow("commas only") << " , ; " << "Type how many tokens: 3000, or 12K.";
+        QTest::addRow("a word") << "3000, lots" << "“lots” is no number of tokens: type 3000, or 12K.";
+        QTest::addRow("a fraction") << "1.5K" << "“1.5K” is no number of tokens: type 3000, or 12K.";
+        QTest::addRow("negative") << "-512" << "“-512” is no number of tokens: type 3000, or 12K.";
+        QTest::addRow("small") << "3000 63" << "“63” is too small: a context has 64 tokens at least.";
+        QTest::addRow("none") << "0" << "“0” is too small: a context has 64 tokens at least.";
+        QTest::addRow("large") << "1025K" << "“1025K” is too large: a context has 1024K tokens at most.";
+        QTest::addRow("one too large") << "1048577" << "“1048577” is too large: a context has 1024K tokens at most.";
+        QTest::addRow("beyond numbers") << QString(30, '9') + 'M'
+                                        << "“" + QString(24, '9') +
+                                               "” is too large: a context has 1024K tokens at most.";
+    }
+    void whatCannotBeAContextIsRefused()
+    {
+        QFETCH(QString, text);
+        QFETCH(QString, sentence);
+        ExperimentDraft draft({});
+        const QList<int> offered = draft.contexts(), chosen = draft.chosenContexts();
+        QCOMPARE(draft.addContexts(text), sentence);
+        QCOMPARE(draft.contexts(), offered);  // of several, none is taken
+        QCOMPARE(draft.chosenContexts(), chosen);
+    }
+
+    void thereIsAMostOfThem()
+    {
+        ExperimentDraft draft({});
+        QStringList many;
+        for (int i = 0; i < ExperimentPlan::kMostContexts; ++i)
+            many.append(QString::number(3000 + i));
+        QCOMPARE(draft.addContexts(many.join(',')), QStringLiteral("Those are too many: choose 32 contexts at most."));
+        QCOMPARE(draft.chosenContexts().size(), 3);
+        for (const int tokens : draft.chosenContexts())
+            draft.toggleContext(tokens);
+        QCOMPARE(draft.addContexts(many.join(',')), QString());
+        QCOMPARE(draft.chosenContexts().size(), ExperimentPlan::kMostContexts);
+        draft.setCandidates({{{"m", "/m.gguf", {}}, {}}});
+        QCOMPARE(draft.obstacle(), QString());
+        draft.toggleContext(512);  // one that was offered anyway
+        QCOMPARE(draft.obstacle(), QStringLiteral("Choose 32 contexts at most."));
+        draft.toggleContext(3000);
+        QCOMPARE(draft.obstacle(), QString());
+        QVERIFY(draft.contexts().contains(3000));  // it can be chosen again
+
+        // Of those that are not chosen not any number stays.
+        for (const int tokens : draft.chosenContexts())
+            draft.toggleContext(tokens);
+        QCOMPARE(draft.addContexts("5000 5001"), QString());
+        QCOMPARE(draft.chosenContexts(), (QList<int>{5000, 5001}));
+        QVERIFY(!draft.contexts().contains(3000));
+    }
+};
+
+QTEST_GUILESS_MAIN(TestExperimentDraft)
+#include "tst_experiment_draft.moc"
