@@ -67,17 +67,20 @@ QVariantList ExperimentChart::at(double x) const
     const QList<int>& contexts = m_rows->run().plan.contexts;
     const int context =
         *std::ranges::min_element(contexts, {}, [x](int tokens) { return std::abs(std::log2(tokens) - x); });
-    const auto valueIn = [&](const QList<ExperimentRow>& series) -> std::optional<double> {
+    const auto valueIn = [&](const ExperimentRun& run, const QList<ExperimentRow>& series) -> std::optional<double> {
         for (const ExperimentRow& row : series)
             if (row.cell.contextTokens == context)
-                return ExperimentPlot::valueOf(row, ExperimentPlot::Quantity(m_quantity));
+                return ExperimentPlot::valueOf(run, row, ExperimentPlot::Quantity(m_quantity),
+                                               Strategy::Name(m_rows->base()));
         return {};
     };
     QVariantList found;
     for (int i = 0; i < kStrategies; ++i) {
         const auto strategy = Strategy::Name(i);
-        const auto value = valueIn(m_rows->series(m_model, strategy));
-        const auto earlier = valueIn(m_rows->earlierSeries(m_model, strategy));
+        const auto value = valueIn(m_rows->run(), m_rows->series(m_model, strategy));
+        const auto earlier = m_rows->earlier()
+                                 ? valueIn(*m_rows->earlier(), m_rows->earlierSeries(m_model, strategy))
+                                 : std::nullopt;
         if ((!value && !earlier) || hidden().contains(QString::number(i)))
             continue;
         QVariantMap line{{QStringLiteral("contextTokens"), context},

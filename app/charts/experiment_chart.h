@@ -20,6 +20,7 @@ class ExperimentChart : public ChartItem
 public:
     enum Quantity {
         Speed = ExperimentPlot::Speed,
+        SpeedRatio = ExperimentPlot::SpeedRatio,
         P99 = ExperimentPlot::P99,
         DeviceMemory = ExperimentPlot::DeviceMemory,
         HostMemory = ExperimentPlot::HostMemory,

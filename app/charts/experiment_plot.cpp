@@ -19,7 +19,8 @@ static_assert(kShapes.size() == kStrategies);
 
 }  // namespace
 
-std::optional<double> ExperimentPlot::valueOf(const ExperimentRow& row, Quantity quantity)
+std::optional<double> ExperimentPlot::valueOf(const ExperimentRun& run, const ExperimentRow& row, Quantity quantity,
+                                              Strategy::Name base)
 {
     const auto perSpeed = [&](const std::optional<double>& bytes) {
         return bytes && row.tokensPerSecond ? std::optional(*bytes / *row.tokensPerSecond) : std::nullopt;
@@ -27,6 +28,8 @@ std::optional<double> ExperimentPlot::valueOf(const ExperimentRow& row, Quantity
     switch (quantity) {
     case Speed:
         return row.tokensPerSecond;
+    case SpeedRatio:
+        return run.ratio(row, base);
     case P99:
         return row.p99Ms;
     case DeviceMemory:
@@ -46,9 +49,10 @@ void ExperimentPlot::draw(QCustomPlot& plot, const ExperimentRowModel& rows, int
 {
     double highest = 0;
     const auto addCurve = [&](const QList<ExperimentRow>& series, int strategy, bool earlier) {
+        const ExperimentRun& run = earlier ? *rows.earlier() : rows.run();
         QVector<QCPGraphData> data;
         for (const ExperimentRow& row : series)
-            if (const auto value = valueOf(row, quantity)) {
+            if (const auto value = valueOf(run, row, quantity, Strategy::Name(rows.base()))) {
                 data.append(QCPGraphData(std::log2(row.cell.contextTokens), *value));
                 highest = std::max(highest, *value);
             }
@@ -65,7 +69,7 @@ void ExperimentPlot::draw(QCustomPlot& plot, const ExperimentRowModel& rows, int
     for (int strategy = 0; strategy < kStrategies; ++strategy) {
         if (hidden.contains(QString::number(strategy)))
             continue;
-        if (!hidden.contains(QLatin1String("earlier")))
+        if (rows.earlier() && !hidden.contains(QLatin1String("earlier")))
             addCurve(rows.earlierSeries(model, Strategy::Name(strategy)), strategy, true);
         addCurve(rows.series(model, Strategy::Name(strategy)), strategy, false);
     }

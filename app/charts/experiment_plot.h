@@ -14,11 +14,12 @@ class QCustomPlot;
 namespace ExperimentPlot {
 
 /// What a figure shows over the context: the paper's figures 1 and 2.
-enum Quantity { Speed, P99, DeviceMemory, HostMemory, DeviceMemoryPerSpeed, HostMemoryPerSpeed };
+enum Quantity { Speed, SpeedRatio, P99, DeviceMemory, HostMemory, DeviceMemoryPerSpeed, HostMemoryPerSpeed };
 inline constexpr int kQuantities = HostMemoryPerSpeed + 1;
 
-/// Empty: it was not measured, or does not exist.
-std::optional<double> valueOf(const ExperimentRow& row, Quantity quantity);
+/// Of a row of that run; a ratio is one to `base`. Empty: it was not measured, or does not exist.
+std::optional<double> valueOf(const ExperimentRun& run, const ExperimentRow& row, Quantity quantity,
+                              Strategy::Name base);
 
 /// One curve for each strategy of a model, and dashed those of the earlier run; the axes' ranges. The x axis is the
 /// binary logarithm of the context. `hidden`: strategies by number, and "earlier".

@@ -326,7 +326,8 @@ QString ExperimentsController::save(const QUrl& file) const
     const ExperimentRun& run = m_rows.run();
     const bool json = path.endsWith(QLatin1String(".json"), Qt::CaseInsensitive);
     return ExperimentExports::write(path,
-                                    json ? ExperimentJson::write(run) : ExperimentExports::csv(run, m_rows.earlier()));
+                                    json ? ExperimentJson::write(run)
+                                         : ExperimentExports::csv(run, Strategy::Name(m_rows.base()), m_rows.earlier()));
 }
 
 void ExperimentsController::setState(State state)

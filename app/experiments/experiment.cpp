@@ -36,6 +36,15 @@ QList<ExperimentCell> ExperimentPlan::cells() const
     return cells;
 }
 
+std::optional<double> ExperimentRun::ratio(const ExperimentRow& row, Strategy::Name base) const
+{
+    const ExperimentCell there{row.cell.model, row.cell.contextTokens, base};
+    const auto found = std::ranges::find(rows, there, &ExperimentRow::cell);
+    if (found == rows.end() || !row.tokensPerSecond || !found->tokensPerSecond || *found->tokensPerSecond <= 0)
+        return {};
+    return *row.tokensPerSecond / *found->tokensPerSecond;
+}
+
 QString strategyKey(Strategy::Name strategy)
 {
     return QString::fromLatin1(kKeys[std::size_t(strategy)]);

@@ -94,6 +94,9 @@ struct ExperimentRun {
     bool cancelled = false;
     ExperimentPlan plan;
     QList<ExperimentRow> rows;  // the first cells of the plan, as far as it came
+
+    /// A row's speed as a share of what `base` reaches with the same model and context. Empty: one was not measured.
+    std::optional<double> ratio(const ExperimentRow& row, Strategy::Name base) const;
     bool operator==(const ExperimentRun&) const = default;
 };
 

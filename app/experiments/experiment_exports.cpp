@@ -29,11 +29,12 @@ std::optional<double> speedIn(const ExperimentRun& run, const QString& title, co
 
 }  // namespace
 
-QByteArray ExperimentExports::csv(const ExperimentRun& run, const std::optional<ExperimentRun>& earlier)
+QByteArray ExperimentExports::csv(const ExperimentRun& run, Strategy::Name base,
+                                  const std::optional<ExperimentRun>& earlier)
 {
     QString text = QStringLiteral(
         "model,context_tokens,strategy,device,device_memory,repeats,answer_tokens,outcome,tokens_per_s,"
-        "slowest_tokens_per_s,fastest_tokens_per_s,p99_ms,read_ms,device_peak_bytes,host_peak_bytes,sentence");
+        "slowest_tokens_per_s,fastest_tokens_per_s,p99_ms,read_ms,device_peak_bytes,host_peak_bytes,ratio,ratio_to,sentence");
     text += earlier ? QStringLiteral(",compared_tokens_per_s\n") : QStringLiteral("\n");
     for (const ExperimentRow& row : run.rows) {
         const QString title = run.plan.models[row.cell.model].title;
@@ -52,6 +53,8 @@ QByteArray ExperimentExports::csv(const ExperimentRun& run, const std::optional<
                            number(row.readMs),
                            number(row.deviceBytes),
                            number(row.hostBytes),
+                           number(run.ratio(row, base)),
+                           strategyKey(base),
                            quoted(row.sentence)};
         if (earlier)
             fields.append(number(speedIn(*earlier, title, row.cell)));

@@ -78,6 +78,8 @@ QVariant ExperimentRowModel::data(const QModelIndex& index, int role) const
         const ExperimentRow* const earlier = earlierOf(row.cell);
         return earlier ? known(earlier->tokensPerSecond) : QVariant();
     }
+    case RatioRole:
+        return known(m_run.ratio(row, m_base));
     default:
         return {};
     }
@@ -99,7 +101,8 @@ QHash<int, QByteArray> ExperimentRowModel::roleNames() const
             {P99Role, "p99Ms"},
             {DeviceBytesRole, "deviceBytes"},
             {HostBytesRole, "hostBytes"},
-            {EarlierSpeedRole, "earlierTokensPerSecond"}};
+            {EarlierSpeedRole, "earlierTokensPerSecond"},
+            {RatioRole, "ratio"}};
 }
 
 QStringList ExperimentRowModel::models() const
@@ -122,7 +125,18 @@ void ExperimentRowModel::setRun(const ExperimentRun& run)
 {
     beginResetModel();
     m_run = run;
+    m_base = run.plan.strategies.value(0, Strategy::CpuOnly);
     endResetModel();
+    Q_EMIT rowsChanged();
+}
+
+void ExperimentRowModel::setBase(int strategy)
+{
+    if (strategy == int(m_base) || !m_run.plan.strategies.contains(Strategy::Name(strategy)))
+        return;
+    m_base = Strategy::Name(strategy);
+    if (!m_run.rows.isEmpty())
+        Q_EMIT dataChanged(index(0), index(rowCount() - 1), {RatioRole});
     Q_EMIT rowsChanged();
 }
 
@@ -139,6 +153,8 @@ void ExperimentRowModel::addRow(const ExperimentRow& row)
     beginInsertRows({}, rowCount(), rowCount());
     m_run.rows.append(row);
     endInsertRows();
+    if (row.cell.strategy == m_base)  // what was measured before it has a ratio now
+        Q_EMIT dataChanged(index(0), index(rowCount() - 1), {RatioRole});
     Q_EMIT rowsChanged();
 }
 

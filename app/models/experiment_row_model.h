@@ -19,6 +19,7 @@ class ExperimentRowModel : public QAbstractListModel
     Q_PROPERTY(int count READ count NOTIFY rowsChanged)
     Q_PROPERTY(QStringList models READ models NOTIFY rowsChanged)
     Q_PROPERTY(QList<int> strategies READ strategies NOTIFY rowsChanged)
+    Q_PROPERTY(int base READ base WRITE setBase NOTIFY rowsChanged)
     Q_PROPERTY(bool compares READ compares NOTIFY rowsChanged)
     Q_PROPERTY(bool emulated READ emulated NOTIFY rowsChanged)
 
@@ -39,6 +40,7 @@ public:
         DeviceBytesRole,
         HostBytesRole,
         EarlierSpeedRole,
+        RatioRole,
     };
     Q_ENUM(Role)
 
@@ -51,6 +53,9 @@ public:
     int count() const { return rowCount(); }
     QStringList models() const;     // of the plan
     QList<int> strategies() const;  // likewise
+    /// The strategy whose speed the ratios are taken to: the plan's first, until another is chosen.
+    int base() const { return int(m_base); }
+    void setBase(int strategy);
     bool compares() const { return m_earlier.has_value(); }
     bool emulated() const { return m_run.plan.device == QLatin1String("emulated"); }
 
@@ -73,4 +78,5 @@ private:
 
     ExperimentRun m_run;
     std::optional<ExperimentRun> m_earlier;
+    Strategy::Name m_base = Strategy::CpuOnly;
 };

@@ -4,6 +4,7 @@
 
 #include <QJSEngine>
 #include <QQuickWindow>
+#include <QSignalSpy>
 #include <QTest>
 
 #include <cmath>
@@ -129,6 +130,46 @@ private Q_SLOTS:
         QCOMPARE(shown.chart.at(10)[0].toMap()["value"].toDouble(), 1e9 * 1024 / 10);
         shown.chart.setProperty("hidden", QStringList{QString::number(Strategy::CpuOnly)});
         QCOMPARE(shown.chart.at(10).size(), 1);
+    }
+
+    void speedIsARatioToOneStrategy()
+    {
+        Shown shown;
+        shown.rows.setRun(someRun(20));
+        shown.rows.setEarlier(someRun(40));
+        shown.chart.setProperty("quantity", ExperimentChart::SpeedRatio);
+        QCOMPARE(shown.rows.base(), int(Strategy::CpuOnly));  // the plan's first
+        QVariantList at = shown.chart.at(12);
+        QCOMPARE(at[0].toMap()["value"].toDouble(), 1.0);
+        QCOMPARE(at[1].toMap()["value"].toDouble(), 2.0);
+        QCOMPARE(at[1].toMap()["earlier"].toDouble(), 4.0);  // within that run
+        QCOMPARE(shown.rows.data(shown.rows.index(3), ExperimentRowModel::RatioRole).toDouble(), 2.0);
+
+        const QSignalSpy changed(&shown.rows, &ExperimentRowModel::dataChanged);
+        shown.rows.setBase(Strategy::Merge);
+        shown.rows.setBase(Strategy::Stream);  // it was not measured
+        QCOMPARE(changed.size(), 1);
+        QCOMPARE(shown.chart.at(12)[0].toMap()["value"].toDouble(), 0.5);
+        QCOMPARE(shown.rows.data(shown.rows.index(0), ExperimentRowModel::RatioRole).toDouble(), 0.5);
+
+        // To what could not be measured there is none.
+        ExperimentRun run = someRun(20);
+        run.rows[2].outcome = Outcome::Crashed;
+        run.rows[2].tokensPerSecond.reset();
+        shown.rows.setRun(run);
+        QCOMPARE(shown.rows.base(), int(Strategy::CpuOnly));
+        QVERIFY(!shown.rows.data(shown.rows.index(3), ExperimentRowModel::RatioRole).isValid());
+        QVERIFY(shown.rows.data(shown.rows.index(1), ExperimentRowModel::RatioRole).isValid());
+        // A base that comes after a row gives that one its ratio.
+        run.rows.removeLast();
+        run.rows[2] = rowAt(4096, Strategy::CpuOnly, 5);
+        shown.rows.setRun(run);
+        shown.rows.setBase(Strategy::Merge);
+        QVERIFY(!shown.rows.data(shown.rows.index(2), ExperimentRowModel::RatioRole).isValid());
+        const QSignalSpy added(&shown.rows, &ExperimentRowModel::dataChanged);
+        shown.rows.addRow(rowAt(4096, Strategy::Merge, 10));
+        QCOMPARE(added.size(), 1);
+        QCOMPARE(shown.rows.data(shown.rows.index(2), ExperimentRowModel::RatioRole).toDouble(), 0.5);
     }
 
     void anEarlierRunIsDashed()

@@ -125,17 +125,19 @@ private Q_SLOTS:
     {
         ExperimentRun run = someRun();
         run.plan.models[0].title = QStringLiteral("a \"b\", c");
-        const QList<QByteArray> lines = ExperimentExports::csv(run).trimmed().split('\n');
+        const QList<QByteArray> lines = ExperimentExports::csv(run, Strategy::CpuOnly).trimmed().split('\n');
         QCOMPARE(lines.size(), 5);
-        QCOMPARE(lines[0].count(','), 15);
+        QCOMPARE(lines[0].count(','), 17);
         QVERIFY2(lines[1].startsWith("\"a \"\"b\"\", c\",512,cpu,\"emulated\",\"fit:1024\",3,32,measured,12.5,12,19.25,"
-                                     "90.125,1000,,3000000000,\"\""),
+                                     "90.125,1000,,3000000000,1,cpu,\"\""),
                  lines[1].constData());
-        QVERIFY(lines[3].endsWith(",crashed,,,,,,,,\"The process crashed.\""));
+        QVERIFY2(lines[2].contains(",1000000000,3000000000,1.08,cpu,"), lines[2].constData());  // 13.5 of 12.5
+        QVERIFY(lines[3].endsWith(",crashed,,,,,,,,,cpu,\"The process crashed.\""));
+        QVERIFY(lines[4].contains(",3000000000,,cpu,"));  // of nothing there is no ratio
         ExperimentRun before = run;
         before.rows.removeLast();
         before.rows[0].tokensPerSecond = 99;
-        const QList<QByteArray> compared = ExperimentExports::csv(run, before).trimmed().split('\n');
+        const QList<QByteArray> compared = ExperimentExports::csv(run, Strategy::CpuDecode, before).trimmed().split('\n');
         QVERIFY(compared[0].endsWith(",compared_tokens_per_s"));
         QVERIFY(compared[1].endsWith(",99"));
         QVERIFY(compared[4].endsWith(","));

@@ -4,6 +4,7 @@ import QtTest
 import Spillway.App
 import Spillway.Tests
 import Spillway.Ui
+import Spillway.Ui.Theme
 
 Item {
     width: 1180
@@ -141,6 +142,41 @@ Item {
             verify(part("resultCharts").visible && !part("planCard").visible);
             compare(Bench.namelessControls(shell).join(), "");
             compare(Bench.unreachable(shell).join("\n"), "");
+        }
+
+        function test_speed_is_a_ratio_too() {
+            open();
+            measure([1024, 2048], [0, 1, 3]);
+            measured();
+            tryVerify(() => row(0) && row(5));
+            const text = index => findChild(row(index), "rowRatio").text;
+            compare(text(0), "1×");
+            compare(text(2), "1.01×"); // 5 tokens a second more, of 977
+            const box = part("speedAs");
+            compare(box.currentText, "Tokens per second");
+            compare(part("speedFigure").title, "Tokens per second");
+            box.forceActiveFocus();
+            keyClick(Qt.Key_Down); // to the CPU
+            keyClick(Qt.Key_Down); // to what stays on the device
+            compare(box.currentText, "Ratio to “Resident”");
+            compare(part("speedFigure").title, "Speed, as a ratio to “Resident”");
+            compare(lab().rows.base, Strategy.Resident);
+            compare(text(1), "1×");
+            compare(text(0), "0.99×");
+            compare(text(3), Format.unknown); // with 2,048 tokens it was refused
+            verify(row(0).Accessible.name.endsWith(", 0.99× of “Resident”"), row(0).Accessible.name);
+            const readings = part("speedFigure").readingsAt(10);
+            compare(readings[1].value, "0.99×");
+            const svg = Bench.file("ratio.svg", "");
+            part("exportMenu").pictureRequested(svg);
+            verify(Bench.textOf(svg).indexOf("as a ratio to") > 0);
+
+            // With one strategy there is none.
+            measure([1024], [3]);
+            measured();
+            verify(!part("speedAs").visible && !part("ratioHead").visible);
+            verify(!findChild(row(0), "rowRatio").visible);
+            compare(part("speedFigure").title, "Tokens per second");
         }
 
         function test_a_crash_is_a_row() {

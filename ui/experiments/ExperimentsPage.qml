@@ -138,5 +138,6 @@ Page {
         Layout.topMargin: Theme.gapSmall
         visible: root.hasRuns && !root.planShown && root.experiments.rows.count > 0
         rows: root.experiments.rows
+        base: charts.base
     }
 }

@@ -22,8 +22,11 @@ ColumnLayout {
 
     property var hidden: []
     property bool perSpeed: false
+    property bool asRatio: false
     property int modelPlace: 0
     readonly property var names: [qsTr("CPU only"), qsTr("Resident"), qsTr("Stream"), qsTr("Merge"), qsTr("Auto"), qsTr("CPU decode")]
+    readonly property var strategies: rows.strategies
+    readonly property string base: rows.strategies.length > 1 ? names[rows.base] : "" // of the ratios
     readonly property var entries: {
         const all = rows.strategies.map(strategy => ({ key: String(strategy), name: root.names[strategy], value: "", color: tones.all[strategy], hides: true }));
         return rows.compares ? all.concat([{ key: "earlier", name: qsTr("The other run, dashed"), value: "", color: "transparent", hides: true }]) : all;
@@ -54,6 +57,7 @@ ColumnLayout {
         function onModelReset() {
             root.modelPlace = 0;
             root.hidden = [];
+            root.asRatio = false;
         }
     }
     RowLayout {
@@ -68,6 +72,27 @@ ColumnLayout {
             model: root.rows.models
             currentIndex: root.modelPlace
             onActivated: index => root.modelPlace = index
+        }
+        ChoiceBox {
+            objectName: "speedAs"
+            Layout.fillWidth: true
+            Layout.maximumWidth: Theme.px(260)
+            visible: root.strategies.length > 1
+            name: qsTr("Speed in the charts")
+            model: {
+                const kinds = root.strategies.map(strategy => qsTr("Ratio to “%1”").arg(root.names[strategy]));
+                kinds.unshift(qsTr("Tokens per second"));
+                return kinds;
+            }
+            currentIndex: root.asRatio ? 1 + root.strategies.indexOf(root.rows.base) : 0
+            onActivated: index => {
+                root.asRatio = index > 0;
+                if (index > 0)
+                    root.rows.base = root.strategies[index - 1];
+            }
+        }
+        Item {
+            Layout.fillWidth: true
         }
         ChoiceBar {
             objectName: "memoryPer"
@@ -94,8 +119,9 @@ ColumnLayout {
             id: speedFigure
 
             objectName: "speedFigure"
-            title: qsTr("Tokens per second")
-            quantity: ExperimentChart.Speed
+            title: root.asRatio ? qsTr("Speed, as a ratio to “%1”").arg(root.base) : qsTr("Tokens per second")
+            quantity: root.asRatio ? ExperimentChart.SpeedRatio : ExperimentChart.Speed
+            write: value => root.asRatio ? Format.ratio(value) : Format.three(value)
         }
         Figure {
             id: p99Figure

@@ -24,9 +24,11 @@ Item {
     required property var deviceBytes
     required property var hostBytes
     required property var earlierTokensPerSecond
+    required property var ratio // of its speed to another strategy's
 
     property color tint: Theme.textMuted // of the strategy
     property bool compares: false
+    property string base: "" // of the ratio; empty: there is but one strategy
     property string heading: "" // above the first row of a model
 
     readonly property bool measured: outcome === Outcome.Measured
@@ -40,10 +42,16 @@ Item {
     implicitHeight: body.height + (heading === "" ? 0 : title.height)
 
     Accessible.role: Accessible.Row
-    Accessible.name: measured
-        ? qsTr("%1, %2 tokens, %3: %4, 99 % of the tokens within %5, device %6, RAM %7").arg(modelTitle).arg(Format.count(contextTokens)).arg(strategyName)
-              .arg(Format.tokensPerSecond(tokensPerSecond)).arg(Format.milliseconds(p99Ms)).arg(deviceBytes === undefined ? Format.unknown : Format.bytes(deviceBytes)).arg(hostBytes === undefined ? Format.unknown : Format.bytes(hostBytes))
-        : qsTr("%1, %2 tokens, %3: %4. %5").arg(modelTitle).arg(Format.count(contextTokens)).arg(strategyName).arg(outcomeName).arg(sentence)
+    Accessible.name: {
+        const place = qsTr("%1, %2 tokens, %3").arg(modelTitle).arg(Format.count(contextTokens)).arg(strategyName);
+        if (!measured)
+            return qsTr("%1: %2. %3").arg(place).arg(outcomeName).arg(sentence);
+        const device = deviceBytes === undefined ? Format.unknown : Format.bytes(deviceBytes);
+        const host = hostBytes === undefined ? Format.unknown : Format.bytes(hostBytes);
+        const numbers = qsTr("%1: %2, 99 % of the tokens within %3, device %4, RAM %5").arg(place).arg(Format.tokensPerSecond(tokensPerSecond))
+                            .arg(Format.milliseconds(p99Ms)).arg(device).arg(host);
+        return base === "" || ratio === undefined ? numbers : qsTr("%1, %2 of “%3”").arg(numbers).arg(Format.ratio(ratio)).arg(base);
+    }
 
     component Cell: Text {
         Layout.preferredWidth: 1
@@ -120,6 +128,11 @@ Item {
                 visible: root.measured
                 font.weight: Font.Medium
                 text: root.measured ? Format.three(root.tokensPerSecond) : ""
+            }
+            Cell {
+                objectName: "rowRatio"
+                visible: root.measured && root.base !== ""
+                text: Format.ratio(root.ratio)
             }
             Cell {
                 visible: root.measured

@@ -11,6 +11,7 @@ ColumnLayout {
     id: root
 
     required property ExperimentRowModel rows
+    required property string base // strategy the ratios are to; empty: there is no other
 
     spacing: 0
 
@@ -45,6 +46,19 @@ ColumnLayout {
             text: qsTr("Strategy")
         }
         Head { text: qsTr("tok/s") }
+        Head {
+            objectName: "ratioHead"
+            visible: root.base !== ""
+            text: qsTr("ratio")
+
+            HoverHandler {
+                id: over
+            }
+            Tip {
+                visible: over.hovered
+                text: qsTr("Speed as a ratio to “%1”; choose another above the charts").arg(root.base)
+            }
+        }
         Head { text: qsTr("from–to") }
         Head { text: qsTr("99 %") }
         Head { text: qsTr("reading") }
@@ -68,6 +82,7 @@ ColumnLayout {
             tint: tones.all[strategy]
             heading: root.rows.models.length > 1 && ListView.section !== ListView.previousSection ? modelTitle : ""
             compares: root.rows.compares
+            base: root.base
         }
         section.property: "modelTitle"
 

@@ -97,6 +97,11 @@ QtObject {
         return whole > 0 ? qsTr("%1 %").arg(count(Math.floor(100 * part / whole))) : unknown;
     }
 
+    // How many times as much: 0.27×, 3.1×.
+    function ratio(value: var): string {
+        return value === undefined ? unknown : qsTr("%1×").arg(three(value));
+    }
+
     // Three digits that count; whole numbers beyond.
     function three(value: real): string {
         if (value >= 99.95)
