@@ -13,8 +13,8 @@
 
 namespace engine {
 
-/// The file of such a model: nobody else sees it, and it is gone with the object, however the program ends (on Windows:
-/// unless the program is killed after the file was made).
+/// The file of such a model: nobody else comes upon it, and it is gone with the object, however the program ends (on
+/// Windows: unless the program is killed after the file was made).
 class ShapeModel
 {
 public:
@@ -27,7 +27,7 @@ public:
     ShapeModel& operator=(ShapeModel&&) noexcept;
     ~ShapeModel();
 
-    /// What may be opened as long as the object lives.
+    /// What may be opened as long as the object lives, also by other processes of the same user.
     const std::filesystem::path& path() const;
 
 private:

@@ -78,9 +78,8 @@ QVariantList ExperimentChart::at(double x) const
     for (int i = 0; i < kStrategies; ++i) {
         const auto strategy = Strategy::Name(i);
         const auto value = valueIn(m_rows->run(), m_rows->series(m_model, strategy));
-        const auto earlier = m_rows->earlier()
-                                 ? valueIn(*m_rows->earlier(), m_rows->earlierSeries(m_model, strategy))
-                                 : std::nullopt;
+        const auto earlier =
+            m_rows->earlier() ? valueIn(*m_rows->earlier(), m_rows->earlierSeries(m_model, strategy)) : std::nullopt;
         if ((!value && !earlier) || hidden().contains(QString::number(i)))
             continue;
         QVariantMap line{{QStringLiteral("contextTokens"), context},

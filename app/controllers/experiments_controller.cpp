@@ -99,6 +99,12 @@ QString ExperimentsController::currentStrategy() const
     return cell ? strategyName(cell->strategy) : QString();
 }
 
+QVariant ExperimentsController::madeShare() const
+{
+    const auto share = m_runner.madeShare();
+    return share ? QVariant(*share) : QVariant();
+}
+
 QVariant ExperimentsController::remainingMs() const
 {
     const auto seconds = m_runner.remainingSeconds();
@@ -325,9 +331,9 @@ QString ExperimentsController::save(const QUrl& file) const
     const QString path = chosenPath(file);
     const ExperimentRun& run = m_rows.run();
     const bool json = path.endsWith(QLatin1String(".json"), Qt::CaseInsensitive);
-    return ExperimentExports::write(path,
-                                    json ? ExperimentJson::write(run)
-                                         : ExperimentExports::csv(run, Strategy::Name(m_rows.base()), m_rows.earlier()));
+    return ExperimentExports::write(
+        path, json ? ExperimentJson::write(run)
+                   : ExperimentExports::csv(run, Strategy::Name(m_rows.base()), m_rows.earlier()));
 }
 
 void ExperimentsController::setState(State state)

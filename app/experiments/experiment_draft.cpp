@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kContexts[] = {512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072};
 constexpr qsizetype kLongestShown = 24;  // of what was typed, in a sentence
-constexpr int kUsualRoom = 2048;  // tokens beside the model, on an emulated device
+constexpr int kUsualRoom = 2048;         // tokens beside the model, on an emulated device
 
 QString keyOf(const ExperimentModel& model)
 {
@@ -42,8 +42,8 @@ qint64 tokensIn(const QString& word)
     if (!match.hasMatch())
         return -1;
     constexpr qsizetype kLongest = 9;  // digits
-    const qint64 number = match.capturedView(1).size() > kLongest ? ExperimentPlan::kMostTokens + 1
-                                                                  : match.capturedView(1).toLongLong();
+    const qint64 number =
+        match.capturedView(1).size() > kLongest ? ExperimentPlan::kMostTokens + 1 : match.capturedView(1).toLongLong();
     const QString unit = match.captured(2).toUpper();
     return number << (unit == QLatin1String("K") ? 10 : unit == QLatin1String("M") ? 20 : 0);
 }
@@ -218,7 +218,9 @@ QString ExperimentDraft::addContexts(const QString& text)
         if (tokens < 0)
             return tr("“%1” is no number of tokens: type 3000, or 12K.").arg(shown);
         if (tokens < ExperimentPlan::kFewestTokens)
-            return tr("“%1” is too small: a context has %2 tokens at least.").arg(shown).arg(ExperimentPlan::kFewestTokens);
+            return tr("“%1” is too small: a context has %2 tokens at least.")
+                .arg(shown)
+                .arg(ExperimentPlan::kFewestTokens);
         if (tokens > ExperimentPlan::kMostTokens)
             return tr("“%1” is too large: a context has %2K tokens at most.")
                 .arg(shown)
@@ -258,7 +260,7 @@ void ExperimentDraft::addShape(int shape, int quantisation)
     if (name.isEmpty() || quant.isEmpty())
         return;
     Candidate candidate{{QStringLiteral("%1 %2").arg(name, quant), {}, name + QLatin1Char(':') + quant},
-                        tr("a shape: random weights, made for each row")};
+                        tr("a shape: random weights, made when its rows are measured")};
     const QString key = keyOf(candidate.model);
     const bool known = std::ranges::any_of(m_shapes, [&](const Candidate& c) { return keyOf(c.model) == key; });
     if (!known)

@@ -32,9 +32,10 @@ std::optional<double> speedIn(const ExperimentRun& run, const QString& title, co
 QByteArray ExperimentExports::csv(const ExperimentRun& run, Strategy::Name base,
                                   const std::optional<ExperimentRun>& earlier)
 {
-    QString text = QStringLiteral(
-        "model,context_tokens,strategy,device,device_memory,repeats,answer_tokens,outcome,tokens_per_s,"
-        "slowest_tokens_per_s,fastest_tokens_per_s,p99_ms,read_ms,device_peak_bytes,host_peak_bytes,ratio,ratio_to,sentence");
+    QString text =
+        QStringLiteral("model,context_tokens,strategy,device,device_memory,repeats,answer_tokens,outcome,tokens_per_s,"
+                       "slowest_tokens_per_s,fastest_tokens_per_s,p99_ms,read_ms,device_peak_bytes,host_peak_bytes,"
+                       "ratio,ratio_to,sentence");
     text += earlier ? QStringLiteral(",compared_tokens_per_s\n") : QStringLiteral("\n");
     for (const ExperimentRow& row : run.rows) {
         const QString title = run.plan.models[row.cell.model].title;

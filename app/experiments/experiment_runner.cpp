@@ -4,6 +4,7 @@
 #include "app/text/visible_text.h"
 
 #include <QCoreApplication>
+#include <QDir>
 #include <QStandardPaths>
 
 #include <algorithm>
@@ -42,7 +43,10 @@ QString sentenceIn(const QByteArray& errors)
 ExperimentRunner::ExperimentRunner(QString program, QObject* parent)
     : QObject(parent)
     , m_program(std::move(program))
+    , m_shape(QDir::tempPath())
 {
+    connect(&m_shape, &ExperimentShape::made, this, &ExperimentRunner::startChild);
+    connect(&m_shape, &ExperimentShape::failed, this, &ExperimentRunner::onShapeFailed);
     m_limit.setSingleShot(true);
     connect(&m_limit, &QTimer::timeout, this,
             [this] { end(Outcome::TimedOut, tr("It took more than %1 min and was ended.").arg(m_plan.rowMinutes)); });
@@ -59,15 +63,11 @@ QString ExperimentRunner::findProgram()
     return QStandardPaths::findExecutable(QStringLiteral("spillway-cli"), {beside, beside + QStringLiteral("/cli")});
 }
 
-QStringList ExperimentRunner::arguments(const ExperimentPlan& plan, const ExperimentCell& cell)
+QStringList ExperimentRunner::arguments(const ExperimentPlan& plan, const ExperimentCell& cell, const QString& file)
 {
-    const ExperimentModel& model = plan.models[cell.model];
     const int answer = std::min(plan.answerTokens, cell.contextTokens / 2);
-    QStringList arguments{QStringLiteral("bench"), QStringLiteral("--json"), QStringLiteral("--within-context")};
-    if (model.path.isEmpty())
-        arguments << QStringLiteral("--shape") << model.shape;
-    else
-        arguments << QStringLiteral("--model=") + model.path;  // it may begin with a dash
+    QStringList arguments{QStringLiteral("bench"), QStringLiteral("--json"), QStringLiteral("--within-context"),
+                          QStringLiteral("--model=") + file};  // it may begin with a dash
     const auto number = [&](const char* option, int value) {
         arguments << QLatin1String(option) << QString::number(value);
     };
@@ -105,13 +105,22 @@ bool ExperimentRunner::start(const ExperimentPlan& plan)
 
 void ExperimentRunner::cancel()
 {
-    if (m_running)
+    if (m_shape.making()) {
+        m_shape.drop();
+        finishRow(rowWithout(Outcome::Cancelled, tr("It was cancelled.")));
+    } else if (m_running) {
         end(Outcome::Cancelled, tr("It was cancelled."));
+    }
 }
 
 std::optional<ExperimentCell> ExperimentRunner::current() const
 {
     return m_running && m_done < m_cells.size() ? std::optional(m_cells[m_done]) : std::nullopt;
+}
+
+std::optional<double> ExperimentRunner::madeShare() const
+{
+    return m_shape.making() ? std::optional(m_shape.share()) : std::nullopt;
 }
 
 std::optional<double> ExperimentRunner::remainingSeconds() const
@@ -123,11 +132,30 @@ std::optional<double> ExperimentRunner::remainingSeconds() const
     for (qsizetype i = m_done; i < m_cells.size(); ++i)
         left += secondsPerWork * workOf(m_cells[i]);
     const double ofThis = m_done < m_cells.size() ? secondsPerWork * workOf(m_cells[m_done]) : 0;
-    return left - std::min(ofThis, double(m_clock.elapsed()) / 1e3);
+    return m_process ? left - std::min(ofThis, double(m_clock.elapsed()) / 1e3) : left;
 }
 
 void ExperimentRunner::startNext()
 {
+    const ExperimentModel& model = m_plan.models[m_cells[m_done].model];
+    if (!model.path.isEmpty())
+        m_shape.drop();  // the models before this one have all their rows
+    if (model.path.isEmpty() && m_shape.shape() != model.shape) {
+        m_shape.make(model.shape);
+        Q_EMIT rowStarted();
+    } else {
+        startChild();
+    }
+}
+
+void ExperimentRunner::onShapeFailed(const QString& sentence)
+{
+    finishRow(rowWithout(Outcome::Refused, sentence));
+}
+
+void ExperimentRunner::startChild()
+{
+    const ExperimentModel& model = m_plan.models[m_cells[m_done].model];
     m_out.clear();
     m_errors.clear();
     m_ending.reset();
@@ -140,7 +168,7 @@ void ExperimentRunner::startNext()
     m_process->setStandardInputFile(QProcess::nullDevice());
     m_clock.start();
     m_limit.start(std::chrono::minutes(m_plan.rowMinutes));
-    m_process->start(m_program, arguments(m_plan, m_cells[m_done]));
+    m_process->start(m_program, arguments(m_plan, m_cells[m_done], model.path.isEmpty() ? m_shape.file() : model.path));
     Q_EMIT rowStarted();
 }
 
@@ -160,11 +188,8 @@ void ExperimentRunner::onProcessError(QProcess::ProcessError error)
 {
     if (error != QProcess::FailedToStart || !m_process)
         return;
-    ExperimentRow row;
-    row.cell = m_cells[m_done];
-    row.outcome = m_ending.value_or(Outcome::Crashed);
-    row.sentence = m_ending ? m_endingSentence : tr("spillway-cli could not be started.");
-    finishRow(row);
+    finishRow(rowWithout(m_ending.value_or(Outcome::Crashed),
+                         m_ending ? m_endingSentence : tr("spillway-cli could not be started.")));
 }
 
 void ExperimentRunner::onFinished(int exitCode, QProcess::ExitStatus status)
@@ -202,25 +227,38 @@ void ExperimentRunner::end(Outcome::Kind outcome, const QString& sentence)
     m_process->kill();
 }
 
+/// A row of the present cell that has no numbers.
+ExperimentRow ExperimentRunner::rowWithout(Outcome::Kind outcome, const QString& sentence) const
+{
+    ExperimentRow row;
+    row.cell = m_cells[m_done];
+    row.outcome = outcome;
+    row.sentence = sentence;
+    return row;
+}
+
 void ExperimentRunner::finishRow(ExperimentRow row)
 {
     m_limit.stop();
-    row.seconds = double(m_clock.elapsed()) / 1e3;
+    row.seconds = m_process ? double(m_clock.elapsed()) / 1e3 : 0;
     if (row.outcome == Outcome::Measured) {
         m_measuredSeconds += row.seconds;
         m_measuredWork += workOf(row.cell);
     }
-    // It is the sender of what led here.
-    m_process->disconnect(this);
-    m_process.release()->deleteLater();
+    if (m_process) {
+        m_process->disconnect(this);
+        m_process.release()->deleteLater();  // it is the sender of what led here
+    }
     ++m_done;
     const bool cancelled = row.outcome == Outcome::Cancelled;
     m_running = !cancelled && m_done < m_cells.size();
     Q_EMIT rowFinished(row);
-    if (m_running)
+    if (m_running) {
         startNext();
-    else
-        Q_EMIT finished(cancelled);
+        return;
+    }
+    m_shape.drop();
+    Q_EMIT finished(cancelled);
 }
 
 void ExperimentRunner::dropProcess()

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/experiments/experiment.h"
+#include "app/experiments/experiment_shape.h"
 
 #include <QByteArray>
 #include <QElapsedTimer>
@@ -14,7 +15,8 @@
 #include <optional>
 
 /// Runs one `spillway-cli bench --json` after another and makes a row of whatever becomes of it. At most one child
-/// lives; it ends with cancel() and with this object. Lives on the UI thread, where no call waits but the destructor.
+/// lives; it ends with cancel() and with this object. A shape's file is made once, before the first of its rows. Lives
+/// on the UI thread, where no call waits but the destructor.
 class ExperimentRunner : public QObject
 {
     Q_OBJECT
@@ -26,7 +28,8 @@ public:
 
     /// Beside this program, or where the build put it; empty: it is in neither place.
     static QString findProgram();
-    static QStringList arguments(const ExperimentPlan& plan, const ExperimentCell& cell);
+    /// `file`: its model's, or what was made of its shape.
+    static QStringList arguments(const ExperimentPlan& plan, const ExperimentCell& cell, const QString& file);
 
     /// False: one runs already, or there is nothing to measure.
     bool start(const ExperimentPlan& plan);
@@ -38,6 +41,8 @@ public:
     qsizetype total() const { return m_cells.size(); }
     /// The cell that is being measured.
     std::optional<ExperimentCell> current() const;
+    /// How much of its shape has been made; empty: none is being made.
+    std::optional<double> madeShare() const;
     /// Of all that is left, judged by what the rows before took; empty: none has been measured.
     std::optional<double> remainingSeconds() const;
 
@@ -48,15 +53,19 @@ Q_SIGNALS:
 
 private:
     void startNext();
+    void startChild();
+    void onShapeFailed(const QString& sentence);
     void onOutput();
     void onErrors();
     void onFinished(int exitCode, QProcess::ExitStatus status);
     void onProcessError(QProcess::ProcessError error);
     void end(Outcome::Kind outcome, const QString& sentence);
+    ExperimentRow rowWithout(Outcome::Kind outcome, const QString& sentence) const;
     void finishRow(ExperimentRow row);
     void dropProcess();
 
     QString m_program;
+    ExperimentShape m_shape;
     ExperimentPlan m_plan;
     QList<ExperimentCell> m_cells;
     qsizetype m_done = 0;

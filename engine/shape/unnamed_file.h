@@ -1,4 +1,4 @@
-// A large file for this process alone.
+// A large file that nobody else comes upon.
 #pragma once
 
 #include "engine/result.h"
@@ -25,6 +25,7 @@ public:
     Status write(std::span<const std::byte> bytes);
     /// No more is written; from now on path() may be opened.
     Status finish();
+    /// Other processes of the same user may open it, too, as long as the object lives.
     const std::filesystem::path& path() const;
 
 private:

@@ -58,7 +58,7 @@ Result<UnnamedFile> UnnamedFile::create(const std::filesystem::path& folder)
     auto open = std::make_unique<Open>();
     open->fd = fd;
     open->folder = folder;
-    open->path = "/proc/self/fd/" + std::to_string(fd);
+    open->path = "/proc/" + std::to_string(::getpid()) + "/fd/" + std::to_string(fd);
     return UnnamedFile(std::move(open));
 }
 

@@ -561,6 +561,29 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
 </context>
 <context>
+    <name>ContextChoices</name>
+    <message>
+        <source>%1 tokens</source>
+        <translation>%1 Token</translation>
+    </message>
+    <message>
+        <source>others: 3000, 12K</source>
+        <translation>andere: 3000, 12K</translation>
+    </message>
+    <message>
+        <source>Other contexts, in tokens, separated by commas</source>
+        <translation>Andere Kontexte, in Token, durch Kommas getrennt</translation>
+    </message>
+    <message>
+        <source>Add</source>
+        <translation>Hinzufügen</translation>
+    </message>
+    <message>
+        <source>Add these contexts</source>
+        <translation>Diese Kontexte hinzufügen</translation>
+    </message>
+</context>
+<context>
     <name>ContextMeter</name>
     <message>
         <source>Context: %1 of %2 tokens used</source>
@@ -1218,8 +1241,32 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>„%1“ ist keine Speichergröße: 64MiB, 2GB oder fit:2048 für so viele Token neben dem Modell.</translation>
     </message>
     <message>
-        <source>a shape: random weights, made for each row</source>
-        <translation>eine Form: zufällige Gewichte, für jede Zeile erzeugt</translation>
+        <source>Choose %1 contexts at most.</source>
+        <translation>Höchstens %1 Kontexte wählen.</translation>
+    </message>
+    <message>
+        <source>Type how many tokens: 3000, or 12K.</source>
+        <translation>Bitte eine Zahl von Token eingeben: 3000 oder 12K.</translation>
+    </message>
+    <message>
+        <source>“%1” is no number of tokens: type 3000, or 12K.</source>
+        <translation>„%1“ ist keine Zahl von Token: 3000 oder 12K eingeben.</translation>
+    </message>
+    <message>
+        <source>“%1” is too small: a context has %2 tokens at least.</source>
+        <translation>„%1“ ist zu klein: Ein Kontext hat mindestens %2 Token.</translation>
+    </message>
+    <message>
+        <source>“%1” is too large: a context has %2K tokens at most.</source>
+        <translation>„%1“ ist zu groß: Ein Kontext hat höchstens %2K Token.</translation>
+    </message>
+    <message>
+        <source>Those are too many: choose %1 contexts at most.</source>
+        <translation>Das sind zu viele: höchstens %1 Kontexte wählen.</translation>
+    </message>
+    <message>
+        <source>a shape: random weights, made when its rows are measured</source>
+        <translation>eine Form: zufällige Gewichte, erzeugt, wenn ihre Zeilen gemessen werden</translation>
     </message>
 </context>
 <context>
@@ -1537,6 +1584,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>%1K</source>
         <translation>%1K</translation>
+    </message>
+    <message>
+        <source>%1×</source>
+        <translation>%1×</translation>
     </message>
 </context>
 <context>
@@ -3125,10 +3176,6 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>Kontexte</translation>
     </message>
     <message>
-        <source>%1 tokens</source>
-        <translation>%1 Token</translation>
-    </message>
-    <message>
         <source>Strategies</source>
         <translation>Strategien</translation>
     </message>
@@ -3475,6 +3522,18 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>RAM, peak</source>
         <translation>RAM, Spitze</translation>
     </message>
+    <message>
+        <source>Speed in the charts</source>
+        <translation>Geschwindigkeit in den Diagrammen</translation>
+    </message>
+    <message>
+        <source>Ratio to “%1”</source>
+        <translation>Verhältnis zu „%1“</translation>
+    </message>
+    <message>
+        <source>Speed, as a ratio to “%1”</source>
+        <translation>Geschwindigkeit, im Verhältnis zu „%1“</translation>
+    </message>
 </context>
 <context>
     <name>ResultRow</name>
@@ -3483,12 +3542,20 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>%1 %</translation>
     </message>
     <message>
-        <source>%1, %2 tokens, %3: %4, 99 % of the tokens within %5, device %6, RAM %7</source>
-        <translation>%1, %2 Token, %3: %4, 99 % der Token binnen %5, Gerät %6, RAM %7</translation>
+        <source>%1, %2 tokens, %3</source>
+        <translation>%1, %2 Token, %3</translation>
     </message>
     <message>
-        <source>%1, %2 tokens, %3: %4. %5</source>
-        <translation>%1, %2 Token, %3: %4. %5</translation>
+        <source>%1: %2. %3</source>
+        <translation>%1: %2. %3</translation>
+    </message>
+    <message>
+        <source>%1: %2, 99 % of the tokens within %3, device %4, RAM %5</source>
+        <translation>%1: %2, 99 % der Token in höchstens %3, Gerät %4, RAM %5</translation>
+    </message>
+    <message>
+        <source>%1, %2 of “%3”</source>
+        <translation>%1, %2 von „%3“</translation>
     </message>
 </context>
 <context>
@@ -3532,6 +3599,14 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Measured rows</source>
         <translation>Gemessene Zeilen</translation>
+    </message>
+    <message>
+        <source>ratio</source>
+        <translation>Verhältnis</translation>
+    </message>
+    <message>
+        <source>Speed as a ratio to “%1”; choose another above the charts</source>
+        <translation>Geschwindigkeit im Verhältnis zu „%1“; eine andere wird über den Diagrammen gewählt</translation>
     </message>
 </context>
 <context>
@@ -3626,6 +3701,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Rows that are measured</source>
         <translation>Gemessene Zeilen</translation>
+    </message>
+    <message>
+        <source>Making %1 of random weights: %2</source>
+        <translation>%1 entsteht aus zufälligen Gewichten: %2</translation>
     </message>
 </context>
 <context>

@@ -50,15 +50,24 @@ private Q_SLOTS:
     {
         QTest::addColumn<QString>("text");
         QTest::addColumn<QString>("sentence");
-        QTest::addRow("nothing") << "" << "Type how many tokens: 3000, or 12K.";
-        QTest::addRow("commas only") << " , ; " << "Type how many tokens: 3000, or 12K.";
-        QTest::addRow("a word") << "3000, lots" << "“lots” is no number of tokens: type 3000, or 12K.";
-        QTest::addRow("a fraction") << "1.5K" << "“1.5K” is no number of tokens: type 3000, or 12K.";
-        QTest::addRow("negative") << "-512" << "“-512” is no number of tokens: type 3000, or 12K.";
-        QTest::addRow("small") << "3000 63" << "“63” is too small: a context has 64 tokens at least.";
-        QTest::addRow("none") << "0" << "“0” is too small: a context has 64 tokens at least.";
-        QTest::addRow("large") << "1025K" << "“1025K” is too large: a context has 1024K tokens at most.";
-        QTest::addRow("one too large") << "1048577" << "“1048577” is too large: a context has 1024K tokens at most.";
+        QTest::addRow("nothing") << ""
+                                 << "Type how many tokens: 3000, or 12K.";
+        QTest::addRow("commas only") << " , ; "
+                                     << "Type how many tokens: 3000, or 12K.";
+        QTest::addRow("a word") << "3000, lots"
+                                << "“lots” is no number of tokens: type 3000, or 12K.";
+        QTest::addRow("a fraction") << "1.5K"
+                                    << "“1.5K” is no number of tokens: type 3000, or 12K.";
+        QTest::addRow("negative") << "-512"
+                                  << "“-512” is no number of tokens: type 3000, or 12K.";
+        QTest::addRow("small") << "3000 63"
+                               << "“63” is too small: a context has 64 tokens at least.";
+        QTest::addRow("none") << "0"
+                              << "“0” is too small: a context has 64 tokens at least.";
+        QTest::addRow("large") << "1025K"
+                               << "“1025K” is too large: a context has 1024K tokens at most.";
+        QTest::addRow("one too large") << "1048577"
+                                       << "“1048577” is too large: a context has 1024K tokens at most.";
         QTest::addRow("beyond numbers") << QString(30, '9') + 'M'
                                         << "“" + QString(24, '9') +
                                                "” is too large: a context has 1024K tokens at most.";

@@ -1,6 +1,7 @@
 // Experiments measure one cell after another in processes of their own, and whatever becomes of one is a row.
 #include "app/experiments/experiment_runner.h"
 
+#include <QDir>
 #include <QFile>
 #include <QSignalSpy>
 #include <QTemporaryDir>
@@ -32,6 +33,16 @@ QList<ExperimentRow> rowsOf(const ExperimentPlan& plan, const QString& program =
     if (!runner.start(plan) || !(finished.size() == 1 || finished.wait(60'000)))
         return {};
     return rows;
+}
+
+/// Files of this process that no folder has any more; where that cannot be known, none.
+qsizetype filesWithoutName()
+{
+    qsizetype count = 0;
+    const QDir files(QStringLiteral("/proc/self/fd"));
+    for (const QString& fd : files.entryList(QDir::Files | QDir::System))
+        count += QFile::symLinkTarget(files.filePath(fd)).endsWith(QLatin1String(" (deleted)")) ? 1 : 0;
+    return count;
 }
 
 }  // namespace
@@ -74,16 +85,17 @@ private Q_SLOTS:
     void theChildIsAskedForItsCell()
     {
         ExperimentPlan plan = planOf({"-odd name.gguf"}, {4096, 100}, {Strategy::CpuOnly, Strategy::CpuDecode});
-        plan.models.append({"Mistral", {}, "mistral-7b:q4_k_m"});
-        const QString file = ExperimentRunner::arguments(plan, {0, 4096, Strategy::CpuDecode}).join(' ');
+        const QString file =
+            ExperimentRunner::arguments(plan, {0, 4096, Strategy::CpuDecode}, "-odd name.gguf").join(' ');
         QVERIFY2(file.contains("--model=-odd name.gguf -c 4096 -p 0 -n 32 -d 4064 -r 3"), qPrintable(file));
         QVERIFY2(file.endsWith("--device emulated --kv-policy cpu-decode --vram fit:1024"), qPrintable(file));
-        const QString shape = ExperimentRunner::arguments(plan, {1, 64, Strategy::CpuOnly}).join(' ');
-        QVERIFY2(shape.contains("--shape mistral-7b:q4_k_m -c 64 -p 0 -n 32 -d 32"), qPrintable(shape));
-        QVERIFY2(shape.endsWith("--device cpu"), qPrintable(shape));
+        const QString short_one = ExperimentRunner::arguments(plan, {0, 64, Strategy::CpuOnly}, "/m").join(' ');
+        QVERIFY2(short_one.contains("--model=/m -c 64 -p 0 -n 32 -d 32"), qPrintable(short_one));
+        QVERIFY2(short_one.endsWith("--device cpu"), qPrintable(short_one));
         plan.device = "cuda:0";
-        QVERIFY(
-            ExperimentRunner::arguments(plan, {0, 4096, Strategy::Auto}).join(' ').endsWith("--vram-budget fit:1024"));
+        QVERIFY(ExperimentRunner::arguments(plan, {0, 4096, Strategy::Auto}, "/m")
+                    .join(' ')
+                    .endsWith("--vram-budget fit:1024"));
     }
 
     void whatGoesWrongIsARow_data()
@@ -110,6 +122,76 @@ private Q_SLOTS:
         QCOMPARE(rows[0].sentence, sentence);
         QVERIFY(!rows[0].tokensPerSecond);
         QCOMPARE(rows[1].outcome, Outcome::Measured);  // the next one is measured all the same
+    }
+
+    void aShapeIsMadeOnceForAllItsRows()
+    {
+        const auto plan = [] {
+            ExperimentPlan made = planOf({"a.gguf"}, {512, 1024}, {Strategy::CpuOnly, Strategy::Merge});
+            made.models.prepend({"second", {}, "tiny-llama:q4_k_m"});
+            made.models.prepend({"first", {}, "tiny-llama:q8_0"});
+            return made;
+        }();
+        const qsizetype filesBefore = filesWithoutName();
+        ExperimentRunner runner(QStringLiteral(FAKE_BENCH));
+        QList<ExperimentRow> rows;
+        QStringList made;
+        connect(&runner, &ExperimentRunner::rowFinished, this, [&](const ExperimentRow& row) { rows.append(row); });
+        connect(&runner, &ExperimentRunner::rowStarted, this, [&] {
+            if (runner.madeShare())
+                made.append(plan.models[runner.current()->model].title);
+        });
+        const QSignalSpy finished(&runner, &ExperimentRunner::finished);
+        QVERIFY(runner.start(plan));
+        QTRY_COMPARE_WITH_TIMEOUT(finished.size(), 1, 60'000);
+        QCOMPARE(made, (QStringList{"first", "second"}));
+        QCOMPARE(rows.size(), 12);
+        for (const ExperimentRow& row : rows) {
+            QCOMPARE(row.outcome, Outcome::Measured);
+            // The child has read it; of the file that does not exist the stand-in knows no more than the name.
+            QCOMPARE(row.device.endsWith(", from a file"), row.cell.model < 2);
+        }
+        QVERIFY(!runner.madeShare());
+        QCOMPARE(filesWithoutName(), filesBefore);
+    }
+
+    void aShapeThatCannotBeMadeIsARow()
+    {
+        ExperimentPlan plan = planOf({"a.gguf"}, {512, 1024});
+        plan.models.prepend({"unknown", {}, "gpt-9:q8_0"});
+        const QList<ExperimentRow> rows = rowsOf(plan);
+        QCOMPARE(rows.size(), 4);
+        for (int i : {0, 1}) {
+            QCOMPARE(rows[i].outcome, Outcome::Refused);
+            QVERIFY2(rows[i].sentence.contains("gpt-9"), qPrintable(rows[i].sentence));
+            QCOMPARE(rows[i + 2].outcome, Outcome::Measured);
+        }
+    }
+
+    void makingAShapeCanBeCancelled()
+    {
+        ExperimentPlan plan = planOf({"a.gguf"}, {512});
+        plan.models.prepend({"large", {}, "mistral-7b:q8_0"});  // it would take minutes and gigabytes
+        const qsizetype filesBefore = filesWithoutName();
+        ExperimentRunner runner(QStringLiteral(FAKE_BENCH));
+        QList<ExperimentRow> rows;
+        connect(&runner, &ExperimentRunner::rowFinished, this, [&](const ExperimentRow& row) { rows.append(row); });
+        const QSignalSpy finished(&runner, &ExperimentRunner::finished);
+        QVERIFY(runner.start(plan));
+        QVERIFY(runner.madeShare());
+        QTRY_VERIFY_WITH_TIMEOUT(!runner.madeShare() || *runner.madeShare() > 0, 60'000);
+        if (!runner.madeShare())
+            QSKIP("there is no room for a shape of that size");
+        runner.cancel();
+        QCOMPARE(finished.size(), 1);
+        QVERIFY(finished[0][0].toBool());
+        QCOMPARE(rows.size(), 1);
+        QCOMPARE(rows[0].outcome, Outcome::Cancelled);
+        QVERIFY(!runner.running() && !runner.madeShare());
+        QTRY_COMPARE(filesWithoutName(), filesBefore);
+        QCOMPARE(rows.size(), 1);  // nothing more came of it
+        QVERIFY(runner.start(planOf({"good"}, {512})));
+        QTRY_COMPARE(finished.size(), 2);
     }
 
     void withoutTheProgramEveryRowSaysSo()

@@ -137,7 +137,8 @@ private Q_SLOTS:
         ExperimentRun before = run;
         before.rows.removeLast();
         before.rows[0].tokensPerSecond = 99;
-        const QList<QByteArray> compared = ExperimentExports::csv(run, Strategy::CpuDecode, before).trimmed().split('\n');
+        const QList<QByteArray> compared =
+            ExperimentExports::csv(run, Strategy::CpuDecode, before).trimmed().split('\n');
         QVERIFY(compared[0].endsWith(",compared_tokens_per_s"));
         QVERIFY(compared[1].endsWith(",99"));
         QVERIFY(compared[4].endsWith(","));

@@ -55,12 +55,14 @@ int main(int argc, char** argv)
             stderr);
         return 1;
     }
+    std::string head(4, ' ');
+    std::ifstream(model, std::ios::binary).read(head.data(), 4);
     const double speed = 1e6 / context + double(policy.size());
     std::fprintf(stderr, "decode 32 at %d: %.2f tok/s\n", context, speed);
-    std::printf("{\"device\": \"%s\", \"rows\": [{\"test\": \"decode\", \"tok_s_median\": %f, \"tok_s_min\": %f, "
+    std::printf("{\"device\": \"%s%s\", \"rows\": [{\"test\": \"decode\", \"tok_s_median\": %f, \"tok_s_min\": %f, "
                 "\"tok_s_max\": %f, \"p99_ms\": %f, \"depth_ms\": %d, \"device_peak_bytes\": %s, "
                 "\"host_peak_bytes\": %d000}]}\n",
-                policy.empty() ? "cpu" : "emulated", speed, speed * 0.9, speed * 1.1, 1500 / speed, context,
-                policy.empty() ? "null" : "5000000", context);
+                policy.empty() ? "cpu" : "emulated", head == "GGUF" ? ", from a file" : "", speed, speed * 0.9,
+                speed * 1.1, 1500 / speed, context, policy.empty() ? "null" : "5000000", context);
     return 0;
 }

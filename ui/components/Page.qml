@@ -18,6 +18,9 @@ FocusScope {
     function takeFocus() {
         back.forceActiveFocus(Qt.OtherFocusReason);
     }
+    function toTop() {
+        flick.contentY = 0;
+    }
     // Brings an item into view: what the keyboard has reached must be seen.
     function reveal(item: Item) {
         if (!item || !root.scrolls)

@@ -26,6 +26,7 @@ Page {
         }
     ]
 
+    onPlanShownChanged: toTop() // it is another page, as it were
     onVisibleChanged: {
         if (visible)
             experiments.begin();

@@ -29,6 +29,7 @@ Item {
     property color tint: Theme.textMuted // of the strategy
     property bool compares: false
     property string base: "" // of the ratio; empty: there is but one strategy
+    property bool spreadShown: true
     property string heading: "" // above the first row of a model
 
     readonly property bool measured: outcome === Outcome.Measured
@@ -135,7 +136,9 @@ Item {
                 text: Format.ratio(root.ratio)
             }
             Cell {
-                visible: root.measured
+                objectName: "rowSpread"
+                visible: root.measured && root.spreadShown
+                Layout.minimumWidth: Theme.px(84)
                 color: Theme.textMuted
                 text: root.measured && root.slowest !== undefined ? Format.three(root.slowest) + "–" + Format.three(root.fastest) : ""
             }

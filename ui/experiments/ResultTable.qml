@@ -13,6 +13,10 @@ ColumnLayout {
     required property ExperimentRowModel rows
     required property string base // strategy the ratios are to; empty: there is no other
 
+    readonly property int others: 5 + (base !== "" ? 1 : 0) + (rows.compares ? 1 : 0) // columns that are always there
+    // A narrow page leaves it out rather than cut it off; how far the repeats lie apart is in the exports, too.
+    readonly property bool spreadShown: width - Theme.px(240) >= others * Theme.px(60) + Theme.px(84)
+
     spacing: 0
 
     component Head: Text {
@@ -59,7 +63,12 @@ ColumnLayout {
                 text: qsTr("Speed as a ratio to “%1”; choose another above the charts").arg(root.base)
             }
         }
-        Head { text: qsTr("from–to") }
+        Head {
+            objectName: "spreadHead"
+            visible: root.spreadShown
+            Layout.minimumWidth: Theme.px(84)
+            text: qsTr("from–to")
+        }
         Head { text: qsTr("99 %") }
         Head { text: qsTr("reading") }
         Head { text: qsTr("device") }
@@ -83,6 +92,7 @@ ColumnLayout {
             heading: root.rows.models.length > 1 && ListView.section !== ListView.previousSection ? modelTitle : ""
             compares: root.rows.compares
             base: root.base
+            spreadShown: root.spreadShown
         }
         section.property: "modelTitle"
 

@@ -16,6 +16,8 @@ Rectangle {
         case ExperimentsController.MakingRoom: return qsTr("Making room…");
         case ExperimentsController.Cancelling: return qsTr("Ending…");
         }
+        if (experiments.madeShare !== undefined)
+            return qsTr("Making %1 of random weights: %2").arg(experiments.currentModel).arg(Format.percent(experiments.madeShare, 1));
         return qsTr("%1, %2 tokens, %3").arg(experiments.currentModel).arg(Format.context(experiments.currentContext)).arg(experiments.currentStrategy);
     }
     readonly property string rowsDone: qsTr("%1 of %2 rows").arg(Format.count(experiments.done)).arg(Format.count(experiments.total))
