@@ -337,20 +337,28 @@ QStringList Bench::unspokenStops(QQuickItem* root) const
 QStringList Bench::unreachable(QQuickItem* root) const
 {
     const QList<QQuickItem*> wanted = tabStops(root);
-    QSet<const QQuickItem*> seen;
     QQuickItem* const start = root->window()->activeFocusItem();
-    for (qsizetype i = 0; i < 3 * wanted.size() + 10; ++i) {
-        QTest::keyClick(root->window(), Qt::Key_Tab);
-        // A control may hand the keyboard on to a part of it.
-        for (const QQuickItem* item = root->window()->activeFocusItem(); item; item = item->parentItem())
-            seen.insert(item);
+    const auto walk = [&] {
+        QSet<const QQuickItem*> seen;
+        for (qsizetype i = 0; i < 2 * wanted.size() + 10; ++i) {
+            QTest::keyClick(root->window(), Qt::Key_Tab);
+            // A control may hand the keyboard on to a part of it.
+            for (const QQuickItem* item = root->window()->activeFocusItem(); item; item = item->parentItem())
+                seen.insert(item);
+        }
+        return seen;
+    };
+    QStringList missed;
+    for (const char* round : {"", " in the second round"}) {
+        const QSet<const QQuickItem*> seen = walk();
+        for (const QQuickItem* item : wanted)
+            if (!seen.contains(item))
+                missed +=
+                    QStringLiteral("%1 “%2”%3")
+                        .arg(QLatin1String(item->metaObject()->className()), item->objectName(), QLatin1String(round));
     }
     if (start)
         start->forceActiveFocus();
-    QStringList missed;
-    for (const QQuickItem* item : wanted)
-        if (!seen.contains(item))
-            missed += QStringLiteral("%1 “%2”").arg(QLatin1String(item->metaObject()->className()), item->objectName());
     return missed;
 }
 

@@ -99,7 +99,7 @@ public:
     Q_INVOKABLE QStringList namelessControls(QQuickItem* root) const;
     /// Those that Tab stops at and that have no name or role.
     Q_INVOKABLE QStringList unspokenStops(QQuickItem* root) const;
-    /// Those that Tab never comes to, from where the keyboard is; it is back there afterwards.
+    /// Those that Tab never comes to, or not again, from where the keyboard is; it is back there afterwards.
     Q_INVOKABLE QStringList unreachable(QQuickItem* root) const;
     /// The item that has the keyboard, by its object name; its parent's where it has none.
     Q_INVOKABLE QString focusName(QQuickItem* root) const;

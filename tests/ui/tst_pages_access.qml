@@ -54,6 +54,33 @@ Item {
             Bench.settings.modelFolders.forEach(folder => Bench.settings.removeModelFolder(folder));
         }
 
+        // With models in the list, and one of them unfolded.
+        function test_the_models_come_round_data() { return [{ tag: "100 %", scale: 1 }, { tag: "200 %", scale: 2 }]; }
+
+        function test_the_models_come_round(data) {
+            Theme.scale = data.scale;
+            makeWindow();
+            Bench.putModels(["a.gguf", "b.gguf"]);
+            Bench.settings.addModelFolder(Qt.resolvedUrl("."));
+            shell.show(PageName.Models);
+            tryVerify(() => Bench.catalogue.scanned && !Bench.catalogue.scanning);
+            tryCompare(part("modelSearch"), "activeFocus", true);
+            compare(Bench.unreachable(shell).join("\n"), "");
+            part("modelList").forceActiveFocus(Qt.TabFocusReason);
+            keyClick(Qt.Key_Space);
+            tryVerify(() => findChild(part("modelList").itemAtIndex(0), "copyPath"));
+            wait(50);
+            compare(Bench.unreachable(shell).join("\n"), "");
+            // Who leaves by the mouse finds the list again, too.
+            part("addFolder").forceActiveFocus(Qt.TabFocusReason);
+            part("modelOrder").forceActiveFocus(Qt.MouseFocusReason);
+            keyClick(Qt.Key_Tab);
+            compare(Bench.focusName(shell), "modelList");
+            keyClick(Qt.Key_Down);
+            compare(part("modelList").currentIndex, 1);
+            Bench.settings.modelFolders.forEach(folder => Bench.settings.removeModelFolder(folder));
+        }
+
         // What is longer than its room says so with an ellipsis or wraps; it never runs out of the window.
         function outside(item: Item, list) {
             if (!item || !item.visible || item.width <= 0)

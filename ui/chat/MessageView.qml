@@ -4,6 +4,7 @@ pragma ComponentBehavior: Bound
 
 import QtQuick
 import Spillway.App
+import Spillway.Ui.Components
 import Spillway.Ui.Theme
 
 ListView {
@@ -133,6 +134,9 @@ ListView {
         onAttachmentShown: (name, text, characters) => root.attachmentShown(name, text, characters)
     }
 
+    EnteredAnew {
+        list: root
+    }
     // Once per frame, however many blocks have grown.
     Timer {
         id: follow

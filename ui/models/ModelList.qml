@@ -83,5 +83,8 @@ ListView {
         onAddRequested: root.addRequested()
         onRemoveRequested: path => root.removeRequested(path)
     }
+    EnteredAnew {
+        list: root
+    }
     ScrollBar.vertical: ThinScrollBar {}
 }
