@@ -3,7 +3,12 @@
 #include "app/models/placement_event_model.h"
 #include "app/store/conversation_store.h"
 
+#include <QCoreApplication>
+#include <QPointer>
+#include <QThreadPool>
+
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 FlightRecorder::FlightRecorder(QObject* parent)
@@ -34,15 +39,54 @@ FlightRecorder::Flight& FlightRecorder::flightOf(const QString& conversation)
 {
     const auto [entry, isNew] = m_flights.try_emplace(conversation);
     const QByteArray kept = isNew && m_store ? m_store->recording(conversation) : QByteArray();
-    if (kept.isEmpty())
-        return entry->second;
-    if (auto recording = Recording::parse(kept)) {
-        entry->second.recording = std::move(*recording);
-        entry->second.recording.history.pickUp();
+    if (!kept.isEmpty())
+        entry->second.reading = read(conversation, kept);
+    return entry->second;
+}
+
+/// On a pool thread: that of a long conversation takes longer than a frame may. The job's number.
+quint64 FlightRecorder::read(const QString& conversation, const QByteArray& kept)
+{
+    QThreadPool::globalInstance()->start([conversation, kept, job = ++m_jobs, guard = QPointer(this)] {
+        const auto recording = std::make_shared<std::optional<Recording>>(Recording::parse(kept));
+        QMetaObject::invokeMethod(
+            qApp,
+            [conversation, job, guard, recording] {
+                if (guard)
+                    guard->onRead(conversation, job, *recording);
+            },
+            Qt::QueuedConnection);
+    });
+    return m_jobs;
+}
+
+void FlightRecorder::onRead(const QString& conversation, quint64 job, std::optional<Recording>& recording)
+{
+    const auto found = m_flights.find(conversation);
+    if (found == m_flights.end() || found->second.reading != job)
+        return;  // it was left, and perhaps is read anew
+    Flight& flight = found->second;
+    flight.reading = 0;
+    if (recording) {
+        flight.recording = std::move(*recording);
+        flight.recording.history.pickUp();
     } else {
         Q_EMIT failed(tr("What was measured of this conversation earlier cannot be read."));
     }
-    return entry->second;
+    for (const auto& act : std::exchange(flight.meanwhile, {}))
+        act(flight);
+    if (conversation == m_shown)
+        Q_EMIT shownChanged();
+    else
+        leave(conversation);
+}
+
+void FlightRecorder::whenRead(Flight& flight, std::function<void(Flight&)> act)
+{
+    if (flight.reading == 0)
+        act(flight);
+    else
+        flight.meanwhile.push_back(std::move(act));
 }
 
 /// Null: it is of nobody any more.
@@ -52,7 +96,7 @@ FlightRecorder::Flight* FlightRecorder::flightOf(quint64 turn)
         return &flightOf(m_computed);
     Flight& shown = flightOf(m_shown);
     // Where the bytes lie after a load is no part of what was measured another time.
-    const bool fits = turn == 0 ? !shown.recording.history.earlierSeconds() : m_turn == 0;
+    const bool fits = turn == 0 ? shown.reading == 0 && !shown.recording.history.earlierSeconds() : m_turn == 0;
     return fits ? &shown : nullptr;
 }
 
@@ -111,7 +155,9 @@ void FlightRecorder::forget(const QString& conversation)
 void FlightRecorder::leave(const QString& conversation)
 {
     keep(conversation);
-    if (conversation != m_shown && conversation != m_computed)
+    const auto found = m_flights.find(conversation);
+    const bool waits = found != m_flights.end() && !found->second.meanwhile.empty();  // it is left once more
+    if (conversation != m_shown && conversation != m_computed && !waits)
         m_flights.erase(conversation);
 }
 
@@ -121,6 +167,8 @@ void FlightRecorder::keep(const QString& conversation)
     if (!m_store || conversation.isEmpty() || found == m_flights.end())
         return;
     Flight& flight = found->second;
+    if (!flight.meanwhile.empty())
+        flight.meanwhile.emplace_back([this, conversation](Flight&) { keep(conversation); });
     if (!std::exchange(flight.changed, false))
         return;
     m_store->saveRecording(conversation, [kept = flight.recording.kept()] { return kept.toJson(); });
@@ -143,8 +191,10 @@ void FlightRecorder::add(quint64 turn, const engine::Telemetry& frame)
     Flight* const flight = flightOf(turn);
     if (!flight)
         return;
-    flight->recording.history.add(turn, frame);
-    note(*flight, turn, frame);
+    whenRead(*flight, [this, turn, frame](Flight& whole) {
+        whole.recording.history.add(turn, frame);
+        note(whole, turn, frame);
+    });
 }
 
 void FlightRecorder::add(const engine::Event& event)
@@ -162,11 +212,13 @@ void FlightRecorder::add(const engine::Event& event)
 
 void FlightRecorder::take(Flight& flight, const PlacementMove& move)
 {
-    flight.recording.add(move);
-    flight.recording.history.add(move.event);
-    flight.changed = flight.live;
-    if (&flight == &m_flights.at(m_shown))
-        Q_EMIT moved(move);
+    whenRead(flight, [this, move](Flight& whole) {
+        whole.recording.add(move);
+        whole.recording.history.add(move.event);
+        whole.changed = whole.live;
+        if (&whole == &m_flights.at(m_shown))
+            Q_EMIT moved(move);
+    });
 }
 
 void FlightRecorder::finish(quint64 turn, const engine::Telemetry& last)
@@ -174,9 +226,11 @@ void FlightRecorder::finish(quint64 turn, const engine::Telemetry& last)
     Flight* const flight = flightOf(turn);
     if (!flight)
         return;
-    flight->recording.history.finish(turn, last);
-    flight->recording.add(last);
-    note(*flight, turn, last);
+    whenRead(*flight, [this, turn, last](Flight& whole) {
+        whole.recording.history.finish(turn, last);
+        whole.recording.add(last);
+        note(whole, turn, last);
+    });
     keep(m_computed);
 }
 
@@ -193,13 +247,15 @@ void FlightRecorder::onModelGone()
     m_computed.clear();
     m_modelSinceMs = QDateTime::currentMSecsSinceEpoch();
     m_spillTokens.reset();
-    std::erase_if(m_flights, [this](const auto& entry) { return entry.first != m_shown; });
-    Flight& shown = m_flights[m_shown];
-    if (m_shown.isEmpty() || (!shown.live && !shown.recording.history.earlierSeconds()))
-        shown = {};  // of the model alone
-    else
-        shown.recording.history.pickUp();
-    shown.live = false;
-    shown.places.clear();
+    std::erase_if(m_flights,
+                  [this](const auto& entry) { return entry.first != m_shown && entry.second.meanwhile.empty(); });
+    whenRead(m_flights[m_shown], [nobodys = m_shown.isEmpty()](Flight& shown) {
+        if (nobodys || (!shown.live && !shown.recording.history.earlierSeconds()))
+            shown = {};  // of the model alone
+        else
+            shown.recording.history.pickUp();
+        shown.live = false;
+        shown.places.clear();
+    });
     Q_EMIT shownChanged();
 }

@@ -6,14 +6,17 @@
 #include <QObject>
 #include <QString>
 
+#include <functional>
 #include <map>
 #include <optional>
+#include <vector>
 
 class ConversationStore;
 
 /// Puts the engine's frames and events into the recording of the conversation they are of, and keeps it in the store
 /// with that conversation: when an answer ends, and when the conversation is left. One that is opened again has what
-/// was kept of it, and goes on from there. Lives on the UI thread; owned by PressureMonitor.
+/// was kept of it, and goes on from there; a pool thread reads that, and what is measured meanwhile waits for it. Lives
+/// on the UI thread; owned by PressureMonitor.
 class FlightRecorder : public QObject
 {
     Q_OBJECT
@@ -27,6 +30,8 @@ public:
 
     /// Of the conversation that is shown. What is made before anybody has said which ends with the model.
     const Recording& shown() const { return m_flights.at(m_shown).recording; }
+    /// What was kept of it is still being read.
+    bool readsShown() const { return m_flights.at(m_shown).reading != 0; }
     /// Nothing of it was measured since the model was loaded.
     bool shownIsEarlier() const;
     /// What moved tokens or one of these layers last, of the conversation that the model computed last and since it was
@@ -60,9 +65,14 @@ private:
         QList<MessageTokens> places = {};
         bool live = false;     // some of it was measured since the model was loaded
         bool changed = false;  // since it was kept
+        quint64 reading = 0;   // the job that reads what was kept of it; 0: it is all here
+        std::vector<std::function<void(Flight&)>> meanwhile = {};  // what waits for that
     };
     Flight& flightOf(const QString& conversation);
     Flight* flightOf(quint64 turn);
+    quint64 read(const QString& conversation, const QByteArray& kept);
+    void onRead(const QString& conversation, quint64 job, std::optional<Recording>& recording);
+    static void whenRead(Flight& flight, std::function<void(Flight&)> act);
     void note(Flight& flight, quint64 turn, const engine::Telemetry& frame);
     void take(Flight& flight, const PlacementMove& move);
     void keep(const QString& conversation);
@@ -70,6 +80,7 @@ private:
 
     ConversationStore* m_store = nullptr;
     std::map<QString, Flight> m_flights;  // of those that are shown or computed
+    quint64 m_jobs = 0;
     QString m_shown;
     QString m_computed;  // by the model, last; empty: none since it was loaded
     quint64 m_turn = 0;  // the newest; 0: nobody says whose they are

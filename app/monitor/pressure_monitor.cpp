@@ -2,9 +2,13 @@
 
 #include "app/chosen_path.h"
 
+#include <QCoreApplication>
 #include <QFile>
+#include <QPointer>
 #include <QSaveFile>
+#include <QThreadPool>
 
+#include <memory>
 #include <utility>
 
 namespace {
@@ -27,10 +31,7 @@ PressureMonitor::PressureMonitor(QObject* parent)
         if (!m_replayed)
             showOther();
     });
-    connect(&m_recorder, &FlightRecorder::failed, this, [this](const QString& sentence) {
-        m_trouble = sentence;
-        Q_EMIT troubleChanged();
-    });
+    connect(&m_recorder, &FlightRecorder::failed, this, &PressureMonitor::setTrouble);
 }
 
 void PressureMonitor::showOther()
@@ -42,7 +43,14 @@ void PressureMonitor::showOther()
 
 void PressureMonitor::dismissTrouble()
 {
-    m_trouble.clear();
+    setTrouble({});
+}
+
+void PressureMonitor::setTrouble(const QString& sentence)
+{
+    if (m_trouble == sentence)
+        return;
+    m_trouble = sentence;
     Q_EMIT troubleChanged();
 }
 
@@ -83,22 +91,33 @@ QString PressureMonitor::saveRecording(const QUrl& file) const
     return tr("The recording could not be written to “%1”: %2.").arg(path, out.errorString());
 }
 
-QString PressureMonitor::openRecording(const QUrl& file)
+void PressureMonitor::openRecording(const QUrl& file)
 {
-    const QString path = chosenPath(file);
-    QFile in(path);
-    if (!in.open(QIODevice::ReadOnly))
-        return tr("“%1” cannot be read: %2.").arg(path, in.errorString());
-    auto recording = Recording::parse(in.read(Recording::kMostBytes + 1));
-    if (!recording)
-        return tr("“%1” is not a recording of Spillway.").arg(path);
-    m_replayed = std::move(recording);
-    showOther();
-    return {};
+    QThreadPool::globalInstance()->start([path = chosenPath(file), job = ++m_openJob, guard = QPointer(this)] {
+        QFile in(path);
+        const bool opened = in.open(QIODevice::ReadOnly);
+        const QString refusal = opened ? tr("“%1” is not a recording of Spillway.").arg(path)
+                                       : tr("“%1” cannot be read: %2.").arg(path, in.errorString());
+        const auto recording = std::make_shared<std::optional<Recording>>(
+            opened ? Recording::parse(in.read(Recording::kMostBytes + 1)) : std::nullopt);
+        QMetaObject::invokeMethod(
+            qApp,
+            [job, guard, recording, refusal] {
+                if (!guard || job != guard->m_openJob)
+                    return;
+                guard->setTrouble(*recording ? QString() : refusal);
+                if (!*recording)
+                    return;
+                guard->m_replayed = std::move(*recording);
+                guard->showOther();
+            },
+            Qt::QueuedConnection);
+    });
 }
 
 void PressureMonitor::leaveRecording()
 {
+    ++m_openJob;
     m_replayed.reset();
     showOther();
 }

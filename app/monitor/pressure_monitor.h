@@ -60,7 +60,7 @@ public:
     QString recordingModel() const { return recording().model; }
     QDateTime recordingMade() const { return recording().made; }
     QVariant recordedSpill() const;  // tokens; undefined: nothing left the device, or that is for now to say
-    QString trouble() const { return m_trouble; }  // why something that was kept cannot be shown; empty: all is well
+    QString trouble() const { return m_trouble; }  // why a recording cannot be shown; empty: all is well
     bool canRecord() const { return !m_recorder.shown().history.samples().isEmpty(); }
     QString deviceName() const;  // empty: all is computed on the host
     MemoryReading device() const;
@@ -89,8 +89,9 @@ public:
 
     /// What was measured of the conversation so far. Empty: it was written; else one sentence.
     Q_INVOKABLE QString saveRecording(const QUrl& file) const;
-    /// Shows a recording in the same charts. Empty: it is shown; else one sentence, and nothing has changed.
-    Q_INVOKABLE QString openRecording(const QUrl& file);
+    /// Shows a recording in the same charts when a pool thread has read it; else there is trouble, and nothing has
+    /// changed. Who asks for another meanwhile, or leaves, does not get this one.
+    Q_INVOKABLE void openRecording(const QUrl& file);
     Q_INVOKABLE void leaveRecording();
     Q_INVOKABLE void dismissTrouble();
     const engine::Telemetry& frame() const { return m_frame; }
@@ -120,9 +121,11 @@ private:
     QVariant ofAnswer(std::optional<double> Recording::Answer::*number, const std::optional<double>& now) const;
     QList<double> ofAnswers(std::optional<double> Recording::Answer::*number) const;
     void showOther();
+    void setTrouble(const QString& sentence);
 
     FlightRecorder m_recorder;
     std::optional<Recording> m_replayed;
+    quint64 m_openJob = 0;  // the newest that reads a file
     engine::Telemetry m_frame;
     engine::Telemetry m_flowFrom;  // the frame that the pipeline's rates are measured from
     PipelineReading m_pipeline;

@@ -6,6 +6,7 @@
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QSignalSpy>
+#include <QThreadPool>
 
 using namespace test_support;
 
@@ -75,8 +76,14 @@ private:
     {
         auto monitor = std::make_unique<PressureMonitor>();
         monitor->recorder().setStore(store.get());
-        monitor->recorder().show(conversation);
+        show(*monitor, conversation);
         return monitor;
+    }
+    /// Until what was kept of it is there.
+    static void show(PressureMonitor& monitor, const QString& conversation)
+    {
+        monitor.recorder().show(conversation);
+        QVERIFY(QTest::qWaitFor([&] { return !monitor.recorder().readsShown(); }));
     }
 
 private Q_SLOTS:
@@ -181,23 +188,127 @@ private Q_SLOTS:
         QVERIFY(monitor->recording().moves.isEmpty());
 
         // It is answered while the other one is looked at.
-        monitor->recorder().show("c0");
+        show(*monitor, "c0");
         QCOMPARE(monitor->history().runs().size(), size_t(1));
         answer(*monitor, 2, "c1", 20, 50);
         QCOMPARE(monitor->history().runs().size(), size_t(1));
         QCOMPARE(monitor->recording().moves.size(), 1);
-        monitor->recorder().show("c1");
+        show(*monitor, "c1");
         QCOMPARE(monitor->history().runs().size(), size_t(1));
         QCOMPARE(monitor->history().samples().last().contextTokens, 90);
         QCOMPARE(monitor->recording().moves.size(), 1);
 
         // A layer that moves is everybody's; tokens are those of the one that was computed.
-        monitor->recorder().show("c0");
+        show(*monitor, "c0");
         monitor->onEvent({.kind = engine::Event::Kind::LayerMove, .layer = 2, .sentence = {}});
         monitor->onEvent(offload(256, 30));
         QCOMPARE(monitor->recording().moves.size(), 2);
-        monitor->recorder().show("c1");
+        show(*monitor, "c1");
         QCOMPARE(monitor->recording().moves.size(), 3);
+    }
+
+    void whatIsMeasuredWhileItIsReadComesAfterIt()
+    {
+        auto monitor = monitorOn("c0");
+        monitor->onModelReady(model("tiny"));
+        answer(*monitor, 1, "c0", 10, 100);
+        const double before = monitor->history().samples().last().seconds;
+        monitor.reset();
+        reopen();
+
+        monitor = std::make_unique<PressureMonitor>();
+        monitor->recorder().setStore(store.get());
+        monitor->onModelReady(model("tiny"));
+        monitor->recorder().show("c0");
+        QVERIFY(monitor->recorder().readsShown());  // no call waits for it
+        QVERIFY(monitor->history().runs().empty());
+        monitor->onPlacement(frameAt(1, 0, 0));  // the load is no part of the conversation
+        answer(*monitor, 1, "c0", 1, 140);
+        QVERIFY(monitor->history().runs().empty());
+        QSignalSpy another(monitor.get(), &PressureMonitor::modelChanged);
+        QTRY_VERIFY(!monitor->recorder().readsShown());
+        QCOMPARE(another.size(), 1);
+        QVERIFY(!monitor->earlier());
+        const PressureHistory& history = monitor->history();
+        QCOMPARE(history.runs().size(), size_t(2));
+        QVERIFY(history.runs()[0].earlier && !history.runs()[1].earlier);
+        QCOMPARE(*history.earlierSeconds(), before);
+        for (qsizetype i = 1; i < history.samples().size(); ++i)
+            QVERIFY(history.samples()[i].seconds >= history.samples()[i - 1].seconds);
+        QCOMPARE(monitor->recording().moves.size(), 2);
+        QCOMPARE(monitor->ttftHistory().size(), 2);
+        QCOMPARE(Recording::parse(store->recording("c0"))->answers.size(), 2);  // and it is kept
+    }
+
+    void whoLeavesBeforeItIsReadLosesNothing()
+    {
+        auto monitor = monitorOn("c0");
+        monitor->onModelReady(model("tiny"));
+        answer(*monitor, 1, "c0", 10, 100);
+        monitor.reset();
+        reopen();
+
+        monitor = std::make_unique<PressureMonitor>();
+        monitor->recorder().setStore(store.get());
+        monitor->onModelReady(model("tiny"));
+        monitor->recorder().show("c0");
+        answer(*monitor, 1, "c0", 1, 140);
+        monitor->recorder().begin(2, "c1");
+        monitor->recorder().show("c1");
+        QVERIFY(monitor->history().runs().empty());
+        QTRY_COMPARE(Recording::parse(store->recording("c0"))->answers.size(), 2);
+        QVERIFY(monitor->history().runs().empty());  // that of the other one
+        show(*monitor, "c0");
+        QCOMPARE(monitor->history().runs().size(), size_t(2));
+        QVERIFY(monitor->earlier());
+    }
+
+    void whatWasReadForAnEarlierLookIsVoid()
+    {
+        auto monitor = monitorOn("c0");
+        monitor->onModelReady(model("tiny"));
+        answer(*monitor, 1, "c0", 10, 100);
+        answer(*monitor, 2, "c1", 20, 50);
+        monitor.reset();
+        reopen();
+
+        monitor = std::make_unique<PressureMonitor>();
+        monitor->recorder().setStore(store.get());
+        QSignalSpy another(monitor.get(), &PressureMonitor::modelChanged);
+        for (const char* conversation : {"c0", "c1", "c0", "c1", "c0"})
+            monitor->recorder().show(conversation);
+        QCOMPARE(another.size(), 5);
+        QTRY_VERIFY(!monitor->recorder().readsShown());
+        QThreadPool::globalInstance()->waitForDone();
+        QCoreApplication::processEvents();
+        QCOMPARE(another.size(), 6);  // of five that were read one is wanted
+        QCOMPARE(monitor->history().runs().size(), size_t(1));
+        QCOMPARE(monitor->contextTokens(), 140);
+        // What is read for nobody harms nobody.
+        monitor->recorder().show("c1");
+        monitor.reset();
+        QThreadPool::globalInstance()->waitForDone();
+        QCoreApplication::processEvents();
+    }
+
+    void aModelThatGoesWhileItIsReadLeavesIt()
+    {
+        auto monitor = monitorOn("c0");
+        monitor->onModelReady(model("tiny"));
+        answer(*monitor, 1, "c0", 10, 100);
+        monitor.reset();
+        reopen();
+
+        monitor = std::make_unique<PressureMonitor>();
+        monitor->recorder().setStore(store.get());
+        monitor->onModelReady(model("tiny"));
+        monitor->recorder().show("c0");
+        answer(*monitor, 1, "c0", 1, 140);
+        monitor->onModelGone();
+        QTRY_VERIFY(!monitor->recorder().readsShown());
+        QVERIFY(monitor->earlier());
+        QCOMPARE(monitor->history().runs().size(), size_t(2));
+        QCOMPARE(Recording::parse(store->recording("c0"))->answers.size(), 2);
     }
 
     void goesWithItsConversation()
@@ -281,7 +392,7 @@ private Q_SLOTS:
         reopen();
         auto monitor = monitorOn("c1");
         QCOMPARE(monitor->trouble(), "");
-        monitor->recorder().show("c0");
+        show(*monitor, "c0");
         QVERIFY(monitor->trouble().contains("cannot be read"));
         QVERIFY(!monitor->earlier());
         monitor->dismissTrouble();

@@ -8,14 +8,15 @@
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QThreadPool>
 
 namespace {
 
 /// Some answers of a model on a device, and blocks that left.
-void fly(PressureMonitor& monitor)
+void fly(PressureMonitor& monitor, const char* name = "tiny")
 {
     engine::ModelInfo model;
-    model.name = "tiny";
+    model.name = name;
     model.context_in_use = 4096;
     monitor.onModelReady(model);
     engine::Telemetry frame;
@@ -72,8 +73,10 @@ private Q_SLOTS:
 
         PressureMonitor elsewhere;
         QSignalSpy another(&elsewhere, &PressureMonitor::modelChanged);
-        QCOMPARE(elsewhere.openRecording(file), QString());
-        QCOMPARE(another.size(), 1);
+        elsewhere.openRecording(file);
+        QVERIFY(!elsewhere.replaying());  // no call waits for it
+        QTRY_COMPARE(another.size(), 1);
+        QCOMPARE(elsewhere.trouble(), QString());
         QVERIFY(elsewhere.replaying());
         QCOMPARE(elsewhere.recordingModel(), "tiny");
         QCOMPARE(elsewhere.deviceName(), "emulated");
@@ -117,7 +120,8 @@ private Q_SLOTS:
         QUrl file;
         file.setPath(folder.filePath("flight.json"));  // as a name that was typed into Qt 6.4's own dialog
         QCOMPARE(monitor.saveRecording(file), QString());
-        QCOMPARE(monitor.openRecording(file), QString());
+        monitor.openRecording(file);
+        QTRY_VERIFY(monitor.replaying());
         engine::Telemetry frame = monitor.frame();
         frame.context_tokens = 151;
         frame.device->kv_bytes = 700;
@@ -174,8 +178,8 @@ private Q_SLOTS:
         file.close();
         PressureMonitor monitor;
         fly(monitor);
-        const QString sentence = monitor.openRecording(QUrl::fromLocalFile(file.fileName()));
-        QVERIFY(sentence.contains("bad.json"));
+        monitor.openRecording(QUrl::fromLocalFile(file.fileName()));
+        QTRY_VERIFY(monitor.trouble().contains("bad.json"));
         QVERIFY(!monitor.replaying());
         QCOMPARE(monitor.contextTokens(), 150);
     }
@@ -199,7 +203,54 @@ private Q_SLOTS:
         PressureMonitor monitor;
         fly(monitor);
         QVERIFY(!monitor.saveRecording(QUrl::fromLocalFile("/nowhere/at/all.json")).isEmpty());
-        QVERIFY(!monitor.openRecording(QUrl::fromLocalFile("/nowhere/at/all.json")).isEmpty());
+        monitor.openRecording(QUrl::fromLocalFile("/nowhere/at/all.json"));
+        QTRY_VERIFY(monitor.trouble().contains("/nowhere/at/all.json"));
+        QVERIFY(!monitor.replaying());
+    }
+
+    void theNewestRequestCounts()
+    {
+        const QTemporaryDir folder;
+        const auto fileOf = [&](const char* model) {
+            PressureMonitor flown;
+            fly(flown, model);
+            QUrl file = QUrl::fromLocalFile(folder.filePath(model));
+            flown.saveRecording(file);
+            return file;
+        };
+        const QUrl first = fileOf("first"), second = fileOf("second");
+        PressureMonitor monitor;
+        QSignalSpy another(&monitor, &PressureMonitor::modelChanged);
+        const auto allRead = [] {
+            QThreadPool::globalInstance()->waitForDone();
+            QCoreApplication::processEvents();
+        };
+        monitor.openRecording(first);
+        monitor.openRecording(QUrl::fromLocalFile("/nowhere/at/all.json"));
+        monitor.openRecording(second);
+        allRead();
+        QCOMPARE(another.size(), 1);
+        QVERIFY(monitor.replaying());
+        QCOMPARE(monitor.recordingModel(), "second");
+        QCOMPARE(monitor.trouble(), QString());
+
+        // Who goes back to now does not get what was asked for before.
+        monitor.openRecording(first);
+        monitor.leaveRecording();
+        allRead();
+        QVERIFY(!monitor.replaying());
+
+        // One that cannot be read leaves the one that is shown; the next good one takes the sentence away.
+        monitor.openRecording(second);
+        allRead();
+        monitor.openRecording(QUrl::fromLocalFile("/nowhere/at/all.json"));
+        allRead();
+        QCOMPARE(monitor.recordingModel(), "second");
+        QVERIFY(!monitor.trouble().isEmpty());
+        monitor.openRecording(first);
+        allRead();
+        QCOMPARE(monitor.recordingModel(), "first");
+        QCOMPARE(monitor.trouble(), QString());
     }
 };
 

@@ -9,7 +9,7 @@ ColumnLayout {
     id: root
 
     required property PressureMonitor monitor
-    property string refusal: "" // why a recording was not written or read
+    property string refusal: "" // why a recording was not written
 
     spacing: Theme.gapSmall
     visible: refusal !== "" || monitor.trouble !== "" || monitor.replaying || monitor.earlier || !monitor.hasModel

@@ -9,7 +9,7 @@ PopupMenu {
 
     required property PressureMonitor monitor
 
-    property string refusal: ""
+    property string refusal: "" // why it was not written
 
     PopupMenuItem {
         objectName: "saveRecording"
@@ -44,6 +44,6 @@ PopupMenu {
         title: qsTr("Open a recording")
         fileMode: FileDialog.OpenFile
         nameFilters: [qsTr("Recordings (*.json)"), qsTr("All files (*)")]
-        onAccepted: root.refusal = root.monitor.openRecording(selectedFile)
+        onAccepted: root.monitor.openRecording(selectedFile)
     }
 }
