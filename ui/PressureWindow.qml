@@ -10,6 +10,7 @@ Window {
     required property Pressure pressure
     required property ChatController chat
 
+    signal conversationRequested(string conversation)
     signal backRequested // to where it was
     signal hideRequested
 
@@ -32,6 +33,7 @@ Window {
         events: root.pressure.events
         doctor: root.pressure.doctor
         chat: root.chat
+        onConversationRequested: conversation => root.conversationRequested(conversation)
         onCloseRequested: root.hideRequested()
         onApartToggled: root.backRequested()
     }

@@ -30,6 +30,10 @@ FocusScope {
     function show(page: int) {
         actions.show(page);
     }
+    function goTo(conversation: string) {
+        root.chat.open(conversation);
+        actions.show(PageName.Conversation);
+    }
 
     WindowActions {
         id: actions
@@ -175,6 +179,7 @@ FocusScope {
                 events: root.pressure.events
                 doctor: root.pressure.doctor
                 chat: root.chat
+                onConversationRequested: conversation => root.goTo(conversation)
                 onCloseRequested: actions.togglePanel()
                 onApartToggled: root.settings.panelShown.value = 2
             }
@@ -187,6 +192,7 @@ FocusScope {
         sourceComponent: PressureWindow {
             pressure: root.pressure // qmllint disable unqualified
             chat: root.chat // qmllint disable unqualified
+            onConversationRequested: conversation => root.goTo(conversation) // qmllint disable unqualified
             onBackRequested: root.settings.panelShown.value = 1 // qmllint disable unqualified
             onHideRequested: root.settings.panelShown.value = 0 // qmllint disable unqualified
         }

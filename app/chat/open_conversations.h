@@ -48,6 +48,8 @@ public:
     /// Keeps a message's KV on the device, or no longer.
     void togglePin(OpenConversation& conversation, const QString& message);
     QStringList pinned(const QString& id) const { return m_pinned.of(id); }
+    /// Whose turn runs; empty: nobody's.
+    QString answered() const { return m_queue.running() ? m_queue.running()->conversation : QString(); }
     std::optional<int> position(const QString& id) const { return m_queue.position(id); }
 
     // Into the store, as they are now.

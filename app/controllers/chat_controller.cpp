@@ -88,6 +88,9 @@ void ChatController::connectTurns()
                     m_messages.append(message, text);
             });
     connect(&m_open, &OpenConversations::turnBegan, this, &ChatController::turnBegan);
+    connect(this, &ChatController::turnBegan, this, &ChatController::elsewhereChanged);
+    connect(this, &ChatController::turnsChanged, this, &ChatController::elsewhereChanged);
+    connect(this, &ChatController::opened, this, &ChatController::elsewhereChanged);
     connect(&m_open, &OpenConversations::tokensPlaced, this, &ChatController::tokensPlaced);
     connect(&m_open, &OpenConversations::activityChanged, this, &ChatController::conversationActivity);
     connect(this, &ChatController::contextChanged, &m_lit, [this] { m_lit.setPlaces(m_shown->places); });
@@ -140,6 +143,18 @@ QString ChatController::obstacle() const
         break;
     }
     return tr("The model is still answering.");
+}
+
+QString ChatController::answeredElsewhere() const
+{
+    const QString answered = m_open.answered();
+    return answered == conversationId() ? QString() : answered;
+}
+
+QString ChatController::titleElsewhere() const
+{
+    const OpenConversation* const other = m_open.find(answeredElsewhere());
+    return other ? other->header.title : QString();
 }
 
 bool ChatController::continuesText() const
@@ -336,6 +351,8 @@ void ChatController::onHeaderSaved(const ConversationHeader& header)
     conversation->header.title = header.title;
     if (conversation == m_shown)
         Q_EMIT titleChanged();
+    else
+        Q_EMIT elsewhereChanged();
 }
 
 void ChatController::onTrashed(const QString& id)

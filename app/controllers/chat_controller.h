@@ -38,6 +38,8 @@ class ChatController : public QObject
     Q_PROPERTY(int queuePosition READ queuePosition NOTIFY stateChanged)
     Q_PROPERTY(bool canSend READ canSend NOTIFY canSendChanged)
     Q_PROPERTY(QString obstacle READ obstacle NOTIFY canSendChanged)
+    Q_PROPERTY(QString answeredElsewhere READ answeredElsewhere NOTIFY elsewhereChanged)
+    Q_PROPERTY(QString titleElsewhere READ titleElsewhere NOTIFY elsewhereChanged)
     Q_PROPERTY(bool continuesText READ continuesText NOTIFY continuesTextChanged)
     Q_PROPERTY(QString warnings READ warnings NOTIFY warningsChanged)
     Q_PROPERTY(QString savedNote READ savedNote NOTIFY savedNoteChanged)
@@ -78,6 +80,9 @@ public:
     bool busy() const { return m_shown->busy(); }
     bool queued() const { return state() == Queued; }
     int queuePosition() const;  // turns before this conversation's, with the one that runs; 0: it does not wait
+    /// The conversation that is being answered while this one is looked at, by its id; empty: none is.
+    QString answeredElsewhere() const;
+    QString titleElsewhere() const;  // empty: it has none
     bool canSend() const { return obstacle().isEmpty(); }
     QString obstacle() const;  // why nothing can be sent now; empty when it can
     bool continuesText() const;
@@ -159,6 +164,7 @@ Q_SIGNALS:
     void draftChanged();
     void settingsChanged();
     void stateChanged();
+    void elsewhereChanged();
     void canSendChanged();
     void contextChanged();
     void continuesTextChanged();

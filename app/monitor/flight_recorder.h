@@ -30,6 +30,8 @@ public:
 
     /// Of the conversation that is shown. What is made before anybody has said which ends with the model.
     const Recording& shown() const { return m_flights.at(m_shown).recording; }
+    /// What the model computed last, since it was loaded, was another one.
+    bool computesAnother() const { return !m_computed.isEmpty() && m_computed != m_shown; }
     /// What was kept of it is still being read.
     bool readsShown() const { return m_flights.at(m_shown).reading != 0; }
     /// Nothing of it was measured since the model was loaded.

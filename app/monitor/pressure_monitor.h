@@ -17,8 +17,9 @@
 
 /// Takes the engine's frames and events as they come, has them recorded, and tells the panel about ten times a second
 /// that there is something new. What is shown is of now; or it is `earlier`, what was kept of a conversation whose next
-/// answer goes on after it; or a recording is replayed. Undefined means "not known", never zero. Lives on the UI
-/// thread; owned by Program.
+/// answer goes on after it; or a recording is replayed. Where what is computed is `ofAnother` conversation, memory is
+/// of now, and history and numbers are those of the one that is shown. Undefined means "not known", never zero. Lives
+/// on the UI thread; owned by Program.
 class PressureMonitor : public QObject
 {
     Q_OBJECT
@@ -27,6 +28,7 @@ class PressureMonitor : public QObject
     Q_PROPERTY(bool hasModel READ hasModel NOTIFY changed)
     Q_PROPERTY(bool replaying READ replaying NOTIFY modelChanged)
     Q_PROPERTY(bool earlier READ earlier NOTIFY changed)
+    Q_PROPERTY(bool ofAnother READ ofAnother NOTIFY changed)
     Q_PROPERTY(QString recordingModel READ recordingModel NOTIFY changed)
     Q_PROPERTY(QDateTime recordingMade READ recordingMade NOTIFY changed)
     Q_PROPERTY(QVariant recordedSpill READ recordedSpill NOTIFY changed)
@@ -57,6 +59,8 @@ public:
     bool replaying() const { return m_replayed.has_value(); }  // a recording is shown instead of what happens now
     /// What is shown of the conversation was measured before the model was loaded.
     bool earlier() const { return !m_replayed && m_recorder.shownIsEarlier(); }
+    /// The model's KV is that of another conversation.
+    bool ofAnother() const { return !m_replayed && m_recorder.computesAnother(); }
     QString recordingModel() const { return recording().model; }
     QDateTime recordingMade() const { return recording().made; }
     QVariant recordedSpill() const;  // tokens; undefined: nothing left the device, or that is for now to say
@@ -116,7 +120,7 @@ private:
     void take(quint64 turn, const engine::Telemetry& frame);
     void measureFlow(const engine::Telemetry& frame);
     void tellSoon();
-    bool ofNow() const { return !m_replayed && !m_recorder.shownIsEarlier(); }
+    bool ofNow() const { return !m_replayed && !m_recorder.shownIsEarlier() && !m_recorder.computesAnother(); }
     PressureHistory::Sample lastSample() const;
     QVariant ofAnswer(std::optional<double> Recording::Answer::*number, const std::optional<double>& now) const;
     QList<double> ofAnswers(std::optional<double> Recording::Answer::*number) const;

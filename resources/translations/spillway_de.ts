@@ -1779,6 +1779,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>Moved last: %1, %2</source>
         <translation>Zuletzt bewegt: %1, %2</translation>
     </message>
+    <message>
+        <source>These are the blocks of the conversation that was computed last, not of this one.</source>
+        <translation>Das sind die Blöcke des Gesprächs, das zuletzt berechnet wurde, nicht die von diesem.</translation>
+    </message>
 </context>
 <context>
     <name>LayerSplit</name>
@@ -2928,6 +2932,22 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Open a model to see where its memory lies.</source>
         <translation>Öffnen Sie ein Modell, um zu sehen, wo sein Speicher liegt.</translation>
+    </message>
+    <message>
+        <source>Another conversation is being answered.</source>
+        <translation>Ein anderes Gespräch wird beantwortet.</translation>
+    </message>
+    <message>
+        <source>“%1” is being answered.</source>
+        <translation>„%1“ wird beantwortet.</translation>
+    </message>
+    <message>
+        <source>%1 Memory, flow and KV map are of now; speed and what moved are this conversation&apos;s.</source>
+        <translation>%1 Speicher, Fluss und KV-Karte sind von jetzt; Geschwindigkeit und was sich bewegte gehören zu diesem Gespräch.</translation>
+    </message>
+    <message>
+        <source>Go there</source>
+        <translation>Dorthin</translation>
     </message>
 </context>
 <context>

@@ -41,6 +41,38 @@ private Q_SLOTS:
 
     void cleanup() { bench.reset(); }
 
+    void whatIsAnsweredElsewhereIsKnown()
+    {
+        bench->saysForever();
+        QSignalSpy changed(chat, &ChatController::elsewhereChanged);
+        const QString a = ask("first");
+        QTRY_COMPARE(chat->state(), ChatController::Answering);
+        QCOMPARE(chat->answeredElsewhere(), QString());  // it is here
+        const QString b = ask("second");
+        QCOMPARE(chat->answeredElsewhere(), a);
+        QCOMPARE(chat->titleElsewhere(), "first");
+        ConversationHeader header = bench->store->conversation(a)->header;
+        header.title = QStringLiteral("renamed");
+        changed.clear();
+        bench->store->save(header);
+        QTRY_COMPARE(chat->titleElsewhere(), "renamed");
+        QVERIFY(!changed.isEmpty());
+
+        // The next one's turn begins, and that is the one that is looked at.
+        QVERIFY(chat->open(a));
+        changed.clear();
+        chat->stop();
+        QTRY_COMPARE(chat->answeredElsewhere(), b);
+        QVERIFY(!changed.isEmpty());
+        QVERIFY(chat->open(b));
+        QCOMPARE(chat->answeredElsewhere(), QString());
+        chat->newConversation();
+        QCOMPARE(chat->answeredElsewhere(), b);
+        bench->store->moveToTrash(b);  // nobody wants it any more
+        QTRY_COMPARE(chat->answeredElsewhere(), QString());
+        QCOMPARE(chat->titleElsewhere(), QString());
+    }
+
     void threeConversations()
     {
         std::map<QString, QList<int>> heard;

@@ -198,6 +198,18 @@ private Q_SLOTS:
         QCOMPARE(monitor->history().samples().last().contextTokens, 90);
         QCOMPARE(monitor->recording().moves.size(), 1);
 
+        // Numbers are of the one that is looked at, memory is of now.
+        show(*monitor, "c0");
+        QVERIFY(monitor->ofAnother());
+        QCOMPARE(monitor->contextTokens(), 140);
+        QCOMPARE(monitor->device().kv, 900.0);
+        monitor->onFrame(3, frameAt(25, 95, 1));
+        QCOMPARE(monitor->contextTokens(), 140);
+        QCOMPARE(monitor->ttftMs().toDouble(), 12.5);
+        QCOMPARE(monitor->device().kv, 950.0);
+        show(*monitor, "c1");
+        QVERIFY(!monitor->ofAnother());
+
         // A layer that moves is everybody's; tokens are those of the one that was computed.
         show(*monitor, "c0");
         monitor->onEvent({.kind = engine::Event::Kind::LayerMove, .layer = 2, .sentence = {}});

@@ -235,6 +235,44 @@ Item {
             tryCompare(Bench.pressure.events, "count", 1);
         }
 
+        function test_another_conversation_that_is_answered_is_named() {
+            open();
+            ask("the first one");
+            tryVerify(() => Bench.chat.messages.count === 2 && !Bench.chat.busy);
+            const first = Bench.chat.conversationId;
+            tryVerify(() => part("tileTtft").value !== "–");
+            const waited = part("tileTtft").value;
+            verify(!part("elsewhereNote").visible);
+            Bench.script({ tokens: 2000, tokenMs: 20, prefillMs: 300 });
+            Bench.chat.newConversation();
+            ask("a second one");
+            tryVerify(() => Bench.chat.state === ChatController.Answering);
+            const second = Bench.chat.conversationId;
+            verify(!part("elsewhereNote").visible);
+            verify(Bench.chat.open(first));
+            tryCompare(part("elsewhereNote"), "visible", true);
+            verify(!part("earlierNote").visible);
+            verify(part("elsewhereNote").sentence.indexOf("“a second one” is being answered.") === 0, part("elsewhereNote").sentence);
+            // Numbers are of the one that is looked at, however the other goes on.
+            tryCompare(part("tileTtft"), "value", waited);
+            wait(300);
+            compare(part("tileTtft").value, waited);
+            verify(Bench.pressure.monitor.ofAnother);
+            compare(Bench.unreachable(panel()).join("\n"), "");
+
+            shell.show(PageName.Log);
+            click(seen(part("elsewhereNote"), "noteAction"));
+            compare(Bench.chat.conversationId, second);
+            compare(part("chatPage").visible, true);
+            tryCompare(part("elsewhereNote"), "visible", false);
+            verify(!Bench.pressure.monitor.ofAnother);
+            Bench.chat.stop();
+            tryVerify(() => !Bench.chat.busy);
+            verify(Bench.chat.open(first));
+            tryCompare(part("earlierNote"), "visible", true); // and again it is what was kept
+            verify(!part("elsewhereNote").visible);
+        }
+
         function test_a_cell_says_what_moved_it() {
             open();
             ask("a question");

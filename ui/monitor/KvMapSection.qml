@@ -77,12 +77,22 @@ ColumnLayout {
         windowColor: Theme.borderStrong
         pinColor: Theme.text
         lightColor: Theme.text
-        lightFirst: root.chat.lit.first
-        lightLast: root.chat.lit.last
-        onHoveredChanged: root.chat.lit.pointAtToken(root.under.column === undefined ? -1 : root.under.firstToken)
+        lightFirst: root.monitor.ofAnother ? -1 : root.chat.lit.first
+        lightLast: root.monitor.ofAnother ? -1 : root.chat.lit.last
+        onHoveredChanged: root.chat.lit.pointAtToken(root.under.column === undefined || root.monitor.ofAnother ? -1 : root.under.firstToken)
 
         Accessible.role: Accessible.Graphic
         Accessible.name: qsTr("KV map: %1 blocks on the device, %2 in RAM").arg(Format.count(root.monitor.blocksOnDevice)).arg(Format.count(root.monitor.blocksOnHost))
+    }
+    Text {
+        objectName: "kvMapOfAnother"
+        Layout.fillWidth: true
+        visible: map.columns > 0 && root.monitor.ofAnother
+        text: qsTr("These are the blocks of the conversation that was computed last, not of this one.")
+        textFormat: Text.PlainText
+        wrapMode: Text.Wrap
+        font.pixelSize: Theme.sizeSmall
+        color: Theme.textMuted
     }
     Text {
         objectName: "kvMapCard"

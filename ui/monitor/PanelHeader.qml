@@ -11,7 +11,7 @@ RowLayout {
     required property PressureMonitor monitor
     required property bool apart // the panel is in a window of its own
 
-    property alias refusal: recordings.refusal // why a recording was not written or read
+    property alias refusal: recordings.refusal // why a recording was not written
 
     signal closeRequested
     signal apartToggled

@@ -9,12 +9,16 @@ ColumnLayout {
     id: root
 
     required property PressureMonitor monitor
+    required property ChatController chat
     property string refusal: "" // why a recording was not written
 
+    readonly property bool elsewhere: chat.answeredElsewhere !== "" && !monitor.replaying
+
     spacing: Theme.gapSmall
-    visible: refusal !== "" || monitor.trouble !== "" || monitor.replaying || monitor.earlier || !monitor.hasModel
+    visible: elsewhere || refusal !== "" || monitor.trouble !== "" || monitor.replaying || monitor.earlier || !monitor.hasModel
 
     signal refusalDismissed
+    signal conversationRequested(string conversation)
 
     function dated(sentence: string): string {
         return sentence.arg(monitor.recordingModel).arg(monitor.recordingMade.toLocaleString(Format.locale, Locale.ShortFormat));
@@ -44,31 +48,29 @@ ColumnLayout {
         actionText: qsTr("Back to now")
         onActionRequested: root.monitor.leaveRecording()
     }
-    RowLayout {
+    PanelNote {
+        objectName: "elsewhereNote"
+        Layout.fillWidth: true
+        Layout.topMargin: Theme.gapTiny
+        Layout.leftMargin: Theme.gapSmall
+        Layout.rightMargin: Theme.gapSmall
+        visible: root.elsewhere
+        sentence: {
+            const who = root.chat.titleElsewhere === "" ? qsTr("Another conversation is being answered.")
+                                                        : qsTr("“%1” is being answered.").arg(root.chat.titleElsewhere);
+            return qsTr("%1 Memory, flow and KV map are of now; speed and what moved are this conversation's.").arg(who);
+        }
+        actionText: qsTr("Go there")
+        onActionRequested: root.conversationRequested(root.chat.answeredElsewhere)
+    }
+    PanelNote {
         objectName: "earlierNote"
         Layout.fillWidth: true
         Layout.topMargin: Theme.gapTiny
         Layout.leftMargin: Theme.gapSmall
         Layout.rightMargin: Theme.gapSmall
-        visible: root.monitor.earlier
-        spacing: Theme.gapSmall
-
-        Rectangle {
-            Layout.fillHeight: true
-            implicitWidth: Theme.px(3)
-            radius: 1
-            color: Theme.borderStrong
-        }
-        Text {
-            Layout.fillWidth: true
-            text: root.dated(qsTr("Kept from earlier: %1, on %2. The next answer goes on after it."))
-            textFormat: Text.PlainText
-            wrapMode: Text.Wrap
-            font.pixelSize: Theme.sizeSmall
-            color: Theme.textMuted
-            Accessible.role: Accessible.Note
-            Accessible.name: text
-        }
+        visible: root.monitor.earlier && !root.elsewhere
+        sentence: root.dated(qsTr("Kept from earlier: %1, on %2. The next answer goes on after it."))
     }
     Text {
         objectName: "panelEmpty"

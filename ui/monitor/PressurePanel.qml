@@ -20,6 +20,7 @@ FocusScope {
 
     readonly property bool recorded: monitor.replaying || monitor.earlier // what is shown is of another time
 
+    signal conversationRequested(string conversation)
     signal closeRequested
     signal apartToggled
 
@@ -101,8 +102,10 @@ FocusScope {
                     Layout.fillWidth: true
                     Layout.bottomMargin: Theme.gapSmall
                     monitor: root.monitor
+                    chat: root.chat
                     refusal: header.refusal
                     onRefusalDismissed: header.refusal = ""
+                    onConversationRequested: conversation => root.conversationRequested(conversation)
                 }
                 DoctorCard {
                     objectName: "doctorCard"
@@ -162,7 +165,7 @@ FocusScope {
                 PanelSection {
                     visible: root.monitor.hasModel && !root.monitor.replaying
                     title: qsTr("KV map")
-                    note: root.recorded ? "" : qsTr("%1 tokens").arg(Format.count(root.monitor.contextTokens))
+                    note: root.recorded || root.monitor.ofAnother ? "" : qsTr("%1 tokens").arg(Format.count(root.monitor.contextTokens))
 
                     KvMapSection {
                         Layout.fillWidth: true
