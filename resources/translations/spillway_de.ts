@@ -2943,7 +2943,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>%1 Memory, flow and KV map are of now; speed and what moved are this conversation&apos;s.</source>
-        <translation>%1 Speicher, Fluss und KV-Karte sind von jetzt; Geschwindigkeit und was sich bewegte gehören zu diesem Gespräch.</translation>
+        <translation>%1 Speicher, Fluss und KV-Karte sind von jetzt; Tempo und Umzüge gehören zu diesem Gespräch.</translation>
     </message>
     <message>
         <source>Go there</source>
@@ -3544,7 +3544,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>Speed in the charts</source>
-        <translation>Geschwindigkeit in den Diagrammen</translation>
+        <translation>Tempo in den Diagrammen</translation>
     </message>
     <message>
         <source>Ratio to “%1”</source>
@@ -3552,7 +3552,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>Speed, as a ratio to “%1”</source>
-        <translation>Geschwindigkeit, im Verhältnis zu „%1“</translation>
+        <translation>Tempo, im Verhältnis zu „%1“</translation>
     </message>
 </context>
 <context>
@@ -3626,7 +3626,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>Speed as a ratio to “%1”; choose another above the charts</source>
-        <translation>Geschwindigkeit im Verhältnis zu „%1“; eine andere wird über den Diagrammen gewählt</translation>
+        <translation>Tempo im Verhältnis zu „%1“; eine andere Strategie wird über den Diagrammen gewählt</translation>
     </message>
 </context>
 <context>
