@@ -18,7 +18,7 @@ int placeOf(const ExperimentRun& run, const ExperimentModel& model)
     return found == models.end() ? -1 : int(found - models.begin());
 }
 
-QList<ExperimentRow> measured(const ExperimentRun& run, int model, Strategy::Name strategy)
+QList<ExperimentRow> measuredOf(const ExperimentRun& run, int model, Strategy::Name strategy)
 {
     QList<ExperimentRow> rows;
     for (const ExperimentRow& row : run.rows)
@@ -105,6 +105,11 @@ QHash<int, QByteArray> ExperimentRowModel::roleNames() const
             {RatioRole, "ratio"}};
 }
 
+bool ExperimentRowModel::measured() const
+{
+    return std::ranges::find(m_run.rows, Outcome::Measured, &ExperimentRow::outcome) != m_run.rows.end();
+}
+
 QStringList ExperimentRowModel::models() const
 {
     QStringList titles;
@@ -160,14 +165,14 @@ void ExperimentRowModel::addRow(const ExperimentRow& row)
 
 QList<ExperimentRow> ExperimentRowModel::series(int model, Strategy::Name strategy) const
 {
-    return measured(m_run, model, strategy);
+    return measuredOf(m_run, model, strategy);
 }
 
 QList<ExperimentRow> ExperimentRowModel::earlierSeries(int model, Strategy::Name strategy) const
 {
     if (!m_earlier || model < 0 || model >= m_run.plan.models.size())
         return {};
-    return measured(*m_earlier, placeOf(*m_earlier, m_run.plan.models[model]), strategy);
+    return measuredOf(*m_earlier, placeOf(*m_earlier, m_run.plan.models[model]), strategy);
 }
 
 const ExperimentRow* ExperimentRowModel::earlierOf(const ExperimentCell& cell) const

@@ -17,6 +17,7 @@ class ExperimentRowModel : public QAbstractListModel
     QML_ELEMENT
     QML_UNCREATABLE("made by the program")
     Q_PROPERTY(int count READ count NOTIFY rowsChanged)
+    Q_PROPERTY(bool measured READ measured NOTIFY rowsChanged)
     Q_PROPERTY(QStringList models READ models NOTIFY rowsChanged)
     Q_PROPERTY(QList<int> strategies READ strategies NOTIFY rowsChanged)
     Q_PROPERTY(int base READ base WRITE setBase NOTIFY rowsChanged)
@@ -51,6 +52,7 @@ public:
     QHash<int, QByteArray> roleNames() const override;
 
     int count() const { return rowCount(); }
+    bool measured() const;          // any of them: there is something to draw
     QStringList models() const;     // of the plan
     QList<int> strategies() const;  // likewise
     /// The strategy whose speed the ratios are taken to: the plan's first, until another is chosen.

@@ -191,6 +191,19 @@ Item {
             compare(row(1).outcome, Outcome.Measured);
         }
 
+        function test_without_a_number_there_is_no_chart() {
+            open(["crash.gguf"]);
+            measure([512, 1024], [0]);
+            measured();
+            compare(lab().rows.count, 2);
+            tryVerify(() => row(1));
+            verify(!part("resultCharts").visible);
+            verify(part("exportRun").enabled);
+            click(part("exportRun"));
+            verify(part("exportCsv").enabled && !part("exportPng").enabled && !part("exportSvg").enabled);
+            keyClick(Qt.Key_Escape);
+        }
+
         function test_progress_and_cancel() {
             open(["good.gguf", "hang.gguf", "never.gguf"]);
             click(part("modelChip1"));

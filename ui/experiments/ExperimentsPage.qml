@@ -131,7 +131,7 @@ Page {
 
         objectName: "resultCharts"
         Layout.fillWidth: true
-        visible: root.hasRuns && !root.planShown && root.experiments.rows.count > 0
+        visible: root.hasRuns && !root.planShown && root.experiments.rows.measured
         rows: root.experiments.rows
     }
     ResultTable {

@@ -25,11 +25,13 @@ PopupMenu {
     }
     PopupMenuItem {
         objectName: "exportPng"
+        enabled: root.experiments.rows.measured
         text: qsTr("Figures as PNG…")
         onTriggered: pngDialog.ask(root.experiments.suggestedFile(pngDialog.suffix))
     }
     PopupMenuItem {
         objectName: "exportSvg"
+        enabled: root.experiments.rows.measured
         text: qsTr("Figures as SVG…")
         onTriggered: svgDialog.ask(root.experiments.suggestedFile(svgDialog.suffix))
     }
