@@ -76,6 +76,10 @@ void logPlacement(const engine::Event& event)
         spdlog::info("KV of {} tokens saved, {} bytes written, {} us", event.tokens.count(), event.bytes,
                      event.duration_us);
         break;
+    case Kind::KvRewritten:
+        spdlog::info("KV is kept in another type, {} blocks, {} bytes, {} us", event.blocks, event.bytes,
+                     event.duration_us);
+        break;
     case Kind::CommandDone:
     case Kind::LoadFinished:
     case Kind::TurnsDropped:

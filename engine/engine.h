@@ -131,6 +131,12 @@ struct SetKvPolicy {
 struct SetKvOffloadShare {
     double share = 0;
 };
+/// How keys and values are kept, of the tokens that are there, too: what was rounded more coarsely stays so until it is
+/// computed again. In all conversations. Refused where a whole context would not find room in the host's memory.
+struct SetKvTypes {
+    KvType k_type = KvType::F16;
+    KvType v_type = KvType::F16;
+};
 /// What is known of this machine from now on, for the policy `auto` on a GPU.
 struct SetRates {
     std::shared_ptr<const MachineRates> rates;
@@ -160,7 +166,7 @@ struct KeepSavedKv {
 };
 using Command =
     std::variant<SetThreads, CancelLoad, SetDeviceLayers, SetVramBudget, SetWatermark, SetKvPolicy, SetKvOffloadShare,
-                 SetRates, SetPins, SetOtherPrograms, SetSavedKv, ForgetSavedKv, KeepSavedKv>;
+                 SetKvTypes, SetRates, SetPins, SetOtherPrograms, SetSavedKv, ForgetSavedKv, KeepSavedKv>;
 
 using SequenceId = int;
 

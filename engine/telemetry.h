@@ -156,7 +156,8 @@ struct Event {
         KvRestored,   // a conversation goes on from its saved KV; `miss` says why not from all of it
         KvPrefilled,  // a conversation that has been answered before was computed again, for the reason `miss`
         KvSaved,
-        Warning
+        Warning,
+        KvRewritten  // all KV is kept in other types from now on; `bytes` of it
     };
     enum class Cause { User, Watermark, Split, OtherProgram, DeviceLost, ContextFull, None };
 

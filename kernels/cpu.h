@@ -94,6 +94,9 @@ struct CpuKernels {
     // Writes token t of a block. k: (k_dim,), v: (v_dim,)
     void (*store_kv)(const KvBlockLayout& layout, std::byte* block, int t, const float* k, const float* v);
 
+    // Reads it back, as attention sees it
+    void (*load_kv)(const KvBlockLayout& layout, const std::byte* block, int t, float* k, float* v);
+
     void (*attend_block)(const AttendBlock& a);
 
     // Joins a partial into an accumulated one, both (max, sum, out) over dim values. acc_max = -inf: empty.

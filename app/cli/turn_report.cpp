@@ -69,6 +69,7 @@ const char* kind_name(engine::Event::Kind kind)
     case Kind::KvRestored:
     case Kind::KvPrefilled:
     case Kind::KvSaved:
+    case Kind::KvRewritten:
     case Kind::Warning:
         break;
     }

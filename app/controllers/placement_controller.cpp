@@ -14,6 +14,7 @@ namespace {
 
 constexpr double kLowestWatermark = 0.5, kHighestWatermark = 1.0;
 constexpr int kCurvePoints = 32;
+constexpr std::array kKvTypes = {engine::KvType::F16, engine::KvType::Q8_0, engine::KvType::F32};  // as the settings do
 
 QVariant orUndefined(const std::optional<double>& value)
 {
@@ -38,6 +39,12 @@ int PlacementController::offloadPercent() const
     return int(std::lround(100 * m_request.placement.kv_offload_share));
 }
 
+int PlacementController::kvType() const
+{
+    const auto type = std::ranges::find(kKvTypes, m_request.k_type);
+    return m_request.k_type == m_request.v_type ? int(type - kKvTypes.begin()) : -1;
+}
+
 QVariant PlacementController::spillTokens() const
 {
     return m_spillTokens ? QVariant(*m_spillTokens) : QVariant();
@@ -58,6 +65,31 @@ PlacementPreview PlacementController::previewBudget(double bytes) const
     return preview(request);
 }
 
+PlacementPreview PlacementController::previewKvType(int type) const
+{
+    if (type < 0 || type >= int(kKvTypes.size()))
+        return preview(m_request);
+    const engine::KvType both = kKvTypes[std::size_t(type)];
+    return preview(withTypes({both, both}));
+}
+
+/// On the device as it is: what was chosen by the tokens that fit has become bytes.
+engine::LoadRequest PlacementController::withTypes(const engine::SetKvTypes& types) const
+{
+    engine::LoadRequest request = m_request;
+    request.k_type = types.k_type;
+    request.v_type = types.v_type;
+    if (!m_device)
+        return request;
+    engine::PlacementOptions& placement = request.placement;
+    if (placement.budget_fit_tokens > 0)
+        placement.vram_budget_bytes = m_device->budget_bytes;
+    placement.budget_fit_tokens = 0;
+    placement.emulated.vram_bytes = m_device->total_bytes;
+    placement.emulated.fit_tokens = 0;
+    return request;
+}
+
 PlacementPreview PlacementController::preview(const engine::LoadRequest& request) const
 {
     PlacementPreview preview;
@@ -76,6 +108,7 @@ PlacementPreview PlacementController::preview(const engine::LoadRequest& request
     preview.spillTokens = plan->spill_tokens ? QVariant(*plan->spill_tokens) : QVariant();
     preview.tokensPerSecond = orUndefined(now.tok_s);
     preview.tokensPerSecondFull = orUndefined(full.tok_s);
+    preview.kvBytesFull = double(full.host.kv_bytes);
     preview.largestContext =
         full.stops && plan->spill_tokens ? std::min(*plan->spill_tokens, m_contextLimit) : m_contextLimit;
     return preview;
@@ -117,6 +150,15 @@ void PlacementController::setPolicy(int policy)
     m_request.placement.kv_policy =
         engine::KvPolicy(std::clamp(policy, int(engine::KvPolicy::Resident), int(engine::KvPolicy::CpuDecode)));
     post(engine::SetKvPolicy{m_request.placement.kv_policy});
+}
+
+void PlacementController::setKvType(int type)
+{
+    if (m_layers == 0 || type < 0 || type >= int(kKvTypes.size()))
+        return;
+    const engine::SetKvTypes types{kKvTypes[std::size_t(type)], kKvTypes[std::size_t(type)]};
+    m_request = withTypes(types);
+    m_postedTypes.insert(post(types), types);
 }
 
 void PlacementController::setOffloadPercent(int percent)
@@ -180,27 +222,46 @@ void PlacementController::dismissTrouble()
     Q_EMIT troubleChanged();
 }
 
-void PlacementController::post(const engine::Command& command)
+quint64 PlacementController::post(const engine::Command& command)
 {
-    if (!m_device)
-        return;
+    if (!m_device && !std::holds_alternative<engine::SetKvTypes>(command))
+        return 0;
     m_posted.append(m_engine.worker()->post(command));
     replan();
     Q_EMIT changed();
+    return m_posted.back();
 }
 
 void PlacementController::onEvent(const engine::Event& event)
 {
-    if (event.kind != engine::Event::Kind::CommandDone || !m_posted.removeOne(event.command) || event.ok)
+    if (event.kind != engine::Event::Kind::CommandDone || !m_posted.removeOne(event.command))
+        return;
+    if (m_postedTypes.contains(event.command))
+        onTypesAnswered(m_postedTypes.take(event.command), event.ok);
+    if (event.ok)
         return;
     m_trouble = errorSentence({engine::Error::Code::BadRequest, event.sentence});
     Q_EMIT troubleChanged();
+}
+
+void PlacementController::onTypesAnswered(const engine::SetKvTypes& types, bool done)
+{
+    if (done)
+        m_types = types;
+    if (m_postedTypes.isEmpty()) {
+        m_request = withTypes(m_types);
+        replan();
+        Q_EMIT changed();
+    }
+    if (done)
+        Q_EMIT kvTypeChanged();
 }
 
 void PlacementController::onModelReady(const engine::ModelInfo& model, const engine::LoadRequest& request)
 {
     m_planner.reset();
     m_request = request;
+    m_types = {request.k_type, request.v_type};
     m_layers = model.layers;
     m_contextLimit = model.context_in_use;
     m_request.context_tokens = model.context_in_use;
@@ -237,6 +298,7 @@ void PlacementController::onModelGone()
     m_contextLimit = 0;
     m_beforeYield.reset();
     m_posted.clear();
+    m_postedTypes.clear();
     replan();
     dismissTrouble();
     Q_EMIT changed();

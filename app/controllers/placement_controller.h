@@ -4,6 +4,7 @@
 #include "app/worker/engine_thread.h"
 #include "engine/planner.h"
 
+#include <QHash>
 #include <QList>
 #include <QObject>
 #include <QPointF>
@@ -27,6 +28,7 @@ class PlacementPreview
     Q_PROPERTY(QVariant spillTokens MEMBER spillTokens CONSTANT)
     Q_PROPERTY(QVariant tokensPerSecond MEMBER tokensPerSecond CONSTANT)
     Q_PROPERTY(QVariant tokensPerSecondFull MEMBER tokensPerSecondFull CONSTANT)
+    Q_PROPERTY(double kvBytesFull MEMBER kvBytesFull CONSTANT)
     Q_PROPERTY(int largestContext MEMBER largestContext CONSTANT)
 
 public:
@@ -37,6 +39,7 @@ public:
     QVariant spillTokens;          // undefined: no block ever leaves
     QVariant tokensPerSecond;      // at the present context
     QVariant tokensPerSecondFull;  // when the context is full
+    double kvBytesFull = 0;        // of all KV when the context is full
     int largestContext = 0;        // that it holds: less than the whole where `resident` stops
 };
 
@@ -59,6 +62,7 @@ class PlacementController : public QObject
     Q_PROPERTY(double budgetBytes READ budgetBytes NOTIFY changed)
     Q_PROPERTY(double watermark READ watermark NOTIFY changed)
     Q_PROPERTY(int policy READ policy NOTIFY changed)
+    Q_PROPERTY(int kvType READ kvType NOTIFY changed)
     Q_PROPERTY(int offloadPercent READ offloadPercent NOTIFY changed)
     Q_PROPERTY(double otherProgramsBytes READ otherProgramsBytes NOTIFY changed)
     Q_PROPERTY(bool yielding READ yielding NOTIFY changed)
@@ -81,6 +85,7 @@ public:
     double budgetBytes() const { return m_device ? double(m_device->budget_bytes) : 0; }
     double watermark() const { return m_request.placement.watermark; }  // share of the budget
     int policy() const { return int(m_request.placement.kv_policy); }
+    int kvType() const;  // as SettingsController::KvType; -1: keys have another one than values
     int offloadPercent() const;
     double otherProgramsBytes() const { return m_device ? double(m_device->other_programs_bytes) : 0; }
     bool yielding() const { return m_beforeYield.has_value(); }
@@ -92,6 +97,8 @@ public:
     Q_INVOKABLE PlacementPreview preview(int layers) const;
     /// What this budget would bring, in bytes.
     Q_INVOKABLE PlacementPreview previewBudget(double bytes) const;
+    /// What keys and values of this type would bring.
+    Q_INVOKABLE PlacementPreview previewKvType(int type) const;
 
     Q_INVOKABLE void setLayers(int layers);
     Q_INVOKABLE void setAutomatic();
@@ -100,6 +107,8 @@ public:
     Q_INVOKABLE void setBudget(double bytes);  // 0: all that other programs leave
     Q_INVOKABLE void setWatermark(double share);
     Q_INVOKABLE void setPolicy(int policy);
+    /// Of all conversations, from the next token on; also without a device.
+    Q_INVOKABLE void setKvType(int type);
     Q_INVOKABLE void setOffloadPercent(int percent);
     Q_INVOKABLE void setOtherPrograms(double bytes);  // the dial of an emulated device
     /// Makes room for another program: the budget shrinks to this, until growBack().
@@ -127,10 +136,14 @@ Q_SIGNALS:
     void changed();
     void planChanged();
     void troubleChanged();
+    /// The engine keeps keys and values in other types now.
+    void kvTypeChanged();
 
 private:
+    engine::LoadRequest withTypes(const engine::SetKvTypes& types) const;
     PlacementPreview preview(const engine::LoadRequest& request) const;
-    void post(const engine::Command& command);
+    quint64 post(const engine::Command& command);
+    void onTypesAnswered(const engine::SetKvTypes& types, bool done);
     void openPlanner(const std::filesystem::path& model);
     void replan();
 
@@ -143,9 +156,11 @@ private:
     int m_layers = 0;
     int m_contextTokens = 0;  // now
     int m_contextLimit = 0;
-    std::optional<std::int64_t> m_beforeYield;  // the budget
-    std::optional<double> m_yieldBytes;         // as chosen, as long as the program runs
-    QList<quint64> m_posted;                    // and not answered
+    std::optional<std::int64_t> m_beforeYield;         // the budget
+    std::optional<double> m_yieldBytes;                // as chosen, as long as the program runs
+    QList<quint64> m_posted;                           // and not answered
+    QHash<quint64, engine::SetKvTypes> m_postedTypes;  // of them
+    engine::SetKvTypes m_types;                        // that the engine has
     QList<QPointF> m_predicted;
     std::optional<int> m_spillTokens;
     QString m_trouble;

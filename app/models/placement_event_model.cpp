@@ -26,6 +26,8 @@ std::optional<PlacementEventModel::Kind> PlacementEventModel::kindOf(engine::Eve
         return SavedKv;
     case Of::Warning:
         return Warning;
+    case Of::KvRewritten:
+        return KvRewritten;
     case Of::CommandDone:
     case Of::LoadFinished:
     case Of::TurnsDropped:
@@ -53,6 +55,8 @@ QString PlacementEventModel::nameOf(engine::Event::Kind kind)
         return tr("KV computed again");
     case Of::KvSaved:
         return tr("KV saved to disk");
+    case Of::KvRewritten:
+        return tr("KV in another type");
     default:
         return tr("Warning");
     }

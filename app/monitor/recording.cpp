@@ -55,7 +55,7 @@ void markFields(Row& row, Mark& mark)
 {
     row.field(mark.seconds);
     row.field(mark.contextTokens);
-    row.choice(mark.kind, engine::Event::Kind::Warning);
+    row.choice(mark.kind, engine::Event::Kind::KvRewritten);
 }
 
 template <class Row, class Answer>
@@ -74,7 +74,7 @@ template <class Row, class Move>
 void moveFields(Row& row, Move& move)
 {
     row.field(move.ms);
-    row.choice(move.event.kind, engine::Event::Kind::Warning);
+    row.choice(move.event.kind, engine::Event::Kind::KvRewritten);
     row.choice(move.event.cause, engine::Event::Cause::None);
     row.orNone(move.event.layer);
     row.field(move.event.tokens.first);

@@ -171,6 +171,15 @@ void CudaDevice::pin(std::byte* memory, std::size_t bytes)
     pinned_bytes_ += std::int64_t(bytes);
 }
 
+void CudaDevice::unpin(std::byte* memory, std::size_t bytes)
+{
+    if (std::erase(pinned_, memory) == 0)
+        return;
+    (void)driver_->make_current();
+    (void)driver_->unpin(memory);  // a lost device has let go of it
+    pinned_bytes_ -= std::int64_t(bytes);
+}
+
 // ---- roads ----
 
 Result<Device::Ticket> CudaDevice::mark(Lane& lane, std::size_t bytes)

@@ -48,6 +48,7 @@ public:
     Status compute_after(Road road, Ticket ticket) override;
     Status copy_after_compute(Road road) override;
     void pin(std::byte* memory, std::size_t bytes) override;
+    void unpin(std::byte* memory, std::size_t bytes) override;
     std::int64_t bytes_moved(Road road) const override { return lane(road).bytes_moved; }
 
 private:

@@ -57,6 +57,8 @@ public:
     /// Memory of the host's that copies will be made from and to: they are faster where it is page-locked. Stays
     /// allocated as long as the device.
     virtual void pin(std::byte* /*memory*/, std::size_t /*bytes*/) {}
+    /// Before such memory is freed; no copy from or to it is on its way.
+    virtual void unpin(std::byte* /*memory*/, std::size_t /*bytes*/) {}
 
     /// Bytes that have travelled since the device was opened.
     virtual std::int64_t bytes_moved(Road road) const = 0;

@@ -13,6 +13,8 @@ namespace {
 
 // Query rows that visit a block together while it is in the cache of one core.
 constexpr int kTileRows = 16;
+// Of one KV head, that are a worker's piece when blocks are written in another type.
+constexpr int kTokensRewritten = 64;
 
 }  // namespace
 
@@ -71,6 +73,20 @@ void CpuBackend::store_kv(const Rows& qkv, const HeadLayout& heads, int l, KvCac
                 kernels_.store_kv(layout, cache.block(page, l, head), position % block_tokens_,
                                   qkv.row(t) + heads.k_col() + head * heads.key_length,
                                   qkv.row(t) + heads.v_col() + head * heads.value_length);
+        }
+    });
+}
+
+void CpuBackend::rewrite_kv(const KvLayerShape& from, const std::byte* old, const KvLayerShape& to, std::byte* block)
+{
+    const int tokens = to.block.tokens;
+    pool_->for_each(to.kv_heads * tokens, kTokensRewritten, [&](int begin, int end, int worker) {
+        float* const k = attention_[std::size_t(worker)].q.get();
+        float* const v = attention_[std::size_t(worker)].partial.get();
+        for (int i = begin; i < end; ++i) {
+            const int head = i / tokens, t = i % tokens;
+            kernels_.load_kv(from.block, old + std::size_t(head) * from.block.bytes(), t, k, v);
+            kernels_.store_kv(to.block, block + std::size_t(head) * to.block.bytes(), t, k, v);
         }
     });
 }

@@ -43,6 +43,9 @@ public:
                 int first, Rows& out) override;
     void experts(Rows& x, const LayerWeights& w, const ExpertParameters& p, Rows& out) override;
 
+    /// Between steps: the blocks of one layer, all KV heads, with the same keys and values in other types.
+    void rewrite_kv(const KvLayerShape& from, const std::byte* old, const KvLayerShape& to, std::byte* block);
+
     /// Of one row's attention, what lies on the host of a layer that a device computes. q: (heads, key_length) of token
     /// `position`; partial: [max (heads,), sum (heads,), out (heads, value_length)] of those blocks together.
     void attend_host_blocks(const float* q, float q_scale, const AttentionParameters& p, int l, const KvCache& cache,

@@ -18,9 +18,9 @@ std::int64_t CudaBackend::scratch_bytes(const Hyperparameters& h, const KvCache&
     return std::int64_t(CudaSizes(h, cache, max_rows, max_tokens).device());
 }
 
-Status CudaBackend::supports(const Hyperparameters& h, const KvCache& cache)
+Status CudaBackend::supports(const Hyperparameters& h, std::span<const KvLayerShape> kv)
 {
-    for (const KvLayerShape& shape : cache.layers()) {
+    for (const KvLayerShape& shape : kv) {
         const cuda::Attention attention{.kv = {shape.block, shape.kv_heads, 0}};
         if (shape.block.k_type == kernels::KvType::F32 || shape.block.v_type == kernels::KvType::F32)
             return fail(Error::Code::Unsupported, "an f32 KV cache is computed on the cpu only");

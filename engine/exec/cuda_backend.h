@@ -31,7 +31,7 @@ class CudaBackend final : public Backend
 {
 public:
     /// Unsupported: the sentence says what of this model no kernel does.
-    static Status supports(const Hyperparameters& h, const KvCache& cache);
+    static Status supports(const Hyperparameters& h, std::span<const KvLayerShape> kv);
 
     /// Takes all its memory on the device. `max_rows`: tokens of the largest batch; `max_tokens`: of a sequence.
     /// DeviceFull, DeviceLost. Throws std::bad_alloc.
@@ -46,6 +46,8 @@ public:
 
     /// Between steps. Flags are not tried again where the host was late too often.
     void set_joining(CudaJoining joining);
+    /// Between steps: KV blocks are laid out in another way from now on.
+    void forget_recordings();
     /// Between steps: takes CudaBlas::bytes() of the device, and lets cuBLAS multiply many rows from now on. Where that
     /// does not work everything stays as it is, and a warning says why.
     void use_blas(const Hyperparameters& h);
@@ -133,7 +135,7 @@ private:
     void replay(const CudaRecording& recording);
     void begin_part();
     void end_part(const CudaAttending* then);
-    void forget_recordings(const LayerRange& range);
+    void make_room_for_recording(const LayerRange& range);
 
     CudaDevice& device_;
     Vram& vram_;

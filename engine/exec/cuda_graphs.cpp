@@ -45,7 +45,7 @@ CudaRecording* CudaBackend::recording_of(const LayerRange& range)
 /// Null where the driver makes no graph of it: then `work` is to be done directly, in this step and all others.
 CudaRecording* CudaBackend::record(const LayerRange& range, const std::function<void()>& work)
 {
-    forget_recordings(range);
+    make_room_for_recording(range);
     auto recording = std::make_unique<CudaRecording>(driver_, range, elsewhere_layers_);
     recording_ = recording.get();
     begin_part();
@@ -93,17 +93,21 @@ void CudaBackend::end_part(const CudaAttending* then)
         recording_->add({graph.value, std::exchange(joins_, {}), then ? std::optional(*then) : std::nullopt});
 }
 
-/// Those of weights that lie elsewhere by now, and the oldest where there are many.
-void CudaBackend::forget_recordings(const LayerRange& range)
+/// Those of weights that lie elsewhere by now are forgotten, and the oldest where there are many.
+void CudaBackend::make_room_for_recording(const LayerRange& range)
 {
-    const bool stale = !recordings_.empty() && recordings_.front()->range().placement != range.placement;
-    if (!stale && recordings_.size() < kMostRecordings)
+    if (!recordings_.empty() && recordings_.front()->range().placement != range.placement)
+        forget_recordings();
+    if (recordings_.size() < kMostRecordings)
         return;
     run([&] { return driver_.synchronize(queue_); });
-    if (stale)
-        recordings_.clear();
-    else
-        recordings_.erase(recordings_.begin());
+    recordings_.erase(recordings_.begin());
+}
+
+void CudaBackend::forget_recordings()
+{
+    run([&] { return driver_.synchronize(queue_); });
+    recordings_.clear();
 }
 
 }  // namespace engine

@@ -38,10 +38,35 @@ KvCache::KvCache(std::vector<KvLayerShape> layers, int block_tokens, int page_li
     , damaged_(std::size_t(page_limit), false)
     , opened_(std::size_t(page_limit))
 {
+    lay_out_page();
+}
+
+void KvCache::lay_out_page()
+{
+    layer_offset_.clear();
+    page_bytes_ = 0;
     for (const KvLayerShape& layer : layers_) {
         layer_offset_.push_back(page_bytes_);
         page_bytes_ += (layer.bytes() + 63) / 64 * 64;
     }
+}
+
+/// Null where the system has none.
+KvCache::PageMemory KvCache::new_memory() const
+{
+    PageMemory memory(static_cast<std::byte*>(::operator new[](page_bytes_, kAlignment, std::nothrow)));
+    // Attention reads whole groups of 16 keys; those not yet written must at least be numbers.
+    if (memory)
+        std::memset(memory.get(), 0, page_bytes_);
+    if (memory && device_)
+        device_->vram().device().pin(memory.get(), page_bytes_);
+    return memory;
+}
+
+void KvCache::release(PageMemory memory, std::size_t bytes)
+{
+    if (memory && device_)
+        device_->vram().device().unpin(memory.get(), bytes);
 }
 
 Result<PageId> KvCache::take_page()
@@ -50,16 +75,11 @@ Result<PageId> KvCache::take_page()
     if (!page)
         return fail(Error::Code::ContextFull, "the KV cache is full");
     PageMemory& memory = memory_[std::size_t(*page)];
+    if (!memory)
+        memory = new_memory();
     if (!memory) {
-        memory.reset(static_cast<std::byte*>(::operator new[](page_bytes_, kAlignment, std::nothrow)));
-        if (!memory) {
-            pool_.give_back(*page);
-            return fail(Error::Code::NoMemory, "no memory is left for the KV cache");
-        }
-        // Attention reads whole groups of 16 keys; those not yet written must at least be numbers.
-        std::memset(memory.get(), 0, page_bytes_);
-        if (device_)
-            device_->vram().device().pin(memory.get(), page_bytes_);
+        pool_.give_back(*page);
+        return fail(Error::Code::NoMemory, "no memory is left for the KV cache");
     }
     return *page;
 }
@@ -203,6 +223,29 @@ KvBlocks KvCache::open_host(const KvSequence& sequence, int l, int first, int la
 Residency KvCache::residency(PageId page, int l) const
 {
     return device_ ? device_->residency(page, l) : Residency::Host;
+}
+
+void KvCache::set_types(kernels::KvType k_type, kernels::KvType v_type, const Rewrite& rewrite)
+{
+    const std::vector<KvLayerShape> old_layers = layers_;
+    const std::vector<std::size_t> old_offset = layer_offset_;
+    const std::size_t old_bytes = page_bytes_;
+    for (KvLayerShape& layer : layers_) {
+        layer.block.k_type = k_type;
+        layer.block.v_type = v_type;
+    }
+    lay_out_page();
+    for (PageId page = 0; page < page_limit(); ++page) {
+        PageMemory old = std::move(memory_[std::size_t(page)]);
+        if (old && owners(page) > 0) {
+            memory_[std::size_t(page)] = new_memory();
+            if (!memory_[std::size_t(page)])
+                mark_damaged(page);
+            for (std::size_t l = 0; l < layers_.size() && memory_[std::size_t(page)]; ++l)
+                rewrite(old_layers[l], old.get() + old_offset[l], layers_[l], host_block(page, int(l)));
+        }
+        release(std::move(old), old_bytes);
+    }
 }
 
 void KvCache::set_device(DeviceKv* device, KvStream* stream)

@@ -11,6 +11,7 @@
 #include "engine/result.h"
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -110,10 +111,18 @@ public:
     int owners(PageId page) const { return pool_.owners(page); }
     int page_limit() const { return pool_.page_count(); }
 
-    /// A page whose bytes went with a lost device; until it is given back.
+    /// A page whose bytes are lost; until it is given back.
     void mark_damaged(PageId page) { damaged_[std::size_t(page)] = true; }
+    bool damaged(PageId page) const { return damaged_[std::size_t(page)]; }
     /// Tokens of the sequence, from its start, that lie on undamaged pages.
     int intact_tokens(const KvSequence& sequence) const;
+
+    /// Writes the blocks of one layer, all KV heads, in another type.
+    using Rewrite =
+        std::function<void(const KvLayerShape& from, const std::byte* old, const KvLayerShape& to, std::byte* block)>;
+    /// Between steps, while no block lies on a device: keys and values are kept in these types from now on. The pages
+    /// in use are written anew, one after another; one for which no memory is left is damaged.
+    void set_types(kernels::KvType k_type, kernels::KvType v_type, const Rewrite& rewrite);
 
     /// From now on blocks may lie on a device, too; null: no longer. Belongs to the caller.
     void set_device(DeviceKv* device, KvStream* stream);
@@ -127,6 +136,9 @@ private:
     };
     using PageMemory = std::unique_ptr<std::byte[], FreeAligned>;
 
+    void lay_out_page();
+    PageMemory new_memory() const;
+    void release(PageMemory memory, std::size_t bytes);
     Result<PageId> take_page();
     void give_back(PageId page);
     Status copy_page(PageId from, PageId to);

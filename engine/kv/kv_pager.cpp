@@ -264,8 +264,10 @@ Status KvPager::leave(int l)
 {
     Status status;
     for (const PageFacts& facts : facts_) {
-        if (const Status ok = device_.wait_mirrored(facts.page, l); !ok)
+        if (const Status ok = device_.wait_mirrored(facts.page, l); !ok) {
             status = ok;
+            cache_.mark_damaged(facts.page);
+        }
         device_.drop(facts.page, l);
     }
     return status;

@@ -109,7 +109,9 @@ void KvPager::enforce_share()
 /// then what is pinned, then the newest.
 std::optional<PageFacts> KvPager::next_to_come() const
 {
-    const auto missing = [&](PageId page) { return cache_.owners(page) > 0 && !all_on_device(page); };
+    const auto missing = [&](PageId page) {
+        return cache_.owners(page) > 0 && !cache_.damaged(page) && !all_on_device(page);
+    };
     for (const PageId page : in_use_)
         if (facts_[std::size_t(page)].stays && missing(page))
             return facts_[std::size_t(page)];

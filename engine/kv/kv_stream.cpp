@@ -4,14 +4,16 @@
 
 namespace engine {
 
-int KvStream::set_slot_count(int count)
+int KvStream::set_slots(int count, std::size_t slot_bytes)
 {
-    blocks_.clear();
-    while (int(slots_.size()) > count) {
+    clear();
+    const int kept = slot_bytes == slot_bytes_ ? count : 0;
+    while (int(slots_.size()) > kept) {
         (void)vram_.device().wait(Device::Road::ToDevice, slots_.back().coming);
         vram_.give_back(Vram::Use::Ring, slots_.back().memory, slot_bytes_);
         slots_.pop_back();
     }
+    slot_bytes_ = slot_bytes;
     while (int(slots_.size()) < count) {
         const auto memory = vram_.take(Vram::Use::Ring, slot_bytes_);
         if (!memory)

@@ -20,18 +20,18 @@ public:
     };
 
     /// `most_blocks`: of one step.
-    KvStream(Vram& vram, std::size_t slot_bytes, std::size_t most_blocks)
+    KvStream(Vram& vram, std::size_t most_blocks)
         : vram_(vram)
-        , slot_bytes_(slot_bytes)
     {
         blocks_.reserve(most_blocks);
     }
-    ~KvStream() { set_slot_count(0); }
+    ~KvStream() { set_slots(0, slot_bytes_); }
     KvStream(const KvStream&) = delete;
     KvStream& operator=(const KvStream&) = delete;
 
-    /// Between steps. Fewer than asked for when the device has no more memory; 0 gives all back.
-    int set_slot_count(int count);
+    /// Between steps: how many slots, each for a block of so many bytes. Fewer when the device has no more memory; 0
+    /// gives all back.
+    int set_slots(int count, std::size_t slot_bytes);
     int slot_count() const { return int(slots_.size()); }
 
     void clear()
@@ -75,7 +75,7 @@ private:
     void fill();
 
     Vram& vram_;
-    std::size_t slot_bytes_;
+    std::size_t slot_bytes_ = 0;
     std::vector<Slot> slots_;
     std::vector<Block> blocks_;  // of this step, in order
     // Blocks [0, read_) were read, [read_, taken_) are being read, [taken_, sent_) are in the ring or on their way.

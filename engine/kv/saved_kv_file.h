@@ -21,6 +21,7 @@ public:
 
     int tokens() const { return tokens_; }
     int block_tokens() const { return format_->block_tokens(); }
+    const SavedKvFormat& format() const { return *format_; }
     /// The model's earlier answers; empty where the file's end is missing.
     const SavedReplies& replies() const { return replies_; }
 

@@ -61,6 +61,11 @@ public:
     SavedKvFormat(std::uint64_t model, std::span<const KvLayerShape> layers);
 
     const SavedKvOrigin& origin() const { return origin_; }
+    /// Whether keys and values are in the types of these blocks.
+    bool has_types_of(const kernels::KvBlockLayout& block) const
+    {
+        return origin_.k_type == std::uint32_t(block.k_type) && origin_.v_type == std::uint32_t(block.v_type);
+    }
     int block_tokens() const { return int(origin_.block_tokens); }
     int num_layers() const { return int(layers_.size()); }
 

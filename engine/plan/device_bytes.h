@@ -54,6 +54,8 @@ public:
     int num_layers() const { return int(layers_.size()); }
     int block_tokens() const { return block_tokens_; }
     const LayerBytes& layer(int l) const { return layers_[std::size_t(l)]; }
+    /// When the types of its keys and values have changed.
+    void set_kv_block(int l, std::int64_t bytes) { layers_[std::size_t(l)].kv_block = bytes; }
     std::int64_t largest_block() const;
 
     /// A block column: a block in each of the first `layers` that see everything. The unit in which KV leaves.

@@ -115,7 +115,7 @@ Result<DeviceLayout> cuda_layout(const Hyperparameters& h, const Weights& weight
                                  const std::vector<KvLayerShape>& kv, int context, const DeviceRates& rates)
 {
     const KvCache none(kv, request.kv_block_tokens, 0);
-    if (const Status ok = CudaBackend::supports(h, none); !ok)
+    if (const Status ok = CudaBackend::supports(h, none.layers()); !ok)
         return tl::unexpected(ok.error());
     const std::int64_t scratch =
         cuda_scratch_bytes(h, none, std::min(request.prefill_chunk_tokens, context), context, rates);

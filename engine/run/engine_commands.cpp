@@ -59,6 +59,13 @@ void LocalEngine::carry_out(const SetKvOffloadShare& command, Event& answer)
     ask_placement(answer, [&](ModelPlacement& placement) { return placement.set_offload_share(command.share); });
 }
 
+void LocalEngine::carry_out(const SetKvTypes& command, Event& answer)
+{
+    if (model_)
+        saved_.release_all(*model_, kGraceForSaving);  // what is being written is read from the pages
+    ask_placement(answer, [&](ModelPlacement&) { return model_->set_kv_types(command.k_type, command.v_type); });
+}
+
 void LocalEngine::carry_out(const SetRates& command, Event& answer)
 {
     ask_placement(answer, [&](ModelPlacement& placement) { return placement.set_rates(command.rates); });

@@ -121,11 +121,40 @@ Status LoadedModel::choose_context(const LoadRequest& request, const Progress& p
         info_.context_in_use = std::max(std::min(wanted, kShortestContext), fits);
         return {};
     }
-    const std::int64_t kv_bytes = memory_need(info_, request).kv_bytes;
-    if (kv_bytes > *memory.available_bytes)
-        return fail(Error::Code::NoMemory, "a context of " + std::to_string(wanted) + " tokens needs " +
-                                               std::to_string(kv_bytes >> 20) + " MiB for its KV cache, and " +
-                                               std::to_string(*memory.available_bytes >> 20) + " MiB are free");
+    return check_kv_fits(memory_need(info_, request).kv_bytes, *memory.available_bytes);
+}
+
+Status LoadedModel::check_kv_fits(std::int64_t kv_bytes, std::int64_t free_bytes) const
+{
+    if (kv_bytes <= free_bytes)
+        return {};
+    return fail(Error::Code::NoMemory, "a context of " + std::to_string(info_.context_in_use) + " tokens needs " +
+                                           std::to_string(kv_bytes >> 20) + " MiB for its KV cache, and " +
+                                           std::to_string(free_bytes >> 20) + " MiB are free");
+}
+
+Status LoadedModel::set_kv_types(KvType k_type, KvType v_type)
+{
+    const kernels::KvBlockLayout& now = cache_->layer(0).block;
+    if (kernel_type(k_type) == now.k_type && kernel_type(v_type) == now.v_type)
+        return {};
+    LoadRequest request;
+    request.context_tokens = info_.context_in_use;
+    request.kv_block_tokens = cache_->block_tokens();
+    request.k_type = kv_type(now.k_type);
+    request.v_type = kv_type(now.v_type);
+    const std::int64_t bytes_now = memory_need(info_, request).kv_bytes;
+    request.k_type = k_type;
+    request.v_type = v_type;
+    const std::int64_t bytes = memory_need(info_, request).kv_bytes;
+    const auto available = machine_memory().available_bytes;
+    const std::int64_t held = std::int64_t(cache_->used_pages()) * std::int64_t(cache_->page_bytes());
+    if (bytes > bytes_now && available)
+        if (Status ok = check_kv_fits(bytes, *available + held); !ok)
+            return ok;
+    if (Status ok = placement_->set_kv_types(kernel_type(k_type), kernel_type(v_type)); !ok)
+        return ok;
+    describe_saved_kv();
     return {};
 }
 

@@ -48,6 +48,9 @@ public:
     /// What files of saved KV must have been made with, and how they are laid out.
     const std::shared_ptr<const SavedKvFormat>& saved_kv_format() const { return saved_kv_format_; }
 
+    /// Between steps; see SetKvTypes. BadRequest, NoMemory, Unsupported: nothing has changed.
+    Status set_kv_types(KvType k_type, KvType v_type);
+
     ModelPlacement& placement() { return *placement_; }
     const ModelPlacement& placement() const { return *placement_; }
 
@@ -68,6 +71,7 @@ private:
     }
     Status read_text_parts(const Progress& progress);
     Status choose_context(const LoadRequest& request, const Progress& progress);
+    Status check_kv_fits(std::int64_t kv_bytes, std::int64_t free_bytes) const;
     void warn(const Progress& progress, std::string sentence);
     void allocate(const LoadRequest& request);
     Status bring_weights_in(const Progress& progress);

@@ -31,9 +31,6 @@ std::uint64_t random_seed()
     return (std::uint64_t(device()) << 32) ^ device();
 }
 
-// A user who opens another model waits for the disk no longer than this; what is not written then is computed again.
-constexpr std::chrono::milliseconds kGraceForSaving{2000};
-
 }  // namespace
 
 /// What was posted last may be that a conversation is gone.

@@ -8,6 +8,7 @@
 #include "engine/run/saved_conversations.h"
 #include "engine/run/turn.h"
 
+#include <chrono>
 #include <map>
 #include <memory>
 
@@ -34,6 +35,10 @@ public:
     void poll(const Listener& listener) override;
 
 private:
+    // A user who asks for something else waits for the disk no longer than this; what is not written then is computed
+    // again.
+    static constexpr std::chrono::milliseconds kGraceForSaving{2000};
+
     Result<Turn> generate_checked(Conversation& conversation, const Request& request, const Listener& listener,
                                   std::stop_token stop);
     void carry_out(const SetThreads& command, Event& answer);
@@ -43,6 +48,7 @@ private:
     void carry_out(const SetWatermark& command, Event& answer);
     void carry_out(const SetKvPolicy& command, Event& answer);
     void carry_out(const SetKvOffloadShare& command, Event& answer);
+    void carry_out(const SetKvTypes& command, Event& answer);
     void carry_out(const SetRates& command, Event& answer);
     void carry_out(const SetPins& command, Event& answer);
     void carry_out(const SetOtherPrograms& command, Event& answer);

@@ -165,6 +165,62 @@ Status ModelPlacement::set_rates(std::shared_ptr<const MachineRates> rates)
     return {};
 }
 
+Status ModelPlacement::set_kv_types(kernels::KvType k_type, kernels::KvType v_type)
+{
+    std::vector<KvLayerShape> shapes(cache_.layers().begin(), cache_.layers().end());
+    for (KvLayerShape& shape : shapes) {
+        shape.block.k_type = k_type;
+        shape.block.v_type = v_type;
+    }
+    if (Status ok = cuda_ ? CudaBackend::supports(h_, shapes) : Status(); !ok)
+        return ok;
+    Event event;
+    event.kind = Event::Kind::KvRewritten;
+    event.cause = Event::Cause::User;
+    event.time_us = now_us();
+    if (const Status ok = device_ ? send_all_kv_home() : Status(); !ok)
+        lose(ok.error());
+    cpu_.pool().begin_step();
+    cache_.set_types(k_type, v_type,
+                     [this](const KvLayerShape& from, const std::byte* old, const KvLayerShape& to, std::byte* block) {
+                         cpu_.rewrite_kv(from, old, to, block);
+                     });
+    cpu_.pool().end_step();
+    ++kv_changes_;
+    if (device_)
+        lay_out_kv();
+    event.blocks = cache_.used_pages() * cache_.num_layers();
+    event.bytes = std::int64_t(cache_.used_pages()) * std::int64_t(cache_.page_bytes());
+    event.duration_us = now_us() - event.time_us;
+    events_.push_back(std::move(event));
+    return {};
+}
+
+Status ModelPlacement::send_all_kv_home()
+{
+    pager_->settle();
+    Status status;
+    for (int l = 0; l < cache_.num_layers(); ++l)
+        if (const Status ok = pager_->leave(l); !ok)
+            status = ok;
+    stream_->set_slots(0, 0);  // the last step may still be reading what was on its way there
+    return status;
+}
+
+/// The device's KV is empty, and its blocks have another size.
+void ModelPlacement::lay_out_kv()
+{
+    for (int l = 0; l < cache_.num_layers(); ++l)
+        layout_.set_kv_block(l, std::int64_t(cache_.layer(l).bytes()));
+    if (cuda_)
+        cuda_->forget_recordings();
+    while (!make_ring() && layers() > 0)
+        move_to_host(layers() - 1, Event::Cause::User);
+    use_rates();
+    relieve(Event::Cause::User);
+    (void)want_layers(options_.device_layers);  // another number of them may fit
+}
+
 /// What is held fits the budget again, at once: first KV leaves, then layers. With room, things may come back.
 void ModelPlacement::relieve(Event::Cause cause)
 {

@@ -62,6 +62,9 @@ public:
     Status set_offload_share(double share);
     Status set_pins(std::vector<TokenRange> pins);
     Status set_rates(std::shared_ptr<const MachineRates> rates);
+    /// How keys and values are kept, those of earlier tokens, too: they are written anew on the host, and come back.
+    /// Also where there is no device.
+    Status set_kv_types(kernels::KvType k_type, kernels::KvType v_type);
 
     /// One small part of what is wanted and not yet so: a layer moves, or a column of KV comes back. False: all is as
     /// wanted, or nothing more fits.
@@ -89,6 +92,9 @@ public:
 private:
     Status need_device() const;
     Status prepare_kv();
+    bool make_ring();
+    Status send_all_kv_home();
+    void lay_out_kv();
     DeviceRates device_rates() const;
     void use_rates();
     KvPager::StreamChoice stream_choice() const;

@@ -42,9 +42,8 @@ Status ModelPlacement::prepare_kv()
     if (options_.budget_fit_tokens > 0)
         vram_->set_limit(layout_.device_size(options_.budget_fit_tokens, options_.watermark));
     device_kv_ = std::make_unique<DeviceKv>(*vram_, cache_.layers(), cache_.page_limit());
-    stream_ = std::make_unique<KvStream>(*vram_, std::size_t(layout_.largest_block()),
-                                         std::size_t(cache_.page_limit()) * std::size_t(cache_.num_layers()));
-    if (stream_->set_slot_count(layout_.ring_slots()) == 0 && cuda_)
+    stream_ = std::make_unique<KvStream>(*vram_, std::size_t(cache_.page_limit()) * std::size_t(cache_.num_layers()));
+    if (!make_ring())
         return fail(Error::Code::DeviceFull,
                     "there is no room on " + std::string(device_->id()) + " for the model's KV");
     pager_ = std::make_unique<KvPager>(cache_, *vram_, *device_kv_, *stream_);
@@ -53,6 +52,12 @@ Status ModelPlacement::prepare_kv()
     use_rates();
     cache_.set_device(device_kv_.get(), stream_.get());
     return want_layers(options_.device_layers);
+}
+
+/// False: not even a block finds room, and the device cannot do without.
+bool ModelPlacement::make_ring()
+{
+    return stream_->set_slots(layout_.ring_slots(), std::size_t(layout_.largest_block())) > 0 || !cuda_;
 }
 
 /// What is known of the device as it is now; nothing where another one was measured.
@@ -142,7 +147,7 @@ Status ModelPlacement::open_emulated(const StepLimits& limits)
 
 Status ModelPlacement::open_cuda(const StepLimits& limits)
 {
-    if (Status ok = CudaBackend::supports(h_, cache_); !ok)
+    if (Status ok = CudaBackend::supports(h_, cache_.layers()); !ok)
         return ok;
     auto device = CudaDevice::open(options_.cuda_ordinal);
     if (!device)

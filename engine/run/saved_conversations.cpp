@@ -138,6 +138,8 @@ Result<SavedKvMiss> restore(KvCache& cache, KvSequence& sequence, SavedKvReader&
 {
     std::vector<std::byte*> blocks(std::size_t(cache.num_layers()));
     while (sequence.length() < reader.tokens()) {
+        if (!reader.format().has_types_of(cache.layer(0).block))  // they were changed meanwhile
+            return SavedKvMiss::OtherFormat;
         const int first = sequence.length();
         const auto rest = prompt.subspan(std::size_t(first));
         const int wanted = std::min(cache.block_tokens(), reader.tokens() - first);

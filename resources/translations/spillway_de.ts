@@ -901,6 +901,57 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
 </context>
 <context>
+    <name>DeviceControls</name>
+    <message>
+        <source>Stay on the device; stop when it is full</source>
+        <translation>Auf dem Gerät bleiben; anhalten, wenn es voll ist</translation>
+    </message>
+    <message>
+        <source>Stream blocks to the device</source>
+        <translation>Blöcke zum Gerät strömen lassen</translation>
+    </message>
+    <message>
+        <source>Attend them on the CPU</source>
+        <translation>Auf der CPU beachten</translation>
+    </message>
+    <message>
+        <source>Automatic: whatever is fastest</source>
+        <translation>Automatisch: was am schnellsten ist</translation>
+    </message>
+    <message>
+        <source>Write on the CPU alone</source>
+        <translation>Nur auf der CPU schreiben</translation>
+    </message>
+    <message>
+        <source>KV that does not fit</source>
+        <translation>KV, der nicht passt</translation>
+    </message>
+    <message>
+        <source>What becomes of KV that does not fit</source>
+        <translation>Was mit KV geschieht, der nicht passt</translation>
+    </message>
+    <message>
+        <source>Memory budget</source>
+        <translation>Speicherbudget</translation>
+    </message>
+    <message>
+        <source>Blocks leave above</source>
+        <translation>Blöcke gehen über</translation>
+    </message>
+    <message>
+        <source>%1 %</source>
+        <translation>%1 %</translation>
+    </message>
+    <message>
+        <source>KV kept in RAM at least</source>
+        <translation>KV mindestens im RAM</translation>
+    </message>
+    <message>
+        <source>Other programs (emulated)</source>
+        <translation>Andere Programme (emuliert)</translation>
+    </message>
+</context>
+<context>
     <name>Doctor</name>
     <message>
         <source>Speed fell from %1 to %2 tokens a second: %3 % of the time is waiting for KV that is fetched from RAM.</source>
@@ -1782,6 +1833,41 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>These are the blocks of the conversation that was computed last, not of this one.</source>
         <translation>Das sind die Blöcke des Gesprächs, das zuletzt berechnet wurde, nicht die von diesem.</translation>
+    </message>
+</context>
+<context>
+    <name>KvTypeRow</name>
+    <message>
+        <source>%1 of KV when the context is full</source>
+        <translation>%1 KV bei vollem Kontext</translation>
+    </message>
+    <message>
+        <source>%1; %2 layers on the device, no block ever leaves</source>
+        <translation>%1; %2 Schichten auf dem Gerät, kein Block verlässt es je</translation>
+    </message>
+    <message>
+        <source>%1; %2 layers on the device, the first block leaves at %3 tokens</source>
+        <translation>%1; %2 Schichten auf dem Gerät, der erste Block verlässt es bei %3 Token</translation>
+    </message>
+    <message>
+        <source>KV is kept as</source>
+        <translation>KV liegt vor als</translation>
+    </message>
+    <message>
+        <source>How keys and values are kept</source>
+        <translation>Wie Schlüssel und Werte aufbewahrt werden</translation>
+    </message>
+    <message>
+        <source>f16: 16 bits a value</source>
+        <translation>f16: 16 Bit je Wert</translation>
+    </message>
+    <message>
+        <source>q8_0: half of that, and very little lost</source>
+        <translation>q8_0: die Hälfte davon, mit sehr wenig Verlust</translation>
+    </message>
+    <message>
+        <source>f32: exact, and twice as large</source>
+        <translation>f32: genau, und doppelt so groß</translation>
     </message>
 </context>
 <context>
@@ -3086,56 +3172,9 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>Message %1</source>
         <translation>Nachricht %1</translation>
     </message>
-</context>
-<context>
-    <name>PlacementSection</name>
     <message>
-        <source>Stay on the device; stop when it is full</source>
-        <translation>Auf dem Gerät bleiben; anhalten, wenn es voll ist</translation>
-    </message>
-    <message>
-        <source>Stream blocks to the device</source>
-        <translation>Blöcke zum Gerät strömen lassen</translation>
-    </message>
-    <message>
-        <source>Attend them on the CPU</source>
-        <translation>Auf der CPU beachten</translation>
-    </message>
-    <message>
-        <source>Automatic: whatever is fastest</source>
-        <translation>Automatisch: was am schnellsten ist</translation>
-    </message>
-    <message>
-        <source>Write on the CPU alone</source>
-        <translation>Nur auf der CPU schreiben</translation>
-    </message>
-    <message>
-        <source>KV that does not fit</source>
-        <translation>KV, der nicht passt</translation>
-    </message>
-    <message>
-        <source>What becomes of KV that does not fit</source>
-        <translation>Was mit KV geschieht, der nicht passt</translation>
-    </message>
-    <message>
-        <source>Memory budget</source>
-        <translation>Speicherbudget</translation>
-    </message>
-    <message>
-        <source>Blocks leave above</source>
-        <translation>Blöcke gehen über</translation>
-    </message>
-    <message>
-        <source>%1 %</source>
-        <translation>%1 %</translation>
-    </message>
-    <message>
-        <source>KV kept in RAM at least</source>
-        <translation>KV mindestens im RAM</translation>
-    </message>
-    <message>
-        <source>Other programs (emulated)</source>
-        <translation>Andere Programme (emuliert)</translation>
+        <source>KV in another type</source>
+        <translation>KV in anderem Typ</translation>
     </message>
 </context>
 <context>

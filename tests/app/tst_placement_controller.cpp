@@ -25,6 +25,7 @@ public:
     PlacementController& placement() { return *m_pressure.placement(); }
     PressureMonitor& monitor() { return *m_pressure.monitor(); }
     bool ready() { return monitor().hasModel() && placement().available() && placement().preview(-1).known; }
+    void unload() { m_engine.unload(0); }
     void ask(const QString& prompt)
     {
         engine::Request request;
@@ -113,6 +114,49 @@ private Q_SLOTS:
         placement.growBack();
         QTRY_COMPARE(placement.budgetBytes(), whole);
         QVERIFY(!placement.yielding());
+    }
+
+    void anotherKvTypeIsForetoldAndTaken()
+    {
+        constexpr int kF16 = 0, kQ8 = 1, kF32 = 2;
+        Panel panel;
+        QTRY_VERIFY(panel.ready());
+        PlacementController& placement = panel.placement();
+        QSignalSpy changes(&placement, &PlacementController::kvTypeChanged);
+        QCOMPARE(placement.kvType(), kF16);
+        panel.ask(QString("The layer split says where the layers lie. ").repeated(60));
+        QTRY_VERIFY(!panel.monitor().ttftHistory().isEmpty());
+        const auto kvBytes = [&] { return panel.monitor().host().kv + panel.monitor().device().kv; };
+        const double before = kvBytes();
+        const PlacementPreview halves = placement.previewKvType(kF16), bytes = placement.previewKvType(kQ8);
+        QCOMPARE(placement.spillTokens().toInt(), halves.spillTokens.toInt());
+        QVERIFY(!bytes.spillTokens.isValid() || bytes.spillTokens.toInt() > halves.spillTokens.toInt());
+        QVERIFY(bytes.kvBytesFull < 0.6 * halves.kvBytesFull);
+
+        placement.setKvType(kQ8);
+        QCOMPARE(placement.kvType(), kQ8);
+        QTRY_COMPARE(changes.count(), 1);
+        QTRY_VERIFY(kvBytes() < 0.6 * before);
+        QCOMPARE(placement.spillTokens(), bytes.spillTokens);
+        QCOMPARE(placement.request().v_type, engine::KvType::Q8_0);
+        placement.setKvType(kF32);
+        placement.setKvType(99);
+        QCOMPARE(placement.kvType(), kF32);
+        QTRY_COMPARE(changes.count(), 2);
+        QTRY_VERIFY(kvBytes() > 1.9 * before);
+        QVERIFY(placement.trouble().isEmpty());
+    }
+
+    void aRefusedKvTypeIsTakenBack()
+    {
+        Panel panel;
+        QTRY_VERIFY(panel.ready());
+        PlacementController& placement = panel.placement();
+        panel.unload();  // the engine knows it before the window does
+        placement.setKvType(1);
+        QCOMPARE(placement.kvType(), 1);
+        QTRY_VERIFY(!placement.trouble().isEmpty());
+        QCOMPARE(placement.kvType(), 0);
     }
 
     void choicesReachTheEngine()

@@ -238,6 +238,30 @@ private slots:
         }
     }
 
+    void whatIsReadBackIsWhatIsKept_data() { addTables(); }
+    void whatIsReadBackIsWhatIsKept()
+    {
+        QFETCH(const CpuKernels*, table);
+        const KvType types[] = {KvType::F32, KvType::F16, KvType::Q8_0};
+        for (const KvType kType : types)
+            for (const KvType vType : types) {
+                const Setup s = makeSetup(*table, kType, vType, 36, 20, 1, 48, 48, 0, m_seed);
+                std::vector<float> k(36), v(20);
+                const auto compare = [](KvType type, const std::vector<float>& read, const float* stored) {
+                    const std::vector<double> kept = keptRow(type, stored, int(read.size()));
+                    for (std::size_t d = 0; d < read.size(); ++d)
+                        if (std::abs(double(read[d]) - kept[d]) > std::abs(kept[d]) * 0x1p-24)
+                            return false;
+                    return true;
+                };
+                for (int t = 0; t < s.tokens; ++t) {
+                    table->load_kv(s.layout(), s.blocks[0].data(), t, k.data(), v.data());
+                    QVERIFY2(compare(kType, k, &s.k[std::size_t(t * s.kDim)]), qPrintable(QString::number(m_seed)));
+                    QVERIFY2(compare(vType, v, &s.v[std::size_t(t * s.vDim)]), qPrintable(QString::number(m_seed)));
+                }
+            }
+    }
+
     void emptyPartsChangeNothing_data() { addTables(); }
     void emptyPartsChangeNothing()
     {

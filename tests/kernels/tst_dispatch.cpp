@@ -42,7 +42,7 @@ private slots:
     {
         for (const CpuKernels& t : kernels::all_cpu_kernels()) {
             QVERIFY(t.dequantize && t.quantize_q8 && t.rms_norm && t.add && t.rope && t.silu_mul && t.gelu_mul);
-            QVERIFY(t.swiglu_oai && t.store_kv && t.attend_block && t.merge_partial);
+            QVERIFY(t.swiglu_oai && t.store_kv && t.load_kv && t.attend_block && t.merge_partial);
             for (std::uint32_t id = 0; id < std::uint32_t(kernels::kTensorTypeIds); ++id)
                 QCOMPARE(t.matmul[id] != nullptr, kernels::type_traits(id) != nullptr);
         }

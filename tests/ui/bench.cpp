@@ -253,6 +253,8 @@ QStringList Bench::commands() const
             names += QStringLiteral("watermark %1").arg(mark->share);
         else if (const auto* policy = std::get_if<engine::SetKvPolicy>(&command))
             names += QStringLiteral("policy %1").arg(int(policy->policy));
+        else if (const auto* types = std::get_if<engine::SetKvTypes>(&command))
+            names += QStringLiteral("types %1 %2").arg(int(types->k_type)).arg(int(types->v_type));
         else if (const auto* share = std::get_if<engine::SetKvOffloadShare>(&command))
             names += QStringLiteral("offload %1").arg(share->share);
         else if (const auto* pins = std::get_if<engine::SetPins>(&command))

@@ -123,6 +123,9 @@ Item {
             reveal(part("policyBox"));
             part("policyBox").activated(1);
             tryVerify(() => lastCommand() === "policy 1");
+            reveal(part("kvTypeBox"));
+            part("kvTypeBox").activated(1);
+            tryVerify(() => lastCommand() === "types 2 2", 5000, lastCommand());
             for (const [row, command] of [["watermarkRow", "watermark 0.94"], ["offloadRow", "offload 0.01"]]) {
                 const handle = part(row + "Slider");
                 reveal(handle);

@@ -1,6 +1,4 @@
-// What is done about memory that is full. Each choice holds from the next token on.
-pragma ComponentBehavior: Bound
-
+// The handles on where the model lies. Each choice holds from the next token on.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App
@@ -12,9 +10,6 @@ ColumnLayout {
 
     required property PlacementController placement
 
-    readonly property var policies: [qsTr("Stay on the device; stop when it is full"), qsTr("Stream blocks to the device"), qsTr("Attend them on the CPU"),
-        qsTr("Automatic: whatever is fastest"), qsTr("Write on the CPU alone")]
-
     spacing: Theme.gapSmall
 
     Notice {
@@ -23,67 +18,12 @@ ColumnLayout {
         sentence: root.placement.trouble
         onDismissRequested: root.placement.dismissTrouble()
     }
-    LayerSplit {
-        objectName: "panelSplit"
+    DeviceControls {
         Layout.fillWidth: true
+        visible: root.placement.available
         placement: root.placement
     }
-    Text {
-        text: qsTr("KV that does not fit")
-        textFormat: Text.PlainText
-        font.pixelSize: Theme.sizeSmall
-        color: Theme.textMuted
-    }
-    ChoiceBox {
-        objectName: "policyBox"
-        Layout.fillWidth: true
-        name: qsTr("What becomes of KV that does not fit")
-        implicitHeight: Theme.px(32)
-        font.pixelSize: Theme.sizeSmall
-        model: root.policies
-        currentIndex: root.placement.policy
-        onActivated: index => root.placement.setPolicy(index)
-    }
-    SliderRow {
-        objectName: "budgetRow"
-        label: qsTr("Memory budget")
-        value: root.placement.budgetBytes
-        to: Math.max(1, root.placement.totalBytes)
-        function shown(bytes: real): string { return Format.bytes(bytes); }
-        function foretold(bytes: real): string { return yielding.foretold(bytes); }
-        onChosen: bytes => root.placement.setBudget(bytes)
-    }
-    SliderRow {
-        objectName: "watermarkRow"
-        label: qsTr("Blocks leave above")
-        value: Math.round(100 * root.placement.watermark)
-        from: 50
-        to: 100
-        step: 1
-        function shown(percent: real): string { return qsTr("%1 %").arg(Format.count(percent)); }
-        onChosen: percent => root.placement.setWatermark(percent / 100)
-    }
-    SliderRow {
-        objectName: "offloadRow"
-        label: qsTr("KV kept in RAM at least")
-        value: root.placement.offloadPercent
-        to: 100
-        step: 1
-        function shown(percent: real): string { return qsTr("%1 %").arg(Format.count(percent)); }
-        onChosen: percent => root.placement.setOffloadPercent(percent)
-    }
-    SliderRow {
-        objectName: "othersRow"
-        visible: root.placement.emulated
-        label: qsTr("Other programs (emulated)")
-        value: root.placement.otherProgramsBytes
-        to: Math.max(1, root.placement.totalBytes)
-        function shown(bytes: real): string { return Format.bytes(bytes); }
-        onChosen: bytes => root.placement.setOtherPrograms(bytes)
-    }
-    YieldSection {
-        id: yielding
-
+    KvTypeRow {
         Layout.fillWidth: true
         placement: root.placement
     }

@@ -174,7 +174,7 @@ FocusScope {
                     }
                 }
                 PanelSection {
-                    visible: root.placement.available && !root.monitor.replaying
+                    visible: root.placement.layers > 0 && !root.monitor.replaying
                     title: qsTr("Placement")
 
                     PlacementSection {

@@ -4,7 +4,8 @@
 
 namespace kernels::avx2 {
 
-// What stays scalar runs once a token, not once a weight: dequantize (embeddings) and store_kv.
+// What stays scalar runs once a token, not once a weight: dequantize (embeddings) and store_kv; or when
+// the user asks for it: load_kv.
 CpuKernels improve(const CpuKernels& base)
 {
     CpuKernels t = base;

@@ -23,6 +23,7 @@ void silu_mul(int n, const float* gate, const float* up, float* out);
 void gelu_mul(int n, const float* gate, const float* up, float* out);
 void swiglu_oai(int n, const float* gate, const float* up, float alpha, float limit, float* out);
 void store_kv(const KvBlockLayout& layout, std::byte* block, int t, const float* k, const float* v);
+void load_kv(const KvBlockLayout& layout, const std::byte* block, int t, float* k, float* v);
 void attend_block(const AttendBlock& a);
 void merge_partial(int dim, float max, float sum, const float* out, float& acc_max, float& acc_sum, float* acc_out);
 

@@ -40,6 +40,7 @@ CpuKernels table()
     t.gelu_mul = gelu_mul;
     t.swiglu_oai = swiglu_oai;
     t.store_kv = store_kv;
+    t.load_kv = load_kv;
     t.attend_block = attend_block;
     t.merge_partial = merge_partial;
     return t;

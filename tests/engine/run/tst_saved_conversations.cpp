@@ -399,6 +399,48 @@ private Q_SLOTS:
         QVERIFY(!QFile::exists(file("c4")) && !QFile::exists(file("c5")));
     }
 
+    void whatIsInOtherTypesByNowIsSavedSo()
+    {
+        const auto in_bytes = [](Started& started) {
+            started.loaded.engine->post(SetKvTypes{KvType::Q8_0, KvType::Q8_0});
+            started.loaded.engine->poll({});
+        };
+        Started alone(QTemporaryDir(), 0);
+        const std::string answer = alone.ask(talk()).text;
+        in_bytes(alone);
+        auto messages = talk(answer);
+        const std::string second = alone.ask(messages).text;
+        messages.push_back({"assistant", second});
+        messages.push_back({"user", "more"});
+        const std::string third = alone.ask(messages).text;
+        {
+            Started started(*m_folder);
+            QCOMPARE(started.ask(talk()).text, answer);
+            in_bytes(started);
+            QCOMPARE(started.ask(talk(answer)).text, second);
+        }
+        LoadRequest request;
+        request.model = model_file();
+        request.kv_block_tokens = 16;
+        request.k_type = request.v_type = KvType::Q8_0;
+        Started again(*m_folder, std::int64_t(1) << 30, &request);
+        const Turn turn = again.ask(messages);
+        QVERIFY(turn.telemetry.restored_tokens > 0);
+        QCOMPARE(turn.text, third);
+    }
+
+    void typesThatChangeWhileItIsReadEndTheReading()
+    {
+        const std::string answer = Started(*m_folder).ask(talk()).text;
+        Started again(*m_folder);
+        again.loaded.engine->post(SetKvTypes{KvType::F32, KvType::F32});  // carried out after the first page
+        const Turn turn = again.ask(talk(answer));
+        QCOMPARE(turn.telemetry.restored_tokens, 16);
+        QCOMPARE(again.heard(Event::Kind::KvRestored)->miss, SavedKvMiss::OtherFormat);
+        QVERIFY(again.heard(Event::Kind::KvRewritten));
+        QVERIFY(!turn.text.empty());
+    }
+
     void stopsWhileItIsRead()
     {
         const std::string answer = Started(*m_folder).ask(talk()).text;

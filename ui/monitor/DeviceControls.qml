@@ -1,0 +1,84 @@
+// What of the model lies on the device, and what is done when it is full.
+pragma ComponentBehavior: Bound
+
+import QtQuick
+import QtQuick.Layouts
+import Spillway.App
+import Spillway.Ui.Components
+import Spillway.Ui.Theme
+
+ColumnLayout {
+    id: root
+
+    required property PlacementController placement
+
+    readonly property var policies: [qsTr("Stay on the device; stop when it is full"), qsTr("Stream blocks to the device"), qsTr("Attend them on the CPU"),
+        qsTr("Automatic: whatever is fastest"), qsTr("Write on the CPU alone")]
+
+    spacing: Theme.gapSmall
+
+    LayerSplit {
+        objectName: "panelSplit"
+        Layout.fillWidth: true
+        placement: root.placement
+    }
+    Text {
+        text: qsTr("KV that does not fit")
+        textFormat: Text.PlainText
+        font.pixelSize: Theme.sizeSmall
+        color: Theme.textMuted
+    }
+    ChoiceBox {
+        objectName: "policyBox"
+        Layout.fillWidth: true
+        name: qsTr("What becomes of KV that does not fit")
+        implicitHeight: Theme.px(32)
+        font.pixelSize: Theme.sizeSmall
+        model: root.policies
+        currentIndex: root.placement.policy
+        onActivated: index => root.placement.setPolicy(index)
+    }
+    SliderRow {
+        objectName: "budgetRow"
+        label: qsTr("Memory budget")
+        value: root.placement.budgetBytes
+        to: Math.max(1, root.placement.totalBytes)
+        function shown(bytes: real): string { return Format.bytes(bytes); }
+        function foretold(bytes: real): string { return yielding.foretold(bytes); }
+        onChosen: bytes => root.placement.setBudget(bytes)
+    }
+    SliderRow {
+        objectName: "watermarkRow"
+        label: qsTr("Blocks leave above")
+        value: Math.round(100 * root.placement.watermark)
+        from: 50
+        to: 100
+        step: 1
+        function shown(percent: real): string { return qsTr("%1 %").arg(Format.count(percent)); }
+        onChosen: percent => root.placement.setWatermark(percent / 100)
+    }
+    SliderRow {
+        objectName: "offloadRow"
+        label: qsTr("KV kept in RAM at least")
+        value: root.placement.offloadPercent
+        to: 100
+        step: 1
+        function shown(percent: real): string { return qsTr("%1 %").arg(Format.count(percent)); }
+        onChosen: percent => root.placement.setOffloadPercent(percent)
+    }
+    SliderRow {
+        objectName: "othersRow"
+        visible: root.placement.emulated
+        label: qsTr("Other programs (emulated)")
+        value: root.placement.otherProgramsBytes
+        to: Math.max(1, root.placement.totalBytes)
+        function shown(bytes: real): string { return Format.bytes(bytes); }
+        onChosen: bytes => root.placement.setOtherPrograms(bytes)
+    }
+    YieldSection {
+        id: yielding
+
+        Layout.fillWidth: true
+        placement: root.placement
+    }
+}

@@ -1,0 +1,63 @@
+// How keys and values are kept, and what each type would bring while it is looked at.
+import QtQuick
+import QtQuick.Layouts
+import Spillway.App
+import Spillway.Ui.Components
+import Spillway.Ui.Theme
+
+ColumnLayout {
+    id: root
+
+    required property PlacementController placement
+
+    readonly property int looked: box.popup.visible ? box.highlightedIndex : placement.kvType
+    property placementPreview then: placement.previewKvType(looked)
+
+    function foretold(): string {
+        if (!then.known)
+            return "";
+        const full = qsTr("%1 of KV when the context is full").arg(Format.bytes(then.kvBytesFull));
+        if (!placement.available)
+            return full;
+        return then.spillTokens === undefined ? qsTr("%1; %2 layers on the device, no block ever leaves").arg(full).arg(then.layers)
+                                              : qsTr("%1; %2 layers on the device, the first block leaves at %3 tokens").arg(full).arg(then.layers).arg(Format.count(then.spillTokens));
+    }
+
+    spacing: Theme.gapTiny
+
+    Connections {
+        target: root.placement
+
+        function onPlanChanged() {
+            root.then = Qt.binding(() => root.placement.previewKvType(root.looked));
+        }
+    }
+    Text {
+        text: qsTr("KV is kept as")
+        textFormat: Text.PlainText
+        font.pixelSize: Theme.sizeSmall
+        color: Theme.textMuted
+    }
+    Text {
+        objectName: "kvTypeForetold"
+        Layout.fillWidth: true
+        visible: text !== ""
+        text: root.foretold()
+        textFormat: Text.PlainText
+        wrapMode: Text.Wrap
+        font.pixelSize: Theme.px(12)
+        color: Theme.textMuted
+    }
+    ChoiceBox {
+        id: box
+
+        objectName: "kvTypeBox"
+        Layout.fillWidth: true
+        name: qsTr("How keys and values are kept")
+        implicitHeight: Theme.px(32)
+        font.pixelSize: Theme.sizeSmall
+        model: [qsTr("f16: 16 bits a value"), qsTr("q8_0: half of that, and very little lost"), qsTr("f32: exact, and twice as large")]
+        currentIndex: root.placement.kvType
+        onActivated: index => root.placement.setKvType(index)
+    }
+}
