@@ -2,8 +2,9 @@
 
 namespace engine {
 
-// Spins before a waiting thread lets others run: some tens of microseconds, longer than any gap between operations.
-static constexpr int kSpins = 1 << 14;
+// A waiting thread spins for some tens of microseconds, longer than any gap between operations, and then lets others
+// run in between; for about half a millisecond, longer than any gap between steps, before it parks.
+static constexpr int kSpinsBeforeYielding = 1 << 10, kSpinsBeforeParking = 1 << 11;
 
 static void pause_cpu()
 {
@@ -19,26 +20,26 @@ ThreadPool::ThreadPool(int threads)
         for (int worker = 1; worker < size_; ++worker)
             threads_.emplace_back([this, worker] { worker_loop(worker); });
     } catch (...) {  // the system gives no more threads
-        join();
+        join_threads();
         throw;
     }
 }
 
 ThreadPool::~ThreadPool()
 {
-    join();
+    join_threads();
 }
 
-void ThreadPool::join()
+void ThreadPool::join_threads()
 {
     quit_.store(true, std::memory_order_relaxed);
-    epoch_.fetch_add(1, std::memory_order_release);
-    epoch_.notify_all();
+    serial_.fetch_add(1, std::memory_order_release);
+    serial_.notify_all();
     for (std::thread& thread : threads_)
         thread.join();
 }
 
-void ThreadPool::run_raw(RawWork work, const void* context)
+void ThreadPool::share(RawWork work, const void* context, Join join)
 {
     if (size_ == 1) {
         work(context, 0);
@@ -46,31 +47,35 @@ void ThreadPool::run_raw(RawWork work, const void* context)
     }
     work_ = work;
     context_ = context;
-    pending_.store(size_ - 1, std::memory_order_relaxed);
-    epoch_.fetch_add(1, std::memory_order_release);
-    epoch_.notify_all();  // a load when nobody is parked
+    const unsigned serial = serial_.load(std::memory_order_relaxed) + 1;
+    shared_.store(Shared::opened(serial), std::memory_order_release);
+    serial_.store(serial, std::memory_order_release);
+    serial_.notify_all();  // a load when nobody is parked
 
     work(context, 0);
-    for (int spins = 0; pending_.load(std::memory_order_acquire) != 0; ++spins) {
-        if (spins < kSpins)
-            pause_cpu();
-        else
-            std::this_thread::yield();  // a worker lost its core to another program
-    }
+    const auto wait_until = [&](const auto& done) {
+        for (int spins = 0; !done(shared_.load(std::memory_order_acquire)); ++spins) {
+            if (spins < kSpinsBeforeYielding)
+                pause_cpu();
+            else
+                std::this_thread::yield();  // a worker lost its core to another program
+        }
+    };
+    if (join == Join::All)
+        wait_until([&](std::uint64_t state) { return Shared::joined(state) == size_ - 1; });
+    shared_.fetch_or(Shared::kOver, std::memory_order_relaxed);
+    wait_until([](std::uint64_t state) { return Shared::inside(state) == 0; });
 }
 
-unsigned ThreadPool::wait_for_work(unsigned seen) const
+void ThreadPool::wait_for_news(unsigned seen) const
 {
-    for (int spins = 0;; ++spins) {
-        const unsigned epoch = epoch_.load(std::memory_order_acquire);
-        if (epoch != seen)
-            return epoch;
-        if (spins < kSpins)
+    for (int spins = 0; serial_.load(std::memory_order_acquire) == seen; ++spins) {
+        if (spins < kSpinsBeforeYielding)
             pause_cpu();
-        else if (in_step_.load(std::memory_order_relaxed))
+        else if (spins < kSpinsBeforeParking || in_step_.load(std::memory_order_relaxed))
             std::this_thread::yield();
         else
-            epoch_.wait(seen, std::memory_order_acquire);
+            serial_.wait(seen, std::memory_order_acquire);
     }
 }
 
@@ -78,11 +83,20 @@ void ThreadPool::worker_loop(int worker)
 {
     unsigned seen = 0;
     for (;;) {
-        seen = wait_for_work(seen);
+        wait_for_news(seen);
         if (quit_.load(std::memory_order_relaxed))
             return;
-        work_(context_, worker);
-        pending_.fetch_sub(1, std::memory_order_release);
+        std::uint64_t state = shared_.load(std::memory_order_acquire);
+        if (Shared::serial(state) == seen)
+            continue;  // joined before the serial number was told
+        if (!Shared::over(state)) {
+            const std::uint64_t joined = state + Shared::kJoined + Shared::kInside;
+            if (!shared_.compare_exchange_weak(state, joined, std::memory_order_acquire))
+                continue;
+            work_(context_, worker);
+            shared_.fetch_sub(Shared::kInside, std::memory_order_release);
+        }
+        seen = Shared::serial(state);
     }
 }
 

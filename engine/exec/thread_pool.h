@@ -1,10 +1,15 @@
-// CPU workers of one engine. run() gives every worker the same function and returns when all are done; the caller is
-// worker 0. Inside a step (begin_step .. end_step) idle workers spin, so that the next operation starts within a
-// microsecond; between steps they park and cost nothing. One owner thread calls everything here.
+// CPU workers of one engine. run() gives every worker the same function and returns when all are done; for_each() gives
+// the pieces of some work to whoever is there. The caller is worker 0. Inside a step (begin_step .. end_step) idle
+// workers spin, so that the next operation starts within a microsecond; between steps they park and cost nothing. One
+// owner thread calls everything here.
+//
+// A worker that has lost its core to another program is waited for only while it holds a piece: the others do the rest
+// without it, so that a busy machine is slower by what it takes, and not by a time slice for every operation.
 #pragma once
 
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -30,7 +35,7 @@ public:
     template <class Work>
     void run(const Work& work)
     {
-        run_raw([](const void* w, int worker) { (*static_cast<const Work*>(w))(worker); }, &work);
+        share([](const void* w, int worker) { (*static_cast<const Work*>(w))(worker); }, &work, Join::All);
     }
 
     /// work(begin, end, worker) over [0, count) in pieces of `grain`, given to whichever worker is free.
@@ -43,25 +48,40 @@ public:
             return;
         }
         next_.store(0, std::memory_order_relaxed);
-        run([&](int worker) {
+        const auto take_pieces = [&](int worker) {
             for (int begin; (begin = next_.fetch_add(grain, std::memory_order_relaxed)) < count;)
                 work(begin, std::min(begin + grain, count), worker);
-        });
+        };
+        share([](const void* w, int worker) { (*static_cast<const decltype(take_pieces)*>(w))(worker); }, &take_pieces,
+              Join::WhoeverComes);
     }
 
 private:
     using RawWork = void (*)(const void*, int);
-    void join();
-    void run_raw(RawWork work, const void* context);
+    enum class Join { All, WhoeverComes };
+
+    // What is shared at present, as one number that is changed at once: its serial number, whether it is over, so that
+    // nobody joins any more, and how many workers have joined and not yet left, and have joined at all.
+    struct Shared {
+        static constexpr std::uint64_t kInside = 1, kJoined = 1 << 16, kOver = std::uint64_t(1) << 31;
+        static constexpr std::uint64_t opened(unsigned serial) { return std::uint64_t(serial) << 32; }
+        static unsigned serial(std::uint64_t state) { return unsigned(state >> 32); }
+        static bool over(std::uint64_t state) { return (state & kOver) != 0; }
+        static int inside(std::uint64_t state) { return int(state & 0xffff); }
+        static int joined(std::uint64_t state) { return int(state >> 16 & 0x7fff); }
+    };
+
+    void join_threads();
+    void share(RawWork work, const void* context, Join join);
     void worker_loop(int worker);
-    unsigned wait_for_work(unsigned seen) const;
+    void wait_for_news(unsigned seen) const;
 
     int size_;
     RawWork work_ = nullptr;
     const void* context_ = nullptr;
-    alignas(64) std::atomic<unsigned> epoch_{0};  // counts run() calls
-    alignas(64) std::atomic<int> pending_{0};     // workers still busy with the present one
-    alignas(64) std::atomic<int> next_{0};        // for_each: the next piece
+    alignas(64) std::atomic<unsigned> serial_{0};       // what parked workers wait for; follows shared_
+    alignas(64) std::atomic<std::uint64_t> shared_{0};  // see Shared
+    alignas(64) std::atomic<int> next_{0};              // for_each: the next piece
     std::atomic<bool> in_step_{false};
     std::atomic<bool> quit_{false};
     std::vector<std::thread> threads_;

@@ -3,10 +3,20 @@
 
 #include <QtTest>
 
+#include <array>
+#include <atomic>
 #include <chrono>
+#include <csignal>
 #include <thread>
 
 using namespace engine;
+
+namespace {
+
+std::atomic<bool> held = false;
+std::atomic<int> are_held = 0;
+
+}  // namespace
 
 class TestThreadPool : public QObject
 {
@@ -54,6 +64,39 @@ private Q_SLOTS:
         for (const auto& times : ran)
             QCOMPARE(times.load(), 1);
     }
+
+#ifdef Q_OS_UNIX
+    /// As when another program has its core: what is there to do is done by the others.
+    void aWorkerThatDoesNotComeIsNotWaitedFor()
+    {
+        ThreadPool pool(3);
+        std::array<pthread_t, 3> threads = {};
+        pool.run([&](int worker) { threads[std::size_t(worker)] = pthread_self(); });
+        held = true;
+        are_held = 0;
+        std::signal(SIGUSR1, [](int) {
+            ++are_held;
+            while (held)
+                std::this_thread::yield();
+        });
+        for (const int worker : {1, 2})
+            pthread_kill(threads[std::size_t(worker)], SIGUSR1);
+        QTRY_COMPARE(are_held.load(), 2);
+        std::vector<int> done(1000);
+        for (int round = 0; round < 10; ++round)
+            pool.for_each(1000, 7, [&](int begin, int end, int worker) {
+                QCOMPARE(worker, 0);
+                for (int i = begin; i < end; ++i)
+                    ++done[std::size_t(i)];
+            });
+        QCOMPARE(done, std::vector<int>(1000, 10));
+        held = false;
+        std::atomic<int> ran = 0;
+        pool.run([&](int) { ++ran; });  // they have missed what was over, and are there again
+        QCOMPARE(ran.load(), 3);
+        std::signal(SIGUSR1, SIG_DFL);
+    }
+#endif
 
     void parkedWorkersWakeAndEnd()
     {
