@@ -70,6 +70,7 @@ QString answer()
 
 struct Cost {
     std::vector<double> frames;  // ms of processor time
+    std::vector<double> gaps;    // ms from one frame to the next, by the clock
     double share = 0;            // of one core
 };
 
@@ -84,26 +85,34 @@ Cost stream(Bench& bench, QQuickView& view)
         QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents);
     double before = processorMs();
     const double start = before;
-    QElapsedTimer clock;
+    QElapsedTimer clock, sinceFrame;
     clock.start();
+    sinceFrame.start();
     const auto connection = QObject::connect(&view, &QQuickWindow::frameSwapped, &view, [&] {
         const double now = processorMs();
         cost.frames.push_back(now - before);
         before = now;
+        cost.gaps.push_back(double(sinceFrame.nsecsElapsed()) / 1e6);
+        sinceFrame.start();
     });
     while (bench.chat()->busy())
         QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents);
     cost.share = (processorMs() - start) / double(clock.elapsed());
     QObject::disconnect(connection);
     std::sort(cost.frames.begin(), cost.frames.end());
+    std::sort(cost.gaps.begin(), cost.gaps.end());
     return cost;
 }
 
 void print(const char* what, const Cost& cost)
 {
-    const auto at = [&](double part) { return cost.frames[size_t(part * double(cost.frames.size() - 1))]; };
-    std::printf("%s: %zu frames, median %.1f ms, 95%% %.1f ms, 99%% %.1f ms, most %.1f ms; %.0f %% of one core\n", what,
-                cost.frames.size(), at(0.5), at(0.95), at(0.99), at(1), 100 * cost.share);
+    std::printf("%s: %zu frames, %.0f %% of one core\n", what, cost.frames.size(), 100 * cost.share);
+    for (const auto& [name, ms] :
+         {std::pair("processor time", &cost.frames), std::pair("from frame to frame", &cost.gaps)}) {
+        const auto at = [&, ms = ms](double part) { return (*ms)[size_t(part * double(ms->size() - 1))]; };
+        std::printf("  %s: median %.1f ms, 95%% %.1f ms, 99%% %.1f ms, most %.1f ms\n", name, at(0.5), at(0.95),
+                    at(0.99), at(1));
+    }
 }
 
 }  // namespace
