@@ -139,6 +139,10 @@ void Program::connectModels()
     QObject::connect(&m_models, &ModelController::loadStarted, &m_speed, &MachineSpeed::onModelGone);
     QObject::connect(m_pressure.placement(), &PlacementController::kvTypeChanged, &m_speed,
                      [this] { m_speed.onModelReady(m_pressure.placement()->request()); });
+    QObject::connect(m_engine.worker(), &EngineWorker::finished, &m_speed, [this](quint64, const engine::Turn& turn) {
+        if (m_pressure.placement()->outran(turn.telemetry))
+            m_speed.onOutrun(m_pressure.placement()->request());
+    });
     QObject::connect(&m_speed, &MachineSpeed::changed, &m_models, [this] { applyLoadSettings(); });
     const auto predict = [this] { m_pressure.setRates(m_speed.rates(m_settings.threads()->value())); };
     QObject::connect(&m_speed, &MachineSpeed::changed, &m_pressure, predict);

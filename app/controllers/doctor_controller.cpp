@@ -62,6 +62,9 @@ void DoctorController::apply()
     case Action::SetPolicy:
         Q_EMIT policyRequested(int(action.value));
         break;
+    case Action::SetKvType:
+        Q_EMIT kvTypeRequested(engine::KvType(action.value));
+        break;
     case Action::SetBudget:
         Q_EMIT budgetRequested(double(action.value));
         break;

@@ -50,6 +50,7 @@ Q_SIGNALS:
 
     void layersRequested(int layers);  // -1: as many as fit
     void policyRequested(int policy);  // an engine::KvPolicy
+    void kvTypeRequested(engine::KvType type);
     void budgetRequested(double bytes);
     void threadsRequested(int threads);
     void reloadRequested(int contextTokens);

@@ -67,27 +67,19 @@ PlacementPreview PlacementController::previewBudget(double bytes) const
 
 PlacementPreview PlacementController::previewKvType(int type) const
 {
-    if (type < 0 || type >= int(kKvTypes.size()))
-        return preview(m_request);
-    const engine::KvType both = kKvTypes[std::size_t(type)];
-    return preview(withTypes({both, both}));
+    engine::LoadRequest request = m_request;
+    if (type >= 0 && type < int(kKvTypes.size()))
+        request.k_type = request.v_type = kKvTypes[std::size_t(type)];
+    return preview(request);
 }
 
-/// On the device as it is: what was chosen by the tokens that fit has become bytes.
-engine::LoadRequest PlacementController::withTypes(const engine::SetKvTypes& types) const
+bool PlacementController::outran(const engine::Telemetry& last) const
 {
-    engine::LoadRequest request = m_request;
-    request.k_type = types.k_type;
-    request.v_type = types.v_type;
-    if (!m_device)
-        return request;
-    engine::PlacementOptions& placement = request.placement;
-    if (placement.budget_fit_tokens > 0)
-        placement.vram_budget_bytes = m_device->budget_bytes;
-    placement.budget_fit_tokens = 0;
-    placement.emulated.vram_bytes = m_device->total_bytes;
-    placement.emulated.fit_tokens = 0;
-    return request;
+    constexpr double kClearly = 1.3;   // predictions are within a tenth on a machine that is as it was measured
+    constexpr int kEnoughTokens = 16;  // for a rate that is not chance
+    const QVariant predicted = preview(m_request).tokensPerSecond;
+    return predicted.isValid() && last.generated_tokens >= kEnoughTokens && last.decode_tokens_per_s &&
+           *last.decode_tokens_per_s > kClearly * predicted.toDouble();
 }
 
 PlacementPreview PlacementController::preview(const engine::LoadRequest& request) const
@@ -134,7 +126,6 @@ void PlacementController::cancelMove()
 void PlacementController::setBudget(double bytes)
 {
     m_request.placement.vram_budget_bytes = std::int64_t(std::clamp(bytes, 0.0, totalBytes()));
-    m_request.placement.budget_fit_tokens = 0;
     m_beforeYield.reset();
     post(engine::SetVramBudget{m_request.placement.vram_budget_bytes});
 }
@@ -154,10 +145,16 @@ void PlacementController::setPolicy(int policy)
 
 void PlacementController::setKvType(int type)
 {
-    if (m_layers == 0 || type < 0 || type >= int(kKvTypes.size()))
+    if (type >= 0 && type < int(kKvTypes.size()))
+        keepKvAs(kKvTypes[std::size_t(type)]);
+}
+
+void PlacementController::keepKvAs(engine::KvType type)
+{
+    if (m_layers == 0)
         return;
-    const engine::SetKvTypes types{kKvTypes[std::size_t(type)], kKvTypes[std::size_t(type)]};
-    m_request = withTypes(types);
+    m_request.k_type = m_request.v_type = type;
+    const engine::SetKvTypes types{type, type};
     m_postedTypes.insert(post(types), types);
 }
 
@@ -175,9 +172,7 @@ void PlacementController::setOtherPrograms(double bytes)
 
 void PlacementController::yieldTo(double bytes)
 {
-    const engine::PlacementOptions& now = m_request.placement;
-    const auto before =
-        m_beforeYield.value_or(now.budget_fit_tokens > 0 ? std::int64_t(budgetBytes()) : now.vram_budget_bytes);
+    const auto before = m_beforeYield.value_or(m_request.placement.vram_budget_bytes);
     setBudget(std::max(1.0, bytes));
     m_beforeYield = before;
     Q_EMIT changed();
@@ -249,7 +244,8 @@ void PlacementController::onTypesAnswered(const engine::SetKvTypes& types, bool 
     if (done)
         m_types = types;
     if (m_postedTypes.isEmpty()) {
-        m_request = withTypes(m_types);
+        m_request.k_type = m_types.k_type;
+        m_request.v_type = m_types.v_type;
         replan();
         Q_EMIT changed();
     }
@@ -265,6 +261,8 @@ void PlacementController::onModelReady(const engine::ModelInfo& model, const eng
     m_layers = model.layers;
     m_contextLimit = model.context_in_use;
     m_request.context_tokens = model.context_in_use;
+    if (m_device)  // its first frame came before
+        takeSizes();
     openPlanner(model.path);
     replan();
     Q_EMIT changed();
@@ -310,9 +308,22 @@ void PlacementController::onFrame(const engine::Telemetry& frame)
     const bool moved = m_device && frame.device && m_device->layers != frame.device->layers;
     m_device = frame.device;
     m_contextTokens = frame.context_tokens;
+    if (firstOfDevice)
+        takeSizes();
     if (firstOfDevice || moved)
         replan();
     Q_EMIT changed();
+}
+
+/// What was chosen by the tokens that fit has become bytes, and stays so whatever else changes.
+void PlacementController::takeSizes()
+{
+    engine::PlacementOptions& placement = m_request.placement;
+    if (placement.budget_fit_tokens > 0)
+        placement.vram_budget_bytes = m_device->budget_bytes;
+    placement.budget_fit_tokens = 0;
+    placement.emulated.vram_bytes = m_device->total_bytes;
+    placement.emulated.fit_tokens = 0;
 }
 
 void PlacementController::setRates(std::shared_ptr<const engine::MachineRates> rates)

@@ -109,6 +109,7 @@ public:
     Q_INVOKABLE void setPolicy(int policy);
     /// Of all conversations, from the next token on; also without a device.
     Q_INVOKABLE void setKvType(int type);
+    void keepKvAs(engine::KvType type);
     Q_INVOKABLE void setOffloadPercent(int percent);
     Q_INVOKABLE void setOtherPrograms(double bytes);  // the dial of an emulated device
     /// Makes room for another program: the budget shrinks to this, until growBack().
@@ -118,6 +119,9 @@ public:
     Q_INVOKABLE void setYieldBytes(double bytes);
     Q_INVOKABLE void toggleYield();
     Q_INVOKABLE void dismissTrouble();
+
+    /// Whether this answer was clearly faster than any could be by the rates that predictions are computed from.
+    bool outran(const engine::Telemetry& last) const;
 
     /// As it was loaded, with what has been changed since.
     const engine::LoadRequest& request() const { return m_request; }
@@ -140,11 +144,11 @@ Q_SIGNALS:
     void kvTypeChanged();
 
 private:
-    engine::LoadRequest withTypes(const engine::SetKvTypes& types) const;
     PlacementPreview preview(const engine::LoadRequest& request) const;
     quint64 post(const engine::Command& command);
     void onTypesAnswered(const engine::SetKvTypes& types, bool done);
     void openPlanner(const std::filesystem::path& model);
+    void takeSizes();
     void replan();
 
     EngineThread& m_engine;

@@ -128,6 +128,13 @@ private:
         return int(std::clamp(left / m_facts.kvBytesPerToken, 0.0, 1e9));
     }
 
+    /// Half of the bytes, and very little lost: where nothing helps that loses nothing.
+    DoctorAction smallerKv() const
+    {
+        return m_facts.kvBytesPerTokenAsQ8 ? DoctorAction{Action::SetKvType, qint64(engine::KvType::Q8_0)}
+                                           : DoctorAction();
+    }
+
     DoctorAction lessMemory() const
     {
         const int tokens = tokensInRam().value_or(0) / 1024 * 1024;
@@ -156,7 +163,9 @@ private:
             return {};
         Diagnosis d{Kind::ContextTooLarge};
         d.tokens = *tokens;
-        d.action = lessMemory();
+        const bool fitsSmaller = m_facts.kvBytesPerTokenAsQ8 && *tokens * m_facts.kvBytesPerToken >=
+                                                                    last().context_limit * *m_facts.kvBytesPerTokenAsQ8;
+        d.action = fitsSmaller ? smallerKv() : lessMemory();
         return d;
     }
 
@@ -236,6 +245,8 @@ private:
         const bool isAuto = m_facts.policy == engine::KvPolicy::Auto;
         const engine::KvPolicy other = isAuto ? engine::KvPolicy::Merge : engine::KvPolicy::Auto;
         d.action = best(Action::SetPolicy, {Action::SetPolicy, qint64(other)});
+        if (d.action.kind == Action::None)
+            d.action = smallerKv();
         return d;
     }
 
@@ -249,6 +260,8 @@ private:
         d.action = best(Action::SetPolicy, {});
         if (d.action.kind == Action::None)
             d.action = best(Action::SetLayers, {});
+        if (d.action.kind == Action::None)
+            d.action = smallerKv();
         return d;
     }
 

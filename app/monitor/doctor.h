@@ -19,6 +19,7 @@ struct DoctorAction {
         ReloadWithContext,    // tokens
         SmallerQuantisation,  // bytes that its weights may take
         CloseOtherPrograms,   // bytes that they hold
+        SetKvType,            // an engine::KvType
     };
     Kind kind = Kind::None;
     qint64 value = 0;
@@ -37,7 +38,8 @@ struct DoctorFacts {
     std::vector<double> earlier = {};  // tokens/s of the conversation's answers before, the oldest first
     int layers = 0;                    // of the model
     qint64 weightBytes = 0;
-    double kvBytesPerToken = 0;  // of all layers, in the format in use
+    double kvBytesPerToken = 0;                      // of all layers, in the format in use
+    std::optional<double> kvBytesPerTokenAsQ8 = {};  // were it q8_0; empty: it is
     engine::KvPolicy policy = engine::KvPolicy::Auto;
     std::optional<double> linkBytesPerSecond = {};  // to the device, where a GPU waits for it unseen
     std::optional<int> spillTokens = {};            // where the first block leaves the device; empty: nowhere

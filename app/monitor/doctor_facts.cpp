@@ -17,6 +17,10 @@ DoctorFacts doctorFacts(const engine::Telemetry& last, const engine::ModelInfo& 
     facts.layers = model.layers;
     facts.weightBytes = model.weight_bytes;
     facts.kvBytesPerToken = double(engine::memory_need(model, whole).kv_bytes) / whole.context_tokens;
+    if (request.k_type != engine::KvType::Q8_0 || request.v_type != engine::KvType::Q8_0) {
+        whole.k_type = whole.v_type = engine::KvType::Q8_0;
+        facts.kvBytesPerTokenAsQ8 = double(engine::memory_need(model, whole).kv_bytes) / whole.context_tokens;
+    }
     facts.policy = request.placement.kv_policy;
     return facts;
 }
@@ -52,4 +56,8 @@ void addPredictions(DoctorFacts& facts, const engine::Planner& planner, const en
         if (policy != request.placement.kv_policy)
             add(other, {Action::SetPolicy, qint64(policy)});
     }
+    other = request;
+    other.k_type = other.v_type = engine::KvType::Q8_0;
+    if (facts.kvBytesPerTokenAsQ8)
+        add(other, {Action::SetKvType, qint64(engine::KvType::Q8_0)});
 }

@@ -73,6 +73,16 @@ std::shared_ptr<const engine::MachineRates> MachineSpeed::rates(int threads) con
 void MachineSpeed::onModelReady(const engine::LoadRequest& request)
 {
     m_wanted = request;
+    m_anew = false;
+    measureLater();
+}
+
+void MachineSpeed::onOutrun(const engine::LoadRequest& request)
+{
+    if (m_anew)
+        return;
+    m_wanted = request;
+    m_anew = true;
     measureLater();
 }
 
@@ -104,7 +114,8 @@ void MachineSpeed::measure()
     m_stop.request_stop();  // of the model before
     m_stop = std::stop_source();
     QThreadPool::globalInstance()->start([measure = m_measure, request = *m_wanted, stop = m_stop.get_token(),
-                                          known = rates(m_wanted->threads), job = ++m_job, guard = QPointer(this)] {
+                                          known = m_anew ? nullptr : rates(m_wanted->threads), job = ++m_job,
+                                          guard = QPointer(this)] {
         Rates result = measure(request, known.get(), [&](double) { return !stop.stop_requested(); });
         QMetaObject::invokeMethod(
             qApp,

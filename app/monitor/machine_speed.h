@@ -41,6 +41,9 @@ public:
     /// Asks for what is missing, some time after the model was loaded with these choices.
     void onModelReady(const engine::LoadRequest& request);
     void onModelGone();
+    /// An answer was clearly faster than these rates allow, so that the machine must have been busy when they were
+    /// measured: all that the model asks for is measured anew, once for each time it was opened.
+    void onOutrun(const engine::LoadRequest& request);
 
 Q_SIGNALS:
     void changed();
@@ -56,6 +59,7 @@ private:
     Measure m_measure;
     std::shared_ptr<const engine::MachineRates> m_rates;
     std::optional<engine::LoadRequest> m_wanted;  // of the open model, until it has been measured
+    bool m_anew = false;                          // without regard to what is known
     bool m_answering = false;
     quint64 m_job = 0;
     std::stop_source m_stop{std::nostopstate};

@@ -102,6 +102,7 @@ void Pressure::connectDoctor(ModelController& models)
             m_placement.setLayers(layers);
     });
     connect(&m_doctor, &DoctorController::policyRequested, &m_placement, &PlacementController::setPolicy);
+    connect(&m_doctor, &DoctorController::kvTypeRequested, &m_placement, &PlacementController::keepKvAs);
     connect(&m_doctor, &DoctorController::budgetRequested, &m_placement, &PlacementController::setBudget);
     connect(&m_doctor, &DoctorController::reloadRequested, &models, &ModelController::reloadWithContext);
 }

@@ -1072,6 +1072,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>Close other programs that use the device</source>
         <translation>Andere Programme schließen, die das Gerät verwenden</translation>
     </message>
+    <message>
+        <source>Keep KV as q8_0, in half the room</source>
+        <translation>KV als q8_0 aufbewahren, auf halbem Platz</translation>
+    </message>
 </context>
 <context>
     <name>DoctorCard</name>

@@ -73,6 +73,31 @@ private Q_SLOTS:
         QCOMPARE(folder.entryList({QStringLiteral("*.json")}).size(), 16);
     }
 
+    /// Where KV is in the way, no other placement helps, and half of its bytes would be as good.
+    void smallerKvIsTheLastResort()
+    {
+        for (const char* const name : {"guide-emulated-merge", "by-hand-context-too-large"}) {
+            DoctorFacts facts = recording(name);
+            const Diagnosis before = diagnose(facts);
+            QVERIFY(before.action.kind != Action::SetKvType);
+            facts.kvBytesPerTokenAsQ8 = 0.53 * facts.kvBytesPerToken;
+            if (before.tokens > 0)
+                facts.last.context_limit = int(1.8 * before.tokens);
+            facts.options.push_back({{Action::SetKvType, qint64(engine::KvType::Q8_0)}, facts.predicted});
+            const Diagnosis d = diagnose(facts);
+            QCOMPARE(int(d.kind), int(before.kind));
+            QCOMPARE(int(d.action.kind), int(Action::SetKvType));
+            QCOMPARE(engine::KvType(d.action.value), engine::KvType::Q8_0);
+            QVERIFY(doctorSuggestion(d.action).contains("q8_0"));
+            QVERIFY(canApply(d.action));
+        }
+        // Half is not enough for a context that is far too large.
+        DoctorFacts facts = recording("by-hand-context-too-large");
+        facts.kvBytesPerTokenAsQ8 = 0.53 * facts.kvBytesPerToken;
+        facts.last.context_limit = 100 * diagnose(facts).tokens;
+        QCOMPARE(int(diagnose(facts).action.kind), int(Action::ReloadWithContext));
+    }
+
     void theCliffSaysFromWhereToWhere()
     {
         const DoctorFacts facts = recording("guide-emulated-stream-slow-link");

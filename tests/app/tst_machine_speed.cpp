@@ -120,6 +120,25 @@ private Q_SLOTS:
         QCOMPARE(asked.load(), 2);
     }
 
+    void whatAnAnswerHasOutrunIsMeasuredAnewAndOnce()
+    {
+        MachineSpeed speed(*thread, folder->path(), measure(), 0);
+        QSignalSpy changed(&speed, &MachineSpeed::changed);
+        speed.onModelReady(oneThread());
+        QTRY_COMPARE_WITH_TIMEOUT(changed.size(), 1, 5000);
+        for (int answer = 0; answer < 3; ++answer) {
+            speed.onOutrun(oneThread());
+            QTRY_COMPARE_WITH_TIMEOUT(asked.load(), 2, 5000);
+            QVERIFY(!knownThen);
+            QTest::qWait(30);
+        }
+        speed.onModelReady(oneThread());  // opened again
+        QTRY_COMPARE_WITH_TIMEOUT(asked.load(), 3, 5000);
+        QVERIFY(knownThen);
+        speed.onOutrun(oneThread());
+        QTRY_COMPARE_WITH_TIMEOUT(asked.load(), 4, 5000);
+    }
+
     void aModelThatGoesIsNotMeasured()
     {
         MachineSpeed speed(*thread, folder->path(), measure(200ms), 50);

@@ -144,6 +144,10 @@ private Q_SLOTS:
         QCOMPARE(placement.kvType(), kF32);
         QTRY_COMPARE(changes.count(), 2);
         QTRY_VERIFY(kvBytes() > 1.9 * before);
+        placement.keepKvAs(engine::KvType::F16);  // the Doctor's way
+        QTRY_COMPARE(changes.count(), 3);
+        QCOMPARE(placement.kvType(), kF16);
+        QCOMPARE(placement.spillTokens(), halves.spillTokens);
         QVERIFY(placement.trouble().isEmpty());
     }
 
@@ -157,6 +161,29 @@ private Q_SLOTS:
         QCOMPARE(placement.kvType(), 1);
         QTRY_VERIFY(!placement.trouble().isEmpty());
         QCOMPARE(placement.kvType(), 0);
+    }
+
+    void anAnswerThatNoRateExplainsIsNoticed()
+    {
+        Panel panel;
+        QTRY_VERIFY(panel.ready());
+        PlacementController& placement = panel.placement();
+        engine::Telemetry last;
+        last.generated_tokens = 100;
+        last.decode_tokens_per_s = 1e9;
+        QVERIFY(!placement.outran(last));  // than nothing known
+        auto planner = engine::Planner::open(kGuide);
+        QVERIFY(planner);
+        placement.setRates(std::make_shared<const engine::MachineRates>(*planner->measure_rates(placement.request())));
+        const double predicted = placement.preview(-1).tokensPerSecond.toDouble();
+        QVERIFY(predicted > 0);
+        QVERIFY(placement.outran(last));
+        last.decode_tokens_per_s = 1.1 * predicted;
+        QVERIFY(!placement.outran(last));
+        last.decode_tokens_per_s = 1.5 * predicted;
+        QVERIFY(placement.outran(last));
+        last.generated_tokens = 2;
+        QVERIFY(!placement.outran(last));
     }
 
     void choicesReachTheEngine()

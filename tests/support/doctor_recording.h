@@ -148,6 +148,7 @@ inline constexpr auto kFactsFields = [](auto& io, auto& facts) {
     io.field("layers", facts.layers);
     io.field("weight_bytes", facts.weightBytes);
     io.field("kv_bytes_per_token", facts.kvBytesPerToken);
+    io.field("kv_bytes_per_token_as_q8_0", facts.kvBytesPerTokenAsQ8);
     io.field("policy", facts.policy);
     io.field("link_bytes_per_s", facts.linkBytesPerSecond);
     io.field("spill_tokens", facts.spillTokens);

@@ -113,10 +113,17 @@ void Bench::reset(const QVariantMap& changes)
     m_feed = std::make_shared<LogFeed>();
     m_log = std::make_unique<LogModel>(m_feed);
     m_shownLog = std::make_unique<ShownLog>(*m_log);
-    m_thread = std::make_unique<EngineThread>([this] { return std::make_unique<FakeEngine>(m_script); });
+    const bool real = changes.value(QStringLiteral("real")).toBool();
+    m_thread = std::make_unique<EngineThread>([this, real]() -> std::unique_ptr<engine::Engine> {
+        return real ? engine::make_engine() : std::make_unique<FakeEngine>(m_script);
+    });
+    engine::Request request;
+    request.max_tokens = changes.value(QStringLiteral("maxTokens"), -1).toInt();
+    engine::LoadRequest load;
+    load.context_tokens = real ? changes.value(QStringLiteral("context")).toInt() : 0;
     m_folder = std::make_unique<QTemporaryDir>();
     m_store = std::make_unique<ConversationStore>(m_folder->path());
-    m_chat = std::make_unique<ChatController>(*m_thread, *m_store, engine::Request());
+    m_chat = std::make_unique<ChatController>(*m_thread, *m_store, request);
     m_conversations = std::make_unique<ConversationsController>(*m_store);
     connect(m_conversations.get(), &ConversationsController::openRequested, m_chat.get(), &ChatController::open);
     connect(m_conversations.get(), &ConversationsController::newRequested, m_chat.get(),
@@ -125,10 +132,13 @@ void Bench::reset(const QVariantMap& changes)
     connect(m_chat.get(), &ChatController::conversationActivity, m_conversations.get(),
             &ConversationsController::onActivity);
     m_composer = std::make_unique<ComposerController>(*m_chat, *m_thread, m_store->attachmentsFolder());
-    m_conversationSettings = std::make_unique<ConversationSettingsController>(*m_chat, *m_store, engine::Request());
+    m_conversationSettings = std::make_unique<ConversationSettingsController>(*m_chat, *m_store, request);
     m_models = std::make_unique<ModelController>(
-        *m_thread, [script = m_script](const auto& path) { return inspect_fake(*script, path); },
-        engine::LoadRequest());
+        *m_thread,
+        [script = m_script, real](const auto& path) {
+            return real ? engine::inspect_model(path) : inspect_fake(*script, path);
+        },
+        load);
     m_pressure = std::make_unique<Pressure>(*m_thread, *m_models);
     m_pressure->follow(*m_chat, *m_store);
     m_modelFolder = std::make_unique<QTemporaryDir>();

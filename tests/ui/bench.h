@@ -58,7 +58,8 @@ public:
 
     /// New controllers. Keys: panel (it is shown), device (layers, total, weights, kv in bytes), kvColumns, tokens,
     /// tokenMs, prefillMs, loadMs, context, modelContext, error, errorAfter, experimentFiles, loadError, warning,
-    /// template, arguments (of the chat template), runnable, text (in one piece), stream (in pieces).
+    /// template, arguments (of the chat template), runnable, text (in one piece), stream (in pieces); maxTokens (of an
+    /// answer); real (the program's own engine, to which context and maxTokens apply).
     Q_INVOKABLE void reset(const QVariantMap& script = {});
     /// Ends what reset() made; the page that shows it has to be gone.
     Q_INVOKABLE void clear();

@@ -1,10 +1,13 @@
 // What the pressure panel costs while an answer of 200 tokens a second streams into the window beside it, with a
 // history of 32K tokens behind it. Processor time of the whole program for each frame, all that led to it included, so
-// that other work on the machine counts little; QT_QPA_PLATFORM=offscreen QT_QUICK_BACKEND=software.
+// that other work on the machine counts little; QT_QPA_PLATFORM=offscreen QT_QUICK_BACKEND=software. With a shape, such
+// as llama-3.2-1b:q4_k_m: what the panel costs that model's answers.
 #include "app/program.h"
+#include "engine/shape_model.h"
 #include "tests/ui/bench.h"
 
 #include <QApplication>
+#include <QDir>
 #include <QElapsedTimer>
 #include <QFile>
 #include <QQmlEngine>
@@ -115,6 +118,54 @@ void print(const char* what, const Cost& cost)
     }
 }
 
+/// Tokens a second of an answer.
+double decode(Bench& bench)
+{
+    bench.chat()->newConversation();
+    bench.chat()->send(QStringLiteral("Go on"));
+    wait(200);
+    while (bench.chat()->busy())
+        QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents);
+    wait(200);
+    return bench.pressure()->monitor()->tokensPerSecond().toDouble();
+}
+
+/// Answers in turn without and with the panel, and the ratio of each pair.
+void compareAnswers(Bench& bench)
+{
+    constexpr int kPairs = 8;
+    std::vector<double> ratios;
+    decode(bench);  // warms up
+    for (int pair = 0; pair < kPairs; ++pair) {
+        double speed[2] = {};
+        for (const int shown : {pair % 2, 1 - pair % 2}) {
+            bench.settings()->panelShown()->setValue(shown);
+            wait(300);
+            speed[shown] = decode(bench);
+        }
+        ratios.push_back(speed[1] / speed[0]);
+        std::printf("panel hidden %.2f tok/s, shown %.2f tok/s: %.3f\n", speed[0], speed[1], ratios.back());
+    }
+    std::sort(ratios.begin(), ratios.end());
+    std::printf("median of the ratios: %.3f\n", (ratios[kPairs / 2 - 1] + ratios[kPairs / 2]) / 2);
+}
+
+void show(QQuickView& view)
+{
+    view.setResizeMode(QQuickView::SizeRootObjectToView);
+    view.resize(1400, 900);
+    view.setSource(QUrl(QStringLiteral("qrc:/panel_bench.qml")));
+    view.show();
+    wait(1000);
+}
+
+void open(Bench& bench, const QString& model)
+{
+    bench.openAtOnce(model);
+    while (!bench.models()->current().known())
+        QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents);
+}
+
 }  // namespace
 
 int main(int argc, char* argv[])
@@ -128,21 +179,28 @@ int main(int argc, char* argv[])
     Bench bench;
     QQmlEngine::setObjectOwnership(&bench, QQmlEngine::CppOwnership);
     qmlRegisterSingletonInstance("Spillway.Tests", 1, 0, "Bench", &bench);
+    if (argc == 2) {
+        const auto model = engine::ShapeModel::make(argv[1], QDir::tempPath().toStdU16String());
+        if (!model) {
+            std::fprintf(stderr, "%s\n", model.error().what.c_str());
+            return 1;
+        }
+        bench.reset({{"real", true}, {"maxTokens", 128}, {"context", 2048}});
+        open(bench, QString::fromStdU16String(model->path().u16string()));
+        QQuickView view(&engine, nullptr);
+        show(view);
+        compareAnswers(bench);
+        return 0;
+    }
     bench.reset({{"context", 65536},
                  {"panel", true},
                  {"kvColumns", kHistoryTokens / 256},
                  {"device", QVariantMap{{"layers", 16}, {"total", 8e9}, {"weights", 4e9}, {"kv", 1e9}}}});
-    bench.openAtOnce(QStringLiteral("/models/bench.gguf"));
-    while (!bench.models()->current().known())
-        QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents);
+    open(bench, QStringLiteral("/models/bench.gguf"));
     bench.script({{"stream", answer()}, {"tokenMs", 5}});
 
     QQuickView view(&engine, nullptr);
-    view.setResizeMode(QQuickView::SizeRootObjectToView);
-    view.resize(1400, 900);
-    view.setSource(QUrl(QStringLiteral("qrc:/panel_bench.qml")));
-    view.show();
-    wait(1000);
+    show(view);
     for (int round = 0; round < 3; ++round) {  // the first warms up
         bench.settings()->panelShown()->setValue(0);
         wait(300);
