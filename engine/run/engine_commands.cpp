@@ -66,9 +66,11 @@ void LocalEngine::carry_out(const SetKvTypes& command, Event& answer)
     ask_placement(answer, [&](ModelPlacement&) { return model_->set_kv_types(command.k_type, command.v_type); });
 }
 
-void LocalEngine::carry_out(const SetRates& command, Event& answer)
+/// Nobody asked for them: there is nothing to refuse.
+void LocalEngine::carry_out(const SetRates& command, Event&)
 {
-    ask_placement(answer, [&](ModelPlacement& placement) { return placement.set_rates(command.rates); });
+    if (model_)
+        model_->placement().set_rates(command.rates);
 }
 
 /// They stay with their conversation.

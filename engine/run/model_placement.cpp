@@ -156,13 +156,11 @@ Status ModelPlacement::set_pins(std::vector<TokenRange> pins)
     return {};
 }
 
-Status ModelPlacement::set_rates(std::shared_ptr<const MachineRates> rates)
+void ModelPlacement::set_rates(std::shared_ptr<const MachineRates> rates)
 {
-    if (Status ok = need_device(); !ok)
-        return ok;
     options_.rates = std::move(rates);
-    use_rates();
-    return {};
+    if (device_)
+        use_rates();
 }
 
 Status ModelPlacement::set_kv_types(kernels::KvType k_type, kernels::KvType v_type)

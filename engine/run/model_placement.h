@@ -61,10 +61,12 @@ public:
     Status set_policy(KvPolicy policy);
     Status set_offload_share(double share);
     Status set_pins(std::vector<TokenRange> pins);
-    Status set_rates(std::shared_ptr<const MachineRates> rates);
     /// How keys and values are kept, those of earlier tokens, too: they are written anew on the host, and come back.
     /// Also where there is no device.
     Status set_kv_types(kernels::KvType k_type, kernels::KvType v_type);
+
+    /// What is known of the machine from now on. Without a device it makes no difference.
+    void set_rates(std::shared_ptr<const MachineRates> rates);
 
     /// One small part of what is wanted and not yet so: a layer moves, or a column of KV comes back. False: all is as
     /// wanted, or nothing more fits.

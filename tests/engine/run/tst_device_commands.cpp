@@ -1,4 +1,5 @@
 // Devices through the engine's front door: what is posted while it talks, what it reports, and how it stops.
+#include "engine/machine_rates.h"
 #include "tests/engine/run/device_engine.h"
 
 #include <QtTest>
@@ -43,6 +44,14 @@ private Q_SLOTS:
         QVERIFY(layers > 1);
         QCOMPARE(loaded.count(Event::Kind::LayerMove), 2 * layers);
         QVERIFY(loaded.count(Event::Kind::Offload) > 0);
+    }
+
+    void ratesAreWelcomeWithoutADeviceAndWithoutAModel()
+    {
+        DeviceEngine cpu({});
+        QVERIFY(cpu.ask(SetRates{std::make_shared<const MachineRates>()}).ok);
+        cpu.engine->unload();
+        QVERIFY(cpu.ask(SetRates{}).ok);
     }
 
     void whenIdleLayersMoveAtOnce()

@@ -2,6 +2,7 @@
 // history of 32K tokens behind it. Processor time of the whole program for each frame, all that led to it included, so
 // that other work on the machine counts little; QT_QPA_PLATFORM=offscreen QT_QUICK_BACKEND=software. With a shape, such
 // as llama-3.2-1b:q4_k_m: what the panel costs that model's answers.
+#include "app/charts/picture_item.h"
 #include "app/program.h"
 #include "engine/shape_model.h"
 #include "tests/ui/bench.h"
@@ -11,6 +12,7 @@
 #include <QElapsedTimer>
 #include <QFile>
 #include <QQmlEngine>
+
 #include <QQuickView>
 #include <QStandardPaths>
 
@@ -118,6 +120,38 @@ void print(const char* what, const Cost& cost)
     }
 }
 
+/// What a renderer on a GPU has to do for a window like this.
+struct Drawn {
+    int items = 0;        // visible, each a node or a few
+    int texts = 0;        // of them
+    int painted = 0;      // of them: pictures that the CPU paints, and that are uploaded when they change
+    qint64 uploaded = 0;  // bytes of those
+};
+
+void count(const QQuickItem& item, Drawn& drawn)
+{
+    if (!item.isVisible() || item.opacity() == 0)
+        return;
+    if (item.flags() & QQuickItem::ItemHasContents) {
+        ++drawn.items;
+        drawn.texts += item.inherits("QQuickText") || item.inherits("QQuickTextEdit");
+        if (const auto* picture = qobject_cast<const PictureItem*>(&item)) {
+            ++drawn.painted;
+            drawn.uploaded += qint64(picture->width() * picture->height()) * 4;
+        }
+    }
+    for (const QQuickItem* child : item.childItems())
+        count(*child, drawn);
+}
+
+void printDrawn(const char* what, const QQuickView& view)
+{
+    Drawn drawn;
+    count(*view.contentItem(), drawn);
+    std::printf("%s: %d items, %d of them texts, %d painted by the CPU, %.1f MB to upload when all of those change\n",
+                what, drawn.items, drawn.texts, drawn.painted, double(drawn.uploaded) / 1e6);
+}
+
 /// Tokens a second of an answer.
 double decode(Bench& bench)
 {
@@ -205,9 +239,11 @@ int main(int argc, char* argv[])
         bench.settings()->panelShown()->setValue(0);
         wait(300);
         print("panel hidden", stream(bench, view));
+        printDrawn("panel hidden", view);
         bench.settings()->panelShown()->setValue(1);
         wait(300);
         print("panel shown ", stream(bench, view));
+        printDrawn("panel shown ", view);
     }
     return 0;
 }
