@@ -138,10 +138,10 @@ void Program::connectModels()
     });
     QObject::connect(&m_models, &ModelController::loadStarted, &m_speed, &MachineSpeed::onModelGone);
     QObject::connect(m_pressure.placement(), &PlacementController::kvTypeChanged, &m_speed,
-                     [this] { m_speed.onModelReady(m_pressure.placement()->request()); });
+                     [this] { onKvTypeChanged(); });
     QObject::connect(m_engine.worker(), &EngineWorker::finished, &m_speed, [this](quint64, const engine::Turn& turn) {
         if (m_pressure.placement()->outran(turn.telemetry))
-            m_speed.onOutrun(m_pressure.placement()->request());
+            m_speed.onOutrun(presentRequest());
     });
     QObject::connect(&m_speed, &MachineSpeed::changed, &m_models, [this] { applyLoadSettings(); });
     const auto predict = [this] { m_pressure.setRates(m_speed.rates(m_settings.threads()->value())); };
@@ -189,6 +189,24 @@ engine::LoadRequest Program::loadRequest()
     request.k_type = request.v_type = types[m_settings.kvType()->value()];
     request.placement = m_placement;
     request.placement.rates = m_speed.rates(request.threads);
+    return request;
+}
+
+/// What was saved meanwhile can be read at the next start only in the same types.
+void Program::onKvTypeChanged()
+{
+    const engine::LoadRequest request = presentRequest();
+    m_models.onKvTypes(request.k_type, request.v_type);
+    if (m_pressure.placement()->kvType() >= 0)
+        m_settings.kvType()->setValue(m_pressure.placement()->kvType());
+    m_speed.onModelReady(request);
+}
+
+/// Of the open model, with what was changed since.
+engine::LoadRequest Program::presentRequest()
+{
+    engine::LoadRequest request = m_pressure.placement()->request();
+    request.threads = m_settings.threads()->value();
     return request;
 }
 

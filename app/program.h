@@ -51,6 +51,8 @@ private:
     void connectModels();
     void connectConversations();
     engine::LoadRequest loadRequest();
+    engine::LoadRequest presentRequest();
+    void onKvTypeChanged();
     ExperimentsController::World experimentsWorld(const ProfileFolders& folders);
     void applyLoadSettings();
     void openFirstModel();

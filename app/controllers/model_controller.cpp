@@ -172,6 +172,15 @@ void ModelController::setDefaults(const engine::LoadRequest& defaults)
     Q_EMIT reloadNeededChanged();
 }
 
+void ModelController::onKvTypes(engine::KvType keys, engine::KvType values)
+{
+    for (engine::LoadRequest* request : {&m_chosen, &m_loaded}) {
+        request->k_type = keys;
+        request->v_type = values;
+    }
+    Q_EMIT reloadNeededChanged();
+}
+
 bool ModelController::reloadNeeded() const
 {
     const auto choices = [](const engine::LoadRequest& r) {

@@ -75,6 +75,8 @@ public:
     /// Loads what is open once more, with the present choices.
     Q_INVOKABLE void reload();
     /// What loads start from, from the next one on.
+    /// The open model keeps keys and values so from now on.
+    void onKvTypes(engine::KvType keys, engine::KvType values);
     void setDefaults(const engine::LoadRequest& defaults);
     Q_INVOKABLE void dismissError();
 

@@ -77,9 +77,13 @@ bool PlacementController::outran(const engine::Telemetry& last) const
 {
     constexpr double kClearly = 1.3;   // predictions are within a tenth on a machine that is as it was measured
     constexpr int kEnoughTokens = 16;  // for a rate that is not chance
-    const QVariant predicted = preview(m_request).tokensPerSecond;
-    return predicted.isValid() && last.generated_tokens >= kEnoughTokens && last.decode_tokens_per_s &&
-           *last.decode_tokens_per_s > kClearly * predicted.toDouble();
+    if (m_predicted.isEmpty() || last.generated_tokens < kEnoughTokens || !last.decode_tokens_per_s)
+        return false;
+    // Where the answer began, and was fastest.
+    const int begin = last.context_tokens - last.generated_tokens;
+    const auto after = std::ranges::find_if(m_predicted, [&](const QPointF& point) { return point.x() > begin; });
+    const QPointF& point = after == m_predicted.begin() ? *after : *std::prev(after);
+    return *last.decode_tokens_per_s > kClearly * point.y();
 }
 
 PlacementPreview PlacementController::preview(const engine::LoadRequest& request) const
@@ -151,7 +155,7 @@ void PlacementController::setKvType(int type)
 
 void PlacementController::keepKvAs(engine::KvType type)
 {
-    if (m_layers == 0)
+    if (m_layers == 0 || (m_request.k_type == type && m_request.v_type == type))
         return;
     m_request.k_type = m_request.v_type = type;
     const engine::SetKvTypes types{type, type};
@@ -221,10 +225,11 @@ quint64 PlacementController::post(const engine::Command& command)
 {
     if (!m_device && !std::holds_alternative<engine::SetKvTypes>(command))
         return 0;
-    m_posted.append(m_engine.worker()->post(command));
+    const quint64 id = m_engine.worker()->post(command);
+    m_posted.append(id);
     replan();
     Q_EMIT changed();
-    return m_posted.back();
+    return id;
 }
 
 void PlacementController::onEvent(const engine::Event& event)

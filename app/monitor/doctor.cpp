@@ -128,7 +128,7 @@ private:
         return int(std::clamp(left / m_facts.kvBytesPerToken, 0.0, 1e9));
     }
 
-    /// Half of the bytes, and very little lost: where nothing helps that loses nothing.
+    /// Fewer bytes, and very little lost: where nothing helps that loses nothing.
     DoctorAction smallerKv() const
     {
         return m_facts.kvBytesPerTokenAsQ8 ? DoctorAction{Action::SetKvType, qint64(engine::KvType::Q8_0)}
@@ -246,7 +246,7 @@ private:
         const engine::KvPolicy other = isAuto ? engine::KvPolicy::Merge : engine::KvPolicy::Auto;
         d.action = best(Action::SetPolicy, {Action::SetPolicy, qint64(other)});
         if (d.action.kind == Action::None)
-            d.action = smallerKv();
+            d.action = best(Action::SetKvType, smallerKv());
         return d;
     }
 
@@ -261,7 +261,7 @@ private:
         if (d.action.kind == Action::None)
             d.action = best(Action::SetLayers, {});
         if (d.action.kind == Action::None)
-            d.action = smallerKv();
+            d.action = best(Action::SetKvType, smallerKv());
         return d;
     }
 

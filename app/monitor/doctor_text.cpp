@@ -122,7 +122,7 @@ QString doctorSuggestion(const DoctorAction& action)
     case Action::SetPolicy:
         return Text::tr("Use the policy “%1”").arg(policyName(action.value));
     case Action::SetKvType:
-        return Text::tr("Keep KV as q8_0, in half the room");
+        return Text::tr("Keep KV as q8_0, in less room");
     case Action::SetBudget:
         return Text::tr("Use %1 of the device's memory at most").arg(bytes(action.value));
     case Action::SetThreads:

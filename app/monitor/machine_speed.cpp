@@ -72,17 +72,24 @@ std::shared_ptr<const engine::MachineRates> MachineSpeed::rates(int threads) con
 
 void MachineSpeed::onModelReady(const engine::LoadRequest& request)
 {
-    m_wanted = request;
     m_anew = false;
-    measureLater();
+    want(request);
 }
 
 void MachineSpeed::onOutrun(const engine::LoadRequest& request)
 {
     if (m_anew)
         return;
-    m_wanted = request;
     m_anew = true;
+    want(request);
+}
+
+/// What is being measured is not wanted any more.
+void MachineSpeed::want(const engine::LoadRequest& request)
+{
+    m_stop.request_stop();
+    ++m_job;
+    m_wanted = request;
     measureLater();
 }
 

@@ -38,17 +38,18 @@ public:
     /// For so many threads (0: one per core); null: nothing is known.
     std::shared_ptr<const engine::MachineRates> rates(int threads) const;
 
-    /// Asks for what is missing, some time after the model was loaded with these choices.
+    /// Asks for what is missing, some time after the model was loaded with these choices, or was given others.
     void onModelReady(const engine::LoadRequest& request);
     void onModelGone();
     /// An answer was clearly faster than these rates allow, so that the machine must have been busy when they were
-    /// measured: all that the model asks for is measured anew, once for each time it was opened.
+    /// measured: all that the model asks for is measured anew, once until it is ready again.
     void onOutrun(const engine::LoadRequest& request);
 
 Q_SIGNALS:
     void changed();
 
 private:
+    void want(const engine::LoadRequest& request);
     void onTurn(bool running);
     void measureLater();
     void measure();

@@ -55,7 +55,7 @@ void markFields(Row& row, Mark& mark)
 {
     row.field(mark.seconds);
     row.field(mark.contextTokens);
-    row.choice(mark.kind, engine::Event::Kind::KvRewritten);
+    row.choice(mark.kind, engine::Event::Kind::Warning);
 }
 
 template <class Row, class Answer>

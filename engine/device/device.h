@@ -55,7 +55,7 @@ public:
     virtual Status copy_after_compute(Road /*road*/) { return {}; }
 
     /// Memory of the host's that copies will be made from and to: they are faster where it is page-locked. Stays
-    /// allocated as long as the device.
+    /// allocated until unpin(), or as long as the device.
     virtual void pin(std::byte* /*memory*/, std::size_t /*bytes*/) {}
     /// Before such memory is freed; no copy from or to it is on its way.
     virtual void unpin(std::byte* /*memory*/, std::size_t /*bytes*/) {}

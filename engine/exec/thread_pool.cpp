@@ -49,7 +49,8 @@ void ThreadPool::share(RawWork work, const void* context, Join join)
     context_ = context;
     const unsigned serial = serial_.load(std::memory_order_relaxed) + 1;
     shared_.store(Shared::opened(serial), std::memory_order_release);
-    serial_.store(serial, std::memory_order_release);
+    // Told before it is asked who waits: a worker that is about to park sees the one or is seen by the other.
+    serial_.exchange(serial, std::memory_order_seq_cst);
     serial_.notify_all();  // a load when nobody is parked
 
     work(context, 0);
@@ -87,8 +88,10 @@ void ThreadPool::worker_loop(int worker)
         if (quit_.load(std::memory_order_relaxed))
             return;
         std::uint64_t state = shared_.load(std::memory_order_acquire);
-        if (Shared::serial(state) == seen)
-            continue;  // joined before the serial number was told
+        if (Shared::serial(state) == seen) {  // joined before the serial number was told
+            std::this_thread::yield();
+            continue;
+        }
         if (!Shared::over(state)) {
             const std::uint64_t joined = state + Shared::kJoined + Shared::kInside;
             if (!shared_.compare_exchange_weak(state, joined, std::memory_order_acquire))

@@ -3,8 +3,8 @@
 // workers spin, so that the next operation starts within a microsecond; between steps they park and cost nothing. One
 // owner thread calls everything here.
 //
-// A worker that has lost its core to another program is waited for only while it holds a piece: the others do the rest
-// without it, so that a busy machine is slower by what it takes, and not by a time slice for every operation.
+// A worker that has lost its core to another program is waited for only where it had come already: else the others do
+// all without it, so that a busy machine is slower by what it takes, and not by a time slice for every operation.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,7 @@ public:
     bool in_step() const { return in_step_.load(std::memory_order_relaxed); }
     void end_step() { in_step_.store(false, std::memory_order_relaxed); }
 
-    /// work(worker) on every worker, 0 <= worker < size().
+    /// work(worker) on every worker, 0 <= worker < size(). Work throws nothing.
     template <class Work>
     void run(const Work& work)
     {

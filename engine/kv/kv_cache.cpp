@@ -165,6 +165,7 @@ Status KvCache::reserve(KvSequence& sequence, int tokens)
 
 void KvCache::truncate(KvSequence& sequence, int tokens)
 {
+    sequence.lost.clear();
     if (tokens < sequence.length())
         sequence.ids.resize(std::size_t(tokens));
     while (int(sequence.pages.size()) > pool_.pages_for(sequence.length())) {
@@ -225,6 +226,12 @@ Residency KvCache::residency(PageId page, int l) const
     return device_ ? device_->residency(page, l) : Residency::Host;
 }
 
+std::int64_t KvCache::allocated_bytes() const
+{
+    return std::ranges::count_if(memory_, [](const PageMemory& memory) { return memory != nullptr; }) *
+           std::int64_t(page_bytes_);
+}
+
 void KvCache::set_types(kernels::KvType k_type, kernels::KvType v_type, const Rewrite& rewrite)
 {
     const std::vector<KvLayerShape> old_layers = layers_;
@@ -235,9 +242,12 @@ void KvCache::set_types(kernels::KvType k_type, kernels::KvType v_type, const Re
         layer.block.v_type = v_type;
     }
     lay_out_page();
+    for (PageId page = 0; page < page_limit(); ++page)
+        if (owners(page) == 0)
+            release(std::move(memory_[std::size_t(page)]), old_bytes);
     for (PageId page = 0; page < page_limit(); ++page) {
         PageMemory old = std::move(memory_[std::size_t(page)]);
-        if (old && owners(page) > 0) {
+        if (old) {
             memory_[std::size_t(page)] = new_memory();
             if (!memory_[std::size_t(page)])
                 mark_damaged(page);

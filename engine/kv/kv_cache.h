@@ -22,6 +22,7 @@ namespace engine {
 struct KvSequence {
     std::vector<PageId> pages;
     std::vector<int> ids;
+    std::vector<int> lost;        // the next tokens, if their KV was lost: they are computed again before any other
     std::uint64_t last_used = 0;  // higher is later
     int length() const { return int(ids.size()); }
 };
@@ -83,7 +84,10 @@ public:
     /// then.
     Status reserve(KvSequence& sequence, int tokens);
 
-    /// Forgets the tokens from `tokens` on; pages that hold none of the rest are given back.
+    /// Bytes that pages have, those of free ones included.
+    std::int64_t allocated_bytes() const;
+
+    /// Forgets the tokens from `tokens` on, and those that were lost; pages that hold none of the rest are given back.
     void truncate(KvSequence& sequence, int tokens);
 
     /// A sequence that shares the first `tokens` tokens; no bytes are copied until one of the two writes.
@@ -148,7 +152,8 @@ private:
     std::vector<std::size_t> layer_offset_;  // (layers,) bytes from a page's start
     std::size_t page_bytes_ = 0;
     PagePool pool_;
-    std::vector<PageMemory> memory_;  // (pages,) null until first used; kept when a page is given back
+    std::vector<PageMemory>
+        memory_;  // (pages,) null until first used; kept when a page is given back, until types change
     DeviceKv* device_ = nullptr;
     KvStream* stream_ = nullptr;
     std::vector<char> on_device_;                   // (layers,)

@@ -61,9 +61,14 @@ void LocalEngine::carry_out(const SetKvOffloadShare& command, Event& answer)
 
 void LocalEngine::carry_out(const SetKvTypes& command, Event& answer)
 {
-    if (model_)
+    if (model_ && model_->has_kv_types(command.k_type, command.v_type))
+        return;
+    ask_placement(answer, [&](ModelPlacement&) -> Status {
+        if (Status ok = model_->may_set_kv_types(command.k_type, command.v_type); !ok)
+            return ok;
         saved_.release_all(*model_, kGraceForSaving);  // what is being written is read from the pages
-    ask_placement(answer, [&](ModelPlacement&) { return model_->set_kv_types(command.k_type, command.v_type); });
+        return model_->set_kv_types(command.k_type, command.v_type);
+    });
 }
 
 /// Nobody asked for them: there is nothing to refuse.

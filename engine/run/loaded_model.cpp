@@ -121,39 +121,54 @@ Status LoadedModel::choose_context(const LoadRequest& request, const Progress& p
         info_.context_in_use = std::max(std::min(wanted, kShortestContext), fits);
         return {};
     }
-    return check_kv_fits(memory_need(info_, request).kv_bytes, *memory.available_bytes);
+    return check_kv_fits("a context of " + std::to_string(wanted) + " tokens", memory_need(info_, request).kv_bytes,
+                         *memory.available_bytes);
 }
 
-Status LoadedModel::check_kv_fits(std::int64_t kv_bytes, std::int64_t free_bytes) const
+Status LoadedModel::check_kv_fits(const std::string& of, std::int64_t kv_bytes, std::int64_t free_bytes)
 {
     if (kv_bytes <= free_bytes)
         return {};
-    return fail(Error::Code::NoMemory, "a context of " + std::to_string(info_.context_in_use) + " tokens needs " +
-                                           std::to_string(kv_bytes >> 20) + " MiB for its KV cache, and " +
+    return fail(Error::Code::NoMemory, of + " needs " + std::to_string(kv_bytes >> 20) + " MiB for its KV cache, and " +
                                            std::to_string(free_bytes >> 20) + " MiB are free");
+}
+
+bool LoadedModel::has_kv_types(KvType k_type, KvType v_type) const
+{
+    const kernels::KvBlockLayout& now = cache_->layer(0).block;
+    return kernel_type(k_type) == now.k_type && kernel_type(v_type) == now.v_type;
+}
+
+Status LoadedModel::may_set_kv_types(KvType k_type, KvType v_type) const
+{
+    if (Status ok = placement_->may_set_kv_types(kernel_type(k_type), kernel_type(v_type)); !ok)
+        return ok;
+    LoadRequest request;
+    request.context_tokens = info_.context_in_use;
+    request.kv_block_tokens = cache_->block_tokens();
+    request.k_type = kv_type(cache_->layer(0).block.k_type);
+    request.v_type = kv_type(cache_->layer(0).block.v_type);
+    const std::int64_t now = memory_need(info_, request).kv_bytes;
+    request.k_type = k_type;
+    request.v_type = v_type;
+    const std::int64_t then = memory_need(info_, request).kv_bytes;
+    const auto available = machine_memory().available_bytes;
+    if (then <= now || !available)
+        return {};
+    const std::int64_t free = *available + cache_->allocated_bytes();
+    const double used = double(cache_->used_pages()) * double(cache_->page_bytes());
+    if (Status ok = check_kv_fits("a context of " + std::to_string(info_.context_in_use) + " tokens", then, free); !ok)
+        return ok;
+    return check_kv_fits("what there is of all conversations", std::int64_t(used * double(then) / double(now)), free);
 }
 
 Status LoadedModel::set_kv_types(KvType k_type, KvType v_type)
 {
-    const kernels::KvBlockLayout& now = cache_->layer(0).block;
-    if (kernel_type(k_type) == now.k_type && kernel_type(v_type) == now.v_type)
+    if (has_kv_types(k_type, v_type))
         return {};
-    LoadRequest request;
-    request.context_tokens = info_.context_in_use;
-    request.kv_block_tokens = cache_->block_tokens();
-    request.k_type = kv_type(now.k_type);
-    request.v_type = kv_type(now.v_type);
-    const std::int64_t bytes_now = memory_need(info_, request).kv_bytes;
-    request.k_type = k_type;
-    request.v_type = v_type;
-    const std::int64_t bytes = memory_need(info_, request).kv_bytes;
-    const auto available = machine_memory().available_bytes;
-    const std::int64_t held = std::int64_t(cache_->used_pages()) * std::int64_t(cache_->page_bytes());
-    if (bytes > bytes_now && available)
-        if (Status ok = check_kv_fits(bytes, *available + held); !ok)
-            return ok;
-    if (Status ok = placement_->set_kv_types(kernel_type(k_type), kernel_type(v_type)); !ok)
+    if (Status ok = may_set_kv_types(k_type, v_type); !ok)
         return ok;
+    placement_->set_kv_types(kernel_type(k_type), kernel_type(v_type));
     describe_saved_kv();
     return {};
 }
@@ -261,18 +276,27 @@ Status LoadedModel::append(KvSequence& sequence, std::span<const int> tokens)
 
 Status LoadedModel::step(KvSequence& sequence, std::span<const int> tokens)
 {
-    const int first = sequence.length();
-    if (const int intact = cache_->intact_tokens(sequence); intact < first) {
-        // A lost device took the rest with it.
-        const std::vector<int> lost(sequence.ids.begin() + intact, sequence.ids.end());
+    if (const int intact = cache_->intact_tokens(sequence); intact < sequence.length()) {
+        // A lost device took the rest with it, or there was no memory for it in another type.
+        std::vector<int> lost(sequence.ids.begin() + intact, sequence.ids.end());
+        lost.insert(lost.end(), sequence.lost.begin(), sequence.lost.end());
         cache_->truncate(sequence, intact);
-        for (std::span<const int> rest = lost; !rest.empty();) {
-            const auto chunk = rest.first(std::min(rest.size(), std::size_t(max_rows())));
-            if (Status ok = step(sequence, chunk); !ok)
-                return ok;
-            rest = rest.subspan(chunk.size());
-        }
+        sequence.lost = std::move(lost);
     }
+    while (!sequence.lost.empty()) {
+        const std::vector<int> chunk(sequence.lost.begin(),
+                                     sequence.lost.begin() +
+                                         std::ptrdiff_t(std::min(sequence.lost.size(), std::size_t(max_rows()))));
+        if (Status ok = compute(sequence, chunk); !ok)
+            return ok;  // what is still lost comes first when it is tried again
+        sequence.lost.erase(sequence.lost.begin(), sequence.lost.begin() + std::ptrdiff_t(chunk.size()));
+    }
+    return compute(sequence, tokens);
+}
+
+Status LoadedModel::compute(KvSequence& sequence, std::span<const int> tokens)
+{
+    const int first = sequence.length();
     if (auto ok = cache_->reserve(sequence, first + int(tokens.size())); !ok)
         return ok;
     Status done = placement_->prepare(sequence, first, int(tokens.size()));

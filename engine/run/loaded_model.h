@@ -48,7 +48,10 @@ public:
     /// What files of saved KV must have been made with, and how they are laid out.
     const std::shared_ptr<const SavedKvFormat>& saved_kv_format() const { return saved_kv_format_; }
 
-    /// Between steps; see SetKvTypes. BadRequest, NoMemory, Unsupported: nothing has changed.
+    bool has_kv_types(KvType k_type, KvType v_type) const;
+    /// NoMemory; Unsupported: not on this device.
+    Status may_set_kv_types(KvType k_type, KvType v_type) const;
+    /// Between steps; see SetKvTypes. Where it may not be, nothing has changed.
     Status set_kv_types(KvType k_type, KvType v_type);
 
     ModelPlacement& placement() { return *placement_; }
@@ -71,13 +74,14 @@ private:
     }
     Status read_text_parts(const Progress& progress);
     Status choose_context(const LoadRequest& request, const Progress& progress);
-    Status check_kv_fits(std::int64_t kv_bytes, std::int64_t free_bytes) const;
+    static Status check_kv_fits(const std::string& of, std::int64_t kv_bytes, std::int64_t free_bytes);
     void warn(const Progress& progress, std::string sentence);
     void allocate(const LoadRequest& request);
     Status bring_weights_in(const Progress& progress);
     void describe_saved_kv();
     Status place_layers(const LoadRequest& request, const Progress& progress);
     Status step(KvSequence& sequence, std::span<const int> tokens);
+    Status compute(KvSequence& sequence, std::span<const int> tokens);
     template <class Ask>
     auto ask_until_there(KvSequence& sequence, const Ask& ask) -> Result<decltype(ask())>;
     Status repeat_last_step(KvSequence& sequence);

@@ -7,6 +7,15 @@
 
 namespace engine {
 
+/// "f16", or "q8_0 and f16" for keys and values.
+static std::string names_of(const kernels::KvBlockLayout& block)
+{
+    const auto name = [](kernels::KvType type) -> std::string {
+        return type == kernels::KvType::F32 ? "f32" : type == kernels::KvType::F16 ? "f16" : "q8_0";
+    };
+    return block.k_type == block.v_type ? name(block.k_type) : name(block.k_type) + " and " + name(block.v_type);
+}
+
 ModelPlacement::ModelPlacement(const Hyperparameters& h, const Weights& weights, CpuBackend& cpu, KvCache& cache)
     : h_(h)
     , weights_(weights)
@@ -163,21 +172,26 @@ void ModelPlacement::set_rates(std::shared_ptr<const MachineRates> rates)
         use_rates();
 }
 
-Status ModelPlacement::set_kv_types(kernels::KvType k_type, kernels::KvType v_type)
+Status ModelPlacement::may_set_kv_types(kernels::KvType k_type, kernels::KvType v_type) const
 {
     std::vector<KvLayerShape> shapes(cache_.layers().begin(), cache_.layers().end());
     for (KvLayerShape& shape : shapes) {
         shape.block.k_type = k_type;
         shape.block.v_type = v_type;
     }
-    if (Status ok = cuda_ ? CudaBackend::supports(h_, shapes) : Status(); !ok)
-        return ok;
+    return cuda_ ? CudaBackend::supports(h_, shapes) : Status();
+}
+
+void ModelPlacement::set_kv_types(kernels::KvType k_type, kernels::KvType v_type)
+{
     Event event;
     event.kind = Event::Kind::KvRewritten;
     event.cause = Event::Cause::User;
     event.time_us = now_us();
+    event.sentence = names_of(cache_.layer(0).block);
     if (const Status ok = device_ ? send_all_kv_home() : Status(); !ok)
         lose(ok.error());
+    events_ = take_events();  // what came before comes first
     cpu_.pool().begin_step();
     cache_.set_types(k_type, v_type,
                      [this](const KvLayerShape& from, const std::byte* old, const KvLayerShape& to, std::byte* block) {
@@ -185,13 +199,13 @@ Status ModelPlacement::set_kv_types(kernels::KvType k_type, kernels::KvType v_ty
                      });
     cpu_.pool().end_step();
     ++kv_changes_;
-    if (device_)
-        lay_out_kv();
     event.blocks = cache_.used_pages() * cache_.num_layers();
     event.bytes = std::int64_t(cache_.used_pages()) * std::int64_t(cache_.page_bytes());
     event.duration_us = now_us() - event.time_us;
+    event.sentence += " to " + names_of(cache_.layer(0).block);
     events_.push_back(std::move(event));
-    return {};
+    if (device_)
+        lay_out_kv();
 }
 
 Status ModelPlacement::send_all_kv_home()
@@ -216,7 +230,10 @@ void ModelPlacement::lay_out_kv()
         move_to_host(layers() - 1, Event::Cause::User);
     use_rates();
     relieve(Event::Cause::User);
-    (void)want_layers(options_.device_layers);  // another number of them may fit
+    // Another number of them may fit now. Under `resident` a further one could take the place of KV that must be there.
+    if (options_.kv_policy != KvPolicy::Resident)
+        (void)want_layers(options_.device_layers);
+    returning_ = Event::Cause::User;
 }
 
 /// What is held fits the budget again, at once: first KV leaves, then layers. With room, things may come back.

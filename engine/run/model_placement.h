@@ -63,7 +63,9 @@ public:
     Status set_pins(std::vector<TokenRange> pins);
     /// How keys and values are kept, those of earlier tokens, too: they are written anew on the host, and come back.
     /// Also where there is no device.
-    Status set_kv_types(kernels::KvType k_type, kernels::KvType v_type);
+    /// Only where may_set_kv_types() agrees: Unsupported where the device's kernels read no such blocks.
+    void set_kv_types(kernels::KvType k_type, kernels::KvType v_type);
+    Status may_set_kv_types(kernels::KvType k_type, kernels::KvType v_type) const;
 
     /// What is known of the machine from now on. Without a device it makes no difference.
     void set_rates(std::shared_ptr<const MachineRates> rates);

@@ -1073,8 +1073,8 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>Andere Programme schließen, die das Gerät verwenden</translation>
     </message>
     <message>
-        <source>Keep KV as q8_0, in half the room</source>
-        <translation>KV als q8_0 aufbewahren, auf halbem Platz</translation>
+        <source>Keep KV as q8_0, in less room</source>
+        <translation>KV als q8_0 aufbewahren, auf weniger Platz</translation>
     </message>
 </context>
 <context>
@@ -1256,6 +1256,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>CSV files (*.csv)</source>
         <translation>CSV-Dateien (*.csv)</translation>
+    </message>
+    <message>
+        <source>KV types</source>
+        <translation>KV-Typen</translation>
     </message>
 </context>
 <context>

@@ -83,8 +83,16 @@ private Q_SLOTS:
             facts.kvBytesPerTokenAsQ8 = 0.53 * facts.kvBytesPerToken;
             if (before.tokens > 0)
                 facts.last.context_limit = int(1.8 * before.tokens);
-            facts.options.push_back({{Action::SetKvType, qint64(engine::KvType::Q8_0)}, facts.predicted});
-            const Diagnosis d = diagnose(facts);
+            const auto predictedAs = [&](double times) {
+                DoctorFacts changed = facts;
+                changed.predicted = facts.predicted.value_or(10);
+                changed.options.push_back(
+                    {{Action::SetKvType, qint64(engine::KvType::Q8_0)}, times * *changed.predicted});
+                return diagnose(changed);
+            };
+            if (before.kind != Kind::ContextTooLarge)  // it is about speed
+                QCOMPARE(int(predictedAs(0.9).action.kind), int(Action::None));
+            const Diagnosis d = predictedAs(1.5);
             QCOMPARE(int(d.kind), int(before.kind));
             QCOMPARE(int(d.action.kind), int(Action::SetKvType));
             QCOMPARE(engine::KvType(d.action.value), engine::KvType::Q8_0);

@@ -139,6 +139,20 @@ private Q_SLOTS:
         QTRY_COMPARE_WITH_TIMEOUT(asked.load(), 4, 5000);
     }
 
+    void otherChoicesEndAMeasurementAndAreMeasuredInItsPlace()
+    {
+        MachineSpeed speed(*thread, folder->path(), measure(200ms), 100);
+        QSignalSpy changed(&speed, &MachineSpeed::changed);
+        speed.onModelReady(oneThread());
+        QTRY_COMPARE_WITH_TIMEOUT(asked.load(), 1, 5000);
+        speed.onModelReady(oneThread());
+        QTRY_COMPARE_WITH_TIMEOUT(asked.load(), 2, 5000);
+        QTRY_COMPARE_WITH_TIMEOUT(changed.size(), 1, 5000);
+        QCOMPARE(gaveUp.load(), 1);
+        QTest::qWait(200);
+        QCOMPARE(asked.load(), 2);
+    }
+
     void aModelThatGoesIsNotMeasured()
     {
         MachineSpeed speed(*thread, folder->path(), measure(200ms), 50);

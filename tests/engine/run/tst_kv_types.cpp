@@ -273,6 +273,39 @@ private Q_SLOTS:
         QCOMPARE(same, page == 1);
     }
 
+    /// Nor is there any when it is to be computed again: the caller makes room, and tries the same tokens again.
+    void whatWasLostWaitsUntilThereIsMemory()
+    {
+        Logits once;
+        for (const int more : {0, 1}) {
+            const auto model = load(request_for("llama"));
+            QVERIFY(model);
+            const std::vector<int> ids = some_tokens(*model);
+            KvSequence kv;
+            QVERIFY(grow(*model, kv, kFirstChange));
+            refuse_page = 3;
+            QVERIFY(model->set_kv_types(KvType::Q8_0, KvType::Q8_0));
+            QCOMPARE(refuse_page, 0);
+            refuse_page = more;
+            const auto token = std::span(ids).subspan(kFirstChange, 1);
+            Status done = model->append(kv, token);
+            QCOMPARE(done.has_value(), more == 0);
+            if (!done) {
+                QCOMPARE(done.error().code, Error::Code::NoMemory);
+                done = model->append(kv, token);
+            }
+            QVERIFY(done);
+            QCOMPARE(kv.length(), kFirstChange + 1);
+            QVERIFY(std::equal(kv.ids.begin(), kv.ids.end(), ids.begin()));
+            const auto row = *model->logits(kv, 0);
+            if (more == 0)
+                once.emplace_back(row.begin(), row.end());
+            else
+                QVERIFY(std::equal(row.begin(), row.end(), once.front().begin()));
+            model->cache().truncate(kv, 0);
+        }
+    }
+
     void aDeviceThatIsLostMeanwhileTakesNothingAway()
     {
         LoadRequest request = emulated("gemma3", 64);
