@@ -77,7 +77,7 @@ void logPlacement(const engine::Event& event)
                      event.duration_us);
         break;
     case Kind::KvRewritten:
-        spdlog::info("KV went from {}, {} blocks, {} bytes, {} us", event.sentence, event.blocks, event.bytes,
+        spdlog::info("KV is written anew: {}, {} blocks, {} bytes, {} us", event.sentence, event.blocks, event.bytes,
                      event.duration_us);
         break;
     case Kind::CommandDone:

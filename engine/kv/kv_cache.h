@@ -152,8 +152,7 @@ private:
     std::vector<std::size_t> layer_offset_;  // (layers,) bytes from a page's start
     std::size_t page_bytes_ = 0;
     PagePool pool_;
-    std::vector<PageMemory>
-        memory_;  // (pages,) null until first used; kept when a page is given back, until types change
+    std::vector<PageMemory> memory_;  // (pages,) null until first used, or used again after types have changed
     DeviceKv* device_ = nullptr;
     KvStream* stream_ = nullptr;
     std::vector<char> on_device_;                   // (layers,)

@@ -202,7 +202,7 @@ void ModelPlacement::set_kv_types(kernels::KvType k_type, kernels::KvType v_type
     event.blocks = cache_.used_pages() * cache_.num_layers();
     event.bytes = std::int64_t(cache_.used_pages()) * std::int64_t(cache_.page_bytes());
     event.duration_us = now_us() - event.time_us;
-    event.sentence += " to " + names_of(cache_.layer(0).block);
+    event.sentence += " → " + names_of(cache_.layer(0).block);
     events_.push_back(std::move(event));
     if (device_)
         lay_out_kv();
