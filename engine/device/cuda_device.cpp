@@ -52,13 +52,13 @@ CudaDevice::CudaDevice(std::unique_ptr<cuda::Driver> driver)
 Status CudaDevice::make_queues()
 {
     for (cuda::Queue* queue : {&compute_, &to_device_.queue, &to_host_.queue}) {
-        const auto made = driver_->make_queue();
+        const auto made = driver().make_queue();
         if (Status ok = checked(made.status); !ok)
             return ok;
         *queue = made.value;
     }
     for (Lane* lane : {&to_device_, &to_host_}) {
-        const auto made = driver_->make_event();
+        const auto made = driver().make_event();
         if (Status ok = checked(made.status); !ok)
             return ok;
         lane->computed = made.value;
@@ -68,24 +68,23 @@ Status CudaDevice::make_queues()
 
 CudaDevice::~CudaDevice()
 {
-    (void)driver_->make_current();
     (void)finish_work();
     for (Lane* lane : {&to_device_, &to_host_}) {
         if (lane->queue)
-            (void)driver_->synchronize(lane->queue);
+            (void)driver().synchronize(lane->queue);
         for (const Mark& mark : lane->marks)
-            (void)driver_->destroy(mark.event);
+            (void)driver().destroy(mark.event);
         for (const cuda::Event event : lane->spare)
-            (void)driver_->destroy(event);
+            (void)driver().destroy(event);
         if (lane->computed)
-            (void)driver_->destroy(lane->computed);
+            (void)driver().destroy(lane->computed);
         if (lane->queue)
-            (void)driver_->destroy(lane->queue);
+            (void)driver().destroy(lane->queue);
     }
     if (compute_)
-        (void)driver_->destroy(compute_);
+        (void)driver().destroy(compute_);
     for (std::byte* memory : pinned_)
-        (void)driver_->unpin(memory);
+        (void)driver().unpin(memory);
 }
 
 Status CudaDevice::checked(CudaStatus status) const
@@ -102,7 +101,7 @@ Status CudaDevice::finish_work()
     if (!computing_)
         return {};
     computing_ = false;
-    return checked(driver_->synchronize(compute_));
+    return checked(driver().synchronize(compute_));
 }
 
 // ---- memory ----
@@ -115,7 +114,7 @@ void CudaDevice::ask_for_memory() const
         return;
     asked_at_ = now;
     video_memory_ = probe_.ask();
-    if (const auto memory = driver_->memory(); memory.status == CudaStatus::Ok) {
+    if (const auto memory = driver().memory(); memory.status == CudaStatus::Ok) {
         const auto taken = std::int64_t(memory.value.total_bytes) - std::int64_t(memory.value.free_bytes);
         other_programs_bytes_ = std::max<std::int64_t>(0, taken - used_bytes_);
     }
@@ -138,8 +137,7 @@ std::optional<std::int64_t> CudaDevice::spilled_bytes() const
 
 Result<DevicePtr> CudaDevice::allocate(std::size_t bytes)
 {
-    (void)driver_->make_current();
-    const auto memory = driver_->alloc(bytes);
+    const auto memory = driver().alloc(bytes);
     if (const Status ok = checked(memory.status); !ok)
         return tl::unexpected(ok.error());
     used_bytes_ += std::int64_t(bytes);
@@ -148,24 +146,22 @@ Result<DevicePtr> CudaDevice::allocate(std::size_t bytes)
 
 void CudaDevice::release(DevicePtr memory, std::size_t bytes)
 {
-    (void)driver_->make_current();
     (void)finish_work();  // a lost device is noticed by the next step
-    (void)driver_->free(cuda_address(memory));
+    (void)driver().free(cuda_address(memory));
     used_bytes_ -= std::int64_t(bytes);
 }
 
 Status CudaDevice::clear(DevicePtr memory, std::size_t bytes)
 {
     computing_ = true;
-    return checked(driver_->fill(cuda_address(memory), 0, bytes, compute_));
+    return checked(driver().fill(cuda_address(memory), 0, bytes, compute_));
 }
 
 void CudaDevice::pin(std::byte* memory, std::size_t bytes)
 {
     if (pinned_bytes_ + std::int64_t(bytes) > most_pinned_bytes_)
         return;
-    (void)driver_->make_current();
-    if (driver_->pin(memory, bytes) != CudaStatus::Ok)
+    if (driver().pin(memory, bytes) != CudaStatus::Ok)
         return;  // copies are slower, and right all the same
     pinned_.push_back(memory);
     pinned_bytes_ += std::int64_t(bytes);
@@ -175,8 +171,7 @@ void CudaDevice::unpin(std::byte* memory, std::size_t bytes)
 {
     if (std::erase(pinned_, memory) == 0)
         return;
-    (void)driver_->make_current();
-    (void)driver_->unpin(memory);  // a lost device has let go of it
+    (void)driver().unpin(memory);  // a lost device has let go of it
     pinned_bytes_ -= std::int64_t(bytes);
 }
 
@@ -185,13 +180,13 @@ void CudaDevice::unpin(std::byte* memory, std::size_t bytes)
 Result<Device::Ticket> CudaDevice::mark(Lane& lane, std::size_t bytes)
 {
     if (lane.spare.empty()) {
-        const auto made = driver_->make_event();
+        const auto made = driver().make_event();
         if (const Status ok = checked(made.status); !ok)
             return tl::unexpected(ok.error());
         lane.spare.push_back(made.value);
     }
     const cuda::Event event = lane.spare.back();
-    if (const Status ok = checked(driver_->record(event, lane.queue)); !ok)
+    if (const Status ok = checked(driver().record(event, lane.queue)); !ok)
         return tl::unexpected(ok.error());
     lane.spare.pop_back();
     lane.marks.push_back({++lane.given, event});
@@ -201,8 +196,7 @@ Result<Device::Ticket> CudaDevice::mark(Lane& lane, std::size_t bytes)
 
 Result<Device::Ticket> CudaDevice::to_device(const std::byte* from, DevicePtr to, std::size_t bytes)
 {
-    (void)driver_->make_current();
-    if (const Status ok = checked(driver_->copy_to_device(cuda_address(to), from, bytes, to_device_.queue)); !ok)
+    if (const Status ok = checked(driver().copy_to_device(cuda_address(to), from, bytes, to_device_.queue)); !ok)
         return tl::unexpected(ok.error());
     return mark(to_device_, bytes);
 }
@@ -211,7 +205,7 @@ Result<Device::Ticket> CudaDevice::to_device(const std::byte* from, DevicePtr to
 Status CudaDevice::copy_rows(const KvRows& rows, std::size_t offset, std::size_t row_bytes, int first, int last)
 {
     const std::size_t at = offset + std::size_t(first) * row_bytes;
-    return checked(driver_->copy_runs_to_host(rows.to + at, cuda_address(rows.from) + at,
+    return checked(driver().copy_runs_to_host(rows.to + at, cuda_address(rows.from) + at,
                                               std::size_t(last - first) * row_bytes, std::size_t(rows.kv_heads),
                                               rows.layout.bytes(), to_host_.queue));
 }
@@ -220,14 +214,13 @@ Result<Device::Ticket> CudaDevice::to_host(const KvRows& rows)
 {
     using kernels::kKvGroupTokens;
     const kernels::KvBlockLayout& l = rows.layout;
-    (void)driver_->make_current();
     Status status;
     const auto copy = [&](std::size_t offset, std::size_t row_bytes, int first, int last) {
         if (status)
             status = copy_rows(rows, offset, row_bytes, first, last);
     };
     if (rows.first == 0 && rows.last == l.tokens) {
-        status = checked(driver_->copy_to_host(rows.to, cuda_address(rows.from), l.bytes() * std::size_t(rows.kv_heads),
+        status = checked(driver().copy_to_host(rows.to, cuda_address(rows.from), l.bytes() * std::size_t(rows.kv_heads),
                                                to_host_.queue));
     } else {
         const int first_group = rows.first / kKvGroupTokens;
@@ -247,7 +240,7 @@ Result<Device::Ticket> CudaDevice::to_host(const KvRows& rows)
 
 void CudaDevice::note_ended(Lane& lane) const
 {
-    while (!lane.marks.empty() && driver_->query(lane.marks.front().event) == CudaStatus::Ok) {
+    while (!lane.marks.empty() && driver().query(lane.marks.front().event) == CudaStatus::Ok) {
         lane.ended = lane.marks.front().ticket;
         lane.spare.push_back(lane.marks.front().event);
         lane.marks.pop_front();
@@ -268,7 +261,7 @@ Status CudaDevice::wait(Road road, Ticket ticket)
         return {};
     Lane& lane = this->lane(road);
     const auto mark = std::ranges::find(lane.marks, ticket, &Mark::ticket);
-    Status waited = checked(driver_->synchronize(mark->event));
+    Status waited = checked(driver().synchronize(mark->event));
     note_ended(lane);
     return waited;
 }
@@ -278,15 +271,15 @@ Status CudaDevice::compute_after(Road road, Ticket ticket)
     if (ended(road, ticket))
         return {};
     const auto mark = std::ranges::find(lane(road).marks, ticket, &Mark::ticket);
-    return checked(driver_->wait(compute_, mark->event));
+    return checked(driver().wait(compute_, mark->event));
 }
 
 Status CudaDevice::copy_after_compute(Road road)
 {
     Lane& lane = this->lane(road);
-    if (Status ok = checked(driver_->record(lane.computed, compute_)); !ok)
+    if (Status ok = checked(driver().record(lane.computed, compute_)); !ok)
         return ok;
-    return checked(driver_->wait(lane.queue, lane.computed));
+    return checked(driver().wait(lane.queue, lane.computed));
 }
 
 }  // namespace engine

@@ -21,7 +21,12 @@ public:
     CudaDevice(const CudaDevice&) = delete;
     CudaDevice& operator=(const CudaDevice&) = delete;
 
-    const kernels::cuda::Driver& driver() const { return *driver_; }
+    /// Current on the calling thread, whatever other device was opened or closed there since.
+    const kernels::cuda::Driver& driver() const
+    {
+        (void)driver_->make_current();  // one that is lost fails what is asked of it next
+        return *driver_;
+    }
     kernels::cuda::Queue compute() const { return compute_; }
     /// What a driver call answered, as the engine says it: a device that does anything but its work is lost.
     Status checked(kernels::cuda::Status status) const;

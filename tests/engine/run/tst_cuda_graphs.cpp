@@ -131,8 +131,10 @@ private Q_SLOTS:
             [&](int token) {
                 if (token == kKnown)
                     model->placement().set_rates(even_rates());
+                const auto t = model->placement().telemetry();
+                QVERIFY(t);  // else the device is lost
                 if (token > kLengths.prefill + 1)
-                    (token <= kKnown ? before : after) += model->placement().telemetry()->step_streamed_bytes;
+                    (token <= kKnown ? before : after) += t->step_streamed_bytes;
             },
             kLengths);
         QVERIFY(here.status);

@@ -3,7 +3,7 @@
 #include "engine/device.h"
 #include "engine/placement_text.h"
 #include "engine/run/selftest_cuda.h"
-#include "tests/support/cuda_run.h"
+#include "tests/engine/run/cuda_conversations.h"
 #include "tests/support/reference_logits.h"
 
 #include <QtTest>
@@ -41,6 +41,22 @@ private Q_SLOTS:
         QCOMPARE(all[1].id, std::string("cuda:0"));
         QVERIFY(*all[1].memory_total_bytes > 0);
         QVERIFY(all[1].description.find("cannot") == std::string::npos);
+    }
+
+    // As when the machine is measured, or another split is predicted, while a conversation's KV comes and goes.
+    void anotherMayOpenAndCloseTheGpuMeanwhile()
+    {
+        const auto logits = [](const std::function<void(int)>& between) {
+            Gpu gpu;
+            const auto model = load(leaving_after(96, KvPolicy::Stream));
+            if (!model)
+                return Logits();
+            const Run here = run(*model, between, kLengths);
+            return here.status && model->placement().has_device() ? here.logits : Logits();
+        };
+        const Logits alone = logits({});
+        QVERIFY(!alone.empty());
+        QCOMPARE(first_difference(logits([](int) { QVERIFY(CudaDevice::open(0)); }), alone), -1);
     }
 
     void everyArchitectureAgreesWithTheReference_data()
