@@ -37,6 +37,9 @@ struct Q8Row {
     Q8Row(const std::byte* row, int n);
 };
 
+/// Rows that CpuKernels::interleave lays side by side.
+constexpr int kInterleavedRows = 16;
+
 /// out[t * out_stride + r] = sum over i of weights[r][i] * x[t][i].
 struct MatMul {
     int n = 0;                           // length of a row: a multiple of the type's block length
@@ -69,6 +72,13 @@ struct CpuKernels {
     const char* name;  // "scalar", "avx2", "avx512": shown in the monitor, accepted by SPILLWAY_CPU
 
     std::array<void (*)(const MatMul&), kTensorTypeIds> matmul;  // by type id; null where there is no such type
+
+    // Weights whose rows are interleaved as this table reads them fastest, in as many bytes; null where it gains nothing.
+    // weights: (rows, row_bytes(type, n)). Any kInterleavedRows rows from a multiple of it on stay together, so that a
+    // product may begin there; what is left at the end stays as it is.
+    std::array<void (*)(int n, int rows, const std::byte* weights, std::byte* out), kTensorTypeIds> interleave;
+    // The same product of such weights, with the same bits.
+    std::array<void (*)(const MatMul&), kTensorTypeIds> matmul_interleaved;
 
     // row: (n,) weights of `type` to floats
     void (*dequantize)(TensorType type, int n, const std::byte* row, float* out);

@@ -95,7 +95,8 @@ private:
     static bool sharing_pays(std::int64_t products) { return products >= 1 << 17; }
     void round_rows(Rows& x);
     void round_rest(Rows& x, int row, ProductScratch& scratch) const;
-    void add_rest(kernels::TensorType type, const kernels::MatMul& args, Rows& x, int first_row,
+    using MatMulKernel = void (*)(const kernels::MatMul&);
+    void add_rest(MatMulKernel multiply, const kernels::MatMul& args, Rows& x, int first_row,
                   ProductScratch& scratch) const;
     int row_grain(int rows, int tokens) const;
     void run_product(const Product& product, Rows& x, int first_row, int tokens, int begin, int end, Rows& out,

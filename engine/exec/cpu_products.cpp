@@ -11,6 +11,8 @@ namespace {
 constexpr int kRowsWorthSharing = 4;
 // Weight rows in a piece of work, at most.
 constexpr int kMaxGrain = 256;
+// Pieces begin where interleaved rows do.
+constexpr int kLeastGrain = kernels::kInterleavedRows;
 // Tokens whose second half is multiplied at once.
 constexpr int kRestTokens = 64;
 
@@ -62,11 +64,11 @@ void CpuBackend::round_rows(Rows& x)
 int CpuBackend::row_grain(int rows, int tokens) const
 {
     const int pieces = pool_->size() * (tokens > 1 ? 16 : 8);
-    return std::clamp(rows / pieces / 16 * 16, 16, kMaxGrain);
+    return std::clamp(rows / pieces / kLeastGrain * kLeastGrain, kLeastGrain, kMaxGrain);
 }
 
 /// Adds the products of what rounding lost.
-void CpuBackend::add_rest(kernels::TensorType type, const kernels::MatMul& args, Rows& x, int first_row,
+void CpuBackend::add_rest(MatMulKernel multiply, const kernels::MatMul& args, Rows& x, int first_row,
                           ProductScratch& scratch) const
 {
     kernels::MatMul rest = args;
@@ -75,7 +77,7 @@ void CpuBackend::add_rest(kernels::TensorType type, const kernels::MatMul& args,
     for (int t = 0; t < args.tokens; t += kRestTokens) {
         rest.tokens = std::min(kRestTokens, args.tokens - t);
         rest.x = x.q8_rest(first_row + t);
-        kernels_.matmul[std::size_t(type)](rest);
+        multiply(rest);
         for (int i = 0; i < rest.tokens; ++i)
             kernels_.add(args.rows, rest.out + i * kMaxGrain, args.out + std::size_t(t + i) * args.out_stride);
     }
@@ -95,9 +97,10 @@ void CpuBackend::run_product(const Product& product, Rows& x, int first_row, int
     args.x_stride = as_floats ? std::size_t(x.cols()) * 4 : x.q8_stride();
     args.out = out.row(first_row) + product.out_col + begin;
     args.out_stride = std::size_t(out.cols());
-    kernels_.matmul[std::size_t(m.type)](args);
+    const MatMulKernel multiply = (m.interleaved ? kernels_.matmul_interleaved : kernels_.matmul)[std::size_t(m.type)];
+    multiply(args);
     if (sixteen_bits_ && !as_floats)
-        add_rest(m.type, args, x, first_row, product_[std::size_t(worker)]);
+        add_rest(multiply, args, x, first_row, product_[std::size_t(worker)]);
     if (product.bias)
         for (int t = 0; t < tokens; ++t)
             kernels_.add(args.rows, product.bias + begin, args.out + std::size_t(t) * args.out_stride);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/exec/cpu_backend.h"
+#include "engine/model/host_weights.h"
 
 #include <vector>
 
@@ -12,12 +13,13 @@ class Placement
 {
 public:
     /// All layers and the head on the host.
-    Placement(const Weights& weights, CpuBackend& host)
+    Placement(const HostWeights& weights, CpuBackend& host)
         : host_(&host)
-        , head_{&host, &weights.head}
+        , host_head_(&weights.head())
+        , head_{&host, host_head_}
     {
-        for (const LayerWeights& layer : weights.layers)
-            layers_.push_back({&host, &layer});
+        for (int l = 0; l < weights.layers(); ++l)
+            layers_.push_back({&host, &weights.layer(l)});
     }
 
     void place(int layer, Backend& on, const LayerWeights& weights)
@@ -39,6 +41,7 @@ public:
     const LayerWeights& weights_of(int layer) const { return *layers_[std::size_t(layer)].weights; }
     Backend& backend_of_head() const { return *head_.on; }
     const HeadWeights& head() const { return *head_.weights; }
+    bool head_on_host() const { return head_.weights == host_head_; }
     CpuBackend& host() const { return *host_; }  // also of the embedding: a row of it is all that a token needs
 
 private:
@@ -48,6 +51,7 @@ private:
         const T* weights = nullptr;
     };
     CpuBackend* host_;
+    const HeadWeights* host_head_;
     std::uint64_t version_ = 0;
     std::vector<Place<LayerWeights>> layers_;
     Place<HeadWeights> head_;

@@ -170,7 +170,7 @@ void Decoder::feed_forward(const LayerWeights& w, const Place& at)
 
 Part Decoder::head_part(const Placement& placement) const
 {
-    return &placement.head() == &weights_.head ? Part::HostLayers : Part::DeviceLayers;
+    return placement.head_on_host() ? Part::HostLayers : Part::DeviceLayers;
 }
 
 /// Where they are computed, they are.

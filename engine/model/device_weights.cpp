@@ -26,12 +26,8 @@ void for_each_tensor(W& w, const Hyperparameters& h, int l, const Visit& visit)
     const int q_dim = p.heads * h.key_length;
     const int k_dim = p.kv_heads * h.key_length, v_dim = p.kv_heads * h.value_length;
 
-    for (auto* matrix : {&w.qkv, &w.q, &w.k, &w.v, &w.attn_out, &w.gate, &w.up, &w.down, &w.router})
-        if (*matrix)
-            visit(matrix->data, matrix->bytes());
-    for (auto* stack : {&w.gate_experts, &w.up_experts, &w.down_experts})
-        if (*stack)
-            visit(stack->data, stack->bytes() * std::size_t(h.experts));
+    for_each_matrix(w, h.experts,
+                    [&](auto& matrix, int stack) { visit(matrix.data, matrix.bytes() * std::size_t(stack)); });
 
     const auto vector = [&](auto& data, int length) {
         if (data)

@@ -1,5 +1,5 @@
 // The weights of a model: named tensors of the file as matrices and vectors, checked against the hyperparameters.
-// Matrices are used where they are mapped; nothing is copied but small vectors that are not stored as floats.
+// Nothing is copied but small vectors that are not stored as floats.
 #pragma once
 
 #include "engine/gguf/gguf_file.h"
@@ -17,10 +17,11 @@ struct Matrix {
     int n = 0;
     int rows = 0;
     const std::byte* data = nullptr;
+    bool interleaved = false;  // its rows, by kernels::CpuKernels::interleave
 
     explicit operator bool() const { return data != nullptr; }
     std::size_t bytes() const { return std::size_t(rows) * kernels::row_bytes(type, n); }
-    Matrix expert(int e) const { return {type, n, rows, data + std::size_t(e) * bytes()}; }
+    Matrix expert(int e) const { return {type, n, rows, data + std::size_t(e) * bytes(), interleaved}; }
 };
 
 /// Null where the architecture has none.
@@ -49,6 +50,18 @@ struct LayerWeights {
     Vector gate_experts_bias = nullptr, up_experts_bias = nullptr;  // (experts, expert_ffn)
     Vector down_experts_bias = nullptr;                             // (experts, dim)
 };
+
+/// visit(matrix, how many of its size there are, one after another) for every one there is. W: LayerWeights, const or not
+template <class W, class Visit>
+void for_each_matrix(W& w, int experts, const Visit& visit)
+{
+    for (auto* matrix : {&w.qkv, &w.q, &w.k, &w.v, &w.attn_out, &w.gate, &w.up, &w.down, &w.router})
+        if (*matrix)
+            visit(*matrix, 1);
+    for (auto* stack : {&w.gate_experts, &w.up_experts, &w.down_experts})
+        if (*stack)
+            visit(*stack, experts);
+}
 
 /// What follows the last layer.
 struct HeadWeights {

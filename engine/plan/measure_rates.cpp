@@ -101,6 +101,8 @@ void RateMeter::product_pass(const kernels::TypeTraits& type, int row_length, in
 {
     const bool floats = kernels::activation_of(type.type) == kernels::Activation::F32;
     const std::size_t row_bytes = kernels::row_bytes(type.type, row_length);
+    const auto interleaved = kernels_.matmul_interleaved[std::size_t(type.type)];  // as HostWeights has them
+    const auto multiply = interleaved ? interleaved : kernels_.matmul[std::size_t(type.type)];
     pool_.for_each(rows, kRowsAtOnce, [&](int begin, int end, int worker) {
         for (int row = begin; row < end; row += kRowsAtOnce) {
             kernels::MatMul args;
@@ -113,7 +115,7 @@ void RateMeter::product_pass(const kernels::TypeTraits& type, int row_length, in
                 kernels::activation_row_bytes(floats ? kernels::Activation::F32 : kernels::Activation::Q8, row_length);
             args.out = scratch_[std::size_t(worker)].out.get();
             args.out_stride = kRowsAtOnce;
-            kernels_.matmul[std::size_t(type.type)](args);
+            multiply(args);
         }
     });
 }

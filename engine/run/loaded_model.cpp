@@ -185,7 +185,11 @@ void LoadedModel::allocate(const LoadRequest& request)
     const int context_pages = (info_.context_in_use + request.kv_block_tokens - 1) / request.kv_block_tokens;
     cache_ = std::make_unique<KvCache>(kv_shapes(h_, request), request.kv_block_tokens,
                                        kConversationsInCache * (context_pages + 2));
-    placement_ = std::make_unique<ModelPlacement>(h_, weights_, *cpu_, *cache_);
+    LoadRequest in_use = request;
+    in_use.context_tokens = info_.context_in_use;
+    host_weights_ = std::make_unique<HostWeights>(file_, weights_, h_,
+                                                  kMemoryMarginBytes + memory_need(info_, in_use).kv_bytes);
+    placement_ = std::make_unique<ModelPlacement>(h_, weights_, *host_weights_, *cpu_, *cache_);
 }
 
 /// A context beyond the original one chooses other frequencies in some models, and with them other keys.
@@ -217,6 +221,7 @@ Status LoadedModel::place_layers(const LoadRequest& request, const Progress& pro
             return fail(Error::Code::Cancelled, "loading was cancelled");
         placement_->advance();
     }
+    placement_->ready_host();
     for (Event& event : placement_->take_events())
         if (event.kind != Event::Kind::LayerMove)
             warn(progress, std::move(event.sentence));

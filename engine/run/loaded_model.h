@@ -90,6 +90,7 @@ private:
     GgufFile file_;
     Hyperparameters h_;
     Weights weights_;
+    std::unique_ptr<HostWeights> host_weights_;
     ModelInfo info_;
     std::unique_ptr<const Tokenizer> tokenizer_;
     std::unique_ptr<const ChatTemplate> chat_template_;

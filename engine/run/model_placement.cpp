@@ -16,14 +16,16 @@ static std::string names_of(const kernels::KvBlockLayout& block)
     return block.k_type == block.v_type ? name(block.k_type) : name(block.k_type) + " and " + name(block.v_type);
 }
 
-ModelPlacement::ModelPlacement(const Hyperparameters& h, const Weights& weights, CpuBackend& cpu, KvCache& cache)
+ModelPlacement::ModelPlacement(const Hyperparameters& h, const Weights& weights, HostWeights& host_weights,
+                               CpuBackend& cpu, KvCache& cache)
     : h_(h)
     , weights_(weights)
+    , host_weights_(host_weights)
     , cpu_(cpu)
     , cache_(cache)
     , layout_({}, cache.block_tokens(), 0, DeviceLayout::Road::Copies)
-    , host_(weights, cpu)
-    , split_(weights, cpu)
+    , host_(host_weights, cpu)
+    , split_(host_weights, cpu)
 {
 }
 
@@ -66,12 +68,27 @@ void ModelPlacement::set_layer_flags(bool on_device)
 
 Status ModelPlacement::prepare(const KvSequence& sequence, int first, int count)
 {
-    on_host_ = !device_;
+    on_host_ = !device_ || (options_.kv_policy == KvPolicy::CpuDecode && count == 1);
+    use_host_weights();
     if (!device_)
         return {};
-    on_host_ = options_.kv_policy == KvPolicy::CpuDecode && count == 1;
     set_layer_flags(!on_host_);
     return on_host_ ? pager_->prepare_on_host(sequence, first, count) : pager_->prepare(sequence, first, count);
+}
+
+void ModelPlacement::ready_host()
+{
+    on_host_ = !device_;
+    use_host_weights();
+}
+
+/// What the step in preparation computes on the host is as its kernels like it best.
+void ModelPlacement::use_host_weights()
+{
+    for (int l = on_host_ ? 0 : layers(); l < host_weights_.layers(); ++l)
+        host_weights_.use_layer(l, cpu_.pool());
+    if (placement().head_on_host())
+        host_weights_.use_head(cpu_.pool());
 }
 
 Status ModelPlacement::finish(const KvSequence& sequence, int first, int count)
@@ -284,7 +301,9 @@ Status ModelPlacement::move_to_device(int l)
     event.cause = Event::Cause::Split;
     event.time_us = now_us();
     event.layer = l;
-    const LayerWeights& on_host = weights_.layers[std::size_t(l)];
+    if (!cuda_)
+        host_weights_.use_layer(l, cpu_.pool());  // the device computes with the host's kernels
+    const LayerWeights& on_host = cuda_ ? weights_.layers[std::size_t(l)] : host_weights_.layer(l);
     event.bytes = DeviceLayer::bytes(on_host, h_, l);
     if (!pager_->make_room(event.bytes, Event::Cause::Split))
         return fail(Error::Code::DeviceFull, "the layer does not fit");
@@ -296,6 +315,7 @@ Status ModelPlacement::move_to_device(int l)
     layers_.push_back(std::move(*layer));
     ++kv_changes_;
     split_.place(l, backend(), layers_.back().weights());
+    host_weights_.drop_layer(l);
     set_layer_flags(true);
     const auto kv = pager_->join(l);
     if (!kv && kv.error().code == Error::Code::DeviceLost)
@@ -320,13 +340,16 @@ Status ModelPlacement::move_head()
 {
     if (!pager_->make_room(DeviceHead::bytes(weights_.head, h_, layers()), Event::Cause::Split))
         return fail(Error::Code::DeviceFull, "the output matrix does not fit");
-    auto head = DeviceHead::copy(*vram_, weights_.head, h_, layers());
+    if (!cuda_)
+        host_weights_.use_head(cpu_.pool());
+    auto head = DeviceHead::copy(*vram_, cuda_ ? weights_.head : host_weights_.head(), h_, layers());
     if (!head)
         return tl::unexpected(head.error());
     if (Status ok = head->wait(); !ok)
         return ok;
     head_.emplace(std::move(*head));
     split_.place_head(backend(), head_->weights());
+    host_weights_.drop_head();
     return {};
 }
 
@@ -338,11 +361,11 @@ void ModelPlacement::move_to_host(int l, Event::Cause cause)
     event.time_us = now_us();
     event.layer = l;
     event.bytes = layers_.back().bytes() + (head_ ? head_->bytes() : 0);
-    split_.place_head(cpu_, weights_.head);
+    split_.place_head(cpu_, host_weights_.head());
     head_.reset();
     // A device that is lost here is noticed by the next step.
     (void)pager_->leave(l);
-    split_.place(l, cpu_, weights_.layers[std::size_t(l)]);
+    split_.place(l, cpu_, host_weights_.layer(l));
     layers_.pop_back();
     ++kv_changes_;
     set_layer_flags(true);
@@ -372,7 +395,7 @@ void ModelPlacement::close()
 {
     kv_changes_ = kv_changes() + 1;
     cache_.set_device(nullptr, nullptr);
-    split_ = Placement(weights_, cpu_);
+    split_ = Placement(host_weights_, cpu_);
     set_layer_flags(false);
     layers_.clear();
     head_.reset();

@@ -27,7 +27,8 @@ struct StepLimits {
 class ModelPlacement
 {
 public:
-    ModelPlacement(const Hyperparameters& h, const Weights& weights, CpuBackend& cpu, KvCache& cache);
+    ModelPlacement(const Hyperparameters& h, const Weights& weights, HostWeights& host_weights, CpuBackend& cpu,
+                   KvCache& cache);
     ~ModelPlacement();
 
     /// Opens the device that the options ask for; no layer lies there yet, but as many are wanted as the options say
@@ -38,6 +39,9 @@ public:
 
     /// Where the step that was prepared last computes.
     const Placement& placement() const { return on_host_ ? host_ : split_; }
+
+    /// The host's weights are ready for the next step, which need not wait for them.
+    void ready_host();
 
     /// What has gone wrong on the device since finish().
     Status take_status() { return backend().take_status(); }
@@ -103,6 +107,7 @@ private:
     void use_rates();
     KvPager::StreamChoice stream_choice() const;
     void close();
+    void use_host_weights();
     void watch_memory();
     Status open_emulated(const StepLimits& limits);
     Status open_cuda(const StepLimits& limits);
@@ -118,6 +123,7 @@ private:
 
     const Hyperparameters& h_;
     const Weights& weights_;
+    HostWeights& host_weights_;
     CpuBackend& cpu_;
     KvCache& cache_;
     PlacementOptions options_;

@@ -1,5 +1,6 @@
 #include "kernels/cpu/avx512/avx512.h"
 #include "kernels/cpu/avx512/formats.h"
+#include "kernels/cpu/avx512/interleaved_formats.h"
 #include "kernels/cpu/avx512/slots.h"
 
 namespace kernels::avx512 {
@@ -27,6 +28,16 @@ CpuKernels improve(const CpuKernels& base)
     matmul[int(TensorType::F32)] = matmul_f32;
     matmul[int(TensorType::F16)] = matmul_f16;
     matmul[int(TensorType::BF16)] = matmul_bf16;
+
+    const auto interleaved = [&t]<class Format>(TensorType type) {
+        t.interleave[std::size_t(type)] = interleave<Format>;
+        t.matmul_interleaved[std::size_t(type)] = matmul_interleaved<Format>;
+    };
+    interleaved.template operator()<InterleavedQ4_0>(TensorType::Q4_0);
+    interleaved.template operator()<InterleavedQ8_0>(TensorType::Q8_0);
+    interleaved.template operator()<InterleavedQ4_K>(TensorType::Q4_K);
+    interleaved.template operator()<InterleavedQ5_K>(TensorType::Q5_K);
+    interleaved.template operator()<InterleavedQ6_K>(TensorType::Q6_K);
 
     t.dequantize = dequantize;
     t.quantize_q8 = quantize_q8;
