@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace engine {
@@ -56,6 +57,29 @@ struct BenchReport {
 
 Result<BenchReport> bench(const LoadRequest& load, const BenchRequest& request,
                           const std::function<void(const BenchRow&)>& on_row);
+
+// ---- single kernels ----
+
+/// One kernel by itself, of the table in use, on all threads.
+struct KernelRow {
+    std::string kernel;    // "Q4_K": products of that type; "attention-q8_0"
+    double cache_gb_s = 0;  // weights or KV of 1 MB a second, which stay in a cache
+    double memory_gb_s = 0;  // more than any cache holds
+    /// Products of a prompt of 512 tokens: 1e9 multiplications and additions a second.
+    std::optional<double> prompt_gop_s = {};
+};
+
+struct KernelReport {
+    std::string kernels;
+    int threads = 0;
+    double dram_read_gb_s = 0;
+    std::vector<KernelRow> rows;
+};
+
+/// Names of what can be measured.
+std::vector<std::string> kernel_names();
+/// One of them, or "all". threads: 0: as many as are worth it. NotFound; NoMemory.
+Result<KernelReport> bench_kernel(std::string_view name, int threads);
 
 // ---- memory pressure: one conversation that grows past a device's memory ----
 

@@ -1,4 +1,5 @@
 // bench: prefill and decode speed, beside the memory bandwidth of the same run.
+#include "app/cli/bench_kernel.h"
 #include "app/cli/bench_pressure.h"
 #include "app/cli/command.h"
 #include "app/cli/saved_rates.h"
@@ -18,6 +19,7 @@ struct BenchOptions {
     engine::BenchRequest bench;
     bool pressure = false, calibrated = false;
     int every_tokens = 512;
+    std::string kernel;
     std::string form = "md";
 };
 
@@ -108,6 +110,8 @@ int pressure(const engine::LoadRequest& load, const BenchOptions& options)
 
 int run(BenchOptions& options)
 {
+    if (!options.kernel.empty())
+        return bench_kernel(options.kernel, options.common.load.threads, options.common.json ? "json" : options.form);
     auto request = options.common.request();
     if (!request)
         return report(request.error());
@@ -139,7 +143,9 @@ void add_bench(CLI::App& app, int& exit_code)
 {
     auto* command = app.add_subcommand("bench", "Measure prefill and decode on this machine");
     auto b = std::make_shared<BenchOptions>();
-    b->common.add_to(*command);
+    b->common.add_to(*command)->add_option(
+        "--kernel", b->kernel,
+        "no model: one kernel by itself, such as Q4_K or attention-q8_0, beside the memory's own speed; or all");
     command->add_option("-p,--n-prompt", b->bench.prefill_tokens, "tokens of the prefill test; 0: none");
     command->add_option("-n,--n-gen", b->bench.decode_tokens, "tokens of the decode test; 0: none");
     command->add_option("-d,--n-depth", b->bench.depths, "tokens in the context before, separated by commas")

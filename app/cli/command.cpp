@@ -39,7 +39,7 @@ const char* kv_type_name(engine::KvType type)
     return "f16";
 }
 
-void CommonOptions::add_to(CLI::App& command, const std::string& file)
+CLI::Option_group* CommonOptions::add_to(CLI::App& command, const std::string& file)
 {
     auto* model = command.add_option_group("model", "the model: a file, or a shape");
     model->add_option(file + "-m,--model", load.model, "GGUF file (of a split model: any part)");
@@ -48,6 +48,7 @@ void CommonOptions::add_to(CLI::App& command, const std::string& file)
                       "as mistral-7b:q4_k_m");
     model->require_option(1);
     add_placement_to(command);
+    return model;
 }
 
 void CommonOptions::add_placement_to(CLI::App& command)

@@ -22,8 +22,9 @@ struct CommonOptions {
     std::string shape;  // in place of a file
     bool json = false;
 
-    /// -m or --shape, and what decides how a model is loaded. `file`: other names of -m.
-    void add_to(CLI::App& command, const std::string& file = {});
+    /// -m or --shape, and what decides how a model is loaded. `file`: other names of -m. The group of which one option
+    /// must be there.
+    CLI::Option_group* add_to(CLI::App& command, const std::string& file = {});
     /// The request, or a sentence about an option that makes no sense. A shape's model is made on the first call and
     /// is there as long as the options are.
     engine::Result<engine::LoadRequest> request();

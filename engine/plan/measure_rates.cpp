@@ -27,6 +27,7 @@ constexpr std::array kSets = {1 * kMiB,  4 * kMiB,  8 * kMiB,  12 * kMiB, 16 * k
                               24 * kMiB, 32 * kMiB, 48 * kMiB, 64 * kMiB, 128 * kMiB};
 constexpr int kLongestRow = 8192;   // of weights and activations, values; longer ones are as fast
 constexpr int kRowsAtOnce = 256;    // weight rows in a piece of work, as the decoder divides them
+constexpr int kMatrixRows = 2048;   // of a prompt's product
 constexpr int kMostQueries = 4096;  // head length x group
 constexpr int kMostGroup = 16;
 constexpr int kMostTokens = 256;  // of a KV block
@@ -56,14 +57,14 @@ RateMeter::RateMeter(ThreadPool& pool, int least_ms)
     : pool_(pool)
     , least_us_(std::int64_t(least_ms) * 1000)
     , kernels_(kernels::cpu_kernels())
-    , memory_(aligned_array<std::byte>(kSets.back()))
+    , memory_(kSets.back())
     , x_(aligned_array<std::byte>(std::size_t(kLongestRow) * 8))
 {
     // Sane numbers in every format: no infinities or subnormals among values and scales.
     std::mt19937_64 random(1);
     for (std::size_t at = 0; at < kSets.back(); at += sizeof(std::uint64_t)) {
         const std::uint64_t bits = random() & 0x3bff3bff3bff3bffu;
-        std::memcpy(memory_.get() + at, &bits, sizeof bits);
+        std::memcpy(memory_.data() + at, &bits, sizeof bits);
     }
     for (int worker = 0; worker < pool.size(); ++worker) {
         Scratch s{aligned_array<float>(kMostQueries), aligned_array<float>(kMostGroup * kMostTokens),
@@ -97,18 +98,24 @@ double RateMeter::seconds(const Work& work)
     return passes[passes.size() / 2];
 }
 
+/// Of weights as HostWeights has them.
+auto RateMeter::product_of(kernels::TensorType type) const -> void (*)(const kernels::MatMul&)
+{
+    const auto interleaved = kernels_.matmul_interleaved[std::size_t(type)];
+    return interleaved ? interleaved : kernels_.matmul[std::size_t(type)];
+}
+
 void RateMeter::product_pass(const kernels::TypeTraits& type, int row_length, int rows)
 {
     const bool floats = kernels::activation_of(type.type) == kernels::Activation::F32;
     const std::size_t row_bytes = kernels::row_bytes(type.type, row_length);
-    const auto interleaved = kernels_.matmul_interleaved[std::size_t(type.type)];  // as HostWeights has them
-    const auto multiply = interleaved ? interleaved : kernels_.matmul[std::size_t(type.type)];
+    const auto multiply = product_of(type.type);
     pool_.for_each(rows, kRowsAtOnce, [&](int begin, int end, int worker) {
         for (int row = begin; row < end; row += kRowsAtOnce) {
             kernels::MatMul args;
             args.n = row_length;
             args.rows = std::min(kRowsAtOnce, end - row);
-            args.weights = memory_.get() + std::size_t(row) * row_bytes;
+            args.weights = memory_.data() + std::size_t(row) * row_bytes;
             args.tokens = 1;
             args.x = x_.get();
             args.x_stride =
@@ -136,6 +143,31 @@ ProductRate RateMeter::product(const kernels::TypeTraits& type, int row_length)
         points.push_back({double(set), double(rows) * double(row_bytes) / took});
     }
     return {type.name, row_length, RateCurve(std::move(points))};
+}
+
+double RateMeter::matmul_ops_per_s(const kernels::TypeTraits& type, int row_length, int tokens)
+{
+    const kernels::Activation form = kernels::activation_of(type.type);
+    const std::size_t stride = kernels::activation_row_bytes(form, row_length);
+    const auto x = aligned_array<std::byte>(stride * std::size_t(tokens));
+    const std::vector<float> row(std::size_t(row_length), 0.25f);
+    for (int t = 0; t < tokens; ++t) {
+        std::byte* const to = x.get() + std::size_t(t) * stride;
+        if (form == kernels::Activation::F32)
+            std::memcpy(to, row.data(), row.size() * sizeof(float));
+        else
+            kernels_.quantize_q8(row_length, row.data(), to);
+    }
+    const auto out = aligned_array<float>(std::size_t(kMatrixRows) * std::size_t(tokens));
+    const std::size_t row_bytes = kernels::row_bytes(type.type, row_length);
+    const auto multiply = product_of(type.type);
+    const double took = seconds([&] {
+        pool_.for_each(kMatrixRows, kMatrixRows / 32, [&](int begin, int end, int) {
+            multiply({row_length, end - begin, memory_.data() + std::size_t(begin) * row_bytes, tokens, x.get(), stride,
+                      out.get() + begin, kMatrixRows});
+        });
+    });
+    return 2.0 * row_length * kMatrixRows * tokens / took;
 }
 
 void RateMeter::attention_pass(const kernels::KvBlockLayout& layout, int group, const std::byte* memory, int pages,
@@ -174,7 +206,7 @@ AttentionRate RateMeter::attention(const KvForm& form)
     for (const std::size_t set : kSets) {
         const int per_page = std::max(1, int(kMiB / layout.bytes()));
         const int pages = std::max(1, int(set / std::max(kMiB, layout.bytes())));
-        const double took = seconds([&] { attention_pass(layout, group, memory_.get(), pages, per_page); });
+        const double took = seconds([&] { attention_pass(layout, group, memory_.data(), pages, per_page); });
         points.push_back({double(set), double(pages) * per_page * double(layout.bytes()) / took});
     }
     return {form.k_type, form.v_type, layout.k_dim, group, RateCurve(std::move(points))};
@@ -220,7 +252,7 @@ double RateMeter::copy_start_s()
         while (now_us() < pause) {
         }
         const auto start = std::chrono::steady_clock::now();
-        queue.wait(queue.give(memory_.get(), x_.get(), kBytes) - 1);  // the one before ended long ago
+        queue.wait(queue.give(memory_.data(), x_.get(), kBytes) - 1);  // the one before ended long ago
         times.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     }
     std::ranges::sort(times);
@@ -237,7 +269,7 @@ double RateMeter::stream_bytes_per_s(const KvForm& form, int kv_heads)
     const std::size_t blocks = std::max(kSlots, std::min<std::size_t>(kSets.back(), 64 * kMiB) / block_bytes);
     const auto ring = aligned_array<std::byte>(kSlots * block_bytes);
     const auto slot = [&](std::size_t b) { return ring.get() + b % kSlots * block_bytes; };
-    const auto source = [&](std::size_t b) { return memory_.get() + b * block_bytes % (kSets.back() - block_bytes); };
+    const auto source = [&](std::size_t b) { return memory_.data() + b * block_bytes % (kSets.back() - block_bytes); };
     CopyQueue queue(0);
     std::uint64_t before = 0;  // copies of the passes before
     const double took = seconds([&] {

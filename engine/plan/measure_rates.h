@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/exec/rows.h"
+#include "engine/huge_array.h"
 #include "engine/machine_rates.h"
 #include "kernels/cpu.h"
 
@@ -31,6 +32,8 @@ public:
 
     ProductRate product(const kernels::TypeTraits& type, int row_length);
     AttentionRate attention(const KvForm& form);
+    /// A prompt's product: multiplications and additions per second.
+    double matmul_ops_per_s(const kernels::TypeTraits& type, int row_length, int tokens);
     double values_per_s();
     double wake_s();
     double copy_start_s();
@@ -41,6 +44,7 @@ private:
     /// Seconds of one call: the median of some, after one that does not count.
     template <class Work>
     double seconds(const Work& work);
+    auto product_of(kernels::TensorType type) const -> void (*)(const kernels::MatMul&);
     void product_pass(const kernels::TypeTraits& type, int row_length, int rows);
     void attention_pass(const kernels::KvBlockLayout& layout, int group, const std::byte* memory, int pages,
                         int per_page);
@@ -51,9 +55,9 @@ private:
     ThreadPool& pool_;
     std::int64_t least_us_;
     const kernels::CpuKernels& kernels_;
-    AlignedArray<std::byte> memory_;  // (largest set,)
-    AlignedArray<std::byte> x_;       // one row of activations, as floats or rounded
-    std::vector<Scratch> scratch_;    // (threads,)
+    HugeArray memory_;              // (largest set,)
+    AlignedArray<std::byte> x_;     // one row of activations, as floats or rounded
+    std::vector<Scratch> scratch_;  // (threads,)
 };
 
 }  // namespace engine

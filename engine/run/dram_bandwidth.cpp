@@ -1,10 +1,11 @@
 #include "engine/run/dram_bandwidth.h"
 
-#include "engine/exec/rows.h"
 #include "engine/exec/thread_pool.h"
+#include "engine/huge_array.h"
 #include "engine/run/clock.h"
 
 #include <cstdint>
+#include <memory>
 
 namespace engine {
 
@@ -12,15 +13,16 @@ double measure_dram_read(ThreadPool& pool)
 {
     constexpr std::size_t kBytes = std::size_t(256) << 20, kPasses = 4;
     const auto words = kBytes / sizeof(std::uint64_t);
-    const auto data = aligned_array<std::uint64_t>(words);
-    std::fill_n(data.get(), words, 1);
+    const HugeArray memory(kBytes);
+    auto* const data = reinterpret_cast<std::uint64_t*>(memory.data());
+    std::uninitialized_fill_n(data, words, 1);
     std::int64_t best_us = 0;
     for (std::size_t pass = 0; pass < kPasses; ++pass) {
         std::vector<std::uint64_t> sums(std::size_t(pool.size()) * 8);  // a cache line each
         const std::int64_t start = now_us();
         pool.run([&](int worker) {
             const auto share = words / std::size_t(pool.size());
-            const std::uint64_t* p = data.get() + share * std::size_t(worker);
+            const std::uint64_t* p = data + share * std::size_t(worker);
             std::uint64_t a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0;
             for (std::size_t i = 0; i + 8 <= share; i += 8) {
                 a += p[i], b += p[i + 1], c += p[i + 2], d += p[i + 3];

@@ -292,6 +292,24 @@ private Q_SLOTS:
         QCOMPARE(cli({"bench", "-m", model("llama"), "-c", "64", "-d", "4096"}).code, 1);
     }
 
+    void benchTimesOneKernel()
+    {
+        const Outcome one = cli({"bench", "--kernel", "Q4_K", "-t", "1", "-o", "json"});
+        QCOMPARE(one.code, 0);
+        QVERIFY(one.json()["dram_read_gb_s"].toDouble() > 0);
+        const auto rows = one.json()["rows"].toArray();
+        QCOMPARE(rows.size(), 1);
+        QCOMPARE(rows[0]["kernel"].toString(), "Q4_K");
+        for (const char* rate : {"cache_gb_s", "memory_gb_s", "prompt_gop_s"})
+            QVERIFY(rows[0][rate].toDouble() > 0);
+        const Outcome attention = cli({"bench", "--kernel", "attention-q8_0", "-t", "1", "-o", "csv"});
+        QCOMPARE(attention.out.count('\n'), 2);
+        const Outcome unknown = cli({"bench", "--kernel", "Q9_K"});
+        QCOMPARE(unknown.code, 1);
+        QVERIFY(unknown.err.contains("Q4_K"));
+        QVERIFY(cli({"bench", "--kernel", "Q4_K", "-m", model("llama")}).code != 0);  // one or the other
+    }
+
     void benchSaysWhatADeviceTakes()
     {
         const auto bench = [](const QStringList& more) {
