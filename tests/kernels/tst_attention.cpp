@@ -132,6 +132,35 @@ std::vector<double> softmaxAttention(const Setup& s, int g, int first, int last)
     return out;
 }
 
+// How far a head's output may lie from the exact one; |v| stays below 6.
+double tolerance(const Setup& s, int g)
+{
+    // A score is a sum of k_dim products, about 4 in size by construction (at most about 30): its rounding, some
+    // 2^-24 * 30 * 20, is a relative error of the weights.
+    double weightError = 600 * 0x1p-24;
+    // Beside 8 bits, queries and weights may be rounded to 16: steps of 2^-15 of the largest. Errors of such steps,
+    // evenly spread (variance 1/12) and independent, add up as squares; six deviations are not met by chance.
+    const auto sixDeviations = [](double step, double lengthOfFactors) {
+        return 6 * step / std::sqrt(12.0) * lengthOfFactors;
+    };
+    if (s.kType == KvType::Q8_0) {
+        float largest = 0;
+        for (int d = 0; d < s.kDim; ++d)
+            largest = std::max(largest, std::abs(s.q[std::size_t(g * s.kDim + d)]));
+        double longest = 0;
+        for (int t = 0; t < s.tokens; ++t) {
+            double squares = 0;
+            for (int d = 0; d < s.kDim; ++d)
+                squares += std::pow(double(s.k[std::size_t(t * s.kDim + d)]), 2);
+            longest = std::max(longest, std::sqrt(squares));
+        }
+        weightError += sixDeviations(double(largest) * 0x1p-15, longest);
+    }
+    if (s.vType == KvType::Q8_0)
+        weightError += sixDeviations(0x1p-16, std::sqrt(double(s.tokens)));
+    return 6 * weightError;
+}
+
 }  // namespace
 
 class TestAttention : public QObject
@@ -190,9 +219,7 @@ private slots:
                 for (int d = 0; d < s.vDim; ++d) {
                     const double actual =
                         double(all.out[std::size_t(g * s.vDim + d)]) / double(all.sum[std::size_t(g)]);
-                    // A score is a sum of k_dim products, about 4 in size by construction (at most about 30): its
-                    // rounding, some 2^-24 * 30 * 20, is a relative error of the weights; |v| stays below 6.
-                    QVERIFY2(std::abs(actual - expected[std::size_t(d)]) < 6 * 600 * 0x1p-24,
+                    QVERIFY2(std::abs(actual - expected[std::size_t(d)]) < tolerance(s, g),
                              qPrintable(QString("k_dim %1, head %2, value %3: %4 instead of %5")
                                             .arg(s.kDim)
                                             .arg(g)

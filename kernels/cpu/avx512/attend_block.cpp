@@ -1,7 +1,13 @@
 // Attention over one KV block. Scores: a register holds four dimensions of four tokens, so sums run across lanes once
-// for 16 tokens. Values: token after token. Up to four query heads share each key and value that is loaded.
+// for 16 tokens. Values: token after token. Up to four query heads share each key and value that is loaded. What is
+// kept in 8 bits is multiplied as such: attend_q8.h.
+#include "kernels/cpu/avx512/attend_q8.h"
 #include "kernels/cpu/avx512/lanes.h"
 #include "kernels/cpu/avx512/slots.h"
+#include "kernels/cpu/thread_scratch.h"
+
+#include <array>
+#include <utility>
 
 namespace kernels::avx512 {
 
@@ -22,15 +28,6 @@ struct F16Values {
     static __m512 load(const std::byte* at, __mmask16 lanes)
     {
         return _mm512_cvtph_ps(_mm256_maskz_loadu_epi16(lanes, at));
-    }
-};
-
-struct Q8Values {
-    static constexpr int kBytes = 1;
-    static __m512 load(const std::byte* at) { return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_epi8(at))); }
-    static __m512 load(const std::byte* at, __mmask16 lanes)
-    {
-        return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_maskz_loadu_epi8(lanes, at)));
     }
 };
 
@@ -55,6 +52,13 @@ __m512 soft_capped(__m512 s, float softcap)
     return _mm512_mul_ps(tanh, _mm512_set1_ps(softcap));
 }
 
+void store_scores(const AttendBlock& a, int head, int t, __m512 scores)
+{
+    if (a.softcap > 0.0f)
+        scores = soft_capped(scores, a.softcap);
+    _mm512_storeu_ps(a.scores + std::ptrdiff_t(head) * a.layout.tokens + t, scores);
+}
+
 // The loops over registers are unrolled by order: one index that is not a constant, and GCC keeps the sums in memory.
 
 // Scores of the 16 tokens from `t` on for heads head .. head + Heads - 1.
@@ -71,6 +75,7 @@ void score_sixteen(const AttendBlock& a, int head, int t)
         for (int j = 0; j < 4; ++j)
             sums[h][j] = _mm512_setzero_ps();
     for (int d = 0; d < l.k_dim; d += kKvGroupValues, k += 64 * Keys::kBytes) {
+        read_ahead(k + kAheadBytes, 64 * Keys::kBytes);
         __m512 keys[4];
 #pragma GCC unroll 8
         for (int j = 0; j < 4; ++j)
@@ -84,14 +89,8 @@ void score_sixteen(const AttendBlock& a, int head, int t)
         }
     }
 #pragma GCC unroll 8
-    for (int h = 0; h < Heads; ++h) {
-        __m512 s = join_fours(sums[h]);
-        if (l.k_type == KvType::Q8_0)
-            s = _mm512_mul_ps(s, _mm512_loadu_ps(a.block + l.k_scales_offset() + std::size_t(t) * 4));
-        if (a.softcap > 0.0f)
-            s = soft_capped(s, a.softcap);
-        _mm512_storeu_ps(a.scores + std::ptrdiff_t(head + h) * l.tokens + t, s);
-    }
+    for (int h = 0; h < Heads; ++h)
+        store_scores(a, head + h, t, join_fours(sums[h]));
 }
 
 // The attended tokens among the 16 from `t` on.
@@ -120,7 +119,8 @@ bool weigh(const AttendBlock& a, int head)
         __m512 weight = _mm512_maskz_mov_ps(attended(a, t), exp_of(distance));
         sums = _mm512_add_ps(sums, weight);
         if (a.layout.v_type == KvType::Q8_0)
-            weight = _mm512_mul_ps(weight, _mm512_loadu_ps(a.block + a.layout.v_scales_offset() + std::size_t(t) * 4));
+            weight = _mm512_maskz_mul_ps(attended(a, t), weight,
+                                         _mm512_loadu_ps(a.block + a.layout.v_scales_offset() + std::size_t(t) * 4));
         _mm512_storeu_ps(scores + t, weight);
     }
     a.sum[head] = sum_of(sums);
@@ -146,6 +146,8 @@ void sum_values(const AttendBlock& a, int head, int d)
             sums[h][j] = _mm512_setzero_ps();
     const float* weights = a.scores + std::ptrdiff_t(head) * l.tokens;
     for (int t = a.first; t < a.last; ++t) {
+        if (d == 0)
+            read_ahead(v + (t + kAheadTokens) * stride, stride);
         __m512 values[kValuesAtOnce];
 #pragma GCC unroll 8
         for (int j = 0; j < kValuesAtOnce; ++j)
@@ -186,9 +188,68 @@ void values(const AttendBlock& a, int head)
         sum_values<Values, Heads>(a, head, d);
 }
 
+// Where a head's whole numbers lie in the thread's scratch.
+struct Q8Scratch {
+    const KvBlockLayout& layout;
+    std::byte* base;
+
+    std::byte* query(int h) const { return base + std::size_t(h) * q8_scratch_bytes(layout); }
+    std::byte* weights(int h) const { return query(h) + 2 * std::size_t(layout.k_dim); }
+};
+
+template <int... H, class Make>
+auto each(std::integer_sequence<int, H...>, const Make& make)
+{
+    return std::array{make(H)...};
+}
+template <int Heads, class Make>
+auto for_each_head(const Make& make)
+{
+    return each(std::make_integer_sequence<int, Heads>(), make);
+}
+
+template <int Heads>
+void score_all_q8(const AttendBlock& a, int head, const Q8Scratch& scratch)
+{
+    const int k_dim = a.layout.k_dim;
+    const auto queries = for_each_head<Heads>([&](int h) {
+        auto* bytes = reinterpret_cast<std::int8_t*>(scratch.query(h));
+        return SplitQuery(a.q + std::ptrdiff_t(head + h) * k_dim, k_dim, bytes, bytes + k_dim);
+    });
+    for (int t = a.first / kKvGroupTokens * kKvGroupTokens; t < a.last; t += kKvGroupTokens) {
+        __m512 scores[Heads];
+        score_sixteen_q8<Heads>(a, queries, t, scores);
+        const __m512 scales = _mm512_loadu_ps(a.block + a.layout.k_scales_offset() + std::size_t(t) * 4);
+        for (int h = 0; h < Heads; ++h)
+            store_scores(a, head + h, t, _mm512_mul_ps(scores[h], scales));
+    }
+}
+
+// Two heads at a time: their sums fill the registers.
+template <int Heads>
+void values_q8(const AttendBlock& a, int head, const Q8Scratch& scratch)
+{
+    const KvBlockLayout& l = a.layout;
+    const int begin = a.first / kLanes * kLanes, end = (a.last + kLanes - 1) / kLanes * kLanes;
+    const auto weights = for_each_head<Heads>([&](int h) {
+        auto* bytes = reinterpret_cast<std::uint8_t*>(scratch.weights(h));
+        return SplitWeights(a.scores + std::ptrdiff_t(head + h) * l.tokens, begin, end, bytes, bytes + l.tokens);
+    });
+    float* const out = a.out + std::ptrdiff_t(head) * l.v_dim;
+    for (int d = 0; d < l.v_dim; d += 64) {
+        if constexpr (Heads == 1)
+            sum_values_q8<1>(a, weights.data(), out, d);
+        else
+            for (int h = 0; h < Heads; h += 2)
+                sum_values_q8<2>(a, weights.data() + h, out + std::ptrdiff_t(h) * l.v_dim, d);
+    }
+}
+
 template <int Heads>
 void attend_heads(const AttendBlock& a, int head)
 {
+    const bool whole_numbers = a.layout.k_type == KvType::Q8_0 || a.layout.v_type == KvType::Q8_0;
+    const Q8Scratch scratch{a.layout, whole_numbers ? thread_scratch(Heads * q8_scratch_bytes(a.layout)) : nullptr};
     switch (a.layout.k_type) {
     case KvType::F32:
         score<F32Values, Heads>(a, head);
@@ -197,7 +258,7 @@ void attend_heads(const AttendBlock& a, int head)
         score<F16Values, Heads>(a, head);
         break;
     case KvType::Q8_0:
-        score<Q8Values, Heads>(a, head);
+        score_all_q8<Heads>(a, head, scratch);
         break;
     }
     bool empty[Heads];
@@ -211,7 +272,7 @@ void attend_heads(const AttendBlock& a, int head)
         values<F16Values, Heads>(a, head);
         break;
     case KvType::Q8_0:
-        values<Q8Values, Heads>(a, head);
+        values_q8<Heads>(a, head, scratch);
         break;
     }
     for (int h = 0; h < Heads; ++h)

@@ -66,8 +66,8 @@ public:
     {
         const __m512i both = words_at(words, 0);
         scale_ = _mm512_cvtph_ps(_mm512_cvtepi32_epi16(both));
-        min_scale_ = _mm512_sub_ps(_mm512_setzero_ps(),
-                                   _mm512_cvtph_ps(_mm512_cvtepi32_epi16(_mm512_srli_epi32(both, 16))));
+        min_scale_ =
+            _mm512_sub_ps(_mm512_setzero_ps(), _mm512_cvtph_ps(_mm512_cvtepi32_epi16(_mm512_srli_epi32(both, 16))));
         const __m512i a = words_at(words, 1), b = words_at(words, 2), c = words_at(words, 3);
         const __m512i six = _mm512_set1_epi32(0x3f3f3f3f), four = _mm512_set1_epi32(0x0f0f0f0f);
         const __m512i two = _mm512_set1_epi32(0x30303030);
@@ -135,7 +135,10 @@ struct InterleavedQ5_K {
     static constexpr int kHalfAt = -1, kWordsAt = 0, kWords = 44;
     static constexpr int kChunks = 4, kChunkGroups = 2, kSteps = 8;
     static constexpr int group_of(int chunk, int j) { return 2 * chunk + j; }
-    static constexpr int source(int word) { return word < 4 || word >= 20 ? word : word % 2 == 0 ? 4 + (word - 4) / 2 : 12 + (word - 4) / 2; }
+    static constexpr int source(int word)
+    {
+        return word < 4 || word >= 20 ? word : word % 2 == 0 ? 4 + (word - 4) / 2 : 12 + (word - 4) / 2;
+    }
     static constexpr int part_of(int) { return 0; }
     static InterleavedKScales scales(const std::byte*, const std::byte* words) { return InterleavedKScales(words); }
 

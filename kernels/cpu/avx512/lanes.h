@@ -8,6 +8,8 @@
 namespace kernels::avx512 {
 
 constexpr int kLanes = 16;
+constexpr int kAheadTokens = 16;
+constexpr std::ptrdiff_t kAheadBytes = 2048;
 
 /// Lanes 0 .. count - 1; all of them for count >= 16, none for count <= 0.
 inline __mmask16 first_lanes(int count)
@@ -24,6 +26,21 @@ inline void for_lanes(int n, Body body)
         body(i, __mmask16(0xffff));
     if (i < n)
         body(i, first_lanes(n - i));
+}
+
+/// sums + the products of unsigned and signed bytes, four to a lane (VPDPBUSD). In assembler, since GCC 12 copies the
+/// sums before and after its intrinsic, and keeps some of them in memory.
+inline __m512i add_byte_products(__m512i sums, __m512i unsigned_bytes, __m512i signed_bytes)
+{
+    __asm__("vpdpbusd %2, %1, %0" : "+v"(sums) : "v"(unsigned_bytes), "v"(signed_bytes));
+    return sums;
+}
+
+/// Asks for bytes that are read soon; beyond the end of memory nothing happens.
+inline void read_ahead(const std::byte* at, std::ptrdiff_t bytes)
+{
+    for (std::ptrdiff_t line = 0; line < bytes; line += 64)
+        _mm_prefetch(reinterpret_cast<const char*>(at + line), _MM_HINT_T0);
 }
 
 inline float sum_of(__m512 x)

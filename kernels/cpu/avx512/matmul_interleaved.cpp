@@ -71,9 +71,8 @@ template <class Format, int Turn, int Tokens>
         for (int j = 0; j < Format::kChunkGroups; ++j)
             for (int t = 0; t < Tokens; ++t) {
                 const std::ptrdiff_t part = (first_group + Format::group_of(Chunk, j)) * kParts + kPart;
-                exact[j][t] = Rows::kBias == 0
-                                  ? _mm512_setzero_si512()
-                                  : _mm512_set1_epi32(x[t].shift[part] >> shift_down(Rows::kBias));
+                exact[j][t] = Rows::kBias == 0 ? _mm512_setzero_si512()
+                                               : _mm512_set1_epi32(x[t].shift[part] >> shift_down(Rows::kBias));
             }
 #pragma GCC unroll 8
         for (int step = 0; step < Format::kSteps; ++step) {
@@ -83,7 +82,7 @@ template <class Format, int Turn, int Tokens>
                 for (int t = 0; t < Tokens; ++t) {
                     const std::ptrdiff_t group = first_group + Format::group_of(Chunk, j);
                     const __m512i four = four_of(x[t].q + group * 32 + kPart * 16 + 4 * step);
-                    exact[j][t] = _mm512_dpbusd_epi32(exact[j][t], w[j], four);
+                    exact[j][t] = add_byte_products(exact[j][t], w[j], four);
                 }
         }
         unrolled<Format::kChunkGroups>([&]<int J>() __attribute__((always_inline)) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "kernels/cpu/avx512/group_sums.h"
+#include "kernels/cpu/avx512/lanes.h"
 #include "kernels/cpu/avx512/row_product.h"
 #include "kernels/cpu/avx512/transpose.h"
 

@@ -50,7 +50,7 @@ inline void add_running_sum(const Panel (&panels)[Panels], const TokenRow* x, in
                 for (int t = 0; t < Tokens; ++t) {
                     const __m512i four = four_of(x[t].q + std::ptrdiff_t(group) * 32 + 4 * k);
                     for (int p = 0; p < Panels; ++p)
-                        exact[p][t] = _mm512_dpbusd_epi32(exact[p][t], w[p], four);
+                        exact[p][t] = add_byte_products(exact[p][t], w[p], four);
                 }
             }
             for (int p = 0; p < Panels; ++p) {
