@@ -73,9 +73,9 @@ struct CpuKernels {
 
     std::array<void (*)(const MatMul&), kTensorTypeIds> matmul;  // by type id; null where there is no such type
 
-    // Weights whose rows are interleaved as this table reads them fastest, in as many bytes; null where it gains nothing.
-    // weights: (rows, row_bytes(type, n)). Any kInterleavedRows rows from a multiple of it on stay together, so that a
-    // product may begin there; what is left at the end stays as it is.
+    // Weights whose rows are interleaved as this table reads them fastest, in as many bytes; null where it gains
+    // nothing. weights: (rows, row_bytes(type, n)). Any kInterleavedRows rows from a multiple of it on stay together,
+    // so that a product may begin there; what is left at the end stays as it is.
     std::array<void (*)(int n, int rows, const std::byte* weights, std::byte* out), kTensorTypeIds> interleave;
     // The same product of such weights, with the same bits.
     std::array<void (*)(const MatMul&), kTensorTypeIds> matmul_interleaved;

@@ -2,9 +2,9 @@
 // kernels are faster with that.
 #pragma once
 
+#include "engine/exec/huge_array.h"
 #include "engine/exec/thread_pool.h"
 #include "engine/gguf/gguf_file.h"
-#include "engine/huge_array.h"
 #include "engine/model/weights.h"
 #include "kernels/cpu.h"
 

@@ -51,7 +51,8 @@ struct LayerWeights {
     Vector down_experts_bias = nullptr;                             // (experts, dim)
 };
 
-/// visit(matrix, how many of its size there are, one after another) for every one there is. W: LayerWeights, const or not
+/// visit(matrix, how many of its size there are, one after another) for every one there is. W: LayerWeights, const or
+/// not
 template <class W, class Visit>
 void for_each_matrix(W& w, int experts, const Visit& visit)
 {

@@ -1,8 +1,8 @@
 // Measures what a decode step is made of, each by itself, through the kernels in use: the numbers of MachineRates.
 #pragma once
 
+#include "engine/exec/huge_array.h"
 #include "engine/exec/rows.h"
-#include "engine/huge_array.h"
 #include "engine/machine_rates.h"
 #include "kernels/cpu.h"
 

@@ -63,14 +63,18 @@ Result<KernelReport> bench_kernel(std::string_view name, int threads)
     const auto wanted = [name](std::string_view one) { return name == "all" || name == one; };
     try {
         ThreadPool pool(threads > 0 ? threads : physical_cores());
-        KernelReport report{kernels::cpu_kernels().name, pool.size(), measure_dram_read(pool) / 1e9, {}};
+        KernelReport report{kernels::cpu_kernels().name, pool.size(), {}};
         RateMeter meter(pool, kLeastMs);
+        const auto add = [&](KernelRow row) {
+            row.dram_read_gb_s = measure_dram_read(pool) / 1e9;
+            report.rows.push_back(std::move(row));
+        };
         for (const kernels::TypeTraits& type : kernels::all_tensor_types())
             if (wanted(type.name))
-                report.rows.push_back(product_row(meter, type));
+                add(product_row(meter, type));
         for (const Attention& kernel : kAttention)
             if (wanted(kernel.name))
-                report.rows.push_back(attention_row(meter, kernel));
+                add(attention_row(meter, kernel));
         return report;
     } catch (const std::system_error&) {
         return fail(Error::Code::NoMemory, "the system does not give so many threads");

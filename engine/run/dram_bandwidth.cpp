@@ -1,7 +1,7 @@
 #include "engine/run/dram_bandwidth.h"
 
+#include "engine/exec/huge_array.h"
 #include "engine/exec/thread_pool.h"
-#include "engine/huge_array.h"
 #include "engine/run/clock.h"
 
 #include <cstdint>

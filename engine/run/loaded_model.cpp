@@ -187,8 +187,8 @@ void LoadedModel::allocate(const LoadRequest& request)
                                        kConversationsInCache * (context_pages + 2));
     LoadRequest in_use = request;
     in_use.context_tokens = info_.context_in_use;
-    host_weights_ = std::make_unique<HostWeights>(file_, weights_, h_,
-                                                  kMemoryMarginBytes + memory_need(info_, in_use).kv_bytes);
+    host_weights_ =
+        std::make_unique<HostWeights>(file_, weights_, h_, kMemoryMarginBytes + memory_need(info_, in_use).kv_bytes);
     placement_ = std::make_unique<ModelPlacement>(h_, weights_, *host_weights_, *cpu_, *cache_);
 }
 

@@ -43,7 +43,7 @@ public:
     }
 
 private:
-    static constexpr std::ptrdiff_t kHalves = Format::kHalfAt >= 0 ? 2 * kPanelRows : 0;
+    static constexpr std::ptrdiff_t kHalves = Format::kHalfBytes * kPanelRows;
     static constexpr std::ptrdiff_t kWords = Format::kWords * 4 * kPanelRows;
     Byte* pair(int block) const { return at_ + block / 2 * 2 * (kHalves + kWords); }
 
@@ -93,8 +93,11 @@ template <class Format, int Turn, int Tokens>
                 __m512& sum = sums[(Turn + kGroup) % kSums][t];
                 sum = _mm512_fmadd_ps(_mm512_cvtepi32_ps(exact[J][t]),
                                       _mm512_mul_ps(scale, _mm512_set1_ps(x[t].scale[group])), sum);
-                if constexpr (Rows::kOffset)
-                    sum = _mm512_fmadd_ps(scales.template offset<kGroup>(), _mm512_set1_ps(x[t].sum[group]), sum);
+                if constexpr (Rows::kOffset && kPart == kParts - 1)
+                    unrolled<kParts>([&]<int P>() __attribute__((always_inline)) {
+                        sum = _mm512_fmadd_ps(scales.template offset<kGroup, P>(),
+                                              _mm512_set1_ps(x[t].sum[group * kParts + P]), sum);
+                    });
             }
         });
     });
@@ -163,7 +166,7 @@ static void unpack(const InterleavedPanel<Format>& from, int blocks, const Panel
                 const int slot = to.shape.slot(first_group + kGroup);
                 _mm512_storeu_ps(to.scales(slot) + kPart * kPanelRows, scales.template scale<kGroup, kPart>());
                 if constexpr (Rows::kOffset)
-                    _mm512_storeu_ps(to.offsets(slot), scales.template offset<kGroup>());
+                    _mm512_storeu_ps(to.offsets(slot) + kPart * kPanelRows, scales.template offset<kGroup, kPart>());
             });
         });
     }
@@ -207,8 +210,9 @@ void interleave(int n, int rows, const std::byte* weights, std::byte* out)
         for (int b = 0; b < blocks; ++b)
             for (int r = 0; r < kPanelRows; ++r) {
                 const std::byte* from = weights + r * stride + std::ptrdiff_t(b) * Rows::kBytes;
-                if (Format::kHalfAt >= 0)
-                    std::memcpy(panel.halves_of(b) + 2 * r, from + Format::kHalfAt, 2);
+                if (Format::kHalfBytes > 0)
+                    std::memcpy(panel.halves_of(b) + Format::kHalfBytes * r, from + Format::kHalfAt,
+                                Format::kHalfBytes);
                 for (int w = 0; w < Format::kWords; ++w)
                     std::memcpy(panel.words_of(b) + (w * kPanelRows + r) * 4,
                                 from + Format::kWordsAt + 4 * Format::source(w), 4);
@@ -221,10 +225,18 @@ void interleave(int n, int rows, const std::byte* weights, std::byte* out)
     template void matmul_interleaved<Format>(const MatMul&);                                                           \
     template void interleave<Format>(int, int, const std::byte*, std::byte*);
 INSTANTIATE(InterleavedQ4_0)
+INSTANTIATE(InterleavedQ4_1)
+INSTANTIATE(InterleavedQ5_0)
+INSTANTIATE(InterleavedQ5_1)
 INSTANTIATE(InterleavedQ8_0)
+INSTANTIATE(InterleavedQ2_K)
+INSTANTIATE(InterleavedQ3_K)
 INSTANTIATE(InterleavedQ4_K)
 INSTANTIATE(InterleavedQ5_K)
 INSTANTIATE(InterleavedQ6_K)
+INSTANTIATE(InterleavedIQ4_NL)
+INSTANTIATE(InterleavedIQ4_XS)
+INSTANTIATE(InterleavedMXFP4)
 #undef INSTANTIATE
 
 }  // namespace kernels::avx512

@@ -34,10 +34,18 @@ CpuKernels improve(const CpuKernels& base)
         t.matmul_interleaved[std::size_t(type)] = matmul_interleaved<Format>;
     };
     interleaved.template operator()<InterleavedQ4_0>(TensorType::Q4_0);
+    interleaved.template operator()<InterleavedQ4_1>(TensorType::Q4_1);
+    interleaved.template operator()<InterleavedQ5_0>(TensorType::Q5_0);
+    interleaved.template operator()<InterleavedQ5_1>(TensorType::Q5_1);
     interleaved.template operator()<InterleavedQ8_0>(TensorType::Q8_0);
+    interleaved.template operator()<InterleavedQ2_K>(TensorType::Q2_K);
+    interleaved.template operator()<InterleavedQ3_K>(TensorType::Q3_K);
     interleaved.template operator()<InterleavedQ4_K>(TensorType::Q4_K);
     interleaved.template operator()<InterleavedQ5_K>(TensorType::Q5_K);
     interleaved.template operator()<InterleavedQ6_K>(TensorType::Q6_K);
+    interleaved.template operator()<InterleavedIQ4_NL>(TensorType::IQ4_NL);
+    interleaved.template operator()<InterleavedIQ4_XS>(TensorType::IQ4_XS);
+    interleaved.template operator()<InterleavedMXFP4>(TensorType::MXFP4);
 
     t.dequantize = dequantize;
     t.quantize_q8 = quantize_q8;

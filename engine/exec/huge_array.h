@@ -5,9 +5,6 @@
 #include <cstddef>
 #include <memory>
 #include <new>
-#ifdef __linux__
-#include <sys/mman.h>
-#endif
 
 namespace engine {
 
@@ -19,14 +16,15 @@ public:
     explicit HugeArray(std::size_t bytes)
         : memory_(static_cast<std::byte*>(::operator new[](bytes, kPage)))
     {
-#ifdef __linux__
-        (void)madvise(memory_.get(), bytes, MADV_HUGEPAGE);  // a wish
-#endif
+        wish_large_pages(memory_.get(), bytes);
     }
     std::byte* data() const { return memory_.get(); }
 
 private:
     static constexpr std::align_val_t kPage{std::size_t(2) << 20};
+    /// Before it is first touched.
+    static void wish_large_pages(std::byte* memory, std::size_t bytes);
+
     struct Free {
         void operator()(std::byte* memory) const { ::operator delete[](memory, kPage); }
     };
