@@ -1,5 +1,6 @@
 // Unpacks 256 weights (fewer at the end of a row) of each packed type into bytes, and a scale for each 32 or 16.
 // What a weight w is: scale * (byte - kBias) + offset. With kSigned the bytes are signed and there is no bias.
+// None is larger than kMost.
 // Only plain structs and intrinsics here: see the folder's CMake lines.
 #pragma once
 
@@ -83,7 +84,7 @@ inline __m256i table_lookup(const std::int8_t* values, __m256i index, int bias)
 // ---- blocks of 32 ----
 
 struct Q4_0 {
-    static constexpr int kBias = 8, kGroups = 1, kBytes = sizeof(BlockQ4_0);
+    static constexpr int kBias = 8, kGroups = 1, kBytes = sizeof(BlockQ4_0), kMost = 15;
     static constexpr bool kSigned = false, kHalves = false, kOffset = false;
     static void unpack(const std::byte* at, int groups, Chunk256& c)
     {
@@ -95,7 +96,7 @@ struct Q4_0 {
 };
 
 struct Q4_1 {
-    static constexpr int kBias = 0, kGroups = 1, kBytes = sizeof(BlockQ4_1);
+    static constexpr int kBias = 0, kGroups = 1, kBytes = sizeof(BlockQ4_1), kMost = 15;
     static constexpr bool kSigned = false, kHalves = false, kOffset = true;
     static void unpack(const std::byte* at, int groups, Chunk256& c)
     {
@@ -108,7 +109,7 @@ struct Q4_1 {
 };
 
 struct Q5_0 {
-    static constexpr int kBias = 16, kGroups = 1, kBytes = sizeof(BlockQ5_0);
+    static constexpr int kBias = 16, kGroups = 1, kBytes = sizeof(BlockQ5_0), kMost = 31;
     static constexpr bool kSigned = false, kHalves = false, kOffset = false;
     static void unpack(const std::byte* at, int groups, Chunk256& c)
     {
@@ -121,7 +122,7 @@ struct Q5_0 {
 };
 
 struct Q5_1 {
-    static constexpr int kBias = 0, kGroups = 1, kBytes = sizeof(BlockQ5_1);
+    static constexpr int kBias = 0, kGroups = 1, kBytes = sizeof(BlockQ5_1), kMost = 31;
     static constexpr bool kSigned = false, kHalves = false, kOffset = true;
     static void unpack(const std::byte* at, int groups, Chunk256& c)
     {
@@ -135,7 +136,7 @@ struct Q5_1 {
 };
 
 struct Q8_0 {
-    static constexpr int kBias = 0, kGroups = 1, kBytes = sizeof(BlockQ8_0);
+    static constexpr int kBias = 0, kGroups = 1, kBytes = sizeof(BlockQ8_0), kMost = 128;
     static constexpr bool kSigned = true, kHalves = false, kOffset = false;
     static void unpack(const std::byte* at, int groups, Chunk256& c)
     {
@@ -147,7 +148,7 @@ struct Q8_0 {
 };
 
 struct IQ4_NL {
-    static constexpr int kBias = 0, kGroups = 1, kBytes = sizeof(BlockIQ4_NL);
+    static constexpr int kBias = 0, kGroups = 1, kBytes = sizeof(BlockIQ4_NL), kMost = 127;
     static constexpr bool kSigned = true, kHalves = false, kOffset = false;
     static void unpack(const std::byte* at, int groups, Chunk256& c)
     {
@@ -159,7 +160,7 @@ struct IQ4_NL {
 };
 
 struct MXFP4 {
-    static constexpr int kBias = 16, kGroups = 1, kBytes = sizeof(BlockMXFP4);
+    static constexpr int kBias = 16, kGroups = 1, kBytes = sizeof(BlockMXFP4), kMost = 28;
     static constexpr bool kSigned = false, kHalves = false, kOffset = false;
     static void unpack(const std::byte* at, int groups, Chunk256& c)
     {
@@ -205,7 +206,7 @@ inline void k_scales(const std::uint8_t* packed, float scale, float min_scale, C
 }
 
 struct Q4_K {
-    static constexpr int kBias = 0, kGroups = 8, kBytes = sizeof(BlockQ4_K);
+    static constexpr int kBias = 0, kGroups = 8, kBytes = sizeof(BlockQ4_K), kMost = 15;
     static constexpr bool kSigned = false, kHalves = false, kOffset = true;
     static void unpack(const std::byte* at, int, Chunk256& c)
     {
@@ -221,7 +222,7 @@ struct Q4_K {
 };
 
 struct Q5_K {
-    static constexpr int kBias = 0, kGroups = 8, kBytes = sizeof(BlockQ5_K);
+    static constexpr int kBias = 0, kGroups = 8, kBytes = sizeof(BlockQ5_K), kMost = 31;
     static constexpr bool kSigned = false, kHalves = false, kOffset = true;
     static void unpack(const std::byte* at, int, Chunk256& c)
     {
@@ -240,7 +241,7 @@ struct Q5_K {
 };
 
 struct Q6_K {
-    static constexpr int kBias = 32, kGroups = 8, kBytes = sizeof(BlockQ6_K);
+    static constexpr int kBias = 32, kGroups = 8, kBytes = sizeof(BlockQ6_K), kMost = 63;
     static constexpr bool kSigned = false, kHalves = true, kOffset = false;
     static void unpack(const std::byte* at, int, Chunk256& c)
     {
@@ -271,7 +272,7 @@ inline __m256i bit_pairs(const std::uint8_t* q, int group)
 }
 
 struct Q2_K {
-    static constexpr int kBias = 0, kGroups = 8, kBytes = sizeof(BlockQ2_K);
+    static constexpr int kBias = 0, kGroups = 8, kBytes = sizeof(BlockQ2_K), kMost = 3;
     static constexpr bool kSigned = false, kHalves = true, kOffset = true;
     static void unpack(const std::byte* at, int, Chunk256& c)
     {
@@ -285,7 +286,7 @@ struct Q2_K {
 };
 
 struct Q3_K {
-    static constexpr int kBias = 4, kGroups = 8, kBytes = sizeof(BlockQ3_K);
+    static constexpr int kBias = 4, kGroups = 8, kBytes = sizeof(BlockQ3_K), kMost = 7;
     static constexpr bool kSigned = false, kHalves = true, kOffset = false;
     static void unpack(const std::byte* at, int, Chunk256& c)
     {
@@ -311,7 +312,7 @@ inline __m256i eight_nibbles(const std::uint8_t* at)
 }
 
 struct IQ3_S {
-    static constexpr int kBias = 16, kGroups = 8, kBytes = sizeof(BlockIQ3_S);
+    static constexpr int kBias = 16, kGroups = 8, kBytes = sizeof(BlockIQ3_S), kMost = 31;
     static constexpr bool kSigned = false, kHalves = false, kOffset = false;
     static void unpack(const std::byte* at, int, Chunk256& c)
     {
@@ -333,7 +334,7 @@ struct IQ3_S {
 };
 
 struct IQ4_XS {
-    static constexpr int kBias = 0, kGroups = 8, kBytes = sizeof(BlockIQ4_XS);
+    static constexpr int kBias = 0, kGroups = 8, kBytes = sizeof(BlockIQ4_XS), kMost = 127;
     static constexpr bool kSigned = true, kHalves = false, kOffset = false;
     static void unpack(const std::byte* at, int, Chunk256& c)
     {

@@ -1,5 +1,6 @@
-// Products of packed weights with 8-bit activations. A row is unpacked once into bytes in the first cache and then
-// serves a block of tokens.
+// Products of packed weights with 8-bit activations. Few tokens: a row is unpacked into bytes in the first cache and
+// serves them. Many: 8 rows are unpacked side by side and serve every token. Both sum in the same order, so they give
+// the same bits.
 //
 // Groups of 32 weights take turns on eight running sums: group b adds to sum b % 8, in each by fused multiply-adds and
 // in this order: its exact integer products times (weight scale * activation scale), first half before second where a
@@ -7,13 +8,15 @@
 #include "kernels/cpu/avx2/formats.h"
 #include "kernels/cpu/avx2/lanes.h"
 #include "kernels/cpu/avx2/slots.h"
+#include "kernels/cpu/avx2/tile.h"
 #include "kernels/cpu/thread_scratch.h"
 
 namespace kernels::avx2 {
 
 namespace {
 
-constexpr int kTokensAtOnce = 32;  // their activations stay in the second cache while all rows pass by
+constexpr int kFewTokens = 3;
+constexpr int kTileTokens = 4;  // four exact and four float sums, pairs, weights and activations: 16 registers
 
 /// The parts of eight groups of activations that a format's product reads.
 struct Activations256 {
@@ -156,16 +159,16 @@ void unpack_row(const std::byte* row, int groups, Chunk256* chunks)
 }
 
 template <class Format>
-void product_with_tokens(const MatMul& m, int first, int tokens, Chunk256* chunks)
+void product_by_rows(const MatMul& m, Chunk256* chunks)
 {
     constexpr int kParts = Format::kHalves ? 2 : 1;
     const int groups = m.n / 32;
     const int whole = groups / 8;
     const int tail = groups % 8;
-    Activations256 x[kTokensAtOnce];
-    Tail256 tails[kTokensAtOnce];
-    for (int t = 0; t < tokens; ++t) {
-        const Q8Row row(m.x + std::size_t(first + t) * m.x_stride, m.n);
+    Activations256 x[kFewTokens];
+    Tail256 tails[kFewTokens];
+    for (int t = 0; t < m.tokens; ++t) {
+        const Q8Row row(m.x + std::size_t(t) * m.x_stride, m.n);
         x[t] = {row.q, row.scale, kParts == 2 ? row.sum16 : row.sum32, kParts == 2 ? row.shift16 : row.shift32};
         if (tail)
             tails[t].fill(x[t].at(whole, kParts), kParts, tail);
@@ -173,15 +176,57 @@ void product_with_tokens(const MatMul& m, int first, int tokens, Chunk256* chunk
     const std::ptrdiff_t stride = std::ptrdiff_t(groups / Format::kGroups) * Format::kBytes;
     for (int r = 0; r < m.rows; ++r) {
         unpack_row<Format>(m.weights + r * stride, groups, chunks);
-        for (int t = 0; t < tokens; ++t) {
+        for (int t = 0; t < m.tokens; ++t) {
             __m256 sums = _mm256_setzero_ps();
             for (int c = 0; c < whole; ++c)
                 sums = add_groups<Format>(chunks[c], x[t].at(c, kParts), sums);
             if (tail)
                 sums =
                     add_groups<Format>(chunks[whole], {tails[t].q, tails[t].scale, tails[t].sum, tails[t].shift}, sums);
-            m.out[std::size_t(first + t) * m.out_stride + std::size_t(r)] = sum_of(sums);
+            m.out[std::size_t(t) * m.out_stride + std::size_t(r)] = sum_of(sums);
         }
+    }
+}
+
+template <class Format>
+void product_with_panel(const MatMul& m, const Panel& panel, int rows, float* out)
+{
+    constexpr int kShiftDown = Format::kBias == 0 ? 0 : shift_down(Format::kBias);
+    const auto tile_of = [&]<int Tokens>(int first) {
+        TokenRow x[Tokens];
+        for (int t = 0; t < Tokens; ++t) {
+            const Q8Row row(m.x + std::size_t(first + t) * m.x_stride, m.n);
+            x[t] = {row.q, row.scale, Format::kHalves ? row.sum16 : row.sum32,
+                    Format::kHalves ? row.shift16 : row.shift32};
+        }
+        tile<Format, Tokens>(panel, rows, x, kShiftDown, out + std::size_t(first) * m.out_stride, m.out_stride);
+    };
+    int first = 0;
+    for (; m.tokens - first >= kTileTokens; first += kTileTokens)
+        tile_of.template operator()<kTileTokens>(first);
+    switch (m.tokens - first) {
+    case 3:
+        return tile_of.template operator()<3>(first);
+    case 2:
+        return tile_of.template operator()<2>(first);
+    case 1:
+        return tile_of.template operator()<1>(first);
+    default:
+        return;
+    }
+}
+
+template <class Format>
+void product_by_panels(const MatMul& m)
+{
+    constexpr int kParts = Format::kHalves ? 2 : 1;
+    const int groups = m.n / 32;
+    const Panel panel{groups, kParts, thread_scratch(Panel::bytes(groups, kParts))};
+    const std::ptrdiff_t stride = std::ptrdiff_t(groups / Format::kGroups) * Format::kBytes;
+    for (int r = 0; r < m.rows; r += kPanelRows) {
+        const int rows = m.rows - r < kPanelRows ? m.rows - r : kPanelRows;
+        fill_panel<Format>(panel, m.weights + r * stride, stride, rows);
+        product_with_panel<Format>(m, panel, rows, m.out + r);
     }
 }
 
@@ -190,11 +235,10 @@ void product_with_tokens(const MatMul& m, int first, int tokens, Chunk256* chunk
 template <class Format>
 void matmul_packed(const MatMul& m)
 {
+    if (m.tokens > kFewTokens)
+        return product_by_panels<Format>(m);
     const auto chunk_count = std::size_t(m.n / 32 + 7) / 8;
-    auto* chunks = reinterpret_cast<Chunk256*>(thread_scratch(chunk_count * sizeof(Chunk256)));
-    for (int first = 0; first < m.tokens; first += kTokensAtOnce)
-        product_with_tokens<Format>(m, first, m.tokens - first < kTokensAtOnce ? m.tokens - first : kTokensAtOnce,
-                                    chunks);
+    product_by_rows<Format>(m, reinterpret_cast<Chunk256*>(thread_scratch(chunk_count * sizeof(Chunk256))));
 }
 
 template void matmul_packed<Q4_0>(const MatMul&);

@@ -13,27 +13,24 @@
 
 namespace kernels::avx512 {
 
-/// Numbers of one head as `scale * (256 * high + low)`.
-template <class Byte>
-struct SplitNumbers {
-    Byte* high;
-    Byte* low;
-    float scale;
-};
-
 /// Bytes of scratch that one query head needs.
 inline std::size_t q8_scratch_bytes(const KvBlockLayout& l)
 {
     return 2 * (std::size_t(l.k_dim) + std::size_t(l.tokens));
 }
 
-struct SplitQuery : SplitNumbers<std::int8_t> {
+/// A head's query as scale * (256 * high + low).
+struct SplitQuery {
+    std::int8_t* high;
+    std::int8_t* low;
+    float scale = 0.0f;
     // Keys are taken as k + 128: what that is too much.
     int high_shift = 0, low_shift = 0;
 
     /// q: (n,); high, low: room for n each.
     SplitQuery(const float* q, int n, std::int8_t* high_bytes, std::int8_t* low_bytes)
-        : SplitNumbers{high_bytes, low_bytes, 0.0f}
+        : high(high_bytes)
+        , low(low_bytes)
     {
         constexpr float kMost = 127 * 256 + 127;
         __m512 largest = _mm512_setzero_ps();
@@ -89,11 +86,16 @@ inline void score_sixteen_q8(const AttendBlock& a, const std::array<SplitQuery, 
         scores[h] = joined(high[h], low[h], q[h].scale);
 }
 
-/// The weights of a head's values, those outside [first, last) zero, as whole numbers.
-struct SplitWeights : SplitNumbers<std::uint8_t> {
+/// The weights of a head's values as scale * (256 * high + low).
+struct SplitWeights {
+    std::uint8_t* high;
+    std::uint8_t* low;
+    float scale = 0.0f;
+
     /// weights: (tokens,), valid from `begin` to `end`, multiples of 16.
     SplitWeights(const float* weights, int begin, int end, std::uint8_t* high_bytes, std::uint8_t* low_bytes)
-        : SplitNumbers{high_bytes, low_bytes, 0.0f}
+        : high(high_bytes)
+        , low(low_bytes)
     {
         constexpr float kMost = 255 * 256 + 255;
         __m512 largest = _mm512_setzero_ps();

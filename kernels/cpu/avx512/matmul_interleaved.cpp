@@ -93,11 +93,13 @@ template <class Format, int Turn, int Tokens>
                 __m512& sum = sums[(Turn + kGroup) % kSums][t];
                 sum = _mm512_fmadd_ps(_mm512_cvtepi32_ps(exact[J][t]),
                                       _mm512_mul_ps(scale, _mm512_set1_ps(x[t].scale[group])), sum);
-                if constexpr (Rows::kOffset && kPart == kParts - 1)
-                    unrolled<kParts>([&]<int P>() __attribute__((always_inline)) {
-                        sum = _mm512_fmadd_ps(scales.template offset<kGroup, P>(),
-                                              _mm512_set1_ps(x[t].sum[group * kParts + P]), sum);
-                    });
+                if constexpr (Rows::kOffset) {
+                    if constexpr (kPart == kParts - 1)
+                        unrolled<kParts>([&]<int P>() __attribute__((always_inline)) {
+                            sum = _mm512_fmadd_ps(scales.template offset<kGroup, P>(),
+                                                  _mm512_set1_ps(x[t].sum[group * kParts + P]), sum);
+                        });
+                }
             }
         });
     });
