@@ -63,8 +63,8 @@ Result<BenchReport> bench(const LoadRequest& load, const BenchRequest& request,
 /// One kernel by itself, of the table in use, on all threads.
 struct KernelRow {
     std::string kernel;      // "Q4_K": products of that type; "attention-q8_0"
-    double cache_gb_s = 0;   // weights or KV of 1 MB a second, which stay in a cache
-    double memory_gb_s = 0;  // more than any cache holds
+    double cache_gb_s = 0;   // of weights or KV, 1 MiB of them again and again
+    double memory_gb_s = 0;  // the same of more than any cache holds
     /// Products of a prompt of 512 tokens: 1e9 multiplications and additions a second.
     std::optional<double> prompt_gop_s = {};
     double dram_read_gb_s = 0;  // right after it: other programs take their part, now more, now less
