@@ -6,6 +6,7 @@
 #include "kernels/cpu/avx512/slots.h"
 #include "kernels/cpu/thread_scratch.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -75,7 +76,6 @@ void score_sixteen(const AttendBlock& a, int head, int t)
         for (int j = 0; j < 4; ++j)
             sums[h][j] = _mm512_setzero_ps();
     for (int d = 0; d < l.k_dim; d += kKvGroupValues, k += 64 * Keys::kBytes) {
-        read_ahead(k + kAheadBytes, 64 * Keys::kBytes);
         __m512 keys[4];
 #pragma GCC unroll 8
         for (int j = 0; j < 4; ++j)
@@ -146,8 +146,6 @@ void sum_values(const AttendBlock& a, int head, int d)
             sums[h][j] = _mm512_setzero_ps();
     const float* weights = a.scores + std::ptrdiff_t(head) * l.tokens;
     for (int t = a.first; t < a.last; ++t) {
-        if (d == 0)
-            read_ahead(v + (t + kAheadTokens) * stride, stride);
         __m512 values[kValuesAtOnce];
 #pragma GCC unroll 8
         for (int j = 0; j < kValuesAtOnce; ++j)
@@ -188,13 +186,27 @@ void values(const AttendBlock& a, int head)
         sum_values<Values, Heads>(a, head, d);
 }
 
-// Where a head's whole numbers lie in the thread's scratch.
+// Where the whole numbers of some heads lie in the thread's scratch.
 struct Q8Scratch {
     const KvBlockLayout& layout;
     std::byte* base;
 
-    std::byte* query(int h) const { return base + std::size_t(h) * q8_scratch_bytes(layout); }
-    std::byte* weights(int h) const { return query(h) + 2 * std::size_t(layout.k_dim); }
+    static std::size_t sums_bytes(const KvBlockLayout& l)
+    {
+        return std::size_t((l.v_dim + 63) / 64) * sizeof(ValueSums);
+    }
+    static std::size_t bytes(const KvBlockLayout& l)  // of one head
+    {
+        return (sums_bytes(l) + 2 * (std::size_t(l.k_dim) + std::size_t(l.tokens)) + 63) / 64 * 64;
+    }
+    // (v_dim / 64, heads)
+    ValueSums* sums() const { return reinterpret_cast<ValueSums*>(base); }
+    std::byte* query(int h, int heads) const
+    {
+        return base + std::size_t(heads) * sums_bytes(layout) +
+               2 * std::size_t(h) * (std::size_t(layout.k_dim) + std::size_t(layout.tokens));
+    }
+    std::byte* weights(int h, int heads) const { return query(h, heads) + 2 * std::size_t(layout.k_dim); }
 };
 
 template <int... H, class Make>
@@ -212,44 +224,57 @@ template <int Heads>
 void score_all_q8(const AttendBlock& a, int head, const Q8Scratch& scratch)
 {
     const int k_dim = a.layout.k_dim;
+    const std::byte* const scales = a.block + a.layout.k_scales_offset();
+    read_ahead(scales, std::ptrdiff_t(a.last) * 4);  // wanted soon, and far from the keys
     const auto queries = for_each_head<Heads>([&](int h) {
-        auto* bytes = reinterpret_cast<std::int8_t*>(scratch.query(h));
+        auto* bytes = reinterpret_cast<std::int8_t*>(scratch.query(h, Heads));
         return SplitQuery(a.q + std::ptrdiff_t(head + h) * k_dim, k_dim, bytes, bytes + k_dim);
     });
     for (int t = a.first / kKvGroupTokens * kKvGroupTokens; t < a.last; t += kKvGroupTokens) {
         __m512 scores[Heads];
         score_sixteen_q8<Heads>(a, queries, t, scores);
-        const __m512 scales = _mm512_loadu_ps(a.block + a.layout.k_scales_offset() + std::size_t(t) * 4);
+        const __m512 scale = _mm512_loadu_ps(scales + std::ptrdiff_t(t) * 4);
         for (int h = 0; h < Heads; ++h)
-            store_scores(a, head + h, t, _mm512_mul_ps(scores[h], scales));
+            store_scores(a, head + h, t, _mm512_mul_ps(scores[h], scale));
     }
 }
 
-// Two heads at a time: their sums fill the registers.
+// Two heads at a time: their sums fill the registers. All heads and dimensions of some tokens, then of the next ones,
+// which are asked for meanwhile: each value comes from memory once, and products are made while it comes.
 template <int Heads>
 void values_q8(const AttendBlock& a, int head, const Q8Scratch& scratch)
 {
     const KvBlockLayout& l = a.layout;
     const int begin = a.first / kLanes * kLanes, end = (a.last + kLanes - 1) / kLanes * kLanes;
     const auto weights = for_each_head<Heads>([&](int h) {
-        auto* bytes = reinterpret_cast<std::uint8_t*>(scratch.weights(h));
+        auto* bytes = reinterpret_cast<std::uint8_t*>(scratch.weights(h, Heads));
         return SplitWeights(a.scores + std::ptrdiff_t(head + h) * l.tokens, begin, end, bytes, bytes + l.tokens);
     });
-    float* const out = a.out + std::ptrdiff_t(head) * l.v_dim;
-    for (int d = 0; d < l.v_dim; d += 64) {
-        if constexpr (Heads == 1)
-            sum_values_q8<1>(a, weights.data(), out, d);
-        else
-            for (int h = 0; h < Heads; h += 2)
-                sum_values_q8<2>(a, weights.data() + h, out + std::ptrdiff_t(h) * l.v_dim, d);
+    constexpr int kTokens = 64, kTogether = Heads == 1 ? 1 : 2;
+    constexpr int kLines = Heads == 4 ? 2 : 4;  // a step; so many steps ask for all that the next tokens have
+    ValueSums* const sums = scratch.sums();
+    std::fill_n(sums, std::size_t((l.v_dim + 63) / 64) * Heads, ValueSums{});
+    const std::byte* ahead = a.block + l.v_offset() + std::ptrdiff_t(a.first / 4 * 4 + kTokens) * l.v_dim;
+    for (int t = a.first / 4 * 4; t < a.last; t += kTokens) {
+        const int stop = std::min(t + kTokens, (a.last + 3) / 4 * 4);
+        for (int d = 0; d < l.v_dim; d += 64)
+            for (int h = 0; h < Heads; h += kTogether) {
+                add_values_q8<kTogether>(a, weights.data() + h, d, t, stop, ahead, kLines, sums + d / 64 * Heads + h);
+                ahead += std::ptrdiff_t(kTokens) / 4 * 64 * kLines;
+            }
     }
+    float* const out = a.out + std::ptrdiff_t(head) * l.v_dim;
+    for (int d = 0; d < l.v_dim; d += 64)
+        for (int h = 0; h < Heads; ++h)
+            store_values(sums[d / 64 * Heads + h], weights[std::size_t(h)].scale, l.v_dim - d,
+                         out + std::ptrdiff_t(h) * l.v_dim + d);
 }
 
 template <int Heads>
 void attend_heads(const AttendBlock& a, int head)
 {
     const bool whole_numbers = a.layout.k_type == KvType::Q8_0 || a.layout.v_type == KvType::Q8_0;
-    const Q8Scratch scratch{a.layout, whole_numbers ? thread_scratch(Heads * q8_scratch_bytes(a.layout)) : nullptr};
+    const Q8Scratch scratch{a.layout, whole_numbers ? thread_scratch(Heads * Q8Scratch::bytes(a.layout)) : nullptr};
     switch (a.layout.k_type) {
     case KvType::F32:
         score<F32Values, Heads>(a, head);

@@ -13,12 +13,6 @@
 
 namespace kernels::avx512 {
 
-/// Bytes of scratch that one query head needs.
-inline std::size_t q8_scratch_bytes(const KvBlockLayout& l)
-{
-    return 2 * (std::size_t(l.k_dim) + std::size_t(l.tokens));
-}
-
 /// A head's query as scale * (256 * high + low).
 struct SplitQuery {
     std::int8_t* high;
@@ -73,7 +67,6 @@ inline void score_sixteen_q8(const AttendBlock& a, const std::array<SplitQuery, 
         low[h] = _mm512_set1_epi32(q[h].low_shift);
     }
     for (int d = 0; d < a.layout.k_dim; d += kKvGroupValues, k += kKvGroupValues * kKvGroupTokens) {
-        read_ahead(k + kAheadBytes, 64);
         const __m512i keys = _mm512_xor_si512(_mm512_loadu_si512(k), _mm512_set1_epi8(char(0x80)));
 #pragma GCC unroll 4
         for (int h = 0; h < Heads; ++h) {
@@ -138,23 +131,30 @@ inline void transpose_blocks(__m512 (&x)[4])
     x[3] = _mm512_shuffle_f32x4(b, d, 0xdd);
 }
 
-/// out[d .. d + 63] of some heads; weights: (Heads,), out: (Heads, v_dim).
+/// Exact sums of a head's values of 64 dimensions, in the order of four_tokens().
+struct ValueSums {
+    __m512i high[4], low[4];
+};
+
+/// Adds the values of the tokens [begin, end), multiples of four. weights, sums: (Heads,). Every four tokens so many
+/// lines from `ahead` on are asked for.
 template <int Heads>
-inline void sum_values_q8(const AttendBlock& a, const SplitWeights* weights, float* out, int d)
+inline void add_values_q8(const AttendBlock& a, const SplitWeights* weights, int d, int begin, int end,
+                          const std::byte* ahead, int lines, ValueSums* sums)
 {
     const KvBlockLayout& l = a.layout;
-    const int dims = std::min(64, l.v_dim - d);
-    const __mmask64 kept = dims == 64 ? ~__mmask64(0) : (__mmask64(1) << dims) - 1;
+    const __mmask64 kept = l.v_dim - d >= 64 ? ~__mmask64(0) : (__mmask64(1) << (l.v_dim - d)) - 1;
     const std::byte* v = a.block + l.v_offset() + d;
     __m512i high[Heads][4], low[Heads][4];
 #pragma GCC unroll 4
     for (int h = 0; h < Heads; ++h)
 #pragma GCC unroll 4
-        for (int j = 0; j < 4; ++j)
-            high[h][j] = low[h][j] = _mm512_setzero_si512();
-    for (int t = a.first / 4 * 4; t < a.last; t += 4) {
-        if (d == 0)
-            read_ahead(v + (t + kAheadTokens) * std::ptrdiff_t(l.v_dim), 4 * std::ptrdiff_t(l.v_dim));
+        for (int j = 0; j < 4; ++j) {
+            high[h][j] = sums[h].high[j];
+            low[h][j] = sums[h].low[j];
+        }
+    for (int t = begin; t < end; t += 4, ahead += 64 * std::ptrdiff_t(lines)) {
+        read_ahead(ahead, 64 * std::ptrdiff_t(lines));
         __m512i values[4];
         four_tokens(v + std::ptrdiff_t(t) * l.v_dim, l.v_dim, kept, values);
 #pragma GCC unroll 4
@@ -169,17 +169,25 @@ inline void sum_values_q8(const AttendBlock& a, const SplitWeights* weights, flo
         }
     }
 #pragma GCC unroll 4
-    for (int h = 0; h < Heads; ++h) {
-        __m512 sums[4];
+    for (int h = 0; h < Heads; ++h)
 #pragma GCC unroll 4
-        for (int j = 0; j < 4; ++j)
-            sums[j] = joined(high[h][j], low[h][j], weights[h].scale);
-        transpose_blocks(sums);
+        for (int j = 0; j < 4; ++j) {
+            sums[h].high[j] = high[h][j];
+            sums[h].low[j] = low[h][j];
+        }
+}
+
+/// out[0 .. dims - 1], 64 at most.
+inline void store_values(const ValueSums& sums, float scale, int dims, float* out)
+{
+    __m512 values[4];
 #pragma GCC unroll 4
-        for (int j = 0; j < 4; ++j)
-            _mm512_mask_storeu_ps(out + std::ptrdiff_t(h) * l.v_dim + d + kLanes * j, first_lanes(dims - kLanes * j),
-                                  sums[j]);
-    }
+    for (int j = 0; j < 4; ++j)
+        values[j] = joined(sums.high[j], sums.low[j], scale);
+    transpose_blocks(values);
+#pragma GCC unroll 4
+    for (int j = 0; j < 4; ++j)
+        _mm512_mask_storeu_ps(out + kLanes * j, first_lanes(dims - kLanes * j), values[j]);
 }
 
 }  // namespace kernels::avx512

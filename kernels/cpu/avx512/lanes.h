@@ -8,8 +8,6 @@
 namespace kernels::avx512 {
 
 constexpr int kLanes = 16;
-constexpr int kAheadTokens = 16;
-constexpr std::ptrdiff_t kAheadBytes = 2048;
 
 /// Lanes 0 .. count - 1; all of them for count >= 16, none for count <= 0.
 inline __mmask16 first_lanes(int count)
