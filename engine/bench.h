@@ -78,7 +78,7 @@ struct KernelReport {
 
 /// Names of what can be measured.
 std::vector<std::string> kernel_names();
-/// One of them, or "all". threads: 0: as many as are worth it. NotFound; NoMemory.
+/// One of them, or "all". threads: 0: as many as are worth it. BadRequest; NotFound; NoMemory.
 Result<KernelReport> bench_kernel(std::string_view name, int threads);
 
 // ---- memory pressure: one conversation that grows past a device's memory ----

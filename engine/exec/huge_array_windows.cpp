@@ -1,8 +1,24 @@
 #include "engine/exec/huge_array.h"
 
+#include <new>
+
+#define WIN32_LEAN_AND_MEAN
+#include <windows.h>
+
 namespace engine {
 
-// Large pages are for those whom an administrator lets lock memory.
-void HugeArray::wish_large_pages(std::byte*, std::size_t) {}
+// Large pages are for those whom an administrator lets lock memory: these are the usual ones.
+std::byte* HugeArray::take(std::size_t bytes)
+{
+    void* const memory = VirtualAlloc(nullptr, bytes, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
+    if (!memory)
+        throw std::bad_alloc();
+    return static_cast<std::byte*>(memory);
+}
+
+void HugeArray::give_back(std::byte* memory, std::size_t)
+{
+    VirtualFree(memory, 0, MEM_RELEASE);
+}
 
 }  // namespace engine

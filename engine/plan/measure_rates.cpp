@@ -57,14 +57,16 @@ RateMeter::RateMeter(ThreadPool& pool, int least_ms)
     : pool_(pool)
     , least_us_(std::int64_t(least_ms) * 1000)
     , kernels_(kernels::cpu_kernels())
-    , memory_(kSets.back())
+    , interleaved_(kSets.back())
+    , memory_(aligned_array<std::byte>(kSets.back()))
     , x_(aligned_array<std::byte>(std::size_t(kLongestRow) * 8))
 {
     // Sane numbers in every format: no infinities or subnormals among values and scales.
     std::mt19937_64 random(1);
     for (std::size_t at = 0; at < kSets.back(); at += sizeof(std::uint64_t)) {
         const std::uint64_t bits = random() & 0x3bff3bff3bff3bffu;
-        std::memcpy(memory_.data() + at, &bits, sizeof bits);
+        std::memcpy(memory_.get() + at, &bits, sizeof bits);
+        std::memcpy(interleaved_.data() + at, &bits, sizeof bits);
     }
     for (int worker = 0; worker < pool.size(); ++worker) {
         Scratch s{aligned_array<float>(kMostQueries), aligned_array<float>(kMostGroup * kMostTokens),
@@ -98,31 +100,32 @@ double RateMeter::seconds(const Work& work)
     return passes[passes.size() / 2];
 }
 
-/// Of weights as HostWeights has them.
-auto RateMeter::product_of(kernels::TensorType type) const -> void (*)(const kernels::MatMul&)
+/// As they are computed with: interleaved where HostWeights copies such.
+RateMeter::Weights RateMeter::weights_of(kernels::TensorType type) const
 {
     const auto interleaved = kernels_.matmul_interleaved[std::size_t(type)];
-    return interleaved ? interleaved : kernels_.matmul[std::size_t(type)];
+    return interleaved ? Weights{interleaved, interleaved_.data()}
+                       : Weights{kernels_.matmul[std::size_t(type)], memory_.get()};
 }
 
 void RateMeter::product_pass(const kernels::TypeTraits& type, int row_length, int rows)
 {
     const bool floats = kernels::activation_of(type.type) == kernels::Activation::F32;
     const std::size_t row_bytes = kernels::row_bytes(type.type, row_length);
-    const auto multiply = product_of(type.type);
+    const Weights weights = weights_of(type.type);
     pool_.for_each(rows, kRowsAtOnce, [&](int begin, int end, int worker) {
         for (int row = begin; row < end; row += kRowsAtOnce) {
             kernels::MatMul args;
             args.n = row_length;
             args.rows = std::min(kRowsAtOnce, end - row);
-            args.weights = memory_.data() + std::size_t(row) * row_bytes;
+            args.weights = weights.rows + std::size_t(row) * row_bytes;
             args.tokens = 1;
             args.x = x_.get();
             args.x_stride =
                 kernels::activation_row_bytes(floats ? kernels::Activation::F32 : kernels::Activation::Q8, row_length);
             args.out = scratch_[std::size_t(worker)].out.get();
             args.out_stride = kRowsAtOnce;
-            multiply(args);
+            weights.multiply(args);
         }
     });
 }
@@ -160,11 +163,11 @@ double RateMeter::matmul_ops_per_s(const kernels::TypeTraits& type, int row_leng
     }
     const auto out = aligned_array<float>(std::size_t(kMatrixRows) * std::size_t(tokens));
     const std::size_t row_bytes = kernels::row_bytes(type.type, row_length);
-    const auto multiply = product_of(type.type);
+    const Weights weights = weights_of(type.type);
     const double took = seconds([&] {
         pool_.for_each(kMatrixRows, kMatrixRows / 32, [&](int begin, int end, int) {
-            multiply({row_length, end - begin, memory_.data() + std::size_t(begin) * row_bytes, tokens, x.get(), stride,
-                      out.get() + begin, kMatrixRows});
+            weights.multiply({row_length, end - begin, weights.rows + std::size_t(begin) * row_bytes, tokens, x.get(),
+                              stride, out.get() + begin, kMatrixRows});
         });
     });
     return 2.0 * row_length * kMatrixRows * tokens / took;
@@ -206,7 +209,7 @@ AttentionRate RateMeter::attention(const KvForm& form)
     for (const std::size_t set : kSets) {
         const int per_page = std::max(1, int(kMiB / layout.bytes()));
         const int pages = std::max(1, int(set / std::max(kMiB, layout.bytes())));
-        const double took = seconds([&] { attention_pass(layout, group, memory_.data(), pages, per_page); });
+        const double took = seconds([&] { attention_pass(layout, group, memory_.get(), pages, per_page); });
         points.push_back({double(set), double(pages) * per_page * double(layout.bytes()) / took});
     }
     return {form.k_type, form.v_type, layout.k_dim, group, RateCurve(std::move(points))};
@@ -252,7 +255,7 @@ double RateMeter::copy_start_s()
         while (now_us() < pause) {
         }
         const auto start = std::chrono::steady_clock::now();
-        queue.wait(queue.give(memory_.data(), x_.get(), kBytes) - 1);  // the one before ended long ago
+        queue.wait(queue.give(memory_.get(), x_.get(), kBytes) - 1);  // the one before ended long ago
         times.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     }
     std::ranges::sort(times);
@@ -269,7 +272,7 @@ double RateMeter::stream_bytes_per_s(const KvForm& form, int kv_heads)
     const std::size_t blocks = std::max(kSlots, std::min<std::size_t>(kSets.back(), 64 * kMiB) / block_bytes);
     const auto ring = aligned_array<std::byte>(kSlots * block_bytes);
     const auto slot = [&](std::size_t b) { return ring.get() + b % kSlots * block_bytes; };
-    const auto source = [&](std::size_t b) { return memory_.data() + b * block_bytes % (kSets.back() - block_bytes); };
+    const auto source = [&](std::size_t b) { return memory_.get() + b * block_bytes % (kSets.back() - block_bytes); };
     CopyQueue queue(0);
     std::uint64_t before = 0;  // copies of the passes before
     const double took = seconds([&] {

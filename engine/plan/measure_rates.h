@@ -44,7 +44,11 @@ private:
     /// Seconds of one call: the median of some, after one that does not count.
     template <class Work>
     double seconds(const Work& work);
-    auto product_of(kernels::TensorType type) const -> void (*)(const kernels::MatMul&);
+    struct Weights {
+        void (*multiply)(const kernels::MatMul&);
+        const std::byte* rows;
+    };
+    Weights weights_of(kernels::TensorType type) const;
     void product_pass(const kernels::TypeTraits& type, int row_length, int rows);
     void attention_pass(const kernels::KvBlockLayout& layout, int group, const std::byte* memory, int pages,
                         int per_page);
@@ -55,9 +59,10 @@ private:
     ThreadPool& pool_;
     std::int64_t least_us_;
     const kernels::CpuKernels& kernels_;
-    HugeArray memory_;              // (largest set,)
-    AlignedArray<std::byte> x_;     // one row of activations, as floats or rounded
-    std::vector<Scratch> scratch_;  // (threads,)
+    HugeArray interleaved_;           // (largest set,) of weights that HostWeights copies
+    AlignedArray<std::byte> memory_;  // (largest set,) of everything else, in pages as they come
+    AlignedArray<std::byte> x_;       // one row of activations, as floats or rounded
+    std::vector<Scratch> scratch_;    // (threads,)
 };
 
 }  // namespace engine

@@ -52,6 +52,8 @@ std::vector<std::string> kernel_names()
 
 Result<KernelReport> bench_kernel(std::string_view name, int threads)
 {
+    if (threads < 0 || threads > 1024)
+        return fail(Error::Code::BadRequest, "the number of threads must be between 1 and 1024");
     const std::vector<std::string> names = kernel_names();
     if (name != "all" && std::ranges::find(names, name) == names.end()) {
         std::string known;

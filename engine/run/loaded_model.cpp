@@ -5,6 +5,7 @@
 #include "engine/plan/model_facts.h"
 
 #include <algorithm>
+#include <limits>
 #include <new>
 #include <system_error>
 
@@ -187,8 +188,13 @@ void LoadedModel::allocate(const LoadRequest& request)
                                        kConversationsInCache * (context_pages + 2));
     LoadRequest in_use = request;
     in_use.context_tokens = info_.context_in_use;
-    host_weights_ =
-        std::make_unique<HostWeights>(file_, weights_, h_, kMemoryMarginBytes + memory_need(info_, in_use).kv_bytes);
+    const MemoryNeed need = memory_need(info_, in_use);
+    const auto free = host_memory().available_bytes;
+    // All or nothing: copies stay in memory, and the file's pages of the other layers would have to share what is left.
+    const bool fits = !free || *free >= need.total() + kMemoryMarginBytes;
+    host_weights_ = std::make_unique<HostWeights>(file_, weights_, h_,
+                                                  fits ? kMemoryMarginBytes + need.kv_bytes + need.scratch_bytes
+                                                       : std::numeric_limits<std::int64_t>::max() / 2);
     placement_ = std::make_unique<ModelPlacement>(h_, weights_, *host_weights_, *cpu_, *cache_);
 }
 

@@ -76,9 +76,20 @@ Status ModelPlacement::prepare(const KvSequence& sequence, int first, int count)
     return on_host_ ? pager_->prepare_on_host(sequence, first, count) : pager_->prepare(sequence, first, count);
 }
 
+/// Of what the device computes alone.
+void ModelPlacement::drop_host_copies()
+{
+    if (options_.kv_policy == KvPolicy::CpuDecode)
+        return;  // the host computes it, too
+    for (int l = 0; l < layers(); ++l)
+        host_weights_.drop_layer(l);
+    if (head_)
+        host_weights_.drop_head();
+}
+
 void ModelPlacement::ready_host()
 {
-    on_host_ = !device_;
+    on_host_ = !device_ || options_.kv_policy == KvPolicy::CpuDecode;
     use_host_weights();
 }
 
@@ -158,6 +169,7 @@ Status ModelPlacement::set_policy(KvPolicy policy)
         return ok;
     options_.kv_policy = policy;
     pager_->set_policy(policy);
+    drop_host_copies();
     return {};
 }
 
@@ -315,7 +327,7 @@ Status ModelPlacement::move_to_device(int l)
     layers_.push_back(std::move(*layer));
     ++kv_changes_;
     split_.place(l, backend(), layers_.back().weights());
-    host_weights_.drop_layer(l);
+    drop_host_copies();
     set_layer_flags(true);
     const auto kv = pager_->join(l);
     if (!kv && kv.error().code == Error::Code::DeviceLost)
@@ -349,7 +361,7 @@ Status ModelPlacement::move_head()
         return ok;
     head_.emplace(std::move(*head));
     split_.place_head(backend(), head_->weights());
-    host_weights_.drop_head();
+    drop_host_copies();
     return {};
 }
 

@@ -108,6 +108,7 @@ private:
     KvPager::StreamChoice stream_choice() const;
     void close();
     void use_host_weights();
+    void drop_host_copies();
     void watch_memory();
     Status open_emulated(const StepLimits& limits);
     Status open_cuda(const StepLimits& limits);

@@ -6,7 +6,6 @@
 #include "kernels/cpu/avx512/slots.h"
 #include "kernels/cpu/thread_scratch.h"
 
-#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -199,7 +198,7 @@ struct Q8Scratch {
     {
         return (sums_bytes(l) + 2 * (std::size_t(l.k_dim) + std::size_t(l.tokens)) + 63) / 64 * 64;
     }
-    // (v_dim / 64, heads)
+    // (v_dim / 64 rounded up, heads)
     ValueSums* sums() const { return reinterpret_cast<ValueSums*>(base); }
     std::byte* query(int h, int heads) const
     {
@@ -251,12 +250,13 @@ void values_q8(const AttendBlock& a, int head, const Q8Scratch& scratch)
         return SplitWeights(a.scores + std::ptrdiff_t(head + h) * l.tokens, begin, end, bytes, bytes + l.tokens);
     });
     constexpr int kTokens = 64, kTogether = Heads == 1 ? 1 : 2;
-    constexpr int kLines = Heads == 4 ? 2 : 4;  // a step; so many steps ask for all that the next tokens have
+    constexpr int kLines = Heads == 4 ? 2 : 4;  // a step: all that the next tokens have, if v_dim is a multiple of 64
     ValueSums* const sums = scratch.sums();
-    std::fill_n(sums, std::size_t((l.v_dim + 63) / 64) * Heads, ValueSums{});
+    for (int i = 0; i < (l.v_dim + 63) / 64 * Heads; ++i)
+        sums[i] = ValueSums{};
     const std::byte* ahead = a.block + l.v_offset() + std::ptrdiff_t(a.first / 4 * 4 + kTokens) * l.v_dim;
     for (int t = a.first / 4 * 4; t < a.last; t += kTokens) {
-        const int stop = std::min(t + kTokens, (a.last + 3) / 4 * 4);
+        const int stop = t + kTokens < a.last ? t + kTokens : (a.last + 3) / 4 * 4;
         for (int d = 0; d < l.v_dim; d += 64)
             for (int h = 0; h < Heads; h += kTogether) {
                 add_values_q8<kTogether>(a, weights.data() + h, d, t, stop, ahead, kLines, sums + d / 64 * Heads + h);

@@ -7,11 +7,16 @@
 #include "kernels/cpu/avx512/formats.h"
 #include "kernels/cpu/avx512/lanes.h"
 
-#include <algorithm>
 #include <array>
 #include <limits>
 
 namespace kernels::avx512 {
+
+/// To the nearest; what is no number is 0, as where activations are rounded.
+inline __m512i whole_numbers(__m512 x)
+{
+    return _mm512_maskz_cvtps_epi32(_mm512_cmp_ps_mask(x, x, _CMP_ORD_Q), x);
+}
 
 /// A head's query as scale * (256 * high + low).
 struct SplitQuery {
@@ -29,13 +34,13 @@ struct SplitQuery {
         constexpr float kMost = 127 * 256 + 127;
         __m512 largest = _mm512_setzero_ps();
         for_lanes(n, [&](int i, __mmask16 lanes) {
-            largest = _mm512_max_ps(largest, _mm512_abs_ps(_mm512_maskz_loadu_ps(lanes, q + i)));
+            largest = _mm512_max_ps(_mm512_abs_ps(_mm512_maskz_loadu_ps(lanes, q + i)), largest);  // passes NaN over
         });
         scale = _mm512_reduce_max_ps(largest) / kMost;
         const __m512 steps = _mm512_set1_ps(scale > std::numeric_limits<float>::min() ? 1.0f / scale : 0.0f);
         __m512i high_sums = _mm512_setzero_si512(), low_sums = high_sums;
         for_lanes(n, [&](int i, __mmask16 lanes) {
-            const __m512i whole = _mm512_cvtps_epi32(_mm512_mul_ps(_mm512_maskz_loadu_ps(lanes, q + i), steps));
+            const __m512i whole = whole_numbers(_mm512_mul_ps(_mm512_maskz_loadu_ps(lanes, q + i), steps));
             const __m512i low_byte = _mm512_srai_epi32(_mm512_slli_epi32(whole, 24), 24);
             const __m512i high_byte = _mm512_srai_epi32(_mm512_sub_epi32(whole, low_byte), 8);
             high_sums = _mm512_add_epi32(high_sums, high_byte);
@@ -93,12 +98,12 @@ struct SplitWeights {
         constexpr float kMost = 255 * 256 + 255;
         __m512 largest = _mm512_setzero_ps();
         for (int t = begin; t < end; t += kLanes)
-            largest = _mm512_max_ps(largest, _mm512_loadu_ps(weights + t));
+            largest = _mm512_max_ps(_mm512_loadu_ps(weights + t), largest);
         scale = _mm512_reduce_max_ps(largest) / kMost;
         const __m512 steps = _mm512_set1_ps(scale > std::numeric_limits<float>::min() ? 1.0f / scale : 0.0f);
         for (int t = begin; t < end; t += kLanes) {
-            const __m512i whole = _mm512_min_epi32(
-                _mm512_cvtps_epi32(_mm512_mul_ps(_mm512_loadu_ps(weights + t), steps)), _mm512_set1_epi32(int(kMost)));
+            const __m512i whole = _mm512_min_epi32(whole_numbers(_mm512_mul_ps(_mm512_loadu_ps(weights + t), steps)),
+                                                   _mm512_set1_epi32(int(kMost)));
             _mm512_mask_cvtepi32_storeu_epi8(high + t, 0xffff, _mm512_srli_epi32(whole, 8));
             _mm512_mask_cvtepi32_storeu_epi8(low + t, 0xffff, whole);
         }

@@ -1,8 +1,8 @@
 // Sixteen rows of a packed type side by side: what a lane of a register reads belongs to its row, so that products need
 // no sum across lanes. A panel of 16 rows takes as many bytes as the rows did:
 //
-//   halves  (2, 16)          the scale of each row's block (a half, or a byte), where a block is no whole number of
-//   words words   (2, words, 16)   4 bytes of each row
+//   halves  (2, 16)          of each row's block a half (or a byte), where its length is no multiple of 4
+//   words   (2, words, 16)   4 bytes of each row
 //
 // for every two blocks; a last one is alone. The words of a block lie in the order in which they are used: what streams
 // from memory must be one stream, or the processor does not see it coming.
