@@ -76,9 +76,7 @@ struct KernelReport {
     std::vector<KernelRow> rows;
 };
 
-/// Names of what can be measured.
-std::vector<std::string> kernel_names();
-/// One of them, or "all". threads: 0: as many as are worth it. BadRequest; NotFound; NoMemory.
+/// The kernel of this name, or "all". threads: 0: as many as are worth it. BadRequest; NotFound; NoMemory.
 Result<KernelReport> bench_kernel(std::string_view name, int threads);
 
 // ---- memory pressure: one conversation that grows past a device's memory ----

@@ -74,9 +74,9 @@ public:
     Q_INVOKABLE void retry();
     /// Loads what is open once more, with the present choices.
     Q_INVOKABLE void reload();
-    /// What loads start from, from the next one on.
     /// The open model keeps keys and values so from now on.
     void onKvTypes(engine::KvType keys, engine::KvType values);
+    /// What loads start from, from the next one on.
     void setDefaults(const engine::LoadRequest& defaults);
     Q_INVOKABLE void dismissError();
 

@@ -38,8 +38,7 @@ KernelRow product_row(RateMeter& meter, const kernels::TypeTraits& type)
             meter.matmul_ops_per_s(type, kRowLength, kPromptTokens) / 1e9};
 }
 
-}  // namespace
-
+/// Of what can be measured.
 std::vector<std::string> kernel_names()
 {
     std::vector<std::string> names;
@@ -49,6 +48,8 @@ std::vector<std::string> kernel_names()
         names.emplace_back(kernel.name);
     return names;
 }
+
+}  // namespace
 
 Result<KernelReport> bench_kernel(std::string_view name, int threads)
 {

@@ -18,36 +18,6 @@ namespace {
 constexpr int kFewTokens = 3;
 constexpr int kTileTokens = 4;  // four exact and four float sums, pairs, weights and activations: 16 registers
 
-/// The parts of eight groups of activations that a format's product reads.
-struct Activations256 {
-    const std::int8_t* q;
-    const float* scale;
-    const float* sum;           // of 32, or of 16
-    const std::int32_t* shift;  // of 32, or of 16
-
-    Activations256 at(std::ptrdiff_t chunk, int parts) const
-    {
-        return {q + 256 * chunk, scale + 8 * chunk, sum + 8 * parts * chunk, shift + 8 * parts * chunk};
-    }
-};
-
-/// A token's last groups where their number is no multiple of eight, padded with zeros.
-struct Tail256 {
-    std::int8_t q[256];
-    float scale[8];
-    float sum[16];
-    std::int32_t shift[16];
-
-    void fill(const Activations256& x, int parts, int groups)
-    {
-        std::memset(this, 0, sizeof *this);
-        std::memcpy(q, x.q, std::size_t(groups) * 32);
-        std::memcpy(scale, x.scale, std::size_t(groups) * 4);
-        std::memcpy(sum, x.sum, std::size_t(groups * parts) * 4);
-        std::memcpy(shift, x.shift, std::size_t(groups * parts) * 4);
-    }
-};
-
 struct Halves {
     __m256i first, second;  // lane g: the sum of 16 products in the first or second half of group g
 };
@@ -107,7 +77,7 @@ inline Floats halves_apart(const void* natural)
 }
 
 template <class Format>
-inline __m256 add_halves(const Chunk256& w, const Activations256& x, Halves exact, __m256 sums)
+inline __m256 add_halves(const Chunk256& w, const TokenRow& x, Halves exact, __m256 sums)
 {
     if constexpr (Format::kBias != 0) {
         const Floats shift = halves_apart(x.shift);
@@ -127,7 +97,7 @@ inline __m256 add_halves(const Chunk256& w, const Activations256& x, Halves exac
 }
 
 template <class Format>
-inline __m256 add_groups(const Chunk256& w, const Activations256& x, __m256 sums)
+inline __m256 add_groups(const Chunk256& w, const TokenRow& x, __m256 sums)
 {
     const Halves halves = half_products<Format::kSigned>(w.q, x.q);
     if constexpr (Format::kHalves)
@@ -165,11 +135,10 @@ void product_by_rows(const MatMul& m, Chunk256* chunks)
     const int groups = m.n / 32;
     const int whole = groups / 8;
     const int tail = groups % 8;
-    Activations256 x[kFewTokens];
-    Tail256 tails[kFewTokens];
+    TokenRow x[kFewTokens];
+    TokenTail tails[kFewTokens];
     for (int t = 0; t < m.tokens; ++t) {
-        const Q8Row row(m.x + std::size_t(t) * m.x_stride, m.n);
-        x[t] = {row.q, row.scale, kParts == 2 ? row.sum16 : row.sum32, kParts == 2 ? row.shift16 : row.shift32};
+        x[t] = token_row<Format>(m, t);
         if (tail)
             tails[t].fill(x[t].at(whole, kParts), kParts, tail);
     }
@@ -181,8 +150,7 @@ void product_by_rows(const MatMul& m, Chunk256* chunks)
             for (int c = 0; c < whole; ++c)
                 sums = add_groups<Format>(chunks[c], x[t].at(c, kParts), sums);
             if (tail)
-                sums =
-                    add_groups<Format>(chunks[whole], {tails[t].q, tails[t].scale, tails[t].sum, tails[t].shift}, sums);
+                sums = add_groups<Format>(chunks[whole], tails[t].row(), sums);
             m.out[std::size_t(t) * m.out_stride + std::size_t(r)] = sum_of(sums);
         }
     }
@@ -194,26 +162,11 @@ void product_with_panel(const MatMul& m, const Panel& panel, int rows, float* ou
     constexpr int kShiftDown = Format::kBias == 0 ? 0 : shift_down(Format::kBias);
     const auto tile_of = [&]<int Tokens>(int first) {
         TokenRow x[Tokens];
-        for (int t = 0; t < Tokens; ++t) {
-            const Q8Row row(m.x + std::size_t(first + t) * m.x_stride, m.n);
-            x[t] = {row.q, row.scale, Format::kHalves ? row.sum16 : row.sum32,
-                    Format::kHalves ? row.shift16 : row.shift32};
-        }
+        for (int t = 0; t < Tokens; ++t)
+            x[t] = token_row<Format>(m, first + t);
         tile<Format, Tokens>(panel, rows, x, kShiftDown, out + std::size_t(first) * m.out_stride, m.out_stride);
     };
-    int first = 0;
-    for (; m.tokens - first >= kTileTokens; first += kTileTokens)
-        tile_of.template operator()<kTileTokens>(first);
-    switch (m.tokens - first) {
-    case 3:
-        return tile_of.template operator()<3>(first);
-    case 2:
-        return tile_of.template operator()<2>(first);
-    case 1:
-        return tile_of.template operator()<1>(first);
-    default:
-        return;
-    }
+    for_token_runs<kTileTokens>(m.tokens, tile_of);
 }
 
 template <class Format>

@@ -3,16 +3,9 @@
 
 #include "kernels/cpu/avx2/lanes.h"
 #include "kernels/cpu/avx2/panel.h"
+#include "kernels/cpu/token_rows.h"
 
 namespace kernels::avx2 {
-
-/// One token's activations.
-struct TokenRow {
-    const std::int8_t* q;
-    const float* scale;
-    const float* sum;           // of 32, or of 16
-    const std::int32_t* shift;  // of 32, or of 16
-};
 
 /// Products of pairs, so many that their sum fits 16 bits.
 template <class Format>

@@ -1,6 +1,7 @@
 // Products of packed weights whose rows were interleaved, sixteen at a time. They are summed in the order of
 // group_sums.h, as those of rows that were not: the bits are the same.
-#include "kernels/cpu/avx512/interleaved_formats.h"
+#include "kernels/cpu/avx512/interleaved_blocks.h"
+#include "kernels/cpu/avx512/interleaved_super_blocks.h"
 #include "kernels/cpu/avx512/panel.h"
 #include "kernels/cpu/avx512/panel_products.h"
 #include "kernels/cpu/avx512/slots.h"

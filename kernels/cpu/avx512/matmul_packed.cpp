@@ -19,11 +19,11 @@ void matmul_packed(const MatMul& m)
     }
     switch (m.tokens) {
     case 3:
-        return product_by_rows<Format, 3>(m, 0);
+        return product_by_rows<Format, 3>(m);
     case 2:
-        return product_by_rows<Format, 2>(m, 0);
+        return product_by_rows<Format, 2>(m);
     case 1:
-        return product_by_rows<Format, 1>(m, 0);
+        return product_by_rows<Format, 1>(m);
     default:
         return;
     }

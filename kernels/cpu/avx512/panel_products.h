@@ -1,7 +1,6 @@
 // Many tokens: pairs of panels are filled, and serve every token.
 #pragma once
 
-#include "kernels/cpu.h"
 #include "kernels/cpu/avx512/tile.h"
 #include "kernels/cpu/thread_scratch.h"
 
@@ -9,14 +8,6 @@ namespace kernels::avx512 {
 
 constexpr int kTileTokens = 6;  // two panels times six tokens, exact and float sums: 24 of 32 registers
 constexpr int kPanelsAtOnce = 2;
-
-/// The activations of one token as the format's products read them.
-template <class Format>
-inline TokenRow token_row(const MatMul& m, int t)
-{
-    const Q8Row row(m.x + std::size_t(t) * m.x_stride, m.n);
-    return {row.q, row.scale, Format::kHalves ? row.sum16 : row.sum32, Format::kHalves ? row.shift16 : row.shift32};
-}
 
 template <class Format, int Panels>
 void product_with_panels(const Panel (&panels)[Panels], int rows, const MatMul& m, float* out)
@@ -29,23 +20,7 @@ void product_with_panels(const Panel (&panels)[Panels], int rows, const MatMul& 
         tile<Kind::kParts, Kind::kShift, Kind::kOffset, Panels, Tokens>(
             panels, rows, x, out + std::size_t(first) * m.out_stride, m.out_stride);
     };
-    int first = 0;
-    for (; m.tokens - first >= kTileTokens; first += kTileTokens)
-        tile_of.template operator()<kTileTokens>(first);
-    switch (m.tokens - first) {
-    case 5:
-        return tile_of.template operator()<5>(first);
-    case 4:
-        return tile_of.template operator()<4>(first);
-    case 3:
-        return tile_of.template operator()<3>(first);
-    case 2:
-        return tile_of.template operator()<2>(first);
-    case 1:
-        return tile_of.template operator()<1>(first);
-    default:
-        return;
-    }
+    for_token_runs<kTileTokens>(m.tokens, tile_of);
 }
 
 /// fill(panel, first_row, rows): writes the panel of so many rows, 16 at most.

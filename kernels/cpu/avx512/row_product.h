@@ -1,40 +1,11 @@
 // Rows against a few tokens: weights stay in registers, read once. For decoding, where memory is the limit.
 #pragma once
 
-#include "kernels/cpu.h"
 #include "kernels/cpu/avx512/formats.h"
 #include "kernels/cpu/avx512/group_sums.h"
+#include "kernels/cpu/token_rows.h"
 
 namespace kernels::avx512 {
-
-/// The parts of eight groups of activations that a format's product reads.
-struct Activations256 {
-    const std::int8_t* q;
-    const float* scale;
-    const float* sum;           // of 32, or of 16
-    const std::int32_t* shift;  // of 32, or of 16
-};
-
-/// A row's last groups where their number is no multiple of eight, padded with zeros.
-struct Tail256 {
-    std::int8_t q[256];
-    float scale[8];
-    float sum[16];
-    std::int32_t shift[16];
-
-    void fill(const Q8Row& x, int parts, int first_group, int groups)
-    {
-        const float* sums = parts == 2 ? x.sum16 : x.sum32;
-        const std::int32_t* shifts = parts == 2 ? x.shift16 : x.shift32;
-        std::memset(this, 0, sizeof *this);
-        std::memcpy(q, x.q + std::ptrdiff_t(first_group) * 32, std::size_t(groups) * 32);
-        std::memcpy(scale, x.scale + first_group, std::size_t(groups) * 4);
-        std::memcpy(sum, sums + first_group * parts, std::size_t(groups * parts) * 4);
-        std::memcpy(shift, shifts + first_group * parts, std::size_t(groups * parts) * 4);
-    }
-
-    Activations256 view() const { return {q, scale, sum, shift}; }
-};
 
 // Exact sums of products in 16s: lanes 0..7 first halves of the groups, 8..15 second halves.
 inline __m512i half_products(const __m512i (&w)[4], const std::int8_t* x)
@@ -55,7 +26,7 @@ constexpr int shift_down(int bias)  // shifts are made for a bias of 128
 }
 
 template <class Format>
-inline __m256 add_groups(const Weights256& w, const Activations256& x, __m256 sums)
+inline __m256 add_groups(const Weights256& w, const TokenRow& x, __m256 sums)
 {
     const __m512i halves = half_products(w.q, x.q);
     const __m256 scales = _mm256_loadu_ps(x.scale);
@@ -101,24 +72,23 @@ constexpr std::ptrdiff_t kPrefetchBytes = 2048;
 template <class Format>
 constexpr std::ptrdiff_t kBytes256 = Format::kGroups == 1 ? 8 * Format::kBytes : Format::kBytes;
 
-/// out[t][r] for Tokens tokens beginning with `first`, all rows.
+/// out[t][r] for all rows and all tokens, of which there are so many.
 template <class Format, int Tokens>
-void product_by_rows(const MatMul& m, int first)
+void product_by_rows(const MatMul& m)
 {
+    constexpr int kParts = Format::kHalves ? 2 : 1;
     const int groups = m.n / 32;
     const int chunks = groups / 8;
     const int tail = groups % 8;
     const std::ptrdiff_t stride = std::ptrdiff_t(groups / Format::kGroups) * Format::kBytes;
 
-    Activations256 x[Tokens];
-    Tail256 tails[Tokens];
+    TokenRow x[Tokens];
+    TokenTail tails[Tokens];
     for (int t = 0; t < Tokens; ++t) {
-        const Q8Row row(m.x + std::size_t(first + t) * m.x_stride, m.n);
-        x[t] = {row.q, row.scale, Format::kHalves ? row.sum16 : row.sum32, Format::kHalves ? row.shift16 : row.shift32};
+        x[t] = token_row<Format>(m, t);
         if (tail)
-            tails[t].fill(row, Format::kHalves ? 2 : 1, chunks * 8, tail);
+            tails[t].fill(x[t].at(chunks, kParts), kParts, tail);
     }
-    constexpr int kParts = Format::kHalves ? 16 : 8;
     for (int r = 0; r < m.rows; ++r) {
         const std::byte* at = m.weights + r * stride;
         __m256 sums[Tokens];
@@ -129,16 +99,15 @@ void product_by_rows(const MatMul& m, int first)
                 _mm_prefetch(reinterpret_cast<const char*>(at + kPrefetchBytes + line), _MM_HINT_T0);
             const Weights256 w = Format::load(at);
             for (int t = 0; t < Tokens; ++t)
-                sums[t] = add_groups<Format>(
-                    w, {x[t].q + 256 * c, x[t].scale + 8 * c, x[t].sum + kParts * c, x[t].shift + kParts * c}, sums[t]);
+                sums[t] = add_groups<Format>(w, x[t].at(c, kParts), sums[t]);
         }
         if (tail) {
             const Weights256 w = load_tail<Format>(at, tail);
             for (int t = 0; t < Tokens; ++t)
-                sums[t] = add_groups<Format>(w, tails[t].view(), sums[t]);
+                sums[t] = add_groups<Format>(w, tails[t].row(), sums[t]);
         }
         for (int t = 0; t < Tokens; ++t)
-            m.out[std::size_t(first + t) * m.out_stride + std::size_t(r)] = join_sums(sums[t]);
+            m.out[std::size_t(t) * m.out_stride + std::size_t(r)] = join_sums(sums[t]);
     }
 }
 

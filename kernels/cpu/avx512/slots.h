@@ -8,7 +8,7 @@ namespace kernels::avx512 {
 template <class Format>
 void matmul_packed(const MatMul& m);  // instantiated for every format of formats.h
 template <class Format>
-void matmul_interleaved(const MatMul& m);  // for every format of interleaved_formats.h
+void matmul_interleaved(const MatMul& m);  // for every format of interleaved_blocks.h and interleaved_super_blocks.h
 template <class Format>
 void interleave(int n, int rows, const std::byte* weights, std::byte* out);
 void matmul_f32(const MatMul& m);

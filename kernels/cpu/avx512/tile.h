@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/cpu/avx512/panel.h"
+#include "kernels/cpu/token_rows.h"
 
 namespace kernels::avx512 {
 
@@ -11,14 +12,6 @@ struct TileKind {
     static constexpr int kParts = Format::kHalves ? 2 : 1;
     static constexpr bool kShift = Format::kBias != 0;
     static constexpr bool kOffset = Format::kOffset;
-};
-
-/// One token's activations.
-struct TokenRow {
-    const std::int8_t* q;
-    const float* scale;
-    const float* sum;           // of 32, or of 16
-    const std::int32_t* shift;  // of 32, or of 16
 };
 
 inline __m512i four_of(const std::int8_t* q)

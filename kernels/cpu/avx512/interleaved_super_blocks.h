@@ -1,62 +1,9 @@
-// Sixteen rows of a packed type side by side: what a lane of a register reads belongs to its row, so that products need
-// no sum across lanes. A panel of 16 rows takes as many bytes as the rows did:
-//
-//   halves  (2, 16)          of each row's block a half (or a byte), where its length is no multiple of 4
-//   words   (2, words, 16)   4 bytes of each row
-//
-// for every two blocks; a last one is alone. The words of a block lie in the order in which they are used: what streams
-// from memory must be one stream, or the processor does not see it coming.
+// Sixteen rows side by side of the types with blocks of 256 weights.
 #pragma once
 
-#include "kernels/blocks.h"
-#include "kernels/cpu.h"
-#include "kernels/cpu/avx512/formats.h"
+#include "kernels/cpu/avx512/interleaved_words.h"
 
 namespace kernels::avx512 {
-
-inline __m512i words_at(const std::byte* words, int i)
-{
-    return _mm512_loadu_si512(words + std::ptrdiff_t(i) * 64);
-}
-
-inline __m512 halves_at(const std::byte* halves)
-{
-    return _mm512_cvtph_ps(load256(halves));
-}
-
-/// Byte `i` of every lane as a number.
-template <int I>
-inline __m512i byte_of(__m512i lanes)
-{
-    return _mm512_and_si512(_mm512_srli_epi32(lanes, 8 * I), _mm512_set1_epi32(0xff));
-}
-template <int I>
-inline __m512i signed_byte_of(__m512i lanes)
-{
-    return _mm512_srai_epi32(_mm512_slli_epi32(lanes, 24 - 8 * I), 24);
-}
-
-/// Lanes moved left, or right where `Left` is negative; bits that come from a neighbouring byte must be masked off.
-template <int Left>
-inline __m512i moved(__m512i lanes)
-{
-    return Left >= 0 ? _mm512_slli_epi16(lanes, unsigned(Left)) : _mm512_srli_epi16(lanes, unsigned(-Left));
-}
-
-constexpr int kMaskedOr = 0xea;  // ternary logic: (first & second) | third
-
-inline __m512i low_nibbles(__m512i bytes)
-{
-    return _mm512_and_si512(bytes, _mm512_set1_epi8(15));
-}
-inline __m512i high_nibbles(__m512i bytes)
-{
-    return _mm512_and_si512(_mm512_srli_epi16(bytes, 4), _mm512_set1_epi8(15));
-}
-
-// A format says: where in a row's block its half is, and its words, as the file has them (word source(i) of the file's
-// becomes word i); and, for a chunk of a block, the steps in which four weights of each row come at once, for each of
-// the chunk's groups: w[j] belongs to group group_of(chunk, j), weights part_of(chunk) * 16 + 4 * step and on.
 
 /// The six-bit scales and mins of Q4_K and Q5_K, as words 0..3 hold them.
 class InterleavedKScales
@@ -65,9 +12,8 @@ public:
     explicit InterleavedKScales(const std::byte* words)
     {
         const __m512i both = words_at(words, 0);
-        scale_ = _mm512_cvtph_ps(_mm512_cvtepi32_epi16(both));
-        min_scale_ =
-            _mm512_sub_ps(_mm512_setzero_ps(), _mm512_cvtph_ps(_mm512_cvtepi32_epi16(_mm512_srli_epi32(both, 16))));
+        scale_ = low_half_of(both);
+        min_scale_ = _mm512_sub_ps(_mm512_setzero_ps(), high_half_of(both));
         const __m512i a = words_at(words, 1), b = words_at(words, 2), c = words_at(words, 3);
         const __m512i six = _mm512_set1_epi32(0x3f3f3f3f), four = _mm512_set1_epi32(0x0f0f0f0f);
         const __m512i two = _mm512_set1_epi32(0x30303030);
@@ -92,28 +38,6 @@ public:
 private:
     __m512 scale_, min_scale_;
     __m512i scales_[2], mins_[2];
-};
-
-/// Plain blocks: the half alone.
-class InterleavedHalves
-{
-public:
-    explicit InterleavedHalves(const std::byte* halves)
-        : InterleavedHalves(halves_at(halves))
-    {
-    }
-    explicit InterleavedHalves(__m512 scale)
-        : scale_(scale)
-    {
-    }
-    template <int, int>
-    __m512 scale() const
-    {
-        return scale_;
-    }
-
-private:
-    __m512 scale_;
 };
 
 struct InterleavedQ4_K {
@@ -222,7 +146,7 @@ struct InterleavedIQ4_XS {
         explicit Scales(const std::byte* words)
             : first_(words_at(words, 0))
             , low_(words_at(words, 1))
-            , scale_(_mm512_cvtph_ps(_mm512_cvtepi32_epi16(first_)))
+            , scale_(low_half_of(first_))
         {
         }
         template <int Group, int>
@@ -268,9 +192,8 @@ struct InterleavedQ2_K : FourGroupsOfPairs {
         explicit Scales(const std::byte* words)
         {
             const __m512i both = words_at(words, 0);
-            scale_ = _mm512_cvtph_ps(_mm512_cvtepi32_epi16(both));
-            min_scale_ =
-                _mm512_sub_ps(_mm512_setzero_ps(), _mm512_cvtph_ps(_mm512_cvtepi32_epi16(_mm512_srli_epi32(both, 16))));
+            scale_ = low_half_of(both);
+            min_scale_ = _mm512_sub_ps(_mm512_setzero_ps(), high_half_of(both));
             for (int i = 0; i < 4; ++i)
                 packed_[i] = words_at(words, 1 + i);
         }
@@ -360,143 +283,6 @@ struct InterleavedQ3_K : FourGroupsOfPairs {
             _mm512_ternarylogic_epi32(moved<0 - kBit>(high), third, _mm512_and_si512(moved<-4>(pairs), two), kMaskedOr);
         w[3] = _mm512_ternarylogic_epi32(moved<-1 - kBit>(high), third, _mm512_and_si512(moved<-6>(pairs), two),
                                          kMaskedOr);
-    }
-};
-
-// ---- plain blocks: steps 0..3 are low nibbles, 4..7 high ones ----
-
-inline __m512i nibbles_of_step(const std::byte* words, int first, int step)
-{
-    const __m512i nibbles = words_at(words, first + step % 4);
-    return step < 4 ? low_nibbles(nibbles) : high_nibbles(nibbles);
-}
-
-// Bits 4 step .. 4 step + 3 of every lane, one in bit 4 of each byte.
-inline __m512i fifth_bits_of_step(__m512i lanes, int step)
-{
-    const __m512i four = _mm512_and_si512(_mm512_srlv_epi32(lanes, _mm512_set1_epi32(4 * step)), _mm512_set1_epi32(15));
-    const __m512i apart = _mm512_mullo_epi32(four, _mm512_set1_epi32(0x00204081));  // 7 bits from one to the next
-    return _mm512_and_si512(_mm512_slli_epi32(apart, 4), _mm512_set1_epi32(0x10101010));
-}
-
-struct OneGroup {
-    static constexpr int kChunks = 1, kChunkGroups = 1, kSteps = 8;
-    static constexpr int group_of(int, int) { return 0; }
-    static constexpr int part_of(int) { return 0; }
-    static constexpr int source(int word) { return word; }
-};
-
-/// Blocks that begin with their scale.
-struct OneGroupAfterItsScale : OneGroup {
-    static constexpr int kHalfAt = 0, kHalfBytes = 2, kWordsAt = 2;
-    static InterleavedHalves scales(const std::byte* halves, const std::byte*) { return InterleavedHalves(halves); }
-};
-
-struct InterleavedQ4_0 : OneGroupAfterItsScale {
-    using Rows = Q4_0;
-    static constexpr int kWords = 4;
-    template <int>
-    static void weights(const std::byte* words, int step, __m512i (&w)[1])
-    {
-        w[0] = nibbles_of_step(words, 0, step);
-    }
-};
-
-struct InterleavedQ5_0 : OneGroupAfterItsScale {
-    using Rows = Q5_0;
-    static constexpr int kWords = 5;
-    template <int>
-    static void weights(const std::byte* words, int step, __m512i (&w)[1])
-    {
-        w[0] = _mm512_or_si512(nibbles_of_step(words, 1, step), fifth_bits_of_step(words_at(words, 0), step));
-    }
-};
-
-struct InterleavedIQ4_NL : OneGroupAfterItsScale {
-    using Rows = IQ4_NL;
-    static constexpr int kWords = 4;
-    template <int>
-    static void weights(const std::byte* words, int step, __m512i (&w)[1])
-    {
-        w[0] = _mm512_shuffle_epi8(table16(kIq4Values, Rows::kBias), nibbles_of_step(words, 0, step));
-    }
-};
-
-struct InterleavedQ8_0 : OneGroupAfterItsScale {
-    using Rows = Q8_0;
-    static constexpr int kWords = 8;
-    template <int>
-    static void weights(const std::byte* words, int step, __m512i (&w)[1])
-    {
-        w[0] = _mm512_xor_si512(words_at(words, step), _mm512_set1_epi8(char(0x80)));
-    }
-};
-
-struct InterleavedMXFP4 : OneGroup {
-    using Rows = MXFP4;
-    static constexpr int kHalfAt = 0, kHalfBytes = 1, kWordsAt = 1, kWords = 4;
-
-    static InterleavedHalves scales(const std::byte* exponent_bytes, const std::byte*)
-    {
-        const __m512i exponents = _mm512_cvtepu8_epi32(load128(exponent_bytes)), one = _mm512_set1_epi32(1);
-        const __m512i normal = _mm512_slli_epi32(_mm512_sub_epi32(exponents, one), 23);
-        const __m512i subnormal = _mm512_sllv_epi32(_mm512_set1_epi32(0x00200000), exponents);
-        const __mmask16 tiny = _mm512_cmple_epu32_mask(exponents, one);
-        return InterleavedHalves(_mm512_castsi512_ps(_mm512_mask_mov_epi32(normal, tiny, subnormal)));
-    }
-    template <int>
-    static void weights(const std::byte* words, int step, __m512i (&w)[1])
-    {
-        w[0] = _mm512_shuffle_epi8(table16(kMxfp4Values, Rows::kBias), nibbles_of_step(words, 0, step));
-    }
-};
-
-/// Scale and offset as the two halves of word 0.
-struct OneGroupWithOffset : OneGroup {
-    static constexpr int kHalfAt = 0, kHalfBytes = 0, kWordsAt = 0;
-
-    class Scales
-    {
-    public:
-        explicit Scales(__m512i both)
-            : scale_(_mm512_cvtph_ps(_mm512_cvtepi32_epi16(both)))
-            , offset_(_mm512_cvtph_ps(_mm512_cvtepi32_epi16(_mm512_srli_epi32(both, 16))))
-        {
-        }
-        template <int, int>
-        __m512 scale() const
-        {
-            return scale_;
-        }
-        template <int, int>
-        __m512 offset() const
-        {
-            return offset_;
-        }
-
-    private:
-        __m512 scale_, offset_;
-    };
-    static Scales scales(const std::byte*, const std::byte* words) { return Scales(words_at(words, 0)); }
-};
-
-struct InterleavedQ4_1 : OneGroupWithOffset {
-    using Rows = Q4_1;
-    static constexpr int kWords = 5;
-    template <int>
-    static void weights(const std::byte* words, int step, __m512i (&w)[1])
-    {
-        w[0] = nibbles_of_step(words, 1, step);
-    }
-};
-
-struct InterleavedQ5_1 : OneGroupWithOffset {
-    using Rows = Q5_1;
-    static constexpr int kWords = 6;
-    template <int>
-    static void weights(const std::byte* words, int step, __m512i (&w)[1])
-    {
-        w[0] = _mm512_or_si512(nibbles_of_step(words, 2, step), fifth_bits_of_step(words_at(words, 1), step));
     }
 };
 
