@@ -1,6 +1,7 @@
 #include "app/program.h"
 
 #include "app/experiments/experiment_files.h"
+#include "app/graphics_driver.h"
 #include "app/log.h"
 #include "app/placement_log.h"
 #include "app/process_age.h"
@@ -10,6 +11,7 @@
 #include <QIcon>
 #include <QQuickStyle>
 #include <QQuickWindow>
+#include <QSGRendererInterface>
 #include <QUrl>
 
 #include <spdlog/spdlog.h>
@@ -227,6 +229,10 @@ void Program::applyLoadSettings()
 
 void Program::prepare()
 {
+    if (!graphicsDriverDraws()) {
+        spdlog::info("no graphics driver: the processor draws");
+        QQuickWindow::setGraphicsApi(QSGRendererInterface::Software);
+    }
     QQuickStyle::setStyle(QStringLiteral("Basic"));  // our own look stands on the plainest one
     for (const char* weight : {"Regular", "Medium", "SemiBold"})
         QFontDatabase::addApplicationFont(QStringLiteral(":/fonts/Inter-%1.otf").arg(QLatin1String(weight)));
