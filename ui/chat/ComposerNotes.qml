@@ -47,7 +47,7 @@ ColumnLayout {
         color: Theme.warning
         // Gone when Enter would do something.
         onTextChanged: {
-            if (text === "")
+            if (root.composer.obstacle === "")
                 root.refused = false;
         }
 
