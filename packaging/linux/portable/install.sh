@@ -1,0 +1,58 @@
+#!/bin/sh
+# install.sh [FOLDER]: puts Spillway into FOLDER, for this user and without root, with an entry in the menu and the
+# commands `spillway` and `spillway-cli`. An older version in FOLDER is replaced. uninstall.sh in FOLDER undoes it.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+data=${XDG_DATA_HOME:-$HOME/.local/share}
+commands=$HOME/.local/bin
+folder=${1:-$HOME/.local/opt/spillway}
+
+fail() { echo "install: $*" >&2 && exit 1; }
+
+case $folder in
+-h | --help) echo "usage: install.sh [FOLDER], else $HOME/.local/opt/spillway" && exit ;;
+-*) fail "there is no option $folder" ;;
+/*) ;;
+*) folder=${USER_PWD:-$PWD}/$folder ;; # where the .run was started, which runs this from elsewhere
+esac
+case $folder in
+*[\"\`\$\\%]* | *"
+"*) fail 'a menu entry cannot name a folder with " ` $ \ % or a line break in its name' ;;
+esac
+"$here/bin/spillway-cli" --version >/dev/null ||
+    fail "the programs do not start: they need Linux on x86-64 with glibc 2.36 (Debian 12, Ubuntu 24.04, Fedora 37) or later"
+mkdir -p "$folder" 2>/dev/null || fail "cannot make the folder $folder"
+folder=$(cd "$folder" && pwd)
+
+if [ "$folder" != "$here" ]; then
+    if [ -e "$folder/installed" ]; then
+        sh "$folder/uninstall.sh" >/dev/null
+    elif [ -n "$(ls -A "$folder")" ]; then
+        fail "$folder holds something else; choose a new folder or an empty one"
+    fi
+    mkdir -p "$folder"
+    cp -R "$here/." "$folder/" || fail "cannot write to $folder, or it has no room"
+fi
+cd "$folder"
+find . ! -type d ! -path ./installed >installed
+
+# place FILE: makes it of standard input, and writes down for uninstall.sh what lies outside the folder.
+place() {
+    mkdir -p "$(dirname "$1")"
+    cat >"$1"
+    echo "$1" >>installed
+}
+find share/icons share/mime share/man share/metainfo -type f | while read -r file; do
+    place "$data/${file#share/}" <"$file"
+done
+{ grep -v '^Exec=' share/applications/spillway.desktop && echo "Exec=\"$folder/bin/spillway\" %f"; } |
+    place "$data/applications/spillway.desktop"
+mkdir -p "$commands"
+for program in spillway spillway-cli; do
+    link=$commands/$program
+    [ "$(readlink "$link")" = "$folder/bin/$program" ] || ln -s "$folder/bin/$program" "$link" 2>/dev/null ||
+        { echo "$link is there already and stays as it is" && continue; }
+    echo "$link" >>installed
+done
+sh ./refresh-desktop.sh "$data"
+echo "Spillway is in $folder, its entry in the menu, its commands in $commands. To remove it: $folder/uninstall.sh"
