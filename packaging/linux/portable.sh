@@ -97,7 +97,8 @@ same="--sort=name --mtime=@$SOURCE_DATE_EPOCH --owner=0 --group=0 --numeric-owne
 cd "$(dirname "$folder")"
 name=${folder##*/}
 tar $same -cf - "$name" | xz -T2 >"$name.tar.xz" # xz gives the same for any number of threads but one
-makeself --quiet --nox11 --sha256 --packaging-date "$(date -u -d "@$SOURCE_DATE_EPOCH")" --tar-extra "$same" \
+# GZIP: without the time of the file that makeself compresses.
+GZIP=-n makeself --quiet --nox11 --sha256 --packaging-date "$(date -u -d "@$SOURCE_DATE_EPOCH")" --tar-extra "$same" \
     "$name" "$name.run" "Spillway" ./install.sh
 du -m "$name" "$name.tar.xz" "$name.run" --max-depth=0 >&2
 echo "needs $needs" >&2

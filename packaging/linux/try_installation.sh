@@ -11,14 +11,13 @@ mkdir -p "$3"
 folder=$(realpath "$3")
 root=$folder/root
 display=:${DISPLAY_NUMBER:-77}
-user=(setpriv --reuid 1000 --regid 1000 --clear-groups env -i HOME=/home/user PATH=/usr/bin:/bin DISPLAY="$display"
-    LANG=C.UTF-8)
+offline=(unshare --net chroot "$root" setpriv --reuid 1000 --regid 1000 --clear-groups
+    env -i HOME=/home/user PATH=/usr/bin:/bin DISPLAY="$display" LANG=C.UTF-8)
 exec > >(tee "$folder/log") 2>&1
 
 say() { printf '== %s\n' "$*"; }
 fail() { printf 'FAILED: %s\n' "$*" && exit 1; }
 inside() { chroot "$root" "$@"; }
-offline() { unshare --net chroot "$root" "${user[@]}" "$@"; }
 # What an installation may leave behind: apt's and dpkg's own notes, and the user's data.
 files() {
     (cd "$root" && find . -xdev \( -path ./proc -o -path ./tmp -o -path ./var/lib/apt -o -path ./var/lib/dpkg -o -path ./var/log \
@@ -56,23 +55,24 @@ case $package in
     ;;
 *.run)
     programs="/home/user/My programs/Spillway/bin"
-    offline sh "/tmp/${package##*/}" --quiet -- "${programs%/bin}"
-    remove() { offline "${programs%/bin}/uninstall.sh"; }
+    "${offline[@]}" sh "/tmp/${package##*/}" --quiet -- "${programs%/bin}"
+    remove() { "${offline[@]}" "${programs%/bin}/uninstall.sh"; }
     ;;
 *.tar.xz)
     programs=/home/user/.local/opt/spillway/bin
-    offline sh -c "cd /tmp && tar -xf ${package##*/} && spillway-*/install.sh"
-    remove() { offline "${programs%/bin}/uninstall.sh"; }
+    "${offline[@]}" sh -c "cd /tmp && tar -xf ${package##*/} && spillway-*/install.sh"
+    remove() { "${offline[@]}" "${programs%/bin}/uninstall.sh"; }
     ;;
 *) fail "what is $package?" ;;
 esac
 files | comm -13 "$folder/before" - >"$folder/installed"
-say "installed: $(cd "$root" && tr '\n' '\0' <"$folder/installed" | du -c --files0-from=- -BM | tail -1 | cut -f1), $(wc -l <"$folder/installed") files; Qt of the system: $(grep -c 'usr/.*libQt6Core' "$folder/installed" || true)"
+size=$(cd "$root" && tr '\n' '\0' <"$folder/installed" | du -c --files0-from=- -BM | tail -1 | cut -f1)
+say "installed: $size in $(wc -l <"$folder/installed") files"
 
 say "spillway-cli answers"
 guide=$(sed -n 's|^\.\(/.*guide\.gguf\)$|\1|p' "$folder/installed")
-offline "$programs/spillway-cli" --version
-offline "$programs/spillway-cli" run -m "$guide" --temp 0 -n 24 -p "What is a KV cache?" | tee "$folder/answer"
+"${offline[@]}" "$programs/spillway-cli" --version
+"${offline[@]}" "$programs/spillway-cli" run -m "$guide" --temp 0 -n 24 -p "What is a KV cache?" | tee "$folder/answer"
 [[ $(wc -c <"$folder/answer") -gt 20 ]] || fail "it said nothing"
 
 say "the window answers"
@@ -82,7 +82,7 @@ for _ in {1..50}; do [[ ! -S /tmp/.X11-unix/X${display#:} ]] || break; sleep 0.1
 mkdir -p "$root/tmp/.X11-unix"
 mount --bind /tmp/.X11-unix "$root/tmp/.X11-unix"
 touch "$folder/window.log"
-offline "$programs/spillway" --measure-start --temp 0 --theme light --language en >"$folder/window.log" 2>&1 &
+"${offline[@]}" "$programs/spillway" --measure-start --temp 0 --theme light --language en >"$folder/window.log" 2>&1 &
 for _ in {1..300}; do ! grep -q '^model' "$folder/window.log" || break; sleep 0.2; done
 cat "$folder/window.log"
 grep -q '^model' "$folder/window.log" || fail "no window, or no model in it"
@@ -90,12 +90,17 @@ export DISPLAY=$display
 sleep 2
 xdotool mousemove 640 700 click 1 sleep 0.5 type --delay 20 "What is a KV cache?"
 xdotool key Return
-answer() { sqlite3 "$root/home/user/.local/share/spillway/spillway.sqlite" "SELECT text FROM messages WHERE role = 'assistant' AND status = 'complete'" 2>/dev/null; }
+answer() {
+    sqlite3 "$root/home/user/.local/share/spillway/spillway.sqlite" \
+        "SELECT text FROM messages WHERE role = 'assistant' AND status = 'complete'" 2>/dev/null
+}
 for _ in {1..100}; do [[ -z $(answer) ]] || break; sleep 0.2; done
 sleep 1
 import -window root "$folder/window.png"
 answer | grep . || fail "the window did not answer"
 kill %2 && wait %2 || true
+say "the window starts again"
+{ "${offline[@]}" timeout 10 "$programs/spillway" --measure-start 2>/dev/null || true; } | grep -E '^(window|model)' || fail "it does not"
 
 say "is removed"
 remove
