@@ -33,6 +33,8 @@ CpuFeatures detect_cpu_features()
     found.avx2_set = ymm_saved && (b >> 5 & 1);
     const bool f_dq_bw_vl = (b >> 16 & 1) && (b >> 17 & 1) && (b >> 30 & 1) && (b >> 31 & 1);
     const bool vnni = c >> 11 & 1;
+    unsigned a1 = 0, b1 = 0, c1 = 0, d1 = 0;
+    found.avxvnni_set = found.avx2_set && a >= 1 && __get_cpuid_count(7, 1, &a1, &b1, &c1, &d1) && (a1 >> 4 & 1);
     found.avx512_set = found.avx2_set && zmm_saved && f_dq_bw_vl && vnni;
     return found;
 }

@@ -4,8 +4,9 @@
 namespace kernels {
 
 struct CpuFeatures {
-    bool avx2_set = false;    // AVX2, FMA, F16C
-    bool avx512_set = false;  // AVX-512 F, BW, VL, DQ and VNNI, on top of the above
+    bool avx2_set = false;     // AVX2, FMA, F16C
+    bool avxvnni_set = false;  // AVX-VNNI, on top of the above
+    bool avx512_set = false;   // AVX-512 F, BW, VL, DQ and VNNI, on top of avx2_set
 };
 
 CpuFeatures detect_cpu_features();

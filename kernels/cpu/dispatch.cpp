@@ -2,6 +2,7 @@
 
 #include "kernels/cpu/avx2/avx2.h"
 #include "kernels/cpu/avx512/avx512.h"
+#include "kernels/cpu/avxvnni/avxvnni.h"
 #include "kernels/cpu/cpu_features.h"
 #include "kernels/cpu/scalar/scalar.h"
 
@@ -18,6 +19,10 @@ static std::vector<CpuKernels> build_tables()
     const CpuFeatures cpu = detect_cpu_features();
     if (cpu.avx2_set)
         tables.push_back(avx2::improve(tables.back()));
+    if (cpu.avxvnni_set)
+        tables.push_back(avxvnni::improve(tables.back(), avxvnni::Encoding::Vex));
+    else if (cpu.avx512_set)
+        tables.push_back(avxvnni::improve(tables.back(), avxvnni::Encoding::Evex));
     if (cpu.avx512_set)
         tables.push_back(avx512::improve(tables.back()));
 #endif

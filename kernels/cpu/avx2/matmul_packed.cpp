@@ -1,212 +1,22 @@
-// Products of packed weights with 8-bit activations. Few tokens: a row is unpacked into bytes in the first cache and
-// serves them. Many: 8 rows are unpacked side by side and serve every token. Both sum in the same order, so they give
-// the same bits.
-//
-// Groups of 32 weights take turns on eight running sums: group b adds to sum b % 8, in each by fused multiply-adds and
-// in this order: its exact integer products times (weight scale * activation scale), first half before second where a
-// scale covers 16; then its offset times the activations' sum.
-#include "kernels/cpu/avx2/formats.h"
-#include "kernels/cpu/avx2/lanes.h"
+// The products of packed weights, with bytes multiplied by pairs.
+#include "kernels/cpu/avx2/packed_product.h"
 #include "kernels/cpu/avx2/slots.h"
-#include "kernels/cpu/avx2/tile.h"
-#include "kernels/cpu/thread_scratch.h"
 
 namespace kernels::avx2 {
 
-namespace {
-
-constexpr int kFewTokens = 3;
-constexpr int kTileTokens = 4;  // four exact and four float sums, pairs, weights and activations: 16 registers
-
-struct Halves {
-    __m256i first, second;  // lane g: the sum of 16 products in the first or second half of group g
-};
-
-// Four groups: a 128-bit lane holds one half of each.
-inline __m256i join_four(const __m256i (&d)[4])
-{
-    const __m256i d01 = _mm256_add_epi32(_mm256_unpacklo_epi32(d[0], d[1]), _mm256_unpackhi_epi32(d[0], d[1]));
-    const __m256i d23 = _mm256_add_epi32(_mm256_unpacklo_epi32(d[2], d[3]), _mm256_unpackhi_epi32(d[2], d[3]));
-    return _mm256_add_epi32(_mm256_unpacklo_epi64(d01, d23), _mm256_unpackhi_epi64(d01, d23));
-}
-
-template <bool Signed>
-inline __m256i join_products(const std::uint8_t* w, const std::int8_t* x)
-{
-    const __m256i ones = _mm256_set1_epi16(1);
-    __m256i d[4];
-#pragma GCC unroll 4
-    for (int i = 0; i < 4; ++i) {
-        __m256i weights = load256(w + 32 * i);
-        __m256i values = load256(x + 32 * i);
-        if constexpr (Signed) {  // |w| times x with the sign of w; x is never -128, so it has an opposite
-            values = _mm256_sign_epi8(values, weights);
-            weights = _mm256_abs_epi8(weights);
-        }
-        // pairs fit 16 bits: 63 * 127 * 2 unsigned, 128 * 127 * 2 signed
-        d[i] = _mm256_madd_epi16(_mm256_maddubs_epi16(weights, values), ones);
-    }
-    return join_four(d);
-}
-
-template <bool Signed>
-inline Halves half_products(const std::uint8_t* w, const std::int8_t* x)
-{
-    const __m256i low = join_products<Signed>(w, x);
-    const __m256i high = join_products<Signed>(w + 128, x + 128);
-    return {_mm256_permute2x128_si256(low, high, 0x20), _mm256_permute2x128_si256(low, high, 0x31)};
-}
-
-constexpr int shift_down(int bias)  // shifts are made for a bias of 128
-{
-    return bias == 32 ? 2 : bias == 16 ? 3 : bias == 8 ? 4 : 5;
-}
-
-struct Floats {
-    __m256 first, second;
-};
-
-// 16 floats, one a half group: first halves, second halves.
-inline Floats halves_apart(const void* natural)
-{
-    const __m256i order = _mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7);
-    const auto* at = static_cast<const float*>(natural);
-    const __m256 low = _mm256_permutevar8x32_ps(_mm256_loadu_ps(at), order);
-    const __m256 high = _mm256_permutevar8x32_ps(_mm256_loadu_ps(at + 8), order);
-    return {_mm256_permute2f128_ps(low, high, 0x20), _mm256_permute2f128_ps(low, high, 0x31)};
-}
-
-template <class Format>
-inline __m256 add_halves(const Chunk256& w, const TokenRow& x, Halves exact, __m256 sums)
-{
-    if constexpr (Format::kBias != 0) {
-        const Floats shift = halves_apart(x.shift);
-        constexpr int kDown = shift_down(Format::kBias);
-        exact.first = _mm256_add_epi32(exact.first, _mm256_srai_epi32(_mm256_castps_si256(shift.first), kDown));
-        exact.second = _mm256_add_epi32(exact.second, _mm256_srai_epi32(_mm256_castps_si256(shift.second), kDown));
-    }
-    const __m256 scales = _mm256_loadu_ps(x.scale);
-    sums = _mm256_fmadd_ps(_mm256_cvtepi32_ps(exact.first), _mm256_mul_ps(_mm256_loadu_ps(w.scale), scales), sums);
-    sums = _mm256_fmadd_ps(_mm256_cvtepi32_ps(exact.second), _mm256_mul_ps(_mm256_loadu_ps(w.scale + 8), scales), sums);
-    if constexpr (Format::kOffset) {
-        const Floats x_sums = halves_apart(x.sum);
-        sums = _mm256_fmadd_ps(_mm256_loadu_ps(w.offset), x_sums.first, sums);
-        sums = _mm256_fmadd_ps(_mm256_loadu_ps(w.offset + 8), x_sums.second, sums);
-    }
-    return sums;
-}
-
-template <class Format>
-inline __m256 add_groups(const Chunk256& w, const TokenRow& x, __m256 sums)
-{
-    const Halves halves = half_products<Format::kSigned>(w.q, x.q);
-    if constexpr (Format::kHalves)
-        return add_halves<Format>(w, x, halves, sums);
-    __m256i exact = _mm256_add_epi32(halves.first, halves.second);
-    if constexpr (Format::kBias != 0)
-        exact = _mm256_add_epi32(exact, _mm256_srai_epi32(load256(x.shift), shift_down(Format::kBias)));
-    const __m256 scale = _mm256_mul_ps(_mm256_loadu_ps(w.scale), _mm256_loadu_ps(x.scale));
-    sums = _mm256_fmadd_ps(_mm256_cvtepi32_ps(exact), scale, sums);
-    if constexpr (Format::kOffset)
-        sums = _mm256_fmadd_ps(_mm256_loadu_ps(w.offset), _mm256_loadu_ps(x.sum), sums);
-    return sums;
-}
-
-constexpr std::ptrdiff_t kPrefetchBytes = 2048;
-
-template <class Format>
-void unpack_row(const std::byte* row, int groups, Chunk256* chunks)
-{
-    constexpr std::ptrdiff_t kStep = Format::kGroups == 1 ? 8 * Format::kBytes : Format::kBytes;
-    for (int first = 0; first < groups; first += 8, row += kStep, ++chunks) {
-        for (std::ptrdiff_t line = 0; line < kStep; line += 64)
-            _mm_prefetch(reinterpret_cast<const char*>(row + kPrefetchBytes + line), _MM_HINT_T0);
-        const int count = groups - first < 8 ? groups - first : 8;
-        if (count < 8)
-            std::memset(chunks, 0, sizeof *chunks);
-        Format::unpack(row, count, *chunks);
-    }
-}
-
-template <class Format>
-void product_by_rows(const MatMul& m, Chunk256* chunks)
-{
-    constexpr int kParts = Format::kHalves ? 2 : 1;
-    const int groups = m.n / 32;
-    const int whole = groups / 8;
-    const int tail = groups % 8;
-    TokenRow x[kFewTokens];
-    TokenTail tails[kFewTokens];
-    for (int t = 0; t < m.tokens; ++t) {
-        x[t] = token_row<Format>(m, t);
-        if (tail)
-            tails[t].fill(x[t].at(whole, kParts), kParts, tail);
-    }
-    const std::ptrdiff_t stride = std::ptrdiff_t(groups / Format::kGroups) * Format::kBytes;
-    for (int r = 0; r < m.rows; ++r) {
-        unpack_row<Format>(m.weights + r * stride, groups, chunks);
-        for (int t = 0; t < m.tokens; ++t) {
-            __m256 sums = _mm256_setzero_ps();
-            for (int c = 0; c < whole; ++c)
-                sums = add_groups<Format>(chunks[c], x[t].at(c, kParts), sums);
-            if (tail)
-                sums = add_groups<Format>(chunks[whole], tails[t].row(), sums);
-            m.out[std::size_t(t) * m.out_stride + std::size_t(r)] = sum_of(sums);
-        }
-    }
-}
-
-template <class Format>
-void product_with_panel(const MatMul& m, const Panel& panel, int rows, float* out)
-{
-    constexpr int kShiftDown = Format::kBias == 0 ? 0 : shift_down(Format::kBias);
-    const auto tile_of = [&]<int Tokens>(int first) {
-        TokenRow x[Tokens];
-        for (int t = 0; t < Tokens; ++t)
-            x[t] = token_row<Format>(m, first + t);
-        tile<Format, Tokens>(panel, rows, x, kShiftDown, out + std::size_t(first) * m.out_stride, m.out_stride);
-    };
-    for_token_runs<kTileTokens>(m.tokens, tile_of);
-}
-
-template <class Format>
-void product_by_panels(const MatMul& m)
-{
-    constexpr int kParts = Format::kHalves ? 2 : 1;
-    const int groups = m.n / 32;
-    const Panel panel{groups, kParts, thread_scratch(Panel::bytes(groups, kParts))};
-    const std::ptrdiff_t stride = std::ptrdiff_t(groups / Format::kGroups) * Format::kBytes;
-    for (int r = 0; r < m.rows; r += kPanelRows) {
-        const int rows = m.rows - r < kPanelRows ? m.rows - r : kPanelRows;
-        fill_panel<Format>(panel, m.weights + r * stride, stride, rows);
-        product_with_panel<Format>(m, panel, rows, m.out + r);
-    }
-}
-
-}  // namespace
-
-template <class Format>
-void matmul_packed(const MatMul& m)
-{
-    if (m.tokens > kFewTokens)
-        return product_by_panels<Format>(m);
-    const auto chunk_count = std::size_t(m.n / 32 + 7) / 8;
-    product_by_rows<Format>(m, reinterpret_cast<Chunk256*>(thread_scratch(chunk_count * sizeof(Chunk256))));
-}
-
-template void matmul_packed<Q4_0>(const MatMul&);
-template void matmul_packed<Q4_1>(const MatMul&);
-template void matmul_packed<Q5_0>(const MatMul&);
-template void matmul_packed<Q5_1>(const MatMul&);
-template void matmul_packed<Q8_0>(const MatMul&);
-template void matmul_packed<Q2_K>(const MatMul&);
-template void matmul_packed<Q3_K>(const MatMul&);
-template void matmul_packed<Q4_K>(const MatMul&);
-template void matmul_packed<Q5_K>(const MatMul&);
-template void matmul_packed<Q6_K>(const MatMul&);
-template void matmul_packed<IQ3_S>(const MatMul&);
-template void matmul_packed<IQ4_NL>(const MatMul&);
-template void matmul_packed<IQ4_XS>(const MatMul&);
-template void matmul_packed<MXFP4>(const MatMul&);
+template void matmul_packed<Q4_0, PairProducts>(const MatMul&);
+template void matmul_packed<Q4_1, PairProducts>(const MatMul&);
+template void matmul_packed<Q5_0, PairProducts>(const MatMul&);
+template void matmul_packed<Q5_1, PairProducts>(const MatMul&);
+template void matmul_packed<Q8_0, PairProducts>(const MatMul&);
+template void matmul_packed<Q2_K, PairProducts>(const MatMul&);
+template void matmul_packed<Q3_K, PairProducts>(const MatMul&);
+template void matmul_packed<Q4_K, PairProducts>(const MatMul&);
+template void matmul_packed<Q5_K, PairProducts>(const MatMul&);
+template void matmul_packed<Q6_K, PairProducts>(const MatMul&);
+template void matmul_packed<IQ3_S, PairProducts>(const MatMul&);
+template void matmul_packed<IQ4_NL, PairProducts>(const MatMul&);
+template void matmul_packed<IQ4_XS, PairProducts>(const MatMul&);
+template void matmul_packed<MXFP4, PairProducts>(const MatMul&);
 
 }  // namespace kernels::avx2

@@ -7,7 +7,7 @@
 namespace kernels::avx2 {
 
 constexpr int kPanelRows = 8;
-constexpr int kSums = 8;  // running sums; see matmul_packed.cpp
+constexpr int kSums = 8;  // running sums; see packed_product.h
 
 /// A panel of `groups` groups of 32. They are kept in the order in which they are summed: all of running sum 0, then
 /// all of sum 1, and so on.

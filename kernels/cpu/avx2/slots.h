@@ -5,8 +5,8 @@
 
 namespace kernels::avx2 {
 
-template <class Format>
-void matmul_packed(const MatMul& m);  // instantiated for every format of formats.h
+template <class Format, class Products>
+void matmul_packed(const MatMul& m);  // for every format, and Products of byte_products.h
 void matmul_f32(const MatMul& m);
 void matmul_f16(const MatMul& m);
 void matmul_bf16(const MatMul& m);

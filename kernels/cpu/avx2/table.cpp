@@ -1,6 +1,6 @@
 #include "kernels/cpu/avx2/avx2.h"
-#include "kernels/cpu/avx2/formats.h"
-#include "kernels/cpu/avx2/slots.h"
+#include "kernels/cpu/avx2/byte_products.h"
+#include "kernels/cpu/avx2/packed_slots.h"
 
 namespace kernels::avx2 {
 
@@ -15,20 +15,7 @@ CpuKernels improve(const CpuKernels& base)
     matmul[int(TensorType::F32)] = matmul_f32;
     matmul[int(TensorType::F16)] = matmul_f16;
     matmul[int(TensorType::BF16)] = matmul_bf16;
-    matmul[int(TensorType::Q4_0)] = matmul_packed<Q4_0>;
-    matmul[int(TensorType::Q4_1)] = matmul_packed<Q4_1>;
-    matmul[int(TensorType::Q5_0)] = matmul_packed<Q5_0>;
-    matmul[int(TensorType::Q5_1)] = matmul_packed<Q5_1>;
-    matmul[int(TensorType::Q8_0)] = matmul_packed<Q8_0>;
-    matmul[int(TensorType::Q2_K)] = matmul_packed<Q2_K>;
-    matmul[int(TensorType::Q3_K)] = matmul_packed<Q3_K>;
-    matmul[int(TensorType::Q4_K)] = matmul_packed<Q4_K>;
-    matmul[int(TensorType::Q5_K)] = matmul_packed<Q5_K>;
-    matmul[int(TensorType::Q6_K)] = matmul_packed<Q6_K>;
-    matmul[int(TensorType::IQ3_S)] = matmul_packed<IQ3_S>;
-    matmul[int(TensorType::IQ4_NL)] = matmul_packed<IQ4_NL>;
-    matmul[int(TensorType::IQ4_XS)] = matmul_packed<IQ4_XS>;
-    matmul[int(TensorType::MXFP4)] = matmul_packed<MXFP4>;
+    use_packed_products<PairProducts>(t);
 
     t.quantize_q8 = quantize_q8;
     t.rms_norm = rms_norm;

@@ -1,0 +1,43 @@
+// Products of unsigned and signed bytes, added up by fours: as every processor with AVX2 makes them, and in one
+// instruction (VPDPBUSD) where there is one. All are exact.
+#pragma once
+
+#include <immintrin.h>
+
+namespace kernels::avx2 {
+
+/// By pairs of 16 bits: two products must fit, as 255 * 127 do not.
+struct PairProducts {
+    static constexpr bool kByPairs = true;
+
+    /// 63 * 127 * 2 unsigned and 128 * 127 * 2 signed fit.
+    static __m256i add(__m256i sums, __m256i unsigned_bytes, __m256i signed_bytes)
+    {
+        const __m256i pairs = _mm256_maddubs_epi16(unsigned_bytes, signed_bytes);
+        return _mm256_add_epi32(sums, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+    }
+};
+
+/// AVX-VNNI. In assembler, so that nothing else of these files is compiled for such processors only.
+struct VnniProducts {
+    static constexpr bool kByPairs = false;
+
+    static __m256i add(__m256i sums, __m256i unsigned_bytes, __m256i signed_bytes)
+    {
+        __asm__("%{vex%} vpdpbusd %2, %1, %0" : "+x"(sums) : "x"(unsigned_bytes), "x"(signed_bytes));
+        return sums;
+    }
+};
+
+/// The same instruction as processors with AVX-512 know it.
+struct Avx512VnniProducts {
+    static constexpr bool kByPairs = false;
+
+    static __m256i add(__m256i sums, __m256i unsigned_bytes, __m256i signed_bytes)
+    {
+        __asm__("%{evex%} vpdpbusd %2, %1, %0" : "+x"(sums) : "x"(unsigned_bytes), "x"(signed_bytes));
+        return sums;
+    }
+};
+
+}  // namespace kernels::avx2
