@@ -29,7 +29,8 @@ struct LoadRequest {
     int context_tokens = 0;  // 0: the model's own, or what fits in memory if that is less
     KvType k_type = KvType::F16;
     KvType v_type = KvType::F16;
-    int threads = 0;  // 0: one per physical core
+    int threads = 0;           // 0: one per physical core
+    bool pin_threads = false;  // to a core each, as far as there are cores
     int prefill_chunk_tokens = 512;
     int kv_block_tokens = 256;  // a multiple of 16
     PlacementOptions placement = {};

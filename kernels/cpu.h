@@ -66,10 +66,11 @@ struct AttendBlock {
     float* max = nullptr;              // (group,)
     float* sum = nullptr;              // (group,)
     float* out = nullptr;              // (group, v_dim)
+    const std::byte* next = nullptr;   // the block that is attended after this one, to be asked for meanwhile; or null
 };
 
 struct CpuKernels {
-    const char* name;  // "scalar", "avx2", "avx512": shown in the monitor, accepted by SPILLWAY_CPU
+    const char* name;  // "scalar", "avx2", "avxvnni", "avx512": shown in the monitor, accepted by SPILLWAY_CPU
 
     std::array<void (*)(const MatMul&), kTensorTypeIds> matmul;  // by type id; null where there is no such type
 

@@ -56,6 +56,7 @@ void CommonOptions::add_placement_to(CLI::App& command)
     command.add_option("-c,--ctx-size", load.context_tokens,
                        "context in tokens; 0: the model's own, or what memory allows");
     command.add_option("-t,--threads", load.threads, "threads; 0: one per physical core");
+    command.add_flag("--pin-threads", load.pin_threads, "each thread but the first stays on a core of its own");
     command.add_option("-b,--batch-size,--ubatch-size,--ub", load.prefill_chunk_tokens, "tokens of a prefill step");
     command.add_option("--cache-type-k,--ctk", k_type, "type of the KV cache's keys: f32, f16, q8_0");
     command.add_option("--cache-type-v,--ctv", v_type, "type of the KV cache's values: f32, f16, q8_0");

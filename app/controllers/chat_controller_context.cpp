@@ -10,7 +10,7 @@ std::optional<LargerContext> ChatController::larger() const
 {
     if (!m_open.model())
         return {};
-    return ::largerContext(*m_open.model(), engine::machine_memory().available_bytes);
+    return ::largerContext(*m_open.model(), engine::machine_memory().for_next_model_bytes());
 }
 
 int ChatController::largerContext() const

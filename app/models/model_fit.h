@@ -40,7 +40,7 @@ public:
         , weightBytes(double(report.need.weight_bytes))
         , kvBytes(double(report.need.kv_bytes))
         , scratchBytes(double(report.need.scratch_bytes))
-        , availableBytes(report.memory.available_bytes ? double(*report.memory.available_bytes) : -1)
+        , availableBytes(double(report.memory.for_next_model_bytes().value_or(-1)))
         , totalBytes(report.memory.total_bytes ? double(*report.memory.total_bytes) : -1)
     {
     }

@@ -30,6 +30,11 @@ struct CpuBackend::AttendTile {
     int kv_head;
     int row_begin, row_end;
 
+    /// Null: a device attends it.
+    const std::byte* block(int b) const
+    {
+        return blocks.block(b) ? blocks.block(b) + std::size_t(kv_head) * layout.bytes() : nullptr;
+    }
     int oldest_seen(int position) const { return p.window > 0 ? std::max(0, position - p.window + 1) : 0; }
 };
 
@@ -123,15 +128,16 @@ void CpuBackend::attend_run(const AttendTile& tile, AttentionScratch& scratch, f
     args.sum = args.max + group;
     args.out = args.sum + group;
     for (int b = first_block; b < last_block; ++b) {
-        if (!tile.blocks.block(b))
-            continue;  // a device attends it
+        args.block = tile.block(b);
+        if (!args.block)
+            continue;
         const int block_start = b * block_tokens_;
-        args.block = tile.blocks.block(b) + std::size_t(tile.kv_head) * tile.layout.bytes();
         for (int r = 0; r < rows; ++r) {
             args.first = std::max(0, tile.oldest_seen(position + r) - block_start);
             args.last = std::min(block_tokens_, position + r + 1 - block_start);
             if (args.first >= args.last)
                 continue;
+            args.next = r == rows - 1 && b + 1 < last_block ? tile.block(b + 1) : nullptr;
             args.q = scratch.q.get() + std::size_t(r) * std::size_t(group * p.heads.key_length);
             kernels_.attend_block(args);
             float* row_sums = sums + std::size_t(r) * std::size_t(group * (2 + v_dim));

@@ -22,10 +22,11 @@ int CpuBackend::widest_row(const Hyperparameters& h)
     return most;
 }
 
-CpuBackend::CpuBackend(const Hyperparameters& h, int max_rows, int block_tokens, int threads)
+CpuBackend::CpuBackend(const Hyperparameters& h, int max_rows, int block_tokens, int threads, bool pinned)
     : h_(h)
     , kernels_(kernels::cpu_kernels())
-    , pool_(std::make_unique<ThreadPool>(threads))
+    , pinned_(pinned)
+    , pool_(std::make_unique<ThreadPool>(threads, pinned))
     , block_tokens_(block_tokens)
     , max_rows_(max_rows)
     , key_length_(h.key_length)
@@ -58,7 +59,7 @@ CpuBackend::CpuBackend(const Hyperparameters& h, int max_rows, int block_tokens,
 
 void CpuBackend::set_threads(int threads)
 {
-    auto pool = std::make_unique<ThreadPool>(threads);
+    auto pool = std::make_unique<ThreadPool>(threads, pinned_);
     auto attention = attention_scratch(pool->size());
     auto product = product_scratch(pool->size());
     pool_ = std::move(pool);

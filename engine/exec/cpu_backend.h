@@ -14,7 +14,7 @@ class CpuBackend final : public Backend
 {
 public:
     /// Allocates all scratch. `h` outlives it; `max_rows`: tokens of the largest batch. Throws std::bad_alloc.
-    CpuBackend(const Hyperparameters& h, int max_rows, int block_tokens, int threads);
+    CpuBackend(const Hyperparameters& h, int max_rows, int block_tokens, int threads, bool pinned = false);
 
     /// Between steps only. Throws std::bad_alloc or std::system_error, and then goes on as before.
     void set_threads(int threads);
@@ -104,6 +104,7 @@ private:
 
     const Hyperparameters& h_;
     const kernels::CpuKernels& kernels_;
+    bool pinned_;  // threads, to cores
     std::unique_ptr<ThreadPool> pool_;
     StepClock clock_;
     int block_tokens_;

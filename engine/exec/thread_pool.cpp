@@ -1,5 +1,7 @@
 #include "engine/exec/thread_pool.h"
 
+#include "engine/metrics/host_probe.h"
+
 namespace engine {
 
 // A waiting thread spins for some tens of microseconds, longer than any gap between operations, and then lets others
@@ -13,12 +15,17 @@ static void pause_cpu()
 #endif
 }
 
-ThreadPool::ThreadPool(int threads)
+ThreadPool::ThreadPool(int threads, bool pinned)
     : size_(std::max(1, threads))
 {
+    const std::vector<int> cpus = pinned ? core_cpus() : std::vector<int>();
     try {
         for (int worker = 1; worker < size_; ++worker)
-            threads_.emplace_back([this, worker] { worker_loop(worker); });
+            threads_.emplace_back([this, worker, cpu = worker < int(cpus.size()) ? cpus[std::size_t(worker)] : -1] {
+                if (cpu >= 0)
+                    (void)pin_this_thread(cpu);  // without leave to do so it runs where it may
+                worker_loop(worker);
+            });
     } catch (...) {  // the system gives no more threads
         join_threads();
         throw;

@@ -19,8 +19,9 @@ namespace engine {
 class ThreadPool
 {
 public:
-    /// Throws std::system_error where the system gives no more threads.
-    explicit ThreadPool(int threads);
+    /// Pinned: each worker stays on a core of its own, as far as there are cores; but for the caller, whose thread has
+    /// other work, too. Throws std::system_error where the system gives no more threads.
+    explicit ThreadPool(int threads, bool pinned = false);
     ~ThreadPool();
     ThreadPool(const ThreadPool&) = delete;
     ThreadPool& operator=(const ThreadPool&) = delete;

@@ -4,10 +4,9 @@
 #include <cassert>
 #include <cstring>
 #include <new>
+#include <utility>
 
 namespace engine {
-
-static constexpr std::align_val_t kAlignment{64};
 
 bool KvBlocks::next()
 {
@@ -23,11 +22,6 @@ bool KvBlocks::next()
         pointers_[std::size_t(run_last_)] = stream_->take();
     }
     return run_last_ > run_first_;
-}
-
-void KvCache::FreeAligned::operator()(std::byte* p) const
-{
-    ::operator delete[](p, kAlignment);
 }
 
 KvCache::KvCache(std::vector<KvLayerShape> layers, int block_tokens, int page_limit)
@@ -51,22 +45,24 @@ void KvCache::lay_out_page()
     }
 }
 
-/// Null where the system has none.
-KvCache::PageMemory KvCache::new_memory() const
+/// All zero: attention reads whole groups of 16 keys, and those not yet written must at least be numbers. Null where
+/// the system has none.
+HugeArray KvCache::new_memory() const
 {
-    PageMemory memory(static_cast<std::byte*>(::operator new[](page_bytes_, kAlignment, std::nothrow)));
-    // Attention reads whole groups of 16 keys; those not yet written must at least be numbers.
-    if (memory)
-        std::memset(memory.get(), 0, page_bytes_);
-    if (memory && device_)
-        device_->vram().device().pin(memory.get(), page_bytes_);
-    return memory;
+    try {
+        HugeArray memory(page_bytes_);
+        if (device_)
+            device_->vram().device().pin(memory.data(), page_bytes_);
+        return memory;
+    } catch (const std::bad_alloc&) {
+        return {};
+    }
 }
 
-void KvCache::release(PageMemory memory, std::size_t bytes)
+void KvCache::release(HugeArray memory, std::size_t bytes)
 {
     if (memory && device_)
-        device_->vram().device().unpin(memory.get(), bytes);
+        device_->vram().device().unpin(memory.data(), bytes);
 }
 
 Result<PageId> KvCache::take_page()
@@ -74,7 +70,7 @@ Result<PageId> KvCache::take_page()
     const auto page = pool_.take();
     if (!page)
         return fail(Error::Code::ContextFull, "the KV cache is full");
-    PageMemory& memory = memory_[std::size_t(*page)];
+    HugeArray& memory = memory_[std::size_t(*page)];
     if (!memory)
         memory = new_memory();
     if (!memory) {
@@ -123,7 +119,7 @@ Status KvCache::copy_page(PageId from, PageId to)
 {
     if (Status ok = wait_mirrored(from); !ok)
         return ok;
-    std::memcpy(memory_[std::size_t(to)].get(), memory_[std::size_t(from)].get(), page_bytes_);
+    std::memcpy(memory_[std::size_t(to)].data(), memory_[std::size_t(from)].data(), page_bytes_);
     return {};
 }
 
@@ -187,7 +183,7 @@ KvSequence KvCache::branch(const KvSequence& from, int tokens)
 
 std::byte* KvCache::host_block(PageId page, int l) const
 {
-    return memory_[std::size_t(page)].get() + layer_offset_[std::size_t(l)];
+    return memory_[std::size_t(page)].data() + layer_offset_[std::size_t(l)];
 }
 
 std::byte* KvCache::block(PageId page, int l, int kv_head)
@@ -228,7 +224,7 @@ Residency KvCache::residency(PageId page, int l) const
 
 std::int64_t KvCache::allocated_bytes() const
 {
-    return std::ranges::count_if(memory_, [](const PageMemory& memory) { return memory != nullptr; }) *
+    return std::ranges::count_if(memory_, [](const HugeArray& memory) { return bool(memory); }) *
            std::int64_t(page_bytes_);
 }
 
@@ -246,13 +242,13 @@ void KvCache::set_types(kernels::KvType k_type, kernels::KvType v_type, const Re
         if (owners(page) == 0)
             release(std::move(memory_[std::size_t(page)]), old_bytes);
     for (PageId page = 0; page < page_limit(); ++page) {
-        PageMemory old = std::move(memory_[std::size_t(page)]);
+        HugeArray old = std::move(memory_[std::size_t(page)]);
         if (old) {
             memory_[std::size_t(page)] = new_memory();
             if (!memory_[std::size_t(page)])
                 mark_damaged(page);
             for (std::size_t l = 0; l < layers_.size() && memory_[std::size_t(page)]; ++l)
-                rewrite(old_layers[l], old.get() + old_offset[l], layers_[l], host_block(page, int(l)));
+                rewrite(old_layers[l], old.data() + old_offset[l], layers_[l], host_block(page, int(l)));
         }
         release(std::move(old), old_bytes);
     }

@@ -4,6 +4,7 @@
 // while that thread waits for them.
 #pragma once
 
+#include "engine/device/huge_array.h"
 #include "engine/kv/device_kv.h"
 #include "engine/kv/kv_shape.h"
 #include "engine/kv/kv_stream.h"
@@ -12,7 +13,6 @@
 
 #include <cstddef>
 #include <functional>
-#include <memory>
 #include <span>
 #include <vector>
 
@@ -135,14 +135,9 @@ public:
     bool on_device(int l) const { return on_device_[std::size_t(l)]; }
 
 private:
-    struct FreeAligned {
-        void operator()(std::byte* p) const;
-    };
-    using PageMemory = std::unique_ptr<std::byte[], FreeAligned>;
-
     void lay_out_page();
-    PageMemory new_memory() const;
-    void release(PageMemory memory, std::size_t bytes);
+    HugeArray new_memory() const;
+    void release(HugeArray memory, std::size_t bytes);
     Result<PageId> take_page();
     void give_back(PageId page);
     Status copy_page(PageId from, PageId to);
@@ -152,7 +147,7 @@ private:
     std::vector<std::size_t> layer_offset_;  // (layers,) bytes from a page's start
     std::size_t page_bytes_ = 0;
     PagePool pool_;
-    std::vector<PageMemory> memory_;  // (pages,) null until first used, or used again after types have changed
+    std::vector<HugeArray> memory_;  // (pages,) none until first used, or used again after types have changed
     DeviceKv* device_ = nullptr;
     KvStream* stream_ = nullptr;
     std::vector<char> on_device_;                   // (layers,)

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 namespace engine {
 
@@ -20,6 +21,11 @@ struct ProcessMemory {
 /// Physical cores worth a compute thread each: those this process may run on, one for each pair of hyper-threads, the
 /// fast ones only where there are two kinds, and no more than a container's CPU quota pays for. At least 1.
 int physical_cores();
+
+/// One CPU of each of them, as pin_this_thread() numbers them, whatever the quota.
+std::vector<int> core_cpus();
+/// The calling thread stays there. False: the system does not allow it.
+bool pin_this_thread(int cpu);
 
 HostMemory host_memory();
 ProcessMemory process_memory();

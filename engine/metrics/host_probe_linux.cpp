@@ -70,7 +70,7 @@ void narrow(HostMemory& memory, std::optional<std::int64_t> limit_bytes, std::op
 
 }  // namespace
 
-int physical_cores(const fs::path& root, const std::vector<int>& allowed_cpus)
+std::vector<int> core_cpus(const fs::path& root, const std::vector<int>& allowed_cpus)
 {
     const fs::path devices = root / "sys/devices";
     std::vector<int> cpus = allowed_cpus;
@@ -85,12 +85,19 @@ int physical_cores(const fs::path& root, const std::vector<int>& allowed_cpus)
     }
 
     std::set<int> cores;  // each by its lowest CPU number
+    std::vector<int> one_of_each;
     for (const int cpu : cpus) {
         const fs::path topology = devices / "system/cpu" / ("cpu" + std::to_string(cpu)) / "topology";
         const auto siblings = cpu_list(text_of(topology / "thread_siblings_list"));
-        cores.insert(siblings && !siblings->empty() ? siblings->front() : cpu);
+        if (cores.insert(siblings && !siblings->empty() ? siblings->front() : cpu).second)
+            one_of_each.push_back(cpu);
     }
-    int count = std::max(1, static_cast<int>(cores.size()));
+    return one_of_each;
+}
+
+int physical_cores(const fs::path& root, const std::vector<int>& allowed_cpus)
+{
+    int count = std::max(1, static_cast<int>(core_cpus(root, allowed_cpus).size()));
     if (const auto quota = cpu_quota(root))  // rounded down: threads that spin on borrowed time are all stopped at once
         count = *quota < count ? std::max(1, static_cast<int>(*quota)) : count;
     return count;
@@ -120,9 +127,10 @@ ProcessMemory process_memory(const fs::path& root)
     return {kib_line(status, "VmRSS"), kib_line(status, "VmHWM"), kib_line(status, "VmSwap")};
 }
 
-int physical_cores()
+static constexpr int kMaxCpus = 4096;
+
+static std::vector<int> allowed_cpus()
 {
-    constexpr int kMaxCpus = 4096;
     std::vector<int> allowed;
     if (cpu_set_t* set = CPU_ALLOC(kMaxCpus)) {
         const std::size_t bytes = CPU_ALLOC_SIZE(kMaxCpus);
@@ -133,7 +141,30 @@ int physical_cores()
                     allowed.push_back(cpu);
         CPU_FREE(set);
     }
-    return physical_cores("/", allowed);
+    return allowed;
+}
+
+int physical_cores()
+{
+    return physical_cores("/", allowed_cpus());
+}
+
+std::vector<int> core_cpus()
+{
+    return core_cpus("/", allowed_cpus());
+}
+
+bool pin_this_thread(int cpu)
+{
+    cpu_set_t* set = CPU_ALLOC(kMaxCpus);
+    if (!set)
+        return false;
+    const std::size_t bytes = CPU_ALLOC_SIZE(kMaxCpus);
+    CPU_ZERO_S(bytes, set);
+    CPU_SET_S(cpu, bytes, set);
+    const bool pinned = ::sched_setaffinity(0, bytes, set) == 0;
+    CPU_FREE(set);
+    return pinned;
 }
 
 HostMemory host_memory()

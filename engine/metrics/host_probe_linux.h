@@ -10,6 +10,7 @@
 namespace engine {
 
 int physical_cores(const std::filesystem::path& root, const std::vector<int>& allowed_cpus);
+std::vector<int> core_cpus(const std::filesystem::path& root, const std::vector<int>& allowed_cpus);
 HostMemory host_memory(const std::filesystem::path& root);
 ProcessMemory process_memory(const std::filesystem::path& root);
 

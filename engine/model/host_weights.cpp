@@ -27,7 +27,7 @@ void for_each_matrix(HeadWeights& w, int, const Visit& visit)
 }  // namespace
 
 HostWeights::HostWeights(const GgufFile& file, const Weights& weights, const Hyperparameters& h,
-                         std::int64_t keep_free_bytes)
+                         std::optional<std::int64_t> keep_free_bytes)
     : file_(file)
     , source_(weights)
     , kernels_(kernels::cpu_kernels())
@@ -42,8 +42,10 @@ HostWeights::HostWeights(const GgufFile& file, const Weights& weights, const Hyp
 
 bool HostWeights::find_memory(HugeArray& memory, std::size_t bytes) const
 {
+    if (!keep_free_bytes_)
+        return false;
     const auto free = host_memory().available_bytes;
-    if (free && *free < std::int64_t(bytes) + keep_free_bytes_)
+    if (free && *free < std::int64_t(bytes) + *keep_free_bytes_)
         return false;
     try {
         memory = HugeArray(bytes);
@@ -69,10 +71,10 @@ void HostWeights::interleave(const Matrix& from, int stack, std::byte* to, Threa
 }
 
 template <class W>
-void HostWeights::use(Part<W>& part, ThreadPool& pool)
+bool HostWeights::use(Part<W>& part, ThreadPool& pool)
 {
     if (part.used)
-        return;
+        return false;
     part.used = true;
     const auto gains = [&](const Matrix& m) { return kernels_.interleave[std::size_t(m.type)] != nullptr; };
     std::size_t bytes = 0;
@@ -80,8 +82,12 @@ void HostWeights::use(Part<W>& part, ThreadPool& pool)
         if (gains(m))
             bytes += aligned(m.bytes() * std::size_t(stack));
     });
-    if (bytes == 0 || !find_memory(part.copy, bytes))
-        return;
+    if (bytes == 0)
+        return true;
+    if (!find_memory(part.copy, bytes)) {
+        lack_memory_ = true;
+        return true;
+    }
     std::byte* to = part.copy.data();
     for_each_matrix(part.weights, experts_, [&](Matrix& m, int stack) {
         if (!gains(m))
@@ -91,6 +97,7 @@ void HostWeights::use(Part<W>& part, ThreadPool& pool)
         m.interleaved = true;
         to += aligned(m.bytes() * std::size_t(stack));
     });
+    return true;
 }
 
 void HostWeights::drop_layer(int l)
@@ -103,7 +110,7 @@ void HostWeights::drop_head()
     head_ = {source_.head, {}, false};
 }
 
-template void HostWeights::use(Part<LayerWeights>&, ThreadPool&);
-template void HostWeights::use(Part<HeadWeights>&, ThreadPool&);
+template bool HostWeights::use(Part<LayerWeights>&, ThreadPool&);
+template bool HostWeights::use(Part<HeadWeights>&, ThreadPool&);
 
 }  // namespace engine

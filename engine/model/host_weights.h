@@ -2,12 +2,13 @@
 // kernels are faster with that.
 #pragma once
 
-#include "engine/exec/huge_array.h"
+#include "engine/device/huge_array.h"
 #include "engine/exec/thread_pool.h"
 #include "engine/gguf/gguf_file.h"
 #include "engine/model/weights.h"
 #include "kernels/cpu.h"
 
+#include <optional>
 #include <vector>
 
 namespace engine {
@@ -18,17 +19,21 @@ namespace engine {
 class HostWeights
 {
 public:
-    /// file, weights: outlive this. keep_free_bytes: of RAM, which no copy may take.
-    HostWeights(const GgufFile& file, const Weights& weights, const Hyperparameters& h, std::int64_t keep_free_bytes);
+    /// file, weights: outlive this. keep_free_bytes: of RAM, which no copy may take; empty: there is no room for
+    /// copies.
+    HostWeights(const GgufFile& file, const Weights& weights, const Hyperparameters& h,
+                std::optional<std::int64_t> keep_free_bytes);
 
     /// Where they are stays the same, what they say changes with use() and drop().
     const LayerWeights& layer(int l) const { return layers_[std::size_t(l)].weights; }
     const HeadWeights& head() const { return head_.weights; }
     int layers() const { return int(layers_.size()); }
 
-    /// Before a step that computes with it; costs nothing when that was done.
-    void use_layer(int l, ThreadPool& pool) { use(layers_[std::size_t(l)], pool); }
-    void use_head(ThreadPool& pool) { use(head_, pool); }
+    /// Before a step that computes with it. False: that was done, and costs nothing.
+    bool use_layer(int l, ThreadPool& pool) { return use(layers_[std::size_t(l)], pool); }
+    bool use_head(ThreadPool& pool) { return use(head_, pool); }
+    /// Whether a part that is in use would be copied, had there been memory.
+    bool lack_memory() const { return lack_memory_; }
     void drop_layer(int l);
     void drop_head();
 
@@ -40,7 +45,7 @@ private:
         bool used = false;
     };
     template <class W>
-    void use(Part<W>& part, ThreadPool& pool);
+    bool use(Part<W>& part, ThreadPool& pool);
     bool find_memory(HugeArray& memory, std::size_t bytes) const;
     void interleave(const Matrix& from, int stack, std::byte* to, ThreadPool& pool) const;
 
@@ -48,7 +53,8 @@ private:
     const Weights& source_;
     const kernels::CpuKernels& kernels_;
     int experts_;
-    std::int64_t keep_free_bytes_;
+    std::optional<std::int64_t> keep_free_bytes_;
+    bool lack_memory_ = false;
     std::vector<Part<LayerWeights>> layers_;
     Part<HeadWeights> head_;
 };

@@ -57,7 +57,7 @@ RateMeter::RateMeter(ThreadPool& pool, int least_ms)
     : pool_(pool)
     , least_us_(std::int64_t(least_ms) * 1000)
     , kernels_(kernels::cpu_kernels())
-    , interleaved_(kSets.back())
+    , in_large_pages_(kSets.back())
     , memory_(aligned_array<std::byte>(kSets.back()))
     , x_(aligned_array<std::byte>(std::size_t(kLongestRow) * 8))
 {
@@ -66,7 +66,7 @@ RateMeter::RateMeter(ThreadPool& pool, int least_ms)
     for (std::size_t at = 0; at < kSets.back(); at += sizeof(std::uint64_t)) {
         const std::uint64_t bits = random() & 0x3bff3bff3bff3bffu;
         std::memcpy(memory_.get() + at, &bits, sizeof bits);
-        std::memcpy(interleaved_.data() + at, &bits, sizeof bits);
+        std::memcpy(in_large_pages_.data() + at, &bits, sizeof bits);
     }
     for (int worker = 0; worker < pool.size(); ++worker) {
         Scratch s{aligned_array<float>(kMostQueries), aligned_array<float>(kMostGroup * kMostTokens),
@@ -104,7 +104,7 @@ double RateMeter::seconds(const Work& work)
 RateMeter::Weights RateMeter::weights_of(kernels::TensorType type) const
 {
     const auto interleaved = kernels_.matmul_interleaved[std::size_t(type)];
-    return interleaved ? Weights{interleaved, interleaved_.data()}
+    return interleaved ? Weights{interleaved, in_large_pages_.data()}
                        : Weights{kernels_.matmul[std::size_t(type)], memory_.get()};
 }
 
@@ -191,8 +191,12 @@ void RateMeter::attention_pass(const kernels::KvBlockLayout& layout, int group, 
         args.out = args.sum + group;
         float* const sums = scratch.sums.get();
         std::fill_n(sums, group, -std::numeric_limits<float>::infinity());
+        const auto block = [&](int i) {
+            return memory + std::size_t(i % pages * per_page + i / pages) * layout.bytes();
+        };
         for (int i = begin; i < end; ++i) {
-            args.block = memory + std::size_t(i % pages * per_page + i / pages) * layout.bytes();
+            args.block = block(i);
+            args.next = i + 1 < end ? block(i + 1) : nullptr;
             kernels_.attend_block(args);
             for (int g = 0; g < group; ++g)
                 kernels_.merge_partial(layout.v_dim, args.max[g], args.sum[g], args.out + g * layout.v_dim, sums[g],
@@ -209,7 +213,7 @@ AttentionRate RateMeter::attention(const KvForm& form)
     for (const std::size_t set : kSets) {
         const int per_page = std::max(1, int(kMiB / layout.bytes()));
         const int pages = std::max(1, int(set / std::max(kMiB, layout.bytes())));
-        const double took = seconds([&] { attention_pass(layout, group, memory_.get(), pages, per_page); });
+        const double took = seconds([&] { attention_pass(layout, group, in_large_pages_.data(), pages, per_page); });
         points.push_back({double(set), double(pages) * per_page * double(layout.bytes()) / took});
     }
     return {form.k_type, form.v_type, layout.k_dim, group, RateCurve(std::move(points))};

@@ -1,7 +1,7 @@
 // Measures what a decode step is made of, each by itself, through the kernels in use: the numbers of MachineRates.
 #pragma once
 
-#include "engine/exec/huge_array.h"
+#include "engine/device/huge_array.h"
 #include "engine/exec/rows.h"
 #include "engine/machine_rates.h"
 #include "kernels/cpu.h"
@@ -59,7 +59,7 @@ private:
     ThreadPool& pool_;
     std::int64_t least_us_;
     const kernels::CpuKernels& kernels_;
-    HugeArray interleaved_;           // (largest set,) of weights that HostWeights copies
+    HugeArray in_large_pages_;        // (largest set,) of weights that HostWeights copies, and KV
     AlignedArray<std::byte> memory_;  // (largest set,) of everything else, in pages as they come
     AlignedArray<std::byte> x_;       // one row of activations, as floats or rounded
     std::vector<Scratch> scratch_;    // (threads,)

@@ -254,7 +254,7 @@ try {
     if (!goes_on())
         return given_up();
 
-    ThreadPool pool(request.threads > 0 ? request.threads : physical_cores());
+    ThreadPool pool(request.threads > 0 ? request.threads : physical_cores(), request.pin_threads);
     RateMeter meter(pool, 40);
     MachineRates rates;
     rates.cpu = cpu_device().description;

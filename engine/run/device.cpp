@@ -1,5 +1,6 @@
 #include "engine/device.h"
 
+#include "engine/device/huge_array.h"
 #include "engine/metrics/host_probe.h"
 #include "kernels/cpu.h"
 #include "kernels/cuda/driver.h"
@@ -12,6 +13,8 @@ DeviceInfo cpu_device()
     cpu.id = "cpu";
     cpu.cores = physical_cores();
     cpu.description = std::to_string(cpu.cores) + (cpu.cores == 1 ? " core" : " cores");
+    if (const int nodes = HugeArray::nodes(); nodes > 1)
+        cpu.description += ", memory of " + std::to_string(nodes) + " nodes in turns";
     cpu.kernels = kernels::cpu_kernels().name;
     for (const kernels::CpuKernels& table : kernels::all_cpu_kernels())
         cpu.all_kernels.emplace_back(table.name);
@@ -48,7 +51,7 @@ std::vector<DeviceInfo> devices()
 MachineMemory machine_memory()
 {
     const HostMemory memory = host_memory();
-    return {memory.total_bytes, memory.available_bytes};
+    return {memory.total_bytes, memory.available_bytes, HugeArray::held_bytes()};
 }
 
 std::string forced_kernels_warning()

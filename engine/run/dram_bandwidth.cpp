@@ -1,6 +1,6 @@
 #include "engine/run/dram_bandwidth.h"
 
-#include "engine/exec/huge_array.h"
+#include "engine/device/huge_array.h"
 #include "engine/exec/thread_pool.h"
 #include "engine/run/clock.h"
 

@@ -5,7 +5,6 @@
 #include "engine/plan/model_facts.h"
 
 #include <algorithm>
-#include <limits>
 #include <new>
 #include <system_error>
 
@@ -113,12 +112,13 @@ Status LoadedModel::choose_context(const LoadRequest& request, const Progress& p
     if (wanted > h_.context_length)
         warn(progress, "the context of " + std::to_string(wanted) + " tokens is longer than the " +
                            std::to_string(h_.context_length) + " the model was made for");
-    const MachineMemory memory = machine_memory();
+    const HostMemory memory = host_memory();
     if (!memory.available_bytes)
         return {};
     // Mapped weights count once they are read; what is mapped already is not in "available".
     if (request.context_tokens == 0) {
-        const int fits = largest_context(info_, request, *memory.available_bytes - kMemoryMarginBytes);
+        // Somewhat less than what is there: it is asked again whether the weights can be copied.
+        const int fits = largest_context(info_, request, *memory.available_bytes - kMemoryMarginBytes * 5 / 4);
         info_.context_in_use = std::max(std::min(wanted, kShortestContext), fits);
         return {};
     }
@@ -153,7 +153,7 @@ Status LoadedModel::may_set_kv_types(KvType k_type, KvType v_type) const
     request.k_type = k_type;
     request.v_type = v_type;
     const std::int64_t then = memory_need(info_, request).kv_bytes;
-    const auto available = machine_memory().available_bytes;
+    const auto available = host_memory().available_bytes;
     if (then <= now || !available)
         return {};
     const std::int64_t free = *available + cache_->allocated_bytes();
@@ -178,7 +178,7 @@ void LoadedModel::allocate(const LoadRequest& request)
 {
     const int rows = std::min(request.prefill_chunk_tokens, info_.context_in_use);
     const int threads = request.threads > 0 ? request.threads : physical_cores();
-    cpu_ = std::make_unique<CpuBackend>(h_, rows, request.kv_block_tokens, threads);
+    cpu_ = std::make_unique<CpuBackend>(h_, rows, request.kv_block_tokens, threads, request.pin_threads);
     decoder_ = std::make_unique<Decoder>(h_, weights_, info_.context_in_use, rows);
 
     // Page memory is taken when first used. Two pages beside each context: a branch's tail is copied before it is
@@ -192,9 +192,10 @@ void LoadedModel::allocate(const LoadRequest& request)
     const auto free = host_memory().available_bytes;
     // All or nothing: copies stay in memory, and the file's pages of the other layers would have to share what is left.
     const bool fits = !free || *free >= need.total() + kMemoryMarginBytes;
-    host_weights_ = std::make_unique<HostWeights>(file_, weights_, h_,
-                                                  fits ? kMemoryMarginBytes + need.kv_bytes + need.scratch_bytes
-                                                       : std::numeric_limits<std::int64_t>::max() / 2);
+    std::optional<std::int64_t> keep_free;
+    if (fits)
+        keep_free = kMemoryMarginBytes + need.kv_bytes + need.scratch_bytes;
+    host_weights_ = std::make_unique<HostWeights>(file_, weights_, h_, keep_free);
     placement_ = std::make_unique<ModelPlacement>(h_, weights_, *host_weights_, *cpu_, *cache_);
 }
 
@@ -227,7 +228,12 @@ Status LoadedModel::place_layers(const LoadRequest& request, const Progress& pro
             return fail(Error::Code::Cancelled, "loading was cancelled");
         placement_->advance();
     }
-    placement_->ready_host();
+    while (placement_->ready_host_part())
+        if (progress.cancelled())
+            return fail(Error::Code::Cancelled, "loading was cancelled");
+    if (host_weights_->lack_memory())
+        warn(progress,
+             "memory is too short to hold the weights as this processor reads them fastest: answers take longer");
     for (Event& event : placement_->take_events())
         if (event.kind != Event::Kind::LayerMove)
             warn(progress, std::move(event.sentence));

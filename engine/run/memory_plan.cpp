@@ -83,18 +83,19 @@ FitReport fit_in_memory(const ModelInfo& model, const LoadRequest& request, cons
     report.context_tokens = wanted_context(model, request);
     report.need = memory_need(model, request);
     report.memory = memory;
-    if (!memory.available_bytes || model.memory.kv_heads == 0 || model.weight_bytes == 0 || report.context_tokens == 0)
+    const auto available = memory.for_next_model_bytes();
+    if (!available || model.memory.kv_heads == 0 || model.weight_bytes == 0 || report.context_tokens == 0)
         return report;
 
     const int enough = std::min(report.context_tokens, kShortestContext);
-    const std::int64_t spare = *memory.available_bytes - kMemoryMarginBytes;
+    const std::int64_t spare = *available - kMemoryMarginBytes;
     report.largest_context = largest_context(model, request, spare);
     if (report.need.total() <= spare) {
         report.fit = Fit::Fits;
     } else if (report.largest_context >= enough) {
         report.fit = Fit::FitsWithLessContext;
     } else {
-        report.largest_context = largest_context(model, request, *memory.available_bytes);
+        report.largest_context = largest_context(model, request, *available);
         report.fit = report.largest_context >= enough ? Fit::Tight : Fit::DoesNotFit;
     }
     return report;

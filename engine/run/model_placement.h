@@ -40,8 +40,9 @@ public:
     /// Where the step that was prepared last computes.
     const Placement& placement() const { return on_host_ ? host_ : split_; }
 
-    /// The host's weights are ready for the next step, which need not wait for them.
-    void ready_host();
+    /// One more part of the host's weights is as its kernels like it best, so that the first step need not wait for
+    /// it. False: all are.
+    bool ready_host_part();
 
     /// What has gone wrong on the device since finish().
     Status take_status() { return backend().take_status(); }
@@ -107,7 +108,7 @@ private:
     void use_rates();
     KvPager::StreamChoice stream_choice() const;
     void close();
-    void use_host_weights();
+    bool use_host_part();
     void drop_host_copies();
     void watch_memory();
     Status open_emulated(const StepLimits& limits);

@@ -67,6 +67,7 @@ void score_sixteen(const AttendBlock& a, int head, int t)
 {
     const KvBlockLayout& l = a.layout;
     const std::byte* k = a.block + l.k_index(t, 0) * Keys::kBytes;
+    const std::byte* ahead = values_ahead(a, t);
     const float* q = a.q + std::ptrdiff_t(head) * l.k_dim;
     __m512 sums[Heads][4];
 #pragma GCC unroll 8
@@ -74,7 +75,8 @@ void score_sixteen(const AttendBlock& a, int head, int t)
 #pragma GCC unroll 8
         for (int j = 0; j < 4; ++j)
             sums[h][j] = _mm512_setzero_ps();
-    for (int d = 0; d < l.k_dim; d += kKvGroupValues, k += 64 * Keys::kBytes) {
+    for (int d = 0; d < l.k_dim; d += kKvGroupValues, k += 64 * Keys::kBytes, ahead += 64 * Keys::kBytes) {
+        read_ahead(ahead, 64 * Keys::kBytes);
         __m512 keys[4];
 #pragma GCC unroll 8
         for (int j = 0; j < 4; ++j)
@@ -95,6 +97,8 @@ void score_sixteen(const AttendBlock& a, int head, int t)
 // The attended tokens among the 16 from `t` on.
 __mmask16 attended(const AttendBlock& a, int t)
 {
+    if (a.first <= t && t + kLanes <= a.last)
+        return 0xffff;
     return __mmask16(first_lanes(a.last - t) & ~first_lanes(a.first - t));
 }
 
@@ -143,8 +147,10 @@ void sum_values(const AttendBlock& a, int head, int d)
 #pragma GCC unroll 8
         for (int j = 0; j < kValuesAtOnce; ++j)
             sums[h][j] = _mm512_setzero_ps();
+    const std::byte* ahead = keys_ahead(a, d);
     const float* weights = a.scores + std::ptrdiff_t(head) * l.tokens;
-    for (int t = a.first; t < a.last; ++t) {
+    for (int t = a.first; t < a.last; ++t, ahead += 64 * Values::kBytes) {
+        read_ahead(ahead, 64 * Values::kBytes);
         __m512 values[kValuesAtOnce];
 #pragma GCC unroll 8
         for (int j = 0; j < kValuesAtOnce; ++j)
@@ -224,12 +230,14 @@ void score_all_q8(const AttendBlock& a, int head, const Q8Scratch& scratch)
 {
     const int k_dim = a.layout.k_dim;
     const std::byte* const scales = a.block + a.layout.k_scales_offset();
-    read_ahead(scales, std::ptrdiff_t(a.last) * 4);  // wanted soon, and far from the keys
+    const bool scales_too = a.layout.v_type == KvType::Q8_0;
     const auto queries = for_each_head<Heads>([&](int h) {
         auto* bytes = reinterpret_cast<std::int8_t*>(scratch.query(h, Heads));
         return SplitQuery(a.q + std::ptrdiff_t(head + h) * k_dim, k_dim, bytes, bytes + k_dim);
     });
     for (int t = a.first / kKvGroupTokens * kKvGroupTokens; t < a.last; t += kKvGroupTokens) {
+        if (scales_too)
+            read_ahead(a.block + a.layout.v_scales_offset() + std::ptrdiff_t(t) * 4, 64);
         __m512 scores[Heads];
         score_sixteen_q8<Heads>(a, queries, t, scores);
         const __m512 scale = _mm512_loadu_ps(scales + std::ptrdiff_t(t) * 4);
@@ -238,8 +246,8 @@ void score_all_q8(const AttendBlock& a, int head, const Q8Scratch& scratch)
     }
 }
 
-// Two heads at a time: their sums fill the registers. All heads and dimensions of some tokens, then of the next ones,
-// which are asked for meanwhile: each value comes from memory once, and products are made while it comes.
+// Two heads at a time: their sums fill the registers. All heads and dimensions of some tokens, so many as stay in the
+// first cache, then of the next ones.
 template <int Heads>
 void values_q8(const AttendBlock& a, int head, const Q8Scratch& scratch)
 {
@@ -249,18 +257,23 @@ void values_q8(const AttendBlock& a, int head, const Q8Scratch& scratch)
         auto* bytes = reinterpret_cast<std::uint8_t*>(scratch.weights(h, Heads));
         return SplitWeights(a.scores + std::ptrdiff_t(head + h) * l.tokens, begin, end, bytes, bytes + l.tokens);
     });
-    constexpr int kTokens = 64, kTogether = Heads == 1 ? 1 : 2;
-    constexpr int kLines = Heads == 4 ? 2 : 4;  // a step: all that the next tokens have, if v_dim is a multiple of 64
+    constexpr int kTokens = 128, kTogether = Heads == 1 ? 1 : 2;
+    constexpr int kAhead = Heads == 4 ? 2 : 4;  // all of the next keys, where they are as long as values
     ValueSums* const sums = scratch.sums();
     for (int i = 0; i < (l.v_dim + 63) / 64 * Heads; ++i)
         sums[i] = ValueSums{};
-    const std::byte* ahead = a.block + l.v_offset() + std::ptrdiff_t(a.first / 4 * 4 + kTokens) * l.v_dim;
+    const std::byte* ahead = keys_ahead(a, 0);
+    const bool scales_too = a.next && l.k_type == KvType::Q8_0;
     for (int t = a.first / 4 * 4; t < a.last; t += kTokens) {
         const int stop = t + kTokens < a.last ? t + kTokens : (a.last + 3) / 4 * 4;
+        if (scales_too)
+            read_ahead(a.next + l.k_scales_offset() + std::ptrdiff_t(t) * 4, kTokens * 4);
         for (int d = 0; d < l.v_dim; d += 64)
             for (int h = 0; h < Heads; h += kTogether) {
-                add_values_q8<kTogether>(a, weights.data() + h, d, t, stop, ahead, kLines, sums + d / 64 * Heads + h);
-                ahead += std::ptrdiff_t(kTokens) / 4 * 64 * kLines;
+                const auto add = l.v_dim - d >= 64 ? add_values_q8<kTogether, true, kAhead>
+                                                   : add_values_q8<kTogether, false, kAhead>;
+                add(a, weights.data() + h, d, t, stop, ahead, sums + d / 64 * Heads + h);
+                ahead += std::ptrdiff_t(kTokens) / 4 * 64 * kAhead;
             }
     }
     float* const out = a.out + std::ptrdiff_t(head) * l.v_dim;

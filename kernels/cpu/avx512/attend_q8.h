@@ -12,6 +12,24 @@
 
 namespace kernels::avx512 {
 
+// While keys are scored their block's values are asked for, while values are summed the next block's keys: what comes
+// from memory comes while something else is multiplied. Both walk as fast as what is multiplied; where the types differ
+// some is asked for twice, or not at all.
+
+inline const std::byte* values_ahead(const AttendBlock& a, int t)
+{
+    return a.block + a.layout.v_offset() +
+           std::size_t(t) * std::size_t(a.layout.v_dim) * kv_value_bytes(a.layout.v_type);
+}
+
+/// From the first `tokens` times so many values on. Without a next block what is there already is asked for, which
+/// costs nothing.
+inline const std::byte* keys_ahead(const AttendBlock& a, int values)
+{
+    const std::size_t begin = std::size_t(values) * std::size_t(a.layout.tokens) * kv_value_bytes(a.layout.k_type);
+    return (a.next ? a.next : a.block) + begin;
+}
+
 /// To the nearest; what is no number is 0, as where activations are rounded.
 inline __m512i whole_numbers(__m512 x)
 {
@@ -65,13 +83,15 @@ inline void score_sixteen_q8(const AttendBlock& a, const std::array<SplitQuery, 
                              __m512 (&scores)[Heads])
 {
     const std::byte* k = a.block + a.layout.k_index(t, 0);
+    const std::byte* ahead = values_ahead(a, t);
     __m512i high[Heads], low[Heads];
 #pragma GCC unroll 4
     for (int h = 0; h < Heads; ++h) {
         high[h] = _mm512_set1_epi32(q[h].high_shift);
         low[h] = _mm512_set1_epi32(q[h].low_shift);
     }
-    for (int d = 0; d < a.layout.k_dim; d += kKvGroupValues, k += kKvGroupValues * kKvGroupTokens) {
+    for (int d = 0; d < a.layout.k_dim; d += kKvGroupValues, k += 64, ahead += 64) {
+        read_ahead(ahead, 64);
         const __m512i keys = _mm512_xor_si512(_mm512_loadu_si512(k), _mm512_set1_epi8(char(0x80)));
 #pragma GCC unroll 4
         for (int h = 0; h < Heads; ++h) {
@@ -111,12 +131,13 @@ struct SplitWeights {
 };
 
 // Four tokens' values of 64 dimensions: lane e of 128-bit block L of out[j] holds dimension 16 L + 4 j + e.
+template <bool Whole>
 inline void four_tokens(const std::byte* v, std::ptrdiff_t stride, __mmask64 kept, __m512i (&out)[4])
 {
     __m512i r[4];
 #pragma GCC unroll 4
     for (int i = 0; i < 4; ++i)
-        r[i] = _mm512_maskz_loadu_epi8(kept, v + i * stride);
+        r[i] = Whole ? _mm512_loadu_si512(v + i * stride) : _mm512_maskz_loadu_epi8(kept, v + i * stride);
     const __m512i low01 = _mm512_unpacklo_epi8(r[0], r[1]), high01 = _mm512_unpackhi_epi8(r[0], r[1]);
     const __m512i low23 = _mm512_unpacklo_epi8(r[2], r[3]), high23 = _mm512_unpackhi_epi8(r[2], r[3]);
     out[0] = _mm512_unpacklo_epi16(low01, low23);
@@ -141,14 +162,14 @@ struct ValueSums {
     __m512i high[4], low[4];
 };
 
-/// Adds the values of the tokens [begin, end), multiples of four. weights, sums: (Heads,). Every four tokens so many
-/// lines from `ahead` on are asked for.
-template <int Heads>
+/// Adds the values of the tokens [begin, end), multiples of four; Whole: of 64 dimensions, else of those that are left.
+/// weights, sums: (Heads,). Every four tokens so many lines from `ahead` on are asked for.
+template <int Heads, bool Whole, int Lines>
 inline void add_values_q8(const AttendBlock& a, const SplitWeights* weights, int d, int begin, int end,
-                          const std::byte* ahead, int lines, ValueSums* sums)
+                          const std::byte* ahead, ValueSums* sums)
 {
     const KvBlockLayout& l = a.layout;
-    const __mmask64 kept = l.v_dim - d >= 64 ? ~__mmask64(0) : (__mmask64(1) << (l.v_dim - d)) - 1;
+    const __mmask64 kept = Whole ? ~__mmask64(0) : (__mmask64(1) << (l.v_dim - d)) - 1;
     const std::byte* v = a.block + l.v_offset() + d;
     __m512i high[Heads][4], low[Heads][4];
 #pragma GCC unroll 4
@@ -158,10 +179,10 @@ inline void add_values_q8(const AttendBlock& a, const SplitWeights* weights, int
             high[h][j] = sums[h].high[j];
             low[h][j] = sums[h].low[j];
         }
-    for (int t = begin; t < end; t += 4, ahead += 64 * std::ptrdiff_t(lines)) {
-        read_ahead(ahead, 64 * std::ptrdiff_t(lines));
+    for (int t = begin; t < end; t += 4, ahead += 64 * Lines) {
+        read_ahead(ahead, 64 * Lines);
         __m512i values[4];
-        four_tokens(v + std::ptrdiff_t(t) * l.v_dim, l.v_dim, kept, values);
+        four_tokens<Whole>(v + std::ptrdiff_t(t) * l.v_dim, l.v_dim, kept, values);
 #pragma GCC unroll 4
         for (int h = 0; h < Heads; ++h) {
             const __m512i high_weights = _mm512_set1_epi32(word_at<int>(weights[h].high + t));

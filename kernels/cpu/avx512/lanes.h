@@ -34,11 +34,12 @@ inline __m512i add_byte_products(__m512i sums, __m512i unsigned_bytes, __m512i s
     return sums;
 }
 
-/// Asks for bytes that are read soon; beyond the end of memory nothing happens.
+/// Asks for bytes that are read later, for the second cache: what is read now fills the first. Beyond the end of memory
+/// nothing happens.
 inline void read_ahead(const std::byte* at, std::ptrdiff_t bytes)
 {
     for (std::ptrdiff_t line = 0; line < bytes; line += 64)
-        _mm_prefetch(reinterpret_cast<const char*>(at + line), _MM_HINT_T0);
+        _mm_prefetch(reinterpret_cast<const char*>(at + line), _MM_HINT_T1);
 }
 
 inline float sum_of(__m512 x)

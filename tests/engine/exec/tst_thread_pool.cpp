@@ -1,13 +1,18 @@
 // The pool of CPU workers: every piece done once, by any number of threads, spinning or parked.
 #include "engine/exec/thread_pool.h"
 
+#include "engine/metrics/host_probe.h"
+
+#include <QFile>
 #include <QtTest>
 
 #include <array>
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <string>
 #include <thread>
+#include <vector>
 
 using namespace engine;
 
@@ -15,6 +20,17 @@ namespace {
 
 std::atomic<bool> held = false;
 std::atomic<int> are_held = 0;
+
+// The calling thread's, as Linux writes it: "0-3".
+std::string allowed_cpus()
+{
+    QFile status("/proc/thread-self/status");
+    if (status.open(QIODevice::ReadOnly))
+        for (const QByteArray& line : status.readAll().split('\n'))
+            if (line.startsWith("Cpus_allowed_list:"))
+                return line.mid(line.indexOf(':') + 1).trimmed().toStdString();
+    return {};
+}
 
 }  // namespace
 
@@ -106,6 +122,21 @@ private Q_SLOTS:
         pool.run([&](int) { ++ran; });
         QCOMPARE(ran.load(), 3);
         std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+
+    void pinnedWorkersStayOnTheirCores()
+    {
+        const std::string callers = allowed_cpus();
+        if (callers.empty())
+            QSKIP("this system does not tell where a thread may run");
+        const std::vector<int> cpus = core_cpus();
+        constexpr int kThreads = 5;  // more than some machines have cores
+        ThreadPool pool(kThreads, true);
+        std::array<std::string, kThreads> allowed;
+        pool.run([&](int worker) { allowed[std::size_t(worker)] = allowed_cpus(); });
+        QCOMPARE(allowed[0], callers);
+        for (std::size_t worker = 1; worker < kThreads; ++worker)
+            QCOMPARE(allowed[worker], worker < cpus.size() ? std::to_string(cpus[worker]) : callers);
     }
 };
 

@@ -37,6 +37,8 @@ private Q_SLOTS:
         QCOMPARE(engine::physical_cores(root(), {0, 1, 4, 5}), 2);
         QCOMPARE(engine::physical_cores(root(), {1, 5}), 1);
         QCOMPARE(engine::physical_cores(root(), {4, 5}), 2);  // one thread of each core is allowed
+        QCOMPARE(engine::core_cpus(root(), {0, 1, 4, 5}), (std::vector<int>{0, 1}));
+        QCOMPARE(engine::core_cpus(root(), {1, 4, 5}), (std::vector<int>{1, 4}));
     }
 
     void withoutTopologyEveryCpuIsACore()
@@ -55,6 +57,7 @@ private Q_SLOTS:
         write("sys/devices/cpu_atom/cpus", "4-7\n");
         QCOMPARE(engine::physical_cores(root(), {0, 1, 2, 3, 4, 5, 6, 7}), 2);
         QCOMPARE(engine::physical_cores(root(), {2, 3, 4, 5}), 1);
+        QCOMPARE(engine::core_cpus(root(), {0, 1, 2, 3, 4, 5, 6, 7}), (std::vector<int>{0, 2}));
         QCOMPARE(engine::physical_cores(root(), {4, 5, 6}), 3);  // only small ones are allowed
     }
 

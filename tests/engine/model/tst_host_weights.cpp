@@ -161,6 +161,10 @@ private Q_SLOTS:
         QCOMPARE(host.layer(0).down.data, model->weights.layers[0].down.data);
         QCOMPARE(host.head().output.data, model->weights.head.output.data);
         QVERIFY(!host.layer(0).down.interleaved);
+        const Compared c = compare(host.layer(0), model->weights.layers[0], 0, m_seed);
+        const auto head = std::size_t(model->weights.head.output.type);
+        const bool gains = c.expected > 0 || kernels::cpu_kernels().interleave[head];
+        QCOMPARE(host.lack_memory(), gains);
     }
 };
 

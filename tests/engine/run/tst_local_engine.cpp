@@ -165,6 +165,13 @@ private Q_SLOTS:
         QCOMPARE(cancelled.error().code, Error::Code::Cancelled);
         QVERIFY(!engine->loaded());
 
+        listener.on_load = [&](const LoadProgress& progress) {  // the file is read, its weights are not yet copied
+            if (progress.bytes_done == progress.bytes_total)
+                engine->post(CancelLoad{});
+        };
+        QCOMPARE(engine->load(request, listener, {}).error().code, Error::Code::Cancelled);
+        QVERIFY(!engine->loaded());
+
         std::stop_source stop;
         stop.request_stop();
         QCOMPARE(engine->load(request, {}, stop.get_token()).error().code, Error::Code::Cancelled);

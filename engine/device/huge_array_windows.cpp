@@ -1,4 +1,4 @@
-#include "engine/exec/huge_array.h"
+#include "engine/device/huge_array.h"
 
 #include <new>
 
@@ -8,7 +8,7 @@
 namespace engine {
 
 // Large pages are for those whom an administrator lets lock memory: these are the usual ones.
-std::byte* HugeArray::take(std::size_t bytes)
+std::byte* HugeArray::take_pages(std::size_t bytes)
 {
     void* const memory = VirtualAlloc(nullptr, bytes, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
     if (!memory)
@@ -16,7 +16,13 @@ std::byte* HugeArray::take(std::size_t bytes)
     return static_cast<std::byte*>(memory);
 }
 
-void HugeArray::give_back(std::byte* memory, std::size_t)
+// Windows takes memory from where it is first written, which every worker does with a part of it.
+int HugeArray::nodes()
+{
+    return 1;
+}
+
+void HugeArray::give_back_pages(std::byte* memory, std::size_t)
 {
     VirtualFree(memory, 0, MEM_RELEASE);
 }

@@ -1,0 +1,67 @@
+// Memory of the host for what is streamed through in every step: in large pages where the system gives them, so that
+// reading it seldom waits for the page table; where memory is divided into nodes, its pages lie in turns with each, so
+// that all of them are read from at once. It goes back to the system at once. What is smaller than a large page comes
+// from the heap.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <new>
+
+namespace engine {
+
+class HugeArray
+{
+public:
+    HugeArray() = default;
+    /// At least one byte; all zero. Throws std::bad_alloc.
+    explicit HugeArray(std::size_t bytes)
+        : memory_(take(bytes), {bytes})
+    {
+        held_ += std::int64_t(bytes);
+    }
+    std::byte* data() const { return memory_.get(); }
+    explicit operator bool() const { return memory_ != nullptr; }
+
+    /// Nodes of memory that are used in turns: those whose cores this process runs on, unless the user has chosen nodes
+    /// for it. 1 where the system does not tell.
+    static int nodes();
+
+    /// By all of this process.
+    static std::int64_t held_bytes() { return held_; }
+
+private:
+    static constexpr std::size_t kLargePage = std::size_t(2) << 20;
+    static constexpr std::align_val_t kAlignment{64};
+
+    static std::byte* take(std::size_t bytes)
+    {
+        if (bytes >= kLargePage)
+            return take_pages(bytes);
+        void* const memory = ::operator new[](bytes, kAlignment, std::nothrow);
+        if (!memory)
+            throw std::bad_alloc();
+        return static_cast<std::byte*>(std::memset(memory, 0, bytes));
+    }
+    static std::byte* take_pages(std::size_t bytes);
+    static void give_back_pages(std::byte* memory, std::size_t bytes);
+
+    struct GiveBack {
+        std::size_t bytes;
+        void operator()(std::byte* memory) const
+        {
+            if (bytes >= kLargePage)
+                give_back_pages(memory, bytes);
+            else
+                ::operator delete[](memory, kAlignment);
+            held_ -= std::int64_t(bytes);
+        }
+    };
+    static inline std::atomic<std::int64_t> held_ = 0;
+    std::unique_ptr<std::byte[], GiveBack> memory_;
+};
+
+}  // namespace engine
