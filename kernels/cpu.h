@@ -70,7 +70,7 @@ struct AttendBlock {
 };
 
 struct CpuKernels {
-    const char* name;  // "scalar", "avx2", "avxvnni", "avx512": shown in the monitor, accepted by SPILLWAY_CPU
+    const char* name;  // "scalar", "avx2", "avxvnni", "avx512", "amx": shown in the monitor, accepted by SPILLWAY_CPU
 
     std::array<void (*)(const MatMul&), kTensorTypeIds> matmul;  // by type id; null where there is no such type
 

@@ -36,6 +36,8 @@ CpuFeatures detect_cpu_features()
     unsigned a1 = 0, b1 = 0, c1 = 0, d1 = 0;
     found.avxvnni_set = found.avx2_set && a >= 1 && __get_cpuid_count(7, 1, &a1, &b1, &c1, &d1) && (a1 >> 4 & 1);
     found.avx512_set = found.avx2_set && zmm_saved && f_dq_bw_vl && vnni;
+    const bool tiles_saved = (saved & 0x60000) == 0x60000;
+    found.amx_set = found.avx512_set && tiles_saved && (d >> 24 & 1) && (d >> 25 & 1);
     return found;
 }
 

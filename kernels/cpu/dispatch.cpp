@@ -1,5 +1,6 @@
 #include "kernels/cpu/dispatch.h"
 
+#include "kernels/cpu/amx/amx.h"
 #include "kernels/cpu/avx2/avx2.h"
 #include "kernels/cpu/avx512/avx512.h"
 #include "kernels/cpu/avxvnni/avxvnni.h"
@@ -25,6 +26,8 @@ static std::vector<CpuKernels> build_tables()
         tables.push_back(avxvnni::improve(tables.back(), avxvnni::Encoding::Evex));
     if (cpu.avx512_set)
         tables.push_back(avx512::improve(tables.back()));
+    if (cpu.amx_set && amx::permitted() && amx::tiles_agree())
+        tables.push_back(amx::improve(tables.back(), amx::Tiles::Hardware));
 #endif
     return tables;
 }

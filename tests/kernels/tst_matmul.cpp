@@ -1,10 +1,13 @@
 // Products of every weight type in every table: right, and with the same bits however the work is divided.
+#include "kernels/cpu/amx/amx.h"
 #include "kernels/cuda/checks/random_rows.h"
 
 #include <QTest>
 
 #include <cmath>
 #include <limits>
+#include <string_view>
+#include <vector>
 
 using namespace kernel_rows;
 using kernels::CpuKernels;
@@ -82,6 +85,22 @@ double tolerance(const Case& c, const Exact& exact)
     return roundings * std::numeric_limits<float>::epsilon() / 2 * double(largestWeight(c.type)) * exact.magnitude;
 }
 
+// Those of this machine, and the tiles of AMX in plain C++ where the rest of their table runs.
+const std::vector<CpuKernels>& tablesToTest()
+{
+    static const std::vector<CpuKernels> tables = [] {
+        const auto here = kernels::all_cpu_kernels();
+        std::vector<CpuKernels> all(here.begin(), here.end());
+        for (const CpuKernels& table : here)
+            if (table.name == std::string_view("avx512")) {
+                all.push_back(kernels::amx::improve(table, kernels::amx::Tiles::Emulated));
+                all.back().name = "amx, emulated";
+            }
+        return all;
+    }();
+    return tables;
+}
+
 }  // namespace
 
 class TestMatMul : public QObject
@@ -94,7 +113,7 @@ class TestMatMul : public QObject
     {
         QTest::addColumn<const CpuKernels*>("table");
         QTest::addColumn<TensorType>("type");
-        for (const CpuKernels& table : kernels::all_cpu_kernels())
+        for (const CpuKernels& table : tablesToTest())
             for (const kernels::TypeTraits& traits : kernels::all_tensor_types())
                 QTest::addRow("%s %s", table.name, traits.name) << &table << traits.type;
     }
@@ -213,7 +232,7 @@ private slots:
         for (Fill fill : {Fill::Random, Fill::AllOnes, Fill::AllZeros, Fill::TopBits})
             for (int n : {block, 3 * block, 13 * block, 1024})
                 for (int rows : {3, 16, 32, 48, 75})
-                    for (int tokens : {1, 2, 3, 8, 21}) {
+                    for (int tokens : {1, 2, 3, 8, 21, 32}) {
                         const Case c = makeCase(type, n, rows, tokens, fill, rng);
                         const std::size_t row_bytes = kernels::row_bytes(type, n);
                         std::vector<std::byte> interleaved(c.weights.size(), std::byte(0xee));

@@ -1,56 +1,15 @@
 // Products of packed weights whose rows were interleaved, sixteen at a time. They are summed in the order of
 // group_sums.h, as those of rows that were not: the bits are the same.
 #include "kernels/cpu/avx512/interleaved_blocks.h"
+#include "kernels/cpu/avx512/interleaved_panel.h"
 #include "kernels/cpu/avx512/interleaved_super_blocks.h"
-#include "kernels/cpu/avx512/panel.h"
 #include "kernels/cpu/avx512/panel_products.h"
 #include "kernels/cpu/avx512/slots.h"
 
-#include <utility>
-
 namespace kernels::avx512 {
-
-static_assert(kInterleavedRows == kPanelRows);
 
 // A token more, and the sums of a panel do not find room in the registers: the rows are unpacked for all tokens then.
 static constexpr int kInterleavedTokens = 2;
-
-template <int... I, class Body>
-[[gnu::always_inline]] inline void unrolled(std::integer_sequence<int, I...>, const Body& body)
-{
-    (body.template operator()<I>(), ...);
-}
-template <int Count, class Body>
-[[gnu::always_inline]] inline void unrolled(const Body& body)
-{
-    unrolled(std::make_integer_sequence<int, Count>(), body);
-}
-
-/// Where the parts of a panel are. Byte: const or not
-template <class Format, class Byte = const std::byte>
-class InterleavedPanel
-{
-public:
-    InterleavedPanel(Byte* at, int blocks)
-        : at_(at)
-        , blocks_(blocks)
-    {
-    }
-    Byte* halves_of(int block) const { return pair(block) + block % 2 * kHalves; }
-    Byte* words_of(int block) const
-    {
-        const int together = block / 2 * 2 + 1 < blocks_ ? 2 : 1;
-        return pair(block) + together * kHalves + block % 2 * kWords;
-    }
-
-private:
-    static constexpr std::ptrdiff_t kHalves = Format::kHalfBytes * kPanelRows;
-    static constexpr std::ptrdiff_t kWords = Format::kWords * 4 * kPanelRows;
-    Byte* pair(int block) const { return at_ + block / 2 * 2 * (kHalves + kWords); }
-
-    Byte* at_;
-    int blocks_;
-};
 
 template <class Format>
 constexpr int kInterleavedParts = Format::Rows::kHalves ? 2 : 1;
@@ -142,37 +101,6 @@ static void product_by_interleaved_rows(const MatMul& m, int panels, std::ptrdif
     for (int p = 0; p < panels; ++p)
         product_of_panel<Format, Tokens>({m.weights + p * panel_bytes, blocks}, blocks, x, m.out + p * kPanelRows,
                                          m.out_stride);
-}
-
-/// Unpacks a panel for products with many tokens.
-template <class Format>
-static void unpack(const InterleavedPanel<Format>& from, int blocks, const Panel& to)
-{
-    using Rows = typename Format::Rows;
-    const __m512i rest = _mm512_set1_epi8(char(Rows::kBias == 0 ? 0 : 128 - Rows::kBias));
-    for (int block = 0; block < blocks; ++block) {
-        const std::byte* words = from.words_of(block);
-        const auto scales = Format::scales(from.halves_of(block), words);
-        const int first_group = block * Rows::kGroups;
-        unrolled<Format::kChunks>([&]<int Chunk>() __attribute__((always_inline)) {
-            constexpr int kPart = Format::part_of(Chunk);
-            for (int step = 0; step < Format::kSteps; ++step) {
-                __m512i w[Format::kChunkGroups];
-                Format::template weights<Chunk>(words, step, w);
-                for (int j = 0; j < Format::kChunkGroups; ++j) {
-                    const int slot = to.shape.slot(first_group + Format::group_of(Chunk, j));
-                    _mm512_storeu_si512(to.weights(slot) + 64 * (4 * kPart + step), _mm512_add_epi8(w[j], rest));
-                }
-            }
-            unrolled<Format::kChunkGroups>([&]<int J>() __attribute__((always_inline)) {
-                constexpr int kGroup = Format::group_of(Chunk, J);
-                const int slot = to.shape.slot(first_group + kGroup);
-                _mm512_storeu_ps(to.scales(slot) + kPart * kPanelRows, scales.template scale<kGroup, kPart>());
-                if constexpr (Rows::kOffset)
-                    _mm512_storeu_ps(to.offsets(slot) + kPart * kPanelRows, scales.template offset<kGroup, kPart>());
-            });
-        });
-    }
 }
 
 template <class Format>

@@ -63,6 +63,22 @@ inline void add_running_sum(const Panel (&panels)[Panels], const TokenRow* x, in
     }
 }
 
+/// Joins the running sums: out[t * out_stride + r] for the rows of the panels that `rows` allows.
+template <int Panels, int Tokens>
+void store_joined(const float (&sums)[kSums][Panels][Tokens][kPanelRows], int rows, float* out, std::size_t out_stride)
+{
+    for (int p = 0; p < Panels; ++p) {
+        const int left = rows - p * kPanelRows;
+        const __mmask16 kept = left >= kPanelRows ? __mmask16(0xffff) : __mmask16((1u << left) - 1u);
+        for (int t = 0; t < Tokens; ++t) {
+            __m512 s[kSums];
+            for (int i = 0; i < kSums; ++i)
+                s[i] = _mm512_loadu_ps(sums[i][p][t]);
+            _mm512_mask_storeu_ps(out + std::size_t(t) * out_stride + p * kPanelRows, kept, join_sums(s));
+        }
+    }
+}
+
 /// out[t * out_stride + r] for the rows of the panels that `rows` allows.
 template <int Parts, bool Shift, bool Offset, int Panels, int Tokens>
 void tile(const Panel (&panels)[Panels], int rows, const TokenRow* x, float* out, std::size_t out_stride)
@@ -75,16 +91,7 @@ void tile(const Panel (&panels)[Panels], int rows, const TokenRow* x, float* out
             for (int t = 0; t < Tokens; ++t)
                 _mm512_storeu_ps(sums[s][p][t], running[p][t]);
     }
-    for (int p = 0; p < Panels; ++p) {
-        const int left = rows - p * kPanelRows;
-        const __mmask16 kept = left >= kPanelRows ? __mmask16(0xffff) : __mmask16((1u << left) - 1u);
-        for (int t = 0; t < Tokens; ++t) {
-            __m512 s[kSums];
-            for (int i = 0; i < kSums; ++i)
-                s[i] = _mm512_loadu_ps(sums[i][p][t]);
-            _mm512_mask_storeu_ps(out + std::size_t(t) * out_stride + p * kPanelRows, kept, join_sums(s));
-        }
-    }
+    store_joined(sums, rows, out, out_stride);
 }
 
 }  // namespace kernels::avx512

@@ -1,0 +1,105 @@
+#include "kernels/cpu/amx/amx.h"
+#include "kernels/cpu/amx/tile_products.h"
+#include "kernels/cpu/avx512/formats.h"
+#include "kernels/cpu/avx512/interleaved_blocks.h"
+#include "kernels/cpu/avx512/interleaved_panel.h"
+#include "kernels/cpu/avx512/interleaved_super_blocks.h"
+#include "kernels/cpu/avx512/slots.h"
+
+#include <cstring>
+
+namespace kernels::amx {
+
+namespace {
+
+template <class Format, class Tiles>
+void matmul_packed(const MatMul& m)
+{
+    if (m.tokens < kTileTokens)
+        return avx512::matmul_packed<Format>(m);
+    const std::ptrdiff_t stride = std::ptrdiff_t(m.n / 32 / Format::kGroups) * Format::kBytes;
+    product_by_tiles<Format, Tiles>(m, [&](const Panel& panel, int first_row, int rows) {
+        avx512::fill_panel<Format>(panel, m.weights + first_row * stride, stride, rows);
+    });
+}
+
+template <class Format, class Tiles>
+void matmul_interleaved(const MatMul& m)
+{
+    using Rows = typename Format::Rows;
+    if (m.tokens < kTileTokens)
+        return avx512::matmul_interleaved<Format>(m);
+    const int blocks = m.n / 32 / Rows::kGroups;
+    const std::ptrdiff_t row_bytes = std::ptrdiff_t(blocks) * Rows::kBytes;
+    MatMul whole = m;
+    whole.rows = m.rows / kPanelRows * kPanelRows;
+    product_by_tiles<Rows, Tiles>(whole, [&](const Panel& panel, int first_row, int) {
+        avx512::unpack<Format>({m.weights + first_row * row_bytes, blocks}, blocks, panel);
+    });
+    MatMul last = m;  // these lie as they were
+    last.rows = m.rows - whole.rows;
+    last.weights += whole.rows * row_bytes;
+    last.out += whole.rows;
+    matmul_packed<Rows, Tiles>(last);
+}
+
+template <class Tiles>
+void use_tiles(CpuKernels& t)
+{
+    const auto packed = [&]<class Interleaved>(TensorType type) {
+        t.matmul[std::size_t(type)] = matmul_packed<typename Interleaved::Rows, Tiles>;
+        t.matmul_interleaved[std::size_t(type)] = matmul_interleaved<Interleaved, Tiles>;
+    };
+    packed.template operator()<avx512::InterleavedQ4_0>(TensorType::Q4_0);
+    packed.template operator()<avx512::InterleavedQ4_1>(TensorType::Q4_1);
+    packed.template operator()<avx512::InterleavedQ5_0>(TensorType::Q5_0);
+    packed.template operator()<avx512::InterleavedQ5_1>(TensorType::Q5_1);
+    packed.template operator()<avx512::InterleavedQ8_0>(TensorType::Q8_0);
+    packed.template operator()<avx512::InterleavedQ2_K>(TensorType::Q2_K);
+    packed.template operator()<avx512::InterleavedQ3_K>(TensorType::Q3_K);
+    packed.template operator()<avx512::InterleavedQ4_K>(TensorType::Q4_K);
+    packed.template operator()<avx512::InterleavedQ5_K>(TensorType::Q5_K);
+    packed.template operator()<avx512::InterleavedQ6_K>(TensorType::Q6_K);
+    packed.template operator()<avx512::InterleavedIQ4_NL>(TensorType::IQ4_NL);
+    packed.template operator()<avx512::InterleavedIQ4_XS>(TensorType::IQ4_XS);
+    packed.template operator()<avx512::InterleavedMXFP4>(TensorType::MXFP4);
+    t.matmul[std::size_t(TensorType::IQ3_S)] = matmul_packed<avx512::IQ3_S, Tiles>;
+}
+
+template <int Steps>
+bool same_products()
+{
+    // All bytes, of both signs, and no two rows alike.
+    std::int8_t activations[kTileTokens][4 * Steps];
+    std::byte weights[Steps * kTileRows * 4];
+    unsigned next = 1;
+    for (auto& token : activations)
+        for (std::int8_t& x : token)
+            x = std::int8_t((next = next * 1664525u + 1013904223u) >> 24);
+    for (std::byte& w : weights)
+        w = std::byte((next = next * 1664525u + 1013904223u) >> 24);
+    alignas(64) std::int32_t computed[kTileTokens][kTileRows], expected[kTileTokens][kTileRows];
+    HardwareTiles().multiply<Steps>(activations[0], sizeof activations[0], weights, computed);
+    EmulatedTiles().multiply<Steps>(activations[0], sizeof activations[0], weights, expected);
+    return std::memcmp(computed, expected, sizeof expected) == 0;
+}
+
+}  // namespace
+
+bool tiles_agree()
+{
+    return same_products<8>() && same_products<4>();
+}
+
+CpuKernels improve(const CpuKernels& base, Tiles tiles)
+{
+    CpuKernels t = base;
+    t.name = "amx";
+    if (tiles == Tiles::Hardware)
+        use_tiles<HardwareTiles>(t);
+    else
+        use_tiles<EmulatedTiles>(t);
+    return t;
+}
+
+}  // namespace kernels::amx
