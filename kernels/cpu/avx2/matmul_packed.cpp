@@ -1,6 +1,5 @@
 // The products of packed weights, with bytes multiplied by pairs.
 #include "kernels/cpu/avx2/packed_product.h"
-#include "kernels/cpu/avx2/slots.h"
 
 namespace kernels::avx2 {
 

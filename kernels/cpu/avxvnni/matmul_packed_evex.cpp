@@ -1,6 +1,5 @@
 // The same as processors with AVX-512 make them, which may know the instruction in this form only.
 #include "kernels/cpu/avx2/packed_product.h"
-#include "kernels/cpu/avx2/slots.h"
 
 namespace kernels::avx2 {
 

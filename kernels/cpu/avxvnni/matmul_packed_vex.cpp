@@ -1,6 +1,5 @@
 // The products of packed weights as processors with AVX-VNNI make them.
 #include "kernels/cpu/avx2/packed_product.h"
-#include "kernels/cpu/avx2/slots.h"
 
 namespace kernels::avx2 {
 
