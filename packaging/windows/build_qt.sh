@@ -14,11 +14,12 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 here=$PWD/packaging/windows
 . "$here/source_package.sh"
 jobs=${SPILLWAY_JOBS:-$(nproc)}
+export SOURCE_DATE_EPOCH=1 QT_HASH_SEED=0 # the same sources give the same bytes
 
 stop() { echo "build_qt: $*" >&2 && exit 1; }
 
 # Qt for Windows is built with the tools of the Qt that is installed here: both must be of one version.
-version=$(qmake6 -query QT_VERSION 2>/dev/null) || stop "qmake6 is missing; ./dev packages windows-installer installs what is needed."
+version=$(qmake6 -query QT_VERSION 2>/dev/null) || stop "qmake6 is missing; ./dev packages windows-qt installs what is needed."
 for package in qt6-base-dev-tools qt6-declarative-dev-tools qt6-shader-baker; do
     [[ $(dpkg-query -W -f '${Version}' $package 2>/dev/null) == "$version"* ]] ||
         stop "$package must be installed, in version $version."
