@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # try_installation.sh PACKAGE SUITE FOLDER: installs PACKAGE (.deb, .run, .tar.xz) into a fresh Debian, as a user would;
 # there the programs start, without a network, answer a prompt, and are removed again. What was seen lies in FOLDER: log,
-# window.png, and the root itself, for a closer look. SUITE: bookworm, trixie..., or the folder of a root to copy.
-# Needs root, debootstrap, Xvfb, xdotool, sqlite3 and ImageMagick.
+# window.png, wayland.png, and the root itself, for a closer look. SUITE: bookworm, trixie..., or the folder of a root to
+# copy. Needs root, debootstrap, Xvfb, xdotool, sqlite3 and ImageMagick; and weston to start the window under Wayland.
 set -euo pipefail
 export LC_ALL=C
 [[ ${in_namespace:-} ]] || in_namespace=yes exec unshare --mount "$0" "$@" # what is mounted is gone when this ends
@@ -99,8 +99,26 @@ sleep 1
 import -window root "$folder/window.png"
 answer | grep . || fail "the window did not answer"
 kill %2 && wait %2 || true
+
+starts() { # NAME=VALUE... of its environment
+    { "${offline[@]}" env "$@" timeout 10 "$programs/spillway" --measure-start 2>/dev/null || true; } >"$folder/start"
+    grep -E '^(window|model)' "$folder/start" || fail "it does not"
+}
 say "the window starts again"
-{ "${offline[@]}" timeout 10 "$programs/spillway" --measure-start 2>/dev/null || true; } | grep -E '^(window|model)' || fail "it does not"
+starts
+say "without a graphics driver"
+starts __GLX_VENDOR_LIBRARY_NAME=none __EGL_VENDOR_LIBRARY_DIRS=/none
+wayland_plugin=$(find "$root/usr/lib" "$root/home/user" -path '*platforms/libqwayland-generic.so' -print -quit)
+if [[ $wayland_plugin ]] && command -v weston >/dev/null; then
+    say "under Wayland"
+    install -d -m 700 "$root/tmp/runtime"
+    XDG_RUNTIME_DIR=$root/tmp/runtime weston --backend=x11-backend.so --use-pixman --socket=wayland-1 >"$folder/weston.log" 2>&1 &
+    for _ in {1..50}; do [[ ! -S $root/tmp/runtime/wayland-1 ]] || break; sleep 0.1; done
+    chown -R 1000:1000 "$root/tmp/runtime"
+    (sleep 6 && import -window root "$folder/wayland.png") &
+    starts -u DISPLAY XDG_RUNTIME_DIR=/tmp/runtime WAYLAND_DISPLAY=wayland-1 QT_QPA_PLATFORM=wayland
+    wait %+
+fi
 
 say "is removed"
 remove

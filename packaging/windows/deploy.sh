@@ -28,7 +28,17 @@ for file in resources/translations/spillway_*.ts; do
     file=$translations/qtbase_${language%.ts}.qm
     [[ ! -f $file ]] || install -D -m 644 "$file" "$to/translations/${file##*/}"
 done
-printf '[Paths]\nPrefix=..\nPlugins=plugins\nQmlImports=qml\nTranslations=translations\n' >"$to/bin/qt.conf"
+cat >"$to/bin/qt.conf" <<'INI'
+[Paths]
+Prefix=..
+Plugins=plugins
+QmlImports=qml
+Translations=translations
+
+[Platforms]
+; 2: title bar and menus follow Windows' dark mode, too
+WindowsArguments=darkmode=2
+INI
 
 # A DLL is ours, or one of Windows: those mingw-w64 can link with, and what Windows calls its API sets.
 bring() { # DLL

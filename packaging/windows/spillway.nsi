@@ -50,14 +50,17 @@ VIAddVersionKey LegalCopyright "GPL-3.0-or-later"
     LangString ${NAME} ${LANG_GERMAN} "${GERMAN}"
 !macroend
 !insertmacro SENTENCE OLD_WINDOWS \
-    "Spillway needs Windows 10 or later." \
-    "Spillway braucht Windows 10 oder neuer."
+    "Spillway needs Windows 10, version 1903, or later." \
+    "Spillway braucht Windows 10, Version 1903, oder neuer."
 !insertmacro SENTENCE NEWER_IS_THERE \
     "Spillway $0 is installed, which is newer than ${VERSION}. Remove it first; its conversations stay, but this version may be unable to open them." \
     "Spillway $0 ist installiert und neuer als ${VERSION}. Entfernen Sie es zuerst; die Unterhaltungen bleiben, doch diese Version kann sie womöglich nicht öffnen."
 !insertmacro SENTENCE IT_RUNS \
     "Spillway is running. End it and try again." \
     "Spillway läuft. Beenden Sie es und versuchen Sie es noch einmal."
+!insertmacro SENTENCE ANOTHERS_FOLDER \
+    "Another program is installed in $INSTDIR. Choose another folder." \
+    "In $INSTDIR ist ein anderes Programm installiert. Wählen Sie einen anderen Ordner."
 !insertmacro SENTENCE NOT_WRITTEN \
     "Not everything could be written to $INSTDIR. Choose another folder, or make room." \
     "Nach $INSTDIR konnte nicht alles geschrieben werden. Wählen Sie einen anderen Ordner oder schaffen Sie Platz."
@@ -76,11 +79,11 @@ VIAddVersionKey LegalCopyright "GPL-3.0-or-later"
 !macroend
 
 ; A program that runs cannot be written to.
-!macro REFUSE_WHILE_IT_RUNS
+!macro REFUSE_WHILE_IT_RUNS FOLDER
     ${For} $1 1 2
-        StrCpy $2 "$INSTDIR\bin\spillway.exe"
+        StrCpy $2 "${FOLDER}\bin\spillway.exe"
         ${If} $1 == 2
-            StrCpy $2 "$INSTDIR\bin\spillway-cli.exe"
+            StrCpy $2 "${FOLDER}\bin\spillway-cli.exe"
         ${EndIf}
         ${If} ${FileExists} $2
             ClearErrors
@@ -93,6 +96,11 @@ VIAddVersionKey LegalCopyright "GPL-3.0-or-later"
     ${Next}
 !macroend
 
+; Its own uninstaller knows a version's files; its conversations and what Windows was told of it stay.
+!macro REMOVE_VERSION_IN FOLDER
+    ExecWait '"${FOLDER}\Uninstall.exe" /S /UPGRADE _?=${FOLDER}'
+!macroend
+
 !macro TELL_EXPLORER ; that the kinds of files have changed
     System::Call 'shell32::SHChangeNotify(i 0x8000000, i 0, p 0, p 0)'
 !macroend
@@ -101,10 +109,24 @@ VIAddVersionKey LegalCopyright "GPL-3.0-or-later"
 
 Section "$(PROGRAM_SECTION)" PROGRAM_ID
     SectionIn RO
-    !insertmacro REFUSE_WHILE_IT_RUNS
-    ; What an older version left out or put elsewhere must not stay; its uninstaller knows its files.
+    ReadRegStr $3 HKCU "Software\Spillway" "Folder" ; where a version was installed before
+    !insertmacro REFUSE_WHILE_IT_RUNS $INSTDIR
+    ${If} $3 != ""
+        !insertmacro REFUSE_WHILE_IT_RUNS $3
+    ${EndIf}
+    ; What an older version left out or put elsewhere must not stay.
     ${If} ${FileExists} "$INSTDIR\Uninstall.exe"
-        ExecWait '"$INSTDIR\Uninstall.exe" /S /UPGRADE _?=$INSTDIR'
+        ${IfNot} ${FileExists} "$INSTDIR\bin\spillway-cli.exe"
+            !insertmacro REFUSE $(ANOTHERS_FOLDER)
+        ${EndIf}
+        !insertmacro REMOVE_VERSION_IN $INSTDIR
+    ${EndIf}
+    ${If} $3 != $INSTDIR
+    ${AndIf} ${FileExists} "$3\Uninstall.exe"
+    ${AndIf} ${FileExists} "$3\bin\spillway-cli.exe"
+        !insertmacro REMOVE_VERSION_IN $3
+        Delete "$3\Uninstall.exe"
+        RMDir $3
     ${EndIf}
 
     ClearErrors
@@ -148,7 +170,7 @@ SectionEnd
 !endif
 
 Function .onInit
-    ${IfNot} ${AtLeastWin10}
+    ${IfNot} ${AtLeastBuild} 18362 ; the first that gives programs their arguments in UTF-8
         !insertmacro REFUSE $(OLD_WINDOWS)
     ${EndIf}
     ReadRegStr $0 HKCU "${UNINSTALL_KEY}" "DisplayVersion"
@@ -174,7 +196,7 @@ FunctionEnd
 
 ; File by file: the folder may have been one with other things in it.
 Section "Uninstall"
-    !insertmacro REFUSE_WHILE_IT_RUNS
+    !insertmacro REFUSE_WHILE_IT_RUNS $INSTDIR
     !include "${LISTS}/remove.nsh"
     Delete "$INSTDIR\Uninstall.exe"
     SetOutPath $TEMP

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # try_installation.sh INSTALLER: what `./dev package windows` or `windows-cli` just made, installed under Wine in a home of
-# its own, used and removed again. Leaves build/windows-package/window.png to be looked at. It needs wine64, xvfb and
-# imagemagick.
+# its own, used and removed again. Leaves window.png and answer.png in build/windows-package to be looked at.
+# It needs wine64 and, for the window, xvfb, xdotool, imagemagick and sqlite3.
 set -euo pipefail
 installer=$(realpath "$1")
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -66,6 +66,16 @@ check "a newer version is not replaced" exits_with 2 wine "$installer" /S
 quietly wine reg add "$uninstall_key" /v DisplayVersion /d 0.0.1 /f
 check "an older one is" exits_with 0 wine "$installer" /S
 
+mkdir "$WINEPREFIX/drive_c/another" && echo kept >"$WINEPREFIX/drive_c/another/Uninstall.exe"
+check "a folder with another program's uninstaller is refused" exits_with 2 wine "$installer" /S '/D=C:\another'
+check "and left as it is" grep -q kept "$WINEPREFIX/drive_c/another/Uninstall.exe"
+check "moves to another folder" exits_with 0 wine "$installer" /S '/D=C:\Spillway ü'
+check "and is there" test -f "$WINEPREFIX/drive_c/Spillway ü/bin/spillway-cli.exe"
+check "and not where it was" is_gone "$folder"
+check "moves back" exits_with 0 wine "$installer" /S "/D=$(wine winepath -w "$folder" | tr -d '\r')"
+check "and is there, the same" diff -r -x Uninstall.exe "$package/program" "$folder"
+check "and nowhere else" is_gone "$WINEPREFIX/drive_c/Spillway ü"
+
 # ---- using ----
 
 cli=$folder/bin/spillway-cli.exe
@@ -73,6 +83,11 @@ check "spillway-cli says its version" quietly wine "$cli" --version
 wine "$cli" run -m "$folder/share/spillway/guide.gguf" -p "What is Spillway?" --temp 0 -n 40 >"$work/answer" 2>"$work/errors" ||
     { cat "$work/errors" && exit 1; }
 check "spillway-cli answers: $(tr -s '\r\n' '  ' <"$work/answer")" grep -q '[[:alpha:]]' "$work/answer"
+
+own=$work/"Modell ü.gguf"
+cp "$folder/share/spillway/guide.gguf" "$own"
+wine "$cli" inspect "$(wine winepath -w "$own" | tr -d '\r')" >"$work/inspected"
+check "a file's name may have any letters" grep -q "Modell ü" "$work/inspected"
 
 sleep 15 | quietly wine "$cli" run -m "$folder/share/spillway/guide.gguf" &
 servers+=($!)
@@ -87,17 +102,33 @@ if has_window; then
     servers+=($!)
     within 20 test -s "$work/display"
     export DISPLAY=:$(<"$work/display")
-    wine explorer /desktop=shell,1280x800 "$folder/bin/spillway.exe" >"$work/window.log" 2>&1 &
-    servers+=($!)
-    look() {
+    open_window() { # ARGUMENTS
+        wine explorer /desktop=shell,1280x800 "$folder/bin/spillway.exe" "$@" >>"$work/window.log" 2>&1 &
+        servers+=($!)
+        check "the window is there" within 60 looks_like_one
+        sleep 10 # for the model
+    }
+    looks_like_one() {
         import -window root "$package/window.png"
         (($(identify -format %k "$package/window.png") > 500)) # colours: text has many
     }
-    check "the window is there" within 60 look
-    sleep 10 # for the guide model
-    look || true
+    close_window() { quietly wine taskkill /f /im spillway.exe && sleep 1; }
+    database=$local_data/spillway/spillway.sqlite
+    answered() {
+        sqlite3 "$database" "SELECT text FROM messages WHERE role = 'assistant' AND status = 'complete'" 2>/dev/null |
+            grep -q '[[:alpha:]]'
+    }
+
+    open_window --temp 0 --language en
     check "it keeps its data where Windows wants it" test -d "$local_data/spillway"
-    quietly wine taskkill /f /im spillway.exe
+    xdotool mousemove 640 740 click 1 sleep 1 type --delay 60 "What is a KV cache?"
+    xdotool key Return
+    check "it answers a typed question" within 60 answered
+    sleep 1
+    import -window root "$package/answer.png"
+    close_window
+    open_window --language en
+    close_window
     unset DISPLAY
 fi
 
