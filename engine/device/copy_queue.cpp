@@ -1,6 +1,8 @@
 #include "engine/device/copy_queue.h"
 
-#include <chrono>
+#include "engine/device/precise_sleep.h"
+
+#include <algorithm>
 #include <cstring>
 
 namespace engine {
@@ -32,16 +34,17 @@ CopyQueue::~CopyQueue()
 
 std::uint64_t CopyQueue::give(const std::byte* from, std::byte* to, std::size_t bytes)
 {
-    return give(Copy{from, to, bytes, {}});
+    return give(Copy{from, to, bytes, {}, {}});
 }
 
 std::uint64_t CopyQueue::give(const KvRows& rows)
 {
-    return give(Copy{nullptr, nullptr, rows.bytes(), rows});
+    return give(Copy{nullptr, nullptr, rows.bytes(), rows, {}});
 }
 
-std::uint64_t CopyQueue::give(const Copy& copy)
+std::uint64_t CopyQueue::give(Copy copy)
 {
+    copy.given = Clock::now();
     {
         const std::lock_guard lock(mutex_);
         waiting_.push_back(copy);
@@ -60,7 +63,7 @@ void CopyQueue::wait(std::uint64_t number)
 
 void CopyQueue::work()
 {
-    Clock::time_point free_at = Clock::now();
+    Clock::time_point free_at = {};
     for (;;) {
         Copy copy;
         {
@@ -71,16 +74,17 @@ void CopyQueue::work()
             copy = waiting_.front();
             waiting_.pop_front();
         }
-        const Clock::time_point start = Clock::now();
         if (copy.from)
             std::memcpy(copy.to, copy.from, copy.bytes);
         else
             copy_kv_rows(copy.rows);
         if (bytes_per_s_ > 0) {
-            free_at = std::max(free_at, start) + std::chrono::duration_cast<Clock::duration>(
-                                                     std::chrono::duration<double>(double(copy.bytes) / bytes_per_s_));
+            // Not from now: what waking up takes would add up.
+            free_at =
+                std::max(free_at, copy.given) + std::chrono::duration_cast<Clock::duration>(
+                                                    std::chrono::duration<double>(double(copy.bytes) / bytes_per_s_));
             if (free_at - Clock::now() > kWorthSleeping)
-                std::this_thread::sleep_until(free_at);
+                precise_sleep_until(free_at);
         }
         bytes_moved_.fetch_add(std::int64_t(copy.bytes), std::memory_order_relaxed);
         {

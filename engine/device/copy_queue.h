@@ -4,6 +4,7 @@
 #include "engine/device/kv_rows.h"
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -21,7 +22,8 @@ public:
     CopyQueue(const CopyQueue&) = delete;
     CopyQueue& operator=(const CopyQueue&) = delete;
 
-    /// The copy's number, from 1. One thread gives.
+    /// The copy's number, from 1. Its time on the link begins now, or when the one before leaves the link. One thread
+    /// gives.
     std::uint64_t give(const std::byte* from, std::byte* to, std::size_t bytes);
     std::uint64_t give(const KvRows& rows);
 
@@ -35,8 +37,9 @@ private:
         std::byte* to = nullptr;
         std::size_t bytes = 0;
         KvRows rows;
+        std::chrono::steady_clock::time_point given = {};
     };
-    std::uint64_t give(const Copy& copy);
+    std::uint64_t give(Copy copy);
     void work();
 
     const double bytes_per_s_;
