@@ -26,6 +26,15 @@ QString freePath(const QString& name, const QString& suffix, Numbered numbered)
     return path;
 }
 
+/// Files cannot have the names of Windows' devices, whatever the suffix. Everywhere, since files travel.
+bool isDeviceOfWindows(const QString& name)
+{
+    static const QRegularExpression device(
+        QString::fromUtf8("^(con|prn|aux|nul|conin\\$|conout\\$|(com|lpt)[1-9¹²³]) *(\\.|$)"),
+        QRegularExpression::CaseInsensitiveOption);
+    return device.match(name).hasMatch();
+}
+
 }  // namespace
 
 ExportJob::ExportJob(const ConversationStore& store, const QStringList& conversations, Format format,
@@ -44,12 +53,14 @@ ExportJob::ExportJob(const ConversationStore& store, const QStringList& conversa
 
 QString ExportJob::fileName(const QString& title)
 {
-    static const QRegularExpression forbidden(QStringLiteral("[\\x00-\\x1f\\x7f<>:\"/\\\\|?*]+"));
+    static const QRegularExpression forbidden(QStringLiteral("[\\x00-\\x1f\\x7f-\\x9f<>:\"/\\\\|?*]+"));
     static const QRegularExpression ends(QStringLiteral("^[. ]+|[. ]+$"));
     QString name = QString(title).replace(forbidden, QStringLiteral(" ")).simplified().left(kLongestName_chars);
     if (!name.isEmpty() && name.back().isHighSurrogate())
         name.chop(1);
     name.remove(ends);
+    if (isDeviceOfWindows(name))
+        name.prepend(QLatin1Char('_'));
     return name.isEmpty() ? tr("Conversation") : name;
 }
 

@@ -298,6 +298,20 @@ private Q_SLOTS:
                                  << "a b c d";
         QTest::newRow("lines") << "one\ntwo"
                                << "one two";
+        QTest::newRow("control characters") << QString::fromUtf8("a\x07"
+                                                                 "b\xc2\x85"
+                                                                 "c")
+                                            << "a b c";
+        QTest::newRow("end") << "To be continued. . ."
+                             << "To be continued";
+        for (const char* const device : {"CON", "con", "Prn", "aux", "NUL", "com1", "LPT9", "COM¹", "lpt²", "com³",
+                                         "con.txt", "nul.tar.gz", "aux .md", "CONIN$"})
+            QTest::addRow("device %s", device) << QString::fromUtf8(device) << QString::fromUtf8(device).prepend('_');
+        for (const char* const plain : {"Console", "con man", "Nullable", "com10", "lpt", "My aux"})
+            QTest::addRow("no device %s", plain) << QString(plain) << QString(plain);
+        QTest::newRow("device at the end of a cut") << "con" + QString(80, '.') << "_con";
+        QTest::newRow("device behind a path") << "../con"
+                                              << "_con";
         QTest::newRow("long") << QString(500, 'x') << QString(60, 'x');
         QTest::newRow("emoji") << QString::fromUtf8("👍").repeated(40) << QString::fromUtf8("👍").repeated(30);
     }
