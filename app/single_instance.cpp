@@ -1,5 +1,7 @@
 #include "app/single_instance.h"
 
+#include "app/foreground.h"
+
 #include <QCryptographicHash>
 #include <QDir>
 #include <QElapsedTimer>
@@ -77,6 +79,7 @@ bool SingleInstance::handOver(const QString& file, std::chrono::milliseconds pat
     socket.connectToServer(m_socketPath);
     if (!socket.waitForConnected(int(patience.count())))
         return false;
+    letRaiseItsWindow(socket.socketDescriptor());
     const QString path = file.isEmpty() ? QString() : QFileInfo(file).absoluteFilePath();
     socket.write(QJsonDocument(QJsonObject{{"open", path}}).toJson(QJsonDocument::Compact) + '\n');
     QElapsedTimer waited;

@@ -1,0 +1,3 @@
+#include "app/foreground.h"
+
+void letRaiseItsWindow(std::intptr_t) {}
