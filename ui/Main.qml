@@ -19,6 +19,9 @@ ApplicationWindow {
     required property Pressure pressure
     required property ExperimentsController experiments
 
+    // What it is, or was before it was minimised.
+    property int unminimized: Window.Windowed
+
     minimumWidth: 640
     minimumHeight: 480
     visible: false // until it has its size
@@ -71,6 +74,10 @@ ApplicationWindow {
         else
             visible = true;
     }
+    onVisibilityChanged: {
+        if (root.visibility !== Window.Minimized && root.visibility !== Window.Hidden)
+            root.unminimized = root.visibility;
+    }
     onClosing: {
         if (visibility !== Window.Windowed)
             return;
@@ -87,7 +94,7 @@ ApplicationWindow {
         target: root.program
 
         function onRaiseRequested() {
-            root.show();
+            root.visibility = root.unminimized;
             root.raise();
             root.requestActivate();
         }
