@@ -1,48 +1,17 @@
 // spillway-cli as a person or a script uses it: what it prints where, and how it ends.
+#include "tests/app/cli/cli_run.h"
 #include "tests/support/chain_model.h"
-#include "tests/support/models.h"
 
 #include <QtTest>
 
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
-#include <QProcess>
 #include <QTemporaryDir>
 
-namespace {
-
-struct Outcome {
-    int code = -1;
-    QByteArray out, err;
-    QJsonObject json() const { return QJsonDocument::fromJson(out).object(); }
-};
-
-/// `data`: the folder of what is kept from one run to the next; none by default.
-Outcome cli(const QStringList& arguments, const QByteArray& input = {}, const QString& kernels = {},
-            const QString& data = QStringLiteral("/nowhere"))
-{
-    QProcess process;
-    auto environment = QProcessEnvironment::systemEnvironment();
-    environment.insert("XDG_DATA_HOME", data);
-    environment.insert("LOCALAPPDATA", data);
-    if (!kernels.isEmpty())
-        environment.insert("SPILLWAY_CPU", kernels);
-    process.setProcessEnvironment(environment);
-    process.start(SPILLWAY_CLI, arguments);
-    process.write(input);
-    process.closeWriteChannel();
-    if (!process.waitForFinished(120'000) || process.exitStatus() != QProcess::NormalExit)
-        return {};
-    return {process.exitCode(), process.readAllStandardOutput(), process.readAllStandardError()};
-}
-
-QString model(const char* name)
-{
-    return test_support::own_models_folder() + '/' + name + ".gguf";
-}
-
-}  // namespace
+using test_support::cli;
+using test_support::model;
+using test_support::Outcome;
 
 class TestCli : public QObject
 {
@@ -158,6 +127,18 @@ private Q_SLOTS:
         QCOMPARE(devices.first().toObject()["id"].toString(), "cpu");
     }
 
+    void aModelsNameMayHoldAnyLetter()
+    {
+        const QTemporaryDir folder;
+        const QString path = folder.path() + QString::fromUtf8("/Modelle \xc3\xbc \xe6\xa8\xa1/Modell \xc3\xbc.gguf");
+        QVERIFY(QDir().mkpath(QFileInfo(path).path()) && QFile::copy(model("llama"), path));
+        const Outcome inspect = cli({"inspect", path, "--json"});
+        QCOMPARE(inspect.code, 0);
+        QCOMPARE(inspect.json()["path"].toString(), path);
+        const Outcome missing = cli({"inspect", path + ".x"});
+        QVERIFY2(missing.err.contains(path.toUtf8() + ".x"), missing.err.constData());
+    }
+
     void inspectPredictsOnceTheMachineWasMeasured()
     {
         const QTemporaryDir data;
@@ -242,105 +223,6 @@ private Q_SLOTS:
         QVERIFY(placement["vram_used_bytes"].toInteger() <= placement["vram_budget_bytes"].toInteger());
         QCOMPARE(cli({"run", "-m", model("llama"), "-p", "go", "--device", "emulated"}).code, 1);
         QCOMPARE(cli({"run", "-m", model("llama"), "-p", "go", "--device", "quantum"}).code, 1);
-    }
-
-    void benchShowsMemoryPressure()
-    {
-        const Outcome bench =
-            cli({"bench",  "--pressure", "-m", model("llama"), "--kv-block", "16", "-ub", "16", "--device", "emulated",
-                 "--vram", "fit:64",     "-d", "256",          "--every",    "32", "-n",  "4",  "-o",       "json"});
-        QCOMPARE(bench.code, 0);
-        const auto rows = bench.json()["rows"].toArray();
-        QCOMPARE(rows.size(), 8);
-        QCOMPARE(rows[0].toObject()["blocks_host"].toInt(), 0);
-        QVERIFY(rows[7].toObject()["blocks_host"].toInt() > 0);
-        for (const auto& row : rows) {
-            QVERIFY(row.toObject()["vram_used_bytes"].toInteger() <= row.toObject()["vram_budget_bytes"].toInteger());
-            QVERIFY(row.toObject()["predicted_tok_s"].toDouble() > 0);
-        }
-        QVERIFY(rows[0].toObject()["corrected_tok_s"].isNull());
-        QVERIFY(rows[7].toObject()["corrected_tok_s"].toDouble() > 0);
-        QCOMPARE(bench.json()["spill_tokens"].toInt(), 64);
-        QVERIFY(bench.json()["median_prediction_error"].toDouble() >= 0);
-        QCOMPARE(cli({"bench", "--pressure", "-m", model("llama"), "-d", "16", "--every", "32"}).code, 1);
-    }
-
-    void benchMeasures()
-    {
-        const Outcome bench =
-            cli({"bench", "-m", model("llama"), "-p", "16", "-n", "8", "-d", "0,32", "-r", "2", "-o", "json"});
-        QCOMPARE(bench.code, 0);
-        const auto rows = bench.json()["rows"].toArray();
-        QCOMPARE(rows.size(), 4);
-        for (const auto& row : rows) {
-            const auto r = row.toObject();
-            QVERIFY(r["tok_s_min"].toDouble() > 0);
-            QVERIFY(r["tok_s_min"].toDouble() <= r["tok_s_median"].toDouble());
-            QVERIFY(r["tok_s_median"].toDouble() <= r["tok_s_max"].toDouble());
-        }
-        QVERIFY(bench.json()["dram_read_gb_s"].toDouble() > 0);
-        QVERIFY(bench.json()["kv_policy"].isNull());
-        for (const int prefill : {0, 2})
-            QVERIFY(rows[prefill].toObject()["p99_ms"].isNull());
-        const auto decode = rows[3].toObject();
-        // The slowest of 100 tokens is no faster than a token of the fastest run.
-        QVERIFY(decode["p99_ms"].toDouble() >= 900 / decode["tok_s_max"].toDouble());
-        QVERIFY(decode["depth_ms"].toDouble() > 0);
-        QVERIFY(rows[1].toObject()["depth_ms"].isNull());
-        QVERIFY(decode["device_peak_bytes"].isNull());
-        QVERIFY(decode["host_peak_bytes"].toInteger() > 1'000'000);
-        QCOMPARE(cli({"bench", "-m", model("llama"), "-c", "64", "-d", "4096"}).code, 1);
-    }
-
-    void benchTimesOneKernel()
-    {
-        const Outcome one = cli({"bench", "--kernel", "Q4_K", "-t", "1", "-o", "json"});
-        QCOMPARE(one.code, 0);
-        const auto rows = one.json()["rows"].toArray();
-        QCOMPARE(rows.size(), 1);
-        QCOMPARE(rows[0]["kernel"].toString(), "Q4_K");
-        for (const char* rate : {"cache_gb_s", "memory_gb_s", "dram_read_gb_s", "prompt_gop_s"})
-            QVERIFY(rows[0][rate].toDouble() > 0);
-        const Outcome attention = cli({"bench", "--kernel", "attention-q8_0", "-t", "1", "-o", "csv"});
-        QCOMPARE(attention.out.count('\n'), 2);
-        const Outcome unknown = cli({"bench", "--kernel", "Q9_K"});
-        QCOMPARE(unknown.code, 1);
-        QVERIFY(unknown.err.contains("Q4_K"));
-        QVERIFY(cli({"bench", "--kernel", "Q4_K", "-m", model("llama")}).code != 0);  // one or the other
-    }
-
-    void benchSaysWhatADeviceTakes()
-    {
-        const auto bench = [](const QStringList& more) {
-            return cli(QStringList{"bench", "-m", model("llama"), "--kv-block", "16", "-ub", "16", "--device",
-                                   "emulated", "--vram", "fit:64", "-p", "0", "-n", "4", "-r", "1", "--json"} +
-                       more);
-        };
-        const auto merged = bench({"-d", "200", "--kv-policy", "merge"}).json();
-        QCOMPARE(merged["kv_policy"].toString(), QString("merge"));
-        const qint64 budget = merged["device_budget_bytes"].toInteger();
-        const qint64 peak = merged["rows"].toArray()[0].toObject()["device_peak_bytes"].toInteger();
-        QVERIFY2(peak > budget / 2 && peak <= budget, qPrintable(QString("%1 of %2").arg(peak).arg(budget)));
-
-        const Outcome resident = bench({"-d", "200", "--kv-policy", "resident"});
-        QCOMPARE(resident.code, 1);
-        QVERIFY(resident.err.contains("resident"));
-        const Outcome within = bench({"-d", "100000", "-c", "100100", "--kv-policy", "merge", "--within-context"});
-        QCOMPARE(within.code, 1);
-        QVERIFY2(within.err.contains("the model was made for"), within.err.constData());
-    }
-
-    void aShapeStandsInForAFile()
-    {
-        const Outcome bench =
-            cli({"bench", "--shape", "tiny-llama:q8_0", "-p", "16", "-n", "4", "-r", "1", "-t", "1", "--json"});
-        QCOMPARE(bench.code, 0);
-        QCOMPARE(bench.json()["model"].toString(), QString("random tiny-llama q8_0"));
-        QCOMPARE(bench.json()["rows"].toArray().size(), 2);
-        const Outcome unknown = cli({"bench", "--shape", "gpt-5"});
-        QCOMPARE(unknown.code, 1);
-        QVERIFY(unknown.err.contains("mistral-7b"));
-        QCOMPARE(cli({"bench", "--shape", "tiny-llama", "-m", model("llama")}).code, 2);
     }
 
     void perplexityOfKnownText()

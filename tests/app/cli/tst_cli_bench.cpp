@@ -1,0 +1,118 @@
+// What bench measures and says, in the forms that scripts and the window's experiments read.
+#include "tests/app/cli/cli_run.h"
+
+#include <QTest>
+
+#include <QJsonArray>
+
+using test_support::cli;
+using test_support::model;
+using test_support::Outcome;
+
+class TestCliBench : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void benchMeasures()
+    {
+        const Outcome bench =
+            cli({"bench", "-m", model("llama"), "-p", "16", "-n", "8", "-d", "0,32", "-r", "2", "-o", "json"});
+        QCOMPARE(bench.code, 0);
+        const auto rows = bench.json()["rows"].toArray();
+        QCOMPARE(rows.size(), 4);
+        for (const auto& row : rows) {
+            const auto r = row.toObject();
+            QVERIFY(r["tok_s_min"].toDouble() > 0);
+            QVERIFY(r["tok_s_min"].toDouble() <= r["tok_s_median"].toDouble());
+            QVERIFY(r["tok_s_median"].toDouble() <= r["tok_s_max"].toDouble());
+        }
+        QVERIFY(bench.json()["dram_read_gb_s"].toDouble() > 0);
+        QVERIFY(bench.json()["kv_policy"].isNull());
+        for (const int prefill : {0, 2})
+            QVERIFY(rows[prefill].toObject()["p99_ms"].isNull());
+        const auto decode = rows[3].toObject();
+        // The slowest of 100 tokens is no faster than a token of the fastest run.
+        QVERIFY(decode["p99_ms"].toDouble() >= 900 / decode["tok_s_max"].toDouble());
+        QVERIFY(decode["depth_ms"].toDouble() > 0);
+        QVERIFY(rows[1].toObject()["depth_ms"].isNull());
+        QVERIFY(decode["device_peak_bytes"].isNull());
+        QVERIFY(decode["host_peak_bytes"].toInteger() > 1'000'000);
+        QCOMPARE(cli({"bench", "-m", model("llama"), "-c", "64", "-d", "4096"}).code, 1);
+    }
+
+    void benchTimesOneKernel()
+    {
+        const Outcome one = cli({"bench", "--kernel", "Q4_K", "-t", "1", "-o", "json"});
+        QCOMPARE(one.code, 0);
+        const auto rows = one.json()["rows"].toArray();
+        QCOMPARE(rows.size(), 1);
+        QCOMPARE(rows[0]["kernel"].toString(), "Q4_K");
+        for (const char* rate : {"cache_gb_s", "memory_gb_s", "dram_read_gb_s", "prompt_gop_s"})
+            QVERIFY(rows[0][rate].toDouble() > 0);
+        const Outcome attention = cli({"bench", "--kernel", "attention-q8_0", "-t", "1", "-o", "csv"});
+        QCOMPARE(attention.out.count('\n'), 2);
+        const Outcome unknown = cli({"bench", "--kernel", "Q9_K"});
+        QCOMPARE(unknown.code, 1);
+        QVERIFY(unknown.err.contains("Q4_K"));
+        QVERIFY(cli({"bench", "--kernel", "Q4_K", "-m", model("llama")}).code != 0);  // one or the other
+    }
+
+    void benchShowsMemoryPressure()
+    {
+        const Outcome bench =
+            cli({"bench",  "--pressure", "-m", model("llama"), "--kv-block", "16", "-ub", "16", "--device", "emulated",
+                 "--vram", "fit:64",     "-d", "256",          "--every",    "32", "-n",  "4",  "-o",       "json"});
+        QCOMPARE(bench.code, 0);
+        const auto rows = bench.json()["rows"].toArray();
+        QCOMPARE(rows.size(), 8);
+        QCOMPARE(rows[0].toObject()["blocks_host"].toInt(), 0);
+        QVERIFY(rows[7].toObject()["blocks_host"].toInt() > 0);
+        for (const auto& row : rows) {
+            QVERIFY(row.toObject()["vram_used_bytes"].toInteger() <= row.toObject()["vram_budget_bytes"].toInteger());
+            QVERIFY(row.toObject()["predicted_tok_s"].toDouble() > 0);
+        }
+        QVERIFY(rows[0].toObject()["corrected_tok_s"].isNull());
+        QVERIFY(rows[7].toObject()["corrected_tok_s"].toDouble() > 0);
+        QCOMPARE(bench.json()["spill_tokens"].toInt(), 64);
+        QVERIFY(bench.json()["median_prediction_error"].toDouble() >= 0);
+        QCOMPARE(cli({"bench", "--pressure", "-m", model("llama"), "-d", "16", "--every", "32"}).code, 1);
+    }
+
+    void benchSaysWhatADeviceTakes()
+    {
+        const auto bench = [](const QStringList& more) {
+            return cli(QStringList{"bench", "-m", model("llama"), "--kv-block", "16", "-ub", "16", "--device",
+                                   "emulated", "--vram", "fit:64", "-p", "0", "-n", "4", "-r", "1", "--json"} +
+                       more);
+        };
+        const auto merged = bench({"-d", "200", "--kv-policy", "merge"}).json();
+        QCOMPARE(merged["kv_policy"].toString(), QString("merge"));
+        const qint64 budget = merged["device_budget_bytes"].toInteger();
+        const qint64 peak = merged["rows"].toArray()[0].toObject()["device_peak_bytes"].toInteger();
+        QVERIFY2(peak > budget / 2 && peak <= budget, qPrintable(QString("%1 of %2").arg(peak).arg(budget)));
+
+        const Outcome resident = bench({"-d", "200", "--kv-policy", "resident"});
+        QCOMPARE(resident.code, 1);
+        QVERIFY(resident.err.contains("resident"));
+        const Outcome within = bench({"-d", "100000", "-c", "100100", "--kv-policy", "merge", "--within-context"});
+        QCOMPARE(within.code, 1);
+        QVERIFY2(within.err.contains("the model was made for"), within.err.constData());
+    }
+
+    void aShapeStandsInForAFile()
+    {
+        const Outcome bench =
+            cli({"bench", "--shape", "tiny-llama:q8_0", "-p", "16", "-n", "4", "-r", "1", "-t", "1", "--json"});
+        QCOMPARE(bench.code, 0);
+        QCOMPARE(bench.json()["model"].toString(), QString("random tiny-llama q8_0"));
+        QCOMPARE(bench.json()["rows"].toArray().size(), 2);
+        const Outcome unknown = cli({"bench", "--shape", "gpt-5"});
+        QCOMPARE(unknown.code, 1);
+        QVERIFY(unknown.err.contains("mistral-7b"));
+        QCOMPARE(cli({"bench", "--shape", "tiny-llama", "-m", model("llama")}).code, 2);
+    }
+};
+
+QTEST_GUILESS_MAIN(TestCliBench)
+#include "tst_cli_bench.moc"
