@@ -1,4 +1,5 @@
 // Private files on Windows: the rights are those of the user's profile.
+#include "engine/gguf/long_path_windows.h"
 #include "engine/kv/private_file.h"
 
 #ifndef _WIN32_WINNT
@@ -38,7 +39,7 @@ Result<PrivateFile> PrivateFile::open(const std::filesystem::path& path, Access 
 {
     const bool write = access == Access::Write;
     // Others may delete it meanwhile: it is then gone once it is closed.
-    const HANDLE handle = ::CreateFileW(path.c_str(), GENERIC_READ | (write ? GENERIC_WRITE : 0),
+    const HANDLE handle = ::CreateFileW(long_path(path).c_str(), GENERIC_READ | (write ? GENERIC_WRITE : 0),
                                         FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, nullptr,
                                         write ? OPEN_ALWAYS : OPEN_EXISTING,
                                         FILE_ATTRIBUTE_NORMAL | FILE_FLAG_OPEN_REPARSE_POINT, nullptr);
