@@ -1,5 +1,7 @@
-// Mapped files on Windows. The file is opened so that nobody may write or delete it while we hold it: unlike on Linux
-// it cannot be cut off under us.
+// Mapped files on Windows. The file is opened so that nobody may write it while we hold it: unlike on Linux it cannot
+// be cut off under us. It may be deleted, which leaves us its bytes: the file of a made model is opened for that
+// already.
+#include "engine/gguf/long_path_windows.h"
 #include "engine/gguf/mapped_file.h"
 
 #ifndef _WIN32_WINNT
@@ -41,7 +43,7 @@ tl::unexpected<Error> cannot_read(const std::filesystem::path& path, DWORD error
     case ERROR_BAD_NETPATH:
         return fail(Error::Code::NotFound, name + ": there is no such file");
     case ERROR_ACCESS_DENIED:
-        if (std::filesystem::is_directory(path, ignored))
+        if (std::filesystem::is_directory(long_path(path), ignored))
             return fail(Error::Code::CannotRead, name + ": this is a folder, not a file");
         return fail(Error::Code::CannotRead, name + ": no permission to read the file");
     case ERROR_SHARING_VIOLATION:
@@ -66,8 +68,8 @@ std::span<std::byte> part(std::span<const std::byte> bytes, std::size_t offset, 
 
 Result<MappedFile> MappedFile::open(const std::filesystem::path& path)
 {
-    const HANDLE opened = ::CreateFileW(path.c_str(), GENERIC_READ, FILE_SHARE_READ, nullptr, OPEN_EXISTING,
-                                        FILE_ATTRIBUTE_NORMAL, nullptr);
+    const HANDLE opened = ::CreateFileW(long_path(path).c_str(), GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_DELETE,
+                                        nullptr, OPEN_EXISTING, FILE_ATTRIBUTE_NORMAL, nullptr);
     if (opened == INVALID_HANDLE_VALUE)
         return cannot_read(path, ::GetLastError());
     Handle file{opened};

@@ -1,4 +1,6 @@
-// A named file that the system deletes unless it was finished, and that its owner deletes in the end.
+// A named file that the system deletes with the last handle to it. Should it not, since the machine lost its power, the
+// next file that is made in the folder finds it.
+#include "engine/gguf/long_path_windows.h"
 #include "engine/gguf/mapped_file.h"
 #include "engine/shape/unnamed_file.h"
 
@@ -10,20 +12,41 @@
 
 #include <algorithm>
 #include <string>
-#include <system_error>
+#include <utility>
 
 namespace engine {
 
-struct UnnamedFile::Open {
-    HANDLE handle = INVALID_HANDLE_VALUE;
-    std::filesystem::path folder, path;
-    ~Open()
+namespace {
+
+class Handle
+{
+public:
+    Handle() = default;
+    Handle(const Handle&) = delete;
+    Handle& operator=(const Handle&) = delete;
+    ~Handle() { close(); }
+    bool open(const std::filesystem::path& path, DWORD access, DWORD shared, DWORD what, DWORD flags)
     {
-        if (handle != INVALID_HANDLE_VALUE)
-            ::CloseHandle(handle);  // and the system deletes it
-        else
-            ::DeleteFileW(path.c_str());
+        handle_ = ::CreateFileW(long_path(path).c_str(), access, shared, nullptr, what, flags, nullptr);
+        return handle_ != INVALID_HANDLE_VALUE;
     }
+    void close()
+    {
+        if (handle_ != INVALID_HANDLE_VALUE)
+            ::CloseHandle(std::exchange(handle_, INVALID_HANDLE_VALUE));
+    }
+    HANDLE get() const { return handle_; }
+
+private:
+    HANDLE handle_ = INVALID_HANDLE_VALUE;
+};
+
+}  // namespace
+
+struct UnnamedFile::Open {
+    std::filesystem::path folder, path;
+    Handle kept;  // the file is deleted with it, and until then by nobody
+    Handle written;
 };
 
 namespace {
@@ -36,12 +59,20 @@ tl::unexpected<Error> cannot_write(const std::filesystem::path& folder, DWORD er
                 "cannot write a file in " + path_text(folder) + " (Windows error " + std::to_string(error) + ")");
 }
 
-/// Whether the file goes when its handle does.
-bool set_deletion(HANDLE handle, bool deletes)
+constexpr const wchar_t* kNameBegins = L"spillway-shape-";
+
+/// Those in use cannot be opened to be deleted.
+void delete_abandoned(const std::filesystem::path& folder)
 {
-    FILE_DISPOSITION_INFO info = {};
-    info.DeleteFile = deletes ? TRUE : FALSE;
-    return ::SetFileInformationByHandle(handle, FileDispositionInfo, &info, sizeof info) != 0;
+    WIN32_FIND_DATAW found = {};
+    const std::wstring pattern = long_path(folder / (kNameBegins + std::wstring(L"*.gguf")));
+    const HANDLE search = ::FindFirstFileW(pattern.c_str(), &found);
+    if (search == INVALID_HANDLE_VALUE)
+        return;
+    do
+        ::DeleteFileW(long_path(folder / found.cFileName).c_str());
+    while (::FindNextFileW(search, &found));
+    ::FindClose(search);
 }
 
 }  // namespace
@@ -56,14 +87,15 @@ UnnamedFile::~UnnamedFile() = default;
 
 Result<UnnamedFile> UnnamedFile::create(const std::filesystem::path& folder)
 {
+    delete_abandoned(folder);
     static LONG count = 0;
     auto open = std::make_unique<Open>();
     open->folder = folder;
-    open->path = folder / ("spillway-shape-" + std::to_string(::GetCurrentProcessId()) + "-" +
-                           std::to_string(::InterlockedIncrement(&count)) + ".gguf");
-    open->handle = ::CreateFileW(open->path.c_str(), GENERIC_WRITE | DELETE, FILE_SHARE_READ, nullptr, CREATE_ALWAYS,
-                                 FILE_ATTRIBUTE_TEMPORARY, nullptr);
-    if (open->handle == INVALID_HANDLE_VALUE || !set_deletion(open->handle, true))
+    open->path = folder / (kNameBegins + std::to_wstring(::GetCurrentProcessId()) + L"-" +
+                           std::to_wstring(::InterlockedIncrement(&count)) + L".gguf");
+    if (!open->kept.open(open->path, DELETE, FILE_SHARE_READ | FILE_SHARE_WRITE, CREATE_ALWAYS,
+                         FILE_ATTRIBUTE_TEMPORARY | FILE_FLAG_DELETE_ON_CLOSE) ||
+        !open->written.open(open->path, GENERIC_WRITE, FILE_SHARE_READ | FILE_SHARE_DELETE, OPEN_EXISTING, 0))
         return cannot_write(folder, ::GetLastError());
     return UnnamedFile(std::move(open));
 }
@@ -73,7 +105,7 @@ Status UnnamedFile::write(std::span<const std::byte> bytes)
     constexpr std::size_t kMost = std::size_t(1) << 26;
     while (!bytes.empty()) {
         DWORD count = 0;
-        if (!::WriteFile(open_->handle, bytes.data(), DWORD(std::min(bytes.size(), kMost)), &count, nullptr))
+        if (!::WriteFile(open_->written.get(), bytes.data(), DWORD(std::min(bytes.size(), kMost)), &count, nullptr))
             return cannot_write(open_->folder, ::GetLastError());
         bytes = bytes.subspan(count);
     }
@@ -82,10 +114,7 @@ Status UnnamedFile::write(std::span<const std::byte> bytes)
 
 Status UnnamedFile::finish()
 {
-    if (!set_deletion(open_->handle, false))
-        return cannot_write(open_->folder, ::GetLastError());
-    ::CloseHandle(open_->handle);
-    open_->handle = INVALID_HANDLE_VALUE;
+    open_->written.close();
     return {};
 }
 
