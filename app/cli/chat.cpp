@@ -2,10 +2,10 @@
 
 #include "app/cli/interrupt.h"
 #include "app/cli/line_editor.h"
+#include "app/cli/profile.h"
 #include "app/cli/streams.h"
 
 #include <cstdio>
-#include <cstdlib>
 #include <iostream>
 #include <string_view>
 
@@ -28,10 +28,10 @@ enum class Next { Line, End };
 /// "~/x" as shells have it.
 std::filesystem::path path_of(const std::string& text)
 {
-    const char* const home = std::getenv("HOME");
-    if (home && text.starts_with("~/"))
-        return std::filesystem::path(home) / text.substr(2);
-    return text;
+    const std::filesystem::path home = home_folder();
+    if (!home.empty() && text.starts_with("~/"))
+        return home / file_path(text.substr(2));
+    return file_path(text);
 }
 
 std::string trimmed(std::string_view text)

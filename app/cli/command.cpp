@@ -41,14 +41,15 @@ const char* kv_type_name(engine::KvType type)
 
 CLI::Option_group* CommonOptions::add_to(CLI::App& command, const std::string& file)
 {
-    auto* model = command.add_option_group("model", "the model: a file, or a shape");
-    model->add_option(file + "-m,--model", load.model, "GGUF file (of a split model: any part)");
-    model->add_option("--shape", shape,
-                      "a model of random weights, made on the spot in the folder for temporary files: NAME:QUANT, such "
-                      "as mistral-7b:q4_k_m");
-    model->require_option(1);
+    auto* source = command.add_option_group("model", "the model: a file, or a shape");
+    source->add_option(file + "-m,--model", model, "GGUF file (of a split model: any part)");
+    source->add_option(
+        "--shape", shape,
+        "a model of random weights, made on the spot in the folder for temporary files: NAME:QUANT, such "
+        "as mistral-7b:q4_k_m");
+    source->require_option(1);
     add_placement_to(command);
-    return model;
+    return source;
 }
 
 void CommonOptions::add_placement_to(CLI::App& command)
@@ -108,8 +109,7 @@ engine::Result<engine::LoadRequest> CommonOptions::request()
     if (!shape.empty() && !made_)
         if (engine::Status ok = make_shape(); !ok)
             return tl::unexpected(ok.error());
-    if (made_)
-        request.model = made_->path();
+    request.model = made_ ? made_->path() : file_path(model);
     request.placement = *placed;
     if (placed->device == engine::PlacementOptions::Device::Cuda)
         if (auto rates = saved_rates(request.threads))
@@ -162,11 +162,22 @@ engine::Listener progress_on_stderr()
     return listener;
 }
 
+std::filesystem::path file_path(std::string_view utf8)
+{
+    return std::u8string(utf8.begin(), utf8.end());
+}
+
+std::string path_text(const std::filesystem::path& path)
+{
+    const std::u8string text = path.u8string();
+    return {text.begin(), text.end()};
+}
+
 engine::Result<std::string> read_text(const std::string& path)
 {
     if (path == "-")
         return std::string(std::istreambuf_iterator<char>(std::cin), {});
-    std::ifstream file(std::filesystem::path(path), std::ios::binary);
+    std::ifstream file(file_path(path), std::ios::binary);
     std::ostringstream text;
     if (!file || !(text << file.rdbuf()))
         return engine::fail(engine::Error::Code::CannotRead, "cannot read " + path);

@@ -6,8 +6,10 @@
 #include "engine/shape_model.h"
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace cli {
 
@@ -19,6 +21,7 @@ struct CommonOptions {
     engine::LoadRequest load;
     engine::PlacementText placement;
     std::string k_type = "f16", v_type = "f16";
+    std::string model;
     std::string shape;  // in place of a file
     bool json = false;
 
@@ -46,6 +49,10 @@ int report(const engine::Error& error);
 
 /// Load progress and warnings on stderr; progress only where that is a terminal.
 engine::Listener progress_on_stderr();
+
+/// What was typed, as a path, and a path as it is shown. Windows' paths are not UTF-8 by themselves.
+std::filesystem::path file_path(std::string_view utf8);
+std::string path_text(const std::filesystem::path& path);
 
 /// A whole file, or standard input for "-".
 engine::Result<std::string> read_text(const std::string& path);

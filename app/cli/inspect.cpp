@@ -18,7 +18,7 @@ nlohmann::ordered_json to_json(const engine::ModelInfo& m)
     nlohmann::ordered_json types = nlohmann::ordered_json::object();
     for (const auto& [type, bytes] : m.bytes_by_type)
         types[type] = bytes;
-    return {{"path", m.path.string()},
+    return {{"path", path_text(m.path)},
             {"name", m.name},
             {"architecture", m.architecture},
             {"quantization", m.quantization},

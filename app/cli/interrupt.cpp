@@ -1,5 +1,7 @@
 #include "app/cli/interrupt.h"
 
+#include "app/cli/streams.h"
+
 #include <atomic>
 #include <csignal>
 #include <cstdlib>
@@ -15,8 +17,10 @@ std::atomic<int> interrupts{0};
 void on_interrupt(int)
 {
     std::signal(SIGINT, on_interrupt);  // some systems forget the handler when it is called
-    if (++interrupts > 1)
+    if (++interrupts > 1) {
+        give_streams_back();
         std::_Exit(kExitCode);
+    }
 }
 
 }  // namespace

@@ -6,6 +6,12 @@
 
 namespace cli {
 
+namespace {
+
+constexpr std::size_t kLongestLine = 32768;  // the console takes no more on a line than is asked for
+
+}  // namespace
+
 // The console keeps what was typed while its window is open.
 std::filesystem::path history_file()
 {
@@ -22,19 +28,18 @@ LineEditor::Line LineEditor::read(const char* prompt)
 {
     std::fputs(prompt, stderr);
     const HANDLE console = GetStdHandle(STD_INPUT_HANDLE);
-    std::wstring typed;
+    std::wstring typed, piece(kLongestLine, L'\0');
     while (typed.empty() || typed.back() != L'\n') {
-        wchar_t piece[512];
         DWORD count = 0;
         SetLastError(ERROR_SUCCESS);
-        const BOOL read = ReadConsoleW(console, piece, DWORD(std::size(piece)), &count, nullptr);
+        const BOOL read = ReadConsoleW(console, piece.data(), DWORD(piece.size()), &count, nullptr);
         if (GetLastError() == ERROR_OPERATION_ABORTED) {
             Sleep(50);  // the handler of Ctrl+C runs on a thread of its own
             return {End::Interrupt, {}};
         }
         if (!read || count == 0 || (typed.empty() && piece[0] == 0x1a))  // Ctrl+Z
             return {End::OfInput, {}};
-        typed.append(piece, count);
+        typed.append(piece.data(), count);
     }
     Line line;
     line.text.resize(typed.size() * 3);  // UTF-8 takes three bytes for a UTF-16 unit at most

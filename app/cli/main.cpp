@@ -1,4 +1,5 @@
 // spillway-cli: everything Spillway does, without a window. Numbers go to stdout, all else to stderr.
+#include "app/cli/arguments.h"
 #include "app/cli/command.h"
 #include "app/cli/streams.h"
 #include "engine/device.h"
@@ -9,9 +10,8 @@
 namespace {
 
 /// llama.cpp's users write some options of several letters with one dash.
-std::vector<std::string> with_two_dashes(int argc, char** argv)
+std::vector<std::string> with_two_dashes(std::vector<std::string> arguments)
 {
-    std::vector<std::string> arguments(argv + 1, argv + argc);
     for (std::string& argument : arguments)
         for (const char* known : {"-ctk", "-ctv", "-ub", "-ngl", "-nkvo"})
             if (argument == known)
@@ -25,10 +25,11 @@ std::vector<std::string> with_two_dashes(int argc, char** argv)
 
 int main(int argc, char** argv)
 {
-    cli::pass_bytes_unchanged();
+    cli::take_streams();
     CLI::App app("Chat with GGUF models, measure them, look into them.", "spillway-cli");
     app.set_version_flag("--version", std::string("spillway-cli ") + SPILLWAY_VERSION);
     app.require_subcommand(1);
+    app.allow_windows_style_options(false);  // a prompt or a path may begin with a slash
     int exit_code = cli::kDone;
     cli::add_run(app, exit_code);
     cli::add_numbers(app, exit_code);
@@ -40,7 +41,7 @@ int main(int argc, char** argv)
     if (const std::string warning = engine::forced_kernels_warning(); !warning.empty())
         std::fprintf(stderr, "note: %s\n", warning.c_str());
     try {
-        app.parse(with_two_dashes(argc, argv));
+        app.parse(with_two_dashes(cli::arguments(argc, argv)));
     } catch (const CLI::ParseError& error) {
         return app.exit(error) == 0 ? cli::kDone : cli::kUsage;
     }

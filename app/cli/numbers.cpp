@@ -26,7 +26,7 @@ int logits(LogitsOptions& options)
     auto model = engine::Evaluator::open(*request, progress_on_stderr());
     if (!model)
         return report(model.error());
-    std::ofstream file(std::filesystem::path(options.out), std::ios::binary);
+    std::ofstream file(file_path(options.out), std::ios::binary);
     const auto done = model->logits(options.tokens, [&](int, std::span<const float> row) {
         file.write(reinterpret_cast<const char*>(row.data()), std::streamsize(row.size_bytes()));
         return bool(file);

@@ -7,5 +7,6 @@ namespace cli {
 
 /// Empty where the environment names none.
 std::filesystem::path data_folder();
+std::filesystem::path home_folder();
 
 }  // namespace cli

@@ -14,4 +14,10 @@ std::filesystem::path data_folder()
     return {};
 }
 
+std::filesystem::path home_folder()
+{
+    const char* const home = std::getenv("HOME");
+    return home ? home : "";
+}
+
 }  // namespace cli

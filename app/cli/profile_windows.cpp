@@ -11,4 +11,10 @@ std::filesystem::path data_folder()
     return folder.is_absolute() ? folder / "spillway" : std::filesystem::path();
 }
 
+std::filesystem::path home_folder()
+{
+    const wchar_t* const home = _wgetenv(L"USERPROFILE");
+    return home ? home : L"";
+}
+
 }  // namespace cli

@@ -57,7 +57,7 @@ int run(const std::string& golden, const std::string& device, int threads, bool 
     if (!gpu)
         return report(gpu.error());
     nlohmann::ordered_json checks = nlohmann::ordered_json::array();
-    const auto result = engine::selftest({golden, threads, *gpu}, [&](const engine::SelftestCheck& check) {
+    const auto result = engine::selftest({file_path(golden), threads, *gpu}, [&](const engine::SelftestCheck& check) {
         if (json) {
             checks.push_back(
                 {{"name", check.name}, {"outcome", outcome_name(check.outcome)}, {"detail", check.detail}});

@@ -112,7 +112,7 @@ void Session::set_system(const std::string& text)
 
 engine::Status Session::save(const std::filesystem::path& file) const
 {
-    const std::string name = file.string();
+    const std::string name = path_text(file);
     if (std::error_code error; std::filesystem::exists(file, error) || error)
         return engine::fail(engine::Error::Code::BadRequest, "'" + name + "' is there already; nothing was written");
     std::ofstream out(file, std::ios::binary);

@@ -21,7 +21,7 @@ int tokenize(const TokenizeCommand& options)
     const auto text = read_text("-");
     if (!text)
         return report(text.error());
-    const auto tokens = engine::tokenize(options.model, *text, {!options.no_bos, !options.no_special});
+    const auto tokens = engine::tokenize(file_path(options.model), *text, {!options.no_bos, !options.no_special});
     if (!tokens)
         return report(tokens.error());
     for (const std::string& warning : tokens->warnings)
@@ -52,7 +52,7 @@ int render(const TemplateCommand& options)
             return report(text.error());
         source.text = *text;
     } else {
-        auto read = engine::read_template(options.model);
+        auto read = engine::read_template(file_path(options.model));
         if (!read)
             return report(read.error());
         source = std::move(*read);

@@ -89,7 +89,7 @@ double relative_error(std::span<const float> q, std::span<const float> truth)
 /// On the CPU, or on a GPU: there with all of its layers.
 SelftestCheck check_golden(const std::filesystem::path& json_path, int threads, std::optional<int> cuda)
 {
-    SelftestCheck check{(cuda ? "cuda:" + std::to_string(*cuda) + " golden " : "golden ") + json_path.stem().string(),
+    SelftestCheck check{(cuda ? "cuda:" + std::to_string(*cuda) + " golden " : "golden ") + path_text(json_path.stem()),
                         Outcome::Failed,
                         {}};
     std::ifstream json_file(json_path);

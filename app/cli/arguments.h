@@ -1,0 +1,12 @@
+// The command line.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace cli {
+
+/// What follows the program's name, in UTF-8.
+std::vector<std::string> arguments(int argc, char** argv);
+
+}  // namespace cli
