@@ -170,7 +170,7 @@ SectionEnd
 !endif
 
 Function .onInit
-    ${IfNot} ${AtLeastBuild} 18362 ; the first that gives programs their arguments in UTF-8
+    ${IfNot} ${AtLeastBuild} 18362 ; the first where a program's code page may be UTF-8
         !insertmacro REFUSE $(OLD_WINDOWS)
     ${EndIf}
     ReadRegStr $0 HKCU "${UNINSTALL_KEY}" "DisplayVersion"

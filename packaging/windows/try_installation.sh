@@ -3,6 +3,7 @@
 # its own, used and removed again. Leaves window.png and answer.png in build/windows-package to be looked at.
 # It needs wine64 and, for the window, xvfb, xdotool, imagemagick and sqlite3.
 set -euo pipefail
+export LC_ALL=C.UTF-8 # for names with letters beyond ASCII
 installer=$(realpath "$1")
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 package=$PWD/build/windows-package
@@ -69,12 +70,12 @@ check "an older one is" exits_with 0 wine "$installer" /S
 mkdir "$WINEPREFIX/drive_c/another" && echo kept >"$WINEPREFIX/drive_c/another/Uninstall.exe"
 check "a folder with another program's uninstaller is refused" exits_with 2 wine "$installer" /S '/D=C:\another'
 check "and left as it is" grep -q kept "$WINEPREFIX/drive_c/another/Uninstall.exe"
-check "moves to another folder" exits_with 0 wine "$installer" /S '/D=C:\Spillway ü'
-check "and is there" test -f "$WINEPREFIX/drive_c/Spillway ü/bin/spillway-cli.exe"
+check "moves to another folder" exits_with 0 wine "$installer" /S '/D=C:\Spillway-ü'
+check "and is there" test -f "$WINEPREFIX/drive_c/Spillway-ü/bin/spillway-cli.exe"
 check "and not where it was" is_gone "$folder"
 check "moves back" exits_with 0 wine "$installer" /S "/D=$(wine winepath -w "$folder" | tr -d '\r')"
 check "and is there, the same" diff -r -x Uninstall.exe "$package/program" "$folder"
-check "and nowhere else" is_gone "$WINEPREFIX/drive_c/Spillway ü"
+check "and nowhere else" is_gone "$WINEPREFIX/drive_c/Spillway-ü"
 
 # ---- using ----
 
