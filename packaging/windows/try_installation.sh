@@ -87,7 +87,7 @@ check "spillway-cli answers: $(tr -s '\r\n' '  ' <"$work/answer")" grep -q '[[:a
 
 own=$work/"Modell ü.gguf"
 cp "$folder/share/spillway/guide.gguf" "$own"
-wine "$cli" inspect "$(wine winepath -w "$own" | tr -d '\r')" >"$work/inspected"
+wine "$cli" inspect --json "$(wine winepath -w "$own" | tr -d '\r')" >"$work/inspected"
 check "a file's name may have any letters" grep -q "Modell ü" "$work/inspected"
 
 sleep 15 | quietly wine "$cli" run -m "$folder/share/spillway/guide.gguf" &
