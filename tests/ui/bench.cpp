@@ -5,6 +5,7 @@
 
 #include <QClipboard>
 #include <QDir>
+#include <QDropEvent>
 #include <QFile>
 #include <QGuiApplication>
 #include <QMimeData>
@@ -306,6 +307,24 @@ void Bench::copy(const QString& text, const QList<QUrl>& files)
     if (!files.isEmpty())
         held->setUrls(files);
     QGuiApplication::clipboard()->setMimeData(held.release());
+}
+
+int Bench::dropToMove(QQuickItem* item, const QList<QUrl>& files, int actions) const
+{
+    QMimeData held;
+    held.setUrls(files);
+    const QPointF middle = item->mapToScene({item->width() / 2, item->height() / 2});
+    const Qt::DropActions possible(actions);
+    const auto shift = Qt::ShiftModifier;  // with which moving is what is proposed
+    QDragEnterEvent enter(middle.toPoint(), possible, &held, Qt::LeftButton, shift);
+    QCoreApplication::sendEvent(item->window(), &enter);
+    QDragMoveEvent move(middle.toPoint(), possible, &held, Qt::LeftButton, shift);
+    QCoreApplication::sendEvent(item->window(), &move);
+    QDropEvent drop(middle, possible, &held, Qt::LeftButton, shift);
+    if (drop.proposedAction() != Qt::MoveAction)
+        qFatal("nothing proposes to move");
+    QCoreApplication::sendEvent(item->window(), &drop);
+    return drop.isAccepted() ? drop.dropAction() : Qt::IgnoreAction;
 }
 
 QVariantMap Bench::lastRequest() const

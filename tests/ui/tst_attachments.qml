@@ -141,6 +141,17 @@ Item {
             verify(!overlay.isModel([]));
         }
 
+        function test_what_is_dropped_stays_where_it_is() {
+            makeWindow();
+            openModel();
+            const file = Bench.file("a.txt", "a");
+            compare(Bench.dropToMove(shell, [file], Qt.CopyAction | Qt.MoveAction), Qt.CopyAction);
+            tryCompare(Bench.composer.attachments, "count", 1);
+            verify(!part("dropOverlay").containsDrag);
+            compare(Bench.dropToMove(shell, [file], Qt.MoveAction), Qt.IgnoreAction); // it would be deleted
+            compare(Bench.composer.attachments.count, 1);
+        }
+
         function test_the_ledger_and_the_meter_agree() {
             makeWindow({ tokens: 200, tokenMs: 20 });
             openModel();

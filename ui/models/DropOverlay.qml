@@ -16,14 +16,24 @@ DropArea {
     function isModel(urls: var): bool {
         return urls.length > 0 && urls.every(url => url.toString().toLowerCase().endsWith(".gguf"));
     }
+    // Files are read where they lie. After a move, which file managers propose, they would be deleted there.
+    function copyOnly(drag: var) {
+        if (drag.hasUrls && (drag.supportedActions & Qt.CopyAction))
+            drag.accept(Qt.CopyAction);
+        else
+            drag.accepted = false;
+    }
 
     keys: ["text/uri-list"]
     onEntered: drag => {
-        drag.accepted = drag.hasUrls;
+        root.copyOnly(drag);
         root.model = root.isModel(drag.urls);
     }
+    onPositionChanged: drag => root.copyOnly(drag)
     onDropped: drop => {
-        drop.acceptProposedAction();
+        root.copyOnly(drop);
+        if (!drop.accepted)
+            return;
         if (root.isModel(drop.urls)) {
             root.models.openDropped(drop.urls);
         } else {
