@@ -30,19 +30,42 @@ Item {
             Bench.models.open("file:///models/tiny.gguf");
             const card = part("modelCard");
             tryCompare(card, "visible", true);
-            tryVerify(() => findChild(card, "load").visible);
+            tryVerify(() => findChild(card, "load").enabled);
             compare(findChild(card, "cardTitle").text, "tiny");
             verify(!part("emptyState").visible);
             tryCompare(findChild(card, "load"), "activeFocus", true);
 
             keyClick(Qt.Key_Return);
             tryVerify(() => findChild(card, "loadProgress").value > 0 && findChild(card, "loadProgress").value < 1);
-            verify(!findChild(card, "load").visible);
+            verify(!findChild(card, "load").enabled);
             tryCompare(part("readyState"), "visible", true);
             verify(!card.visible);
             compare(part("modelName").text, "tiny");
             verify(part("modelDetails").text.indexOf("Q4_K_M") > 0);
             tryCompare(part("composerField"), "activeFocus", true);
+        }
+
+        function test_the_buttons_keep_their_places() {
+            const right = item => item.mapToItem(shell, item.width, 0).x;
+            const left = item => item.mapToItem(shell, 0, 0).x;
+            for (const width of [640, 1024]) {
+                parent.width = width;
+                makeWindow({ loadMs: 60000 });
+                Bench.models.open("file:///models/tiny.gguf");
+                const card = part("modelCard"), load = findChild(card, "load"), cancel = findChild(card, "cancelLoad");
+                tryVerify(() => load.enabled);
+                wait(50); // until it is laid out
+                const places = [left(cancel), right(cancel), left(load), right(load)];
+                compare(places[3], card.mapToItem(shell, card.width, 0).x - 24); // at the edge, and together
+                compare(places[2] - places[1], 8);
+                click(load);
+                tryVerify(() => findChild(card, "loadText").visible);
+                wait(50);
+                compare([left(cancel), right(cancel), left(load), right(load)], places);
+                Bench.models.cancel();
+                tryCompare(Bench.models, "phase", ModelController.Idle);
+                cleanup();
+            }
         }
 
         function test_escape_drops_the_offer() {
@@ -107,7 +130,7 @@ Item {
             tryCompare(notice, "visible", true);
             Bench.script({ loadError: "" });
             click(findChild(notice, "noticeAction"));
-            tryVerify(() => findChild(part("modelCard"), "load").visible);
+            tryVerify(() => findChild(part("modelCard"), "load").enabled);
             verify(!notice.visible);
         }
 
@@ -142,7 +165,7 @@ Item {
             tryCompare(part("phase"), "text", "Answering");
             Bench.models.open("file:///models/other.gguf");
             const card = part("dockedModelCard");
-            tryVerify(() => card.visible && findChild(card, "load").visible);
+            tryVerify(() => card.visible && findChild(card, "load").enabled);
             compare(findChild(card, "load").text, "Stop and load");
             verify(Bench.chat.busy); // nothing has happened yet
             click(findChild(card, "load"));

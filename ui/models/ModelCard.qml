@@ -178,7 +178,8 @@ Rectangle {
 
                 objectName: "load"
                 primary: true
-                visible: root.offered && root.facts.runnable
+                visible: !root.offered || root.facts.runnable
+                enabled: root.offered // it keeps its place: what is pressed twice must not become Cancel
                 text: root.answering ? qsTr("Stop and load") : qsTr("Load")
                 onClicked: root.models.load()
                 Keys.onReturnPressed: clicked()
