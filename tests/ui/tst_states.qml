@@ -3,6 +3,7 @@ import QtQuick
 import QtTest
 import Spillway.App
 import Spillway.Tests
+import Spillway.Ui.Theme
 
 Item {
     width: 1024
@@ -114,6 +115,35 @@ Item {
             click(findChild(notice, "contextNew"));
             tryCompare(part("readyState"), "visible", true);
             compare(Bench.chat.messages.count, 0);
+        }
+
+        // Of the line of numbers, the words that say what is done are cut, and nothing else.
+        function test_the_numbers_in_a_small_window_data() {
+            return [{ tag: "small", width: 640, scale: 1, cut: false }, { tag: "usual", width: 1024, scale: 1, cut: true },
+                    { tag: "large text", width: 1024, scale: 2, cut: true }];
+        }
+        function test_the_numbers_in_a_small_window(data) {
+            Theme.scale = data.scale;
+            parent.width = data.width;
+            makeWindow({ context: 131072 });
+            openModel();
+            part("ttft").value = "1,234 ms";
+            part("tps").value = "12.3 tok/s";
+            part("phase").text = "Reading 1,024 of 2,048 tokens";
+            part("contextMeter").tokens = 12345;
+            wait(50); // until it is laid out
+            let end = 0;
+            for (const name of ["ttft", "tps", "phase", "contextMeter"]) {
+                const item = part(name), left = item.mapToItem(part("statusLine"), 0, 0).x;
+                verify(left >= end, name + " begins at " + left + ", before the one to its left ends");
+                end = left + Math.max(item.width, name === "phase" ? 0 : item.implicitWidth);
+            }
+            verify(end <= part("statusLine").width, "the numbers leave their line");
+            compare(part("contextBar").width, Theme.px(64));
+            compare(part("phase").truncated, data.cut);
+            verify(part("phase").width > 20); // and something of it is left
+            Theme.scale = 1;
+            parent.width = 1024;
         }
 
         function test_warning() {

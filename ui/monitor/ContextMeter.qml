@@ -9,6 +9,7 @@ AbstractButton {
 
     required property int tokens
     required property int limit
+    property bool brief: false // without its name
 
     readonly property real share: limit > 0 ? Math.min(1, tokens / limit) : 0
     readonly property bool nearlyFull: share >= 0.85
@@ -34,6 +35,7 @@ AbstractButton {
 
         Text {
             anchors.verticalCenter: parent.verticalCenter
+            visible: !root.brief
             text: qsTr("Context")
             textFormat: Text.PlainText
             font.pixelSize: Theme.sizeSmall
@@ -43,7 +45,7 @@ AbstractButton {
         ProgressLine {
             objectName: "contextBar"
             anchors.verticalCenter: parent.verticalCenter
-            width: Theme.px(96)
+            width: Theme.px(64)
             value: root.share
             fill: root.full ? Theme.danger : root.nearlyFull ? Theme.warning : Theme.accent
             Accessible.ignored: true

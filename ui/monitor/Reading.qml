@@ -9,6 +9,7 @@ Item {
     required property string label
     required property string value
     property string explanation: ""
+    property bool brief: false // without its name
 
     implicitWidth: row.implicitWidth
     implicitHeight: row.implicitHeight
@@ -23,6 +24,7 @@ Item {
         spacing: 6
 
         Text {
+            visible: !root.brief
             text: root.label
             textFormat: Text.PlainText
             font.pixelSize: Theme.sizeSmall

@@ -29,13 +29,15 @@ RowLayout {
 
     readonly property bool popupOpen: ledgerPopup.visible
     readonly property bool hasModel: numbers.contextLimit > 0
+    readonly property bool narrow: width < Theme.px(600) // too narrow for the names beside the numbers
 
-    implicitHeight: 24
-    spacing: Theme.gapLarge
+    implicitHeight: Theme.px(24)
+    spacing: narrow ? Theme.gap : Theme.gapLarge
 
     Reading {
         objectName: "ttft"
         visible: root.hasModel
+        brief: root.narrow
         label: qsTr("First token")
         value: Format.milliseconds(root.numbers.ttftMs)
         explanation: qsTr("Time from sending to the first word (TTFT)")
@@ -43,6 +45,7 @@ RowLayout {
     Reading {
         objectName: "tps"
         visible: root.hasModel
+        brief: root.narrow
         label: qsTr("Speed")
         value: Format.tokensPerSecond(root.numbers.tokensPerSecond)
         explanation: qsTr("Tokens written per second (TPS)")
@@ -61,6 +64,7 @@ RowLayout {
 
         objectName: "contextMeter"
         visible: root.hasModel
+        brief: root.narrow
         tokens: Math.max(root.numbers.contextTokens, root.chat.ledger.total) // of a prompt that is being read: all of it
         limit: root.numbers.contextLimit
         onClicked: ledgerPopup.opened ? ledgerPopup.close() : ledgerPopup.open()
