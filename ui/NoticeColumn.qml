@@ -1,9 +1,10 @@
-// What the program itself has to say, above the page.
+// What the program itself has to say, above the page; and what the model has to say while its page is not shown.
 pragma ComponentBehavior: Bound
 
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App
+import Spillway.Ui.Chat
 import Spillway.Ui.Components
 import Spillway.Ui.Theme
 
@@ -11,8 +12,13 @@ Item {
     id: root
 
     required property ProgramController program
+    required property ModelController models
+    required property ChatController chat
+    required property bool away // from the page of the conversation
 
-    height: program.notices.length > 0 ? column.implicitHeight + Theme.gap : 0
+    signal newRequested
+
+    height: column.implicitHeight > 0 ? column.implicitHeight + Theme.gap : 0
 
     ColumnLayout {
         id: column
@@ -34,6 +40,20 @@ Item {
                 sentence: modelData
                 onDismissRequested: root.program.dismissNotice(index)
             }
+        }
+        ModelError {
+            objectName: "modelErrorAbove"
+            Layout.fillWidth: true
+            visible: wanted && root.away
+            models: root.models
+        }
+        // Once the answer has ended it can wait for the page.
+        ContextNotice {
+            objectName: "contextNoticeAbove"
+            Layout.fillWidth: true
+            visible: wanted && root.away && root.chat.busy
+            chat: root.chat
+            onNewRequested: root.newRequested()
         }
     }
 }

@@ -112,6 +112,10 @@ FocusScope {
                 anchors.left: pages.left
                 anchors.right: pages.right
                 program: root.program
+                models: root.models
+                chat: root.chat
+                away: actions.page !== PageName.Conversation
+                onNewRequested: actions.startOver()
             }
             PageStack {
                 id: pages

@@ -24,11 +24,18 @@ QtObject {
     readonly property bool beside: panelShown && !cramped
     readonly property bool escapes: sidebarOver || panelOver || page !== PageName.Conversation || pages.chatPage.opening || chat.busy
 
+    readonly property bool modelOffered: models.phase === ModelController.Offered
+
     signal openModelRequested
     signal sheetRequested
 
     onNarrowChanged: sidebarOver = false
     onCrampedChanged: panelOver = false
+    // A question, which stands on the page of the conversation, wherever the file came from.
+    onModelOfferedChanged: {
+        if (modelOffered)
+            show(PageName.Conversation);
+    }
 
     function leaveColumns() {
         sidebarOver = false;

@@ -67,8 +67,12 @@ void ModelController::openAndLoad(const QString& path, const QString& name)
 
 void ModelController::load()
 {
-    if (m_phase != Offered || !m_offer.runnable)
-        return;
+    if (m_phase == Offered && m_offer.runnable)
+        loadOffer();
+}
+
+void ModelController::loadOffer()
+{
     m_chosen = m_request;
     load(m_request);
 }
@@ -245,9 +249,10 @@ void ModelController::onInspected(quint64 job, AfterInspection after, const engi
     m_request.model = result->path;
     m_offer = facts(*result);
     Q_EMIT offerChanged();
-    setPhase(Offered);
-    if (after == AfterInspection::Load)
-        load();
+    if (after == AfterInspection::Load && m_offer.runnable)
+        loadOffer();
+    else
+        setPhase(Offered);
 }
 
 void ModelController::onLoadAdvanced(quint64 job, qint64 bytesDone, qint64 bytesTotal)

@@ -105,6 +105,7 @@ Q_SIGNALS:
 private:
     enum class AfterInspection { Offer, Load };
     void inspect(const QString& path, AfterInspection after, const QString& name = {});
+    void loadOffer();
     void load(const engine::LoadRequest& request);
     ModelFacts facts(const engine::ModelInfo& info) const;
     void onInspected(quint64 job, AfterInspection after, const engine::Result<engine::ModelInfo>& result);

@@ -287,13 +287,6 @@
     </message>
 </context>
 <context>
-    <name>ChatPage</name>
-    <message>
-        <source>Try again</source>
-        <translation>Noch einmal</translation>
-    </message>
-</context>
-<context>
     <name>ChoiceBar</name>
     <message>
         <source>%1: %2</source>
@@ -2715,6 +2708,13 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Folder</source>
         <translation>Ordner</translation>
+    </message>
+</context>
+<context>
+    <name>ModelError</name>
+    <message>
+        <source>Try again</source>
+        <translation>Noch einmal</translation>
     </message>
 </context>
 <context>

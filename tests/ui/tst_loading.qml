@@ -3,6 +3,7 @@ import QtQuick
 import QtTest
 import Spillway.App
 import Spillway.Tests
+import Spillway.Ui
 
 Item {
     width: 1024
@@ -66,6 +67,44 @@ Item {
                 tryCompare(Bench.models, "phase", ModelController.Idle);
                 cleanup();
             }
+        }
+
+        function pages() {
+            return ["Models", "Settings", "Log", "About", "Experiments"].map(name => ({ tag: name, page: PageName[name] }));
+        }
+        function test_an_offer_is_seen_from_every_page_data() { return pages(); }
+        function test_an_offer_is_seen_from_every_page(data) {
+            makeWindow();
+            shell.show(data.page);
+            Bench.models.open("file:///models/tiny.gguf");
+            tryVerify(() => findChild(part("modelCard"), "load").activeFocus);
+            compare(shell.page, PageName.Conversation);
+        }
+        function test_an_error_is_seen_from_every_page_data() { return pages(); }
+        function test_an_error_is_seen_from_every_page(data) {
+            makeWindow();
+            shell.show(data.page);
+            Bench.models.open("file:///models/broken.gguf");
+            const notice = part("modelErrorAbove");
+            tryCompare(notice, "visible", true);
+            compare(notice.sentence, "The file ends inside the GGUF header.");
+            compare(shell.page, data.page); // what is being done there goes on
+            shell.show(PageName.Conversation);
+            verify(!notice.visible && part("modelError").visible); // once
+            shell.show(data.page);
+            click(findChild(notice, "noticeDismiss"));
+            verify(!notice.visible);
+            tryCompare(part("notices"), "height", 0);
+        }
+
+        function test_what_is_loaded_at_once_leaves_the_page() {
+            makeWindow({ loadMs: 100 });
+            openModel();
+            shell.show(PageName.Settings);
+            Bench.models.reload();
+            tryCompare(Bench.models, "phase", ModelController.Loading);
+            tryCompare(Bench.models, "phase", ModelController.Idle);
+            compare(shell.page, PageName.Settings);
         }
 
         function test_escape_drops_the_offer() {

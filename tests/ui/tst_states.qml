@@ -3,6 +3,7 @@ import QtQuick
 import QtTest
 import Spillway.App
 import Spillway.Tests
+import Spillway.Ui
 import Spillway.Ui.Theme
 
 Item {
@@ -115,6 +116,20 @@ Item {
             click(findChild(notice, "contextNew"));
             tryCompare(part("readyState"), "visible", true);
             compare(Bench.chat.messages.count, 0);
+        }
+
+        function test_the_context_fills_up_on_another_page() {
+            makeWindow({ tokens: 400, tokenMs: 20, context: 200 });
+            openModel();
+            ask("hello");
+            shell.show(PageName.Settings);
+            const notice = part("contextNoticeAbove");
+            tryCompare(notice, "visible", true);
+            Bench.chat.stop();
+            tryVerify(() => !Bench.chat.busy);
+            verify(!notice.visible); // what is left of it waits on the page
+            shell.show(PageName.Conversation);
+            verify(part("contextNotice").visible);
         }
 
         // Of the line of numbers, the words that say what is done are cut, and nothing else.

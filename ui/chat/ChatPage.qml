@@ -136,14 +136,11 @@ FocusScope {
                 models: root.models
                 answering: root.chat.busy
             }
-            Notice {
+            ModelError {
                 objectName: "modelError"
                 Layout.fillWidth: true
-                visible: root.models.error !== ""
-                sentence: root.models.error
-                actionText: root.models.canRetry && !root.opening ? qsTr("Try again") : ""
-                onActionRequested: root.models.retry()
-                onDismissRequested: root.models.dismissError()
+                visible: wanted
+                models: root.models
             }
             Notice {
                 objectName: "warnings"
