@@ -56,7 +56,7 @@ AbstractButton {
     }
 
     Tip {
-        visible: (root.hovered || root.visualFocus) && !root.down && !root.used
+        visible: root.visible && root.enabled && (root.hovered || root.visualFocus) && !root.down && !root.used
         text: root.shortcutText === "" ? root.tip : root.tip + "  " + root.shortcutText
     }
 }

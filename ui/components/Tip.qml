@@ -6,6 +6,7 @@ import Spillway.Ui.Theme
 ToolTip {
     id: root
 
+    objectName: "tip"
     delay: 500
     padding: Theme.gapSmall
     font.pixelSize: Theme.sizeSmall
