@@ -236,6 +236,10 @@ void Program::prepare()
     QQuickStyle::setStyle(QStringLiteral("Basic"));  // our own look stands on the plainest one
     for (const char* weight : {"Regular", "Medium", "SemiBold"})
         QFontDatabase::addApplicationFont(QStringLiteral(":/fonts/Inter-%1.otf").arg(QLatin1String(weight)));
+    // What Theme calls them is known to fontconfig only.
+    QFont::insertSubstitutions(QStringLiteral("monospace"),
+                               {QStringLiteral("Consolas"), QStringLiteral("Courier New")});
+    QFont::insertSubstitutions(QStringLiteral("serif"), {QStringLiteral("Cambria"), QStringLiteral("Times New Roman")});
     QFont font(QStringLiteral("Inter"));
     font.setPixelSize(15);
     QGuiApplication::setFont(font);

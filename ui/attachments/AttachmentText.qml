@@ -99,7 +99,7 @@ Popup {
                     selectByMouse: true
                     wrapMode: TextEdit.Wrap
                     padding: Theme.gapSmall
-                    font.family: "monospace"
+                    font.family: Theme.monospace
                     font.pixelSize: Theme.sizeSmall
                     color: Theme.text
                     selectionColor: Theme.selection
