@@ -1,0 +1,55 @@
+// The window itself, around what Shell shows in it.
+import QtQuick
+import QtTest
+import Spillway.Tests
+import Spillway.Ui
+
+TestCase {
+    id: root
+
+    property Window window: null
+
+    name: "Window"
+
+    function cleanup() {
+        window.destroy();
+        wait(0); // until it is gone
+        Bench.clear();
+    }
+
+    function test_a_second_start_brings_it_back_data() {
+        return [{ tag: "at its size", shown: Window.Windowed }, { tag: "filling the screen", shown: Window.Maximized }];
+    }
+    function test_a_second_start_brings_it_back(data) {
+        Bench.reset();
+        window = windowComponent.createObject(null);
+        tryCompare(window, "visible", true);
+        window.visibility = data.shown;
+        wait(50); // the window hears of it later
+        Bench.program.raiseRequested();
+        compare(window.visibility, data.shown);
+        window.showMinimized();
+        tryCompare(window, "visibility", Window.Minimized);
+        Bench.program.raiseRequested();
+        tryCompare(window, "visibility", data.shown);
+        tryCompare(window, "active", true);
+    }
+
+    Component {
+        id: windowComponent
+
+        Main {
+            chat: Bench.chat
+            conversations: Bench.conversations
+            composer: Bench.composer
+            conversationSettings: Bench.conversationSettings
+            models: Bench.models
+            catalogue: Bench.catalogue
+            settings: Bench.settings
+            program: Bench.program
+            log: Bench.log
+            pressure: Bench.pressure
+            experiments: Bench.experiments
+        }
+    }
+}
