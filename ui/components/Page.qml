@@ -1,7 +1,6 @@
 // A page of the middle column that is not the conversation: a title, a way back, and what it holds, in one column that
 // scrolls when it is long.
 import QtQuick
-import QtQuick.Controls
 import QtQuick.Layouts
 import Spillway.Ui.Theme
 
@@ -21,33 +20,9 @@ FocusScope {
     function toTop() {
         flick.contentY = 0;
     }
-    // Brings an item into view: what the keyboard has reached must be seen.
-    function reveal(item: Item) {
-        if (!item || !root.scrolls)
-            return;
-        const top = item.mapToItem(column, 0, 0).y, bottom = top + item.height;
-        if (top < flick.contentY + Theme.gap)
-            flick.contentY = Math.max(0, top - Theme.gap);
-        else if (bottom > flick.contentY + flick.height - Theme.gap)
-            flick.contentY = Math.max(0, Math.min(flick.contentHeight - flick.height, bottom - flick.height + Theme.gap));
-    }
 
     Accessible.role: Accessible.Pane
     Accessible.name: root.title
-
-    Connections {
-        target: root.Window.window
-
-        function onActiveFocusItemChanged() {
-            const item = root.Window.activeFocusItem;
-            for (let up = item; up; up = up.parent) {
-                if (up === column) {
-                    root.reveal(item);
-                    return;
-                }
-            }
-        }
-    }
 
     RowLayout {
         id: heading
@@ -87,7 +62,7 @@ FocusScope {
             spacing: Theme.gapSmall
         }
     }
-    Flickable {
+    RevealingView {
         id: flick
 
         readonly property int columnWidth: Math.min(Theme.columnWidth, root.width - 2 * Theme.gapLarge)
@@ -97,14 +72,8 @@ FocusScope {
         anchors.topMargin: Theme.gapSmall
         anchors.bottom: parent.bottom
         width: parent.width
-        clip: true
-        boundsBehavior: Flickable.StopAtBounds
         interactive: root.scrolls
         contentHeight: root.scrolls ? column.implicitHeight + Theme.gapHuge : height
-
-        ScrollBar.vertical: ThinScrollBar {
-            visible: root.scrolls
-        }
 
         ColumnLayout {
             id: column

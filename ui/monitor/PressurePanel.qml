@@ -2,7 +2,6 @@
 pragma ComponentBehavior: Bound
 
 import QtQuick
-import QtQuick.Controls
 import QtQuick.Layouts
 import Spillway.App
 import Spillway.Ui.Components
@@ -56,40 +55,13 @@ FocusScope {
             onApartToggled: root.apartToggled()
             onCloseRequested: root.closeRequested()
         }
-        Flickable {
+        RevealingView {
             id: flick
 
             objectName: "panelView"
             Layout.fillWidth: true
             Layout.fillHeight: true
-            clip: true
-            contentWidth: width
             contentHeight: column.implicitHeight + Theme.gap
-            boundsBehavior: Flickable.StopAtBounds
-            ScrollBar.vertical: ThinScrollBar {}
-
-            // Brings the control that has the keyboard into sight.
-            function reveal(item: Item) {
-                let at = item;
-                while (at && at !== column)
-                    at = at.parent;
-                if (!at)
-                    return;
-                const top = item.mapToItem(column, 0, 0).y;
-                if (top < contentY)
-                    contentY = Math.max(0, top - Theme.gap);
-                else if (top + item.height > contentY + height)
-                    contentY = Math.min(Math.max(0, contentHeight - height), top + item.height + Theme.gap - height);
-            }
-            Connections {
-                target: flick.Window.window
-
-                function onActiveFocusItemChanged() {
-                    const item = flick.Window.window.activeFocusItem;
-                    if (item)
-                        flick.reveal(item);
-                }
-            }
 
             ColumnLayout {
                 id: column

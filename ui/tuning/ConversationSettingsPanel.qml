@@ -71,40 +71,13 @@ Popup {
                 onClicked: root.close()
             }
         }
-        Flickable {
+        RevealingView {
             id: flick
-
-            // Brings the control that has the keyboard into sight.
-            function reveal(item: Item) {
-                let at = item;
-                while (at && at !== column)
-                    at = at.parent;
-                if (!at)
-                    return;
-                const top = item.mapToItem(column, 0, 0).y;
-                if (top < contentY)
-                    contentY = Math.max(0, top - Theme.gap);
-                else if (top + item.height > contentY + height)
-                    contentY = Math.min(contentHeight - height, top + item.height + Theme.gapHuge - height);
-            }
 
             objectName: "settingsView"
             Layout.fillWidth: true
             Layout.fillHeight: true
-            clip: true
-            contentWidth: width
             contentHeight: column.height
-            boundsBehavior: Flickable.StopAtBounds
-            ScrollBar.vertical: ThinScrollBar {}
-
-            Connections {
-                target: flick.Window.window
-
-                function onActiveFocusItemChanged() {
-                    if (root.opened && flick.Window.window.activeFocusItem)
-                        flick.reveal(flick.Window.window.activeFocusItem);
-                }
-            }
 
             // Made when the panel is opened: a layout out of sight does not notice that its rows went.
             Loader {
