@@ -53,7 +53,7 @@ Item {
         }
 
         function test_answer() {
-            makeWindow({ tokens: 30, tokenMs: 10, prefillMs: 200 });
+            makeWindow({ tokens: 30, tokenMs: 10, prefillMs: 1000 });
             openModel();
             ask("hello");
             verify(!part("readyState").visible);
