@@ -29,7 +29,8 @@ RowLayout {
 
     readonly property bool popupOpen: ledgerPopup.visible
     readonly property bool hasModel: numbers.contextLimit > 0
-    readonly property bool narrow: width < Theme.px(600) // too narrow for the names beside the numbers
+    // Too narrow for the names of the numbers beside what is being done.
+    readonly property bool narrow: doing.text !== "" && width < Theme.px(600)
 
     implicitHeight: Theme.px(24)
     spacing: narrow ? Theme.gap : Theme.gapLarge
@@ -51,6 +52,8 @@ RowLayout {
         explanation: qsTr("Tokens written per second (TPS)")
     }
     Text {
+        id: doing
+
         objectName: "phase"
         Layout.fillWidth: true
         text: root.phase()
