@@ -111,6 +111,9 @@ starts __GLX_VENDOR_LIBRARY_NAME=none __EGL_VENDOR_LIBRARY_DIRS=/none
 wayland_plugin=$(find "$root/usr/lib" "$root/home/user" -path '*platforms/libqwayland-generic.so' -print -quit)
 if [[ $wayland_plugin ]] && command -v weston >/dev/null; then
     say "under Wayland"
+    keyboards=/usr/share/X11/xkb # which come with every compositor; without them Qt ends
+    mkdir -p "$root$keyboards"
+    mount --bind "$keyboards" "$root$keyboards"
     install -d -m 700 "$root/tmp/runtime"
     XDG_RUNTIME_DIR=$root/tmp/runtime weston --backend=x11-backend.so --use-pixman --socket=wayland-1 >"$folder/weston.log" 2>&1 &
     for _ in {1..50}; do [[ ! -S $root/tmp/runtime/wayland-1 ]] || break; sleep 0.1; done
@@ -118,6 +121,7 @@ if [[ $wayland_plugin ]] && command -v weston >/dev/null; then
     (sleep 6 && import -window root "$folder/wayland.png") &
     starts -u DISPLAY XDG_RUNTIME_DIR=/tmp/runtime WAYLAND_DISPLAY=wayland-1 QT_QPA_PLATFORM=wayland
     wait %+
+    umount "$root$keyboards"
 fi
 
 say "is removed"
