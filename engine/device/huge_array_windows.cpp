@@ -2,7 +2,6 @@
 
 #include <new>
 
-#define WIN32_LEAN_AND_MEAN
 #include <windows.h>
 
 namespace engine {

@@ -1,13 +1,6 @@
 // DXGI's budget of one adapter: IDXGIAdapter3::QueryVideoMemoryInfo, Windows 10 and later.
 #include "engine/device/video_memory.h"
 
-#ifndef _WIN32_WINNT
-#define _WIN32_WINNT 0x0A00
-#endif
-#ifndef NOMINMAX
-#define NOMINMAX
-#endif
-#define WIN32_LEAN_AND_MEAN
 #include <dxgi1_4.h>
 #include <windows.h>
 

@@ -7,13 +7,6 @@
 // of the process be given just these addresses in that moment, the fault goes on to whoever handles it next.
 #include "engine/gguf/guard_registry.h"
 
-#ifndef _WIN32_WINNT
-#define _WIN32_WINNT 0x0A00
-#endif
-#ifndef NOMINMAX
-#define NOMINMAX
-#endif
-#define WIN32_LEAN_AND_MEAN
 #include <windows.h>
 
 namespace engine {

@@ -1,9 +1,5 @@
 #include "engine/gguf/long_path_windows.h"
 
-#ifndef NOMINMAX
-#define NOMINMAX
-#endif
-#define WIN32_LEAN_AND_MEAN
 #include <windows.h>
 
 namespace engine {

@@ -2,13 +2,6 @@
 #include "engine/gguf/long_path_windows.h"
 #include "engine/kv/private_file.h"
 
-#ifndef _WIN32_WINNT
-#define _WIN32_WINNT 0x0A00
-#endif
-#ifndef NOMINMAX
-#define NOMINMAX
-#endif
-#define WIN32_LEAN_AND_MEAN
 #include <windows.h>
 
 #include <algorithm>

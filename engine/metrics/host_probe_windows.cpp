@@ -1,13 +1,6 @@
 // What a Windows machine has and what this process uses of it.
 #include "engine/metrics/host_probe.h"
 
-#ifndef _WIN32_WINNT
-#define _WIN32_WINNT 0x0A00
-#endif
-#ifndef NOMINMAX
-#define NOMINMAX
-#endif
-#define WIN32_LEAN_AND_MEAN
 #include <windows.h>
 
 #include <psapi.h>

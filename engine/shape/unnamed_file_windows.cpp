@@ -4,10 +4,6 @@
 #include "engine/gguf/mapped_file.h"
 #include "engine/shape/unnamed_file.h"
 
-#ifndef NOMINMAX
-#define NOMINMAX
-#endif
-#define WIN32_LEAN_AND_MEAN
 #include <windows.h>
 
 #include <algorithm>
