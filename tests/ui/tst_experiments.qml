@@ -179,6 +179,51 @@ Item {
             compare(part("speedFigure").title, "Tokens per second");
         }
 
+        // Every number has its room, under its head, however narrow the window is.
+        function test_the_table_is_whole_at_every_width_data() {
+            return [{ tag: "default", width: 1180, panel: true }, { tag: "small", width: 1024, panel: true },
+                    { tag: "narrow", width: 700, panel: false }, { tag: "wide", width: 2200, panel: false }];
+        }
+        function test_the_table_is_whole_at_every_width(data) {
+            const usual = parent.width;
+            parent.width = data.width;
+            open(["one.gguf"], { panel: data.panel });
+            measure([512, 2048], [0, 1, 3]);
+            measured();
+            measure([512], [0, 3]);
+            measured();
+            lab().compare(lab().runs[1].id); // with every column there is
+            const flick = part("resultFlick"), head = part("resultHead");
+            tryVerify(() => row(0) && findChild(row(0), "rowChange").visible);
+            tryVerify(() => findChild(row(0), "rowSpread").width > 0 && head.width > 0);
+            const heads = Array.from(head.children).filter(item => item.visible && item.text !== undefined);
+            const cells = ["rowContext", "rowStrategy", "rowSpeed", "rowRatio", "rowChange", "rowP99", "rowReading", "rowDevice",
+                           "rowHost", "rowSpread"].map(name => findChild(row(0), name));
+            compare(heads.length, cells.length);
+            const left = item => item.mapToItem(flick.contentItem, 0, 0).x, right = item => left(item) + item.width;
+            tryVerify(() => left(cells[4]) > left(cells[3]) && left(heads[4]) > left(heads[3])); // once it is laid out
+            for (let i = 0; i < cells.length; ++i) {
+                const words = `${heads[i].text}: ${cells[i].text}`;
+                for (const item of [heads[i], cells[i]]) {
+                    verify(item.visible && item.text !== "", words);
+                    verify(item.width >= item.implicitWidth && !item.truncated, `${words}: ${item.width} of ${item.implicitWidth}`);
+                }
+                fuzzyCompare(right(heads[i]), right(cells[i]), 0.5, words);
+                verify(i === 0 || left(cells[i]) >= right(cells[i - 1]) && left(heads[i]) >= right(heads[i - 1]), words);
+            }
+            // What does not fit can be scrolled to, by keyboard as well, and one sees that there is more.
+            compare(part("resultScrollBar").visible, flick.contentWidth > flick.width);
+            flick.forceActiveFocus();
+            for (let i = 0; i < 12; ++i)
+                keyClick(Qt.Key_Right);
+            const end = cells[cells.length - 1];
+            verify(end.mapToItem(flick, end.width, 0).x <= flick.width);
+            verify(!Bench.unspokenStops(shell).some(stop => stop.indexOf("resultFlick") >= 0));
+            lab().compare(""); // a page of full width then has them all in sight
+            tryCompare(flick, "wide", data.width < 2200);
+            parent.width = usual;
+        }
+
         function test_a_crash_is_a_row() {
             open(["crash.gguf", "good.gguf"]);
             click(part("modelChip1"));

@@ -139,6 +139,7 @@ Page {
         Layout.topMargin: Theme.gapSmall
         visible: root.hasRuns && !root.planShown && root.experiments.rows.count > 0
         rows: root.experiments.rows
+        strategyNames: charts.names
         base: charts.base
     }
 }

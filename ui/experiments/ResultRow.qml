@@ -26,10 +26,12 @@ Item {
     required property var earlierTokensPerSecond
     required property var ratio // of its speed to another strategy's
 
+    required property ResultColumns columns
+
+    property real sight: width           // what is seen of it: a table may be wider than the page
     property color tint: Theme.textMuted // of the strategy
     property bool compares: false
     property string base: "" // of the ratio; empty: there is but one strategy
-    property bool spreadShown: true
     property string heading: "" // above the first row of a model
 
     readonly property bool measured: outcome === Outcome.Measured
@@ -55,7 +57,10 @@ Item {
     }
 
     component Cell: Text {
-        Layout.preferredWidth: 1
+        required property real column
+
+        Layout.minimumWidth: column
+        Layout.preferredWidth: column
         Layout.fillWidth: true
         textFormat: Text.PlainText
         horizontalAlignment: Text.AlignRight
@@ -97,8 +102,9 @@ Item {
             spacing: Theme.gapSmall
 
             Cell {
+                objectName: "rowContext"
+                column: root.columns.context
                 Layout.fillWidth: false
-                Layout.preferredWidth: Theme.px(60)
                 text: Format.context(root.contextTokens)
             }
             Rectangle {
@@ -108,14 +114,16 @@ Item {
                 color: root.tint
             }
             Cell {
+                objectName: "rowStrategy"
+                column: root.columns.strategy
                 Layout.fillWidth: false
-                Layout.preferredWidth: Theme.px(84)
                 horizontalAlignment: Text.AlignLeft
                 text: root.strategyName
             }
             Text {
                 objectName: "rowSentence"
                 Layout.fillWidth: true
+                Layout.maximumWidth: root.sight - root.columns.before - Theme.gapSmall
                 visible: !root.measured
                 text: root.sentence
                 textFormat: Text.PlainText
@@ -126,42 +134,53 @@ Item {
             }
             Cell {
                 objectName: "rowSpeed"
+                column: root.columns.speed
                 visible: root.measured
                 font.weight: Font.Medium
                 text: root.measured ? Format.three(root.tokensPerSecond) : ""
             }
             Cell {
                 objectName: "rowRatio"
+                column: root.columns.ratio
                 visible: root.measured && root.base !== ""
                 text: Format.ratio(root.ratio)
             }
             Cell {
-                objectName: "rowSpread"
-                visible: root.measured && root.spreadShown
-                Layout.minimumWidth: Theme.px(84)
-                color: Theme.textMuted
-                text: root.measured && root.slowest !== undefined ? Format.three(root.slowest) + "–" + Format.three(root.fastest) : ""
+                objectName: "rowChange"
+                column: root.columns.change
+                visible: root.measured && root.compares
+                text: root.change
             }
             Cell {
+                objectName: "rowP99"
+                column: root.columns.p99
                 visible: root.measured
                 text: Format.milliseconds(root.p99Ms)
             }
             Cell {
+                objectName: "rowReading"
+                column: root.columns.reading
                 visible: root.measured
                 text: Format.milliseconds(root.readMs)
             }
             Cell {
+                objectName: "rowDevice"
+                column: root.columns.device
                 visible: root.measured
                 text: root.deviceBytes === undefined ? Format.unknown : Format.bytes(root.deviceBytes)
             }
             Cell {
+                objectName: "rowHost"
+                column: root.columns.host
                 visible: root.measured
                 text: root.hostBytes === undefined ? Format.unknown : Format.bytes(root.hostBytes)
             }
             Cell {
-                objectName: "rowChange"
-                visible: root.measured && root.compares
-                text: root.change
+                objectName: "rowSpread"
+                column: root.columns.spread
+                visible: root.measured
+                color: Theme.textMuted
+                text: root.slowest === undefined ? Format.unknown : Format.three(root.slowest) + "–" + Format.three(root.fastest)
             }
         }
     }
