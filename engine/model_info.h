@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -54,7 +55,8 @@ struct ModelInfo {
     std::vector<std::string> template_arguments;
 };
 
-/// Reads a file's header. Fails with one sentence for what is not a GGUF model.
-Result<ModelInfo> inspect_model(const std::filesystem::path& path);
+/// Reads a file's header: within seconds and 1 GB, whatever it is. Fails with one sentence for what is not a GGUF
+/// model; Cancelled where it was stopped.
+Result<ModelInfo> inspect_model(const std::filesystem::path& path, const std::stop_token& stop = {});
 
 }  // namespace engine

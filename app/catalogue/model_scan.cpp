@@ -66,6 +66,8 @@ private:
             if (!isNew(file))
                 continue;
             const ModelEntry entry = describe(file);
+            if (m_stop.stop_requested())
+                break;  // perhaps in the midst of this one
             if (entry.kind == ModelKind::Projector) {
                 projectors.append(entry);  // perhaps a part of some row
                 continue;
@@ -120,7 +122,7 @@ private:
         auto header = m_cache.find(parts.first(), stamp);
         if (!header) {
             ++m_report.headersRead;
-            header = m_request.inspect(std::filesystem::path(parts.first().toStdU16String()));
+            header = m_request.inspect(std::filesystem::path(parts.first().toStdU16String()), m_stop);
             m_cache.keep(parts.first(), stamp, *header);
         }
         return *header ? describeModel(file, **header) : describeBroken(file, header->error());

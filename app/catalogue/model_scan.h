@@ -14,7 +14,7 @@ struct ScanRequest {
     QList<Place> places;
     QString cacheFile;  // of headers; empty: none
     WalkLimits limits;
-    std::function<engine::Result<engine::ModelInfo>(const std::filesystem::path&)> inspect;
+    std::function<engine::Result<engine::ModelInfo>(const std::filesystem::path&, const std::stop_token&)> inspect;
 };
 
 /// What became of one place.

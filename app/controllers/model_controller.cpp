@@ -29,6 +29,7 @@ ModelController::ModelController(EngineThread& engine, ModelInspector inspect, e
 
 ModelController::~ModelController()
 {
+    m_inspectStop.request_stop();
     m_loadStop.request_stop();
 }
 
@@ -98,6 +99,7 @@ void ModelController::cancel()
     case Inspecting:
     case Offered:
         ++m_job;  // what the inspection finds is nobody's business any more
+        m_inspectStop.request_stop();
         setPhase(Idle);
         break;
     case Loading:
@@ -225,16 +227,19 @@ void ModelController::inspect(const QString& path, AfterInspection after, const 
     // A pool thread, so that a slow disk or a busy engine holds nobody up.
     const quint64 job = ++m_job;
     const std::filesystem::path file(path.toStdU16String());
-    QThreadPool::globalInstance()->start([inspect = m_inspect, file, job, after, guard = QPointer(this)] {
-        auto result = inspect(file);
-        QMetaObject::invokeMethod(
-            qApp,
-            [guard, job, after, result = std::move(result)] {
-                if (guard)
-                    guard->onInspected(job, after, result);
-            },
-            Qt::QueuedConnection);
-    });
+    m_inspectStop.request_stop();
+    m_inspectStop = std::stop_source();
+    QThreadPool::globalInstance()->start(
+        [inspect = m_inspect, file, job, after, stop = m_inspectStop.get_token(), guard = QPointer(this)] {
+            auto result = inspect(file, stop);
+            QMetaObject::invokeMethod(
+                qApp,
+                [guard, job, after, result = std::move(result)] {
+                    if (guard)
+                        guard->onInspected(job, after, result);
+                },
+                Qt::QueuedConnection);
+        });
 }
 
 void ModelController::onInspected(quint64 job, AfterInspection after, const engine::Result<engine::ModelInfo>& result)

@@ -11,8 +11,9 @@
 #include <functional>
 #include <stop_token>
 
-/// Reads a model file's header: engine::inspect_model, or a fake one. Called on a pool thread.
-using ModelInspector = std::function<engine::Result<engine::ModelInfo>(const std::filesystem::path&)>;
+/// Reads a model file's header: engine::inspect_model, or a fake one. Called on a pool thread; Cancelled once stopped.
+using ModelInspector =
+    std::function<engine::Result<engine::ModelInfo>(const std::filesystem::path&, const std::stop_token&)>;
 
 /// Opens models: looks into the file first, offers it, loads it when asked. Errors are state, one sentence, until the
 /// next attempt or until dismissed. Lives on the UI thread; owned by Program.
@@ -123,6 +124,7 @@ private:
     engine::LoadRequest m_loaded;   // with what it was loaded, the context it was raised to included
     Phase m_phase = Idle;
     quint64 m_job = 0;  // the newest inspection or load; answers to older ones are dropped
+    std::stop_source m_inspectStop{std::nostopstate};
     std::stop_source m_loadStop{std::nostopstate};
     bool m_aside = false;   // there is room for something else
     ModelFacts m_madeRoom;  // what was open before; not known() when nothing was

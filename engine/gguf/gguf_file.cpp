@@ -46,7 +46,7 @@ Result<std::uint64_t> check_mark_and_version(ByteReader& reader)
     return version;
 }
 
-Result<Opened> open_one(const std::filesystem::path& path)
+Result<Opened> open_one(const std::filesystem::path& path, HeaderLimits& limits)
 {
     auto file = MappedFile::open(path);
     if (!file)
@@ -64,7 +64,7 @@ Result<Opened> open_one(const std::filesystem::path& path)
         return tl::unexpected(at(path, version.error()));
     const auto tensor_count = *reader.number<std::uint64_t>();
     const auto key_count = *reader.number<std::uint64_t>();
-    auto metadata = Metadata::read(reader, key_count);
+    auto metadata = Metadata::read(reader, key_count, limits);
     if (!metadata)
         return tl::unexpected(at(path, metadata.error()));
     return Opened{std::move(*file), std::move(*metadata), reader, tensor_count};
@@ -110,10 +110,11 @@ Result<Split> read_split(const Metadata& metadata)
 
 }  // namespace
 
-Result<GgufFile> GgufFile::open(const std::filesystem::path& path)
+Result<GgufFile> GgufFile::open(const std::filesystem::path& path, const std::stop_token& stop)
 try {
+    HeaderLimits limits{stop};
     std::filesystem::path first_path = path;
-    auto first = open_one(path);
+    auto first = open_one(path, limits);
     if (!first)
         return tl::unexpected(first.error());
     auto split = read_split(first->metadata);
@@ -128,7 +129,8 @@ try {
             return tl::unexpected(at(path, {Error::Code::BadFile, part + ", open its first part"}));
         const std::int64_t count = split->count;
         first_path = *found;
-        first = open_one(first_path);
+        limits = {stop};
+        first = open_one(first_path, limits);
         if (!first)
             return fail(first.error().code, part + ", and the first cannot be opened: " + first.error().what);
         split = read_split(first->metadata);
@@ -139,11 +141,11 @@ try {
 
     GgufFile gguf;
     if (auto added = gguf.add_part(first_path, std::move(first->file), std::move(first->metadata), first->reader,
-                                   first->tensor_count);
+                                   first->tensor_count, limits);
         !added)
         return tl::unexpected(added.error());
     if (split->count > 1)
-        if (auto added = gguf.add_other_parts(split->count); !added)
+        if (auto added = gguf.add_other_parts(split->count, limits); !added)
             return tl::unexpected(added.error());
     if (auto indexed = gguf.index_tensors(); !indexed)
         return tl::unexpected(indexed.error());
@@ -157,7 +159,7 @@ try {
 }
 
 Status GgufFile::add_part(const std::filesystem::path& path, MappedFile file, Metadata metadata, ByteReader reader,
-                          std::uint64_t tensor_count)
+                          std::uint64_t tensor_count, HeaderLimits& limits)
 {
     const std::int64_t alignment = metadata.integer("general.alignment").value_or(kDefaultAlignment);
     if (alignment < 1 || alignment > kMaxAlignment || (alignment & (alignment - 1)) != 0)
@@ -165,7 +167,7 @@ Status GgufFile::add_part(const std::filesystem::path& path, MappedFile file, Me
             at(path, {Error::Code::BadFile, "the alignment " + std::to_string(alignment) +
                                                 " is not a power of two up to " + std::to_string(kMaxAlignment)}));
     auto tensors = read_tensor_list(reader, file.bytes(), tensor_count, static_cast<std::uint64_t>(alignment),
-                                    static_cast<int>(parts_.size()));
+                                    static_cast<int>(parts_.size()), limits);
     if (!tensors)
         return tl::unexpected(at(path, tensors.error()));
     if (parts_.empty())
@@ -176,7 +178,7 @@ Status GgufFile::add_part(const std::filesystem::path& path, MappedFile file, Me
     return {};
 }
 
-Status GgufFile::add_other_parts(std::int64_t part_count)
+Status GgufFile::add_other_parts(std::int64_t part_count, HeaderLimits& limits)
 {
     const std::filesystem::path first = paths_.front();
     for (std::int64_t part = 1; part < part_count; ++part) {
@@ -185,7 +187,7 @@ Status GgufFile::add_other_parts(std::int64_t part_count)
             return tl::unexpected(
                 at(first, {Error::Code::BadFile, "this is the first part of a split model, its name should end in '" +
                                                      part_ending(0, part_count) + "'"}));
-        auto opened = open_one(*path);
+        auto opened = open_one(*path, limits);
         if (!opened)
             return fail(opened.error().code, "part " + std::to_string(part + 1) + " of " + std::to_string(part_count) +
                                                  " cannot be opened: " + opened.error().what);
@@ -194,7 +196,7 @@ Status GgufFile::add_other_parts(std::int64_t part_count)
             return tl::unexpected(at(*path, {Error::Code::BadFile, "this is not part " + std::to_string(part + 1) +
                                                                        " of the same split model"}));
         if (auto added = add_part(*path, std::move(opened->file), std::move(opened->metadata), opened->reader,
-                                  opened->tensor_count);
+                                  opened->tensor_count, limits);
             !added)
             return added;
     }

@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,8 +37,9 @@ struct GgufTensor {
 class GgufFile
 {
 public:
-    /// Opens the file and, of a split model (NAME-00001-of-0000N.gguf), all other parts, whichever was named.
-    static Result<GgufFile> open(const std::filesystem::path& path);
+    /// Opens the file and, of a split model (NAME-00001-of-0000N.gguf), all other parts, whichever was named. Cancelled
+    /// where that was stopped.
+    static Result<GgufFile> open(const std::filesystem::path& path, const std::stop_token& stop = {});
 
     // Metadata, of the first part. Nothing where the key is missing or holds another kind of value.
     std::optional<std::string_view> string(std::string_view key) const { return metadata_.string(key); }
@@ -46,7 +48,11 @@ public:
     std::optional<bool> boolean(std::string_view key) const { return metadata_.boolean(key); }
     std::optional<std::vector<std::string_view>> strings(std::string_view key) const { return metadata_.strings(key); }
     std::optional<std::vector<float>> floats(std::string_view key) const { return metadata_.floats(key); }
-    std::optional<std::vector<std::int64_t>> integers(std::string_view key) const { return metadata_.integers(key); }
+    std::optional<std::vector<std::int64_t>> integers(std::string_view key,
+                                                      std::uint64_t most = kMaxArrayElements) const
+    {
+        return metadata_.integers(key, most);
+    }
     std::optional<std::uint64_t> array_length(std::string_view key) const { return metadata_.array_length(key); }
     std::vector<Metadata::Printed> printed_metadata() const { return metadata_.printed(); }
 
@@ -71,8 +77,8 @@ public:
 private:
     GgufFile() = default;
     Status add_part(const std::filesystem::path& path, MappedFile file, Metadata metadata, ByteReader reader,
-                    std::uint64_t tensor_count);
-    Status add_other_parts(std::int64_t part_count);
+                    std::uint64_t tensor_count, HeaderLimits& limits);
+    Status add_other_parts(std::int64_t part_count, HeaderLimits& limits);
     Status index_tensors();
     const MappedFile* part_of(std::span<const std::byte> bytes) const;
 

@@ -38,37 +38,67 @@ bool is_fixed_size(ValueType type)
 
 const Error kCutOff = {Error::Code::BadFile, "the file ends inside the metadata"};
 
-/// Moves over `count` elements and checks that they are there.
-std::optional<Error> skip_elements(ByteReader& reader, ValueType type, std::uint64_t count, int depth)
+/// Moves over the elements of one array, or over one value, and checks that they are there.
+class Skipper
 {
-    const TypeFacts* type_facts = facts(type);
-    if (!type_facts)
-        return Error{Error::Code::BadFile,
-                     "array elements have the unknown type " + std::to_string(static_cast<std::uint32_t>(type))};
-    if (count > reader.left() / type_facts->bytes)
-        return kCutOff;
-    if (is_fixed_size(type)) {
-        reader.take(count * type_facts->bytes);
+public:
+    Skipper(ByteReader& reader, const HeaderLimits& limits)
+        : reader_(reader)
+        , limits_(limits)
+        , last_(reader.position() + limits.bytes)
+    {
+    }
+
+    Status skip(ValueType type, std::uint64_t count, int depth)
+    {
+        const TypeFacts* type_facts = facts(type);
+        if (!type_facts)
+            return fail(Error::Code::BadFile,
+                        "array elements have the unknown type " + std::to_string(static_cast<std::uint32_t>(type)));
+        if (count > reader_.left() / type_facts->bytes)
+            return tl::unexpected(kCutOff);
+        if (count > elements_left_)
+            return fail(Error::Code::BadFile, "an array has more than " + std::to_string(kMaxArrayElements) +
+                                                  " elements, far more than any model needs");
+        elements_left_ -= count;
+        if (is_fixed_size(type)) {
+            reader_.take(count * type_facts->bytes);
+            return {};
+        }
+        if (type == ValueType::Array && depth >= kMaxArrayDepth)
+            return fail(Error::Code::BadFile, "arrays are nested too deeply");
+        for (std::uint64_t i = 0; i < count; ++i) {
+            if (Status ok = type == ValueType::String ? skip_string() : skip_array(depth + 1); !ok)
+                return ok;
+            if (i % 4096 == 0)
+                if (Status ok = limits_.go_on(); !ok)
+                    return ok;
+        }
         return {};
     }
-    if (type == ValueType::String) {
-        for (std::uint64_t i = 0; i < count; ++i)
-            if (!reader.string())
-                return kCutOff;
-        return {};
+
+private:
+    Status skip_string()
+    {
+        if (reader_.position() > last_)  // before the next page of the file is touched
+            return fail(Error::Code::BadFile, "an array takes more bytes than any model needs");
+        return reader_.string() ? Status() : tl::unexpected(kCutOff);
     }
-    if (depth >= kMaxArrayDepth)
-        return Error{Error::Code::BadFile, "arrays are nested too deeply"};
-    for (std::uint64_t i = 0; i < count; ++i) {
-        const auto element = reader.number<std::uint32_t>();
-        const auto inner = reader.number<std::uint64_t>();
+
+    Status skip_array(int depth)
+    {
+        const auto element = reader_.number<std::uint32_t>();
+        const auto inner = reader_.number<std::uint64_t>();
         if (!element || !inner)
-            return kCutOff;
-        if (auto error = skip_elements(reader, ValueType{*element}, *inner, depth + 1))
-            return error;
+            return tl::unexpected(kCutOff);
+        return skip(ValueType{*element}, *inner, depth);
     }
-    return {};
-}
+
+    ByteReader& reader_;
+    const HeaderLimits& limits_;
+    std::uint64_t last_;  // the position that it may come to
+    std::uint64_t elements_left_ = kMaxArrayElements;
+};
 
 /// Any integer or bool as int64; nothing for other types and for a u64 that is too large.
 std::optional<std::int64_t> read_integer(ByteReader& reader, ValueType type)
@@ -141,21 +171,23 @@ std::string printed_scalar(ByteReader& reader, ValueType type, std::size_t limit
 
 }  // namespace
 
-Result<Metadata::Entry> Metadata::read_entry(ByteReader& reader)
+Result<Metadata::Entry> Metadata::read_entry(ByteReader& reader, const HeaderLimits& limits)
 {
     const auto key = reader.string();
     if (!key)
         return tl::unexpected(kCutOff);
     if (key->empty() || key->size() > kMaxKeyBytes)
         return fail(Error::Code::BadFile, "a metadata key is " + std::to_string(key->size()) + " bytes long");
-    const std::string name = "metadata key '" + printable(*key) + "': ";
+    const auto wrong = [&key](const Error& error) {
+        return fail(error.code, "metadata key '" + printable(*key) + "': " + error.what);
+    };
 
     const auto type = reader.number<std::uint32_t>();
     if (!type)
         return tl::unexpected(kCutOff);
     Entry entry{.key = *key, .type = ValueType{*type}, .payload = {}};
     if (!facts(entry.type))
-        return fail(Error::Code::BadFile, name + "unknown type " + std::to_string(*type));
+        return wrong({Error::Code::BadFile, "unknown type " + std::to_string(*type)});
     entry.count = 1;
     entry.element = entry.type;
     if (entry.type == ValueType::Array) {
@@ -167,23 +199,28 @@ Result<Metadata::Entry> Metadata::read_entry(ByteReader& reader)
         entry.count = *count;
     }
     ByteReader start = reader;
-    if (auto error = skip_elements(reader, entry.element, entry.count, 1))
-        return fail(error->code, name + error->what);
+    if (const Status skipped = Skipper(reader, limits).skip(entry.element, entry.count, 1); !skipped)
+        return wrong(skipped.error());
     entry.payload = *start.take(reader.position() - start.position());
     if (entry.type == ValueType::Bool && std::to_integer<unsigned>(entry.payload[0]) > 1)
-        return fail(Error::Code::BadFile, name + "a truth value is neither 0 nor 1");
+        return wrong({Error::Code::BadFile, "a truth value is neither 0 nor 1"});
     return entry;
 }
 
-Result<Metadata> Metadata::read(ByteReader& reader, std::uint64_t count)
+Result<Metadata> Metadata::read(ByteReader& reader, std::uint64_t count, HeaderLimits& limits)
 {
     if (count > kMaxKeys)
         return fail(Error::Code::BadFile, "the header claims " + std::to_string(count) + " metadata keys");
     Metadata metadata;
     for (std::uint64_t i = 0; i < count; ++i) {
-        auto entry = read_entry(reader);
+        if (const Status ok = limits.go_on(); !ok)
+            return tl::unexpected(ok.error());
+        const std::size_t start = reader.position();
+        auto entry = read_entry(reader, limits);
         if (!entry)
             return tl::unexpected(entry.error());
+        if (Status ok = limits.take_bytes(reader.position() - start); !ok)
+            return tl::unexpected(ok.error());
         metadata.entries_.push_back(*entry);
     }
 
@@ -279,10 +316,10 @@ std::optional<std::vector<float>> Metadata::floats(std::string_view key) const
     return numbers;
 }
 
-std::optional<std::vector<std::int64_t>> Metadata::integers(std::string_view key) const
+std::optional<std::vector<std::int64_t>> Metadata::integers(std::string_view key, std::uint64_t most) const
 {
     const Entry* entry = find_array(key);
-    if (!entry)
+    if (!entry || entry->count > most)
         return {};
     std::vector<std::int64_t> integers;
     ByteReader reader(entry->payload);

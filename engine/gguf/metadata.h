@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/gguf/byte_reader.h"
+#include "engine/gguf/header_limits.h"
 #include "engine/result.h"
 
 #include <cstdint>
@@ -21,8 +22,8 @@ enum class ValueType : std::uint32_t { U8, I8, U16, I16, U32, I32, F32, Bool, St
 class Metadata
 {
 public:
-    /// Reads `count` keys from where the reader stands.
-    static Result<Metadata> read(ByteReader& reader, std::uint64_t count);
+    /// Reads `count` keys from where the reader stands, and takes what that costs from `limits`. Cancelled.
+    static Result<Metadata> read(ByteReader& reader, std::uint64_t count, HeaderLimits& limits);
 
     std::optional<std::string_view> string(std::string_view key) const;
     std::optional<std::int64_t> integer(std::string_view key) const;  // any integer type or bool that fits
@@ -30,7 +31,9 @@ public:
     std::optional<bool> boolean(std::string_view key) const;
     std::optional<std::vector<std::string_view>> strings(std::string_view key) const;
     std::optional<std::vector<float>> floats(std::string_view key) const;  // an array of any numbers
-    std::optional<std::vector<std::int64_t>> integers(std::string_view key) const;
+    /// Nothing, too, where there are more than `most`.
+    std::optional<std::vector<std::int64_t>> integers(std::string_view key,
+                                                      std::uint64_t most = kMaxArrayElements) const;
     std::optional<std::uint64_t> array_length(std::string_view key) const;
 
     struct Printed {
@@ -49,7 +52,7 @@ private:
         std::uint64_t count = 0;             // elements of an array
         std::span<const std::byte> payload;  // the value; of an array, its elements
     };
-    static Result<Entry> read_entry(ByteReader& reader);
+    static Result<Entry> read_entry(ByteReader& reader, const HeaderLimits& limits);
     static std::string printed_value(const Entry& entry);
     const Entry* find(std::string_view key) const;
     const Entry* find_array(std::string_view key) const;

@@ -46,7 +46,8 @@ public:
     /// One number for all layers, or one for each.
     std::vector<int> per_layer(std::string_view key, int layers, int otherwise) const
     {
-        const auto each = gguf_.integers(prefix_ + std::string(key)).value_or(std::vector<std::int64_t>());
+        const auto each =
+            gguf_.integers(prefix_ + std::string(key), kMaxLayerElements).value_or(std::vector<std::int64_t>());
         std::vector<int> values(static_cast<std::size_t>(layers), number(key, otherwise));
         for (std::size_t i = 0; i < std::min(values.size(), each.size()); ++i)
             values[i] = as_int(each[i], otherwise);
@@ -62,8 +63,6 @@ private:
     const GgufFile& gguf_;
     std::string prefix_;
 };
-
-constexpr int kMaxLayers = 65536;  // far beyond any model: keeps a hostile number from costing memory
 
 /// What the decoder and its backend allocate beside weights and KV: the rows of one prefill chunk, and the logits.
 void describe_scratch(const Hyperparameters& shape, ModelInfo& info)
@@ -103,7 +102,7 @@ void describe_shape(const GgufFile& gguf, ModelInfo& info)
     info.embedding_length = shape.number("embedding_length");
     info.experts = shape.number("expert_count");
     info.experts_used = shape.number("expert_used_count");
-    if (info.layers > kMaxLayers) {
+    if (info.layers > static_cast<int>(kMaxLayerElements)) {
         info.warnings.push_back("the file claims " + std::to_string(info.layers) + " layers");
         info.layers = 0;
     }
@@ -185,9 +184,9 @@ std::string obstacle_of(const GgufFile& gguf, const ModelInfo& info)
 
 }  // namespace
 
-Result<ModelInfo> inspect_model(const std::filesystem::path& path)
+Result<ModelInfo> inspect_model(const std::filesystem::path& path, const std::stop_token& stop)
 try {
-    const auto gguf = GgufFile::open(path);
+    const auto gguf = GgufFile::open(path, stop);
     if (!gguf)
         return tl::unexpected(gguf.error());
 

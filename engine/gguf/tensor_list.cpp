@@ -9,7 +9,6 @@
 namespace engine {
 namespace {
 
-constexpr std::uint64_t kMaxTensors = 1u << 20;
 constexpr std::size_t kMaxNameBytes = 1024;
 constexpr std::int64_t kMaxElements = std::numeric_limits<std::int64_t>::max() / 16;  // bytes of F64 fit as well
 
@@ -132,18 +131,27 @@ std::string GgufTensor::type_name() const
 }
 
 Result<std::vector<GgufTensor>> read_tensor_list(ByteReader& reader, std::span<const std::byte> file,
-                                                 std::uint64_t count, std::uint64_t alignment, int part)
+                                                 std::uint64_t count, std::uint64_t alignment, int part,
+                                                 HeaderLimits& limits)
 {
     constexpr std::size_t kLeastBytes = 8 + 1 + 4 + 4 + 8;  // of one description
-    if (count > kMaxTensors)
+    if (count > limits.tensors)
         return fail(Error::Code::BadFile, "the header claims " + std::to_string(count) + " tensors");
     if (count > reader.left() / kLeastBytes)
         return tl::unexpected(kCutOff);
+    limits.tensors -= count;
     std::vector<Described> list;
+    list.reserve(count);
     for (std::uint64_t i = 0; i < count; ++i) {
+        const std::size_t start = reader.position();
         auto described = read_tensor(reader, alignment);
         if (!described)
             return tl::unexpected(described.error());
+        if (Status ok = limits.take_bytes(reader.position() - start); !ok)
+            return tl::unexpected(ok.error());
+        if (i % 4096 == 0)
+            if (Status ok = limits.go_on(); !ok)
+                return tl::unexpected(ok.error());
         list.push_back(std::move(*described));
     }
 

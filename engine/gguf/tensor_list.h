@@ -7,8 +7,9 @@
 namespace engine {
 
 /// Reads `count` tensor descriptions from where the reader stands and finds their bytes in `file`, which begins with
-/// them. `part` is what GgufTensor::file becomes.
+/// them. `part` is what GgufTensor::file becomes. Takes what that costs from `limits`. Cancelled.
 Result<std::vector<GgufTensor>> read_tensor_list(ByteReader& reader, std::span<const std::byte> file,
-                                                 std::uint64_t count, std::uint64_t alignment, int part);
+                                                 std::uint64_t count, std::uint64_t alignment, int part,
+                                                 HeaderLimits& limits);
 
 }  // namespace engine

@@ -10,7 +10,7 @@ namespace engine {
 namespace {
 
 // Upper limits far above any model, so that products of these numbers cannot overflow.
-constexpr int kMaxLayers = 4096;
+constexpr int kMaxLayers = int(kMaxLayerElements);
 constexpr int kMaxDimension = 1 << 20;
 constexpr int kMaxTokens = 1 << 27;
 
@@ -50,6 +50,12 @@ public:
     /// One value for each layer: a scalar in the file stands for all.
     std::vector<int> per_layer(std::string_view key, int layers, int otherwise, int lowest, int highest)
     {
+        if (const auto entries = file_.array_length(prefix_ + std::string(key)).value_or(0);
+            entries > kMaxLayerElements) {
+            wrong(prefix_ + std::string(key) + " has " + std::to_string(entries) +
+                  " entries, more than a model can have layers");
+            return std::vector<int>(std::size_t(layers), lowest);
+        }
         const auto values = file_.integers(prefix_ + std::string(key));
         if (!values) {
             const int all = optional(key, otherwise, lowest, highest);

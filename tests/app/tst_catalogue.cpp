@@ -99,15 +99,17 @@ private Q_SLOTS:
         std::stop_source stop;
         ScanRequest counted = request(Store::Folder, "m");
         int inspected = 0;
-        counted.inspect = [&](const fs::path& path) {
+        counted.inspect = [&](const fs::path& path, const std::stop_token& inspecting) {
             if (++inspected == 3)
                 stop.request_stop();
-            return engine::inspect_model(path);
+            return engine::inspect_model(path, inspecting);
         };
+        int given = 0;
         const ScanReport report = scanForModels(
-            counted, [](const auto&) {}, stop.get_token());
+            counted, [&](const QList<ModelEntry>& rows) { given += int(rows.size()); }, stop.get_token());
         QVERIFY(report.cancelled);
         QCOMPARE(inspected, 3);
+        QCOMPARE(given, 2);  // the third was stopped in the midst of its header: no row says that it is broken
     }
 
     void noSuchFolder()

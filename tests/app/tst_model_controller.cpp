@@ -25,7 +25,7 @@ private Q_SLOTS:
         script = std::make_shared<FakeScript>();
         thread = std::make_unique<EngineThread>([this] { return std::make_unique<FakeEngine>(script); });
         models = std::make_unique<ModelController>(
-            *thread, [script = script](const auto& path) { return inspect_fake(*script, path); },
+            *thread, [script = script](const auto& path, const auto&) { return inspect_fake(*script, path); },
             engine::LoadRequest{.model = {}, .context_tokens = 512, .threads = 2});
     }
 

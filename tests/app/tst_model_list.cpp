@@ -95,7 +95,7 @@ private Q_SLOTS:
         m_script = std::make_shared<FakeScript>();
         m_thread = std::make_unique<EngineThread>([this] { return std::make_unique<FakeEngine>(m_script); });
         m_opener = std::make_unique<ModelController>(
-            *m_thread, [script = m_script](const auto& path) { return inspect_fake(*script, path); },
+            *m_thread, [script = m_script](const auto& path, const auto&) { return inspect_fake(*script, path); },
             engine::LoadRequest());
         makeCatalogue();
     }

@@ -115,6 +115,6 @@ int main(int argc, char* argv[])
     apply(qEnvironmentVariable("SPILLWAY_FAKE").split(','), *script);
     Program program(
         commandLine, folders, logFeed, [script] { return std::make_unique<FakeEngine>(script); },
-        [script](const std::filesystem::path& path) { return inspect_fake(*script, path); });
+        [script](const std::filesystem::path& path, const auto&) { return inspect_fake(*script, path); });
     return program.open() ? QApplication::exec() : 1;
 }

@@ -136,15 +136,15 @@ void Bench::reset(const QVariantMap& changes)
     m_conversationSettings = std::make_unique<ConversationSettingsController>(*m_chat, *m_store, request);
     m_models = std::make_unique<ModelController>(
         *m_thread,
-        [script = m_script, real](const auto& path) {
-            return real ? engine::inspect_model(path) : inspect_fake(*script, path);
+        [script = m_script, real](const auto& path, const auto& stop) {
+            return real ? engine::inspect_model(path, stop) : inspect_fake(*script, path);
         },
         load);
     m_pressure = std::make_unique<Pressure>(*m_thread, *m_models);
     m_pressure->follow(*m_chat, *m_store);
     m_modelFolder = std::make_unique<QTemporaryDir>();
     CatalogueController::World world;
-    world.inspect = [script = m_script](const auto& path) { return inspect_fake(*script, path); };
+    world.inspect = [script = m_script](const auto& path, const auto&) { return inspect_fake(*script, path); };
     world.otherPlaces = [at = m_modelFolder->path()] { return QList<Place>{{Store::LmStudio, at}}; };
     world.memory = [this] { return engine::MachineMemory{std::int64_t(16e9), std::int64_t(m_availableBytes)}; };
     m_catalogue = std::make_unique<CatalogueController>(*m_models, world);
