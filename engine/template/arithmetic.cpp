@@ -294,6 +294,7 @@ static Value slice_text(Heap& heap, const Value& value, const SliceBounds& s)
         return heap.string(rest.substr(0, unicode::byte_of(rest, s.stop - s.start)));
     }
     std::vector<std::size_t> starts;  // of each character
+    heap.budget.spend_on_text(text.size() * 4);
     heap.budget.take(text.size() * sizeof(std::size_t));
     heap.budget.give_back(text.size() * sizeof(std::size_t));
     for (std::size_t at = 0; at < text.size(); unicode::next(text, at))

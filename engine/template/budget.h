@@ -2,8 +2,11 @@
 // everything that takes time, memory or stack asks here first.
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <stop_token>
 #include <string>
 #include <utility>
 
@@ -23,26 +26,45 @@ struct TemplateError {
     bool verbatim;  // raise_exception: the template's own words, nothing is added to them
 };
 
-/// Counts steps, bytes and depth of one rendering down to zero. Single-threaded, owned by the Heap.
+/// Thrown where somebody asked to stop. No TemplateError, since nothing is wrong with the template.
+struct Stopped {
+};
+
+/// Counts steps, bytes and depth of one rendering down to zero, and looks at the clock and at who wants it to stop.
+/// Single-threaded, owned by the Heap.
 class Budget
 {
 public:
-    Budget(std::int64_t steps, std::size_t bytes, std::size_t string_bytes, int depth)
-        : steps_(steps)
-        , bytes_(bytes)
-        , string_bytes_(string_bytes)
-        , depth_(depth)
+    struct Limits {
+        std::int64_t steps = 0;
+        std::size_t bytes = 0;
+        std::size_t string_bytes = 0;
+        int depth = 0;
+        std::chrono::milliseconds time{};
+    };
+
+    explicit Budget(const Limits& limits, std::stop_token stop = {})
+        : steps_(limits.steps)
+        , next_look_(limits.steps)
+        , bytes_(limits.bytes)
+        , string_bytes_(limits.string_bytes)
+        , depth_(limits.depth)
+        , end_(std::chrono::steady_clock::now() + limits.time)
+        , stop_(std::move(stop))
     {
     }
 
     void step() { spend(1); }
 
+    /// A step is some 100 ns of work.
     void spend(std::int64_t steps)
     {
         steps_ -= steps;
-        if (steps_ < 0)
-            throw TemplateError("the template takes too many steps");
+        if (steps_ < next_look_)
+            look();
     }
+
+    std::int64_t steps_left() const { return steps_; }
 
     /// Work proportional to text: copying or scanning 32 bytes counts as one step.
     void spend_on_text(std::size_t bytes) { spend(std::int64_t(bytes / 32) + 1); }
@@ -71,10 +93,26 @@ public:
     void leave() { ++depth_; }
 
 private:
+    static constexpr std::int64_t kStepsBetweenLooks = 2048;
+
+    void look()
+    {
+        if (stop_.stop_requested())
+            throw Stopped{};
+        if (steps_ < 0)
+            throw TemplateError("the template takes too many steps");
+        if (std::chrono::steady_clock::now() > end_)
+            throw TemplateError("the template takes too long");
+        next_look_ = std::max<std::int64_t>(steps_ - kStepsBetweenLooks, 0);
+    }
+
     std::int64_t steps_;
+    std::int64_t next_look_;  // when fewer steps are left
     std::size_t bytes_;
     std::size_t string_bytes_;
     int depth_;
+    std::chrono::steady_clock::time_point end_;
+    std::stop_token stop_;
 };
 
 /// One level of native recursion, given back on the way out.

@@ -31,8 +31,9 @@ Value Interpreter::call(const Value& callee, Arguments& arguments)
 
 // ---- macros ----
 
-static Value take_named(Arguments& arguments, std::string_view name)
+static Value take_named(Heap& heap, Arguments& arguments, std::string_view name)
 {
+    heap.budget.spend(std::int64_t(arguments.named.size()));
     const auto found = std::find_if(arguments.named.begin(), arguments.named.end(),
                                     [&](const auto& argument) { return argument.first == name; });
     if (found == arguments.named.end())
@@ -58,10 +59,11 @@ void Interpreter::bind(const Macro& macro, Arguments& arguments)
     const Signature& signature = *macro.definition.signature;
     const std::size_t count = signature.parameters.size();
     const std::size_t first_default = count - signature.defaults.size();
+    heap.budget.spend(std::int64_t(count));
     std::vector<Value> values;
     for (std::size_t i = 0; i < count; ++i)
         values.push_back(i < arguments.positional.size() ? arguments.positional[i]
-                                                         : take_named(arguments, signature.parameter_texts[i]));
+                                                         : take_named(heap, arguments, signature.parameter_texts[i]));
     bind_caller(macro, arguments);
     bind_rest(macro, arguments);
     for (std::size_t i = 0; i < count; ++i) {
@@ -78,7 +80,7 @@ void Interpreter::bind_caller(const Macro& macro, Arguments& arguments)
     const Signature& signature = *macro.definition.signature;
     if (!signature.reads_caller || signature.caller_is_parameter)
         return;
-    Value caller = take_named(arguments, "caller");
+    Value caller = take_named(heap, arguments, "caller");
     scope().set(syntax_.caller_name, caller.is_missing() ? heap.undefined("No caller defined") : std::move(caller));
 }
 

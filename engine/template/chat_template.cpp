@@ -50,6 +50,8 @@ Result<std::string> ChatTemplate::render(const nlohmann::ordered_json& variables
         } catch (const jinja::TemplateError& error) {
             return tl::unexpected(error_of(error, interpreter.line()));
         }
+    } catch (const jinja::Stopped&) {
+        return fail(Error::Code::Cancelled, "the rendering of the chat template was stopped");
     } catch (const jinja::TemplateError& error) {
         return tl::unexpected(error_of(error, 0));
     } catch (const std::bad_alloc&) {

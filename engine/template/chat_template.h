@@ -3,12 +3,14 @@
 
 #include "engine/result.h"
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <ctime>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,6 +38,9 @@ struct RenderOptions {
     std::size_t max_bytes = 128u << 20;      // of all values alive at once
     std::size_t max_text_bytes = 16u << 20;  // of the result, and of each string on the way
     int max_depth = 600;                     // of calls and expressions inside each other
+    std::chrono::milliseconds max_time{2000};
+
+    std::stop_token stop = {};  // Error::Code::Cancelled
 };
 
 /// A parsed template. Never changes, so that any thread may render it; copies share the syntax tree.

@@ -78,6 +78,7 @@ static Value remove(Interpreter& in, const Value& self, Arguments& arguments)
     const std::int64_t at = position(in, self, p[0]);
     if (at < 0)
         throw TemplateError("list.remove(x): x not in list");
+    in.heap.budget.spend((std::int64_t(items_of(self).size()) - at) / 8);
     const Value keep = items_of(self)[std::size_t(at)];
     items_of(self).erase(items_of(self).begin() + at);
     return Value::none();
@@ -96,6 +97,7 @@ static Value count(Interpreter& in, const Value& self, Arguments& arguments)
 {
     const Parameters p("count", arguments, {"value"}, 1);
     std::int64_t times = 0;
+    in.heap.budget.spend(std::int64_t(items_of(self).size()) / 8);
     for (const Value& item : items_of(self))
         times += item.same_as(p[0]) || equal(in.heap, item, p[0]) ? 1 : 0;
     return Value::integer(times);

@@ -213,6 +213,8 @@ void Interpreter::evaluate_arguments(const CallArguments& written, Arguments& ar
         for (const Dict::Entry& entry : dict.as<Dict>().entries()) {
             if (!entry.key.is_string())
                 fail_type("keywords must be strings");
+            heap.budget.check_string(arguments.named.size() * sizeof(arguments.named.front()));
+            heap.budget.spend_on_text(entry.key.text().size());
             arguments.named.emplace_back(entry.key.text(), entry.value);
         }
     }

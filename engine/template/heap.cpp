@@ -62,7 +62,7 @@ void Heap::recount(Object& object, std::size_t object_size, std::size_t bytes)
 Value Heap::string(std::string text)
 {
     budget.check_string(text.size());
-    budget.spend_on_text(text.size());
+    budget.spend(std::int64_t(text.size() / 32));
     return make<String>(std::move(text));
 }
 

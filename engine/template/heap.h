@@ -10,8 +10,8 @@ namespace engine::jinja {
 class Heap
 {
 public:
-    explicit Heap(const Budget& limits)
-        : budget(limits)
+    explicit Heap(Budget limits)
+        : budget(std::move(limits))
     {
     }
     ~Heap();
@@ -21,6 +21,7 @@ public:
     template <class T, class... A>
     Value make(A&&... arguments)
     {
+        budget.step();
         budget.take(sizeof(T));
         T* object = nullptr;
         try {

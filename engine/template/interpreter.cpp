@@ -7,7 +7,12 @@
 namespace engine::jinja {
 
 Interpreter::Interpreter(const Syntax& syntax, const nlohmann::ordered_json& variables, const RenderOptions& options)
-    : heap(Budget(options.max_steps, options.max_bytes, options.max_text_bytes, options.max_depth))
+    : heap(Budget({.steps = options.max_steps,
+                   .bytes = options.max_bytes,
+                   .string_bytes = options.max_text_bytes,
+                   .depth = options.max_depth,
+                   .time = options.max_time},
+                  options.stop))
     , syntax_(syntax)
     , variables_(variables)
     , options_(options)

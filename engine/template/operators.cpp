@@ -3,6 +3,7 @@
 
 #include "engine/template/iterate.h"
 #include "engine/template/loop.h"
+#include "engine/template/text_pieces.h"
 
 #include <cmath>
 #include <functional>
@@ -162,6 +163,8 @@ bool equal(Heap& heap, const Value& a, const Value& b)
     Level level(heap.budget);
     switch (a.type()) {
     case Type::String:
+        if (a.text().size() != b.text().size())
+            return false;
         heap.budget.spend_on_text(a.text().size());
         return a.text() == b.text();
     case Type::List:
@@ -246,8 +249,7 @@ bool contains(Heap& heap, const Value& container, const Value& item)
     case Type::String:
         if (item.is_undefined() || !item.is_string())
             fail_type("'in <string>' requires string as left operand, not " + std::string(type_name(item)));
-        heap.budget.spend_on_text(container.text().size() + item.text().size());
-        return container.text().find(item.text()) != std::string::npos;
+        return find_text(heap, container.text(), item.text()) != std::string_view::npos;
     case Type::Dict:
         return container.as<Dict>().find(item) != nullptr;
     case Type::DictView:

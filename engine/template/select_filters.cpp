@@ -14,6 +14,15 @@ namespace engine::jinja {
 
 namespace {
 
+/// What each item's filter or test is called with.
+Arguments copy_of(Heap& heap, const Arguments& arguments)
+{
+    heap.budget.spend(std::int64_t(arguments.positional.size() + arguments.named.size()));
+    for (const auto& [name, value] : arguments.named)
+        heap.budget.spend(std::int64_t(name.size() / 32));
+    return arguments;
+}
+
 /// The source of a lazy filter: opened when the first item is wanted, as Jinja's generators do.
 class LazySource
 {
@@ -72,7 +81,7 @@ static Value map(Interpreter& in, const Value& input, Arguments& arguments)
     return in.heap.make<Generator>("sync_do_map", [&in, source, name, rest](Value& item) {
         if (!source->next(item))
             return false;
-        Arguments own = rest;
+        Arguments own = copy_of(in.heap, rest);
         item = in.filter(name, Value(item), own);
         return true;
     });
@@ -99,7 +108,7 @@ static Value selected(Interpreter& in, const Value& input, Arguments& arguments,
     return in.heap.make<Generator>("select_or_reject", [&in, source, attribute, test, rest, wanted](Value& item) {
         while (source->next(item)) {
             const Value looked_at = attribute_key(in, item, attribute);
-            Arguments own = rest;
+            Arguments own = copy_of(in.heap, rest);
             if ((test.empty() ? truth(looked_at) : in.test(test, looked_at, own)) == wanted)
                 return true;
         }

@@ -93,6 +93,8 @@ private:
                                     " out of range for positional args tuple");
             return arguments_.positional[index];
         }
+        in_.heap.budget.spend(std::int64_t(arguments_.named.size()));
+        in_.heap.budget.spend_on_text(name.size());
         for (const auto& [key, value] : arguments_.named)
             if (key == name)
                 return value;

@@ -53,6 +53,7 @@ static Value removeprefix(Interpreter& in, const Value& self, Arguments& argumen
 {
     const Parameters p("removeprefix", arguments, {"prefix"}, 1);
     const std::string_view text = self.text(), prefix = p.text(0);
+    in.heap.budget.spend_on_text(prefix.size());
     return text.substr(0, prefix.size()) == prefix ? in.heap.string(text.substr(prefix.size())) : self;
 }
 
@@ -60,6 +61,7 @@ static Value removesuffix(Interpreter& in, const Value& self, Arguments& argumen
 {
     const Parameters p("removesuffix", arguments, {"suffix"}, 1);
     const std::string_view text = self.text(), suffix = p.text(0);
+    in.heap.budget.spend_on_text(suffix.size());
     if (suffix.empty() || text.size() < suffix.size() || text.substr(text.size() - suffix.size()) != suffix)
         return self;
     return in.heap.string(text.substr(0, text.size() - suffix.size()));
@@ -81,7 +83,6 @@ static Value split(Interpreter& in, const Value& self, Arguments& arguments)
     const std::int64_t most = p.integer(1, -1);
     if (!p.is_none(0) && !p[0].is_string())
         fail_type("must be str or None, not " + std::string(type_name(p[0])));
-    in.heap.budget.spend_on_text(self.text().size());
     if (p.is_none(0))
         return list_of(in.heap, split_space(in.heap, self.text(), most));
     return list_of(in.heap, split_text(in.heap, self.text(), p.text(0), most));
@@ -93,7 +94,6 @@ static Value rsplit(Interpreter& in, const Value& self, Arguments& arguments)
     const std::int64_t most = p.integer(1, -1);
     if (!p.is_none(0) && !p[0].is_string())
         fail_type("must be str or None, not " + std::string(type_name(p[0])));
-    in.heap.budget.spend_on_text(self.text().size());
     if (p.is_none(0))
         return list_of(in.heap, rsplit_space(in.heap, self.text(), most));
     return list_of(in.heap, rsplit_text(in.heap, self.text(), p.text(0), most));
@@ -111,8 +111,7 @@ static Value parted(Interpreter& in, const Value& self, Arguments& arguments, bo
     const std::string_view text = self.text(), separator = p.text(0);
     if (separator.empty())
         throw TemplateError("empty separator");
-    in.heap.budget.spend_on_text(text.size());
-    const std::size_t at = from_right ? text.rfind(separator) : text.find(separator);
+    const std::size_t at = from_right ? rfind_text(in.heap, text, separator) : find_text(in.heap, text, separator);
     if (at != std::string_view::npos)
         return in.heap.tuple(
             {in.heap.string(text.substr(0, at)), p[0], in.heap.string(text.substr(at + separator.size()))});
@@ -159,7 +158,8 @@ static Value padded(Interpreter& in, const Value& self, const Parameters& p, boo
     const std::int64_t length = self.as<String>().length(), width = p.integer(0, 0);
     if (width <= length)
         return self;
-    const std::string fill = p.given(1) ? p.text(1) : " ";
+    const std::string_view fill = p.given(1) ? std::string_view(p.text(1)) : " ";
+    in.heap.budget.spend_on_text(fill.size());
     if (unicode::length(fill) != 1)
         fail_type("The fill character must be exactly one character long");
     in.heap.budget.check_string(std::uint64_t(width) * fill.size());

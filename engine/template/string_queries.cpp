@@ -3,6 +3,7 @@
 #include "engine/template/interpreter.h"
 #include "engine/template/operators.h"
 #include "engine/template/parameters.h"
+#include "engine/template/text_pieces.h"
 #include "engine/template/unicode.h"
 
 #include <algorithm>
@@ -25,9 +26,9 @@ struct Part {
 static Part part_of(Heap& heap, const Value& self, const Parameters& p, std::size_t start_at)
 {
     Part part{self.text()};
-    heap.budget.spend_on_text(part.text.size());
     if (p.is_none(start_at) && p.is_none(start_at + 1))
         return part;
+    heap.budget.spend_on_text(part.text.size());
     const std::int64_t length = self.as<String>().length();
     const auto index = [&](std::size_t i, std::int64_t otherwise) {
         const std::int64_t value = p.is_none(i) ? otherwise : p.integer(i, 0);
@@ -43,10 +44,12 @@ static Part part_of(Heap& heap, const Value& self, const Parameters& p, std::siz
     return part;
 }
 
-static bool fits(std::string_view text, std::string_view end, bool at_start)
+static bool fits(Heap& heap, std::string_view text, std::string_view end, bool at_start)
 {
+    heap.budget.step();
     if (end.size() > text.size())
         return false;
+    heap.budget.spend_on_text(end.size());
     return (at_start ? text.substr(0, end.size()) : text.substr(text.size() - end.size())) == end;
 }
 
@@ -58,11 +61,11 @@ static Value starts_or_ends(Interpreter& in, const Value& self, Arguments& argum
     if (!p[0].is(Type::Tuple) && !p[0].is_string())
         fail_type(std::string(name) + " first arg must be str or a tuple of str, not " + std::string(type_name(p[0])));
     if (p[0].is_string())
-        return Value::boolean(fits(part.text, p.text(0), at_start) && part.exists);
+        return Value::boolean(fits(in.heap, part.text, p.text(0), at_start) && part.exists);
     for (const Value& end : p[0].as<List>().items) {
         if (!end.is_string())
             fail_type("tuple for " + std::string(name) + " must only contain str, not " + std::string(type_name(end)));
-        if (part.exists && fits(part.text, end.text(), at_start))
+        if (part.exists && fits(in.heap, part.text, end.text(), at_start))
             return Value::boolean(true);
     }
     return Value::boolean(false);
@@ -83,9 +86,11 @@ static std::int64_t find_in(Interpreter& in, const Value& self, Arguments& argum
 {
     const Parameters p("find", arguments, {"sub", "start", "end"}, 1);
     const Part part = part_of(in.heap, self, p, 1);
-    const std::size_t at = from_right ? part.text.rfind(p.text(0)) : part.text.find(p.text(0));
+    const std::size_t at =
+        from_right ? rfind_text(in.heap, part.text, p.text(0)) : find_text(in.heap, part.text, p.text(0));
     if (!part.exists || at == std::string_view::npos)
         return -1;
+    in.heap.budget.spend_on_text(at);
     return part.first + unicode::length(part.text.substr(0, at));
 }
 
@@ -120,11 +125,13 @@ static Value count(Interpreter& in, const Value& self, Arguments& arguments)
     const std::string& wanted = p.text(0);
     if (!part.exists)
         return Value::integer(0);
-    if (wanted.empty())
+    if (wanted.empty()) {
+        in.heap.budget.spend_on_text(part.text.size());
         return Value::integer(unicode::length(part.text) + 1);
+    }
     std::int64_t times = 0;
-    for (std::size_t at = part.text.find(wanted); at != std::string_view::npos;
-         at = part.text.find(wanted, at + wanted.size()))
+    for (std::size_t at = find_text(in.heap, part.text, wanted); at != std::string_view::npos;
+         at = find_text(in.heap, part.text, wanted, at + wanted.size()))
         ++times;
     return Value::integer(times);
 }

@@ -87,12 +87,15 @@ static Value indent(Interpreter& in, const Value& input, Arguments& arguments)
         fail_type("unsupported operand type(s) for +=: '" + std::string(type_name(input)) + "' and 'str'");
     std::string indention;
     if (p.given(0) && p[0].is_string()) {
+        in.heap.budget.spend_on_text(p[0].text().size());
         indention = p[0].text();
     } else {
         const std::int64_t width = std::max<std::int64_t>(p.integer(0, 4), 0);
         in.heap.budget.check_string(std::uint64_t(width));
+        in.heap.budget.spend_on_text(std::size_t(width));
         indention.assign(std::size_t(width), ' ');
     }
+    in.heap.budget.spend_on_text(input.text().size());
     const std::string text = input.text() + "\n";
     Output out(in.heap);
     bool is_first = true;
@@ -110,7 +113,8 @@ static Value truncate(Interpreter& in, const Value& input, Arguments& arguments)
 {
     const Parameters p("truncate", arguments, {"length", "killwords", "end", "leeway"});
     const std::int64_t length = p.integer(0, 255), leeway = p.is_none(3) ? 5 : p.integer(3, 5);
-    const std::string end = p.given(2) ? p.text(2) : "...";
+    const std::string_view end = p.given(2) ? std::string_view(p.text(2)) : "...";
+    in.heap.budget.spend_on_text(end.size());
     const std::int64_t end_length = unicode::length(end);
     if (length < end_length)
         throw TemplateError("expected length >= " + std::to_string(end_length) + ", got " + std::to_string(length));
@@ -124,7 +128,7 @@ static Value truncate(Interpreter& in, const Value& input, Arguments& arguments)
     std::string_view kept = text.substr(0, unicode::byte_of(text, length - end_length));
     if (!p.flag(1))
         kept = kept.substr(0, kept.rfind(' '));  // all of it where there is none
-    return in.heap.string(std::string(kept) + end);
+    return in.heap.string(std::string(kept).append(end));
 }
 
 static Value wordcount(Interpreter& in, const Value& input, Arguments& arguments)
@@ -217,6 +221,7 @@ static Value tojson(Interpreter& in, const Value& input, Arguments& arguments)
     if (style.is_indented) {
         const std::int64_t width = p[1].is_string() ? 0 : std::max<std::int64_t>(p.integer(1, 0), 0);
         in.heap.budget.check_string(std::uint64_t(width));
+        in.heap.budget.spend_on_text(p[1].is_string() ? p[1].text().size() : std::size_t(width));
         style.indent = p[1].is_string() ? p[1].text() : std::string(std::size_t(width), ' ');
         style.item_separator = ",";
     }
@@ -224,6 +229,7 @@ static Value tojson(Interpreter& in, const Value& input, Arguments& arguments)
         const std::vector<Value> separators = collect(in.heap, p[2]);
         if (separators.size() != 2 || !separators[0].is_string() || !separators[1].is_string())
             fail_type("separators must be two strings");
+        in.heap.budget.spend_on_text(separators[0].text().size() + separators[1].text().size());
         style.item_separator = separators[0].text();
         style.key_separator = separators[1].text();
     }

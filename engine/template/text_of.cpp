@@ -240,8 +240,10 @@ std::string repr(Heap& heap, const Value& value)
 
 std::string str_text(Heap& heap, const Value& value)
 {
-    if (value.is_string())
+    if (value.is_string()) {
+        heap.budget.spend_on_text(value.text().size());
         return value.text();
+    }
     return value.is_undefined() ? std::string() : repr(heap, value);
 }
 

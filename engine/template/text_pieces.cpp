@@ -10,6 +10,72 @@ namespace engine::jinja {
 
 using Pieces = std::vector<std::string_view>;
 
+namespace {
+
+/// Compares a wanted text with places of another one, and pays for each byte that it looks at.
+class Comparison
+{
+public:
+    Comparison(Heap& heap, std::string_view wanted)
+        : heap_(heap)
+        , wanted_(wanted)
+    {
+    }
+
+    bool stands_at(std::string_view text, std::size_t at)
+    {
+        const auto end = std::mismatch(wanted_.begin(), wanted_.end(), text.begin() + std::ptrdiff_t(at)).first;
+        look_at(std::size_t(end - wanted_.begin()) + kAttempt);
+        return end == wanted_.end();
+    }
+
+    void look_at(std::size_t bytes)
+    {
+        constexpr std::size_t kPayment = 1024;
+        bytes_ += bytes;
+        if (bytes_ >= kPayment)
+            heap_.budget.spend_on_text(std::exchange(bytes_, 0));
+    }
+
+private:
+    static constexpr std::size_t kAttempt = 4;  // in bytes, for going about it
+
+    Heap& heap_;
+    std::string_view wanted_;
+    std::size_t bytes_ = 0;  // not paid for
+};
+
+}  // namespace
+
+std::size_t find_text(Heap& heap, std::string_view text, std::string_view wanted, std::size_t from)
+{
+    heap.budget.step();
+    if (wanted.empty() || text.size() < wanted.size() || from > text.size() - wanted.size())
+        return wanted.empty() && from <= text.size() ? from : std::string_view::npos;
+    Comparison comparison(heap, wanted);
+    const std::string_view starts = text.substr(0, text.size() - wanted.size() + 1);
+    for (std::size_t at = from; at < starts.size(); ++at) {
+        const std::size_t start = std::min(starts.find(wanted.front(), at), starts.size());
+        comparison.look_at(start - at);
+        at = start;
+        if (at < starts.size() && comparison.stands_at(text, at))
+            return at;
+    }
+    return std::string_view::npos;
+}
+
+std::size_t rfind_text(Heap& heap, std::string_view text, std::string_view wanted)
+{
+    heap.budget.step();
+    if (wanted.size() > text.size())
+        return std::string_view::npos;
+    Comparison comparison(heap, wanted);
+    for (std::size_t at = text.size() - wanted.size() + 1; at-- > 0;)
+        if (comparison.stands_at(text, at))
+            return at;
+    return std::string_view::npos;
+}
+
 // Each piece becomes a value later, which is counted; this keeps the list of pieces itself in bounds.
 static void add(Heap& heap, Pieces& pieces, std::string_view piece)
 {
@@ -25,10 +91,9 @@ Pieces split_text(Heap& heap, std::string_view text, std::string_view separator,
 {
     if (separator.empty())
         throw TemplateError("empty separator");
-    heap.budget.spend_on_text(text.size());
     Pieces pieces;
     for (; most != 0; --most) {
-        const std::size_t at = text.find(separator);
+        const std::size_t at = find_text(heap, text, separator);
         if (at == std::string_view::npos)
             break;
         add(heap, pieces, text.substr(0, at));
@@ -42,10 +107,9 @@ Pieces rsplit_text(Heap& heap, std::string_view text, std::string_view separator
 {
     if (separator.empty())
         throw TemplateError("empty separator");
-    heap.budget.spend_on_text(text.size());
     Pieces pieces;
     for (; most != 0; --most) {
-        const std::size_t at = text.rfind(separator);
+        const std::size_t at = rfind_text(heap, text, separator);
         if (at == std::string_view::npos)
             break;
         add(heap, pieces, text.substr(at + separator.size()));
@@ -144,7 +208,7 @@ std::string replaced(Heap& heap, std::string_view text, std::string_view old, st
         return put_between_characters(heap, text, by, most);
     Output out(heap);
     for (; most != 0; --most) {
-        const std::size_t at = text.find(old);
+        const std::size_t at = find_text(heap, text, old);
         if (at == std::string_view::npos)
             break;
         out.add(text.substr(0, at));
@@ -157,7 +221,11 @@ std::string replaced(Heap& heap, std::string_view text, std::string_view old, st
 
 std::string_view strip_characters(Heap& heap, std::string_view text, std::string_view set, bool left, bool right)
 {
+    heap.budget.spend_on_text(set.size() * 4);
+    heap.budget.take(set.size() * sizeof(char32_t));  // while it lasts
+    heap.budget.give_back(set.size() * sizeof(char32_t));
     std::u32string characters;
+    characters.reserve(set.size());
     for (std::size_t at = 0; at < set.size();)
         characters += unicode::next(set, at);
     const auto is_in_set = [&](char32_t c) {

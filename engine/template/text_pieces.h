@@ -1,4 +1,5 @@
-// Cutting and replacing text the way Python's str does. All of it is linear, and pays for its steps.
+// Searching, cutting and replacing text the way Python's str does. All of it pays for its steps: what is quadratic for
+// texts that were chosen for it, pays for the square.
 #pragma once
 
 #include "engine/template/heap.h"
@@ -7,6 +8,11 @@
 #include <vector>
 
 namespace engine::jinja {
+
+/// Where `wanted` stands in the text, at or behind `from`; npos where it does not.
+std::size_t find_text(Heap& heap, std::string_view text, std::string_view wanted, std::size_t from = 0);
+/// Where it stands last.
+std::size_t rfind_text(Heap& heap, std::string_view text, std::string_view wanted);
 
 // At most `most` cuts; any number where it is negative.
 std::vector<std::string_view> split_text(Heap& heap, std::string_view text, std::string_view separator,

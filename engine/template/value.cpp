@@ -29,8 +29,10 @@ String::String(Heap& home, std::string content)
 
 std::int64_t String::length() const
 {
-    if (length_ < 0)
+    if (length_ < 0) {
+        heap.budget.spend_on_text(text.size());
         length_ = unicode::length(text);
+    }
     return length_;
 }
 
@@ -88,6 +90,7 @@ Namespace::Namespace(Heap& home)
 
 Value* Scope::find(int name)
 {
+    heap.budget.spend(std::int64_t(names.size() / 32));
     for (auto& [known, value] : names)
         if (known == name)
             return &value;
@@ -147,6 +150,7 @@ Value* Dict::find(std::string_view key)
 
 void Dict::set(const Value& key, Value value)
 {
+    heap.budget.step();
     const std::size_t hash = hash_of(heap, key);
     const std::int64_t at = position_of(key, hash);
     if (at >= 0) {
@@ -193,8 +197,8 @@ void Dict::reindex()
     slots_.assign(size, -1);
     for (std::size_t i = 0; i < entries_.size(); ++i) {
         std::size_t slot = entries_[i].hash & (size - 1);
-        while (slots_[slot] >= 0)
-            slot = (slot + 1) & (size - 1);
+        for (; slots_[slot] >= 0; slot = (slot + 1) & (size - 1))
+            heap.budget.step();  // keys can be chosen to collide
         slots_[slot] = std::int32_t(i);
     }
 }

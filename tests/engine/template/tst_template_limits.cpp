@@ -41,7 +41,9 @@ static std::string sentence(const std::string& source)
     const auto parsed = ChatTemplate::parse(source);
     if (!parsed)
         return parsed.error().what;
-    const auto rendered = parsed->render(variables());
+    engine::RenderOptions options;
+    options.max_time = std::chrono::hours(1);  // on a busy machine, too, steps and memory are to end it
+    const auto rendered = parsed->render(variables(), options);
     return rendered ? std::string() : rendered.error().what;
 }
 
