@@ -7,6 +7,7 @@
 #include "app/text/visible_text.h"
 
 #include <QCoreApplication>
+#include <QDesktopServices>
 #include <QDir>
 #include <QFileInfo>
 #include <QPointer>
@@ -334,6 +335,17 @@ QString ExperimentsController::save(const QUrl& file) const
     return ExperimentExports::write(
         path, json ? ExperimentJson::write(run)
                    : ExperimentExports::csv(run, Strategy::Name(m_rows.base()), m_rows.earlier()));
+}
+
+QString ExperimentsController::shownName(const QUrl& file) const
+{
+    return VisibleText::of(QFileInfo(chosenPath(file)).fileName());
+}
+
+void ExperimentsController::showFolder(const QUrl& file)
+{
+    if (!QDesktopServices::openUrl(QUrl::fromLocalFile(QFileInfo(chosenPath(file)).absolutePath())))
+        setTrouble(tr("The folder could not be shown."));
 }
 
 void ExperimentsController::setState(State state)

@@ -55,7 +55,7 @@ struct ExperimentPlan {
     int repeats = 3;
     int answerTokens = 32;  // measured at the end of each context
     QString device;         // "emulated", "cuda:0"
-    QString memory;         // that may be used of it: "fit:2048", "64MiB"; empty: all
+    QString memory;         // that may be used of it: "fit:1024", "64MiB"; empty: all
     QString kvType = QStringLiteral("f16");
     int threads = 0;      // 0: one per core
     int rowMinutes = 60;  // after so many a row is given up

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kContexts[] = {512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072};
 constexpr qsizetype kLongestShown = 24;  // of what was typed, in a sentence
-constexpr int kUsualRoom = 2048;         // tokens beside the model, on an emulated device
+constexpr int kUsualRoom = 1024;         // tokens beside the model, on an emulated device
 
 QString keyOf(const ExperimentModel& model)
 {
@@ -61,8 +61,9 @@ QStringList strings(const std::vector<std::string>& names)
 ExperimentDraft::ExperimentDraft(const engine::PlacementOptions& placement, QObject* parent)
     : QObject(parent)
 {
-    m_plan.contexts = {512, 1024, 2048};
-    m_plan.strategies = {Strategy::CpuOnly, Strategy::Resident, Strategy::Stream, Strategy::Merge};
+    // The first context fits into the usual room and the others do not: what becomes of speed then is what this is for.
+    m_plan.contexts = {kUsualRoom, 2 * kUsualRoom, 4 * kUsualRoom};
+    m_plan.strategies = {Strategy::CpuOnly, Strategy::Resident, Strategy::Stream, Strategy::Merge, Strategy::Auto};
     m_plan.memory = memoryOf(placement);
     m_deviceIds = {QStringLiteral("emulated")};
     m_deviceNames = {tr("Emulated, in RAM")};
@@ -178,7 +179,7 @@ QString ExperimentDraft::obstacle() const
     if (plan.strategies.isEmpty())
         return tr("Choose a strategy.");
     if (!memoryIsSound())
-        return tr("“%1” is no size of a memory: 64MiB, 2GB, or fit:2048 for that many tokens beside the model.")
+        return tr("“%1” is no size of a memory: 64MiB, 2GB, or fit:1024 for that many tokens beside the model.")
             .arg(m_plan.memory);
     return {};
 }

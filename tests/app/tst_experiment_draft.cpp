@@ -1,6 +1,7 @@
 // A plan that is being made: contexts that are typed are taken as people write them, or refused with a sentence.
 #include "app/experiments/experiment_draft.h"
 #include "app/experiments/experiment_json.h"
+#include "engine/placement_text.h"
 
 #include <QSignalSpy>
 #include <QTest>
@@ -12,17 +13,38 @@ class TestExperimentDraft : public QObject
     Q_OBJECT
 
 private Q_SLOTS:
+    // Whoever only presses the button sees what it costs to outgrow a device, and what each strategy makes of it.
+    void whatIsOfferedFirstOutgrowsItsDevice()
+    {
+        ExperimentDraft draft({});
+        draft.setCandidates({{{"guide", "/guide.gguf", {}}, {}}});
+        QCOMPARE(draft.obstacle(), QString());
+        const ExperimentPlan plan = draft.plan();
+        QCOMPARE(plan.device, "emulated");
+        engine::PlacementText text;
+        text.device = "emulated";
+        text.vram = plan.memory.toStdString();
+        const auto placement = engine::parse_placement(text);
+        QVERIFY(placement);
+        const int room = placement->emulated.fit_tokens;
+        QVERIFY(room > 0);
+        QVERIFY(plan.contexts.first() <= room);
+        QVERIFY(plan.contexts.last() >= 2 * room);
+        for (const Strategy::Name strategy : {Strategy::Resident, Strategy::Stream, Strategy::Merge, Strategy::Auto})
+            QVERIFY(plan.strategies.contains(strategy));
+    }
+
     void typedContextsAreOfferedAndChosen_data()
     {
         QTest::addColumn<QString>("text");
         QTest::addColumn<QList<int>>("chosen");
-        QTest::addRow("commas") << "600, 3000,12K" << QList<int>{512, 600, 1024, 2048, 3000, 12288};
-        QTest::addRow("spaces and lines") << "  600\t3000\n 12k " << QList<int>{512, 600, 1024, 2048, 3000, 12288};
-        QTest::addRow("semicolons") << "600;;3000;" << QList<int>{512, 600, 1024, 2048, 3000};
-        QTest::addRow("a unit apart") << "12 K 3000" << QList<int>{512, 1024, 2048, 3000, 12288};
-        QTest::addRow("twice, and chosen before") << "512 3000 3000" << QList<int>{512, 1024, 2048, 3000};
-        QTest::addRow("an offered one") << "4K" << QList<int>{512, 1024, 2048, 4096};
-        QTest::addRow("the bounds") << "64 1M" << QList<int>{64, 512, 1024, 2048, 1 << 20};
+        QTest::addRow("commas") << "600, 3000,12K" << QList<int>{600, 1024, 2048, 3000, 4096, 12288};
+        QTest::addRow("spaces and lines") << "  600\t3000\n 12k " << QList<int>{600, 1024, 2048, 3000, 4096, 12288};
+        QTest::addRow("semicolons") << "600;;3000;" << QList<int>{600, 1024, 2048, 3000, 4096};
+        QTest::addRow("a unit apart") << "12 K 3000" << QList<int>{1024, 2048, 3000, 4096, 12288};
+        QTest::addRow("twice, and chosen before") << "1K 3000 3000" << QList<int>{1024, 2048, 3000, 4096};
+        QTest::addRow("an offered one") << "512" << QList<int>{512, 1024, 2048, 4096};
+        QTest::addRow("the bounds") << "64 1M" << QList<int>{64, 1024, 2048, 4096, 1 << 20};
     }
     void typedContextsAreOfferedAndChosen()
     {

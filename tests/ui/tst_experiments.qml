@@ -138,7 +138,7 @@ Item {
             verify(findChild(row(4), "rowSentence").text.indexOf("lets nothing leave it.") > 0);
             compare(lab().runs.length, 1);
             compare(lab().shown.rows, 6);
-            verify(part("runFacts").text.indexOf("emulated device, fit:2048") > 0, part("runFacts").text);
+            verify(part("runFacts").text.indexOf("emulated device, fit:1024") > 0, part("runFacts").text);
             verify(part("resultCharts").visible && !part("planCard").visible);
             compare(Bench.namelessControls(shell).join(), "");
             compare(Bench.unreachable(shell).join("\n"), "");
@@ -323,6 +323,8 @@ Item {
             const table = Bench.file("run.csv", ""), json = Bench.file("run.json", "");
             part("exportMenu").tableRequested(table);
             compare(part("runChooser").refusal, "");
+            verify(part("exportDone").visible);
+            compare(part("exportDone").sentence, "Saved “run.csv”.");
             const lines = Bench.textOf(table).trim().split("\n");
             compare(lines.length, 5);
             verify(lines[1].indexOf('"one.gguf",512,cpu,"cpu"') === 0, lines[1]);
@@ -336,13 +338,18 @@ Item {
             for (const word of ["one.gguf", "Tokens per second", "CPU only", "Merge", "512", "1K"])
                 verify(drawn.indexOf(">" + word) > 0, word + " is not in the picture");
             part("exportMenu").pictureRequested(png);
+            compare(part("exportDone").sentence, "Saved “figures.png”.");
             verify(Bench.textOf(png).indexOf("PNG") === 1);
             // As Qt 6.4's own dialog gives a name that was typed.
             part("exportMenu").tableRequested(table.toString().replace("file://", "").replace("run.csv", "typed.csv"));
             compare(part("runChooser").refusal, "");
             compare(Bench.textOf(table.toString().replace("run.csv", "typed.csv")).trim().split("\n").length, 5);
             part("exportMenu").tableRequested("file:///nowhere/run.csv");
-            verify(part("exportRefusal").visible);
+            verify(part("exportRefusal").visible && !part("exportDone").visible);
+            part("exportMenu").tableRequested(table);
+            verify(!part("exportRefusal").visible && part("exportDone").visible);
+            click(findChild(part("exportDone"), "noticeDismiss"));
+            verify(!part("exportDone").visible);
         }
 
         function test_runs_are_compared_renamed_and_deleted() {

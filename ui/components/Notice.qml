@@ -1,4 +1,4 @@
-// A sentence that wants to be read: what went wrong or is worth knowing, and what can be done about it.
+// A sentence that wants to be read: what went wrong, is worth knowing or is done, and what can be done about it.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.Ui.Theme
@@ -6,21 +6,21 @@ import Spillway.Ui.Theme
 Rectangle {
     id: root
 
-    enum Kind { Warning, Error }
+    enum Kind { Warning, Error, Done }
 
     required property string sentence
     property int kind: Notice.Error
     property string actionText: ""
     property bool dismissible: true
 
-    readonly property color ink: kind === Notice.Error ? Theme.danger : Theme.warning
+    readonly property color ink: kind === Notice.Error ? Theme.danger : kind === Notice.Done ? Theme.accent : Theme.warning
 
     signal actionRequested
     signal dismissRequested
 
     implicitHeight: row.implicitHeight + 2 * Theme.gapSmall
     radius: Theme.radius
-    color: kind === Notice.Error ? Theme.dangerGround : Theme.warningGround
+    color: kind === Notice.Error ? Theme.dangerGround : kind === Notice.Done ? Theme.raised : Theme.warningGround
     border.width: 1
     border.color: Qt.alpha(ink, 0.35)
 

@@ -124,7 +124,7 @@ Page {
         Layout.fillWidth: true
         visible: root.hasRuns && !root.planShown
         experiments: root.experiments
-        onPictureRequested: file => refusal = charts.save(file, shown.name, facts)
+        onPictureRequested: file => note(file, charts.save(file, shown.name, facts))
     }
     ResultCharts {
         id: charts

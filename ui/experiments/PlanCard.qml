@@ -18,7 +18,7 @@ Rectangle {
         qsTr("All on the CPU, in RAM"),
         qsTr("All KV stays on the device; what does not fit is refused"),
         qsTr("KV beyond the device is copied to it for every token"),
-        qsTr("KV beyond the device is attended by the CPU where it lies"),
+        qsTr("The CPU reads the KV that does not fit on the device"),
         qsTr("A part of each, as is fastest"),
         qsTr("The device reads, the CPU writes")
     ]
@@ -100,7 +100,7 @@ Rectangle {
                     wrong: !root.draft.memoryIsSound
                     placeholderText: qsTr("all of it")
                     maximumLength: 24
-                    Accessible.name: qsTr("Memory of the device that may be used: 64MiB, 2GB, or fit:2048")
+                    Accessible.name: qsTr("Memory of the device that may be used: 64MiB, 2GB, or fit:1024")
                     onTextEdited: root.draft.memory = text
                 }
             }
@@ -108,7 +108,7 @@ Rectangle {
                 objectName: "emulatedNote"
                 Layout.fillWidth: true
                 visible: root.draft.emulated
-                text: qsTr("An emulated device is RAM of a set size, and the CPU computes: it shows what memory pressure costs, not how fast a GPU is. fit:2048 is room for the model and that many tokens.")
+                text: qsTr("An emulated device is RAM of a set size, and the CPU computes: it shows what memory pressure costs, not how fast a GPU is. fit:1024 is room for the model and that many tokens; the KV of longer contexts spills into RAM.")
                 textFormat: Text.PlainText
                 wrapMode: Text.Wrap
                 font.pixelSize: Theme.sizeSmall

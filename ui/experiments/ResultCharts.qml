@@ -135,7 +135,7 @@ ColumnLayout {
             id: deviceFigure
 
             objectName: "deviceFigure"
-            title: root.rows.emulated ? qsTr("Device memory (emulated), peak") : qsTr("Device memory, peak")
+            title: root.rows.emulated ? qsTr("Peak memory of the emulated device") : qsTr("Peak device memory")
             quantity: root.perSpeed ? ExperimentChart.DeviceMemoryPerSpeed : ExperimentChart.DeviceMemory
             write: value => Format.bytes(value)
         }
@@ -143,7 +143,7 @@ ColumnLayout {
             id: hostFigure
 
             objectName: "hostFigure"
-            title: root.rows.emulated ? qsTr("RAM, peak, the emulated device in it") : qsTr("RAM, peak")
+            title: root.rows.emulated ? qsTr("Peak RAM, including the emulated device") : qsTr("Peak RAM")
             quantity: root.perSpeed ? ExperimentChart.HostMemoryPerSpeed : ExperimentChart.HostMemory
             write: value => Format.bytes(value)
         }

@@ -22,8 +22,17 @@ ColumnLayout {
     }
     property bool renaming: false
     property string refusal: ""
+    property url saved // what was written last
+    property string savedName: "" // until it is dismissed
 
     signal pictureRequested(url file)
+
+    // What became of an export: `sentence` says why there is no file.
+    function note(file: url, sentence: string) {
+        refusal = sentence;
+        saved = file;
+        savedName = sentence === "" ? experiments.shownName(file) : "";
+    }
 
     function nameOf(run: experimentFacts): string {
         return qsTr("%1 – %2").arg(new Date(run.started).toLocaleString(Format.locale, Locale.ShortFormat)).arg(run.name);
@@ -88,7 +97,7 @@ ColumnLayout {
 
                 objectName: "exportMenu"
                 experiments: root.experiments
-                onTableRequested: file => root.refusal = root.experiments.save(file)
+                onTableRequested: file => root.note(file, root.experiments.save(file))
                 onPictureRequested: file => root.pictureRequested(file)
             }
         }
@@ -144,6 +153,16 @@ ColumnLayout {
         visible: root.refusal !== ""
         sentence: root.refusal
         onDismissRequested: root.refusal = ""
+    }
+    Notice {
+        objectName: "exportDone"
+        Layout.fillWidth: true
+        visible: root.savedName !== ""
+        kind: Notice.Done
+        sentence: qsTr("Saved “%1”.").arg(root.savedName)
+        actionText: qsTr("Show the folder")
+        onActionRequested: root.experiments.showFolder(root.saved)
+        onDismissRequested: root.savedName = ""
     }
     ConfirmDialog {
         id: confirm

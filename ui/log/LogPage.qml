@@ -22,7 +22,7 @@ Page {
             objectName: "logFilter"
             implicitWidth: Theme.px(170)
             name: qsTr("Show lines from this level on")
-            model: [qsTr("Everything"), qsTr("What happens"), qsTr("Warnings"), qsTr("Errors")]
+            model: [qsTr("Everything"), qsTr("Normal"), qsTr("Warnings"), qsTr("Errors")]
             currentIndex: root.log.lowestLevel
             onActivated: index => root.log.lowestLevel = index
         }

@@ -87,6 +87,6 @@ Page {
         title: qsTr("Log")
         explanation: qsTr("How much is written to the log, for finding faults.")
         setting: root.settings.logLevel
-        choices: [qsTr("Everything"), qsTr("What happens"), qsTr("Warnings"), qsTr("Errors")]
+        choices: [qsTr("Everything"), qsTr("Normal"), qsTr("Warnings"), qsTr("Errors")]
     }
 }
