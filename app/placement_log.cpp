@@ -80,6 +80,9 @@ void logPlacement(const engine::Event& event)
         spdlog::info("KV is written anew: {}, {} blocks, {} bytes, {} us", event.sentence, event.blocks, event.bytes,
                      event.duration_us);
         break;
+    case Kind::DeviceChanged:
+        spdlog::info("the model's device: {}", event.sentence);
+        break;
     case Kind::CommandDone:
     case Kind::LoadFinished:
     case Kind::TurnsDropped:

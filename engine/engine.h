@@ -147,6 +147,13 @@ struct SetRates {
 struct SetPins {
     std::vector<TokenRange> tokens;
 };
+/// Another device for the loaded model, or none, or an emulated one of another size: what a load would open. It is
+/// opened at once, and refused with everything as it was where that fails; then layers and KV go home, one after
+/// another between steps, DeviceChanged says when the old device is closed, and they come to the new one. Conversations
+/// go on. A SetDeviceLayers before that ends the change. Policy, watermark, shares and rates stay as they are.
+struct SetDevice {
+    PlacementOptions placement;
+};
 /// The dial of an emulated device.
 struct SetOtherPrograms {
     std::int64_t bytes = 0;
@@ -167,7 +174,7 @@ struct KeepSavedKv {
 };
 using Command =
     std::variant<SetThreads, CancelLoad, SetDeviceLayers, SetVramBudget, SetWatermark, SetKvPolicy, SetKvOffloadShare,
-                 SetKvTypes, SetRates, SetPins, SetOtherPrograms, SetSavedKv, ForgetSavedKv, KeepSavedKv>;
+                 SetKvTypes, SetRates, SetPins, SetDevice, SetOtherPrograms, SetSavedKv, ForgetSavedKv, KeepSavedKv>;
 
 using SequenceId = int;
 

@@ -27,6 +27,8 @@ struct EmulatedDeviceOptions {
     // Faults, for tests and demonstrations. 0: never.
     int refuse_allocation = 0;  // the n-th allocation is refused
     int lose_at_call = 0;       // the device is gone from the n-th call on
+
+    bool operator==(const EmulatedDeviceOptions&) const = default;
 };
 
 struct PlacementOptions {

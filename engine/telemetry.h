@@ -157,7 +157,8 @@ struct Event {
         KvPrefilled,  // a conversation that has been answered before was computed again, for the reason `miss`
         KvSaved,
         Warning,
-        KvRewritten  // all KV is kept in other types from now on; `bytes` of it
+        KvRewritten,   // all KV is kept in other types from now on; `bytes` of it
+        DeviceChanged  // from now on the model lies on another device, or on none; `sentence` names both
     };
     enum class Cause { User, Watermark, Split, OtherProgram, DeviceLost, ContextFull, None };
 

@@ -70,6 +70,7 @@ const char* kind_name(engine::Event::Kind kind)
     case Kind::KvPrefilled:
     case Kind::KvSaved:
     case Kind::KvRewritten:
+    case Kind::DeviceChanged:
     case Kind::Warning:
         break;
     }

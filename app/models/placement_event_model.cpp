@@ -28,6 +28,8 @@ std::optional<PlacementEventModel::Kind> PlacementEventModel::kindOf(engine::Eve
         return Warning;
     case Of::KvRewritten:
         return KvRewritten;
+    case Of::DeviceChanged:
+        return DeviceChanged;
     case Of::CommandDone:
     case Of::LoadFinished:
     case Of::TurnsDropped:
@@ -57,6 +59,8 @@ QString PlacementEventModel::nameOf(engine::Event::Kind kind)
         return tr("KV saved to disk");
     case Of::KvRewritten:
         return tr("KV in another type");
+    case Of::DeviceChanged:
+        return tr("Device changed");
     default:
         return tr("Warning");
     }

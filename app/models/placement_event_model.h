@@ -44,7 +44,7 @@ public:
         MessageCountRole  // how many they belong to
     };
     Q_ENUM(Role)
-    enum Kind { Offload, Fetch, LayerMove, DeviceLost, SavedKv, Warning, KvRewritten };
+    enum Kind { Offload, Fetch, LayerMove, DeviceLost, SavedKv, Warning, KvRewritten, DeviceChanged };
     Q_ENUM(Kind)
 
     explicit PlacementEventModel(QObject* parent = nullptr);

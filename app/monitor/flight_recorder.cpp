@@ -108,7 +108,7 @@ const PlacementMove* FlightRecorder::lastMove(engine::TokenRange tokens, int fir
         if (event.kind == Kind::LayerMove)
             return event.layer >= firstLayer && event.layer <= lastLayer;
         const bool moves = event.kind == Kind::Offload || event.kind == Kind::Fetch;
-        return event.kind == Kind::DeviceLost || event.kind == Kind::KvRewritten ||
+        return event.kind == Kind::DeviceLost || event.kind == Kind::KvRewritten || event.kind == Kind::DeviceChanged ||
                (moves && event.tokens.first < tokens.last && event.tokens.last > tokens.first);
     };
     const auto found = std::find_if(moves.rbegin(), moves.rend(), [&](const PlacementMove& move) {

@@ -258,6 +258,9 @@ void KvCache::set_device(DeviceKv* device, KvStream* stream)
 {
     device_ = device;
     stream_ = stream;
+    for (std::size_t page = 0; device_ && page < memory_.size(); ++page)
+        if (memory_[page])  // of conversations that another device held, or none
+            device_->vram().device().pin(memory_[page].data(), page_bytes_);
 }
 
 }  // namespace engine

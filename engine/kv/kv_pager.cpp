@@ -53,11 +53,11 @@ bool KvPager::all_on_device(PageId page) const
     return true;
 }
 
-void KvPager::stamp(const KvSequence& sequence, int last_block)
+void KvPager::stamp(std::span<const PageId> pages, int last_block)
 {
     for (const PageId page : in_use_)
         facts_[std::size_t(page)].stays = false;
-    in_use_.assign(sequence.pages.begin(), sequence.pages.end());
+    in_use_.assign(pages.begin(), pages.end());
     for (int b = 0; b < int(in_use_.size()); ++b) {
         PageFacts& facts = facts_[std::size_t(in_use_[std::size_t(b)])];
         facts.used_at = turn_;
@@ -88,6 +88,12 @@ void KvPager::set_pins(std::vector<TokenRange> pins)
         facts_[std::size_t(in_use_[std::size_t(b)])].pinned = has_pins(b);
 }
 
+void KvPager::use(std::span<const PageId> pages, int tokens)
+{
+    stamp(pages, tokens / cache_.block_tokens());
+    next_position_ = tokens;
+}
+
 int KvPager::first_needed_block(int l, int first) const
 {
     if (cache_.layer(l).window > 0)
@@ -109,7 +115,7 @@ Status KvPager::prepare(const KvSequence& sequence, int first, int count)
     const int tokens = cache_.block_tokens();
     const int tail = first / tokens, last = (first + count - 1) / tokens;
     note_arrivals();
-    stamp(sequence, tail);
+    stamp(sequence.pages, tail);
     trim_windows(first);
 
     std::int64_t missing = 0;
@@ -150,7 +156,7 @@ Status KvPager::prepare_on_host(const KvSequence& sequence, int first, int count
     const int tokens = cache_.block_tokens();
     const int last = (first + count - 1) / tokens;
     note_arrivals();
-    stamp(sequence, first / tokens);
+    stamp(sequence.pages, first / tokens);
     stream_.clear();
     attended_on_host_bytes_ = 0;
     for (int b = 0; b <= last; ++b)

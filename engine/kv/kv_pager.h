@@ -34,6 +34,8 @@ public:
     void begin_turn(std::vector<TokenRange> pins);
     /// The same for the conversation in use, at once.
     void set_pins(std::vector<TokenRange> pins);
+    /// The conversation in use is this one, which another device held, or none: its columns come to this one.
+    void use(std::span<const PageId> pages, int tokens);
     bool pinned(PageId page) const { return facts_[std::size_t(page)].pinned; }
 
     /// Before a step that computes tokens [first, first + count) of the sequence: the blocks they write and those that
@@ -84,7 +86,7 @@ private:
     bool in_use(const PageFacts& facts) const;
     bool any_on_device(PageId page) const;
     bool all_on_device(PageId page) const;
-    void stamp(const KvSequence& sequence, int last_block);
+    void stamp(std::span<const PageId> pages, int last_block);
     void trim_windows(int first);
     int first_needed_block(int l, int first) const;
     std::optional<PageFacts> next_to_leave() const;

@@ -94,6 +94,17 @@ void LocalEngine::carry_out(const SetPins& command, Event& answer)
     });
 }
 
+void LocalEngine::carry_out(const SetDevice& command, Event& answer)
+{
+    ask_placement(answer, [&](ModelPlacement&) -> Status {
+        const auto last = conversations_.find(last_run_);
+        KvInUse in_use;
+        if (last != conversations_.end())
+            in_use = {last->second.kv.pages, last->second.kv.length(), last->second.pins};
+        return model_->change_device(command.placement, std::move(in_use));
+    });
+}
+
 void LocalEngine::carry_out(const SetOtherPrograms& command, Event& answer)
 {
     ask_placement(answer, [&](ModelPlacement& placement) { return placement.set_other_programs(command.bytes); });

@@ -208,13 +208,28 @@ void LoadedModel::describe_saved_kv()
         std::make_shared<const SavedKvFormat>(file_.fingerprint() + (depends ? long_context : 0), cache_->layers());
 }
 
+StepLimits LoadedModel::step_limits() const
+{
+    const std::int64_t scratch = engine::scratch_bytes(
+        h_, weights_, {decoder_->max_rows(), cache_->block_tokens(), cpu_->threads(), AttentionRuns::Several});
+    return {decoder_->max_rows(), info_.context_in_use, scratch};
+}
+
+Status LoadedModel::change_device(const PlacementOptions& wish, KvInUse in_use)
+{
+    try {
+        return placement_->change_device(wish, step_limits(), std::move(in_use));
+    } catch (const std::system_error&) {
+        return fail(Error::Code::NoMemory, "the system does not give so many threads");
+    } catch (const std::bad_alloc&) {
+        return fail(Error::Code::NoMemory, "there is not enough memory for this device");
+    }
+}
+
 /// The device, and the layers it is to hold, one after another.
 Status LoadedModel::place_layers(const LoadRequest& request, const Progress& progress)
 {
-    const std::int64_t scratch = engine::scratch_bytes(
-        h_, weights_, {decoder_->max_rows(), request.kv_block_tokens, cpu_->threads(), AttentionRuns::Several});
-    const StepLimits limits{decoder_->max_rows(), info_.context_in_use, scratch};
-    if (Status ok = placement_->open(request.placement, limits); !ok) {
+    if (Status ok = placement_->open(request.placement, step_limits()); !ok) {
         const bool is_the_devices =
             ok.error().code == Error::Code::DeviceFull || ok.error().code == Error::Code::DeviceLost;
         if (!is_the_devices)

@@ -54,6 +54,9 @@ public:
     /// Between steps; see SetKvTypes. Where it may not be, nothing has changed.
     Status set_kv_types(KvType k_type, KvType v_type);
 
+    /// Between steps; see SetDevice. NoMemory, and as ModelPlacement::change_device().
+    Status change_device(const PlacementOptions& wish, KvInUse in_use);
+
     ModelPlacement& placement() { return *placement_; }
     const ModelPlacement& placement() const { return *placement_; }
 
@@ -79,6 +82,7 @@ private:
     void allocate(const LoadRequest& request);
     Status bring_weights_in(const Progress& progress);
     void describe_saved_kv();
+    StepLimits step_limits() const;
     Status place_layers(const LoadRequest& request, const Progress& progress);
     Status step(KvSequence& sequence, std::span<const int> tokens);
     Status compute(KvSequence& sequence, std::span<const int> tokens);

@@ -51,6 +51,7 @@ private:
     void carry_out(const SetKvTypes& command, Event& answer);
     void carry_out(const SetRates& command, Event& answer);
     void carry_out(const SetPins& command, Event& answer);
+    void carry_out(const SetDevice& command, Event& answer);
     void carry_out(const SetOtherPrograms& command, Event& answer);
     void carry_out(const SetSavedKv& command, Event& answer);
     void carry_out(const ForgetSavedKv& command, Event& answer);

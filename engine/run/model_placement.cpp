@@ -101,14 +101,18 @@ Status ModelPlacement::finish(const KvSequence& sequence, int first, int count)
 
 bool ModelPlacement::advance()
 {
+    if (next_ && layers() == 0) {
+        change_over();
+        return true;
+    }
     if (!device_)
         return false;
     set_layer_flags(true);
-    if (layers() > wanted_) {
+    if (layers() > wanted_layers()) {
         move_to_host(layers() - 1, Event::Cause::Split);
         return true;
     }
-    if (layers() < wanted_) {
+    if (layers() < wanted_layers()) {
         if (const Status moved = move_to_device(layers()); !moved) {
             if (moved.error().code == Error::Code::DeviceLost) {
                 lose(moved.error());
@@ -230,6 +234,10 @@ void ModelPlacement::lose(const Error& error)
 void ModelPlacement::close()
 {
     kv_changes_ = kv_changes() + 1;
+    if (device_) {
+        moved_to_device_ += device_->bytes_moved(Device::Road::ToDevice);
+        moved_to_host_ += device_->bytes_moved(Device::Road::ToHost);
+    }
     cache_.set_device(nullptr, nullptr);
     split_ = Placement(host_weights_, cpu_);
     set_layer_flags(false);

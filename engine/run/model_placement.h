@@ -2,14 +2,11 @@
 // between steps, with their KV; when the device is lost, all goes on from the host.
 #pragma once
 
-#include "engine/device/emulated_device.h"
 #include "engine/exec/cpu_backend.h"
-#include "engine/exec/cuda_backend.h"
 #include "engine/exec/placement.h"
-#include "engine/kv/kv_pager.h"
 #include "engine/machine_rates.h"
 #include "engine/model/device_weights.h"
-#include "engine/plan/device_bytes.h"
+#include "engine/run/opened_device.h"
 
 #include <deque>
 #include <memory>
@@ -36,6 +33,12 @@ public:
     /// DeviceFull, DeviceLost. Throws std::bad_alloc, std::system_error.
     Status open(const PlacementOptions& options, const StepLimits& limits);
     bool has_device() const { return device_ != nullptr; }
+
+    /// Between steps: another device, or none, or the same one with another memory. It is opened at once, and where
+    /// that fails nothing has changed; then advance() brings the layers home one after another, closes the old device
+    /// and fills the new one. How KV is kept when it is full stays as it was chosen. want_layers() gives up a change
+    /// whose old device is still there. Errors and exceptions as open().
+    Status change_device(const PlacementOptions& wish, const StepLimits& limits, KvInUse in_use);
 
     /// Where the step that was prepared last computes.
     const Placement& placement() const { return on_host_ ? host_ : split_; }
@@ -86,7 +89,7 @@ public:
     void lose(const Error& error);
 
     int layers() const { return int(layers_.size()); }
-    int wanted_layers() const { return wanted_; }
+    int wanted_layers() const { return next_ ? 0 : wanted_; }  // none is, on a device that is being left
     KvPolicy policy() const { return options_.kv_policy; }
     std::optional<DeviceTelemetry> telemetry() const;
     /// The most of the device's memory that was held at once; empty: there is no device.
@@ -100,19 +103,24 @@ public:
 
 private:
     Status need_device() const;
-    Status prepare_kv();
+    Status check(const PlacementOptions& options) const;
+    bool is_open(const PlacementOptions& wish) const;
+    Result<OpenedDevice> open_device(const PlacementOptions& options, const StepLimits& limits);
+    Status open_emulated(OpenedDevice& to, const StepLimits& limits) const;
+    Status open_cuda(OpenedDevice& to, const StepLimits& limits);
+    void adopt(OpenedDevice opened);
+    void change_over();
+    std::string device_name() const;
     bool make_ring();
     Status send_all_kv_home();
     void lay_out_kv();
     DeviceRates device_rates() const;
+    DeviceRates rates_of(const MachineRates* rates, const Device& device, const std::string& cuda_name) const;
     void use_rates();
     KvPager::StreamChoice stream_choice() const;
     void close();
     bool use_host_part();
     void drop_host_copies();
-    void watch_memory();
-    Status open_emulated(const StepLimits& limits);
-    Status open_cuda(const StepLimits& limits);
     /// What computes on the device.
     Backend& backend() { return cuda_ ? static_cast<Backend&>(*cuda_) : cpu_; }
     int layers_that_fit() const { return layout_.layers_that_fit(vram_->high_mark()); }
@@ -142,6 +150,9 @@ private:
     std::deque<DeviceLayer> layers_;  // the first layers, on the device
     std::optional<DeviceHead> head_;  // there with the last layer, if it found room
     int wanted_ = 0;
+    std::optional<OpenedDevice> next_;  // takes the place of this one when no layer lies there any more
+    KvInUse in_use_;                    // then
+    std::int64_t moved_to_device_ = 0, moved_to_host_ = 0;  // bytes, by devices that were closed
     Placement host_, split_;
     bool on_host_ = true;                               // the step in preparation
     Event::Cause returning_ = Event::Cause::Watermark;  // why blocks come back

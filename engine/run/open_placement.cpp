@@ -8,12 +8,14 @@
 
 namespace engine {
 
-static Status check(const PlacementOptions& options)
+Status ModelPlacement::check(const PlacementOptions& options) const
 {
     if (options.emulated.vram_bytes < 0 || options.emulated.fit_tokens < 0 || options.emulated.link_bytes_per_s < 0 ||
         options.vram_budget_bytes < 0)
         return fail(Error::Code::BadRequest,
                     "a device cannot have less than no memory, and no link less than no speed");
+    if (options.device_layers.value_or(0) < 0)
+        return fail(Error::Code::BadRequest, "a device cannot hold less than no layer");
     if (!(options.watermark >= 0.1 && options.watermark <= 1.0))
         return fail(Error::Code::BadRequest, "the watermark must be between 10 and 100 percent of the budget");
     if (!(options.kv_offload_share >= 0 && options.kv_offload_share <= 1))
@@ -24,34 +26,58 @@ static Status check(const PlacementOptions& options)
 Status ModelPlacement::open(const PlacementOptions& options, const StepLimits& limits)
 {
     options_ = options;
-    if (options.device == PlacementOptions::Device::Cpu)
-        return {};
-    if (Status ok = check(options); !ok)
-        return ok;
-    cpu_.allow_runs();
-    Status opened = options.device == PlacementOptions::Device::Cuda ? open_cuda(limits) : open_emulated(limits);
-    if (opened)
-        opened = prepare_kv();
+    auto opened = open_device(options, limits);
     if (!opened)
-        close();
+        return tl::unexpected(opened.error());
+    adopt(std::move(*opened));
+    return {};
+}
+
+/// With nothing of the model in it: what is open now stays as it is.
+Result<OpenedDevice> ModelPlacement::open_device(const PlacementOptions& options, const StepLimits& limits)
+{
+    OpenedDevice opened{.options = options, .layout = {{}, cache_.block_tokens(), 0, DeviceLayout::Road::Copies}};
+    if (options.device == PlacementOptions::Device::Cpu)
+        return opened;
+    if (Status ok = check(options); !ok)
+        return tl::unexpected(ok.error());
+    cpu_.allow_runs();
+    const bool on_gpu = options.device == PlacementOptions::Device::Cuda;
+    if (Status ok = on_gpu ? open_cuda(opened, limits) : open_emulated(opened, limits); !ok)
+        return tl::unexpected(ok.error());
+    if (options.budget_fit_tokens > 0)
+        opened.vram->set_limit(opened.layout.device_size(options.budget_fit_tokens, options.watermark));
+    opened.kv = std::make_unique<DeviceKv>(*opened.vram, cache_.layers(), cache_.page_limit());
+    opened.stream =
+        std::make_unique<KvStream>(*opened.vram, std::size_t(cache_.page_limit()) * std::size_t(cache_.num_layers()));
+    const int slots = opened.stream->set_slots(opened.layout.ring_slots(), std::size_t(opened.layout.largest_block()));
+    if (slots == 0 && opened.cuda)  // it cannot do without
+        return fail(Error::Code::DeviceFull,
+                    "there is no room on " + std::string(opened.device->id()) + " for the model's KV");
+    opened.pager = std::make_unique<KvPager>(cache_, *opened.vram, *opened.kv, *opened.stream);
     return opened;
 }
 
-Status ModelPlacement::prepare_kv()
+/// From now on layers may move there.
+void ModelPlacement::adopt(OpenedDevice opened)
 {
-    if (options_.budget_fit_tokens > 0)
-        vram_->set_limit(layout_.device_size(options_.budget_fit_tokens, options_.watermark));
-    device_kv_ = std::make_unique<DeviceKv>(*vram_, cache_.layers(), cache_.page_limit());
-    stream_ = std::make_unique<KvStream>(*vram_, std::size_t(cache_.page_limit()) * std::size_t(cache_.num_layers()));
-    if (!make_ring())
-        return fail(Error::Code::DeviceFull,
-                    "there is no room on " + std::string(device_->id()) + " for the model's KV");
-    pager_ = std::make_unique<KvPager>(cache_, *vram_, *device_kv_, *stream_);
+    if (!opened.device)
+        return;
+    layout_ = std::move(opened.layout);
+    device_ = std::move(opened.device);
+    emulated_ = opened.emulated;
+    vram_ = std::move(opened.vram);
+    cuda_ = std::move(opened.cuda);
+    cuda_name_ = std::move(opened.cuda_name);
+    device_kv_ = std::move(opened.kv);
+    stream_ = std::move(opened.stream);
+    pager_ = std::move(opened.pager);
+    vram_->set_watermark(options_.watermark);
     pager_->set_policy(options_.kv_policy);
     pager_->set_offload_share(options_.kv_offload_share);
     use_rates();
     cache_.set_device(device_kv_.get(), stream_.get());
-    return want_layers(options_.device_layers);
+    wanted_ = std::min(options_.device_layers.value_or(layers_that_fit()), cache_.num_layers());
 }
 
 /// False: not even a block finds room, and the device cannot do without.
@@ -63,10 +89,15 @@ bool ModelPlacement::make_ring()
 /// What is known of the device as it is now; nothing where another one was measured.
 DeviceRates ModelPlacement::device_rates() const
 {
+    return rates_of(options_.rates.get(), *device_, cuda_name_);
+}
+
+DeviceRates ModelPlacement::rates_of(const MachineRates* rates, const Device& device,
+                                     const std::string& cuda_name) const
+{
     const kernels::KvBlockLayout& form = cache_.layer(0).block;
-    return options_.rates ? options_.rates->device_rates(std::string(device_->id()), cuda_name_, kv_type(form.k_type),
-                                                         kv_type(form.v_type))
-                          : DeviceRates();
+    return rates ? rates->device_rates(std::string(device.id()), cuda_name, kv_type(form.k_type), kv_type(form.v_type))
+                 : DeviceRates();
 }
 
 void ModelPlacement::use_rates()
@@ -124,45 +155,47 @@ KvPager::StreamChoice ModelPlacement::stream_choice() const
     };
 }
 
-void ModelPlacement::watch_memory()
+static std::unique_ptr<Vram> watched(Device& device, const PlacementOptions& options)
 {
-    vram_ = std::make_unique<Vram>(*device_);
-    vram_->set_limit(options_.vram_budget_bytes);
-    vram_->set_watermark(options_.watermark);
+    auto vram = std::make_unique<Vram>(device);
+    vram->set_limit(options.vram_budget_bytes);
+    vram->set_watermark(options.watermark);
+    return vram;
 }
 
-Status ModelPlacement::open_emulated(const StepLimits& limits)
+Status ModelPlacement::open_emulated(OpenedDevice& to, const StepLimits& limits) const
 {
-    layout_ = device_layout(h_, weights_, cache_.layers(), limits.scratch_bytes, DeviceLayout::Road::Copies);
-    const EmulatedDeviceOptions& options = options_.emulated;
+    to.layout = device_layout(h_, weights_, cache_.layers(), limits.scratch_bytes, DeviceLayout::Road::Copies);
+    const EmulatedDeviceOptions& options = to.options.emulated;
     const std::int64_t vram_bytes =
-        options.vram_bytes > 0 ? options.vram_bytes : layout_.device_size(options.fit_tokens, options_.watermark);
+        options.vram_bytes > 0 ? options.vram_bytes : to.layout.device_size(options.fit_tokens, to.options.watermark);
     auto device = std::make_unique<EmulatedDevice>(options, vram_bytes);
-    emulated_ = device.get();
-    device_ = std::move(device);
-    watch_memory();
-    vram_->count(Vram::Use::Scratch, limits.scratch_bytes);
+    to.emulated = device.get();
+    to.device = std::move(device);
+    to.vram = watched(*to.device, to.options);
+    to.vram->count(Vram::Use::Scratch, limits.scratch_bytes);
     return {};
 }
 
-Status ModelPlacement::open_cuda(const StepLimits& limits)
+Status ModelPlacement::open_cuda(OpenedDevice& to, const StepLimits& limits)
 {
     if (Status ok = CudaBackend::supports(h_, cache_.layers()); !ok)
         return ok;
-    auto device = CudaDevice::open(options_.cuda_ordinal);
+    auto device = CudaDevice::open(to.options.cuda_ordinal);
     if (!device)
         return tl::unexpected(device.error());
     CudaDevice& cuda = **device;
-    device_ = std::move(*device);
-    cuda_name_ = name_with_driver(cuda);
-    watch_memory();
-    layout_ = device_layout(h_, weights_, cache_.layers(),
-                            cuda_scratch_bytes(h_, cache_, limits.max_rows, limits.max_tokens, device_rates()),
-                            DeviceLayout::Road::Link);
-    auto backend = CudaBackend::make(cuda, *vram_, cpu_, h_, cache_, limits.max_rows, limits.max_tokens);
+    to.device = std::move(*device);
+    to.cuda_name = name_with_driver(cuda);
+    to.vram = watched(cuda, to.options);
+    const DeviceRates rates = rates_of(to.options.rates.get(), cuda, to.cuda_name);
+    to.layout = device_layout(h_, weights_, cache_.layers(),
+                              cuda_scratch_bytes(h_, cache_, limits.max_rows, limits.max_tokens, rates),
+                              DeviceLayout::Road::Link);
+    auto backend = CudaBackend::make(cuda, *to.vram, cpu_, h_, cache_, limits.max_rows, limits.max_tokens);
     if (!backend)
         return tl::unexpected(backend.error());
-    cuda_ = std::move(*backend);
+    to.cuda = std::move(*backend);
     return {};
 }
 

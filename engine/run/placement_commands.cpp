@@ -29,6 +29,7 @@ Status ModelPlacement::want_layers(std::optional<int> layers)
         return ok;
     if (layers && *layers < 0)
         return fail(Error::Code::BadRequest, "a device cannot hold less than no layer");
+    next_.reset();
     options_.device_layers = layers;
     wanted_ = layers ? std::min(*layers, cache_.num_layers()) : layers_that_fit();
     returning_ = Event::Cause::Split;
@@ -117,7 +118,7 @@ Status ModelPlacement::may_set_kv_types(kernels::KvType k_type, kernels::KvType 
         shape.block.k_type = k_type;
         shape.block.v_type = v_type;
     }
-    return cuda_ ? CudaBackend::supports(h_, shapes) : Status();
+    return cuda_ || (next_ && next_->cuda) ? CudaBackend::supports(h_, shapes) : Status();
 }
 
 void ModelPlacement::set_kv_types(kernels::KvType k_type, kernels::KvType v_type)
@@ -169,7 +170,7 @@ void ModelPlacement::lay_out_kv()
     use_rates();
     relieve(Event::Cause::User);
     // Another number of them may fit now. Under `resident` a further one could take the place of KV that must be there.
-    if (options_.kv_policy != KvPolicy::Resident)
+    if (options_.kv_policy != KvPolicy::Resident && !next_)
         (void)want_layers(options_.device_layers);
     returning_ = Event::Cause::User;
 }

@@ -10,7 +10,7 @@ std::optional<DeviceTelemetry> ModelPlacement::telemetry() const
     DeviceTelemetry t;
     t.id = std::string(device_->id());
     t.layers = layers();
-    t.layers_wanted = wanted_;
+    t.layers_wanted = wanted_layers();
     t.total_bytes = device_->total_bytes();
     t.other_programs_bytes = device_->other_programs_bytes();
     t.spilled_bytes = device_->spilled_bytes();
@@ -20,8 +20,8 @@ std::optional<DeviceTelemetry> ModelPlacement::telemetry() const
     t.kv_bytes = vram_->used(Vram::Use::Kv);
     t.ring_bytes = vram_->used(Vram::Use::Ring);
     t.scratch_bytes = vram_->used(Vram::Use::Scratch);
-    t.to_device_bytes = device_->bytes_moved(Device::Road::ToDevice);
-    t.to_host_bytes = device_->bytes_moved(Device::Road::ToHost);
+    t.to_device_bytes = moved_to_device_ + device_->bytes_moved(Device::Road::ToDevice);
+    t.to_host_bytes = moved_to_host_ + device_->bytes_moved(Device::Road::ToHost);
     t.kv_blocks = device_kv_->blocks();
     t.step_streamed_bytes = pager_->streamed_bytes();
     t.step_attended_on_host_bytes = pager_->attended_on_host_bytes();
