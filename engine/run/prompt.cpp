@@ -13,13 +13,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Bytes [begin, end) of the rendered prompt that are one message's text.
-struct Found {
-    std::size_t begin = 0;
-    std::size_t end = 0;
-    bool empty() const { return begin == end; }
-};
-
 std::string_view stripped(std::string_view text)
 {
     constexpr std::string_view kSpace = " \t\r\n";
@@ -27,30 +20,83 @@ std::string_view stripped(std::string_view text)
     return first == std::string_view::npos ? "" : text.substr(first, text.find_last_not_of(kSpace) + 1 - first);
 }
 
-/// Templates print a message whole, without white space at its ends, or without what was thought first.
-Found find_message(std::string_view rendered, std::size_t from, std::string_view text)
+/// A rendered prompt, and where in it each message stands.
+class RenderedMessages
 {
-    constexpr std::string_view kThoughtEnd = "</think>";
-    const auto thought = text.rfind(kThoughtEnd);
-    const std::string_view said = thought == std::string_view::npos ? text : text.substr(thought + kThoughtEnd.size());
-    for (const std::string_view form : std::array{text, stripped(text), stripped(said)}) {
-        const auto at = form.empty() ? std::string_view::npos : rendered.find(form, from);
-        if (at != std::string_view::npos)
-            return {at, at + form.size()};
+public:
+    explicit RenderedMessages(const TracedText& rendered)
+        : rendered_(rendered)
+    {
+        std::size_t begin = 0;
+        for (const TracedText::Run& run : rendered.runs()) {
+            runs_.push_back({{begin, run.end}, run.origin});
+            begin = run.end;
+        }
     }
-    return {from, from};
-}
 
-std::vector<Found> find_messages(std::string_view rendered, std::span<const Message> messages)
-{
-    std::vector<Found> found;
-    std::size_t from = 0;
-    for (const Message& message : messages) {
-        found.push_back(find_message(rendered, from, message.text));
-        from = found.back().end;
+    /// Behind the messages before: from the first to the last byte of its content that is not interrupted by
+    /// another's. Empty where a template leaves it out.
+    ByteRange find(TextOrigin message)
+    {
+        const auto is_of_it = [&](const Run& run) { return run.origin == message; };
+        const auto first = std::find_if(runs_.begin() + next_, runs_.end(), is_of_it);
+        if (first == runs_.end())
+            return {end_, end_};
+        auto last = first;
+        for (auto run = first; run != runs_.end() && (is_of_it(*run) || run->origin < 0); ++run)
+            if (is_of_it(*run))
+                last = run;
+        first_ = first - runs_.begin();
+        next_ = last - runs_.begin() + 1;
+        previous_end_ = std::exchange(end_, last->bytes.end);
+        return {first->bytes.begin, end_};
     }
-    return found;
-}
+
+    /// Where the answer stands as the model made it, around what find() found of it last: as it is, or put together
+    /// again by the template from its parts. Empty where it stands in another way.
+    ByteRange widen(ByteRange found, std::string_view answer)
+    {
+        if (found.empty())
+            return {};
+        constexpr std::size_t kEnough = 64;
+        const ByteRange first = runs_[std::size_t(first_)].bytes;
+        const std::string_view bytes = rendered_.bytes();
+        const std::size_t before = answer.find(bytes.substr(first.begin, std::min(first.end - first.begin, kEnough)));
+        if (before == std::string_view::npos || first.begin < previous_end_ + before)
+            return {};
+        const ByteRange whole{first.begin - before, first.begin - before + answer.size()};
+        if (bytes.substr(whole.begin, answer.size()) != answer || !is_whose(whole, runs_[std::size_t(first_)].origin))
+            return {};
+        while (next_ < std::ptrdiff_t(runs_.size()) && runs_[std::size_t(next_)].bytes.end <= whole.end)
+            ++next_;
+        end_ = whole.end;
+        return whole;
+    }
+
+private:
+    struct Run {
+        ByteRange bytes;
+        TextOrigin origin;
+    };
+
+    /// The message's own words and the template's.
+    bool is_whose(ByteRange range, TextOrigin message) const
+    {
+        auto run =
+            std::partition_point(runs_.begin(), runs_.end(), [&](const Run& r) { return r.bytes.end <= range.begin; });
+        for (; run != runs_.end() && run->bytes.begin < range.end; ++run)
+            if (run->origin != message && run->origin != kTemplateText)
+                return false;
+        return true;
+    }
+
+    const TracedText& rendered_;
+    std::vector<Run> runs_;
+    std::ptrdiff_t first_ = 0;  // run of what was found last
+    std::ptrdiff_t next_ = 0;   // run behind it
+    std::size_t end_ = 0;
+    std::size_t previous_end_ = 0;
+};
 
 Result<Json> parse_json(const std::string& text, Json::value_t kind, const char* what)
 {
@@ -85,7 +131,9 @@ Result<Json> template_variables(const Request& request, std::span<const int> kep
         const auto arguments = parse_json(request.template_arguments_json, Json::value_t::object, "template arguments");
         if (!arguments)
             return tl::unexpected(arguments.error());
-        variables.update(*arguments);
+        for (const auto& [name, value] : arguments->items())
+            if (name != "messages" && name != "bos_token" && name != "eos_token")  // whose words may be control tokens
+                variables[name] = value;
     }
     return variables;
 }
@@ -94,14 +142,15 @@ Result<Json> template_variables(const Request& request, std::span<const int> kep
 class Encoder
 {
 public:
-    Encoder(const Tokenizer& tokenizer, std::string_view rendered)
+    Encoder(const Tokenizer& tokenizer, const TracedText& rendered, const std::stop_token& stop)
         : tokenizer_(tokenizer)
         , rendered_(rendered)
+        , stop_(stop)
     {
     }
 
-    /// Up to byte `end` as text, in which only the template's own words may be special tokens.
-    void text_until(std::size_t end, EncodeOptions::Specials specials)
+    /// Up to byte `end` as text, in which only the template's own words may be control tokens.
+    void text_until(std::size_t end)
     {
         if (end <= at_)
             return;
@@ -109,7 +158,12 @@ public:
         const auto start = at_ == 0        ? EncodeOptions::Start::Beginning
                            : after_special ? EncodeOptions::Start::AfterSpecial
                                            : EncodeOptions::Start::Middle;
-        for (const Token& token : tokenizer_.encode(rendered_.substr(at_, end - at_), {specials, start})) {
+        const std::vector<ByteRange> own = template_words(end);
+        EncodeOptions options{EncodeOptions::Specials::Within, start};
+        options.within = own;
+        options.stop = stop_;
+        const std::string_view text = std::string_view(rendered_.bytes()).substr(at_, end - at_);
+        for (const Token& token : tokenizer_.encode(text, options)) {
             ids_.push_back(token.id);
             begins_.push_back(at_ + token.begin);
         }
@@ -124,7 +178,7 @@ public:
         at_ = end;
     }
 
-    Prompt finish(std::span<const Found> found, std::span<const int> messages)
+    Prompt finish(std::span<const ByteRange> found, std::span<const int> messages)
     {
         Prompt prompt;
         prompt.ledger.total_tokens = int(ids_.size());
@@ -142,30 +196,48 @@ public:
     }
 
 private:
+    /// What the template wrote from here to `end`, counted from here.
+    std::vector<ByteRange> template_words(std::size_t end)
+    {
+        std::vector<ByteRange> words;
+        const auto runs = rendered_.runs();
+        for (; run_ < runs.size(); ++run_) {
+            const std::size_t begin = std::max<std::size_t>(run_ == 0 ? 0 : runs[run_ - 1].end, at_);
+            const std::size_t stop = std::min<std::size_t>(runs[run_].end, end);
+            if (runs[run_].origin == kTemplateText && begin < stop)
+                words.push_back({begin - at_, stop - at_});
+            if (runs[run_].end > end)
+                break;
+        }
+        return words;
+    }
+
     const Tokenizer& tokenizer_;
-    std::string_view rendered_;
+    const TracedText& rendered_;
+    const std::stop_token& stop_;
     std::size_t at_ = 0;
+    std::size_t run_ = 0;  // of the rendered text, at or before at_
     std::vector<int> ids_;
     std::vector<std::size_t> begins_;  // (ids,) byte in the rendered prompt; never decreasing
 };
 
-bool has_special_words(const Tokenizer& tokenizer, std::string_view text)
-{
-    const auto tokens = tokenizer.encode(text, {EncodeOptions::Specials::Parse, EncodeOptions::Start::Middle});
-    return std::any_of(tokens.begin(), tokens.end(), [&](const Token& t) { return tokenizer.is_special(t.id); });
-}
-
 /// An answer that goes on, when nobody kept its ids: the marks of reasoning in it were control tokens when the model
 /// wrote them, and nothing else was.
-void encode_answer(Encoder& encoder, const Tokenizer& tokenizer, std::size_t begin, std::string_view text)
+void append_answer(TracedText& rendered, std::string_view text)
 {
+    std::size_t at = 0;
     for (const MarkRange& mark : find_reasoning_marks(text)) {
-        if (!has_special_words(tokenizer, text.substr(mark.begin, mark.end - mark.begin)))
-            continue;
-        encoder.text_until(begin + mark.begin, EncodeOptions::Specials::AsText);
-        encoder.text_until(begin + mark.end, EncodeOptions::Specials::Parse);
+        rendered.append(text.substr(at, mark.begin - at), kOtherText);
+        rendered.append(text.substr(mark.begin, mark.end - mark.begin), kTemplateText);
+        at = mark.end;
     }
-    encoder.text_until(begin + text.size(), EncodeOptions::Specials::AsText);
+    rendered.append(text.substr(at), kOtherText);
+}
+
+bool begins_with_own(const TracedText& rendered, std::string_view word)
+{
+    return !rendered.runs().empty() && rendered.runs().front().origin == kTemplateText &&
+           rendered.runs().front().end >= word.size() && rendered.bytes().starts_with(word);
 }
 
 }  // namespace
@@ -173,11 +245,29 @@ void encode_answer(Encoder& encoder, const Tokenizer& tokenizer, std::size_t beg
 Prompt PromptBuilder::build_raw(const std::string& text) const
 {
     Prompt prompt;
-    for (const Token& token :
-         tokenizer_.encode(text, {EncodeOptions::Specials::Parse, EncodeOptions::Start::Beginning, true}))
+    EncodeOptions options{EncodeOptions::Specials::Parse, EncodeOptions::Start::Beginning, true};
+    options.stop = stop_;
+    for (const Token& token : tokenizer_.encode(text, options))
         prompt.ids.push_back(token.id);
     prompt.ledger.total_tokens = int(prompt.ids.size());
     return prompt;
+}
+
+/// What the model said of this message, as far as templates print it: whole, without white space at its ends, or
+/// without what was thought first.
+const KeptReply* PromptBuilder::kept_reply(const Message& message) const
+{
+    constexpr std::string_view kThoughtEnd = "</think>";
+    if (message.role != "assistant" || message.text.empty())
+        return nullptr;
+    const std::string_view text = message.text;
+    const auto thought = text.rfind(kThoughtEnd);
+    const std::string_view said = thought == std::string_view::npos ? text : text.substr(thought + kThoughtEnd.size());
+    for (const std::string_view form : std::array{text, stripped(text), stripped(said)})
+        for (const KeptReply& reply : replies_)
+            if (!form.empty() && reply.text == form)
+                return &reply;
+    return nullptr;
 }
 
 Result<Prompt> PromptBuilder::build_from(const Request& request, std::span<const int> kept) const
@@ -186,46 +276,52 @@ Result<Prompt> PromptBuilder::build_from(const Request& request, std::span<const
     const auto variables = template_variables(request, goes_on ? kept.first(kept.size() - 1) : kept, tokenizer_);
     if (!variables)
         return tl::unexpected(variables.error());
-    auto rendered = template_.render(*variables);
+    RenderOptions options;
+    options.stop = stop_;
+    auto rendered = template_.render_traced(*variables, options);
     if (!rendered)
         return tl::unexpected(rendered.error());
 
-    std::vector<Message> messages;
-    for (const int i : kept)
-        messages.push_back(request.messages[std::size_t(i)]);
-    auto found = find_messages(*rendered, std::span(messages).first(messages.size() - (goes_on ? 1 : 0)));
+    std::vector<ByteRange> found;
+    std::vector<const KeptReply*> replies;  // (found,) the ids an answer was made in, if they are known
+    RenderedMessages messages(*rendered);
+    for (std::size_t m = 0; m < kept.size() - (goes_on ? 1 : 0); ++m) {
+        found.push_back(messages.find(TextOrigin(m)));
+        replies.push_back(kept_reply(request.messages[std::size_t(kept[m])]));
+        const ByteRange whole = replies.back() ? messages.widen(found.back(), replies.back()->text) : ByteRange{};
+        if (whole.empty())
+            replies.back() = nullptr;
+        else
+            found.back() = whole;
+    }
     if (goes_on) {
         // Behind what the template asks for an answer with, since there it was made. Templates may refuse a thought
         // that is cut off, or close it.
-        found.push_back({rendered->size(), rendered->size() + messages.back().text.size()});
-        *rendered += messages.back().text;
+        const Message& answer = request.messages[std::size_t(kept.back())];
+        found.push_back({rendered->bytes().size(), rendered->bytes().size() + answer.text.size()});
+        append_answer(*rendered, answer.text);
+        const auto reply = std::find_if(replies_.begin(), replies_.end(), [&](const KeptReply& r) {
+            return answer.role == "assistant" && !answer.text.empty() && r.text == answer.text;
+        });
+        replies.push_back(reply == replies_.end() ? nullptr : &*reply);
     }
 
     // A template usually writes the beginning-of-text token itself.
     const std::string_view bos = tokenizer_.bos() >= 0 ? tokenizer_.text(tokenizer_.bos()) : std::string_view();
-    Encoder encoder(tokenizer_, *rendered);
-    if (tokenizer_.adds_bos() && !bos.empty() && !rendered->starts_with(bos)) {
+    Encoder encoder(tokenizer_, *rendered, stop_);
+    if (tokenizer_.adds_bos() && !bos.empty() && !begins_with_own(*rendered, bos)) {
         const int id = tokenizer_.bos();
         encoder.ids_until(0, std::span(&id, 1));
     }
     for (std::size_t m = 0; m < found.size(); ++m) {
-        const std::string_view text = std::string_view(*rendered).substr(found[m].begin, found[m].end - found[m].begin);
-        const auto reply = std::find_if(replies_.begin(), replies_.end(), [&](const KeptReply& r) {
-            return messages[m].role == "assistant" && !text.empty() && r.text == text;
-        });
-        if (reply != replies_.end()) {
-            encoder.text_until(found[m].begin, EncodeOptions::Specials::Parse);
-            encoder.ids_until(found[m].end, reply->ids);
-        } else if (goes_on && m + 1 == found.size()) {
-            encoder.text_until(found[m].begin, EncodeOptions::Specials::Parse);
-            encode_answer(encoder, tokenizer_, found[m].begin, text);
-        } else if (has_special_words(tokenizer_, text)) {
-            // What a person typed never becomes a control token.
-            encoder.text_until(found[m].begin, EncodeOptions::Specials::Parse);
-            encoder.text_until(found[m].end, EncodeOptions::Specials::AsText);
-        }
+        if (replies[m] || (goes_on && m + 1 == found.size()))
+            encoder.text_until(found[m].begin);
+        if (replies[m])
+            encoder.ids_until(found[m].end, replies[m]->ids);
     }
-    encoder.text_until(rendered->size(), EncodeOptions::Specials::Parse);
+    encoder.text_until(rendered->bytes().size());
+    if (stop_.stop_requested())
+        return fail(Error::Code::Cancelled, "the answer was stopped");
     return encoder.finish(found, kept);
 }
 
@@ -254,6 +350,8 @@ Result<Prompt> PromptBuilder::build(const Request& request, int limit, int room)
         if (request.raw_prompt.empty())
             return fail(Error::Code::BadRequest, "the prompt is empty");
         Prompt prompt = build_raw(request.raw_prompt);
+        if (stop_.stop_requested())
+            return fail(Error::Code::Cancelled, "the answer was stopped");
         if (int(prompt.ids.size()) >= limit)
             return too_long(int(prompt.ids.size()));
         return prompt;

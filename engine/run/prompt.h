@@ -1,5 +1,5 @@
-// From messages to token ids: the chat template is rendered, what the model said itself keeps the ids it was said in,
-// and every token is put down to the message it comes from.
+// From messages to token ids: the chat template is rendered, only what it wrote itself may become control tokens, what
+// the model said keeps the ids it was said in, and every token is put down to the message it comes from.
 #pragma once
 
 #include "engine/engine.h"
@@ -7,6 +7,7 @@
 #include "engine/tokenizer/tokenizer.h"
 
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -26,10 +27,13 @@ struct Prompt {
 class PromptBuilder
 {
 public:
-    PromptBuilder(const ChatTemplate& chat_template, const Tokenizer& tokenizer, std::span<const KeptReply> replies)
+    /// Error::Code::Cancelled where `stop` is asked for.
+    PromptBuilder(const ChatTemplate& chat_template, const Tokenizer& tokenizer, std::span<const KeptReply> replies,
+                  std::stop_token stop = {})
         : template_(chat_template)
         , tokenizer_(tokenizer)
         , replies_(replies)
+        , stop_(std::move(stop))
     {
     }
 
@@ -40,10 +44,12 @@ public:
 private:
     Result<Prompt> build_from(const Request& request, std::span<const int> kept) const;
     Prompt build_raw(const std::string& text) const;
+    const KeptReply* kept_reply(const Message& message) const;
 
     const ChatTemplate& template_;
     const Tokenizer& tokenizer_;
     std::span<const KeptReply> replies_;
+    std::stop_token stop_;
 };
 
 }  // namespace engine

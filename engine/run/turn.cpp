@@ -50,10 +50,16 @@ Result<Turn> TurnRunner::run()
     start_us_ = now_us();
     const int limit = host_.model.context_tokens();
     const int room = std::min(request_.max_tokens >= 0 ? request_.max_tokens : limit, limit / 4);
-    const PromptBuilder builder(host_.model.chat_template(), host_.model.tokenizer(), conversation_.replies);
+    const PromptBuilder builder(host_.model.chat_template(), host_.model.tokenizer(), conversation_.replies,
+                                host_.stop);
     auto prompt = builder.build(request_, limit, room);
-    if (!prompt)
+    if (!prompt && prompt.error().code != Error::Code::Cancelled)
         return tl::unexpected(prompt.error());
+    if (!prompt) {
+        turn_.reason = StopReason::Cancelled;
+        turn_.telemetry = frame(Phase::Idle);
+        return std::move(turn_);
+    }
 
     turn_.ledger = std::move(prompt->ledger);
     turn_.prompt = {0, int(prompt->ids.size())};

@@ -1,6 +1,7 @@
 // Python's arithmetic and slicing. Integers have 64 bits here: a result beyond that is an error, never a wrong number.
 #include "engine/template/iterate.h"
 #include "engine/template/operators.h"
+#include "engine/template/output.h"
 #include "engine/template/percent_format.h"
 #include "engine/template/unicode.h"
 
@@ -156,7 +157,9 @@ static Value concatenate(Heap& heap, const Value& a, const Value& b)
         if (!b.is_string())
             fail_type("can only concatenate str (not \"" + std::string(type_name(b)) + "\") to str");
         heap.budget.check_string(a.text().size() + b.text().size());
-        return heap.string(a.text() + b.text());
+        TracedText text = a.traced();
+        text.append(b.traced());
+        return heap.string(std::move(text));
     }
     if (a.type() != b.type())
         fail_type("can only concatenate " + std::string(type_name(a)) + " (not \"" + std::string(type_name(b)) +
@@ -180,12 +183,13 @@ static Value repeat(Heap& heap, const Value& what, std::int64_t times)
         if (__builtin_mul_overflow(std::uint64_t(what.text().size()), std::uint64_t(times), &bytes))
             bytes = UINT64_MAX;
         heap.budget.check_string(bytes);
-        std::string text;
-        text.reserve(std::size_t(bytes));
-        if (bytes > 0)
-            for (std::int64_t i = 0; i < times; ++i)
-                text += what.text();
-        return heap.string(std::move(text));
+        const TracedText& text = what.traced();
+        if (text.runs().size() > 1) {
+            const std::size_t bytes_of_runs = std::size_t(times) * text.runs().size_bytes();
+            heap.budget.take(bytes_of_runs);  // before they are made
+            heap.budget.give_back(bytes_of_runs);
+        }
+        return heap.string(text.repeated(times));
     }
     const auto& source = what.as<List>().items;
     std::vector<Value> items;
@@ -282,16 +286,16 @@ static SliceBounds slice_bounds(std::int64_t length, const Value& start, const V
 
 static Value slice_text(Heap& heap, const Value& value, const SliceBounds& s)
 {
-    const std::string& text = value.text();
+    const std::string_view text = value.text();
     heap.budget.spend_on_text(text.size());
     if (s.step == 1) {
         if (s.start >= s.stop)
             return heap.string("");
         if (value.as<String>().is_ascii())
-            return heap.string(text.substr(std::size_t(s.start), std::size_t(s.stop - s.start)));
+            return heap.part(value, text.substr(std::size_t(s.start), std::size_t(s.stop - s.start)));
         const std::size_t from = unicode::byte_of(text, s.start);
-        const std::string_view rest = std::string_view(text).substr(from);
-        return heap.string(rest.substr(0, unicode::byte_of(rest, s.stop - s.start)));
+        const std::string_view rest = text.substr(from);
+        return heap.part(value, rest.substr(0, unicode::byte_of(rest, s.stop - s.start)));
     }
     std::vector<std::size_t> starts;  // of each character
     heap.budget.spend_on_text(text.size() * 4);
@@ -299,15 +303,16 @@ static Value slice_text(Heap& heap, const Value& value, const SliceBounds& s)
     heap.budget.give_back(text.size() * sizeof(std::size_t));
     for (std::size_t at = 0; at < text.size(); unicode::next(text, at))
         starts.push_back(at);
-    std::string out;
+    Output out(heap);
     for (std::int64_t i = s.start; s.step > 0 ? i < s.stop : i > s.stop;) {
-        heap.budget.step();
-        std::size_t at = starts[std::size_t(i)];
-        unicode::append(out, unicode::next(text, at));
+        const std::size_t start = starts[std::size_t(i)];
+        std::size_t at = start;
+        unicode::next(text, at);
+        out.add(value.traced(), text.substr(start, at - start));
         if (__builtin_add_overflow(i, s.step, &i))
             break;
     }
-    return heap.string(std::move(out));
+    return heap.string(out.take());
 }
 
 Value slice(Heap& heap, const Value& value, const Value& start, const Value& stop, const Value& step)

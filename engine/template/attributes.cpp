@@ -180,7 +180,7 @@ Value Interpreter::get_attribute(const Value& object, const std::string& name)
 
 static Value character_at(Heap& heap, const Value& object, std::int64_t index)
 {
-    const std::string& text = object.text();
+    const std::string_view text = object.text();
     std::size_t at = std::size_t(index);
     if (!object.as<String>().is_ascii()) {
         heap.budget.spend_on_text(text.size());
@@ -188,7 +188,7 @@ static Value character_at(Heap& heap, const Value& object, std::int64_t index)
     }
     const std::size_t start = at;
     unicode::next(text, at);
-    return heap.string(text.substr(start, at - start));
+    return heap.part(object, text.substr(start, at - start));
 }
 
 // object[key] where it exists; Missing where Python would raise.

@@ -66,6 +66,18 @@ public:
 
     std::int64_t steps_left() const { return steps_; }
 
+    /// Within long work that has been paid for.
+    void look()
+    {
+        if (stop_.stop_requested())
+            throw Stopped{};
+        if (steps_ < 0)
+            throw TemplateError("the template takes too many steps");
+        if (std::chrono::steady_clock::now() > end_)
+            throw TemplateError("the template takes too long");
+        next_look_ = std::max<std::int64_t>(steps_ - kStepsBetweenLooks, 0);
+    }
+
     /// Work proportional to text: copying or scanning 32 bytes counts as one step.
     void spend_on_text(std::size_t bytes) { spend(std::int64_t(bytes / 32) + 1); }
 
@@ -94,17 +106,6 @@ public:
 
 private:
     static constexpr std::int64_t kStepsBetweenLooks = 2048;
-
-    void look()
-    {
-        if (stop_.stop_requested())
-            throw Stopped{};
-        if (steps_ < 0)
-            throw TemplateError("the template takes too many steps");
-        if (std::chrono::steady_clock::now() > end_)
-            throw TemplateError("the template takes too long");
-        next_look_ = std::max<std::int64_t>(steps_ - kStepsBetweenLooks, 0);
-    }
 
     std::int64_t steps_;
     std::int64_t next_look_;  // when fewer steps are left

@@ -41,6 +41,15 @@ Result<ChatTemplate> ChatTemplate::parse(const std::string& source)
 
 Result<std::string> ChatTemplate::render(const nlohmann::ordered_json& variables, const RenderOptions& options) const
 {
+    auto rendered = render_traced(variables, options);
+    if (!rendered)
+        return tl::unexpected(rendered.error());
+    return rendered->take_bytes();
+}
+
+Result<TracedText> ChatTemplate::render_traced(const nlohmann::ordered_json& variables,
+                                               const RenderOptions& options) const
+{
     if (!variables.is_object())
         return fail(Error::Code::BadRequest, "the variables of a chat template must be a JSON object");
     try {

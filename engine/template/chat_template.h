@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/result.h"
+#include "engine/template/traced_text.h"
 
 #include <chrono>
 #include <cstddef>
@@ -52,6 +53,8 @@ public:
     /// `variables` is an object: messages, tools, add_generation_prompt, bos_token, eos_token and whatever else the
     /// template takes. What raise_exception says is the error's sentence, word for word.
     Result<std::string> render(const nlohmann::ordered_json& variables, const RenderOptions& options = {}) const;
+    /// The same, with where each byte comes from: of `messages` the content of each is known by its index.
+    Result<TracedText> render_traced(const nlohmann::ordered_json& variables, const RenderOptions& options = {}) const;
 
     /// What the template reads from outside (and has not set itself), in order of first use: `messages`, and arguments
     /// such as `enable_thinking`.

@@ -7,6 +7,9 @@
 #include "engine/template/operators.h"
 #include "engine/template/text_of.h"
 
+#include <algorithm>
+#include <iterator>
+
 namespace engine::jinja {
 
 Value Interpreter::evaluate(const Expression& expression)
@@ -87,7 +90,7 @@ Value Interpreter::constant(const Expression& expression)
     Value& known = constants_[std::size_t(expression.constant)];
     if (known.is_missing()) {
         if (const auto* text = std::get_if<std::string>(&expression.literal))
-            known = heap.string(*text);
+            known = heap.string(TracedText(*text, kTemplateText));
         else if (const auto* integer = std::get_if<std::int64_t>(&expression.literal))
             known = Value::integer(*integer);
         else if (const auto* real = std::get_if<double>(&expression.literal))
@@ -112,6 +115,39 @@ Value Interpreter::name(const Expression& expression)
     return outside_name(expression.name);
 }
 
+// What the engine gives to every template: the model's own tokens are as good as the template's words, and so are the
+// names of the roles, of which templates make tokens; the content of a message is known by its number.
+Value Interpreter::given(const std::string& name, const nlohmann::ordered_json& variable)
+{
+    if (name == "bos_token" || name == "eos_token")
+        return from_json(heap, variable, kTemplateText);
+    if (name != "messages" || !variable.is_array())
+        return from_json(heap, variable);
+    Value messages = heap.list();
+    for (std::size_t i = 0; i < variable.size(); ++i)
+        messages.as<List>().push(given_message(variable[i], TextOrigin(i)));
+    return messages;
+}
+
+Value Interpreter::given_message(const nlohmann::ordered_json& message, TextOrigin number)
+{
+    static constexpr std::string_view kRoles[] = {"system", "user", "assistant", "tool", "developer"};
+    if (!message.is_object())
+        return from_json(heap, message);
+    const auto is_role = [](const nlohmann::ordered_json& role) {
+        return role.is_string() &&
+               std::find(std::begin(kRoles), std::end(kRoles), role.get_ref<const std::string&>()) != std::end(kRoles);
+    };
+    Value made = heap.dict();
+    for (const auto& [key, value] : message.items()) {
+        const TextOrigin origin = key == "content"                  ? number
+                                  : key == "role" && is_role(value) ? kTemplateText
+                                                                    : kOtherText;
+        made.as<Dict>().set(heap.string(key), from_json(heap, value, origin));
+    }
+    return made;
+}
+
 Value Interpreter::outside_name(int index)
 {
     Value& known = outside_[std::size_t(index)];
@@ -119,7 +155,7 @@ Value Interpreter::outside_name(int index)
         const std::string& spelled = syntax_.names[std::size_t(index)];
         const auto variable = variables_.find(spelled);
         if (variable != variables_.end())
-            known = from_json(heap, *variable);
+            known = given(spelled, *variable);
         else if (const Function::Body body = find_global(spelled))
             known = heap.make<Function>(spelled, body, Value());
         else
@@ -154,7 +190,10 @@ Value Interpreter::concatenate(const Expression& expression)
     Output text(heap);
     for (const ExpressionPtr& part : expression.parts) {
         const Value value = evaluate(*part);
-        text.add(value.is_string() ? value.text() : str_text(heap, value));
+        if (value.is_string())
+            text.add(value.traced());
+        else
+            text.add(traced_text(heap, value));
     }
     return heap.string(text.take());
 }

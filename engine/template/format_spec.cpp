@@ -69,21 +69,37 @@ FormatSpec parse_format_spec(std::string_view text)
 
 // ---- writing ----
 
-static std::string pad(Heap& heap, const FormatSpec& spec, char default_align, const std::string& prefix,
-                       const std::string& body)
-{
-    const std::int64_t room = spec.width - unicode::length(prefix) - unicode::length(body);
-    if (room <= 0)
-        return prefix + body;
-    heap.budget.check_string(std::uint64_t(room) * spec.fill.size() + body.size());
-    const char align = spec.align ? spec.align : default_align;
-    const std::int64_t before = align == '<' ? 0 : align == '^' ? room / 2 : room;
+namespace {
+
+struct Padding {
     std::string left, right;
+};
+
+}  // namespace
+
+// For a text of so many characters and bytes.
+static Padding padding(Heap& heap, const FormatSpec& spec, char align, std::int64_t length, std::size_t bytes)
+{
+    Padding fill;
+    const std::int64_t room = spec.width - length;
+    if (room <= 0)
+        return fill;
+    heap.budget.check_string(std::uint64_t(room) * spec.fill.size() + bytes);
+    const std::int64_t before = align == '<' ? 0 : align == '^' ? room / 2 : room;
     for (std::int64_t i = 0; i < before; ++i)
-        left += spec.fill;
+        fill.left += spec.fill;
     for (std::int64_t i = before; i < room; ++i)
-        right += spec.fill;
-    return align == '=' ? prefix + left + body : left + prefix + body + right;
+        fill.right += spec.fill;
+    return fill;
+}
+
+static std::string padded_number(Heap& heap, const FormatSpec& spec, const std::string& prefix,
+                                 const std::string& digits)
+{
+    const char align = spec.align ? spec.align : '>';
+    const auto [left, right] =
+        padding(heap, spec, align, unicode::length(prefix) + unicode::length(digits), digits.size());
+    return align == '=' ? prefix + left + digits : left + prefix + digits + right;
 }
 
 static std::string grouped(std::string digits, const FormatSpec& spec, std::size_t group)
@@ -103,11 +119,16 @@ static std::string sign_of(bool negative, const FormatSpec& spec)
     return spec.sign == '-' ? "" : std::string(1, spec.sign);
 }
 
-std::string format_text(Heap& heap, std::string_view text, const FormatSpec& spec)
+TracedText format_text(Heap& heap, const TracedText& text, const FormatSpec& spec)
 {
+    std::string_view kept = text.bytes();
     if (spec.precision >= 0)
-        text = text.substr(0, unicode::byte_of(text, spec.precision));
-    return pad(heap, spec, '<', "", std::string(text));
+        kept = kept.substr(0, unicode::byte_of(kept, spec.precision));
+    const auto [left, right] = padding(heap, spec, spec.align ? spec.align : '<', unicode::length(kept), kept.size());
+    TracedText out(left);
+    out.append(text, kept);
+    out.append(right, kOtherText);
+    return out;
 }
 
 static std::string upper_ascii(std::string text)
@@ -124,7 +145,7 @@ std::string format_integer(Heap& heap, std::int64_t value, const FormatSpec& spe
             throw TemplateError("%c arg not in range(0x110000)");
         std::string text;
         unicode::append(text, char32_t(value));
-        return pad(heap, spec, '<', "", text);
+        return format_text(heap, TracedText(text), spec).take_bytes();
     }
     const int base = spec.type == 'x' || spec.type == 'X' ? 16 : spec.type == 'o' ? 8 : spec.type == 'b' ? 2 : 10;
     const std::uint64_t magnitude = value < 0 ? 0 - std::uint64_t(value) : std::uint64_t(value);
@@ -142,7 +163,7 @@ std::string format_integer(Heap& heap, std::int64_t value, const FormatSpec& spe
         prefix = upper_ascii(std::move(prefix));
         digits = upper_ascii(std::move(digits));
     }
-    return pad(heap, spec, '>', prefix, digits);
+    return padded_number(heap, spec, prefix, digits);
 }
 
 static std::string digits_of(double magnitude, const FormatSpec& spec)
@@ -178,10 +199,10 @@ std::string format_float(Heap& heap, double value, const FormatSpec& spec)
     std::string digits = grouped(digits_of(std::abs(value), spec), spec, 3);
     if (spec.type == 'E' || spec.type == 'F' || spec.type == 'G')
         digits = upper_ascii(std::move(digits));
-    return pad(heap, spec, '>', sign_of(std::signbit(value) && !std::isnan(value), spec), digits);
+    return padded_number(heap, spec, sign_of(std::signbit(value) && !std::isnan(value), spec), digits);
 }
 
-std::string format_value(Heap& heap, const Value& value, const FormatSpec& spec)
+TracedText format_value(Heap& heap, const Value& value, const FormatSpec& spec)
 {
     static constexpr std::string_view kFloatTypes = "eEfFgGn%";
     static constexpr std::string_view kIntegerTypes = "dxXobcn";
@@ -194,16 +215,16 @@ std::string format_value(Heap& heap, const Value& value, const FormatSpec& spec)
     if (value.is(Type::Float) || (value.is_integer() && wants_float && spec.type != 'n')) {
         if (spec.type && !wants_float)
             refuse();
-        return format_float(heap, value.as_real(), spec);
+        return TracedText(format_float(heap, value.as_real(), spec));
     }
     if (value.is_integer() && (wants_integer || value.is(Type::Int))) {
         if (spec.type && !wants_integer)
             refuse();
-        return format_integer(heap, value.as_integer(), spec);
+        return TracedText(format_integer(heap, value.as_integer(), spec));
     }
     if (spec.type && spec.type != 's')
         refuse();
-    return format_text(heap, value.is_string() ? value.text() : str_text(heap, value), spec);
+    return format_text(heap, traced_text(heap, value), spec);
 }
 
 }  // namespace engine::jinja

@@ -22,9 +22,9 @@ struct FormatSpec {
 /// Parses "[[fill]align][sign][#][0][width][grouping][.precision][type]".
 FormatSpec parse_format_spec(std::string_view text);
 
-std::string format_text(Heap& heap, std::string_view text, const FormatSpec& spec);
+TracedText format_text(Heap& heap, const TracedText& text, const FormatSpec& spec);
 std::string format_integer(Heap& heap, std::int64_t value, const FormatSpec& spec);
 std::string format_float(Heap& heap, double value, const FormatSpec& spec);
-std::string format_value(Heap& heap, const Value& value, const FormatSpec& spec);
+TracedText format_value(Heap& heap, const Value& value, const FormatSpec& spec);
 
 }  // namespace engine::jinja

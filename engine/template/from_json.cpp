@@ -12,7 +12,7 @@ static Value number(const nlohmann::ordered_json& json)
     return Value::integer(json.get<std::int64_t>());
 }
 
-Value from_json(Heap& heap, const nlohmann::ordered_json& json)
+Value from_json(Heap& heap, const nlohmann::ordered_json& json, TextOrigin origin)
 {
     Level level(heap.budget);
     heap.budget.step();
@@ -20,17 +20,17 @@ Value from_json(Heap& heap, const nlohmann::ordered_json& json)
     case nlohmann::json::value_t::boolean:
         return Value::boolean(json.get<bool>());
     case nlohmann::json::value_t::string:
-        return heap.string(json.get_ref<const std::string&>());
+        return heap.string(TracedText(json.get_ref<const std::string&>(), origin));
     case nlohmann::json::value_t::array: {
         Value list = heap.list();
         for (const auto& item : json)
-            list.as<List>().push(from_json(heap, item));
+            list.as<List>().push(from_json(heap, item, origin));
         return list;
     }
     case nlohmann::json::value_t::object: {
         Value dict = heap.dict();
         for (const auto& [key, value] : json.items())
-            dict.as<Dict>().set(heap.string(key), from_json(heap, value));
+            dict.as<Dict>().set(heap.string(key), from_json(heap, value, origin));
         return dict;
     }
     case nlohmann::json::value_t::number_integer:

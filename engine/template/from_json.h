@@ -7,6 +7,7 @@
 
 namespace engine::jinja {
 
-Value from_json(Heap& heap, const nlohmann::ordered_json& json);
+/// Its texts come from `origin`; the keys of its objects from anybody.
+Value from_json(Heap& heap, const nlohmann::ordered_json& json, TextOrigin origin = kOtherText);
 
 }  // namespace engine::jinja

@@ -59,10 +59,10 @@ void Heap::recount(Object& object, std::size_t object_size, std::size_t bytes)
     object.counted_bytes = total;
 }
 
-Value Heap::string(std::string text)
+Value Heap::string(TracedText text)
 {
-    budget.check_string(text.size());
-    budget.spend(std::int64_t(text.size() / 32));
+    budget.check_string(text.bytes().size());
+    budget.spend(std::int64_t(text.bytes().size() / 32));
     return make<String>(std::move(text));
 }
 

@@ -35,9 +35,12 @@ public:
         return Value(object);
     }
 
-    Value string(std::string text);
+    Value string(TracedText text);
+    Value string(std::string text) { return string(TracedText(std::move(text))); }
     Value string(std::string_view text) { return string(std::string(text)); }
     Value string(const char* text) { return string(std::string(text)); }
+    /// A part of a string, from where the string is. `part` is a view into its text.
+    Value part(const Value& of, std::string_view part) { return string(of.traced().part(part)); }
     Value list(std::vector<Value> items = {}) { return make<List>(Type::List, std::move(items)); }
     Value tuple(std::vector<Value> items = {}) { return make<List>(Type::Tuple, std::move(items)); }
     Value dict() { return make<Dict>(); }

@@ -22,7 +22,7 @@ Interpreter::Interpreter(const Syntax& syntax, const nlohmann::ordered_json& var
     scope_ = heap.make<Scope>(Value());
 }
 
-std::string Interpreter::run()
+TracedText Interpreter::run()
 {
     Output output(heap);
     output_ = &output;
@@ -45,11 +45,14 @@ Interpreter::Flow Interpreter::run_statement(const Statement& statement)
     line_ = statement.line;
     switch (statement.kind) {
     case Statement::Kind::Text:
-        output_->add(statement.text);
+        output_->add(statement.text, kTemplateText);
         return Flow::Next;
     case Statement::Kind::Print: {
         const Value value = evaluate(*statement.value);
-        output_->add(value.is_string() ? value.text() : str_text(heap, value));
+        if (value.is_string())
+            output_->add(value.traced());
+        else
+            output_->add(traced_text(heap, value));
         return Flow::Next;
     }
     case Statement::Kind::If:
@@ -170,7 +173,7 @@ Interpreter::Flow Interpreter::run_filter_block(const Statement& statement)
             return flow;
         text = capture.take();
     }
-    output_->add(str_text(heap, through_filters(statement.value.get(), std::move(text))));
+    output_->add(traced_text(heap, through_filters(statement.value.get(), std::move(text))));
     return Flow::Next;
 }
 
@@ -194,7 +197,7 @@ void Interpreter::run_call_block(const Statement& statement)
     evaluate_arguments(written.arguments, arguments);
     arguments.named.emplace_back("caller", heap.make<Macro>(statement, scope_));
     line_ = statement.line;
-    output_->add(str_text(heap, call(callee, arguments)));
+    output_->add(traced_text(heap, call(callee, arguments)));
 }
 
 // ---- assignment ----

@@ -17,7 +17,7 @@ class Interpreter
 public:
     Interpreter(const Syntax& syntax, const nlohmann::ordered_json& variables, const RenderOptions& options);
 
-    std::string run();
+    TracedText run();
     int line() const { return line_; }
 
     // What filters, tests and methods need.
@@ -54,6 +54,8 @@ private:
     Value evaluate_kind(const Expression& expression);
     Value constant(const Expression& expression);
     Value name(const Expression& expression);
+    Value given(const std::string& name, const nlohmann::ordered_json& variable);
+    Value given_message(const nlohmann::ordered_json& message, TextOrigin number);
     Value outside_name(int name);
     Value list_of(const Expression& expression);
     Value dict_of(const Expression& expression);

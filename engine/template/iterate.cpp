@@ -80,12 +80,12 @@ bool Iterator::next(Value& item)
 
 bool Iterator::next_character(Value& item)
 {
-    const std::string& text = source_.text();
+    const std::string_view text = source_.text();
     if (position_ >= text.size())
         return false;
     const std::size_t start = position_;
     unicode::next(text, position_);
-    item = heap_.string(text.substr(start, position_ - start));
+    item = heap_.part(source_, text.substr(start, position_ - start));
     return true;
 }
 

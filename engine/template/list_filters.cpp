@@ -29,13 +29,14 @@ static Value default_value(Interpreter& in, const Value& input, Arguments& argum
 static Value join(Interpreter& in, const Value& input, Arguments& arguments)
 {
     const Parameters p("join", arguments, {"d", "attribute"});
-    const std::string separator = p.given(0) ? str_text(in.heap, p[0]) : std::string();
+    const TracedText separator = p.given(0) ? traced_text(in.heap, p[0]) : TracedText();
     Output out(in.heap);
     Iterator iterator(in.heap, input);
     bool first = true;
     for (Value item; iterator.next(item); first = false) {
-        out.add(first ? std::string_view() : separator);
-        out.add(str_text(in.heap, attribute_key(in, item, p[1])));
+        if (!first)
+            out.add(separator);
+        out.add(traced_text(in.heap, attribute_key(in, item, p[1])));
     }
     return in.heap.string(out.take());
 }

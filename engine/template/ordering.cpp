@@ -1,6 +1,7 @@
 // Sorting by keys.
 #include "engine/template/ordering.h"
 
+#include "engine/template/conversion.h"
 #include "engine/template/interpreter.h"
 #include "engine/template/operators.h"
 #include "engine/template/text_pieces.h"
@@ -54,8 +55,7 @@ Value attribute_key(Interpreter& in, Value item, const Value& attribute, bool ca
         follow(attribute);
     }
     if (!case_sensitive && item.is_string()) {
-        in.heap.budget.spend_on_text(item.text().size() * 4);
-        return in.heap.string(unicode::lower(item.text()));
+        return in.heap.string(converted(in.heap, item.traced(), unicode::lower));
     }
     return item;
 }

@@ -20,22 +20,42 @@ public:
     Output(const Output&) = delete;
     Output& operator=(const Output&) = delete;
 
-    void add(std::string_view text)
+    void add(std::string_view text, TextOrigin origin = kOtherText)
     {
-        heap_.budget.check_string(text_.size() + text.size());
-        heap_.budget.spend_on_text(text.size());
-        heap_.budget.take(text.size());
-        counted_ += text.size();
-        text_ += text;
+        before(text.size());
+        text_.append(text, origin);
+        after(text.size());
     }
+    /// `part` is a view into `source`.
+    void add(const TracedText& source, std::string_view part)
+    {
+        before(part.size());
+        text_.append(source, part);
+        after(part.size());
+    }
+    void add(const TracedText& text) { add(text, text.bytes()); }
 
-    std::string take() { return std::move(text_); }
-    const std::string& text() const { return text_; }
+    TracedText take() { return std::move(text_); }
+    bool is_empty() const { return text_.bytes().empty(); }
 
 private:
+    void before(std::size_t bytes)
+    {
+        heap_.budget.check_string(text_.bytes().size() + bytes);
+        heap_.budget.spend_on_text(bytes);
+        runs_ = text_.runs().size();
+    }
+    void after(std::size_t bytes)
+    {
+        bytes += (text_.runs().size() - runs_) * sizeof(TracedText::Run);
+        heap_.budget.take(bytes);
+        counted_ += bytes;
+    }
+
     Heap& heap_;
-    std::string text_;
+    TracedText text_;
     std::size_t counted_ = 0;
+    std::size_t runs_ = 0;
 };
 
 }  // namespace engine::jinja

@@ -56,6 +56,12 @@ const std::string& Parameters::text(std::size_t i) const
     return value.text();
 }
 
+const TracedText& Parameters::traced(std::size_t i) const
+{
+    text(i);
+    return values_[i].traced();
+}
+
 bool Parameters::flag(std::size_t i, bool otherwise) const
 {
     return values_[i].is_missing() ? otherwise : truth(values_[i]);

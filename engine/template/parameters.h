@@ -21,7 +21,8 @@ public:
     bool given(std::size_t i) const { return !values_[i].is_missing(); }
 
     std::int64_t integer(std::size_t i, std::int64_t otherwise) const;
-    const std::string& text(std::size_t i) const;  // required
+    const std::string& text(std::size_t i) const;   // required
+    const TracedText& traced(std::size_t i) const;  // the same
     bool flag(std::size_t i, bool otherwise = false) const;
     bool is_none(std::size_t i) const { return values_[i].is_none() || values_[i].is_missing(); }
 

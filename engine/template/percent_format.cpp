@@ -17,19 +17,20 @@ namespace {
 class PercentFormatter
 {
 public:
-    PercentFormatter(Heap& heap, std::string_view format, const Value& values)
+    PercentFormatter(Heap& heap, const TracedText& format, const Value& values)
         : heap_(heap)
-        , format_(format)
+        , traced_(format)
+        , format_(format.bytes())
         , values_(values)
         , out_(heap)
     {
     }
 
-    std::string run()
+    TracedText run()
     {
         while (at_ < format_.size()) {
             const std::size_t mark = std::min(format_.find('%', at_), format_.size());
-            out_.add(format_.substr(at_, mark - at_));
+            out_.add(traced_, format_.substr(at_, mark - at_));
             at_ = mark + 1;
             if (mark < format_.size())
                 field();
@@ -134,11 +135,11 @@ private:
     void write(char type, const Value& value, FormatSpec spec)
     {
         if (type == 's')
-            return out_.add(format_text(heap_, str_text(heap_, value), spec));
+            return out_.add(format_text(heap_, traced_text(heap_, value), spec));
         if (type == 'r' || type == 'a')
-            return out_.add(format_text(heap_, repr(heap_, value), spec));
+            return out_.add(format_text(heap_, traced_repr(heap_, value), spec));
         if (type == 'c' && value.is_string())
-            return out_.add(format_text(heap_, value.text(), spec));
+            return out_.add(format_text(heap_, value.traced(), spec));
         if (value.is_undefined())
             fail_undefined(value);
         if (std::string_view("diuxXoceEfFgG").find(type) == std::string_view::npos)
@@ -172,7 +173,8 @@ private:
     }
 
     Heap& heap_;
-    std::string_view format_;
+    const TracedText& traced_;
+    std::string_view format_;  // its bytes
     const Value& values_;
     Output out_;
     std::size_t at_ = 0;
@@ -184,7 +186,7 @@ private:
 
 Value percent_format(Heap& heap, const Value& format, const Value& values)
 {
-    return heap.string(PercentFormatter(heap, format.text(), values).run());
+    return heap.string(PercentFormatter(heap, format.traced(), values).run());
 }
 
 }  // namespace engine::jinja

@@ -17,24 +17,28 @@ namespace {
 class FieldFormatter
 {
 public:
-    FieldFormatter(Interpreter& in, const Arguments& arguments)
+    FieldFormatter(Interpreter& in, const TracedText& format, const Arguments& arguments)
         : in_(in)
+        , format_(format)
         , arguments_(arguments)
     {
     }
 
-    // depth: a format spec may hold fields, whose specs may not.
-    std::string run(std::string_view format, int depth)
+    TracedText run() { return run(format_.bytes(), 0); }
+
+private:
+    // `format` is a view into the whole one. depth: a format spec may hold fields, whose specs may not.
+    TracedText run(std::string_view format, int depth)
     {
         Output out(in_.heap);
         for (std::size_t at = 0; at < format.size();) {
             const std::size_t brace = std::min(format.find_first_of("{}", at), format.size());
-            out.add(format.substr(at, brace - at));
+            out.add(format_, format.substr(at, brace - at));
             at = brace;
             if (at >= format.size())
                 break;
             if (format.substr(at, 2) == "{{" || format.substr(at, 2) == "}}") {
-                out.add(format.substr(at, 1));
+                out.add(format_, format.substr(at, 1));
                 at += 2;
             } else if (format[at] == '}') {
                 throw TemplateError("Single '}' encountered in format string");
@@ -47,7 +51,6 @@ public:
         return out.take();
     }
 
-private:
     static std::size_t closing_brace(std::string_view format, std::size_t open)
     {
         int depth = 0;
@@ -60,7 +63,7 @@ private:
                                                       : "expected '}' before end of string");
     }
 
-    std::string field(std::string_view text, int depth)
+    TracedText field(std::string_view text, int depth)
     {
         if (depth > 1)
             throw TemplateError("Max string recursion exceeded");
@@ -73,11 +76,11 @@ private:
         }
         Value value = resolve(path);
         if (conversion == 'r' || conversion == 'a')
-            value = in_.heap.string(repr(in_.heap, value));
+            value = in_.heap.string(traced_repr(in_.heap, value));
         if (conversion == 's')
             value = str(in_.heap, value);
-        const std::string spec = colon < text.size() ? run(text.substr(colon + 1), depth + 1) : std::string();
-        return format_value(in_.heap, value, parse_format_spec(spec));
+        const TracedText spec = colon < text.size() ? run(text.substr(colon + 1), depth + 1) : TracedText();
+        return format_value(in_.heap, value, parse_format_spec(spec.bytes()));
     }
 
     Value argument(std::string_view name)
@@ -132,15 +135,16 @@ private:
     }
 
     Interpreter& in_;
+    const TracedText& format_;
     const Arguments& arguments_;
     std::size_t automatic_ = 0;
 };
 
 }  // namespace
 
-std::string str_format(Interpreter& in, std::string_view format, const Arguments& arguments)
+TracedText str_format(Interpreter& in, const TracedText& format, const Arguments& arguments)
 {
-    return FieldFormatter(in, arguments).run(format, 0);
+    return FieldFormatter(in, format, arguments).run();
 }
 
 }  // namespace engine::jinja

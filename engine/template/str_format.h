@@ -8,6 +8,6 @@
 
 namespace engine::jinja {
 
-std::string str_format(Interpreter& in, std::string_view format, const Arguments& arguments);
+TracedText str_format(Interpreter& in, const TracedText& format, const Arguments& arguments);
 
 }  // namespace engine::jinja

@@ -262,7 +262,7 @@ std::string strftime(Heap& heap, std::string_view format, const std::tm& time)
 {
     Output out(heap);
     write(out, format, within_calendar(time));
-    return out.take();
+    return out.take().take_bytes();
 }
 
 }  // namespace engine::jinja

@@ -1,5 +1,6 @@
 // Methods of strings that make new text or pieces of it.
 #include "engine/template/attributes.h"
+#include "engine/template/conversion.h"
 #include "engine/template/interpreter.h"
 #include "engine/template/operators.h"
 #include "engine/template/output.h"
@@ -12,12 +13,11 @@ namespace engine::jinja {
 
 // ---- case ----
 
-template <std::string (*convert)(std::string_view)>
-static Value converted(Interpreter& in, const Value& self, Arguments& arguments)
+template <std::string (*convert)(std::string_view, Conversion&)>
+static Value in_case(Interpreter& in, const Value& self, Arguments& arguments)
 {
     const Parameters p("str method", arguments, {});
-    in.heap.budget.spend_on_text(self.text().size() * 4);
-    return in.heap.string(convert(self.text()));
+    return in.heap.string(converted(in.heap, self.traced(), convert));
 }
 
 // ---- strip ----
@@ -33,7 +33,7 @@ static Value stripped(Interpreter& in, const Value& self, Arguments& arguments, 
     } else {
         text = strip_characters(in.heap, text, p.text(0), left, right);
     }
-    return text.size() == self.text().size() ? self : in.heap.string(text);
+    return text.size() == self.text().size() ? self : in.heap.part(self, text);
 }
 
 static Value strip(Interpreter& in, const Value& self, Arguments& arguments)
@@ -54,7 +54,7 @@ static Value removeprefix(Interpreter& in, const Value& self, Arguments& argumen
     const Parameters p("removeprefix", arguments, {"prefix"}, 1);
     const std::string_view text = self.text(), prefix = p.text(0);
     in.heap.budget.spend_on_text(prefix.size());
-    return text.substr(0, prefix.size()) == prefix ? in.heap.string(text.substr(prefix.size())) : self;
+    return text.substr(0, prefix.size()) == prefix ? in.heap.part(self, text.substr(prefix.size())) : self;
 }
 
 static Value removesuffix(Interpreter& in, const Value& self, Arguments& arguments)
@@ -64,16 +64,16 @@ static Value removesuffix(Interpreter& in, const Value& self, Arguments& argumen
     in.heap.budget.spend_on_text(suffix.size());
     if (suffix.empty() || text.size() < suffix.size() || text.substr(text.size() - suffix.size()) != suffix)
         return self;
-    return in.heap.string(text.substr(0, text.size() - suffix.size()));
+    return in.heap.part(self, text.substr(0, text.size() - suffix.size()));
 }
 
 // ---- pieces ----
 
-static Value list_of(Heap& heap, const std::vector<std::string_view>& pieces)
+static Value list_of(Heap& heap, const Value& text, const std::vector<std::string_view>& pieces)
 {
     Value list = heap.list();
     for (const std::string_view piece : pieces)
-        list.as<List>().push(heap.string(piece));
+        list.as<List>().push(heap.part(text, piece));
     return list;
 }
 
@@ -84,8 +84,8 @@ static Value split(Interpreter& in, const Value& self, Arguments& arguments)
     if (!p.is_none(0) && !p[0].is_string())
         fail_type("must be str or None, not " + std::string(type_name(p[0])));
     if (p.is_none(0))
-        return list_of(in.heap, split_space(in.heap, self.text(), most));
-    return list_of(in.heap, split_text(in.heap, self.text(), p.text(0), most));
+        return list_of(in.heap, self, split_space(in.heap, self.text(), most));
+    return list_of(in.heap, self, split_text(in.heap, self.text(), p.text(0), most));
 }
 
 static Value rsplit(Interpreter& in, const Value& self, Arguments& arguments)
@@ -95,14 +95,14 @@ static Value rsplit(Interpreter& in, const Value& self, Arguments& arguments)
     if (!p.is_none(0) && !p[0].is_string())
         fail_type("must be str or None, not " + std::string(type_name(p[0])));
     if (p.is_none(0))
-        return list_of(in.heap, rsplit_space(in.heap, self.text(), most));
-    return list_of(in.heap, rsplit_text(in.heap, self.text(), p.text(0), most));
+        return list_of(in.heap, self, rsplit_space(in.heap, self.text(), most));
+    return list_of(in.heap, self, rsplit_text(in.heap, self.text(), p.text(0), most));
 }
 
 static Value splitlines(Interpreter& in, const Value& self, Arguments& arguments)
 {
     const Parameters p("splitlines", arguments, {"keepends"});
-    return list_of(in.heap, split_lines(in.heap, self.text(), p.flag(0)));
+    return list_of(in.heap, self, split_lines(in.heap, self.text(), p.flag(0)));
 }
 
 static Value parted(Interpreter& in, const Value& self, Arguments& arguments, bool from_right)
@@ -114,7 +114,7 @@ static Value parted(Interpreter& in, const Value& self, Arguments& arguments, bo
     const std::size_t at = from_right ? rfind_text(in.heap, text, separator) : find_text(in.heap, text, separator);
     if (at != std::string_view::npos)
         return in.heap.tuple(
-            {in.heap.string(text.substr(0, at)), p[0], in.heap.string(text.substr(at + separator.size()))});
+            {in.heap.part(self, text.substr(0, at)), p[0], in.heap.part(self, text.substr(at + separator.size()))});
     const Value nothing = in.heap.string("");
     return from_right ? in.heap.tuple({nothing, nothing, self}) : in.heap.tuple({self, nothing, nothing});
 }
@@ -139,8 +139,8 @@ static Value join(Interpreter& in, const Value& self, Arguments& arguments)
             fail_type("sequence item " + std::to_string(index) + ": expected str instance, " +
                       std::string(type_name(item)) + " found");
         if (index > 0)
-            out.add(self.text());
-        out.add(item.text());
+            out.add(self.traced());
+        out.add(item.traced());
     }
     return in.heap.string(out.take());
 }
@@ -148,7 +148,7 @@ static Value join(Interpreter& in, const Value& self, Arguments& arguments)
 static Value replace(Interpreter& in, const Value& self, Arguments& arguments)
 {
     const Parameters p("replace", arguments, {"old", "new", "count"}, 2);
-    return in.heap.string(replaced(in.heap, self.text(), p.text(0), p.text(1), p.integer(2, -1)));
+    return in.heap.string(replaced(in.heap, self.traced(), p.text(0), p.traced(1), p.integer(2, -1)));
 }
 
 // ---- padding ----
@@ -158,20 +158,18 @@ static Value padded(Interpreter& in, const Value& self, const Parameters& p, boo
     const std::int64_t length = self.as<String>().length(), width = p.integer(0, 0);
     if (width <= length)
         return self;
-    const std::string_view fill = p.given(1) ? std::string_view(p.text(1)) : " ";
-    in.heap.budget.spend_on_text(fill.size());
-    if (unicode::length(fill) != 1)
+    const TracedText space(" ");
+    const TracedText& fill = p.given(1) ? p.traced(1) : space;
+    in.heap.budget.spend_on_text(fill.bytes().size());
+    if (unicode::length(fill.bytes()) != 1)
         fail_type("The fill character must be exactly one character long");
-    in.heap.budget.check_string(std::uint64_t(width) * fill.size());
+    in.heap.budget.check_string(std::uint64_t(width) * fill.bytes().size());
     const std::int64_t room = width - length;
     // Python puts the odd one to the left only where both the room and the width are odd.
     const std::int64_t before = left && right ? room / 2 + (room & width & 1) : left ? room : 0;
-    std::string out;
-    for (std::int64_t i = 0; i < before; ++i)
-        out += fill;
-    out += self.text();
-    for (std::int64_t i = before; i < room; ++i)
-        out += fill;
+    TracedText out = fill.repeated(before);
+    out.append(self.traced());
+    out.append(fill.repeated(room - before));
     return in.heap.string(std::move(out));
 }
 
@@ -195,9 +193,12 @@ static Value zfill(Interpreter& in, const Value& self, Arguments& arguments)
     if (width <= length)
         return self;
     in.heap.budget.check_string(std::uint64_t(width));
-    const std::string& text = self.text();
+    const std::string_view text = self.text();
     const std::size_t sign = !text.empty() && (text[0] == '+' || text[0] == '-') ? 1 : 0;
-    return in.heap.string(text.substr(0, sign) + std::string(std::size_t(width - length), '0') + text.substr(sign));
+    TracedText out = self.traced().part(text.substr(0, sign));
+    out.append(std::string(std::size_t(width - length), '0'), kOtherText);
+    out.append(self.traced(), text.substr(sign));
+    return in.heap.string(std::move(out));
 }
 
 static Value expandtabs(Interpreter& in, const Value& self, Arguments& arguments)
@@ -218,7 +219,7 @@ static Value expandtabs(Interpreter& in, const Value& self, Arguments& arguments
             column += spaces;
             continue;
         }
-        out.add(std::string_view(self.text()).substr(start, at - start));
+        out.add(self.traced(), std::string_view(self.text()).substr(start, at - start));
         column = c == '\n' || c == '\r' ? 0 : column + 1;
     }
     return in.heap.string(out.take());
@@ -226,7 +227,7 @@ static Value expandtabs(Interpreter& in, const Value& self, Arguments& arguments
 
 static Value format(Interpreter& in, const Value& self, Arguments& arguments)
 {
-    return in.heap.string(str_format(in, self.text(), arguments));
+    return in.heap.string(str_format(in, self.traced(), arguments));
 }
 
 const Method* find_string_method(std::string_view name)
@@ -238,12 +239,12 @@ const Method* find_string_method(std::string_view name)
         {"rstrip", rstrip},
         {"replace", replace},
         {"join", join},
-        {"upper", converted<unicode::upper>},
-        {"lower", converted<unicode::lower>},
-        {"title", converted<unicode::title>},
-        {"capitalize", converted<unicode::capitalize>},
-        {"casefold", converted<unicode::lower>},
-        {"swapcase", converted<unicode::swapcase>},
+        {"upper", in_case<unicode::upper>},
+        {"lower", in_case<unicode::lower>},
+        {"title", in_case<unicode::title>},
+        {"capitalize", in_case<unicode::capitalize>},
+        {"casefold", in_case<unicode::lower>},
+        {"swapcase", in_case<unicode::swapcase>},
         {"rsplit", rsplit},
         {"splitlines", splitlines},
         {"partition", partition},

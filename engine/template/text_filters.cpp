@@ -1,5 +1,6 @@
 // Filters that make text.
 #include "engine/template/attributes.h"
+#include "engine/template/conversion.h"
 #include "engine/template/filters.h"
 #include "engine/template/interpreter.h"
 #include "engine/template/operators.h"
@@ -52,30 +53,21 @@ static Value string(Interpreter& in, const Value& input, Arguments& arguments)
 static Value title(Interpreter& in, const Value& input, Arguments& arguments)
 {
     const Parameters p("title", arguments, {});
-    const std::string text = str_text(in.heap, input);
-    in.heap.budget.spend_on_text(text.size() * 4);
     const auto separates = [](char32_t c) {
         return unicode::is_space(c) || c == '-' || c == '(' || c == '{' || c == '[' || c == '<';
     };
-    std::string out;
-    for (std::size_t at = 0; at < text.size();) {
-        const std::size_t start = at;
-        const bool separator = separates(unicode::next(text, at));
-        for (std::size_t after = at; after < text.size() && separates(unicode::next(text, after)) == separator;)
-            at = after;
-        const std::string_view run = std::string_view(text).substr(start, at - start);
-        std::size_t first = 0;
-        unicode::next(run, first);
-        out += separator ? std::string(run) : unicode::upper(run.substr(0, first)) + unicode::lower(run.substr(first));
-    }
-    return in.heap.string(std::move(out));
+    return in.heap.string(
+        converted(in.heap, traced_text(in.heap, input), [&](std::string_view text, Conversion& conversion) {
+            return unicode::title_of_words(text, separates, conversion);
+        }));
 }
 
 static Value replace(Interpreter& in, const Value& input, Arguments& arguments)
 {
     const Parameters p("replace", arguments, {"old", "new", "count"}, 2);
-    const std::string old = str_text(in.heap, p[0]), by = str_text(in.heap, p[1]);
-    return in.heap.string(replaced(in.heap, str_text(in.heap, input), old, by, p.is_none(2) ? -1 : p.integer(2, -1)));
+    const std::string old = str_text(in.heap, p[0]);
+    const TracedText text = traced_text(in.heap, input), by = traced_text(in.heap, p[1]);
+    return in.heap.string(replaced(in.heap, text, old, by, p.is_none(2) ? -1 : p.integer(2, -1)));
 }
 
 static Value indent(Interpreter& in, const Value& input, Arguments& arguments)
@@ -85,25 +77,26 @@ static Value indent(Interpreter& in, const Value& input, Arguments& arguments)
         fail_undefined(input);
     if (!input.is_string())
         fail_type("unsupported operand type(s) for +=: '" + std::string(type_name(input)) + "' and 'str'");
-    std::string indention;
+    TracedText indention;
     if (p.given(0) && p[0].is_string()) {
         in.heap.budget.spend_on_text(p[0].text().size());
-        indention = p[0].text();
+        indention = p[0].traced();
     } else {
         const std::int64_t width = std::max<std::int64_t>(p.integer(0, 4), 0);
         in.heap.budget.check_string(std::uint64_t(width));
         in.heap.budget.spend_on_text(std::size_t(width));
-        indention.assign(std::size_t(width), ' ');
+        indention = TracedText(std::string(std::size_t(width), ' '));
     }
     in.heap.budget.spend_on_text(input.text().size());
-    const std::string text = input.text() + "\n";
+    TracedText text = input.traced();
+    text.append("\n", kOtherText);
     Output out(in.heap);
     bool is_first = true;
-    for (const std::string_view line : split_lines(in.heap, text)) {
+    for (const std::string_view line : split_lines(in.heap, text.bytes())) {
         out.add(is_first ? "" : "\n");
         if (is_first ? p.flag(1) : p.flag(2) || !line.empty())
             out.add(indention);
-        out.add(line);
+        out.add(text, line);
         is_first = false;
     }
     return in.heap.string(out.take());
@@ -113,9 +106,9 @@ static Value truncate(Interpreter& in, const Value& input, Arguments& arguments)
 {
     const Parameters p("truncate", arguments, {"length", "killwords", "end", "leeway"});
     const std::int64_t length = p.integer(0, 255), leeway = p.is_none(3) ? 5 : p.integer(3, 5);
-    const std::string_view end = p.given(2) ? std::string_view(p.text(2)) : "...";
-    in.heap.budget.spend_on_text(end.size());
-    const std::int64_t end_length = unicode::length(end);
+    const TracedText end = p.given(2) ? p.traced(2) : TracedText("...");
+    in.heap.budget.spend_on_text(end.bytes().size());
+    const std::int64_t end_length = unicode::length(end.bytes());
     if (length < end_length)
         throw TemplateError("expected length >= " + std::to_string(end_length) + ", got " + std::to_string(length));
     if (leeway < 0)
@@ -128,7 +121,9 @@ static Value truncate(Interpreter& in, const Value& input, Arguments& arguments)
     std::string_view kept = text.substr(0, unicode::byte_of(text, length - end_length));
     if (!p.flag(1))
         kept = kept.substr(0, kept.rfind(' '));  // all of it where there is none
-    return in.heap.string(std::string(kept).append(end));
+    TracedText out = input.traced().part(kept);
+    out.append(end);
+    return in.heap.string(std::move(out));
 }
 
 static Value wordcount(Interpreter& in, const Value& input, Arguments& arguments)
@@ -150,14 +145,18 @@ static Value wordcount(Interpreter& in, const Value& input, Arguments& arguments
 static Value escape(Interpreter& in, const Value& input, Arguments& arguments)
 {
     const Parameters p("escape", arguments, {});
-    Output out(in.heap);
-    for (const char c : str_text(in.heap, input)) {
+    const auto escaped = [](std::string_view text, Conversion& conversion) {
         static constexpr std::string_view kSpecial = "&<>\"'";
         static constexpr std::string_view kEscaped[] = {"&amp;", "&lt;", "&gt;", "&#34;", "&#39;"};
-        const std::size_t known = kSpecial.find(c);
-        out.add(known == std::string_view::npos ? std::string_view(&c, 1) : kEscaped[known]);
-    }
-    return in.heap.string(out.take());
+        std::string out;
+        for (std::size_t at = 0; at < text.size(); ++at) {
+            conversion.reached(at, out.size());
+            const std::size_t known = kSpecial.find(text[at]);
+            out += known == std::string_view::npos ? text.substr(at, 1) : kEscaped[known];
+        }
+        return out;
+    };
+    return in.heap.string(converted(in.heap, traced_text(in.heap, input), escaped));
 }
 
 static Value format(Interpreter& in, const Value& input, Arguments& arguments)
@@ -173,11 +172,13 @@ static Value format(Interpreter& in, const Value& input, Arguments& arguments)
     return percent_format(in.heap, str(in.heap, input), values);
 }
 
-static std::string url_quoted(std::string_view text, bool for_query)
+static std::string url_quoted(std::string_view text, bool for_query, Conversion& conversion)
 {
     static constexpr char kHex[] = "0123456789ABCDEF";
     std::string out;
-    for (const char c : text) {
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        conversion.reached(at, out.size());
+        const char c = text[at];
         const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
                               c == '.' || c == '-' || c == '~' || (c == '/' && !for_query);
         const auto byte = static_cast<unsigned char>(c);
@@ -191,11 +192,18 @@ static std::string url_quoted(std::string_view text, bool for_query)
     return out;
 }
 
+static TracedText url_quoted(Heap& heap, const Value& value, bool for_query)
+{
+    return converted(heap, traced_text(heap, value), [&](std::string_view text, Conversion& conversion) {
+        return url_quoted(text, for_query, conversion);
+    });
+}
+
 static Value urlencode(Interpreter& in, const Value& input, Arguments& arguments)
 {
     const Parameters p("urlencode", arguments, {});
     if (input.is_string() || !is_iterable(input))
-        return in.heap.string(url_quoted(str_text(in.heap, input), false));
+        return in.heap.string(url_quoted(in.heap, input, false));
     const Value pairs = input.is(Type::Dict) ? in.heap.make<DictView>(input, DictView::Part::Items) : input;
     Output out(in.heap);
     Iterator iterator(in.heap, pairs);
@@ -203,10 +211,10 @@ static Value urlencode(Interpreter& in, const Value& input, Arguments& arguments
         const std::vector<Value> halves = collect(in.heap, pair);
         if (halves.size() != 2)
             throw TemplateError("urlencode needs pairs");
-        out.add(out.text().empty() ? "" : "&");
-        out.add(url_quoted(str_text(in.heap, halves[0]), true));
+        out.add(out.is_empty() ? "" : "&");
+        out.add(url_quoted(in.heap, halves[0], true));
         out.add("=");
-        out.add(url_quoted(str_text(in.heap, halves[1]), true));
+        out.add(url_quoted(in.heap, halves[1], true));
     }
     return in.heap.string(out.take());
 }

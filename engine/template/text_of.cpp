@@ -1,8 +1,10 @@
 // Python's str() and repr() for template values.
 #include "engine/template/text_of.h"
 
+#include "engine/template/conversion.h"
 #include "engine/template/loop.h"
 #include "engine/template/macro.h"
+#include "engine/template/output.h"
 #include "engine/template/unicode.h"
 
 #include <charconv>
@@ -35,10 +37,17 @@ std::string float_text(double value)
 
 std::string repr_text(std::string_view text)
 {
+    Conversion conversion;
+    return repr_text(text, conversion);
+}
+
+std::string repr_text(std::string_view text, Conversion& conversion)
+{
     const bool has_single = text.find('\'') != std::string_view::npos;
     const char mark = has_single && text.find('"') == std::string_view::npos ? '"' : '\'';
     std::string out(1, mark);
     for (std::size_t at = 0; at < text.size();) {
+        conversion.reached(at, out.size());
         const char32_t c = unicode::next(text, at);
         char escape[16];
         if (c == char32_t(mark) || c == '\\') {
@@ -79,6 +88,7 @@ class Writer
 public:
     explicit Writer(Heap& heap)
         : heap_(heap)
+        , out_(heap)
     {
     }
 
@@ -87,8 +97,9 @@ public:
         heap_.budget.step();
         switch (value.type()) {
         case Type::String:
-            heap_.budget.spend_on_text(value.text().size());
-            return add(repr_text(value.text()));
+            return out_.add(converted(heap_, value.traced(), [](std::string_view text, Conversion& conversion) {
+                return repr_text(text, conversion);
+            }));
         case Type::List:
         case Type::Tuple:
             return write_list(value);
@@ -105,7 +116,7 @@ public:
         }
     }
 
-    std::string take() { return std::move(out_); }
+    TracedText take() { return out_.take(); }
 
 private:
     // True while the object is being written further out: the caller writes dots instead.
@@ -117,11 +128,7 @@ private:
         return false;
     }
 
-    void add(std::string_view text)
-    {
-        heap_.budget.check_string(out_.size() + text.size());
-        out_ += text;
-    }
+    void add(std::string_view text) { out_.add(text); }
 
     void write_list(const Value& value)
     {
@@ -225,31 +232,41 @@ private:
     }
 
     Heap& heap_;
-    std::string out_;
+    Output out_;
     std::vector<const Object*> open_;
 };
 
 }  // namespace
 
-std::string repr(Heap& heap, const Value& value)
+TracedText traced_repr(Heap& heap, const Value& value)
 {
     Writer writer(heap);
     writer.write(value);
     return writer.take();
 }
 
-std::string str_text(Heap& heap, const Value& value)
+std::string repr(Heap& heap, const Value& value)
+{
+    return traced_repr(heap, value).take_bytes();
+}
+
+TracedText traced_text(Heap& heap, const Value& value)
 {
     if (value.is_string()) {
         heap.budget.spend_on_text(value.text().size());
-        return value.text();
+        return value.traced();
     }
-    return value.is_undefined() ? std::string() : repr(heap, value);
+    return value.is_undefined() ? TracedText() : traced_repr(heap, value);
+}
+
+std::string str_text(Heap& heap, const Value& value)
+{
+    return traced_text(heap, value).take_bytes();
 }
 
 Value str(Heap& heap, const Value& value)
 {
-    return value.is_string() ? value : heap.string(str_text(heap, value));
+    return value.is_string() ? value : heap.string(traced_text(heap, value));
 }
 
 }  // namespace engine::jinja

@@ -5,13 +5,18 @@
 
 namespace engine::jinja {
 
+class Conversion;
+
 /// str(value). For a string this is the same object.
 Value str(Heap& heap, const Value& value);
+TracedText traced_text(Heap& heap, const Value& value);
 std::string str_text(Heap& heap, const Value& value);
+TracedText traced_repr(Heap& heap, const Value& value);
 std::string repr(Heap& heap, const Value& value);
 
 /// repr of text: quoted, with escapes.
 std::string repr_text(std::string_view text);
+std::string repr_text(std::string_view text, Conversion& conversion);
 
 /// The shortest digits that give the same number back, in Python's notation.
 std::string float_text(double value);

@@ -183,8 +183,9 @@ Pieces split_lines(Heap& heap, std::string_view text, bool keep_ends)
 }
 
 // Nothing stands between any two characters, and before and after them.
-static std::string put_between_characters(Heap& heap, std::string_view text, std::string_view by, std::int64_t most)
+static TracedText put_between_characters(Heap& heap, const TracedText& source, const TracedText& by, std::int64_t most)
 {
+    std::string_view text = source.bytes();
     Output out(heap);
     for (std::size_t at = 0; most != 0; --most) {
         out.add(by);
@@ -193,29 +194,29 @@ static std::string put_between_characters(Heap& heap, std::string_view text, std
             break;
         }
         unicode::next(text, at);
-        out.add(text.substr(0, at));
+        out.add(source, text.substr(0, at));
         text.remove_prefix(at);
         at = 0;
     }
-    out.add(text);
+    out.add(source, text);
     return out.take();
 }
 
-std::string replaced(Heap& heap, std::string_view text, std::string_view old, std::string_view by, std::int64_t most)
+TracedText replaced(Heap& heap, const TracedText& source, std::string_view old, const TracedText& by, std::int64_t most)
 {
-    heap.budget.spend_on_text(text.size());
     if (old.empty())
-        return put_between_characters(heap, text, by, most);
+        return put_between_characters(heap, source, by, most);
+    std::string_view text = source.bytes();
     Output out(heap);
     for (; most != 0; --most) {
         const std::size_t at = find_text(heap, text, old);
         if (at == std::string_view::npos)
             break;
-        out.add(text.substr(0, at));
+        out.add(source, text.substr(0, at));
         out.add(by);
         text.remove_prefix(at + old.size());
     }
-    out.add(text);
+    out.add(source, text);
     return out.take();
 }
 

@@ -23,7 +23,7 @@ std::vector<std::string_view> split_space(Heap& heap, std::string_view text, std
 std::vector<std::string_view> rsplit_space(Heap& heap, std::string_view text, std::int64_t most);
 std::vector<std::string_view> split_lines(Heap& heap, std::string_view text, bool keep_ends = false);
 
-std::string replaced(Heap& heap, std::string_view text, std::string_view old, std::string_view by, std::int64_t most);
+TracedText replaced(Heap& heap, const TracedText& text, std::string_view old, const TracedText& by, std::int64_t most);
 
 /// Without the characters of a set at its ends.
 std::string_view strip_characters(Heap& heap, std::string_view text, std::string_view set, bool left, bool right);

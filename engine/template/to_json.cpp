@@ -1,6 +1,7 @@
 // json.dumps for template values.
 #include "engine/template/to_json.h"
 
+#include "engine/template/conversion.h"
 #include "engine/template/operators.h"
 #include "engine/template/output.h"
 #include "engine/template/text_of.h"
@@ -19,10 +20,11 @@ static void append_unit(std::string& out, unsigned unit)
     out += escape;
 }
 
-std::string json_string(std::string_view text, bool ascii)
+static std::string json_string(std::string_view text, bool ascii, Conversion& conversion)
 {
     std::string out = "\"";
     for (std::size_t at = 0; at < text.size();) {
+        conversion.reached(at, out.size());
         const std::size_t start = at;
         const char32_t c = unicode::next(text, at);
         static constexpr std::string_view kPlain = "\"\\\n\r\t\f\b", kEscaped = "\"\\nrtfb";
@@ -60,7 +62,7 @@ public:
         heap_.budget.step();
         switch (value.type()) {
         case Type::String:
-            return out_.add(json_string(value.text(), style_.ascii));
+            return write_string(value.traced());
         case Type::List:
         case Type::Tuple:
             return write_list(value.as<List>().items);
@@ -71,9 +73,16 @@ public:
         }
     }
 
-    std::string take() { return out_.take(); }
+    TracedText take() { return out_.take(); }
 
 private:
+    void write_string(const TracedText& text)
+    {
+        out_.add(converted(heap_, text, [this](std::string_view bytes, Conversion& conversion) {
+            return json_string(bytes, style_.ascii, conversion);
+        }));
+    }
+
     static std::string scalar(const Value& value)
     {
         switch (value.type()) {
@@ -94,13 +103,13 @@ private:
         }
     }
 
-    static std::string key_text(const Value& key)
+    static TracedText key_text(const Value& key)
     {
         if (key.is_string())
-            return key.text();
+            return key.traced();
         if (!key.is_number() && !key.is_none())
             fail_type("keys must be str, int, float, bool or None, not " + std::string(type_name(key)));
-        return scalar(key);
+        return TracedText(scalar(key));
     }
 
     void new_line(int change)
@@ -156,7 +165,7 @@ private:
                 new_line(0);
             }
             first = false;
-            out_.add(json_string(key_text(entry->key), style_.ascii));
+            write_string(key_text(entry->key));
             out_.add(style_.key_separator);
             write(entry->value);
         }
@@ -172,7 +181,7 @@ private:
 
 }  // namespace
 
-std::string to_json(Heap& heap, const Value& value, const JsonStyle& style)
+TracedText to_json(Heap& heap, const Value& value, const JsonStyle& style)
 {
     JsonWriter writer(heap, style);
     writer.write(value);

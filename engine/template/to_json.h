@@ -14,7 +14,6 @@ struct JsonStyle {
     std::string key_separator = ": ";
 };
 
-std::string to_json(Heap& heap, const Value& value, const JsonStyle& style);
-std::string json_string(std::string_view text, bool ascii);
+TracedText to_json(Heap& heap, const Value& value, const JsonStyle& style);
 
 }  // namespace engine::jinja

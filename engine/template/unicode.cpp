@@ -1,6 +1,7 @@
 // UTF-8 walking and Python's character properties.
 #include "engine/template/unicode.h"
 
+#include "engine/template/conversion.h"
 #include "engine/template/unicode_tables.h"
 
 #include <algorithm>
@@ -214,20 +215,23 @@ static void append_lower(std::string& out, std::string_view text, std::size_t st
         append(out, mapped(c, kToLower, kToLower_count));
 }
 
-std::string upper(std::string_view text)
-{
-    std::string out;
-    out.reserve(text.size());
-    for (std::size_t at = 0; at < text.size();)
-        append_upper(out, next(text, at));
-    return out;
-}
-
-std::string lower(std::string_view text)
+std::string upper(std::string_view text, Conversion& conversion)
 {
     std::string out;
     out.reserve(text.size());
     for (std::size_t at = 0; at < text.size();) {
+        conversion.reached(at, out.size());
+        append_upper(out, next(text, at));
+    }
+    return out;
+}
+
+std::string lower(std::string_view text, Conversion& conversion)
+{
+    std::string out;
+    out.reserve(text.size());
+    for (std::size_t at = 0; at < text.size();) {
+        conversion.reached(at, out.size());
         const std::size_t start = at;
         const char32_t c = next(text, at);
         append_lower(out, text, start, at, c);
@@ -235,10 +239,11 @@ std::string lower(std::string_view text)
     return out;
 }
 
-std::string capitalize(std::string_view text)
+std::string capitalize(std::string_view text, Conversion& conversion)
 {
     std::string out;
     for (std::size_t at = 0; at < text.size();) {
+        conversion.reached(at, out.size());
         const std::size_t start = at;
         const char32_t c = next(text, at);
         if (start == 0)
@@ -249,11 +254,12 @@ std::string capitalize(std::string_view text)
     return out;
 }
 
-std::string title(std::string_view text)
+std::string title(std::string_view text, Conversion& conversion)
 {
     std::string out;
     bool inside_word = false;
     for (std::size_t at = 0; at < text.size();) {
+        conversion.reached(at, out.size());
         const std::size_t start = at;
         const char32_t c = next(text, at);
         if (inside_word)
@@ -265,10 +271,34 @@ std::string title(std::string_view text)
     return out;
 }
 
-std::string swapcase(std::string_view text)
+std::string title_of_words(std::string_view text, bool (*separates)(char32_t), Conversion& conversion)
+{
+    std::string out;
+    bool starts = true;
+    std::size_t rest = 0;  // of the word, behind its first character: what follows it is lower case by itself
+    for (std::size_t at = 0; at < text.size();) {
+        conversion.reached(at, out.size());
+        const std::size_t start = at;
+        const char32_t c = next(text, at);
+        const bool separator = separates(c);
+        if (separator)
+            out += text.substr(start, at - start);
+        else if (starts)
+            append_upper(out, c);
+        else
+            append_lower(out, text.substr(rest), start - rest, at - rest, c);
+        if (starts)
+            rest = at;
+        starts = separator;
+    }
+    return out;
+}
+
+std::string swapcase(std::string_view text, Conversion& conversion)
 {
     std::string out;
     for (std::size_t at = 0; at < text.size();) {
+        conversion.reached(at, out.size());
         const std::size_t start = at;
         const char32_t c = next(text, at);
         if (is_upper(c))

@@ -6,6 +6,10 @@
 #include <string>
 #include <string_view>
 
+namespace engine::jinja {
+class Conversion;
+}
+
 namespace engine::jinja::unicode {
 
 std::int64_t length(std::string_view text);  // in code points
@@ -29,13 +33,15 @@ bool is_upper(char32_t c);
 bool is_lower(char32_t c);
 bool is_title(char32_t c);
 
-std::string upper(std::string_view text);
-std::string lower(std::string_view text);
+std::string upper(std::string_view text, Conversion& conversion);
+std::string lower(std::string_view text, Conversion& conversion);
 /// First character as a title, the rest in lower case.
-std::string capitalize(std::string_view text);
+std::string capitalize(std::string_view text, Conversion& conversion);
 /// Python's str.title(): a word is a run of letters that have case.
-std::string title(std::string_view text);
-std::string swapcase(std::string_view text);
+std::string title(std::string_view text, Conversion& conversion);
+/// What starts a word is behind a character that separates.
+std::string title_of_words(std::string_view text, bool (*separates)(char32_t), Conversion& conversion);
+std::string swapcase(std::string_view text, Conversion& conversion);
 
 std::string_view strip_left(std::string_view text);
 std::string_view strip_right(std::string_view text);

@@ -19,12 +19,18 @@ const std::string& Value::text() const
     return as<String>().text;
 }
 
-String::String(Heap& home, std::string content)
-    : Object(home, Type::String)
-    , text(std::move(content))
+const TracedText& Value::traced() const
 {
-    heap.budget.take(text.capacity());
-    counted_bytes = text.capacity();
+    return as<String>().traced;
+}
+
+String::String(Heap& home, TracedText content)
+    : Object(home, Type::String)
+    , traced(std::move(content))
+{
+    const std::size_t bytes = text.capacity() + traced.bytes_of_runs();
+    heap.budget.take(bytes);
+    counted_bytes = bytes;
 }
 
 std::int64_t String::length() const

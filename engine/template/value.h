@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/template/budget.h"
+#include "engine/template/traced_text.h"
 
 #include <cstdint>
 #include <functional>
@@ -124,7 +125,8 @@ public:
     {
         return static_cast<T&>(*data_.object);
     }
-    const std::string& text() const;  // String only
+    const std::string& text() const;   // String only
+    const TracedText& traced() const;  // the same, with where it comes from
 
     /// Python's `is`.
     bool same_as(const Value& other) const
@@ -155,9 +157,10 @@ private:
 
 /// Text in UTF-8. Never changes once made.
 struct String final : Object {
-    String(Heap& home, std::string content);
+    String(Heap& home, TracedText content);
 
-    const std::string text;
+    const TracedText traced;
+    const std::string& text = traced.bytes();
 
     std::int64_t length() const;  // in code points, counted once
     bool is_ascii() const { return length() == std::int64_t(text.size()); }

@@ -23,8 +23,9 @@ public:
         std::uint32_t origin = 0;  // in the whole text
     };
 
-    explicit Word(const MergeTable& merges)
+    Word(const MergeTable& merges, const std::stop_token& stop)
         : merges_(merges)
+        , stop_(stop)
     {
     }
 
@@ -43,7 +44,7 @@ public:
         pairs_.clear();
         for (int i = 1; i < int(links_.size()); ++i)
             propose(i - 1, i);
-        while (!pairs_.empty()) {
+        while (!pairs_.empty() && !stop_.stop_requested()) {
             std::pop_heap(pairs_.begin(), pairs_.end());
             const Pair pair = pairs_.back();
             pairs_.pop_back();
@@ -108,6 +109,7 @@ private:
     }
 
     const MergeTable& merges_;
+    const std::stop_token& stop_;
     std::vector<Link> links_;
     std::vector<Pair> pairs_;  // a heap
 };
@@ -136,12 +138,15 @@ int BpeEncoder::missing_bytes() const
     return missing;
 }
 
-void BpeEncoder::encode(std::string_view text, std::size_t base, bool, std::vector<Token>& out) const
+void BpeEncoder::encode(std::string_view text, std::size_t base, bool, std::vector<Token>& out,
+                        const std::stop_token& stop) const
 {
-    Word word(merges_);
+    Word word(merges_, stop);
     EscapedText escaped;  // of one word
     std::size_t begin = 0;
-    for (const std::size_t end : words_.word_ends(text)) {
+    for (const std::size_t end : words_.word_ends(text, stop)) {
+        if (stop.stop_requested())
+            return;
         const std::string_view piece = text.substr(begin, end - begin);
         if (words_.rule().form == WordForm::ByteLetters)
             encode_letters(piece, base + begin, word, out);

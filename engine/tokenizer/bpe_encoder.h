@@ -19,7 +19,8 @@ class BpeEncoder : public TextEncoder
 public:
     BpeEncoder(const Vocabulary& vocabulary, const TokenIndex& index, PreTokenizer words);
 
-    void encode(std::string_view text, std::size_t base, bool space_due, std::vector<Token>& out) const override;
+    void encode(std::string_view text, std::size_t base, bool space_due, std::vector<Token>& out,
+                const std::stop_token& stop) const override;
 
     /// Bytes that this vocabulary cannot write.
     int missing_bytes() const;

@@ -130,7 +130,8 @@ public:
 
     /// Cuts `piece` of the text: what matches is a piece, and what lies between two matches is one.
     /// thousands: what matches is cut once more, into groups of three characters from the right.
-    void cut(std::string_view text, Piece piece, bool thousands, const Matching& with, std::vector<Piece>& out) const
+    void cut(std::string_view text, Piece piece, bool thousands, const Matching& with, std::vector<Piece>& out,
+             const std::stop_token& stop) const
     {
         // The end of a piece is the end of the text to a look-ahead, as it is to the tokenizers we agree with.
         const std::string_view subject = text.substr(piece.begin, piece.end - piece.begin);
@@ -139,7 +140,7 @@ public:
                 out.push_back({piece.begin + begin, piece.begin + end});
         };
         std::size_t done = 0;
-        for (std::size_t from = 0; from < subject.size();) {
+        for (std::size_t from = 0; from < subject.size() && !stop.stop_requested();) {
             if (!match(subject, from, with))
                 break;
             const PCRE2_SIZE* ends = pcre2_get_ovector_pointer(with.data.get());
@@ -203,7 +204,7 @@ Result<PreTokenizer> PreTokenizer::make(const PreTokenizerRule& rule)
     return words;
 }
 
-std::vector<std::size_t> PreTokenizer::word_ends(std::string_view text) const
+std::vector<std::size_t> PreTokenizer::word_ends(std::string_view text, const std::stop_token& stop) const
 {
     std::vector<Piece> pieces = pieces_by_validity(text);
     const Matching matching;
@@ -213,7 +214,7 @@ std::vector<std::size_t> PreTokenizer::word_ends(std::string_view text) const
             std::vector<Piece> cut;
             for (const Piece& piece : pieces)
                 if (piece.utf8)
-                    pattern.cut(text, piece, thousands, matching, cut);
+                    pattern.cut(text, piece, thousands, matching, cut, stop);
                 else
                     cut.push_back(piece);
             pieces = std::move(cut);

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <stop_token>
 #include <string_view>
 #include <vector>
 
@@ -22,7 +23,8 @@ public:
     ~PreTokenizer();
 
     /// Where each word ends. The words cover the text; bytes that are not UTF-8 are words apart.
-    std::vector<std::size_t> word_ends(std::string_view text) const;
+    /// Where `stop` is asked for it ends early, with longer ones.
+    std::vector<std::size_t> word_ends(std::string_view text, const std::stop_token& stop = {}) const;
 
     const PreTokenizerRule& rule() const { return *rule_; }
 

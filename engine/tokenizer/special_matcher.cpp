@@ -63,15 +63,27 @@ static bool is_space(char c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-std::vector<TextSpan> SpecialMatcher::split(std::string_view text, bool parse_special) const
+// A control token ends at `special_end` at the latest.
+const SpecialMatcher::Entry* SpecialMatcher::longest_at(std::string_view text, std::size_t at,
+                                                        std::size_t special_end) const
 {
-    const Set& set = parse_special ? special_ : always_;
+    const auto start = static_cast<unsigned char>(text[at]);
+    if (!special_.starts[start])
+        return nullptr;
+    const Entry* always = always_.starts[start] ? always_.longest_at(text, at) : nullptr;
+    const Entry* special = at < special_end ? special_.longest_at(text.substr(0, special_end), at) : nullptr;
+    return special && (!always || special->text.size() >= always->text.size()) ? special : always;
+}
+
+std::vector<TextSpan> SpecialMatcher::split(std::string_view text, std::span<const ByteRange> specials) const
+{
     std::vector<TextSpan> spans;
     std::size_t plain = 0;  // where the text begins that no span has yet
     for (std::size_t at = 0; at < text.size();) {
-        const Entry* found = nullptr;
-        if (set.starts[static_cast<unsigned char>(text[at])])
-            found = set.longest_at(text, at);
+        while (!specials.empty() && specials.front().end <= at)
+            specials = specials.subspan(1);
+        const bool inside = !specials.empty() && specials.front().begin <= at;
+        const Entry* found = longest_at(text, at, inside ? specials.front().end : 0);
         if (!found) {
             ++at;
             continue;

@@ -1,11 +1,13 @@
 // Finds special and user-defined tokens in a text, before the rest is cut into words.
 #pragma once
 
+#include "engine/tokenizer/token.h"
 #include "engine/tokenizer/token_roles.h"
 #include "engine/tokenizer/vocabulary.h"
 
 #include <array>
 #include <cstddef>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -25,8 +27,9 @@ class SpecialMatcher
 public:
     SpecialMatcher(const Vocabulary& vocabulary, const std::vector<TokenRole>& roles);
 
-    /// Spans cover the text without gaps. parse_special: control tokens too, not only user-defined ones.
-    std::vector<TextSpan> split(std::string_view text, bool parse_special) const;
+    /// Spans cover the text without gaps. Control tokens are found where they lie in one of the ranges in `specials`,
+    /// which are in order; user-defined tokens everywhere.
+    std::vector<TextSpan> split(std::string_view text, std::span<const ByteRange> specials) const;
 
 private:
     struct Entry {
@@ -42,6 +45,8 @@ private:
         void sort();
         const Entry* longest_at(std::string_view text, std::size_t at) const;
     };
+    const Entry* longest_at(std::string_view text, std::size_t at, std::size_t special_end) const;
+
     Set always_;   // user-defined tokens
     Set special_;  // these and the control tokens
 };

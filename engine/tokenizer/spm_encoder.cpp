@@ -28,9 +28,9 @@ public:
             propose(i - 1, i);
     }
 
-    void run()
+    void run(const std::stop_token& stop)
     {
-        while (!pairs_.empty()) {
+        while (!pairs_.empty() && !stop.stop_requested()) {
             const Pair pair = pairs_.top();
             pairs_.pop();
             Link& left = link(pair.left);
@@ -123,29 +123,30 @@ SpmEncoder::SpmEncoder(const Vocabulary& vocabulary, const TokenIndex& index, bo
 {
 }
 
-void SpmEncoder::encode(std::string_view text, std::size_t base, bool space_due, std::vector<Token>& out) const
+void SpmEncoder::encode(std::string_view text, std::size_t base, bool space_due, std::vector<Token>& out,
+                        const std::stop_token& stop) const
 {
     EscapedText escaped;
     if (space_due && add_space_prefix_)
         escaped.append_character(" ", base);
-    for (std::size_t at = 0; at < text.size();) {
+    for (std::size_t at = 0; at < text.size() && !stop.stop_requested();) {
         const std::string_view character = text.substr(at, utf8_step(text, at));
         // A word at a time keeps everything that is being joined in the cache.
         const bool space = character == " " || character == kEscapedSpace;
         if (space && words_stand_apart_ && !escaped.bytes.ends_with(kEscapedSpace)) {
-            encode_escaped(escaped, out);
+            encode_escaped(escaped, out, stop);
             escaped.clear();
         }
         escaped.append_character(character, base + at);
         at += character.size();
     }
-    encode_escaped(escaped, out);
+    encode_escaped(escaped, out, stop);
 }
 
-void SpmEncoder::encode_escaped(const EscapedText& text, std::vector<Token>& out) const
+void SpmEncoder::encode_escaped(const EscapedText& text, std::vector<Token>& out, const std::stop_token& stop) const
 {
     SpmMerge merge(text, vocabulary_, index_);
-    merge.run();
+    merge.run(stop);
     merge.each([&](std::string_view bytes, std::uint32_t origin) {
         if (const int id = index_.find(bytes); id != kNoToken)
             out.push_back({id, origin});

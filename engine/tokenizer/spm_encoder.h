@@ -15,10 +15,11 @@ class SpmEncoder : public TextEncoder
 public:
     SpmEncoder(const Vocabulary& vocabulary, const TokenIndex& index, bool add_space_prefix);
 
-    void encode(std::string_view text, std::size_t base, bool space_due, std::vector<Token>& out) const override;
+    void encode(std::string_view text, std::size_t base, bool space_due, std::vector<Token>& out,
+                const std::stop_token& stop) const override;
 
 private:
-    void encode_escaped(const EscapedText& text, std::vector<Token>& out) const;
+    void encode_escaped(const EscapedText& text, std::vector<Token>& out, const std::stop_token& stop) const;
     void append_bytes(std::string_view bytes, std::size_t origin, std::vector<Token>& out) const;
 
     const Vocabulary& vocabulary_;

@@ -4,6 +4,7 @@
 #include "engine/tokenizer/token.h"
 
 #include <cstddef>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,7 +19,9 @@ public:
 
     /// Appends the tokens of `text`, which begins at byte `base` of the whole text. space_due: the text starts a
     /// sentence of its own; a family whose words begin with a space puts one before it.
-    virtual void encode(std::string_view text, std::size_t base, bool space_due, std::vector<Token>& out) const = 0;
+    /// Where `stop` is asked for it ends early, with some of them.
+    virtual void encode(std::string_view text, std::size_t base, bool space_due, std::vector<Token>& out,
+                        const std::stop_token& stop) const = 0;
 };
 
 constexpr std::string_view kEscapedSpace = "\xe2\x96\x81";  // U+2581

@@ -1,6 +1,7 @@
 // A token and where it came from.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace engine {
@@ -10,6 +11,13 @@ struct Token {
     std::uint32_t begin = 0;  // byte offset in the text at which this token starts
 
     bool operator==(const Token&) const = default;
+};
+
+/// Bytes [begin, end) of a text.
+struct ByteRange {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+    bool empty() const { return begin == end; }
 };
 
 }  // namespace engine

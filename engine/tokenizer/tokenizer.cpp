@@ -129,13 +129,21 @@ Status Tokenizer::settle_bpe()
 std::vector<Token> Tokenizer::encode(std::string_view text, const EncodeOptions& options) const
 {
     std::vector<Token> tokens;
-    const bool parse = options.specials == EncodeOptions::Specials::Parse;
+    const ByteRange all{0, text.size()};
+    std::span<const ByteRange> within;
+    if (options.specials == EncodeOptions::Specials::Parse)
+        within = std::span(&all, 1);
+    else if (options.specials == EncodeOptions::Specials::Within)
+        within = options.within;
     bool space_due = options.start != EncodeOptions::Start::Middle;
-    for (const TextSpan& span : matcher_.split(text, parse)) {
+    for (const TextSpan& span : matcher_.split(text, within)) {
+        if (options.stop.stop_requested())
+            return tokens;
         if (span.token != kNoToken)
             tokens.push_back({span.token, std::uint32_t(span.begin)});
         else
-            encoder_->encode(text.substr(span.begin, span.end - span.begin), span.begin, space_due, tokens);
+            encoder_->encode(text.substr(span.begin, span.end - span.begin), span.begin, space_due, tokens,
+                             options.stop);
         space_due = span.token != kNoToken;
     }
     const bool has_bos = !tokens.empty() && tokens.front().id == vocabulary_.bos;

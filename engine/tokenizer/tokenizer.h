@@ -11,6 +11,7 @@
 
 #include <memory>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,9 +19,10 @@
 namespace engine {
 
 struct EncodeOptions {
-    /// Whether a control token that is spelled out in the text becomes that token. Parse is for rendered templates;
-    /// what a user typed stays text. User-defined tokens are found in both.
-    enum class Specials { AsText, Parse };
+    /// Whether a control token that is spelled out in the text becomes that token: never, everywhere, or where all its
+    /// bytes lie in one of the ranges in `within`. Within is for rendered templates: what a user typed stays text.
+    /// User-defined tokens are found in all three.
+    enum class Specials { AsText, Parse, Within };
     /// Where the text stands: SentencePiece models put a space before the first word of a text and after each special
     /// token. Middle: the text continues another one.
     enum class Start { Beginning, AfterSpecial, Middle };
@@ -28,6 +30,8 @@ struct EncodeOptions {
     Specials specials = Specials::AsText;
     Start start = Start::Beginning;
     bool with_bos = false;  // put BOS first, if the model wants one and the text does not begin with it
+    std::span<const ByteRange> within = {};  // in order, no two of them touch
+    std::stop_token stop = {};               // asked for now and then; what comes back then is not the whole text
 };
 
 struct DecodeOptions {

@@ -13,7 +13,7 @@
 
 namespace test_support {
 
-inline constexpr engine::EncodeOptions kParse{.specials = engine::EncodeOptions::Specials::Parse};
+inline const engine::EncodeOptions kParse{.specials = engine::EncodeOptions::Specials::Parse};
 
 inline engine::Vocabulary fromData(const char* name)
 {
