@@ -5,6 +5,10 @@
 #include <QCommandLineParser>
 #include <QCoreApplication>
 
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+
 namespace {
 
 /// For texts outside a class.
@@ -95,6 +99,14 @@ void readPlacement(const QCommandLineParser& parser, CommandLine& line)
 }
 
 }  // namespace
+
+bool CommandLine::asksAboutProgram(std::span<char* const> words)
+{
+    constexpr std::string_view kAsking[] = {"-h", "--help", "--help-all", "-v", "--version"};
+    return std::ranges::any_of(words, [&](const char* word) {
+        return std::ranges::find(kAsking, std::string_view(word)) != std::end(kAsking);
+    });
+}
 
 CommandLine CommandLine::parse(const QStringList& arguments)
 {

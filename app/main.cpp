@@ -10,6 +10,7 @@
 #include <QMessageBox>
 
 #include <cstdio>
+#include <span>
 
 namespace {
 
@@ -22,15 +23,29 @@ int sayHung()
     return 1;
 }
 
+void nameProgram()
+{
+    QCoreApplication::setApplicationName(QStringLiteral("spillway"));
+    QCoreApplication::setOrganizationName(QStringLiteral("spillway"));
+    QCoreApplication::setApplicationVersion(QStringLiteral(SPILLWAY_VERSION));
+}
+
+/// Prints what was asked for and ends the process, without a display, which QApplication would not do.
+void tellAboutProgram(int argc, char* argv[])
+{
+    const QCoreApplication application(argc, argv);
+    CommandLine::parse(QCoreApplication::arguments());
+}
+
 }  // namespace
 
 int main(int argc, char* argv[])
 {
+    nameProgram();
+    if (CommandLine::asksAboutProgram(std::span(argv, std::size_t(argc))))
+        tellAboutProgram(argc, argv);
     QApplication application(argc, argv);
-    QApplication::setApplicationName(QStringLiteral("spillway"));
     QApplication::setApplicationDisplayName(QStringLiteral("Spillway"));
-    QApplication::setOrganizationName(QStringLiteral("spillway"));
-    QApplication::setApplicationVersion(QStringLiteral(SPILLWAY_VERSION));
     QApplication::setDesktopFileName(QStringLiteral("spillway"));
 
     const CommandLine commandLine = CommandLine::parse(QApplication::arguments());

@@ -59,6 +59,34 @@ class TestLinuxFiles : public QObject
     Q_OBJECT
 
 private Q_SLOTS:
+    void theWindowTellsAboutItselfWithoutADisplay_data()
+    {
+        QTest::addColumn<QString>("option");
+        QTest::addColumn<QString>("word");
+        QTest::newRow("help") << "--help"
+                              << "--kv-policy";
+        QTest::newRow("h") << "-h"
+                           << "--kv-policy";
+        QTest::newRow("version") << "--version"
+                                 << "spillway " SPILLWAY_VERSION;
+    }
+    void theWindowTellsAboutItselfWithoutADisplay()
+    {
+        QFETCH(QString, option);
+        QFETCH(QString, word);
+        QProcess process;
+        QProcessEnvironment bare = QProcessEnvironment::systemEnvironment();
+        for (const char* const name : {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"})
+            bare.remove(QLatin1String(name));
+        process.setProcessEnvironment(bare);
+        process.start(SPILLWAY_WINDOW, {option});
+        QVERIFY(process.waitForFinished());
+        QCOMPARE(process.exitStatus(), QProcess::NormalExit);
+        QCOMPARE(process.exitCode(), 0);
+        const QString said = QString::fromUtf8(process.readAllStandardOutput());
+        QVERIFY2(said.contains(word), qPrintable(said));
+    }
+
     void manualsNameEveryOption_data()
     {
         QTest::addColumn<QString>("page");
