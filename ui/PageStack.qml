@@ -50,6 +50,7 @@ StackLayout {
         conversationSettings: root.conversationSettings
         models: root.models
         hasGuide: root.program.hasGuide
+        guideOpen: root.models.current.known && root.models.current.path === root.program.guide
         onOpenRequested: root.openRequested()
         onGuideRequested: root.program.openGuide()
         onNewRequested: root.newRequested()

@@ -19,6 +19,7 @@ class ProgramController : public QObject
     Q_PROPERTY(QString dataFolder READ dataFolder CONSTANT)
     Q_PROPERTY(QString logFolder READ logFolder CONSTANT)
     Q_PROPERTY(bool hasGuide READ hasGuide CONSTANT)
+    Q_PROPERTY(QString guide READ guide CONSTANT)
     Q_PROPERTY(QStringList notices READ notices NOTIFY noticesChanged)
 
 public:
@@ -29,6 +30,7 @@ public:
     QString dataFolder() const;  // as people write paths here
     QString logFolder() const;
     bool hasGuide() const { return !m_guide.isEmpty(); }
+    const QString& guide() const { return m_guide; }  // its file; empty: there is none
     QStringList notices() const { return m_notices; }
 
     /// Something the user has to know; stays until it is dismissed. Empty sentences and repetitions are dropped.

@@ -17,6 +17,7 @@ FocusScope {
     required property ModelController models
 
     property bool hasGuide: false
+    property bool guideOpen: false
 
     signal openRequested
     signal guideRequested
@@ -98,13 +99,26 @@ FocusScope {
                 onOpenRequested: root.openRequested()
                 onGuideRequested: root.guideRequested()
             }
-            ReadyState {
-                objectName: "readyState"
+            ColumnLayout {
                 anchors.centerIn: parent
                 width: root.columnWidth
                 visible: root.blank && !root.opening && root.models.current.known
-                facts: root.models.current
-                continuesText: root.chat.continuesText
+                spacing: Theme.gapLarge
+
+                ReadyState {
+                    objectName: "readyState"
+                    Layout.fillWidth: true
+                    facts: root.models.current
+                    continuesText: root.chat.continuesText
+                }
+                QuestionChips {
+                    objectName: "questionChips"
+                    Layout.fillWidth: true
+                    Layout.maximumWidth: Theme.px(560)
+                    Layout.alignment: Qt.AlignHCenter
+                    visible: root.guideOpen && !writing.wanted
+                    onAsked: question => writing.ask(question)
+                }
             }
 
             ModelCard {

@@ -40,6 +40,11 @@ FocusScope {
             notes.refused = true;
     }
 
+    function ask(question: string) {
+        field.text = question;
+        send();
+    }
+
     function attach() {
         takeFocus(); // the dialog gives the keyboard back to where it was
         attachDialog.open();

@@ -1,0 +1,40 @@
+// Questions to begin with, that the open model can answer: a click asks one.
+pragma ComponentBehavior: Bound
+
+import QtQuick
+import Spillway.Ui.Components
+import Spillway.Ui.Theme
+
+Flow {
+    id: root
+
+    // In English in every language of the window: the guide understands no other.
+    readonly property var questions: [
+        "What is Spillway?",
+        "What happens when the VRAM is full?",
+        "Why does it become slower as the conversation grows?",
+        "How do I open a model?"
+    ]
+
+    signal asked(string question)
+
+    spacing: Theme.gapSmall
+
+    Accessible.role: Accessible.Grouping
+    Accessible.name: qsTr("Questions to begin with")
+
+    Repeater {
+        model: root.questions
+
+        ActionButton {
+            required property int index
+            required property string modelData
+
+            objectName: "question" + index
+            width: Math.min(implicitWidth, root.width)
+            text: modelData
+            onClicked: root.asked(modelData)
+            Keys.onReturnPressed: clicked()
+        }
+    }
+}
