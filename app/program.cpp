@@ -17,6 +17,7 @@
 #include <spdlog/spdlog.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <utility>
 
 namespace {
@@ -42,7 +43,7 @@ Program::Program(const CommandLine& commandLine, const ProfileFolders& folders, 
     , m_shownLog(m_log)
     , m_loadMarker(folders.state)
     , m_store(folders.data)
-    , m_engine(makeEngine)
+    , m_engine(makeEngine, {.giveUp = [this] { leave(); }})
     , m_speed(m_engine, folders.data, MachineSpeed::measureModel)
     , m_chat(m_engine, m_store, commandLine.options)
     , m_conversations(m_store)
@@ -156,8 +157,12 @@ void Program::connectModels()
     QObject::connect(&m_models, &ModelController::loadStarted, &m_program,
                      [this] { m_loadMarker.begin(m_models.path()); });
     QObject::connect(&m_models, &ModelController::modelGone, &m_program, [this] { m_loadMarker.end(); });
+    EngineWorker* const worker = m_engine.worker();
+    QObject::connect(worker, &EngineWorker::promptCounted, &m_program, [this] { m_loadMarker.prompted(); });
+    QObject::connect(worker, &EngineWorker::promptReady, &m_program, [this] { m_loadMarker.prompted(); });
+    QObject::connect(worker, &EngineWorker::failed, &m_program, [this] { m_loadMarker.prompted(); });
     QObject::connect(&m_models, &ModelController::modelReady, &m_program, [this] {
-        m_loadMarker.end();
+        m_loadMarker.loaded();
         m_settings.setLastModel(m_models.path() == m_guide ? QString() : m_models.path());
         spdlog::info("loaded {}", m_models.path().toStdString());
     });
@@ -244,6 +249,15 @@ void Program::prepare()
     font.setPixelSize(15);
     QGuiApplication::setFont(font);
     QGuiApplication::setWindowIcon(QIcon(QStringLiteral(":/icons/spillway.svg")));
+}
+
+/// The engine does not stop. What it would have saved is computed again; what people wrote is on disk first.
+void Program::leave()
+{
+    m_store.flush();
+    spdlog::warn("the engine does not stop; the program ends without it");
+    spdlog::default_logger()->flush();
+    std::_Exit(0);
 }
 
 bool Program::open()

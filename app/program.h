@@ -57,6 +57,7 @@ private:
     void applyLoadSettings();
     void openFirstModel();
     void measureStart();
+    [[noreturn]] void leave();
 
     QString m_namedModel;  // on the command line
     bool m_measuresStart;

@@ -47,14 +47,22 @@ LoadMarker::LoadMarker(const QString& stateFolder)
 
 void LoadMarker::begin(const QString& model)
 {
+    m_loaded = false;
     ProfileFolders::make(QFileInfo(m_file).absolutePath());
     QSaveFile file(m_file);  // on disk before the load begins
     if (file.open(QFile::WriteOnly) && file.write(model.toUtf8()) >= 0)
         file.commit();
 }
 
+void LoadMarker::prompted()
+{
+    if (m_loaded)
+        end();
+}
+
 void LoadMarker::end()
 {
+    m_loaded = false;
     QFile::remove(m_file);
 }
 

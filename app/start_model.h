@@ -8,8 +8,8 @@
 /// The guide: the small model that comes with the program. Empty where it was not shipped.
 QString guideModel();
 
-/// Notes on disk that a model is being loaded, so that the next start knows of a load in which the program died. Lives
-/// on the UI thread; owned by Program.
+/// Notes on disk that a model is being loaded, so that the next start knows of a load in which the program died. The
+/// first prompt is part of it: the model's own template makes it. Lives on the UI thread; owned by Program.
 class LoadMarker
 {
 public:
@@ -21,11 +21,15 @@ public:
     /// The model that the last run died of; empty: none.
     const QString& diedOf() const { return m_diedOf; }
     void begin(const QString& model);
+    void loaded() { m_loaded = true; }
+    /// A prompt was made, or refused: nothing if the model was not there yet.
+    void prompted();
     void end();
 
 private:
     QString m_file;
     QString m_diedOf;
+    bool m_loaded = false;
 };
 
 /// What to open at the start, and what the user has to know of it.

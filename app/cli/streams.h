@@ -10,6 +10,7 @@ void take_streams();
 void give_streams_back();
 
 bool stdin_is_terminal();
+bool stdout_is_terminal();
 bool stderr_is_terminal();
 
 }  // namespace cli

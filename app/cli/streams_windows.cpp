@@ -54,6 +54,11 @@ bool stdin_is_terminal()
     return is_console(STD_INPUT_HANDLE);
 }
 
+bool stdout_is_terminal()
+{
+    return is_console(STD_OUTPUT_HANDLE);
+}
+
 bool stderr_is_terminal()
 {
     return is_console(STD_ERROR_HANDLE);

@@ -1,5 +1,6 @@
 // tokenize and template: the text parts of a model by themselves.
 #include "app/cli/command.h"
+#include "app/cli/streams.h"
 
 #include "engine/text_tools.h"
 
@@ -34,6 +35,13 @@ int tokenize(const TokenizeCommand& options)
         std::printf("%s%d", i ? " " : "", tokens->ids[i]);
     std::puts("");
     return kDone;
+}
+
+/// As it is, but to a terminal.
+void write_text(const std::string& text)
+{
+    const std::string shown = stdout_is_terminal() ? for_terminal(text) : text;
+    std::fwrite(shown.data(), 1, shown.size(), stdout);
 }
 
 struct TemplateCommand {
@@ -81,7 +89,7 @@ int render(const TemplateCommand& options)
                                 .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)
                                 .c_str());
     else
-        std::fwrite(prompt->data(), 1, prompt->size(), stdout);
+        write_text(*prompt);
     return kDone;
 }
 

@@ -1,19 +1,30 @@
 #include "app/worker/engine_thread.h"
 
-EngineThread::EngineThread(const EngineFactory& makeEngine)
-    : m_worker(new EngineWorker(makeEngine(), m_shutdown.get_token()))
+#include <QDeadlineTimer>
+
+#include <utility>
+
+EngineThread::EngineThread(const EngineFactory& makeEngine, EngineEnd end)
+    : m_end(std::move(end))
+    , m_thread(std::make_unique<QThread>())
+    , m_worker(new EngineWorker(makeEngine(), m_shutdown.get_token()))
 {
-    m_worker->moveToThread(&m_thread);
-    QObject::connect(&m_thread, &QThread::finished, m_worker, &QObject::deleteLater);
-    m_thread.setObjectName(QStringLiteral("engine"));
-    m_thread.start();
+    m_worker->moveToThread(m_thread.get());
+    QObject::connect(m_thread.get(), &QThread::finished, m_worker, &QObject::deleteLater);
+    m_thread->setObjectName(QStringLiteral("engine"));
+    m_thread->start();
 }
 
 EngineThread::~EngineThread()
 {
     m_shutdown.request_stop();
-    m_thread.quit();
-    m_thread.wait();
+    m_thread->quit();
+    if (m_thread->wait(QDeadlineTimer(m_end.patience)))
+        return;
+    if (m_end.giveUp)
+        m_end.giveUp();
+    // It still uses both. (A QThread that runs must not be destroyed.)
+    [[maybe_unused]] QThread* const running = m_thread.release();
 }
 
 void EngineThread::load(quint64 job, const engine::LoadRequest& request, const std::stop_token& stop)

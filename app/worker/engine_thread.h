@@ -5,17 +5,25 @@
 
 #include <QThread>
 
+#include <chrono>
 #include <functional>
 #include <memory>
 
 using EngineFactory = std::function<std::unique_ptr<engine::Engine>()>;
 
+/// What is to be done at the end about an engine that does not stop, since a step of it is long or a driver does not
+/// answer. A thread cannot be ended from outside: who comes back from `giveUp` goes on with it running.
+struct EngineEnd {
+    std::chrono::milliseconds patience{3000};  // longer than the engine needs to save what it has
+    std::function<void()> giveUp = {};
+};
+
 /// Owns the engine's thread and the worker on it; queues what is asked of it. Lives on the UI thread, where no call of
-/// it waits. Its destructor stops what runs and joins.
+/// it waits. Its destructor stops what runs and joins, or waits no longer than it was told.
 class EngineThread
 {
 public:
-    explicit EngineThread(const EngineFactory& makeEngine);
+    explicit EngineThread(const EngineFactory& makeEngine, EngineEnd end = {});
     ~EngineThread();
     EngineThread(const EngineThread&) = delete;
     EngineThread& operator=(const EngineThread&) = delete;
@@ -34,6 +42,7 @@ public:
 
 private:
     std::stop_source m_shutdown;
-    QThread m_thread;
+    EngineEnd m_end;
+    std::unique_ptr<QThread> m_thread;
     EngineWorker* m_worker;  // deleted on its own thread when that ends
 };

@@ -4,6 +4,7 @@
 #include "tests/support/heard.h"
 
 #include <QTest>
+#include <future>
 
 using namespace std::chrono_literals;
 
@@ -33,6 +34,50 @@ private Q_SLOTS:
     {
         thread.reset();
         QCOMPARE(script->live_engines(), 0);
+    }
+
+    void theEndIsNotWaitedForWithoutLimit()
+    {
+        /// As if a step took for ever, or a driver did not answer.
+        class StuckEngine : public FakeEngine
+        {
+        public:
+            StuckEngine(std::shared_ptr<FakeScript> script, std::promise<void>& begun, std::shared_future<void> freed)
+                : FakeEngine(std::move(script))
+                , m_begun(begun)
+                , m_freed(std::move(freed))
+            {
+            }
+            engine::Result<engine::PromptLedger> count_prompt(const engine::Request&) const override
+            {
+                m_begun.set_value();
+                m_freed.wait();
+                return {};
+            }
+
+        private:
+            std::promise<void>& m_begun;
+            std::shared_future<void> m_freed;
+        };
+
+        std::promise<void> begun, freed;
+        int givenUp = 0;
+        {
+            EngineThread stuck([&] { return std::make_unique<StuckEngine>(script, begun, freed.get_future().share()); },
+                               {.patience = 50ms, .giveUp = [&] { ++givenUp; }});
+            stuck.countPrompt(1, {});
+            begun.get_future().wait();
+        }
+        QCOMPARE(givenUp, 1);
+        freed.set_value();
+        QTRY_COMPARE_WITH_TIMEOUT(script->live_engines(), 1, 20'000);  // it went by itself; the other test's is left
+
+        QVERIFY(EngineEnd{}.patience <= 4s);  // the program is to be gone five seconds after its window
+        thread = std::make_unique<EngineThread>([this] { return std::make_unique<FakeEngine>(script); },
+                                                EngineEnd{.patience = 20s, .giveUp = [&] { ++givenUp; }});
+        load();
+        thread.reset();
+        QCOMPARE(givenUp, 1);
     }
 
     void placementIsToldAfterTheLoadAndAfterACommand()

@@ -51,6 +51,26 @@ private Q_SLOTS:
         QCOMPARE(StartModel::choose({.named = last, .diedOf = last}).file, last);  // asked for by name
     }
 
+    void theFirstPromptIsPartOfTheLoad()
+    {
+        const QString state = folder.filePath("first-prompt");
+        LoadMarker marker(state);
+        const auto stands = [&] { return QFile::exists(state + "/loading-model"); };
+        marker.begin("/models/a.gguf");
+        marker.prompted();  // of the model before
+        QVERIFY(stands());
+        marker.loaded();
+        QVERIFY(stands());
+        marker.prompted();
+        QVERIFY(!stands());
+
+        marker.begin("/models/b.gguf");
+        marker.prompted();
+        QVERIFY(stands());  // that the first one was loaded says nothing of this one
+        marker.end();       // it was refused
+        QVERIFY(!stands());
+    }
+
     void theMarker()
     {
         const QString state = folder.filePath("state");

@@ -4,6 +4,8 @@
 
 #include <QtTest>
 
+#include <QStandardPaths>
+
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
@@ -114,6 +116,30 @@ private Q_SLOTS:
             cli(common + QStringList{"--no-generation-prompt", "--template-args", R"({"style": "x"})"}, messages).out,
             "<s><user>hix");
         QCOMPARE(cli(common, "not json").code, 1);
+    }
+
+    void aTerminalSeesNoControlCharacters()
+    {
+        const QString script = QStandardPaths::findExecutable("script");  // gives a program a terminal
+        if (script.isEmpty())
+            QSKIP("needs script(1)");
+        QTemporaryDir folder;
+        const auto write = [&](const char* name, const QByteArray& text) {
+            QFile file(folder.filePath(name));
+            return file.open(QFile::WriteOnly) && file.write(text) == text.size() ? file.fileName() : QString();
+        };
+        const QString source = write("t.jinja", "{{ messages[0].content }}");
+        const QString messages = write("m.json", R"([{"role": "user", "content": "a\u001b]0;x\u0007b"}])");
+        const QStringList arguments = {"template", "--template", source, "--messages", messages};
+        QCOMPARE(cli(arguments).out, "a\x1b]0;x\x07"
+                                     "b");  // a pipe gets what the model would
+
+        QProcess process;
+        process.start(script, {"-qec", QStringLiteral(SPILLWAY_CLI) + ' ' + arguments.join(' '), "/dev/null"});
+        process.closeWriteChannel();
+        QVERIFY(process.waitForFinished(120'000));
+        const QByteArray shown = process.readAllStandardOutput();
+        QVERIFY2(shown.contains("a]0;xb") && !shown.contains('\x07'), shown.constData());
     }
 
     void inspectAndDevicesSpeakJson()
