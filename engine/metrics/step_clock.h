@@ -25,7 +25,7 @@ public:
     /// All hands at zero.
     void start()
     {
-        seconds_ = {};
+        seconds_ = lap_ = {};
         readings_ = 0;
         since_ = Time::now();
     }
@@ -35,6 +35,14 @@ public:
         charge();
         return seconds_[std::size_t(part)];
     }
+    /// What all hands show now is kept.
+    void lap()
+    {
+        charge();
+        lap_ = seconds_;
+    }
+    /// From the start to the last lap.
+    double lap_seconds(Part part) const { return lap_[std::size_t(part)]; }
     /// How often it has been read since the start: what it costs itself.
     std::int64_t readings() const { return readings_; }
 
@@ -76,6 +84,7 @@ private:
     }
 
     std::array<double, 7> seconds_ = {};  // by part
+    std::array<double, 7> lap_ = {};
     Hands hands_;
     Time::time_point since_ = Time::now();
     std::int64_t readings_ = 0;

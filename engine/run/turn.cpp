@@ -200,8 +200,10 @@ void TurnRunner::note_token()
     if (first_token_us_ == 0) {
         first_token_us_ = now;
         clock().start();
-    } else
+    } else {
         rates_.add_token(std::chrono::microseconds(now - last_token_us_));
+        clock().lap();  // what comes after the last token is no part of any
+    }
     last_token_us_ = now;
 }
 
@@ -277,14 +279,14 @@ std::optional<StepShares> TurnRunner::shares()
     StepShares s;
     s.prefill_s = double(prefill_us_) / 1e6;
     s.steps = rates_.tokens();
-    s.device_layers_s = clock().seconds(Part::DeviceLayers);
-    s.host_layers_s = clock().seconds(Part::HostLayers);
+    s.device_layers_s = clock().lap_seconds(Part::DeviceLayers);
+    s.host_layers_s = clock().lap_seconds(Part::HostLayers);
     if (host_.model.placement().host_waits_for_link())
-        s.kv_link_s = clock().seconds(Part::KvLink);
-    s.host_attention_s = clock().seconds(Part::HostAttention);
-    s.sampling_s = clock().seconds(Part::Sampling);
-    s.telemetry_s = clock().seconds(Part::Telemetry);
-    s.rest_s = clock().seconds(Part::Rest);
+        s.kv_link_s = clock().lap_seconds(Part::KvLink);
+    s.host_attention_s = clock().lap_seconds(Part::HostAttention);
+    s.sampling_s = clock().lap_seconds(Part::Sampling);
+    s.telemetry_s = clock().lap_seconds(Part::Telemetry);
+    s.rest_s = clock().lap_seconds(Part::Rest);
     return s;
 }
 
