@@ -89,6 +89,8 @@ public:
     int offloadPercent() const;
     double otherProgramsBytes() const { return m_device ? double(m_device->other_programs_bytes) : 0; }
     bool yielding() const { return m_beforeYield.has_value(); }
+    /// Empty: it is not shrunk. 0: all that other programs left.
+    std::optional<std::int64_t> budgetBeforeYield() const { return m_beforeYield; }
     double yieldBytes() const;  // the budget while another program needs the device: as chosen, else half
     QVariant spillTokens() const;
     QString trouble() const { return m_trouble; }  // the last command that the engine could not carry out

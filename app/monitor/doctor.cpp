@@ -29,34 +29,20 @@ constexpr double kHalf = 0.5;
 // A part of a third, halved, brings a fifth more tokens: twice what is noticed.
 constexpr double kThird = 1.0 / 3;
 
-struct Shares {
-    double device = 0, host = 0, link = 0, hostAttention = 0;  // of the decode time
-};
+// Predictions are within a tenth on a machine that is as it was measured.
+constexpr double kNearPrediction = 1.3;
 
-Shares sharesOf(const DoctorFacts& facts)
-{
-    const engine::StepShares& s = *facts.last.shares;
-    const double all = s.decode_s();
-    if (all <= 0)
-        return {};
-    Shares shares{s.device_layers_s / all, s.host_layers_s / all, s.kv_link_s.value_or(0) / all,
-                  s.host_attention_s / all};
-    if (!s.kv_link_s && facts.last.device && facts.linkBytesPerSecond) {
-        // A GPU's step lasts as long as what it copies at least. More than half of the step is more than all else that
-        // the GPU does in it; less may be hidden behind it.
-        const double copying = double(facts.last.device->step_streamed_bytes) / *facts.linkBytesPerSecond;
-        const double share = std::min(copying * s.steps / all, shares.device);
-        if (share > kHalf) {
-            shares.link = share;
-            shares.device -= share;
-        }
-    }
-    return shares;
-}
+// From twice as fast: less may be the length of the conversation alone.
+constexpr double kFell = 2;
 
-double tokensPerSecond(const engine::StepShares& s)
+// What was said last holds until its number is a fifth beyond the bound: two answers to one question differ by less.
+constexpr double kStays = 0.8;
+
+/// As the window shows it.
+double tokensPerSecond(const engine::Telemetry& last)
 {
-    return s.decode_s() > 0 ? s.steps / s.decode_s() : 0;
+    const engine::StepShares& s = *last.shares;
+    return last.decode_tokens_per_s.value_or(s.decode_s() > 0 ? s.steps / s.decode_s() : 0);
 }
 
 class Examination
@@ -71,28 +57,35 @@ public:
     Diagnosis result() const
     {
         using Test = std::optional<Diagnosis> (Examination::*)() const;
-        constexpr std::array<Test, 9> tests = {
-            &Examination::swap,         &Examination::contextTooLarge, &Examination::driverSpill,
-            &Examination::residentEnds, &Examination::firstToken,      &Examination::kvOverLink,
-            &Examination::threads,      &Examination::kvOnHost,        &Examination::hostLayers};
+        constexpr std::array<Test, 13> tests = {
+            &Examination::swap,           &Examination::contextTooLarge, &Examination::driverSpill,
+            &Examination::residentEnds,   &Examination::firstToken,      &Examination::coresHeld,
+            &Examination::kvOverLink,     &Examination::threads,         &Examination::kvOnHost,
+            &Examination::hostLayers,     &Examination::kvInRam,         &Examination::noSingleCause,
+            &Examination::belowPrediction};
         for (const Test test : tests)
             if (auto found = (this->*test)())
                 return withSpeed(*found);
-        Diagnosis well{Kind::AllWell};
-        well.share = m_facts.last.device ? m_shares.device : m_shares.host;
-        return withSpeed(well);
+        return withSpeed({Kind::AllWell});
     }
 
 private:
     const engine::Telemetry& last() const { return m_facts.last; }
     int layersOnHost() const { return m_facts.layers - (last().device ? last().device->layers : 0); }
 
+    /// The least of a share for which this is said.
+    double bound(double least, Kind kind) const { return m_facts.before == kind ? least * kStays : least; }
+
     /// Speed, and what a change of it would bring: as much as the planner says it changes.
     Diagnosis withSpeed(Diagnosis d) const
     {
-        const double now = tokensPerSecond(*last().shares);
+        const double now = tokensPerSecond(last());
+        d.shares = m_shares;
+        d.expected = m_facts.predicted;
         if (now > 0)
             d.tokensPerSecond = now;
+        if (m_facts.shrunk && d.action.kind == Action::None)
+            d.action = {Action::GrowBack};
         if (const auto brings = optionOf(d.action); brings && m_facts.predicted && *m_facts.predicted > 0 && now > 0)
             d.predicted = now * *brings / *m_facts.predicted;
         return d;
@@ -215,7 +208,7 @@ private:
         const int threads = last().threads, cores = last().cores;
         const bool emulated = last().device && last().device->id == "emulated";  // computes on them, too
         if (threads == cores || cores == 0 ||
-            m_shares.host + m_shares.hostAttention + (emulated ? m_shares.device : 0) < kHalf)
+            m_shares.host + m_shares.hostAttention + m_shares.cores + (emulated ? m_shares.device : 0) < kHalf)
             return {};
         Diagnosis d{threads > cores ? Kind::TooManyThreads : Kind::TooFewThreads};
         d.count = threads;
@@ -228,7 +221,7 @@ private:
     std::optional<double> fellFrom() const
     {
         const auto fastest = std::max_element(m_facts.earlier.begin(), m_facts.earlier.end());
-        if (fastest == m_facts.earlier.end() || *fastest < kNoticed * tokensPerSecond(*last().shares))
+        if (fastest == m_facts.earlier.end() || *fastest < kNoticed * tokensPerSecond(last()))
             return {};
         return *fastest;
     }
@@ -236,11 +229,15 @@ private:
     /// The cliff: the first token comes at once, and then each waits for KV.
     std::optional<Diagnosis> kvOverLink() const
     {
-        if (m_shares.link < kThird || m_shares.link < m_shares.hostAttention)
+        if (m_shares.link < bound(kThird, Kind::KvOverLink) || m_shares.link < m_shares.hostAttention)
             return {};
         Diagnosis d{Kind::KvOverLink};
         d.share = m_shares.link;
         d.fellFrom = fellFrom();
+        if (m_facts.shrunk) {
+            d.action = {Action::GrowBack};
+            return d;
+        }
         // `auto` streams no more than pays, if it knows the rates of this machine right.
         const bool isAuto = m_facts.policy == engine::KvPolicy::Auto;
         const engine::KvPolicy other = isAuto ? engine::KvPolicy::Merge : engine::KvPolicy::Auto;
@@ -252,27 +249,39 @@ private:
 
     std::optional<Diagnosis> kvOnHost() const
     {
-        if (m_shares.hostAttention < kThird)
+        if (m_shares.hostAttention < bound(kThird, Kind::KvOnHost))
             return {};
         Diagnosis d{Kind::KvOnHost};
         d.share = m_shares.hostAttention;
         d.fellFrom = fellFrom();
-        d.action = best(Action::SetPolicy, {});
-        if (d.action.kind == Action::None)
-            d.action = best(Action::SetLayers, {});
-        if (d.action.kind == Action::None)
-            d.action = best(Action::SetKvType, smallerKv());
+        d.action = lessKvInRam();
         return d;
+    }
+
+    DoctorAction lessKvInRam() const
+    {
+        if (m_facts.shrunk)
+            return {Action::GrowBack};
+        DoctorAction action = best(Action::SetPolicy, {});
+        if (action.kind == Action::None)
+            action = best(Action::SetLayers, {});
+        if (action.kind == Action::None)
+            action = best(Action::SetKvType, smallerKv());
+        return action;
     }
 
     std::optional<Diagnosis> hostLayers() const
     {
-        if (!last().device || layersOnHost() <= 0 || m_shares.host < kThird)
+        if (!last().device || layersOnHost() <= 0 || m_shares.host < bound(kThird, Kind::HostLayers))
             return {};
         const engine::DeviceTelemetry& device = *last().device;
         Diagnosis d{Kind::HostLayers};
         d.share = m_shares.host;
         d.count = layersOnHost();
+        if (m_facts.shrunk) {
+            d.action = {Action::GrowBack};
+            return d;
+        }
         const DoctorAction more = best(Action::SetLayers, {});
         const double layer = double(m_facts.weightBytes) / std::max(1, m_facts.layers);
         // Beside the weights, room for the driver, for pictures and for KV: 2 GB, or a quarter of a small device.
@@ -292,8 +301,65 @@ private:
         return d;
     }
 
+    bool slowerThanPredicted(Kind said) const
+    {
+        const double times = m_facts.before == said ? kNearPrediction * kStays : kNearPrediction;
+        return m_facts.predicted && *m_facts.predicted > std::max(kNoticed, times) * tokensPerSecond(last());
+    }
+
+    /// Of a third, or where something is missing that was predicted. Threads of our own that share cores come later.
+    std::optional<Diagnosis> coresHeld() const
+    {
+        constexpr double kTenth = 0.1;
+        const bool third = m_shares.cores >= bound(kThird, Kind::CoresHeld);
+        const bool missing = m_shares.cores >= kTenth && slowerThanPredicted(Kind::CoresHeld);
+        if (last().threads > last().cores || (!third && !missing) ||
+            m_shares.cores < std::max(m_shares.link, m_shares.hostAttention))
+            return {};
+        Diagnosis d{Kind::CoresHeld};
+        d.share = m_shares.cores;
+        return d;
+    }
+
+    /// Less than a third each, and together more than anything but the arithmetic.
+    std::optional<Diagnosis> kvInRam() const
+    {
+        const auto fell = fellFrom();
+        const int blocks = last().kv_blocks_host + last().kv_blocks_device;
+        const double elsewhere = m_shares.link + m_shares.hostAttention;
+        if (!last().device || !fell || *fell < bound(kFell, Kind::KvInRam) * tokensPerSecond(last()) ||
+            last().kv_blocks_host < kThird * blocks || elsewhere <= m_shares.rest)
+            return {};
+        Diagnosis d{Kind::KvInRam};
+        d.share = elsewhere;
+        d.count = last().kv_blocks_host;
+        d.available = blocks;
+        d.fellFrom = fell;
+        d.action = lessKvInRam();
+        return d;
+    }
+
+    std::optional<Diagnosis> noSingleCause() const
+    {
+        const double least = m_facts.before == Kind::NoSingleCause ? kHalf / kStays : kHalf;
+        if (m_shares.arithmetic() >= least)
+            return {};
+        Diagnosis d{Kind::NoSingleCause};
+        d.share = m_shares.arithmetic();
+        return d;
+    }
+
+    std::optional<Diagnosis> belowPrediction() const
+    {
+        if (!slowerThanPredicted(Kind::BelowPrediction))
+            return {};
+        Diagnosis d{Kind::BelowPrediction};
+        d.share = m_shares.arithmetic();
+        return d;
+    }
+
     const DoctorFacts& m_facts;
-    const Shares m_shares;
+    const DoctorShares m_shares;
 };
 
 }  // namespace

@@ -20,6 +20,8 @@ struct DoctorAction {
         SmallerQuantisation,  // bytes that its weights may take
         CloseOtherPrograms,   // bytes that they hold
         SetKvType,            // an engine::KvType
+        GrowBack,             // to the budget before another program needed the device
+        Shrink,               // to bytes, for another program: what undoes that
     };
     Kind kind = Kind::None;
     qint64 value = 0;
@@ -32,25 +34,20 @@ struct DoctorOption {
     std::optional<double> tokensPerSecond = {};  // empty: a rate of this machine is not known
 };
 
-/// What is known when an answer has ended.
-struct DoctorFacts {
-    engine::Telemetry last = {};       // its last frame
-    std::vector<double> earlier = {};  // tokens/s of the conversation's answers before, the oldest first
-    int layers = 0;                    // of the model
-    qint64 weightBytes = 0;
-    double kvBytesPerToken = 0;                      // of all layers, in the format in use
-    std::optional<double> kvBytesPerTokenAsQ8 = {};  // were it q8_0; empty: it is
-    engine::KvPolicy policy = engine::KvPolicy::Auto;
-    std::optional<double> linkBytesPerSecond = {};  // to the device, where a GPU waits for it unseen
-    std::optional<int> spillTokens = {};            // where the first block leaves the device; empty: nowhere
-    std::optional<double> predicted = {};           // tokens/s as it is placed now
-    std::vector<DoctorOption> options = {};         // other placements
+/// Of the time of an answer's tokens, by what it went to; together they are 1.
+struct DoctorShares {
+    double device = 0, host = 0;  // the model's own arithmetic: weights, and KV where its layer is
+    double link = 0;              // waiting for KV
+    double hostAttention = 0;     // the CPU, over KV of device layers
+    double cores = 0;             // other programs held them: at least so much
+    double rest = 0;              // choosing the words, text, frames, blocks and layers that move
+    double arithmetic() const { return device + host; }
 };
 
 struct Diagnosis {
     enum class Kind {
         Nothing,               // no answer yet that could be judged
-        AllWell,               // `share` of the time is the layers', where most of them are
+        AllWell,               // most of the time is the model's own arithmetic, about as fast as predicted
         SwapInUse,             // `bytes` of the program are on the disk
         ContextTooLarge,       // memory ends at `tokens`, and the context does not
         DeviceWillBeFull,      // under `resident`, at `tokens`
@@ -63,6 +60,10 @@ struct Diagnosis {
         OtherPrograms,         // hold `bytes`, and `count` layers are on the host
         QuantisationTooLarge,  // `bytes` of weights for `available` bytes of memory
         HostLayers,            // `share` of the time is that of `count` layers
+        CoresHeld,             // by other programs, for `share` of the time
+        KvInRam,               // it fell since, of `available` blocks, `count` are there
+        NoSingleCause,         // the model's own arithmetic is less than half
+        BelowPrediction,       // and the time is the model's own
     };
     Kind kind = Kind::Nothing;
     double share = 0;  // of the time of a token
@@ -75,7 +76,30 @@ struct Diagnosis {
     std::optional<double> tokensPerSecond = {};
     DoctorAction action = {};
     std::optional<double> predicted = {};  // tokens/s after it
+    std::optional<double> expected = {};   // tokens/s as it is placed now, as was predicted
+    DoctorShares shares = {};
 };
 
+/// What is known when an answer has ended.
+struct DoctorFacts {
+    engine::Telemetry last = {};         // its last frame
+    std::vector<double> earlier = {};    // tokens/s of the conversation's answers before, the oldest first
+    std::optional<double> waitedS = {};  // its threads waited for cores, at least; empty: not known
+    int layers = 0;                      // of the model
+    qint64 weightBytes = 0;
+    double kvBytesPerToken = 0;                      // of all layers, in the format in use
+    std::optional<double> kvBytesPerTokenAsQ8 = {};  // were it q8_0; empty: it is
+    engine::KvPolicy policy = engine::KvPolicy::Auto;
+    std::optional<double> linkBytesPerSecond = {};      // to the device, where a GPU waits for it unseen
+    std::optional<int> spillTokens = {};                // where the first block leaves the device; empty: nowhere
+    std::optional<double> predicted = {};               // tokens/s as it is placed now
+    std::vector<DoctorOption> options = {};             // other placements
+    bool shrunk = false;                                // for another program, so that it can grow back
+    Diagnosis::Kind before = Diagnosis::Kind::Nothing;  // what was said of the conversation's last answer
+};
+
+DoctorShares sharesOf(const DoctorFacts& facts);
+
 /// A pure function. What makes all numbers meaningless comes first: memory that is not there. Then the longest wait.
+/// What was said last is said again until it is clearly no longer so.
 Diagnosis diagnose(const DoctorFacts& facts);

@@ -26,11 +26,9 @@ DoctorFacts doctorFacts(const engine::Telemetry& last, const engine::ModelInfo& 
 }
 
 void addPredictions(DoctorFacts& facts, const engine::Planner& planner, const engine::LoadRequest& request,
-                    const engine::MachineRates* rates)
+                    const engine::MachineRates* rates, std::optional<qint64> grown)
 {
-    if (!facts.last.device)
-        return;
-    if (rates)
+    if (rates && facts.last.device)
         if (const auto device = rates->devices.find(facts.last.device->id); device != rates->devices.end())
             facts.linkBytesPerSecond = device->second.to_device_bytes_per_s;
 
@@ -40,6 +38,8 @@ void addPredictions(DoctorFacts& facts, const engine::Planner& planner, const en
         return;
     facts.spillTokens = plan->spill_tokens;
     facts.predicted = plan->rows[0].tok_s;
+    if (!facts.last.device)
+        return;
     const auto add = [&](const engine::LoadRequest& other, DoctorAction action) {
         const auto changed = planner.plan(other, contexts, rates);
         const bool differs =
@@ -48,6 +48,11 @@ void addPredictions(DoctorFacts& facts, const engine::Planner& planner, const en
             facts.options.push_back({action, changed->rows[0].tok_s});
     };
     engine::LoadRequest other = request;
+    if (grown) {
+        other.placement.vram_budget_bytes = *grown;
+        add(other, {Action::GrowBack});
+        other = request;
+    }
     other.placement.device_layers = std::nullopt;
     add(other, {Action::SetLayers, -1});
     for (const engine::KvPolicy policy : {engine::KvPolicy::Stream, engine::KvPolicy::Merge, engine::KvPolicy::Auto}) {

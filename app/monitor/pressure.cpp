@@ -22,7 +22,9 @@ Pressure::Pressure(EngineThread& engine, ModelController& models, QObject* paren
     : QObject(parent)
     , m_placement(engine)
     , m_shownEvents(m_events)
-    , m_doctor(engine, [this] { return m_placement.request(); })
+    , m_doctor(engine, [this] {
+        return DoctorController::Present{m_placement.request(), m_placement.budgetBeforeYield()};
+    })
 {
     EngineWorker* const worker = engine.worker();
     connect(worker, &EngineWorker::telemetryReady, this, [this](quint64 turn, const engine::Telemetry& frame) {
@@ -82,6 +84,9 @@ void Pressure::follow(ChatController& chat, ConversationStore& store)
     connect(&chat, &ChatController::opened, &recorder, &FlightRecorder::show);
     connect(&chat, &ChatController::turnBegan, &recorder, &FlightRecorder::begin);
     connect(&chat, &ChatController::tokensPlaced, &recorder, &FlightRecorder::place);
+    connect(&chat, &ChatController::opened, &m_doctor, &DoctorController::onConversation);
+    connect(&chat, &ChatController::turnBegan, &m_doctor, &DoctorController::onTurn);
+    m_doctor.onConversation(chat.conversationId());
     connect(&store, &ConversationStore::trashed, &recorder, &FlightRecorder::forget);
     recorder.show(chat.conversationId());
 }
@@ -104,6 +109,8 @@ void Pressure::connectDoctor(ModelController& models)
     connect(&m_doctor, &DoctorController::policyRequested, &m_placement, &PlacementController::setPolicy);
     connect(&m_doctor, &DoctorController::kvTypeRequested, &m_placement, &PlacementController::keepKvAs);
     connect(&m_doctor, &DoctorController::budgetRequested, &m_placement, &PlacementController::setBudget);
+    connect(&m_doctor, &DoctorController::growRequested, &m_placement, &PlacementController::growBack);
+    connect(&m_doctor, &DoctorController::shrinkRequested, &m_placement, &PlacementController::yieldTo);
     connect(&m_doctor, &DoctorController::reloadRequested, &models, &ModelController::reloadWithContext);
 }
 

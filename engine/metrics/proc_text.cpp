@@ -68,6 +68,14 @@ std::optional<std::int64_t> plain_line(std::string_view text, std::string_view n
     return value ? whole_number(*value) : std::nullopt;
 }
 
+std::optional<ThreadTimes> run_times(std::string_view schedstat)
+{
+    const auto ran_ns = whole_number(cut(schedstat, ' ')), waited_ns = whole_number(cut(schedstat, ' '));
+    if (!ran_ns || !waited_ns || *ran_ns < 0 || *waited_ns < 0)
+        return {};
+    return ThreadTimes{static_cast<double>(*ran_ns) / 1e9, static_cast<double>(*waited_ns) / 1e9};
+}
+
 std::optional<std::vector<int>> cpu_list(std::string_view text)
 {
     constexpr std::int64_t kMaxCpus = 4096;

@@ -2,6 +2,8 @@
 // tested everywhere. What is missing or makes no sense is an empty optional.
 #pragma once
 
+#include "engine/thread_times.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -15,6 +17,9 @@ std::optional<std::int64_t> kib_line(std::string_view text, std::string_view nam
 
 /// "inactive_file 4096" in a cgroup's memory.stat.
 std::optional<std::int64_t> plain_line(std::string_view text, std::string_view name);
+
+/// A thread's schedstat: how long it ran, and how long it was ready and had no core.
+std::optional<ThreadTimes> run_times(std::string_view schedstat);
 
 /// "0-3,8,10-11" to its members, in order; nothing for what is no such list. At most 4096 CPUs.
 std::optional<std::vector<int>> cpu_list(std::string_view text);

@@ -1,6 +1,7 @@
 // Not a test: prints what the Doctor knows after the answers of one conversation, for tests/data/recordings.
 //   doctor_recorder MODEL [--device D] [--vram V] [--link R] [--layers N] [--kv-policy P] [--threads N] [--other BYTES]
 //                   [--answers N] [--tokens N] [--prompt-words N] [--last-words N] [--context N]
+#include "app/monitor/core_watch.h"
 #include "app/monitor/doctor_facts.h"
 #include "engine/placement_text.h"
 #include "tests/support/doctor_recording.h"
@@ -77,7 +78,9 @@ int main(int argc, char* argv[])
         for (int word = 0; word < number(last && answer > 0 ? "--last-words" : "--prompt-words", 0); ++word)
             question += " river" + std::to_string(word % 97);
         talk.messages.push_back({"user", question + ". Tell me all about the KV cache and where it lies."});
-        const auto turn = engine->generate(*sequence, talk, {}, {});
+        CoreWatch watch;
+        const engine::Listener listener{.on_telemetry = [&](const engine::Telemetry& t) { watch.onFrame(t); }};
+        const auto turn = engine->generate(*sequence, talk, listener, {});
         if (!turn)
             give_up(turn.error());
         talk.messages.push_back({"assistant", turn->text});
@@ -86,6 +89,7 @@ int main(int argc, char* argv[])
             continue;
         }
         DoctorFacts facts = doctorFacts(turn->telemetry, *model, request);
+        facts.waitedS = watch.onEnd(turn->telemetry);
         facts.earlier = earlier;
         addPredictions(facts, *planner, request, &*rates);
         std::cout << test_support::to_json(facts).dump(1) << '\n';

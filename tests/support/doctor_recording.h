@@ -71,6 +71,8 @@ public:
     template <class Part, class Fields>
     void part(const char* name, Part& part, const Fields& fields)
     {
+        if (!from_.contains(name))  // recorded before it was known
+            return;
         FactsReader inner(from_.at(name));
         fields(inner, part);
     }
@@ -122,6 +124,12 @@ inline constexpr auto kDeviceFields = [](auto& io, auto& d) {
     io.field("spilled_bytes", d.spilled_bytes);
 };
 
+/// Not in the recordings before there were any.
+inline constexpr auto kBlockFields = [](auto& io, auto& t) {
+    io.field("host", t.kv_blocks_host);
+    io.field("device", t.kv_blocks_device);
+};
+
 inline constexpr auto kFrameFields = [](auto& io, auto& t) {
     io.field("context_tokens", t.context_tokens);
     io.field("context_limit", t.context_limit);
@@ -132,6 +140,8 @@ inline constexpr auto kFrameFields = [](auto& io, auto& t) {
     io.field("cores", t.cores);
     io.field("ram_total_bytes", t.ram_total_bytes);
     io.field("process_swapped_bytes", t.process_swapped_bytes);
+    io.field("decode_tokens_per_s", t.decode_tokens_per_s);
+    io.part("blocks", t, kBlockFields);
     io.part("shares", t.shares, kSharesFields);
     io.part("device", t.device, kDeviceFields);
 };
@@ -145,6 +155,7 @@ inline constexpr auto kOptionFields = [](auto& io, auto& option) {
 inline constexpr auto kFactsFields = [](auto& io, auto& facts) {
     io.part("last", facts.last, kFrameFields);
     io.field("earlier", facts.earlier);
+    io.field("waited_s", facts.waitedS);
     io.field("layers", facts.layers);
     io.field("weight_bytes", facts.weightBytes);
     io.field("kv_bytes_per_token", facts.kvBytesPerToken);

@@ -300,6 +300,8 @@ engine::Result<engine::Turn> FakeEngine::generate(engine::SequenceId sequence, c
     }
     frame.phase = engine::Phase::Idle;
     frame.shares = settings.shares;
+    if (frame.shares && frame.shares->decode_s() > 0)  // one answer has one speed
+        frame.decode_tokens_per_s = frame.shares->steps / frame.shares->decode_s();
     return turn;
 }
 

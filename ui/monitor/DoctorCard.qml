@@ -1,4 +1,4 @@
-// What holds the answers back, in a sentence, and the one change that would help most.
+// What holds the answers back, in a sentence with its numbers; the one change that would help most, and what it brought.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App
@@ -10,7 +10,7 @@ Rectangle {
 
     required property DoctorController doctor
 
-    readonly property string gain: doctor.predicted === undefined ? ""
+    readonly property string gain: doctor.predicted === undefined ? qsTr("What it brings is not known.")
         : doctor.tokensPerSecond === undefined ? qsTr("Predicted: %1").arg(Format.tokensPerSecond(doctor.predicted))
         : qsTr("Predicted: %1 instead of %2").arg(Format.tokensPerSecond(doctor.predicted)).arg(Format.tokensPerSecond(doctor.tokensPerSecond))
 
@@ -43,6 +43,16 @@ Rectangle {
             Accessible.ignored: true
         }
         Text {
+            objectName: "doctorShares"
+            Layout.fillWidth: true
+            visible: text !== ""
+            text: root.doctor.shares
+            textFormat: Text.PlainText
+            wrapMode: Text.Wrap
+            font.pixelSize: Theme.px(12)
+            color: Theme.textMuted
+        }
+        Text {
             objectName: "doctorAdvice"
             Layout.fillWidth: true
             visible: root.doctor.suggestion !== "" && !root.doctor.canApply
@@ -64,12 +74,36 @@ Rectangle {
         Text {
             objectName: "doctorGain"
             Layout.fillWidth: true
-            visible: text !== "" && root.doctor.suggestion !== ""
-            text: root.gain
+            visible: root.doctor.canApply
+            text: root.gain + " " + root.doctor.scope
             textFormat: Text.PlainText
             wrapMode: Text.Wrap
             font.pixelSize: Theme.px(12)
             color: Theme.textMuted
+        }
+        RowLayout {
+            Layout.fillWidth: true
+            visible: root.doctor.result !== ""
+            spacing: Theme.gapSmall
+
+            Text {
+                objectName: "doctorResult"
+                Layout.fillWidth: true
+                text: root.doctor.result
+                textFormat: Text.PlainText
+                wrapMode: Text.Wrap
+                font.pixelSize: Theme.sizeSmall
+                color: Theme.text
+            }
+            ActionButton {
+                objectName: "doctorUndo"
+                visible: root.doctor.canUndo
+                implicitHeight: Theme.px(32)
+                font.pixelSize: Theme.sizeSmall
+                text: qsTr("Undo")
+                onClicked: root.doctor.undo()
+                Keys.onReturnPressed: clicked()
+            }
         }
     }
 }

@@ -35,6 +35,16 @@ private Q_SLOTS:
         QCOMPARE(*kib_line(text, "VmHWM"), 5204 * 1024);
     }
 
+    void schedstat()
+    {
+        const auto times = run_times("1062164 1986763 3\n");
+        QVERIFY(times);
+        QCOMPARE(times->ran_s, 1062164e-9);
+        QCOMPARE(times->waited_s, 1986763e-9);
+        for (const char* bad : {"", "12", "12 x 3", "12 -5 3", "x 5 3"})
+            QVERIFY2(!run_times(bad), bad);
+    }
+
     void memoryStat()
     {
         const char* text = "anon 4096\nfile 8192\ninactive_file 16384\ntotal_inactive_file 5\n";

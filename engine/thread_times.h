@@ -1,0 +1,17 @@
+// What a thread got of the cores.
+#pragma once
+
+#include <optional>
+
+namespace engine {
+
+struct ThreadTimes {
+    double ran_s = 0;     // since it began
+    double waited_s = 0;  // ready, and other threads had the cores
+};
+
+/// Of the calling thread. On Windows, which tells only how long it ran, what it slept counts as waiting. Empty: this
+/// system does not say.
+std::optional<ThreadTimes> this_threads_times();
+
+}  // namespace engine
