@@ -129,6 +129,11 @@ void ChartItem::copyPicture() const
     QGuiApplication::clipboard()->setImage(picture().convertToFormat(QImage::Format_RGB32));
 }
 
+std::optional<QPointF> ChartItem::pointNear(double) const
+{
+    return {};
+}
+
 bool ChartItem::dragBegins(double, double)
 {
     return false;
@@ -232,6 +237,13 @@ void ChartItem::drawCursor(QImage& picture) const
     QPainter painter(&picture);
     painter.setPen(QPen(m_mutedInk, 1, Qt::DotLine));
     painter.drawLine(QPointF(*m_cursorPixel, inner.top()), QPointF(*m_cursorPixel, inner.bottom()));
+    if (const auto point = pointNear(xValue(*m_cursorPixel))) {
+        painter.setRenderHint(QPainter::Antialiasing);
+        painter.setClipRect(inner);
+        painter.setPen(QPen(m_ink, 1.5));
+        painter.setBrush(m_ground);
+        painter.drawEllipse(QPointF(m_plot->xAxis->coordToPixel(point->x()), yPixel(point->y())), 3.5, 3.5);
+    }
 }
 
 // ---- the pointer ----

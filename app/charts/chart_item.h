@@ -81,6 +81,8 @@ protected:
     virtual void fill(QCustomPlot& plot) = 0;
     /// Where the x axis has numbers, within what is seen; empty: at round ones.
     virtual QList<double> ticksX(double from, double to) const;
+    /// What the numbers under the pointer are of, which is then marked; empty: that is of no one place.
+    virtual std::optional<QPointF> pointNear(double x) const;
     /// A line that is dragged. False: the pointer is on none, so that the chart is moved.
     virtual bool dragBegins(double x, double y);
     virtual void dragGoesOn(double x, double y);

@@ -143,6 +143,13 @@ void KvMapItem::hoverMoveEvent(QHoverEvent* event)
 
 void KvMapItem::hoverLeaveEvent(QHoverEvent*)
 {
+    forgetPointer();
+}
+
+void KvMapItem::forgetPointer()
+{
+    if (!m_hovered)
+        return;
     m_hovered.reset();
     Q_EMIT hoveredChanged();
 }

@@ -52,6 +52,8 @@ public:
     QVariantMap hovered() const;
     /// The same of any cell, for the keyboard and for tests.
     Q_INVOKABLE QVariantMap cell(int column, int band) const;
+    /// The item was moved away from under the pointer.
+    Q_INVOKABLE void forgetPointer();
 
 Q_SIGNALS:
     void monitorChanged();

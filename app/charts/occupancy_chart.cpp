@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numeric>
 #include <qcustomplot.h>
 #include <utility>
 
@@ -42,8 +41,10 @@ std::vector<qsizetype> OccupancyChart::drawn() const
     const PressureHistory& history = monitor()->history();
     if (m_axis == Tokens)
         return history.samplesOverTokens();
-    std::vector<qsizetype> all(std::size_t(history.samples().size()));
-    std::iota(all.begin(), all.end(), 0);
+    std::vector<qsizetype> all;
+    for (qsizetype i = 0; i < history.samples().size(); ++i)
+        if (history.samples()[i].seconds >= history.modelSince())
+            all.push_back(i);
     return all;
 }
 
@@ -75,10 +76,6 @@ void OccupancyChart::fill(QCustomPlot& plot)
     }
 
     const MemoryReading now = m_memory == Device ? monitor()->device() : monitor()->host();
-    if (now.budget > 0) {
-        drawLevel(plot, m_line == Line::Budget ? m_dragged : now.budget, m_budgetColor, false);
-        drawLevel(plot, m_line == Line::Watermark ? m_dragged : now.watermark, m_watermarkColor, true);
-    }
     if (m_axis == Time)
         drawEarlier(plot);
     const double begin = m_axis == Time && count > 0 ? x.first() : 0;
@@ -86,6 +83,8 @@ void OccupancyChart::fill(QCustomPlot& plot)
     plot.xAxis->setRange(begin, std::max(count > 0 ? x.last() : 0, begin + least));
     const double highest = count > 0 ? *std::max_element(top.begin(), top.end()) : 0;
     plot.yAxis->setRange(0, std::max({now.total, highest * kHeadroom, 1.0}));
+    if (now.budget > 0)
+        drawLevels(plot, places);
 }
 
 /// What lies before this line was not measured now.
@@ -100,13 +99,41 @@ void OccupancyChart::drawEarlier(QCustomPlot& plot) const
     line->setPen(QPen(mutedInk(), 1, Qt::DotLine));
 }
 
-void OccupancyChart::drawLevel(QCustomPlot& plot, double bytes, const QColor& color, bool dashed) const
+void OccupancyChart::drawLevels(QCustomPlot& plot, const std::vector<qsizetype>& places) const
 {
-    auto* const line = new QCPItemStraightLine(&plot);  // the plot owns it
-    line->point1->setCoords(0, bytes);
-    line->point2->setCoords(1, bytes);
-    line->setAntialiased(false);
-    line->setPen(QPen(color, 2, dashed ? Qt::DashLine : Qt::SolidLine));
+    drawLevel(plot, places, {Line::Budget, &MemoryReading::budget, m_budgetColor, Qt::SolidLine});
+    drawLevel(plot, places, {Line::Watermark, &MemoryReading::watermark, m_watermarkColor, Qt::DashLine});
+}
+
+/// As high as it was at each time, and as it is now from there on; one that is dragged is where it would be.
+void OccupancyChart::drawLevel(QCustomPlot& plot, const std::vector<qsizetype>& places, const Level& level) const
+{
+    const MemoryReading now = m_memory == Device ? monitor()->device() : monitor()->host();
+    const bool dragged = m_line == level.line;
+    const QCPRange seen = plot.xAxis->range();
+    QVector<double> x, y;
+    for (const qsizetype i : places) {
+        const PressureHistory::Sample& sample = monitor()->history().samples()[i];
+        if (dragged || reading(sample).budget <= 0)
+            continue;
+        x.append(place(sample));
+        y.append(reading(sample).*level.bytes);
+    }
+    const double height = dragged ? m_dragged : now.*level.bytes;
+    if (x.isEmpty()) {
+        x.append(seen.lower);
+        y.append(height);
+    }
+    x.append(std::max(x.last(), seen.upper));
+    y.append(height);
+    // The last that was measured holds from there on, as it is now.
+    if (x.size() > 1)
+        y[x.size() - 2] = height;
+    QCPGraph* const graph = plot.addGraph();
+    graph->setLineStyle(QCPGraph::lsStepLeft);
+    graph->setData(x, y, true);
+    graph->setAntialiased(false);
+    graph->setPen(QPen(level.color, 2, level.style));
 }
 
 QVariantMap OccupancyChart::at(double x) const

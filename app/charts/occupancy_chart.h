@@ -8,7 +8,8 @@
 #include <vector>
 
 /// Areas on top of each other: weights, KV, scratch, other programs; what is free is above them. The budget and the
-/// watermark are lines that can be dragged. Bytes over seconds or tokens.
+/// watermark are lines, each as high as it was then; at its present height it can be dragged. Bytes over seconds or
+/// tokens, of one model.
 class OccupancyChart : public ChartItem
 {
     Q_OBJECT
@@ -52,7 +53,14 @@ private:
     double place(const PressureHistory::Sample& sample) const;
     std::vector<qsizetype> drawn() const;  // places in the history's samples
     void drawEarlier(QCustomPlot& plot) const;
-    void drawLevel(QCustomPlot& plot, double bytes, const QColor& color, bool dashed) const;
+    struct Level {
+        Line line;
+        double MemoryReading::*bytes;
+        QColor color;
+        Qt::PenStyle style;
+    };
+    void drawLevels(QCustomPlot& plot, const std::vector<qsizetype>& places) const;
+    void drawLevel(QCustomPlot& plot, const std::vector<qsizetype>& places, const Level& level) const;
 
     Memory m_memory = Device;
     Axis m_axis = Tokens;

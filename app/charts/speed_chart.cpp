@@ -42,8 +42,9 @@ void SpeedChart::fill(QCustomPlot& plot)
     if (!monitor())
         return;
     double right = std::max(double(kFewestTokens), kAhead * monitor()->contextTokens());
-    for (const PressureHistory::Run& run : monitor()->history().runs())
-        for (const PressureHistory::SpeedPoint& point : run.points)
+    const auto& runs = monitor()->history().runs();
+    for (std::size_t i = monitor()->history().firstRun(); i < runs.size(); ++i)
+        for (const PressureHistory::SpeedPoint& point : runs[i].points)
             right = std::max(right, double(point.contextTokens));
     if (monitor()->contextLimit() > 0)
         right = m_wholeContext ? monitor()->contextLimit() : std::min(right, double(monitor()->contextLimit()));
@@ -60,8 +61,9 @@ double SpeedChart::drawRuns(QCustomPlot& plot) const
 {
     double highest = 0;
     const auto& runs = monitor()->history().runs();
-    for (const PressureHistory::Run& run : runs) {
-        const bool newest = &run == &runs.back() && !run.earlier;
+    for (std::size_t i = monitor()->history().firstRun(); i < runs.size(); ++i) {
+        const PressureHistory::Run& run = runs[i];
+        const bool newest = isNewest(run);
         if (run.points.empty() || !shows(newest ? "measured" : "earlier"))
             continue;
         QCPGraph* const graph = plot.addGraph();
@@ -94,10 +96,15 @@ double SpeedChart::drawPredicted(QCustomPlot& plot) const
     return highest;
 }
 
-/// What is foretold is of the open model, not of a recording.
+bool SpeedChart::isNewest(const PressureHistory::Run& run) const
+{
+    return &run == &monitor()->history().runs().back() && !run.earlier;
+}
+
+/// What is foretold is of the open model, not of a recording or of what another model did.
 bool SpeedChart::foretells() const
 {
-    return m_placement && monitor() && monitor()->hasModel() && !monitor()->replaying();
+    return m_placement && monitor() && monitor()->showsOpenModel();
 }
 
 void SpeedChart::drawSpill(QCustomPlot& plot) const
@@ -119,6 +126,8 @@ void SpeedChart::drawMarks(QCustomPlot& plot, double highest) const
     const Ring<PressureHistory::Mark>& marks = monitor()->history().marks();
     for (qsizetype i = 0; i < marks.size(); ++i) {
         const PressureHistory::Mark& mark = marks[i];
+        if (mark.seconds < monitor()->history().modelSince())
+            continue;
         const std::pair<int, int> place(mark.contextTokens, int(mark.kind));
         if (drawn.contains(place))
             continue;
@@ -132,28 +141,56 @@ void SpeedChart::drawMarks(QCustomPlot& plot, double highest) const
     }
 }
 
+/// Of two at the same place the newer one.
+SpeedChart::Near SpeedChart::nearest(double x) const
+{
+    Near found;
+    if (!monitor())
+        return found;
+    const auto& runs = monitor()->history().runs();
+    for (std::size_t i = monitor()->history().firstRun(); i < runs.size(); ++i) {
+        if (!shows(isNewest(runs[i]) ? "measured" : "earlier"))
+            continue;
+        for (const PressureHistory::SpeedPoint& point : runs[i].points)
+            if (!found.point || std::abs(point.contextTokens - x) <= std::abs(found.point->contextTokens - x))
+                found = {&runs[i], &point};
+    }
+    return found;
+}
+
+std::optional<QPointF> SpeedChart::pointNear(double x) const
+{
+    const Near near = nearest(x);
+    return near.point ? std::optional(QPointF(near.point->contextTokens, near.point->tokensPerSecond)) : std::nullopt;
+}
+
+std::optional<double> SpeedChart::predictedAt(double tokens) const
+{
+    if (!foretells() || m_placement->predicted().isEmpty() || !shows("predicted"))
+        return {};
+    const QList<QPointF>& curve = m_placement->predicted();
+    const auto after = std::find_if(curve.begin(), curve.end(), [&](const QPointF& p) { return p.x() >= tokens; });
+    if (after == curve.end())
+        return {};
+    const QPointF before = after == curve.begin() ? *after : *(after - 1);
+    const double share = after->x() > before.x() ? (tokens - before.x()) / (after->x() - before.x()) : 0;
+    return before.y() + share * (after->y() - before.y());
+}
+
 QVariantMap SpeedChart::at(double x) const
 {
     QVariantMap found;
-    if (monitor() && !monitor()->history().runs().empty()) {
-        const auto& points = monitor()->history().runs().back().points;
-        const auto nearest = std::min_element(points.begin(), points.end(), [x](const auto& a, const auto& b) {
-            return std::abs(a.contextTokens - x) < std::abs(b.contextTokens - x);
-        });
-        if (nearest != points.end()) {
-            found[QStringLiteral("contextTokens")] = nearest->contextTokens;
-            found[QStringLiteral("measured")] = nearest->tokensPerSecond;
-        }
+    const Near near = nearest(x);
+    const double tokens = near.point ? near.point->contextTokens : x;
+    const auto predicted = predictedAt(tokens);
+    if (!near.point && !predicted)
+        return found;
+    found[QStringLiteral("contextTokens")] = qRound(tokens);
+    if (near.point) {
+        found[QStringLiteral("measured")] = near.point->tokensPerSecond;
+        found[QStringLiteral("earlier")] = !isNewest(*near.run);
     }
-    const double tokens = found.value(QStringLiteral("contextTokens"), x).toDouble();
-    if (foretells() && !m_placement->predicted().isEmpty()) {
-        const QList<QPointF>& curve = m_placement->predicted();
-        const auto after = std::find_if(curve.begin(), curve.end(), [&](const QPointF& p) { return p.x() >= tokens; });
-        if (after != curve.end()) {
-            const QPointF before = after == curve.begin() ? *after : *(after - 1);
-            const double share = after->x() > before.x() ? (tokens - before.x()) / (after->x() - before.x()) : 0;
-            found[QStringLiteral("predicted")] = before.y() + share * (after->y() - before.y());
-        }
-    }
+    if (predicted)
+        found[QStringLiteral("predicted")] = *predicted;
     return found;
 }

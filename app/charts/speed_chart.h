@@ -4,9 +4,9 @@
 #include "app/charts/chart_item.h"
 #include "app/controllers/placement_controller.h"
 
-/// Tokens per second over context length: the measured points of the newest answer and, fainter, of those before it;
-/// the planner's curve behind them; the spill point as a line; a tick at the bottom wherever something moved. Series:
-/// measured, earlier, predicted, marks.
+/// Tokens per second over context length, of one model: the measured points of the newest answer and, fainter, of those
+/// before it; the planner's curve behind them; the spill point as a line; a tick at the bottom wherever something
+/// moved. Series: measured, earlier, predicted, marks.
 class SpeedChart : public ChartItem
 {
     Q_OBJECT
@@ -26,7 +26,8 @@ public:
     PlacementController* placement() const { return m_placement; }
     void setPlacement(PlacementController* placement);
 
-    /// Near x: contextTokens, measured (of the newest answer), predicted, in tokens/s; absent where there is none.
+    /// At the nearest measured point of any series that is shown, else at x: contextTokens, measured and whether it is
+    /// `earlier`, predicted, in tokens/s; absent where there is none.
     Q_INVOKABLE QVariantMap at(double x) const;
 
 Q_SIGNALS:
@@ -34,8 +35,16 @@ Q_SIGNALS:
 
 protected:
     void fill(QCustomPlot& plot) override;
+    std::optional<QPointF> pointNear(double x) const override;
 
 private:
+    struct Near {
+        const PressureHistory::Run* run = nullptr;
+        const PressureHistory::SpeedPoint* point = nullptr;
+    };
+    Near nearest(double x) const;
+    bool isNewest(const PressureHistory::Run& run) const;
+    std::optional<double> predictedAt(double tokens) const;
     bool foretells() const;
     double drawRuns(QCustomPlot& plot) const;
     double drawPredicted(QCustomPlot& plot) const;

@@ -174,10 +174,39 @@ void FlightRecorder::keep(const QString& conversation)
     m_store->saveRecording(conversation, [kept = flight.recording.kept()] { return kept.toJson(); });
 }
 
+void FlightRecorder::onModelReady(const QString& name, const QString& file)
+{
+    m_model = name;
+    m_modelFile = file;
+}
+
+bool FlightRecorder::isOfOpenModel(const Recording& recording) const
+{
+    if (recording.model.isEmpty())
+        return true;  // nothing was measured
+    // An old recording does not know the file.
+    return recording.modelFile.isEmpty() ? recording.model == m_model : recording.modelFile == m_modelFile;
+}
+
+bool FlightRecorder::shownIsOfOpenModel() const
+{
+    return isOfOpenModel(shown());
+}
+
+/// A conversation that another model answered before begins a new series.
+void FlightRecorder::takeModel(Recording& recording) const
+{
+    if (!isOfOpenModel(recording) && !recording.history.runs().empty()) {
+        recording.history.beginModel();
+        recording.answers.clear();
+    }
+    recording.model = m_model;
+    recording.modelFile = m_modelFile;
+}
+
 void FlightRecorder::note(Flight& flight, quint64 turn, const engine::Telemetry& frame)
 {
     Recording& recording = flight.recording;
-    recording.model = m_model;
     recording.device = QString::fromStdString(frame.device ? frame.device->id : std::string());
     recording.made = QDateTime::currentDateTimeUtc();
     recording.contextLimit = frame.context_limit;
@@ -192,6 +221,7 @@ void FlightRecorder::add(quint64 turn, const engine::Telemetry& frame)
     if (!flight)
         return;
     whenRead(*flight, [this, turn, frame](Flight& whole) {
+        takeModel(whole.recording);
         whole.recording.history.add(turn, frame);
         note(whole, turn, frame);
     });
@@ -227,6 +257,7 @@ void FlightRecorder::finish(quint64 turn, const engine::Telemetry& last)
     if (!flight)
         return;
     whenRead(*flight, [this, turn, last](Flight& whole) {
+        takeModel(whole.recording);
         whole.recording.history.finish(turn, last);
         whole.recording.add(last);
         note(whole, turn, last);

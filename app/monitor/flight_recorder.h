@@ -36,6 +36,8 @@ public:
     bool readsShown() const { return m_flights.at(m_shown).reading != 0; }
     /// Nothing of it was measured since the model was loaded.
     bool shownIsEarlier() const;
+    /// It was measured with the model that is open, or nothing was.
+    bool shownIsOfOpenModel() const;
     /// What moved tokens or one of these layers last, of the conversation that the model computed last and since it was
     /// loaded; null: nothing.
     const PlacementMove* lastMove(engine::TokenRange tokens, int firstLayer, int lastLayer) const;
@@ -53,7 +55,7 @@ public:
     void finish(quint64 turn, const engine::Telemetry& last);
     void fail(quint64 turn);
     void setSpillTokens(std::optional<int> tokens) { m_spillTokens = tokens; }
-    void onModelReady(const QString& name) { m_model = name; }
+    void onModelReady(const QString& name, const QString& file);
     void onModelGone();
 
 Q_SIGNALS:
@@ -75,6 +77,8 @@ private:
     quint64 read(const QString& conversation, const QByteArray& kept);
     void onRead(const QString& conversation, quint64 job, std::optional<Recording>& recording);
     static void whenRead(Flight& flight, std::function<void(Flight&)> act);
+    void takeModel(Recording& recording) const;
+    bool isOfOpenModel(const Recording& recording) const;
     void note(Flight& flight, quint64 turn, const engine::Telemetry& frame);
     void take(Flight& flight, const PlacementMove& move);
     void keep(const QString& conversation);
@@ -87,6 +91,6 @@ private:
     QString m_computed;  // by the model, last; empty: none since it was loaded
     quint64 m_turn = 0;  // the newest; 0: nobody says whose they are
     qint64 m_modelSinceMs = 0;
-    QString m_model;
+    QString m_model, m_modelFile;
     std::optional<int> m_spillTokens;
 };

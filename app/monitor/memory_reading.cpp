@@ -14,8 +14,10 @@ MemoryReading MemoryReading::ofDevice(const engine::Telemetry& frame)
     reading.scratch = double(device.ring_bytes + device.scratch_bytes);
     reading.others = double(device.other_programs_bytes);
     reading.total = double(device.total_bytes);
-    reading.free = std::max(0.0, reading.total - reading.used() - reading.others);
     reading.budget = double(device.budget_bytes);
+    const double ours =
+        reading.budget > 0 ? std::min(reading.budget, reading.total - reading.others) : reading.total - reading.others;
+    reading.free = std::max(0.0, ours - reading.used());
     reading.watermark = double(device.watermark_bytes);
     return reading;
 }

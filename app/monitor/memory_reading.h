@@ -6,8 +6,8 @@
 #include <QObject>
 #include <QtQml/qqmlregistration.h>
 
-/// The bytes of one memory by what they are, at one moment. They add up to `total`, or to more where the system counts
-/// pages of the model's file as free. `known` is false where this machine cannot tell.
+/// The bytes of one memory by what they are, at one moment. Free is what this program may still take: within a budget
+/// it is less than what is left of `total`. `known` is false where this machine cannot tell.
 class MemoryReading
 {
     Q_GADGET

@@ -50,6 +50,8 @@ void PressureHistory::clear()
     m_runs.clear();
     m_startUs.reset();
     m_startSeconds = 0;
+    m_firstRun = 0;
+    m_modelSince = 0;
     m_earlierSeconds.reset();
     m_contextTokens = 0;
 }
@@ -68,9 +70,23 @@ void PressureHistory::pickUp()
     }
 }
 
+void PressureHistory::beginModel()
+{
+    m_firstRun = m_runs.size();
+    // What comes begins at least a gap after what there is, for it was picked up.
+    m_modelSince = m_samples.isEmpty() ? 0 : m_samples.last().seconds + kGapSeconds / 2;
+}
+
+void PressureHistory::restoreModel(std::size_t firstRun, double since)
+{
+    m_firstRun = std::min(firstRun, m_runs.size());
+    m_modelSince = since;
+}
+
 PressureHistory PressureHistory::thinned() const
 {
     PressureHistory thin;
+    std::size_t firstRun = 0;
     forSome(m_samples.size(), kKeptSamples, [&](qsizetype i) {
         Sample sample = m_samples[i];
         sample.seconds = rounded(sample.seconds, 1e3);
@@ -88,9 +104,12 @@ PressureHistory PressureHistory::thinned() const
             const SpeedPoint& point = points[std::size_t(at)];
             run.points.push_back({point.contextTokens, rounded(point.tokensPerSecond, 1e3)});
         });
-        if (!run.points.empty())
-            thin.restore(run);
+        if (run.points.empty())
+            continue;
+        thin.restore(run);
+        firstRun += i < m_firstRun ? 1 : 0;
     }
+    thin.restoreModel(firstRun, m_modelSince);
     return thin;
 }
 
@@ -119,8 +138,10 @@ void PressureHistory::addSpeed(quint64 turn, const engine::Telemetry& frame)
 {
     if (m_runs.empty() || m_runs.back().turn != turn) {
         m_runs.push_back({.turn = turn, .points = {}});
-        if (m_runs.size() > kMostRuns)
+        if (m_runs.size() > kMostRuns) {
             m_runs.pop_front();
+            m_firstRun -= std::min<std::size_t>(m_firstRun, 1);
+        }
         m_fromTokens = 0;
     }
     if (frame.generated_tokens == 0)
@@ -161,7 +182,7 @@ void PressureHistory::add(const engine::Event& event)
 std::vector<qsizetype> PressureHistory::samplesOverTokens() const
 {
     std::vector<qsizetype> places;
-    for (qsizetype i = m_samples.size(); i-- > 0;) {
+    for (qsizetype i = m_samples.size(); i-- > 0 && m_samples[i].seconds >= m_modelSince;) {
         const qsizetype after = places.empty() ? m_samples.size() : places.back();
         const bool next = after == i + 1;  // else what lies between them has been taken back
         const int tokens = m_samples[i].contextTokens;

@@ -60,11 +60,18 @@ public:
     void pickUp();
     /// Where what is from earlier ends, in seconds; empty: there is no such thing.
     const std::optional<double>& earlierSeconds() const { return m_earlierSeconds; }
+    /// What was measured so far was another model's, and is kept, but not drawn with what comes.
+    void beginModel();
+    /// The first of the runs, and the time, that are the newest model's.
+    std::size_t firstRun() const { return m_firstRun; }
+    double modelSince() const { return m_modelSince; }
+    void restoreModel(std::size_t firstRun, double since);
     /// The same in so few numbers that it can be kept for ever: at most a few hundred kB as text.
     PressureHistory thinned() const;
 
     const Ring<Sample>& samples() const { return m_samples; }
-    /// The newest sample at each length of the conversation as it is now: places in samples(), in growing context.
+    /// The newest sample at each length of the conversation as it is now, of the newest model: places in samples(), in
+    /// growing context.
     std::vector<qsizetype> samplesOverTokens() const;
     const std::deque<Run>& runs() const { return m_runs; }
     const Ring<Mark>& marks() const { return m_marks; }
@@ -78,6 +85,8 @@ private:
     std::deque<Run> m_runs;
     std::optional<std::int64_t> m_startUs;
     double m_startSeconds = 0;  // where that is
+    std::size_t m_firstRun = 0;
+    double m_modelSince = 0;
     std::optional<double> m_earlierSeconds;
     // Of the speed point that is being measured.
     std::int64_t m_fromUs = 0;

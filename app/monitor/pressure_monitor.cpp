@@ -124,9 +124,9 @@ void PressureMonitor::leaveRecording()
 
 QString PressureMonitor::deviceName() const
 {
-    if (!m_hasModel || m_replayed)
-        return recording().device;
-    return m_frame.device ? QString::fromStdString(m_frame.device->id) : QString();
+    const QString now = m_frame.device ? QString::fromStdString(m_frame.device->id) : QString();
+    const QString id = !m_hasModel || m_replayed ? recording().device : now;
+    return id == QLatin1String("emulated") ? tr("emulated") : id;
 }
 
 /// Of the answer that runs or ended last; of the last that was kept, where it is not of now.
@@ -263,7 +263,8 @@ void PressureMonitor::onModelReady(const engine::ModelInfo& model)
 {
     // The engine's own first frame may have come before.
     m_hasModel = true;
-    m_recorder.onModelReady(QString::fromStdString(model.name));
+    m_recorder.onModelReady(QString::fromStdString(model.name),
+                            QString::fromStdU16String(model.path.filename().u16string()));
     m_readsAll = model.experts == 0;
     m_loading.invalidate();
     m_pipeline = {};

@@ -29,6 +29,7 @@ class PressureMonitor : public QObject
     Q_PROPERTY(bool replaying READ replaying NOTIFY modelChanged)
     Q_PROPERTY(bool earlier READ earlier NOTIFY changed)
     Q_PROPERTY(bool ofAnother READ ofAnother NOTIFY changed)
+    Q_PROPERTY(bool severalModels READ severalModels NOTIFY changed)
     Q_PROPERTY(QString recordingModel READ recordingModel NOTIFY changed)
     Q_PROPERTY(QDateTime recordingMade READ recordingMade NOTIFY changed)
     Q_PROPERTY(QVariant recordedSpill READ recordedSpill NOTIFY changed)
@@ -61,6 +62,10 @@ public:
     bool earlier() const { return !m_replayed && m_recorder.shownIsEarlier(); }
     /// The model's KV is that of another conversation.
     bool ofAnother() const { return !m_replayed && m_recorder.computesAnother(); }
+    /// Other models answered before, in this conversation; charts are of the newest.
+    bool severalModels() const { return history().firstRun() > 0 || history().modelSince() > 0; }
+    /// What is shown can be compared with what is foretold of the open model.
+    bool showsOpenModel() const { return m_hasModel && !m_replayed && m_recorder.shownIsOfOpenModel(); }
     QString recordingModel() const { return recording().model; }
     QDateTime recordingMade() const { return recording().made; }
     QVariant recordedSpill() const;  // tokens; undefined: nothing left the device, or that is for now to say

@@ -293,6 +293,9 @@ QByteArray Recording::toJson() const
         {QStringLiteral("format"), kFormat},
         {QStringLiteral("version"), kVersion},
         {QStringLiteral("model"), model},
+        {QStringLiteral("model_file"), modelFile},
+        {QStringLiteral("model_since"), history.modelSince()},
+        {QStringLiteral("model_first_run"), double(history.firstRun())},
         {QStringLiteral("device"), device},
         {QStringLiteral("made"), made.toString(Qt::ISODate)},
         {QStringLiteral("context_limit"), contextLimit},
@@ -317,6 +320,7 @@ std::optional<Recording> Recording::parse(const QByteArray& json)
     };
     Recording recording;
     recording.model = name("model");
+    recording.modelFile = name("model_file");
     recording.device = name("device");
     recording.made = QDateTime::fromString(name("made"), Qt::ISODate);
     recording.contextLimit = std::max(0, object.value(QLatin1String("context_limit")).toInt());
@@ -326,5 +330,7 @@ std::optional<Recording> Recording::parse(const QByteArray& json)
                       readRows(object.value(QLatin1String("answers")), kMostAnswers,
                                [&](RowReader& row) { answerFields(row, recording.answers.emplaceBack(Answer())); }) &&
                       takeMoves(object.value(QLatin1String("moves")), recording.moves);
+    recording.history.restoreModel(std::size_t(std::max(0, object.value(QLatin1String("model_first_run")).toInt())),
+                                   std::max(0.0, object.value(QLatin1String("model_since")).toDouble()));
     return good ? std::optional(std::move(recording)) : std::nullopt;
 }

@@ -24,8 +24,9 @@ struct Recording {
     static constexpr qsizetype kMostMoves = 10'000;
     static constexpr qsizetype kMostBytes = 32 * 1024 * 1024;
 
-    QString model;
-    QString device;  // empty: none
+    QString model;      // the newest
+    QString modelFile;  // its name without folders
+    QString device;     // empty: none
     QDateTime made;
     int contextLimit = 0;
     std::optional<int> spillTokens = {};  // where the first block left the device

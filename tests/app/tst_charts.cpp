@@ -125,8 +125,8 @@ private Q_SLOTS:
         QCOMPARE(at["x"].toInt(), 300);
         QCOMPARE(at["kv"].toDouble(), 60.0);
         QCOMPARE(at["weights"].toDouble(), 300.0);
-        QCOMPARE(at["free"].toDouble(), 1000.0 - 300 - 60 - 100);
-        shown.item.setProperty("axis", OccupancyChart::Time);
+        QCOMPARE(at["free"].toDouble(), 900.0 - 300 - 60 - 100);
+        shown.item.setProperty("axis", QVariant::fromValue(OccupancyChart::Time));
         at = shown.item.at(7.5);
         QCOMPARE(at["kv"].toDouble(), 140.0);
         QVERIFY(shown.item.at(-1).isEmpty());
@@ -204,6 +204,103 @@ private Q_SLOTS:
         QVERIFY(!at.contains("predicted"));  // no planner, no prediction
         shown.monitor.onFrame(2, frame);
         shown.picture();
+    }
+
+    /// The card is of the point beside the pointer, whichever answer it is of.
+    void theNearestPointOfAnySeriesIsRead()
+    {
+        Shown<SpeedChart> shown;
+        const auto answer = [&](quint64 turn, int from, double perSecond) {
+            engine::Telemetry frame = frameAt(double(turn) * 1000, from, 0);
+            for (int i = 1; i <= 3; ++i) {
+                frame.time_us += std::int64_t(1e6 * 10 / perSecond);
+                frame.generated_tokens = 10 * i;
+                frame.context_tokens = from + 10 * i;
+                shown.monitor.onFrame(turn, frame);
+            }
+        };
+        answer(1, 2170, 20);
+        answer(2, 4640, 5);
+        const QVariantMap early = shown.item.at(2200), late = shown.item.at(4600);
+        QCOMPARE(early["contextTokens"].toInt(), 2200);
+        QCOMPARE(early["measured"].toDouble(), 20.0);
+        QCOMPARE(early["earlier"].toBool(), true);
+        QCOMPARE(late["contextTokens"].toInt(), 4660);
+        QCOMPARE(late["measured"].toDouble(), 5.0);
+        QCOMPARE(late["earlier"].toBool(), false);
+        shown.item.setProperty("hidden", QStringList{"earlier"});
+        QCOMPARE(shown.item.at(2200)["contextTokens"].toInt(), 4660);  // what is not drawn is not read
+    }
+
+    void anotherModelBeginsAnotherChart()
+    {
+        Shown<SpeedChart> speed;
+        Shown<OccupancyChart> memory;
+        memory.item.setMonitor(&speed.monitor);
+        const auto model = [&](const char* name) {
+            speed.monitor.onModelGone();
+            engine::ModelInfo info;
+            info.name = name;
+            info.path = std::string(name) + ".gguf";
+            info.context_in_use = 8192;
+            speed.monitor.onModelReady(info);
+        };
+        speed.monitor.recorder().show("talk");
+        const auto answer = [&](quint64 turn, int from, std::int64_t kvBytes) {
+            speed.monitor.recorder().begin(turn, "talk");
+            engine::Telemetry frame = frameAt(double(turn), from, kvBytes);
+            for (int i = 1; i <= 3; ++i) {
+                frame.time_us += 1'000'000;
+                frame.generated_tokens = 10 * i;
+                frame.context_tokens = from + 10 * i;
+                speed.monitor.onFrame(turn, frame);
+            }
+        };
+        model("large");
+        answer(1, 6000, 500);
+        QVERIFY(!speed.monitor.severalModels());
+        QVERIFY(memory.item.at(6030).contains("kv"));
+        model("small");
+        QVERIFY(!speed.monitor.showsOpenModel());  // until it has answered
+        answer(2, 100, 10);
+        QVERIFY(speed.monitor.severalModels() && speed.monitor.showsOpenModel());
+        QCOMPARE(speed.monitor.recordingModel(), "small");
+        QCOMPARE(speed.item.at(6000)["contextTokens"].toInt(), 130);  // the nearest of this model
+        QCOMPARE(memory.item.at(6000)["kv"].toDouble(), 10.0);
+        const auto again = Recording::parse(speed.monitor.recording().toJson());
+        QVERIFY(again);
+        QCOMPARE(again->history.firstRun(), speed.monitor.history().firstRun());
+        QCOMPARE(again->history.modelSince(), speed.monitor.history().modelSince());
+        QCOMPARE(again->history.runs().size(), std::size_t(2));  // the other's are kept
+        model("small");
+        answer(3, 200, 10);
+        QCOMPARE(speed.monitor.history().firstRun(), std::size_t(1));  // it is the same
+    }
+
+    /// Over the older part of the chart the line is where the budget was then.
+    void theBudgetIsAsHighAsItWas()
+    {
+        Shown<OccupancyChart> shown;
+        style(shown.item);
+        const QColor line("#fe0102");
+        shown.item.setProperty("budgetColor", line);
+        shown.item.setProperty("axis", OccupancyChart::Time);
+        engine::Telemetry frame = frameAt(0, 100, 0);
+        for (int i = 0; i <= 20; ++i) {
+            frame.time_us = std::int64_t(i) * 1'000'000;
+            frame.device->budget_bytes = i < 10 ? 950 : 500;
+            shown.monitor.onFrame(1, frame);
+        }
+        const QImage picture = shown.picture();
+        const auto heightAt = [&](int x) {
+            for (int y = 0; y < picture.height(); ++y)
+                if (picture.pixelColor(x, y) == line)
+                    return y;
+            return -1;
+        };
+        const int early = heightAt(picture.width() / 3), late = heightAt(picture.width() * 9 / 10);
+        QVERIFY2(early > 0 && late > early + picture.height() / 5, qPrintable(QString("%1, %2").arg(early).arg(late)));
+        QCOMPARE(shown.item.at(20)["free"].toDouble(), 100.0);  // of the budget, beside weights and scratch
     }
 
     void aLayoutFindsItsCells_data()

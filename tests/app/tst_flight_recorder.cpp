@@ -149,14 +149,14 @@ private Q_SLOTS:
         auto again = monitorOn("c0");
         const double before = again->history().samples().last().seconds;
         const qsizetype samples = again->history().samples().size();
-        again->onModelReady(model("other"));
+        again->onModelReady(model("tiny"));
         again->onPlacement(frameAt(1, 0, 0));  // the load is no part of the conversation
         QCOMPARE(again->history().samples().size(), samples);
         QVERIFY(again->earlier());
         QCOMPARE(again->device().kv, 0.0);  // what the memory holds is of now
         answer(*again, 1, "c0", 1, 140);
         QVERIFY(!again->earlier());
-        QCOMPARE(again->recordingModel(), "other");
+        QCOMPARE(again->recordingModel(), "tiny");
         const PressureHistory& history = again->history();
         QCOMPARE(history.runs().size(), size_t(2));
         QVERIFY(history.runs()[0].earlier && !history.runs()[1].earlier);
@@ -172,7 +172,7 @@ private Q_SLOTS:
         again = monitorOn("c0");
         QCOMPARE(again->history().runs().size(), size_t(2));
         QCOMPARE(again->recording().moves.size(), 2);
-        QCOMPARE(again->recordingModel(), "other");
+        QCOMPARE(again->recordingModel(), "tiny");
     }
 
     void anotherConversationHasItsOwn()

@@ -48,7 +48,10 @@ private Q_SLOTS:
         QCOMPARE(reading.kv, 200.0);
         QCOMPARE(reading.scratch, 50.0);
         QCOMPARE(reading.others, 150.0);
-        QCOMPARE(reading.used() + reading.others + reading.free, reading.total);
+        QCOMPARE(reading.free, 250.0);  // of the budget; 300 of the whole
+        frame.device->budget_bytes = 0;
+        const MemoryReading without = MemoryReading::ofDevice(frame);
+        QCOMPARE(without.used() + without.others + without.free, without.total);
         QCOMPARE(reading.used(), double(frame.device->used_bytes()));
         QCOMPARE(reading.budget, 800.0);
         QCOMPARE(reading.watermark, 760.0);

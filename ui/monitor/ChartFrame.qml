@@ -12,10 +12,11 @@ FocusScope {
     required property ChartItem chart // placed in here
     required property string name     // read aloud
     property string summary: ""       // what it shows, in words
-    property var readings: []         // { name, value, color } under the pointer
+    property var readings: []         // { name, value, color, hollow } under the pointer
     default property alias content: slot.data
 
-    implicitHeight: Theme.px(150)
+    // Higher where it is wide.
+    implicitHeight: Math.max(Theme.px(150), Math.min(Theme.px(300), Math.round(width * 0.42)))
     activeFocusOnTab: true
 
     Accessible.role: Accessible.Chart
@@ -97,7 +98,9 @@ FocusScope {
                         width: Theme.px(8)
                         height: width
                         radius: 2
-                        color: line.reading.color
+                        color: line.reading.hollow ? "transparent" : line.reading.color
+                        border.width: line.reading.hollow ? 2 : 0
+                        border.color: line.reading.color
                     }
                     Text {
                         text: line.reading.name

@@ -9,7 +9,7 @@ import Spillway.Ui.Theme
 Flow {
     id: root
 
-    required property var entries // { key, name, value, color, hides }
+    required property var entries // { key, name, value, color, hides, hollow }
     property var hidden: []       // keys
 
     signal toggled(string key)
@@ -54,15 +54,14 @@ Flow {
                     width: Theme.px(9)
                     height: width
                     radius: 2
-                    color: chip.off ? "transparent" : chip.entry.color
-                    border.width: 1
+                    color: chip.off || chip.entry.hollow ? "transparent" : chip.entry.color
+                    border.width: chip.entry.hollow && !chip.off ? 2 : 1
                     border.color: chip.entry.color === "transparent" ? Theme.borderStrong : chip.entry.color
                 }
                 Text {
                     text: chip.entry.name
                     textFormat: Text.PlainText
                     font.pixelSize: Theme.sizeSmall
-                    font.strikeout: chip.off
                     color: Theme.textMuted
                     Accessible.ignored: true
                 }

@@ -15,7 +15,7 @@ ColumnLayout {
     readonly property bool elsewhere: chat.answeredElsewhere !== "" && !monitor.replaying
 
     spacing: Theme.gapSmall
-    visible: elsewhere || refusal !== "" || monitor.trouble !== "" || monitor.replaying || monitor.earlier || !monitor.hasModel
+    visible: elsewhere || refusal !== "" || monitor.trouble !== "" || monitor.replaying || monitor.earlier || monitor.severalModels || !monitor.hasModel
 
     signal refusalDismissed
     signal conversationRequested(string conversation)
@@ -62,6 +62,15 @@ ColumnLayout {
         }
         actionText: qsTr("Go there")
         onActionRequested: root.conversationRequested(root.chat.answeredElsewhere)
+    }
+    PanelNote {
+        objectName: "modelsNote"
+        Layout.fillWidth: true
+        Layout.topMargin: Theme.gapTiny
+        Layout.leftMargin: Theme.gapSmall
+        Layout.rightMargin: Theme.gapSmall
+        visible: root.monitor.severalModels
+        sentence: qsTr("Other models answered here, too. The charts show %1 alone.").arg(root.monitor.recordingModel)
     }
     PanelNote {
         objectName: "earlierNote"

@@ -17,8 +17,8 @@ ColumnLayout {
     readonly property var series: [
         { key: "measured", name: qsTr("This answer"), value: "", color: Theme.accent, hides: true },
         { key: "earlier", name: qsTr("Earlier"), value: "", color: Qt.alpha(Theme.accent, 0.4), hides: true },
-        { key: "predicted", name: qsTr("Predicted"), value: "", color: Theme.textMuted, hides: true },
-        { key: "forecast", name: qsTr("Full context"), value: "", color: Theme.textMuted, hides: true },
+        { key: "predicted", name: qsTr("Predicted"), value: "", color: Theme.textMuted, hides: true, hollow: true },
+        { key: "forecast", name: qsTr("Full context"), value: "", color: Theme.textMuted, hides: true, hollow: true },
         { key: "marks", name: qsTr("Moves"), value: "", color: Theme.kvOnHost, hides: true },
         { key: "spill", name: qsTr("Spill point"), value: Format.count(spill ?? 0), color: Theme.watermark, hides: false }
     ]
@@ -28,12 +28,13 @@ ColumnLayout {
     }
     function linesOf(at: var): var {
         const lines = [];
-        if (at.measured !== undefined) {
+        if (at.contextTokens !== undefined)
             lines.push({ name: qsTr("%1 tokens").arg(Format.count(at.contextTokens)), value: "", color: "transparent" });
-            lines.push({ name: qsTr("Measured"), value: Format.tokensPerSecond(at.measured), color: Theme.accent });
-        }
+        if (at.measured !== undefined)
+            lines.push({ name: at.earlier ? qsTr("Measured earlier") : qsTr("Measured"), value: Format.tokensPerSecond(at.measured),
+                         color: at.earlier ? Qt.alpha(Theme.accent, 0.4) : Theme.accent });
         if (at.predicted !== undefined)
-            lines.push({ name: qsTr("Predicted"), value: Format.tokensPerSecond(at.predicted), color: Theme.textMuted });
+            lines.push({ name: qsTr("Predicted"), value: Format.tokensPerSecond(at.predicted), color: Theme.textMuted, hollow: true });
         return lines;
     }
 
