@@ -57,6 +57,38 @@ Item {
             click(button);
             tryVerify(() => lastCommand() === "policy 2", 5000, lastCommand());
             tryCompare(button, "visible", false); // the next answer says what it brought
+            tryVerify(() => part("doctorResult").text !== "");
+            ask("And now?");
+            tryVerify(() => part("doctorResult").text.indexOf("before") > 0, 5000, part("doctorResult").text);
+            click(part("doctorUndo"));
+            tryVerify(() => lastCommand() === "policy 3", 5000, lastCommand());
+            tryVerify(() => part("doctorResult").text === "");
+        }
+
+        function test_a_new_conversation_has_no_verdict() {
+            open({ panel: true, text: "zebras graze", device: withDevice.device, shares: { deviceLayers: 0.2, link: 0.8 } });
+            ask("Why so slow?");
+            tryCompare(part("doctorCard"), "visible", true);
+            keyClick(Qt.Key_N, Qt.ControlModifier);
+            tryCompare(part("doctorCard"), "visible", false);
+        }
+
+        function test_what_is_said_moves_nothing() {
+            open({ panel: true, text: "zebras graze", kvColumns: 5, device: withDevice.device, shares: { deviceLayers: 0.2, link: 0.8 } });
+            const chart = part("deviceChart");
+            tryVerify(() => chart.visible);
+            const where = () => chart.mapToItem(panel(), 0, 0).y;
+            const before = where();
+            ask("Why so slow?");
+            tryCompare(part("doctorCard"), "visible", true);
+            compare(where(), before); // the Doctor
+
+            const map = part("kvMap");
+            reveal(map);
+            const height = part("panelView").contentHeight;
+            mouseMove(map, 3, map.height / 2);
+            tryVerify(() => part("kvMapCard").text !== "");
+            compare(part("panelView").contentHeight, height); // the card of a block
         }
 
         function test_says_that_there_is_no_model() {

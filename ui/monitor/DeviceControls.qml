@@ -12,7 +12,7 @@ ColumnLayout {
 
     required property PlacementController placement
 
-    readonly property var policies: [qsTr("Stay on the device; stop when it is full"), qsTr("Stream blocks to the device"), qsTr("Attend them on the CPU"),
+    readonly property var policies: [qsTr("Stay on the device; stop when it is full"), qsTr("Stream blocks to the device"), qsTr("Let the CPU read them where they are"),
         qsTr("Automatic: whatever is fastest"), qsTr("Write on the CPU alone")]
 
     spacing: Theme.gapSmall
@@ -49,12 +49,12 @@ ColumnLayout {
     }
     SliderRow {
         objectName: "watermarkRow"
-        label: qsTr("Blocks leave above")
+        label: qsTr("Start moving out at")
         value: Math.round(100 * root.placement.watermark)
         from: 50
         to: 100
         step: 1
-        function shown(percent: real): string { return qsTr("%1 %").arg(Format.count(percent)); }
+        function shown(percent: real): string { return qsTr("%1 % full").arg(Format.count(percent)); }
         onChosen: percent => root.placement.setWatermark(percent / 100)
     }
     SliderRow {

@@ -22,6 +22,10 @@ ColumnLayout {
         { key: "window", name: qsTr("Behind the window"), value: "", color: Theme.borderStrong, hides: false }
     ]
 
+    // The panel was scrolled under the pointer.
+    function forgetPointer() {
+        map.forgetPointer();
+    }
     // What the cell under the pointer is, in words.
     function where(cell: var): string {
         const parts = [];
@@ -67,6 +71,7 @@ ColumnLayout {
         objectName: "kvMap"
         Layout.fillWidth: true
         Layout.preferredHeight: implicitHeight
+        z: 1 // its card
         visible: columns > 0 || root.monitor.hasModel
         monitor: root.monitor
         unit: Theme.px(4)
@@ -83,6 +88,33 @@ ColumnLayout {
 
         Accessible.role: Accessible.Graphic
         Accessible.name: qsTr("KV map: %1 blocks on the device, %2 in RAM").arg(Format.count(root.monitor.blocksOnDevice)).arg(Format.count(root.monitor.blocksOnHost))
+
+        // Over what is below, which stays where it is.
+        Rectangle {
+            y: map.height + Theme.gapTiny
+            width: map.width
+            height: card.implicitHeight + 2 * Theme.gapTiny
+            visible: card.text !== ""
+            radius: Theme.px(6)
+            color: Theme.raised
+            border.width: 1
+            border.color: Theme.border
+            Accessible.ignored: true
+
+            Text {
+                id: card
+
+                objectName: "kvMapCard"
+                x: Theme.gapSmall
+                y: Theme.gapTiny
+                width: parent.width - 2 * x
+                text: root.describe(root.under)
+                textFormat: Text.PlainText
+                wrapMode: Text.Wrap
+                font.pixelSize: Theme.sizeSmall
+                color: Theme.text
+            }
+        }
     }
     Text {
         objectName: "kvMapOfAnother"
@@ -95,16 +127,13 @@ ColumnLayout {
         color: Theme.textMuted
     }
     Text {
-        objectName: "kvMapCard"
         Layout.fillWidth: true
         visible: map.columns > 0
-        text: root.under.column === undefined
-            ? qsTr("%1 tokens to a block; point at one to see whose it is").arg(Format.count(map.blockTokens))
-            : root.describe(root.under)
+        text: qsTr("%n token(s) to a block; point at one to see whose it is", "", map.blockTokens)
         textFormat: Text.PlainText
         wrapMode: Text.Wrap
         font.pixelSize: Theme.sizeSmall
-        color: root.under.column === undefined ? Theme.textMuted : Theme.text
+        color: Theme.textMuted
     }
     Text {
         objectName: "nextToLeave"

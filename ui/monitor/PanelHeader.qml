@@ -47,7 +47,7 @@ RowLayout {
     IconButton {
         objectName: "panelApart"
         name: root.apart ? qsTr("Put it back beside the conversation") : qsTr("Show it in a window of its own")
-        source: root.apart ? "qrc:/icons/sidebar.svg" : "qrc:/icons/open.svg"
+        source: root.apart ? "qrc:/icons/sidebar.svg" : "qrc:/icons/window.svg"
         size: Theme.px(32)
         pictureSize: Theme.px(18)
         onClicked: root.apartToggled()

@@ -16,6 +16,8 @@ ColumnLayout {
     default property alias content: body.data
 
     Layout.fillWidth: true
+    Layout.preferredWidth: 1 // as wide as the one beside it
+    Layout.alignment: Qt.AlignTop
     spacing: Theme.gapTiny
 
     AbstractButton {

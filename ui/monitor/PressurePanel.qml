@@ -62,31 +62,26 @@ FocusScope {
             Layout.fillWidth: true
             Layout.fillHeight: true
             contentHeight: column.implicitHeight + Theme.gap
+            onContentYChanged: kvMap.forgetPointer()
 
-            ColumnLayout {
+            GridLayout {
                 id: column
 
                 x: Theme.gapSmall
                 width: flick.width - Theme.gapSmall - Theme.px(12)
-                spacing: 0
+                columns: root.apart && width >= Theme.px(680) ? 2 : 1
+                columnSpacing: Theme.gap
+                rowSpacing: 0
 
                 PanelNotices {
                     Layout.fillWidth: true
+                    Layout.columnSpan: column.columns
                     Layout.bottomMargin: Theme.gapSmall
                     monitor: root.monitor
                     chat: root.chat
                     refusal: header.refusal
                     onRefusalDismissed: header.refusal = ""
                     onConversationRequested: conversation => root.conversationRequested(conversation)
-                }
-                DoctorCard {
-                    objectName: "doctorCard"
-                    Layout.fillWidth: true
-                    Layout.leftMargin: Theme.px(4)
-                    Layout.rightMargin: Theme.px(4)
-                    Layout.bottomMargin: Theme.gapSmall
-                    visible: doctor.sentence !== "" && !root.monitor.replaying
-                    doctor: root.doctor
                 }
                 PanelSection {
                     visible: root.monitor.device.known
@@ -140,6 +135,8 @@ FocusScope {
                     note: root.recorded || root.monitor.ofAnother ? "" : qsTr("%1 tokens").arg(Format.count(root.monitor.contextTokens))
 
                     KvMapSection {
+                        id: kvMap
+
                         Layout.fillWidth: true
                         monitor: root.monitor
                         chat: root.chat
@@ -179,6 +176,14 @@ FocusScope {
                     }
                 }
             }
+        }
+        // Below, so that nothing moves when it has something to say.
+        DoctorCard {
+            objectName: "doctorCard"
+            Layout.fillWidth: true
+            Layout.margins: Theme.gapSmall
+            visible: (doctor.sentence !== "" || doctor.result !== "") && !root.monitor.replaying
+            doctor: root.doctor
         }
     }
 }

@@ -19,7 +19,7 @@ RowLayout {
         Layout.fillWidth: true
         text: root.name
         textFormat: Text.PlainText
-        elide: Text.ElideRight
+        wrapMode: Text.Wrap
         font.pixelSize: Theme.sizeSmall
         color: Theme.textMuted
         Accessible.ignored: true
