@@ -51,7 +51,7 @@ Program::Program(const CommandLine& commandLine, const ProfileFolders& folders, 
     , m_composer(m_chat, m_engine, m_store.attachmentsFolder())
     , m_conversationSettings(m_chat, m_store, commandLine.options)
     , m_models(m_engine, inspect, {})
-    , m_catalogue(m_models, CatalogueController::World::ofThisComputer(inspect, folders.cache, folders.state))
+    , m_catalogue(m_models, CatalogueController::World::ofThisComputer(inspect, folders.cache, folders.state, m_guide))
     , m_pressure(m_engine, m_models)
     , m_experiments(m_chat, m_models, experimentsWorld(folders))
 {

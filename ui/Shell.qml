@@ -47,6 +47,7 @@ FocusScope {
         narrow: root.width - (beside ? panel.width : 0) < Theme.px(beside ? 800 : 860)
         cramped: root.width < Theme.px(960)
         onOpenModelRequested: openDialog.open()
+        onModelMenuRequested: topBar.showModelMenu()
         onSheetRequested: sheet.visible ? sheet.close() : sheet.open()
     }
     Connections {
@@ -75,7 +76,7 @@ FocusScope {
     WindowShortcuts {
         objectName: "windowShortcuts"
         table: shortcutTable
-        escapes: actions.escapes && !sheet.visible && !pages.chatPage.popupOpen
+        escapes: actions.escapes && !sheet.visible && !topBar.menuShown && !pages.chatPage.popupOpen
         onTriggered: action => actions.perform(action)
     }
     ColumnLayout {
@@ -83,9 +84,12 @@ FocusScope {
         spacing: 0
 
         TopBar {
+            id: topBar
+
             objectName: "topBar"
             Layout.fillWidth: true
             models: root.models
+            catalogue: root.catalogue
             chat: root.chat
             settings: root.settings
             pressure: root.pressure
@@ -97,6 +101,7 @@ FocusScope {
             onOpenRequested: openDialog.open()
             onNewRequested: actions.startOver()
             onModelsRequested: actions.show(PageName.Models)
+            onModelChosen: actions.show(PageName.Conversation)
             onConversationSettingsRequested: actions.showConversationSettings()
         }
 

@@ -11,6 +11,7 @@ Rectangle {
     id: root
 
     required property ModelController models
+    required property CatalogueController catalogue
     required property ChatController chat
     required property SettingsController settings
     required property Pressure pressure
@@ -24,6 +25,14 @@ Rectangle {
     signal newRequested
     signal modelsRequested
     signal conversationSettingsRequested
+    signal modelChosen
+
+    readonly property alias menuShown: modelMenu.visible // Esc is its own
+
+    function showModelMenu() {
+        modelMenu.before = root.Window.activeFocusItem;
+        modelMenu.popup(badge, 0, badge.height);
+    }
 
     readonly property var themes: [
         { icon: "qrc:/icons/system.svg", name: qsTr("Theme: as the desktop") },
@@ -51,9 +60,28 @@ Rectangle {
             onClicked: root.sidebarToggled()
         }
         ModelBadge {
+            id: badge
+
             objectName: "modelBadge"
             Layout.fillWidth: true
+            Layout.maximumWidth: implicitWidth
             models: root.models
+            shortcutText: root.table.keysOf("switchModel")
+            menuShown: modelMenu.visible
+            onClicked: root.showModelMenu()
+
+            ModelMenu {
+                id: modelMenu
+
+                objectName: "modelMenu"
+                models: root.models
+                catalogue: root.catalogue
+                onChosen: root.modelChosen()
+                onOthersRequested: root.modelsRequested()
+            }
+        }
+        Item {
+            Layout.fillWidth: true
         }
         LayerSplit {
             objectName: "topSplit"

@@ -27,6 +27,7 @@ QtObject {
     readonly property bool modelOffered: models.phase === ModelController.Offered
 
     signal openModelRequested
+    signal modelMenuRequested
     signal sheetRequested
 
     onNarrowChanged: sidebarOver = false
@@ -102,6 +103,7 @@ QtObject {
         case "previousVersion": chat.stepVersion(-1); break;
         case "nextVersion": chat.stepVersion(1); break;
         case "openModel": openModelRequested(); break;
+        case "switchModel": modelMenuRequested(); break;
         case "showModels": show(PageName.Models); break;
         case "showExperiments": show(PageName.Experiments); break;
         case "showSettings": show(PageName.Settings); break;

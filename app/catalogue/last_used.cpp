@@ -1,5 +1,7 @@
 #include "app/catalogue/last_used.h"
 
+#include "app/text/visible_text.h"
+
 #include <QDateTime>
 #include <QDir>
 #include <QFile>
@@ -14,6 +16,21 @@ namespace {
 
 constexpr qint64 kLargestFile = 1 << 20;
 constexpr qsizetype kMost = 500;
+constexpr qsizetype kLongestTitle = 200;
+
+/// Versions that kept only the times wrote a string.
+UsedModel read(const QString& id, const QJsonValue& value)
+{
+    const QJsonObject object = value.toObject();
+    const QString time = value.isString() ? value.toString() : object[QLatin1String("used")].toString();
+    UsedModel model{id, object[QLatin1String("path")].toString(id), {}, 0};
+    model.title = VisibleText::of(object[QLatin1String("title")].toString()).left(kLongestTitle);
+    if (model.title.isEmpty())
+        model.title = VisibleText::of(QFileInfo(model.path).completeBaseName());
+    if (const QDateTime when = QDateTime::fromString(time, Qt::ISODateWithMs); when.isValid())
+        model.ms = when.toMSecsSinceEpoch();
+    return model;
+}
 
 }  // namespace
 
@@ -23,19 +40,32 @@ LastUsed::LastUsed(QString file)
     QFile kept(m_file);
     if (m_file.isEmpty() || !kept.open(QFile::ReadOnly) || kept.size() > kLargestFile)
         return;
-    const QJsonObject times = QJsonDocument::fromJson(kept.readAll()).object();
-    for (auto time = times.begin(); time != times.end(); ++time) {
-        const QDateTime when = QDateTime::fromString(time.value().toString(), Qt::ISODateWithMs);
-        if (when.isValid())
-            m_msById.insert(time.key(), when.toMSecsSinceEpoch());
-    }
+    const QJsonObject models = QJsonDocument::fromJson(kept.readAll()).object();
+    for (auto at = models.begin(); at != models.end(); ++at)
+        if (const UsedModel model = read(at.key(), at.value()); model.ms != 0)
+            m_models.insert(at.key(), model);
 }
 
-void LastUsed::note(const QString& id, qint64 ms)
+QHash<QString, qint64> LastUsed::msById() const
 {
-    m_msById.insert(id, ms);
-    while (m_msById.size() > kMost)
-        m_msById.erase(std::min_element(m_msById.cbegin(), m_msById.cend()));
+    QHash<QString, qint64> times;
+    for (const UsedModel& model : m_models)
+        times.insert(model.id, model.ms);
+    return times;
+}
+
+QList<UsedModel> LastUsed::newest(qsizetype most) const
+{
+    QList<UsedModel> models = m_models.values();
+    std::ranges::sort(models, std::ranges::greater(), &UsedModel::ms);
+    return models.first(std::min(most, models.size()));
+}
+
+void LastUsed::note(const UsedModel& model)
+{
+    m_models.insert(model.id, model);
+    while (m_models.size() > kMost)
+        m_models.remove(newest(m_models.size()).constLast().id);
     save();
 }
 
@@ -43,13 +73,16 @@ void LastUsed::save() const
 {
     if (m_file.isEmpty())
         return;
-    QJsonObject times;
-    for (auto time = m_msById.begin(); time != m_msById.end(); ++time)
-        times[time.key()] = QDateTime::fromMSecsSinceEpoch(time.value(), Qt::UTC).toString(Qt::ISODateWithMs);
+    QJsonObject models;
+    for (const UsedModel& model : m_models)
+        models[model.id] = QJsonObject{
+            {QStringLiteral("used"), QDateTime::fromMSecsSinceEpoch(model.ms, Qt::UTC).toString(Qt::ISODateWithMs)},
+            {QStringLiteral("path"), model.path},
+            {QStringLiteral("title"), model.title}};
     QDir().mkpath(QFileInfo(m_file).path());
     QSaveFile file(m_file);
     if (file.open(QFile::WriteOnly)) {
-        file.write(QJsonDocument(times).toJson());
+        file.write(QJsonDocument(models).toJson());
         file.commit();
     }
 }

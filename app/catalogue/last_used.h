@@ -1,23 +1,33 @@
-// When each model was opened last.
+// Which models were opened last, and when.
 #pragma once
 
 #include <QHash>
+#include <QList>
 #include <QString>
 
-/// Times by where a model's bytes lie, kept in one JSON file, each at once; a damaged file counts as empty, and only
-/// the newest are kept. Lives on the UI thread; owned by CatalogueController.
+struct UsedModel {
+    QString id;    // where its bytes lie
+    QString path;  // as it was opened
+    QString title;
+    qint64 ms = 0;  // since 1970
+};
+
+/// What was opened, kept in one JSON file, each at once; a damaged file counts as empty, and only the newest are kept.
+/// Lives on the UI thread; owned by CatalogueController.
 class LastUsed
 {
 public:
     /// `file`: empty, and nothing is kept.
     explicit LastUsed(QString file);
 
-    const QHash<QString, qint64>& msById() const { return m_msById; }  // since 1970
-    void note(const QString& id, qint64 ms);
+    QHash<QString, qint64> msById() const;
+    /// The newest, the newest first.
+    QList<UsedModel> newest(qsizetype most) const;
+    void note(const UsedModel& model);
 
 private:
     void save() const;
 
     QString m_file;
-    QHash<QString, qint64> m_msById;
+    QHash<QString, UsedModel> m_models;  // by id
 };

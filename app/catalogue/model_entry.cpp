@@ -31,6 +31,8 @@ QString ModelEntry::storeName() const
         return QStringLiteral("GPT4All");
     case Store::LlamaCpp:
         return QStringLiteral("llama.cpp");
+    case Store::Opened:
+        return QCoreApplication::translate("ModelEntry", "Opened");
     }
     return QCoreApplication::translate("ModelEntry", "Folder");
 }

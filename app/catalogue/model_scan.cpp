@@ -48,6 +48,7 @@ public:
                 break;
             scan(place);
         }
+        scanFiles();
         flush();
         m_report.cancelled = m_stop.stop_requested();
         m_cache.save(m_report.cancelled ? HeaderCache::Rest::Keep : HeaderCache::Rest::Drop);
@@ -58,7 +59,13 @@ private:
     void scan(const Place& place)
     {
         const Findings found = lookInto(place, m_request.limits, m_stop);
-        PlaceReport report{place, found.there, 0, found.unfinished, found.unreadable, found.strange, found.cutShort};
+        PlaceReport report{.place = place,
+                           .there = found.there,
+                           .files = int(found.files.size()),
+                           .unfinished = found.unfinished,
+                           .unreadable = found.unreadable,
+                           .strange = found.strange,
+                           .cutShort = found.cutShort};
         QList<ModelEntry> models, projectors;
         for (const FoundFile& file : found.files) {
             if (m_stop.stop_requested())
@@ -89,6 +96,23 @@ private:
             if (!attached.contains(projector.id))
                 give(projector);
         m_report.places.append(report);
+    }
+
+    /// What is not there any more is no row.
+    void scanFiles()
+    {
+        for (const QString& path : m_request.files) {
+            if (m_stop.stop_requested())
+                return;
+            FoundFile file;
+            file.store = Store::Opened;
+            file.path = path;
+            if (!QFileInfo(path).isFile() || !isNew(file))
+                continue;
+            const ModelEntry entry = describe(file);
+            if (!m_stop.stop_requested())
+                give(entry);
+        }
     }
 
     /// Whether no row has these bytes yet: a file may be reached in several ways, and a split model by each part.

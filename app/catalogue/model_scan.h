@@ -12,6 +12,7 @@
 /// What a scan is to do.
 struct ScanRequest {
     QList<Place> places;
+    QStringList files;  // that were opened by themselves, wherever they lie
     QString cacheFile;  // of headers; empty: none
     WalkLimits limits;
     std::function<engine::Result<engine::ModelInfo>(const std::filesystem::path&, const std::stop_token&)> inspect;
@@ -21,7 +22,8 @@ struct ScanRequest {
 struct PlaceReport {
     Place place;
     bool there = false;
-    int models = 0;
+    int files = 0;   // that may be models
+    int models = 0;  // that no other place had before
     int unfinished = 0;
     int unreadable = 0;
     int strange = 0;

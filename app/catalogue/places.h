@@ -6,8 +6,8 @@
 
 #include <functional>
 
-/// Whose folder a model lies in.
-enum class Store { Folder, Ollama, HuggingFace, LmStudio, Jan, Gpt4All, LlamaCpp };
+/// Whose folder a model lies in; Opened: in any, from which it was opened by itself.
+enum class Store { Folder, Ollama, HuggingFace, LmStudio, Jan, Gpt4All, LlamaCpp, Opened };
 
 struct Place {
     Store store = Store::Folder;

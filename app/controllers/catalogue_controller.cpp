@@ -1,5 +1,9 @@
 #include "app/controllers/catalogue_controller.h"
 
+#include "app/catalogue/describe.h"
+#include "app/catalogue/tell_apart.h"
+#include "app/text/visible_text.h"
+
 #include <QClipboard>
 #include <QCoreApplication>
 #include <QDateTime>
@@ -10,14 +14,25 @@
 #include <QPointer>
 #include <QUrl>
 
+#include <algorithm>
 #include <utility>
+
+namespace {
+
+constexpr qsizetype kMostOpened = 32;  // of the files that are rows although they lie in no place
+
+}  // namespace
 
 CatalogueController::World CatalogueController::World::ofThisComputer(const ModelInspector& inspect,
                                                                       const QString& cacheFolder,
-                                                                      const QString& stateFolder)
+                                                                      const QString& stateFolder, const QString& guide)
 {
-    return {inspect, [] { return placesOfOtherPrograms(Surroundings::ofThisComputer()); }, engine::machine_memory,
-            cacheFolder + QStringLiteral("/model-headers.json"), stateFolder + QStringLiteral("/models-used.json")};
+    return {.inspect = inspect,
+            .otherPlaces = [] { return placesOfOtherPrograms(Surroundings::ofThisComputer()); },
+            .memory = engine::machine_memory,
+            .cacheFile = cacheFolder + QStringLiteral("/model-headers.json"),
+            .usedFile = stateFolder + QStringLiteral("/models-used.json"),
+            .guide = guide};
 }
 
 CatalogueController::CatalogueController(ModelController& opener, World world, QObject* parent)
@@ -32,9 +47,12 @@ CatalogueController::CatalogueController(ModelController& opener, World world, Q
     connect(&m_models, &QAbstractItemModel::rowsInserted, this, &CatalogueController::totalChanged);
     connect(&m_models, &QAbstractItemModel::rowsRemoved, this, &CatalogueController::totalChanged);
     connect(&m_opener, &ModelController::modelReady, this, &CatalogueController::onModelReady);
-    connect(&m_opener, &ModelController::currentChanged, this,
-            [this] { m_models.setOpen(idOf(m_opener.current().path)); });
+    connect(&m_opener, &ModelController::currentChanged, this, [this] {
+        m_models.setOpen(idOf(m_opener.current().path));
+        showRecent();
+    });
     showPlaces();
+    showRecent();
     measure();
 }
 
@@ -58,10 +76,14 @@ void CatalogueController::setFolders(const QStringList& folders)
 {
     if (folders == m_folders)
         return;
-    m_folders = folders;
+    const QStringList before = std::exchange(m_folders, folders);
     showPlaces();
-    if (m_scanning || m_scanned)
-        rescan();
+    if (!m_scanning && !m_scanned)
+        return;
+    for (const QString& folder : folders)
+        if (!before.contains(folder) && !m_newFolders.contains(folder))
+            m_newFolders.append(folder);
+    rescan();
 }
 
 void CatalogueController::setLoadRequest(const engine::LoadRequest& request)
@@ -83,7 +105,11 @@ void CatalogueController::rescan()
     m_models.beginScan();
     measure();
     const quint64 job = ++m_job;
-    const ScanRequest request = {placesToLookInto(), m_world.cacheFile, m_world.limits, m_world.inspect};
+    const ScanRequest request = {.places = placesToLookInto(),
+                                 .files = openedFiles(),
+                                 .cacheFile = m_world.cacheFile,
+                                 .limits = m_world.limits,
+                                 .inspect = m_world.inspect};
     m_pool.start([request, job, stop = m_stop.get_token(), guard = QPointer(this)] {
         const auto onUiThread = [](auto&& work) {
             QMetaObject::invokeMethod(qApp, std::forward<decltype(work)>(work), Qt::QueuedConnection);
@@ -155,6 +181,62 @@ bool CatalogueController::open(const QString& id)
     return true;
 }
 
+void CatalogueController::openRecent(const QString& path)
+{
+    const auto known = std::ranges::find(m_recent, path, &RecentModel::path);
+    if (known != m_recent.end() && !known->isOpen)
+        m_opener.openAndLoad(path, known->title);
+}
+
+void CatalogueController::lookAtRecent()
+{
+    QStringList paths;
+    for (const RecentModel& model : std::as_const(m_recent))
+        paths.append(model.path);
+    QThreadPool::globalInstance()->start([paths, guard = QPointer(this)] {
+        QSet<QString> missing;
+        for (const QString& path : paths)
+            if (!QFileInfo(path).isFile())
+                missing.insert(path);
+        QMetaObject::invokeMethod(
+            qApp,
+            [guard, missing] {
+                if (!guard)
+                    return;
+                guard->m_missing = missing;
+                guard->showRecent();
+            },
+            Qt::QueuedConnection);
+    });
+}
+
+void CatalogueController::showRecent()
+{
+    const QString open = m_opener.current().known() ? m_opener.current().path : QString();
+    QList<RecentModel> recent;
+    QList<NamedFile> files;
+    for (const UsedModel& used : m_lastUsed.newest(kMostRecent)) {
+        recent.append({used.path, used.title, {}, !m_missing.contains(used.path), used.path == open});
+        files.append({{}, used.path});  // whatever they call themselves, by their files
+    }
+    const QStringList marks = tellApart(files);
+    for (qsizetype i = 0; i < recent.size(); ++i)
+        recent[i].file = recent.size() == 1 ? VisibleText::of(QFileInfo(recent[i].path).fileName()) : marks[i];
+    if (recent == m_recent)
+        return;
+    m_recent = recent;
+    Q_EMIT recentChanged();
+}
+
+QStringList CatalogueController::openedFiles() const
+{
+    QStringList files;
+    for (const UsedModel& used : m_lastUsed.newest(kMostOpened))
+        if (used.path != m_world.guide)
+            files.append(used.path);
+    return files;
+}
+
 void CatalogueController::reveal(const QString& id)
 {
     const int row = m_models.rowOf(id);
@@ -192,6 +274,7 @@ void CatalogueController::onScanned(quint64 job, const ScanReport& report)
         m_models.finishScan();
         m_reports = report.places;
         showPlaces();
+        sayWhatIsEmpty(report.places);
     }
     m_scanning = false;
     m_scanned = true;
@@ -200,11 +283,21 @@ void CatalogueController::onScanned(quint64 job, const ScanReport& report)
 
 void CatalogueController::onModelReady(const engine::ModelInfo& model)
 {
-    const QString id = idOf(QString::fromStdU16String(model.path.u16string()));
+    const QString path = QString::fromStdU16String(model.path.u16string());
+    const QString id = idOf(path);
     if (id.isEmpty())
         return;
-    m_lastUsed.note(id, QDateTime::currentMSecsSinceEpoch());
+    m_lastUsed.note({id, path, m_opener.current().name, QDateTime::currentMSecsSinceEpoch()});
     m_models.setLastUsed(m_lastUsed.msById());
+    if (m_models.rowOf(id) < 0 && path != m_world.guide) {
+        FoundFile file;
+        file.store = Store::Opened;
+        file.path = path;
+        m_models.add({describeModel(file, model)});
+        m_models.setOpen(id);
+    }
+    m_missing.remove(path);
+    showRecent();
     measure();
 }
 
@@ -250,6 +343,22 @@ void CatalogueController::showPlaces()
         m_places.append(shown);
     }
     Q_EMIT placesChanged();
+}
+
+/// A folder that was added and brings nothing would look as if it had not been added.
+void CatalogueController::sayWhatIsEmpty(const QList<PlaceReport>& places)
+{
+    for (const QString& folder : std::exchange(m_newFolders, {})) {
+        const auto report = std::ranges::find_if(places, [&](const PlaceReport& place) {
+            return place.place.path == folder && place.place.store == Store::Folder;
+        });
+        if (report == places.end() || !report->there || report->files > 0)
+            continue;
+        ModelEntry named;
+        named.path = folder;
+        setError(
+            tr("There is no model in “%1” or below it: models are files that end in .gguf.").arg(named.shownPath()));
+    }
 }
 
 void CatalogueController::setError(const QString& sentence)

@@ -3,11 +3,13 @@
 
 #include "app/catalogue/last_used.h"
 #include "app/catalogue/model_scan.h"
+#include "app/catalogue/recent_model.h"
 #include "app/controllers/model_controller.h"
 #include "app/models/model_list_model.h"
 #include "app/models/shown_models.h"
 
 #include <QObject>
+#include <QSet>
 #include <QStringList>
 #include <QThreadPool>
 #include <QtQml/qqmlregistration.h>
@@ -50,6 +52,7 @@ class CatalogueController : public QObject
     Q_PROPERTY(bool scanning READ scanning NOTIFY scanningChanged)
     Q_PROPERTY(bool scanned READ scanned NOTIFY scanningChanged)
     Q_PROPERTY(QList<ModelPlace> places READ places NOTIFY placesChanged)
+    Q_PROPERTY(QList<RecentModel> recent READ recent NOTIFY recentChanged)
     Q_PROPERTY(double availableBytes READ availableBytes NOTIFY memoryChanged)
     Q_PROPERTY(double totalBytes READ totalBytes NOTIFY memoryChanged)
     Q_PROPERTY(QString error READ error NOTIFY errorChanged)
@@ -60,12 +63,13 @@ public:
         ModelInspector inspect;
         std::function<QList<Place>()> otherPlaces;
         std::function<engine::MachineMemory()> memory;
-        QString cacheFile;  // of headers; empty: none
-        QString usedFile;   // of when models were used; empty: none
+        QString cacheFile;   // of headers; empty: none
+        QString usedFile;    // of which models were used when; empty: none
+        QString guide = {};  // has a button of its own and is no row; empty: there is none
         WalkLimits limits = {};
 
         static World ofThisComputer(const ModelInspector& inspect, const QString& cacheFolder,
-                                    const QString& stateFolder);
+                                    const QString& stateFolder, const QString& guide);
     };
 
     CatalogueController(ModelController& opener, World world, QObject* parent = nullptr);
@@ -79,6 +83,10 @@ public:
     double availableBytes() const;
     double totalBytes() const;
     QString error() const { return m_error; }
+
+    static constexpr qsizetype kMostRecent = 8;
+    /// What was opened last, the newest first.
+    QList<RecentModel> recent() const { return m_recent; }
 
     /// What writes text and can be opened, by title.
     QList<ModelEntry> measurable() const;
@@ -98,6 +106,10 @@ public:
 
     /// Loads a model in place of what is open. False: it cannot be opened, `error` says why.
     Q_INVOKABLE bool open(const QString& id);
+    /// One of `recent`, by its path.
+    Q_INVOKABLE void openRecent(const QString& path);
+    /// Finds out which of `recent` are there, on another thread: a share may take its time to answer.
+    Q_INVOKABLE void lookAtRecent();
     /// Shows the file in the desktop's file manager.
     Q_INVOKABLE void reveal(const QString& id);
     Q_INVOKABLE void copyPath(const QString& id);
@@ -107,6 +119,7 @@ Q_SIGNALS:
     void scanningChanged();
     void placesChanged();
     void memoryChanged();
+    void recentChanged();
     void errorChanged();
 
 private:
@@ -115,6 +128,9 @@ private:
     void onScanned(quint64 job, const ScanReport& report);
     void onModelReady(const engine::ModelInfo& model);
     QString idOf(const QString& path) const;
+    QStringList openedFiles() const;
+    void showRecent();
+    void sayWhatIsEmpty(const QList<PlaceReport>& places);
     void showPlaces();
     void setError(const QString& sentence);
 
@@ -127,7 +143,10 @@ private:
     QList<PlaceReport> m_reports;  // of the last scan that came to its end
     QList<ModelPlace> m_places;
     QStringList m_folders;
+    QStringList m_newFolders;  // added since the last scan that came to its end
     LastUsed m_lastUsed;
+    QList<RecentModel> m_recent;
+    QSet<QString> m_missing;  // paths of recent ones that are not there
     QString m_error;
     quint64 m_job = 0;  // the newest scan; what older ones find is dropped
     std::stop_source m_stop{std::nostopstate};

@@ -1,9 +1,28 @@
 #include "app/experiments/experiment_files.h"
 
+#include "app/catalogue/tell_apart.h"
+
 #include <QCoreApplication>
 #include <QFileInfo>
 
 #include <algorithm>
+#include <utility>
+
+namespace {
+
+/// In a run a model is known by its title.
+void markNamesakes(QList<ExperimentDraft::Candidate>& files)
+{
+    QList<NamedFile> named;
+    for (const ExperimentDraft::Candidate& file : std::as_const(files))
+        named.append({file.model.title, file.model.path});
+    const QStringList marks = tellApart(named);
+    for (qsizetype i = 0; i < files.size(); ++i)
+        if (!marks[i].isEmpty())
+            files[i].model.title = QStringLiteral("%1 (%2)").arg(files[i].model.title, marks[i]);
+}
+
+}  // namespace
 
 QList<ExperimentDraft::Candidate> experimentFiles(const ModelController& models, const CatalogueController& catalogue,
                                                   const QString& guide)
@@ -26,5 +45,6 @@ QList<ExperimentDraft::Candidate> experimentFiles(const ModelController& models,
             QCoreApplication::translate("Experiments", "the small model that comes with Spillway"));
     for (const ModelEntry& entry : catalogue.measurable())
         add(entry.title, entry.path, entry.shownPath());
+    markNamesakes(files);
     return files;
 }

@@ -1,5 +1,7 @@
 #include "app/models/model_list_model.h"
 
+#include "app/catalogue/tell_apart.h"
+
 int ModelListModel::rowCount(const QModelIndex& parent) const
 {
     return parent.isValid() ? 0 : int(m_rows.size());
@@ -21,6 +23,8 @@ QVariant ModelListModel::data(const QModelIndex& index, int role) const
         return double(row.lastUsedMs);
     case OpenRole:
         return !m_open.isEmpty() && row.entry.id == m_open;
+    case MarkRole:
+        return row.mark;
     default:
         return {};
     }
@@ -28,7 +32,8 @@ QVariant ModelListModel::data(const QModelIndex& index, int role) const
 
 QHash<int, QByteArray> ModelListModel::roleNames() const
 {
-    return {{EntryRole, "entry"}, {FitRole, "fit"}, {LastUsedRole, "lastUsed"}, {OpenRole, "isOpen"}};
+    return {
+        {EntryRole, "entry"}, {FitRole, "fit"}, {LastUsedRole, "lastUsed"}, {OpenRole, "isOpen"}, {MarkRole, "mark"}};
 }
 
 void ModelListModel::beginScan()
@@ -48,15 +53,18 @@ void ModelListModel::add(const QList<ModelEntry>& entries)
         } else if (known >= m_rows.size()) {
             fresh[known - m_rows.size()] = row;
         } else {
+            QString mark = std::move(m_rows[known].mark);
             m_rows[known] = row;
+            m_rows[known].mark = std::move(mark);
             Q_EMIT dataChanged(index(known), index(known));
         }
     }
-    if (fresh.isEmpty())
-        return;
-    beginInsertRows({}, int(m_rows.size()), int(m_rows.size() + fresh.size()) - 1);
-    m_rows.append(fresh);
-    endInsertRows();
+    if (!fresh.isEmpty()) {
+        beginInsertRows({}, int(m_rows.size()), int(m_rows.size() + fresh.size()) - 1);
+        m_rows.append(fresh);
+        endInsertRows();
+    }
+    mark();
 }
 
 void ModelListModel::finishScan()
@@ -71,6 +79,22 @@ void ModelListModel::finishScan()
     m_rowOf.clear();
     for (int row = 0; row < m_rows.size(); ++row)
         m_rowOf.insert(m_rows[row].entry.id, row);
+    mark();
+}
+
+/// A row may have got a namesake, or lost it.
+void ModelListModel::mark()
+{
+    QList<NamedFile> files;
+    for (const Row& row : std::as_const(m_rows))
+        files.append({row.entry.title, row.entry.path});
+    const QStringList marks = tellApart(files);
+    for (int row = 0; row < m_rows.size(); ++row) {
+        if (m_rows[row].mark == marks[row])
+            continue;
+        m_rows[row].mark = marks[row];
+        changed(row, MarkRole);
+    }
 }
 
 void ModelListModel::setMemory(const engine::LoadRequest& request, const engine::MachineMemory& memory)

@@ -9,13 +9,14 @@
 #include <QList>
 
 /// The rows that a scan finds, with what this program knows besides: whether they fit, when they were used, which one
-/// is open. In no order; ShownModels sorts. Lives on the UI thread; owned by CatalogueController.
+/// is open, and what tells it from another of its name. In no order; ShownModels sorts. Lives on the UI thread; owned
+/// by CatalogueController.
 class ModelListModel : public QAbstractListModel
 {
     Q_OBJECT
 
 public:
-    enum Role { EntryRole = Qt::UserRole, FitRole, LastUsedRole, OpenRole };
+    enum Role { EntryRole = Qt::UserRole, FitRole, LastUsedRole, OpenRole, MarkRole };
 
     using QAbstractListModel::QAbstractListModel;
 
@@ -43,8 +44,10 @@ private:
         ModelFit fit;
         qint64 lastUsedMs = 0;  // since 1970; 0: never
         int scan = 0;           // that found it last
+        QString mark = {};      // see tellApart()
     };
     ModelFit fitOf(const ModelEntry& entry) const;
+    void mark();
     void changed(int row, Role role);
 
     QList<Row> m_rows;

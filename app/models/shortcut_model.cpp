@@ -42,6 +42,7 @@ const Row kRows[] = {
     {"copyAnswer", "Ctrl+Shift+C", QT_TRANSLATE_NOOP("ShortcutModel", "Copy the last answer"), kAnswers},
     {"copyCode", "Ctrl+Shift+;", QT_TRANSLATE_NOOP("ShortcutModel", "Copy the last code block"), kAnswers},
     {"openModel", "Ctrl+O", QT_TRANSLATE_NOOP("ShortcutModel", "Open a model file"), kProgram},
+    {"switchModel", "Ctrl+Shift+L", QT_TRANSLATE_NOOP("ShortcutModel", "Choose one of the last models"), kProgram},
     {"showModels", "Ctrl+L", QT_TRANSLATE_NOOP("ShortcutModel", "Models"), kProgram},
     {"showExperiments", "Ctrl+Shift+E", QT_TRANSLATE_NOOP("ShortcutModel", "Experiments"), kProgram},
     {"showSettings", "Ctrl+,", QT_TRANSLATE_NOOP("ShortcutModel", "Settings"), kProgram},

@@ -1,4 +1,6 @@
 // The list of models: rows come and go, are sorted and looked for; and the controller that fills it.
+#include "app/catalogue/last_used.h"
+#include "app/catalogue/tell_apart.h"
 #include "app/controllers/catalogue_controller.h"
 #include "tests/app/catalogue_case.h"
 #include "tests/support/fake_engine.h"
@@ -88,6 +90,44 @@ class TestModelList : public QObject
     }
 
 private Q_SLOTS:
+    void namesakesAreToldApart()
+    {
+        QCOMPARE(tellApart({{"a", "/x/a.gguf"}, {"b", "/x/b.gguf"}}), QStringList({"", ""}));
+        QCOMPARE(tellApart({{"a", "/x/a-q4.gguf"}, {"a", "/x/a-q8.gguf"}, {"b", "/x/b.gguf"}}),
+                 QStringList({"a-q4.gguf", "a-q8.gguf", ""}));
+        QCOMPARE(tellApart({{"a", "/x/a.gguf"}, {"a", "/y/a.gguf"}, {"a", "/y/b.gguf"}}),
+                 QStringList({"/x/a.gguf", "/y/a.gguf", "b.gguf"}));
+    }
+
+    void whatWasOpenedIsKeptWithItsName()
+    {
+        const QTemporaryDir folder;
+        const QString file = folder.filePath("used.json");
+        {
+            LastUsed used(file);
+            used.note({"/blobs/1", "/models/one.gguf", "One", 1000});
+            used.note({"/blobs/2", "/models/two.gguf", "Two", 2000});
+        }
+        const QList<UsedModel> kept = LastUsed(file).newest(8);
+        QCOMPARE(kept.size(), 2);
+        QCOMPARE(kept.first().title, "Two");
+        QCOMPARE(kept.first().path, "/models/two.gguf");
+        QCOMPARE(kept.last().id, "/blobs/1");
+        QCOMPARE(LastUsed(file).newest(1).size(), 1);
+
+        // Earlier versions kept the times only.
+        QFile old(file);
+        QVERIFY(old.open(QFile::WriteOnly));
+        old.write(
+            R"({"/models/old.gguf": "2026-01-02T03:04:05.000Z", "/models/never.gguf": "soon", "/models/odd.gguf": 7})");
+        old.close();
+        const QList<UsedModel> read = LastUsed(file).newest(8);
+        QCOMPARE(read.size(), 1);
+        QCOMPARE(read.first().title, "old");
+        QCOMPARE(read.first().path, "/models/old.gguf");
+        QCOMPARE(LastUsed(file).msById().value("/models/old.gguf"), read.first().ms);
+    }
+
     void init()
     {
         m_folder = std::make_unique<ModelFolder>();

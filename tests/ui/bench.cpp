@@ -285,6 +285,11 @@ void Bench::move(int firstToken, int lastToken)
                                               .sentence = {}});
 }
 
+bool Bench::remove(const QString& file) const
+{
+    return QFile::remove(file);
+}
+
 QString Bench::textOf(const QUrl& file) const
 {
     QFile opened(file.toLocalFile());

@@ -89,6 +89,7 @@ public:
     Q_INVOKABLE QVariantMap lastRequest() const;
     /// Writes a file to attach.
     Q_INVOKABLE QUrl file(const QString& name, const QString& text) const;
+    Q_INVOKABLE bool remove(const QString& file) const;
     /// What is in a file, byte for byte as Latin 1.
     Q_INVOKABLE QString textOf(const QUrl& file) const;
     Q_INVOKABLE void copy(const QString& text, const QList<QUrl>& files = {});

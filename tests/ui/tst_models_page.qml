@@ -53,6 +53,52 @@ Item {
             compare(Bench.namelessControls(shell).join(), "");
         }
 
+        // Equal names are told apart by their files.
+        function test_namesakes_are_told_apart() {
+            showModels(["org/a/tiny.gguf", "org/b/tiny.gguf", "org/c/other.gguf"]);
+            const summaries = [0, 1, 2].map(at => findChild(row(at), "rowSummary").text);
+            const of = title => [0, 1, 2].filter(at => row(at).entry.title === title);
+            compare(of("tiny").length, 2);
+            const [a, b] = of("tiny");
+            verify(summaries[a] !== summaries[b], summaries[a]);
+            for (const at of [a, b]) {
+                verify(row(at).mark.endsWith("tiny.gguf"), row(at).mark);
+                compare(summaries[at].indexOf(row(at).mark), 0);
+                verify(row(at).Accessible.name.indexOf(row(at).mark) > 0);
+            }
+            compare(row(of("other")[0]).mark, "");
+        }
+
+        // What was opened by itself is among the models, wherever it lies, and stays there.
+        function test_what_is_open_is_listed() {
+            makeWindow();
+            const outside = Bench.file("outside.gguf", "").toString().replace("file://", "");
+            Bench.openAtOnce(outside);
+            tryVerify(() => Bench.models.current.known);
+            keyClick(Qt.Key_L, Qt.ControlModifier);
+            tryVerify(() => findChild(shell, "modelsPage"));
+            tryVerify(() => Bench.catalogue.scanned && !Bench.catalogue.scanning);
+            verify(!part("noModels").visible);
+            compare(titles(), "outside");
+            verify(row(0).isOpen);
+            compare(row(0).entry.storeName, "Opened");
+            Bench.catalogue.rescan();
+            tryVerify(() => !Bench.catalogue.scanning);
+            compare(titles(), "outside");
+        }
+
+        function test_a_folder_without_models_says_so() {
+            showModels(["org/repo/tiny.gguf", "holidays/readme.txt"]);
+            verify(Bench.settings.addModelFolder(Bench.modelFolder("holidays")));
+            tryVerify(() => part("catalogueError").visible);
+            const sentence = part("catalogueError").sentence;
+            verify(sentence.startsWith("There is no model in “") && sentence.indexOf("holidays”") > 0, sentence);
+            click(findChild(part("catalogueError"), "noticeDismiss"));
+            verify(Bench.settings.addModelFolder(Bench.modelFolder("org"))); // which the store has already
+            tryVerify(() => !Bench.catalogue.scanning);
+            compare(Bench.catalogue.error, "");
+        }
+
         function test_enter_opens() {
             showModels(["a.gguf", "b.gguf"]);
             tryCompare(part("modelSearch"), "activeFocus", true);
@@ -121,6 +167,8 @@ Item {
             type("zzz");
             compare(list().count, 0);
             tryCompare(part("nothingFound"), "visible", true);
+            const sentence = part("nothingFound"), places = part("placesList");
+            tryVerify(() => sentence.mapToItem(shell, 0, sentence.height).y <= places.mapToItem(shell, 0, 0).y);
             click(findChild(part("modelSearch"), "clearSearch"));
             compare(list().count, 3);
             compare(part("modelSearch").text, "");

@@ -67,6 +67,7 @@ Item {
                     compare(performed.signalArguments[0][0], row.action, sequence);
                     findChild(shell, "shortcutSheet").close();
                     findChild(shell, "conversationSettings").close();
+                    findChild(shell, "modelMenu").close();
                     ++seen;
                 }
             }

@@ -1,56 +1,95 @@
-// The model that is open, in the top bar: its name and what it is.
+// The model that is open, or on its way, in the top bar: its name and what it is. Pressed, it asks for another one.
 import QtQuick
+import QtQuick.Controls
 import QtQuick.Layouts
 import Spillway.App
+import Spillway.Ui.Components
 import Spillway.Ui.Theme
 
-RowLayout {
+AbstractButton {
     id: root
 
     required property ModelController models
+    property string shortcutText: ""
+    property bool menuShown: false
 
-    readonly property modelFacts facts: models.current
+    readonly property bool loading: models.phase === ModelController.Loading || models.phase === ModelController.Cancelling
+    readonly property modelFacts facts: loading ? models.offer : models.current
+    readonly property string progress: models.bytesTotal > 0 ? qsTr("Loading… %1").arg(Format.percent(models.bytesDone, models.bytesTotal))
+                                                             : qsTr("Loading…")
 
-    spacing: Theme.gap
+    implicitHeight: Theme.px(44)
+    implicitWidth: implicitContentWidth + leftPadding + rightPadding
+    leftPadding: Theme.gapTiny
+    rightPadding: Theme.gapSmall
+    focusPolicy: Qt.StrongFocus
+    hoverEnabled: true
+    Keys.onReturnPressed: clicked()
+    Keys.onDownPressed: clicked()
 
-    Accessible.role: Accessible.StaticText
-    Accessible.name: root.facts.known ? qsTr("Open model: %1, %2").arg(root.facts.name).arg(details.text) : qsTr("No model is open")
+    Accessible.role: Accessible.ButtonMenu
+    Accessible.name: root.loading ? qsTr("%1: %2").arg(root.facts.name).arg(root.progress)
+                   : root.facts.known ? qsTr("Open model: %1, %2").arg(root.facts.name).arg(details.text) : qsTr("No model is open")
+    Accessible.description: qsTr("Choose another model")
 
-    Image {
-        source: "qrc:/icons/spillway.svg"
-        sourceSize.width: 30
-        sourceSize.height: 30
-        Accessible.ignored: true
+    background: Rectangle {
+        radius: Theme.radiusSmall
+        color: root.hovered || root.menuShown ? Theme.hover : "transparent"
+
+        FocusRing {
+            visible: root.visualFocus
+        }
     }
-    ColumnLayout {
-        Layout.fillWidth: true
-        spacing: 1
+    contentItem: RowLayout { // qmllint disable deferred-property-id
+        spacing: Theme.gapSmall
 
-        Text {
-            objectName: "modelName"
-            Layout.fillWidth: true
-            text: root.facts.known ? root.facts.name : qsTr("Spillway")
-            textFormat: Text.PlainText
-            elide: Text.ElideRight
-            font.pixelSize: Theme.sizeBody
-            font.weight: Font.DemiBold
-            color: Theme.text
+        Image {
+            Layout.rightMargin: Theme.gapTiny
+            source: "qrc:/icons/spillway.svg"
+            sourceSize.width: 30
+            sourceSize.height: 30
             Accessible.ignored: true
         }
-        Text {
-            id: details
-
-            objectName: "modelDetails"
+        ColumnLayout {
             Layout.fillWidth: true
-            visible: root.facts.known
-            text: qsTr("%1  ·  %2  ·  %3  ·  %4").arg(root.facts.architecture).arg(Format.compact(root.facts.parameters))
-                    .arg(root.facts.quantization).arg(Format.bytes(root.facts.fileBytes))
-                  + (root.facts.device ? "  ·  " + root.facts.device : "")
-            textFormat: Text.PlainText
-            elide: Text.ElideRight
-            font.pixelSize: Theme.sizeSmall
-            color: Theme.textMuted
-            Accessible.ignored: true
+            spacing: 1
+
+            Text {
+                objectName: "modelName"
+                Layout.fillWidth: true
+                text: root.facts.known ? root.facts.name : qsTr("Spillway")
+                textFormat: Text.PlainText
+                elide: Text.ElideRight
+                font.pixelSize: Theme.sizeBody
+                font.weight: Font.DemiBold
+                color: Theme.text
+                Accessible.ignored: true
+            }
+            Text {
+                id: details
+
+                objectName: "modelDetails"
+                Layout.fillWidth: true
+                visible: root.facts.known
+                text: root.loading ? root.progress
+                    : qsTr("%1  ·  %2  ·  %3  ·  %4").arg(root.facts.architecture).arg(Format.compact(root.facts.parameters))
+                      .arg(root.facts.quantization).arg(Format.bytes(root.facts.fileBytes))
+                      + (root.facts.device ? "  ·  " + root.facts.device : "")
+                textFormat: Text.PlainText
+                elide: Text.ElideRight
+                font.pixelSize: Theme.sizeSmall
+                color: Theme.textMuted
+                Accessible.ignored: true
+            }
         }
+        Picture {
+            source: "qrc:/icons/chevron.svg"
+            size: Theme.px(16)
+            ink: Theme.textMuted
+        }
+    }
+    Tip {
+        visible: root.hovered && !root.menuShown
+        text: root.shortcutText === "" ? qsTr("Choose another model") : qsTr("Choose another model (%1)").arg(root.shortcutText)
     }
 }

@@ -70,18 +70,36 @@ ListView {
         onRevealRequested: root.catalogue.reveal(entry.id)
         onCopyRequested: root.catalogue.copyPath(entry.id)
     }
-    bottomMargin: places.height
+    bottomMargin: below.height
 
     // No footer: a view of Qt 6.4 cannot make one that is bound to this file.
-    PlacesList {
-        id: places
+    Column {
+        id: below
 
         parent: root.contentItem
         y: root.originY + root.contentHeight
         width: root.width - Theme.gap
-        catalogue: root.catalogue
-        onAddRequested: root.addRequested()
-        onRemoveRequested: path => root.removeRequested(path)
+
+        Text {
+            objectName: "nothingFound"
+            width: parent.width
+            topPadding: Theme.gapLarge
+            bottomPadding: Theme.gapLarge
+            visible: root.count === 0 && root.catalogue.models.text !== ""
+            horizontalAlignment: Text.AlignHCenter
+            text: qsTr("No model has “%1” in its name.").arg(root.catalogue.models.text)
+            textFormat: Text.PlainText
+            wrapMode: Text.Wrap
+            font.pixelSize: Theme.sizeBody
+            color: Theme.textMuted
+        }
+        PlacesList {
+            objectName: "placesList"
+            width: parent.width
+            catalogue: root.catalogue
+            onAddRequested: root.addRequested()
+            onRemoveRequested: path => root.removeRequested(path)
+        }
     }
     EnteredAnew {
         list: root

@@ -13,6 +13,7 @@ Item {
     required property modelFit fit
     required property real lastUsed
     required property bool isOpen
+    required property string mark // what tells it from another of its name
 
     property bool current: false    // the keyboard is on it
     property bool unfolded: false
@@ -23,6 +24,8 @@ Item {
         qsTr("Adapter"), qsTr("Projector"), qsTr("Draft model"), qsTr("Broken file")]
     readonly property string summary: {
         let parts = entry.kind === ModelKind.Chat || entry.kind === ModelKind.Broken ? "" : kinds[entry.kind];
+        if (mark !== "")
+            parts = parts === "" ? mark : Format.also(mark, parts);
         for (const part of [facts.parameters > 0 ? Format.compact(facts.parameters) : "", facts.quantization,
                             entry.bytes > 0 ? Format.bytes(entry.bytes) : "",
                             facts.contextTokens > 0 ? qsTr("%1 tokens").arg(Format.count(facts.contextTokens)) : ""]) {
@@ -135,6 +138,7 @@ Item {
             Text {
                 objectName: "rowSummary"
                 Layout.fillWidth: true
+                visible: root.entry.kind !== ModelKind.Broken || !root.unfolded // the details say it whole
                 text: root.entry.kind === ModelKind.Broken ? root.entry.obstacle : root.summary
                 textFormat: Text.PlainText
                 elide: Text.ElideRight

@@ -149,17 +149,6 @@ Page {
         onOpenRequested: id => root.load(id)
         onAddRequested: folderDialog.open()
         onRemoveRequested: path => root.settings.removeModelFolder(path)
-
-        Text {
-            objectName: "nothingFound"
-            anchors.horizontalCenter: parent.horizontalCenter
-            y: Theme.gapHuge
-            visible: root.searching && list.count === 0
-            text: qsTr("No model has “%1” in its name.").arg(root.catalogue.models.text)
-            textFormat: Text.PlainText
-            font.pixelSize: Theme.sizeBody
-            color: Theme.textMuted
-        }
     }
     ColumnLayout {
         Layout.alignment: Qt.AlignHCenter
@@ -182,6 +171,7 @@ Page {
     }
     NoModels {
         objectName: "noModels"
+        hasGuide: root.hasGuide
         Layout.fillWidth: true
         Layout.fillHeight: true
         visible: root.catalogue.total === 0 && !root.catalogue.scanning

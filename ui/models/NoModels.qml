@@ -9,6 +9,8 @@ import Spillway.Ui.Theme
 ColumnLayout {
     id: root
 
+    property bool hasGuide: false
+
     signal addRequested
     signal openFileRequested
 
@@ -28,7 +30,7 @@ ColumnLayout {
     Text {
         Layout.fillWidth: true
         horizontalAlignment: Text.AlignHCenter
-        text: qsTr("No models yet")
+        text: root.hasGuide ? qsTr("No models yet besides the guide") : qsTr("No models yet")
         textFormat: Text.PlainText
         font.pixelSize: Theme.sizeTitle
         font.weight: Font.DemiBold

@@ -1,0 +1,15 @@
+// Models of one name, as people tell them apart.
+#pragma once
+
+#include <QList>
+#include <QString>
+#include <QStringList>
+
+struct NamedFile {
+    QString name;
+    QString path;
+};
+
+/// What has to be said beside each name so that no two read alike: nothing where the name is there once; else the name
+/// of the file; its whole path where files of one name lie in several folders. Safe to show.
+QStringList tellApart(const QList<NamedFile>& files);

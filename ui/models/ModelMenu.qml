@@ -1,0 +1,60 @@
+// The models that were opened last, to open one of them again. While one is loaded there is only the way back.
+pragma ComponentBehavior: Bound
+
+import QtQuick
+import Spillway.App
+import Spillway.Ui.Components
+import Spillway.Ui.Theme
+
+PopupMenu {
+    id: root
+
+    required property ModelController models
+    required property CatalogueController catalogue
+
+    property recentModel none // as it is made
+    property Item before: null // had the keyboard, and gets it back unless something was chosen
+    readonly property bool loading: models.phase === ModelController.Loading || models.phase === ModelController.Cancelling
+
+    signal chosen
+    signal othersRequested
+
+    menuWidth: Theme.px(360)
+    onAboutToShow: root.catalogue.lookAtRecent()
+    onClosed: root.before?.forceActiveFocus(Qt.PopupFocusReason)
+
+    PopupMenuItem {
+        objectName: "cancelLoading"
+        visible: root.loading
+        enabled: root.models.phase === ModelController.Loading
+        text: qsTr("Cancel the loading of “%1”").arg(root.models.offer.name)
+        icon.source: "qrc:/icons/stop.svg"
+        onTriggered: root.models.cancel()
+    }
+    Instantiator {
+        model: root.catalogue.recent.length // the lines stay while what is known of them changes
+        delegate: RecentModelItem {
+            required property int index
+
+            objectName: "recentModel" + index
+            recent: root.catalogue.recent[index] ?? root.none // it may just be going
+            enabled: !root.loading && recent.there
+            onTriggered: {
+                root.before = null;
+                root.catalogue.openRecent(recent.path);
+                root.chosen();
+            }
+        }
+        onObjectAdded: (index, item) => root.insertItem(1 + index, item as RecentModelItem)
+        onObjectRemoved: (index, item) => root.removeItem(item as RecentModelItem)
+    }
+    PopupMenuItem {
+        objectName: "otherModels"
+        text: qsTr("Other models…")
+        icon.source: "qrc:/icons/folder.svg"
+        onTriggered: {
+            root.before = null;
+            root.othersRequested();
+        }
+    }
+}
