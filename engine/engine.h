@@ -207,7 +207,7 @@ public:
     virtual Result<PromptLedger> count_prompt(const Request& request) const = 0;
 
     /// Thread-safe. The command is carried out between tokens, between prefill chunks, and when idle at the next
-    /// poll(); its answer is an Event of kind CommandDone with the id returned here.
+    /// poll(); its answer is an Event of kind CommandDone with the id returned here. 0: there was no memory for it.
     virtual std::uint64_t post(Command command) = 0;
 
     /// Carries out what was posted. The owner calls it when on_posted fired and the engine is idle.

@@ -2,6 +2,7 @@
 #include "app/cli/arguments.h"
 #include "app/cli/command.h"
 #include "app/cli/streams.h"
+#include "engine/caught.h"
 #include "engine/device.h"
 
 #include <algorithm>
@@ -44,6 +45,8 @@ int main(int argc, char** argv)
         app.parse(with_two_dashes(cli::arguments(argc, argv)));
     } catch (const CLI::ParseError& error) {
         return app.exit(error) == 0 ? cli::kDone : cli::kUsage;
+    } catch (...) {
+        return cli::report(engine::caught("for so much").value());
     }
     return exit_code;
 }

@@ -15,6 +15,7 @@
 #include <QUrl>
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 
 namespace {
@@ -120,7 +121,12 @@ void CatalogueController::rescan()
                     guard->onEntries(job, entries);
             });
         };
-        const ScanReport report = scanForModels(request, onEntries, stop);
+        ScanReport report;
+        try {
+            report = scanForModels(request, onEntries, stop);
+        } catch (const std::exception&) {  // no memory: what was found until then is shown
+            report.cancelled = true;
+        }
         onUiThread([guard, job, report] {
             if (guard)
                 guard->onScanned(job, report);

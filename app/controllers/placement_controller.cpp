@@ -159,7 +159,8 @@ void PlacementController::keepKvAs(engine::KvType type)
         return;
     m_request.k_type = m_request.v_type = type;
     const engine::SetKvTypes types{type, type};
-    m_postedTypes.insert(post(types), types);
+    if (const quint64 id = post(types); id != 0)
+        m_postedTypes.insert(id, types);
 }
 
 void PlacementController::setOffloadPercent(int percent)
@@ -226,6 +227,8 @@ quint64 PlacementController::post(const engine::Command& command)
     if (!m_device && !std::holds_alternative<engine::SetKvTypes>(command))
         return 0;
     const quint64 id = m_engine.worker()->post(command);
+    if (id == 0)
+        return id;  // no memory for it, and no answer to wait for
     m_posted.append(id);
     replan();
     Q_EMIT changed();

@@ -1,6 +1,7 @@
 #include "app/worker/engine_worker.h"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 namespace {
@@ -119,8 +120,14 @@ void EngineWorker::endConversation(const QString& conversation)
 
 void EngineWorker::countTokens(quint64 job, const QString& text)
 {
-    const auto tokens = m_engine->count_tokens(text.toStdString());
-    Q_EMIT tokensCounted(job, tokens ? std::optional<int>(*tokens) : std::nullopt);
+    std::optional<int> tokens;  // not known where there is no memory for so much text
+    try {
+        if (const auto counted = m_engine->count_tokens(text.toStdString()))
+            tokens = *counted;
+    } catch (const std::bad_alloc&) {
+        tokens.reset();
+    }
+    Q_EMIT tokensCounted(job, tokens);
 }
 
 void EngineWorker::countPrompt(quint64 job, const engine::Request& request)

@@ -1,5 +1,7 @@
 #include "engine/device/emulated_device.h"
 
+#include "engine/caught.h"
+
 #include <cstring>
 #include <new>
 
@@ -51,17 +53,21 @@ void EmulatedDevice::release(DevicePtr memory, std::size_t bytes)
 }
 
 Result<Device::Ticket> EmulatedDevice::to_device(const std::byte* from, DevicePtr to, std::size_t bytes)
-{
+try {
     if (const Status ok = call(); !ok)
         return tl::unexpected(ok.error());
     return to_device_.give(from, to, bytes);
+} catch (...) {
+    return caught("to copy to the device");
 }
 
 Result<Device::Ticket> EmulatedDevice::to_host(const KvRows& rows)
-{
+try {
     if (const Status ok = call(); !ok)
         return tl::unexpected(ok.error());
     return to_host_.give(rows);
+} catch (...) {
+    return caught("to copy to the host");
 }
 
 Status EmulatedDevice::clear(DevicePtr memory, std::size_t bytes)

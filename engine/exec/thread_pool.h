@@ -1,5 +1,5 @@
 // CPU workers of one engine. run() gives every worker the same function and returns when all are done; for_each() gives
-// the pieces of some work to whoever is there. The caller is worker 0. Inside a step (begin_step .. end_step) idle
+// the pieces of some work to whoever is there. The caller is worker 0. Inside a step idle
 // workers spin, so that the next operation starts within a microsecond; between steps they park and cost nothing. One
 // owner thread calls everything here.
 //
@@ -28,9 +28,23 @@ public:
 
     int size() const { return size_; }
 
-    void begin_step() { in_step_.store(true, std::memory_order_relaxed); }
+    /// A step, for as long as it lives.
+    class Step
+    {
+    public:
+        explicit Step(ThreadPool& pool)
+            : pool_(pool)
+        {
+            pool_.in_step_.store(true, std::memory_order_relaxed);
+        }
+        ~Step() { pool_.in_step_.store(false, std::memory_order_relaxed); }
+        Step(const Step&) = delete;
+        Step& operator=(const Step&) = delete;
+
+    private:
+        ThreadPool& pool_;
+    };
     bool in_step() const { return in_step_.load(std::memory_order_relaxed); }
-    void end_step() { in_step_.store(false, std::memory_order_relaxed); }
 
     /// work(worker) on every worker, 0 <= worker < size(). Work throws nothing.
     template <class Work>

@@ -1,6 +1,7 @@
 // A GGUF model file: the header, the parts of a split model, the index of tensors.
 #include "engine/gguf/gguf_file.h"
 
+#include "engine/caught.h"
 #include "engine/gguf/printable.h"
 #include "engine/gguf/tensor_list.h"
 
@@ -152,10 +153,8 @@ try {
     if (auto whole = gguf.still_whole(); !whole)
         return tl::unexpected(whole.error());
     return gguf;
-} catch (const std::bad_alloc&) {
-    return fail(Error::Code::NoMemory, "there is not enough memory to read the file's header");
-} catch (const std::exception& error) {  // a path that the file system's library cannot convert
-    return fail(Error::Code::CannotRead, std::string("cannot read the file: ") + error.what());
+} catch (...) {
+    return caught("to read the file's header");
 }
 
 Status GgufFile::add_part(const std::filesystem::path& path, MappedFile file, Metadata metadata, ByteReader reader,

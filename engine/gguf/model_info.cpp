@@ -1,6 +1,7 @@
 // What can be said of a model file before it is loaded.
 #include "engine/model_info.h"
 
+#include "engine/caught.h"
 #include "engine/gguf/gguf_file.h"
 #include "engine/gguf/printable.h"
 
@@ -209,10 +210,8 @@ try {
     if (auto whole = gguf->still_whole(); !whole)
         return tl::unexpected(whole.error());
     return info;
-} catch (const std::bad_alloc&) {
-    return fail(Error::Code::NoMemory, "there is not enough memory to describe the model");
-} catch (const std::exception& error) {  // a path that the file system's library cannot convert
-    return fail(Error::Code::CannotRead, std::string("cannot read the file: ") + error.what());
+} catch (...) {
+    return caught("to describe the model");
 }
 
 }  // namespace engine

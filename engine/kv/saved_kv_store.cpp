@@ -28,9 +28,9 @@ SavedKvStore::SavedKvStore(fs::path folder, Limits limits, std::function<void()>
     , wake_(std::move(wake))
     , limits_(limits)
     , give_up_at_us_(kNever)
-    , thread_([this] { work(); })
 {
     set_limits(limits);
+    thread_ = std::thread([this] { work(); });
 }
 
 SavedKvStore::~SavedKvStore()
@@ -62,6 +62,8 @@ void SavedKvStore::give(Task task)
 {
     {
         const std::lock_guard lock(mutex_);
+        // Room for this one, those before it and the one under way: who tells that they are done finds it.
+        tickets_done_.reserve(tickets_done_.size() + waiting_.size() + 2);
         waiting_.push_back(std::move(task));
     }
     given_.notify_one();
@@ -115,7 +117,7 @@ bool SavedKvStore::concerns(const std::string& conversation) const
         const auto* const job = std::get_if<SavedKvJob>(&task);
         return !job || job->conversation == conversation;
     };
-    return (under_way_ && (under_way_->empty() || *under_way_ == conversation)) || std::ranges::any_of(waiting_, same);
+    return (under_way_ && same(*under_way_)) || std::ranges::any_of(waiting_, same);
 }
 
 tl::expected<SavedKvReader, SavedKvMiss> SavedKvStore::open(const std::string& conversation,
@@ -153,7 +155,9 @@ std::vector<int> SavedKvStore::take_done()
 {
     const std::lock_guard lock(mutex_);
     has_news_ = !events_.empty();
-    return std::exchange(tickets_done_, {});
+    std::vector<int> done = tickets_done_;  // a copy: the room in it is promised, see give()
+    tickets_done_.clear();
+    return done;
 }
 
 std::vector<Event> SavedKvStore::take_events()
@@ -176,17 +180,16 @@ void SavedKvStore::work()
                 return;
             task = std::move(waiting_.front());
             waiting_.pop_front();
-            const auto* const job = std::get_if<SavedKvJob>(&task);
-            under_way_ = job ? job->conversation : std::string();
+            under_way_ = &task;
         }
         try {
             std::visit([this](const auto& one) { carry_out(one); }, task);
-        } catch (const std::exception&) {  // no memory: this time it is not done
+        } catch (...) {  // no memory: this time it is not done
         }
         bool news = false;
         {
             const std::lock_guard lock(mutex_);
-            under_way_.reset();
+            under_way_ = nullptr;
             if (const auto* const job = std::get_if<SavedKvJob>(&task)) {
                 tickets_done_.push_back(job->ticket);
                 has_news_ = true;
@@ -195,8 +198,15 @@ void SavedKvStore::work()
         }
         done_.notify_all();
         if (news && wake_)
-            wake_();
+            wake();
     }
+}
+
+void SavedKvStore::wake() const
+try {
+    wake_();
+} catch (...) {
+    return;  // no memory: it is heard of at the next occasion
 }
 
 void SavedKvStore::tell(Event event)

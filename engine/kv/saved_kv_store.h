@@ -100,6 +100,7 @@ private:
     Status write(const SavedKvJob& job, const std::filesystem::path& path, Event& event);
     bool given_up() const;
     void stop_writing(const std::string& why);
+    void wake() const;
     void tell(Event event);
     std::filesystem::path path_of(std::string_view conversation) const;
     std::vector<File> files() const;
@@ -115,7 +116,7 @@ private:
     std::mutex mutex_;
     std::condition_variable given_, done_;
     std::deque<Task> waiting_;
-    std::optional<std::string> under_way_;  // a conversation, or empty for all
+    const Task* under_way_ = nullptr;  // on the thread's stack
     bool quit_ = false;
     std::vector<int> tickets_done_;
     std::vector<Event> events_;

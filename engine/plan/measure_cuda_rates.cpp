@@ -1,6 +1,8 @@
 // All that is measured of a GPU, with the sizes of a model or of those that most people run.
 #include "engine/plan/measure_device.h"
 
+#include "engine/caught.h"
+
 #include <new>
 #include <optional>
 #include <vector>
@@ -108,8 +110,8 @@ try {
         return tl::unexpected(q8.error());
     rates->attention_q8_0_bytes_per_s = *q8;
     return rates;
-} catch (const std::bad_alloc&) {
-    return fail(Error::Code::NoMemory, "there is not enough memory to measure the GPU");
+} catch (...) {
+    return caught("to measure the GPU");
 }
 
 }  // namespace engine

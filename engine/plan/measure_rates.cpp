@@ -1,5 +1,6 @@
 #include "engine/plan/measure_rates.h"
 
+#include "engine/caught.h"
 #include "engine/device.h"
 #include "engine/device/copy_queue.h"
 #include "engine/exec/thread_pool.h"
@@ -82,7 +83,7 @@ RateMeter::RateMeter(ThreadPool& pool, int least_ms)
 template <class Work>
 double RateMeter::seconds(const Work& work)
 {
-    pool_.begin_step();
+    const ThreadPool::Step step(pool_);
     work();
     std::vector<double> passes;
     const std::int64_t begin = now_us();
@@ -95,7 +96,6 @@ double RateMeter::seconds(const Work& work)
         } while (now_us() - start < kShortestPassUs);
         passes.push_back(double(now_us() - start) / 1e6 / calls);
     }
-    pool_.end_step();
     std::ranges::sort(passes);
     return passes[passes.size() / 2];
 }
@@ -293,47 +293,43 @@ double RateMeter::stream_bytes_per_s(const KvForm& form, int kv_heads)
 }
 
 Result<MachineRates> measure_machine_rates(int threads, const std::function<bool(double)>& on_progress)
-{
+try {
     constexpr std::array kRowLengths = {256, 2048};
     constexpr std::array kKvTypes = {KvType::F32, KvType::F16, KvType::Q8_0};
     constexpr std::array kHeadLengths = {64, 128};
     constexpr std::array kGroups = {1, 4, 8};
-    try {
-        ThreadPool pool(threads > 0 ? threads : physical_cores());
-        RateMeter meter(pool, 6);
-        MachineRates rates;
-        rates.cpu = cpu_device().description;
-        rates.kernels = kernels::cpu_kernels().name;
-        rates.threads = pool.size();
-        rates.dram_read_bytes_per_s = measure_dram_read(pool);
-        rates.values_per_s = meter.values_per_s();
-        rates.wake_s = meter.wake_s();
-        rates.copy_start_s = meter.copy_start_s();
-        rates.stream_bytes_per_s = meter.stream_bytes_per_s({}, 4);
+    ThreadPool pool(threads > 0 ? threads : physical_cores());
+    RateMeter meter(pool, 6);
+    MachineRates rates;
+    rates.cpu = cpu_device().description;
+    rates.kernels = kernels::cpu_kernels().name;
+    rates.threads = pool.size();
+    rates.dram_read_bytes_per_s = measure_dram_read(pool);
+    rates.values_per_s = meter.values_per_s();
+    rates.wake_s = meter.wake_s();
+    rates.copy_start_s = meter.copy_start_s();
+    rates.stream_bytes_per_s = meter.stream_bytes_per_s({}, 4);
 
-        const std::size_t curves = kernels::all_tensor_types().size() * kRowLengths.size() +
-                                   kKvTypes.size() * kHeadLengths.size() * kGroups.size();
-        std::size_t done = 0;
-        const auto goes_on = [&] { return !on_progress || on_progress(double(done++) / double(curves)); };
-        for (const kernels::TypeTraits& type : kernels::all_tensor_types())
-            for (const int length : kRowLengths) {
+    const std::size_t curves = kernels::all_tensor_types().size() * kRowLengths.size() +
+                               kKvTypes.size() * kHeadLengths.size() * kGroups.size();
+    std::size_t done = 0;
+    const auto goes_on = [&] { return !on_progress || on_progress(double(done++) / double(curves)); };
+    for (const kernels::TypeTraits& type : kernels::all_tensor_types())
+        for (const int length : kRowLengths) {
+            if (!goes_on())
+                return fail(Error::Code::Cancelled, "measuring was cancelled");
+            rates.products.push_back(meter.product(type, length));
+        }
+    for (const KvType type : kKvTypes)
+        for (const int head_length : kHeadLengths)
+            for (const int group : kGroups) {
                 if (!goes_on())
                     return fail(Error::Code::Cancelled, "measuring was cancelled");
-                rates.products.push_back(meter.product(type, length));
+                rates.attention.push_back(meter.attention({type, type, head_length, group, kMostTokens}));
             }
-        for (const KvType type : kKvTypes)
-            for (const int head_length : kHeadLengths)
-                for (const int group : kGroups) {
-                    if (!goes_on())
-                        return fail(Error::Code::Cancelled, "measuring was cancelled");
-                    rates.attention.push_back(meter.attention({type, type, head_length, group, kMostTokens}));
-                }
-        return rates;
-    } catch (const std::system_error&) {
-        return fail(Error::Code::NoMemory, "the system does not give so many threads");
-    } catch (const std::bad_alloc&) {
-        return fail(Error::Code::NoMemory, "there is not enough memory to measure this machine");
-    }
+    return rates;
+} catch (...) {
+    return caught("to measure this machine");
 }
 
 }  // namespace engine

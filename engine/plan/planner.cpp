@@ -1,5 +1,6 @@
 #include "engine/planner.h"
 
+#include "engine/caught.h"
 #include "engine/device.h"
 #include "engine/exec/cuda_backend.h"
 #include "engine/exec/thread_pool.h"
@@ -159,8 +160,8 @@ try {
     planner.model_ =
         std::make_shared<const Model>(Model{std::move(*file), std::move(*h), std::move(*weights), std::move(facts)});
     return planner;
-} catch (const std::bad_alloc&) {
-    return fail(Error::Code::NoMemory, "there is not enough memory to look into the model");
+} catch (...) {
+    return caught("to look into the model");
 }
 
 int Planner::context_length() const
@@ -230,8 +231,8 @@ try {
         plan.rows.push_back(row);
     }
     return plan;
-} catch (const std::bad_alloc&) {
-    return fail(Error::Code::NoMemory, "there is not enough memory for this plan");
+} catch (...) {
+    return caught("for this plan");
 }
 
 Result<MachineRates> Planner::measure_rates(const LoadRequest& request,
@@ -289,10 +290,8 @@ try {
         rates.devices[std::string((*device)->id())] = std::move(*measured);
     }
     return rates;
-} catch (const std::system_error&) {
-    return fail(Error::Code::NoMemory, "the system does not give so many threads");
-} catch (const std::bad_alloc&) {
-    return fail(Error::Code::NoMemory, "there is not enough memory to measure this machine");
+} catch (...) {
+    return caught("to measure this machine");
 }
 
 }  // namespace engine

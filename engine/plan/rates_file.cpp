@@ -1,5 +1,7 @@
 #include "engine/rates_file.h"
 
+#include "engine/caught.h"
+
 #include <algorithm>
 #include <fstream>
 #include <iterator>
@@ -17,7 +19,7 @@ RatesFile::RatesFile(const fs::path& data_folder)
 }
 
 Result<std::optional<MachineRates>> RatesFile::read() const
-{
+try {
     std::error_code error;
     if (file_.empty() || !fs::is_regular_file(file_, error))
         return std::nullopt;
@@ -30,11 +32,13 @@ Result<std::optional<MachineRates>> RatesFile::read() const
     if (!rates)
         return tl::unexpected(rates.error());
     return std::move(*rates);
+} catch (...) {
+    return caught("to read the rates of this machine");
 }
 
 /// All of it or nothing: written beside the file, then put in its place.
 Status RatesFile::keep(const MachineRates& rates) const
-{
+try {
     const auto failed = [] { return fail(Error::Code::CannotWrite, "the rates could not be kept in the profile"); };
     if (file_.empty())
         return failed();
@@ -52,6 +56,8 @@ Status RatesFile::keep(const MachineRates& rates) const
     if (!out || error)
         return failed();
     return {};
+} catch (...) {
+    return caught("to keep the rates of this machine");
 }
 
 MachineRates merge(const MachineRates& before, MachineRates last)

@@ -1,4 +1,5 @@
 // The rates as a small JSON text. Read back as a file from elsewhere: sizes and numbers are checked.
+#include "engine/caught.h"
 #include "engine/machine_rates.h"
 
 #include <array>
@@ -189,8 +190,8 @@ try {
     return fail(Error::Code::BadFile, "the rates of this machine hold a number that makes no sense");
 } catch (const Json::exception&) {
     return fail(Error::Code::BadFile, "the rates of this machine are not what this program writes");
-} catch (const std::bad_alloc&) {
-    return fail(Error::Code::NoMemory, "there is not enough memory to read the rates of this machine");
+} catch (...) {
+    return caught("to read the rates of this machine");
 }
 
 }  // namespace engine

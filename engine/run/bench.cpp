@@ -1,5 +1,6 @@
 #include "engine/bench.h"
 
+#include "engine/caught.h"
 #include "engine/metrics/host_probe.h"
 #include "engine/metrics/rates.h"
 #include "engine/plan/measure_device.h"
@@ -146,7 +147,7 @@ Result<double> device_copy_gb_s(int ordinal)
 
 Result<BenchReport> bench(const LoadRequest& load, const BenchRequest& request,
                           const std::function<void(const BenchRow&)>& on_row)
-{
+try {
     if (request.repeats < 1 || request.prefill_tokens < 0 || request.decode_tokens < 0 || request.depths.empty())
         return fail(Error::Code::BadRequest, "a benchmark needs at least one repeat and one depth");
     BenchReport report;
@@ -174,40 +175,38 @@ Result<BenchReport> bench(const LoadRequest& load, const BenchRequest& request,
     }
     report.weight_bytes = (*model)->weight_bytes();
     Bench runs(**model, request);
-    try {
-        report.dram_read_gb_s = measure_dram_read((*model)->cpu().pool()) / 1e9;
-        for (const int depth : request.depths) {
-            const int most = depth + std::max(request.prefill_tokens, request.decode_tokens);
-            if (request.within_context && most > (*model)->info().context_tokens)
-                return fail(Error::Code::ContextFull, std::to_string(most) + " tokens are more than the " +
-                                                          std::to_string((*model)->info().context_tokens) +
-                                                          " the model was made for");
-            if (depth < 0 || most > (*model)->context_tokens())
-                return fail(Error::Code::ContextFull, "a depth of " + std::to_string(depth) +
-                                                          " and the tokens after it do not fit the context of " +
-                                                          std::to_string((*model)->context_tokens()));
-            for (const bool decode : {false, true}) {
-                if ((decode ? request.decode_tokens : request.prefill_tokens) == 0)
-                    continue;
-                auto row = decode ? runs.decode(depth) : runs.prefill(depth);
-                if (!row)
-                    return tl::unexpected(row.error());
-                const bool on_gpu = report.device_layers == (*model)->info().layers && report.device_copy_gb_s;
-                const double bandwidth = on_gpu ? *report.device_copy_gb_s : report.dram_read_gb_s;
-                if (bandwidth > 0)
-                    row->bandwidth_share = row->gb_s / bandwidth;
-                if (on_row)
-                    on_row(*row);
-                report.rows.push_back(*row);
-            }
+    report.dram_read_gb_s = measure_dram_read((*model)->cpu().pool()) / 1e9;
+    for (const int depth : request.depths) {
+        const int most = depth + std::max(request.prefill_tokens, request.decode_tokens);
+        if (request.within_context && most > (*model)->info().context_tokens)
+            return fail(Error::Code::ContextFull, std::to_string(most) + " tokens are more than the " +
+                                                      std::to_string((*model)->info().context_tokens) +
+                                                      " the model was made for");
+        if (depth < 0 || most > (*model)->context_tokens())
+            return fail(Error::Code::ContextFull, "a depth of " + std::to_string(depth) +
+                                                      " and the tokens after it do not fit the context of " +
+                                                      std::to_string((*model)->context_tokens()));
+        for (const bool decode : {false, true}) {
+            if ((decode ? request.decode_tokens : request.prefill_tokens) == 0)
+                continue;
+            auto row = decode ? runs.decode(depth) : runs.prefill(depth);
+            if (!row)
+                return tl::unexpected(row.error());
+            const bool on_gpu = report.device_layers == (*model)->info().layers && report.device_copy_gb_s;
+            const double bandwidth = on_gpu ? *report.device_copy_gb_s : report.dram_read_gb_s;
+            if (bandwidth > 0)
+                row->bandwidth_share = row->gb_s / bandwidth;
+            if (on_row)
+                on_row(*row);
+            report.rows.push_back(*row);
         }
-    } catch (const std::bad_alloc&) {
-        return fail(Error::Code::NoMemory, "there is not enough memory for this benchmark");
     }
     const auto& cache = (*model)->cache();
     report.kv_bytes = std::int64_t(cache.used_pages()) * std::int64_t(cache.page_bytes());
     report.peak_resident_bytes = process_memory().peak_resident_bytes;
     return report;
+} catch (...) {
+    return caught("for this benchmark");
 }
 
 }  // namespace engine

@@ -1,5 +1,6 @@
 #include "engine/bench.h"
 
+#include "engine/caught.h"
 #include "engine/exec/thread_pool.h"
 #include "engine/metrics/host_probe.h"
 #include "engine/plan/measure_rates.h"
@@ -52,7 +53,7 @@ std::vector<std::string> kernel_names()
 }  // namespace
 
 Result<KernelReport> bench_kernel(std::string_view name, int threads)
-{
+try {
     if (threads < 0 || threads > 1024)
         return fail(Error::Code::BadRequest, "the number of threads must be between 1 and 1024");
     const std::vector<std::string> names = kernel_names();
@@ -64,26 +65,22 @@ Result<KernelReport> bench_kernel(std::string_view name, int threads)
                                                "and all for every one of them");
     }
     const auto wanted = [name](std::string_view one) { return name == "all" || name == one; };
-    try {
-        ThreadPool pool(threads > 0 ? threads : physical_cores());
-        KernelReport report{kernels::cpu_kernels().name, pool.size(), {}};
-        RateMeter meter(pool, kLeastMs);
-        const auto add = [&](KernelRow row) {
-            row.dram_read_gb_s = measure_dram_read(pool) / 1e9;
-            report.rows.push_back(std::move(row));
-        };
-        for (const kernels::TypeTraits& type : kernels::all_tensor_types())
-            if (wanted(type.name))
-                add(product_row(meter, type));
-        for (const Attention& kernel : kAttention)
-            if (wanted(kernel.name))
-                add(attention_row(meter, kernel));
-        return report;
-    } catch (const std::system_error&) {
-        return fail(Error::Code::NoMemory, "the system does not give so many threads");
-    } catch (const std::bad_alloc&) {
-        return fail(Error::Code::NoMemory, "there is not enough memory to measure this");
-    }
+    ThreadPool pool(threads > 0 ? threads : physical_cores());
+    KernelReport report{kernels::cpu_kernels().name, pool.size(), {}};
+    RateMeter meter(pool, kLeastMs);
+    const auto add = [&](KernelRow row) {
+        row.dram_read_gb_s = measure_dram_read(pool) / 1e9;
+        report.rows.push_back(std::move(row));
+    };
+    for (const kernels::TypeTraits& type : kernels::all_tensor_types())
+        if (wanted(type.name))
+            add(product_row(meter, type));
+    for (const Attention& kernel : kAttention)
+        if (wanted(kernel.name))
+            add(attention_row(meter, kernel));
+    return report;
+} catch (...) {
+    return caught("to measure this");
 }
 
 }  // namespace engine

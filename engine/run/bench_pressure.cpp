@@ -1,4 +1,5 @@
 #include "engine/bench.h"
+#include "engine/caught.h"
 #include "engine/plan/predict.h"
 #include "engine/planner.h"
 #include "engine/run/clock.h"
@@ -144,7 +145,7 @@ std::optional<double> median_error(const std::vector<PressureRow>& rows, std::op
 
 Result<PressureReport> bench_pressure(const LoadRequest& load, const PressureRequest& request,
                                       const std::function<void(const PressureRow&)>& on_row)
-{
+try {
     if (request.every_tokens < 1 || request.decode_tokens < 1 || request.decode_tokens >= request.every_tokens ||
         request.most_tokens < request.every_tokens)
         return fail(Error::Code::BadRequest, "a row needs fewer tokens to measure than there are from row to row");
@@ -167,27 +168,24 @@ Result<PressureReport> bench_pressure(const LoadRequest& load, const PressureReq
     report.device_layers = device ? device->layers : 0;
     report.dram_read_gb_s = forecast->rates().dram_read_bytes_per_s.value_or(0) / 1e9;
     report.spill_tokens = forecast->plan().spill_tokens;
-    try {
-        GrowingConversation conversation(**model);
-        for (int row_tokens = request.every_tokens; row_tokens <= request.most_tokens;
-             row_tokens += request.every_tokens) {
-            Status grown = conversation.prefill(row_tokens - request.decode_tokens);
-            auto row = grown ? conversation.measure(request.decode_tokens) : tl::unexpected(grown.error());
-            if (!row && row.error().code == Error::Code::ContextFull && !report.rows.empty())
-                break;
-            if (!row)
-                return tl::unexpected(row.error());
-            forecast->add_to(*row, report.rows.size());
-            if (on_row)
-                on_row(*row);
-            report.rows.push_back(*row);
-        }
-    } catch (const std::bad_alloc&) {
-        return fail(Error::Code::NoMemory, "there is not enough memory for this benchmark");
+    GrowingConversation conversation(**model);
+    for (int row_tokens = request.every_tokens; row_tokens <= request.most_tokens; row_tokens += request.every_tokens) {
+        Status grown = conversation.prefill(row_tokens - request.decode_tokens);
+        auto row = grown ? conversation.measure(request.decode_tokens) : tl::unexpected(grown.error());
+        if (!row && row.error().code == Error::Code::ContextFull && !report.rows.empty())
+            break;
+        if (!row)
+            return tl::unexpected(row.error());
+        forecast->add_to(*row, report.rows.size());
+        if (on_row)
+            on_row(*row);
+        report.rows.push_back(*row);
     }
     report.median_error = median_error(report.rows, &PressureRow::predicted_tok_s);
     report.corrected_median_error = median_error(report.rows, &PressureRow::corrected_tok_s);
     return report;
+} catch (...) {
+    return caught("for this benchmark");
 }
 
 }  // namespace engine

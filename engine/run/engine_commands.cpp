@@ -14,13 +14,7 @@ void LocalEngine::carry_out(const SetThreads& command, Event& answer)
         return;
     }
     const int threads = command.threads > 0 ? command.threads : physical_cores();
-    try {
-        model_->cpu().set_threads(threads);
-    } catch (const std::exception&) {  // no memory, or the system gives no more threads
-        answer.ok = false;
-        answer.sentence = "the system does not give so many threads";
-        return;
-    }
+    model_->cpu().set_threads(threads);
     answer.sentence = "the engine uses " + std::to_string(threads) + (threads == 1 ? " thread" : " threads");
 }
 

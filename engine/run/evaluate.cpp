@@ -1,5 +1,6 @@
 #include "engine/evaluate.h"
 
+#include "engine/caught.h"
 #include "engine/run/loaded_model.h"
 
 #include <algorithm>
@@ -30,7 +31,7 @@ Evaluator& Evaluator::operator=(Evaluator&&) noexcept = default;
 Evaluator::~Evaluator() = default;
 
 Result<Evaluator> Evaluator::open(const LoadRequest& request, const Listener& listener)
-{
+try {
     LoadedModel::Progress progress;
     progress.report = [&](const LoadProgress& done) {
         if (listener.on_load)
@@ -47,6 +48,8 @@ Result<Evaluator> Evaluator::open(const LoadRequest& request, const Listener& li
     if (!model)
         return tl::unexpected(model.error());
     return Evaluator(std::move(*model));
+} catch (...) {
+    return caught("for this model");
 }
 
 const ModelInfo& Evaluator::info() const
@@ -60,7 +63,7 @@ std::optional<DeviceTelemetry> Evaluator::device() const
 }
 
 Status Evaluator::logits(std::span<const int> tokens, const std::function<bool(int, std::span<const float>)>& on_row)
-{
+try {
     for (const int id : tokens)
         if (id < 0 || id >= info().vocabulary)
             return fail(Error::Code::BadRequest, "the token " + std::to_string(id) + " is not in the vocabulary");
@@ -84,11 +87,13 @@ Status Evaluator::logits(std::span<const int> tokens, const std::function<bool(i
     }
     model_->cache().truncate(sequence, 0);
     return status;
+} catch (...) {
+    return caught("for these tokens");
 }
 
 Result<Perplexity> Evaluator::perplexity(std::string_view text, int window, int max_windows,
                                          const std::function<bool(const Perplexity&)>& on_window)
-{
+try {
     if (window < 2)
         return fail(Error::Code::BadRequest, "a window must hold at least 2 tokens");
     std::vector<int> ids;
@@ -121,6 +126,8 @@ Result<Perplexity> Evaluator::perplexity(std::string_view text, int window, int 
             break;
     }
     return out;
+} catch (...) {
+    return caught("for this text");
 }
 
 }  // namespace engine

@@ -1,5 +1,6 @@
 #include "engine/run/loaded_model.h"
 
+#include "engine/caught.h"
 #include "engine/memory_plan.h"
 #include "engine/metrics/host_probe.h"
 #include "engine/plan/model_facts.h"
@@ -31,7 +32,7 @@ Status check(const LoadRequest& request)
 }  // namespace
 
 Result<std::unique_ptr<LoadedModel>> LoadedModel::load(const LoadRequest& request, const Progress& progress)
-{
+try {
     if (const auto ok = check(request); !ok)
         return tl::unexpected(ok.error());
     auto info = inspect_model(request.model);
@@ -46,29 +47,25 @@ Result<std::unique_ptr<LoadedModel>> LoadedModel::load(const LoadRequest& reques
     if (!h)
         return tl::unexpected(h.error());
 
-    try {
-        std::unique_ptr<LoadedModel> model(new LoadedModel(std::move(*file), std::move(*h)));
-        model->info_ = std::move(*info);
-        if (const auto ok = model->read_text_parts(progress); !ok)
-            return tl::unexpected(ok.error());
-        auto weights = Weights::read(model->file_, model->h_);
-        if (!weights)
-            return tl::unexpected(weights.error());
-        model->weights_ = std::move(*weights);
-        if (const auto ok = model->choose_context(request, progress); !ok)
-            return tl::unexpected(ok.error());
-        model->allocate(request);
-        if (const auto ok = model->bring_weights_in(progress); !ok)
-            return tl::unexpected(ok.error());
-        model->describe_saved_kv();
-        if (const auto ok = model->place_layers(request, progress); !ok)
-            return tl::unexpected(ok.error());
-        return model;
-    } catch (const std::system_error&) {
-        return fail(Error::Code::NoMemory, "the system does not give so many threads");
-    } catch (const std::bad_alloc&) {
-        return fail(Error::Code::NoMemory, "there is not enough memory for this model and context");
-    }
+    std::unique_ptr<LoadedModel> model(new LoadedModel(std::move(*file), std::move(*h)));
+    model->info_ = std::move(*info);
+    if (const auto ok = model->read_text_parts(progress); !ok)
+        return tl::unexpected(ok.error());
+    auto weights = Weights::read(model->file_, model->h_);
+    if (!weights)
+        return tl::unexpected(weights.error());
+    model->weights_ = std::move(*weights);
+    if (const auto ok = model->choose_context(request, progress); !ok)
+        return tl::unexpected(ok.error());
+    model->allocate(request);
+    if (const auto ok = model->bring_weights_in(progress); !ok)
+        return tl::unexpected(ok.error());
+    model->describe_saved_kv();
+    if (const auto ok = model->place_layers(request, progress); !ok)
+        return tl::unexpected(ok.error());
+    return model;
+} catch (...) {
+    return caught("for this model and context");
 }
 
 void LoadedModel::warn(const Progress& progress, std::string sentence)
@@ -333,9 +330,10 @@ Status LoadedModel::compute(KvSequence& sequence, std::span<const int> tokens)
         return ok;
     Status done = placement_->prepare(sequence, first, int(tokens.size()));
     if (done) {
-        cpu_->pool().begin_step();
-        decoder_->append(placement_->placement(), *cache_, sequence, tokens);
-        cpu_->pool().end_step();
+        {
+            const ThreadPool::Step step(cpu_->pool());
+            decoder_->append(placement_->placement(), *cache_, sequence, tokens);
+        }
         done = placement_->finish(sequence, first, int(tokens.size()));
         last_first_ = first;
         last_step_lost_ = false;
@@ -382,8 +380,8 @@ Status LoadedModel::repeat_last_step(KvSequence& sequence)
 
 void LoadedModel::lose_device(const Error& error)
 {
-    placement_->lose(error);
     last_step_lost_ = true;
+    placement_->lose(error);
 }
 
 }  // namespace engine

@@ -1,9 +1,9 @@
 #include "engine/run/local_engine.h"
 
+#include "engine/caught.h"
 #include "engine/run/clock.h"
 
 #include <limits>
-#include <new>
 #include <random>
 
 namespace engine {
@@ -25,6 +25,23 @@ Event make_event(Event::Kind kind, std::string sentence)
     return event;
 }
 
+/// True for as long as something goes on, however it ends.
+class During
+{
+public:
+    explicit During(bool& flag)
+        : flag_(flag)
+    {
+        flag_ = true;
+    }
+    ~During() { flag_ = false; }
+    During(const During&) = delete;
+    During& operator=(const During&) = delete;
+
+private:
+    bool& flag_;
+};
+
 std::uint64_t random_seed()
 {
     std::random_device device;
@@ -36,14 +53,14 @@ std::uint64_t random_seed()
 /// What was posted last may be that a conversation is gone.
 LocalEngine::~LocalEngine()
 {
-    carry_out_posted({});
+    poll({});
     unload();
 }
 
 Result<ModelInfo> LocalEngine::load(const LoadRequest& request, const Listener& listener, std::stop_token stop)
-{
+try {
     unload();
-    loading_ = true;
+    const During loading(loading_);
     cancel_load_ = false;
     const std::int64_t start = now_us();
     LoadedModel::Progress progress;
@@ -52,14 +69,13 @@ Result<ModelInfo> LocalEngine::load(const LoadRequest& request, const Listener& 
             listener.on_load(done);
     };
     progress.cancelled = [&] {
-        poll(listener);
+        attend(listener);
         return cancel_load_ || stop.stop_requested();
     };
     progress.warn = [&](std::string sentence) {
         send(listener, make_event(Event::Kind::Warning, std::move(sentence)));
     };
     auto model = LoadedModel::load(request, progress);
-    loading_ = false;
     if (!model)
         return tl::unexpected(model.error());
     model_ = std::move(*model);
@@ -70,6 +86,10 @@ Result<ModelInfo> LocalEngine::load(const LoadRequest& request, const Listener& 
     send(listener, finished);
     send_idle_frame(listener);
     return model_->info();
+} catch (...) {
+    auto error = caught("for this model and context");
+    unload();
+    return error;
 }
 
 void LocalEngine::unload()
@@ -82,25 +102,31 @@ void LocalEngine::unload()
 }
 
 Result<SequenceId> LocalEngine::create_sequence()
-{
+try {
     if (!model_)
         return fail(Error::Code::NotLoaded, "no model is loaded");
     conversations_[++last_sequence_];
     return last_sequence_;
+} catch (...) {
+    return caught("for another conversation");
 }
 
 Result<SequenceId> LocalEngine::branch(SequenceId from, int tokens)
-{
+try {
     const auto found = conversations_.find(from);
     if (!model_ || found == conversations_.end())
         return fail(Error::Code::NotLoaded, "there is no such conversation");
     const int length = found->second.kv.length();
     const int shared = tokens < 0 ? length : std::min(tokens, length);
-    Conversation& copy = conversations_[++last_sequence_];
-    copy.kv = model_->cache().branch(found->second.kv, shared);
+    Conversation copy;
     copy.replies = found->second.replies;
     copy.pins = found->second.pins;
+    Conversation& kept = conversations_[last_sequence_ + 1] = std::move(copy);
+    ++last_sequence_;
+    kept.kv = model_->cache().branch(found->second.kv, shared);
     return last_sequence_;
+} catch (...) {
+    return caught("for another conversation");
 }
 
 void LocalEngine::end_sequence(SequenceId sequence)
@@ -114,22 +140,19 @@ void LocalEngine::end_sequence(SequenceId sequence)
 
 Result<Turn> LocalEngine::generate(SequenceId sequence, const Request& request, const Listener& listener,
                                    std::stop_token stop)
-{
+try {
     const auto found = conversations_.find(sequence);
     if (!model_ || found == conversations_.end())
         return fail(Error::Code::NotLoaded, "no model is loaded");
     if (const Status ok = check(request.sampling); !ok)
         return tl::unexpected(ok.error());
-    try {
-        last_run_ = sequence;
-        auto turn = generate_checked(found->second, request, listener, stop);
-        if (!turn && turn.error().code == Error::Code::CannotRead)
-            unload();  // the weights are gone
-        return turn;
-    } catch (const std::bad_alloc&) {
-        generating_ = false;
-        return fail(Error::Code::NoMemory, "there is not enough memory to go on");
-    }
+    last_run_ = sequence;
+    auto turn = generate_checked(found->second, request, listener, stop);
+    if (!turn && turn.error().code == Error::Code::CannotRead)
+        unload();  // the weights are gone
+    return turn;
+} catch (...) {
+    return caught("to go on");
 }
 
 Result<Turn> LocalEngine::generate_checked(Conversation& conversation, const Request& request, const Listener& listener,
@@ -149,14 +172,12 @@ Result<Turn> LocalEngine::generate_checked(Conversation& conversation, const Req
                   frames_,
                   listener,
                   stop,
-                  [&] { poll(listener); },
+                  [&] { attend(listener); },
                   [&](Conversation& current) { return make_room(current); },
                   std::move(saved),
                   [&] { saved_.forget(request.saved_as); }};
     TurnRunner runner(std::move(host), conversation, request, request.sampling.seed.value_or(random_seed()));
-    generating_ = true;
-    auto turn = runner.run();
-    generating_ = false;
+    auto turn = run(runner);
     placement_changed_ = false;  // its last frame says it
     if (turn)
         saved_.save(*model_, conversation, request.saved_as);
@@ -169,6 +190,12 @@ Result<Turn> LocalEngine::generate_checked(Conversation& conversation, const Req
         send(listener, dropped);
     }
     return turn;
+}
+
+Result<Turn> LocalEngine::run(TurnRunner& runner)
+{
+    const During generating(generating_);
+    return runner.run();
 }
 
 /// For the conversation that goes on.
@@ -192,39 +219,58 @@ bool LocalEngine::forget_oldest(const Conversation& except)
 }
 
 Result<int> LocalEngine::count_tokens(std::string_view text) const
-{
+try {
     if (!model_)
         return fail(Error::Code::NotLoaded, "no model is loaded");
     return int(
         model_->tokenizer().encode(text, {EncodeOptions::Specials::AsText, EncodeOptions::Start::Beginning}).size());
+} catch (...) {
+    return caught("for the tokens of so much text");
 }
 
 Result<PromptLedger> LocalEngine::count_prompt(const Request& request) const
-{
+try {
     if (!model_)
         return fail(Error::Code::NotLoaded, "no model is loaded");
     Request whole = request;
     whole.full_context = FullContext::Stop;
     const PromptBuilder builder(model_->chat_template(), model_->tokenizer(), {});
-    try {
-        auto prompt = builder.build(whole, std::numeric_limits<int>::max(), 0);
-        if (!prompt)
-            return tl::unexpected(prompt.error());
-        return std::move(prompt->ledger);
-    } catch (const std::bad_alloc&) {
-        return fail(Error::Code::NoMemory, "there is not enough memory to count the prompt");
-    }
+    auto prompt = builder.build(whole, std::numeric_limits<int>::max(), 0);
+    if (!prompt)
+        return tl::unexpected(prompt.error());
+    return std::move(prompt->ledger);
+} catch (...) {
+    return caught("to count the prompt");
 }
 
 std::uint64_t LocalEngine::post(Command command)
 {
-    const std::uint64_t id = mailbox_.post(command);
-    if (on_posted)
-        on_posted();
+    std::uint64_t id = 0;
+    try {
+        id = mailbox_.post(std::move(command));
+        if (on_posted)
+            on_posted();
+    } catch (...) {
+        return id;  // whoever could not be woken comes with the next command, or with the next turn
+    }
     return id;
 }
 
 void LocalEngine::poll(const Listener& listener)
+try {
+    attend(listener);
+} catch (...) {
+    tell_of(caught("to look after the model").value(), listener);
+}
+
+void LocalEngine::tell_of(const Error& error, const Listener& listener) noexcept
+try {
+    send(listener, make_event(Event::Kind::Warning, error.what));
+} catch (...) {
+    return;  // whoever cannot even be told hears of it with the next thing that fails
+}
+
+void LocalEngine::attend(const Listener& listener)
 {
     carry_out_posted(listener);
     // Layers and KV move one at a time between steps, and all at once when nothing else is to be done.
@@ -254,7 +300,12 @@ void LocalEngine::carry_out_posted(const Listener& listener)
     for (const Mailbox::Posted& posted : mailbox_.take_all()) {
         Event answer = make_event(Event::Kind::CommandDone, {});
         answer.command = posted.id;
-        std::visit([&](const auto& command) { carry_out(command, answer); }, posted.command);
+        try {
+            std::visit([&](const auto& command) { carry_out(command, answer); }, posted.command);
+        } catch (...) {
+            answer.ok = false;
+            answer.sentence = caught("to do this").value().what;
+        }
         answer.duration_us = now_us() - answer.time_us;
         send(listener, answer);
     }

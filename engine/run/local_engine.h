@@ -39,6 +39,7 @@ private:
     // again.
     static constexpr std::chrono::milliseconds kGraceForSaving{2000};
 
+    Result<Turn> run(TurnRunner& runner);
     Result<Turn> generate_checked(Conversation& conversation, const Request& request, const Listener& listener,
                                   std::stop_token stop);
     void carry_out(const SetThreads& command, Event& answer);
@@ -58,6 +59,8 @@ private:
     void carry_out(const KeepSavedKv& command, Event& answer);
     template <class Ask>
     void ask_placement(Event& answer, const Ask& ask);
+    void attend(const Listener& listener);
+    static void tell_of(const Error& error, const Listener& listener) noexcept;
     void carry_out_posted(const Listener& listener);
     void send_placement_events(const Listener& listener);
     void send_idle_frame(const Listener& listener);

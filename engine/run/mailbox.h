@@ -21,8 +21,8 @@ public:
     std::uint64_t post(Command command)
     {
         const std::lock_guard lock(mutex_);
-        posted_.push_back({++last_id_, std::move(command)});
-        return last_id_;
+        posted_.push_back({last_id_ + 1, std::move(command)});
+        return ++last_id_;
     }
 
     std::vector<Posted> take_all()

@@ -131,12 +131,12 @@ void ModelPlacement::set_kv_types(kernels::KvType k_type, kernels::KvType v_type
     if (const Status ok = device_ ? send_all_kv_home() : Status(); !ok)
         lose(ok.error());
     events_ = take_events();  // what came before comes first
-    cpu_.pool().begin_step();
-    cache_.set_types(k_type, v_type,
-                     [this](const KvLayerShape& from, const std::byte* old, const KvLayerShape& to, std::byte* block) {
-                         cpu_.rewrite_kv(from, old, to, block);
-                     });
-    cpu_.pool().end_step();
+    {
+        const ThreadPool::Step step(cpu_.pool());
+        cache_.set_types(k_type, v_type,
+                         [this](const KvLayerShape& from, const std::byte* old, const KvLayerShape& to,
+                                std::byte* block) { cpu_.rewrite_kv(from, old, to, block); });
+    }
     ++kv_changes_;
     event.blocks = cache_.used_pages() * cache_.num_layers();
     event.bytes = std::int64_t(cache_.used_pages()) * std::int64_t(cache_.page_bytes());

@@ -1,5 +1,7 @@
 #include "engine/placement_text.h"
 
+#include "engine/caught.h"
+
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -57,11 +59,13 @@ Result<double> parse_amount(std::string_view text, std::string_view suffix, cons
 }  // namespace
 
 Result<std::int64_t> parse_bytes(std::string_view text)
-{
+try {
     const auto amount = parse_amount(text, "", "a size such as 64MiB");
     if (!amount)
         return tl::unexpected(amount.error());
     return std::int64_t(*amount);
+} catch (...) {
+    return caught("to read a size");
 }
 
 std::string_view name_of(KvPolicy policy)
@@ -120,7 +124,7 @@ Result<Memory> parse_memory(std::string_view text)
 }  // namespace
 
 Result<PlacementOptions> parse_placement(const PlacementText& text)
-{
+try {
     PlacementOptions options;
     if (Status ok = parse_device(text.device, options); !ok)
         return tl::unexpected(ok.error());
@@ -158,6 +162,8 @@ Result<PlacementOptions> parse_placement(const PlacementText& text)
         return fail(Error::Code::BadRequest, "between 0 and 100 percent of the KV cache can lie on the host");
     options.kv_offload_share = text.no_kv_offload ? 1.0 : text.kv_offload_percentage / 100;
     return options;
+} catch (...) {
+    return caught("to read the placement");
 }
 
 }  // namespace engine

@@ -3,7 +3,6 @@
 #include "engine/tokenizer/utf8_stream.h"
 
 #include <algorithm>
-#include <system_error>
 
 namespace engine {
 
@@ -39,11 +38,7 @@ Status SavedConversations::use(const SetSavedKv& settings, std::function<void()>
         return fail(Error::Code::BadRequest, "saved conversations have their folder already");
     if (settings.folder.empty())
         return fail(Error::Code::BadRequest, "saved conversations need a folder");
-    try {
-        store_ = std::make_unique<SavedKvStore>(settings.folder, limits, std::move(wake));
-    } catch (const std::system_error&) {
-        return fail(Error::Code::NoMemory, "the system does not give so many threads");
-    }
+    store_ = std::make_unique<SavedKvStore>(settings.folder, limits, std::move(wake));
     keeps_any_ = limits.most_bytes > 0;
     return {};
 }
@@ -88,11 +83,27 @@ void SavedConversations::save(LoadedModel& model, const Conversation& conversati
     const int tokens = cache.intact_tokens(conversation.kv);
     if (tokens == 0)
         return;
-    KvSequence held = cache.branch(conversation.kv, tokens);
-    if (!cache.wait_mirrored(held)) {  // a lost device: the next turn knows what is left
-        cache.truncate(held, 0);
-        return;
+    const auto held = held_.try_emplace(++last_ticket_).first;
+    const auto give_back = [&] {
+        cache.truncate(held->second, 0);
+        held_.erase(held);
+    };
+    try {
+        held->second = cache.branch(conversation.kv, tokens);
+        if (cache.wait_mirrored(held->second))
+            store_->save(job_for(model, conversation, name, held->second));
+        else  // a lost device: the next turn knows what is left
+            give_back();
+    } catch (...) {
+        give_back();
+        throw;
     }
+}
+
+SavedKvJob SavedConversations::job_for(LoadedModel& model, const Conversation& conversation, const std::string& name,
+                                       const KvSequence& held) const
+{
+    const KvCache& cache = model.cache();
     SavedKvJob job;
     job.conversation = name;
     job.format = model.saved_kv_format();
@@ -102,9 +113,8 @@ void SavedConversations::save(LoadedModel& model, const Conversation& conversati
             job.blocks.push_back(cache.host_block(page, l));
     for (const KeptReply& reply : conversation.replies)
         job.replies.push_back(reply.ids);
-    job.ticket = ++last_ticket_;
-    held_[job.ticket] = std::move(held);
-    store_->save(std::move(job));
+    job.ticket = last_ticket_;
+    return job;
 }
 
 std::vector<Event> SavedConversations::collect(LoadedModel* model)

@@ -42,6 +42,8 @@ public:
 
 private:
     bool keeps(const std::string& name) const { return keeps_any_ && SavedKvStore::usable(name); }
+    SavedKvJob job_for(LoadedModel& model, const Conversation& conversation, const std::string& name,
+                       const KvSequence& held) const;
 
     bool keeps_any_ = false;
     std::map<int, KvSequence> held_;  // by ticket

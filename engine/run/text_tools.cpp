@@ -1,5 +1,6 @@
 #include "engine/text_tools.h"
 
+#include "engine/caught.h"
 #include "engine/gguf/gguf_file.h"
 #include "engine/template/chat_template.h"
 #include "engine/tokenizer/tokenizer.h"
@@ -57,7 +58,7 @@ Result<Json> parse(const std::string& text, const char* what)
 
 Result<TokenizedText> tokenize(const std::filesystem::path& model, std::string_view text,
                                const TokenizeOptions& options)
-{
+try {
     const auto opened = open_tokenizer(model);
     if (!opened)
         return tl::unexpected(opened.error());
@@ -67,20 +68,24 @@ Result<TokenizedText> tokenize(const std::filesystem::path& model, std::string_v
         out.ids.push_back(token.id);
     out.warnings = opened->tokenizer->warnings();
     return out;
+} catch (...) {
+    return caught("for the tokens of so much text");
 }
 
 Result<TemplateSource> read_template(const std::filesystem::path& model)
-{
+try {
     const auto opened = open_tokenizer(model);
     if (!opened)
         return tl::unexpected(opened.error());
     const Tokenizer& t = *opened->tokenizer;
     return TemplateSource{std::string(opened->file.string("tokenizer.chat_template").value_or(kChatMlTemplate)),
                           std::string(t.text(t.bos())), std::string(t.text(t.eos()))};
+} catch (...) {
+    return caught("to read the chat template");
 }
 
 Result<std::string> render_template(const TemplateSource& source, const TemplateRequest& request)
-{
+try {
     const auto parsed = ChatTemplate::parse(source.text);
     if (!parsed)
         return tl::unexpected(parsed.error());
@@ -116,6 +121,8 @@ Result<std::string> render_template(const TemplateSource& source, const Template
         options.now = *time;
     }
     return parsed->render(variables, options);
+} catch (...) {
+    return caught("to render the chat template");
 }
 
 }  // namespace engine

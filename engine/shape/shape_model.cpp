@@ -1,5 +1,6 @@
 #include "engine/shape_model.h"
 
+#include "engine/caught.h"
 #include "engine/gguf/mapped_file.h"
 #include "engine/shape/gguf_header.h"
 #include "engine/shape/random_weights.h"
@@ -231,8 +232,8 @@ try {
     if (!written)
         return tl::unexpected(written.error());
     return ShapeModel(std::make_unique<File>(std::move(*file)));
-} catch (const std::bad_alloc&) {
-    return fail(Error::Code::NoMemory, "there is not enough memory to make the model");
+} catch (...) {
+    return caught("to make the model");
 }
 
 std::vector<std::string> shape_names()

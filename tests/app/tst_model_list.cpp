@@ -52,12 +52,17 @@ class TestModelList : public QObject
     std::unique_ptr<CatalogueController> m_catalogue;
     std::unique_ptr<QAbstractItemModelTester> m_tester;
     engine::MachineMemory m_memory;
+    std::atomic<bool> m_noMemory = false;
 
     void makeCatalogue()
     {
         m_tester.reset();
         CatalogueController::World world;
-        world.inspect = engine::inspect_model;
+        world.inspect = [this](const std::filesystem::path& path, const std::stop_token& stop) {
+            if (m_noMemory)
+                throw std::bad_alloc();
+            return engine::inspect_model(path, stop);
+        };
         world.otherPlaces = [this] { return QList<Place>{{Store::LmStudio, m_folder->path("lm")}}; };
         world.memory = [this] { return m_memory; };
         world.cacheFile = m_folder->path("cache/headers.json");
@@ -146,6 +151,18 @@ private Q_SLOTS:
         m_catalogue.reset();
         m_opener.reset();
         m_thread.reset();
+    }
+
+    /// What is thrown on the thread of the scan ends the scan and nothing else.
+    void aScanWithoutMemoryEnds()
+    {
+        m_folder->put("lm/a.gguf", chatModel("A"));
+        m_noMemory = true;
+        scan();
+        QCOMPARE(m_catalogue->total(), 0);
+        m_noMemory = false;
+        scan();
+        QCOMPARE(m_catalogue->total(), 1);
     }
 
     // ---- the models ----

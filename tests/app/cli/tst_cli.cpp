@@ -11,6 +11,10 @@
 #include <QJsonObject>
 #include <QTemporaryDir>
 
+#ifdef Q_OS_LINUX
+#include <sys/resource.h>
+#endif
+
 using test_support::cli;
 using test_support::model;
 using test_support::Outcome;
@@ -93,6 +97,28 @@ private Q_SLOTS:
         QCOMPARE(cli({"logits", "-m", model("llama"), "--tokens", "1,99999999", "--out", out}).code, 1);
         QCOMPARE(cli({"logits", "-m", model("llama"), "--tokens", "1", "--out", "/nowhere/x"}).code, 1);
     }
+
+#if defined(Q_OS_LINUX) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    /// The sanitizers take more address space than this leaves.
+    void tooMuchTextIsASentence()
+    {
+        QProcess process;
+        process.setChildProcessModifier([] {
+            const rlimit most = {400 << 20, 400 << 20};
+            setrlimit(RLIMIT_AS, &most);
+        });
+        process.start(SPILLWAY_CLI, {"tokenize", "-m", model("llama")});
+        QVERIFY(process.waitForStarted());
+        process.write(QByteArray(60 << 20, 'a'));
+        process.closeWriteChannel();
+        QVERIFY(process.waitForFinished(60000));
+        QCOMPARE(process.exitStatus(), QProcess::NormalExit);
+        QCOMPARE(process.exitCode(), 1);
+        const QByteArray said = process.readAllStandardError();
+        QVERIFY2(said.contains("there is not enough memory for"), said.constData());
+        QCOMPARE(said.count('\n'), 1);
+    }
+#endif
 
     void tokenizeAndTemplateReadStandardInput()
     {

@@ -58,10 +58,9 @@ private Q_SLOTS:
         ThreadPool pool(threads);
         std::vector<std::atomic<int>> done(static_cast<std::size_t>(count));
         for (int round = 0; round < 50; ++round) {
-            if (round == 10)
-                pool.begin_step();
-            if (round == 40)
-                pool.end_step();
+            std::optional<ThreadPool::Step> step;
+            if (round >= 10 && round < 40)
+                step.emplace(pool);
             pool.for_each(count, grain, [&](int begin, int end, int worker) {
                 QVERIFY(worker >= 0 && worker < threads);
                 for (int i = begin; i < end; ++i)
