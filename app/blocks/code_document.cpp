@@ -34,6 +34,7 @@ void CodeDocument::writeFrom(qsizetype start)
         cursor.select(QTextCursor::Document);
         cursor.removeSelectedText();
         QTextBlockFormat format;
+        format.setLayoutDirection(Qt::LeftToRight);  // code is, whatever its comments say
         format.setLineHeight(kLineHeight, QTextBlockFormat::ProportionalHeight);
         cursor.setBlockFormat(format);
     } else if (!m_code.startsWith(m_written)) {

@@ -18,7 +18,7 @@ std::optional<QString> growth(const Paragraph& before, const Paragraph& after)
 {
     const qsizetype runs = before.spans.size();
     if (runs == 0 || runs != after.spans.size() || before.marker != after.marker || before.heading != after.heading ||
-        before.depth != after.depth || before.close != after.close)
+        before.depth != after.depth || before.close != after.close || before.direction != after.direction)
         return {};
     for (qsizetype i = 0; i + 1 < runs; ++i)
         if (before.spans[i] != after.spans[i])
@@ -103,8 +103,11 @@ QTextBlockFormat ParagraphDocument::blockFormat(qsizetype index) const
     const Paragraph& paragraph = m_paragraphs[index];
     QTextBlockFormat format;
     format.setLineHeight(kLineHeight, QTextBlockFormat::ProportionalHeight);
+    // Always said: else the first letter of the whole document would decide.
+    const bool mirrored = paragraph.direction == Direction::RightToLeft;
+    format.setLayoutDirection(mirrored ? Qt::RightToLeft : Qt::LeftToRight);
     const qreal em = m_bodySize;
-    if (index > 0 || m_follows) {
+    if (!paragraph.typed && (index > 0 || m_follows)) {
         const bool afterHeading = index > 0 && m_paragraphs[index - 1].heading > 0;
         if (paragraph.heading > 0)
             format.setTopMargin(em * (paragraph.heading < 3 ? 1.5 : 1.2));
@@ -114,12 +117,16 @@ QTextBlockFormat ParagraphDocument::blockFormat(qsizetype index) const
     if (index == 0 && !m_follows && !m_first && paragraph.heading > 0)
         format.setTopMargin(em * 0.6);
     if (paragraph.depth > 0) {
-        const qreal left = qMin(paragraph.depth, kDeepest) * kIndent * em / 15;
-        format.setLeftMargin(left);
+        const qreal inset = qMin(paragraph.depth, kDeepest) * kIndent * em / 15;
+        if (mirrored)
+            format.setRightMargin(inset);
+        else
+            format.setLeftMargin(inset);
         if (!paragraph.marker.isEmpty()) {
-            const qreal hang = qMin(left, (paragraph.marker.size() > 2 ? 26 : 20) * em / 15);
+            const qreal hang = qMin(inset, (paragraph.marker.size() > 2 ? 26 : 20) * em / 15);
             format.setTextIndent(-hang);
-            format.setTabPositions({QTextOption::Tab(hang, QTextOption::LeftTab)});
+            // Qt takes a tab of a paragraph from right to left for its opposite.
+            format.setTabPositions({QTextOption::Tab(hang, mirrored ? QTextOption::RightTab : QTextOption::LeftTab)});
         }
     }
     if (paragraph.heading > 0)

@@ -1,6 +1,7 @@
 #include "app/models/block_model.h"
 
 #include "app/text/highlighter.h"
+#include "app/text/typed_text.h"
 
 #include <QQmlEngine>
 
@@ -9,36 +10,8 @@
 
 namespace {
 
-// A block of plain text ends at the first line break beyond this...
-constexpr qsizetype kLongBlock = 4000;
-// ...and one without any at a space (or, without one, anywhere) beyond this.
-constexpr qsizetype kLongestBlock = 8000;
 // Reasoning whose beginning is not marked is not longer than this.
 constexpr qsizetype kLongestUnmarked = 400'000;
-
-/// Where the first block of a plain text ends, and where the next begins.
-std::pair<qsizetype, qsizetype> plainCut(QStringView text)
-{
-    if (text.size() <= kLongBlock)
-        return {text.size(), text.size()};
-    const qsizetype line = text.first(std::min(text.size(), kLongestBlock)).indexOf(u'\n', kLongBlock);
-    if (line >= 0)
-        return {line, line + 1};
-    if (text.size() <= kLongestBlock)
-        return {text.size(), text.size()};
-    const qsizetype space = text.first(kLongestBlock).lastIndexOf(u' ');
-    if (space >= kLongBlock)
-        return {space, space + 1};
-    const qsizetype end = kLongestBlock - (text[kLongestBlock - 1].isHighSurrogate() ? 1 : 0);
-    return {end, end};
-}
-
-Block plainBlock(QStringView text, bool continues)
-{
-    Block block{.kind = Block::Kind::Text, .continues = continues};
-    block.paragraphs.append({.spans = {{text.toString().replace(u'\n', QChar::LineSeparator)}}});
-    return block;
-}
 
 QString withoutSpaceAtEnd(QString text)
 {
@@ -88,6 +61,8 @@ QVariant BlockModel::data(const QModelIndex& index, int role) const
         return block.indent;
     case QuotesRole:
         return block.quotes;
+    case MirroredRole:
+        return block.direction == Direction::RightToLeft;
     case ContinuesRole:
         return block.continues;
     default:
@@ -113,7 +88,7 @@ QHash<int, QByteArray> BlockModel::roleNames() const
         {LanguageRole, "language"},   {TitleRole, "languageTitle"}, {StateRole, "codeState"},
         {TableRole, "table"},         {IndentRole, "indent"},       {QuotesRole, "quotes"},
         {ContinuesRole, "continues"}, {ThoughtsRole, "thoughts"},   {ThinkingRole, "thinking"},
-        {ThoughtMsRole, "thoughtMs"},
+        {ThoughtMsRole, "thoughtMs"}, {MirroredRole, "mirrored"},
     };
 }
 
@@ -171,8 +146,9 @@ void BlockModel::read(const QString& text)
 {
     switch (m_format) {
     case Format::Plain:
-        appendPlain(text);
-        break;
+        m_typed += text;
+        bring(typedBlocks(m_typed), 0);
+        return;
     case Format::Thoughts:
         m_builder.append(text);
         break;
@@ -187,15 +163,9 @@ void BlockModel::readEnd()
 {
     const QString rest = m_visible.end();
     if (m_format == Format::Plain) {
-        appendPlain(rest);
-        if (!m_rows.isEmpty() && !m_rows.last().paragraphs.isEmpty()) {
-            Block& last = m_rows.last();
-            const QString trimmed = withoutSpaceAtEnd(last.paragraphs[0].spans[0].text);
-            if (trimmed != last.paragraphs[0].spans[0].text) {
-                last.paragraphs[0].spans[0].text = trimmed;
-                Q_EMIT dataChanged(index(int(m_rows.size()) - 1), index(int(m_rows.size()) - 1));
-            }
-        }
+        m_typed = withoutSpaceAtEnd(m_typed + rest);
+        bring(typedBlocks(m_typed), 0);
+        m_typed.clear();
         return;
     }
     if (m_format == Format::Markdown) {
@@ -279,40 +249,18 @@ void BlockModel::allWasThought()
     endThought();
 }
 
-void BlockModel::appendPlain(const QString& text)
-{
-    if (text.isEmpty())
-        return;
-    QString open = text;
-    const int last = int(m_rows.size()) - 1;
-    if (last >= 0)
-        open.prepend(m_rows[last].paragraphs[0].spans[0].text.replace(QChar::LineSeparator, u'\n'));
-    QList<Block> blocks;
-    for (QStringView rest = open; !rest.isEmpty();) {
-        const auto [end, next] = plainCut(rest);
-        blocks.append(plainBlock(rest.first(end), last > 0 || !blocks.isEmpty()));
-        rest = rest.sliced(next);
-    }
-    if (last >= 0) {
-        m_rows[last] = blocks.takeFirst();
-        Q_EMIT dataChanged(index(last), index(last));
-    }
-    if (blocks.isEmpty())
-        return;
-    beginInsertRows({}, last + 1, last + int(blocks.size()));
-    m_rows += blocks;
-    endInsertRows();
-}
-
-/// Brings the rows into line with what the builder has, and tells only what differs.
 void BlockModel::show()
 {
-    if (m_format == Format::Plain)
-        return;
-    const QList<Block>& built = m_builder.blocks();
+    const qsizetype changed = m_builder.takeFirstChanged();
+    bring(m_builder.blocks(), changed);
+}
+
+/// Brings the rows from m_builtFrom on into line with what was made, and tells only what differs.
+void BlockModel::bring(const QList<Block>& built, qsizetype firstChanged)
+{
     const qsizetype shown = m_rows.size() - m_builtFrom;
     const qsizetype common = qMin(shown, built.size());
-    for (qsizetype i = m_builder.takeFirstChanged(); i < common; ++i) {
+    for (qsizetype i = firstChanged; i < common; ++i) {
         Block& row = m_rows[m_builtFrom + i];
         if (row == built[i])
             continue;

@@ -33,6 +33,7 @@ public:
         TableRole,
         IndentRole,     // in how many lists it stands
         QuotesRole,     // in how many quotes
+        MirroredRole,   // the list or quote it stands in is read from right to left
         ContinuesRole,  // what stands above is the first part of it
         ThoughtsRole,   // Reasoning: a BlockModel
         ThinkingRole,   // Reasoning: it has not ended
@@ -44,7 +45,7 @@ public:
     Q_ENUM(Kind)
 
     enum class Format {
-        Plain,     // what people type is shown as it is
+        Plain,     // what people type is shown as it is, but for code between fences
         Markdown,  // with reasoning apart
         Thoughts,  // Markdown of a reasoning
     };
@@ -82,8 +83,8 @@ private:
     void beginThought();
     void endThought();
     void allWasThought();
-    void appendPlain(const QString& text);
     void show();
+    void bring(const QList<Block>& built, qsizetype firstChanged);
     const Thought* thoughtAt(int row) const;
     Thought* openThought();
     void tellThought(const Thought& thought);
@@ -95,6 +96,7 @@ private:
     bool m_pendingEnd = false;
     bool m_watched = false;
 
+    QString m_typed;  // Plain: all of it, until it has ended
     VisibleText m_visible;
     ReasoningMarks m_marks;
     BlockBuilder m_builder;     // of the text since the last reasoning

@@ -17,6 +17,9 @@ struct Span {
 
 using Spans = QList<Span>;
 
+/// Which way a text is read. Neutral: nothing in it says so, as in "1.5 %".
+enum class Direction : quint8 { Neutral, LeftToRight, RightToLeft };
+
 /// A paragraph, a heading or the beginning of a list item.
 struct Paragraph {
     Spans spans = {};
@@ -24,15 +27,18 @@ struct Paragraph {
     int depth = 0;        // in how many lists
     QString marker = {};  // what stands before the item: a bullet, a number, a box; empty: none, or a later paragraph
     bool close = false;   // nearer than usual to what is above: an item of a list
+    bool typed = false;   // a line of what a person typed: no room above
+    Direction direction = Direction::Neutral;  // its own, or that of the paragraph above
     bool operator==(const Paragraph&) const = default;
 };
 
-/// The cells of a table, row by row; all rows are as long as `columns`.
+/// The cells of a table, row by row; no row is longer than `columns`, and what is missing at its end is empty.
 struct Table {
     enum class Align : quint8 { Left, Center, Right };
 
     QList<Align> columns = {};
-    QList<QList<Spans>> rows = {};  // the first is the head
+    QList<QList<Spans>> rows = {};             // the first is the head
+    Direction direction = Direction::Neutral;  // from right to left: the first column is on the right
     bool operator==(const Table&) const = default;
 };
 
@@ -45,6 +51,7 @@ struct Block {
     int indent = 0;  // in how many lists it stands
     int quotes = 0;  // in how many quotes
     bool continues = false;
+    Direction direction = Direction::Neutral;  // of the list or quote it stands in: on which side its marks are
 
     QList<Paragraph> paragraphs = {};  // Text
     Table table = {};                  // Table

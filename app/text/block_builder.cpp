@@ -1,5 +1,6 @@
 #include "app/text/block_builder.h"
 
+#include "app/text/direction.h"
 #include "app/text/highlighter.h"
 #include "app/text/markdown.h"
 
@@ -165,8 +166,23 @@ bool BlockBuilder::worthShowing(const QString& text) const
 Block& BlockBuilder::addBlock(Block block)
 {
     m_firstChanged = qMin(m_firstChanged, m_blocks.size());
+    if (block.indent > 0 || block.quotes > 0)
+        block.direction = directionAround(block);
+    for (qsizetype row = 0; row < block.table.rows.size() && block.table.direction == Direction::Neutral; ++row)
+        block.table.direction = directionOf(block.table.rows[row]);
     m_blocks.append(std::move(block));
     return m_blocks.last();
+}
+
+/// Of the list or quote in which the next block stands: as what is above it there.
+Direction BlockBuilder::directionAround(const Block& block) const
+{
+    if (m_blocks.isEmpty())
+        return Direction::Neutral;
+    const Block& above = m_blocks.last();
+    if (above.kind == Block::Kind::Text && (block.quotes == 0 || above.quotes > 0))
+        return above.paragraphs.last().direction;
+    return above.indent > 0 || above.quotes > 0 ? above.direction : Direction::Neutral;
 }
 
 Block& BlockBuilder::last()
@@ -200,19 +216,35 @@ void BlockBuilder::addRow(const QList<Spans>& cells)
 {
     const Table& full = m_blocks.last().table;
     if (full.rows.size() > 1 && full.rows.size() * full.columns.size() >= kManyCells)
-        addBlock({.kind = Block::Kind::Table, .continues = true, .table = {m_state.columns, {m_state.head}}});
-    last().table.rows.append(cells);
+        addBlock({.kind = Block::Kind::Table,
+                  .continues = true,
+                  .table = {m_state.columns, {m_state.head}, full.direction}});
+    Table& table = last().table;
+    table.rows.append(cells);
+    m_state.cells += table.columns.size();
+    if (table.direction == Direction::Neutral)
+        table.direction = directionOf(cells);
 }
 
-void BlockBuilder::addParagraph(const Paragraph& paragraph, int indent, int quotes)
+void BlockBuilder::addParagraph(Paragraph paragraph, int indent, int quotes)
 {
-    const bool same = !m_blocks.isEmpty() && m_blocks.last().kind == Block::Kind::Text &&
-                      m_blocks.last().indent == indent && m_blocks.last().quotes == quotes;
+    paragraph.direction = directionOf(paragraph.spans);
+    const bool same =
+        !m_blocks.isEmpty() && m_blocks.last().kind == Block::Kind::Text && m_blocks.last().indent == indent &&
+        m_blocks.last().quotes == quotes &&
+        (quotes == 0 || paragraph.direction == Direction::Neutral || m_blocks.last().direction == Direction::Neutral ||
+         paragraph.direction == m_blocks.last().direction);
     const bool full =
         same && (sizeOf(m_blocks.last()) > kLongText || m_blocks.last().paragraphs.size() >= kManyParagraphs);
+    const Direction above = same ? m_blocks.last().paragraphs.last().direction : Direction::Neutral;
     if (!same || full)
         addBlock({.kind = Block::Kind::Text, .indent = indent, .quotes = quotes, .continues = full});
-    last().paragraphs.append(paragraph);
+    Block& text = last();
+    if (paragraph.direction == Direction::Neutral)
+        paragraph.direction = above == Direction::Neutral ? text.direction : above;
+    if (quotes > 0 && paragraph.direction != Direction::Neutral)
+        text.direction = paragraph.direction;
+    text.paragraphs.append(std::move(paragraph));
 }
 
 void BlockBuilder::add(const QList<Block>& blocks)
@@ -226,6 +258,7 @@ void BlockBuilder::add(const QList<Block>& blocks)
             for (const QStringView codeLine : QStringView(block.text).tokenize(u'\n'))
                 addCodeLine(codeLine, Line::Whole);
         } else {
+            m_state.cells += block.table.rows.size() * block.table.columns.size();
             addBlock(block);
         }
     }
@@ -252,6 +285,7 @@ void BlockBuilder::closePiece()
     QList<Block> blocks =
         parseMarkdown(piece, {.listNumber = mode == Mode::Item ? std::optional(m_state.number) : std::nullopt,
                               .tables = mode != Mode::Paragraph,  // of those outside, each row is read by itself
+                              .cells = qMin(MarkdownPlace().cells, kMostCells - m_state.cells),
                               .references = m_state.references.usedBy(piece)});
     if (mode == Mode::Item && !blocks.isEmpty() && !blocks[0].paragraphs.isEmpty())
         blocks[0].paragraphs[0].close = m_state.closeToLast;

@@ -12,6 +12,10 @@
 class BlockBuilder
 {
 public:
+    /// Of all tables of a text, with those that their rows lack. They cost far more than other text, so the rows beyond
+    /// are shown as they were written.
+    static constexpr qsizetype kMostCells = 20'000;
+
     void append(QStringView text);
     void finish();  // no more text comes
 
@@ -20,7 +24,7 @@ public:
     qsizetype takeFirstChanged();
 
 private:
-    enum class Mode { None, Paragraph, Item, Quote, Indented, Fenced, Maths, Table };
+    enum class Mode { None, Paragraph, Item, Quote, Indented, Fenced, Maths, Table, RestOfTable };
     enum class Line { Whole, Cut };  // Cut: it goes on, but is too long to wait for
 
     /// All that decides what the next line means.
@@ -45,6 +49,7 @@ private:
 
         QList<Table::Align> columns;  // Table
         QList<Spans> head;
+        qsizetype cells = 0;  // of all tables so far
 
         References references;  // named so far
     };
@@ -63,14 +68,16 @@ private:
     void lineOfFenced(const QString& text, Line kind);
     void lineOfMaths(const QString& text);
     void lineOfTable(const QString& text, Line kind);
+    void beginRestOfTable();
     void lineInside(const QString& text);  // of the item or quote that is open
     bool beginsBlock(const QString& text) const;
 
     void addCodeLine(QStringView text, Line kind);
     void addRow(const QList<Spans>& cells);
-    void addParagraph(const Paragraph& paragraph, int indent, int quotes);
+    void addParagraph(Paragraph paragraph, int indent, int quotes);
     void add(const QList<Block>& blocks);
     Block& addBlock(Block block);
+    Direction directionAround(const Block& block) const;
     Block& last();
     QList<Spans> cellsOf(QStringView line) const;
     void closePiece();

@@ -5,6 +5,8 @@
 #include "app/text/markdown.h"
 #include "app/text/maths.h"
 
+#include <QCoreApplication>
+
 #include <utility>
 
 namespace {
@@ -40,6 +42,7 @@ void BlockBuilder::line(const QString& text, Line kind)
         lineOfMaths(text);
         break;
     case Mode::Table:
+    case Mode::RestOfTable:
         lineOfTable(text, kind);
         break;
     }
@@ -178,6 +181,8 @@ void BlockBuilder::lineOfParagraph(const QString& text, Line kind)
 
 bool BlockBuilder::startTable(const QString& text)
 {
+    if (m_state.cells >= kMostCells)
+        return false;
     const qsizetype columns = delimiterColumns(text);
     const qsizetype headAt = m_state.open.lastIndexOf(u'\n') + 1;
     const QString head = m_state.open.mid(headAt);
@@ -198,6 +203,7 @@ bool BlockBuilder::startTable(const QString& text)
         m_state.columns.append(left && right ? Table::Align::Center : right ? Table::Align::Right : Table::Align::Left);
     }
     m_state.head = cellsOf(head);
+    m_state.cells += columns;
     addBlock({.kind = Block::Kind::Table, .table = {m_state.columns, {m_state.head}}});
     return true;
 }
@@ -323,5 +329,19 @@ void BlockBuilder::lineOfTable(const QString& text, Line kind)
         startLine(text, kind);
         return;
     }
-    addRow(cellsOf(text));
+    if (m_state.mode == Mode::Table && m_state.cells >= kMostCells)
+        beginRestOfTable();
+    if (m_state.mode == Mode::RestOfTable)
+        addCodeLine(text, kind);
+    else
+        addRow(cellsOf(text));
+}
+
+void BlockBuilder::beginRestOfTable()
+{
+    const QString note = QCoreApplication::translate(
+        "BlockBuilder", "This table is too large to be drawn whole. Its other rows follow as they were written.");
+    addParagraph({.spans = {{.text = note, .looks = Span::Italic}}}, 0, 0);
+    startCode({}, 0, 0);
+    m_state.mode = Mode::RestOfTable;
 }

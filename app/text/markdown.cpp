@@ -1,5 +1,6 @@
 #include "app/text/markdown.h"
 
+#include "app/text/lines.h"
 #include "app/text/markdown_reader.h"
 
 #include <utility>
@@ -31,7 +32,9 @@ QList<Block> parseMarkdown(QStringView text, const MarkdownPlace& place)
 
 QList<Spans> parseTableRow(QStringView line, qsizetype columns, const QString& references)
 {
-    // A table of this one row, so that a cell is read as any other.
+    // A table of this one row, so that a cell is read as any other; no wider than the row, which may be a short one of
+    // many.
+    columns = qBound(qsizetype(1), cellCount(line), columns);
     const QString head = QStringLiteral("|") + QStringLiteral("x|").repeated(columns) + QLatin1Char('\n');
     const QString rule = QStringLiteral("|") + QStringLiteral("---|").repeated(columns) + QLatin1Char('\n');
     const QStringView row = line.trimmed();
@@ -42,7 +45,6 @@ QList<Spans> parseTableRow(QStringView line, qsizetype columns, const QString& r
         cells = blocks->first().table.rows[1];
     else
         cells.append({{line.toString()}});
-    cells.resize(columns);
     return cells;
 }
 

@@ -11,6 +11,7 @@
 struct MarkdownPlace {
     std::optional<int> listNumber = {};  // of the piece's first list item, when it goes on with a list
     bool tables = true;                  // whether there may be any
+    qsizetype cells = 4000;              // that its tables may have, with those that rows lack
     QString references = {};             // what the text around it names for its links, as lines of Markdown
 };
 
@@ -18,7 +19,7 @@ struct MarkdownPlace {
 /// a link. What is nested too deeply is shown as typed.
 QList<Block> parseMarkdown(QStringView text, const MarkdownPlace& place = {});
 
-/// The cells of one row of a table; as many as there are columns. `references` as in MarkdownPlace.
+/// The cells of one row of a table, at most as many as there are columns. `references` as in MarkdownPlace.
 QList<Spans> parseTableRow(QStringView line, qsizetype columns, const QString& references = {});
 
 /// What of a language name after a fence names the language: "python title=x" is "python".

@@ -13,9 +13,8 @@
 
 namespace {
 
-constexpr int kEnough = -1;             // tells md4c to stop
-constexpr int kDeepest = 60;            // containers in containers
-constexpr qsizetype kMostCells = 4000;  // of one table; md4c pads short rows
+constexpr int kEnough = -1;   // tells md4c to stop
+constexpr int kDeepest = 60;  // containers in containers
 constexpr unsigned kDialect = MD_FLAG_NOHTML | MD_FLAG_STRIKETHROUGH | MD_FLAG_TASKLISTS |
                               MD_FLAG_PERMISSIVEURLAUTOLINKS | MD_FLAG_PERMISSIVEEMAILAUTOLINKS;
 
@@ -106,7 +105,8 @@ private:
             break;
         case MD_BLOCK_TABLE: {
             const auto* table = static_cast<MD_BLOCK_TABLE_DETAIL*>(detail);
-            if (qsizetype(table->col_count) * qsizetype(table->body_row_count + 1) > kMostCells)
+            m_cells += qsizetype(table->col_count) * qsizetype(table->body_row_count + 1);
+            if (m_cells > m_place.cells)
                 return kEnough;
             add(Block::Kind::Table);
             break;
@@ -162,6 +162,12 @@ private:
         case MD_BLOCK_TD:
             m_cell = nullptr;
             break;
+        case MD_BLOCK_TR: {  // md4c makes all rows as long as the head
+            QList<Spans>& row = blocks.last().table.rows.last();
+            while (!row.isEmpty() && row.last().isEmpty())
+                row.removeLast();
+            break;
+        }
         default:
             break;
         }
@@ -380,6 +386,7 @@ private:
     Spans* m_cell = nullptr;
     QString m_marker;  // of an item whose text has not come yet
     QStringList m_addresses;
+    qsizetype m_cells = 0;  // of tables, also those that are missing
     int m_quotes = 0;
     int m_quoteIndent = 0;
     int m_depth = 0;

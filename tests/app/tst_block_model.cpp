@@ -169,6 +169,32 @@ private Q_SLOTS:
         QCOMPARE(all(model), text);
     }
 
+    void codeThatWasTypedIsCode()
+    {
+        BlockModel model(BlockModel::Format::Plain);
+        const QString text = "look:\n\n```cpp\nint a;\n\nint b;\n```\n\n**and**\n~~~\n```\n~~~\n```\nopen";
+        model.append(text);
+        model.finish();
+        QCOMPARE(kinds(model), "TCTCT");
+        QCOMPARE(all(model), "look:\nint a;\n\nint b;\n**and**\n```\n```\nopen");
+        QCOMPARE(at(model, 1, BlockModel::TitleRole).toString(), "C++");
+        QCOMPARE(model.codeText(1), "int a;\n\nint b;");
+    }
+
+    void fencesThatNobodyClosesTakeTheirLengthInTime()
+    {
+        QString text;
+        for (int i = 0; i < 200'000; ++i)
+            text += i % 2 ? "~~~~ x\n" : "```x\n";
+        BlockModel model(BlockModel::Format::Plain);
+        model.append(text);
+        model.finish();
+        QElapsedTimer clock;
+        clock.start();
+        QVERIFY(!kinds(model).contains('C'));
+        QVERIFY2(clock.elapsed() < 8000, qPrintable(QString::number(clock.elapsed())));  // else it takes minutes
+    }
+
     void aLongPlainTextWithoutLinesTakesItsLengthInTime()
     {
         const auto ms = [](qsizetype size) {

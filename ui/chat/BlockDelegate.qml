@@ -18,6 +18,7 @@ Item {
     required property var table
     required property int indent
     required property int quotes
+    required property bool mirrored
     required property bool continues
     required property BlockModel thoughts
     required property bool thinking
@@ -46,7 +47,10 @@ Item {
         delegate: Rectangle {
             required property int index
 
-            x: root.inset + index * Theme.px(16)
+            readonly property real along: root.inset + index * Theme.px(16)
+
+            objectName: "quoteBar"
+            x: root.mirrored ? root.width - along - width : along
             y: root.gapAbove
             width: Theme.px(3)
             height: root.height - root.gapAbove
@@ -58,9 +62,11 @@ Item {
     Loader {
         id: body
 
-        x: root.inset + root.bars * Theme.px(16)
+        readonly property int beside: root.inset + root.bars * Theme.px(16)
+
+        x: root.mirrored ? 0 : beside
         y: root.gapAbove
-        width: root.width - x
+        width: root.width - beside
         active: root.shown || root.more
         sourceComponent: {
             if (!root.shown)

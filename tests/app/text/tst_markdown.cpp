@@ -138,7 +138,7 @@ private Q_SLOTS:
         QTest::newRow("fence in a list") << "1. a\n   ```sh\n   b\n     c\n   ```\n2. d"
                                          << "1 [1.] a\n1> code sh: b/  c\n1 [2.] d";
         QTest::newRow("table") << "| a | b |\n|:-:|--:|\n| *1* | x\\|y |\n| 2 |\n\nc"
-                               << "row a | b\nrow i(1) | x|y\nrow 2 | \nc";
+                               << "row a | b\nrow i(1) | x|y\nrow 2\nc";
         QTest::newRow("table after text") << "see\na|b\n-|-\n1|2\nc"
                                           << "see\nrow a | b\nrow 1 | 2\nc";
         QTest::newRow("no table") << "a | b\n--- | --- | ---"
@@ -302,7 +302,8 @@ private Q_SLOTS:
     void aHugeTableComesInParts()
     {
         QString text = "|a|b|\n|-|-|\n";
-        for (int i = 0; i < 100'000; ++i)
+        constexpr int kRows = BlockBuilder::kMostCells / 2 - 1;
+        for (int i = 0; i < kRows; ++i)
             text += QStringLiteral("|%1|x|\n").arg(i);
         BlockBuilder builder;
         for (qsizetype at = 0; at < text.size(); at += 400)
@@ -314,8 +315,58 @@ private Q_SLOTS:
             QVERIFY(block.table.rows.size() <= 130);
             rows += block.table.rows.size() - 1;
         }
-        QCOMPARE(rows, 100'000);
+        QCOMPARE(rows, kRows);
         QVERIFY(!builder.blocks()[0].continues && builder.blocks()[1].continues);
+    }
+
+    void rowsThatLackCellsCostNoMoreThanTheyHold_data()
+    {
+        QTest::addColumn<QString>("before");
+        QTest::newRow("a table") << "";
+        QTest::newRow("in a list") << "  ";
+        QTest::newRow("in quotes") << "> ";
+    }
+    void rowsThatLackCellsCostNoMoreThanTheyHold()
+    {
+        QFETCH(QString, before);
+        constexpr int kRows = 150'000;
+        QString text = before.isEmpty() || before[0] == '>' ? "" : "- item\n";
+        text += before + "|" + QString("a|").repeated(64) + "\n" + before + "|" + QString("-|").repeated(64) + "\n";
+        for (int i = 0; i < kRows; ++i)
+            text += before + "|y|\n";
+        qsizetype drawn = 0, held = 0, rows = 0;
+        for (const Block& block : blocksOf(text)) {
+            drawn += block.table.rows.size() * block.table.columns.size();
+            for (const QList<Spans>& row : block.table.rows) {
+                QVERIFY(row.size() == 1 || row.size() == 64);
+                held += row.size();
+                rows += row.size() == 1;
+            }
+            for (const Paragraph& paragraph : block.paragraphs)
+                rows += plainText(paragraph.spans).count("y");
+            rows += block.text.count("y");
+        }
+        // The head is there once in each part, which has some four rows.
+        QVERIFY2(drawn <= BlockBuilder::kMostCells * 3 / 2, qPrintable(QString::number(drawn)));
+        QVERIFY2(held <= BlockBuilder::kMostCells / 2, qPrintable(QString::number(held)));
+        QVERIFY2(rows >= kRows && rows <= kRows + 2,
+                 qPrintable(QString::number(rows)));  // none is lost; the note has letters, too
+    }
+
+    void theRestOfATableThatIsTooLargeIsText()
+    {
+        QString text = "|a|b|\n|-|-|\n";
+        for (int i = 0; i < BlockBuilder::kMostCells; ++i)
+            text += QStringLiteral("|%1|x|\n").arg(i);
+        const QList<Block> blocks = blocksOf(text + "\nThe end\n\n|c|d|\n|-|-|\n");
+        qsizetype at = 0;
+        while (blocks[at].kind == Block::Kind::Table)
+            ++at;
+        QVERIFY(at > 10);
+        QVERIFY(described(blocks[at]).join(u' ').contains("too large to be drawn"));
+        QCOMPARE(blocks[at + 1].kind, Block::Kind::Code);
+        QVERIFY(blocks[at + 1].text.startsWith(QStringLiteral("|%1|x|\n").arg(BlockBuilder::kMostCells / 2 - 1)));
+        QCOMPARE(described(blocks.last()).join('\n'), "The end\n|c|d|/|-|-|");
     }
 
     void aTableOfTooManyColumnsIsText()
