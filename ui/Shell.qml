@@ -58,6 +58,11 @@ FocusScope {
         }
     }
 
+    Binding {
+        target: CodeView
+        property: "wrapping"
+        value: root.settings.wrapCode
+    }
     OpenDialog {
         id: openDialog
 

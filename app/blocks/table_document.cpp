@@ -1,5 +1,7 @@
 #include "app/blocks/table_document.h"
 
+#include "app/text/direction.h"
+
 #include <QAbstractTextDocumentLayout>
 #include <QFontMetricsF>
 #include <QTextBlock>
@@ -18,8 +20,8 @@ constexpr int kLineHeight = 120;
 Qt::Alignment aligned(Table::Align align)
 {
     return align == Table::Align::Center  ? Qt::AlignHCenter
-           : align == Table::Align::Right ? Qt::AlignRight
-                                          : Qt::AlignLeft;
+           : align == Table::Align::Right ? Qt::AlignRight | Qt::AlignAbsolute
+                                          : Qt::AlignLeft;  // on the right for text from right to left
 }
 
 }  // namespace
@@ -48,7 +50,7 @@ void TableDocument::write()
 {
     if (m_table.rows.isEmpty() || m_table.columns.isEmpty())
         return;
-    const bool grows = m_cells && m_written.columns == m_table.columns &&
+    const bool grows = m_cells && m_written.columns == m_table.columns && m_written.direction == m_table.direction &&
                        m_table.rows.size() >= m_written.rows.size() && m_cells->rows() == m_written.rows.size();
     QTextCursor cursor(text());
     cursor.beginEditBlock();
@@ -89,7 +91,7 @@ void TableDocument::writeRow(int row)
     if (row == 0)
         look.setFontWeight(QFont::DemiBold);
     for (int column = 0; column < m_table.columns.size(); ++column) {
-        QTextTableCell cell = m_cells->cellAt(row, column);
+        QTextTableCell cell = m_cells->cellAt(row, placeOf(column));
         QTextTableCellFormat padding;
         padding.setLeftPadding(kBeside);
         padding.setRightPadding(kBeside);
@@ -99,13 +101,22 @@ void TableDocument::writeRow(int row)
         QTextCursor cursor = cell.firstCursorPosition();
         cursor.setPosition(cell.lastCursorPosition().position(), QTextCursor::KeepAnchor);
         cursor.removeSelectedText();
+        const Spans text = m_table.rows[row].value(column);
+        const Direction own = directionOf(text);
+        const bool fromRight = (own == Direction::Neutral ? m_table.direction : own) == Direction::RightToLeft;
         QTextBlockFormat format;
+        format.setLayoutDirection(fromRight ? Qt::RightToLeft : Qt::LeftToRight);
         format.setAlignment(aligned(m_table.columns[column]));
         format.setLineHeight(kLineHeight, QTextBlockFormat::ProportionalHeight);
         cursor.setBlockFormat(format);
-        if (column < m_table.rows[row].size())
-            insert(cursor, m_table.rows[row][column], look);
+        insert(cursor, text, look);
     }
+}
+
+/// Qt lays out every table from left to right.
+int TableDocument::placeOf(int column) const
+{
+    return mirrored() ? int(m_table.columns.size()) - 1 - column : column;
 }
 
 void TableDocument::measure()
@@ -117,7 +128,7 @@ void TableDocument::measure()
     QFont code(m_monospace);
     code.setPixelSize(m_bodySize - 1);
     const QFontMetricsF bodyMetrics(body), headMetrics(head), codeMetrics(code);
-    m_natural.fill(0, m_table.columns.size());
+    m_natural.fill(0, m_table.columns.size());  // as they stand in the table
     for (qsizetype row = 0; row < m_table.rows.size(); ++row) {
         for (qsizetype column = 0; column < qMin(m_table.rows[row].size(), m_natural.size()); ++column) {
             qreal width = 0;
@@ -126,7 +137,8 @@ void TableDocument::measure()
                 const QFontMetricsF& metrics = span.looks & Span::Code ? codeMetrics : wide ? headMetrics : bodyMetrics;
                 width += metrics.horizontalAdvance(span.text.left(200));
             }
-            m_natural[column] = qMax(m_natural[column], width + 2 * kBeside + 2);
+            qreal& natural = m_natural[placeOf(int(column))];
+            natural = qMax(natural, std::ceil(width) + 2 * kBeside + 2);
         }
     }
 }
@@ -151,7 +163,7 @@ void TableDocument::setWidths()
     }
     QList<QTextLength> widths;
     for (const qreal natural : std::as_const(m_natural))
-        widths.append(QTextLength(QTextLength::FixedLength, std::ceil(qMin(natural, widest))));
+        widths.append(QTextLength(QTextLength::FixedLength, std::floor(qMin(natural, widest))));
     QTextTableFormat format = m_cells->format();
     if (format.columnWidthConstraints() != widths) {
         format.setColumnWidthConstraints(widths);

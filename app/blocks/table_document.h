@@ -15,6 +15,7 @@ class TableDocument : public BlockDocument
     Q_PROPERTY(QVariant table READ table WRITE setTable NOTIFY tableChanged)
     Q_PROPERTY(qreal available MEMBER m_available WRITE setAvailable NOTIFY availableChanged)
     Q_PROPERTY(qreal width READ width NOTIFY widthChanged)
+    Q_PROPERTY(bool mirrored READ mirrored NOTIFY tableChanged)  // its first column is on the right
     Q_PROPERTY(
         QList<qreal> lines READ lines NOTIFY linesChanged)  // where rows end, from the top; the last row's is not
 
@@ -23,6 +24,7 @@ public:
     void setTable(const QVariant& table);
     void setAvailable(qreal available);
     qreal width() const { return m_width; }
+    bool mirrored() const { return m_table.direction == Direction::RightToLeft; }
     QList<qreal> lines() const { return m_lines; }
 
 Q_SIGNALS:
@@ -37,6 +39,7 @@ protected:
 
 private:
     void writeRow(int row);
+    int placeOf(int column) const;
     void measure();
     void setWidths();
     void findLines();

@@ -48,6 +48,7 @@ SettingsController::SettingsController(const QString& file, QObject* parent)
     , m_theme(QStringLiteral("window/theme"), Setting::Choice{{"system", "light", "dark"}, System}, this)
     , m_fontPercent(QStringLiteral("window/font_percent"), Setting::Number{100, 80, 200}, this)
     , m_language(QStringLiteral("window/language"), Setting::Choice{{"system", "en", "de"}, 0}, this)
+    , m_wrapCode(QStringLiteral("window/long_code_lines"), Setting::Choice{{"scroll", "wrap"}, 0}, this)
     , m_contextTokens(QStringLiteral("load/context_tokens"), Setting::Number{0, 0, 1 << 24}, this)
     , m_threads(QStringLiteral("load/threads"), Setting::Number{0, 0, 1024}, this)
     , m_kvType(QStringLiteral("load/kv_type"), Setting::Choice{{"f16", "q8_0", "f32"}, F16}, this)
@@ -59,9 +60,9 @@ SettingsController::SettingsController(const QString& file, QObject* parent)
     , m_windowWidth(QStringLiteral("window/width"), Setting::Number{1400, 640, 16384}, this)
     , m_windowHeight(QStringLiteral("window/height"), Setting::Number{840, 480, 16384}, this)
 {
-    m_all = {&m_theme,      &m_fontPercent, &m_language,    &m_contextTokens, &m_threads,
-             &m_kvType,     &m_savedKvGib,  &m_startWith,   &m_logLevel,      &m_sidebarShown,
-             &m_panelShown, &m_windowWidth, &m_windowHeight};
+    m_all = {&m_theme,        &m_fontPercent, &m_language,    &m_wrapCode,    &m_contextTokens,
+             &m_threads,      &m_kvType,      &m_savedKvGib,  &m_startWith,   &m_logLevel,
+             &m_sidebarShown, &m_panelShown,  &m_windowWidth, &m_windowHeight};
     read();
     for (Setting* setting : m_all)
         connect(setting, &Setting::chosen, this, [this, setting] { keep(setting->key(), setting->written()); });

@@ -19,6 +19,7 @@ class SettingsController : public QObject
     Q_PROPERTY(Setting* theme READ theme CONSTANT)
     Q_PROPERTY(Setting* fontPercent READ fontPercent CONSTANT)
     Q_PROPERTY(Setting* language READ language CONSTANT)
+    Q_PROPERTY(Setting* wrapCode READ wrapCode CONSTANT)
     Q_PROPERTY(Setting* contextTokens READ contextTokens CONSTANT)
     Q_PROPERTY(Setting* threads READ threads CONSTANT)
     Q_PROPERTY(Setting* kvType READ kvType CONSTANT)
@@ -52,6 +53,7 @@ public:
     Setting* theme() { return &m_theme; }
     Setting* fontPercent() { return &m_fontPercent; }
     Setting* language() { return &m_language; }            // as the system's, or one that the program speaks
+    Setting* wrapCode() { return &m_wrapCode; }            // long lines scroll, or are wrapped
     Setting* contextTokens() { return &m_contextTokens; }  // 0: the model's own
     Setting* threads() { return &m_threads; }              // 0: one per physical core
     Setting* kvType() { return &m_kvType; }
@@ -97,6 +99,6 @@ private:
     QString m_lastModel;
     QString m_lastConversation;
     QList<Setting*> m_all;
-    Setting m_theme, m_fontPercent, m_language, m_contextTokens, m_threads, m_kvType, m_savedKvGib, m_startWith,
-        m_logLevel, m_sidebarShown, m_panelShown, m_windowWidth, m_windowHeight;
+    Setting m_theme, m_fontPercent, m_language, m_wrapCode, m_contextTokens, m_threads, m_kvType, m_savedKvGib,
+        m_startWith, m_logLevel, m_sidebarShown, m_panelShown, m_windowWidth, m_windowHeight;
 };

@@ -1,7 +1,6 @@
-// Code with its language's name and a button that copies all of it. Long lines scroll sideways. What is long comes in
-// several of these; only the first has the head.
+// Code with its language's name and a button that copies all of it. Long lines scroll sideways or are wrapped. What is
+// long comes in several of these; only the first has the head.
 import QtQuick
-import QtQuick.Controls
 import Spillway.App
 import Spillway.Ui.Components
 import Spillway.Ui.Theme
@@ -18,7 +17,7 @@ Rectangle {
     signal copyRequested
 
     objectName: "codeBlock"
-    implicitHeight: edit.implicitHeight + (first ? head.height : 0) + Theme.px(20)
+    implicitHeight: flick.implicitHeight + (first ? head.height : 0)
     radius: first ? Theme.radius : 0
     color: Theme.codeGround
 
@@ -33,13 +32,25 @@ Rectangle {
             objectName: "codeLanguage"
             anchors.verticalCenter: parent.verticalCenter
             x: Theme.gap
-            width: parent.width - 2 * Theme.gap - copy.width
+            width: wrap.x - Theme.gap - Theme.gapSmall
             elide: Text.ElideRight
             text: root.title !== "" ? root.title : qsTr("Code")
             textFormat: Text.PlainText
             font.pixelSize: Theme.sizeSmall
             font.weight: Font.Medium
             color: Theme.textMuted
+        }
+        IconButton {
+            id: wrap
+
+            objectName: "wrapCodeButton"
+            anchors.verticalCenter: parent.verticalCenter
+            anchors.right: copy.left
+            size: Theme.px(28)
+            pictureSize: Theme.px(16)
+            name: CodeView.wrap ? qsTr("Do not wrap long lines") : qsTr("Wrap long lines")
+            source: CodeView.wrap ? "qrc:/icons/unwrap.svg" : "qrc:/icons/wrap.svg"
+            onClicked: CodeView.toggle()
         }
         IconButton {
             id: copy
@@ -70,26 +81,21 @@ Rectangle {
         }
     }
 
-    Flickable {
+    SidewaysView {
         id: flick
 
         objectName: "codeFlick"
         y: root.first ? head.height : 0
         width: parent.width
-        height: parent.height - y
+        height: implicitHeight
+        tall: edit.implicitHeight + Theme.px(20)
         contentWidth: edit.width
-        contentHeight: height
-        flickableDirection: Flickable.HorizontalFlick
-        boundsBehavior: Flickable.StopAtBounds
-        interactive: contentWidth > width
-        clip: contentWidth > width
-        ScrollBar.horizontal: ThinScrollBar { policy: flick.interactive ? ScrollBar.AsNeeded : ScrollBar.AlwaysOff }
 
         TextEdit {
             id: edit
 
             objectName: "codeText"
-            width: Math.max(flick.width, implicitWidth)
+            width: CodeView.wrap ? flick.width : Math.max(flick.width, implicitWidth)
             leftPadding: Theme.gap
             rightPadding: Theme.gap
             y: Theme.px(10)
@@ -98,7 +104,7 @@ Rectangle {
             selectByMouse: true
             selectByKeyboard: true
             activeFocusOnPress: true
-            wrapMode: TextEdit.NoWrap
+            wrapMode: CodeView.wrap ? TextEdit.Wrap : TextEdit.NoWrap
             font.family: Theme.monospace
             font.pixelSize: Theme.sizeCode
             color: Theme.text

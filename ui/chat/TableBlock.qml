@@ -2,12 +2,11 @@
 pragma ComponentBehavior: Bound
 
 import QtQuick
-import QtQuick.Controls
 import Spillway.App
 import Spillway.Ui.Components
 import Spillway.Ui.Theme
 
-Flickable {
+SidewaysView {
     id: root
 
     required property var table
@@ -16,17 +15,13 @@ Flickable {
     signal linkRequested(string link)
 
     objectName: "tableBlock"
-    implicitHeight: edit.height + (interactive ? Theme.px(10) : 0)
+    tall: edit.height
     height: implicitHeight
     contentWidth: edit.width
-    contentHeight: height
-    flickableDirection: Flickable.HorizontalFlick
-    boundsBehavior: Flickable.StopAtBounds
-    interactive: contentWidth > width + 1
-    clip: interactive
-    ScrollBar.horizontal: ThinScrollBar { policy: root.interactive ? ScrollBar.AsNeeded : ScrollBar.AlwaysOff }
+    contentX: writer.mirrored ? Math.max(0, contentWidth - width) : 0 // where it begins
 
     Rectangle {
+        x: edit.x
         width: edit.width
         height: edit.height
         radius: Theme.radiusSmall
@@ -59,6 +54,7 @@ Flickable {
         id: edit
 
         objectName: "tableText"
+        x: writer.mirrored ? Math.max(0, root.width - width) : 0
         width: writer.width
         height: implicitHeight
         textFormat: TextEdit.PlainText

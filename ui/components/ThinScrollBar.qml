@@ -11,6 +11,7 @@ ScrollBar {
 
     contentItem: Rectangle {
         implicitWidth: 6
+        implicitHeight: 6
         radius: 3
         color: root.pressed || root.hovered ? Theme.textMuted : Theme.borderStrong
         opacity: root.size < 1 && root.policy !== ScrollBar.AlwaysOff ? 1 : 0

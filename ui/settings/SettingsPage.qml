@@ -48,6 +48,13 @@ Page {
         setting: root.settings.language
         choices: [qsTr("As the system"), "English", "Deutsch"]
     }
+    ChoiceRow {
+        objectName: "wrapRow"
+        title: qsTr("Long lines of code")
+        explanation: qsTr("They scroll sideways, or go on in the next line. Also with the button above any code.")
+        setting: root.settings.wrapCode
+        choices: [qsTr("Scroll"), qsTr("Wrap")]
+    }
     SectionHeading {
         Layout.fillWidth: true
         text: qsTr("Models")

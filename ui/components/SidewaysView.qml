@@ -1,0 +1,27 @@
+// What may be wider than the page, as code and tables are: then it scrolls sideways, by a bar that has room of its own
+// below, by Shift and the wheel, trackpad and finger. The page is scrolled over it as anywhere else.
+import QtQuick
+import QtQuick.Controls
+import Spillway.App
+
+Flickable {
+    id: root
+
+    required property real tall // what is in it
+    readonly property bool overflows: contentWidth > width
+
+    implicitHeight: tall + (overflows ? bar.implicitHeight : 0)
+    contentHeight: height
+    flickableDirection: Flickable.HorizontalFlick
+    boundsBehavior: Flickable.StopAtBounds
+    interactive: overflows
+    clip: overflows
+    ScrollBar.horizontal: ThinScrollBar {
+        id: bar
+
+        objectName: "sidewaysBar"
+        policy: root.overflows ? ScrollBar.AlwaysOn : ScrollBar.AlwaysOff
+    }
+
+    SidewaysWheel { view: root }
+}
