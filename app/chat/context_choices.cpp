@@ -47,15 +47,19 @@ QStringList oldestTurns(const OpenConversation& conversation, int contextTokens)
     return turns;
 }
 
-std::optional<LargerContext> largerContext(const engine::ModelInfo& model, std::optional<std::int64_t> freeBytes)
+std::optional<LargerContext> largerContext(const engine::ModelInfo& model, std::optional<std::int64_t> freeBytes,
+                                           int tokens)
 {
     if (!freeBytes || model.context_in_use <= 0)
         return {};
     LargerContext larger;
-    larger.tokens = int(std::min<std::int64_t>(std::int64_t(model.context_in_use) * 2, model.context_tokens));
+    // A quarter more for the answer.
+    const std::int64_t needed = tokens + std::int64_t(tokens) / 4;
+    const std::int64_t wanted = std::max(std::int64_t(model.context_in_use) * 2, (needed + 1023) / 1024 * 1024);
+    larger.tokens = int(std::min<std::int64_t>(wanted, model.context_tokens));
     larger.bytes = larger.tokens * model.kv_bytes_per_token_f16;
     larger.freeBytes = *freeBytes;
-    if (larger.tokens <= model.context_in_use || larger.bytes + kMemoryMargin > larger.freeBytes)
+    if (larger.tokens <= std::max(tokens, model.context_in_use) || larger.bytes + kMemoryMargin > larger.freeBytes)
         return {};
     return larger;
 }

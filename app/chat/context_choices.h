@@ -21,6 +21,7 @@ struct LargerContext {
     bool operator==(const LargerContext&) const = default;
 };
 
-/// Twice the present one, as far as the model was made for it. Empty: it was not, the memory is not there, or nobody
-/// can tell.
-std::optional<LargerContext> largerContext(const engine::ModelInfo& model, std::optional<std::int64_t> freeBytes);
+/// Twice the present one, as far as the model was made for it, and more where so many tokens need it. Empty: it was not
+/// made for that, the memory is not there, or nobody can tell.
+std::optional<LargerContext> largerContext(const engine::ModelInfo& model, std::optional<std::int64_t> freeBytes,
+                                           int tokens = 0);

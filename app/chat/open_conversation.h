@@ -37,6 +37,7 @@ struct OpenConversation {
     QString savedNote;        // what was good of its saved KV in its last turn; empty: it needed none
     bool contextFull = false;
     bool contextNearlyFull = false;
+    int tooLongTokens = 0;  // of the last question, which alone is more than the context holds; 0: it is not
     ContextLedger ledger;
     QHash<QString, int> tokens;                 // by message, as the engine counted them last
     QHash<QString, engine::TokenRange> places;  // by message, in the prompt that was counted last, and the answer to it

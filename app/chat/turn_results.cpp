@@ -126,6 +126,7 @@ void OpenConversations::onFinished(quint64 number, const engine::Turn& result)
         OpenConversation& conversation = *find(turn->conversation);
         const bool full = result.reason == engine::StopReason::ContextFull;
         conversation.contextFull = full;
+        conversation.tooLongTokens = 0;
         conversation.contextNearlyFull = conversation.contextNearlyFull && !full;
         const bool goesOn = full && conversation.goOnWhenFull;
         settle(*turn, statusFor(result.reason), {}, &result.telemetry);
@@ -146,6 +147,7 @@ void OpenConversations::onFailed(quint64 number, const engine::Error& error)
     if (const std::optional<TurnQueue::Turn> turn = m_queue.end(number)) {
         OpenConversation& conversation = *find(turn->conversation);
         conversation.contextFull = error.code == Code::ContextFull;
+        conversation.tooLongTokens = 0;
         conversation.contextNearlyFull = false;
         if (error.code == Code::Cancelled)
             settle(*turn, StoredMessage::Status::Stopped, {}, nullptr);

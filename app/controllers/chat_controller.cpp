@@ -35,6 +35,7 @@ ChatController::ChatController(EngineThread& engine, ConversationStore& store, e
     , m_store(store)
     , m_open(engine, store, std::move(options))
     , m_shown(m_open.create({}))
+    , m_counter(engine)
 {
     m_open.show(m_shown->header.id);
     connectTurns();
@@ -77,7 +78,10 @@ void ChatController::connectTurns()
     connect(&m_open, &OpenConversations::savedNoteChanged, this, ofShown([this] { Q_EMIT savedNoteChanged(); }));
     connect(&m_open, &OpenConversations::pinsChanged, this, ofShown([this] { Q_EMIT pinsChanged(); }));
     connect(this, &ChatController::opened, this, &ChatController::pinsChanged);
-    connect(&m_open, &OpenConversations::turnEnded, this, ofShown([this] { m_countTimer.start(); }));
+    connect(&m_open, &OpenConversations::turnEnded, this, ofShown([this] {
+        m_countTimer.start();
+        countUnanswered();
+    }));
     connect(&m_open, &OpenConversations::numbersChanged, this, ofShown([this] {
         if (m_open.model())  // without one, another is being loaded, and the meter is no longer this turn's
             m_telemetry.show(m_shown->frame);
@@ -320,6 +324,7 @@ void ChatController::modelChanged()
 {
     m_shown->ledger = {};
     m_shown->contextFull = m_shown->contextNearlyFull = false;
+    m_shown->tooLongTokens = 0;
     m_telemetry.reset(m_open.contextTokens());
     Q_EMIT canSendChanged();
     Q_EMIT continuesTextChanged();

@@ -10,7 +10,7 @@
 #include "app/monitor/latest_telemetry.h"
 #include "app/monitor/lit_tokens.h"
 #include "app/store/conversation_store.h"
-#include "app/worker/engine_thread.h"
+#include "app/worker/token_counter.h"
 
 #include <QObject>
 #include <QStringList>
@@ -47,6 +47,8 @@ class ChatController : public QObject
     Q_PROPERTY(bool contextFull READ contextFull NOTIFY contextChanged)
     Q_PROPERTY(bool contextNearlyFull READ contextNearlyFull NOTIFY contextChanged)
     Q_PROPERTY(bool canDropOldest READ canDropOldest NOTIFY contextChanged)
+    Q_PROPERTY(int contextTokens READ contextTokens NOTIFY contextChanged)
+    Q_PROPERTY(int tooLongTokens READ tooLongTokens NOTIFY contextChanged)
     Q_PROPERTY(int largerContext READ largerContext NOTIFY contextChanged)
     Q_PROPERTY(double largerContextBytes READ largerContextBytes NOTIFY contextChanged)
 
@@ -99,10 +101,15 @@ public:
     const StoredMessage* messageNumbered(int number) const { return m_shown->tree.numbered(number); }
 
     // The context: what fills it, and what can be done when it is (nearly) full.
+    int contextTokens() const { return m_open.contextTokens(); }  // that it holds; 0: there is no model
     ContextLedger ledger() const { return m_shown->ledger; }
     bool contextFull() const { return m_shown->contextFull; }
     bool contextNearlyFull() const { return m_shown->contextNearlyFull; }
     bool canDropOldest() const { return !oldestTurns(*m_shown, m_open.contextTokens()).isEmpty(); }
+    int tooLongTokens() const
+    {
+        return m_shown->tooLongTokens;
+    }                           // of a question that no context choice but a larger one helps
     int largerContext() const;  // tokens it could be raised to; 0: it cannot
     double largerContextBytes() const;
 
@@ -196,6 +203,7 @@ private:
     void saveDraft();
     QString leave();
     void recount();
+    void countUnanswered();
     void onPromptCounted(quint64 job, const std::optional<engine::PromptLedger>& ledger);
     void onEvent(const engine::Event& event);
     void onHeaderSaved(const ConversationHeader& header);
@@ -215,6 +223,7 @@ private:
 
     QTimer m_draftTimer;
     bool m_draftChanged = false;  // and not saved
+    TokenCounter m_counter;
     QTimer m_countTimer;
     quint64 m_countJob = 0;
     ChatRequest m_counted;      // what the newest job counts

@@ -1,6 +1,7 @@
 // ChatController: what fills the context, and what is done when it is full.
 #include "app/controllers/chat_controller.h"
 
+#include "app/attachments/prompt_text.h"
 #include "engine/device.h"
 
 #include <algorithm>
@@ -10,7 +11,7 @@ std::optional<LargerContext> ChatController::larger() const
 {
     if (!m_open.model())
         return {};
-    return ::largerContext(*m_open.model(), engine::machine_memory().for_next_model_bytes());
+    return ::largerContext(*m_open.model(), engine::machine_memory().for_next_model_bytes(), m_shown->tooLongTokens);
 }
 
 int ChatController::largerContext() const
@@ -108,6 +109,23 @@ void ChatController::recount()
     m_engine.countPrompt(++m_countJob, m_counted.request);
 }
 
+/// Of a question that did not fit it is asked whether it ever can: then choices that make room are none.
+void ChatController::countUnanswered()
+{
+    const StoredMessage* const answer = m_shown->last();
+    const StoredMessage* const question = answer ? m_shown->tree.find(answer->parent) : nullptr;
+    if (!m_shown->contextFull || answer->status != StoredMessage::Status::Failed || !question)
+        return;
+    m_counter.count(promptText(question->text, question->attachments), this,
+                    [this, id = conversationId(), asked = answer->id](std::optional<int> tokens) {
+                        if (id != conversationId() || m_shown->tree.leaf() != asked || busy() || !tokens ||
+                            *tokens < m_open.contextTokens() - m_shown->ledger.systemTokens)
+                            return;
+                        m_shown->tooLongTokens = *tokens;
+                        Q_EMIT contextChanged();
+                    });
+}
+
 void ChatController::onPromptCounted(quint64 job, const std::optional<engine::PromptLedger>& ledger)
 {
     if (job != m_countJob)
@@ -121,10 +139,9 @@ void ChatController::onPromptCounted(quint64 job, const std::optional<engine::Pr
         m_shown->take(*ledger, m_counted.ids, m_counted.request, m_open.contextTokens());
     else
         m_shown->ledger = {};
-    if (m_shown->ledger.known) {  // the next prompt holds what ends the last answer, too
+    if (m_shown->ledger.known)  // the next prompt holds what ends the last answer, too
         m_shown->frame.context_tokens = m_shown->ledger.total();
-        m_shown->frame.context_limit = m_open.contextTokens();
-    }
+    m_shown->frame.context_limit = m_open.contextTokens();  // known, also where a template refuses to be counted
     m_telemetry.show(m_shown->frame);
     showMessages();
     Q_EMIT contextChanged();

@@ -198,6 +198,7 @@ void ChatController::pathIsDifferent()
 {
     m_open.save(*m_shown);
     const StoredMessage* const last = m_shown->last();
+    m_shown->tooLongTokens = 0;
     if (!busy())
         m_shown->contextFull = last && last->status == StoredMessage::Status::ContextFull;
     showMessages();

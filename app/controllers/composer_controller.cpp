@@ -22,7 +22,11 @@ ComposerController::ComposerController(ChatController& chat, EngineThread& engin
     m_countTimer.setSingleShot(true);
     m_countTimer.setInterval(kCountAfter_ms);
     connect(&m_countTimer, &QTimer::timeout, this, &ComposerController::countDraft);
-    connect(&chat, &ChatController::draftChanged, &m_countTimer, qOverload<>(&QTimer::start));
+    connect(&chat, &ChatController::draftChanged, this, &ComposerController::onDraftChanged);
+    connect(&chat, &ChatController::turnsChanged, this, [this] {
+        if (m_draftIsOther)
+            countDraft();
+    });
     connect(&chat, &ChatController::opened, this, &ComposerController::onConversationOpened);
     connect(&chat, &ChatController::canSendChanged, this, &ComposerController::obstacleChanged);
     connect(&chat, &ChatController::contextChanged, this, &ComposerController::tokensChanged);
@@ -33,6 +37,7 @@ ComposerController::ComposerController(ChatController& chat, EngineThread& engin
     });
     connect(engine.worker(), &EngineWorker::loaded, this, [this] {
         m_attachments.recount();
+        onDraftChanged();
         countDraft();
     });
     onConversationOpened();
@@ -57,7 +62,10 @@ bool ComposerController::tooMuch() const
 
 bool ComposerController::send(const QString& text)
 {
-    if (!obstacle().isEmpty() || !m_chat.send(text, m_attachments.ready()))
+    if (!obstacle().isEmpty())
+        return false;
+    stopCounting();
+    if (!m_chat.send(text, m_attachments.ready()))
         return false;
     m_attachments.clear();
     setPasted({}, 0);
@@ -112,19 +120,56 @@ void ComposerController::onConversationOpened()
 {
     m_attachments.showConversation(m_chat.conversationId(), m_chat.draftFiles());
     setPasted({}, 0);
+    setDraftTokens(0);
+    onDraftChanged();
     countDraft();
+}
+
+void ComposerController::onDraftChanged()
+{
+    m_draftIsOther = true;
+    if (m_chat.draft().isEmpty() || m_chat.answering())
+        setDraftTokens(0);  // the old number would stay for as long as the answer takes
+    m_countTimer.start();
 }
 
 void ComposerController::countDraft()
 {
     m_countTimer.stop();
-    const quint64 job = ++m_draftJob;
-    m_counter.count(m_chat.draft(), this, [this, job](std::optional<int> tokens) {
-        if (job != m_draftJob || m_draftTokens == tokens.value_or(0))
-            return;
-        m_draftTokens = tokens.value_or(0);
-        Q_EMIT tokensChanged();
-    });
+    if (m_countingDraft || m_chat.answering())
+        return;  // asked again when that ends
+    m_draftIsOther = false;
+    if (m_chat.draft().isEmpty())
+        return;
+    m_countingDraft = true;
+    m_countingStop = {};
+    m_counter.count(
+        m_chat.draft(), this,
+        [this, conversation = m_chat.conversationId()](std::optional<int> tokens) {
+            m_countingDraft = false;
+            if (m_chat.answering())
+                m_draftIsOther = true;
+            else if (conversation == m_chat.conversationId() && !m_chat.draft().isEmpty())
+                setDraftTokens(tokens.value_or(0));
+            if (m_draftIsOther && !m_countTimer.isActive())
+                countDraft();
+        },
+        m_countingStop.get_token());
+}
+
+void ComposerController::setDraftTokens(int tokens)
+{
+    if (m_draftTokens == tokens)
+        return;
+    m_draftTokens = tokens;
+    Q_EMIT tokensChanged();
+}
+
+/// What waits to be counted must not keep the message waiting.
+void ComposerController::stopCounting()
+{
+    m_countTimer.stop();
+    m_countingStop.request_stop();
 }
 
 void ComposerController::setPasted(const QString& name, qsizetype length)

@@ -8,8 +8,11 @@
 #include <QTimer>
 #include <QtQml/qqmlregistration.h>
 
-/// The next message: its text (the conversation's draft), its files, and the tokens they will take, counted while it is
-/// written. Lives on the UI thread; owned by Program.
+#include <stop_token>
+
+/// The next message: its text (the conversation's draft), its files, and the tokens they will take. The text is counted
+/// while it is written, at rest and one text at a time, and only while nothing is answered: an answer never waits for
+/// it. Lives on the UI thread; owned by Program.
 class ComposerController : public QObject
 {
     Q_OBJECT
@@ -58,7 +61,10 @@ Q_SIGNALS:
 
 private:
     void onConversationOpened();
+    void onDraftChanged();
     void countDraft();
+    void setDraftTokens(int tokens);
+    void stopCounting();
     void setPasted(const QString& name, qsizetype length);
 
     ChatController& m_chat;
@@ -66,7 +72,9 @@ private:
     AttachmentModel m_attachments;
     QTimer m_countTimer;
     int m_draftTokens = 0;
-    quint64 m_draftJob = 0;
+    bool m_countingDraft = false;  // the engine is at it
+    std::stop_source m_countingStop;
+    bool m_draftIsOther = false;  // than what was counted last, or is being counted
     int m_pastes = 0;
     QString m_pastedName;
     qsizetype m_pastedLength = 0;

@@ -60,10 +60,10 @@ void EngineThread::endConversation(const QString& conversation)
         m_worker, [worker = m_worker, conversation] { worker->endConversation(conversation); }, Qt::QueuedConnection);
 }
 
-void EngineThread::countTokens(quint64 job, const QString& text)
+void EngineThread::countTokens(quint64 job, const QString& text, const std::stop_token& stop)
 {
     QMetaObject::invokeMethod(
-        m_worker, [worker = m_worker, job, text] { worker->countTokens(job, text); }, Qt::QueuedConnection);
+        m_worker, [worker = m_worker, job, text, stop] { worker->countTokens(job, text, stop); }, Qt::QueuedConnection);
 }
 
 void EngineThread::countPrompt(quint64 job, const engine::Request& request)

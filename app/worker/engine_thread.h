@@ -37,7 +37,8 @@ public:
                   const std::stop_token& stop);
     void branchConversation(const QString& from, const QString& to);
     void endConversation(const QString& conversation);
-    void countTokens(quint64 job, const QString& text);             // answer: tokensCounted
+    /// Answer: tokensCounted; with no number when it was stopped before it began.
+    void countTokens(quint64 job, const QString& text, const std::stop_token& stop = {});
     void countPrompt(quint64 job, const engine::Request& request);  // answer: promptCounted
 
 private:

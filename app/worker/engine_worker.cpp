@@ -118,12 +118,13 @@ void EngineWorker::endConversation(const QString& conversation)
     });
 }
 
-void EngineWorker::countTokens(quint64 job, const QString& text)
+void EngineWorker::countTokens(quint64 job, const QString& text, const std::stop_token& stop)
 {
-    std::optional<int> tokens;  // not known where there is no memory for so much text
+    std::optional<int> tokens;  // not known where it is not wanted any more, or there is no memory for so much text
     try {
-        if (const auto counted = m_engine->count_tokens(text.toStdString()))
-            tokens = *counted;
+        if (!stop.stop_requested())
+            if (const auto counted = m_engine->count_tokens(text.toStdString()))
+                tokens = *counted;
     } catch (const std::bad_alloc&) {
         tokens.reset();
     }

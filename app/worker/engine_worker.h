@@ -37,7 +37,7 @@ public:
     // The new conversation begins with what the KV cache holds of the other one, as far as both go alike.
     void branchConversation(const QString& from, const QString& to);
     void endConversation(const QString& conversation);
-    void countTokens(quint64 job, const QString& text);
+    void countTokens(quint64 job, const QString& text, const std::stop_token& stop);
     void countPrompt(quint64 job, const engine::Request& request);
 
 Q_SIGNALS:

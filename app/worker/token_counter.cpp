@@ -9,11 +9,11 @@ TokenCounter::TokenCounter(EngineThread& engine, QObject* parent)
     connect(engine.worker(), &EngineWorker::tokensCounted, this, &TokenCounter::onCounted);
 }
 
-void TokenCounter::count(const QString& text, QObject* asker, Answer answer)
+void TokenCounter::count(const QString& text, QObject* asker, Answer answer, const std::stop_token& stop)
 {
     static quint64 lastJob = 0;  // of all counters: each hears the others' answers
     m_asked.insert(++lastJob, {asker, std::move(answer)});
-    m_engine.countTokens(lastJob, text);
+    m_engine.countTokens(lastJob, text, stop);
 }
 
 void TokenCounter::onCounted(quint64 job, std::optional<int> tokens)

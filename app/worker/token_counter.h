@@ -16,13 +16,13 @@ class TokenCounter : public QObject
     Q_OBJECT
 
 public:
-    /// No number: there is no model, or it cannot tell.
+    /// No number: there is no model, it cannot tell, or it was stopped.
     using Answer = std::function<void(std::optional<int> tokens)>;
 
     explicit TokenCounter(EngineThread& engine, QObject* parent = nullptr);
 
     /// `answer` comes later, unless `asker` is gone by then.
-    void count(const QString& text, QObject* asker, Answer answer);
+    void count(const QString& text, QObject* asker, Answer answer, const std::stop_token& stop = {});
 
 private:
     struct Asked {

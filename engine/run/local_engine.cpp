@@ -232,6 +232,12 @@ Result<PromptLedger> LocalEngine::count_prompt(const Request& request) const
 try {
     if (!model_)
         return fail(Error::Code::NotLoaded, "no model is loaded");
+    if (request.messages.empty() && request.raw_prompt.empty()) {  // nothing is there to be asked yet
+        PromptLedger nothing;
+        nothing.total_tokens = int(
+            model_->tokenizer().encode("", {EncodeOptions::Specials::Parse, EncodeOptions::Start::Beginning}).size());
+        return nothing;
+    }
     Request whole = request;
     whole.full_context = FullContext::Stop;
     const PromptBuilder builder(model_->chat_template(), model_->tokenizer(), {});

@@ -279,6 +279,19 @@ private Q_SLOTS:
         QCOMPARE(prompts.at<1>(1)->messages.size(), size_t(2));
     }
 
+    void whatIsNoLongerWantedIsNotCounted()
+    {
+        Heard texts(thread->worker(), &EngineWorker::tokensCounted);
+        load();
+        std::stop_source stop;
+        stop.request_stop();
+        thread->countTokens(1, "one two", stop.get_token());
+        thread->countTokens(2, "one", std::stop_source().get_token());
+        QTRY_COMPARE_WITH_TIMEOUT(texts.size(), size_t(2), 5000);
+        QVERIFY(!texts.at<1>(0));
+        QCOMPARE(texts.at<1>(1).value_or(0), 1);
+    }
+
     void aLoadCanBeCancelled()
     {
         script->change([](auto& settings) { settings.load = 60s; });

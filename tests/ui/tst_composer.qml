@@ -48,6 +48,50 @@ Item {
             verify(composer.implicitHeight <= composer.tallest + 40);
         }
 
+        function test_what_is_typed_is_counted() {
+            makeWindow({ context: 8192 });
+            openModel();
+            type("one two three");
+            tryCompare(part("messageCost"), "text", "3 of the " + (8192 - 4).toLocaleString(Qt.locale("en_US"), "f", 0) + " tokens left");
+            type(" four");
+            tryVerify(() => part("messageCost").text.startsWith("4 of the "));
+            keyClick(Qt.Key_Return);
+            tryVerify(() => !part("messageCost").visible);
+        }
+        function test_what_is_typed_during_an_answer_is_counted_after_it() {
+            makeWindow({ tokens: 4000, tokenMs: 5 });
+            openModel();
+            ask("go");
+            tryVerify(() => Bench.chat.busy);
+            type("one two");
+            wait(600); // longer than it rests
+            compare(part("messageCost").text, "");
+            verify(Bench.chat.busy);
+            Bench.chat.stop();
+            tryVerify(() => part("messageCost").text.startsWith("2 of the "));
+            part("composerField").text = "";
+            tryVerify(() => !part("messageCost").visible);
+        }
+        function test_another_conversation_has_its_own_count() {
+            makeWindow();
+            openModel();
+            type("one two three");
+            tryVerify(() => part("messageCost").text.startsWith("3 of"));
+            const first = Bench.chat.conversationId;
+            Bench.chat.newConversation();
+            tryVerify(() => part("messageCost").text === "");
+            Bench.chat.open(first);
+            tryVerify(() => part("messageCost").text.startsWith("3 of"));
+        }
+        function test_the_numbers_are_there_without_a_template() {
+            makeWindow({ template: false, context: 512 });
+            openModel();
+            tryVerify(() => part("contextMeter").visible && part("ttft").visible && part("tps").visible);
+            tryCompare(part("contextText"), "text", "0 / 512");
+            type("one two");
+            tryCompare(part("messageCost"), "text", "2 of the 512 tokens left");
+        }
+
         function test_nothing_to_say() {
             makeWindow();
             openModel();

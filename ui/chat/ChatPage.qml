@@ -170,6 +170,7 @@ FocusScope {
                 visible: wanted
                 chat: root.chat
                 onNewRequested: root.newRequested()
+                onEditRequested: list.editLast()
             }
             Composer {
                 id: writing

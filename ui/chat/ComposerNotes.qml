@@ -18,8 +18,6 @@ ColumnLayout {
     signal insertRequested(string text)
 
     function cost(): string {
-        if (files.count === 0 && !composer.tooMuch)
-            return "";
         const tokens = composer.tokens === 1 ? qsTr("1 token") : qsTr("%1 tokens").arg(Format.count(composer.tokens));
         if (composer.tooMuch)
             return composer.tokensLeft > 0
@@ -29,7 +27,7 @@ ColumnLayout {
             return qsTr("Counting tokens…");
         if (composer.tokens === 0)
             return "";
-        return composer.tokensLeft > 0 ? qsTr("%1 to send, of %2 that are left").arg(tokens).arg(Format.count(composer.tokensLeft))
+        return composer.tokensLeft > 0 ? qsTr("%1 of the %2 tokens left").arg(Format.count(composer.tokens)).arg(Format.count(composer.tokensLeft))
                                        : qsTr("%1 to send").arg(tokens);
     }
 

@@ -1,4 +1,4 @@
-// The context is (nearly) full: what the user may choose now. Nothing is chosen for them.
+// The context is (nearly) full, or a message is longer than it: what the user may choose now. Nothing is chosen for them.
 import QtQuick
 import QtQuick.Layouts
 import Spillway.App
@@ -11,11 +11,15 @@ Rectangle {
     required property ChatController chat
 
     signal newRequested
+    signal editRequested // of the last question
 
     readonly property bool full: chat.contextFull
     readonly property bool wanted: full || chat.contextNearlyFull
+    readonly property bool tooLong: full && chat.tooLongTokens > 0
 
     function sentence(): string {
+        if (root.tooLong)
+            return qsTr("Your message alone takes %1 tokens, and the context holds %2. Make it shorter, or the context larger.").arg(Format.count(root.chat.tooLongTokens)).arg(Format.count(root.chat.contextTokens));
         if (root.full)
             return qsTr("The context is full. Choose how this conversation goes on.");
         return root.chat.busy ? qsTr("The context is nearly full. Unless you choose otherwise, the answer stops when it is.")
@@ -65,8 +69,15 @@ Rectangle {
             spacing: Theme.gapSmall
 
             ActionButton {
+                objectName: "contextEdit"
+                visible: root.tooLong
+                enabled: root.chat.canSend
+                text: qsTr("Edit the message")
+                onClicked: root.editRequested()
+            }
+            ActionButton {
                 objectName: "dropOldest"
-                visible: root.wanted && root.chat.canDropOldest
+                visible: root.wanted && !root.tooLong && root.chat.canDropOldest
                 text: qsTr("Leave out the oldest messages")
                 onClicked: root.chat.dropOldest()
             }
@@ -86,7 +97,7 @@ Rectangle {
             }
             ActionButton {
                 objectName: "contextNew"
-                visible: !root.chat.busy
+                visible: !root.chat.busy && !root.tooLong
                 text: qsTr("New conversation")
                 onClicked: root.newRequested()
             }

@@ -49,7 +49,7 @@ Row {
 
         objectName: "pinButton"
         visible: root.said && root.chat.canPin
-        name: pinned ? qsTr("Pinned: stays on the device. Unpin it") : qsTr("Keep it on the device")
+        name: pinned ? qsTr("Pinned: leaves the device last. Click to unpin") : qsTr("Keep it on the device")
         source: pinned ? "qrc:/icons/pinned.svg" : "qrc:/icons/pin.svg"
         onClicked: root.chat.togglePin(root.message.messageId)
     }

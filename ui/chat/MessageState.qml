@@ -24,7 +24,7 @@ RowLayout {
         visible: root.failed
         sentence: root.message.sentence
         dismissible: false
-        actionText: root.last && root.chat.canSend ? qsTr("Try again") : ""
+        actionText: root.last && root.chat.canSend && root.chat.tooLongTokens === 0 ? qsTr("Try again") : ""
         onActionRequested: root.chat.retry()
     }
     Text {
