@@ -74,6 +74,11 @@ QHash<int, QByteArray> AttachmentModel::roleNames() const
     };
 }
 
+int AttachmentModel::failed() const
+{
+    return int(std::count_if(m_rows.begin(), m_rows.end(), [](const Row& row) { return row.state == Failed; }));
+}
+
 bool AttachmentModel::sendable() const
 {
     return std::any_of(m_rows.begin(), m_rows.end(), [](const Row& row) { return row.state != Failed; });
@@ -123,6 +128,13 @@ void AttachmentModel::remove(int row)
         return;
     m_reader.cancel(m_rows[size_t(row)].job);
     erase({&m_rows, row});
+}
+
+void AttachmentModel::removeFailed()
+{
+    for (int row = count() - 1; row >= 0; --row)
+        if (m_rows[size_t(row)].state == Failed)
+            remove(row);
 }
 
 AttachmentFacts AttachmentModel::facts(int row) const

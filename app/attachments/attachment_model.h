@@ -20,6 +20,7 @@ class AttachmentModel : public QAbstractListModel
     QML_ELEMENT
     QML_UNCREATABLE("made by the program")
     Q_PROPERTY(int count READ count NOTIFY changed)
+    Q_PROPERTY(int failed READ failed NOTIFY changed)
     Q_PROPERTY(bool sendable READ sendable NOTIFY changed)
     Q_PROPERTY(bool reading READ reading NOTIFY changed)
     Q_PROPERTY(bool counting READ counting NOTIFY changed)
@@ -51,6 +52,7 @@ public:
     QHash<int, QByteArray> roleNames() const override;
 
     int count() const { return int(m_rows.size()); }
+    int failed() const;     // files that cannot be sent
     bool sendable() const;  // some file has not failed
     bool reading() const;
     bool counting() const;                       // of some file it is not known yet how many tokens it takes
@@ -60,6 +62,7 @@ public:
     Q_INVOKABLE void add(const QList<QUrl>& files);
     Q_INVOKABLE void addText(const QString& name, const QString& text);
     Q_INVOKABLE void remove(int row);
+    Q_INVOKABLE void removeFailed();
     Q_INVOKABLE AttachmentFacts facts(int row) const;
     QString text(int row) const;  // what the model will read
     Q_INVOKABLE void dismissNotice() { setNotice({}); }

@@ -21,7 +21,7 @@ Item {
             compare(Bench.composer.attachments.count, 2);
             verify(part("draftChip0").Accessible.name.startsWith("notes.md, "));
             tryVerify(() => part("draftChip0").Accessible.name.endsWith("tokens"));
-            tryVerify(() => part("messageCost").text.includes("tokens to send"));
+            tryVerify(() => /^\d+ of the [\d,]+ tokens left$/.test(part("messageCost").text));
             verify(part("sendButton").enabled); // files alone can be sent
             ask("Which?");
             tryVerify(() => !Bench.chat.busy && Bench.requestCount() === 1);
@@ -85,6 +85,28 @@ Item {
             Bench.composer.attachments.add([Bench.file("long.txt", "word ".repeat(500))]);
             tryVerify(() => Bench.composer.tooMuch);
             verify(part("messageCost").text.startsWith("This message takes 50"));
+        }
+
+        function test_several_errors_leave_the_composer_its_room() {
+            makeWindow();
+            openModel();
+            const tall = part("composer").implicitHeight;
+            const gone = [];
+            for (let i = 0; i < 5; ++i)
+                gone.push("file:///nowhere/gone" + i + ".txt");
+            Bench.composer.attachments.add(gone);
+            Bench.composer.attachments.add([Bench.file("good.txt", "a")]);
+            tryVerify(() => Bench.composer.attachments.failed === 5 && !Bench.composer.counting);
+            tryVerify(() => part("failedFiles").visible);
+            verify(!part("draftChip0").visible && part("draftChip5").visible);
+            tryVerify(() => part("composer").implicitHeight < tall + 140);
+            click(part("unfoldFailed"));
+            tryVerify(() => part("draftChip0").visible);
+            compare(part("draftChip0").Accessible.name, "“gone0.txt” is not there any more.");
+            click(part("dismissFailed"));
+            tryCompare(Bench.composer.attachments, "count", 1);
+            verify(!part("failedFiles").visible);
+            compare(part("draftChip0").Accessible.name.split(",")[0], "good.txt");
         }
 
         function test_pasted_files_are_attached() {

@@ -1,8 +1,10 @@
-// The files that will go with the message that is being written.
+// The files that will go with the message that is being written. Of several that cannot, a line says how many; why, when it
+// is asked.
 pragma ComponentBehavior: Bound
 
 import QtQuick
 import Spillway.App
+import Spillway.Ui.Components
 import Spillway.Ui.Theme
 
 Flow {
@@ -13,12 +15,48 @@ Flow {
     signal shown(string name, string text, int characters)
     signal emptied // the last one was removed: the keyboard has to go somewhere
 
+    readonly property bool folds: attachments.failed > 1
+    property bool unfolded: false // each error is shown
+
     spacing: Theme.gapSmall
     visible: attachments.count > 0
 
     Accessible.role: Accessible.List
     Accessible.name: qsTr("Files to send")
 
+    Row {
+        objectName: "failedFiles"
+        spacing: Theme.gapSmall
+        visible: root.folds
+
+        Text {
+            height: parent.height
+            verticalAlignment: Text.AlignVCenter
+            text: qsTr("%1 files cannot be attached.").arg(Format.count(root.attachments.failed))
+            textFormat: Text.PlainText
+            font.pixelSize: Theme.sizeSmall
+            color: Theme.danger
+
+            Accessible.role: Accessible.AlertMessage
+            Accessible.name: text
+        }
+        ActionButton {
+            objectName: "unfoldFailed"
+            text: root.unfolded ? qsTr("Hide why") : qsTr("Show why")
+            onClicked: root.unfolded = !root.unfolded
+        }
+        ActionButton {
+            objectName: "dismissFailed"
+            text: qsTr("Dismiss")
+            onClicked: {
+                const all = root.attachments.failed === root.attachments.count;
+                root.attachments.removeFailed();
+                root.unfolded = false;
+                if (all)
+                    root.emptied();
+            }
+        }
+    }
     Repeater {
         model: root.attachments
         delegate: AttachmentChip {
@@ -27,6 +65,7 @@ Flow {
             required property bool counting
 
             objectName: "draftChip" + index
+            visible: fileState !== AttachmentModel.Failed || !root.folds || root.unfolded
             widest: fileState === AttachmentModel.Failed ? root.width : Math.min(Theme.px(300), root.width)
             busy: counting || fileState === AttachmentModel.Reading
             removable: true
