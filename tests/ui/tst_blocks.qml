@@ -106,6 +106,84 @@ Item {
             verify(wide.interactive);
             verify(wide.contentWidth > wide.width);
         }
+        function wide(item) {
+            const view = part("messageView");
+            view.positionViewAtEnd();
+            view.pinned = false;
+            wait(50);
+            return view;
+        }
+        function checkSideways(flick, view) {
+            const bar = findChild(flick, "sidewaysBar");
+            verify(bar.visible && bar.size < 1);
+            verify(bar.height >= 10 && bar.contentItem.height >= 6 && bar.contentItem.opacity === 1, "the bar is seen");
+            verify(bar.y >= flick.tall, "it covers nothing");
+            verify(bar.y + bar.height <= flick.height + 1);
+            const before = view.contentY, start = flick.contentX;
+            const x = flick.width / 2, y = 20;
+            mouseWheel(flick, x, y, 0, -120, Qt.NoButton, Qt.ShiftModifier);
+            tryVerify(() => flick.contentX > start + 20);
+            mouseWheel(flick, x, y, -120, 10, Qt.NoButton, Qt.NoModifier);
+            tryVerify(() => flick.contentX > start + 100);
+            compare(view.contentY, before);
+            const there = flick.contentX;
+            mouseWheel(flick, x, y, 20, 120, Qt.NoButton, Qt.NoModifier); // a swipe is never straight
+            tryVerify(() => view.contentY < before);
+            compare(flick.contentX, there);
+            for (let i = 0; i < 100; ++i)
+                mouseWheel(flick, x, y, 0, 120, Qt.NoButton, Qt.ShiftModifier);
+            tryCompare(flick, "contentX", 0);
+            const at = bar.mapToItem(shell, bar.contentItem.x + 10, bar.height / 2);
+            mouseDrag(shell, at.x, at.y, 120, 0);
+            tryVerify(() => flick.contentX > 20);
+        }
+        function test_wide_code_moves_by_wheel_and_bar() {
+            answer("paragraph\n\n".repeat(40) + "```js\nconst a = 1; " + "very_long ".repeat(60) + "\nb\nc\nlast\n```");
+            const view = wide();
+            checkSideways(findChild(message(), "codeFlick"), view);
+        }
+        function test_wide_tables_move_by_wheel_and_bar() {
+            answer("paragraph\n\n".repeat(40) + "|" + " a wide column |".repeat(12) + "\n|" + "---|".repeat(12) + ("\n|" + " with words in it |".repeat(12)).repeat(3));
+            const view = wide();
+            checkSideways(findChild(message(), "tableBlock"), view);
+        }
+        function test_what_fits_has_no_bar() {
+            answer("```js\nlet a\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |");
+            for (const name of ["codeFlick", "tableBlock"]) {
+                const flick = inAnswer(name);
+                verify(!findChild(flick, "sidewaysBar").visible);
+                compare(flick.height, flick.tall);
+            }
+        }
+        function test_a_table_that_nearly_fits_is_made_to_fit() {
+            answer("| a | b | c |\n|---|---|---|\n| 1 | 2 | 3 |");
+            const room = inAnswer("tableBlock").width;
+            // Wider by little than the page, at every width of the last word.
+            for (let letters = 90; letters < 130; letters += 8) {
+                Bench.script({ stream: "| one | two | " + "i ".repeat(letters) + "|\n|---|---|---|\n| 1 | 2 | 3 |" });
+                const count = Bench.chat.messages.count;
+                part("composerField").forceActiveFocus();
+                ask("x");
+                tryVerify(() => Bench.chat.messages.count === count + 2 && !Bench.chat.busy);
+                wait(50);
+                const table = findChild(part("messageView").itemAtIndex(count + 1), "tableBlock");
+                verify(table.contentWidth <= room, letters + ": " + table.contentWidth + " in " + room);
+                verify(!table.clip);
+            }
+        }
+        function test_long_lines_of_code_are_wrapped_if_one_likes() {
+            answer("```js\nconst a = 1; " + "very_long ".repeat(60) + "\n```");
+            const flick = inAnswer("codeFlick");
+            const height = flick.height;
+            verify(flick.overflows);
+            click(inAnswer("wrapCodeButton"));
+            tryVerify(() => !flick.overflows && flick.height > 1.5 * height);
+            compare(Bench.settings.wrapCode.value, 1);
+            compare(inAnswer("wrapCodeButton").name, "Do not wrap long lines");
+            click(inAnswer("wrapCodeButton"));
+            tryVerify(() => flick.overflows && flick.height === height);
+            compare(Bench.settings.wrapCode.value, 0);
+        }
         function answerAgain(text) {
             Bench.script({ stream: text });
             part("composerField").forceActiveFocus();
@@ -124,11 +202,78 @@ Item {
             compare(mine.content, "**a** <b> `c`");
         }
 
+        function test_code_that_is_typed_is_shown_as_code() {
+            makeWindow({ stream: "ok" });
+            openModel();
+            part("composerField").text = "why **this**?\n\n```py\nprint(1)\n```\n  and   this\nمرحبا";
+            keyClick(Qt.Key_Return);
+            tryVerify(() => Bench.chat.messages.count === 2 && !Bench.chat.busy);
+            tryVerify(() => part("messageView").itemAtIndex(0));
+            const mine = part("messageView").itemAtIndex(0);
+            const code = findChild(mine, "codeBlock");
+            compare(code.content, "print(1)");
+            compare(code.title, "Python");
+            const texts = Array.from(findChild(mine, "blocks").children).filter(c => c.content !== undefined).map(c => c.content);
+            compare(texts, ["why **this**?", "print(1)", "  and   this\nمرحبا"]);
+            verify(code.width > mine.columnWidth / 2);
+        }
         function test_text_of_several_paragraphs_is_selected_at_once() {
             answer("one\n\n# two\n\n- three\n- four");
             const text = inAnswer("textBlock");
             text.selectAll();
             compare(text.selectedText.replace(/\u2029/g, "\n"), "one\ntwo\n•\tthree\n•\tfour");
+        }
+
+        // Where a word of a text begins.
+        function beginningOf(text, word) {
+            const at = text.getText(0, text.length).indexOf(word);
+            verify(at >= 0, word);
+            return text.positionToRectangle(at).x;
+        }
+
+        function test_each_paragraph_reads_its_own_way() {
+            answer("مرحبا بكم\n\nEnglish again\n\n- بند أول\n- an item\n\n1. رقم\n\nالأخير");
+            const text = inAnswer("textBlock");
+            const right = text.width - 2, left = 2;
+            verify(beginningOf(text, "مرحبا") > right - 2);
+            verify(beginningOf(text, "English") < left);
+            verify(beginningOf(text, "الأخير") > right - 2);
+            // Each mark stands outside of its text, on the side where that begins, and is seen whole.
+            const all = text.getText(0, text.length);
+            const mark = place => text.positionToRectangle(all.indexOf("•", place)).x;
+            const arabic = mark(0), english = mark(all.indexOf("بند أول"));
+            verify(arabic <= right && arabic > right - 30, "at " + arabic + " of " + right);
+            verify(beginningOf(text, "بند أول") < arabic - 8);
+            verify(english >= 0 && english < 30);
+            verify(beginningOf(text, "an item") > english + 8);
+            const number = beginningOf(text, "1.");
+            verify(number <= right && number > right - 30);
+            verify(beginningOf(text, "رقم") < number);
+        }
+
+        function test_a_quote_has_its_bar_where_its_text_begins() {
+            answer("> اقتباس\n\nbetween\n\n> a quote");
+            const column = inAnswer("blocks");
+            const bars = [];
+            for (const block of Array.from(column.children))
+                for (const bar of Array.from(block.children))
+                    if (bar.objectName === "quoteBar")
+                        bars.push({ x: bar.x, right: block.width - bar.width });
+            compare(bars.length, 2);
+            compare(bars[0].x, bars[0].right);
+            compare(bars[1].x, 0);
+        }
+
+        function test_a_table_from_right_to_left_is_mirrored() {
+            answer("| اسم | عدد |\n|---|---|\n| نص | 12 |\n| text | 3 |");
+            const table = inAnswer("tableBlock"), text = inAnswer("tableText");
+            verify(beginningOf(text, "اسم") > beginningOf(text, "عدد"), "the first column is on the right");
+            compare(Math.round(text.x + text.width), Math.round(table.width));
+            verify(beginningOf(text, "عدد") > 0);
+            answerAgain("| name | count |\n|---|---|\n| نص | 12 |");
+            const other = findChild(part("messageView").itemAtIndex(3), "tableText");
+            compare(other.x, 0);
+            verify(beginningOf(other, "name") < beginningOf(other, "count"));
         }
 
         function test_a_very_long_message_waits_in_its_middle() {

@@ -113,6 +113,87 @@ Item {
             verify(part("contextText").text.endsWith("/ 80"));
         }
 
+        function tooLong(context) {
+            makeWindow({ tokens: 3, context: 60, modelContext: context });
+            openModel();
+            part("composerField").text = "w ".repeat(80);
+            keyClick(Qt.Key_Return);
+            tryVerify(() => !Bench.chat.busy && lastStatus() === MessageModel.Failed);
+            const notice = part("contextNotice");
+            tryVerify(() => notice.visible && notice.tooLong);
+            compare(findChild(notice, "contextSentence").text, "Your message alone takes 80 tokens, and the context holds 60. Make it shorter, or the context larger.");
+            // Only what can work is offered.
+            verify(!findChild(notice, "dropOldest").visible);
+            verify(!findChild(notice, "contextNew").visible);
+            verify(!findChild(messagePart("answerNotice"), "noticeAction").visible);
+            return notice;
+        }
+        function test_a_message_that_is_too_long_is_made_shorter() {
+            const notice = tooLong(60);
+            verify(!findChild(notice, "raiseContext").visible);
+            click(findChild(notice, "contextEdit"));
+            tryVerify(() => part("editField").activeFocus);
+            part("editField").text = "short";
+            keyClick(Qt.Key_Return);
+            tryVerify(() => !Bench.chat.busy && lastStatus() === MessageModel.Complete);
+            verify(!notice.visible);
+        }
+        function test_a_message_that_is_too_long_gets_a_context_it_fits() {
+            const notice = tooLong(4096);
+            const raise = findChild(notice, "raiseContext");
+            verify(raise.visible);
+            verify(raise.text.includes("1,024"), raise.text);
+            click(raise);
+            tryVerify(() => !Bench.chat.busy && lastStatus() === MessageModel.Complete);
+        }
+
+        function test_a_long_question_is_folded() {
+            makeWindow({ tokens: 3 });
+            openModel();
+            part("composerField").text = "a line of it\n".repeat(40) + "the end";
+            keyClick(Qt.Key_Return);
+            tryVerify(() => !Bench.chat.busy && Bench.chat.messages.count === 2);
+            part("messageView").positionViewAtBeginning();
+            tryVerify(() => message(0) && messagePart("foldButton", 0).visible);
+            const fold = messagePart("messageFold", 0), button = messagePart("foldButton", 0);
+            const low = fold.height;
+            const lines = Math.round(low / (messagePart("textBlock", 0).implicitHeight / 41));
+            verify(lines >= 11 && lines <= 14, lines + " lines");
+            verify(fold.clip);
+            compare(button.text, "Show all");
+            click(button);
+            tryVerify(() => fold.height > 3 * low && !fold.clip);
+            compare(button.text, "Show less");
+            // It stays so when it was scrolled away.
+            part("messageView").positionViewAtEnd();
+            part("messageView").positionViewAtBeginning();
+            tryVerify(() => message(0) && messagePart("messageFold", 0).height > 3 * low);
+            button.clicked();
+            tryVerify(() => messagePart("messageFold", 0).height === low);
+        }
+        function test_a_short_question_is_not_folded() {
+            makeWindow({ tokens: 3 });
+            openModel();
+            part("composerField").text = "a line of it\n".repeat(11) + "end";
+            keyClick(Qt.Key_Return);
+            tryVerify(() => !Bench.chat.busy && Bench.chat.messages.count === 2);
+            tryVerify(() => message(0));
+            verify(!messagePart("foldButton", 0).visible);
+            verify(!messagePart("messageFold", 0).clip);
+        }
+        function test_an_answer_names_its_model() {
+            makeWindow({ tokens: 3 });
+            openModel();
+            answered("one");
+            answered("two");
+            tryVerify(() => messagePart("answerModel", 1) && messagePart("answerModel", 3));
+            for (const row of [1, 3]) {
+                verify(messagePart("answerModel", row).visible);
+                compare(messagePart("answerModel", row).text, "tiny");
+            }
+            verify(!messagePart("answerModel", 2).visible);
+        }
+
         function test_near_the_end() {
             makeWindow({ tokens: 5000, tokenMs: 5, context: 600 });
             openModel();

@@ -36,10 +36,12 @@ Item {
     required property int columnWidth
     required property bool last
     required property bool found // a search has just led here
+    required property bool unfolded // a long question: all of it is shown
 
     signal linkRequested(string link)
     signal attachmentShown(string name, string text, int characters)
     signal versionRequested(int step)
+    signal foldRequested(bool folded)
 
     readonly property bool mine: author === MessageModel.User
     readonly property bool live: status === MessageModel.Queued || status === MessageModel.Waiting || status === MessageModel.Streaming
@@ -133,6 +135,8 @@ Item {
             beginning: root.mine ? root.beginning : ""
             rawText: root.raw ? root.chat.messages.shownText(root.index) : ""
             focused: root.activeFocus
+            unfolded: root.unfolded
+            onFoldRequested: folded => root.foldRequested(folded)
             onCopyRequested: text => root.chat.copy(text)
             onLinkRequested: link => root.linkRequested(link)
         }

@@ -1,4 +1,4 @@
-// Below a message: its versions, how it ended, what can be done with it, and its numbers. Keeps its height, so that nothing
+// Below a message: its versions, the model that answered, how it ended, what can be done with it, and its numbers. Keeps its height, so that nothing
 // moves when the actions appear.
 import QtQuick
 import QtQuick.Layouts
@@ -48,6 +48,21 @@ FocusScope {
             versions: root.message.versionCount
             onPreviousRequested: root.versionRequested(-1)
             onNextRequested: root.versionRequested(1)
+        }
+        Text {
+            objectName: "answerModel"
+            Layout.leftMargin: Theme.px(6)
+            Layout.rightMargin: Theme.gapTiny
+            Layout.maximumWidth: Math.min(implicitWidth, Theme.px(180))
+            visible: !root.mine && text !== ""
+            text: root.message.modelName
+            textFormat: Text.PlainText
+            elide: Text.ElideMiddle
+            font.pixelSize: Theme.sizeSmall
+            color: Theme.textMuted
+
+            Accessible.role: Accessible.StaticText
+            Accessible.name: qsTr("Answered by %1").arg(text)
         }
         MessageActions {
             visible: root.attended

@@ -15,10 +15,14 @@ ListView {
     required property int columnWidth
 
     property bool pinned: true // at the newest text
+    property var unfolded: [] // long questions that are shown whole: their ids
 
     signal linkRequested(string link)
     signal attachmentShown(string name, string text, int characters)
 
+    function fold(message: string, folded: bool) {
+        unfolded = folded ? unfolded.filter(id => id !== message) : unfolded.concat([message]);
+    }
     function nearEnd(): bool {
         return contentY + height >= originY + contentHeight - 24;
     }
@@ -129,6 +133,11 @@ ListView {
         columnWidth: root.columnWidth
         last: index === root.count - 1
         found: messageId === found.message
+        unfolded: root.unfolded.includes(messageId)
+        onFoldRequested: folded => {
+            root.pinned = false; // the question stays where it is
+            root.fold(messageId, folded);
+        }
         onVersionRequested: step => root.showVersion(index, messageId, step)
         onLinkRequested: link => root.linkRequested(link)
         onAttachmentShown: (name, text, characters) => root.attachmentShown(name, text, characters)
