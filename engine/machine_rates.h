@@ -84,6 +84,8 @@ struct MachineRates {
     std::optional<double> dram_read_bytes_per_s;
     std::optional<double> values_per_s;        // norms, rotations, gates, rounding: activations that they read
     std::optional<double> wake_s;              // dividing one operation among the threads
+    std::optional<double> token_s;             // choosing a token, beside what it costs by
+    std::optional<double> choice_s_per_value;  // each entry of the vocabulary
     std::optional<double> copy_start_s;        // giving a copy to the thread that makes it
     std::optional<double> stream_bytes_per_s;  // KV through a ring: one thread copies while the others attend
     std::vector<ProductRate> products;

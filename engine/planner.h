@@ -26,7 +26,7 @@ struct PlanRow {
     bool beyond_training = false;  // more than the model was made for
     MemoryUse host;                // all weights, mapped; the mirror of all KV
     std::optional<MemoryUse> device;
-    double kv_share_on_host = 0;  // of the KV columns of device layers, on average while it grows
+    double kv_share_on_host = 0;  // of the KV columns of device layers
     bool stops = false;           // `resident`: so many tokens find no room
     std::optional<double> tok_s;  // decode; empty: a rate is not known, or it stops before
 };
@@ -39,6 +39,19 @@ struct Plan {
     /// Tokens that lie on the device before the first block leaves, or `resident` stops. Empty: no block ever leaves.
     std::optional<int> spill_tokens;
     std::vector<PlanRow> rows;
+};
+
+/// What is observed corrects what is predicted: the average ratio of step times, newer ones counting more.
+class PredictionCorrection
+{
+public:
+    void observe(double predicted_s, double observed_s);
+    /// Empty: nothing was observed yet.
+    std::optional<double> factor() const { return factor_; }
+
+private:
+    static constexpr double kWeight = 0.2;  // of the newest
+    std::optional<double> factor_;
 };
 
 class Planner

@@ -19,9 +19,11 @@ void print(const engine::MachineRates& rates)
 {
     constexpr double kCached = 1 << 20, kFromMemory = 1e9;
     std::printf("%s, kernels %s, %d threads\n\n", rates.cpu.c_str(), rates.kernels.c_str(), rates.threads);
-    std::printf("DRAM read %.1f GB/s; KV through a ring %.1f GB/s; small operations %.2f G values/s\n\n",
+    std::printf("DRAM read %.1f GB/s; KV through a ring %.1f GB/s; small operations %.2f G values/s; "
+                "choosing a token %.1f us and %.2f ns for each of the vocabulary\n\n",
                 rates.dram_read_bytes_per_s.value_or(0) / 1e9, rates.stream_bytes_per_s.value_or(0) / 1e9,
-                rates.values_per_s.value_or(0) / 1e9);
+                rates.values_per_s.value_or(0) / 1e9, rates.token_s.value_or(0) * 1e6,
+                rates.choice_s_per_value.value_or(0) * 1e9);
     std::printf("| weights | row length | GB/s from cache | from memory |\n| --- | --- | --- | --- |\n");
     for (const engine::ProductRate& rate : rates.products)
         std::printf("| %s | %d | %.1f | %.1f |\n", rate.type.c_str(), rate.row_length, gb_per_s(rate.curve, kCached),

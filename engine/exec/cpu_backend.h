@@ -25,6 +25,9 @@ public:
     std::size_t scratch_bytes() const;
     /// What the workers compute in, for a backend made with these numbers; `runs`: after allow_runs().
     static std::size_t worker_bytes(const Hyperparameters& h, int max_rows, int block_tokens, int threads, bool runs);
+    /// Whether so many multiplications are worth waking the workers for.
+    static constexpr std::int64_t kWorthSharing = 1 << 17;
+    static bool sharing_pays(std::int64_t products) { return products >= kWorthSharing; }
     /// From now on the blocks of an attention may come in several runs. Throws std::bad_alloc.
     void allow_runs();
 
@@ -91,8 +94,6 @@ private:
     std::vector<ProductScratch> product_scratch(int threads) const;
     static int widest_row(const Hyperparameters& h);  // that is rounded
     static std::size_t product_bytes(const Hyperparameters& h, int threads);
-    /// Whether so many multiplications are worth waking the workers for.
-    static bool sharing_pays(std::int64_t products) { return products >= 1 << 17; }
     void round_rows(Rows& x);
     void round_rest(Rows& x, int row, ProductScratch& scratch) const;
     using MatMulKernel = void (*)(const kernels::MatMul&);

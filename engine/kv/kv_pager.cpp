@@ -28,15 +28,6 @@ std::int64_t KvPager::column_bytes() const
     return bytes;
 }
 
-std::int64_t KvPager::window_row_bytes() const
-{
-    std::int64_t bytes = 0;
-    for (int l = 0; l < cache_.num_layers(); ++l)
-        if (sliding(l))
-            bytes += std::int64_t(cache_.layer(l).bytes());
-    return bytes;
-}
-
 bool KvPager::any_on_device(PageId page) const
 {
     for (int l = 0; l < cache_.num_layers(); ++l)
@@ -248,16 +239,34 @@ void KvPager::note_arrivals()
     });
 }
 
+/// A column that lies on the device in some layers only takes room and saves little: others leave, so that those that
+/// stay are whole. False: nothing more can leave.
+bool KvPager::make_room_to_join(int l)
+{
+    const auto missing = [&] {
+        return std::ranges::count_if(
+            facts_, [&](const PageFacts& facts) { return !device_.holds(facts.page, l) && any_on_device(facts.page); });
+    };
+    while (vram_.used() + missing() * std::int64_t(cache_.layer(l).bytes()) > vram_.high_mark()) {
+        const auto facts = next_to_leave();
+        if (!facts)
+            return false;
+        evict(*facts, Event::Cause::Split);
+    }
+    return true;
+}
+
 Result<int> KvPager::join(int l)
 {
     int blocks = 0;
     if (!full(l))
         return blocks;
+    const bool all = make_room_to_join(l);
     const auto bytes = std::int64_t(cache_.layer(l).bytes());
     for (const PageFacts& facts : facts_) {
         if (device_.holds(facts.page, l) || !any_on_device(facts.page))
             continue;
-        if (vram_.used() + bytes > vram_.high_mark())
+        if (!all && vram_.used() + bytes > vram_.high_mark())
             break;
         if (const Status ok = device_.fetch(facts.page, l, cache_.host_block(facts.page, l)); !ok)
             return tl::unexpected(ok.error());

@@ -55,7 +55,10 @@ public:
     bool bring_back(Event::Cause cause);
     /// Waits until what is coming back is there.
     void settle();
-    /// A layer came to the device: its blocks of the columns that lie there follow as far as there is room. How many.
+    /// Windows that a prefill made wide become as narrow as its last token's.
+    void trim_windows() { trim_windows(next_position_ - 1); }
+    /// A layer came to the device: its blocks of the columns that lie there follow, and columns leave until all of
+    /// them find room. How many blocks.
     Result<int> join(int l);
     /// All blocks of one layer leave: it is computed on the host from now on.
     Status leave(int l);
@@ -82,7 +85,6 @@ private:
     };
     bool full(int l) const { return cache_.on_device(l) && cache_.layer(l).window == 0; }
     bool sliding(int l) const { return cache_.on_device(l) && cache_.layer(l).window > 0; }
-    std::int64_t window_row_bytes() const;  // of a block in each sliding layer
     bool in_use(const PageFacts& facts) const;
     bool any_on_device(PageId page) const;
     bool all_on_device(PageId page) const;
@@ -96,7 +98,8 @@ private:
     int most_columns(const Columns& columns) const;
     std::optional<PageFacts> next_to_come() const;
     bool fetch_column(const PageFacts& facts, Event::Cause cause);
-    bool all_in_use_fits() const;
+    std::int64_t windows_to_come() const;
+    bool make_room_to_join(int l);
     bool find_place(const PageFacts& coming);
     void enforce_share();
     void plan_stream(const KvSequence& sequence, int first, int count);

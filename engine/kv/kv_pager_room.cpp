@@ -57,16 +57,13 @@ void KvPager::evict(const PageFacts& facts, Event::Cause cause)
 
 bool KvPager::make_room(std::int64_t bytes, Event::Cause cause)
 {
-    if (vram_.used() + bytes <= vram_.high_mark())
-        return true;
-    const std::int64_t low_mark = std::max<std::int64_t>(0, vram_.high_mark() - 2 * column_bytes());
-    while (vram_.used() + bytes > low_mark) {
+    while (vram_.used() + bytes > vram_.high_mark()) {
         const auto facts = next_to_leave();
         if (!facts)
-            break;
+            return false;
         evict(*facts, cause);
     }
-    return vram_.used() + bytes <= vram_.high_mark();
+    return true;
 }
 
 KvPager::Columns KvPager::columns_in_use() const
@@ -130,30 +127,33 @@ std::optional<PageFacts> KvPager::next_to_come() const
     return std::nullopt;
 }
 
-/// Whether the whole conversation in use finds room, were others' blocks to leave.
-bool KvPager::all_in_use_fits() const
+/// What windows hold at the first token of a block, when they are widest, more than they do now.
+std::int64_t KvPager::windows_to_come() const
 {
-    std::int64_t others = 0, missing = 0;
-    for (const PageFacts& facts : facts_)
-        for (int l = 0; l < cache_.num_layers(); ++l) {
-            const auto bytes = std::int64_t(cache_.layer(l).bytes());
-            if (!in_use(facts) && device_.holds(facts.page, l))
-                others += bytes;
-            else if (in_use(facts) && full(l) && !device_.holds(facts.page, l))
-                missing += bytes;
-        }
-    return vram_.used() - others + missing + window_row_bytes() <= vram_.high_mark();
+    const int block = std::max(0, next_position_ - 1) / cache_.block_tokens();
+    std::int64_t bytes = 0;
+    for (int l = 0; l < cache_.num_layers(); ++l) {
+        if (!sliding(l))
+            continue;
+        int blocks = block - cache_.layer(l).first_block(block * cache_.block_tokens()) + 1;
+        for (const PageId page : in_use_)
+            blocks -= device_.holds(page, l);
+        bytes += blocks * std::int64_t(cache_.layer(l).bytes());
+    }
+    return std::max<std::int64_t>(0, bytes);
 }
 
-/// Columns leave until there is room for one that comes. One that nobody pinned drives out other conversations' alone.
-/// Unless the whole conversation fits, it stays below the low mark, and leaves room for the next row of windows: else
-/// the next block would send it away again.
+/// Columns leave until there is room for one that comes. One that nobody pinned drives out other conversations' alone,
+/// and leaves windows what they need: else they would send it away again.
 bool KvPager::find_place(const PageFacts& coming)
 {
     const auto next = next_to_leave();
     const bool swaps = (coming.pinned || coming.stays) && next && !next->pinned;
-    const std::int64_t beside = swaps ? 0 : window_row_bytes() + (all_in_use_fits() ? 0 : 2 * column_bytes());
-    while (vram_.used() + column_bytes() + beside > vram_.high_mark()) {
+    std::int64_t bytes = swaps ? 0 : windows_to_come();
+    for (int l = 0; l < cache_.num_layers(); ++l)
+        if (full(l) && !device_.holds(coming.page, l))
+            bytes += std::int64_t(cache_.layer(l).bytes());
+    while (vram_.used() + bytes > vram_.high_mark()) {
         const auto facts = next_to_leave();
         if (!facts || facts->pinned || (in_use(*facts) && !swaps))
             return false;
@@ -186,7 +186,7 @@ bool KvPager::bring_back(Event::Cause cause)
 {
     if (policy_ == KvPolicy::CpuDecode)  // a prefill takes what it needs, and an answer nothing
         return false;
-    trim_windows(next_position_);  // those of a prefill were wide
+    trim_windows();
     const auto facts = next_to_come();
     return facts && find_place(*facts) && fetch_column(*facts, cause);
 }

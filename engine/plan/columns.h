@@ -1,8 +1,11 @@
-// How many block columns of a growing conversation lie on a device: the pager's rules (kv_pager.h) as arithmetic.
+// How many layers a device takes and how many block columns of a growing conversation lie there: what ModelPlacement
+// and the pager do, as arithmetic. The former asks here itself.
 #pragma once
 
 #include "engine/placement_options.h"
 #include "engine/plan/device_bytes.h"
+
+#include <optional>
 
 namespace engine {
 
@@ -16,19 +19,21 @@ struct DeviceShare {
     double offload_share = 0;
 };
 
+/// Block columns of a conversation.
 struct Columns {
     int total = 0;
-    /// On average while it grows: three columns leave at once, and the next ones take their place.
-    double mean_on_device = 0;
+    int on_device = 0;
     bool stops = false;  // `resident`: so many tokens find no room
-    double mean_on_host() const { return total - mean_on_device; }
+    int on_host() const { return total - on_device; }
 };
+
+/// The layers that a device of this budget holds, whatever it held before: those asked for, or as many as fit
+/// (empty). `share.layers` does not matter.
+int layers_on_device(DeviceShare share, std::optional<int> asked);
 
 /// Columns that find room before the first one leaves, `most` at most.
 int columns_before_spill(const DeviceShare& share, int most);
 /// Of a conversation of so many tokens.
 Columns columns_at(const DeviceShare& share, int tokens);
-/// Exactly, of one that grew token by token.
-int columns_on_device(const DeviceShare& share, int tokens);
 
 }  // namespace engine

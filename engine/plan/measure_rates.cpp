@@ -8,6 +8,7 @@
 #include "engine/plan/model_facts.h"
 #include "engine/run/clock.h"
 #include "engine/run/dram_bandwidth.h"
+#include "engine/sampling/sampler.h"
 
 #include <algorithm>
 #include <array>
@@ -247,6 +248,25 @@ double RateMeter::wake_s()
            kTimes;
 }
 
+RateMeter::Choice RateMeter::choice()
+{
+    constexpr std::array kVocabularies = {2048, 32768};
+    constexpr double kLeast = 1e-12;
+    const std::vector<int> history(64, 1);
+    std::array<double, 2> took = {};
+    for (std::size_t i = 0; i < took.size(); ++i) {
+        std::mt19937 random(1);
+        std::normal_distribution<float> likely(0.0f, 3.0f);
+        std::vector<float> logits(std::size_t(kVocabularies[i]));
+        for (float& logit : logits)
+            logit = likely(random);
+        Sampler sampler({}, kVocabularies[i], 1);
+        took[i] = seconds([&] { sampler.sample(logits, history); });
+    }
+    const double per_value = std::max(kLeast, (took[1] - took[0]) / (kVocabularies[1] - kVocabularies[0]));
+    return {std::max(kLeast, took[0] - per_value * kVocabularies[0]), per_value};
+}
+
 double RateMeter::copy_start_s()
 {
     constexpr std::size_t kBytes = 1024;  // what one layer writes for a token
@@ -307,6 +327,9 @@ try {
     rates.dram_read_bytes_per_s = measure_dram_read(pool);
     rates.values_per_s = meter.values_per_s();
     rates.wake_s = meter.wake_s();
+    const RateMeter::Choice choice = meter.choice();
+    rates.token_s = choice.token_s;
+    rates.choice_s_per_value = choice.s_per_value;
     rates.copy_start_s = meter.copy_start_s();
     rates.stream_bytes_per_s = meter.stream_bytes_per_s({}, 4);
 

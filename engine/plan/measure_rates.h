@@ -36,6 +36,11 @@ public:
     double matmul_ops_per_s(const kernels::TypeTraits& type, int row_length, int tokens);
     double values_per_s();
     double wake_s();
+    /// Choosing a token, as the program does by default: once, and for each entry of a vocabulary.
+    struct Choice {
+        double token_s = 0, s_per_value = 0;
+    };
+    Choice choice();
     double copy_start_s();
     /// A layer's blocks of `kv_heads` heads one after another through a ring, copied while those before are attended.
     double stream_bytes_per_s(const KvForm& form, int kv_heads);

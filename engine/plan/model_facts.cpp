@@ -6,43 +6,61 @@
 #include "kernels/cpu.h"
 
 #include <algorithm>
+#include <initializer_list>
 
 namespace engine {
 
 namespace {
 
-void add_read(LayerWork& work, const Matrix& matrix, int times = 1)
+void add_read(LayerWork& work, const Matrix& matrix, bool alone, int times = 1)
 {
     if (!matrix)
         return;
-    const auto same = std::ranges::find_if(
-        work.reads, [&](const WeightRead& r) { return r.type == matrix.type && r.row_length == matrix.n; });
+    const auto same = std::ranges::find_if(work.reads, [&](const WeightRead& r) {
+        return r.type == matrix.type && r.row_length == matrix.n && r.alone == alone;
+    });
     const std::int64_t bytes = std::int64_t(matrix.bytes()) * times;
     if (same == work.reads.end())
-        work.reads.push_back({matrix.type, matrix.n, bytes});
+        work.reads.push_back({matrix.type, matrix.n, bytes, alone});
     else
         same->bytes += bytes;
+}
+
+/// Matrices that are multiplied as one operation, which is divided among the threads where that pays.
+void add_operation(LayerWork& work, std::initializer_list<const Matrix*> matrices)
+{
+    std::int64_t products = 0;
+    for (const Matrix* matrix : matrices)
+        products += *matrix ? std::int64_t(matrix->rows) * matrix->n : 0;
+    const bool alone = !CpuBackend::sharing_pays(products);
+    for (const Matrix* matrix : matrices)
+        add_read(work, *matrix, alone);
+    work.operations += !alone;
 }
 
 LayerWork layer_work(const Hyperparameters& h, const LayerWeights& w, const LayerParameters& p)
 {
     LayerWork work;
     work.group = p.heads / p.kv_heads;
-    for (const Matrix* matrix : {&w.qkv, &w.q, &w.k, &w.v, &w.attn_out, &w.gate, &w.up, &w.down, &w.router})
-        add_read(work, *matrix);
+    const std::int64_t attended = std::int64_t(p.heads) * h.value_length;
+    work.divided_tokens = double(CpuBackend::kWorthSharing) / double(attended);
+    work.operations = 1;  // attention
+    add_operation(work, {&w.qkv, &w.q, &w.k, &w.v});
+    add_operation(work, {&w.attn_out});
+    add_operation(work, {&w.gate, &w.up});
+    add_operation(work, {&w.down});
+    add_operation(work, {&w.router});
     for (const Matrix* stack : {&w.gate_experts, &w.up_experts, &w.down_experts})
-        add_read(work, *stack, h.experts_used);
+        add_read(work, *stack, false, h.experts_used);
 
     const std::int64_t dim = h.embedding_length;
     const std::int64_t qk = std::int64_t(p.heads + p.kv_heads) * h.key_length;
-    const std::int64_t attended = std::int64_t(p.heads) * h.value_length;
     // Two norms, two sums and two roundings of the stream; rotated and perhaps normed queries and keys.
     work.values =
         6 * dim + qk + attended + (w.q_norm ? qk : 0) + (w.attn_post_norm ? dim : 0) + (w.ffn_post_norm ? dim : 0);
-    work.operations = 5;  // queries to values, attention, its output, gate and up, down
     if (w.router) {
         work.values += h.experts + h.experts_used * (3 * std::int64_t(h.expert_ffn_length) + 3 * dim);
-        work.operations += 3;
+        work.operations += 5;  // of the chosen experts
     } else {
         work.values += 3 * std::int64_t(p.ffn_length);
     }
@@ -73,9 +91,9 @@ ModelFacts model_facts(const Hyperparameters& h, const Weights& weights)
         facts.kv_heads.push_back(p.kv_heads);
         facts.windows.push_back(p.kind == LayerKind::SlidingWindow ? h.sliding_window : 0);
     }
-    add_read(facts.head, weights.head.output);
+    add_operation(facts.head, {&weights.head.output});
     facts.head.values = 3 * std::int64_t(h.embedding_length);
-    facts.head.operations = 1;
+    facts.vocabulary = h.vocabulary;
     facts.key_length = h.key_length;
     facts.value_length = h.value_length;
     facts.context_length = h.context_length;

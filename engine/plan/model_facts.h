@@ -19,6 +19,7 @@ struct WeightRead {
     kernels::TensorType type = kernels::TensorType::F32;
     int row_length = 0;
     std::int64_t bytes = 0;
+    bool alone = false;  // on one thread: too little to be divided
 };
 
 /// One layer in a decode step, or the head.
@@ -27,6 +28,7 @@ struct LayerWork {
     std::int64_t values = 0;        // activations that norms, rotations, gates and rounding read
     int operations = 0;             // that are divided among the threads
     int group = 1;                  // query heads to a KV head
+    double divided_tokens = 0;      // from so many on its attention is divided among the threads
     std::int64_t read_bytes() const;
 };
 
@@ -34,6 +36,7 @@ struct ModelFacts {
     std::vector<LayerWork> layers;
     LayerWork head;  // the final norm and the product with the vocabulary
     int key_length = 0, value_length = 0;
+    int vocabulary = 0;
     int context_length = 0;  // tokens the model was made for
     std::int64_t weight_bytes = 0;
     bool multiplies_twice = false;       // activations of 16 bits, as two parts of 8

@@ -31,18 +31,6 @@ std::int64_t kv_page_bytes(const std::vector<KvLayerShape>& kv)
     return bytes;
 }
 
-/// The layers that the placement would hold: those asked for as far as their first columns find room.
-int layers_on_device(DeviceShare share, std::optional<int> asked)
-{
-    share.layers =
-        asked ? std::min(*asked, share.layout.num_layers()) : share.layout.layers_that_fit(share.high_mark_bytes);
-    constexpr int kFewest = 2;  // the first column and the one that is written
-    while (share.layers > 0 && (share.layout.needed(share.layers, 0).total() > share.high_mark_bytes ||
-                                columns_before_spill(share, kFewest) < kFewest))
-        --share.layers;
-    return share.layers;
-}
-
 /// Of `free_bytes` of a device's memory.
 std::int64_t budget_bytes(const PlacementOptions& options, const DeviceLayout& layout, std::int64_t free_bytes)
 {
@@ -61,7 +49,8 @@ PlannedDevice emulated_device(const PlacementOptions& options, DeviceLayout layo
                                   : layout.device_size(options.emulated.fit_tokens, options.watermark);
     PlannedDevice device{{std::move(layout)}, DeviceCores::HostsToo, {}};
     DeviceShare& share = device.share;
-    share.budget_bytes = budget_bytes(options, share.layout, size);
+    share.budget_bytes =
+        budget_bytes(options, share.layout, std::max<std::int64_t>(0, size - options.other_programs_bytes.value_or(0)));
     share.high_mark_bytes = std::int64_t(double(share.budget_bytes) * options.watermark);
     share.policy = options.kv_policy;
     share.offload_share = options.kv_offload_share;
@@ -78,7 +67,13 @@ PlannedDevice emulated_device(const PlacementOptions& options, DeviceLayout layo
 struct CudaFacts {
     int ordinal = 0;
     std::string name;  // with its driver
-    std::int64_t free_bytes = 0;
+    std::int64_t total_bytes = 0;
+    std::int64_t other_programs_bytes = 0;
+
+    std::int64_t free_bytes(const PlacementOptions& options) const
+    {
+        return std::max<std::int64_t>(0, total_bytes - options.other_programs_bytes.value_or(other_programs_bytes));
+    }
 };
 
 Result<CudaFacts> cuda_facts(int ordinal)
@@ -86,8 +81,7 @@ Result<CudaFacts> cuda_facts(int ordinal)
     const auto device = CudaDevice::open(ordinal);
     if (!device)
         return tl::unexpected(device.error());
-    return CudaFacts{ordinal, name_with_driver(**device),
-                     std::max<std::int64_t>(0, (*device)->total_bytes() - (*device)->other_programs_bytes())};
+    return CudaFacts{ordinal, name_with_driver(**device), (*device)->total_bytes(), (*device)->other_programs_bytes()};
 }
 
 DeviceRates rates_of(const CudaFacts& facts, const LoadRequest& request, const MachineRates* rates)
@@ -103,7 +97,7 @@ PlannedDevice cuda_device(const CudaFacts& facts, const PlacementOptions& option
 {
     PlannedDevice device{{std::move(layout)}, DeviceCores::Own, std::move(rates)};
     DeviceShare& share = device.share;
-    share.budget_bytes = budget_bytes(options, share.layout, facts.free_bytes);
+    share.budget_bytes = budget_bytes(options, share.layout, facts.free_bytes(options));
     share.high_mark_bytes = std::int64_t(double(share.budget_bytes) * options.watermark);
     share.policy = options.kv_policy;
     share.offload_share = options.kv_offload_share;
@@ -128,7 +122,7 @@ MemoryUse on_device(const DeviceShare& share, int tokens)
     const DeviceBytes fixed = share.layout.needed(share.layers, 0);
     MemoryUse use{fixed.weights, 0, fixed.ring, fixed.scratch};
     if (tokens > 0)
-        use.kv_bytes = columns_on_device(share, tokens) * share.layout.column(share.layers) +
+        use.kv_bytes = columns_at(share, tokens).on_device * share.layout.column(share.layers) +
                        share.layout.windows_at(share.layers, tokens - 1);
     return use;
 }
@@ -222,7 +216,7 @@ try {
         if (placement.device) {
             const Columns columns = columns_at(placement.device->share, tokens);
             row.device = on_device(placement.device->share, tokens);
-            row.kv_share_on_host = columns.total > 0 ? columns.mean_on_host() / columns.total : 0.0;
+            row.kv_share_on_host = columns.total > 0 ? double(columns.on_host()) / columns.total : 0.0;
             row.stops = columns.stops;
         }
         if (rates)
@@ -264,6 +258,9 @@ try {
     rates.dram_read_bytes_per_s = measure_dram_read(pool);
     rates.values_per_s = meter.values_per_s();
     rates.wake_s = meter.wake_s();
+    const RateMeter::Choice choice = meter.choice();
+    rates.token_s = choice.token_s;
+    rates.choice_s_per_value = choice.s_per_value;
     for (const auto& [type, row_length] : products) {
         if (!goes_on())
             return given_up();
@@ -292,6 +289,14 @@ try {
     return rates;
 } catch (...) {
     return caught("to measure this machine");
+}
+
+void PredictionCorrection::observe(double predicted_s, double observed_s)
+{
+    if (!(predicted_s > 0) || !(observed_s > 0))
+        return;
+    const double ratio = observed_s / predicted_s;
+    factor_ = factor_ ? *factor_ + kWeight * (ratio - *factor_) : ratio;
 }
 
 }  // namespace engine

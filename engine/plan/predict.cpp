@@ -72,6 +72,7 @@ public:
             sum += own_cores(l) ? device_layer(l) : host_layer(l);
         sum += head_on_device() ? over(double(facts_.head.read_bytes()), device_->rates.weights_bytes_per_s)
                                 : work(facts_.head);
+        sum += choice();
         return sum.sum();
     }
 
@@ -100,7 +101,7 @@ private:
         kv.all = kv_token_bytes(l) * (window > 0 ? std::min<double>(tokens, window) : tokens);
         if (on_device(l) && window == 0)
             kv.on_host =
-                kv_token_bytes(l) * std::min(tokens, columns_.mean_on_host() * device_->share.layout.block_tokens());
+                kv_token_bytes(l) * std::min(tokens, double(columns_.on_host()) * device_->share.layout.block_tokens());
         return kv;
     }
 
@@ -113,15 +114,30 @@ private:
         return bytes;
     }
 
+    /// Of the next token, from logits on the host. A device with the head sends the few that are looked at.
+    std::optional<double> choice() const
+    {
+        Seconds sum;
+        sum += rates_.token_s;
+        if (!head_on_device())
+            sum += rates_.choice_s_per_value ? std::optional(facts_.vocabulary * *rates_.choice_s_per_value)
+                                             : std::nullopt;
+        return sum.sum();
+    }
+
+    /// What one thread does takes so many times as long as what all do.
+    double threads() const { return std::max(1, rates_.threads); }
+
     /// Products and small operations on the CPU.
     std::optional<double> work(const LayerWork& work) const
     {
         Seconds sum;
         for (const WeightRead& read : work.reads) {
             const std::string_view type = kernels::type_traits(read.type).name;
-            sum += rates_.product_seconds(type, read.row_length, double(read.bytes), set_bytes_);
+            const double bytes = double(read.bytes) * (read.alone ? threads() : 1);
+            sum += rates_.product_seconds(type, read.row_length, bytes, set_bytes_);
             if (facts_.multiplies_twice)  // the second time from the cache
-                sum += rates_.product_seconds(type, read.row_length, double(read.bytes), 0);
+                sum += rates_.product_seconds(type, read.row_length, bytes, 0);
         }
         sum += over(double(work.values), rates_.values_per_s);
         sum += rates_.wake_s ? std::optional(work.operations * *rates_.wake_s) : std::nullopt;
@@ -134,6 +150,17 @@ private:
                                         facts_.layers[std::size_t(l)].group, bytes, set_bytes_);
     }
 
+    /// Of a layer whose KV the host's cores attend alone: a short one is one thread's, and the first that is divided
+    /// among them is taken to be as slow as the last that is not, since no more context is to be faster.
+    std::optional<double> whole_attention(int l, double bytes) const
+    {
+        const double tokens = context_ + 1.0;
+        const double shortest = facts_.layers[std::size_t(l)].divided_tokens;
+        const auto divided = attention(l, bytes);
+        const auto by_one = attention(l, std::min(bytes, shortest * kv_token_bytes(l)) * threads());
+        return tokens < shortest ? by_one : longest({divided, by_one});
+    }
+
     /// On the host's cores, be it a layer of a device that shares them.
     std::optional<double> host_layer(int l) const
     {
@@ -144,12 +171,14 @@ private:
         if (on_device(l))
             sum += rates_.copy_start_s;  // of what it wrote, to the mirror
         if (!on_device(l) || device_->share.policy != KvPolicy::Stream || attended.on_host == 0 || !products) {
-            sum += attention(l, attended.all);
+            sum += whole_attention(l, attended.all);
             return sum.sum();
         }
-        sum += attention(l, attended.all - attended.on_host);
-        sum += longest({attention(l, attended.on_host), over(attended.on_host - ahead(attended.on_host, *products),
-                                                             device_->rates.to_device_bytes_per_s)});
+        Seconds streamed;
+        streamed += attention(l, attended.all - attended.on_host);
+        streamed += longest({attention(l, attended.on_host), over(attended.on_host - ahead(attended.on_host, *products),
+                                                                  device_->rates.to_device_bytes_per_s)});
+        sum += longest({whole_attention(l, attended.all), streamed.sum()});
         return sum.sum();
     }
 
@@ -218,14 +247,6 @@ std::optional<double> step_seconds(const ModelFacts& facts, const PlannedPlaceme
                                    const MachineRates& rates, int context_tokens)
 {
     return Step(facts, placement, rates, context_tokens).seconds();
-}
-
-void PredictionCorrection::observe(double predicted_s, double observed_s)
-{
-    if (!(predicted_s > 0) || !(observed_s > 0))
-        return;
-    const double ratio = observed_s / predicted_s;
-    factor_ = factor_ ? *factor_ + kWeight * (ratio - *factor_) : ratio;
 }
 
 }  // namespace engine

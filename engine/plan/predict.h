@@ -1,9 +1,10 @@
 // The time of one decode step from a model's facts and a machine's rates, layer by layer. Pure arithmetic.
 //
 // A layer on the host costs its products, its small operations and its attention, each at the rate that the cores have
-// for the bytes of the whole step. A layer on a device with cores of its own: weights W at B_w, KV at B_a, of which H
-// bytes lie on the host, C in all; B_p the link, B_c the CPU's attention, B_d DRAM, tau a hand-off; s0 is what the ring
-// takes in while the weights are read.
+// for the bytes of the whole step; what is too little to be divided among the threads, at one thread's. The choice of
+// the token is added, which small models feel. A layer on a device with cores of its own: weights W at B_w, KV at B_a,
+// of which H bytes lie on the host, C in all; B_p the link, B_c the CPU's attention, B_d DRAM, tau a hand-off; s0 is
+// what the ring takes in while the weights are read.
 //   resident  W/B_w + C/B_a
 //   stream    W/B_w + max(C/B_a, (H - s0)/B_p, (H - s0)/B_d)
 //   merge     W/B_w + max(C/B_a, H/B_c + tau)
@@ -39,18 +40,5 @@ struct PlannedPlacement {
 /// before.
 std::optional<double> step_seconds(const ModelFacts& facts, const PlannedPlacement& placement,
                                    const MachineRates& rates, int context_tokens);
-
-/// What is observed corrects what is predicted: the average ratio of step times, newer ones counting more.
-class PredictionCorrection
-{
-public:
-    void observe(double predicted_s, double observed_s);
-    /// Empty: nothing was observed yet.
-    std::optional<double> factor() const { return factor_; }
-
-private:
-    static constexpr double kWeight = 0.2;  // of the newest
-    std::optional<double> factor_;
-};
 
 }  // namespace engine

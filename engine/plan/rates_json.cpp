@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kVersion = 6;
+constexpr int kVersion = 7;
 constexpr std::size_t kLongestText = 1 << 20;
 constexpr std::size_t kMostRates = 1000, kMostPoints = 100, kLongestName = 200;
 constexpr double kMostBytesPerS = 1e15;
@@ -109,6 +109,8 @@ MachineRates rates_of(const Json& json)
     rates.dram_read_bytes_per_s = optional_of(json.at("dram_read_bytes_per_s"));
     rates.values_per_s = optional_of(json.at("values_per_s"));
     rates.wake_s = optional_of(json.at("wake_s"));
+    rates.token_s = optional_of(json.at("token_s"));
+    rates.choice_s_per_value = optional_of(json.at("choice_s_per_value"));
     rates.copy_start_s = optional_of(json.at("copy_start_s"));
     rates.stream_bytes_per_s = optional_of(json.at("stream_bytes_per_s"));
     for (const Json& rate : list_of(json.at("products"), kMostRates))
@@ -170,6 +172,8 @@ std::string to_json(const MachineRates& rates)
                        {"dram_read_bytes_per_s", optional(rates.dram_read_bytes_per_s)},
                        {"values_per_s", optional(rates.values_per_s)},
                        {"wake_s", optional(rates.wake_s)},
+                       {"token_s", optional(rates.token_s)},
+                       {"choice_s_per_value", optional(rates.choice_s_per_value)},
                        {"copy_start_s", optional(rates.copy_start_s)},
                        {"stream_bytes_per_s", optional(rates.stream_bytes_per_s)},
                        {"products", products},

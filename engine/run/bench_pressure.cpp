@@ -4,6 +4,7 @@
 #include "engine/planner.h"
 #include "engine/run/clock.h"
 #include "engine/run/loaded_model.h"
+#include "engine/sampling/sampler.h"
 
 #include <algorithm>
 #include <cmath>
@@ -18,6 +19,7 @@ class GrowingConversation
 public:
     explicit GrowingConversation(LoadedModel& model)
         : model_(model)
+        , sampler_({}, model.info().vocabulary, 1)
     {
         model_.placement().begin_turn();
     }
@@ -44,8 +46,10 @@ public:
             const std::int64_t start = now_us();
             if (Status ok = append(1); !ok)
                 return tl::unexpected(ok.error());
-            if (const auto logits = model_.logits(kv_, 0); !logits)
+            const auto logits = model_.logits(kv_, 0, sampler_.enough());
+            if (!logits)
                 return tl::unexpected(logits.error());
+            (void)sampler_.sample(*logits, kv_.ids);
             seconds.push_back(double(std::max<std::int64_t>(1, now_us() - start)) / 1e6);
         }
         std::sort(seconds.begin(), seconds.end());
@@ -79,6 +83,7 @@ private:
     }
 
     LoadedModel& model_;
+    Sampler sampler_;  // whose choice takes its time and is not followed
     KvSequence kv_;
     std::vector<int> ids_;
 };

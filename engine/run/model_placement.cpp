@@ -108,6 +108,7 @@ bool ModelPlacement::advance()
     if (!device_)
         return false;
     set_layer_flags(true);
+    pager_->trim_windows();
     if (layers() > wanted_layers()) {
         move_to_host(layers() - 1, Event::Cause::Split);
         return true;

@@ -6,6 +6,7 @@
 #include "engine/exec/placement.h"
 #include "engine/machine_rates.h"
 #include "engine/model/device_weights.h"
+#include "engine/plan/columns.h"
 #include "engine/run/opened_device.h"
 
 #include <deque>
@@ -123,7 +124,8 @@ private:
     void drop_host_copies();
     /// What computes on the device.
     Backend& backend() { return cuda_ ? static_cast<Backend&>(*cuda_) : cpu_; }
-    int layers_that_fit() const { return layout_.layers_that_fit(vram_->high_mark()); }
+    int planned_layers() const;
+    void want_planned_layers();
     Status move_to_device(int l);
     void move_to_host(int l, Event::Cause cause);
     Status move_head();

@@ -77,7 +77,7 @@ void ModelPlacement::adopt(OpenedDevice opened)
     pager_->set_offload_share(options_.kv_offload_share);
     use_rates();
     cache_.set_device(device_kv_.get(), stream_.get());
-    wanted_ = std::min(options_.device_layers.value_or(layers_that_fit()), cache_.num_layers());
+    want_planned_layers();
 }
 
 /// False: not even a block finds room, and the device cannot do without.

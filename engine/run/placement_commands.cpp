@@ -31,9 +31,27 @@ Status ModelPlacement::want_layers(std::optional<int> layers)
         return fail(Error::Code::BadRequest, "a device cannot hold less than no layer");
     next_.reset();
     options_.device_layers = layers;
-    wanted_ = layers ? std::min(*layers, cache_.num_layers()) : layers_that_fit();
+    want_planned_layers();
     returning_ = Event::Cause::Split;
     return {};
+}
+
+void ModelPlacement::want_planned_layers()
+{
+    wanted_ = planned_layers();
+    const int asked = std::min(options_.device_layers.value_or(0), cache_.num_layers());
+    if (wanted_ < asked)
+        note(Event::Kind::Warning, Event::Cause::Split,
+             "only " + std::to_string(wanted_) + " of the " + std::to_string(asked) +
+                 " layers asked for find room on the device " + std::string(device_->id()));
+}
+
+/// What a plan of the present choices says: the same, whatever lay on the device before.
+int ModelPlacement::planned_layers() const
+{
+    return layers_on_device(
+        {layout_, 0, vram_->budget(), vram_->high_mark(), options_.kv_policy, options_.kv_offload_share},
+        options_.device_layers);
 }
 
 Status ModelPlacement::set_budget(std::int64_t bytes)
@@ -169,20 +187,24 @@ void ModelPlacement::lay_out_kv()
         move_to_host(layers() - 1, Event::Cause::User);
     use_rates();
     relieve(Event::Cause::User);
-    // Another number of them may fit now. Under `resident` a further one could take the place of KV that must be there.
-    if (options_.kv_policy != KvPolicy::Resident && !next_)
-        (void)want_layers(options_.device_layers);
-    returning_ = Event::Cause::User;
 }
 
-/// What is held fits the budget again, at once: first KV leaves, then layers. With room, things may come back.
+/// What is held is what the budget's plan says: layers that it does not have leave at once, then KV; with room, things
+/// come back. KV that must stay, as under `resident`, drives out layers.
 void ModelPlacement::relieve(Event::Cause cause)
 {
     returning_ = cause;
     set_layer_flags(true);
-    while (!pager_->make_room(0, cause) && vram_->used() > vram_->budget() && layers() > 0)
+    pager_->trim_windows();
+    wanted_ = planned_layers();
+    while (layers() > wanted_)
         move_to_host(layers() - 1, cause);
-    wanted_ = std::min(options_.device_layers.value_or(cache_.num_layers()), std::max(layers(), layers_that_fit()));
+    if (!cuda_ && stream_->slot_count() < layout_.ring_slots())
+        make_ring();
+    while (!pager_->make_room(0, cause) && vram_->used() > vram_->budget() && layers() > 0) {
+        move_to_host(layers() - 1, cause);
+        wanted_ = layers();
+    }
 }
 
 }  // namespace engine

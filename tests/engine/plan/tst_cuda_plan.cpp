@@ -43,7 +43,8 @@ MachineRates some_rates(const std::string& gpu)
     rates.dram_read_bytes_per_s = 50e9;
     rates.values_per_s = 1e9;
     rates.wake_s = 1e-6;
-    rates.copy_start_s = 1e-6;
+    rates.token_s = rates.copy_start_s = 1e-6;
+    rates.choice_s_per_value = 1e-9;
     for (const KvType type : {KvType::F16, KvType::Q8_0})
         rates.attention.push_back({type, type, 64, 1, RateCurve({{1e6, 20e9}})});
     rates.devices["cuda:0"] = {.name = gpu,

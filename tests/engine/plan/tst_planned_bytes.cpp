@@ -6,7 +6,9 @@
 
 #include <QtTest>
 
+#include <array>
 #include <cmath>
+#include <random>
 
 using namespace engine;
 
@@ -60,6 +62,7 @@ public:
     }
     ~Growing() { model_.cache().truncate(kv_, 0); }
 
+    int length() const { return kv_.length(); }
     Status to(int tokens)
     {
         while (kv_.length() < tokens) {
@@ -237,6 +240,84 @@ private Q_SLOTS:
             QCOMPARE(row.device->kv_bytes, model->placement().telemetry()->kv_bytes);
         }
         QVERIFY(plan.rows[2].kv_share_on_host > 0.3);
+    }
+
+    /// Whatever was before: budgets, layers, watermarks, other programs and types of KV change at random while a
+    /// conversation grows, and what the device then has is what a plan of those choices says.
+    void whatIsForetoldIsThenThere_data()
+    {
+        QTest::addColumn<QString>("name");
+        QTest::addColumn<unsigned>("seed");
+        for (const char* name : {"llama", "gemma2", "gemma3", "gpt-oss", "phi3"})
+            for (const unsigned seed : {1u, 2u, 3u})
+                QTest::addRow("%s, seed %u", name, seed) << QString(name) << seed;
+    }
+
+    void whatIsForetoldIsThenThere()
+    {
+        QFETCH(QString, name);
+        QFETCH(unsigned, seed);
+        std::mt19937 random(seed);
+        const auto below = [&](int n) { return int(random() % unsigned(n)); };
+        LoadRequest request = request_for(name);
+        request.placement.emulated.fit_tokens = 96;
+        const auto model = load(request);
+        QVERIFY(model);
+        ModelPlacement& placement = model->placement();
+        const std::int64_t total = placement.telemetry()->total_bytes;
+        request.placement.emulated.fit_tokens = 0;
+        request.placement.emulated.vram_bytes = total;
+        Growing conversation(*model);
+        for (int i = 0; i < 40; ++i) {
+            QVERIFY(conversation.to(std::min(250, 6 * i + 1 + below(6))));
+            switch (below(5)) {
+            case 0:
+                request.placement.vram_budget_bytes = total * (20 + below(81)) / 100;
+                QVERIFY(placement.set_budget(request.placement.vram_budget_bytes));
+                break;
+            case 1:
+                request.placement.device_layers.reset();
+                if (below(2) == 0)
+                    request.placement.device_layers = below(model->info().layers + 1);
+                QVERIFY(placement.want_layers(request.placement.device_layers));
+                break;
+            case 2:
+                request.placement.other_programs_bytes = total * below(40) / 100;
+                QVERIFY(placement.set_other_programs(*request.placement.other_programs_bytes));
+                break;
+            case 3:
+                request.placement.watermark = 0.7 + 0.05 * below(7);
+                QVERIFY(placement.set_watermark(request.placement.watermark));
+                break;
+            case 4:
+                request.k_type = request.v_type =
+                    std::array{KvType::F16, KvType::Q8_0, KvType::F32}[std::size_t(below(3))];
+                QVERIFY(model->set_kv_types(request.k_type, request.v_type));
+                break;
+            }
+            const auto settle = [&] {
+                while (placement.advance())
+                    placement.settle();
+            };
+            settle();
+            QVERIFY(conversation.to(conversation.length() + 1));  // windows follow with the next token
+            settle();
+            const Plan plan = plan_of(request, {conversation.length()});
+            const auto device = placement.telemetry();
+            QCOMPARE(plan.rows.size(), std::size_t(1));
+            const QByteArray where = QString("step %1, %2 tokens").arg(i).arg(conversation.length()).toUtf8();
+            QCOMPARE(device->budget_bytes, plan.device_budget_bytes);
+            QVERIFY2(device->layers == plan.device_layers, where);
+            QVERIFY2(device->used_bytes() <= device->budget_bytes || device->layers == 0, where);
+            if (plan.device_layers == 0)
+                continue;
+            QVERIFY2(device->ring_bytes == plan.rows[0].device->ring_bytes, where);
+            QVERIFY2(
+                within_a_percent(plan.rows[0].device->kv_bytes, device->kv_bytes),
+                (where +
+                 QString(": planned %1, taken %2").arg(plan.rows[0].device->kv_bytes).arg(device->kv_bytes).toUtf8())
+                    .constData());
+        }
     }
 
     void whatMakesNoSenseIsRefused()

@@ -178,7 +178,7 @@ private Q_SLOTS:
         QVERIFY(!answer.sentence.empty());
         QCOMPARE(loaded.count(Event::Kind::DeviceChanged), 0);
         QCOMPARE(loaded.count(Event::Kind::LayerMove), 0);
-        QVERIFY(loaded.ask(SetWatermark{0.9}).ok);  // for a frame
+        QVERIFY(loaded.ask(SetWatermark{0.96}).ok);  // for a frame
         QCOMPARE(loaded.newest.device->layers, before.device->layers);
         QCOMPARE(loaded.newest.device->total_bytes, before.device->total_bytes);
         DeviceEngine nothing({});

@@ -26,7 +26,8 @@ MachineRates someRates()
     rates.dram_read_bytes_per_s = 50e9;
     rates.values_per_s = 1e9;
     rates.wake_s = 1e-6;
-    rates.copy_start_s = 1e-6;
+    rates.token_s = rates.copy_start_s = 1e-6;
+    rates.choice_s_per_value = 1e-9;
     rates.attention.push_back({KvType::F16, KvType::F16, 64, 1, RateCurve({{1e6, 20e9}})});
     for (const kernels::TypeTraits& type : kernels::all_tensor_types())
         rates.products.push_back({type.name, 64, RateCurve({{1e6, 20e9}})});

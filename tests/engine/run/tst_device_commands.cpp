@@ -87,8 +87,9 @@ private Q_SLOTS:
         QCOMPARE(loaded.newest.phase, Phase::Idle);
         QCOMPARE(loaded.newest.device->layers, 1);
         QCOMPARE(loaded.newest.context_tokens, tokens);
-        QVERIFY(frames_after(SetVramBudget{loaded.newest.device->used_bytes() + 1000}) > 0);
-        QCOMPARE(loaded.newest.device->budget_bytes, loaded.newest.device->used_bytes() + 1000);
+        const std::int64_t budget = loaded.newest.device->used_bytes() + 1000;
+        QVERIFY(frames_after(SetVramBudget{budget}) > 0);
+        QCOMPARE(loaded.newest.device->budget_bytes, budget);
         QVERIFY(frames_after(SetOtherPrograms{1000}) > 0);
         QCOMPARE(loaded.newest.device->other_programs_bytes, std::int64_t(1000));
         QVERIFY(frames_after(SetWatermark{0.5}) > 0);
@@ -185,6 +186,41 @@ private Q_SLOTS:
         QVERIFY(!loaded.answer_to(command)->ok);
         QVERIFY(!loaded.answer_to(command)->sentence.empty());
         QVERIFY(!loaded.newest.device);
+    }
+
+    /// KV comes back when memory is freed: after another answer the device holds what it would, had nothing happened.
+    void whatLeftForAnotherProgramComesBack_data()
+    {
+        QTest::addColumn<bool>("by_budget");
+        QTest::newRow("the budget shrinks and grows back") << true;
+        QTest::newRow("another program comes and goes") << false;
+    }
+    void whatLeftForAnotherProgramComesBack()
+    {
+        QFETCH(bool, by_budget);
+        const auto answered = [](bool disturbed, bool by_budget) {
+            DeviceEngine loaded(emulated_device(64));
+            Request request = raw(150);
+            (void)loaded.engine->generate(loaded.sequence, request, loaded.listener(), {});
+            const std::int64_t half = loaded.newest.device->total_bytes / 2;
+            if (disturbed) {
+                loaded.ask(by_budget ? Command(SetVramBudget{half}) : Command(SetOtherPrograms{half}));
+                if (loaded.newest.device->used_bytes() > half)
+                    qWarning("more than half is held");
+                loaded.ask(by_budget ? Command(SetVramBudget{0}) : Command(SetOtherPrograms{0}));
+            }
+            request.max_tokens = 170;
+            (void)loaded.engine->generate(loaded.sequence, request, loaded.listener(), {});
+            return *loaded.newest.device;
+        };
+        const DeviceTelemetry before = answered(false, by_budget), after = answered(true, by_budget);
+        QVERIFY(before.kv_bytes > 0);
+        QCOMPARE(after.layers, before.layers);
+        QCOMPARE(after.kv_bytes, before.kv_bytes);
+        QCOMPARE(after.ring_bytes, before.ring_bytes);
+        // Less than a column of all layers' blocks is left below the mark.
+        QVERIFY(after.watermark_bytes - after.used_bytes() <
+                2 * after.kv_bytes / std::max(1, after.kv_blocks) * after.layers);
     }
 
     void layersThatFindNoRoomAreNamed()

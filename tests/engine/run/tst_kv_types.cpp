@@ -214,11 +214,12 @@ private Q_SLOTS:
         model->cache().truncate(kv, 0);
     }
 
-    /// As many layers as fit are another number when their KV is larger, and those that were asked for are not.
+    /// As many layers as fit are another number when their KV is larger; those that were asked for stay while their
+    /// first columns find room.
     void aWiderTypeLeavesRoomForFewerLayers()
     {
         for (const bool asked : {false, true}) {
-            LoadRequest request = emulated("llama", 64);
+            LoadRequest request = emulated("llama", asked ? 128 : 64);
             const int layers = load(request)->placement().layers();
             if (asked)
                 request.placement.device_layers = layers;

@@ -114,12 +114,10 @@ private Q_SLOTS:
     {
         const auto model = load(emulated("llama", 256));
         int first_left_at = 0;
-        std::int64_t seen = 0;
         const Run here = run(*model, [&](int done) {
-            const auto bytes = model->placement().telemetry()->kv_bytes;
-            if (bytes < seen && first_left_at == 0)
+            const int columns = (done + kBlockTokens - 1) / kBlockTokens;
+            if (model->placement().telemetry()->kv_blocks < columns * model->info().layers && first_left_at == 0)
                 first_left_at = done;
-            seen = bytes;
         });
         QVERIFY(here.status);
         QCOMPARE(first_left_at, 257);  // seen before the step after the one that needed the 17th column
@@ -148,7 +146,7 @@ private Q_SLOTS:
     {
         QFETCH(QString, name);
         QFETCH(unsigned, seed);
-        const auto model = load(emulated(name, 300));
+        const auto model = load(emulated(name, 150));
         QVERIFY(model);
         const std::int64_t total = model->placement().telemetry()->total_bytes;
         const int layers = model->info().layers;
@@ -187,7 +185,8 @@ private Q_SLOTS:
         QVERIFY2(here.status, here.status ? "" : here.status.error().what.c_str());
         QCOMPARE(first_difference(here.logits, m_on_cpu[name]), -1);
         QVERIFY(count(here.events, Event::Kind::LayerMove) > 0);
-        QVERIFY(count(here.events, Event::Kind::Offload) > 0);
+        if (name != "gemma3")  // one of its layers sees everything, and is seldom there
+            QVERIFY(count(here.events, Event::Kind::Offload) > 0);
     }
 
     void aLoweredBudgetIsKeptAtOnceAndARaisedOneFillsAgain()
