@@ -16,11 +16,6 @@ constexpr double kLowestWatermark = 0.5, kHighestWatermark = 1.0;
 constexpr int kCurvePoints = 32;
 constexpr std::array kKvTypes = {engine::KvType::F16, engine::KvType::Q8_0, engine::KvType::F32};  // as the settings do
 
-QVariant orUndefined(const std::optional<double>& value)
-{
-    return value ? QVariant(*value) : QVariant();
-}
-
 }  // namespace
 
 PlacementController::PlacementController(EngineThread& engine, QObject* parent)
@@ -80,10 +75,39 @@ bool PlacementController::outran(const engine::Telemetry& last) const
     if (m_predicted.isEmpty() || last.generated_tokens < kEnoughTokens || !last.decode_tokens_per_s)
         return false;
     // Where the answer began, and was fastest.
-    const int begin = last.context_tokens - last.generated_tokens;
-    const auto after = std::ranges::find_if(m_predicted, [&](const QPointF& point) { return point.x() > begin; });
-    const QPointF& point = after == m_predicted.begin() ? *after : *std::prev(after);
-    return *last.decode_tokens_per_s > kClearly * point.y();
+    return *last.decode_tokens_per_s > kClearly * *predictedAt(last.context_tokens - last.generated_tokens);
+}
+
+/// As at the last point of the curve that is not beyond.
+std::optional<double> PlacementController::predictedAt(int tokens) const
+{
+    if (m_predicted.isEmpty())
+        return std::nullopt;
+    const auto after = std::ranges::find_if(m_predicted, [&](const QPointF& point) { return point.x() > tokens; });
+    return (after == m_predicted.begin() ? *after : *std::prev(after)).y();
+}
+
+/// How fast an answer was, of which nothing moved, says how far the rates are from what is to be expected now.
+void PlacementController::learn(const engine::Telemetry& frame)
+{
+    constexpr int kEnoughTokens = 16;
+    if (frame.phase == engine::Phase::Prefill)  // an answer begins
+        m_movedMeanwhile = false;
+    const bool grown = frame.generated_tokens > m_generated;
+    m_generated = frame.generated_tokens;
+    if (!grown || m_movedMeanwhile || m_generated < kEnoughTokens || !frame.decode_tokens_per_s)
+        return;
+    if (const auto predicted = predictedAt(frame.context_tokens - m_generated / 2))
+        m_correction.observe(1 / *predicted, 1 / *frame.decode_tokens_per_s);
+}
+
+/// What the engine does with such choices while other programs hold what they hold now: every number that is foretold
+/// comes from here.
+engine::Result<engine::Plan> PlacementController::plan(engine::LoadRequest request, std::span<const int> contexts) const
+{
+    if (m_device)
+        request.placement.other_programs_bytes = m_device->other_programs_bytes;
+    return m_planner->plan(request, contexts, m_rates.get());
 }
 
 PlacementPreview PlacementController::preview(const engine::LoadRequest& request) const
@@ -92,18 +116,24 @@ PlacementPreview PlacementController::preview(const engine::LoadRequest& request
     if (!m_planner)
         return preview;
     const std::array contexts = {m_contextTokens, m_contextLimit};
-    const auto plan = m_planner->plan(request, contexts, m_rates.get());
+    const auto plan = this->plan(request, contexts);
     if (!plan || plan->rows.size() != contexts.size())
         return preview;
     const engine::PlanRow& now = plan->rows.front();
     const engine::PlanRow& full = plan->rows.back();
+    const double slower = m_correction.factor().value_or(1);
+    const auto speed = [&](std::optional<double> predicted) {
+        return predicted ? QVariant(*predicted / slower) : QVariant();
+    };
     preview.known = true;
     preview.layers = plan->device_layers;
     preview.deviceBytes = now.device ? double(now.device->total()) : 0;
     preview.budgetBytes = double(plan->device_budget_bytes);
     preview.spillTokens = plan->spill_tokens ? QVariant(*plan->spill_tokens) : QVariant();
-    preview.tokensPerSecond = orUndefined(now.tok_s);
-    preview.tokensPerSecondFull = orUndefined(full.tok_s);
+    preview.tokensPerSecond = speed(now.tok_s);
+    preview.tokensPerSecondFull = speed(full.tok_s);
+    if (m_correction.factor() && now.tok_s)
+        preview.correction = 1 / slower;
     preview.kvBytesFull = double(full.host.kv_bytes);
     preview.largestContext =
         full.stops && plan->spill_tokens ? std::min(*plan->spill_tokens, m_contextLimit) : m_contextLimit;
@@ -230,6 +260,7 @@ quint64 PlacementController::post(const engine::Command& command)
     if (id == 0)
         return id;  // no memory for it, and no answer to wait for
     m_posted.append(id);
+    m_movedMeanwhile = true;
     replan();
     Q_EMIT changed();
     return id;
@@ -264,6 +295,7 @@ void PlacementController::onTypesAnswered(const engine::SetKvTypes& types, bool 
 void PlacementController::onModelReady(const engine::ModelInfo& model, const engine::LoadRequest& request)
 {
     m_planner.reset();
+    m_correction = {};
     m_request = request;
     m_types = {request.k_type, request.v_type};
     m_layers = model.layers;
@@ -313,13 +345,17 @@ void PlacementController::onModelGone()
 void PlacementController::onFrame(const engine::Telemetry& frame)
 {
     const bool firstOfDevice = !m_device && frame.device;
-    const bool moved = m_device && frame.device && m_device->layers != frame.device->layers;
+    const bool moved = m_device && frame.device &&
+                       (m_device->layers != frame.device->layers ||
+                        m_device->other_programs_bytes != frame.device->other_programs_bytes);
     m_device = frame.device;
     m_contextTokens = frame.context_tokens;
     if (firstOfDevice)
         takeSizes();
+    m_movedMeanwhile = m_movedMeanwhile || moved;
     if (firstOfDevice || moved)
         replan();
+    learn(frame);
     Q_EMIT changed();
 }
 
@@ -337,6 +373,7 @@ void PlacementController::takeSizes()
 void PlacementController::setRates(std::shared_ptr<const engine::MachineRates> rates)
 {
     m_rates = std::move(rates);
+    m_correction = {};
     replan();
 }
 
@@ -348,8 +385,8 @@ void PlacementController::replan()
         QList<int> contexts;
         for (int i = 0; i <= kCurvePoints; ++i)
             contexts.append(int(std::int64_t(m_contextLimit) * i / kCurvePoints));
-        const auto plan = m_planner->plan(
-            m_request, std::span<const int>(contexts.constData(), std::size_t(contexts.size())), m_rates.get());
+        const auto plan =
+            this->plan(m_request, std::span<const int>(contexts.constData(), std::size_t(contexts.size())));
         if (plan) {
             m_spillTokens = plan->spill_tokens;
             for (const engine::PlanRow& row : plan->rows)

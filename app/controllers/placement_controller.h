@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 
 /// What a placement would be like, as a value for the pages. Undefined numbers are not known.
 class PlacementPreview
@@ -28,6 +29,7 @@ class PlacementPreview
     Q_PROPERTY(QVariant spillTokens MEMBER spillTokens CONSTANT)
     Q_PROPERTY(QVariant tokensPerSecond MEMBER tokensPerSecond CONSTANT)
     Q_PROPERTY(QVariant tokensPerSecondFull MEMBER tokensPerSecondFull CONSTANT)
+    Q_PROPERTY(QVariant correction MEMBER correction CONSTANT)
     Q_PROPERTY(double kvBytesFull MEMBER kvBytesFull CONSTANT)
     Q_PROPERTY(int largestContext MEMBER largestContext CONSTANT)
 
@@ -39,6 +41,7 @@ public:
     QVariant spillTokens;          // undefined: no block ever leaves
     QVariant tokensPerSecond;      // at the present context
     QVariant tokensPerSecondFull;  // when the context is full
+    QVariant correction;           // that both were multiplied by: what was measured over what the rates promise
     double kvBytesFull = 0;        // of all KV when the context is full
     int largestContext = 0;        // that it holds: less than the whole where `resident` stops
 };
@@ -147,6 +150,9 @@ Q_SIGNALS:
 
 private:
     PlacementPreview preview(const engine::LoadRequest& request) const;
+    engine::Result<engine::Plan> plan(engine::LoadRequest request, std::span<const int> contexts) const;
+    std::optional<double> predictedAt(int tokens) const;
+    void learn(const engine::Telemetry& frame);
     quint64 post(const engine::Command& command);
     void onTypesAnswered(const engine::SetKvTypes& types, bool done);
     void openPlanner(const std::filesystem::path& model);
@@ -168,6 +174,9 @@ private:
     QHash<quint64, engine::SetKvTypes> m_postedTypes;  // of them
     engine::SetKvTypes m_types;                        // that the engine has
     QList<QPointF> m_predicted;
+    engine::PredictionCorrection m_correction;  // by the answers of this model
+    int m_generated = 0;                        // of the present answer
+    bool m_movedMeanwhile = false;              // while it was written
     std::optional<int> m_spillTokens;
     QString m_trouble;
 };

@@ -33,6 +33,14 @@ public:
         request.max_tokens = 4;
         m_engine.generate(++m_turn, "a", request, std::stop_token());
     }
+    /// What the guide answers with some sentences.
+    void askTheGuide()
+    {
+        engine::Request request;
+        request.messages = {{"user", "What is a spill point?"}};
+        request.sampling.temperature = 0;
+        m_engine.generate(++m_turn, "a", request, std::stop_token());
+    }
 
 private:
     static engine::LoadRequest request()
@@ -114,6 +122,59 @@ private Q_SLOTS:
         placement.growBack();
         QTRY_COMPARE(placement.budgetBytes(), whole);
         QVERIFY(!placement.yielding());
+    }
+
+    /// Also in the middle of a conversation that outgrew the device, whatever lay there before.
+    void whatABudgetIsSaidToBringItBrings()
+    {
+        Panel panel;
+        QTRY_VERIFY(panel.ready());
+        PlacementController& placement = panel.placement();
+        panel.ask(QString("The layer split says where the layers lie. ").repeated(150));
+        QTRY_VERIFY(!panel.monitor().ttftHistory().isEmpty());
+        const double whole = placement.budgetBytes();
+        for (const double share : {0.6, 0.45, 0.75, 1.0}) {
+            const PlacementPreview then = placement.previewBudget(std::floor(whole * share));
+            QVERIFY(then.known);
+            placement.setBudget(std::floor(whole * share));
+            QTRY_COMPARE(placement.budgetBytes(), std::floor(whole * share));
+            QTRY_COMPARE(placement.deviceLayers(), then.layers);
+            QTRY_VERIFY2(std::abs(panel.monitor().device().used() / then.deviceBytes - 1) < 0.01,
+                         qPrintable(QString("%1 of the budget: %2 were foretold, %3 are taken")
+                                        .arg(share)
+                                        .arg(then.deviceBytes)
+                                        .arg(panel.monitor().device().used())));
+            // The slider, the KV text and the chart say the same.
+            QCOMPARE(placement.preview(-1).layers, then.layers);
+            QCOMPARE(placement.previewKvType(0).layers, then.layers);
+            QCOMPARE(placement.previewKvType(0).spillTokens, then.spillTokens);
+            QCOMPARE(placement.spillTokens(), then.spillTokens);
+        }
+        const PlacementPreview before = placement.preview(-1);
+        placement.setOtherPrograms(std::floor(whole / 2));
+        QTRY_VERIFY(placement.deviceLayers() < before.layers);
+        QCOMPARE(placement.deviceLayers(), placement.preview(-1).layers);
+    }
+
+    void whatWasMeasuredCorrectsWhatIsForetold()
+    {
+        Panel panel;
+        QTRY_VERIFY(panel.ready());
+        PlacementController& placement = panel.placement();
+        auto planner = engine::Planner::open(kGuide);
+        QVERIFY(planner);
+        auto rates = *planner->measure_rates(placement.request());
+        rates.token_s = 10.0;  // a machine that is said to be slow beyond all truth
+        placement.setRates(std::make_shared<const engine::MachineRates>(rates));
+        QVERIFY(!placement.preview(-1).correction.isValid());
+        QVERIFY(placement.preview(-1).tokensPerSecond.toDouble() < 0.11);
+        panel.askTheGuide();
+        QTRY_VERIFY(placement.preview(-1).correction.isValid());
+        QVERIFY(placement.preview(-1).correction.toDouble() > 10);
+        QVERIFY(placement.preview(-1).tokensPerSecond.toDouble() > 1);
+        QVERIFY(placement.predicted().first().y() < 0.11);  // the curve shows how wrong the prediction is
+        placement.setRates(std::make_shared<const engine::MachineRates>(rates));
+        QVERIFY(!placement.preview(-1).correction.isValid());
     }
 
     void anotherKvTypeIsForetoldAndTaken()

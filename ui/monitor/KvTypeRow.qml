@@ -19,8 +19,10 @@ ColumnLayout {
         const full = qsTr("%1 of KV when the context is full").arg(Format.bytes(then.kvBytesFull));
         if (!placement.available)
             return full;
-        return then.spillTokens === undefined ? qsTr("%1; %2 layers on the device, no block ever leaves").arg(full).arg(then.layers)
-                                              : qsTr("%1; %2 layers on the device, the first block leaves at %3 tokens").arg(full).arg(then.layers).arg(Format.count(then.spillTokens));
+        if (then.layers === 0)
+            return qsTr("%1. Nothing is on the device").arg(full);
+        return then.spillTokens === undefined ? qsTr("%1; %n layer(s) on the device, no block ever leaves", "", then.layers).arg(full)
+                                              : qsTr("%1; %n layer(s) on the device, the first block leaves at %2 tokens", "", then.layers).arg(full).arg(Format.count(then.spillTokens));
     }
 
     spacing: Theme.gapTiny
@@ -56,7 +58,7 @@ ColumnLayout {
         name: qsTr("How keys and values are kept")
         implicitHeight: Theme.px(32)
         font.pixelSize: Theme.sizeSmall
-        model: [qsTr("f16: 16 bits a value"), qsTr("q8_0: half of that, and very little lost"), qsTr("f32: exact, and twice as large")]
+        model: [qsTr("f16: 16 bits a value"), qsTr("q8_0: half the memory, hardly any loss"), qsTr("f32: exact, and twice as large")]
         currentIndex: root.placement.kvType
         onActivated: index => root.placement.setKvType(index)
     }

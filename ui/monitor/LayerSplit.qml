@@ -29,7 +29,7 @@ RowLayout {
 
         objectName: "splitLabel"
         text: root.placement.moving && !root.choosing
-            ? qsTr("Moving layers: %1 of %2").arg(root.placement.deviceLayers).arg(root.placement.wantedLayers)
+            ? qsTr("Moving layers: %1, going to %2").arg(root.placement.deviceLayers).arg(root.placement.wantedLayers)
             : qsTr("%1 of %2 layers").arg(root.choosing ? slider.value : root.placement.deviceLayers).arg(root.placement.layers)
         textFormat: Text.PlainText
         font.pixelSize: Theme.sizeSmall

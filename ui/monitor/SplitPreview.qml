@@ -32,8 +32,8 @@ Popup {
             objectName: "previewTitle"
             Layout.fillWidth: true
             text: root.now.known && root.now.layers < root.layers
-                ? qsTr("%1 layers: only %2 of them fit").arg(root.layers).arg(root.now.layers)
-                : qsTr("%1 layers on the device").arg(root.layers)
+                ? qsTr("%n layer(s): only %1 of them fit", "", root.layers).arg(root.now.layers)
+                : root.layers === 0 ? qsTr("Nothing on the device") : qsTr("%n layer(s) on the device", "", root.layers)
             textFormat: Text.PlainText
             wrapMode: Text.Wrap
             font.pixelSize: Theme.sizeBody
@@ -53,12 +53,22 @@ Popup {
             value: root.now.known ? qsTr("%1 tokens").arg(Format.count(root.now.largestContext)) : Format.unknown
         }
         PreviewLine {
-            name: qsTr("Speed now")
+            name: qsTr("Predicted speed")
             value: Format.tokensPerSecond(root.now.tokensPerSecond)
         }
         PreviewLine {
-            name: qsTr("Speed when full")
+            name: qsTr("Predicted speed when full")
             value: Format.tokensPerSecond(root.now.tokensPerSecondFull)
+        }
+        Text {
+            objectName: "previewCorrection"
+            Layout.fillWidth: true
+            visible: root.now.correction !== undefined
+            text: visible ? qsTr("Corrected by this model's answers: %1 % of what the machine's rates promise").arg(Format.count(Math.round(100 * root.now.correction))) : ""
+            textFormat: Text.PlainText
+            wrapMode: Text.Wrap
+            font.pixelSize: Theme.px(12)
+            color: Theme.textMuted
         }
     }
 }

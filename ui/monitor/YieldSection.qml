@@ -14,8 +14,10 @@ ColumnLayout {
         const then = placement.previewBudget(bytes);
         if (!then.known)
             return "";
-        return then.spillTokens === undefined ? qsTr("%1 layers, no block ever leaves").arg(then.layers)
-                                              : qsTr("%1 layers, the first block leaves at %2 tokens").arg(then.layers).arg(Format.count(then.spillTokens));
+        if (then.layers === 0)
+            return qsTr("Nothing is on the device");
+        return then.spillTokens === undefined ? qsTr("%n layer(s), no block ever leaves", "", then.layers)
+                                              : qsTr("%n layer(s), the first block leaves at %1 tokens", "", then.layers).arg(Format.count(then.spillTokens));
     }
 
     spacing: Theme.gapTiny
