@@ -92,9 +92,15 @@ void readPlacement(const QCommandLineParser& parser, CommandLine& line)
     read("link", text.link);
     read("kv-policy", text.kv_policy);
     const auto options = engine::parse_placement(text);
-    if (options)
+    if (options) {
+        using Kind = engine::PlacementOptions::Device;
+        constexpr int kMostGpus = 8;  // that the settings can name
         line.placement = *options;
-    else if (line.usageError.isEmpty())
+        if (parser.isSet(QStringLiteral("device")))
+            line.device = options->device == Kind::Cpu        ? 0
+                          : options->device == Kind::Emulated ? 1
+                                                              : 2 + std::min(options->cuda_ordinal, kMostGpus - 1);
+    } else if (line.usageError.isEmpty())
         line.usageError = QString::fromStdString(options.error().what) + QLatin1Char('.');
 }
 

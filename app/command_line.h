@@ -21,6 +21,7 @@ struct CommandLine {
     std::optional<int> contextTokens;
     std::optional<int> threads;
     std::optional<SettingsController::KvType> kvType;
+    std::optional<int> device;  // its place among the choices; what else is said of it is in `placement`
     std::optional<SettingsController::Theme> theme;
     std::optional<int> language;  // its place among the choices
     engine::PlacementOptions placement;

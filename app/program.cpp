@@ -34,7 +34,6 @@ Program::Program(const CommandLine& commandLine, const ProfileFolders& folders, 
                  const EngineFactory& makeEngine, const ModelInspector& inspect)
     : m_namedModel(commandLine.modelFile)
     , m_measuresStart(commandLine.measuresStart)
-    , m_placement(commandLine.placement)
     , m_guide(guideModel())
     , m_settings(folders.config + QStringLiteral("/spillway.ini"))
     , m_translation(firstLanguage(m_settings, commandLine))
@@ -53,6 +52,7 @@ Program::Program(const CommandLine& commandLine, const ProfileFolders& folders, 
     , m_models(m_engine, inspect, {})
     , m_catalogue(m_models, CatalogueController::World::ofThisComputer(inspect, folders.cache, folders.state, m_guide))
     , m_pressure(m_engine, m_models)
+    , m_devices(m_settings, *m_pressure.placement(), commandLine.placement, engine::devices)
     , m_experiments(m_chat, m_models, experimentsWorld(folders))
 {
     overrideSettings(commandLine);
@@ -60,6 +60,7 @@ Program::Program(const CommandLine& commandLine, const ProfileFolders& folders, 
     connectModels();
     connectConversations();
     m_pressure.follow(m_chat, m_store);
+    m_pressure.offerDevices(&m_devices);
 }
 
 void Program::connectConversations()
@@ -92,7 +93,8 @@ void Program::connectConversations()
 void Program::connectSettings()
 {
     applyLoadSettings();
-    for (Setting* setting : {m_settings.contextTokens(), m_settings.threads(), m_settings.kvType()})
+    for (Setting* setting : {m_settings.contextTokens(), m_settings.threads(), m_settings.kvType(), m_settings.device(),
+                             m_settings.emulatedMib(), m_settings.linkGb(), m_settings.gpuMib()})
         QObject::connect(setting, &Setting::changed, &m_models, [this] { applyLoadSettings(); });
 
     m_program.say(m_settings.trouble());
@@ -109,6 +111,7 @@ void Program::connectSettings()
         m_qml.setUiLanguage(locale);
         m_qml.retranslate();
         m_pressure.doctor()->retranslate();
+        m_devices.retranslate();
         m_conversations.list()->regroup();
     });
     applyLanguage();
@@ -140,6 +143,8 @@ void Program::connectModels()
         m_speed.onModelReady(request);
     });
     QObject::connect(&m_models, &ModelController::loadStarted, &m_speed, &MachineSpeed::onModelGone);
+    QObject::connect(&m_models, &ModelController::modelReady, &m_devices,
+                     [this] { m_devices.onModelReady(m_models.loadedRequest()); });
     QObject::connect(m_pressure.placement(), &PlacementController::kvTypeChanged, &m_speed,
                      [this] { onKvTypeChanged(); });
     QObject::connect(m_engine.worker(), &EngineWorker::finished, &m_speed, [this](quint64, const engine::Turn& turn) {
@@ -183,6 +188,7 @@ void Program::overrideSettings(const CommandLine& commandLine)
     override(m_settings.contextTokens(), commandLine.contextTokens);
     override(m_settings.threads(), commandLine.threads);
     override(m_settings.kvType(), commandLine.kvType);
+    override(m_settings.device(), commandLine.device);
     override(m_settings.theme(), commandLine.theme);
     override(m_settings.language(), commandLine.language);
 }
@@ -194,7 +200,7 @@ engine::LoadRequest Program::loadRequest()
     request.context_tokens = m_settings.contextTokens()->value();
     request.threads = m_settings.threads()->value();
     request.k_type = request.v_type = types[m_settings.kvType()->value()];
-    request.placement = m_placement;
+    request.placement = m_devices.placement();
     request.placement.rates = m_speed.rates(request.threads);
     return request;
 }

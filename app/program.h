@@ -7,6 +7,7 @@
 #include "app/controllers/composer_controller.h"
 #include "app/controllers/conversation_settings_controller.h"
 #include "app/controllers/conversations_controller.h"
+#include "app/controllers/device_controller.h"
 #include "app/controllers/experiments_controller.h"
 #include "app/controllers/model_controller.h"
 #include "app/controllers/program_controller.h"
@@ -61,7 +62,6 @@ private:
 
     QString m_namedModel;  // on the command line
     bool m_measuresStart;
-    engine::PlacementOptions m_placement;
     QString m_guide;
     SettingsController m_settings;
     Translation m_translation;  // before all that speaks
@@ -80,6 +80,7 @@ private:
     ModelController m_models;
     CatalogueController m_catalogue;
     Pressure m_pressure;
+    DeviceController m_devices;
     ExperimentsController m_experiments;
     QQmlApplicationEngine m_qml;
 };

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 namespace {
 
@@ -152,8 +153,45 @@ void PlacementController::setAutomatic()
     post(engine::SetDeviceLayers{});
 }
 
+void PlacementController::changeDevice(const engine::PlacementOptions& wish)
+{
+    if (m_layers > 0)
+        m_postedDevices.insert(post(engine::SetDevice{wish}), wish);
+}
+
+void PlacementController::onDeviceAnswered(const engine::PlacementOptions& wish, bool done)
+{
+    if (!done) {
+        Q_EMIT deviceRefused();
+        return;
+    }
+    if (!m_leaving)
+        m_leaving = m_request.placement;
+    takeDevice(wish);
+    m_beforeYield.reset();
+    replan();
+    Q_EMIT deviceAccepted();
+    Q_EMIT changed();
+}
+
+/// How KV is kept when the device is full stays as it was.
+void PlacementController::takeDevice(const engine::PlacementOptions& from)
+{
+    engine::PlacementOptions& placement = m_request.placement;
+    placement.device = from.device;
+    placement.cuda_ordinal = from.cuda_ordinal;
+    placement.emulated = from.emulated;
+    placement.device_layers = from.device_layers;
+    placement.vram_budget_bytes = from.vram_budget_bytes;
+    placement.budget_fit_tokens = from.budget_fit_tokens;
+}
+
 void PlacementController::cancelMove()
 {
+    if (m_leaving) {
+        takeDevice(*std::exchange(m_leaving, std::nullopt));
+        Q_EMIT deviceRefused();
+    }
     setLayers(deviceLayers());
 }
 
@@ -254,7 +292,9 @@ void PlacementController::dismissTrouble()
 
 quint64 PlacementController::post(const engine::Command& command)
 {
-    if (!m_device && !std::holds_alternative<engine::SetKvTypes>(command))
+    const bool alsoWithoutDevice =
+        std::holds_alternative<engine::SetKvTypes>(command) || std::holds_alternative<engine::SetDevice>(command);
+    if (!m_device && !alsoWithoutDevice)
         return 0;
     const quint64 id = m_engine.worker()->post(command);
     if (id == 0)
@@ -268,10 +308,16 @@ quint64 PlacementController::post(const engine::Command& command)
 
 void PlacementController::onEvent(const engine::Event& event)
 {
+    if (event.kind == engine::Event::Kind::DeviceChanged) {
+        m_leaving.reset();
+        m_deviceIsNew = true;
+    }
     if (event.kind != engine::Event::Kind::CommandDone || !m_posted.removeOne(event.command))
         return;
     if (m_postedTypes.contains(event.command))
         onTypesAnswered(m_postedTypes.take(event.command), event.ok);
+    if (m_postedDevices.contains(event.command))
+        onDeviceAnswered(m_postedDevices.take(event.command), event.ok);
     if (event.ok)
         return;
     m_trouble = errorSentence({engine::Error::Code::BadRequest, event.sentence});
@@ -337,6 +383,9 @@ void PlacementController::onModelGone()
     m_beforeYield.reset();
     m_posted.clear();
     m_postedTypes.clear();
+    m_postedDevices.clear();
+    m_leaving.reset();
+    m_deviceIsNew = false;
     replan();
     dismissTrouble();
     Q_EMIT changed();
@@ -344,16 +393,20 @@ void PlacementController::onModelGone()
 
 void PlacementController::onFrame(const engine::Telemetry& frame)
 {
-    const bool firstOfDevice = !m_device && frame.device;
+    const bool firstOfDevice = frame.device && (!m_device || m_deviceIsNew);
+    const bool gone = m_device && !frame.device;
     const bool moved = m_device && frame.device &&
                        (m_device->layers != frame.device->layers ||
                         m_device->other_programs_bytes != frame.device->other_programs_bytes);
     m_device = frame.device;
     m_contextTokens = frame.context_tokens;
+    m_deviceIsNew = m_deviceIsNew && !frame.device;
     if (firstOfDevice)
         takeSizes();
     m_movedMeanwhile = m_movedMeanwhile || moved;
-    if (firstOfDevice || moved)
+    if (m_leaving && !moving())
+        m_leaving.reset();  // it was the same device
+    if (firstOfDevice || gone || moved)
         replan();
     learn(frame);
     Q_EMIT changed();

@@ -107,7 +107,9 @@ public:
 
     Q_INVOKABLE void setLayers(int layers);
     Q_INVOKABLE void setAutomatic();
-    /// The layers stay where they are now.
+    /// Another device for the open model, or none; its layers move there.
+    void changeDevice(const engine::PlacementOptions& wish);
+    /// The layers stay where they are now; on the device that they were leaving, if they were.
     Q_INVOKABLE void cancelMove();
     Q_INVOKABLE void setBudget(double bytes);  // 0: all that other programs leave
     Q_INVOKABLE void setWatermark(double share);
@@ -145,6 +147,9 @@ Q_SIGNALS:
     void changed();
     void planChanged();
     void troubleChanged();
+    /// What became of changeDevice(): refused, too, where somebody stopped it half way.
+    void deviceAccepted();
+    void deviceRefused();
     /// The engine keeps keys and values in other types now.
     void kvTypeChanged();
 
@@ -156,6 +161,8 @@ private:
     quint64 post(const engine::Command& command);
     void onTypesAnswered(const engine::SetKvTypes& types, bool done);
     void openPlanner(const std::filesystem::path& model);
+    void takeDevice(const engine::PlacementOptions& from);
+    void onDeviceAnswered(const engine::PlacementOptions& wish, bool done);
     void takeSizes();
     void replan();
 
@@ -172,7 +179,10 @@ private:
     std::optional<double> m_yieldBytes;                // as chosen, as long as the program runs
     QList<quint64> m_posted;                           // and not answered
     QHash<quint64, engine::SetKvTypes> m_postedTypes;  // of them
-    engine::SetKvTypes m_types;                        // that the engine has
+    QHash<quint64, engine::PlacementOptions> m_postedDevices;
+    std::optional<engine::PlacementOptions> m_leaving;  // the device that the engine has not closed yet
+    bool m_deviceIsNew = false;                         // its first frame is to come
+    engine::SetKvTypes m_types;                         // that the engine has
     QList<QPointF> m_predicted;
     engine::PredictionCorrection m_correction;  // by the answers of this model
     int m_generated = 0;                        // of the present answer

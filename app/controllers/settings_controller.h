@@ -23,6 +23,10 @@ class SettingsController : public QObject
     Q_PROPERTY(Setting* contextTokens READ contextTokens CONSTANT)
     Q_PROPERTY(Setting* threads READ threads CONSTANT)
     Q_PROPERTY(Setting* kvType READ kvType CONSTANT)
+    Q_PROPERTY(Setting* device READ device CONSTANT)
+    Q_PROPERTY(Setting* emulatedMib READ emulatedMib CONSTANT)
+    Q_PROPERTY(Setting* linkGb READ linkGb CONSTANT)
+    Q_PROPERTY(Setting* gpuMib READ gpuMib CONSTANT)
     Q_PROPERTY(Setting* savedKvGib READ savedKvGib CONSTANT)
     Q_PROPERTY(Setting* startWith READ startWith CONSTANT)
     Q_PROPERTY(Setting* logLevel READ logLevel CONSTANT)
@@ -57,7 +61,12 @@ public:
     Setting* contextTokens() { return &m_contextTokens; }  // 0: the model's own
     Setting* threads() { return &m_threads; }              // 0: one per physical core
     Setting* kvType() { return &m_kvType; }
-    Setting* savedKvGib() { return &m_savedKvGib; }  // of conversations' KV on the disk; 0: none
+    Setting* device() { return &m_device; }            // by its id
+    Setting* emulatedMib() { return &m_emulatedMib; }  // of an emulated graphics memory; 0: room for some tokens
+    Setting* linkGb() { return &m_linkGb; }            // a second, to and from it
+    Setting* gpuMib() { return &m_gpuMib; }            // of a GPU's memory at most; 0: as much as is free
+    Setting* deviceOffer() { return &m_deviceOffer; }  // 0: nobody wants to hear of a small graphics memory any more
+    Setting* savedKvGib() { return &m_savedKvGib; }    // of conversations' KV on the disk; 0: none
     Setting* startWith() { return &m_startWith; }
     Setting* logLevel() { return &m_logLevel; }
     Setting* sidebarShown() { return &m_sidebarShown; }
@@ -99,6 +108,7 @@ private:
     QString m_lastModel;
     QString m_lastConversation;
     QList<Setting*> m_all;
-    Setting m_theme, m_fontPercent, m_language, m_wrapCode, m_contextTokens, m_threads, m_kvType, m_savedKvGib,
-        m_startWith, m_logLevel, m_sidebarShown, m_panelShown, m_windowWidth, m_windowHeight;
+    Setting m_theme, m_fontPercent, m_language, m_wrapCode, m_contextTokens, m_threads, m_kvType, m_device,
+        m_emulatedMib, m_linkGb, m_gpuMib, m_deviceOffer, m_savedKvGib, m_startWith, m_logLevel, m_sidebarShown,
+        m_panelShown, m_windowWidth, m_windowHeight;
 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/controllers/chat_controller.h"
+#include "app/controllers/device_controller.h"
 #include "app/controllers/doctor_controller.h"
 #include "app/controllers/model_controller.h"
 #include "app/controllers/placement_controller.h"
@@ -20,6 +21,7 @@ class Pressure : public QObject
     QML_UNCREATABLE("made by the program")
     Q_PROPERTY(PressureMonitor* monitor READ monitor CONSTANT)
     Q_PROPERTY(PlacementController* placement READ placement CONSTANT)
+    Q_PROPERTY(DeviceController* devices READ devices CONSTANT)
     Q_PROPERTY(ShownPlacementEvents* events READ events CONSTANT)
     Q_PROPERTY(DoctorController* doctor READ doctor CONSTANT)
 
@@ -28,6 +30,9 @@ public:
 
     PressureMonitor* monitor() { return &m_monitor; }
     PlacementController* placement() { return &m_placement; }
+    DeviceController* devices() { return m_devices; }
+    /// What its pages offer; before they are made. Outlives this.
+    void offerDevices(DeviceController* devices) { m_devices = devices; }
     ShownPlacementEvents* events() { return &m_shownEvents; }
     DoctorController* doctor() { return &m_doctor; }
 
@@ -42,6 +47,7 @@ private:
 
     PressureMonitor m_monitor;
     PlacementController m_placement;
+    DeviceController* m_devices = nullptr;
     PlacementEventModel m_events;
     ShownPlacementEvents m_shownEvents;
     DoctorController m_doctor;
