@@ -21,6 +21,7 @@ StackLayout {
     required property ProgramController program
     required property ShownLog log
     required property ExperimentsController experiments
+    required property Pressure pressure
 
     required property int page
 
@@ -49,6 +50,7 @@ StackLayout {
         composer: root.composer
         conversationSettings: root.conversationSettings
         models: root.models
+        devices: root.pressure.devices
         hasGuide: root.program.hasGuide
         guideOpen: root.models.current.known && root.models.current.path === root.program.guide
         onOpenRequested: root.openRequested()
@@ -81,6 +83,7 @@ StackLayout {
             settings: root.settings
             models: root.models
             program: root.program
+            pressure: root.pressure
             onBackRequested: root.pageRequested(PageName.Conversation)
         }
     }

@@ -32,6 +32,7 @@ Window {
         placement: root.pressure.placement
         events: root.pressure.events
         doctor: root.pressure.doctor
+        devices: root.pressure.devices
         chat: root.chat
         onConversationRequested: conversation => root.conversationRequested(conversation)
         onCloseRequested: root.hideRequested()

@@ -143,6 +143,7 @@ FocusScope {
                 program: root.program
                 log: root.log
                 experiments: root.experiments
+                pressure: root.pressure
                 page: actions.page
                 onPageRequested: page => actions.show(page)
                 onOpenRequested: openDialog.open()
@@ -192,6 +193,7 @@ FocusScope {
                 placement: root.pressure.placement
                 events: root.pressure.events
                 doctor: root.pressure.doctor
+                devices: root.pressure.devices
                 chat: root.chat
                 onConversationRequested: conversation => root.goTo(conversation)
                 onCloseRequested: actions.togglePanel()

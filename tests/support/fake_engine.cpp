@@ -337,10 +337,38 @@ std::uint64_t FakeEngine::post(engine::Command command)
     return id;
 }
 
-void FakeEngine::carry_out(const engine::Command& command)
+/// Under the script's lock.
+void FakeEngine::change_device(const engine::SetDevice& command, const engine::Listener& listener,
+                               engine::Event& answer)
+{
+    using Kind = engine::PlacementOptions::Device;
+    FakeScript::Settings& settings = script_->settings_;
+    answer.ok = !settings.device_error;
+    answer.sentence = settings.device_error.value_or("");
+    if (settings.device_error)
+        return;
+    settings.device.reset();
+    if (command.placement.device != Kind::Cpu) {
+        const bool emulated = command.placement.device == Kind::Emulated;
+        engine::DeviceTelemetry device;
+        device.id = emulated ? "emulated" : "cuda:" + std::to_string(command.placement.cuda_ordinal);
+        device.layers = device.layers_wanted = settings.layers_that_fit;
+        device.total_bytes = emulated && command.placement.emulated.vram_bytes > 0
+                                 ? command.placement.emulated.vram_bytes
+                                 : std::int64_t(8e9);
+        device.budget_bytes = device.total_bytes;
+        settings.device = device;
+    }
+    if (listener.on_event)
+        listener.on_event({.kind = engine::Event::Kind::DeviceChanged, .sentence = "a device → another"});
+}
+
+void FakeEngine::carry_out(const engine::Command& command, const engine::Listener& listener, engine::Event& answer)
 {
     const std::lock_guard lock(script_->mutex_);
     script_->commands_.push_back(command);
+    if (const auto* change = std::get_if<engine::SetDevice>(&command))
+        change_device(*change, listener, answer);
     auto& device = script_->settings_.device;
     if (!device)
         return;
@@ -357,12 +385,15 @@ void FakeEngine::poll(const engine::Listener& listener)
         const std::lock_guard lock(posted_mutex_);
         done.swap(posted_);
     }
+    bool changed = false;  // the device
     for (const auto& [id, command] : done) {
-        carry_out(command);
+        engine::Event answer{.kind = engine::Event::Kind::CommandDone, .command = id, .sentence = {}};
+        carry_out(command, listener, answer);
         if (listener.on_event)
-            listener.on_event({.kind = engine::Event::Kind::CommandDone, .command = id, .sentence = {}});
+            listener.on_event(answer);
+        changed = changed || std::holds_alternative<engine::SetDevice>(command);
     }
-    if (loaded_ && !done.empty() && script_->settings().device && listener.on_telemetry)
+    if (loaded_ && !done.empty() && (changed || script_->settings().device) && listener.on_telemetry)
         listener.on_telemetry(placement_frame(script_->settings(), context_tokens_));
 }
 

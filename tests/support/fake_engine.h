@@ -33,6 +33,7 @@ public:
         std::vector<std::string> template_arguments;
         bool runnable = true;
         std::optional<engine::DeviceTelemetry> device;  // of every frame; a command changes its layers and its budget
+        std::optional<std::string> device_error;        // why none can be opened while the model is there
         std::optional<engine::StepShares> shares;       // of every answer's last frame
         int threads = 0, cores = 0;                     // of every frame
         int layers_that_fit = 16;                       // what SetDeviceLayers without a number comes to
@@ -97,7 +98,8 @@ public:
     void poll(const engine::Listener& listener) override;
 
 private:
-    void carry_out(const engine::Command& command);
+    void carry_out(const engine::Command& command, const engine::Listener& listener, engine::Event& answer);
+    void change_device(const engine::SetDevice& command, const engine::Listener& listener, engine::Event& answer);
 
     std::shared_ptr<FakeScript> script_;
     bool loaded_ = false;

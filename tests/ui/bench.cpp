@@ -58,7 +58,8 @@ void apply(const QVariantMap& changes, FakeScript::Settings& settings)
         const auto bytes = [&](const char* key) { return std::int64_t(map.value(QLatin1String(key)).toDouble()); };
         engine::DeviceTelemetry device;
         device.id = "emulated";
-        device.layers = device.layers_wanted = map.value(QStringLiteral("layers"), 16).toInt();
+        device.layers = map.value(QStringLiteral("layers"), 16).toInt();
+        device.layers_wanted = map.value(QStringLiteral("wanted"), device.layers).toInt();
         device.total_bytes = bytes("total");
         device.budget_bytes = device.total_bytes;
         device.watermark_bytes = device.total_bytes * 95 / 100;
@@ -90,6 +91,7 @@ void apply(const QVariantMap& changes, FakeScript::Settings& settings)
     };
     with("error", [&](const QVariant& value) { settings.generate_error = error(value); });
     with("loadError", [&](const QVariant& value) { settings.load_error = error(value); });
+    with("deviceError", [&](const QVariant& value) { settings.device_error = value.toString().toStdString(); });
     with("warning", [&](const QVariant& value) { settings.warning = value.toString().toStdString(); });
 }
 
@@ -142,6 +144,22 @@ void Bench::reset(const QVariantMap& changes)
         load);
     m_pressure = std::make_unique<Pressure>(*m_thread, *m_models);
     m_pressure->follow(*m_chat, *m_store);
+    m_devices = std::make_unique<DeviceController>(*m_settings, *m_pressure->placement(), load.placement,
+                                                   [names = changes.value(QStringLiteral("gpus")).toStringList()] {
+                                                       std::vector<engine::DeviceInfo> devices(1);
+                                                       devices.front().id = "cpu";
+                                                       for (const QString& name : names) {
+                                                           engine::DeviceInfo gpu;
+                                                           gpu.id = "cuda:" + std::to_string(devices.size() - 1);
+                                                           gpu.description = name.toStdString();
+                                                           gpu.memory_total_bytes = std::int64_t(8) << 30;
+                                                           devices.push_back(gpu);
+                                                       }
+                                                       return devices;
+                                                   });
+    m_pressure->offerDevices(m_devices.get());
+    connect(m_models.get(), &ModelController::modelReady, m_devices.get(),
+            [this] { m_devices->onModelReady(m_models->loadedRequest()); });
     m_modelFolder = std::make_unique<QTemporaryDir>();
     CatalogueController::World world;
     world.inspect = [script = m_script](const auto& path, const auto&) { return inspect_fake(*script, path); };
@@ -180,6 +198,7 @@ void Bench::reset(const QVariantMap& changes)
 void Bench::clear()
 {
     m_experiments.reset();
+    m_devices.reset();
     m_pressure.reset();
     m_catalogue.reset();
     m_models.reset();
@@ -252,6 +271,23 @@ QString Bench::lastPrompt() const
     return QString::fromStdString(last.messages.empty() ? last.raw_prompt : last.messages.back().text);
 }
 
+/// "device emulated fit 1024 link 16", "device cuda:0 budget 1024", "device cpu".
+static QString nameOf(const engine::PlacementOptions& placement)
+{
+    using Kind = engine::PlacementOptions::Device;
+    if (placement.device == Kind::Cuda)
+        return QStringLiteral("device cuda:%1 budget %2")
+            .arg(placement.cuda_ordinal)
+            .arg(placement.vram_budget_bytes >> 20);
+    if (placement.device == Kind::Cpu)
+        return QStringLiteral("device cpu");
+    const engine::EmulatedDeviceOptions& emulated = placement.emulated;
+    return QStringLiteral("device emulated %1 link %2")
+        .arg(emulated.fit_tokens > 0 ? QStringLiteral("fit %1").arg(emulated.fit_tokens)
+                                     : QStringLiteral("mib %1").arg(emulated.vram_bytes >> 20))
+        .arg(emulated.link_bytes_per_s / 1e9);
+}
+
 QStringList Bench::commands() const
 {
     QStringList names;
@@ -270,6 +306,8 @@ QStringList Bench::commands() const
             names += QStringLiteral("offload %1").arg(share->share);
         else if (const auto* pins = std::get_if<engine::SetPins>(&command))
             names += QStringLiteral("pins %1").arg(pins->tokens.size());
+        else if (const auto* device = std::get_if<engine::SetDevice>(&command))
+            names += nameOf(device->placement);
     }
     return names;
 }

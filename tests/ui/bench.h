@@ -56,10 +56,11 @@ public:
     Pressure* pressure() const { return m_pressure.get(); }
     ExperimentsController* experiments() const { return m_experiments.get(); }
 
-    /// New controllers. Keys: panel (it is shown), device (layers, total, weights, kv in bytes), kvColumns, tokens,
-    /// tokenMs, prefillMs, loadMs, context, modelContext, error, errorAfter, experimentFiles, loadError, warning,
-    /// template, arguments (of the chat template), runnable, text (in one piece), stream (in pieces); maxTokens (of an
-    /// answer); real (the program's own engine, to which context and maxTokens apply).
+    /// New controllers. Keys: gpus (their names), deviceError (why none is opened), panel (it is shown), device
+    /// (layers, wanted, total, weights, kv in bytes), kvColumns, tokens, tokenMs, prefillMs, loadMs, context,
+    /// modelContext, error, errorAfter, experimentFiles, loadError, warning, template, arguments (of the chat
+    /// template), runnable, text (in one piece), stream (in pieces); maxTokens (of an answer); real (the program's own
+    /// engine, to which context and maxTokens apply).
     Q_INVOKABLE void reset(const QVariantMap& script = {});
     /// Ends what reset() made; the page that shows it has to be gone.
     Q_INVOKABLE void clear();
@@ -129,6 +130,7 @@ private:
     std::unique_ptr<ModelController> m_models;
     std::unique_ptr<CatalogueController> m_catalogue;
     std::unique_ptr<Pressure> m_pressure;
+    std::unique_ptr<DeviceController> m_devices;
     std::unique_ptr<ExperimentsController> m_experiments;
     std::unique_ptr<QTemporaryDir> m_modelFolder;
     double m_availableBytes = 8e9;

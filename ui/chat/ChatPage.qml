@@ -15,6 +15,7 @@ FocusScope {
     required property ComposerController composer
     required property ConversationSettingsController conversationSettings
     required property ModelController models
+    required property DeviceController devices
 
     property bool hasGuide: false
     property bool guideOpen: false
@@ -118,6 +119,14 @@ FocusScope {
                     Layout.alignment: Qt.AlignHCenter
                     visible: root.guideOpen && !writing.wanted
                     onAsked: question => writing.ask(question)
+                }
+                TryDevice {
+                    objectName: "tryDeviceCard"
+                    Layout.fillWidth: true
+                    Layout.maximumWidth: Theme.px(520)
+                    Layout.alignment: Qt.AlignHCenter
+                    visible: wanted
+                    devices: root.devices
                 }
             }
 

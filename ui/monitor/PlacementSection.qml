@@ -9,6 +9,7 @@ ColumnLayout {
     id: root
 
     required property PlacementController placement
+    required property DeviceController devices
 
     spacing: Theme.gapSmall
 
@@ -17,6 +18,11 @@ ColumnLayout {
         visible: root.placement.trouble !== ""
         sentence: root.placement.trouble
         onDismissRequested: root.placement.dismissTrouble()
+    }
+    DeviceRow {
+        Layout.fillWidth: true
+        placement: root.placement
+        devices: root.devices
     }
     DeviceControls {
         Layout.fillWidth: true

@@ -13,6 +13,7 @@ FocusScope {
     required property PressureMonitor monitor
     required property PlacementController placement
     required property ShownPlacementEvents events
+    required property DeviceController devices
     required property DoctorController doctor
     required property ChatController chat
     property bool apart: false // in a window of its own
@@ -149,6 +150,7 @@ FocusScope {
                     PlacementSection {
                         Layout.fillWidth: true
                         placement: root.placement
+                        devices: root.devices
                     }
                 }
                 PanelSection {

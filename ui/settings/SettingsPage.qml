@@ -11,6 +11,7 @@ Page {
     required property SettingsController settings
     required property ModelController models
     required property ProgramController program
+    required property Pressure pressure
 
     title: qsTr("Settings")
 
@@ -69,6 +70,12 @@ Page {
     FolderRows {
         objectName: "folderRows"
         settings: root.settings
+    }
+    DeviceSection {
+        objectName: "deviceSection"
+        settings: root.settings
+        devices: root.pressure.devices
+        placement: root.pressure.placement
     }
     LoadSection {
         objectName: "loadSection"

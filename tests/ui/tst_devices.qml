@@ -1,0 +1,150 @@
+// Devices chosen in the window: on the page of settings, in the panel, and before the first word.
+import QtQuick
+import QtTest
+import Spillway.App
+import Spillway.Tests
+import Spillway.Ui
+import Spillway.Ui.Theme
+
+Item {
+    width: 1240
+    height: 760
+
+    WindowCase {
+        name: "Devices"
+
+        readonly property var gpu: ({ panel: true, gpus: ["A fine GPU"] })
+
+        function open(script) {
+            makeWindow(script || {});
+            openModel();
+        }
+        function lastCommand() {
+            const all = Bench.commands().filter(name => name.startsWith("device") || name.startsWith("layers"));
+            return all.length > 0 ? all[all.length - 1] : "";
+        }
+        function reveal(item) {
+            const view = part("panelView");
+            const y = item.mapToItem(view.contentItem, 0, 0).y;
+            view.contentY = Math.max(0, Math.min(view.contentHeight - view.height, y - view.height / 2));
+            waitForRendering(item);
+        }
+        function takeFrom(box, place) {
+            click(box);
+            tryCompare(box.popup, "opened", true);
+            tryVerify(() => box.popup.contentItem.itemAtIndex(place));
+            click(box.popup.contentItem.itemAtIndex(place));
+            tryCompare(box.popup, "visible", false);
+        }
+
+        function test_the_panel_offers_a_device_where_there_is_none() {
+            open({ panel: true });
+            const box = part("deviceBox");
+            reveal(box);
+            compare(part("noDevice").visible, true);
+            compare(box.currentText, "CPU only");
+            takeFrom(box, 1);
+            tryVerify(() => lastCommand() === "device emulated fit 1024 link 16", 5000, lastCommand());
+            tryVerify(() => Bench.pressure.placement.available);
+            compare(part("noDevice").visible, false);
+            compare(findChild(part("panelSplit"), "splitSlider").visible, true);
+            const back = part("useCpu");
+            reveal(back);
+            click(back);
+            tryVerify(() => lastCommand() === "device cpu", 5000, lastCommand());
+            tryVerify(() => !Bench.pressure.placement.available);
+            compare(box.currentIndex, 0);
+            compare(back.visible, false);
+        }
+
+        function test_a_gpu_is_offered_by_its_name_and_memory() {
+            open(gpu);
+            const box = part("deviceBox");
+            tryCompare(box, "count", 3);
+            verify(box.textAt(2).startsWith("A fine GPU, 8"), box.textAt(2));
+            verify(box.textAt(2).endsWith("GiB"), box.textAt(2));
+            reveal(box);
+            takeFrom(box, 2);
+            tryVerify(() => lastCommand() === "device cuda:0 budget 0", 5000, lastCommand());
+            compare(box.currentIndex, 2);
+        }
+
+        function test_what_the_engine_refuses_goes_back_with_a_sentence() {
+            open({ panel: true, gpus: ["A fine GPU"], deviceError: "the driver does not answer" });
+            const box = part("deviceBox");
+            tryCompare(box, "count", 3);
+            reveal(box);
+            takeFrom(box, 2);
+            tryVerify(() => Bench.pressure.placement.trouble.indexOf("does not answer") >= 0);
+            tryCompare(box, "currentIndex", 0);
+            compare(Bench.settings.device.value, 0);
+            compare(lastCommand(), "device cuda:0 budget 0"); // and nothing is asked for on the way back
+        }
+
+        function test_settings_change_device_size_and_link_at_once() {
+            open();
+            keyClick(Qt.Key_Comma, Qt.ControlModifier);
+            tryVerify(() => findChild(shell, "settingsPage"));
+            compare(part("emulatedRow").visible, false);
+            compare(part("gpuRow").visible, false);
+            const box = findChild(part("deviceRow"), "choice");
+            box.forceActiveFocus(Qt.TabFocusReason);
+            keyClick(Qt.Key_Down);
+            tryVerify(() => lastCommand() === "device emulated fit 1024 link 16", 5000, lastCommand());
+            tryCompare(part("emulatedRow"), "visible", true);
+            const size = findChild(part("emulatedRow"), "number");
+            compare(size.displayText, "For 1,024 tokens");
+            size.contentItem.forceActiveFocus(Qt.TabFocusReason);
+            type("512");
+            keyClick(Qt.Key_Return);
+            tryVerify(() => lastCommand() === "device emulated mib 512 link 16", 5000, lastCommand());
+            const link = findChild(part("linkRow"), "number");
+            link.contentItem.forceActiveFocus(Qt.TabFocusReason);
+            type("4");
+            keyClick(Qt.Key_Return);
+            tryVerify(() => lastCommand() === "device emulated mib 512 link 4", 5000, lastCommand());
+            tryVerify(() => findChild(part("deviceRow"), "effective").text.indexOf("emulated") >= 0);
+            findChild(part("deviceRow"), "reset").clicked();
+            tryVerify(() => lastCommand() === "device cpu", 5000, lastCommand());
+            compare(part("emulatedRow").visible, false);
+        }
+
+        function test_layers_on_their_way_can_be_stopped() {
+            open({ panel: true, device: { layers: 12, total: 8e9, weights: 4e9, kv: 1e9 } });
+            Bench.script({ device: { layers: 5, wanted: 12, total: 8e9, weights: 4e9, kv: 1e9 } });
+            Bench.pressure.placement.setWatermark(0.9); // for a frame
+            keyClick(Qt.Key_Comma, Qt.ControlModifier);
+            tryVerify(() => findChild(shell, "settingsPage"));
+            tryCompare(part("deviceMoving"), "visible", true);
+            part("deviceCancel").forceActiveFocus(Qt.TabFocusReason); // scrolls to it
+            click(part("deviceCancel"));
+            tryVerify(() => lastCommand() === "layers 5", 5000, lastCommand());
+        }
+
+        function test_the_first_page_offers_a_small_memory_until_it_is_dismissed() {
+            open();
+            const button = part("tryDevice");
+            tryCompare(button, "visible", true);
+            click(button);
+            tryVerify(() => lastCommand() === "device emulated fit 1024 link 16", 5000, lastCommand());
+            tryCompare(button, "visible", false);
+            verify(part("tryNote").visible && part("tryNote").text.indexOf("1,024") >= 0);
+            compare(part("pressurePanel").visible, true);
+            tryVerify(() => Bench.pressure.placement.available); // the panel has grown
+            waitForRendering(part("pressurePanel"));
+            const back = part("useCpu");
+            reveal(back);
+            click(back);
+            tryCompare(button, "visible", true);
+            click(part("dismissOffer"));
+            tryCompare(button, "visible", false);
+            compare(part("tryDeviceCard").visible, false);
+        }
+
+        function test_nothing_is_offered_where_there_is_a_gpu() {
+            open(gpu);
+            tryCompare(part("deviceBox"), "count", 3);
+            compare(part("tryDeviceCard").visible, false);
+        }
+    }
+}

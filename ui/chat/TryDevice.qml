@@ -1,0 +1,48 @@
+// For those without a GPU, before the first word: a small graphics memory to look at, and then what there is to see.
+import QtQuick
+import QtQuick.Layouts
+import Spillway.App
+import Spillway.Ui.Components
+import Spillway.Ui.Theme
+
+ColumnLayout {
+    id: root
+
+    required property DeviceController devices
+
+    readonly property bool wanted: devices.offered || devices.tried
+
+    spacing: Theme.gapSmall
+
+    RowLayout {
+        Layout.alignment: Qt.AlignHCenter
+        visible: root.devices.offered
+        spacing: Theme.gapTiny
+
+        ActionButton {
+            objectName: "tryDevice"
+            text: qsTr("Try it with a small graphics memory")
+            onClicked: root.devices.tryEmulated()
+            Keys.onReturnPressed: clicked()
+        }
+        IconButton {
+            objectName: "dismissOffer"
+            name: qsTr("Do not offer this again")
+            source: "qrc:/icons/close.svg"
+            onClicked: root.devices.dismissOffer()
+            Keys.onReturnPressed: clicked()
+        }
+    }
+    Text {
+        objectName: "tryNote"
+        Layout.fillWidth: true
+        horizontalAlignment: Text.AlignHCenter
+        text: root.devices.offered ? qsTr("An emulated one, made of RAM. It shows what happens when a conversation outgrows it.")
+                                   : qsTr("The emulated memory has room for about 1,024 tokens. Ask, and watch the panel on the right: when the memory is full, the oldest blocks leave and the speed falls.")
+        textFormat: Text.PlainText
+        wrapMode: Text.Wrap
+        font.pixelSize: Theme.sizeSmall
+        lineHeight: Theme.lineHeight
+        color: Theme.textMuted
+    }
+}
