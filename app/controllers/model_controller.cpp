@@ -187,6 +187,14 @@ void ModelController::onKvTypes(engine::KvType keys, engine::KvType values)
     Q_EMIT reloadNeededChanged();
 }
 
+void ModelController::onDevice(const QString& device)
+{
+    if (!m_current.known() || m_current.device == device)
+        return;
+    m_current.device = device;
+    Q_EMIT currentChanged();
+}
+
 bool ModelController::reloadNeeded() const
 {
     const auto choices = [](const engine::LoadRequest& r) {

@@ -77,6 +77,8 @@ public:
     Q_INVOKABLE void reload();
     /// The open model keeps keys and values so from now on.
     void onKvTypes(engine::KvType keys, engine::KvType values);
+    /// It lies on this device now; empty: on none.
+    void onDevice(const QString& device);
     /// What loads start from, from the next one on.
     void setDefaults(const engine::LoadRequest& defaults);
     Q_INVOKABLE void dismissError();

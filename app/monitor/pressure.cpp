@@ -62,6 +62,8 @@ Pressure::Pressure(EngineThread& engine, ModelController& models, QObject* paren
         m_doctor.onModelGone();
     };
     connect(&models, &ModelController::loadStarted, this, gone);
+    connect(&m_placement, &PlacementController::changed, &models,
+            [this, &models] { models.onDevice(m_placement.device()); });
     connect(&models, &ModelController::modelGone, this, gone);
     connect(&models, &ModelController::modelReady, this, [this, &models](const engine::ModelInfo& model) {
         m_monitor.onModelReady(model);

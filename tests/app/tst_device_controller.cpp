@@ -56,6 +56,7 @@ public:
     }
     bool loaded() { return placement().layers() > 0; }
     DeviceController& devices() { return m_devices; }
+    ModelController& models() { return m_models; }
     SettingsController& settings() { return m_settings; }
     PlacementController& placement() { return *m_pressure.placement(); }
 
@@ -88,6 +89,7 @@ private Q_SLOTS:
             QTRY_COMPARE(window.placement().deviceLayers(), 6);
             QTRY_COMPARE(window.placement().spillTokens().toInt(), 1024);  // the plan is of this device, too
             QVERIFY(window.placement().emulated());
+            QCOMPARE(window.models().current().device, QStringLiteral("emulated"));
             const double fit = window.placement().totalBytes();
             window.settings().emulatedMib()->setValue(64);
             QTRY_COMPARE(window.placement().totalBytes(), double(64 << 20));
@@ -102,6 +104,7 @@ private Q_SLOTS:
         again.devices().useCpu();
         QTRY_VERIFY(!again.placement().available());
         QVERIFY(!again.placement().emulated());
+        QCOMPARE(again.models().current().device, QString());
     }
 
     void whatCannotBeOpenedGoesBack()
