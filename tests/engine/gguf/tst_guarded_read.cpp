@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <thread>
 #include <unistd.h>
 
@@ -58,6 +59,24 @@ int fault_elsewhere(const std::filesystem::path& folder, bool with_handler)
     const volatile char first = *static_cast<const volatile char*>(memory);
     (void)first;
     return kSurvived;
+}
+
+/// In a process of its own: somebody sends SIGBUS, with an address of ours in it. Nothing of ours is missing.
+int foreign_signal(const std::filesystem::path& folder)
+{
+    static volatile std::sig_atomic_t reached = 0;
+    std::signal(SIGBUS, [](int) { reached = 1; });
+    write_file(folder / "whole", kFileBytes);
+    const auto whole = MappedFile::open(folder / "whole");
+    if (!whole)
+        return 1;
+    siginfo_t info = {};
+    info.si_signo = SIGBUS;
+    info.si_code = SI_QUEUE;
+    info.si_addr = const_cast<std::byte*>(whole->bytes().data());
+    if (::syscall(SYS_rt_tgsigqueueinfo, ::getpid(), ::syscall(SYS_gettid), SIGBUS, &info) != 0)
+        return 2;
+    return reached && !whole->lost() && sum(whole->bytes()) == 7 * kFileBytes ? kSurvived : 3;
 }
 
 }  // namespace
@@ -167,10 +186,23 @@ private Q_SLOTS:
             QVERIFY2(by_signal || report.contains("BUS"), report.constData());
         }
     }
+
+#ifdef __linux__
+    void aSignalThatSomebodySendsIsNoMissingPage()
+    {
+        QProcess child;
+        child.start(QCoreApplication::applicationFilePath(), {"--foreign", m_folder.path()});
+        QVERIFY(child.waitForFinished());
+        QCOMPARE(child.exitStatus(), QProcess::NormalExit);
+        QCOMPARE(child.exitCode(), kSurvived);
+    }
+#endif
 };
 
 int main(int argc, char** argv)
 {
+    if (argc == 3 && std::string_view(argv[1]) == "--foreign")
+        return foreign_signal(argv[2]);
     if (argc == 4 && std::string_view(argv[1]) == "--fault")
         return fault_elsewhere(argv[3], std::string_view(argv[2]) == "handler");
     QCoreApplication app(argc, argv);

@@ -97,6 +97,25 @@ private Q_SLOTS:
         QCOMPARE(cache.used_pages(), 0);
     }
 
+    /// The pages that were taken before the one that is missing go back, and the tail stays shared.
+    void noPageForTheCopyOfATailChangesNothing()
+    {
+        KvCache cache = small_cache(3);
+        KvSequence a;
+        QVERIFY(cache.reserve(a, 20));
+        fill(a, 20);
+        KvSequence b = cache.branch(a, 20);
+        const auto refused = cache.reserve(b, 33);  // one page more, and a copy of the second
+        QVERIFY(!refused);
+        QCOMPARE(refused.error().code, Error::Code::ContextFull);
+        QCOMPARE(b.pages, a.pages);
+        QCOMPARE(cache.used_pages(), 2);
+        QCOMPARE(cache.owners(a.pages[1]), 2);
+        cache.truncate(a, 0);
+        cache.truncate(b, 0);
+        QCOMPARE(cache.used_pages(), 0);
+    }
+
     void aBranchAtAPageBorderCopiesNothing()
     {
         KvCache cache = small_cache(8);

@@ -77,6 +77,52 @@ private Q_SLOTS:
         }
     }
 
+    // Each number at its ends, and one beyond them.
+    void everyNumberHasItsBounds_data()
+    {
+        QTest::addColumn<QByteArray>("key");
+        QTest::addColumn<quint32>("value");
+        QTest::addColumn<bool>("read");
+        const auto bounds = [](const char* key, quint32 lowest, quint32 highest) {
+            if (lowest > 0)
+                QTest::addRow("%s %u", key, lowest - 1) << QByteArray(key) << lowest - 1 << false;
+            QTest::addRow("%s %u", key, lowest) << QByteArray(key) << lowest << true;
+            QTest::addRow("%s %u", key, highest) << QByteArray(key) << highest << true;
+            QTest::addRow("%s %u", key, highest + 1) << QByteArray(key) << highest + 1 << false;
+            QTest::addRow("%s max", key) << QByteArray(key) << quint32(-1) << false;
+        };
+        bounds("block_count", 1, 4096);
+        bounds("context_length", 1, 1 << 27);
+        bounds("embedding_length", 1, 1 << 20);
+        bounds("feed_forward_length", 1, 1 << 20);
+        bounds("attention.head_count", 1, 1 << 14);
+        bounds("attention.head_count_kv", 1, 8);  // a divisor of the heads
+        bounds("attention.sliding_window", 0, 1 << 27);
+        bounds("attention.key_length", 8, 1 << 14);  // a multiple of 4, not below what is rotated
+        bounds("attention.value_length", 4, 1 << 14);
+        bounds("rope.dimension_count", 0, 8);
+        bounds("expert_count", 2, 4096);    // not below those that are used
+        bounds("expert_used_count", 1, 4);  // of four
+        bounds("expert_feed_forward_length", 1, 1 << 20);
+    }
+
+    void everyNumberHasItsBounds()
+    {
+        QFETCH(QByteArray, key);
+        QFETCH(quint32, value);
+        QFETCH(bool, read);
+        GgufWriter w = model("llama", key.toStdString());
+        const std::pair<const char*, std::uint32_t> others[] = {
+            {"attention.key_length", 8}, {"attention.value_length", 8}, {"rope.dimension_count", 8},
+            {"expert_count", 4},         {"expert_used_count", 2},      {"expert_feed_forward_length", 32}};
+        for (const auto& [other, usual] : others)
+            if (key != other)
+                w.u32(std::string("llama.") + other, usual);
+        w.u32("llama." + key.toStdString(), value);
+        const auto h = this->read(w);
+        QVERIFY2(h.has_value() == read, h ? "it was read" : h.error().what.c_str());
+    }
+
     void onlySomeArchitecturesSlide_data()
     {
         QTest::addColumn<QString>("architecture");

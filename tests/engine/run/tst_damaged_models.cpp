@@ -1,6 +1,7 @@
 // Models with a few damaged bytes, all the way to an answer: what still opens may say anything, the rest is a sentence.
 // Nothing crashes, hangs or reads where it should not; the sanitizer build of this test is the one that matters.
 #include "engine/engine.h"
+#include "engine/gguf/gguf_file.h"
 #include "tests/support/models.h"
 
 #include <QtTest>
@@ -51,7 +52,64 @@ class TestDamagedModels : public QObject
 {
     Q_OBJECT
 
+    /// What comes of such a file: an answer or a sentence.
+    static bool survives(const QString& path)
+    {
+        auto engine = make_engine();
+        LoadRequest load;
+        load.model = path.toStdString();
+        load.threads = 1;
+        load.context_tokens = 64;
+        const auto info = engine->load(load, {}, {});
+        if (!info)
+            return !info.error().what.empty();
+        Request request;
+        request.raw_prompt = "hello";
+        request.max_tokens = 1;
+        const auto turn = engine->generate(engine->create_sequence().value_or(0), request, {}, {});
+        return turn || !turn.error().what.empty();
+    }
+
 private Q_SLOTS:
+    // Each number of the metadata at the ends of its type, around its value, and a few times that.
+    void everyNumberAtItsBounds_data()
+    {
+        QTest::addColumn<QString>("model");
+        for (const char* name : {"llama", "qwen3moe", "gemma2", "gpt-oss", "phi3-longrope"})
+            QTest::newRow(name) << QString("%1/%2.gguf").arg(test_support::own_models_folder(), name);
+    }
+
+    void everyNumberAtItsBounds()
+    {
+        QFETCH(QString, model);
+        QFile original(model);
+        QVERIFY(original.open(QFile::ReadOnly));
+        const QByteArray bytes = original.readAll();
+        const auto gguf = GgufFile::open(model.toStdString());
+        QVERIFY(gguf);
+        QTemporaryDir folder;
+        int changed = 0;
+        for (const Metadata::Printed& number : gguf->printed_metadata()) {
+            if (number.type != "u32")
+                continue;
+            const QByteArray key = QByteArray::fromStdString(number.key);
+            const qsizetype at = bytes.indexOf(key) + key.size() + 4;  // after the type
+            quint32 usual = 0;
+            std::memcpy(&usual, bytes.data() + at, sizeof usual);
+            for (const quint32 value : {0u, 1u, usual - 1, usual + 1, 2 * usual + 1, 0x7fffffffu, 0xffffffffu}) {
+                QByteArray damaged = bytes;
+                std::memcpy(damaged.data() + at, &value, sizeof value);
+                const QString path = folder.filePath(QString("%1.gguf").arg(++changed));
+                QFile file(path);
+                QVERIFY(file.open(QFile::WriteOnly) && file.write(damaged) == damaged.size());
+                file.close();
+                QVERIFY2(survives(path), qPrintable(QString("%1 = %2").arg(key).arg(value)));
+                QFile::remove(path);
+            }
+        }
+        QVERIFY(changed > 30);
+    }
+
     void damageIsASentence()
     {
         const unsigned seed =
