@@ -6,6 +6,7 @@
 #include "engine/plan/measure_device.h"
 #include "engine/run/clock.h"
 #include "engine/run/dram_bandwidth.h"
+#include "engine/run/kernels_in_use.h"
 #include "engine/run/loaded_model.h"
 
 #include <algorithm>
@@ -165,7 +166,7 @@ try {
     report.load_ms = double(now_us() - start) / 1e3;
     report.model = (*model)->info().name;
     report.threads = (*model)->cpu().threads();
-    report.kernels = kernels::cpu_kernels().name;
+    report.kernels = kernels_in_use();
     const auto device = (*model)->placement().telemetry();
     report.device = device ? device->id : "cpu";
     report.device_layers = device ? device->layers : 0;

@@ -5,6 +5,7 @@
 #include "engine/metrics/host_probe.h"
 #include "engine/plan/measure_rates.h"
 #include "engine/run/dram_bandwidth.h"
+#include "engine/run/kernels_in_use.h"
 
 #include <algorithm>
 #include <array>
@@ -66,7 +67,7 @@ try {
     }
     const auto wanted = [name](std::string_view one) { return name == "all" || name == one; };
     ThreadPool pool(threads > 0 ? threads : physical_cores());
-    KernelReport report{kernels::cpu_kernels().name, pool.size(), {}};
+    KernelReport report{kernels_in_use(), pool.size(), {}};
     RateMeter meter(pool, kLeastMs);
     const auto add = [&](KernelRow row) {
         row.dram_read_gb_s = measure_dram_read(pool) / 1e9;

@@ -2,6 +2,7 @@
 
 #include "engine/device/huge_array.h"
 #include "engine/metrics/host_probe.h"
+#include "engine/run/kernels_in_use.h"
 #include "kernels/cpu.h"
 #include "kernels/cuda/driver.h"
 
@@ -15,7 +16,7 @@ DeviceInfo cpu_device()
     cpu.description = std::to_string(cpu.cores) + (cpu.cores == 1 ? " core" : " cores");
     if (const int nodes = HugeArray::nodes(); nodes > 1)
         cpu.description += ", memory of " + std::to_string(nodes) + " nodes in turns";
-    cpu.kernels = kernels::cpu_kernels().name;
+    cpu.kernels = kernels_in_use();
     for (const kernels::CpuKernels& table : kernels::all_cpu_kernels())
         cpu.all_kernels.emplace_back(table.name);
     const MachineMemory memory = machine_memory();

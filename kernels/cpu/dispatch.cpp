@@ -5,6 +5,7 @@
 #include "kernels/cpu/avx512/avx512.h"
 #include "kernels/cpu/avxvnni/avxvnni.h"
 #include "kernels/cpu/cpu_features.h"
+#include "kernels/cpu/faster_prompts.h"
 #include "kernels/cpu/scalar/scalar.h"
 
 #include <cstdlib>
@@ -38,10 +39,15 @@ std::span<const CpuKernels> all_cpu_kernels()
     return tables;
 }
 
+// Only prompts are multiplied otherwise there, on some machines more slowly: it is asked of each product.
+static constexpr std::string_view kTiles = "amx";
+
 Choice choose_table(std::span<const CpuKernels> tables, const char* forced)
 {
-    if (!forced)
-        return {&tables.back()};
+    if (!forced) {
+        const bool tiles = tables.size() > 1 && std::string_view(tables.back().name) == kTiles;
+        return {&tables[tables.size() - (tiles ? 2 : 1)]};
+    }
     for (const CpuKernels& table : tables)
         if (std::string_view(table.name) == forced)
             return {&table};
@@ -53,6 +59,7 @@ namespace {
 struct Chosen {
     std::string forced;  // kept: the environment may change later
     Choice choice;
+    CpuKernels table;
 };
 
 }  // namespace
@@ -63,14 +70,18 @@ static const Chosen& chosen()
         const char* forced = std::getenv("SPILLWAY_CPU");
         if (forced && !*forced)
             forced = nullptr;  // set to nothing is not a wish
-        return Chosen{forced ? forced : "", choose_table(all_cpu_kernels(), forced)};
+        const auto tables = all_cpu_kernels();
+        const Choice choice = choose_table(tables, forced);
+        const bool beside_tiles = !forced && choice.table != &tables.back();
+        return Chosen{forced ? forced : "", choice,
+                      beside_tiles ? with_faster_prompts(*choice.table, tables.back(), prompt_seconds) : *choice.table};
     }();
     return once;
 }
 
 const CpuKernels& cpu_kernels()
 {
-    return *chosen().choice.table;
+    return chosen().table;
 }
 
 std::string_view unknown_forced_table()

@@ -1,5 +1,6 @@
 // Which table runs: the widest, or the one that SPILLWAY_CPU names; a wrong name is slow, and says so.
 #include "kernels/cpu/dispatch.h"
+#include "kernels/cpu/faster_prompts.h"
 
 #include <QCoreApplication>
 #include <QProcess>
@@ -61,12 +62,67 @@ private slots:
         QVERIFY(wrong.unknown);
     }
 
+    /// It was measured to be slower than AVX-512 where it was tried.
+    void tilesAreNotChosenForTheirName()
+    {
+        CpuKernels tables[3] = {};
+        tables[0].name = "scalar";
+        tables[1].name = "avx512";
+        tables[2].name = "amx";
+        QCOMPARE(kernels::choose_table(tables, nullptr).table, &tables[1]);
+        QCOMPARE(kernels::choose_table(tables, "amx").table, &tables[2]);
+    }
+
+    void promptsTakeTheFasterProduct()
+    {
+        using kernels::TensorType;
+        const auto product = [](const kernels::MatMul&) {};
+        const auto tiles = [](const kernels::MatMul& m) { m.out[0] = 1; };
+        CpuKernels plain = {}, amx = {};
+        plain.name = "avx512";
+        amx.name = "amx";
+        for (const kernels::TypeTraits& type : kernels::all_tensor_types()) {
+            const auto slot = std::size_t(type.type);
+            plain.matmul[slot] = plain.matmul_interleaved[slot] = product;
+            amx.matmul[slot] = amx.matmul_interleaved[slot] = tiles;
+        }
+        const auto f32 = std::size_t(TensorType::F32);
+        amx.matmul[f32] = plain.matmul[f32];  // it has no product of its own for these
+
+        int asked = 0;
+        const auto seconds = [&](const CpuKernels& table, TensorType type) {
+            ++asked;
+            const bool is_amx = &table == &amx;
+            return type == TensorType::Q4_0 || type == TensorType::Q8_0 ? (is_amx ? 1e-3 : 2e-3)
+                   : type == TensorType::Q4_K                           ? (is_amx ? 2e-3 : 1e-3)
+                                                                        : 1e-3;  // the same: nothing is gained
+        };
+        const CpuKernels mixed = kernels::with_faster_prompts(plain, amx, seconds);
+        QCOMPARE(QByteArray(mixed.name), QByteArray("avx512"));
+        for (const kernels::TypeTraits& type : kernels::all_tensor_types()) {
+            const bool faster = type.type == TensorType::Q4_0 || type.type == TensorType::Q8_0;
+            const auto slot = std::size_t(type.type);
+            QVERIFY(mixed.matmul[slot] == (faster ? amx : plain).matmul[slot]);
+            QVERIFY(mixed.matmul_interleaved[slot] == (faster ? amx : plain).matmul_interleaved[slot]);
+        }
+        QCOMPARE(asked, 2 * (int(kernels::all_tensor_types().size()) - 1));
+    }
+
+    void aProductCanBeTimed()
+    {
+        for (const CpuKernels& table : kernels::all_cpu_kernels())
+            for (const kernels::TypeTraits& type : kernels::all_tensor_types()) {
+                const double seconds = kernels::prompt_seconds(table, type.type);
+                QVERIFY(seconds > 0 && seconds < 60);
+            }
+    }
+
     void theEnvironmentForcesATable()
     {
         for (const CpuKernels& table : kernels::all_cpu_kernels())
             QCOMPARE(chosenWith(table.name), QByteArrayList({table.name, ""}));
         QCOMPARE(chosenWith("nonsense"), QByteArrayList({"scalar", "nonsense"}));
-        const QByteArray widest = kernels::all_cpu_kernels().back().name;
+        const QByteArray widest = kernels::choose_table(kernels::all_cpu_kernels(), nullptr).table->name;
         QCOMPARE(chosenWith(nullptr), QByteArrayList({widest, ""}));
         QCOMPARE(chosenWith(""), QByteArrayList({widest, ""}));
     }
