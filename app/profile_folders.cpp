@@ -1,5 +1,7 @@
 #include "app/profile_folders.h"
 
+#include "engine/private_folder.h"
+
 #include <QDir>
 #include <QFileInfo>
 
@@ -18,8 +20,5 @@ ProfileFolders ProfileFolders::of(const QString& profile)
 
 bool ProfileFolders::make(const QString& folder)
 {
-    if (QFileInfo(folder).isDir())
-        return true;
-    return QDir().mkpath(folder) &&
-           QFile::setPermissions(folder, QFileDevice::ReadOwner | QFileDevice::WriteOwner | QFileDevice::ExeOwner);
+    return engine::make_private_folder(folder.toStdU16String()).has_value();
 }

@@ -15,7 +15,7 @@ struct ProfileFolders {
     /// Those of the user: XDG's on Linux, the application data folders on Windows. `profile`: all under that folder.
     static ProfileFolders of(const QString& profile = {});
 
-    /// Makes a folder, readable for its user alone. False when that cannot be.
+    /// Makes a folder, readable for its user alone, also where it was there. False when that cannot be.
     static bool make(const QString& folder);
 
 private:

@@ -1,6 +1,7 @@
 #include "app/catalogue/header_cache.h"
 
-#include <QDir>
+#include "app/profile_folders.h"
+
 #include <QFile>
 #include <QFileInfo>
 #include <QJsonArray>
@@ -156,7 +157,7 @@ void HeaderCache::save(Rest rest) const
 {
     if (m_file.isEmpty() || (!m_changed && (rest == Rest::Keep || m_used.size() == m_old.size())))
         return;
-    QDir().mkpath(QFileInfo(m_file).path());
+    ProfileFolders::make(QFileInfo(m_file).path());
     QSaveFile file(m_file);
     if (!file.open(QFile::WriteOnly))
         return;

@@ -1,9 +1,9 @@
 #include "app/catalogue/last_used.h"
 
+#include "app/profile_folders.h"
 #include "app/text/visible_text.h"
 
 #include <QDateTime>
-#include <QDir>
 #include <QFile>
 #include <QFileInfo>
 #include <QJsonDocument>
@@ -79,7 +79,7 @@ void LastUsed::save() const
             {QStringLiteral("used"), QDateTime::fromMSecsSinceEpoch(model.ms, Qt::UTC).toString(Qt::ISODateWithMs)},
             {QStringLiteral("path"), model.path},
             {QStringLiteral("title"), model.title}};
-    QDir().mkpath(QFileInfo(m_file).path());
+    ProfileFolders::make(QFileInfo(m_file).path());
     QSaveFile file(m_file);
     if (file.open(QFile::WriteOnly)) {
         file.write(QJsonDocument(models).toJson());

@@ -1,5 +1,7 @@
 #include "app/cli/input_history.h"
 
+#include "engine/private_folder.h"
+
 #include <fstream>
 #include <system_error>
 
@@ -67,7 +69,7 @@ void InputHistory::add(const std::string& line)
         return;
     std::error_code error;
     if (const bool fresh = !fs::exists(file_, error); fresh) {
-        fs::create_directories(file_.parent_path(), error);
+        (void)engine::make_private_folder(file_.parent_path());
         rewrite();
         return;
     }

@@ -1,5 +1,6 @@
 #include "engine/kv/saved_kv_store.h"
 
+#include "engine/private_folder.h"
 #include "engine/run/clock.h"
 
 #include <algorithm>
@@ -309,8 +310,7 @@ void SavedKvStore::carry_out(const SavedKvJob& job)
             tell(std::move(event));
         return;
     }
-    if (fs::create_directories(folder_, error); !error)
-        fs::permissions(folder_, fs::perms::owner_all, error);
+    (void)make_private_folder(folder_);  // where it cannot be made, nothing can be written either
     Event event;
     event.kind = Event::Kind::KvSaved;
     const std::int64_t start = now_us();

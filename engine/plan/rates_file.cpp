@@ -1,10 +1,13 @@
 #include "engine/rates_file.h"
 
 #include "engine/caught.h"
+#include "engine/kv/private_file.h"
+#include "engine/private_folder.h"
 
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <span>
 #include <system_error>
 
 namespace engine {
@@ -36,6 +39,18 @@ try {
     return caught("to read the rates of this machine");
 }
 
+static Status write_all(const fs::path& path, const std::string& text)
+{
+    auto file = PrivateFile::open(path, PrivateFile::Access::Write);
+    if (!file)
+        return tl::unexpected(file.error());
+    if (Status cut = file->cut(0); !cut)
+        return cut;
+    if (Status written = file->write(0, std::as_bytes(std::span(text))); !written)
+        return written;
+    return file->sync();
+}
+
 /// All of it or nothing: written beside the file, then put in its place.
 Status RatesFile::keep(const MachineRates& rates) const
 try {
@@ -44,18 +59,15 @@ try {
         return failed();
     const auto before = read();
     const MachineRates all = before && *before ? merge(**before, rates) : rates;
-    std::error_code error;
-    fs::create_directories(file_.parent_path(), error);
+    if (!make_private_folder(file_.parent_path()))
+        return failed();
     fs::path fresh = file_;
     fresh += ".new";
-    std::ofstream out(fresh, std::ios::binary | std::ios::trunc);
-    out << to_json(all) << '\n';
-    out.close();
-    if (out)
-        fs::rename(fresh, file_, error);
-    if (!out || error)
+    std::error_code error;
+    if (!write_all(fresh, to_json(all) + '\n'))
         return failed();
-    return {};
+    fs::rename(fresh, file_, error);
+    return error ? failed() : Status();
 } catch (...) {
     return caught("to keep the rates of this machine");
 }

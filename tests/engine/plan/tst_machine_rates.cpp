@@ -10,6 +10,11 @@
 
 #include <cmath>
 #include <cstring>
+#include <filesystem>
+
+#ifdef Q_OS_UNIX
+#include <sys/stat.h>
+#endif
 
 using namespace engine;
 
@@ -161,6 +166,37 @@ private Q_SLOTS:
         QVERIFY((*file.read())->attention.empty());
         QCOMPARE((*file.read())->devices.size(), std::size_t(2));
     }
+
+#ifdef Q_OS_UNIX
+    // The profile is the user's alone, whatever the shell says of new files, and also where it was open before.
+    void theProfileIsPrivate_data()
+    {
+        QTest::addColumn<int>("mask");
+        QTest::addColumn<bool>("there");
+        for (const int mask : {0, 022})
+            for (const bool there : {false, true})
+                QTest::addRow("umask %03o%s", mask, there ? ", an open folder" : "") << mask << there;
+    }
+
+    void theProfileIsPrivate()
+    {
+        QFETCH(int, mask);
+        QFETCH(bool, there);
+        namespace fs = std::filesystem;
+        const QTemporaryDir folder;
+        const fs::path data = folder.filePath("data").toStdString();
+        const mode_t before = umask(mode_t(mask));
+        if (there) {
+            fs::create_directory(data);
+            fs::permissions(data, fs::perms(0755));
+        }
+        const Status kept = RatesFile(data).keep(some_rates());
+        umask(before);
+        QVERIFY(kept);
+        QCOMPARE(int(fs::status(data).permissions()), 0700);
+        QCOMPARE(int(fs::status(data / "machine-rates.json").permissions()), 0600);
+    }
+#endif
 
     void aDamagedFileIsWrittenAnew()
     {
