@@ -167,7 +167,7 @@ public:
         set_types(load_.k_type, load_.v_type);
         std::vector<std::string> texts;
         // What is posted is done while the engine is idle, and it knows that it is.
-        for (const std::optional<int> layers : {std::optional(1), std::optional<int>()}) {
+        for (const int layers : {0, 1}) {
             engine_->post(SetDeviceLayers{layers});
             engine_->poll(listener_);
             texts.push_back(last_.device ? std::to_string(last_.device->layers) + " layers" : "no device");
