@@ -1,6 +1,7 @@
 #include "app/attachments/read_pdf.h"
 
 #include "app/attachments/pdf_text/outcome.h"
+#include "app/child_process.h"
 
 #include <QCoreApplication>
 #include <QElapsedTimer>
@@ -8,11 +9,15 @@
 #include <QProcess>
 #include <QStandardPaths>
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
+#include <atomic>
 
 namespace {
 
 constexpr int kLook_ms = 50;  // how often somebody asks whether to stop
+constexpr qsizetype kMostErrors = 64 * 1024;
 
 PdfText::State stateOf(int exitCode)
 {
@@ -30,6 +35,15 @@ PdfText::State stateOf(int exitCode)
     default:
         return PdfText::State::Damaged;
     }
+}
+
+/// Once for each run of this program: what the system could not confine the other by.
+void noteMissingConfinement(const QByteArray& errors)
+{
+    static std::atomic<bool> noted = false;
+    for (const QByteArray& line : errors.left(kMostErrors).split('\n'))
+        if (line.startsWith(kNotConfined) && !noted.exchange(true))
+            spdlog::warn("reading PDF files: {}, only limited", line.left(200).toStdString());
 }
 
 void end(QProcess& process)
@@ -54,7 +68,7 @@ PdfText readPdf(const QByteArray& file, const std::stop_token& stop, const PdfLi
         return {PdfText::State::NoProgram};
 
     QProcess process;
-    process.setStandardErrorFile(QProcess::nullDevice());
+    endWithThisProgram(process);
     process.start(program, {QString::number(limits.pages), QString::number(limits.text_bytes)});
     if (!process.waitForStarted())
         return {PdfText::State::NoProgram};
@@ -71,6 +85,7 @@ PdfText readPdf(const QByteArray& file, const std::stop_token& stop, const PdfLi
         if (process.state() == QProcess::NotRunning)
             break;
         text += process.readAllStandardOutput();
+        noteMissingConfinement(process.readAllStandardError());
         const bool tooSlow = clock.elapsed() >= limits.time.count();
         if (!stop.stop_requested() && !tooSlow && text.size() <= limits.text_bytes)
             continue;
@@ -80,6 +95,7 @@ PdfText readPdf(const QByteArray& file, const std::stop_token& stop, const PdfLi
                                       : PdfText::State::TooMuchText};
     }
     text += process.readAllStandardOutput();
+    noteMissingConfinement(process.readAllStandardError());
     if (stop.stop_requested())
         return {PdfText::State::Cancelled};
     if (process.exitStatus() != QProcess::NormalExit)

@@ -1,5 +1,6 @@
 #include "app/experiments/experiment_runner.h"
 
+#include "app/child_process.h"
 #include "app/experiments/experiment_json.h"
 #include "app/text/visible_text.h"
 
@@ -166,6 +167,7 @@ void ExperimentRunner::startChild()
     // After start() has returned, whichever way it goes.
     connect(m_process.get(), &QProcess::errorOccurred, this, &ExperimentRunner::onProcessError, Qt::QueuedConnection);
     m_process->setStandardInputFile(QProcess::nullDevice());
+    endWithThisProgram(*m_process);
     m_clock.start();
     m_limit.start(std::chrono::minutes(m_plan.rowMinutes));
     m_process->start(m_program, arguments(m_plan, m_cells[m_done], model.path.isEmpty() ? m_shape.file() : model.path));

@@ -4,6 +4,7 @@
 #include "tests/app/made_pdf.h"
 
 #include <QElapsedTimer>
+#include <QProcess>
 #include <QRandomGenerator>
 #include <QTest>
 
@@ -27,6 +28,30 @@ private Q_SLOTS:
         QCOMPARE(read.attachment->kind, "pdf");
         QCOMPARE(read.attachment->text, "Page 1: Grüße мир\nsecond line\n\nPage 2: Grüße мир\nsecond line\n\n"
                                         "Page 3: Grüße мир\nsecond line");
+    }
+
+    void theReadingProgramIsConfined()
+    {
+#ifndef Q_OS_LINUX
+        QSKIP("looks into /proc");
+#else
+        QProcess program;
+        program.start(pdfTextProgram(), {"10", "1000000"});
+        QVERIFY(program.waitForStarted());
+        const auto status = [&] {
+            QFile file(QStringLiteral("/proc/%1/status").arg(program.processId()));
+            return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+        };
+        // Before it has been given a file.
+        QTRY_VERIFY_WITH_TIMEOUT(
+            status().contains("Seccomp:\t2\n") || program.readAllStandardError().contains("not confined"), 60000);
+        QVERIFY(status().contains("NoNewPrivs:\t1\n"));
+        program.write(madePdf(1));
+        program.closeWriteChannel();
+        QVERIFY(program.waitForFinished(60000));
+        QCOMPARE(program.exitCode(), 0);
+        QVERIFY(program.readAllStandardOutput().startsWith("Page 1"));
+#endif
     }
 
     void refusesPdf_data()

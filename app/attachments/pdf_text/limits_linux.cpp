@@ -1,7 +1,5 @@
 #include "app/attachments/pdf_text/limits.h"
 
-#include <csignal>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 
 void limitThisProcess()
@@ -14,5 +12,4 @@ void limitThisProcess()
     limit(RLIMIT_CPU, 120);
     limit(RLIMIT_FSIZE, 0);
     limit(RLIMIT_CORE, 0);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
 }

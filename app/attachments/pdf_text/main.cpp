@@ -3,6 +3,7 @@
 // Takes the text out of a PDF, in a process of its own: PDF is a large format, its files come from anywhere, and the
 // library that reads them serves one document at a time and cannot be interrupted. So the program that asks can give
 // up, and survives whatever happens here. No display is needed.
+#include "app/attachments/pdf_text/confinement.h"
 #include "app/attachments/pdf_text/limits.h"
 #include "app/attachments/pdf_text/outcome.h"
 
@@ -78,6 +79,8 @@ int main(int argc, char* argv[])
 {
     limitThisProcess();
     const QCoreApplication application(argc, argv);
+    if (const std::string missing = confineThisProcess(); !missing.empty())
+        std::fprintf(stderr, "%s%s\n", kNotConfined, missing.c_str());
     const QStringList arguments = QCoreApplication::arguments();
     const int maxPages = arguments.value(1).toInt();
     const qint64 maxBytes = arguments.value(2).toLongLong();
