@@ -1,6 +1,7 @@
 #include "app/single_instance.h"
 
 #include "app/foreground.h"
+#include "app/socket_peer.h"
 
 #include <QCryptographicHash>
 #include <QDir>
@@ -29,7 +30,10 @@ QString socketPathOf(const ProfileFolders& folders)
     return name;
 #else
     const QString path = folders.runtime + QLatin1Char('/') + name + QLatin1String(".socket");
-    return path.toLocal8Bit().size() <= kLongestSocketPath ? path : QDir::tempPath() + QLatin1Char('/') + name;
+    if (path.toLocal8Bit().size() <= kLongestSocketPath)
+        return path;
+    const QString folder = privateSocketFolder();
+    return folder.isEmpty() ? QString() : folder + QLatin1Char('/') + name;
 #endif
 }
 
@@ -79,6 +83,8 @@ bool SingleInstance::handOver(const QString& file, std::chrono::milliseconds pat
     socket.connectToServer(m_socketPath);
     if (!socket.waitForConnected(int(patience.count())))
         return false;
+    if (!isOfThisUser(socket.socketDescriptor()))
+        return false;  // it is told nothing
     letRaiseItsWindow(socket.socketDescriptor());
     const QString path = file.isEmpty() ? QString() : QFileInfo(file).absoluteFilePath();
     socket.write(QJsonDocument(QJsonObject{{"open", path}}).toJson(QJsonDocument::Compact) + '\n');
@@ -93,6 +99,10 @@ bool SingleInstance::handOver(const QString& file, std::chrono::milliseconds pat
 
 void SingleInstance::listen()
 {
+    if (m_socketPath.isEmpty()) {
+        spdlog::warn("a second start will not find this program: no private folder for a socket");
+        return;
+    }
     QLocalServer::removeServer(m_socketPath);  // of one that was killed: we hold the lock, so nobody listens there
     m_server.setSocketOptions(QLocalServer::UserAccessOption);
     if (!m_server.listen(m_socketPath))
@@ -102,6 +112,11 @@ void SingleInstance::listen()
 void SingleInstance::onConnection()
 {
     while (QLocalSocket* const socket = m_server.nextPendingConnection()) {
+        if (!isOfThisUser(socket->socketDescriptor())) {
+            socket->abort();
+            socket->deleteLater();
+            continue;
+        }
         connect(socket, &QLocalSocket::disconnected, socket, &QObject::deleteLater);
         QTimer::singleShot(std::chrono::seconds(5), socket, [socket] { socket->abort(); });  // one that says nothing
         const auto read = [this, socket] {

@@ -1,5 +1,6 @@
 #include "app/attachments/attachment_reader.h"
 
+#include <exception>
 #include <utility>
 
 AttachmentReader::AttachmentReader(QString folder, const ReadLimits& limits, QObject* parent)
@@ -50,7 +51,12 @@ void AttachmentReader::start(const QString& job, Work work)
     m_threads.start([this, job, work = std::move(work), token = stop.get_token()] {
         if (token.stop_requested())
             return;
-        ReadFile result = work(token);
+        ReadFile result;
+        try {
+            result = work(token);
+        } catch (const std::exception&) {  // here it would end the program
+            result.sentence = tr("There is not enough memory to read this file.");
+        }
         QMetaObject::invokeMethod(
             this, [this, job, result = std::move(result)] { finish(job, result); }, Qt::QueuedConnection);
     });

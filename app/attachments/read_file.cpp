@@ -2,6 +2,7 @@
 
 #include "app/attachments/decode_text.h"
 #include "app/attachments/file_kind.h"
+#include "app/ordinary_file.h"
 #include "app/store/attachment_folder.h"
 #include "app/text/visible_text.h"
 
@@ -73,7 +74,7 @@ private:
             return tr("“%1” is a folder; choose the files in it.").arg(m_shown);
         if (!info.exists())
             return tr("“%1” is not there any more.").arg(m_shown);
-        if (!info.isFile())  // opening a pipe or a device could wait for ever
+        if (!info.isFile())
             return tr("“%1” is not an ordinary file.").arg(m_shown);
         if (info.size() == 0)  // also what the system makes up, as in /proc
             return tr("“%1” is empty.").arg(m_shown);
@@ -81,8 +82,8 @@ private:
             return tooLarge(m_limits.file_bytes);
 
         QFile file(path);
-        if (!file.open(QIODevice::ReadOnly))
-            return tr("“%1” cannot be read: %2.").arg(m_shown, file.errorString());
+        if (const QString why = openOrdinary(file); !why.isEmpty())
+            return tr("“%1” cannot be read: %2.").arg(m_shown, why);
         while (bytes.size() <= m_limits.file_bytes && !stop.stop_requested()) {
             const QByteArray piece = file.read(kPiece_bytes);
             if (piece.isEmpty())

@@ -2,7 +2,9 @@
 #include "app/profile_folders.h"
 #include "app/single_instance.h"
 
+#include <QDir>
 #include <QFile>
+#include <QFileInfo>
 #include <QLocalServer>
 #include <QLocalSocket>
 #include <QProcess>
@@ -123,6 +125,33 @@ private Q_SLOTS:
         flood.write(QByteArray(1 << 20, 'x'));
         QTRY_COMPARE(flood.state(), QLocalSocket::UnconnectedState);
         QCOMPARE(asked.size(), 5);
+    }
+
+    void aLongPathLeadsToAPrivateFolder()
+    {
+#ifndef Q_OS_LINUX
+        QSKIP("sockets have paths");
+#else
+        const QString runtime = folder->filePath(QString(100, 'r'));
+        QVERIFY(QDir().mkpath(runtime));
+        qputenv("XDG_RUNTIME_DIR", runtime.toUtf8());
+        const QByteArray temporary = qgetenv("TMPDIR");
+        qputenv("TMPDIR", folder->path().toUtf8());
+        {
+            SingleInstance first(folders());
+            const QString place = QFileInfo(first.socketPath()).path();
+            QCOMPARE(QFileInfo(place).path(), folder->path());
+            QVERIFY((QFile::permissions(place) & 0x00ff) == 0);  // nobody else's
+            QCOMPARE(first.claim({}), Outcome::First);
+            QVERIFY(QFile::exists(first.socketPath()));
+            // One that others may enter is not used.
+            QVERIFY(QFile::setPermissions(place, QFile::permissions(place) | QFile::WriteOther | QFile::ExeOther));
+            QCOMPARE(SingleInstance(folders()).socketPath(), QString());
+        }
+        qputenv("TMPDIR", temporary);
+        if (temporary.isEmpty())
+            qunsetenv("TMPDIR");
+#endif
     }
 
     void twoProfilesAtOnce()
