@@ -295,7 +295,7 @@ void OpenConversations::saveText()
     if (!answer || answer->text.size() == m_savedSize)
         return;
     m_savedSize = answer->text.size();
-    m_store.saveText(answer->id, answer->text);
+    m_store.saveText(turn->conversation, answer->id, answer->text);
 }
 
 void OpenConversations::dropIdle()

@@ -37,7 +37,14 @@ ConversationsController::ConversationsController(ConversationStore& store, QObje
     m_undoTimer.setSingleShot(true);
     m_undoTimer.setInterval(kUndo_ms);
     connect(&m_undoTimer, &QTimer::timeout, this, &ConversationsController::dismissUndo);
-    connect(&store, &ConversationStore::trashed, &m_results, &SearchModel::forget);
+    connect(&store, &ConversationStore::trashed, this, [this](const QString& conversation) {
+        m_results.forget(conversation);
+        m_hits.clear();
+    });
+    connect(&store, &ConversationStore::caughtUp, this, [this] {
+        if (m_searching)
+            search();
+    });
     store.emptyTrash();  // of a run that ended before it could
 }
 
@@ -65,7 +72,11 @@ void ConversationsController::search()
 {
     m_searchTimer.stop();
     const bool searching = !m_searchText.trimmed().isEmpty();
-    m_results.show(searching ? m_store.search(m_searchText, kMostHits) : QList<SearchHit>());
+    QList<SearchHit> hits = searching ? m_store.search(m_searchText, kMostHits) : QList<SearchHit>();
+    if (m_hits != hits || !searching) {  // the same list again would lose its place
+        m_hits = std::move(hits);
+        m_results.show(m_hits);
+    }
     if (std::exchange(m_searching, searching) != searching)
         Q_EMIT searchingChanged();
 }

@@ -100,6 +100,7 @@ private:
     ConversationStore& m_store;
     ConversationListModel m_list;
     SearchModel m_results;
+    QList<SearchHit> m_hits;  // what it shows
     QString m_searchText;
     bool m_searching = false;
     QTimer m_searchTimer;

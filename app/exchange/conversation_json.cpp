@@ -19,7 +19,8 @@ constexpr auto kFormat = "spillway-conversations";
 constexpr qsizetype kMostConversations = 100'000;
 constexpr qsizetype kMostMessages = 1'000'000;
 constexpr qsizetype kMostAttachments = 1'000;
-constexpr qsizetype kLongestText_chars = 32 * 1024 * 1024;
+constexpr qsizetype kLongestText_chars = kLongestMessage_chars;
+constexpr qsizetype kLongestFileText_chars = 16 * 1024 * 1024;  // of an attachment, more than the window takes
 constexpr qsizetype kLongestName_chars = 1'000;
 constexpr int kDeepestSettings = 8;
 
@@ -181,7 +182,7 @@ Attachment attachmentOf(const QJsonValue& value, QString& error)
         fields.fail(Text::tr("an attachment has no known kind"));
     return {.name = fields.text("name", kLongestName_chars),
             .kind = kind,
-            .text = fields.text("text"),
+            .text = fields.text("text", kLongestFileText_chars),
             .tokens = fields.count("tokens")};
 }
 

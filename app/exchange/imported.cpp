@@ -2,6 +2,7 @@
 
 #include "app/exchange/conversation_json.h"
 #include "app/exchange/conversation_markdown.h"
+#include "app/ordinary_file.h"
 
 #include <QCoreApplication>
 #include <QCryptographicHash>
@@ -10,6 +11,10 @@
 #include <QFileInfo>
 #include <QHash>
 #include <QUuid>
+
+#include <algorithm>
+#include <exception>
+#include <new>
 
 namespace {
 
@@ -30,6 +35,28 @@ void standIn(Attachment& attachment)
     attachment.id = newId();
     attachment.sha256 = QString::fromLatin1(QCryptographicHash::hash(text, QCryptographicHash::Sha256).toHex());
     attachment.bytes = text.size();
+}
+
+Imported read(const QString& path)
+{
+    const QString name = QFileInfo(path).fileName();
+    QFile file(path);
+    if (const QString why = openOrdinary(file); !why.isEmpty())
+        return {{}, Text::tr("%1 cannot be read: %2.").arg(name, why)};
+    if (file.size() > kLargestImport_bytes)
+        return {{}, Text::tr("%1 is larger than 256 MB and was not read.").arg(name)};
+    const QByteArray bytes = file.read(kLargestImport_bytes + 1);  // it may have grown since
+    if (bytes.size() > kLargestImport_bytes)
+        return {{}, Text::tr("%1 is larger than 256 MB and was not read.").arg(name)};
+    const QByteArray start = bytes.left(1024).trimmed();
+    return start.startsWith('{') || start.startsWith('[') ? fromJson(bytes) : fromMarkdown(bytes);
+}
+
+/// Whatever the file was: nothing that is kept may be longer than what can be kept.
+bool hasTooLongMessage(const StoredConversation& conversation)
+{
+    return std::any_of(conversation.messages.begin(), conversation.messages.end(),
+                       [](const StoredMessage& message) { return message.text.size() > kLongestMessage_chars; });
 }
 
 }  // namespace
@@ -53,20 +80,18 @@ void renewIds(StoredConversation& conversation)
 
 Imported importFile(const QString& path)
 {
-    if (const QFileInfo info(path); info.exists() && !info.isFile())  // opening a pipe could wait for ever
-        return {{}, Text::tr("%1 cannot be read: %2.").arg(info.fileName(), Text::tr("it is not an ordinary file"))};
-    QFile file(path);
-    if (!file.open(QIODevice::ReadOnly))
-        return {{}, Text::tr("%1 cannot be read: %2.").arg(QFileInfo(path).fileName(), file.errorString())};
-    if (file.size() > kLargestImport_bytes)
-        return {{}, Text::tr("%1 is larger than 256 MB and was not read.").arg(QFileInfo(path).fileName())};
-    const QByteArray bytes = file.read(kLargestImport_bytes + 1);  // it may have grown since
-    if (bytes.size() > kLargestImport_bytes)
-        return {{}, Text::tr("%1 is larger than 256 MB and was not read.").arg(QFileInfo(path).fileName())};
-
-    const QByteArray start = bytes.left(1024).trimmed();
-    Imported imported = start.startsWith('{') || start.startsWith('[') ? fromJson(bytes) : fromMarkdown(bytes);
-    for (StoredConversation& conversation : imported.conversations)
-        renewIds(conversation);
-    return imported;
+    const QString name = QFileInfo(path).fileName();
+    try {
+        Imported imported = read(path);
+        for (StoredConversation& conversation : imported.conversations) {
+            if (hasTooLongMessage(conversation))
+                return {{}, Text::tr("Nothing was imported, since a message in %1 is too long.").arg(name)};
+            renewIds(conversation);
+        }
+        return imported;
+    } catch (const std::bad_alloc&) {  // on a thread of a pool it would end the program
+        return {{}, Text::tr("%1 cannot be read: %2.").arg(name, Text::tr("there is not enough memory"))};
+    } catch (const std::exception& thrown) {
+        return {{}, Text::tr("%1 cannot be read: %2.").arg(name, QString::fromLocal8Bit(thrown.what()))};
+    }
 }

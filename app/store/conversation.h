@@ -9,6 +9,9 @@
 
 #include <optional>
 
+/// Beyond what any model reads at once; what is longer than this is no message.
+constexpr qsizetype kLongestMessage_chars = 4 * 1024 * 1024;
+
 /// A file that came with a message. Its bytes lie outside the database, under `sha256` in the attachments' folder, with
 /// the text that was taken out of it beside them.
 struct Attachment {
@@ -95,6 +98,7 @@ struct SearchHit {
     QString title = {};
     QString excerpt = {};  // plain text; the words between U+0002 and U+0003
     qint64 changedMs = 0;
+    bool operator==(const SearchHit&) const = default;
 };
 
 Q_DECLARE_METATYPE(ConversationHeader)

@@ -1,5 +1,7 @@
 #include "app/store/conversation_store.h"
 
+#include "app/profile_folders.h"
+#include "app/store/import_jobs.h"
 #include "app/store/rows.h"
 #include "app/store/schema.h"
 #include "app/store/store_reader.h"
@@ -9,29 +11,34 @@
 #include <QDir>
 #include <QTemporaryDir>
 
+#include <algorithm>
 #include <utility>
-
-using namespace std::chrono_literals;
 
 namespace {
 
-// A message is limited by a model's context and a pasted text by patience; beyond this something has gone wrong.
-constexpr qsizetype kLongestText_chars = 32 * 1024 * 1024;
 constexpr qsizetype kLongestTitle_chars = 500;
-// The newest words should be found; nobody waits for an import's.
-constexpr auto kSearchWaits = 150ms;
 
 QSqlError outcome(const Database& database, bool done)
 {
     return done ? QSqlError() : database.error();
 }
 
-// In place of a conversation.
-const QString kPresets = QStringLiteral("presets");
-
-QSqlError diskFull()
+QSqlError removeUnusedFiles(const Database& database, const AttachmentFolder& files)
 {
-    return {QString(), QString(), QSqlError::UnknownError, QStringLiteral("13")};
+    QSqlQuery sent = database.run(QStringLiteral("SELECT DISTINCT sha256 FROM attachments"));
+    if (!sent.isActive())
+        return database.error();
+    QSet<QString> used;
+    while (sent.next())
+        used.insert(sent.value(0).toString());
+    QSqlQuery drafts = database.run(QStringLiteral("SELECT draft_files FROM conversations WHERE draft_files <> '[]'"));
+    if (!drafts.isActive())
+        return database.error();
+    while (drafts.next())
+        for (const DraftFile& file : rows::draftFiles(drafts.value(0)))
+            used.insert(file.sha256);
+    files.removeUnused(used);
+    return {};
 }
 
 QString attachmentsIn(const QString& folder)
@@ -54,23 +61,33 @@ ConversationStore::ConversationStore(const QString& folder, QObject* parent)
     , m_folder(folder)
     , m_opened(openStore(folder, attachmentsIn(folder)))
 {
-    if (m_opened.inMemory)
+    if (m_opened.inMemory || m_opened.readOnly)
         m_temporary = std::make_unique<QTemporaryDir>();
     m_attachments = AttachmentFolder(attachmentsIn(m_temporary ? m_temporary->path() : folder));
-    m_reader = std::make_unique<StoreReader>(m_opened.database, Database::Access::Read, m_attachments);
+    m_reader =
+        std::make_unique<StoreReader>(m_opened.database, Database::Access::Read,
+                                      m_opened.readOnly ? AttachmentFolder(attachmentsIn(folder)) : m_attachments);
+    if (m_opened.readOnly)
+        return;
     if (m_opened.inMemory)
         makeTables(m_opened.database);
-    m_writer = std::make_unique<StoreWriter>(m_opened.database, [this](const QSqlError& error) {
-        QMetaObject::invokeMethod(
-            this, [this, error] { onWriteFailed(error); }, Qt::QueuedConnection);
-    });
+    const auto later = [this](auto&& slot) { QMetaObject::invokeMethod(this, slot, Qt::QueuedConnection); };
+    m_writer = std::make_unique<StoreWriter>(
+        m_opened.database,
+        StoreWriter::Listener{
+            .failed = [this, later](const QSqlError& error) { later([this, error] { onWriteFailed(error); }); },
+            .caughtUp = [this, later] { later([this] { Q_EMIT caughtUp(); }); }});
     // An answer in whose middle the program ended gets no more text: it can be found from now on.
-    ask({}, [](const Database& database) {
+    askForAll([](const Database& database) {
         return outcome(database,
                        database.ran(QStringLiteral("UPDATE messages SET searchable = 1 WHERE searchable = 0")));
     });
+    // What was on its way in then came without its end.
+    askForAll([](const Database& database) {
+        return outcome(database, database.ran(QStringLiteral("DELETE FROM conversations WHERE trashed_ms = 0")));
+    });
     if (m_opened.toCheck)
-        ask({}, schema::checkIndexes);  // the writer makes them anew if it has to
+        askForAll(schema::checkIndexes);  // the writer makes them anew if it has to
 }
 
 ConversationStore::~ConversationStore()
@@ -85,66 +102,102 @@ QString ConversationStore::notice() const
 
 QString ConversationStore::attachmentsFolder() const
 {
-    QDir().mkpath(m_attachments.path());
+    ProfileFolders::make(m_attachments.path());
     return m_attachments.path();
 }
 
 QString ConversationStore::savedKvFolder() const
 {
-    return m_opened.inMemory ? QString() : m_folder + QLatin1String("/kv");
+    return m_opened.inMemory || m_opened.readOnly ? QString() : m_folder + QLatin1String("/kv");
 }
 
 // ---- reading ----
 
+void ConversationStore::reading(const std::function<void()>& read) const
+{
+    if (m_opened.inMemory)
+        m_writer->between(read);  // its connections share one cache: nothing can be read while another writes
+    else
+        read();
+    noteDamage();
+}
+
+/// As it is on disk, and with what is on its way there.
+Unwritten::State ConversationStore::state(const QString& conversation, Parts parts) const
+{
+    Unwritten::State state;
+    forgetWritten();  // before the disk is looked at, which has it then
+    reading([&] {
+        state.trashed = m_reader->isTrashed(conversation);
+        if (parts == Parts::All)
+            state.conversation = m_reader->conversation(conversation);
+        else if (const auto header = m_reader->header(conversation))
+            state.conversation = StoredConversation{.header = *header};
+    });
+    m_unwritten.apply(conversation, state);
+    return state;
+}
+
 QList<ConversationHeader> ConversationStore::conversations() const
 {
-    auto all = readerOf(StoreWriter::any()).headers();
-    noteDamage();
+    forgetWritten();
+    QList<ConversationHeader> all;
+    reading([&] { all = m_reader->headers(); });
+    for (const QString& id : m_unwritten.conversations()) {
+        all.removeIf([&](const ConversationHeader& header) { return header.id == id; });
+        const Unwritten::State now = state(id, Parts::Header);
+        if (now.conversation && !now.trashed)
+            all.prepend(now.conversation->header);
+    }
+    std::stable_sort(all.begin(), all.end(), [](const ConversationHeader& a, const ConversationHeader& b) {
+        return a.pinned != b.pinned ? a.pinned : a.changedMs > b.changedMs;
+    });
     return all;
 }
 
 std::optional<StoredConversation> ConversationStore::conversation(const QString& id) const
 {
-    auto found = readerOf(id).conversation(id);
-    noteDamage();
-    return found;
+    Unwritten::State found = state(id, Parts::All);
+    return found.trashed ? std::nullopt : std::move(found.conversation);
 }
 
 QByteArray ConversationStore::recording(const QString& conversation) const
 {
-    QByteArray found = readerOf(conversation).recording(conversation);
-    noteDamage();
-    return found;
+    forgetWritten();
+    Unwritten::State found;
+    reading([&] {
+        if (const auto header = m_reader->header(conversation))
+            found.conversation = StoredConversation{.header = *header, .recording = m_reader->recording(conversation)};
+    });
+    m_unwritten.apply(conversation, found);
+    return found.conversation ? found.conversation->recording : QByteArray();
 }
 
 QList<SearchHit> ConversationStore::search(const QString& words, int limit) const
 {
-    if (m_opened.inMemory)
-        flush();
-    else
-        m_writer->waitAWhile(kSearchWaits);
-    auto hits = m_reader->search(words, limit);
-    noteDamage();
+    forgetWritten();
+    QList<SearchHit> hits;
+    reading([&] { hits = m_reader->search(words, limit); });
+    hits.removeIf([this](const SearchHit& hit) {
+        if (!m_unwritten.concerns(hit.conversation))
+            return false;
+        const Unwritten::State now = state(hit.conversation, Parts::Header);
+        return now.trashed || !now.conversation;
+    });
     return hits;
 }
 
 QList<Preset> ConversationStore::presets() const
 {
-    return readerOf(kPresets).presets();
-}
-
-const StoreReader& ConversationStore::readerOf(const QString& conversation) const
-{
-    if (m_opened.inMemory)
-        flush();  // its connections share one cache: nothing can be read while another writes
-    else
-        m_writer->waitFor(conversation);
-    return *m_reader;
+    if (!m_presets)
+        reading([&] { m_presets = m_reader->presets(); });
+    return *m_presets;
 }
 
 void ConversationStore::flush() const
 {
-    m_writer->flush();
+    if (m_writer)
+        m_writer->flush();
 }
 
 void ConversationStore::noteDamage() const
@@ -152,9 +205,9 @@ void ConversationStore::noteDamage() const
     if (m_damageNoted || !m_reader->sawDamage())
         return;
     m_damageNoted = true;
-    if (!m_opened.inMemory)
+    if (!m_opened.inMemory && !m_opened.readOnly)
         checkAtNextOpen(m_opened.database);
-    m_writer->ask({.work = schema::checkIndexes, .concerns = {}});  // perhaps it is they
+    queue(schema::checkIndexes);                        // perhaps it is they
     auto* self = const_cast<ConversationStore*>(this);  // a reader may well say so, but not from within its answer
     QMetaObject::invokeMethod(
         self,
@@ -167,9 +220,30 @@ void ConversationStore::noteDamage() const
 
 // ---- writing ----
 
-void ConversationStore::ask(const QString& concerns, Work work, const QString& replaces)
+quint64 ConversationStore::queue(Work work, const QString& replaces) const
 {
-    m_writer->ask({.work = std::move(work), .concerns = concerns, .replaces = replaces});
+    if (m_writer)
+        return m_writer->ask({.work = std::move(work), .replaces = replaces});
+    if (replaces.isEmpty() || m_replaces != replaces)
+        ++m_unkept;
+    m_replaces = replaces;
+    return m_unkept;
+}
+
+void ConversationStore::ask(const QString& concerns, Work work, Unwritten::Change change, const QString& replaces)
+{
+    m_unwritten.add(queue(std::move(work), replaces), concerns, std::move(change));
+}
+
+void ConversationStore::askForAll(Work work)
+{
+    queue(std::move(work));
+}
+
+void ConversationStore::forgetWritten() const
+{
+    if (m_writer)
+        m_unwritten.forget(m_writer->written());
 }
 
 void ConversationStore::save(const ConversationHeader& header)
@@ -177,34 +251,37 @@ void ConversationStore::save(const ConversationHeader& header)
     const ConversationHeader kept = bounded(header);
     ask(
         kept.id, [kept](const Database& database) { return outcome(database, rows::write(database, kept)); },
-        QLatin1String("header ") + kept.id);
+        changes::header(kept), QLatin1String("header ") + kept.id);
     Q_EMIT saved(kept);
 }
 
 void ConversationStore::save(const QString& conversation, const StoredMessage& message)
 {
-    if (message.text.size() > kLongestText_chars) {
+    if (message.text.size() > kLongestMessage_chars) {
         Q_EMIT failed(tr("A message of this length cannot be kept; it will be gone when the program ends."));
         return;
     }
-    ask(conversation, [conversation, message, files = m_attachments](const Database& database) {
-        if (!files.keepTexts(message.attachments))
-            return diskFull();
-        return outcome(database, rows::write(database, conversation, message));
-    });
+    ask(
+        conversation,
+        [conversation, message, files = m_attachments](const Database& database) {
+            if (!files.keepTexts(message.attachments))
+                return diskFull();
+            return outcome(database, rows::write(database, conversation, message));
+        },
+        changes::message(message));
 }
 
-void ConversationStore::saveText(const QString& message, const QString& text)
+void ConversationStore::saveText(const QString& conversation, const QString& message, const QString& text)
 {
-    if (text.size() > kLongestText_chars)
+    if (text.size() > kLongestMessage_chars)
         return;  // said when it is saved
     ask(
-        StoreWriter::any(),
+        conversation,
         [message, text](const Database& database) {
             return outcome(database,
                            database.ran(QStringLiteral("UPDATE messages SET text = ? WHERE id = ?"), {text, message}));
         },
-        QLatin1String("text ") + message);
+        changes::text(message, text), QLatin1String("text ") + message);
 }
 
 ConversationStore::Work ConversationStore::writing(const StoredConversation& conversation) const
@@ -221,7 +298,7 @@ void ConversationStore::saveAll(const StoredConversation& conversation)
 {
     StoredConversation kept = conversation;
     kept.header = bounded(std::move(kept.header));
-    ask(kept.header.id, writing(kept));
+    ask(kept.header.id, writing(kept), changes::all(kept));
     Q_EMIT saved(kept.header);
 }
 
@@ -229,84 +306,92 @@ void ConversationStore::add(const StoredConversation& conversation, std::functio
 {
     StoredConversation kept = conversation;
     kept.header = bounded(std::move(kept.header));
-    m_writer->ask({.work = writing(kept),
-                   .concerns = kept.header.id,
-                   .done = [this, header = kept.header, done = std::move(done)](const QSqlError& error) {
-                       const bool there = error.type() == QSqlError::NoError;
-                       QMetaObject::invokeMethod(
-                           this,
-                           [this, header, done, there] {
-                               if (there)
-                                   Q_EMIT saved(header);
-                               done(there);
-                           },
-                           Qt::QueuedConnection);
-                   }});
+    const auto end = [this, header = kept.header, done = std::move(done)](bool there) {
+        QMetaObject::invokeMethod(
+            this,
+            [this, header, done, there] {
+                if (there)
+                    Q_EMIT saved(header);
+                done(there);
+            },
+            Qt::QueuedConnection);
+    };
+    if (!m_writer) {
+        Q_EMIT failed(m_opened.notice);
+        end(false);
+        return;
+    }
+    for (StoreWriter::Job& job : importJobs(kept, m_attachments, end))
+        m_writer->askBehind(std::move(job));
 }
 
 void ConversationStore::saveRecording(const QString& conversation, std::function<QByteArray()> json)
 {
     ask(
         conversation,
-        [conversation, json = std::move(json)](const Database& database) {
+        [conversation, json](const Database& database) {
             return outcome(database, rows::writeRecording(database, conversation, json()));
         },
-        QLatin1String("recording ") + conversation);
+        changes::recording(json), QLatin1String("recording ") + conversation);
 }
 
 void ConversationStore::moveToTrash(const QString& conversation)
 {
-    ask(conversation, [conversation, now = QDateTime::currentMSecsSinceEpoch()](const Database& database) {
-        return outcome(database, database.ran(QStringLiteral("UPDATE conversations SET trashed_ms = ? WHERE id = ?"),
-                                              {now, conversation}));
-    });
+    ask(
+        conversation,
+        [conversation, now = QDateTime::currentMSecsSinceEpoch()](const Database& database) {
+            return outcome(database,
+                           database.ran(QStringLiteral("UPDATE conversations SET trashed_ms = ? WHERE id = ?"),
+                                        {now, conversation}));
+        },
+        changes::trashed(true));
     Q_EMIT trashed(conversation);
 }
 
 void ConversationStore::restore(const QString& conversation)
 {
-    ask(conversation, [conversation](const Database& database) {
-        return outcome(database, database.ran(QStringLiteral("UPDATE conversations SET trashed_ms = NULL WHERE id = ?"),
-                                              {conversation}));
-    });
-    if (const auto header = readerOf(conversation).header(conversation))
-        Q_EMIT restored(*header);
+    ask(
+        conversation,
+        [conversation](const Database& database) {
+            return outcome(database,
+                           database.ran(QStringLiteral("UPDATE conversations SET trashed_ms = NULL WHERE id = ?"),
+                                        {conversation}));
+        },
+        changes::trashed(false));
+    if (const auto found = state(conversation, Parts::Header); found.conversation)
+        Q_EMIT restored(found.conversation->header);
 }
 
 void ConversationStore::emptyTrash()
 {
-    ask({}, [](const Database& database) {
-        return outcome(database,
-                       database.ran(QStringLiteral("DELETE FROM conversations WHERE trashed_ms IS NOT NULL")));
-    });
+    ask(
+        Unwritten::any(),
+        [](const Database& database) {
+            return outcome(database, database.ran(QStringLiteral("DELETE FROM conversations WHERE trashed_ms > 0")));
+        },
+        changes::gone());
     // Should its transaction fail, the trash is emptied once more, and these files are not missed until then.
-    ask({}, [files = m_attachments](const Database& database) {
-        QSqlQuery sent = database.run(QStringLiteral("SELECT DISTINCT sha256 FROM attachments"));
-        if (!sent.isActive())
-            return database.error();
-        QSet<QString> used;
-        while (sent.next())
-            used.insert(sent.value(0).toString());
-        QSqlQuery drafts =
-            database.run(QStringLiteral("SELECT draft_files FROM conversations WHERE draft_files <> '[]'"));
-        if (!drafts.isActive())
-            return database.error();
-        while (drafts.next())
-            for (const DraftFile& file : rows::draftFiles(drafts.value(0)))
-                used.insert(file.sha256);
-        files.removeUnused(used);
-        return QSqlError();
-    });
+    askForAll([files = m_attachments](const Database& database) { return removeUnusedFiles(database, files); });
 }
 
 void ConversationStore::save(const Preset& preset)
 {
-    ask(kPresets, [preset](const Database& database) { return outcome(database, rows::write(database, preset)); });
+    QList<Preset> all = presets();
+    all.removeIf([&](const Preset& known) { return known.name == preset.name; });
+    const auto place = std::find_if(all.begin(), all.end(), [&](const Preset& known) {
+        return known.name.compare(preset.name, Qt::CaseInsensitive) > 0;
+    });
+    all.insert(place, preset);
+    m_presets = all;
+    askForAll([preset](const Database& database) { return outcome(database, rows::write(database, preset)); });
 }
 
 void ConversationStore::removePreset(const QString& name)
 {
-    ask(kPresets, [name](const Database& database) {
+    QList<Preset> all = presets();
+    all.removeIf([&](const Preset& known) { return known.name == name; });
+    m_presets = all;
+    askForAll([name](const Database& database) {
         return outcome(database, database.ran(QStringLiteral("DELETE FROM presets WHERE name = ?"), {name}));
     });
 }

@@ -4,6 +4,7 @@
 #include "app/store/attachment_folder.h"
 #include "app/store/conversation.h"
 #include "app/store/open_store.h"
+#include "app/store/unwritten.h"
 
 #include <QByteArray>
 #include <QObject>
@@ -19,17 +20,18 @@ class StoreReader;
 class StoreWriter;
 
 /// Keeps conversations in an SQLite database, whose schema app/store/README.md documents. Writes are queued to a thread
-/// of their own, in order, each in one transaction that is on disk when it ends. A read waits for the writes of what it
-/// reads that were asked for before it, and for no others; a search waits a moment and then answers from what is on
-/// disk. Lives on the UI thread; owned by Program. Its destructor writes what is queued.
+/// of their own, in order, and are on disk when their transaction ends; imports go behind them. No read waits for them:
+/// it answers from what is on disk and what is on its way there; a search from the former, and `caughtUp` says when it
+/// may find more. Lives on the UI thread; owned by Program. Its destructor writes what the user did; an import that has
+/// not come to its end is lost.
 class ConversationStore : public QObject
 {
     Q_OBJECT
 
 public:
     /// Opens or makes the database in `folder`. An older schema is migrated after a backup; a damaged database is set
-    /// aside under another name; if nothing can be written there, conversations live in memory. What the user has to
-    /// know of it is in `notice`.
+    /// aside under another name; if nothing can be written there, what can be read is shown and the rest lives in
+    /// memory. What the user has to know of it is in `notice`.
     explicit ConversationStore(const QString& folder, QObject* parent = nullptr);
     ~ConversationStore() override;
 
@@ -46,10 +48,11 @@ public:
 
     void save(const ConversationHeader& header);  // inserts or replaces
     void save(const QString& conversation, const StoredMessage& message);
-    void saveText(const QString& message, const QString& text);  // of an answer that is being made
-    void saveAll(const StoredConversation& conversation);        // in one transaction: a branch
-    /// The same for one that may be long, such as an import: `saved` comes when it can be opened without waiting, and
-    /// then `done`, which is told whether it could be written.
+    /// Of an answer that is being made.
+    void saveText(const QString& conversation, const QString& message, const QString& text);
+    void saveAll(const StoredConversation& conversation);  // in one transaction: a branch
+    /// The same for one that may be long, such as an import: it is written behind all else and piece by piece. `saved`
+    /// comes when it is on disk, and then `done`, which is told whether it could be written.
     void add(const StoredConversation& conversation, std::function<void(bool)> done);
     /// What was measured of a conversation that is kept. `json` is called when it is written, on the writer's thread.
     void saveRecording(const QString& conversation, std::function<QByteArray()> json);
@@ -61,19 +64,26 @@ public:
     void save(const Preset& preset);
     void removePreset(const QString& name);
 
-    void flush() const;  // waits until everything queued is on disk
+    void flush() const;  // waits until all that the user did is on disk; for no import
 
 Q_SIGNALS:
     void saved(const ConversationHeader& header);  // as soon as it was asked for
     void trashed(const QString& conversation);
     void restored(const ConversationHeader& header);
+    void caughtUp();                       // a search may find more than before
     void failed(const QString& sentence);  // a write did not reach the disk; said once until one does again
 
 private:
     using Work = std::function<QSqlError(const Database&)>;
-    void ask(const QString& concerns, Work work, const QString& replaces = {});
+    /// Queues the work; `change` is what reads see of it meanwhile.
+    void ask(const QString& concerns, Work work, Unwritten::Change change, const QString& replaces = {});
+    void askForAll(Work work);
+    quint64 queue(Work work, const QString& replaces = {}) const;  // its number
+    void forgetWritten() const;
     Work writing(const StoredConversation& conversation) const;
-    const StoreReader& readerOf(const QString& conversation) const;  // after the writes that concern it
+    void reading(const std::function<void()>& read) const;
+    enum class Parts { Header, All };
+    Unwritten::State state(const QString& conversation, Parts parts) const;
     void noteDamage() const;
     void onWriteFailed(const QSqlError& error);
 
@@ -82,6 +92,10 @@ private:
     std::unique_ptr<QTemporaryDir> m_temporary;  // of attachments, when in memory
     AttachmentFolder m_attachments;
     std::unique_ptr<StoreReader> m_reader;
-    std::unique_ptr<StoreWriter> m_writer;
+    std::unique_ptr<StoreWriter> m_writer;  // none: nothing can be written
+    mutable quint64 m_unkept = 0;           // in its place: the newest change's number, and what may replace it
+    mutable QString m_replaces;
+    mutable Unwritten m_unwritten;
+    mutable std::optional<QList<Preset>> m_presets;  // once somebody has asked
     mutable bool m_damageNoted = false;
 };

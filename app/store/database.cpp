@@ -64,6 +64,16 @@ QString Database::memoryName()
     return QStringLiteral("file:%1?mode=memory&cache=shared").arg(QUuid::createUuid().toString(QUuid::Id128));
 }
 
+QSqlError diskFull()
+{
+    return {QString(), QString(), QSqlError::UnknownError, QString::number(Full)};
+}
+
+QSqlError noMemory()
+{
+    return {QString(), QStringLiteral("out of memory"), QSqlError::UnknownError, QString::number(NoMemory)};
+}
+
 Database::Database(const QString& name, Access access)
     : m_connection(QUuid::createUuid().toString(QUuid::WithoutBraces))
 {

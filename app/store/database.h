@@ -51,3 +51,7 @@ bool isDamage(const QSqlError& error);       // the file is not a sound database
 bool isForWant(const QSqlError& error);      // of space, rights or luck: the same may work another time
 bool mayBeTheIndex(const QSqlError& error);  // of words, which can be made anew
 bool isDiskFull(const QSqlError& error);
+
+// The same, of what happened outside SQLite.
+QSqlError diskFull();
+QSqlError noMemory();

@@ -4,11 +4,13 @@
 #include "app/store/rows.h"
 #include "app/store/schema.h"
 #include "app/store/store_reader.h"
+#include "app/store/synced.h"
 
 #include <QCoreApplication>
 #include <QDateTime>
 #include <QDir>
 #include <QFileInfo>
+#include <QUrl>
 
 #include <optional>
 
@@ -91,8 +93,11 @@ bool backUp(const QString& file, int version)
     const Database database(file, Database::Access::Write);
     if (!database.isOpen() || !database.ran(QStringLiteral("VACUUM INTO ?"), {unfinished}))
         return false;
+    // SQLite leaves that to us, and the migration that comes next is on disk at once.
+    if (!syncFile(unfinished))
+        return false;
     QFile::remove(backup);
-    return QFile::rename(unfinished, backup);
+    return QFile::rename(unfinished, backup) && syncFolder(QFileInfo(file).path());
 }
 
 /// Renames the file and its log. Empty: it could not be done.
@@ -130,12 +135,41 @@ int rescue(const QString& damaged, const QString& file, const QString& attachmen
 
 OpenedStore inMemory(const QString& sentence)
 {
-    return {Database::memoryName(), true, sentence};
+    return {.database = Database::memoryName(), .inMemory = true, .notice = sentence};
 }
 
 OpenedStore unavailable(const QString& why)
 {
     return inMemory(Text::tr("Conversations cannot be kept and will be gone when the program ends: %1.").arg(why));
+}
+
+bool canBeWritten(const QString& file)
+{
+    const Database database(file, Database::Access::Write);
+    return database.isOpen() && database.ran(QStringLiteral("BEGIN IMMEDIATE")) &&
+           database.ran(QStringLiteral("ROLLBACK"));
+}
+
+/// Where nothing can be written: what is there, if it can be read like that. SQLite reads beside a log only where it
+/// finds the log's index; without a log nothing will change the file, so that it can be read as it is.
+OpenedStore asItIs(const QString& file, const QString& why)
+{
+    if (!QFile::exists(file))
+        return unavailable(why);
+    const QString folder = QFileInfo(file).path();
+    for (const char* way : {"?mode=ro", "?mode=ro&immutable=1"}) {
+        const QString name = QString::fromLatin1(QUrl::fromLocalFile(file).toEncoded()) + QLatin1String(way);
+        const Database database(name, Database::Access::Read);
+        if (!database.isOpen() || !schema::isComplete(database))
+            continue;
+        return {.database = name,
+                .readOnly = true,
+                .notice = Text::tr("The folder %1 cannot be written. Your conversations are shown, but nothing new can "
+                                   "be saved.")
+                              .arg(folder)};
+    }
+    return inMemory(
+        Text::tr("The folder %1 cannot be written. Your conversations are safe but not shown.").arg(folder));
 }
 
 OpenedStore startAnew(const QString& file, const QString& attachments, State state)
@@ -148,10 +182,12 @@ OpenedStore startAnew(const QString& file, const QString& attachments, State sta
         return unavailable(why);
     const QString name = QFileInfo(aside).fileName();
     if (!damaged)
-        return {file, false,
-                Text::tr("The file of conversations was another program's and was renamed to %1.").arg(name)};
+        return {.database = file,
+                .notice = Text::tr("The file of conversations was another program's and was renamed to %1.").arg(name)};
     const int rescued = rescue(aside, file, attachments);
-    return {file, false,
+    return {
+        .database = file,
+        .notice =
             rescued > 0
                 ? Text::tr("The database of conversations was damaged: %1 of them could be read again, and the damaged "
                            "file was renamed to %2.")
@@ -168,7 +204,7 @@ OpenedStore migrated(const QString& file, int version, const QString& attachment
         return unavailable(why);
     if (!schema::isComplete(Database(file, Database::Access::Read)))
         return startAnew(file, attachments, State::Damaged);
-    return {file, false, {}};
+    return {.database = file};
 }
 
 }  // namespace
@@ -182,12 +218,14 @@ OpenedStore openStore(const QString& folder, const QString& attachments)
     const Finding found = look(file, thoroughly);
     switch (found.state) {
     case State::Good:
+        if (!canBeWritten(file))
+            return asItIs(file, {});
         QFile::remove(checkMark(file));
-        return {file, false, {}, thoroughly};
+        return {.database = file, .toCheck = thoroughly};
     case State::New:
         if (const QString why = makeOrMigrate(file, 0); !why.isEmpty())
             return unavailable(why);
-        return {file, false, {}};
+        return {.database = file};
     case State::Older:
         return migrated(file, found.version, attachments);
     case State::Newer:
@@ -201,7 +239,7 @@ OpenedStore openStore(const QString& folder, const QString& attachments)
     case State::Unavailable:
         break;
     }
-    return unavailable(found.why);
+    return asItIs(file, found.why);
 }
 
 QString makeTables(const QString& database)

@@ -5,10 +5,11 @@
 
 /// Where conversations are kept from now on, and what the user has to know of how that came about.
 struct OpenedStore {
-    QString database;  // a name for Database
+    QString database = {};  // a name for Database
     bool inMemory = false;
-    QString notice;        // one sentence; empty: all is well
-    bool toCheck = false;  // its indexes, which takes longer than anybody waits at the start
+    bool readOnly = false;  // nothing can be written; what is new lives in memory beside it
+    QString notice = {};    // one sentence; empty: all is well
+    bool toCheck = false;   // its indexes, which takes longer than anybody waits at the start
 };
 
 /// Opens or makes the database in `folder`, whose attachments lie in `attachments`. See ConversationStore.

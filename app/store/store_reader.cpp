@@ -53,8 +53,7 @@ bool StoreReader::isTrashed(const QString& id) const
 
 std::optional<StoredConversation> StoreReader::conversation(const QString& id) const
 {
-    // In this order: the trash may be emptied in between.
-    const std::optional<ConversationHeader> found = isTrashed(id) ? std::nullopt : header(id);
+    const std::optional<ConversationHeader> found = header(id);
     if (!found)
         return {};
     StoredConversation conversation{.header = *found, .messages = {}};

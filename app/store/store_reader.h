@@ -18,8 +18,9 @@ public:
 
     QList<ConversationHeader> headers() const;
     std::optional<ConversationHeader> header(const QString& id) const;
-    std::optional<StoredConversation> conversation(const QString& id) const;  // unless it is in the trash
-    QByteArray recording(const QString& id) const;                            // empty: none that can be one
+    bool isTrashed(const QString& id) const;
+    std::optional<StoredConversation> conversation(const QString& id) const;
+    QByteArray recording(const QString& id) const;  // empty: none that can be one
     QList<SearchHit> search(const QString& words, int limit) const;
     QList<Preset> presets() const;
 
@@ -27,7 +28,6 @@ public:
     QList<StoredConversation> rescue() const;
 
 private:
-    bool isTrashed(const QString& id) const;
     QHash<QString, QList<Attachment>> attachments(const QString& conversation) const;  // by message
     Attachment withText(Attachment attachment) const;
 

@@ -3,6 +3,10 @@
 #include "app/store/schema.h"
 
 #include <algorithm>
+#include <chrono>
+#include <exception>
+#include <iterator>
+#include <new>
 #include <utility>
 
 using namespace std::chrono_literals;
@@ -10,12 +14,25 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr auto kBetweenAttempts = 3s;
+constexpr auto kBatch = 50ms;
+
+/// Nothing thrown leaves the writer's thread: there it would end the program.
+QSqlError carriedOut(const StoreWriter::Work& work, const Database& database)
+{
+    try {
+        return work(database);
+    } catch (const std::bad_alloc&) {
+        return noMemory();
+    } catch (const std::exception& thrown) {
+        return {QString(), QString::fromLocal8Bit(thrown.what()), QSqlError::UnknownError, QStringLiteral("1")};
+    }
+}
 
 }  // namespace
 
-StoreWriter::StoreWriter(const QString& name, std::function<void(const QSqlError&)> onFailure)
+StoreWriter::StoreWriter(const QString& name, Listener listener)
     : m_name(name)
-    , m_onFailure(std::move(onFailure))
+    , m_listener(std::move(listener))
     , m_thread([this] { run(); })
 {
 }
@@ -30,146 +47,174 @@ StoreWriter::~StoreWriter()
     m_thread.join();
 }
 
-void StoreWriter::ask(Job job)
+quint64 StoreWriter::ask(Job job)
 {
+    quint64 number = 0;
     {
         const std::lock_guard lock(m_mutex);
         if (!job.replaces.isEmpty() && !m_jobs.empty() && m_jobs.back().replaces == job.replaces) {
-            job.number = m_jobs.back().number;
+            number = job.number = m_jobs.back().number;
             m_jobs.back() = std::move(job);
         } else {
-            job.number = ++m_asked;
+            number = job.number = ++m_asked;
             m_jobs.push_back(std::move(job));
         }
     }
     m_work.notify_one();
+    return number;
+}
+
+void StoreWriter::askBehind(Job job)
+{
+    {
+        const std::lock_guard lock(m_mutex);
+        m_behind.push_back(std::move(job));
+    }
+    m_work.notify_one();
+}
+
+quint64 StoreWriter::written() const
+{
+    const std::lock_guard lock(m_mutex);
+    return m_written;
 }
 
 void StoreWriter::flush()
 {
     std::unique_lock lock(m_mutex);
-    waitFor(lock, m_asked);
-}
-
-void StoreWriter::waitFor(const QString& conversation)
-{
-    const auto isMeant = [&](const QString& concerns) {
-        return !concerns.isEmpty() && (conversation == any() || concerns == any() || concerns == conversation);
-    };
-    std::unique_lock lock(m_mutex);
-    quint64 wanted = 0;
-    for (const auto& [concerns, number] : m_underWay)
-        if (isMeant(concerns))
-            wanted = number;
-    for (const Job& job : m_jobs)
-        if (isMeant(job.concerns))
-            wanted = job.number;
-    waitFor(lock, wanted);
-}
-
-void StoreWriter::waitFor(std::unique_lock<std::mutex>& lock, quint64 wanted)
-{
-    if (m_written >= wanted)
+    if (m_written >= m_asked)
         return;
     m_hurry = true;
     m_work.notify_one();
     // An attempt under way may have begun before the newest job; the one after it has seen them all.
-    const quint64 attempt = m_attempts + 2;
-    m_settled.wait(lock, [&] { return m_written >= wanted || (m_failing && m_attempts >= attempt); });
+    m_settled.wait(lock, [this, wanted = m_asked, attempt = m_attempts + 2] {
+        return m_written >= wanted || (m_failing && m_attempts >= attempt);
+    });
     m_hurry = false;
 }
 
-void StoreWriter::waitAWhile(std::chrono::milliseconds longest)
+void StoreWriter::between(const std::function<void()>& read)
 {
-    std::unique_lock lock(m_mutex);
-    m_settled.wait_for(lock, longest, [this, wanted = m_asked] { return m_written >= wanted || m_failing; });
+    {
+        std::unique_lock lock(m_mutex);
+        m_reading = true;
+        m_settled.wait(lock, [this] { return !m_writing; });
+    }
+    read();
+    {
+        const std::lock_guard lock(m_mutex);
+        m_reading = false;
+    }
+    m_work.notify_one();
 }
 
 void StoreWriter::run()
 {
     const Database database(m_name, Database::Access::Write);
-    while (auto jobs = next()) {
-        write(database, *jobs);
-        settle(std::move(*jobs));
+    while (auto batch = next()) {
+        const quint64 newest = batch->jobs.back().number;
+        const Outcome outcome = write(database, batch->jobs);
+        settle(std::move(*batch), newest, outcome);
     }
 }
 
 // Waits for work; nothing: the store is closing and all has been tried.
-std::optional<std::deque<StoreWriter::Job>> StoreWriter::next()
+std::optional<StoreWriter::Batch> StoreWriter::next()
 {
     std::unique_lock lock(m_mutex);
-    const auto wanted = [this] { return m_ending || (!m_jobs.empty() && (!m_failing || m_hurry)); };
-    if (m_failing)
-        m_work.wait_for(lock, kBetweenAttempts, wanted);
-    else
-        m_work.wait(lock, wanted);
-    if (m_ending && (m_jobs.empty() || m_lastTry))
+    const auto something = [this] { return !m_jobs.empty() || !m_behind.empty(); };
+    const auto wanted = [&] { return m_ending || (something() && !m_reading && (!m_failing || m_hurry)); };
+    do {
+        if (m_failing)
+            m_work.wait_for(lock, kBetweenAttempts, wanted);
+        else
+            m_work.wait(lock, wanted);
+    } while (!m_ending && (m_reading || !something()));
+    if (m_ending && (m_jobs.empty() || (m_lastTry && m_failing)))
         return {};
     m_lastTry = m_ending;
-    for (const Job& job : m_jobs)
-        m_underWay.emplace_back(job.concerns, job.number);
-    return std::exchange(m_jobs, {});
+    Batch batch{.jobs = {}, .behind = m_jobs.empty()};
+    std::deque<Job>& from = batch.behind ? m_behind : m_jobs;
+    for (qint64 bytes = 0; !from.empty() && (batch.jobs.empty() || bytes + from.front().bytes <= kBatch_bytes);) {
+        bytes += from.front().bytes;
+        batch.jobs.push_back(std::move(from.front()));
+        from.pop_front();
+    }
+    m_writing = true;
+    return batch;
 }
 
 // Together; if that cannot be, each by itself, so that the one that stands in the way costs no other. Takes from the
-// front what is settled; what is left is to be tried again.
-void StoreWriter::write(const Database& database, std::deque<Job>& jobs)
+// front what is settled; what is left is for another time.
+StoreWriter::Outcome StoreWriter::write(const Database& database, std::deque<Job>& jobs)
 {
-    std::size_t count = jobs.size();
+    std::size_t most = std::max<std::size_t>(jobs.size(), 2);
     while (!jobs.empty()) {
-        count = std::min(count, jobs.size());
-        const QSqlError why = writeTogether(database, jobs, count);
-        if (why.type() == QSqlError::NoError) {
+        auto [why, count] = writeTogether(database, jobs, std::min(most, jobs.size()));
+        const bool written = why.type() == QSqlError::NoError;
+        if (written) {
             m_failureTold = false;
         } else if (isForWant(why)) {
             tell(why);
-            return;
+            return Outcome::Failing;
         } else if (mayBeTheIndex(why) && !std::exchange(m_indexMadeAnew, true)) {
-            writeTogether(database, {Job{.work = schema::makeIndexesAnew, .concerns = {}}}, 1);
+            writeTogether(database, {Job{.work = schema::makeIndexesAnew}}, 1);
             continue;
-        } else if (count > 1) {
-            count = 1;
+        } else if (std::min(most, jobs.size()) > 1) {
+            most = 1;
             continue;
         } else {
             tell(why);  // no attempt will make it right
+            count = 1;
         }
         for (std::size_t i = 0; i < count; ++i)
             if (jobs[i].done)
                 jobs[i].done(why);
         jobs.erase(jobs.begin(), jobs.begin() + std::ptrdiff_t(count));
+        if (written && most > 1)
+            break;  // something more urgent may have come
     }
+    return Outcome::Written;
 }
 
-// One transaction; no error: it is on disk.
-QSqlError StoreWriter::writeTogether(const Database& database, const std::deque<Job>& jobs, std::size_t count)
+// One transaction, of so many jobs as there is time for; no error: they are on disk.
+StoreWriter::Attempt StoreWriter::writeTogether(const Database& database, const std::deque<Job>& jobs, std::size_t most)
 {
-    QSqlError why;
     if (!database.ran(QStringLiteral("BEGIN IMMEDIATE")))
-        return database.error();
-    for (std::size_t i = 0; i < count && why.type() == QSqlError::NoError; ++i)
-        why = jobs[i].work(database);
-    if (why.type() == QSqlError::NoError && !database.ran(QStringLiteral("COMMIT")))
-        why = database.error();
-    if (why.type() != QSqlError::NoError)
+        return {database.error()};
+    Attempt attempt;
+    const auto over = std::chrono::steady_clock::now() + kBatch;
+    while (attempt.count < most && attempt.why.type() == QSqlError::NoError &&
+           (attempt.count == 0 || std::chrono::steady_clock::now() < over))
+        attempt.why = carriedOut(jobs[attempt.count++].work, database);
+    if (attempt.why.type() == QSqlError::NoError && !database.ran(QStringLiteral("COMMIT")))
+        attempt.why = database.error();
+    if (attempt.why.type() != QSqlError::NoError)
         database.ran(QStringLiteral("ROLLBACK"));  // SQLite may have done so already
-    return why;
+    return attempt;
 }
 
 void StoreWriter::tell(const QSqlError& why)
 {
     if (!std::exchange(m_failureTold, true))
-        m_onFailure(why);
+        m_listener.failed(why);
 }
 
-void StoreWriter::settle(std::deque<Job> left)
+void StoreWriter::settle(Batch left, quint64 newest, Outcome outcome)
 {
+    bool caughtUp = false;
     {
         const std::lock_guard lock(m_mutex);
         ++m_attempts;
-        m_written = left.empty() ? m_underWay.back().second : left.front().number - 1;
-        m_underWay.clear();
-        m_failing = !left.empty();
-        m_jobs.insert(m_jobs.begin(), std::make_move_iterator(left.begin()), std::make_move_iterator(left.end()));
+        m_writing = false;
+        m_failing = outcome == Outcome::Failing;
+        if (!left.behind)
+            m_written = left.jobs.empty() ? newest : left.jobs.front().number - 1;
+        std::deque<Job>& back = left.behind ? m_behind : m_jobs;
+        back.insert(back.begin(), std::make_move_iterator(left.jobs.begin()), std::make_move_iterator(left.jobs.end()));
+        caughtUp = !m_failing && m_jobs.empty() && (!left.behind || m_behind.empty());
     }
     m_settled.notify_all();
+    if (caughtUp)
+        m_listener.caughtUp();
 }

@@ -1,70 +1,84 @@
 // Writing conversations to the database.
 #pragma once
 
-#include "app/store/attachment_folder.h"
 #include "app/store/database.h"
 
-#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <functional>
 #include <mutex>
 #include <optional>
 #include <thread>
-#include <utility>
-#include <vector>
 
-/// Carries out writes in order, on a thread and a connection of its own. What has gathered while the disk was busy goes
-/// into one transaction; each job in it is whole or not there. What fails for want of space or rights is kept and tried
-/// again; what can never be written is dropped, and holds up nothing else. Owned by its ConversationStore, whose thread
-/// calls it.
+/// Carries out writes on a thread and a connection of its own: what the user does in order, and behind it what may take
+/// long, such as an import. What has gathered goes into one transaction, but no more than a batch, so that what the
+/// user does never waits longer than for one; each job in it is whole or not there. What fails for want of space,
+/// memory or rights is kept and tried again; what can never be written is dropped, and holds up nothing else. Owned by
+/// its ConversationStore, whose thread calls it.
 class StoreWriter
 {
 public:
-    using Work = std::function<QSqlError(const Database&)>;  // no error: done
+    static constexpr qint64 kBatch_bytes = 1024 * 1024;
+
+    using Work = std::function<QSqlError(const Database&)>;  // no error: done; the same again when it is tried again
     struct Job {
         Work work;
-        QString concerns;       // a conversation, or any(); empty: no conversation that is read
+        qint64 bytes = 0;       // about as many as it writes
         QString replaces = {};  // a waiting job under the same name, directly before this one; empty: none
         std::function<void(const QSqlError&)> done = {};  // on disk or, with an error, dropped; on the writer's thread
         quint64 number = 0;                               // the writer's own
     };
-    static QString any() { return QStringLiteral("*"); }
+    /// Both are called on the writer's thread.
+    struct Listener {
+        std::function<void(const QSqlError&)> failed;  // once, until a write succeeds again
+        std::function<void()> caughtUp;                // all that the user did is on disk, or an import is
+    };
 
-    /// `onFailure` is called on the writer's thread: once, until a write succeeds again.
-    StoreWriter(const QString& name, std::function<void(const QSqlError&)> onFailure);
-    /// Writes what is queued; what cannot be written by then is lost.
+    StoreWriter(const QString& name, Listener listener);
+    /// Writes what the user did; what cannot be written by then is lost, and so is what has not been imported.
     ~StoreWriter();
 
-    void ask(Job job);
-    /// Waits until what was asked for so far is on disk, or has just failed to get there.
+    quint64 ask(Job job);  // its number
+    void askBehind(Job job);
+    /// All that was asked for up to this number is on disk, or was given up.
+    quint64 written() const;
+    /// Waits until what was asked for so far, but for what is behind, is on disk or has just failed to get there.
     void flush();
-    /// The same for what concerns one conversation, or any().
-    void waitFor(const QString& conversation);
-    /// Waits for all, but not long.
-    void waitAWhile(std::chrono::milliseconds longest);
+    /// Calls `read` while nothing is being written; waits for one batch at most.
+    void between(const std::function<void()>& read);
 
 private:
-    void waitFor(std::unique_lock<std::mutex>& lock, quint64 wanted);
+    struct Batch {
+        std::deque<Job> jobs;
+        bool behind = false;
+    };
+    enum class Outcome { Written, Failing };
+
     void run();
-    std::optional<std::deque<Job>> next();
-    void write(const Database& database, std::deque<Job>& jobs);
-    static QSqlError writeTogether(const Database& database, const std::deque<Job>& jobs, std::size_t count);
+    std::optional<Batch> next();
+    Outcome write(const Database& database, std::deque<Job>& jobs);
+    struct Attempt {
+        QSqlError why;
+        std::size_t count = 0;  // so many are written, when there is no error
+    };
+    static Attempt writeTogether(const Database& database, const std::deque<Job>& jobs, std::size_t most);
     void tell(const QSqlError& why);
-    void settle(std::deque<Job> left);
+    void settle(Batch left, quint64 newest, Outcome outcome);
 
     const QString m_name;
-    const std::function<void(const QSqlError&)> m_onFailure;
-    std::mutex m_mutex;
+    const Listener m_listener;
+    mutable std::mutex m_mutex;
     std::condition_variable m_work;     // something to do
     std::condition_variable m_settled;  // something was done
     std::deque<Job> m_jobs;
-    std::vector<std::pair<QString, quint64>> m_underWay;  // what the ones being written concern, and their numbers
-    quint64 m_asked = 0;                                  // the newest job's number
-    quint64 m_written = 0;                                // or dropped: the number of the newest such
+    std::deque<Job> m_behind;
+    quint64 m_asked = 0;    // the newest job's number
+    quint64 m_written = 0;  // or dropped: the number of the newest such
     quint64 m_attempts = 0;
+    bool m_writing = false;
     bool m_failing = false;  // the newest attempt did not reach the disk
     bool m_hurry = false;    // somebody waits
+    bool m_reading = false;  // nothing may be written
     bool m_ending = false;
     // The writer's own:
     bool m_lastTry = false;

@@ -146,8 +146,8 @@ private Q_SLOTS:
         answer.text = "";
         answer.status = Status::Streaming;
         store->save("one", answer);
-        store->saveText("streaming", "zebras");
-        store->saveText("streaming", "zebras and gnus");
+        store->saveText("one", "streaming", "zebras");
+        store->saveText("one", "streaming", "zebras and gnus");
         QCOMPARE(hits("gnus", 5).size(), 0);  // not before it is done
         answer.text = "zebras and gnus graze";
         answer.status = Status::Complete;

@@ -45,7 +45,7 @@ private Q_SLOTS:
         changed.text = "other words";
         changed.tokens.reset();
         store->save("one", changed);
-        store->saveText(whole.messages[2].id, "streamed");
+        store->saveText("one", whole.messages[2].id, "streamed");
         const auto read = store->conversation("one");
         QCOMPARE(read->messages.size(), whole.messages.size());
         QCOMPARE(read->messages[1].text, "other words");
@@ -206,6 +206,7 @@ private Q_SLOTS:
                                                  .text = "no",
                                                  .tokens = {}}};
         store->saveAll(conversation);
+        store->flush();
         QCOMPARE(store->conversation("one")->messages[0].attachments.size(), 2);
         QCOMPARE(store->conversation("one")->messages[0].attachments[0].text, "");
         QVERIFY(QDir(store->attachmentsFolder()).isEmpty());

@@ -267,6 +267,7 @@ private Q_SLOTS:
         QVERIFY2(other.notice().contains("cannot be kept"), qPrintable(other.notice()));
         other.saveAll(fullConversation("one"));
         QCOMPARE(describe(*other.conversation("one")), describe(fullConversation("one")));
+        other.flush();
         QCOMPARE(other.search("question", 5).size(), 2);
         ConversationStore third(folder->filePath("file/inside"));
         QCOMPARE(third.conversations().size(), 0);
@@ -281,10 +282,28 @@ private Q_SLOTS:
         QVERIFY(QFile::setPermissions(folder->path(), QFile::ReadOwner | QFile::ExeOwner));
         QVERIFY(!QFile(folder->filePath("probe")).open(QIODevice::WriteOnly));
         reopen();
-        QVERIFY(!store->notice().isEmpty());
+        QVERIFY2(store->notice().contains("cannot be written"), qPrintable(store->notice()));
+        QVERIFY(store->notice().contains(folder->path()));
+        QCOMPARE(store->conversation("c0")->header.title, "Title 0");
+        QCOMPARE(hits("Title", 5).size(), 1);
         store->saveAll(twoTurns("new", "Goes on"));
-        QVERIFY(store->conversation("new"));
+        for (int i = 0; i < 3; ++i)
+            store->saveText("new", "new-3", QString("x").repeated(i));
+        QCOMPARE(store->conversation("new")->messages.last().text, "xx");
+        QCOMPARE(store->conversations().size(), 2);
+        store->moveToTrash("c0");
+        QCOMPARE(store->conversations().size(), 1);
+        store->restore("c0");
+        QVERIFY(QFileInfo(store->attachmentsFolder()).isWritable());
+        const QSignalSpy failed(store.get(), &ConversationStore::failed);
+        bool added = true;
+        store->add(twoTurns("import", "Import"), [&](bool there) { added = there; });
+        QTRY_COMPARE(added, false);
+        QCOMPARE(failed.size(), 1);
         QVERIFY(QFile::setPermissions(folder->path(), QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner));
+        QVERIFY(QFile::setPermissions(file(), QFile::ReadOwner | QFile::WriteOwner));
+        reopen();
+        QCOMPARE(store->conversations().size(), 1);
     }
 
     void circlesInTheDatabaseAreCut()

@@ -57,7 +57,7 @@ void acknowledge(const ConversationStore& store, const char* what, int turn, int
         store.save(header.id, reply);
         acknowledge(store, "asked", turn, 0);
         for (int piece = 1; piece <= kPieces; ++piece) {
-            store.saveText(reply.id, answer(run, turn, piece));
+            store.saveText(header.id, reply.id, answer(run, turn, piece));
             acknowledge(store, "text", turn, piece);
         }
         reply.text = answer(run, turn, kPieces);
