@@ -120,6 +120,13 @@
     </message>
 </context>
 <context>
+    <name>AttachmentReader</name>
+    <message>
+        <source>There is not enough memory to read this file.</source>
+        <translation>Der Speicher reicht nicht, um diese Datei zu lesen.</translation>
+    </message>
+</context>
+<context>
     <name>AttachmentText</name>
     <message>
         <source>Close</source>
@@ -210,6 +217,13 @@
     </message>
 </context>
 <context>
+    <name>BlockBuilder</name>
+    <message>
+        <source>This table is too large to be drawn whole. Its other rows follow as they were written.</source>
+        <translation>Diese Tabelle ist zu groß, um ganz gezeichnet zu werden. Ihre übrigen Zeilen folgen, wie sie geschrieben wurden.</translation>
+    </message>
+</context>
+<context>
     <name>BlockDelegate</name>
     <message>
         <source>Show more of this message</source>
@@ -241,6 +255,10 @@
     <message>
         <source>without a model: %1</source>
         <translation>ohne Modell: %1</translation>
+    </message>
+    <message>
+        <source>There is no model in “%1” or below it: models are files that end in .gguf.</source>
+        <translation>In „%1“ und darunter liegt kein Modell: Modelle sind Dateien, die auf .gguf enden.</translation>
     </message>
 </context>
 <context>
@@ -306,6 +324,14 @@
     <message>
         <source>Copy the code</source>
         <translation>Code kopieren</translation>
+    </message>
+    <message>
+        <source>Do not wrap long lines</source>
+        <translation>Lange Zeilen nicht umbrechen</translation>
+    </message>
+    <message>
+        <source>Wrap long lines</source>
+        <translation>Lange Zeilen umbrechen</translation>
     </message>
 </context>
 <context>
@@ -538,12 +564,12 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>Diese Nachricht braucht %1, und der Kontext ist voll.</translation>
     </message>
     <message>
-        <source>%1 to send, of %2 that are left</source>
-        <translation>%1 zu senden, von %2, die noch frei sind</translation>
-    </message>
-    <message>
         <source>%1 to send</source>
         <translation>%1 zu senden</translation>
+    </message>
+    <message>
+        <source>%1 of the %2 tokens left</source>
+        <translation>%1 von den %2 übrigen Token</translation>
     </message>
 </context>
 <context>
@@ -628,6 +654,14 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>New conversation</source>
         <translation>Neues Gespräch</translation>
+    </message>
+    <message>
+        <source>Your message alone takes %1 tokens, and the context holds %2. Make it shorter, or the context larger.</source>
+        <translation>Ihre Nachricht allein braucht %1 Token, und der Kontext fasst %2. Kürzen Sie sie, oder vergrößern Sie den Kontext.</translation>
+    </message>
+    <message>
+        <source>Edit the message</source>
+        <translation>Nachricht bearbeiten</translation>
     </message>
 </context>
 <context>
@@ -865,6 +899,14 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>The conversations were kept by a newer version of Spillway; they are left as they are, and new ones will be gone when the program ends.</source>
         <translation>Die Gespräche stammen von einer neueren Fassung von Spillway; sie bleiben, wie sie sind, und neue sind fort, wenn das Programm endet.</translation>
     </message>
+    <message>
+        <source>The folder %1 cannot be written. Your conversations are shown, but nothing new can be saved.</source>
+        <translation>In den Ordner %1 kann nicht geschrieben werden. Ihre Gespräche werden gezeigt, aber Neues kann nicht gespeichert werden.</translation>
+    </message>
+    <message>
+        <source>The folder %1 cannot be written. Your conversations are safe but not shown.</source>
+        <translation>In den Ordner %1 kann nicht geschrieben werden. Ihre Gespräche sind sicher, werden aber nicht gezeigt.</translation>
+    </message>
 </context>
 <context>
     <name>ConversationsController</name>
@@ -894,6 +936,25 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
 </context>
 <context>
+    <name>DeviceController</name>
+    <message>
+        <source>CPU only</source>
+        <translation>Nur CPU</translation>
+    </message>
+    <message>
+        <source>Emulated graphics memory</source>
+        <translation>Emulierter Grafikspeicher</translation>
+    </message>
+    <message>
+        <source>%1, %2</source>
+        <translation>%1, %2</translation>
+    </message>
+    <message>
+        <source>%1, which is not there</source>
+        <translation>%1, nicht vorhanden</translation>
+    </message>
+</context>
+<context>
     <name>DeviceControls</name>
     <message>
         <source>Stay on the device; stop when it is full</source>
@@ -902,10 +963,6 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Stream blocks to the device</source>
         <translation>Blöcke zum Gerät strömen lassen</translation>
-    </message>
-    <message>
-        <source>Attend them on the CPU</source>
-        <translation>Auf der CPU beachten</translation>
     </message>
     <message>
         <source>Automatic: whatever is fastest</source>
@@ -928,10 +985,6 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>Speicherbudget</translation>
     </message>
     <message>
-        <source>Blocks leave above</source>
-        <translation>Blöcke gehen über</translation>
-    </message>
-    <message>
         <source>%1 %</source>
         <translation>%1 %</translation>
     </message>
@@ -943,6 +996,108 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>Other programs (emulated)</source>
         <translation>Andere Programme (emuliert)</translation>
     </message>
+    <message>
+        <source>Let the CPU read them where they are</source>
+        <translation>Die CPU liest sie, wo sie liegen</translation>
+    </message>
+    <message>
+        <source>Start moving out at</source>
+        <translation>Auslagern ab</translation>
+    </message>
+    <message>
+        <source>%1 % full</source>
+        <translation>%1 % belegt</translation>
+    </message>
+</context>
+<context>
+    <name>DeviceRow</name>
+    <message>
+        <source>Device</source>
+        <translation>Gerät</translation>
+    </message>
+    <message>
+        <source>What computes the model</source>
+        <translation>Was das Modell rechnet</translation>
+    </message>
+    <message>
+        <source>No device: the CPU computes all layers from RAM. With one there is a slider here for what lies on it.</source>
+        <translation>Kein Gerät: Die CPU rechnet alle Schichten aus dem RAM. Mit einem Gerät ist hier ein Regler für das, was darauf liegt.</translation>
+    </message>
+    <message>
+        <source>Use the CPU again</source>
+        <translation>Wieder die CPU nehmen</translation>
+    </message>
+</context>
+<context>
+    <name>DeviceSection</name>
+    <message>
+        <source>Device</source>
+        <translation>Gerät</translation>
+    </message>
+    <message>
+        <source>What computes the model. Applies at once: layers and conversation move there, also in mid-answer.</source>
+        <translation>Was das Modell rechnet. Gilt sofort: Schichten und Unterhaltung ziehen um, auch mitten in einer Antwort.</translation>
+    </message>
+    <message>
+        <source>Now: all layers on the CPU</source>
+        <translation>Jetzt: alle Schichten auf der CPU</translation>
+    </message>
+    <message>
+        <source>Now: %1 of %2 layers on the emulated device</source>
+        <translation>Jetzt: %1 von %2 Schichten auf dem emulierten Gerät</translation>
+    </message>
+    <message>
+        <source>Now: %1 of %2 layers on the device</source>
+        <translation>Jetzt: %1 von %2 Schichten auf dem Gerät</translation>
+    </message>
+    <message>
+        <source>Moving layers: %1, going to %2</source>
+        <translation>Schichten ziehen um: %1, dann %2</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>Abbrechen</translation>
+    </message>
+    <message>
+        <source>Emulated memory</source>
+        <translation>Emulierter Speicher</translation>
+    </message>
+    <message>
+        <source>A graphics memory of this size, made of RAM; the CPU does its work. It shows what a small memory does, and makes nothing faster.</source>
+        <translation>Ein Grafikspeicher dieser Größe, aus RAM gemacht; die CPU tut seine Arbeit. Er zeigt, was ein kleiner Speicher bewirkt, und macht nichts schneller.</translation>
+    </message>
+    <message>
+        <source>For 1,024 tokens</source>
+        <translation>Für 1.024 Token</translation>
+    </message>
+    <message>
+        <source> MiB</source>
+        <translation> MiB</translation>
+    </message>
+    <message>
+        <source>Emulated link</source>
+        <translation>Emulierte Verbindung</translation>
+    </message>
+    <message>
+        <source>How fast bytes travel between RAM and that memory. PCIe 4.0 with 16 lanes does about 25.</source>
+        <translation>Wie schnell Bytes zwischen RAM und diesem Speicher unterwegs sind. PCIe 4.0 mit 16 Bahnen schafft etwa 25.</translation>
+    </message>
+    <message>
+        <source> GB/s</source>
+        <translation> GB/s</translation>
+    </message>
+    <message>
+        <source>Graphics memory</source>
+        <translation>Grafikspeicher</translation>
+    </message>
+    <message>
+        <source>What Spillway may use of it; the rest is left to other programs.</source>
+        <translation>Was Spillway davon nehmen darf; der Rest bleibt anderen Programmen.</translation>
+    </message>
+    <message>
+        <source>As much as is free</source>
+        <translation>So viel, wie frei ist</translation>
+    </message>
 </context>
 <context>
     <name>Doctor</name>
@@ -953,14 +1108,6 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>%1 % of the time is waiting for KV that is fetched from RAM.</source>
         <translation>%1 % der Zeit ist Warten auf KV, der aus dem RAM geholt wird.</translation>
-    </message>
-    <message>
-        <source>Speed fell from %1 to %2 tokens a second: for %3 % of the time the CPU attends KV that found no room on the device.</source>
-        <translation>Das Tempo fiel von %1 auf %2 Token pro Sekunde: %3 % der Zeit rechnet die CPU an KV, der auf dem Gerät keinen Platz fand.</translation>
-    </message>
-    <message>
-        <source>For %1 % of the time the CPU attends KV that found no room on the device.</source>
-        <translation>%1 % der Zeit rechnet die CPU an KV, der auf dem Gerät keinen Platz fand.</translation>
     </message>
     <message>
         <source>%1 of the model are on the disk, since RAM is full: every token waits for them.</source>
@@ -998,10 +1145,6 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
             <numerusform>Andere Programme belegen %1 des Gerätespeichers: %n Schichten finden dort keinen Platz.</numerusform>
         </translation>
     </message>
-    <message>
-        <source>All is well: %1 % of the time is the model&apos;s own arithmetic, %2 tokens a second.</source>
-        <translation>Alles gut: %1 % der Zeit rechnet das Modell selbst, %2 Token pro Sekunde.</translation>
-    </message>
     <message numerus="yes">
         <source>The first token waited %1 s, while %n token(s) of the prompt were read.</source>
         <translation>
@@ -1016,13 +1159,6 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>The CPU has most of the work, and only %1 of %2 cores do it.</source>
         <translation>Die CPU hat die meiste Arbeit, und nur %1 von %2 Kernen tun sie.</translation>
-    </message>
-    <message numerus="yes">
-        <source>%1 % of the time is that of %n layer(s) on the CPU.</source>
-        <translation>
-            <numerusform>%1 % der Zeit braucht eine Schicht auf der CPU.</numerusform>
-            <numerusform>%1 % der Zeit brauchen %n Schichten auf der CPU.</numerusform>
-        </translation>
     </message>
     <message>
         <source>Put as many layers on the device as fit</source>
@@ -1066,8 +1202,103 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>Andere Programme schließen, die das Gerät verwenden</translation>
     </message>
     <message>
-        <source>Keep KV as q8_0, in less room</source>
-        <translation>KV als q8_0 aufbewahren, auf weniger Platz</translation>
+        <source>Speed fell from %1 to %2 tokens a second: for %3 % of the time the CPU reads the part of the conversation that does not fit on the device.</source>
+        <translation>Das Tempo fiel von %1 auf %2 Token pro Sekunde: %3 % der Zeit liest die CPU den Teil des Gesprächs, der nicht auf das Gerät passt.</translation>
+    </message>
+    <message>
+        <source>For %1 % of the time the CPU reads the part of the conversation that does not fit on the device.</source>
+        <translation>%1 % der Zeit liest die CPU den Teil des Gesprächs, der nicht auf das Gerät passt.</translation>
+    </message>
+    <message>
+        <source>Other programs hold the cores for %1 % of the time: %2 tokens a second, and %3 were predicted.</source>
+        <translation>Andere Programme belegen %1 % der Zeit die Kerne: %2 Token pro Sekunde, vorhergesagt waren %3.</translation>
+    </message>
+    <message>
+        <source>Other programs hold the cores for %1 % of the time: %2 tokens a second.</source>
+        <translation>Andere Programme belegen %1 % der Zeit die Kerne: %2 Token pro Sekunde.</translation>
+    </message>
+    <message>
+        <source>Speed fell from %1 to %2 tokens a second: %3 of %4 KV blocks are in RAM.</source>
+        <translation>Das Tempo fiel von %1 auf %2 Token pro Sekunde: %3 von %4 KV-Blöcken liegen im RAM.</translation>
+    </message>
+    <message>
+        <source>Only %1 % of the time is the model&apos;s own arithmetic: %2 tokens a second.</source>
+        <translation>Nur %1 % der Zeit rechnet das Modell selbst: %2 Token pro Sekunde.</translation>
+    </message>
+    <message>
+        <source>%1 tokens a second, and %2 were predicted: the machine is slower than when it was measured.</source>
+        <translation>%1 Token pro Sekunde, vorhergesagt waren %2: Der Rechner ist langsamer als bei der Messung.</translation>
+    </message>
+    <message>
+        <source>the model&apos;s own arithmetic</source>
+        <translation>Rechnen des Modells</translation>
+    </message>
+    <message>
+        <source>waiting for KV from RAM</source>
+        <translation>Warten auf KV aus dem RAM</translation>
+    </message>
+    <message>
+        <source>KV that the CPU reads</source>
+        <translation>KV, das die CPU liest</translation>
+    </message>
+    <message>
+        <source>cores that other programs hold</source>
+        <translation>Kerne, die andere Programme belegen</translation>
+    </message>
+    <message>
+        <source>the rest</source>
+        <translation>Übriges</translation>
+    </message>
+    <message>
+        <source>%1 % %2</source>
+        <translation>%1 % %2</translation>
+    </message>
+    <message>
+        <source>All is well: %1 tokens a second, and %2 were predicted.</source>
+        <translation>Alles in Ordnung: %1 Token pro Sekunde, vorhergesagt waren %2.</translation>
+    </message>
+    <message>
+        <source>All is well: %1 tokens a second, and most of the time is the model&apos;s own arithmetic.</source>
+        <translation>Alles in Ordnung: %1 Token pro Sekunde, und die meiste Zeit rechnet das Modell selbst.</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n layer(s) on the CPU take %1 % of the time.</source>
+        <translation>
+            <numerusform>%n Schicht auf der CPU braucht %1 % der Zeit.</numerusform>
+            <numerusform>%n Schichten auf der CPU brauchen %1 % der Zeit.</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Keep KV as %1</source>
+        <translation>KV als %1 halten</translation>
+    </message>
+    <message>
+        <source>Grow back</source>
+        <translation>Wieder wachsen</translation>
+    </message>
+    <message>
+        <source>Shrink to %1</source>
+        <translation>Auf %1 schrumpfen</translation>
+    </message>
+    <message>
+        <source>Asked for: %1. The next answer shows what it brings.</source>
+        <translation>Veranlasst: %1. Die nächste Antwort zeigt, was es bringt.</translation>
+    </message>
+    <message>
+        <source>%1: %2 tokens a second before, %3 after.</source>
+        <translation>%1: vorher %2 Token pro Sekunde, nachher %3.</translation>
+    </message>
+    <message>
+        <source>For this model, until it is loaded again.</source>
+        <translation>Für dieses Modell, bis es neu geladen wird.</translation>
+    </message>
+    <message>
+        <source>For this model and this time: it is loaded again, and reads the conversation anew.</source>
+        <translation>Für dieses Modell und dieses Mal: Es wird neu geladen und liest das Gespräch noch einmal.</translation>
+    </message>
+    <message>
+        <source>For all models and for good: it is a setting.</source>
+        <translation>Für alle Modelle und auf Dauer: Es ist eine Einstellung.</translation>
     </message>
 </context>
 <context>
@@ -1080,12 +1311,36 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>Predicted: %1 instead of %2</source>
         <translation>Vorhergesagt: %1 statt %2</translation>
     </message>
+    <message>
+        <source>What it brings is not known.</source>
+        <translation>Was das bringt, ist nicht bekannt.</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>Rückgängig</translation>
+    </message>
 </context>
 <context>
     <name>DraftAttachments</name>
     <message>
         <source>Files to send</source>
         <translation>Dateien zum Senden</translation>
+    </message>
+    <message>
+        <source>%1 files cannot be attached.</source>
+        <translation>%1 Dateien können nicht angehängt werden.</translation>
+    </message>
+    <message>
+        <source>Hide why</source>
+        <translation>Gründe ausblenden</translation>
+    </message>
+    <message>
+        <source>Show why</source>
+        <translation>Warum?</translation>
+    </message>
+    <message>
+        <source>Dismiss</source>
+        <translation>Verwerfen</translation>
     </message>
 </context>
 <context>
@@ -1289,10 +1544,6 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>Wählen Sie eine Strategie.</translation>
     </message>
     <message>
-        <source>“%1” is no size of a memory: 64MiB, 2GB, or fit:2048 for that many tokens beside the model.</source>
-        <translation>„%1“ ist keine Speichergröße: 64MiB, 2GB oder fit:2048 für so viele Token neben dem Modell.</translation>
-    </message>
-    <message>
         <source>Choose %1 contexts at most.</source>
         <translation>Höchstens %1 Kontexte wählen.</translation>
     </message>
@@ -1319,6 +1570,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>a shape: random weights, made when its rows are measured</source>
         <translation>eine Form: zufällige Gewichte, erzeugt, wenn ihre Zeilen gemessen werden</translation>
+    </message>
+    <message>
+        <source>“%1” is no size of a memory: 64MiB, 2GB, or fit:1024 for that many tokens beside the model.</source>
+        <translation>„%1“ ist keine Speichergröße: 64MiB, 2GB oder fit:1024 für so viele Token neben dem Modell.</translation>
     </message>
 </context>
 <context>
@@ -1451,6 +1706,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
             <numerusform>%1 und %n weiteres</numerusform>
             <numerusform>%1 und %n weitere</numerusform>
         </translation>
+    </message>
+    <message>
+        <source>The folder could not be shown.</source>
+        <translation>Der Ordner ließ sich nicht anzeigen.</translation>
     </message>
 </context>
 <context>
@@ -1748,6 +2007,14 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>what was measured of it is not a recording</source>
         <translation>was in ihr gemessen wurde, ist keine Aufzeichnung</translation>
     </message>
+    <message>
+        <source>Nothing was imported, since a message in %1 is too long.</source>
+        <translation>Es wurde nichts importiert, denn eine Nachricht in %1 ist zu lang.</translation>
+    </message>
+    <message>
+        <source>there is not enough memory</source>
+        <translation>der Speicher reicht nicht</translation>
+    </message>
 </context>
 <context>
     <name>KvMapSection</name>
@@ -1792,10 +2059,6 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>KV-Karte: %1 Blöcke auf dem Gerät, %2 im RAM</translation>
     </message>
     <message>
-        <source>%1 tokens to a block; point at one to see whose it is</source>
-        <translation>%1 Token je Block; zeigen Sie auf einen, um zu sehen, wem er gehört</translation>
-    </message>
-    <message>
         <source>Next to leave: tokens %1–%2; pinned ones last</source>
         <translation>Als Nächste gehen: Token %1–%2; angeheftete zuletzt</translation>
     </message>
@@ -1835,20 +2098,19 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>These are the blocks of the conversation that was computed last, not of this one.</source>
         <translation>Das sind die Blöcke des Gesprächs, das zuletzt berechnet wurde, nicht die von diesem.</translation>
     </message>
+    <message numerus="yes">
+        <source>%n token(s) to a block; point at one to see whose it is</source>
+        <translation>
+            <numerusform>%n Token je Block; zeigen Sie auf einen, um zu sehen, wem er gehört</numerusform>
+            <numerusform>%n Token je Block; zeigen Sie auf einen, um zu sehen, wem er gehört</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>KvTypeRow</name>
     <message>
         <source>%1 of KV when the context is full</source>
         <translation>%1 KV bei vollem Kontext</translation>
-    </message>
-    <message>
-        <source>%1; %2 layers on the device, no block ever leaves</source>
-        <translation>%1; %2 Schichten auf dem Gerät, kein Block verlässt es je</translation>
-    </message>
-    <message>
-        <source>%1; %2 layers on the device, the first block leaves at %3 tokens</source>
-        <translation>%1; %2 Schichten auf dem Gerät, der erste Block verlässt es bei %3 Token</translation>
     </message>
     <message>
         <source>KV is kept as</source>
@@ -1863,20 +2125,34 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>f16: 16 Bit je Wert</translation>
     </message>
     <message>
-        <source>q8_0: half of that, and very little lost</source>
-        <translation>q8_0: die Hälfte davon, mit sehr wenig Verlust</translation>
-    </message>
-    <message>
         <source>f32: exact, and twice as large</source>
         <translation>f32: genau, und doppelt so groß</translation>
+    </message>
+    <message>
+        <source>%1. Nothing is on the device</source>
+        <translation>%1. Nichts ist auf dem Gerät</translation>
+    </message>
+    <message numerus="yes">
+        <source>%1; %n layer(s) on the device, no block ever leaves</source>
+        <translation>
+            <numerusform>%1; %n Schicht auf dem Gerät, kein Block muss je weichen</numerusform>
+            <numerusform>%1; %n Schichten auf dem Gerät, kein Block muss je weichen</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%1; %n layer(s) on the device, the first block leaves at %2 tokens</source>
+        <translation>
+            <numerusform>%1; %n Schicht auf dem Gerät, der erste Block weicht bei %2 Tokens</numerusform>
+            <numerusform>%1; %n Schichten auf dem Gerät, der erste Block weicht bei %2 Tokens</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>q8_0: half the memory, hardly any loss</source>
+        <translation>q8_0: halber Speicher, kaum Verlust</translation>
     </message>
 </context>
 <context>
     <name>LayerSplit</name>
-    <message>
-        <source>Moving layers: %1 of %2</source>
-        <translation>Schichten ziehen um: %1 von %2</translation>
-    </message>
     <message>
         <source>%1 of %2 layers</source>
         <translation>%1 von %2 Schichten</translation>
@@ -1900,6 +2176,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Leave the layers where they are now</source>
         <translation>Schichten lassen, wo sie jetzt sind</translation>
+    </message>
+    <message>
+        <source>Moving layers: %1, going to %2</source>
+        <translation>Schichten wandern: %1, Ziel %2</translation>
     </message>
 </context>
 <context>
@@ -2149,10 +2429,6 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>Alles</translation>
     </message>
     <message>
-        <source>What happens</source>
-        <translation>Was geschieht</translation>
-    </message>
-    <message>
         <source>Warnings</source>
         <translation>Warnungen</translation>
     </message>
@@ -2183,6 +2459,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Copy all</source>
         <translation>Alles kopieren</translation>
+    </message>
+    <message>
+        <source>Normal</source>
+        <translation>Normal</translation>
     </message>
 </context>
 <context>
@@ -2324,12 +2604,23 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>Zeigen, wie es erzeugt wurde</translation>
     </message>
     <message>
-        <source>Pinned: stays on the device. Unpin it</source>
-        <translation>Angeheftet: bleibt auf dem Gerät. Lösen</translation>
-    </message>
-    <message>
         <source>Keep it on the device</source>
         <translation>Auf dem Gerät behalten</translation>
+    </message>
+    <message>
+        <source>Pinned: leaves the device last. Click to unpin</source>
+        <translation>Angeheftet: verlässt das Gerät zuletzt. Klicken, um es zu lösen</translation>
+    </message>
+</context>
+<context>
+    <name>MessageBody</name>
+    <message>
+        <source>Show all</source>
+        <translation>Alles zeigen</translation>
+    </message>
+    <message>
+        <source>Show less</source>
+        <translation>Weniger zeigen</translation>
     </message>
 </context>
 <context>
@@ -2395,6 +2686,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Interrupted when the program ended</source>
         <translation>Unterbrochen, als das Programm endete</translation>
+    </message>
+    <message>
+        <source>Answered by %1</source>
+        <translation>Beantwortet von %1</translation>
     </message>
 </context>
 <context>
@@ -2486,6 +2781,26 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>%1  ·  %2  ·  %3  ·  %4</source>
         <translation>%1  ·  %2  ·  %3  ·  %4</translation>
+    </message>
+    <message>
+        <source>Loading… %1</source>
+        <translation>Wird geladen … %1</translation>
+    </message>
+    <message>
+        <source>Loading…</source>
+        <translation>Wird geladen …</translation>
+    </message>
+    <message>
+        <source>%1: %2</source>
+        <translation>%1: %2</translation>
+    </message>
+    <message>
+        <source>Choose another model</source>
+        <translation>Ein anderes Modell wählen</translation>
+    </message>
+    <message>
+        <source>Choose another model (%1)</source>
+        <translation>Ein anderes Modell wählen (%1)</translation>
     </message>
 </context>
 <context>
@@ -2709,6 +3024,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>Folder</source>
         <translation>Ordner</translation>
     </message>
+    <message>
+        <source>Opened</source>
+        <translation>Geöffnet</translation>
+    </message>
 </context>
 <context>
     <name>ModelError</name>
@@ -2722,6 +3041,21 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Models</source>
         <translation>Modelle</translation>
+    </message>
+    <message>
+        <source>No model has “%1” in its name.</source>
+        <translation>Kein Modell hat „%1“ im Namen.</translation>
+    </message>
+</context>
+<context>
+    <name>ModelMenu</name>
+    <message>
+        <source>Cancel the loading of “%1”</source>
+        <translation>Laden von „%1“ abbrechen</translation>
+    </message>
+    <message>
+        <source>Other models…</source>
+        <translation>Andere Modelle …</translation>
     </message>
 </context>
 <context>
@@ -2838,10 +3172,6 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>Sucht Modelle</translation>
     </message>
     <message>
-        <source>No model has “%1” in its name.</source>
-        <translation>Kein Modell hat „%1“ im Namen.</translation>
-    </message>
-    <message>
         <source>Looking for models…</source>
         <translation>Sucht Modelle…</translation>
     </message>
@@ -2875,6 +3205,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Open a file…</source>
         <translation>Datei öffnen…</translation>
+    </message>
+    <message>
+        <source>No models yet besides the guide</source>
+        <translation>Noch keine Modelle außer dem Helfer</translation>
     </message>
 </context>
 <context>
@@ -3043,6 +3377,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>Go there</source>
         <translation>Dorthin</translation>
     </message>
+    <message>
+        <source>Other models answered here, too. The charts show %1 alone.</source>
+        <translation>Hier haben auch andere Modelle geantwortet. Die Diagramme zeigen nur %1.</translation>
+    </message>
 </context>
 <context>
     <name>PanelSection</name>
@@ -3184,6 +3522,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>KV in another type</source>
         <translation>KV in anderem Typ</translation>
     </message>
+    <message>
+        <source>Device changed</source>
+        <translation>Gerät gewechselt</translation>
+    </message>
 </context>
 <context>
     <name>PlacesList</name>
@@ -3223,10 +3565,6 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>KV, der nicht aufs Gerät passt, wird für jedes Token dorthin kopiert</translation>
     </message>
     <message>
-        <source>KV beyond the device is attended by the CPU where it lies</source>
-        <translation>KV, der nicht aufs Gerät passt, verrechnet die CPU, wo er liegt</translation>
-    </message>
-    <message>
         <source>A part of each, as is fastest</source>
         <translation>Von beidem so viel, wie am schnellsten ist</translation>
     </message>
@@ -3255,14 +3593,6 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>alles</translation>
     </message>
     <message>
-        <source>Memory of the device that may be used: 64MiB, 2GB, or fit:2048</source>
-        <translation>Speicher des Geräts, der verwendet werden darf: 64MiB, 2GB oder fit:2048</translation>
-    </message>
-    <message>
-        <source>An emulated device is RAM of a set size, and the CPU computes: it shows what memory pressure costs, not how fast a GPU is. fit:2048 is room for the model and that many tokens.</source>
-        <translation>Ein emuliertes Gerät ist RAM von fester Größe, und die CPU rechnet: Es zeigt, was Speicherdruck kostet, nicht, wie schnell eine GPU ist. fit:2048 ist Platz für das Modell und so viele Token.</translation>
-    </message>
-    <message>
         <source>Each row</source>
         <translation>Jede Zeile</translation>
     </message>
@@ -3273,6 +3603,18 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Measure</source>
         <translation>Messen</translation>
+    </message>
+    <message>
+        <source>The CPU reads the KV that does not fit on the device</source>
+        <translation>Die CPU liest den KV, der nicht aufs Gerät passt</translation>
+    </message>
+    <message>
+        <source>Memory of the device that may be used: 64MiB, 2GB, or fit:1024</source>
+        <translation>Speicher des Geräts, der verwendet werden darf: 64MiB, 2GB oder fit:1024</translation>
+    </message>
+    <message>
+        <source>An emulated device is RAM of a set size, and the CPU computes: it shows what memory pressure costs, not how fast a GPU is. fit:1024 is room for the model and that many tokens; the KV of longer contexts spills into RAM.</source>
+        <translation>Ein emuliertes Gerät ist RAM von fester Größe, und die CPU rechnet: Es zeigt, was Speicherdruck kostet, nicht, wie schnell eine GPU ist. fit:1024 ist Platz für das Modell und so viele Token; der KV längerer Kontexte läuft in den RAM über.</translation>
     </message>
 </context>
 <context>
@@ -3381,6 +3723,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>“%1” is not a recording of Spillway.</source>
         <translation>„%1“ ist keine Aufzeichnung von Spillway.</translation>
     </message>
+    <message>
+        <source>emulated</source>
+        <translation>emuliert</translation>
+    </message>
 </context>
 <context>
     <name>PressurePanel</name>
@@ -3441,6 +3787,13 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
 </context>
 <context>
+    <name>QuestionChips</name>
+    <message>
+        <source>Questions to begin with</source>
+        <translation>Fragen für den Anfang</translation>
+    </message>
+</context>
+<context>
     <name>ReadyState</name>
     <message>
         <source>%1 is ready</source>
@@ -3468,6 +3821,25 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Thought for %1</source>
         <translation>%1 nachgedacht</translation>
+    </message>
+</context>
+<context>
+    <name>RecentModelItem</name>
+    <message>
+        <source>open</source>
+        <translation>offen</translation>
+    </message>
+    <message>
+        <source>missing</source>
+        <translation>fehlt</translation>
+    </message>
+    <message>
+        <source>%1, %2</source>
+        <translation>%1, %2</translation>
+    </message>
+    <message>
+        <source>%1, %2, %3</source>
+        <translation>%1, %2, %3</translation>
     </message>
 </context>
 <context>
@@ -3574,22 +3946,6 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>Zeit je Token, 99 % bleiben darunter</translation>
     </message>
     <message>
-        <source>Device memory (emulated), peak</source>
-        <translation>Gerätespeicher (emuliert), Spitze</translation>
-    </message>
-    <message>
-        <source>Device memory, peak</source>
-        <translation>Gerätespeicher, Spitze</translation>
-    </message>
-    <message>
-        <source>RAM, peak, the emulated device in it</source>
-        <translation>RAM, Spitze, samt emuliertem Gerät</translation>
-    </message>
-    <message>
-        <source>RAM, peak</source>
-        <translation>RAM, Spitze</translation>
-    </message>
-    <message>
         <source>Speed in the charts</source>
         <translation>Tempo in den Diagrammen</translation>
     </message>
@@ -3600,6 +3956,69 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Speed, as a ratio to “%1”</source>
         <translation>Tempo, im Verhältnis zu „%1“</translation>
+    </message>
+    <message>
+        <source>Peak memory of the emulated device</source>
+        <translation>Höchster Speicher des emulierten Geräts</translation>
+    </message>
+    <message>
+        <source>Peak device memory</source>
+        <translation>Höchster Gerätespeicher</translation>
+    </message>
+    <message>
+        <source>Peak RAM, including the emulated device</source>
+        <translation>Höchster RAM, mit dem emulierten Gerät</translation>
+    </message>
+    <message>
+        <source>Peak RAM</source>
+        <translation>Höchster RAM</translation>
+    </message>
+</context>
+<context>
+    <name>ResultColumns</name>
+    <message>
+        <source>Context</source>
+        <translation>Kontext</translation>
+    </message>
+    <message>
+        <source>Strategy</source>
+        <translation>Strategie</translation>
+    </message>
+    <message>
+        <source>tok/s</source>
+        <translation>Tok/s</translation>
+    </message>
+    <message>
+        <source>ratio</source>
+        <translation>Verhältnis</translation>
+    </message>
+    <message>
+        <source>change</source>
+        <translation>Änderung</translation>
+    </message>
+    <message>
+        <source>%1 %</source>
+        <translation>%1 %</translation>
+    </message>
+    <message>
+        <source>99 %</source>
+        <translation>99 %</translation>
+    </message>
+    <message>
+        <source>reading</source>
+        <translation>Lesen</translation>
+    </message>
+    <message>
+        <source>device</source>
+        <translation>Gerät</translation>
+    </message>
+    <message>
+        <source>RAM</source>
+        <translation>RAM</translation>
+    </message>
+    <message>
+        <source>from–to</source>
+        <translation>von–bis</translation>
     </message>
 </context>
 <context>
@@ -3733,6 +4152,14 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Delete</source>
         <translation>Löschen</translation>
+    </message>
+    <message>
+        <source>Saved “%1”.</source>
+        <translation>„%1“ wurde gesichert.</translation>
+    </message>
+    <message>
+        <source>Show the folder</source>
+        <translation>Ordner zeigen</translation>
     </message>
 </context>
 <context>
@@ -4080,16 +4507,32 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>Alles</translation>
     </message>
     <message>
-        <source>What happens</source>
-        <translation>Was geschieht</translation>
-    </message>
-    <message>
         <source>Warnings</source>
         <translation>Warnungen</translation>
     </message>
     <message>
         <source>Errors</source>
         <translation>Fehler</translation>
+    </message>
+    <message>
+        <source>Long lines of code</source>
+        <translation>Lange Zeilen im Code</translation>
+    </message>
+    <message>
+        <source>They scroll sideways, or go on in the next line. Also with the button above any code.</source>
+        <translation>Sie rollen seitwärts oder gehen in der nächsten Zeile weiter. Auch mit dem Knopf über jedem Code.</translation>
+    </message>
+    <message>
+        <source>Scroll</source>
+        <translation>Rollen</translation>
+    </message>
+    <message>
+        <source>Wrap</source>
+        <translation>Umbrechen</translation>
+    </message>
+    <message>
+        <source>Normal</source>
+        <translation>Normal</translation>
     </message>
 </context>
 <context>
@@ -4222,6 +4665,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>Experiments</source>
         <translation>Experimente</translation>
     </message>
+    <message>
+        <source>Choose one of the last models</source>
+        <translation>Eines der letzten Modelle wählen</translation>
+    </message>
 </context>
 <context>
     <name>ShortcutSheet</name>
@@ -4349,17 +4796,13 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>Tokens of the prompt read per second (prefill)</source>
         <translation>Gelesene Token der Frage pro Sekunde (Prefill)</translation>
     </message>
+    <message>
+        <source>Measured earlier</source>
+        <translation>Früher gemessen</translation>
+    </message>
 </context>
 <context>
     <name>SplitPreview</name>
-    <message>
-        <source>%1 layers: only %2 of them fit</source>
-        <translation>%1 Schichten: nur %2 davon passen</translation>
-    </message>
-    <message>
-        <source>%1 layers on the device</source>
-        <translation>%1 Schichten auf dem Gerät</translation>
-    </message>
     <message>
         <source>Memory of the device</source>
         <translation>Speicher des Geräts</translation>
@@ -4384,13 +4827,35 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>Largest context</source>
         <translation>Größter Kontext</translation>
     </message>
-    <message>
-        <source>Speed now</source>
-        <translation>Tempo jetzt</translation>
+    <message numerus="yes">
+        <source>%n layer(s): only %1 of them fit</source>
+        <translation>
+            <numerusform>%n Schicht: nur %1 davon passt</numerusform>
+            <numerusform>%n Schichten: nur %1 davon passen</numerusform>
+        </translation>
     </message>
     <message>
-        <source>Speed when full</source>
-        <translation>Tempo, wenn voll</translation>
+        <source>Nothing on the device</source>
+        <translation>Nichts auf dem Gerät</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n layer(s) on the device</source>
+        <translation>
+            <numerusform>%n Schicht auf dem Gerät</numerusform>
+            <numerusform>%n Schichten auf dem Gerät</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Predicted speed</source>
+        <translation>Erwartetes Tempo</translation>
+    </message>
+    <message>
+        <source>Predicted speed when full</source>
+        <translation>Erwartetes Tempo, wenn voll</translation>
+    </message>
+    <message>
+        <source>Corrected by this model&apos;s answers: %1 % of what the machine&apos;s rates promise</source>
+        <translation>Berichtigt nach den Antworten dieses Modells: %1 % dessen, was die Messwerte des Rechners versprechen</translation>
     </message>
 </context>
 <context>
@@ -4619,6 +5084,25 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
 </context>
 <context>
+    <name>TryDevice</name>
+    <message>
+        <source>Try it with a small graphics memory</source>
+        <translation>Mit kleinem Grafikspeicher ausprobieren</translation>
+    </message>
+    <message>
+        <source>Do not offer this again</source>
+        <translation>Nicht mehr anbieten</translation>
+    </message>
+    <message>
+        <source>An emulated one, made of RAM. It shows what happens when a conversation outgrows it.</source>
+        <translation>Ein emulierter, aus RAM gemacht. Er zeigt, was geschieht, wenn eine Unterhaltung darüber hinauswächst.</translation>
+    </message>
+    <message>
+        <source>The emulated memory has room for about 1,024 tokens. Ask, and watch the panel on the right: when the memory is full, the oldest blocks leave and the speed falls.</source>
+        <translation>Der emulierte Speicher hat Platz für etwa 1.024 Token. Frage etwas und sieh rechts im Fenster zu: Ist er voll, gehen die ältesten Blöcke, und es wird langsamer.</translation>
+    </message>
+</context>
+<context>
     <name>VersionSwitch</name>
     <message>
         <source>Version %1 of %2</source>
@@ -4655,14 +5139,6 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
 <context>
     <name>YieldSection</name>
     <message>
-        <source>%1 layers, no block ever leaves</source>
-        <translation>%1 Schichten, kein Block geht je</translation>
-    </message>
-    <message>
-        <source>%1 layers, the first block leaves at %2 tokens</source>
-        <translation>%1 Schichten, der erste Block geht bei %2 Token</translation>
-    </message>
-    <message>
         <source>When another program needs the device</source>
         <translation>Wenn ein anderes Programm das Gerät braucht</translation>
     </message>
@@ -4673,6 +5149,24 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Shrink to %1</source>
         <translation>Auf %1 schrumpfen</translation>
+    </message>
+    <message>
+        <source>Nothing is on the device</source>
+        <translation>Nichts ist auf dem Gerät</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n layer(s), no block ever leaves</source>
+        <translation>
+            <numerusform>%n Schicht, kein Block muss je weichen</numerusform>
+            <numerusform>%n Schichten, kein Block muss je weichen</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n layer(s), the first block leaves at %1 tokens</source>
+        <translation>
+            <numerusform>%n Schicht, der erste Block weicht bei %1 Tokens</numerusform>
+            <numerusform>%n Schichten, der erste Block weicht bei %1 Tokens</numerusform>
+        </translation>
     </message>
 </context>
 <context>

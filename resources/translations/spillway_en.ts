@@ -49,13 +49,6 @@
         </translation>
     </message>
     <message numerus="yes">
-        <source>%1 % of the time is that of %n layer(s) on the CPU.</source>
-        <translation>
-            <numerusform>%1 % of the time is that of %n layer on the CPU.</numerusform>
-            <numerusform>%1 % of the time is that of %n layers on the CPU.</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
         <source>Put %n layer(s) on the device</source>
         <translation>
             <numerusform>Put %n layer on the device</numerusform>
@@ -76,6 +69,13 @@
             <numerusform>Load the model with a context of %n tokens</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>%n layer(s) on the CPU take %1 % of the time.</source>
+        <translation>
+            <numerusform>%n layer on the CPU takes %1 % of the time.</numerusform>
+            <numerusform>%n layers on the CPU take %1 % of the time.</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>ExperimentsController</name>
@@ -84,6 +84,33 @@
         <translation>
             <numerusform>%1 and %n more</numerusform>
             <numerusform>%1 and %n more</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>KvMapSection</name>
+    <message numerus="yes">
+        <source>%n token(s) to a block; point at one to see whose it is</source>
+        <translation>
+            <numerusform>%n token to a block; point at one to see whose it is</numerusform>
+            <numerusform>%n tokens to a block; point at one to see whose it is</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>KvTypeRow</name>
+    <message numerus="yes">
+        <source>%1; %n layer(s) on the device, no block ever leaves</source>
+        <translation>
+            <numerusform>%1; %n layer on the device, no block ever leaves</numerusform>
+            <numerusform>%1; %n layers on the device, no block ever leaves</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%1; %n layer(s) on the device, the first block leaves at %2 tokens</source>
+        <translation>
+            <numerusform>%1; %n layer on the device, the first block leaves at %2 tokens</numerusform>
+            <numerusform>%1; %n layers on the device, the first block leaves at %2 tokens</numerusform>
         </translation>
     </message>
 </context>
@@ -104,6 +131,40 @@
         <translation>
             <numerusform>A preset&apos;s name has %n character at most.</numerusform>
             <numerusform>A preset&apos;s name has %n characters at most.</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>SplitPreview</name>
+    <message numerus="yes">
+        <source>%n layer(s): only %1 of them fit</source>
+        <translation>
+            <numerusform>%n layer: only %1 of them fits</numerusform>
+            <numerusform>%n layers: only %1 of them fit</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n layer(s) on the device</source>
+        <translation>
+            <numerusform>%n layer on the device</numerusform>
+            <numerusform>%n layers on the device</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>YieldSection</name>
+    <message numerus="yes">
+        <source>%n layer(s), no block ever leaves</source>
+        <translation>
+            <numerusform>%n layer, no block ever leaves</numerusform>
+            <numerusform>%n layers, no block ever leaves</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n layer(s), the first block leaves at %1 tokens</source>
+        <translation>
+            <numerusform>%n layer, the first block leaves at %1 tokens</numerusform>
+            <numerusform>%n layers, the first block leaves at %1 tokens</numerusform>
         </translation>
     </message>
 </context>
