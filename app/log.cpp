@@ -10,6 +10,7 @@
 #include <spdlog/spdlog.h>
 
 #include <chrono>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -49,6 +50,8 @@ void takeQtMessage(QtMsgType type, const QMessageLogContext& context, const QStr
 {
     const std::string text = message.toStdString();
     const char* const category = context.category ? context.category : "qt";
+    if (type == QtWarningMsg && std::string_view(category) == "qt.qml.compiler")
+        type = QtDebugMsg;  // what Qt thinks of a library's JavaScript
     switch (type) {
     case QtDebugMsg:
         spdlog::debug("{}: {}", category, text);

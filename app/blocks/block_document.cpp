@@ -1,5 +1,7 @@
 #include "app/blocks/block_document.h"
 
+#include <algorithm>
+
 BlockDocument::BlockDocument(QObject* parent)
     : QObject(parent)
 {
@@ -11,10 +13,24 @@ void BlockDocument::setDocument(QQuickTextDocument* document)
     if (m_document == document)
         return;
     m_document = document;
-    if (text())
+    if (text()) {
         text()->setUndoRedoEnabled(false);
+        m_formulaRoom.makeIn(*text());
+    }
     Q_EMIT documentChanged();
     rewrite();
+}
+
+void BlockDocument::setFormulas(Formulas* formulas)
+{
+    if (m_formulas == formulas)
+        return;
+    if (m_formulas)
+        disconnect(m_formulas, nullptr, this, nullptr);
+    m_formulas = formulas;
+    if (m_formulas)
+        connect(m_formulas, &Formulas::someSettled, this, &BlockDocument::takeSettled);
+    Q_EMIT looksChanged();
 }
 
 void BlockDocument::componentComplete()
@@ -27,11 +43,36 @@ void BlockDocument::rewrite()
 {
     if (!ready())
         return;
+    m_awaited.clear();
     forget();
     write();
 }
 
-void BlockDocument::insert(QTextCursor& cursor, const Spans& spans, const QTextCharFormat& base) const
+/// Shows the formulas that were shown in characters until now.
+void BlockDocument::takeSettled()
+{
+    const bool some = std::ranges::any_of(
+        m_awaited, [this](const auto& formula) { return m_formulas->settled(formula.first, formula.second); });
+    if (some)
+        rewrite();
+}
+
+bool BlockDocument::insertFormula(QTextCursor& cursor, const QString& latex, bool display, const QTextCharFormat& base)
+{
+    if (!m_formulas || latex.isEmpty())
+        return false;
+    const int pixels = base.intProperty(QTextFormat::FontPixelSize);
+    const Formulas::Look look{double(pixels > 0 ? pixels : m_bodySize), m_formulaColor, m_pixelRatio};
+    if (const auto picture = m_formulas->picture(latex, display, look)) {
+        insertFormulaCharacter(cursor, *picture, latex, display, base);
+        return true;
+    }
+    if (!m_formulas->settled(latex, display))
+        m_awaited.append({latex, display});
+    return false;
+}
+
+void BlockDocument::insert(QTextCursor& cursor, const Spans& spans, const QTextCharFormat& base)
 {
     for (const Span& span : spans) {
         QTextCharFormat format = base;
@@ -47,6 +88,8 @@ void BlockDocument::insert(QTextCursor& cursor, const Spans& spans, const QTextC
             format.setBackground(m_codeGround);
         }
         if (span.looks & Span::Maths) {
+            if (insertFormula(cursor, span.formula, false, format))
+                continue;
             format.setFontFamilies({m_serif});
             format.setFontItalic(true);
         }

@@ -1,6 +1,8 @@
 // Puts a block's values into the document of a TextEdit.
 #pragma once
 
+#include "app/blocks/formula_character.h"
+#include "app/formulas/formulas.h"
 #include "app/text/block.h"
 
 #include <QColor>
@@ -25,13 +27,17 @@ class BlockDocument : public QObject, public QQmlParserStatus
     Q_PROPERTY(QColor codeGround MEMBER m_codeGround NOTIFY looksChanged)  // behind code in running text
     Q_PROPERTY(QColor mutedColor MEMBER m_mutedColor NOTIFY looksChanged)  // of markers
     Q_PROPERTY(QString monospace MEMBER m_monospace NOTIFY looksChanged)
-    Q_PROPERTY(QString serif MEMBER m_serif NOTIFY looksChanged)  // of formulas
+    Q_PROPERTY(QString serif MEMBER m_serif NOTIFY looksChanged)  // of formulas that are shown in characters
+    Q_PROPERTY(Formulas* formulas MEMBER m_formulas WRITE setFormulas NOTIFY looksChanged)
+    Q_PROPERTY(QColor formulaColor MEMBER m_formulaColor NOTIFY looksChanged)
+    Q_PROPERTY(qreal pixelRatio MEMBER m_pixelRatio NOTIFY looksChanged)  // of the screen
 
 public:
     explicit BlockDocument(QObject* parent = nullptr);
 
     QQuickTextDocument* document() const { return m_document; }
     void setDocument(QQuickTextDocument* document);
+    void setFormulas(Formulas* formulas);
 
     void classBegin() override {}
     void componentComplete() override;
@@ -48,7 +54,9 @@ protected:
     bool ready() const { return m_complete && m_document; }
     QTextDocument* text() const { return m_document ? m_document->textDocument() : nullptr; }
 
-    void insert(QTextCursor& cursor, const Spans& spans, const QTextCharFormat& base) const;
+    void insert(QTextCursor& cursor, const Spans& spans, const QTextCharFormat& base);
+    /// The formula's picture as a character of the text, or as soon as there is one; false: not now.
+    bool insertFormula(QTextCursor& cursor, const QString& latex, bool display, const QTextCharFormat& base);
 
     int m_bodySize = 15;
     QColor m_linkColor;
@@ -58,6 +66,13 @@ protected:
     QString m_serif;
 
 private:
+    void takeSettled();
+
+    QPointer<Formulas> m_formulas;
+    FormulaRoom m_formulaRoom;
+    QColor m_formulaColor = Qt::black;
+    qreal m_pixelRatio = 1;
+    QList<std::pair<QString, bool>> m_awaited;  // LaTeX, and whether on lines of its own
     QPointer<QQuickTextDocument> m_document;
     bool m_complete = false;
 };

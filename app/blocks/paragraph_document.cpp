@@ -25,7 +25,7 @@ std::optional<QString> growth(const Paragraph& before, const Paragraph& after)
             return {};
     const Span& old = before.spans.last();
     const Span& now = after.spans.last();
-    if (old.looks != now.looks || old.link != now.link || !now.text.startsWith(old.text))
+    if (old.looks != now.looks || old.link != now.link || !now.formula.isEmpty() || !now.text.startsWith(old.text))
         return {};
     return now.text.mid(old.text.size());
 }

@@ -1,6 +1,11 @@
 #include "app/blocks/pass_shortcuts.h"
 
+#include "app/blocks/formula_character.h"
+
+#include <QClipboard>
+#include <QGuiApplication>
 #include <QKeyEvent>
+#include <QQuickTextDocument>
 
 namespace {
 
@@ -22,6 +27,17 @@ bool belongsToText(QKeyEvent& key)
     }
 }
 
+/// Copies what is selected, with formulas as LaTeX; false: nothing is.
+bool copySelection(const QQuickItem& text)
+{
+    const auto* const document = text.property("textDocument").value<QQuickTextDocument*>();
+    const int start = text.property("selectionStart").toInt(), end = text.property("selectionEnd").toInt();
+    if (!document || start >= end)
+        return false;
+    QGuiApplication::clipboard()->setText(textWithFormulas(*document->textDocument(), start, end));
+    return true;
+}
+
 }  // namespace
 
 void PassShortcuts::setText(QQuickItem* text)
@@ -38,6 +54,8 @@ void PassShortcuts::setText(QQuickItem* text)
 
 bool PassShortcuts::eventFilter(QObject*, QEvent* event)
 {
+    if (event->type() == QEvent::KeyPress && static_cast<QKeyEvent&>(*event).matches(QKeySequence::Copy))
+        return copySelection(*m_text);
     if (event->type() != QEvent::ShortcutOverride || belongsToText(static_cast<QKeyEvent&>(*event)))
         return false;
     event->ignore();

@@ -57,6 +57,8 @@ QVariant BlockModel::data(const QModelIndex& index, int role) const
         return block.state;
     case TableRole:
         return QVariant::fromValue(block.table);
+    case FormulaRole:
+        return block.formula;
     case IndentRole:
         return block.indent;
     case QuotesRole:
@@ -88,7 +90,7 @@ QHash<int, QByteArray> BlockModel::roleNames() const
         {LanguageRole, "language"},   {TitleRole, "languageTitle"}, {StateRole, "codeState"},
         {TableRole, "table"},         {IndentRole, "indent"},       {QuotesRole, "quotes"},
         {ContinuesRole, "continues"}, {ThoughtsRole, "thoughts"},   {ThinkingRole, "thinking"},
-        {ThoughtMsRole, "thoughtMs"}, {MirroredRole, "mirrored"},
+        {ThoughtMsRole, "thoughtMs"}, {MirroredRole, "mirrored"},   {FormulaRole, "formula"},
     };
 }
 

@@ -31,6 +31,7 @@ public:
         TitleRole,       // Code: the language as people write it
         StateRole,       // Code: the highlighter's, before the first line
         TableRole,
+        FormulaRole,    // Maths: its LaTeX
         IndentRole,     // in how many lists it stands
         QuotesRole,     // in how many quotes
         MirroredRole,   // the list or quote it stands in is read from right to left

@@ -29,6 +29,7 @@ const Row kRows[] = {
     {"JSON for Modern C++", QT_TRANSLATE_NOOP("LicenceModel", "JSON in the engine"), "MIT", "nlohmann-json.txt"},
     {"PCRE2", QT_TRANSLATE_NOOP("LicenceModel", "patterns of the tokenizers"), "BSD-3-Clause", "PCRE2.txt"},
     {"CLI11", QT_TRANSLATE_NOOP("LicenceModel", "options of spillway-cli"), "BSD-3-Clause", "CLI11.txt"},
+    {"KaTeX", QT_TRANSLATE_NOOP("LicenceModel", "formulas in answers, and their fonts"), "MIT; OFL-1.1", "KaTeX.txt"},
     {"MD4C", QT_TRANSLATE_NOOP("LicenceModel", "Markdown of answers"), "MIT", "md4c.txt"},
     {"GNU Readline", QT_TRANSLATE_NOOP("LicenceModel", "typing in spillway-cli"), "GPL-3.0-or-later", "GPL-3.txt"},
 };

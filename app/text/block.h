@@ -11,7 +11,8 @@ struct Span {
 
     QString text = {};  // a line break within a paragraph is U+2028
     int looks = 0;
-    QString link = {};  // an address that may be opened (see safeLink), or empty
+    QString link = {};     // an address that may be opened (see safeLink), or empty
+    QString formula = {};  // Maths: its LaTeX; `text` is how characters say it
     bool operator==(const Span&) const = default;
 };
 
@@ -56,7 +57,8 @@ struct Block {
     QList<Paragraph> paragraphs = {};  // Text
     Table table = {};                  // Table
 
-    QString text = {};      // Code, Maths: as it is shown
+    QString text = {};      // Code, Maths: as it is shown in characters
+    QString formula = {};   // Maths: its LaTeX
     QString language = {};  // Code: as it was named, or empty
     int state = 0;          // Code: the highlighter's, before the first line
     bool lineOpen = false;  // Code: its last line goes on in the next block

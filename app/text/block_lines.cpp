@@ -121,7 +121,8 @@ bool BlockBuilder::startMaths(const QString& text)
         if (whole->size != trimmed.size())
             return false;
         closePiece();
-        addBlock({.kind = Block::Kind::Maths, .text = shownFormula(whole->formula)});
+        addBlock(
+            {.kind = Block::Kind::Maths, .text = shownFormula(whole->formula), .formula = whole->formula.toString()});
     } else {
         if (QStringView(trimmed).sliced(2).contains(dollars ? u"$$" : u"\\]"))
             return false;
@@ -313,7 +314,8 @@ void BlockBuilder::lineOfMaths(const QString& text)
         return;
     const auto whole = mathsAt(all, 0);
     if (whole && whole->size == all.size()) {
-        addBlock({.kind = Block::Kind::Maths, .text = shownFormula(whole->formula)});
+        addBlock(
+            {.kind = Block::Kind::Maths, .text = shownFormula(whole->formula), .formula = whole->formula.toString()});
         m_state.open.clear();
     }
     m_state.mode = Mode::Paragraph;

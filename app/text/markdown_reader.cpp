@@ -268,14 +268,14 @@ private:
                 continue;
             put(text.mid(done, start - done), 0);
             done = i + 1;
-            put(formula->shown, Span::Maths | (formula->display && !m_cell ? kDisplay : 0));
+            put(formula->shown, Span::Maths | (formula->display && !m_cell ? kDisplay : 0), formula->latex);
         }
         put(text.mid(done), 0);
     }
 
-    void put(const QString& text, int looks)
+    void put(const QString& text, int looks, const QString& formula = {})
     {
-        if (text.isEmpty())
+        if (text.isEmpty() && formula.isEmpty())
             return;
         Spans* spans = m_cell;
         if (!spans) {
@@ -286,10 +286,10 @@ private:
         looks |= (m_bold ? Span::Bold : 0) | (m_italic ? Span::Italic : 0) | (m_struck ? Span::Struck : 0) |
                  (m_code ? Span::Code : 0);
         const QString link = m_addresses.isEmpty() ? QString() : safeLink(m_addresses.last());
-        if (!spans->isEmpty() && spans->last().looks == looks && spans->last().link == link)
+        if (formula.isEmpty() && !spans->isEmpty() && spans->last().looks == looks && spans->last().link == link)
             spans->last().text += text;
         else
-            spans->append({text, looks, link});
+            spans->append({text, looks, link, formula});
     }
 
     void beginItem(const MD_BLOCK_LI_DETAIL& item)
@@ -329,7 +329,9 @@ private:
                 marker.spans.clear();
                 addText(std::move(marker));
             }
-            add(Block::Kind::Maths).text = paragraph.spans[0].text;
+            Block& maths = add(Block::Kind::Maths);
+            maths.text = paragraph.spans[0].text;
+            maths.formula = paragraph.spans[0].formula;
             return;
         }
         for (Span& span : paragraph.spans)

@@ -84,8 +84,8 @@ PreparedText prepareMarkdown(QStringView text)
             i = end - 1;
         } else if (const auto found = c == u'$' || (c == u'\\' && i >= hopeless) ? mathsAt(text, i) : std::nullopt) {
             out.text += kFormulaBegin + QString::number(out.formulas.size()) + kFormulaEnd;
-            out.formulas.push_back(
-                {text.sliced(i, found->size).toString(), shownFormula(found->formula), found->display});
+            out.formulas.push_back({text.sliced(i, found->size).toString(), found->formula.toString(),
+                                    shownFormula(found->formula), found->display});
             i += found->size - 1;
         } else if (c == u'\\' && i + 1 < text.size()) {
             if (text[i + 1] == u'(' || text[i + 1] == u'[')

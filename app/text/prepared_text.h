@@ -7,8 +7,9 @@
 #include <vector>
 
 struct Formula {
-    QString source;
-    QString shown;
+    QString source;  // with its marks
+    QString latex;   // without them
+    QString shown;   // in characters
     bool display;
 };
 

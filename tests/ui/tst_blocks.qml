@@ -49,6 +49,27 @@ Item {
             verify(message().width <= 1024);
         }
 
+        function test_formulas_are_set_and_copied_as_latex() {
+            answer("The fraction $\\frac{a}{b} \\cdot x_1$, so\n\n$$\\sum_{i=1}^{n} \\frac{1}{i^2}$$\n\n| a | $\\sqrt{x}$ |\n|-|-|\n| 1 | 2 |");
+            const text = inAnswer("textBlock");
+            const formula = inAnswer("mathsText");
+            if (!Formulas.available)
+                skip("built without KaTeX");
+            // One character stands for a formula, and its block is as high as it is.
+            tryCompare(formula, "length", 1, 20000);
+            tryVerify(() => text.length === "The fraction , so".length + 1);
+            verify(formula.height > 40 && formula.height < 70);
+            verify(inAnswer("tableText").length < 12);
+            formula.forceActiveFocus();
+            formula.selectAll();
+            keySequence(StandardKey.Copy);
+            compare(Bench.clipboard(), "$$\\sum_{i=1}^{n} \\frac{1}{i^2}$$");
+            text.forceActiveFocus();
+            text.selectAll();
+            keySequence(StandardKey.Copy);
+            compare(Bench.clipboard(), "The fraction $\\frac{a}{b} \\cdot x_1$, so");
+        }
+
         function test_a_link_asks_with_the_whole_address() {
             answer("[a bank](https://bank.example@evil.example/login?x=1)");
             const text = inAnswer("textBlock");

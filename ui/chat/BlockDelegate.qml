@@ -16,6 +16,7 @@ Item {
     required property string languageTitle
     required property int codeState
     required property var table
+    required property string formula
     required property int indent
     required property int quotes
     required property bool mirrored
@@ -114,7 +115,10 @@ Item {
     }
     Component {
         id: maths
-        MathsBlock { content: root.content }
+        MathsBlock {
+            content: root.content
+            formula: root.formula
+        }
     }
     Component {
         id: rule

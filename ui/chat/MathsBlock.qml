@@ -1,4 +1,4 @@
-// A formula on lines of its own: in signs where they say the same, else as it was written.
+// A formula on lines of its own; as it was written where it cannot be set.
 import QtQuick
 import Spillway.App
 import QtQuick.Controls
@@ -9,6 +9,7 @@ Flickable {
     id: root
 
     required property string content
+    required property string formula
 
     objectName: "mathsBlock"
     implicitHeight: edit.implicitHeight + Theme.px(12)
@@ -26,15 +27,13 @@ Flickable {
 
         y: Theme.px(6)
         width: Math.max(root.width, implicitWidth)
-        text: root.content
-        textFormat: TextEdit.PlainText
+        objectName: "mathsText"
+        textFormat: TextEdit.PlainText // the document is written by us
         readOnly: true
         selectByMouse: true
         selectByKeyboard: true
         horizontalAlignment: TextEdit.AlignHCenter
-        font.family: Theme.serif
-        font.italic: true
-        font.pixelSize: Theme.sizeBody * 1.1
+        font.pixelSize: Theme.sizeBody
         color: Theme.text
         selectionColor: Theme.selection
         selectedTextColor: Theme.text
@@ -44,5 +43,20 @@ Flickable {
         Accessible.readOnly: true
 
         PassShortcuts { text: edit }
+
+        FormulaLayer {
+            anchors.fill: parent
+            document: edit.textDocument
+        }
+        FormulaDocument {
+            document: edit.textDocument
+            latex: root.formula
+            shown: root.content
+            bodySize: Theme.sizeBody
+            serif: Theme.serif
+            formulas: Formulas
+            formulaColor: edit.color
+            pixelRatio: edit.Screen.devicePixelRatio
+        }
     }
 }

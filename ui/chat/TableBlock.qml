@@ -75,6 +75,10 @@ SidewaysView {
 
         PassShortcuts { text: edit }
 
+        FormulaLayer {
+            anchors.fill: parent
+            document: edit.textDocument
+        }
         TableDocument {
             id: writer
 
@@ -87,6 +91,9 @@ SidewaysView {
             mutedColor: Theme.textMuted
             monospace: Theme.monospace
             serif: Theme.serif
+            formulas: Formulas
+            formulaColor: edit.color
+            pixelRatio: edit.Screen.devicePixelRatio
         }
         HoverHandler {
             enabled: edit.hoveredLink !== ""

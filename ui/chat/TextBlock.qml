@@ -32,6 +32,10 @@ TextEdit {
 
     PassShortcuts { text: root }
 
+    FormulaLayer {
+        anchors.fill: parent
+        document: root.textDocument
+    }
     ParagraphDocument {
         document: root.textDocument
         paragraphs: root.paragraphs
@@ -43,6 +47,9 @@ TextEdit {
         mutedColor: Theme.textMuted
         monospace: Theme.monospace
         serif: Theme.serif
+        formulas: Formulas
+        formulaColor: root.color
+        pixelRatio: root.Screen.devicePixelRatio
     }
     HoverHandler {
         enabled: root.hoveredLink !== ""

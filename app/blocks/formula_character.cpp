@@ -1,0 +1,111 @@
+#include "app/blocks/formula_character.h"
+
+#include <QAbstractTextDocumentLayout>
+#include <QFontMetricsF>
+#include <QTextBlock>
+#include <QTextFragment>
+#include <QTextLayout>
+
+#include <algorithm>
+#include <cmath>
+
+Q_DECLARE_METATYPE(FormulaPicture)
+
+namespace {
+
+constexpr int kFormulaObject = QTextFormat::UserObject + 1;
+constexpr int kSource = QTextFormat::UserProperty + 1;   // the formula as it was written
+constexpr int kPicture = QTextFormat::UserProperty + 2;  // a FormulaPicture
+
+FormulaPicture pictureOf(const QTextFormat& format)
+{
+    return format.property(kPicture).value<FormulaPicture>();
+}
+
+/// The pixels that the text keeps above its baseline for the picture, and below: no more below than above.
+double roomAbove(const FormulaPicture& picture)
+{
+    return std::max(picture.size.height() - picture.depth, picture.depth);
+}
+
+/// An object in the middle of a line has a quarter of its font's x-height more above the baseline than half its height,
+/// and as much less below (QTextDocumentLayout): the font for a picture.
+QFont fontOfRoom(QFont font, const FormulaPicture& picture)
+{
+    font.setPixelSize(100);
+    const double xHeight = 2 * (roomAbove(picture) - picture.depth);
+    font.setPixelSize(std::max(1, int(std::lround(xHeight * 100 / std::max(1.0, QFontMetricsF(font).xHeight())))));
+    return font;
+}
+
+}  // namespace
+
+void FormulaRoom::makeIn(QTextDocument& document)
+{
+    document.documentLayout()->registerHandler(kFormulaObject, this);
+}
+
+QSizeF FormulaRoom::intrinsicSize(QTextDocument*, int, const QTextFormat& format)
+{
+    const FormulaPicture picture = pictureOf(format);
+    return {double(picture.size.width()), roomAbove(picture) + picture.depth};
+}
+
+void insertFormulaCharacter(QTextCursor& cursor, const FormulaPicture& picture, const QString& latex, bool display,
+                            const QTextCharFormat& base)
+{
+    QTextCharFormat format = base;
+    format.setObjectType(kFormulaObject);
+    format.setVerticalAlignment(QTextCharFormat::AlignMiddle);
+    format.setFont(fontOfRoom(base.font(), picture));
+    const QLatin1String mark(display ? "$$" : "$");
+    format.setProperty(kSource, QString(mark + latex + mark));
+    format.setProperty(kPicture, QVariant::fromValue(picture));
+    cursor.insertText(QString(QChar::ObjectReplacementCharacter), format);
+}
+
+QList<PlacedFormula> formulasIn(const QTextDocument& document)
+{
+    QList<PlacedFormula> found;
+    for (QTextBlock block = document.begin(); block.isValid(); block = block.next()) {
+        const QTextLayout& layout = *block.layout();
+        for (auto at = block.begin(); !at.atEnd(); ++at) {
+            const QTextFragment fragment = at.fragment();
+            if (fragment.charFormat().objectType() != kFormulaObject)
+                continue;
+            const FormulaPicture picture = pictureOf(fragment.charFormat());
+            const QPointF corner = document.documentLayout()->blockBoundingRect(block).topLeft();
+            for (int i = 0; i < fragment.length(); ++i) {  // the same formula, twice
+                const int inBlock = fragment.position() + i - block.position();
+                const QTextLine line = layout.lineForTextPosition(inBlock);
+                if (!line.isValid())
+                    continue;
+                const double baseline = corner.y() + line.y() + line.ascent();
+                const double left =
+                    std::min(line.cursorToX(inBlock), line.cursorToX(inBlock + 1));  // also right-to-left
+                found.append({{corner.x() + left, baseline + picture.depth - picture.size.height()}, picture});
+            }
+        }
+    }
+    return found;
+}
+
+QString textWithFormulas(const QTextDocument& document, int start, int end)
+{
+    QString text;
+    for (QTextBlock block = document.findBlock(start); block.isValid() && block.position() < end;
+         block = block.next()) {
+        if (block.position() > start)
+            text += u'\n';
+        for (auto at = block.begin(); !at.atEnd(); ++at) {
+            const QTextFragment fragment = at.fragment();
+            const int from = std::max(start, fragment.position()) - fragment.position();
+            const int to = std::min(end, fragment.position() + fragment.length()) - fragment.position();
+            if (to <= from)
+                continue;
+            const QString source = fragment.charFormat().stringProperty(kSource);
+            text += source.isEmpty() ? fragment.text().mid(from, to - from) : source.repeated(to - from);
+        }
+    }
+    return text.replace(QChar::LineSeparator, u'\n').replace(QChar::Nbsp, u' ');
+}

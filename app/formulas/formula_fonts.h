@@ -1,0 +1,35 @@
+// KaTeX's fonts give the shapes and widths of symbols.
+#pragma once
+
+#include <QHash>
+#include <QPainterPath>
+#include <QRawFont>
+#include <QString>
+
+#include <utility>
+
+/// One of KaTeX's faces, as its style sheet names them.
+struct FormulaFace {
+    QString family = QStringLiteral("Main");
+    bool bold = false;
+    bool italic = false;
+};
+
+/// Shapes of texts at a size of 1 em. What a face lacks is taken from the program's own font. Used on the UI thread.
+class FormulaFonts
+{
+public:
+    struct Shape {
+        QPainterPath path = {};  // from the origin of the first symbol, on the baseline; y grows downwards
+        double width = 0;        // em
+    };
+
+    const Shape& shape(const FormulaFace& face, const QString& text);
+
+private:
+    const QRawFont& font(const QString& file);
+    Shape made(const QRawFont& font, const QString& text) const;
+
+    QHash<QString, QRawFont> m_fonts;                  // by file
+    QHash<std::pair<QString, QString>, Shape> m_made;  // by file and text
+};

@@ -1,0 +1,44 @@
+// A formula, laid out: shapes at their places.
+#pragma once
+
+#include "app/formulas/formula_box.h"
+#include "app/formulas/formula_fonts.h"
+
+#include <QColor>
+#include <QPainterPath>
+#include <QRectF>
+
+/// All lengths are in em of the text around; the origin is on the baseline at the left, y grows downwards.
+struct FormulaLayout {
+    struct Shape {
+        QPainterPath path = {};
+        QColor color = {};  // invalid: that of the text
+    };
+    struct Rule {  // at least a pixel thick
+        QRectF rect = {};
+        QColor color = {};
+    };
+    struct Curve {
+        QString path = {};   // SVG's, in units of `view`
+        QRectF view = {};    // what of the curve is shown...
+        QRectF target = {};  // ...here
+        QColor color = {};
+    };
+    struct Stroke {
+        QPointF from = {}, to = {};
+        double thickness = 0;
+        QColor color = {};
+    };
+
+    QList<Rule> grounds = {};  // behind everything
+    QList<Shape> shapes = {};
+    QList<Rule> rules = {};
+    QList<Curve> curves = {};
+    QList<Stroke> strokes = {};
+    double width = 0;
+    double height = 0;  // above the baseline
+    double depth = 0;   // below it
+};
+
+/// Does to KaTeX's boxes what katex.css tells a browser to do.
+FormulaLayout layOut(const FormulaBox& root, FormulaFonts& fonts);

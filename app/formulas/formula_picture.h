@@ -1,0 +1,17 @@
+// A formula as a picture beside text of a size and a colour.
+#pragma once
+
+#include "app/formulas/formula_layout.h"
+
+#include <QColor>
+#include <QImage>
+#include <QSize>
+
+struct FormulaPicture {
+    QImage image = {};  // in pixels of the screen
+    QSize size = {};    // in pixels of the page
+    double depth = 0;   // pixels of the page that are below the baseline
+};
+
+/// `pixels`: the size of the text around; `scale`: pixels of the screen to one of the page.
+FormulaPicture paintFormula(const FormulaLayout& layout, double pixels, const QColor& color, double scale);

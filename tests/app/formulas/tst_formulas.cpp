@@ -1,0 +1,108 @@
+// Formulas of messages: asked for, set on a thread, shown in the documents, copied as LaTeX.
+#include "app/blocks/formula_character.h"
+#include "app/formulas/formulas.h"
+#include "app/formulas/katex.h"
+
+#include <QSignalSpy>
+#include <QTest>
+#include <QTextBlock>
+#include <QTextDocument>
+#include <QTextLayout>
+
+class TestFormulas : public QObject
+{
+    Q_OBJECT
+
+    const Formulas::Look m_look{15, Qt::black, 1};
+
+private Q_SLOTS:
+    void initTestCase()
+    {
+        if (!Katex::available())
+            QSKIP("built without KaTeX");
+    }
+
+    void aPictureComesLaterAndStays()
+    {
+        Formulas formulas;
+        QSignalSpy settled(&formulas, &Formulas::someSettled);
+        const QString latex = QStringLiteral("\\frac{a}{b}");
+        QVERIFY(!formulas.picture(latex, true, m_look));
+        QVERIFY(!formulas.settled(latex, true));
+        QVERIFY(settled.wait(60'000));
+        QVERIFY(formulas.settled(latex, true));
+        const auto picture = formulas.picture(latex, true, m_look);
+        QVERIFY(picture && !picture->image.isNull() && picture->depth > 1);
+        // On lines of its own and in running text it is not the same formula.
+        QVERIFY(!formulas.settled(latex, false));
+    }
+
+    void whatCannotBeSetIsSettledWithoutAPicture()
+    {
+        Formulas formulas;
+        QSignalSpy settled(&formulas, &Formulas::someSettled);
+        QVERIFY(!formulas.picture(QStringLiteral("\\frac{"), false, m_look));
+        QVERIFY(settled.wait(60'000));
+        QVERIFY(formulas.settled(QStringLiteral("\\frac{"), false));
+        QVERIFY(!formulas.picture(QStringLiteral("\\frac{"), false, m_look));
+    }
+
+    void itEndsWhileFormulasAreWaiting()
+    {
+        Formulas formulas;
+        for (int i = 0; i < 200; ++i)
+            formulas.picture(QStringLiteral("\\sqrt{%1}").arg(i), false, m_look);
+    }  // its destructor has to come back
+
+    void aFormulaStandsOnTheBaselineOfItsLine()
+    {
+        for (const double depth : {2.0, 8.0, 14.0}) {
+            FormulaPicture picture;
+            picture.image = QImage(30, 20, QImage::Format_ARGB32_Premultiplied);
+            picture.size = {30, 20};
+            picture.depth = depth;
+            QTextDocument document;
+            FormulaRoom room;
+            room.makeIn(document);
+            QTextCursor cursor(&document);
+            QTextCharFormat format;
+            format.setProperty(QTextFormat::FontPixelSize, 15);
+            cursor.insertText(QStringLiteral("so "), format);
+            insertFormulaCharacter(cursor, picture, QStringLiteral("x"), false, format);
+            document.setTextWidth(400);
+            const double height = document.size().height();  // lays out
+            const QTextLine line = document.firstBlock().layout()->lineAt(0);
+            const double top = document.documentMargin();
+            const auto formulas = formulasIn(document);
+            QCOMPARE(formulas.size(), 1);
+            QCOMPARE(formulas[0].topLeft.y() + 20 - depth, top + line.y() + line.ascent());
+            QVERIFY(formulas[0].topLeft.x() > top + 10);
+            // The line has room for it above and below.
+            QVERIFY(formulas[0].topLeft.y() > top - 2);
+            QVERIFY(formulas[0].topLeft.y() + 20 < height - top + 2);
+        }
+    }
+
+    void aFormulaIsCopiedAsLatex()
+    {
+        FormulaPicture picture;
+        picture.image = QImage(20, 20, QImage::Format_ARGB32_Premultiplied);
+        picture.size = {20, 20};
+        picture.depth = 5;
+        QTextDocument document;
+        QTextCursor cursor(&document);
+        cursor.insertText(QStringLiteral("so "));
+        insertFormulaCharacter(cursor, picture, QStringLiteral("x^2"), false, {});
+        cursor.insertText(QStringLiteral(" and"), {});
+        cursor.insertBlock();
+        insertFormulaCharacter(cursor, picture, QStringLiteral("\\frac{a}{b}"), true, {});
+        insertFormulaCharacter(cursor, picture, QStringLiteral("\\frac{a}{b}"), true, {});
+        const int end = document.characterCount() - 1;
+        QCOMPARE(textWithFormulas(document, 0, end), QStringLiteral("so $x^2$ and\n$$\\frac{a}{b}$$$$\\frac{a}{b}$$"));
+        QCOMPARE(textWithFormulas(document, 1, 4), QStringLiteral("o $x^2$"));
+        QCOMPARE(textWithFormulas(document, 4, 8), QStringLiteral(" and"));
+    }
+};
+
+QTEST_MAIN(TestFormulas)
+#include "tst_formulas.moc"
