@@ -2313,6 +2313,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>Markdown of answers</source>
         <translation>Markdown der Antworten</translation>
     </message>
+    <message>
+        <source>formulas in answers, and their fonts</source>
+        <translation>Formeln in Antworten und ihre Schriften</translation>
+    </message>
 </context>
 <context>
     <name>LicenceRow</name>
