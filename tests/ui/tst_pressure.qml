@@ -58,6 +58,7 @@ Item {
             tryVerify(() => lastCommand() === "policy 2", 5000, lastCommand());
             tryCompare(button, "visible", false); // the next answer says what it brought
             tryVerify(() => part("doctorResult").text !== "");
+            part("composerField").forceActiveFocus();
             ask("And now?");
             tryVerify(() => part("doctorResult").text.indexOf("before") > 0, 5000, part("doctorResult").text);
             click(part("doctorUndo"));
