@@ -155,7 +155,7 @@ private Q_SLOTS:
             return file.open(QFile::WriteOnly) && file.write(text) == text.size() ? file.fileName() : QString();
         };
         const QString source = write("t.jinja", "{{ messages[0].content }}");
-        const QString messages = write("m.json", R"([{"role": "user", "content": "a\u001b]0;x\u0007b"}])");
+        const QString messages = write("m.json", "[{\"role\": \"user\", \"content\": \"a\\u001b]0;x\\u0007b\"}]");
         const QStringList arguments = {"template", "--template", source, "--messages", messages};
         QCOMPARE(cli(arguments).out, "a\x1b]0;x\x07"
                                      "b");  // a pipe gets what the model would
