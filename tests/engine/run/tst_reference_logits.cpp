@@ -6,6 +6,9 @@
 
 #include <QtTest>
 
+#include <algorithm>
+#include <iterator>
+
 using namespace engine;
 using namespace test_support;
 
@@ -17,14 +20,27 @@ bool all_weights_f32(const QString& base)
     return info && info->bytes_by_type.size() == 1 && info->bytes_by_type.contains("F32");
 }
 
+/// Of the goldens from elsewhere some are of models that this version does not run.
+bool runs(const QString& base)
+{
+    const auto info = inspect_model((base + ".gguf").toStdString());
+    return info && info->runnable;
+}
+
+QStringList goldens()
+{
+    const QString folder = test_support::golden_folder();
+    return folder.isEmpty() ? QStringList() : test_support::models_with_results(folder + "/logits");
+}
+
 enum class Which { Own, All };
 
 void add_models(Which which = Which::All)
 {
     QTest::addColumn<QString>("base");
     QStringList bases = test_support::models_with_results(test_support::own_models_folder());
-    if (which == Which::All && !test_support::golden_folder().isEmpty())
-        bases += test_support::models_with_results(test_support::golden_folder() + "/logits");
+    if (which == Which::All)
+        std::ranges::copy_if(goldens(), std::back_inserter(bases), runs);
     for (const QString& base : std::as_const(bases))
         QTest::addRow("%s", qPrintable(base.section('/', -2))) << base;
 }
@@ -41,7 +57,17 @@ private Q_SLOTS:
         QVERIFY(!test_support::models_with_results(test_support::own_models_folder()).isEmpty());
         if (test_support::golden_folder().isEmpty())
             QSKIP("SPILLWAY_GOLDEN is not set: the project's own small models alone are checked");
-        QVERIFY(test_support::models_with_results(test_support::golden_folder() + "/logits").size() >= 29);
+        QVERIFY(std::ranges::count_if(goldens(), runs) >= 29);
+    }
+
+    void modelsThatAreNotRunYet()
+    {
+        QStringList names;
+        for (const QString& base : goldens())
+            if (!runs(base))
+                names += base.section('/', -1);
+        if (!names.isEmpty())
+            QSKIP(qPrintable("not run by this version: " + names.join(", ")));
     }
 
     void agreesWithTheReference_data() { add_models(); }
