@@ -67,7 +67,8 @@ inline StoredConversation fullConversation(const QString& id)
     conversation.messages[2].leftOut = true;
     conversation.recording =
         R"({"answers":[],"context_limit":4096,"device":"","format":"spillway-recording","made":"2026-01-02T03:04:05Z",)"
-        R"("marks":[],"model":"tiny","moves":[],"runs":[[[10,20.5]]],"samples":[],"spill_tokens":null,"version":1})";
+        R"("marks":[],"model":"tiny","model_file":"","model_first_run":0,"model_since":0,"moves":[],)"
+        R"("runs":[[[10,20.5]]],"samples":[],"spill_tokens":null,"version":1})";
     StoredMessage version = conversation.messages[1];  // another answer to the first question
     version.id = id + QStringLiteral("-other");
     version.text = QStringLiteral("No.");
