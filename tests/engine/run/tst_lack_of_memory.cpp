@@ -72,6 +72,14 @@ void* operator new(std::size_t bytes, std::align_val_t alignment)
 {
     return allocate(bytes, std::size_t(alignment));
 }
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept
+{
+    try {
+        return operator new(bytes);
+    } catch (const std::bad_alloc&) {
+        return nullptr;
+    }
+}
 void operator delete(void* memory) noexcept
 {
     std::free(memory);

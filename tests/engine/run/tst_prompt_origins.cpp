@@ -9,7 +9,6 @@
 #include <fstream>
 #include <limits>
 #include <map>
-#include <regex>
 #include <set>
 #include <sstream>
 
@@ -46,11 +45,11 @@ const std::map<QString, std::string>& templates()
 const std::vector<std::string>& specials()
 {
     static const auto all = [] {
-        static const std::regex looks(R"(<[^\s<>'"{}]{1,40}>|\[/?[A-Z_]{2,}\])");
+        static const QRegularExpression looks("<[^\\s<>'\"{}]{1,40}>|\\[/?[A-Z_]{2,}\\]");
         std::set<std::string> found;
         for (const auto& [name, source] : templates())
-            for (std::sregex_iterator at(source.begin(), source.end(), looks), end; at != end; ++at)
-                found.insert(at->str());
+            for (const auto& match : looks.globalMatch(QString::fromStdString(source)))
+                found.insert(match.captured().toStdString());
         return std::vector<std::string>(found.begin(), found.end());
     }();
     return all;
