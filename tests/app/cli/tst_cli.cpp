@@ -98,10 +98,11 @@ private Q_SLOTS:
         QCOMPARE(cli({"logits", "-m", model("llama"), "--tokens", "1", "--out", "/nowhere/x"}).code, 1);
     }
 
-#if defined(Q_OS_LINUX) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-    /// The sanitizers take more address space than this leaves.
     void tooMuchTextIsASentence()
     {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+        QSKIP("the sanitizers take more address space than this leaves");
+#elif defined(Q_OS_LINUX)
         QProcess process;
         process.setChildProcessModifier([] {
             const rlimit most = {400 << 20, 400 << 20};
@@ -117,8 +118,10 @@ private Q_SLOTS:
         const QByteArray said = process.readAllStandardError();
         QVERIFY2(said.contains("there is not enough memory for"), said.constData());
         QCOMPARE(said.count('\n'), 1);
-    }
+#else
+        QSKIP("no limit on address space here");
 #endif
+    }
 
     void tokenizeAndTemplateReadStandardInput()
     {
