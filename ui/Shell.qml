@@ -178,6 +178,8 @@ FocusScope {
                     anchors.fill: parent
                     conversations: root.conversations
                     onOpened: actions.show(PageName.Conversation)
+                    onChosen: actions.showBeside()
+                    onTyped: text => actions.type(text)
                     onLeaveRequested: actions.show(PageName.Conversation)
                 }
             }

@@ -47,6 +47,17 @@ QtObject {
         page = which;
         pages.takeFocus();
     }
+    // The conversation, while the keyboard stays in the column, unless that makes room.
+    function showBeside() {
+        if (sidebarOver)
+            show(PageName.Conversation);
+        else
+            page = PageName.Conversation;
+    }
+    function type(text: string) {
+        show(PageName.Conversation);
+        pages.chatPage.type(text);
+    }
     function toggleSidebar() {
         if (narrow)
             sidebarOver = !sidebarOver;

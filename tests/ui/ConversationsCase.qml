@@ -72,9 +72,13 @@ TestCase {
                 anchors.fill: parent
                 conversations: ConversationsBench.controller
                 onOpened: opens++
+                onChosen: choices++
+                onTyped: text => letters += text
                 onLeaveRequested: leaves++
 
                 property int opens: 0
+                property int choices: 0
+                property string letters
                 property int leaves: 0
             }
         }

@@ -14,9 +14,24 @@ Item {
             three();
             mouseClick(row(1));
             compare(ConversationsBench.opened.join(), "1");
-            compare(column.inner.opens, 1);
+            compare(column.inner.choices, 1);
             verify(row(1).current);
             verify(!row(0).current);
+        }
+
+        function test_keys_after_a_click_are_the_rows() {
+            three();
+            mouseClick(row(1));
+            verify(list().activeFocus);
+            keyClick(Qt.Key_Delete);
+            compare(titles(), "Alpha Gamma");
+            mouseClick(row(1));
+            keyClick("a");
+            keyClick("l", Qt.ControlModifier);
+            keyClick(Qt.Key_Escape);
+            compare(column.inner.letters, "a"); // letters are the message's
+            keyClick(Qt.Key_F2);
+            tryVerify(() => findChild(row(1), "renameField"));
         }
 
         function test_keys() {

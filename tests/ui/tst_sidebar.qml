@@ -39,7 +39,19 @@ Item {
             tryCompare(Bench.chat.messages, "count", 2);
             tryVerify(() => row(1).current);
             verify(lastText().indexOf("zebras") >= 0);
+            verify(list().activeFocus); // its keys are the row's
+            keyClick("h");
             tryCompare(part("composerField"), "activeFocus", true);
+            keyClick("i");
+            compare(part("composerField").text, "hi");
+        }
+
+        function test_del_after_a_click() {
+            two();
+            click(row(1));
+            keyClick(Qt.Key_Delete);
+            tryCompare(Bench.conversations.list, "count", 1);
+            compare(row(0).title, "second question");
         }
 
         function test_search_leads_to_the_message() {

@@ -54,6 +54,11 @@ FocusScope {
 
     onOpeningChanged: takeFocus()
     Component.onCompleted: takeFocus()
+    function type(text: string) {
+        if (models.current.known || opening)
+            writing.type(text);
+    }
+
     // What is typed is meant for the message, wherever the last click was.
     Keys.onPressed: event => {
         const typed = (models.current.known || opening) && event.text > " " && event.text !== "\u007f" && !(event.modifiers & (Qt.ControlModifier | Qt.AltModifier | Qt.MetaModifier));

@@ -10,6 +10,8 @@ FocusScope {
     required property ConversationsController conversations
 
     signal opened // a conversation was chosen: the keyboard goes there
+    signal chosen // the same by the mouse: the keyboard stays in the list
+    signal typed(string text) // meant for the message
     signal leaveRequested // Esc in the search field
 
     function focusSearch() {
@@ -81,6 +83,8 @@ FocusScope {
                 visible: !root.conversations.searching
                 conversations: root.conversations
                 onOpened: root.opened()
+                onChosen: root.chosen()
+                onTyped: text => root.typed(text)
                 onExportRequested: (conversation, format) => files.exportOne(conversation, format)
             }
             SearchList {

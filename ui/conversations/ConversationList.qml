@@ -1,4 +1,5 @@
-// The conversations by day. The keys: up and down, Home, End, Enter opens, F2 renames, Del deletes, the menu key.
+// The conversations by day. The keys: up and down, Home, End, Enter opens, F2 renames, Del deletes, the menu key. A click
+// leaves the keyboard here, so that they are meant for the row; what is typed is meant for the message.
 pragma ComponentBehavior: Bound
 
 import QtQuick
@@ -17,7 +18,9 @@ ListView {
     property string renaming // the id of the one whose title is being changed
 
     signal exportRequested(string conversation, int format)
-    signal opened
+    signal opened // the keyboard goes there
+    signal chosen // by the mouse: the keyboard stays
+    signal typed(string text)
 
     function open(conversation: string) {
         conversations.open(conversation);
@@ -76,7 +79,12 @@ ListView {
             if (event.modifiers & Qt.ShiftModifier)
                 showMenu();
             break;
-        default: return;
+        default:
+            const letters = event.text > " " && event.text !== "\u007f" && !(event.modifiers & (Qt.ControlModifier | Qt.AltModifier | Qt.MetaModifier));
+            if (letters)
+                typed(event.text);
+            event.accepted = letters;
+            return;
         }
         event.accepted = true;
     }
@@ -90,8 +98,11 @@ ListView {
         keyboardHere: root.activeFocus && root.currentIndex === index && root.renaming === ""
         menuOpen: menu.opened && menu.conversation === conversationId
         onOpenRequested: {
-            root.currentIndex = index;
-            root.open(conversationId);
+            const id = conversationId; // this row may go
+            root.conversations.open(id);
+            root.currentIndex = root.conversations.list.rowOf(id); // leaving another may have removed that one
+            root.forceActiveFocus(Qt.MouseFocusReason);
+            root.chosen();
         }
         onRemoveRequested: root.conversations.remove(conversationId)
         onMenuRequested: (item, x, y) => menu.show(conversationId, pinned, item, x, y)
