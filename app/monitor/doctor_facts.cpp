@@ -25,9 +25,12 @@ DoctorFacts doctorFacts(const engine::Telemetry& last, const engine::ModelInfo& 
     return facts;
 }
 
-void addPredictions(DoctorFacts& facts, const engine::Planner& planner, const engine::LoadRequest& request,
+void addPredictions(DoctorFacts& facts, const engine::Planner& planner, engine::LoadRequest request,
                     const engine::MachineRates* rates, std::optional<qint64> grown)
 {
+    // Whatever is suggested, other programs keep what they hold.
+    if (facts.last.device)
+        request.placement.other_programs_bytes = facts.last.device->other_programs_bytes;
     if (rates && facts.last.device)
         if (const auto device = rates->devices.find(facts.last.device->id); device != rates->devices.end())
             facts.linkBytesPerSecond = device->second.to_device_bytes_per_s;

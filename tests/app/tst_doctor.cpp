@@ -1,6 +1,7 @@
 // What the Doctor says of recorded answers: of each cause one, on a machine that had it.
 // tests/data/recordings/README.md says how each was recorded.
 #include "app/monitor/core_watch.h"
+#include "app/monitor/doctor_facts.h"
 #include "app/monitor/doctor_text.h"
 #include "tests/support/doctor_recording.h"
 
@@ -8,6 +9,7 @@
 #include <QFile>
 #include <QTest>
 
+#include <array>
 #include <cmath>
 
 namespace {
@@ -284,6 +286,28 @@ private Q_SLOTS:
         DoctorFacts tiny = facts;  // not even the shortest context fits
         tiny.weightBytes = *facts.last.ram_total_bytes;
         QCOMPARE(int(diagnose(tiny).action.kind), int(Action::SmallerQuantisation));
+    }
+
+    void otherProgramsKeepWhatTheyHoldInAPrediction()
+    {
+        engine::LoadRequest request{.model = SPILLWAY_SOURCE_DIR "/tests/data/models/llama.gguf"};
+        request.placement.device = engine::PlacementOptions::Device::Emulated;
+        request.placement.emulated.fit_tokens = 96;
+        const auto planner = engine::Planner::open(request.model);
+        QVERIFY(planner.has_value());
+        const std::array contexts = {16};
+        const auto alone = planner->plan(request, contexts, nullptr);
+        QVERIFY(alone && alone->spill_tokens);
+
+        DoctorFacts facts;
+        facts.last.context_tokens = contexts[0];
+        facts.last.device.emplace().other_programs_bytes = 32768;
+        addPredictions(facts, *planner, request, nullptr);
+        request.placement.other_programs_bytes = 32768;
+        const auto beside = planner->plan(request, contexts, nullptr);
+        QVERIFY(beside.has_value());
+        QVERIFY(beside->spill_tokens != alone->spill_tokens);  // so much is felt
+        QCOMPARE(facts.spillTokens, beside->spill_tokens);
     }
 
     void withoutAnAnswerNothingIsSaid()
