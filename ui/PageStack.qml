@@ -49,6 +49,7 @@ StackLayout {
         chat: root.chat
         composer: root.composer
         conversationSettings: root.conversationSettings
+        settings: root.settings
         models: root.models
         devices: root.pressure.devices
         hasGuide: root.program.hasGuide

@@ -46,7 +46,7 @@ FocusScope {
         column: column
         narrow: root.width - (beside ? panel.width : 0) < Theme.px(beside ? 800 : 860)
         cramped: root.width < Theme.px(960)
-        onOpenModelRequested: openDialog.open()
+        onOpenModelRequested: openDialog.begin()
         onModelMenuRequested: topBar.showModelMenu()
         onSheetRequested: sheet.visible ? sheet.close() : sheet.open()
     }
@@ -68,6 +68,7 @@ FocusScope {
 
         objectName: "openDialog"
         models: root.models
+        settings: root.settings
     }
     ShortcutModel {
         id: shortcutTable
@@ -103,7 +104,7 @@ FocusScope {
             table: shortcutTable
             onSidebarToggled: actions.toggleSidebar()
             onPanelToggled: actions.togglePanel()
-            onOpenRequested: openDialog.open()
+            onOpenRequested: openDialog.begin()
             onNewRequested: actions.startOver()
             onModelsRequested: actions.show(PageName.Models)
             onModelChosen: actions.show(PageName.Conversation)
@@ -146,7 +147,7 @@ FocusScope {
                 pressure: root.pressure
                 page: actions.page
                 onPageRequested: page => actions.show(page)
-                onOpenRequested: openDialog.open()
+                onOpenRequested: openDialog.begin()
                 onNewRequested: actions.startOver()
                 onUndoRequested: root.conversations.undo()
             }
@@ -206,6 +207,7 @@ FocusScope {
 
     // On a second monitor, for example.
     Loader {
+        objectName: "panelWindow"
         active: actions.panelApart
         sourceComponent: PressureWindow {
             pressure: root.pressure // qmllint disable unqualified

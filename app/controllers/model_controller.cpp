@@ -7,7 +7,6 @@
 #include <QCoreApplication>
 #include <QFileInfo>
 #include <QPointer>
-#include <QStandardPaths>
 #include <QThreadPool>
 
 #include <tuple>
@@ -31,11 +30,6 @@ ModelController::~ModelController()
 {
     m_inspectStop.request_stop();
     m_loadStop.request_stop();
-}
-
-QUrl ModelController::startFolder() const
-{
-    return QUrl::fromLocalFile(QStandardPaths::writableLocation(QStandardPaths::HomeLocation));
 }
 
 void ModelController::open(const QUrl& file)

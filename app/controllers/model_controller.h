@@ -28,7 +28,6 @@ class ModelController : public QObject
     Q_PROPERTY(double bytesDone READ bytesDone NOTIFY progressChanged)
     Q_PROPERTY(double bytesTotal READ bytesTotal NOTIFY progressChanged)
     Q_PROPERTY(QString error READ error NOTIFY errorChanged)
-    Q_PROPERTY(QUrl startFolder READ startFolder CONSTANT)
     Q_PROPERTY(bool canRetry READ canRetry NOTIFY errorChanged)
     Q_PROPERTY(bool reloadNeeded READ reloadNeeded NOTIFY reloadNeededChanged)
 
@@ -53,7 +52,6 @@ public:
     double bytesDone() const { return m_bytesDone; }
     double bytesTotal() const { return m_bytesTotal; }
     QString error() const { return m_error; }
-    QUrl startFolder() const;  // where to look for models first
     bool canRetry() const { return !m_path.isEmpty(); }
     bool reloadNeeded() const;                      // what is open was opened with other choices than the present ones
     const QString& path() const { return m_path; }  // of the newest attempt

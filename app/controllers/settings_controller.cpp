@@ -22,6 +22,8 @@ namespace {
 constexpr qint64 kMostBytes = 1 << 20;  // of a settings file that somebody may have written
 constexpr int kLongestPath = 4096;
 constexpr QLatin1String kFoldersKey("models/folders");
+constexpr std::array kFolderOfKeys = {QLatin1String("models/dialog_folder"),
+                                      QLatin1String("attachments/dialog_folder")};
 constexpr QLatin1String kLastModelKey("models/last");
 constexpr QLatin1String kLastConversationKey("conversations/last");
 
@@ -96,6 +98,9 @@ void SettingsController::read()
     for (const QString& folder : ini.value(kFoldersKey).toStringList())
         if (m_modelFolders.size() < kMostFolders && isPath(folder) && !m_modelFolders.contains(QDir::cleanPath(folder)))
             m_modelFolders += QDir::cleanPath(folder);
+    for (std::size_t files = 0; files < m_folders.size(); ++files)
+        if (const QString last = ini.value(kFolderOfKeys[files]).toString(); isPath(last))
+            m_folders[files] = last;
     if (const QString last = ini.value(kLastModelKey).toString(); isPath(last))
         m_lastModel = last;
     m_lastConversation = ini.value(kLastConversationKey).toString();
@@ -142,6 +147,23 @@ void SettingsController::removeModelFolder(const QString& folder)
         return;
     keep(kFoldersKey, m_modelFolders);
     Q_EMIT modelFoldersChanged();
+}
+
+QUrl SettingsController::folderOf(FilesOf files) const
+{
+    const QString& last = m_folders.at(std::size_t(files));
+    return QUrl::fromLocalFile(!last.isEmpty() && QFileInfo(last).isDir() ? last : QDir::homePath());
+}
+
+void SettingsController::rememberFolderOf(FilesOf files, const QUrl& chosen)
+{
+    const QString path = chosenPath(chosen);
+    const QString folder = QFileInfo(path).absolutePath();
+    QString& last = m_folders.at(std::size_t(files));
+    if (path.isEmpty() || !isPath(folder) || folder == last)
+        return;
+    last = folder;
+    keep(kFolderOfKeys.at(std::size_t(files)), folder);
 }
 
 void SettingsController::setLastModel(const QString& path)

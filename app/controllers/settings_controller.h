@@ -9,6 +9,8 @@
 #include <QUrl>
 #include <QtQml/qqmlregistration.h>
 
+#include <array>
+
 /// The settings, kept in an INI file, each at once when it is chosen. What the file holds is taken within bounds; what
 /// cannot be written is said in `trouble`, and the choice holds for this run. Lives on the UI thread; owned by Program.
 class SettingsController : public QObject
@@ -49,6 +51,10 @@ public:
     enum LogLevel { Debug, Info, Warning, Error };
     Q_ENUM(LogLevel)
 
+    // What is taken from a folder that is remembered.
+    enum FilesOf { Models, Attachments };
+    Q_ENUM(FilesOf)
+
     static constexpr int kMostFolders = 64;
 
     /// `file`: the INI file; its folder is made when there is something to write. Empty: nothing is kept.
@@ -82,6 +88,11 @@ public:
     Q_INVOKABLE void removeModelFolder(const QString& folder);
     Q_INVOKABLE void dismissTrouble();
 
+    /// Where a dialog begins: the folder from which such files were taken last, or home when it is gone.
+    Q_INVOKABLE QUrl folderOf(FilesOf files) const;
+    /// `chosen`: a file that was taken from there.
+    Q_INVOKABLE void rememberFolderOf(FilesOf files, const QUrl& chosen);
+
     /// The model that was open last; empty before the first.
     QString lastModel() const { return m_lastModel; }
     void setLastModel(const QString& path);
@@ -105,6 +116,7 @@ private:
     QString m_file;
     QString m_trouble;
     QStringList m_modelFolders;
+    std::array<QString, 2> m_folders;  // by FilesOf
     QString m_lastModel;
     QString m_lastConversation;
     QList<Setting*> m_all;

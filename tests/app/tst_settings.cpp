@@ -52,6 +52,33 @@ private Q_SLOTS:
         QVERIFY(third.modelFolders().isEmpty());
     }
 
+    void dialogsBeginWhereTheLastFileWas()
+    {
+        using Files = SettingsController;
+        const QUrl home = QUrl::fromLocalFile(QDir::homePath());
+        const QString ini = file("dialogs.ini");
+        QVERIFY(QDir(folder.path()).mkpath("models") && QDir(folder.path()).mkpath("notes"));
+        {
+            SettingsController settings(ini);
+            QCOMPARE(settings.folderOf(Files::Models), home);
+            QCOMPARE(settings.folderOf(Files::Attachments), home);
+            settings.rememberFolderOf(Files::Models, QUrl::fromLocalFile(file("models/a.gguf")));
+            settings.rememberFolderOf(Files::Attachments, QUrl::fromLocalFile(file("notes/b.txt")));
+            settings.rememberFolderOf(Files::Attachments, QUrl(QStringLiteral("http://x/y")));  // not of this computer
+        }
+        SettingsController again(ini);
+        QCOMPARE(again.folderOf(Files::Models), QUrl::fromLocalFile(file("models")));
+        QCOMPARE(again.folderOf(Files::Attachments), QUrl::fromLocalFile(file("notes")));
+        QVERIFY(QDir(file("models")).removeRecursively());
+        QCOMPARE(again.folderOf(Files::Models), home);
+        QCOMPARE(again.folderOf(Files::Attachments), QUrl::fromLocalFile(file("notes")));
+
+        write(file("hostile.ini"), "[models]\ndialog_folder=models\n[attachments]\ndialog_folder=@Variant(x)\n");
+        SettingsController hostile(file("hostile.ini"));
+        QCOMPARE(hostile.folderOf(Files::Models), home);
+        QCOMPARE(hostile.folderOf(Files::Attachments), home);
+    }
+
     void hostileValues_data()
     {
         QTest::addColumn<QByteArray>("text");

@@ -1,5 +1,6 @@
 // A model on its way: offered, loading, failed, lost, replaced by another.
 import QtQuick
+import QtQuick.Controls
 import QtTest
 import Spillway.App
 import Spillway.Tests
@@ -24,6 +25,36 @@ Item {
             dialog.close();
             tryCompare(dialog, "visible", false);
             compare(Bench.models.phase, ModelController.Idle);
+        }
+
+        function test_dialogs_begin_in_the_last_folder_data() {
+            return [{ tag: "model", dialog: "openDialog", files: SettingsController.Models },
+                    { tag: "files", dialog: "attachDialog", files: SettingsController.Attachments }];
+        }
+        function test_dialogs_begin_in_the_last_folder(data) {
+            makeWindow();
+            openModel();
+            const dialog = findChild(shell, data.dialog);
+            const begin = () => data.tag === "model" ? keyClick(Qt.Key_O, Qt.ControlModifier) : click(part("attachButton"));
+            const there = Qt.resolvedUrl("../data/models").toString();
+            begin();
+            tryCompare(dialog, "visible", true);
+            verify(dialog.currentFolder.toString() !== there);
+            dialog.currentFolder = there;
+            const overlay = dialog.parentWindow.contentItem.Overlay.overlay;
+            const list = () => seen(overlay, "fileDialogListView");
+            tryVerify(() => list() && list().count > 0);
+            list().forceActiveFocus();
+            keyClick(Qt.Key_Down);
+            keyClick(Qt.Key_Return);
+            tryCompare(dialog, "visible", false);
+            compare(Bench.settings.folderOf(data.files).toString(), there);
+            dialog.currentFolder = "file:///";
+            begin();
+            tryCompare(dialog, "visible", true);
+            compare(dialog.currentFolder.toString(), there);
+            dialog.close();
+            tryCompare(dialog, "visible", false);
         }
 
         function test_offer_then_load() {

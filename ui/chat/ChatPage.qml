@@ -14,6 +14,7 @@ FocusScope {
     required property ChatController chat
     required property ComposerController composer
     required property ConversationSettingsController conversationSettings
+    required property SettingsController settings
     required property ModelController models
     required property DeviceController devices
 
@@ -193,6 +194,7 @@ FocusScope {
                 Layout.fillWidth: true
                 chat: root.chat
                 composer: root.composer
+                settings: root.settings
                 tallest: Math.max(Theme.px(96), root.height / 3)
                 modelName: root.models.current.name
                 onUndoRequested: root.undoRequested()

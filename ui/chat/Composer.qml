@@ -12,6 +12,7 @@ FocusScope {
 
     required property ChatController chat
     required property ComposerController composer
+    required property SettingsController settings
     required property string modelName
     property int tallest: Theme.px(200) // of the text
 
@@ -47,7 +48,7 @@ FocusScope {
 
     function attach() {
         takeFocus(); // the dialog gives the keyboard back to where it was
-        attachDialog.open();
+        attachDialog.begin();
     }
 
     implicitHeight: box.height + (notes.implicitHeight > 0 ? notes.implicitHeight + Theme.gapTiny : 0)
@@ -55,7 +56,9 @@ FocusScope {
     AttachDialog {
         id: attachDialog
 
+        objectName: "attachDialog"
         attachments: root.composer.attachments
+        settings: root.settings
     }
     AttachmentText {
         id: attachmentText
