@@ -168,6 +168,12 @@ Item {
             const view = wide();
             checkSideways(findChild(message(), "tableBlock"), view);
         }
+        function test_wide_formulas_move_by_wheel_and_bar() {
+            answer("paragraph\n\n".repeat(40) + "$$" + "a_1 + ".repeat(120) + "a_2$$");
+            const view = wide();
+            tryVerify(() => findChild(message(), "mathsBlock").overflows);
+            checkSideways(findChild(message(), "mathsBlock"), view);
+        }
         function test_what_fits_has_no_bar() {
             answer("```js\nlet a\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |");
             for (const name of ["codeFlick", "tableBlock"]) {

@@ -216,6 +216,15 @@ Item {
             flick.forceActiveFocus();
             for (let i = 0; i < 12; ++i)
                 keyClick(Qt.Key_Right);
+            if (flick.contentWidth > flick.width) {
+                tryVerify(() => flick.contentX > 0);
+                for (let i = 0; i < 40; ++i)
+                    mouseWheel(flick, 40, 20, 0, 120, Qt.NoButton, Qt.ShiftModifier);
+                tryCompare(flick, "contentX", 0);
+                for (let i = 0; i < 40; ++i)
+                    mouseWheel(flick, 40, 20, 0, -120, Qt.NoButton, Qt.ShiftModifier);
+                tryVerify(() => Math.abs(flick.contentX - (flick.contentWidth - flick.width)) < 1);
+            }
             const end = cells[cells.length - 1];
             verify(end.mapToItem(flick, end.width, 0).x <= flick.width);
             verify(!Bench.unspokenStops(shell).some(stop => stop.indexOf("resultFlick") >= 0));

@@ -1,26 +1,18 @@
 // A formula on lines of its own; as it was written where it cannot be set.
 import QtQuick
 import Spillway.App
-import QtQuick.Controls
 import Spillway.Ui.Components
 import Spillway.Ui.Theme
 
-Flickable {
+SidewaysView {
     id: root
 
     required property string content
     required property string formula
 
     objectName: "mathsBlock"
-    implicitHeight: edit.implicitHeight + Theme.px(12)
-    height: implicitHeight
+    tall: edit.implicitHeight + Theme.px(12)
     contentWidth: edit.width
-    contentHeight: height
-    flickableDirection: Flickable.HorizontalFlick
-    boundsBehavior: Flickable.StopAtBounds
-    interactive: contentWidth > width + 1
-    clip: interactive
-    ScrollBar.horizontal: ThinScrollBar { policy: root.interactive ? ScrollBar.AsNeeded : ScrollBar.AlwaysOff }
 
     TextEdit {
         id: edit

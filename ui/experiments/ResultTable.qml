@@ -65,6 +65,8 @@ FocusScope {
         Keys.onLeftPressed: by(-step)
         Keys.onRightPressed: by(step)
 
+        SidewaysWheel { view: flick }
+
         Accessible.role: Accessible.Table
         Accessible.name: qsTr("Measured rows")
 
