@@ -58,6 +58,7 @@ Item {
             tryVerify(() => lastCommand() === "policy 2", 5000, lastCommand());
             tryCompare(button, "visible", false); // the next answer says what it brought
             tryVerify(() => part("doctorResult").text !== "");
+            tryVerify(() => !button.activeFocus);
             part("composerField").forceActiveFocus();
             ask("And now?");
             tryVerify(() => part("doctorResult").text.indexOf("before") > 0, 5000, part("doctorResult").text);
@@ -114,6 +115,19 @@ Item {
             compare(findChild(part("topSplit"), "splitLabel").text, "12 of 16 layers");
             ask("a question");
             tryVerify(() => part("tileTtft").value !== "–");
+        }
+
+        function test_a_doctors_button_that_goes_gives_the_keyboard_on() {
+            open({ panel: true, text: "zebras graze", device: withDevice.device, shares: { deviceLayers: 0.2, link: 0.8 } });
+            ask("Why so slow?");
+            tryVerify(() => part("doctorApply").visible);
+            part("doctorApply").forceActiveFocus(Qt.TabFocusReason);
+            keyClick(Qt.Key_Return);
+            tryCompare(part("doctorUndo"), "activeFocus", true);
+            keyClick(Qt.Key_Return);
+            tryCompare(part("doctorUndo"), "visible", false);
+            tryVerify(() => !part("doctorUndo").activeFocus);
+            verify(shell.Window.window.activeFocusItem.visible);
         }
 
         function test_the_split_is_dragged() {
@@ -328,6 +342,20 @@ Item {
             tryVerify(() => pointAt().indexOf("Moved last: Offload (watermark)") > 0, 5000, part("kvMapCard").text);
         }
 
+        function test_a_cells_light_goes_when_the_panel_is_scrolled() {
+            open();
+            ask("one two three");
+            tryVerify(() => Bench.chat.messages.count === 2 && !Bench.chat.busy);
+            const map = part("kvMap"), view = part("panelView");
+            reveal(map);
+            mouseMove(map, 3, map.height / 2);
+            tryVerify(() => map.hovered.column !== undefined);
+            tryVerify(() => part("kvMapCard").text !== "");
+            view.contentY = view.contentY > 40 ? view.contentY - 40 : view.contentY + 40;
+            tryVerify(() => map.hovered.column === undefined);
+            compare(part("kvMapCard").text, "");
+        }
+
         function test_a_message_and_its_cells_light_each_other() {
             open();
             ask("one two three");
@@ -382,6 +410,15 @@ Item {
             click(part("panelApart"));
             compare(Bench.settings.panelShown.value, 2);
             tryCompare(panel(), "visible", false);
+            const apart = () => findChild(shell, "panelWindow").item;
+            tryVerify(() => apart() && apart().visible);
+            const grid = seen(apart().contentItem, "panelGrid");
+            apart().width = 500;
+            tryCompare(grid, "columns", 1);
+            apart().width = 1100;
+            tryCompare(grid, "columns", 2);
+            const charts = ["deviceChart", "kvMap"].map(name => seen(apart().contentItem, name));
+            tryVerify(() => charts[0].width > 300 && charts[0].width <= 550); // beside each other
             click(part("panelButton"));
             compare(Bench.settings.panelShown.value, 0);
             shell.Window.window.requestActivate();

@@ -14,6 +14,14 @@ Rectangle {
         : doctor.tokensPerSecond === undefined ? qsTr("Predicted: %1").arg(Format.tokensPerSecond(doctor.predicted))
         : qsTr("Predicted: %1 instead of %2").arg(Format.tokensPerSecond(doctor.predicted)).arg(Format.tokensPerSecond(doctor.tokensPerSecond))
 
+    // A button that goes gives the keyboard to what is next, when all has changed.
+    function passOn(button: var) {
+        Qt.callLater(() => { // qmllint disable
+            if (button.activeFocus && !button.visible)
+                button.nextItemInFocusChain(true).forceActiveFocus(Qt.OtherFocusReason);
+        });
+    }
+
     implicitHeight: column.implicitHeight + 2 * Theme.gapSmall
     radius: Theme.radiusSmall
     color: Theme.raised
@@ -63,12 +71,15 @@ Rectangle {
             color: Theme.textMuted
         }
         ActionButton {
+            id: apply
+
             objectName: "doctorApply"
             visible: root.doctor.canApply
             implicitHeight: Theme.px(32)
             font.pixelSize: Theme.sizeSmall
             text: root.doctor.suggestion
             onClicked: root.doctor.apply()
+            onVisibleChanged: root.passOn(apply)
             Keys.onReturnPressed: clicked()
         }
         Text {
@@ -96,12 +107,15 @@ Rectangle {
                 color: Theme.text
             }
             ActionButton {
+                id: undo
+
                 objectName: "doctorUndo"
                 visible: root.doctor.canUndo
                 implicitHeight: Theme.px(32)
                 font.pixelSize: Theme.sizeSmall
                 text: qsTr("Undo")
                 onClicked: root.doctor.undo()
+                onVisibleChanged: root.passOn(undo)
                 Keys.onReturnPressed: clicked()
             }
         }

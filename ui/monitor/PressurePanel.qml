@@ -68,6 +68,7 @@ FocusScope {
             GridLayout {
                 id: column
 
+                objectName: "panelGrid"
                 x: Theme.gapSmall
                 width: flick.width - Theme.gapSmall - Theme.px(12)
                 columns: root.apart && width >= Theme.px(680) ? 2 : 1
