@@ -4,24 +4,62 @@
 #include "engine/template/globals.h"
 
 #include <algorithm>
-#include <set>
+#include <cstddef>
 
 namespace engine::jinja {
 
 namespace {
 
-using Names = std::set<int>;
+/// The names that are certainly set at one point of the walk. What a scope has set is forgotten at its end in as many
+/// steps as it set names: a template is hostile and may have very many of both.
+class KnownNames
+{
+public:
+    explicit KnownNames(std::size_t names)
+        : is_known_(names)
+    {
+    }
 
-/// The walk. `known_` are the names that are certainly set at this point.
+    bool contains(int name) const { return is_known_[std::size_t(name)]; }
+
+    void insert(int name)
+    {
+        if (contains(name))
+            return;
+        is_known_[std::size_t(name)] = true;
+        order_.push_back(name);
+    }
+
+    std::size_t size() const { return order_.size(); }
+
+    /// Forgets those that came after the first `size`, and says which they were.
+    std::vector<int> shrink(std::size_t size)
+    {
+        std::vector<int> forgotten(order_.begin() + std::ptrdiff_t(size), order_.end());
+        order_.resize(size);
+        for (const int name : forgotten)
+            is_known_[std::size_t(name)] = false;
+        return forgotten;
+    }
+
+private:
+    std::vector<bool> is_known_;  // (names,)
+    std::vector<int> order_;      // of those that are
+};
+
+/// The walk.
 class Walk
 {
 public:
     explicit Walk(const Syntax& syntax)
         : syntax_(syntax)
+        , known_(syntax.names.size())
+        , is_macro_(syntax.names.size())
+        , is_free_(syntax.names.size())
     {
         for (const auto& statement : syntax.body)
             if (statement->kind == Statement::Kind::Macro)
-                macros_.insert(statement->name);
+                is_macro_[std::size_t(statement->name)] = true;
     }
 
     std::vector<std::string> run()
@@ -39,8 +77,12 @@ public:
 private:
     void read(int name)
     {
-        if (!known_.count(name) && std::find(free_.begin(), free_.end(), name) == free_.end())
-            free_.push_back(name);
+        const auto n = std::size_t(name);
+        // Macros may call each other in any order.
+        if (known_.contains(name) || (in_macros_ > 0 && is_macro_[n]) || is_free_[n])
+            return;
+        is_free_[n] = true;
+        free_.push_back(name);
     }
 
     void body(const Body& statements)
@@ -51,9 +93,9 @@ private:
 
     void scoped(const Body& statements)
     {
-        const Names outer = known_;
+        const std::size_t outer = known_.size();
         body(statements);
-        known_ = outer;
+        known_.shrink(outer);
     }
 
     void target(const Expression& expression)
@@ -112,13 +154,13 @@ private:
             walk(*statement.value);
             return walk_macro(statement);
         case Statement::Kind::With: {
-            const Names outer = known_;
+            const std::size_t outer = known_.size();
             for (const auto& [name, value] : statement.assignments)
                 walk(*value);
             for (const auto& [name, value] : statement.assignments)
                 target(*name);
             body(statement.body);
-            known_ = outer;
+            known_.shrink(outer);
             return;
         }
         default:
@@ -130,56 +172,58 @@ private:
     // Set for certain is only what every way through sets.
     void walk_if(const Statement& statement)
     {
-        const Names before = known_;
-        Names in_all;
-        bool is_first = true;
+        const std::size_t before = known_.size();
+        std::vector<int> set;  // by one way after the other, by each at most once
         const auto way = [&](const Body& statements) {
-            known_ = before;
             body(statements);
-            Names both;
-            std::set_intersection(known_.begin(), known_.end(), in_all.begin(), in_all.end(),
-                                  std::inserter(both, both.begin()));
-            in_all = std::exchange(is_first, false) ? known_ : both;
+            const std::vector<int> names = known_.shrink(before);
+            set.insert(set.end(), names.begin(), names.end());
         };
         for (const Statement::Branch& branch : statement.branches) {
-            known_ = before;
             walk(*branch.condition);
             way(branch.body);
         }
         way(statement.otherwise);
-        known_ = in_all;
+
+        std::sort(set.begin(), set.end());
+        const std::size_t others = statement.branches.size();  // besides one way
+        for (std::size_t i = 0; i + others < set.size(); ++i)
+            if (set[i] == set[i + others])
+                known_.insert(set[i]);
     }
 
     void walk_for(const Statement& statement)
     {
         walk(*statement.value);
-        const Names outer = known_;
+        const std::size_t outer = known_.size();
         target(*statement.target);
         optional(statement.condition);
         known_.insert(syntax_.loop_name);
         body(statement.body);
-        known_ = outer;
+        known_.shrink(outer);
         scoped(statement.otherwise);
     }
 
     void walk_macro(const Statement& statement)
     {
-        const Names outer = known_;
+        const std::size_t outer = known_.size();
         for (const ExpressionPtr& value : statement.signature->defaults)
             walk(*value);
         for (const int parameter : statement.signature->parameters)
             known_.insert(parameter);
         for (const int name : {syntax_.caller_name, syntax_.varargs_name, syntax_.kwargs_name})
             known_.insert(name);
-        // Macros may call each other in any order.
-        known_.insert(macros_.begin(), macros_.end());
+        ++in_macros_;
         body(statement.body);
-        known_ = outer;
+        --in_macros_;
+        known_.shrink(outer);
     }
 
     const Syntax& syntax_;
-    Names known_;
-    Names macros_;  // of the outermost block
+    KnownNames known_;
+    std::vector<bool> is_macro_;  // (names,) of the outermost block
+    std::vector<bool> is_free_;   // (names,)
+    int in_macros_ = 0;           // how many are around this point
     std::vector<int> free_;
 };
 

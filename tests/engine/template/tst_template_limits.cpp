@@ -286,6 +286,40 @@ private Q_SLOTS:
         QCOMPARE(int(parsed.error().code), int(Error::Code::Template));
     }
 
+    // As many names as a template of the largest size can have, set and read in as many places.
+    void manyNamesAreReadInOneGo_data()
+    {
+        QTest::addColumn<std::string>("source");
+        QTest::addColumn<int>("variables");
+        constexpr int kMany = 16'000;
+        const auto each = [](int times, const std::string& before, const std::string& after) {
+            std::string out;
+            for (int i = 0; i < times; ++i)
+                out += before + 'n' + std::to_string(i) + after;
+            return out;
+        };
+        const std::string set = each(kMany, "{%set ", "=1%}");
+        QTest::newRow("read") << "{{[" + each(64'000, "", ",") + "]}}" << 64'000;
+        QTest::newRow("read after blocks") << set + each(9'000, "{%if ", "%}{%endif%}") << 0;
+        QTest::newRow("read after loops") << set + each(8'000, "{%for i in ", "%}{%endfor%}") << 0;
+        QTest::newRow("read after with") << set + each(8'000, "{%with i=", "%}{%endwith%}") << 0;
+        QTest::newRow("set in many ways")
+            << "{%if a%}{%set b=1%}" + each(kMany, "{%elif b%}{%set ", "=1%}") + "{%endif%}{{n0}}" << 3;
+        QTest::newRow("macros") << each(12'000, "{%macro ", "()%}{%endmacro%}") + "{{n0()}}" << 0;
+    }
+
+    void manyNamesAreReadInOneGo()
+    {
+        QFETCH(std::string, source);
+        QFETCH(int, variables);
+        const std::clock_t start = std::clock();
+        const auto parsed = ChatTemplate::parse(source);
+        const double seconds = double(std::clock() - start) / CLOCKS_PER_SEC;
+        QVERIFY2(parsed, parsed ? "" : parsed.error().what.c_str());
+        QCOMPARE(int(parsed->variables().size()), variables);
+        QVERIFY2(seconds < (kSanitized ? 20.0 : 1.0), qPrintable(QString::number(seconds)));
+    }
+
     void deepVariablesAreRefused()
     {
         ordered_json deep = 1;
