@@ -198,13 +198,14 @@ public:
     virtual Result<Turn> generate(SequenceId sequence, const Request& request, const Listener& listener,
                                   std::stop_token stop) = 0;
 
-    /// Tokens the text would take in the context, as typed by a user. For meters; NotLoaded without a model.
-    virtual Result<int> count_tokens(std::string_view text) const = 0;
+    /// Tokens the text would take in the context, as typed by a user. For meters; NotLoaded without a model, Cancelled
+    /// where `stop` was asked for.
+    virtual Result<int> count_tokens(std::string_view text, std::stop_token stop) const = 0;
 
     /// The ledger that generate() would report for this request, whether it fits or not; nothing is computed. An
     /// earlier answer is counted by its text, so it may take a token more or less than it did. NotLoaded without a
-    /// model.
-    virtual Result<PromptLedger> count_prompt(const Request& request) const = 0;
+    /// model, Cancelled where `stop` was asked for.
+    virtual Result<PromptLedger> count_prompt(const Request& request, std::stop_token stop) const = 0;
 
     /// Thread-safe. The command is carried out between tokens, between prefill chunks, and when idle at the next
     /// poll(); its answer is an Event of kind CommandDone with the id returned here. 0: there was no memory for it.

@@ -23,8 +23,8 @@ struct TokenTimes {
     double p99_ms = 0;
 };
 
-/// Where the time of an answer goes. What is said of the decode steps are sums since the first token, so that two
-/// frames give those of the steps between them; together they are the time since then.
+/// Where the time of an answer goes. What is said of the decode steps are sums from the first token to the newest, so
+/// that two frames give those of the steps between them; together they are the time between these tokens.
 struct StepShares {
     double prefill_s = 0;        // computing the prompt; the rest of the time to the first token is none of these
     int steps = 0;               // tokens after the first

@@ -115,7 +115,7 @@ struct CpuKernels {
                           float* acc_out);
 };
 
-const CpuKernels& cpu_kernels();                // the table in use, chosen once: the widest, or SPILLWAY_CPU
+const CpuKernels& cpu_kernels();                // the table in use, chosen once: by dispatch.h, or by SPILLWAY_CPU
 std::span<const CpuKernels> all_cpu_kernels();  // every table this machine can run, scalar first
 
 /// The name SPILLWAY_CPU asks for when no such table runs here (then scalar is in use), else empty. The program says

@@ -92,6 +92,7 @@ void ChatController::connectTurns()
                     m_messages.append(message, text);
             });
     connect(&m_open, &OpenConversations::turnBegan, this, &ChatController::turnBegan);
+    connect(&m_open, &OpenConversations::turnBegan, this, &ChatController::stopCounting);
     connect(this, &ChatController::turnBegan, this, &ChatController::elsewhereChanged);
     connect(this, &ChatController::turnsChanged, this, &ChatController::elsewhereChanged);
     connect(this, &ChatController::opened, this, &ChatController::elsewhereChanged);

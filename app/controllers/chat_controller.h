@@ -203,6 +203,7 @@ private:
     void saveDraft();
     QString leave();
     void recount();
+    void stopCounting();
     void countUnanswered();
     void onPromptCounted(quint64 job, const std::optional<engine::PromptLedger>& ledger);
     void onEvent(const engine::Event& event);
@@ -226,8 +227,9 @@ private:
     TokenCounter m_counter;
     QTimer m_countTimer;
     quint64 m_countJob = 0;
-    ChatRequest m_counted;      // what the newest job counts
-    QString m_countedOf;        // the conversation
+    ChatRequest m_counted;  // what the newest job counts
+    QString m_countedOf;    // the conversation
+    std::stop_source m_countStop{std::nostopstate};
     bool m_counting = false;    // the engine is at it
     bool m_countAgain = false;  // and what it counts is no longer what there is
     QString m_goesOnAfterLoad;  // the conversation whose answer was cut for a larger context

@@ -106,7 +106,16 @@ void ChatController::recount()
     }
     m_countedOf = conversationId();
     m_counted = m_open.nextRequest(*m_shown);
-    m_engine.countPrompt(++m_countJob, m_counted.request);
+    m_countStop = {};
+    m_engine.countPrompt(++m_countJob, m_counted.request, m_countStop.get_token());
+}
+
+/// For a turn, which is not to wait until a prompt is counted. What is counted for another conversation than the turn's
+/// is counted later.
+void ChatController::stopCounting()
+{
+    m_countStop.request_stop();
+    m_countAgain = m_counting;
 }
 
 /// Of a question that did not fit it is asked whether it ever can: then choices that make room are none.
@@ -133,7 +142,7 @@ void ChatController::onPromptCounted(quint64 job, const std::optional<engine::Pr
     m_counting = false;
     if (std::exchange(m_countAgain, false))
         m_countTimer.start();
-    if (m_countedOf != conversationId() || busy() || !m_open.model())
+    if (m_countStop.stop_requested() || m_countedOf != conversationId() || busy() || !m_open.model())
         return;
     if (ledger)
         m_shown->take(*ledger, m_counted.ids, m_counted.request, m_open.contextTokens());

@@ -66,8 +66,9 @@ void EngineThread::countTokens(quint64 job, const QString& text, const std::stop
         m_worker, [worker = m_worker, job, text, stop] { worker->countTokens(job, text, stop); }, Qt::QueuedConnection);
 }
 
-void EngineThread::countPrompt(quint64 job, const engine::Request& request)
+void EngineThread::countPrompt(quint64 job, const engine::Request& request, const std::stop_token& stop)
 {
     QMetaObject::invokeMethod(
-        m_worker, [worker = m_worker, job, request] { worker->countPrompt(job, request); }, Qt::QueuedConnection);
+        m_worker, [worker = m_worker, job, request, stop] { worker->countPrompt(job, request, stop); },
+        Qt::QueuedConnection);
 }

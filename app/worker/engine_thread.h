@@ -37,9 +37,9 @@ public:
                   const std::stop_token& stop);
     void branchConversation(const QString& from, const QString& to);
     void endConversation(const QString& conversation);
-    /// Answer: tokensCounted; with no number when it was stopped before it began.
+    /// Answers: tokensCounted and promptCounted; with nothing when it was stopped.
     void countTokens(quint64 job, const QString& text, const std::stop_token& stop = {});
-    void countPrompt(quint64 job, const engine::Request& request);  // answer: promptCounted
+    void countPrompt(quint64 job, const engine::Request& request, const std::stop_token& stop = {});
 
 private:
     std::stop_source m_shutdown;

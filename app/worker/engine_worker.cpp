@@ -120,10 +120,11 @@ void EngineWorker::endConversation(const QString& conversation)
 
 void EngineWorker::countTokens(quint64 job, const QString& text, const std::stop_token& stop)
 {
+    const EitherStop either(stop, m_shutdown);
     std::optional<int> tokens;  // not known where it is not wanted any more, or there is no memory for so much text
     try {
-        if (!stop.stop_requested())
-            if (const auto counted = m_engine->count_tokens(text.toStdString()))
+        if (!either.token().stop_requested())
+            if (const auto counted = m_engine->count_tokens(text.toStdString(), either.token()))
                 tokens = *counted;
     } catch (const std::bad_alloc&) {
         tokens.reset();
@@ -131,9 +132,10 @@ void EngineWorker::countTokens(quint64 job, const QString& text, const std::stop
     Q_EMIT tokensCounted(job, tokens);
 }
 
-void EngineWorker::countPrompt(quint64 job, const engine::Request& request)
+void EngineWorker::countPrompt(quint64 job, const engine::Request& request, const std::stop_token& stop)
 {
-    const auto ledger = m_engine->count_prompt(request);
+    const EitherStop either(stop, m_shutdown);
+    const auto ledger = m_engine->count_prompt(request, either.token());
     Q_EMIT promptCounted(job, ledger ? std::optional<engine::PromptLedger>(*ledger) : std::nullopt);
 }
 

@@ -38,7 +38,7 @@ public:
     void branchConversation(const QString& from, const QString& to);
     void endConversation(const QString& conversation);
     void countTokens(quint64 job, const QString& text, const std::stop_token& stop);
-    void countPrompt(quint64 job, const engine::Request& request);
+    void countPrompt(quint64 job, const engine::Request& request, const std::stop_token& stop);
 
 Q_SIGNALS:
     void loadAdvanced(quint64 job, qint64 bytesDone, qint64 bytesTotal);
@@ -55,7 +55,7 @@ Q_SIGNALS:
     void contextNearlyFull(quint64 turn);
     void savedKvUsed(quint64 turn, const engine::Event& event);  // or why it was not
 
-    // Empty: there is no model, or it cannot tell.
+    // Empty: there is no model, it cannot tell, or it was stopped.
     void tokensCounted(quint64 job, std::optional<int> tokens);
     void promptCounted(quint64 job, const std::optional<engine::PromptLedger>& ledger);
 

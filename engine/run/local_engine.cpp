@@ -218,17 +218,21 @@ bool LocalEngine::forget_oldest(const Conversation& except)
     return true;
 }
 
-Result<int> LocalEngine::count_tokens(std::string_view text) const
+Result<int> LocalEngine::count_tokens(std::string_view text, std::stop_token stop) const
 try {
     if (!model_)
         return fail(Error::Code::NotLoaded, "no model is loaded");
-    return int(
-        model_->tokenizer().encode(text, {EncodeOptions::Specials::AsText, EncodeOptions::Start::Beginning}).size());
+    EncodeOptions options{EncodeOptions::Specials::AsText, EncodeOptions::Start::Beginning};
+    options.stop = stop;
+    const int tokens = int(model_->tokenizer().encode(text, options).size());
+    if (stop.stop_requested())
+        return fail(Error::Code::Cancelled, "the count was stopped");
+    return tokens;
 } catch (...) {
     return caught("for the tokens of so much text");
 }
 
-Result<PromptLedger> LocalEngine::count_prompt(const Request& request) const
+Result<PromptLedger> LocalEngine::count_prompt(const Request& request, std::stop_token stop) const
 try {
     if (!model_)
         return fail(Error::Code::NotLoaded, "no model is loaded");
@@ -240,7 +244,7 @@ try {
     }
     Request whole = request;
     whole.full_context = FullContext::Stop;
-    const PromptBuilder builder(model_->chat_template(), model_->tokenizer(), {});
+    const PromptBuilder builder(model_->chat_template(), model_->tokenizer(), {}, std::move(stop));
     auto prompt = builder.build(whole, std::numeric_limits<int>::max(), 0);
     if (!prompt)
         return tl::unexpected(prompt.error());

@@ -28,8 +28,8 @@ public:
 
     Result<Turn> generate(SequenceId sequence, const Request& request, const Listener& listener,
                           std::stop_token stop) override;
-    Result<int> count_tokens(std::string_view text) const override;
-    Result<PromptLedger> count_prompt(const Request& request) const override;
+    Result<int> count_tokens(std::string_view text, std::stop_token stop) const override;
+    Result<PromptLedger> count_prompt(const Request& request, std::stop_token stop) const override;
 
     std::uint64_t post(Command command) override;
     void poll(const Listener& listener) override;

@@ -124,6 +124,22 @@ private Q_SLOTS:
                  qPrintable(QString::number(bench->script->counted_prompts() - before)));
     }
 
+    void aTurnDoesNotWaitForACount()
+    {
+        bench->openModel(100);
+        QTRY_VERIFY(chat->ledger().known);
+        bench->script->change([](auto& s) { s.count = 60s; });
+        const int before = bench->script->counted_prompts();
+        ConversationSettings settings;
+        settings.systemPrompt = "one two three";
+        chat->setSettings(settings);
+        QTRY_COMPARE(bench->script->counted_prompts(), before + 1);
+        bench->script->change([](auto& s) { s.count = 0ms; });
+        bench->answer("a b");
+        QTRY_COMPARE(chat->ledger().systemTokens, 3);
+        QTRY_COMPARE(chat->ledger().messageTokens, 2 + 3);
+    }
+
     void nearlyFullIsSaidOnce()
     {
         bench->openModel(40);

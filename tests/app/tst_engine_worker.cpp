@@ -48,7 +48,7 @@ private Q_SLOTS:
                 , m_freed(std::move(freed))
             {
             }
-            engine::Result<engine::PromptLedger> count_prompt(const engine::Request&) const override
+            engine::Result<engine::PromptLedger> count_prompt(const engine::Request&, std::stop_token) const override
             {
                 m_begun.set_value();
                 m_freed.wait();
@@ -290,6 +290,25 @@ private Q_SLOTS:
         QTRY_COMPARE_WITH_TIMEOUT(texts.size(), size_t(2), 5000);
         QVERIFY(!texts.at<1>(0));
         QCOMPARE(texts.at<1>(1).value_or(0), 1);
+    }
+
+    void aLongCountIsStopped()
+    {
+        script->change([](auto& settings) { settings.count = 60s; });
+        load();
+        Heard prompts(thread->worker(), &EngineWorker::promptCounted);
+        const auto begunCounts = [&] { return script->counted_prompts(); };
+        std::stop_source stop;
+        thread->countPrompt(1, {}, stop.get_token());
+        QTRY_COMPARE_WITH_TIMEOUT(begunCounts(), 1, 20'000);
+        stop.request_stop();
+        QTRY_COMPARE_WITH_TIMEOUT(prompts.size(), size_t(1), 20'000);
+        QVERIFY(!prompts.at<1>(0));
+
+        thread->countPrompt(2, {});
+        QTRY_COMPARE_WITH_TIMEOUT(begunCounts(), 2, 20'000);
+        thread.reset();  // the program goes
+        QCOMPARE(script->live_engines(), 0);
     }
 
     void aLoadCanBeCancelled()

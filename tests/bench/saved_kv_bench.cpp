@@ -27,7 +27,7 @@ double ms_since(Clock::time_point start)
 std::string prompt_of(const engine::Engine& engine, int tokens)
 {
     std::string text;
-    for (int i = 0; engine.count_tokens(text).value_or(tokens) < tokens; ++i)
+    for (int i = 0; engine.count_tokens(text, {}).value_or(tokens) < tokens; ++i)
         for (int j = 0; j < 5; ++j)
             text += "The river " + std::to_string(i * 5 + j) + " flows to the sea, and the town lies beside it. ";
     return text;

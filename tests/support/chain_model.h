@@ -41,6 +41,13 @@ public:
         return *this;
     }
 
+    /// Instead of one that writes every message behind its role.
+    ChainModel& chat_template(std::string source)
+    {
+        template_ = std::move(source);
+        return *this;
+    }
+
     void save(const std::filesystem::path& path) const
     {
         constexpr std::uint32_t kHead = 32;
@@ -56,9 +63,7 @@ public:
         w.i32s("tokenizer.ggml.token_type", types_);
         w.u32("tokenizer.ggml.unknown_token_id", 0).u32("tokenizer.ggml.bos_token_id", 1);
         w.u32("tokenizer.ggml.eos_token_id", 2).boolean("tokenizer.ggml.add_space_prefix", false);
-        w.string("tokenizer.chat_template",
-                 "{% for m in messages %}<|turn|>{{ m.role }} {{ m.content }}<|over|>{% endfor %}"
-                 "{% if add_generation_prompt %}<|go|>{% endif %}");
+        w.string("tokenizer.chat_template", template_);
 
         const auto zeros = [&](const char* name, std::uint64_t row, std::uint64_t rows) {
             add_tensor(w, name, row, rows, std::vector<float>(row * rows));
@@ -110,6 +115,8 @@ private:
     std::vector<std::string> tokens_;
     std::vector<std::int32_t> types_;
     std::map<std::size_t, std::size_t> next_;
+    std::string template_ = "{% for m in messages %}<|turn|>{{ m.role }} {{ m.content }}<|over|>{% endfor %}"
+                            "{% if add_generation_prompt %}<|go|>{% endif %}";
 };
 
 }  // namespace support

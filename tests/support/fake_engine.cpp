@@ -305,14 +305,15 @@ engine::Result<engine::Turn> FakeEngine::generate(engine::SequenceId sequence, c
     return turn;
 }
 
-engine::Result<int> FakeEngine::count_tokens(std::string_view text) const
+engine::Result<int> FakeEngine::count_tokens(std::string_view text, std::stop_token) const
 {
     if (!loaded_)
         return engine::fail(engine::Error::Code::NotLoaded, "no model is loaded");
     return words_in(text);
 }
 
-engine::Result<engine::PromptLedger> FakeEngine::count_prompt(const engine::Request& request) const
+engine::Result<engine::PromptLedger> FakeEngine::count_prompt(const engine::Request& request,
+                                                              std::stop_token stop) const
 {
     if (!loaded_)
         return engine::fail(engine::Error::Code::NotLoaded, "no model is loaded");
@@ -320,7 +321,8 @@ engine::Result<engine::PromptLedger> FakeEngine::count_prompt(const engine::Requ
         const std::lock_guard lock(script_->mutex_);
         ++script_->counted_prompts_;
     }
-    std::this_thread::sleep_for(script_->settings().count);
+    if (!sleep_until(Clock::now() + script_->settings().count, stop))
+        return engine::fail(engine::Error::Code::Cancelled, "the count was stopped");
     return ledger_of(request);
 }
 

@@ -92,8 +92,9 @@ public:
     void end_sequence(engine::SequenceId sequence) override;
     engine::Result<engine::Turn> generate(engine::SequenceId sequence, const engine::Request& request,
                                           const engine::Listener& listener, std::stop_token stop) override;
-    engine::Result<int> count_tokens(std::string_view text) const override;
-    engine::Result<engine::PromptLedger> count_prompt(const engine::Request& request) const override;
+    engine::Result<int> count_tokens(std::string_view text, std::stop_token stop) const override;
+    engine::Result<engine::PromptLedger> count_prompt(const engine::Request& request,
+                                                      std::stop_token stop) const override;
     std::uint64_t post(engine::Command command) override;
     void poll(const engine::Listener& listener) override;
 

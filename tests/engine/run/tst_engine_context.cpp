@@ -38,7 +38,7 @@ private Q_SLOTS:
     {
         Loaded loaded(64);
         const auto request = chat({{"system", "be short"}, {"user", "one two three"}});
-        const auto counted = loaded.engine->count_prompt(request);
+        const auto counted = loaded.engine->count_prompt(request, {});
         QVERIFY2(counted, counted ? "" : counted.error().what.c_str());
         const auto turn = loaded.generate(request);
         QVERIFY(turn);
@@ -54,15 +54,38 @@ private Q_SLOTS:
         for (int i = 0; i < 100; ++i)
             large.messages.front().text += " again";
         large.full_context = FullContext::DropOldest;
-        const auto whole = loaded.engine->count_prompt(large);
+        const auto whole = loaded.engine->count_prompt(large, {});
         QVERIFY(whole);
         QVERIFY(whole->total_tokens > 100);
         QVERIFY(whole->dropped_messages.empty());
-        QVERIFY(loaded.engine->count_prompt({})->total_tokens <=
+        QVERIFY(loaded.engine->count_prompt({}, {})->total_tokens <=
                 1);  // nothing is asked yet: what every text begins with
 
         loaded.engine->unload();
-        QCOMPARE(loaded.engine->count_prompt(request).error().code, Error::Code::NotLoaded);
+        QCOMPARE(loaded.engine->count_prompt(request, {}).error().code, Error::Code::NotLoaded);
+    }
+
+    void countingCanBeStopped()
+    {
+        const QTemporaryDir folder;
+        const std::filesystem::path file = folder.filePath("hostile.gguf").toStdString();
+        support::ChainModel({})
+            .chat_template("{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}")
+            .save(file);
+        Loaded loaded(128, 16, file);
+        const auto request = chat({{"user", "a"}});
+        const auto long_count = loaded.engine->count_prompt(request, {});
+        QVERIFY(!long_count);
+        QCOMPARE(long_count.error().code, Error::Code::Template);  // too many steps: it ends, but late
+
+        std::stop_source stop;
+        stop.request_stop();
+        const auto prompt = loaded.engine->count_prompt(request, stop.get_token());
+        QVERIFY(!prompt);
+        QCOMPARE(prompt.error().code, Error::Code::Cancelled);
+        const auto text = loaded.engine->count_tokens(std::string(1'000'000, 'a'), stop.get_token());
+        QVERIFY(!text);
+        QCOMPARE(text.error().code, Error::Code::Cancelled);
     }
 
     void aNearlyFullContextIsSaidOnceATurn()
@@ -99,7 +122,7 @@ private Q_SLOTS:
 
         // Already in the prompt: said before the first word of the answer.
         std::string text = "go on";
-        while (loaded.engine->count_prompt(chat({{"user", text}}))->total_tokens < 118)
+        while (loaded.engine->count_prompt(chat({{"user", text}}), {})->total_tokens < 118)
             text += " x";
         bool before_text = false;
         listener.on_text = [&](std::string_view) { before_text = before_text || said == 1; };

@@ -157,8 +157,8 @@ public:
         if (name == "types")
             return set_types(KvType::F32, KvType::F32);
         if (name == "count") {
-            const std::string error = error_of(ask([&] { return engine_->count_tokens("a few words more"); }));
-            const std::string other = error_of(ask([&] { return engine_->count_prompt(second_); }));
+            const std::string error = error_of(ask([&] { return engine_->count_tokens("a few words more", {}); }));
+            const std::string other = error_of(ask([&] { return engine_->count_prompt(second_, {}); }));
             return error.empty() ? other : error;
         }
         ask([&] { return engine_->unload(), true; });

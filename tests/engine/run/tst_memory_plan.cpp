@@ -74,9 +74,9 @@ private Q_SLOTS:
         Request ask;
         ask.raw_prompt = std::string(2000, 'x');
         ask.sampling.temperature = 0;
-        const auto prompt = engine->count_tokens(ask.raw_prompt);
+        const auto prompt = engine->count_tokens(ask.raw_prompt, {});
         QVERIFY(prompt);
-        while (*engine->count_tokens(ask.raw_prompt) > 200)
+        while (*engine->count_tokens(ask.raw_prompt, {}) > 200)
             ask.raw_prompt.resize(ask.raw_prompt.size() - 50);
         const auto turn = engine->generate(*engine->create_sequence(), ask, {}, {});
         QVERIFY2(turn, turn ? "" : turn.error().what.c_str());

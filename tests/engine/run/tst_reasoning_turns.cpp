@@ -57,7 +57,7 @@ struct Loaded {
     }
     int tokens(const Request& request) const
     {
-        return engine->count_prompt(request).value_or(PromptLedger{}).total_tokens;
+        return engine->count_prompt(request, {}).value_or(PromptLedger{}).total_tokens;
     }
 };
 
