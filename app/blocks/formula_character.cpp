@@ -16,24 +16,33 @@ namespace {
 constexpr int kFormulaObject = QTextFormat::UserObject + 1;
 constexpr int kSource = QTextFormat::UserProperty + 1;   // the formula as it was written
 constexpr int kPicture = QTextFormat::UserProperty + 2;  // a FormulaPicture
+constexpr int kHeight = QTextFormat::UserProperty + 3;   // of the room that the line keeps for it, in pixels
 
 FormulaPicture pictureOf(const QTextFormat& format)
 {
     return format.property(kPicture).value<FormulaPicture>();
 }
 
-/// The pixels that the text keeps above its baseline for the picture, and below: no more below than above.
-double roomAbove(const FormulaPicture& picture)
+/// Pixels that a line has above its baseline and below.
+struct Room {
+    double above;
+    double below;
+};
+
+/// The room of a formula: a line of formulas alone is as high as one of letters, and never has less above than below.
+Room roomFor(const FormulaPicture& picture, const QFont& text)
 {
-    return std::max(picture.size.height() - picture.depth, picture.depth);
+    const QFontMetricsF letters(text);
+    const double below = std::max(picture.depth, letters.descent());
+    return {std::max({picture.size.height() - picture.depth, letters.ascent(), below}), below};
 }
 
 /// An object in the middle of a line has a quarter of its font's x-height more above the baseline than half its height,
-/// and as much less below (QTextDocumentLayout): the font for a picture.
-QFont fontOfRoom(QFont font, const FormulaPicture& picture)
+/// and as much less below (QTextDocumentLayout): the font for this room.
+QFont fontOfRoom(QFont font, const Room& room)
 {
     font.setPixelSize(100);
-    const double xHeight = 2 * (roomAbove(picture) - picture.depth);
+    const double xHeight = 2 * (room.above - room.below);
     font.setPixelSize(std::max(1, int(std::lround(xHeight * 100 / std::max(1.0, QFontMetricsF(font).xHeight())))));
     return font;
 }
@@ -47,8 +56,7 @@ void FormulaRoom::makeIn(QTextDocument& document)
 
 QSizeF FormulaRoom::intrinsicSize(QTextDocument*, int, const QTextFormat& format)
 {
-    const FormulaPicture picture = pictureOf(format);
-    return {double(picture.size.width()), roomAbove(picture) + picture.depth};
+    return {double(pictureOf(format).size.width()), format.doubleProperty(kHeight)};
 }
 
 void insertFormulaCharacter(QTextCursor& cursor, const FormulaPicture& picture, const QString& latex, bool display,
@@ -57,7 +65,10 @@ void insertFormulaCharacter(QTextCursor& cursor, const FormulaPicture& picture, 
     QTextCharFormat format = base;
     format.setObjectType(kFormulaObject);
     format.setVerticalAlignment(QTextCharFormat::AlignMiddle);
-    format.setFont(fontOfRoom(base.font(), picture));
+    const QFont text = base.font().resolve(cursor.document()->defaultFont());
+    const Room room = roomFor(picture, text);
+    format.setFont(fontOfRoom(text, room));
+    format.setProperty(kHeight, room.above + room.below);
     const QLatin1String mark(display ? "$$" : "$");
     format.setProperty(kSource, QString(mark + latex + mark));
     format.setProperty(kPicture, QVariant::fromValue(picture));

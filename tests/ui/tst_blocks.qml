@@ -70,6 +70,20 @@ Item {
             compare(Bench.clipboard(), "The fraction $\\frac{a}{b} \\cdot x_1$, so");
         }
 
+        function test_blocks_begin_on_whole_pixels() {
+            answer("# Head\n\nOne, two.\n\n| a | b |\n|-|-|\n| 1 | 2 |\n\n## More\n\nThree.\n\n```\ncode\n```\n\nFour.");
+            const column = inAnswer("blocks");
+            let seen = 0;
+            for (let i = 0; i < column.children.length; ++i) {
+                const block = column.children[i];
+                if (!block.visible || block.height === 0)
+                    continue;
+                compare(block.mapToItem(part("messageView"), 0, 0).y % 1, 0);
+                ++seen;
+            }
+            verify(seen >= 5);
+        }
+
         function test_a_link_asks_with_the_whole_address() {
             answer("[a bank](https://bank.example@evil.example/login?x=1)");
             const text = inAnswer("textBlock");
@@ -179,7 +193,7 @@ Item {
             for (const name of ["codeFlick", "tableBlock"]) {
                 const flick = inAnswer(name);
                 verify(!findChild(flick, "sidewaysBar").visible);
-                compare(flick.height, flick.tall);
+                compare(flick.height, Math.ceil(flick.tall));
             }
         }
         function test_a_table_that_nearly_fits_is_made_to_fit() {

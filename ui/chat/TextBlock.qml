@@ -14,6 +14,7 @@ TextEdit {
     signal linkRequested(string link)
 
     objectName: "textBlock"
+    height: Math.ceil(implicitHeight) // what is below begins on a whole pixel, where letters and formulas share a baseline
     textFormat: TextEdit.PlainText // the document is written by us; nothing in a text is read as markup
     readOnly: true
     selectByMouse: true

@@ -10,7 +10,7 @@ Flickable {
     required property real tall // what is in it
     readonly property bool overflows: contentWidth > width
 
-    implicitHeight: tall + (overflows ? bar.implicitHeight : 0)
+    implicitHeight: Math.ceil(tall) + (overflows ? bar.implicitHeight : 0)
     contentHeight: height
     flickableDirection: Flickable.HorizontalFlick
     boundsBehavior: Flickable.StopAtBounds

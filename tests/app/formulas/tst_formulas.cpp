@@ -9,6 +9,8 @@
 #include <QTextDocument>
 #include <QTextLayout>
 
+#include <cmath>
+
 class TestFormulas : public QObject
 {
     Q_OBJECT
@@ -81,6 +83,30 @@ private Q_SLOTS:
             QVERIFY(formulas[0].topLeft.y() > top - 2);
             QVERIFY(formulas[0].topLeft.y() + 20 < height - top + 2);
         }
+    }
+
+    // As in the cells of a table, one with words and one with a formula: their baselines are on one line.
+    void aLineOfAFormulaIsAsHighAsOneOfLetters()
+    {
+        FormulaPicture low;
+        low.image = QImage(8, 6, QImage::Format_ARGB32_Premultiplied);
+        low.size = {8, 6};
+        low.depth = 1;
+        QTextDocument document;
+        FormulaRoom room;
+        room.makeIn(document);
+        QTextCursor cursor(&document);
+        QTextCharFormat format;
+        format.setProperty(QTextFormat::FontPixelSize, 15);
+        cursor.insertText(QStringLiteral("letters"), format);
+        cursor.insertBlock({}, format);
+        insertFormulaCharacter(cursor, low, QStringLiteral("x"), false, format);
+        document.setTextWidth(400);
+        QVERIFY(document.size().height() > 0);  // lays out
+        const QTextLine letters = document.firstBlock().layout()->lineAt(0);
+        const QTextLine formula = document.lastBlock().layout()->lineAt(0);
+        QVERIFY2(std::abs(formula.ascent() - letters.ascent()) < 0.5, qPrintable(QString::number(formula.ascent())));
+        QVERIFY2(std::abs(formula.descent() - letters.descent()) < 0.5, qPrintable(QString::number(formula.descent())));
     }
 
     void aFormulaIsCopiedAsLatex()
