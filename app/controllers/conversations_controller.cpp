@@ -4,13 +4,8 @@
 
 #include <QDir>
 #include <QFileInfo>
-#include <QFuture>
-#include <QPointer>
-#include <QPromise>
 #include <QStandardPaths>
-#include <QThreadPool>
 
-#include <memory>
 #include <utility>
 
 namespace {
@@ -40,6 +35,10 @@ ConversationsController::ConversationsController(ConversationStore& store, QObje
     connect(&store, &ConversationStore::trashed, this, [this](const QString& conversation) {
         m_results.forget(conversation);
         m_hits.clear();
+    });
+    connect(&store, &ConversationStore::restored, this, [this](const ConversationHeader& header) {
+        if (m_trash.removeIf([&](const Removed& removed) { return removed.id == header.id; }) > 0)
+            Q_EMIT undoChanged();
     });
     connect(&store, &ConversationStore::caughtUp, this, [this] {
         if (m_searching)
@@ -199,44 +198,28 @@ void ConversationsController::import(const QUrl& file)
     if (m_busy || !file.isLocalFile())
         return;
     setBusy(true);
-    auto promise = std::make_shared<QPromise<Imported>>();
-    promise->future().then(this, [this](const Imported& imported) { onImported(imported); });
-    QThreadPool::globalInstance()->start([promise, path = chosenPath(file)] {
-        promise->start();
-        promise->addResult(importFile(path));
-        promise->finish();
+    auto* job = new ImportJob(m_store, {chosenPath(file)}, this);
+    connect(job, &ImportJob::done, this, [this, job](const ImportJob::Outcome& outcome) {
+        job->deleteLater();
+        onImported(outcome);
     });
 }
 
-void ConversationsController::onImported(const Imported& imported)
-{
-    if (!imported.error.isEmpty()) {
-        setBusy(false);
-        say(imported.error, true);
-        return;
-    }
-    struct Progress {
-        qsizetype left = 0;
-        qsizetype count = 0;
-    };
-    auto progress = std::make_shared<Progress>(Progress{.left = imported.conversations.size()});
-    for (const StoredConversation& conversation : imported.conversations)
-        m_store.add(conversation, [guard = QPointer(this), progress, id = conversation.header.id](bool there) {
-            progress->count += there;
-            if (--progress->left == 0 && guard)
-                guard->onAdded(progress->count, id);
-        });
-}
-
-// What could not be written the store has said.
-void ConversationsController::onAdded(qsizetype count, const QString& last)
+void ConversationsController::onImported(const ImportJob::Outcome& outcome)
 {
     setBusy(false);
-    if (count > 0)
-        say(count == 1 ? tr("One conversation was imported.") : tr("%1 conversations were imported.").arg(count),
-            false);
-    if (count == 1)
-        Q_EMIT openRequested(last);
+    QStringList sentences;
+    if (outcome.added > 0)
+        sentences << (outcome.added == 1 ? tr("One conversation was imported.")
+                                         : tr("%1 conversations were imported.").arg(outcome.added));
+    if (outcome.here > 0)
+        sentences << tr("%n conversation(s) had been here already.", nullptr, outcome.here);
+    if (!outcome.error.isEmpty())
+        sentences << outcome.error;
+    if (!sentences.isEmpty())
+        say(sentences.join(QLatin1Char(' ')), !outcome.error.isEmpty());
+    if (outcome.added == 1 || (outcome.added == 0 && outcome.here == 1))
+        Q_EMIT openRequested(outcome.last);
 }
 
 QUrl ConversationsController::suggestedFile(const QString& conversation, Format format) const

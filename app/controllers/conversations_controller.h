@@ -3,7 +3,7 @@
 
 #include "app/chat/activity.h"
 #include "app/exchange/export_job.h"
-#include "app/exchange/imported.h"
+#include "app/exchange/import_job.h"
 #include "app/models/conversation_list_model.h"
 #include "app/models/search_model.h"
 #include "app/store/conversation_store.h"
@@ -92,8 +92,7 @@ private:
 
     void search();
     void startExport(const QStringList& conversations, Format format, const QString& path);
-    void onImported(const Imported& imported);
-    void onAdded(qsizetype count, const QString& last);
+    void onImported(const ImportJob::Outcome& outcome);
     void say(const QString& sentence, bool error);
     void setBusy(bool busy);
 

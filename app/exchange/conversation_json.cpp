@@ -238,6 +238,7 @@ StoredConversation conversationOf(const QJsonValue& value, QString& error)
     Fields fields(value, error);
     StoredConversation conversation;
     ConversationHeader& header = conversation.header;
+    header.id = fields.text("id", kLongestName_chars);
     header.title = fields.text("title", kLongestName_chars);
     header.titleByUser = fields.truth("title_by_user");
     header.createdMs = qint64(fields.real("created_ms").value_or(0));
@@ -312,7 +313,7 @@ QByteArray jsonEnd()
     return "\n]\n}\n";
 }
 
-Imported fromJson(const QByteArray& bytes)
+Imported fromJson(const QByteArray& bytes, const std::stop_token& stop)
 {
     QJsonParseError parse;
     const QJsonDocument document = QJsonDocument::fromJson(bytes, &parse);
@@ -331,6 +332,8 @@ Imported fromJson(const QByteArray& bytes)
     Fields fields(root, imported.error);
     qsizetype messages = 0;
     for (const auto& value : fields.list("conversations", kMostConversations)) {
+        if (stop.stop_requested())
+            return {};
         if (!imported.error.isEmpty())
             break;
         imported.conversations.append(conversationOf(value, imported.error));

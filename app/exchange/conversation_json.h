@@ -15,4 +15,4 @@ QByteArray jsonOf(const StoredConversation& conversation);
 QByteArray jsonEnd();
 
 /// The conversations of such a file, with the ids that it gives them.
-Imported fromJson(const QByteArray& bytes);
+Imported fromJson(const QByteArray& bytes, const std::stop_token& stop = {});

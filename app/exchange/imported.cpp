@@ -23,9 +23,19 @@ struct Text {
     Q_DECLARE_TR_FUNCTIONS(Import)
 };
 
+QString plain(const QUuid& id)
+{
+    return id.toString(QUuid::WithoutBraces);
+}
+
 QString newId()
 {
-    return QUuid::createUuid().toString(QUuid::WithoutBraces);
+    return plain(QUuid::createUuid());
+}
+
+QString digestOf(const QByteArray& bytes)
+{
+    return QString::fromLatin1(QCryptographicHash::hash(bytes, QCryptographicHash::Sha256).toHex());
 }
 
 /// The files themselves did not come along, so the text taken out of each stands for it.
@@ -33,11 +43,22 @@ void standIn(Attachment& attachment)
 {
     const QByteArray text = attachment.text.toUtf8();
     attachment.id = newId();
-    attachment.sha256 = QString::fromLatin1(QCryptographicHash::hash(text, QCryptographicHash::Sha256).toHex());
+    attachment.sha256 = digestOf(text);
     attachment.bytes = text.size();
 }
 
-Imported read(const QString& path)
+/// In a namespace of our own: programs number their conversations as they like.
+const QUuid kNamespace(QStringLiteral("7f0a6f5e-3a57-5d0c-9d1b-6f1f0f5a4b21"));
+
+Imported readMarkdown(const QByteArray& bytes)
+{
+    Imported imported = fromMarkdown(bytes);
+    for (StoredConversation& conversation : imported.conversations)  // it says nothing of who it is but all it says
+        conversation.header.id = idHere(QStringLiteral("markdown"), digestOf(bytes));
+    return imported;
+}
+
+Imported read(const QString& path, const std::stop_token& stop)
 {
     const QString name = QFileInfo(path).fileName();
     QFile file(path);
@@ -49,7 +70,7 @@ Imported read(const QString& path)
     if (bytes.size() > kLargestImport_bytes)
         return {{}, Text::tr("%1 is larger than 256 MB and was not read.").arg(name)};
     const QByteArray start = bytes.left(1024).trimmed();
-    return start.startsWith('{') || start.startsWith('[') ? fromJson(bytes) : fromMarkdown(bytes);
+    return start.startsWith('{') || start.startsWith('[') ? fromJson(bytes, stop) : readMarkdown(bytes);
 }
 
 /// Whatever the file was: nothing that is kept may be longer than what can be kept.
@@ -59,12 +80,15 @@ bool hasTooLongMessage(const StoredConversation& conversation)
                        [](const StoredMessage& message) { return message.text.size() > kLongestMessage_chars; });
 }
 
-}  // namespace
-
-void renewIds(StoredConversation& conversation)
+/// As it is going to be kept: an id that may be a file's name, messages with ids of their own, no time to come.
+void settle(StoredConversation& conversation)
 {
+    ConversationHeader& header = conversation.header;
+    const QUuid known(header.id);
+    header.id = !known.isNull()       ? plain(known)
+                : header.id.isEmpty() ? newId()
+                                      : idHere(QStringLiteral("spillway"), header.id);
     QHash<QString, QString> ids;
-    conversation.header.id = newId();
     for (StoredMessage& message : conversation.messages) {
         const QString id = newId();
         ids.insert(message.id, id);
@@ -73,20 +97,30 @@ void renewIds(StoredConversation& conversation)
         for (Attachment& attachment : message.attachments)
             standIn(attachment);
     }
-    conversation.header.leaf = ids.value(conversation.header.leaf);
-    if (conversation.header.changedMs == 0)
-        conversation.header.changedMs = QDateTime::currentMSecsSinceEpoch();
+    header.leaf = ids.value(header.leaf);
+    const qint64 now = QDateTime::currentMSecsSinceEpoch();
+    if (header.changedMs <= 0 || header.changedMs > now)
+        header.changedMs = now;
 }
 
-Imported importFile(const QString& path)
+}  // namespace
+
+QString idHere(const QString& program, const QString& id)
+{
+    return plain(QUuid::createUuidV5(kNamespace, program + QLatin1Char('/') + id));
+}
+
+Imported importFile(const QString& path, const std::stop_token& stop)
 {
     const QString name = QFileInfo(path).fileName();
     try {
-        Imported imported = read(path);
+        Imported imported = read(path, stop);
         for (StoredConversation& conversation : imported.conversations) {
+            if (stop.stop_requested())
+                return {};
             if (hasTooLongMessage(conversation))
                 return {{}, Text::tr("Nothing was imported, since a message in %1 is too long.").arg(name)};
-            renewIds(conversation);
+            settle(conversation);
         }
         return imported;
     } catch (const std::bad_alloc&) {  // on a thread of a pool it would end the program

@@ -161,6 +161,14 @@ std::optional<StoredConversation> ConversationStore::conversation(const QString&
     return found.trashed ? std::nullopt : std::move(found.conversation);
 }
 
+std::optional<ConversationStore::Kept> ConversationStore::kept(const QString& id) const
+{
+    Unwritten::State found = state(id, Parts::All);
+    if (!found.conversation)
+        return {};
+    return Kept{.conversation = std::move(*found.conversation), .trashed = found.trashed};
+}
+
 QByteArray ConversationStore::recording(const QString& conversation) const
 {
     forgetWritten();

@@ -41,6 +41,11 @@ public:
 
     QList<ConversationHeader> conversations() const;  // without those in the trash; pinned first, then newest first
     std::optional<StoredConversation> conversation(const QString& id) const;
+    struct Kept {
+        StoredConversation conversation = {};
+        bool trashed = false;
+    };
+    std::optional<Kept> kept(const QString& id) const;  // in the trash, too
     /// What was measured of it, as JSON; empty: nothing that is kept.
     QByteArray recording(const QString& conversation) const;
     /// Titles and texts that hold all the words (the last one may be a beginning), best first.

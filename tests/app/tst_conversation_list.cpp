@@ -349,7 +349,12 @@ private Q_SLOTS:
         QVERIFY2(controller->sentence().contains("2 conversations"), qPrintable(controller->sentence()));
         controller->import(QUrl::fromLocalFile(json));
         QTRY_VERIFY(!controller->busy());
+        QCOMPARE(controller->list()->count(), 4);  // "one" and "two" are no UUIDs, so they came under others
+        controller->import(QUrl::fromLocalFile(json));
+        QTRY_VERIFY(!controller->busy());
         QCOMPARE(controller->list()->count(), 4);
+        QVERIFY2(controller->sentence().contains("2 conversation"), qPrintable(controller->sentence()));
+        QVERIFY2(controller->sentence().contains("already"), qPrintable(controller->sentence()));
 
         const QSignalSpy opened(controller.get(), &ConversationsController::openRequested);
         const QString markdown = folder->filePath("one.md");

@@ -9,6 +9,7 @@
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QUuid>
 
 #include <functional>
 
@@ -79,7 +80,7 @@ private Q_SLOTS:
         StoredConversation expected = whole;
         Attachment& attachment = expected.messages[0].attachments[0];
         StoredConversation read = back.conversations[0];
-        // The file itself does not travel, and ids of the conversation are made anew.
+        // The file itself does not travel.
         QCOMPARE(read.messages[0].attachments[0].text, attachment.text);
         attachment.id = attachment.sha256 = "";
         attachment.bytes = 0;
@@ -97,7 +98,7 @@ private Q_SLOTS:
         QCOMPARE(back.conversations[0].messages[0].text, conversation.messages[0].text);
     }
 
-    void importsGetIdsOfTheirOwn()
+    void messagesGetIdsOfTheirOwn()
     {
         const QByteArray bytes = file({fullConversation("one")});
         const Imported first = imported(bytes);
@@ -105,7 +106,8 @@ private Q_SLOTS:
         QCOMPARE(first.error, "");
         const StoredConversation& a = first.conversations[0];
         const StoredConversation& b = second.conversations[0];
-        QVERIFY(a.header.id != "one" && a.header.id != b.header.id);
+        QVERIFY(a.header.id != "one" && !QUuid(a.header.id).isNull());
+        QCOMPARE(a.header.id, b.header.id);  // by which it is known the next time
         QVERIFY(a.messages[0].id != b.messages[0].id);
         QCOMPARE(a.messages[1].parent, a.messages[0].id);
         QCOMPARE(a.messages[4].parent, a.messages[0].id);  // the other version

@@ -1,0 +1,52 @@
+#include "app/exchange/same_conversation.h"
+
+#include "app/exchange/imported.h"
+
+#include <QCryptographicHash>
+#include <QHash>
+#include <QSet>
+
+#include <algorithm>
+#include <utility>
+
+namespace {
+
+using Role = StoredMessage::Role;
+using Words = std::pair<int, QString>;  // role first
+using Moment = std::pair<int, qint64>;
+
+Words wordsOf(const StoredMessage& message)
+{
+    return {int(message.role), message.text};
+}
+
+}  // namespace
+
+bool hasAllOf(const StoredConversation& ours, const StoredConversation& theirs)
+{
+    QSet<Words> words;
+    QHash<Moment, const StoredMessage*> moments;  // null: several were said then
+    for (const StoredMessage& message : ours.messages) {
+        words.insert(wordsOf(message));
+        const Moment moment{int(message.role), message.createdMs};
+        moments.insert(moment, moments.contains(moment) ? nullptr : &message);
+    }
+    return std::all_of(theirs.messages.begin(), theirs.messages.end(), [&](const StoredMessage& message) {
+        if (words.contains(wordsOf(message)))
+            return true;
+        const StoredMessage* then = moments.value({int(message.role), message.createdMs});
+        return message.createdMs > 0 && then && then->text.startsWith(message.text);
+    });
+}
+
+QString idOfOtherCopy(const StoredConversation& conversation)
+{
+    QCryptographicHash all(QCryptographicHash::Sha256);
+    all.addData(conversation.header.id.toUtf8());
+    for (const StoredMessage& message : conversation.messages) {
+        all.addData(QByteArray(1, message.role == Role::User ? 'u' : 'a'));
+        all.addData(QByteArray::number(message.text.size()) + ' ');
+        all.addData(message.text.toUtf8());
+    }
+    return idHere(QStringLiteral("copy"), QString::fromLatin1(all.result().toHex()));
+}
