@@ -17,16 +17,46 @@ FocusScope {
 
     implicitHeight: flick.implicitHeight
 
-    component Head: Text {
-        required property real column
+    // A head that is shown or not would be forgotten by Qt 6.4's layouts when that changes while the table is hidden.
+    readonly property var heads: {
+        const all = [
+            { name: "contextHead", text: qsTr("Context"), column: columns.context, fixed: true },
+            { name: "strategyHead", text: qsTr("Strategy"), column: columns.strategy + Theme.px(8) + Theme.gapSmall, fixed: true, left: true },
+            { name: "speedHead", text: qsTr("tok/s"), column: columns.speed },
+            { name: "ratioHead", text: qsTr("ratio"), column: columns.ratio, absent: base === "",
+                tip: qsTr("Speed as a ratio to “%1”; choose another above the charts").arg(base) },
+            { name: "changeHead", text: qsTr("change"), column: columns.change, absent: !rows.compares },
+            { name: "p99Head", text: qsTr("99 %"), column: columns.p99 },
+            { name: "readingHead", text: qsTr("reading"), column: columns.reading },
+            { name: "deviceHead", text: qsTr("device"), column: columns.device },
+            { name: "hostHead", text: qsTr("RAM"), column: columns.host },
+            { name: "spreadHead", text: qsTr("from–to"), column: columns.spread }
+        ];
+        return all.filter(head => !head.absent);
+    }
 
-        Layout.minimumWidth: column
-        Layout.preferredWidth: column
-        Layout.fillWidth: true
+    component Head: Text {
+        id: title
+
+        required property var modelData
+
+        objectName: modelData.name
+        Layout.minimumWidth: modelData.column
+        Layout.preferredWidth: modelData.column
+        Layout.fillWidth: !modelData.fixed
+        text: modelData.text
         textFormat: Text.PlainText
-        horizontalAlignment: Text.AlignRight
+        horizontalAlignment: modelData.left ? Text.AlignLeft : Text.AlignRight
         font.pixelSize: Theme.sizeSmall
         color: Theme.textMuted
+
+        HoverHandler {
+            id: over
+        }
+        Tip {
+            visible: over.hovered && text !== ""
+            text: title.modelData.tip ?? ""
+        }
     }
 
     StrategyColors {
@@ -85,60 +115,9 @@ FocusScope {
                 Layout.rightMargin: Theme.gapSmall
                 spacing: Theme.gapSmall
 
-                Head {
-                    column: columns.context
-                    Layout.fillWidth: false
-                    text: qsTr("Context")
-                }
-                Head {
-                    column: columns.strategy + Theme.px(8) + Theme.gapSmall
-                    Layout.fillWidth: false
-                    horizontalAlignment: Text.AlignLeft
-                    text: qsTr("Strategy")
-                }
-                Head {
-                    column: columns.speed
-                    text: qsTr("tok/s")
-                }
-                Head {
-                    objectName: "ratioHead"
-                    column: columns.ratio
-                    visible: root.base !== ""
-                    text: qsTr("ratio")
-
-                    HoverHandler {
-                        id: over
-                    }
-                    Tip {
-                        visible: over.hovered
-                        text: qsTr("Speed as a ratio to “%1”; choose another above the charts").arg(root.base)
-                    }
-                }
-                Head {
-                    column: columns.change
-                    visible: root.rows.compares
-                    text: qsTr("change")
-                }
-                Head {
-                    column: columns.p99
-                    text: qsTr("99 %")
-                }
-                Head {
-                    column: columns.reading
-                    text: qsTr("reading")
-                }
-                Head {
-                    column: columns.device
-                    text: qsTr("device")
-                }
-                Head {
-                    column: columns.host
-                    text: qsTr("RAM")
-                }
-                Head {
-                    objectName: "spreadHead"
-                    column: columns.spread
-                    text: qsTr("from–to")
+                Repeater {
+                    model: root.heads
+                    delegate: Head {}
                 }
             }
             ListView {
