@@ -34,6 +34,30 @@ Item {
         // The panel and the top bar have one each.
         function slider(of) { return findChild(part(of), "splitSlider"); }
 
+        // What of an item hangs out below it, and so lies over what follows; to four levels down.
+        function hanging(item, levels) {
+            let found = [];
+            for (let i = 0; i < item.children.length; ++i) {
+                const child = item.children[i];
+                if (!child.visible || child.height === 0)
+                    continue;
+                if (child.y + child.height > item.height + 1)
+                    found.push(`${child} ${child.objectName}: ${child.y} + ${child.height} in ${item.height}`);
+                if (levels > 1)
+                    found = found.concat(hanging(child, levels - 1));
+            }
+            return found;
+        }
+        function test_what_came_while_it_was_hidden_has_its_room() {
+            open({ panel: false, device: { layers: 12, total: 8.88e9, weights: 4.44e9, kv: 1.11e9 } });
+            wait(100);
+            keyClick(Qt.Key_M, Qt.ControlModifier | Qt.ShiftModifier);
+            tryCompare(panel(), "visible", true);
+            tryVerify(() => part("deviceChart").visible);
+            tryVerify(() => hanging(part("panelGrid"), 4).length === 0);
+            compare(hanging(part("panelGrid"), 4).join("\n"), "");
+        }
+
         function test_is_there_and_can_be_hidden() {
             open();
             tryCompare(panel(), "visible", true);

@@ -29,6 +29,21 @@ FocusScope {
     Accessible.role: Accessible.Pane
     Accessible.name: qsTr("Memory pressure")
 
+    // Qt 6.4's layouts miss what grows while they are hidden. Another width makes them look again.
+    Timer {
+        id: shown
+
+        property bool lookedAgain: false
+
+        interval: 30 // when the first frame is there
+        running: root.visible && !lookedAgain
+        onTriggered: lookedAgain = true
+    }
+    onVisibleChanged: {
+        if (!visible)
+            shown.lookedAgain = false;
+    }
+
     Rectangle {
         anchors.fill: parent
         color: Theme.aside
@@ -70,7 +85,7 @@ FocusScope {
 
                 objectName: "panelGrid"
                 x: Theme.gapSmall
-                width: flick.width - Theme.gapSmall - Theme.px(12)
+                width: flick.width - Theme.gapSmall - Theme.px(12) - (shown.lookedAgain ? 0 : 1)
                 columns: root.apart && width >= Theme.px(680) ? 2 : 1
                 columnSpacing: Theme.gap
                 rowSpacing: 0
