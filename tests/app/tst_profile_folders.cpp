@@ -1,0 +1,73 @@
+// The folders of a profile are the user's alone.
+#include "app/profile_folders.h"
+
+#include <QDir>
+#include <QFile>
+#include <QFileInfo>
+#include <QTemporaryDir>
+#include <QTest>
+
+#ifdef Q_OS_UNIX
+#include <sys/stat.h>
+#endif
+
+class TestProfileFolders : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void underOneFolder()
+    {
+        const ProfileFolders folders = ProfileFolders::of(QStringLiteral("/portable/../profile/"));
+        QVERIFY(folders.config.endsWith(QStringLiteral("/profile/config")));
+        QVERIFY(folders.data.endsWith(QStringLiteral("/profile/data")));
+        QVERIFY(folders.cache.endsWith(QStringLiteral("/profile/cache")));
+        QVERIFY(folders.state.endsWith(QStringLiteral("/profile/state")));
+    }
+
+    void aFileInTheWay()
+    {
+        const QTemporaryDir folder;
+        QFile file(folder.filePath("data"));
+        QVERIFY(file.open(QFile::WriteOnly));
+        QVERIFY(!ProfileFolders::make(file.fileName()));
+        QVERIFY(!ProfileFolders::make(file.fileName() + "/below"));
+    }
+
+    // Whatever the shell says of new files, and also where a folder was open before.
+    void closedToOthers_data()
+    {
+        QTest::addColumn<int>("mask");
+        QTest::addColumn<bool>("there");
+        for (const int mask : {0, 022})
+            for (const bool there : {false, true})
+                QTest::addRow("umask %03o%s", mask, there ? ", an open folder" : "") << mask << there;
+    }
+
+    void closedToOthers()
+    {
+#ifdef Q_OS_UNIX
+        QFETCH(int, mask);
+        QFETCH(bool, there);
+        const QTemporaryDir folder;
+        const QString made = folder.filePath("profile/data");
+        if (there) {
+            QVERIFY(QDir().mkpath(made));
+            QCOMPARE(chmod(qPrintable(made), 0755), 0);
+        }
+        const mode_t before = umask(mode_t(mask));
+        const bool succeeded = ProfileFolders::make(made);
+        umask(before);
+        QVERIFY(succeeded);
+        struct stat what = {};
+        QCOMPARE(stat(qPrintable(made), &what), 0);
+        QCOMPARE(int(what.st_mode & 0777), 0700);
+#else
+        QSKIP("the profile's own access list does that");
+#endif
+    }
+};
+
+QTEST_GUILESS_MAIN(TestProfileFolders)
+
+#include "tst_profile_folders.moc"
