@@ -53,6 +53,7 @@ int main(int argc, char* argv[])
         std::fprintf(stderr, "spillway: %s\n", qPrintable(commandLine.usageError));
         return 2;
     }
+    ProfileFolders::closeNewFiles();
     const ProfileFolders folders = ProfileFolders::of(commandLine.profile);
     const auto logFeed = startLog(folders.state);
 

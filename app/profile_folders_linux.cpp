@@ -3,6 +3,8 @@
 #include <QDir>
 #include <QFileInfo>
 
+#include <sys/stat.h>
+
 namespace {
 
 // The XDG specification: a path that is not absolute is to be ignored. Qt knows XDG_STATE_HOME only from 6.7 on.
@@ -28,4 +30,9 @@ ProfileFolders ProfileFolders::ofUser()
                           ? QDir::cleanPath(runtime) + QStringLiteral("/spillway")
                           : folders.state;
     return folders;
+}
+
+void ProfileFolders::closeNewFiles()
+{
+    umask(S_IRWXG | S_IRWXO);
 }

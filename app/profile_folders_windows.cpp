@@ -25,3 +25,5 @@ ProfileFolders ProfileFolders::ofUser()
     folders.runtime = folders.state;
     return folders;
 }
+
+void ProfileFolders::closeNewFiles() {}

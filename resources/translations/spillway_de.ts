@@ -934,6 +934,13 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>Conversations</source>
         <translation>Gespräche</translation>
     </message>
+    <message numerus="yes">
+        <source>%n conversation(s) had been here already.</source>
+        <translation>
+            <numerusform>%n Gespräch war schon hier.</numerusform>
+            <numerusform>%n Gespräche waren schon hier.</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>DeviceController</name>

@@ -12,6 +12,16 @@
     </message>
 </context>
 <context>
+    <name>ConversationsController</name>
+    <message numerus="yes">
+        <source>%n conversation(s) had been here already.</source>
+        <translation>
+            <numerusform>%n conversation was here already.</numerusform>
+            <numerusform>%n conversations were here already.</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>Doctor</name>
     <message numerus="yes">
         <source>RAM ends at %n token(s), and the context is set larger.</source>
