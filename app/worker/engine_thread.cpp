@@ -29,12 +29,14 @@ EngineThread::~EngineThread()
 
 void EngineThread::load(quint64 job, const engine::LoadRequest& request, const std::stop_token& stop)
 {
+    endCounts();
     QMetaObject::invokeMethod(
         m_worker, [worker = m_worker, job, request, stop] { worker->load(job, request, stop); }, Qt::QueuedConnection);
 }
 
 void EngineThread::unload(quint64 job)
 {
+    endCounts();
     QMetaObject::invokeMethod(
         m_worker, [worker = m_worker, job] { worker->unload(job); }, Qt::QueuedConnection);
 }
@@ -63,12 +65,24 @@ void EngineThread::endConversation(const QString& conversation)
 void EngineThread::countTokens(quint64 job, const QString& text, const std::stop_token& stop)
 {
     QMetaObject::invokeMethod(
-        m_worker, [worker = m_worker, job, text, stop] { worker->countTokens(job, text, stop); }, Qt::QueuedConnection);
+        m_worker,
+        [worker = m_worker, job, text, stop, inTheWay = m_counts.get_token()] {
+            worker->countTokens(job, text, stop, inTheWay);
+        },
+        Qt::QueuedConnection);
 }
 
 void EngineThread::countPrompt(quint64 job, const engine::Request& request, const std::stop_token& stop)
 {
     QMetaObject::invokeMethod(
-        m_worker, [worker = m_worker, job, request, stop] { worker->countPrompt(job, request, stop); },
+        m_worker,
+        [worker = m_worker, job, request, stop, inTheWay = m_counts.get_token()] {
+            worker->countPrompt(job, request, stop, inTheWay);
+        },
         Qt::QueuedConnection);
+}
+
+void EngineThread::endCounts()
+{
+    std::exchange(m_counts, std::stop_source()).request_stop();
 }

@@ -37,12 +37,16 @@ public:
                   const std::stop_token& stop);
     void branchConversation(const QString& from, const QString& to);
     void endConversation(const QString& conversation);
-    /// Answers: tokensCounted and promptCounted; with nothing when it was stopped.
+    /// Answers: tokensCounted and promptCounted; with nothing when it was stopped, or another model was asked for
+    /// meanwhile: that does not wait for a count.
     void countTokens(quint64 job, const QString& text, const std::stop_token& stop = {});
     void countPrompt(quint64 job, const engine::Request& request, const std::stop_token& stop = {});
 
 private:
+    void endCounts();
+
     std::stop_source m_shutdown;
+    std::stop_source m_counts;  // of those that were asked for since the last model was
     EngineEnd m_end;
     std::unique_ptr<QThread> m_thread;
     EngineWorker* m_worker;  // deleted on its own thread when that ends

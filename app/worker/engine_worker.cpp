@@ -1,6 +1,8 @@
 #include "app/worker/engine_worker.h"
 
 #include <algorithm>
+#include <initializer_list>
+#include <list>
 #include <new>
 #include <utility>
 
@@ -15,14 +17,14 @@ constexpr qint64 kProgressIntervalMs = 33;
 // whoever waits longest.
 constexpr qsizetype kMostPlaces = 4;
 
-/// Stops when either of two tokens does.
-class EitherStop
+/// Stops when any of some tokens does.
+class AnyStop
 {
 public:
-    EitherStop(const std::stop_token& one, const std::stop_token& other)
-        : m_one(one, Request{&m_source})
-        , m_other(other, Request{&m_source})
+    AnyStop(std::initializer_list<std::stop_token> tokens)
     {
+        for (const std::stop_token& token : tokens)
+            m_requests.emplace_back(token, Request{&m_source});
     }
     std::stop_token token() const { return m_source.get_token(); }
 
@@ -32,8 +34,7 @@ private:
         void operator()() const { source->request_stop(); }
     };
     std::stop_source m_source;
-    std::stop_callback<Request> m_one;
-    std::stop_callback<Request> m_other;
+    std::list<std::stop_callback<Request>> m_requests;  // which cannot be moved
 };
 
 }  // namespace
@@ -52,7 +53,7 @@ quint64 EngineWorker::post(const engine::Command& command)
 
 void EngineWorker::load(quint64 job, const engine::LoadRequest& request, const std::stop_token& stop)
 {
-    const EitherStop either(stop, m_shutdown);
+    const AnyStop any{stop, m_shutdown};
     m_places.clear();  // load() ends all of them
 
     QElapsedTimer sinceProgress;
@@ -65,7 +66,7 @@ void EngineWorker::load(quint64 job, const engine::LoadRequest& request, const s
         Q_EMIT loadAdvanced(job, progress.bytes_done, progress.bytes_total);
     };
 
-    if (const auto model = m_engine->load(request, listener, either.token()))
+    if (const auto model = m_engine->load(request, listener, any.token()))
         Q_EMIT loaded(job, *model);
     else
         Q_EMIT loadFailed(job, model.error());
@@ -81,7 +82,7 @@ void EngineWorker::unload(quint64 job)
 void EngineWorker::generate(quint64 turn, const QString& conversation, const engine::Request& request,
                             const std::stop_token& stop)
 {
-    const EitherStop either(stop, m_shutdown);
+    const AnyStop any{stop, m_shutdown};
     const auto sequence = sequenceFor(conversation);
     if (!sequence) {
         Q_EMIT failed(turn, sequence.error());
@@ -91,7 +92,7 @@ void EngineWorker::generate(quint64 turn, const QString& conversation, const eng
     m_pending.clear();
     m_sinceFlush.invalidate();
     m_sinceFrame.invalidate();
-    const auto result = m_engine->generate(*sequence, request, listenerFor(turn), either.token());
+    const auto result = m_engine->generate(*sequence, request, listenerFor(turn), any.token());
     flush(turn);
     if (result)
         Q_EMIT finished(turn, *result);
@@ -118,13 +119,14 @@ void EngineWorker::endConversation(const QString& conversation)
     });
 }
 
-void EngineWorker::countTokens(quint64 job, const QString& text, const std::stop_token& stop)
+void EngineWorker::countTokens(quint64 job, const QString& text, const std::stop_token& stop,
+                               const std::stop_token& inTheWay)
 {
-    const EitherStop either(stop, m_shutdown);
+    const AnyStop any{stop, inTheWay, m_shutdown};
     std::optional<int> tokens;  // not known where it is not wanted any more, or there is no memory for so much text
     try {
-        if (!either.token().stop_requested())
-            if (const auto counted = m_engine->count_tokens(text.toStdString(), either.token()))
+        if (!any.token().stop_requested())
+            if (const auto counted = m_engine->count_tokens(text.toStdString(), any.token()))
                 tokens = *counted;
     } catch (const std::bad_alloc&) {
         tokens.reset();
@@ -132,10 +134,11 @@ void EngineWorker::countTokens(quint64 job, const QString& text, const std::stop
     Q_EMIT tokensCounted(job, tokens);
 }
 
-void EngineWorker::countPrompt(quint64 job, const engine::Request& request, const std::stop_token& stop)
+void EngineWorker::countPrompt(quint64 job, const engine::Request& request, const std::stop_token& stop,
+                               const std::stop_token& inTheWay)
 {
-    const EitherStop either(stop, m_shutdown);
-    const auto ledger = m_engine->count_prompt(request, either.token());
+    const AnyStop any{stop, inTheWay, m_shutdown};
+    const auto ledger = m_engine->count_prompt(request, any.token());
     Q_EMIT promptCounted(job, ledger ? std::optional<engine::PromptLedger>(*ledger) : std::nullopt);
 }
 

@@ -37,8 +37,10 @@ public:
     // The new conversation begins with what the KV cache holds of the other one, as far as both go alike.
     void branchConversation(const QString& from, const QString& to);
     void endConversation(const QString& conversation);
-    void countTokens(quint64 job, const QString& text, const std::stop_token& stop);
-    void countPrompt(quint64 job, const engine::Request& request, const std::stop_token& stop);
+    // `inTheWay` ends a count that something more urgent waits for.
+    void countTokens(quint64 job, const QString& text, const std::stop_token& stop, const std::stop_token& inTheWay);
+    void countPrompt(quint64 job, const engine::Request& request, const std::stop_token& stop,
+                     const std::stop_token& inTheWay);
 
 Q_SIGNALS:
     void loadAdvanced(quint64 job, qint64 bytesDone, qint64 bytesTotal);

@@ -311,6 +311,18 @@ private Q_SLOTS:
         QCOMPARE(script->live_engines(), 0);
     }
 
+    void anotherModelDoesNotWaitForACount()
+    {
+        script->change([](auto& settings) { settings.count = 60s; });
+        load();
+        Heard prompts(thread->worker(), &EngineWorker::promptCounted);
+        thread->countPrompt(1, {});
+        QTRY_COMPARE_WITH_TIMEOUT(script->counted_prompts(), 1, 20'000);
+        load();
+        QCOMPARE(prompts.size(), size_t(1));
+        QVERIFY(!prompts.at<1>(0));
+    }
+
     void aLoadCanBeCancelled()
     {
         script->change([](auto& settings) { settings.load = 60s; });
