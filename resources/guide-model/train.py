@@ -26,7 +26,7 @@ from data import Corpus, Stream
 from model import Guide, Muon
 from tokenizer import Tokenizer, learn_merges
 
-MERGES = 2301  # with the bytes and three marks: a vocabulary of 2560
+MERGES = 3837  # with the bytes and three marks: a vocabulary of 4096
 STEPS, WARMUP = 4700, 60
 FIRST_STEPS, LONG_FROM = 400, 0.988  # then mixed windows, and in the last steps the longest
 # Rows and length of the windows of a step, in turn: mostly 4,096 tokens.

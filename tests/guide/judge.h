@@ -20,6 +20,7 @@ using Expressions = std::vector<QRegularExpression>;
 struct Question {
     QString id;
     QString topic;
+    QString language;                      // as in 'en'; the held-out questions are in several
     std::vector<engine::Message> history;  // an exchange that went before, for follow-up questions
     QString text;
     bool depth = false;  // asked after the earlier conversation as well
@@ -75,9 +76,12 @@ inline Expressions expressions(const QJsonValue& patterns, const QJsonObject& wo
     return out;
 }
 
-inline std::vector<Question> read_questions()
+inline constexpr const char* kQuestions = "questions.json";
+inline constexpr const char* kHeldOut = "held_out/held_out.json";
+
+inline std::vector<Question> read_questions(const char* name = kQuestions)
 {
-    const QJsonObject root = read_json("questions.json").object();
+    const QJsonObject root = read_json(name).object();
     const QJsonObject words = root["words"].toObject();
     const Expressions refusals = expressions(root["refusal"], words);
 
@@ -86,6 +90,7 @@ inline std::vector<Question> read_questions()
         Question question;
         question.id = entry["id"].toString();
         question.topic = entry["topic"].toString();
+        question.language = entry["language"].toString(QStringLiteral("en"));
         question.history = messages_of(entry["history"].toArray());
         question.text = entry["question"].toString();
         question.depth = entry["depth"].toBool();
@@ -98,10 +103,10 @@ inline std::vector<Question> read_questions()
     return out;
 }
 
-inline std::vector<Sample> read_samples()
+inline std::vector<Sample> read_samples(const char* name = "samples.json")
 {
     std::vector<Sample> out;
-    for (const QJsonValue& entry : read_json("samples.json").array())
+    for (const QJsonValue& entry : read_json(name).array())
         out.push_back({entry["id"].toString(), entry["right"].toString(), entry["wrong"].toString()});
     return out;
 }

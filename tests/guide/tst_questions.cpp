@@ -13,13 +13,44 @@ class TestQuestions : public QObject
 
 private:
     const std::vector<Question> questions_ = read_questions();
+    const std::vector<Question> held_out_ = read_questions(kHeldOut);
     const std::vector<Sample> samples_ = read_samples();
 
-    const Question* find(const QString& id) const
+    const Question* find(const QString& id) const { return find(questions_, id); }
+
+    static const Question* find(const std::vector<Question>& questions, const QString& id)
     {
         const auto found =
-            std::find_if(questions_.begin(), questions_.end(), [&](const Question& q) { return q.id == id; });
-        return found == questions_.end() ? nullptr : &*found;
+            std::find_if(questions.begin(), questions.end(), [&](const Question& q) { return q.id == id; });
+        return found == questions.end() ? nullptr : &*found;
+    }
+
+    static void checkQuestions(const std::vector<Question>& questions)
+    {
+        std::set<QString> ids;
+        for (const Question& question : questions) {
+            QVERIFY2(ids.insert(question.id).second, qPrintable(question.id));
+            QVERIFY2(!question.text.isEmpty() && !question.right.empty(), qPrintable(question.id));
+            for (const Expressions* expressions : {&question.right, &question.wrong})
+                for (const QRegularExpression& expression : *expressions)
+                    QVERIFY2(expression.isValid(), qPrintable(question.id + ": " + expression.errorString()));
+            checkTurns(question.history, question.id);
+        }
+    }
+
+    static void checkSamples(const std::vector<Question>& questions, const std::vector<Sample>& samples)
+    {
+        std::set<QString> tried;
+        for (const Sample& sample : samples) {
+            const Question* question = find(questions, sample.id);
+            QVERIFY2(question, qPrintable(sample.id));
+            QVERIFY2(is_right(*question, sample.right), qPrintable(sample.id + ": " + sample.right));
+            if (!sample.wrong.isEmpty())
+                QVERIFY2(!is_right(*question, sample.wrong), qPrintable(sample.id + ": " + sample.wrong));
+            tried.insert(sample.id);
+        }
+        for (const Question& question : questions)
+            QVERIFY2(question.is_other() || tried.contains(question.id), qPrintable(question.id));
     }
 
     static void checkTurns(const std::vector<engine::Message>& messages, const QString& where)
@@ -44,15 +75,20 @@ private Q_SLOTS:
 
     void everyQuestionIsWhole()
     {
-        std::set<QString> ids;
-        for (const Question& question : questions_) {
-            QVERIFY2(ids.insert(question.id).second, qPrintable(question.id));
-            QVERIFY2(!question.text.isEmpty() && !question.right.empty(), qPrintable(question.id));
-            for (const Expressions* expressions : {&question.right, &question.wrong})
-                for (const QRegularExpression& expression : *expressions)
-                    QVERIFY2(expression.isValid(), qPrintable(question.id + ": " + expression.errorString()));
-            checkTurns(question.history, question.id);
-        }
+        checkQuestions(questions_);
+        checkQuestions(held_out_);
+    }
+
+    void thereAreEnoughHeldOutQuestions()
+    {
+        const auto count = [&](const char* language) {
+            return std::count_if(held_out_.begin(), held_out_.end(),
+                                 [&](const Question& q) { return q.language == QLatin1String(language); });
+        };
+        QCOMPARE(count("en"), 300);
+        QCOMPARE(count("de"), 300);
+        QCOMPARE(count("fr"), 10);
+        QCOMPARE(count("es"), 10);
     }
 
     void theEarlierConversationIsLongEnough()
@@ -67,17 +103,8 @@ private Q_SLOTS:
 
     void samplesAreToldApart()
     {
-        std::set<QString> tried;
-        for (const Sample& sample : samples_) {
-            const Question* question = find(sample.id);
-            QVERIFY2(question, qPrintable(sample.id));
-            QVERIFY2(is_right(*question, sample.right), qPrintable(sample.id + ": " + sample.right));
-            if (!sample.wrong.isEmpty())
-                QVERIFY2(!is_right(*question, sample.wrong), qPrintable(sample.id + ": " + sample.wrong));
-            tried.insert(sample.id);
-        }
-        for (const Question& question : questions_)
-            QVERIFY2(question.is_other() || tried.contains(question.id), qPrintable(question.id));
+        checkSamples(questions_, samples_);
+        checkSamples(held_out_, read_samples("held_out/samples.json"));
     }
 
     void typographyDoesNotMatter()
