@@ -123,7 +123,7 @@ void ChatController::countUnanswered()
 {
     const StoredMessage* const answer = m_shown->last();
     const StoredMessage* const question = answer ? m_shown->tree.find(answer->parent) : nullptr;
-    if (!m_shown->contextFull || answer->status != StoredMessage::Status::Failed || !question)
+    if (!question || !m_shown->contextFull || answer->status != StoredMessage::Status::Failed)
         return;
     m_counter.count(promptText(question->text, question->attachments), this,
                     [this, id = conversationId(), asked = answer->id](std::optional<int> tokens) {

@@ -333,7 +333,7 @@ void ConversationStore::add(const StoredConversation& conversation, std::functio
         m_writer->askBehind(std::move(job));
 }
 
-void ConversationStore::saveRecording(const QString& conversation, std::function<QByteArray()> json)
+void ConversationStore::saveRecording(const QString& conversation, const std::function<QByteArray()>& json)
 {
     ask(
         conversation,

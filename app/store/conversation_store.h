@@ -60,7 +60,7 @@ public:
     /// comes when it is on disk, and then `done`, which is told whether it could be written.
     void add(const StoredConversation& conversation, std::function<void(bool)> done);
     /// What was measured of a conversation that is kept. `json` is called when it is written, on the writer's thread.
-    void saveRecording(const QString& conversation, std::function<QByteArray()> json);
+    void saveRecording(const QString& conversation, const std::function<QByteArray()>& json);
     void moveToTrash(const QString& conversation);  // gone from lists; kept until emptyTrash
     void restore(const QString& conversation);
     void emptyTrash();  // with the attachments that nothing refers to any more

@@ -150,7 +150,7 @@ public:
             const auto copy = ask([&] { return engine_->branch(sequence_, -1); });
             if (!copy)
                 return error_of(copy);
-            const std::string error = error_of(ask([&] { return engine_->generate(*copy, second_, listener_, {}); }));
+            std::string error = error_of(ask([&] { return engine_->generate(*copy, second_, listener_, {}); }));
             ask([&] { return engine_->end_sequence(*copy), true; });
             return error;
         }

@@ -295,7 +295,7 @@ private Q_SLOTS:
         const auto each = [](int times, const std::string& before, const std::string& after) {
             std::string out;
             for (int i = 0; i < times; ++i)
-                out += before + 'n' + std::to_string(i) + after;
+                out.append(before).append("n").append(std::to_string(i)).append(after);
             return out;
         };
         const std::string set = each(kMany, "{%set ", "=1%}");
