@@ -193,31 +193,48 @@ void ConversationsController::startExport(const QStringList& conversations, Form
     });
 }
 
-void ConversationsController::import(const QUrl& file)
+void ConversationsController::import(const QList<QUrl>& files)
 {
-    if (m_busy || !file.isLocalFile())
+    QStringList paths;
+    for (const QUrl& file : files)
+        if (file.isLocalFile())
+            paths << chosenPath(file);
+    if (m_busy || paths.isEmpty())
         return;
+    m_import = new ImportJob(m_store, paths, this);
+    connect(m_import, &ImportJob::done, this, &ConversationsController::onImported);
     setBusy(true);
-    auto* job = new ImportJob(m_store, {chosenPath(file)}, this);
-    connect(job, &ImportJob::done, this, [this, job](const ImportJob::Outcome& outcome) {
-        job->deleteLater();
-        onImported(outcome);
-    });
+}
+
+void ConversationsController::cancelImport()
+{
+    if (m_import)
+        m_import->cancel();
 }
 
 void ConversationsController::onImported(const ImportJob::Outcome& outcome)
 {
+    std::exchange(m_import, nullptr)->deleteLater();
     setBusy(false);
     QStringList sentences;
+    if (outcome.cancelled)
+        sentences << tr("The import was cancelled.");
     if (outcome.added > 0)
         sentences << (outcome.added == 1 ? tr("One conversation was imported.")
                                          : tr("%1 conversations were imported.").arg(outcome.added));
     if (outcome.here > 0)
         sentences << tr("%n conversation(s) had been here already.", nullptr, outcome.here);
+    if (outcome.leftOut > 0)
+        sentences << tr("%n part(s) were left out: pictures, files, tool calls or what is damaged.", nullptr,
+                        outcome.leftOut);
     if (!outcome.error.isEmpty())
         sentences << outcome.error;
+    if (outcome.unreadFiles > 1)
+        sentences << tr("%n file(s) were not read.", nullptr, outcome.unreadFiles);
     if (!sentences.isEmpty())
         say(sentences.join(QLatin1Char(' ')), !outcome.error.isEmpty());
+    if (outcome.cancelled)
+        return;
     if (outcome.added == 1 || (outcome.added == 0 && outcome.here == 1))
         Q_EMIT openRequested(outcome.last);
 }

@@ -30,6 +30,7 @@ class ConversationsController : public QObject
     Q_PROPERTY(QString sentence READ sentence NOTIFY sentenceChanged)
     Q_PROPERTY(bool sentenceIsError READ sentenceIsError NOTIFY sentenceChanged)
     Q_PROPERTY(bool busy READ busy NOTIFY busyChanged)
+    Q_PROPERTY(bool importing READ importing NOTIFY busyChanged)
 
 public:
     enum Format { Json, Markdown };
@@ -50,6 +51,7 @@ public:
     QString sentence() const { return m_sentence; }
     bool sentenceIsError() const { return m_sentenceIsError; }
     bool busy() const { return m_busy; }  // a file is being written or read
+    bool importing() const { return m_import != nullptr; }
 
     /// With a message: at the place of the words that `excerpt` marks (see SearchModel).
     Q_INVOKABLE void open(const QString& conversation, const QString& message = {}, const QString& excerpt = {});
@@ -64,7 +66,8 @@ public:
 
     Q_INVOKABLE void exportTo(const QString& conversation, Format format, const QUrl& file);
     Q_INVOKABLE void exportAll(Format format, const QUrl& fileOrFolder);
-    Q_INVOKABLE void import(const QUrl& file);
+    Q_INVOKABLE void import(const QList<QUrl>& files);
+    Q_INVOKABLE void cancelImport();  // what is here by then stays
     /// Where an export of it might go.
     Q_INVOKABLE QUrl suggestedFile(const QString& conversation, Format format) const;
 
@@ -108,4 +111,5 @@ private:
     QString m_sentence;
     bool m_sentenceIsError = false;
     bool m_busy = false;
+    ImportJob* m_import = nullptr;
 };

@@ -6,7 +6,6 @@
 #include <QCoreApplication>
 #include <QHash>
 #include <QJsonArray>
-#include <QJsonDocument>
 #include <QSet>
 
 #include <cmath>
@@ -313,15 +312,11 @@ QByteArray jsonEnd()
     return "\n]\n}\n";
 }
 
-Imported fromJson(const QByteArray& bytes, const std::stop_token& stop)
+Imported fromJson(const QJsonDocument& document, const std::stop_token& stop)
 {
-    QJsonParseError parse;
-    const QJsonDocument document = QJsonDocument::fromJson(bytes, &parse);
-    if (parse.error != QJsonParseError::NoError)
-        return {{}, Text::tr("This file is damaged: it is not JSON from byte %1 on.").arg(parse.offset)};
     const QJsonObject root = document.object();
     if (root.value(QLatin1String("format")).toString() != QLatin1String(kFormat))
-        return {{}, Text::tr("This file holds no conversations of Spillway.")};
+        return {{}, Text::tr("This file holds no conversations that Spillway can read.")};
     const QJsonValue version = root.value(QLatin1String("version"));
     if (version.toInt() > kJsonVersion)
         return {{}, Text::tr("This file was written by a newer version of Spillway.")};

@@ -3,6 +3,7 @@
 
 #include "app/exchange/imported.h"
 
+#include <QJsonDocument>
 #include <QJsonObject>
 
 constexpr int kJsonVersion = 1;
@@ -15,4 +16,4 @@ QByteArray jsonOf(const StoredConversation& conversation);
 QByteArray jsonEnd();
 
 /// The conversations of such a file, with the ids that it gives them.
-Imported fromJson(const QByteArray& bytes, const std::stop_token& stop = {});
+Imported fromJson(const QJsonDocument& document, const std::stop_token& stop = {});

@@ -1,12 +1,16 @@
 #include "app/exchange/imported.h"
 
+#include "app/exchange/chatgpt.h"
 #include "app/exchange/conversation_json.h"
 #include "app/exchange/conversation_markdown.h"
+#include "app/exchange/jan.h"
+#include "app/exchange/lm_studio.h"
 #include "app/ordinary_file.h"
 
 #include <QCoreApplication>
 #include <QCryptographicHash>
 #include <QDateTime>
+#include <QDir>
 #include <QFile>
 #include <QFileInfo>
 #include <QHash>
@@ -50,6 +54,45 @@ void standIn(Attachment& attachment)
 /// In a namespace of our own: programs number their conversations as they like.
 const QUuid kNamespace(QStringLiteral("7f0a6f5e-3a57-5d0c-9d1b-6f1f0f5a4b21"));
 
+struct Bytes {
+    QByteArray bytes;
+    QString error;  // empty: none
+};
+
+Bytes bytesOf(const QString& path)
+{
+    const QString name = QFileInfo(path).fileName();
+    QFile file(path);
+    if (const QString why = openOrdinary(file); !why.isEmpty())
+        return {{}, Text::tr("%1 cannot be read: %2.").arg(name, why)};
+    QByteArray bytes = file.size() > kLargestImport_bytes ? QByteArray() : file.read(kLargestImport_bytes + 1);
+    if (file.size() > kLargestImport_bytes || bytes.size() > kLargestImport_bytes)  // it may have grown since
+        return {{}, Text::tr("%1 is larger than 256 MB and was not read.").arg(name)};
+    return {std::move(bytes), {}};
+}
+
+QString beside(const QString& path, const char* name)
+{
+    return QFileInfo(path).dir().filePath(QLatin1String(name));
+}
+
+Imported readJson(const QString& path, const QByteArray& bytes, const std::stop_token& stop)
+{
+    if (isJanMessages(bytes))  // each line is JSON, the whole is not
+        return fromJan(bytes, QJsonDocument::fromJson(bytesOf(beside(path, kJanThread)).bytes));
+    QJsonParseError parse;
+    const QJsonDocument document = QJsonDocument::fromJson(bytes, &parse);
+    if (parse.error != QJsonParseError::NoError)
+        return {{}, Text::tr("This file is damaged: it is not JSON from byte %1 on.").arg(parse.offset)};
+    if (isJanThread(document)) {
+        const Bytes messages = bytesOf(beside(path, kJanMessages));
+        return messages.error.isEmpty() ? fromJan(messages.bytes, document) : Imported{{}, messages.error};
+    }
+    if (isOfLmStudio(document))
+        return fromLmStudio(document);
+    return isOfChatGpt(document) ? fromChatGpt(document, stop) : fromJson(document, stop);
+}
+
 Imported readMarkdown(const QByteArray& bytes)
 {
     Imported imported = fromMarkdown(bytes);
@@ -60,17 +103,15 @@ Imported readMarkdown(const QByteArray& bytes)
 
 Imported read(const QString& path, const std::stop_token& stop)
 {
-    const QString name = QFileInfo(path).fileName();
-    QFile file(path);
-    if (const QString why = openOrdinary(file); !why.isEmpty())
-        return {{}, Text::tr("%1 cannot be read: %2.").arg(name, why)};
-    if (file.size() > kLargestImport_bytes)
-        return {{}, Text::tr("%1 is larger than 256 MB and was not read.").arg(name)};
-    const QByteArray bytes = file.read(kLargestImport_bytes + 1);  // it may have grown since
-    if (bytes.size() > kLargestImport_bytes)
-        return {{}, Text::tr("%1 is larger than 256 MB and was not read.").arg(name)};
+    const auto [bytes, error] = bytesOf(path);
+    if (!error.isEmpty())
+        return {{}, error};
+    if (bytes.startsWith("PK\3\4"))
+        return {{},
+                Text::tr("%1 is a zip archive: unpack it and import the JSON files in it.")
+                    .arg(QFileInfo(path).fileName())};
     const QByteArray start = bytes.left(1024).trimmed();
-    return start.startsWith('{') || start.startsWith('[') ? fromJson(bytes, stop) : readMarkdown(bytes);
+    return start.startsWith('{') || start.startsWith('[') ? readJson(path, bytes, stop) : readMarkdown(bytes);
 }
 
 /// Whatever the file was: nothing that is kept may be longer than what can be kept.

@@ -390,6 +390,14 @@
         <source>Ctrl+Z</source>
         <translation>Strg+Z</translation>
     </message>
+    <message>
+        <source>Conversations are being imported…</source>
+        <translation>Gespräche werden importiert …</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>Abbrechen</translation>
+    </message>
 </context>
 <context>
     <name>CommandLine</name>
@@ -714,16 +722,16 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>Gespräche importieren</translation>
     </message>
     <message>
-        <source>Conversations (*.json *.md)</source>
-        <translation>Gespräche (*.json *.md)</translation>
-    </message>
-    <message>
         <source>All files (*)</source>
         <translation>Alle Dateien (*)</translation>
     </message>
     <message>
         <source>Save</source>
         <translation>Speichern</translation>
+    </message>
+    <message>
+        <source>Conversations (*.json *.jsonl *.md)</source>
+        <translation>Gespräche (*.json *.jsonl *.md)</translation>
     </message>
 </context>
 <context>
@@ -939,6 +947,24 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>
             <numerusform>%n Gespräch war schon hier.</numerusform>
             <numerusform>%n Gespräche waren schon hier.</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>The import was cancelled.</source>
+        <translation>Der Import wurde abgebrochen.</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n part(s) were left out: pictures, files, tool calls or what is damaged.</source>
+        <translation>
+            <numerusform>%n Teil wurde weggelassen: ein Bild, eine Datei, ein Werkzeugaufruf oder etwas Beschädigtes.</numerusform>
+            <numerusform>%n Teile wurden weggelassen: Bilder, Dateien, Werkzeugaufrufe oder Beschädigtes.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n file(s) were not read.</source>
+        <translation>
+            <numerusform>%n Datei wurde nicht gelesen.</numerusform>
+            <numerusform>%n Dateien wurden nicht gelesen.</numerusform>
         </translation>
     </message>
 </context>
@@ -1959,10 +1985,6 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>Diese Datei ist beschädigt: Ab Byte %1 ist sie kein JSON.</translation>
     </message>
     <message>
-        <source>This file holds no conversations of Spillway.</source>
-        <translation>Diese Datei enthält keine Gespräche von Spillway.</translation>
-    </message>
-    <message>
         <source>This file was written by a newer version of Spillway.</source>
         <translation>Diese Datei stammt von einer neueren Fassung von Spillway.</translation>
     </message>
@@ -2021,6 +2043,14 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>there is not enough memory</source>
         <translation>der Speicher reicht nicht</translation>
+    </message>
+    <message>
+        <source>This file holds no conversations that Spillway can read.</source>
+        <translation>Diese Datei enthält keine Gespräche, die Spillway lesen kann.</translation>
+    </message>
+    <message>
+        <source>%1 is a zip archive: unpack it and import the JSON files in it.</source>
+        <translation>%1 ist ein Zip-Archiv: Entpacken Sie es und importieren Sie die JSON-Dateien darin.</translation>
     </message>
 </context>
 <context>

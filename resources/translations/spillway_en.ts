@@ -20,6 +20,20 @@
             <numerusform>%n conversations were here already.</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>%n part(s) were left out: pictures, files, tool calls or what is damaged.</source>
+        <translation>
+            <numerusform>%n part was left out: a picture, a file, a tool call or something damaged.</numerusform>
+            <numerusform>%n parts were left out: pictures, files, tool calls or what is damaged.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n file(s) were not read.</source>
+        <translation>
+            <numerusform>%n file was not read.</numerusform>
+            <numerusform>%n files were not read.</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>Doctor</name>

@@ -347,10 +347,10 @@ private Q_SLOTS:
         controller->exportAll(ConversationsController::Json, QUrl::fromLocalFile(json));
         QTRY_VERIFY(!controller->busy());
         QVERIFY2(controller->sentence().contains("2 conversations"), qPrintable(controller->sentence()));
-        controller->import(QUrl::fromLocalFile(json));
+        controller->import({QUrl::fromLocalFile(json)});
         QTRY_VERIFY(!controller->busy());
         QCOMPARE(controller->list()->count(), 4);  // "one" and "two" are no UUIDs, so they came under others
-        controller->import(QUrl::fromLocalFile(json));
+        controller->import({QUrl::fromLocalFile(json)});
         QTRY_VERIFY(!controller->busy());
         QCOMPARE(controller->list()->count(), 4);
         QVERIFY2(controller->sentence().contains("2 conversation"), qPrintable(controller->sentence()));
@@ -360,7 +360,7 @@ private Q_SLOTS:
         const QString markdown = folder->filePath("one.md");
         controller->exportTo("one", ConversationsController::Markdown, QUrl::fromLocalFile(markdown));
         QTRY_VERIFY(!controller->busy());
-        controller->import(QUrl::fromLocalFile(markdown));
+        controller->import({QUrl::fromLocalFile(markdown)});
         QTRY_VERIFY(!controller->busy());
         QCOMPARE(controller->list()->count(), 5);
         QCOMPARE(opened.size(), 1);  // a single one is shown
@@ -385,11 +385,44 @@ private Q_SLOTS:
         QTRY_VERIFY(!controller->busy());
         QVERIFY(controller->sentenceIsError());
         QVERIFY(controller->sentence().contains("x.json"));
-        controller->import(QUrl::fromLocalFile(folder->filePath("missing.json")));
+        controller->import({QUrl::fromLocalFile(folder->filePath("missing.json"))});
         QTRY_VERIFY(controller->sentence().contains("missing.json"));
         controller->dismissSentence();
         QCOMPARE(controller->sentence(), "");
         QCOMPARE(controller->list()->count(), 1);
+    }
+
+    void severalFilesAtOnce()
+    {
+        store->saveAll(twoTurns("one", "One"));
+        makeController();
+        const QUrl json = QUrl::fromLocalFile(folder->filePath("one.json"));
+        controller->exportTo("one", ConversationsController::Json, json);
+        QTRY_VERIFY(!controller->busy());
+        const auto missing = [&](const char* name) { return QUrl::fromLocalFile(folder->filePath(name)); };
+        controller->import({missing("a.json"), json, missing("b.json")});
+        QVERIFY(controller->importing());
+        QTRY_VERIFY(!controller->importing());
+        QCOMPARE(controller->list()->count(), 2);
+        const QString said = controller->sentence();
+        for (const char* part : {"One conversation was imported.", "a.json", "2 file"})
+            QVERIFY2(said.contains(part), qPrintable(said));
+        QVERIFY(controller->sentenceIsError());
+    }
+
+    void anImportThatIsCancelled()
+    {
+        store->saveAll(twoTurns("one", "One"));
+        makeController();
+        const QUrl json = QUrl::fromLocalFile(folder->filePath("one.json"));
+        controller->exportTo("one", ConversationsController::Json, json);
+        QTRY_VERIFY(!controller->busy());
+        controller->import({json, json});
+        controller->cancelImport();
+        QTRY_VERIFY(!controller->importing());
+        QCOMPARE(controller->list()->count(), 1);
+        QVERIFY2(controller->sentence().contains("cancelled"), qPrintable(controller->sentence()));
+        controller->cancelImport();  // nothing is there to be cancelled
     }
 };
 

@@ -74,7 +74,7 @@ private Q_SLOTS:
     void jsonKeepsEverything()
     {
         const StoredConversation whole = fullConversation("one");
-        const Imported back = fromJson(file({whole, twoTurns("two", "Second")}));
+        const Imported back = fromJson(QJsonDocument::fromJson(file({whole, twoTurns("two", "Second")})));
         QCOMPARE(back.error, "");
         QCOMPARE(back.conversations.size(), 2);
         StoredConversation expected = whole;
@@ -93,7 +93,7 @@ private Q_SLOTS:
         StoredConversation conversation =
             twoTurns("one", QString::fromUtf8("\"quotes\" \\ / 👩‍👩‍👧 مرحبا"));
         conversation.messages[0].text = QString("a") + QChar(0) + "\x01\r\n\t" + QChar(0x2028) + "</script>";
-        const Imported back = fromJson(file({conversation}));
+        const Imported back = fromJson(QJsonDocument::fromJson(file({conversation})));
         QCOMPARE(back.conversations[0].header.title, conversation.header.title);
         QCOMPARE(back.conversations[0].messages[0].text, conversation.messages[0].text);
     }
@@ -124,8 +124,8 @@ private Q_SLOTS:
             QTest::newRow(name) << spoilt(change) << says;
         };
         QTest::newRow("cut") << spoilt([](auto&, auto&, auto&) {}).chopped(20) << "not JSON";
-        QTest::newRow("array") << QByteArray("[1, 2]") << "no conversations of Spillway";
-        QTest::newRow("other json") << QByteArray("{\"chats\": []}") << "no conversations of Spillway";
+        QTest::newRow("array") << QByteArray("[1, 2]") << "no conversations that Spillway can read";
+        QTest::newRow("other json") << QByteArray("{\"chats\": []}") << "no conversations that Spillway can read";
         QTest::newRow("deep") << QByteArray(5000, '[') << "not JSON";
         QTest::newRow("deep object") << QByteArray("{\"a\":").repeated(5000) << "not JSON";
         row("newer", "newer version", [](auto& root, auto&, auto&) { root["version"] = 2; });
@@ -168,6 +168,7 @@ private Q_SLOTS:
         row("attachment of no kind", "no known kind", [](auto&, auto&, auto& m) {
             setIn(m, 0, "attachments", QJsonArray{QJsonObject{{"text", "to be read"}}});
         });
+        QTest::newRow("zip") << QByteArray("PK\3\4rest") << "unpack it";
         QTest::newRow("empty file") << QByteArray() << "not a conversation";
         QTest::newRow("text") << QByteArray("Dear diary,\n\n# today\n") << "not a conversation";
         QTest::newRow("bytes") << QByteArray("\0\xff\xfe\x80", 4).repeated(1000) << "not a conversation";

@@ -53,7 +53,7 @@ Item {
 
         function test_failures_are_said() {
             three();
-            ConversationsBench.controller.import(ConversationsBench.file("missing.json"));
+            ConversationsBench.controller.import([ConversationsBench.file("missing.json")]);
             tryCompare(part("sentenceNotice"), "visible", true);
             verify(part("sentenceNotice").Accessible.name.indexOf("missing.json") >= 0);
             wait(50);
@@ -66,8 +66,25 @@ Item {
             ConversationsBench.controller.exportTo("0", ConversationsController.Markdown, ConversationsBench.file("a.md"));
             tryCompare(ConversationsBench.controller, "busy", false);
             tryCompare(part("sentenceNotice"), "visible", true);
-            ConversationsBench.controller.import(ConversationsBench.file("a.md"));
+            ConversationsBench.controller.import([ConversationsBench.file("a.md")]);
+            verify(part("importNotice").visible);
+            verify(!findChild(part("importNotice"), "columnNoticeDismiss").visible);
             tryCompare(ConversationsBench.controller.list, "count", 4);
+            tryCompare(part("importNotice"), "visible", false);
+        }
+
+        function test_an_import_is_cancelled() {
+            three();
+            ConversationsBench.controller.exportAll(ConversationsController.Json, ConversationsBench.file("all.json"));
+            tryCompare(ConversationsBench.controller, "busy", false);
+            const files = [];
+            for (let i = 0; i < 200; ++i)
+                files.push(ConversationsBench.file("all.json"));
+            ConversationsBench.controller.import(files);
+            wait(0);
+            mouseClick(findChild(part("importNotice"), "columnNoticeAction"));
+            tryCompare(part("importNotice"), "visible", false);
+            verify(part("sentenceNotice").Accessible.name.indexOf("cancelled") >= 0);
         }
 
         function test_everything_has_a_name() {

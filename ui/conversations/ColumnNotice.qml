@@ -12,6 +12,7 @@ Rectangle {
     property bool error: false
     property string actionText: ""
     property string actionTip: ""
+    property bool dismissible: true
 
     signal actionRequested
     signal dismissRequested
@@ -81,6 +82,7 @@ Rectangle {
         }
         IconButton {
             objectName: "columnNoticeDismiss"
+            visible: root.dismissible
             size: Theme.px(28)
             pictureSize: Theme.px(16)
             name: qsTr("Dismiss")

@@ -12,6 +12,15 @@ ColumnLayout {
     spacing: Theme.gapSmall
 
     ColumnNotice {
+        objectName: "importNotice"
+        Layout.fillWidth: true
+        visible: root.conversations.importing
+        sentence: qsTr("Conversations are being imported…")
+        actionText: qsTr("Cancel")
+        dismissible: false
+        onActionRequested: root.conversations.cancelImport()
+    }
+    ColumnNotice {
         objectName: "sentenceNotice"
         Layout.fillWidth: true
         visible: root.conversations.sentence !== ""

@@ -120,7 +120,7 @@ FocusScope {
         ColumnNotices {
             Layout.fillWidth: true
             Layout.fillHeight: false // a layout would, by itself
-            visible: root.conversations.canUndo || root.conversations.sentence !== ""
+            visible: root.conversations.canUndo || root.conversations.importing || root.conversations.sentence !== ""
             conversations: root.conversations
         }
     }

@@ -61,7 +61,8 @@ Item {
 
         objectName: "importDialog"
         title: qsTr("Import conversations")
-        nameFilters: [qsTr("Conversations (*.json *.md)"), qsTr("All files (*)")]
-        onAccepted: root.conversations.import(selectedFile)
+        fileMode: FileDialog.OpenFiles
+        nameFilters: [qsTr("Conversations (*.json *.jsonl *.md)"), qsTr("All files (*)")]
+        onAccepted: root.conversations.import(selectedFiles)
     }
 }

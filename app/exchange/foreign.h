@@ -1,0 +1,42 @@
+// What the readers of other programs' files share. Such files have no schema that anybody promises: what is not as
+// expected is passed over, never believed.
+#pragma once
+
+#include "app/exchange/imported.h"
+
+#include <QJsonValue>
+
+namespace foreign {
+
+constexpr qsizetype kMostConversations = 100'000;
+constexpr qsizetype kMostMessages = 1'000'000;  // of a file
+
+QJsonValue member(const QJsonValue& value, const char* name);
+QString line(const QJsonValue& value);         // a title or a name: one line of bounded length
+qint64 milliseconds(const QJsonValue& value);  // of a time in those or in seconds; 0: it is none
+std::optional<StoredMessage::Role> roleOf(const QJsonValue& value);
+
+/// One message, as its parts are read.
+class Words
+{
+public:
+    void say(const QString& part) { add(m_text, part); }
+    void think(const QString& part) { add(m_thoughts, part); }
+    void leaveOut() { say(QStringLiteral("[…]")); }  // where a picture was
+    void add(const Words& more);
+    bool isEmpty() const { return m_text.isEmpty() && m_thoughts.isEmpty(); }
+    /// Thoughts first, in the marks in which models write them.
+    QString text() const;
+
+private:
+    static void add(QString& text, const QString& part);
+
+    QString m_text;
+    QString m_thoughts;
+};
+
+/// Those of them that have messages, with what every conversation needs.
+Imported finished(const QString& program, QList<StoredConversation> conversations, int leftOut);
+Imported tooMany();
+
+}  // namespace foreign

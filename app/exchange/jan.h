@@ -1,0 +1,15 @@
+// What Jan keeps of a conversation: messages.jsonl, a message in a line, and thread.json beside it.
+#pragma once
+
+#include "app/exchange/imported.h"
+
+#include <QJsonDocument>
+
+inline constexpr const char* kJanMessages = "messages.jsonl";
+inline constexpr const char* kJanThread = "thread.json";
+
+bool isJanMessages(const QByteArray& bytes);
+bool isJanThread(const QJsonDocument& document);
+
+/// `thread` says the title and the instructions, and may be null. A line that is damaged is left out.
+Imported fromJan(const QByteArray& messages, const QJsonDocument& thread);

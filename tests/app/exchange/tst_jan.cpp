@@ -1,0 +1,73 @@
+// Conversations of Jan: two files that belong together, and lines that are damaged.
+#include "tests/app/exchange/imported_case.h"
+
+namespace {
+
+QByteArray line(const QByteArray& role, const QByteArray& text)
+{
+    return R"({"object":"thread.message","thread_id":"x","role":")" + role +
+           R"(","content":[{"type":"text","text":{"value":")" + text + "\"}}]}\n";
+}
+
+}  // namespace
+
+class TestJan : public test_support::ImportedCase
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void eitherFileWillDo_data()
+    {
+        QTest::addColumn<QString>("name");
+        QTest::newRow("messages") << "jan/messages.jsonl";
+        QTest::newRow("thread") << "jan/thread.json";
+    }
+    void eitherFileWillDo()
+    {
+        QFETCH(QString, name);
+        const Imported all = fromData(name);
+        QCOMPARE(all.error, "");
+        QCOMPARE(all.leftOut, 2);  // a picture and a cut line
+        const StoredConversation& one = all.conversations.value(0);
+        QCOMPARE(one.header.title, "Bread");
+        QCOMPARE(one.header.settings.systemPrompt, "You bake.");
+        QCOMPARE(one.header.createdMs, 1'757'000'000'000);
+        QCOMPARE(one.header.changedMs, 1'757'000'300'500);
+        QCOMPARE(outline(one), "0<- user: How long?\n"
+                               "1<0 assistant: <think>|It depends.|</think>||An hour.\n"
+                               "2<1 user: […]||And this? *");
+        QCOMPARE(one.messages[1].model, "baker-3b");
+        QCOMPARE(one.messages[1].createdMs, 1'757'000'005'000);
+        QCOMPARE(one.header.id, fromData("jan/messages.jsonl").conversations[0].header.id);
+    }
+
+    void aloneWithoutATitle()
+    {
+        const Imported all = imported(line("user", "A") + line("assistant", "B"), "m.jsonl");
+        QCOMPARE(all.error, "");
+        QVERIFY(!all.conversations[0].header.titleByUser);
+        QCOMPARE(outline(all.conversations[0]), "0<- user: A\n1<0 assistant: B *");
+        const Imported single = imported(line("user", "A"), "m.jsonl");  // is JSON as a whole
+        QCOMPARE(outline(single.conversations.value(0)), "0<- user: A *");
+    }
+
+    void aThreadAlone()
+    {
+        const Imported none = imported(R"({"object":"thread","title":"T"})", "thread.json");
+        QVERIFY2(none.conversations.isEmpty() && none.error.contains("messages.jsonl"), qPrintable(none.error));
+    }
+
+    void damagedLines()
+    {
+        const QByteArray damaged = line("user", "A") + "\xff{\n[]\n5\n" + line("tool", "x") + line("assistant", "B") +
+                                   QByteArray("\r\n\r\n") + line("user", "C").trimmed();
+        const Imported all = imported(damaged, "a.jsonl");
+        QCOMPARE(all.error, "");
+        QCOMPARE(all.leftOut, 4);
+        QCOMPARE(outline(all.conversations[0]), "0<- user: A\n1<0 assistant: B\n2<1 user: C *");
+        QVERIFY(imported(line("tool", "x"), "b.jsonl").error.contains("no conversations"));
+    }
+};
+
+QTEST_GUILESS_MAIN(TestJan)
+#include "tst_jan.moc"

@@ -1,0 +1,96 @@
+// Conversations of LM Studio: versions, thoughts, tools, and files that only look like one.
+#include "tests/app/exchange/imported_case.h"
+
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+
+namespace {
+
+QJsonObject version(const QString& role, const QString& text)
+{
+    return {{"role", role}, {"content", QJsonArray{QJsonObject{{"type", "text"}, {"text", text}}}}};
+}
+
+QByteArray file(const QJsonArray& messages)
+{
+    return QJsonDocument(QJsonObject{{"name", "T"}, {"messages", messages}}).toJson();
+}
+
+QJsonObject message(const QJsonArray& versions, const QJsonValue& selected = 0)
+{
+    return {{"versions", versions}, {"currentlySelected", selected}};
+}
+
+}  // namespace
+
+class TestLmStudio : public test_support::ImportedCase
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void everythingIsThere()
+    {
+        const Imported all = fromData("lm-studio.conversation.json");
+        QCOMPARE(all.error, "");
+        QCOMPARE(all.conversations.size(), 1);
+        QCOMPARE(all.leftOut, 3);  // a picture, a call and its result
+        const StoredConversation& one = all.conversations[0];
+        QCOMPARE(one.header.title, "Sails and knots");
+        QVERIFY(one.header.titleByUser && one.header.pinned);
+        QCOMPARE(one.header.settings.systemPrompt, "You sail.");
+        QCOMPARE(one.header.createdMs, 1'757'000'000'000);
+        QCOMPARE(one.header.changedMs, 1'757'000'300'000);
+        QCOMPARE(outline(one), "0<- user: Which knot?\n"
+                               "1<- user: […]||Which knot is this?\n"
+                               "2<1 assistant: <think>|A loop.|</think>||A **bowline**.\n"
+                               "3<1 assistant: Cannot say.\n"
+                               "4<2 user: Thanks *");
+        QCOMPARE(one.messages[2].model, "sailor-7b@q4");
+        QCOMPARE(one.messages[3].model, "sailor-7b");
+    }
+
+    void theSameIsKnownAgain()
+    {
+        const QString once = fromData("lm-studio.conversation.json").conversations[0].header.id;
+        QCOMPARE(fromData("lm-studio.conversation.json").conversations[0].header.id, once);
+        const Imported other = imported(file({message({version("user", "A")})}));
+        QVERIFY(other.conversations[0].header.id != once);
+    }
+
+    void selectionsThatAreNone_data()
+    {
+        QTest::addColumn<QJsonValue>("selected");
+        for (const int selected : {-1, 2, 2'000'000'000})
+            QTest::addRow("%d", selected) << QJsonValue(selected);
+        QTest::newRow("text") << QJsonValue("1");
+        QTest::newRow("null") << QJsonValue();
+    }
+    void selectionsThatAreNone()
+    {
+        QFETCH(QJsonValue, selected);
+        const QJsonArray both{version("user", "A"), version("user", "B")};
+        const Imported all = imported(file({message(both, selected), message({version("assistant", "C")})}));
+        QCOMPARE(outline(all.conversations.value(0)), "0<- user: A\n1<- user: B\n2<0 assistant: C *");
+    }
+
+    void wrongTypesEverywhere()
+    {
+        const QList<QJsonValue> wrong{QJsonValue(), 5, true, "text", QJsonArray{5, {}}, QJsonObject{{"type", 5}}};
+        for (const QJsonValue& value : wrong) {
+            const QJsonObject sound = message({version("user", "A")});
+            for (const char* at : {"role", "content", "steps", "senderInfo"}) {
+                QJsonObject spoilt = version("assistant", "B");
+                spoilt[QLatin1String(at)] = value;
+                const Imported all = imported(file({sound, value, message({spoilt, value})}));
+                QCOMPARE(all.error, "");
+                QCOMPARE(all.conversations.size(), 1);
+            }
+        }
+        const Imported none = imported(file({message({version("tool", "A")})}));
+        QVERIFY2(none.error.contains("no conversations"), qPrintable(none.error));
+    }
+};
+
+QTEST_GUILESS_MAIN(TestLmStudio)
+#include "tst_lm_studio.moc"
