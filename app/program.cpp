@@ -81,6 +81,11 @@ void Program::connectConversations()
     QObject::connect(&m_chat, &ChatController::opened, &m_conversations, &ConversationsController::onOpened);
     QObject::connect(&m_chat, &ChatController::conversationActivity, &m_conversations,
                      &ConversationsController::onActivity);
+    ConversationListModel* const list = m_conversations.list();
+    for (const QStringList closed = m_settings.closedFolders(); const QString& folder : closed)
+        list->setFolderOpen(folder, false);
+    QObject::connect(list, &ConversationListModel::closedFoldersChanged, &m_settings,
+                     [this, list] { m_settings.setClosedFolders(list->closedFolders()); });
     m_chat.open(m_settings.lastConversation());  // with its draft
     m_conversations.onOpened(m_chat.conversationId());
     QObject::connect(&m_chat, &ChatController::opened, &m_settings, &SettingsController::setLastConversation);

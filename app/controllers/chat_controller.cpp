@@ -344,7 +344,7 @@ void ChatController::onEvent(const engine::Event& event)
     Q_EMIT warningsChanged();
 }
 
-/// Somebody may have renamed or pinned it.
+/// Somebody may have renamed or pinned it, or moved it to a folder.
 void ChatController::onHeaderSaved(const ConversationHeader& header)
 {
     OpenConversation* const conversation = m_open.find(header.id);
@@ -352,6 +352,7 @@ void ChatController::onHeaderSaved(const ConversationHeader& header)
         return;
     conversation->header.titleByUser = header.titleByUser;
     conversation->header.pinned = header.pinned;
+    conversation->header.folder = header.folder;
     if (conversation->header.title == header.title)
         return;
     conversation->header.title = header.title;

@@ -12,7 +12,6 @@ namespace {
 
 constexpr int kSearchDelay_ms = 120;
 constexpr int kMostHits = 200;
-constexpr qsizetype kLongestTitle_chars = 200;
 
 ExportJob::Format asJobs(ConversationsController::Format format)
 {
@@ -118,14 +117,64 @@ void ConversationsController::setPinned(const QString& conversation, bool pinned
 
 void ConversationsController::remove(const QString& conversation)
 {
-    const int row = m_list.rowOf(conversation);
-    if (row < 0)
+    const ConversationHeader* header = m_list.header(conversation);
+    if (!header)
         return;
-    const QString title = m_list.data(m_list.index(row), ConversationListModel::TitleRole).toString();
-    m_trash.append({conversation, title, m_list.current() == conversation});
+    const Removed removed{conversation, ConversationListModel::shownTitle(header->title),
+                          m_list.current() == conversation};
     m_store.moveToTrash(conversation);
+    offerUndo(removed);
+}
+
+void ConversationsController::offerUndo(const Removed& removed)
+{
+    m_trash.append(removed);
     m_undoTimer.start();
     Q_EMIT undoChanged();
+}
+
+// ---- folders ----
+
+void ConversationsController::moveToFolder(const QString& conversation, const QString& folder)
+{
+    const ConversationHeader* header = m_list.header(conversation);
+    const QString name = folder.simplified().left(kLongestTitle_chars);
+    if (!header || header->folder == name)
+        return;
+    ConversationHeader moved = *header;
+    moved.folder = name;
+    m_store.save(moved);
+}
+
+QString ConversationsController::moveToNewFolder(const QString& conversation)
+{
+    const QStringList taken = m_list.folders();
+    QString name = tr("New folder");
+    for (int number = 2; taken.contains(name); ++number)
+        name = tr("New folder %1").arg(number);
+    moveToFolder(conversation, name);
+    return name;
+}
+
+void ConversationsController::renameFolder(const QString& folder, const QString& name)
+{
+    if (name.simplified().isEmpty())
+        return;
+    const bool open = !m_list.closedFolders().contains(folder);
+    for (const QStringList inIt = m_list.idsIn(folder); const QString& id : inIt)
+        moveToFolder(id, name);
+    if (!open)
+        m_list.setFolderOpen(name.simplified().left(kLongestTitle_chars), false);
+}
+
+void ConversationsController::removeFolder(const QString& folder)
+{
+    const QStringList inIt = m_list.idsIn(folder);
+    if (folder.isEmpty() || inIt.isEmpty())
+        return;
+    for (const QString& id : inIt)
+        moveToFolder(id, {});
+    offerUndo({{}, ConversationListModel::shownTitle(folder), false, folder, inIt});
 }
 
 void ConversationsController::undo()
@@ -133,7 +182,10 @@ void ConversationsController::undo()
     if (m_trash.isEmpty())
         return;
     const Removed last = m_trash.takeLast();
-    m_store.restore(last.id);
+    if (!last.id.isEmpty())
+        m_store.restore(last.id);
+    for (const QString& id : last.inFolder)
+        moveToFolder(id, last.folder);
     if (m_trash.isEmpty())
         m_undoTimer.stop();
     else
@@ -149,7 +201,8 @@ void ConversationsController::dismissUndo()
 {
     m_undoTimer.stop();
     for (const Removed& removed : std::exchange(m_trash, {}))
-        Q_EMIT goneForGood(removed.id);
+        if (!removed.id.isEmpty())
+            Q_EMIT goneForGood(removed.id);
     Q_EMIT undoChanged();
 }
 
@@ -167,10 +220,7 @@ void ConversationsController::exportTo(const QString& conversation, Format forma
 
 void ConversationsController::exportAll(Format format, const QUrl& fileOrFolder)
 {
-    QStringList all;
-    for (int row = 0; row < m_list.count(); ++row)
-        all << m_list.idAt(row);
-    startExport(all, format, chosenPath(fileOrFolder));
+    startExport(m_list.ids(), format, chosenPath(fileOrFolder));
 }
 
 void ConversationsController::startExport(const QStringList& conversations, Format format, const QString& path)

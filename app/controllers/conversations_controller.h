@@ -27,6 +27,7 @@ class ConversationsController : public QObject
     Q_PROPERTY(bool searching READ searching NOTIFY searchingChanged)
     Q_PROPERTY(QString undoTitle READ undoTitle NOTIFY undoChanged)
     Q_PROPERTY(bool canUndo READ canUndo NOTIFY undoChanged)
+    Q_PROPERTY(bool undoIsFolder READ undoIsFolder NOTIFY undoChanged)
     Q_PROPERTY(QString sentence READ sentence NOTIFY sentenceChanged)
     Q_PROPERTY(bool sentenceIsError READ sentenceIsError NOTIFY sentenceChanged)
     Q_PROPERTY(bool busy READ busy NOTIFY busyChanged)
@@ -48,6 +49,7 @@ public:
     bool searching() const { return m_searching; }  // `results` is what to show
     QString undoTitle() const { return m_trash.isEmpty() ? QString() : m_trash.last().title; }
     bool canUndo() const { return !m_trash.isEmpty(); }
+    bool undoIsFolder() const { return canUndo() && m_trash.last().id.isEmpty(); }
     QString sentence() const { return m_sentence; }
     bool sentenceIsError() const { return m_sentenceIsError; }
     bool busy() const { return m_busy; }  // a file is being written or read
@@ -60,6 +62,15 @@ public:
     Q_INVOKABLE void rename(const QString& conversation, const QString& title);
     Q_INVOKABLE void setPinned(const QString& conversation, bool pinned);
     Q_INVOKABLE void remove(const QString& conversation);
+
+    /// An empty name is none: it lies in no folder then. A folder that is not there yet is made by this.
+    Q_INVOKABLE void moveToFolder(const QString& conversation, const QString& folder);
+    /// Moves it to a new folder, whose name is given back.
+    Q_INVOKABLE QString moveToNewFolder(const QString& conversation);
+    /// To a name that another has: the two become one.
+    Q_INVOKABLE void renameFolder(const QString& folder, const QString& name);
+    Q_INVOKABLE void removeFolder(const QString& folder);  // its conversations stay
+
     Q_INVOKABLE void undo();  // the newest removal, as long as it is offered
     Q_INVOKABLE void dismissUndo();
     Q_INVOKABLE void dismissSentence();
@@ -88,12 +99,15 @@ Q_SIGNALS:
 
 private:
     struct Removed {
-        QString id;
+        QString id;  // empty: a folder
         QString title;
         bool wasShown = false;
+        QString folder = {};
+        QStringList inFolder = {};
     };
 
     void search();
+    void offerUndo(const Removed& removed);
     void startExport(const QStringList& conversations, Format format, const QString& path);
     void onImported(const ImportJob::Outcome& outcome);
     void say(const QString& sentence, bool error);

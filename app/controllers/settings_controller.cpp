@@ -26,6 +26,7 @@ constexpr std::array kFolderOfKeys = {QLatin1String("models/dialog_folder"),
                                       QLatin1String("attachments/dialog_folder")};
 constexpr QLatin1String kLastModelKey("models/last");
 constexpr QLatin1String kLastConversationKey("conversations/last");
+constexpr QLatin1String kClosedFoldersKey("conversations/closed_folders");
 
 bool desktopIsDark()
 {
@@ -104,6 +105,7 @@ void SettingsController::read()
     if (const QString last = ini.value(kLastModelKey).toString(); isPath(last))
         m_lastModel = last;
     m_lastConversation = ini.value(kLastConversationKey).toString();
+    m_closedFolders = ini.value(kClosedFoldersKey).toStringList();
     if (ini.status() == QSettings::FormatError)
         setTrouble(tr("Parts of the settings in %1 make no sense and are not used.")
                        .arg(VisibleText::of(QDir::toNativeSeparators(m_file))));
@@ -180,6 +182,14 @@ void SettingsController::setLastConversation(const QString& id)
         return;
     m_lastConversation = id;
     keep(kLastConversationKey, id);
+}
+
+void SettingsController::setClosedFolders(const QStringList& names)
+{
+    if (m_closedFolders == names)
+        return;
+    m_closedFolders = names;
+    keep(kClosedFoldersKey, names);
 }
 
 void SettingsController::dismissTrouble()

@@ -99,6 +99,8 @@ public:
     /// The conversation that was shown last; empty before the first.
     QString lastConversation() const { return m_lastConversation; }
     void setLastConversation(const QString& id);
+    QStringList closedFolders() const { return m_closedFolders; }  // of conversations
+    void setClosedFolders(const QStringList& names);
 
 Q_SIGNALS:
     void modelFoldersChanged();
@@ -119,6 +121,7 @@ private:
     std::array<QString, 2> m_folders;  // by FilesOf
     QString m_lastModel;
     QString m_lastConversation;
+    QStringList m_closedFolders;
     QList<Setting*> m_all;
     Setting m_theme, m_fontPercent, m_language, m_wrapCode, m_contextTokens, m_threads, m_kvType, m_device,
         m_emulatedMib, m_linkGb, m_gpuMib, m_deviceOffer, m_savedKvGib, m_startWith, m_logLevel, m_sidebarShown,

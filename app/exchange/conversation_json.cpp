@@ -243,6 +243,7 @@ StoredConversation conversationOf(const QJsonValue& value, QString& error)
     header.createdMs = qint64(fields.real("created_ms").value_or(0));
     header.changedMs = qint64(fields.real("changed_ms").value_or(0));
     header.pinned = fields.truth("pinned");
+    header.folder = fields.text("folder", kLongestName_chars).simplified().left(kLongestTitle_chars);
     header.leaf = fields.text("leaf", kLongestName_chars);
     header.draft = fields.text("draft");
     header.settings.systemPrompt = fields.text("system_prompt");
@@ -274,6 +275,7 @@ QJsonObject toJson(const StoredConversation& conversation)
                        {"created_ms", header.createdMs},
                        {"changed_ms", header.changedMs},
                        {"pinned", header.pinned}};
+    put(object, "folder", header.folder);
     put(object, "leaf", header.leaf);
     put(object, "draft", header.draft);
     put(object, "system_prompt", header.settings.systemPrompt);

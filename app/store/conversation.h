@@ -12,6 +12,9 @@
 /// Beyond what any model reads at once; what is longer than this is no message.
 constexpr qsizetype kLongestMessage_chars = 4 * 1024 * 1024;
 
+/// Of a title or a folder's name: nobody sees more of it.
+constexpr qsizetype kLongestTitle_chars = 200;
+
 /// A file that came with a message. Its bytes lie outside the database, under `sha256` in the attachments' folder, with
 /// the text that was taken out of it beside them.
 struct Attachment {
@@ -79,8 +82,9 @@ struct ConversationHeader {
     qint64 createdMs = 0;
     qint64 changedMs = 0;  // the last turn
     bool pinned = false;
-    QString leaf = {};   // the last message of the path through the tree that is shown
-    QString draft = {};  // typed, not sent
+    QString folder = {};  // its name; empty: none
+    QString leaf = {};    // the last message of the path through the tree that is shown
+    QString draft = {};   // typed, not sent
     QList<DraftFile> draftFiles = {};
     ConversationSettings settings = {};
 };

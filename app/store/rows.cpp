@@ -134,6 +134,7 @@ ConversationHeader header(const QSqlQuery& row)
     header.settings.sampling = object(row.value(10));
     header.settings.templateArguments = object(row.value(11));
     header.draftFiles = draftFiles(row.value(12));
+    header.folder = row.value(13).toString();
     return header;
 }
 
@@ -194,17 +195,18 @@ bool write(const Database& database, const ConversationHeader& header)
 {
     return database.ran(
         QStringLiteral(
-            "INSERT INTO conversations (%1) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+            "INSERT INTO conversations (%1) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
             "ON CONFLICT (id) DO UPDATE SET "
             "title = excluded.title, title_by_user = excluded.title_by_user, created_ms = excluded.created_ms, "
             "changed_ms = excluded.changed_ms, pinned = excluded.pinned, leaf = excluded.leaf, draft = excluded.draft, "
             "system_prompt = excluded.system_prompt, preset = excluded.preset, sampling = excluded.sampling, "
-            "template_arguments = excluded.template_arguments, draft_files = excluded.draft_files")
+            "template_arguments = excluded.template_arguments, draft_files = excluded.draft_files, "
+            "folder = excluded.folder")
             .arg(kHeaderColumns),
         {notNull(header.id), notNull(header.title), header.titleByUser, header.createdMs, header.changedMs,
          header.pinned, orNull(header.leaf), notNull(header.draft), notNull(header.settings.systemPrompt),
          notNull(header.settings.preset), text(header.settings.sampling), text(header.settings.templateArguments),
-         text(header.draftFiles)});
+         text(header.draftFiles), notNull(header.folder)});
 }
 
 // A message stays in its conversation, whatever an id from elsewhere says.

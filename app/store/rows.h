@@ -9,7 +9,7 @@ namespace rows {
 // In the order in which the functions below read them.
 inline const QString kHeaderColumns = QStringLiteral(
     "id, title, title_by_user, created_ms, changed_ms, pinned, leaf, draft, system_prompt, preset, sampling, "
-    "template_arguments, draft_files");
+    "template_arguments, draft_files, folder");
 inline const QString kMessageColumns = QStringLiteral(
     "id, conversation, parent, role, text, status, sentence, created_ms, left_out, model, prompt_tokens, "
     "template_tokens, tokens, ttft_ms, tokens_per_second, reasoning_ms");

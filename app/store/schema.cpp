@@ -83,6 +83,10 @@ const QList<QStringList>& steps()
                            "number INTEGER PRIMARY KEY, conversation TEXT NOT NULL UNIQUE "
                            "REFERENCES conversations (id) ON DELETE CASCADE, recording TEXT NOT NULL)"),
         },
+        // 5: a conversation may lie in a folder, which is there as long as anything is in it.
+        {
+            QStringLiteral("ALTER TABLE conversations ADD COLUMN folder TEXT NOT NULL DEFAULT ''"),
+        },
     };
     return all;
 }

@@ -178,8 +178,9 @@ QList<StoredConversation> StoreReader::rescue() const
         }
     };
     QString headerColumns = rows::kHeaderColumns;
-    if (!m_database.ran(QStringLiteral("SELECT draft_files FROM conversations LIMIT 0")))
-        headerColumns.replace(QLatin1String("draft_files"), QLatin1String("'[]'"));  // it is of an older version
+    for (const auto& [column, value] : {std::pair{"draft_files", "'[]'"}, std::pair{"folder", "''"}})
+        if (!m_database.ran(QStringLiteral("SELECT %1 FROM conversations LIMIT 0").arg(QLatin1String(column))))
+            headerColumns.replace(QLatin1String(column), QLatin1String(value));  // it is of an older version
     QSet<QString> trashed;
     read(headerColumns + QLatin1String(", trashed_ms"), QStringLiteral("conversations"), [&](const QSqlQuery& row) {
         const ConversationHeader header = rows::header(row);

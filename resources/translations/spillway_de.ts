@@ -398,6 +398,10 @@
         <source>Cancel</source>
         <translation>Abbrechen</translation>
     </message>
+    <message>
+        <source>Folder removed, its conversations stay</source>
+        <translation>Ordner aufgelöst, die Gespräche bleiben</translation>
+    </message>
 </context>
 <context>
     <name>CommandLine</name>
@@ -795,6 +799,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>Del</source>
         <translation>Entf</translation>
     </message>
+    <message>
+        <source>Move to folder…</source>
+        <translation>In Ordner verschieben …</translation>
+    </message>
 </context>
 <context>
     <name>ConversationRow</name>
@@ -825,6 +833,28 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Delete</source>
         <translation>Löschen</translation>
+    </message>
+    <message numerus="yes">
+        <source>%1, open folder of %n conversation(s)</source>
+        <translation>
+            <numerusform>%1, offener Ordner mit %n Gespräch</numerusform>
+            <numerusform>%1, offener Ordner mit %n Gesprächen</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%1, closed folder of %n conversation(s)</source>
+        <translation>
+            <numerusform>%1, geschlossener Ordner mit %n Gespräch</numerusform>
+            <numerusform>%1, geschlossener Ordner mit %n Gesprächen</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Remove the folder %1</source>
+        <translation>Den Ordner %1 auflösen</translation>
+    </message>
+    <message>
+        <source>Remove the folder</source>
+        <translation>Ordner auflösen</translation>
     </message>
 </context>
 <context>
@@ -966,6 +996,14 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
             <numerusform>%n Datei wurde nicht gelesen.</numerusform>
             <numerusform>%n Dateien wurden nicht gelesen.</numerusform>
         </translation>
+    </message>
+    <message>
+        <source>New folder</source>
+        <translation>Neuer Ordner</translation>
+    </message>
+    <message>
+        <source>New folder %1</source>
+        <translation>Neuer Ordner %1</translation>
     </message>
 </context>
 <context>
@@ -1846,6 +1884,32 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>What was measured of this conversation earlier cannot be read.</source>
         <translation>Was früher in dieser Unterhaltung gemessen wurde, kann nicht gelesen werden.</translation>
+    </message>
+</context>
+<context>
+    <name>FolderChoice</name>
+    <message>
+        <source>New folder</source>
+        <translation>Neuer Ordner</translation>
+    </message>
+    <message>
+        <source>Out of the folder</source>
+        <translation>Aus dem Ordner nehmen</translation>
+    </message>
+</context>
+<context>
+    <name>FolderMenu</name>
+    <message>
+        <source>Rename</source>
+        <translation>Umbenennen</translation>
+    </message>
+    <message>
+        <source>Remove the folder</source>
+        <translation>Ordner auflösen</translation>
+    </message>
+    <message>
+        <source>Del</source>
+        <translation>Entf</translation>
     </message>
 </context>
 <context>

@@ -12,6 +12,23 @@
     </message>
 </context>
 <context>
+    <name>ConversationRow</name>
+    <message numerus="yes">
+        <source>%1, open folder of %n conversation(s)</source>
+        <translation>
+            <numerusform>%1, open folder of %n conversation</numerusform>
+            <numerusform>%1, open folder of %n conversations</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%1, closed folder of %n conversation(s)</source>
+        <translation>
+            <numerusform>%1, closed folder of %n conversation</numerusform>
+            <numerusform>%1, closed folder of %n conversations</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>ConversationsController</name>
     <message numerus="yes">
         <source>%n conversation(s) had been here already.</source>

@@ -40,7 +40,7 @@ private:
     static void versions()
     {
         QTest::addColumn<QString>("version");
-        for (const char* version : {"v1", "v2", "v3"})
+        for (const char* version : {"v1", "v2", "v3", "v4"})
             QTest::newRow(version) << version;
     }
 

@@ -36,6 +36,7 @@ inline StoredConversation fullConversation(const QString& id)
     header.createdMs = 1'700'000'000'000;
     header.changedMs = 1'700'000'123'456;
     header.pinned = true;
+    header.folder = QStringLiteral("Work & play");
     header.draft = QStringLiteral("half a thou");
     header.settings = {QStringLiteral("Be kind."),
                        QStringLiteral("kind"),

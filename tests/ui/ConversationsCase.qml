@@ -41,7 +41,7 @@ TestCase {
     function titles() {
         const model = ConversationsBench.controller.list;
         const all = [];
-        for (let i = 0; i < model.count; ++i)
+        for (let i = 0; i < model.rowCount(); ++i)
             all.push(model.data(model.index(i, 0), ConversationListModel.TitleRole));
         return all.join(" ");
     }

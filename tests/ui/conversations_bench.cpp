@@ -15,6 +15,7 @@ void ConversationsBench::reset(const QVariantList& conversations)
         const QVariantMap wanted = conversations[i].toMap();
         StoredConversation conversation = twoTurns(QString::number(i), wanted.value("title").toString(),
                                                    wanted.value("text", QStringLiteral("An answer.")).toString());
+        conversation.header.folder = wanted.value("folder").toString();
         conversation.header.pinned = wanted.value("pinned").toBool();
         conversation.header.changedMs = now.addDays(-wanted.value("daysAgo").toInt()).toMSecsSinceEpoch() - i;
         if (wanted.value("bare").toBool())

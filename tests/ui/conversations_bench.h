@@ -26,7 +26,7 @@ public:
     QString message() const { return m_message; }    // the last one asked for
     int news() const { return m_news; }              // how often a new one was
 
-    /// Each: title, daysAgo, pinned, text (of the answers), bare (without messages). Ids are "0", "1"...
+    /// Each: title, folder, daysAgo, pinned, text (of the answers), bare (without messages). Ids are "0", "1"...
     Q_INVOKABLE void reset(const QVariantList& conversations = {});
     Q_INVOKABLE void clear();
     Q_INVOKABLE void turn(const QString& id);  // it gets another turn now

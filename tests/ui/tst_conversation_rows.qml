@@ -63,6 +63,7 @@ Item {
             keyClick(Qt.Key_Return);
             tryCompare(row(1), "title", "better");
             compare(ConversationsBench.title("1"), "better");
+            compare(ConversationsBench.opened.length, 0); // Return was the field's alone
             tryVerify(() => list().activeFocus);
 
             keyClick(Qt.Key_F2);

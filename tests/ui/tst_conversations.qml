@@ -73,6 +73,84 @@ Item {
             tryCompare(part("importNotice"), "visible", false);
         }
 
+        function test_folders_by_keys() {
+            make([{ title: "Alpha" }, { title: "Beta", folder: "Bees" }, { title: "Gamma", folder: "Bees" }]);
+            compare(titles(), "Bees Beta Gamma Alpha");
+            focusList();
+            keyClick(Qt.Key_Home);
+            keyClick(Qt.Key_Right); // is open
+            keyClick(Qt.Key_Down);
+            keyClick(Qt.Key_Down);
+            keyClick(Qt.Key_Left);
+            compare(list().currentIndex, 0);
+            compare(titles(), "Bees Beta Gamma Alpha");
+            keyClick(Qt.Key_Left);
+            compare(titles(), "Bees Alpha");
+            verify(row(0).keyboardHere);
+            keyClick(Qt.Key_Return);
+            compare(titles(), "Bees Beta Gamma Alpha");
+            compare(ConversationsBench.opened.length, 0);
+
+            keyClick(Qt.Key_F2);
+            tryVerify(() => findChild(row(0), "renameField"));
+            tryCompare(findChild(row(0), "renameField"), "activeFocus", true);
+            type("wasps");
+            keyClick(Qt.Key_Return);
+            tryCompare(row(0), "title", "wasps");
+            tryVerify(() => list().activeFocus);
+            compare(titles(), "wasps Beta Gamma Alpha");
+            keyClick(Qt.Key_Home);
+            keyClick(Qt.Key_Delete);
+            compare(titles(), "Alpha Beta Gamma");
+            tryCompare(part("undoNotice"), "visible", true);
+            compare(part("undoNotice").subject, "wasps");
+            keyClick(Qt.Key_Z, Qt.ControlModifier);
+            compare(titles(), "wasps Beta Gamma Alpha");
+        }
+
+        function test_folders_by_mouse() {
+            make([{ title: "Alpha" }, { title: "Beta" }]);
+            mouseClick(row(1), 40, 10, Qt.RightButton);
+            const menu = findChild(list(), "conversationMenu") || list().contextMenu;
+            tryCompare(menu, "opened", true);
+            wait(50);
+            mouseClick(findChild(menu.contentItem, "moveItem"));
+            const choice = findChild(list(), "folderChoice");
+            tryCompare(choice, "opened", true);
+            compare(choice.count, 2);
+            wait(50);
+            mouseClick(findChild(choice.contentItem, "newFolderItem"));
+            compare(titles(), "New folder Beta Alpha");
+            tryVerify(() => findChild(row(0), "renameField").activeFocus);
+            type("bees");
+            keyClick(Qt.Key_Return);
+            tryCompare(row(0), "title", "bees");
+            verify(row(0).Accessible.name.indexOf("open folder of 1 conversation") > 0, row(0).Accessible.name);
+
+            mouseClick(row(2), 40, 10, Qt.RightButton);
+            tryCompare(menu, "opened", true);
+            wait(50);
+            mouseClick(findChild(menu.contentItem, "moveItem"));
+            tryCompare(choice, "opened", true);
+            compare(choice.count, 3);
+            wait(50);
+            mouseClick(choice.itemAt(2));
+            compare(titles(), "bees Alpha Beta");
+            mouseClick(row(0));
+            compare(titles(), "bees");
+            mouseClick(row(0));
+            compare(titles(), "bees Alpha Beta");
+
+            mouseClick(row(1), 40, 10, Qt.RightButton);
+            tryCompare(menu, "opened", true);
+            wait(50);
+            mouseClick(findChild(menu.contentItem, "moveItem"));
+            tryCompare(choice, "opened", true);
+            wait(50);
+            mouseClick(findChild(choice.contentItem, "noFolderItem"));
+            compare(titles(), "bees Beta Alpha");
+        }
+
         function test_an_import_is_cancelled() {
             three();
             ConversationsBench.controller.exportAll(ConversationsController.Json, ConversationsBench.file("all.json"));

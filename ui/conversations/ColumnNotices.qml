@@ -39,7 +39,7 @@ ColumnLayout {
         objectName: "undoNotice"
         Layout.fillWidth: true
         visible: root.conversations.canUndo
-        sentence: root.conversations.undoTitle === "" ? qsTr("The conversation was deleted") : qsTr("Deleted")
+        sentence: root.conversations.undoIsFolder ? qsTr("Folder removed, its conversations stay") : root.conversations.undoTitle === "" ? qsTr("The conversation was deleted") : qsTr("Deleted")
         subject: root.conversations.undoTitle
         actionText: qsTr("Undo")
         actionTip: qsTr("Ctrl+Z")

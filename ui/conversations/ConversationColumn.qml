@@ -21,8 +21,10 @@ FocusScope {
     /// The one with the keyboard, else the one that is shown.
     function renameCurrent() {
         search.clear();
-        const at = list.activeFocus ? list.currentIndex : conversations.list.currentRow;
-        list.rename(conversations.list.idAt(at));
+        if (list.activeFocus)
+            list.renameAtKeyboard();
+        else
+            list.rename(conversations.list.current);
     }
     /// Only from within the list: elsewhere Del means something else.
     function removeCurrent() {

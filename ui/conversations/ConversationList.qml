@@ -1,5 +1,5 @@
-// The conversations by day. The keys: up and down, Home, End, Enter opens, F2 renames, Del deletes, the menu key. A click
-// leaves the keyboard here, so that they are meant for the row; what is typed is meant for the message.
+// The folders, and the conversations by day. The keys: up and down, Home, End, Enter opens, left and right close and open a
+// folder, F2 renames, Del deletes, the menu key. A click leaves the keyboard here, so that they are meant for the row; what is typed is meant for the message.
 pragma ComponentBehavior: Bound
 
 import QtQuick
@@ -16,17 +16,52 @@ ListView {
     // Not written in place: there it would be bound, and Qt 6.4 makes no section of such a component.
     readonly property Component heading: Qt.createComponent("DayHeading.qml", Component.PreferSynchronous, root)
     property string renaming // the id of the one whose title is being changed
+    property string renamingFolder // or the folder whose name is
 
     signal exportRequested(string conversation, int format)
     signal opened // the keyboard goes there
     signal chosen // by the mouse: the keyboard stays
     signal typed(string text)
 
-    function open(conversation: string) {
-        conversations.open(conversation);
-        opened();
+    function openAtKeyboard() {
+        const id = conversations.list.idAt(currentIndex);
+        const folder = conversations.list.folderAt(currentIndex);
+        if (id !== "") {
+            conversations.open(id);
+            opened();
+        } else if (folder !== "") {
+            setFolderOpen(folder, !conversations.list.isFolderOpen(folder));
+        }
+    }
+    function setFolderOpen(folder: string, open: bool) {
+        const name = folder; // its row may be another's afterwards
+        conversations.list.setFolderOpen(name, open);
+        currentIndex = conversations.list.rowOfFolder(name);
+    }
+    /// As in a tree: left goes to the folder first and then closes it.
+    function unfoldAtKeyboard(open: bool) {
+        const folder = conversations.list.folderAt(currentIndex);
+        const isFolder = conversations.list.idAt(currentIndex) === "";
+        if (folder !== "" && (isFolder || !open))
+            setFolderOpen(folder, open || !isFolder);
+    }
+    function renameFolder(folder: string) {
+        const row = conversations.list.rowOfFolder(folder);
+        if (row < 0)
+            return;
+        currentIndex = row;
+        positionViewAtIndex(row, ListView.Contain);
+        renamingFolder = folder;
+    }
+    function renameAtKeyboard() {
+        const id = conversations.list.idAt(currentIndex);
+        if (id === "")
+            renameFolder(conversations.list.folderAt(currentIndex));
+        else
+            rename(id);
     }
     function rename(conversation: string) {
+        conversations.list.reveal(conversation);
         const row = conversations.list.rowOf(conversation);
         if (row < 0)
             return;
@@ -35,14 +70,25 @@ ListView {
         renaming = conversation;
     }
     function removeAtKeyboard() {
-        const id = conversations.list.idAt(currentIndex);
-        if (id !== "")
-            conversations.remove(id);
+        remove(conversations.list.idAt(currentIndex), conversations.list.folderAt(currentIndex));
+    }
+    function remove(conversation: string, folder: string) {
+        if (conversation === "")
+            conversations.removeFolder(folder);
+        else
+            conversations.remove(conversation);
     }
     function showMenu() {
-        const row = itemAtIndex(currentIndex) as ConversationRow;
-        if (row)
-            menu.show(row.conversationId, row.pinned, row, Theme.gap, row.height);
+        const item = itemAtIndex(currentIndex);
+        if (item)
+            showMenuOf(item, Theme.gap, item.height);
+    }
+    function showMenuOf(item: Item, x: real, y: real) {
+        const row = item as ConversationRow;
+        if (row.isFolder)
+            folderMenu.show(row.folder, item, x, y);
+        else
+            menu.show(row.conversationId, row.folder, row.pinned, item, x, y);
     }
 
     objectName: "conversationList"
@@ -64,15 +110,17 @@ ListView {
         if (activeFocus && (currentIndex < 0 || currentIndex >= count))
             currentIndex = Math.max(0, conversations.list.currentRow);
     }
-    Keys.onReturnPressed: open(conversations.list.idAt(currentIndex))
-    Keys.onEnterPressed: open(conversations.list.idAt(currentIndex))
+    Keys.onReturnPressed: openAtKeyboard()
+    Keys.onEnterPressed: openAtKeyboard()
     Keys.onPressed: event => {
         switch (event.key) {
         case Qt.Key_Home: currentIndex = 0; break;
         case Qt.Key_End: currentIndex = count - 1; break;
         case Qt.Key_PageUp: currentIndex = Math.max(0, currentIndex - Math.floor(height / Theme.px(37))); break;
         case Qt.Key_PageDown: currentIndex = Math.min(count - 1, currentIndex + Math.floor(height / Theme.px(37))); break;
-        case Qt.Key_F2: rename(conversations.list.idAt(currentIndex)); break;
+        case Qt.Key_Left: unfoldAtKeyboard(false); break;
+        case Qt.Key_Right: unfoldAtKeyboard(true); break;
+        case Qt.Key_F2: renameAtKeyboard(); break;
         case Qt.Key_Delete: removeAtKeyboard(); break;
         case Qt.Key_Menu: showMenu(); break;
         case Qt.Key_F10:
@@ -94,21 +142,32 @@ ListView {
 
     delegate: ConversationRow {
         width: ListView.view.width - root.rightMargin
-        renaming: root.renaming === conversationId
-        keyboardHere: root.activeFocus && root.currentIndex === index && root.renaming === ""
-        menuOpen: menu.opened && menu.conversation === conversationId
+        renaming: isFolder ? root.renamingFolder === folder : root.renaming === conversationId
+        keyboardHere: root.activeFocus && root.currentIndex === index && root.renaming === "" && root.renamingFolder === ""
+        menuOpen: isFolder ? folderMenu.opened && folderMenu.folder === folder : menu.opened && menu.conversation === conversationId
         onOpenRequested: {
+            if (isFolder) {
+                root.setFolderOpen(folder, !folderOpen);
+                root.forceActiveFocus(Qt.MouseFocusReason);
+                return;
+            }
             const id = conversationId; // this row may go
             root.conversations.open(id);
             root.currentIndex = root.conversations.list.rowOf(id); // leaving another may have removed that one
             root.forceActiveFocus(Qt.MouseFocusReason);
             root.chosen();
         }
-        onRemoveRequested: root.conversations.remove(conversationId)
-        onMenuRequested: (item, x, y) => menu.show(conversationId, pinned, item, x, y)
-        onRenamed: title => root.conversations.rename(conversationId, title)
+        onRemoveRequested: root.remove(conversationId, folder)
+        onMenuRequested: (item, x, y) => root.showMenuOf(item, x, y)
+        onRenamed: title => {
+            if (isFolder)
+                root.conversations.renameFolder(folder, title);
+            else
+                root.conversations.rename(conversationId, title);
+        }
         onRenameEnded: {
             root.renaming = "";
+            root.renamingFolder = "";
             root.forceActiveFocus(Qt.OtherFocusReason);
         }
     }
@@ -120,6 +179,23 @@ ListView {
 
         conversations: root.conversations
         onRenameRequested: conversation => root.rename(conversation)
+        onFolderRequested: (conversation, folder) => {
+            const row = root.itemAtIndex(root.conversations.list.rowOf(conversation));
+            if (row)
+                folderChoice.show(conversation, folder, row, Theme.gap, row.height);
+        }
         onExportRequested: (conversation, format) => root.exportRequested(conversation, format)
+    }
+    FolderChoice {
+        id: folderChoice
+
+        conversations: root.conversations
+        onNewFolderMade: folder => root.renameFolder(folder)
+    }
+    FolderMenu {
+        id: folderMenu
+
+        onRenameRequested: folder => root.renameFolder(folder)
+        onRemoveRequested: folder => root.conversations.removeFolder(folder)
     }
 }

@@ -9,13 +9,16 @@ PopupMenu {
     required property ConversationsController conversations
 
     property string conversation
+    property string folder
     property bool pinned
 
+    signal folderRequested(string conversation, string folder)
     signal renameRequested(string conversation)
     signal exportRequested(string conversation, int format)
 
-    function show(which: string, isPinned: bool, item: Item, x: real, y: real) {
+    function show(which: string, where: string, isPinned: bool, item: Item, x: real, y: real) {
         conversation = which;
+        folder = where;
         pinned = isPinned;
         popup(item, x, y);
     }
@@ -34,6 +37,12 @@ PopupMenu {
         text: root.pinned ? qsTr("Unpin") : qsTr("Pin")
         icon.source: "qrc:/icons/pin.svg"
         onTriggered: root.conversations.setPinned(root.conversation, !root.pinned)
+    }
+    PopupMenuItem {
+        objectName: "moveItem"
+        text: qsTr("Move to folder…")
+        icon.source: "qrc:/icons/folder.svg"
+        onTriggered: root.folderRequested(root.conversation, root.folder)
     }
     PopupMenuItem {
         objectName: "exportMarkdownItem"

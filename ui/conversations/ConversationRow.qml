@@ -1,4 +1,4 @@
-// One conversation of the list.
+// One conversation of the list, or a folder of them.
 import QtQuick
 import QtQuick.Controls
 import QtQuick.Layouts
@@ -10,8 +10,11 @@ ItemDelegate {
     id: root
 
     required property int index
-    required property string conversationId
+    required property string conversationId // empty: it is a folder
     required property string title
+    required property string folder
+    required property bool folderOpen
+    required property int folderCount
     required property bool pinned
     required property bool current
     required property int activity
@@ -20,6 +23,7 @@ ItemDelegate {
     property bool menuOpen: false
 
     readonly property bool actionsShown: (hovered || menuOpen) && !renaming
+    readonly property bool isFolder: conversationId === ""
     readonly property bool busy: activity !== ConversationActivity.Idle
     readonly property string shownTitle: title === "" ? qsTr("New conversation") : title
 
@@ -30,13 +34,16 @@ ItemDelegate {
     signal renameEnded
 
     function spokenName(): string {
+        if (isFolder)
+            return folderOpen ? qsTr("%1, open folder of %n conversation(s)", "", folderCount).arg(title)
+                              : qsTr("%1, closed folder of %n conversation(s)", "", folderCount).arg(title);
         if (activity === ConversationActivity.Answering)
             return qsTr("%1, being answered").arg(shownTitle);
         return activity === ConversationActivity.Queued ? qsTr("%1, waiting for its turn").arg(shownTitle) : shownTitle;
     }
 
     implicitHeight: Theme.px(36)
-    leftPadding: Theme.px(10)
+    leftPadding: isFolder ? Theme.px(6) : folder !== "" ? Theme.px(26) : Theme.px(10)
     rightPadding: Theme.gapTiny
     topPadding: 0
     bottomPadding: 0
@@ -44,7 +51,7 @@ ItemDelegate {
     focusPolicy: Qt.NoFocus // the list has the keyboard
     onClicked: root.openRequested()
 
-    Accessible.role: Accessible.ListItem
+    Accessible.role: isFolder ? Accessible.TreeItem : Accessible.ListItem
     Accessible.name: root.spokenName()
     Accessible.selected: root.current
     Accessible.focusable: true
@@ -53,6 +60,19 @@ ItemDelegate {
     contentItem: RowLayout {
         spacing: Theme.gapTiny
 
+        Picture {
+            visible: root.isFolder
+            source: "qrc:/icons/chevron.svg"
+            size: Theme.px(14)
+            rotation: root.folderOpen ? 0 : -90
+            ink: Theme.textMuted
+        }
+        Picture {
+            visible: root.isFolder
+            source: "qrc:/icons/folder.svg"
+            size: Theme.px(16)
+            ink: Theme.textMuted
+        }
         Text {
             objectName: "rowTitle"
             Layout.fillWidth: true
@@ -82,6 +102,15 @@ ItemDelegate {
             visible: root.busy && !root.actionsShown && !root.renaming
             activity: root.activity
         }
+        Text {
+            objectName: "folderCount"
+            Layout.rightMargin: Theme.gapSmall
+            visible: root.isFolder && !root.actionsShown && !root.renaming
+            text: root.folderCount
+            font.pixelSize: Theme.sizeSmall
+            color: Theme.textMuted
+            Accessible.ignored: true
+        }
         RowLayout {
             visible: root.actionsShown
             spacing: 0
@@ -101,9 +130,9 @@ ItemDelegate {
                 size: Theme.px(28)
                 pictureSize: Theme.px(17)
                 focusPolicy: Qt.NoFocus
-                name: qsTr("Delete %1").arg(root.shownTitle)
-                tip: qsTr("Delete")
-                source: "qrc:/icons/delete.svg"
+                name: root.isFolder ? qsTr("Remove the folder %1").arg(root.shownTitle) : qsTr("Delete %1").arg(root.shownTitle)
+                tip: root.isFolder ? qsTr("Remove the folder") : qsTr("Delete")
+                source: root.isFolder ? "qrc:/icons/remove.svg" : "qrc:/icons/delete.svg"
                 onClicked: root.removeRequested()
             }
         }

@@ -11,5 +11,7 @@ SectionHeading {
     topPadding: Theme.px(14)
     bottomPadding: Theme.px(6)
     text: section
+    visible: section !== "" // of folders
+    height: visible ? implicitHeight : 0
     font.pixelSize: Theme.sizeSmall - 1
 }

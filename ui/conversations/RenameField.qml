@@ -47,7 +47,6 @@ TextField {
         forceActiveFocus(Qt.OtherFocusReason);
         selectAll();
     }
-    onAccepted: end(true)
     onActiveFocusChanged: {
         if (!activeFocus)
             end(true);
@@ -55,6 +54,9 @@ TextField {
     // Esc and Del are the field's, not the window's.
     Keys.onShortcutOverride: event => event.accepted = event.key === Qt.Key_Escape || event.key === Qt.Key_Delete
     Keys.onEscapePressed: end(false)
+    // Not onAccepted: the key would go on to the list, which opens with it.
+    Keys.onReturnPressed: end(true)
+    Keys.onEnterPressed: end(true)
 
     background: Rectangle {
         radius: Theme.px(5)
