@@ -1,25 +1,8 @@
 // ChatController: what is sent, asked again and edited.
 #include "app/controllers/chat_controller.h"
+#include "app/store/conversation_title.h"
 
 #include <algorithm>
-
-namespace {
-
-constexpr qsizetype kLongestTitle = 60;
-
-/// The first words of a message.
-QString titleOf(const QString& text)
-{
-    QString line = VisibleText::of(text.left(4 * kLongestTitle)).simplified();
-    if (line.size() <= kLongestTitle)
-        return line;
-    qsizetype end = line.lastIndexOf(QLatin1Char(' '), kLongestTitle);
-    if (end < kLongestTitle / 2)
-        end = kLongestTitle - (line[kLongestTitle - 1].isHighSurrogate() ? 1 : 0);
-    return line.left(end) + QStringLiteral("…");
-}
-
-}  // namespace
 
 bool ChatController::send(const QString& text)
 {

@@ -2,9 +2,6 @@
 
 #include "app/chosen_path.h"
 
-#include <QDir>
-#include <QFileInfo>
-#include <QStandardPaths>
 
 #include <utility>
 
@@ -294,9 +291,12 @@ QUrl ConversationsController::suggestedFile(const QString& conversation, Format 
     const ConversationHeader* header = m_list.header(conversation);
     const QString name = header ? ExportJob::fileName(header->title) : tr("Conversations");
     const QString suffix = format == Json ? QStringLiteral("json") : QStringLiteral("md");
-    const QString documents = QStandardPaths::writableLocation(QStandardPaths::DocumentsLocation);
-    const QString folder = QFileInfo::exists(documents) ? documents : QDir::homePath();
-    return QUrl::fromLocalFile(QStringLiteral("%1/%2.%3").arg(folder, name, suffix));
+    return QUrl::fromLocalFile(QStringLiteral("%1/%2.%3").arg(documentsFolder(), name, suffix));
+}
+
+QUrl ConversationsController::suggestedFolder() const
+{
+    return QUrl::fromLocalFile(documentsFolder());
 }
 
 void ConversationsController::say(const QString& sentence, bool error)

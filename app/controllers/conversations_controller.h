@@ -81,6 +81,8 @@ public:
     Q_INVOKABLE void cancelImport();  // what is here by then stays
     /// Where an export of it might go.
     Q_INVOKABLE QUrl suggestedFile(const QString& conversation, Format format) const;
+    /// Where to look for files to import, and to make a folder in.
+    Q_INVOKABLE QUrl suggestedFolder() const;
 
     void onOpened(const QString& conversation) { m_list.setCurrent(conversation); }
     void onActivity(const QString& conversation, ConversationActivity::Value activity);

@@ -8,10 +8,8 @@
 
 #include <QCoreApplication>
 #include <QDesktopServices>
-#include <QDir>
 #include <QFileInfo>
 #include <QPointer>
-#include <QStandardPaths>
 #include <QThreadPool>
 
 #include <algorithm>
@@ -322,9 +320,8 @@ void ExperimentsController::remove(const QString& id)
 
 QUrl ExperimentsController::suggestedFile(const QString& suffix) const
 {
-    const QString documents = QStandardPaths::writableLocation(QStandardPaths::DocumentsLocation);
-    const QString folder = QFileInfo::exists(documents) ? documents : QDir::homePath();
-    return QUrl::fromLocalFile(QStringLiteral("%1/%2.%3").arg(folder, ExportJob::fileName(m_rows.run().name), suffix));
+    return QUrl::fromLocalFile(
+        QStringLiteral("%1/%2.%3").arg(documentsFolder(), ExportJob::fileName(m_rows.run().name), suffix));
 }
 
 QString ExperimentsController::save(const QUrl& file) const

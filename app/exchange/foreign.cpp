@@ -1,5 +1,7 @@
 #include "app/exchange/foreign.h"
 
+#include "app/store/conversation_title.h"
+
 #include <QCoreApplication>
 #include <QJsonObject>
 
@@ -25,6 +27,8 @@ void complete(StoredConversation& conversation, const QString& program)
     ConversationHeader& header = conversation.header;
     const QList<StoredMessage>& messages = conversation.messages;
     header.titleByUser = !header.title.isEmpty();
+    if (header.title.isEmpty())
+        header.title = titleOf(messages.first().text);
     if (header.leaf.isEmpty())
         header.leaf = messages.last().id;
     if (header.createdMs == 0)

@@ -51,6 +51,31 @@ Item {
             tryCompare(list(), "currentIndex", 0); // the keyboard stays with it
         }
 
+        function test_an_import_begins_among_the_documents_and_then_where_it_was() {
+            make();
+            const dialog = findChild(column, "importDialog");
+            dialog.begin();
+            tryCompare(dialog, "visible", true);
+            compare(dialog.currentFolder, ConversationsBench.controller.suggestedFolder());
+            dialog.currentFolder = "file:///";
+            dialog.close();
+            tryCompare(dialog, "visible", false);
+            dialog.begin();
+            compare(dialog.currentFolder.toString(), "file:///");
+            dialog.close();
+            tryCompare(dialog, "visible", false);
+        }
+
+        function test_good_news_is_read_to_its_end() {
+            make();
+            ConversationsBench.controller.import([Qt.resolvedUrl("../data/imports/chatgpt.json")]);
+            tryCompare(part("sentenceNotice"), "visible", true);
+            verify(!part("sentenceNotice").error);
+            const words = findChild(part("sentenceNotice"), "columnNoticeSentence");
+            verify(words.lineCount > 2);
+            verify(!words.truncated);
+        }
+
         function test_failures_are_said() {
             three();
             ConversationsBench.controller.import([ConversationsBench.file("missing.json")]);

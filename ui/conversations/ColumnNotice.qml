@@ -42,11 +42,12 @@ Rectangle {
             spacing: 0
 
             Text {
+                objectName: "columnNoticeSentence"
                 Layout.fillWidth: true
                 text: root.sentence
                 textFormat: Text.PlainText
                 wrapMode: Text.Wrap
-                maximumLineCount: root.error ? 8 : 2
+                maximumLineCount: 8
                 elide: Text.ElideRight
                 font.pixelSize: Theme.sizeSmall
                 color: root.subject === "" ? Theme.text : Theme.textMuted

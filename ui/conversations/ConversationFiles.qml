@@ -14,14 +14,14 @@ Item {
     }
     function exportAll(format: int) {
         if (format === ConversationsController.Markdown) {
-            folderDialog.open();
+            folderDialog.begin();
             return;
         }
         exportDialog.conversation = "";
         exportDialog.ask(format);
     }
     function importFile() {
-        importDialog.open();
+        importDialog.begin();
     }
 
     FileDialog {
@@ -52,12 +52,30 @@ Item {
     FolderDialog {
         id: folderDialog
 
+        property bool begun: false
+
+        function begin() {
+            if (!begun)
+                currentFolder = root.conversations.suggestedFolder();
+            begun = true;
+            open();
+        }
+
         objectName: "folderDialog"
         title: qsTr("A folder for the Markdown files")
         onAccepted: root.conversations.exportAll(ConversationsController.Markdown, selectedFolder)
     }
     FileDialog {
         id: importDialog
+
+        property bool begun: false // the dialog keeps where it was last
+
+        function begin() {
+            if (!begun)
+                currentFolder = root.conversations.suggestedFolder();
+            begun = true;
+            open();
+        }
 
         objectName: "importDialog"
         title: qsTr("Import conversations")

@@ -73,6 +73,11 @@ Page {
     FolderDialog {
         id: folderDialog
 
+        function begin() {
+            currentFolder = root.settings.folderOf(SettingsController.Models);
+            open();
+        }
+
         title: qsTr("Add a folder with models")
         onAccepted: root.settings.addModelFolder(selectedFolder)
     }
@@ -147,7 +152,7 @@ Page {
         visible: root.catalogue.total > 0
         catalogue: root.catalogue
         onOpenRequested: id => root.load(id)
-        onAddRequested: folderDialog.open()
+        onAddRequested: folderDialog.begin()
         onRemoveRequested: path => root.settings.removeModelFolder(path)
     }
     ColumnLayout {
@@ -175,7 +180,7 @@ Page {
         Layout.fillWidth: true
         Layout.fillHeight: true
         visible: root.catalogue.total === 0 && !root.catalogue.scanning
-        onAddRequested: folderDialog.open()
+        onAddRequested: folderDialog.begin()
         onOpenFileRequested: root.openFileRequested()
     }
 }

@@ -25,7 +25,7 @@ ColumnLayout {
             text: qsTr("Add…")
             Accessible.name: qsTr("Add a model folder")
             icon.source: "qrc:/icons/folder.svg"
-            onClicked: dialog.open()
+            onClicked: dialog.begin()
         }
     }
     Repeater {
@@ -58,6 +58,11 @@ ColumnLayout {
 
     FolderDialog {
         id: dialog
+
+        function begin() {
+            currentFolder = root.settings.folderOf(SettingsController.Models);
+            open();
+        }
 
         title: qsTr("Add a model folder")
         onAccepted: root.settings.addModelFolder(selectedFolder)

@@ -1,0 +1,7 @@
+// The title of a conversation that nobody named.
+#pragma once
+
+#include <QString>
+
+/// The first words of its first message; empty when that has none.
+QString titleOf(const QString& message);
