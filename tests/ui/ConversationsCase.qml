@@ -17,6 +17,15 @@ TestCase {
         verify(column);
         waitForRendering(column);
     }
+    /// The list is laid out before anybody sees it.
+    function makeUnseen(conversations) {
+        ConversationsBench.reset(conversations);
+        column = component.createObject(root.parent, { visible: false });
+        verify(column);
+        list().forceLayout();
+        column.visible = true;
+        waitForRendering(column);
+    }
     function three() {
         make([{ title: "Alpha", text: "zebras graze" }, { title: "Beta", daysAgo: 1 }, { title: "Gamma", daysAgo: 40 }]);
     }

@@ -133,6 +133,29 @@ Item {
             compare(titles(), "wasps Beta Gamma Alpha");
         }
 
+        function test_a_heading_has_its_room_where_the_list_was_laid_out_unseen() {
+            makeUnseen([{ title: "Alpha" }, { title: "Beta", folder: "Bees" }]);
+            compare(titles(), "Bees Beta Alpha");
+            const [above, below] = [row(1), row(2)];
+            verify(below.y - above.y - above.height > Theme.sizeSmall);
+        }
+
+        function test_a_menu_is_as_wide_as_its_words() {
+            three();
+            mouseClick(part("columnMore"));
+            const menu = findChild(column, "columnMenu");
+            tryCompare(menu, "opened", true);
+            const item = menu.itemAt(menu.count - 1);
+            item.text = "All as Markdown, in one folder…";
+            tryVerify(() => item.implicitWidth > item.width);
+            menu.close();
+            tryCompare(menu, "visible", false);
+            mouseClick(part("columnMore"));
+            tryCompare(menu, "opened", true);
+            verify(item.width >= item.implicitWidth, item.width + " of " + item.implicitWidth);
+            menu.close();
+        }
+
         function test_folders_by_mouse() {
             make([{ title: "Alpha" }, { title: "Beta" }]);
             mouseClick(row(1), 40, 10, Qt.RightButton);

@@ -6,13 +6,20 @@ import Spillway.Ui.Theme
 Menu {
     id: root
 
-    property int menuWidth: Theme.px(220)
+    property int menuWidth: Theme.px(220) // grows with its words, within bounds
+    property real widestItem: 0
 
     padding: Theme.gapTiny
     delegate: PopupMenuItem {}
+    onAboutToShow: {
+        let widest = 0;
+        for (let i = 0; i < count; ++i)
+            widest = Math.max(widest, itemAt(i)?.implicitWidth ?? 0);
+        widestItem = widest;
+    }
 
     background: Rectangle {
-        implicitWidth: root.menuWidth
+        implicitWidth: Math.max(root.menuWidth, Math.min(root.widestItem + 2 * root.padding, Theme.px(320)))
         radius: Theme.radiusSmall
         color: Theme.raised
         border.width: 1

@@ -11,7 +11,6 @@ SectionHeading {
     topPadding: Theme.px(14)
     bottomPadding: Theme.px(6)
     text: section
-    visible: section !== "" // of folders
-    height: visible ? implicitHeight : 0
+    height: section === "" ? 0 : implicitHeight // folders have none; not by "visible", which is false while the column is hidden
     font.pixelSize: Theme.sizeSmall - 1
 }
