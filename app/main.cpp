@@ -1,5 +1,6 @@
 // The window: makes the program on the real engine and runs it.
 #include "app/command_line.h"
+#include "app/exit_deadline.h"
 #include "app/log.h"
 #include "app/profile_folders.h"
 #include "app/program.h"
@@ -9,10 +10,13 @@
 #include <QApplication>
 #include <QMessageBox>
 
+#include <chrono>
 #include <cstdio>
 #include <span>
 
 namespace {
+
+constexpr std::chrono::milliseconds kLongestEnd{4'500};  // after the window has closed
 
 int sayHung()
 {
@@ -71,5 +75,7 @@ int main(int argc, char* argv[])
     Program program(commandLine, folders, logFeed, engine::make_engine, engine::inspect_model);
     QObject::connect(&instance, &SingleInstance::startedAgain, &application,
                      [&program](const QString& file) { program.onStartedAgain(file); });
-    return program.open() ? QApplication::exec() : 1;
+    const int code = program.open() ? QApplication::exec() : 1;
+    endProcessAfter(kLongestEnd, code);
+    return code;
 }

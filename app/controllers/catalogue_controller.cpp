@@ -1,5 +1,6 @@
 #include "app/controllers/catalogue_controller.h"
 
+#include "app/background.h"
 #include "app/catalogue/describe.h"
 #include "app/catalogue/tell_apart.h"
 #include "app/text/visible_text.h"
@@ -199,20 +200,16 @@ void CatalogueController::lookAtRecent()
     QStringList paths;
     for (const RecentModel& model : std::as_const(m_recent))
         paths.append(model.path);
-    QThreadPool::globalInstance()->start([paths, guard = QPointer(this)] {
+    const auto look = [paths] {
         QSet<QString> missing;
         for (const QString& path : paths)
             if (!QFileInfo(path).isFile())
                 missing.insert(path);
-        QMetaObject::invokeMethod(
-            qApp,
-            [guard, missing] {
-                if (!guard)
-                    return;
-                guard->m_missing = missing;
-                guard->showRecent();
-            },
-            Qt::QueuedConnection);
+        return missing;
+    };
+    inBackground(this, look, [this](const QSet<QString>& missing) {
+        m_missing = missing;
+        showRecent();
     });
 }
 

@@ -2,7 +2,6 @@
 
 #include "app/chosen_path.h"
 
-
 #include <utility>
 
 namespace {

@@ -1,9 +1,8 @@
 #include "app/controllers/device_controller.h"
 
-#include <QCoreApplication>
+#include "app/background.h"
+
 #include <QLocale>
-#include <QPointer>
-#include <QThreadPool>
 
 #include <algorithm>
 #include <tuple>
@@ -48,22 +47,13 @@ DeviceController::DeviceController(SettingsController& settings, PlacementContro
 
 void DeviceController::findDevices(const List& list)
 {
-    QThreadPool::globalInstance()->start([list, guard = QPointer(this)] {
-        std::vector<engine::DeviceInfo> gpus;
-        for (engine::DeviceInfo& device : list())
-            if (device.id != "cpu")
-                gpus.push_back(std::move(device));
-        QMetaObject::invokeMethod(
-            qApp,
-            [guard, gpus = std::move(gpus)] {
-                if (!guard)
-                    return;
-                guard->m_gpus = gpus;
-                guard->m_known = true;
-                guard->apply();  // a GPU that was chosen at an earlier start
-            },
-            Qt::QueuedConnection);
-    });
+    const auto found = [this](std::vector<engine::DeviceInfo> devices) {
+        std::erase_if(devices, [](const engine::DeviceInfo& device) { return device.id == "cpu"; });
+        m_gpus = std::move(devices);
+        m_known = true;
+        apply();  // a GPU that was chosen at an earlier start
+    };
+    inBackground(this, list, found, [found] { found({}); });
 }
 
 QString DeviceController::id() const

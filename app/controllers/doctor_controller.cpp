@@ -1,10 +1,10 @@
 #include "app/controllers/doctor_controller.h"
 
+#include "app/background.h"
 #include "app/monitor/doctor_text.h"
 
 #include <QCoreApplication>
 #include <QPointer>
-#include <QThreadPool>
 
 #include <utility>
 
@@ -217,18 +217,15 @@ void DoctorController::onFinished(quint64 turn, const engine::Telemetry& last, s
     if (m_change && !m_change->after)
         m_change->after = last.decode_tokens_per_s;
     // The planner reads the file's header, and asks a GPU.
-    QThreadPool::globalInstance()->start([facts = std::move(facts), request = std::move(request), rates = m_rates,
-                                          grown = present.budgetBefore, job = ++m_job,
-                                          guard = QPointer(this)]() mutable {
+    const auto look = [facts = std::move(facts), request = std::move(request), rates = m_rates,
+                       grown = present.budgetBefore]() mutable {
         if (const auto planner = engine::Planner::open(request.model))
             addPredictions(facts, *planner, request, rates.get(), grown);
-        QMetaObject::invokeMethod(
-            qApp,
-            [guard, job, diagnosis = diagnose(facts)] {
-                if (guard && job == guard->m_job)
-                    guard->show(diagnosis);
-            },
-            Qt::QueuedConnection);
+        return diagnose(facts);
+    };
+    inBackground(this, look, [this, job = ++m_job](const Diagnosis& diagnosis) {
+        if (job == m_job)
+            show(diagnosis);
     });
 }
 

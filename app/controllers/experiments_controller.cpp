@@ -1,16 +1,14 @@
 #include "app/controllers/experiments_controller.h"
 
+#include "app/background.h"
 #include "app/chosen_path.h"
 #include "app/exchange/export_job.h"
 #include "app/experiments/experiment_exports.h"
 #include "app/experiments/experiment_json.h"
 #include "app/text/visible_text.h"
 
-#include <QCoreApplication>
 #include <QDesktopServices>
 #include <QFileInfo>
-#include <QPointer>
-#include <QThreadPool>
 
 #include <algorithm>
 #include <utility>
@@ -132,17 +130,11 @@ void ExperimentsController::begin()
     m_runs = m_store.runs();
     show(m_runs.isEmpty() ? QString() : m_runs.first().id);
     // A driver may take a second to start.
-    QThreadPool::globalInstance()->start([devices = m_world.devices, guard = QPointer(this)] {
-        auto found = devices();
-        QMetaObject::invokeMethod(
-            qApp,
-            [guard, found = std::move(found)] {
-                for (const engine::DeviceInfo& device : found)
-                    if (guard && device.id.starts_with("cuda"))
-                        guard->m_draft.addDevice(QString::fromStdString(device.id),
-                                                 VisibleText::of(QString::fromStdString(device.description)));
-            },
-            Qt::QueuedConnection);
+    inBackground(this, m_world.devices, [this](const std::vector<engine::DeviceInfo>& found) {
+        for (const engine::DeviceInfo& device : found)
+            if (device.id.starts_with("cuda"))
+                m_draft.addDevice(QString::fromStdString(device.id),
+                                  VisibleText::of(QString::fromStdString(device.description)));
     });
 }
 

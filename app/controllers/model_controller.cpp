@@ -1,13 +1,11 @@
 #include "app/controllers/model_controller.h"
 
+#include "app/background.h"
 #include "app/chosen_path.h"
 #include "app/error_sentence.h"
 #include "app/text/visible_text.h"
 
-#include <QCoreApplication>
 #include <QFileInfo>
-#include <QPointer>
-#include <QThreadPool>
 
 #include <tuple>
 #include <utility>
@@ -231,16 +229,13 @@ void ModelController::inspect(const QString& path, AfterInspection after, const 
     const std::filesystem::path file(path.toStdU16String());
     m_inspectStop.request_stop();
     m_inspectStop = std::stop_source();
-    QThreadPool::globalInstance()->start(
-        [inspect = m_inspect, file, job, after, stop = m_inspectStop.get_token(), guard = QPointer(this)] {
-            auto result = inspect(file, stop);
-            QMetaObject::invokeMethod(
-                qApp,
-                [guard, job, after, result = std::move(result)] {
-                    if (guard)
-                        guard->onInspected(job, after, result);
-                },
-                Qt::QueuedConnection);
+    inBackground(
+        this, [inspect = m_inspect, file, stop = m_inspectStop.get_token()] { return inspect(file, stop); },
+        [this, job, after](const engine::Result<engine::ModelInfo>& result) { onInspected(job, after, result); },
+        [this, job, after] {
+            onInspected(
+                job, after,
+                engine::fail(engine::Error::Code::NoMemory, "there is not enough memory to look into this file"));
         });
 }
 

@@ -1,10 +1,7 @@
 #include "app/controllers/placement_controller.h"
 
+#include "app/background.h"
 #include "app/error_sentence.h"
-
-#include <QCoreApplication>
-#include <QPointer>
-#include <QThreadPool>
 
 #include <algorithm>
 #include <array>
@@ -357,19 +354,15 @@ void PlacementController::onModelReady(const engine::ModelInfo& model, const eng
 /// On a pool thread: a large vocabulary takes longer to read than a frame may.
 void PlacementController::openPlanner(const std::filesystem::path& model)
 {
-    QThreadPool::globalInstance()->start([model, job = ++m_plannerJob, guard = QPointer(this)] {
-        auto planner = engine::Planner::open(model);
-        QMetaObject::invokeMethod(
-            qApp,
-            [guard, job, planner = std::move(planner)] {
-                if (!guard || job != guard->m_plannerJob || !planner)
-                    return;
-                guard->m_planner = *planner;
-                guard->replan();
-                Q_EMIT guard->changed();
-            },
-            Qt::QueuedConnection);
-    });
+    inBackground(
+        this, [model] { return engine::Planner::open(model); },
+        [this, job = ++m_plannerJob](engine::Result<engine::Planner> planner) {
+            if (job != m_plannerJob || !planner)
+                return;
+            m_planner = *std::move(planner);
+            replan();
+            Q_EMIT changed();
+        });
 }
 
 void PlacementController::onModelGone()

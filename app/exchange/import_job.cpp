@@ -1,13 +1,12 @@
 #include "app/exchange/import_job.h"
 
+#include "app/background.h"
 #include "app/exchange/same_conversation.h"
 #include "app/store/conversation_store.h"
 
 #include <QElapsedTimer>
 #include <QFuture>
 #include <QPointer>
-#include <QPromise>
-#include <QThreadPool>
 #include <QUuid>
 
 #include <memory>
@@ -42,13 +41,9 @@ void ImportJob::cancel()
 
 void ImportJob::readNext()
 {
-    auto promise = std::make_shared<QPromise<Imported>>();
-    promise->future().then(this, [this](const Imported& imported) { onRead(imported); });
-    QThreadPool::globalInstance()->start([promise, path = m_paths.takeFirst(), stop = m_stop.get_token()] {
-        promise->start();
-        promise->addResult(importFile(path, stop));
-        promise->finish();
-    });
+    inBackground(
+        this, [path = m_paths.takeFirst(), stop = m_stop.get_token()] { return importFile(path, stop); },
+        [this](const Imported& imported) { onRead(imported); });
 }
 
 void ImportJob::onRead(const Imported& imported)

@@ -1,11 +1,8 @@
 #include "app/monitor/flight_recorder.h"
 
+#include "app/background.h"
 #include "app/models/placement_event_model.h"
 #include "app/store/conversation_store.h"
-
-#include <QCoreApplication>
-#include <QPointer>
-#include <QThreadPool>
 
 #include <algorithm>
 #include <memory>
@@ -47,16 +44,11 @@ FlightRecorder::Flight& FlightRecorder::flightOf(const QString& conversation)
 /// On a pool thread: that of a long conversation takes longer than a frame may. The job's number.
 quint64 FlightRecorder::read(const QString& conversation, const QByteArray& kept)
 {
-    QThreadPool::globalInstance()->start([conversation, kept, job = ++m_jobs, guard = QPointer(this)] {
-        const auto recording = std::make_shared<std::optional<Recording>>(Recording::parse(kept));
-        QMetaObject::invokeMethod(
-            qApp,
-            [conversation, job, guard, recording] {
-                if (guard)
-                    guard->onRead(conversation, job, *recording);
-            },
-            Qt::QueuedConnection);
-    });
+    const auto come = [this, conversation, job = ++m_jobs](std::optional<Recording> recording) {
+        onRead(conversation, job, recording);
+    };
+    inBackground(
+        this, [kept] { return Recording::parse(kept); }, come, [come] { come(std::nullopt); });
     return m_jobs;
 }
 

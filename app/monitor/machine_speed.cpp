@@ -1,10 +1,8 @@
 #include "app/monitor/machine_speed.h"
 
-#include "engine/planner.h"
+#include "app/background.h"
 
-#include <QCoreApplication>
-#include <QPointer>
-#include <QThreadPool>
+#include "engine/planner.h"
 
 #include <spdlog/spdlog.h>
 
@@ -120,17 +118,14 @@ void MachineSpeed::measure()
 {
     m_stop.request_stop();  // of the model before
     m_stop = std::stop_source();
-    QThreadPool::globalInstance()->start([measure = m_measure, request = *m_wanted, stop = m_stop.get_token(),
-                                          known = m_anew ? nullptr : rates(m_wanted->threads), job = ++m_job,
-                                          guard = QPointer(this)] {
-        Rates result = measure(request, known.get(), [&](double) { return !stop.stop_requested(); });
-        QMetaObject::invokeMethod(
-            qApp,
-            [guard, job, stop, result = std::move(result)] {
-                if (guard && !stop.stop_requested())
-                    guard->onMeasured(job, result);
-            },
-            Qt::QueuedConnection);
+    const std::stop_token stop = m_stop.get_token();
+    const auto work = [measure = m_measure, request = *m_wanted, stop,
+                       known = m_anew ? nullptr : rates(m_wanted->threads)] {
+        return measure(request, known.get(), [&](double) { return !stop.stop_requested(); });
+    };
+    inBackground(this, work, [this, stop, job = ++m_job](const Rates& result) {
+        if (!stop.stop_requested())
+            onMeasured(job, result);
     });
 }
 

@@ -1,12 +1,10 @@
 #include "app/monitor/pressure_monitor.h"
 
+#include "app/background.h"
 #include "app/chosen_path.h"
 
-#include <QCoreApplication>
 #include <QFile>
-#include <QPointer>
 #include <QSaveFile>
-#include <QThreadPool>
 
 #include <memory>
 #include <utility>
@@ -93,25 +91,30 @@ QString PressureMonitor::saveRecording(const QUrl& file) const
 
 void PressureMonitor::openRecording(const QUrl& file)
 {
-    QThreadPool::globalInstance()->start([path = chosenPath(file), job = ++m_openJob, guard = QPointer(this)] {
+    const QString path = chosenPath(file);
+    struct Opened {
+        std::optional<Recording> recording;
+        QString refusal;
+    };
+    const auto open = [path]() -> Opened {
         QFile in(path);
-        const bool opened = in.open(QIODevice::ReadOnly);
-        const QString refusal = opened ? tr("“%1” is not a recording of Spillway.").arg(path)
-                                       : tr("“%1” cannot be read: %2.").arg(path, in.errorString());
-        const auto recording = std::make_shared<std::optional<Recording>>(
-            opened ? Recording::parse(in.read(Recording::kMostBytes + 1)) : std::nullopt);
-        QMetaObject::invokeMethod(
-            qApp,
-            [job, guard, recording, refusal] {
-                if (!guard || job != guard->m_openJob)
-                    return;
-                guard->setTrouble(*recording ? QString() : refusal);
-                if (!*recording)
-                    return;
-                guard->m_replayed = std::move(*recording);
-                guard->showOther();
-            },
-            Qt::QueuedConnection);
+        if (!in.open(QIODevice::ReadOnly))
+            return {{}, tr("“%1” cannot be read: %2.").arg(path, in.errorString())};
+        auto recording = Recording::parse(in.read(Recording::kMostBytes + 1));
+        const QString refusal = recording ? QString() : tr("“%1” is not a recording of Spillway.").arg(path);
+        return {std::move(recording), refusal};
+    };
+    const auto show = [this, job = ++m_openJob](Opened opened) {
+        if (job != m_openJob)
+            return;
+        setTrouble(opened.refusal);
+        if (!opened.recording)
+            return;
+        m_replayed = std::move(opened.recording);
+        showOther();
+    };
+    inBackground(this, open, show, [show, path] {
+        show({{}, tr("“%1” cannot be read: %2.").arg(path, tr("there is not enough memory"))});
     });
 }
 

@@ -1,0 +1,49 @@
+// Work on another thread, whose result comes back.
+#pragma once
+
+#include <QCoreApplication>
+#include <QMetaObject>
+#include <QPointer>
+#include <QThreadPool>
+
+#include <spdlog/spdlog.h>
+
+#include <exception>
+#include <memory>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+/// Calls `work()` on a thread of the global pool and then, on the thread of the application, `done(its result)`, if
+/// `owner` is still there. Where `work` throws, which on a pool's thread would end the program, `failed()` is called in
+/// the place of `done`. Without an owner's help nothing is cancelled: who no longer wants a result says so to `work`,
+/// or looks in `done`.
+template <typename Owner, typename Work, typename Done, typename Failed>
+void inBackground(Owner* owner, Work work, Done done, Failed failed)
+{
+    using Result = std::invoke_result_t<Work&>;
+    const auto result = std::make_shared<std::optional<Result>>();
+    QThreadPool::globalInstance()->start([guard = QPointer<Owner>(owner), result, work = std::move(work),
+                                          done = std::move(done), failed = std::move(failed)]() mutable {
+        try {
+            result->emplace(work());
+        } catch (const std::exception& thrown) {
+            spdlog::error("work in the background: {}", thrown.what());
+        }
+        const auto comeBack = [guard, result, done = std::move(done), failed = std::move(failed)]() mutable {
+            if (!guard)
+                return;
+            if (*result)
+                done(std::move(**result));
+            else
+                failed();
+        };
+        QMetaObject::invokeMethod(qApp, comeBack, Qt::QueuedConnection);
+    });
+}
+
+template <typename Owner, typename Work, typename Done>
+void inBackground(Owner* owner, Work work, Done done)
+{
+    inBackground(owner, std::move(work), std::move(done), [] {});
+}

@@ -1,0 +1,9 @@
+// The end of a program that does not come to its end.
+#pragma once
+
+#include <chrono>
+
+/// Ends the process with `code` when it is still there after `patience`, whatever holds it up: a disk that does not
+/// answer, a driver, a thread of a pool. Nothing more is written then but the log. To be called when the window has
+/// closed, before anything is destroyed.
+void endProcessAfter(std::chrono::milliseconds patience, int code);
