@@ -43,10 +43,16 @@ TracedText TracedText::part(std::string_view part) const
 
 TracedText TracedText::repeated(std::int64_t times) const
 {
+    if (times <= 0 || bytes_.empty())
+        return {};
+    const std::size_t bytes = bytes_.size() * std::size_t(times);
     TracedText text;
-    text.bytes_.reserve(bytes_.size() * std::size_t(times));
-    for (std::int64_t i = 0; i < times && !bytes_.empty(); ++i)
-        text.append(*this);
+    text.bytes_.reserve(bytes);
+    text.append(*this);
+    while (text.bytes_.size() < bytes) {  // doubled: little, repeated often, is copied in few large pieces
+        const TracedText so_far = text;
+        text.append(so_far, std::string_view(so_far.bytes_).substr(0, bytes - so_far.bytes_.size()));
+    }
     return text;
 }
 

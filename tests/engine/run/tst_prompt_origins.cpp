@@ -297,6 +297,8 @@ private Q_SLOTS:
         row("y | capitalize", "Tt", " ab<é> ");
         row("y.swapcase()", "tt", " Ab<É> ");
         row("y * 2", "TTTT", " aB<é>  aB<é> ");
+        row("y * 5", "TTTTTTTTTT", " aB<é>  aB<é>  aB<é>  aB<é>  aB<é> ");
+        row("y * 0 ~ y * -1", "", "");
         row("y.replace('B', 'R')", "TRT", " a<é> ");
         row("y | replace('T', x)", "", " aB<é>  aB<é>  aB<é> ");
         row("y.replace('', '-', 2)", "-T-T", " aB<é> ");

@@ -225,7 +225,9 @@ private Q_SLOTS:
         QVERIFY(!rendered);
         QCOMPARE(int(rendered.error().code), int(Error::Code::Cancelled));
         const double seconds = double(ended - asked) / CLOCKS_PER_SEC;
-        QVERIFY2(seconds < 0.3 * kSlower, qPrintable(QString::number(seconds)));  // the slowest take 0.12 s
+        QVERIFY2(seconds < 0.1 * kSlower, qPrintable(QString::number(seconds)));  // the slowest take 0.012 s
+        if (qEnvironmentVariableIsSet("SPILLWAY_SHOW_TIMES"))
+            qInfo("%f s", seconds);
     }
 
     void theClockEndsIt()
