@@ -27,16 +27,23 @@ double workOf(const ExperimentCell& cell)
     return kStart + tokens + tokens * tokens * kSquare;
 }
 
-/// The last line that says what went wrong.
-QString sentenceIn(const QByteArray& errors)
+/// Of the last line that says what went wrong.
+QString reasonIn(const QByteArray& errors)
 {
     constexpr QByteArrayView mark("error: ");
     const QList<QByteArray> lines = errors.split('\n');
     for (auto line = lines.rbegin(); line != lines.rend(); ++line)
         if (line->startsWith(mark))
-            return asSentence(
-                VisibleText::of(QString::fromUtf8(line->mid(mark.size())).trimmed().left(kLongestSentence)));
+            return VisibleText::of(QString::fromUtf8(line->mid(mark.size())).trimmed().left(kLongestSentence));
     return {};
+}
+
+/// The reason is the engine's, in English; another language says the kind of it first, as errorSentence() does.
+QString refusal(const QString& reason)
+{
+    const char* const kind = QT_TRANSLATE_NOOP("ExperimentRunner", "It was refused (%1).");
+    const QString translated = QCoreApplication::translate("ExperimentRunner", kind);
+    return translated == QLatin1String(kind) ? asSentence(reason) : translated.arg(reason);
 }
 
 }  // namespace
@@ -208,10 +215,10 @@ void ExperimentRunner::onFinished(int exitCode, QProcess::ExitStatus status)
         row.outcome = Outcome::Crashed;
         row.sentence = tr("The process crashed.");
     } else if (exitCode != 0) {
-        const QString sentence = sentenceIn(m_errors);
-        row.outcome = exitCode == kUsage || sentence.isEmpty() ? Outcome::Garbled : Outcome::Refused;
+        const QString reason = reasonIn(m_errors);
+        row.outcome = exitCode == kUsage || reason.isEmpty() ? Outcome::Garbled : Outcome::Refused;
         row.sentence =
-            sentence.isEmpty() ? tr("It ended with the code %1 and gave no reason.").arg(exitCode) : sentence;
+            reason.isEmpty() ? tr("It ended with the code %1 and gave no reason.").arg(exitCode) : refusal(reason);
     } else if (!ExperimentJson::takeBench(m_out, row)) {
         row.outcome = Outcome::Garbled;
         row.sentence = tr("It printed something that is no measurement.");

@@ -1677,6 +1677,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>It printed something that is no measurement.</source>
         <translation>Es hat etwas ausgegeben, das keine Messung ist.</translation>
     </message>
+    <message>
+        <source>It was refused (%1).</source>
+        <translation>Abgelehnt (%1).</translation>
+    </message>
 </context>
 <context>
     <name>Experiments</name>
@@ -3831,6 +3835,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>emulated</source>
         <translation>emuliert</translation>
+    </message>
+    <message>
+        <source>there is not enough memory</source>
+        <translation>der Speicher reicht nicht</translation>
     </message>
 </context>
 <context>

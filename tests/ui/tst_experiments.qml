@@ -201,6 +201,10 @@ Item {
             open(["one.gguf"], { panel: data.panel });
             measure([512, 2048], [0, 1, 3]);
             measured();
+            tryVerify(() => row(4) && row(4).outcome === Outcome.Refused); // its sentence stands in the place of the numbers
+            const sentence = findChild(row(4), "rowSentence");
+            tryVerify(() => Math.abs(sentence.mapToItem(row(4), 0, 0).x - findChild(row(0), "rowSpeed").x - Theme.gapSmall) < 1);
+            verify(sentence.mapToItem(row(4), sentence.width, 0).x <= row(4).sight);
             measure([512], [0, 3]);
             measured();
             lab().compare(lab().runs[1].id); // with every column there is

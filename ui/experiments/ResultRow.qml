@@ -132,6 +132,10 @@ Item {
                 color: root.outcome === Outcome.Refused || root.outcome === Outcome.Cancelled ? Theme.warning : Theme.danger
                 Accessible.ignored: true
             }
+            Item { // takes what the sentence may not: else the cells before it would
+                Layout.fillWidth: true
+                visible: !root.measured
+            }
             Cell {
                 objectName: "rowSpeed"
                 column: root.columns.speed
