@@ -70,10 +70,10 @@ QString ofMemory(const Diagnosis& d)
         return Text::tr("%1 of the model are on the disk, since RAM is full: every token waits for them.")
             .arg(bytes(d.bytes));
     case Diagnosis::Kind::ContextTooLarge:
-        return Text::tr("RAM ends at %n token(s), and the context is set larger.", nullptr, d.tokens);
+        return Text::tr("RAM ends at %Ln token(s), and the context is set larger.", nullptr, d.tokens);
     case Diagnosis::Kind::DeviceWillBeFull:
         return Text::tr(
-            "The device is full at %n token(s), and the policy “resident” lets nothing leave it: the answer "
+            "The device is full at %Ln token(s), and the policy “resident” lets nothing leave it: the answer "
             "will stop there.",
             nullptr, d.tokens);
     case Diagnosis::Kind::DriverSpill:
@@ -159,7 +159,7 @@ QString doctorSentence(const Diagnosis& d)
                                      "arithmetic.")
                                 .arg(speed(d.tokensPerSecond));
     case Kind::SlowFirstToken:
-        return Text::tr("The first token waited %1 s, while %n token(s) of the prompt were read.", nullptr, d.tokens)
+        return Text::tr("The first token waited %1 s, while %Ln token(s) of the prompt were read.", nullptr, d.tokens)
             .arg(QLocale().toString(d.seconds, 'f', 1));
     case Kind::KvOverLink:
     case Kind::KvOnHost:
@@ -202,7 +202,7 @@ QString doctorSuggestion(const DoctorAction& action)
     case Action::SetThreads:
         return Text::tr("Use %n thread(s)", nullptr, int(action.value));
     case Action::ReloadWithContext:
-        return Text::tr("Load the model with a context of %n token(s)", nullptr, int(action.value));
+        return Text::tr("Load the model with a context of %Ln token(s)", nullptr, int(action.value));
     case Action::SmallerQuantisation:
         return Text::tr("Choose a file of this model with weights of %1 at most").arg(bytes(action.value));
     case Action::CloseOtherPrograms:

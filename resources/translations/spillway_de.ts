@@ -1185,17 +1185,17 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>%1 des Modells liegen auf der Festplatte, weil der RAM voll ist: Jedes Token wartet darauf.</translation>
     </message>
     <message numerus="yes">
-        <source>RAM ends at %n token(s), and the context is set larger.</source>
+        <source>RAM ends at %Ln token(s), and the context is set larger.</source>
         <translation>
             <numerusform>Der RAM endet bei einem Token, und der Kontext ist größer eingestellt.</numerusform>
-            <numerusform>Der RAM endet bei %n Token, und der Kontext ist größer eingestellt.</numerusform>
+            <numerusform>Der RAM endet bei %Ln Token, und der Kontext ist größer eingestellt.</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>The device is full at %n token(s), and the policy “resident” lets nothing leave it: the answer will stop there.</source>
+        <source>The device is full at %Ln token(s), and the policy “resident” lets nothing leave it: the answer will stop there.</source>
         <translation>
             <numerusform>Das Gerät ist bei einem Token voll, und die Strategie „resident“ lässt nichts hinaus: Die Antwort wird dort enden.</numerusform>
-            <numerusform>Das Gerät ist bei %n Token voll, und die Strategie „resident“ lässt nichts hinaus: Die Antwort wird dort enden.</numerusform>
+            <numerusform>Das Gerät ist bei %Ln Token voll, und die Strategie „resident“ lässt nichts hinaus: Die Antwort wird dort enden.</numerusform>
         </translation>
     </message>
     <message>
@@ -1217,10 +1217,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         </translation>
     </message>
     <message numerus="yes">
-        <source>The first token waited %1 s, while %n token(s) of the prompt were read.</source>
+        <source>The first token waited %1 s, while %Ln token(s) of the prompt were read.</source>
         <translation>
             <numerusform>Das erste Token wartete %1 s, während ein Token der Eingabe gelesen wurde.</numerusform>
-            <numerusform>Das erste Token wartete %1 s, während %n Token der Eingabe gelesen wurden.</numerusform>
+            <numerusform>Das erste Token wartete %1 s, während %Ln Token der Eingabe gelesen wurden.</numerusform>
         </translation>
     </message>
     <message>
@@ -1258,10 +1258,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         </translation>
     </message>
     <message numerus="yes">
-        <source>Load the model with a context of %n token(s)</source>
+        <source>Load the model with a context of %Ln token(s)</source>
         <translation>
             <numerusform>Das Modell mit einem Kontext von einem Token laden</numerusform>
-            <numerusform>Das Modell mit einem Kontext von %n Token laden</numerusform>
+            <numerusform>Das Modell mit einem Kontext von %Ln Token laden</numerusform>
         </translation>
     </message>
     <message>

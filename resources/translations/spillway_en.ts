@@ -55,17 +55,17 @@
 <context>
     <name>Doctor</name>
     <message numerus="yes">
-        <source>RAM ends at %n token(s), and the context is set larger.</source>
+        <source>RAM ends at %Ln token(s), and the context is set larger.</source>
         <translation>
-            <numerusform>RAM ends at %n token, and the context is set larger.</numerusform>
-            <numerusform>RAM ends at %n tokens, and the context is set larger.</numerusform>
+            <numerusform>RAM ends at %Ln token, and the context is set larger.</numerusform>
+            <numerusform>RAM ends at %Ln tokens, and the context is set larger.</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>The device is full at %n token(s), and the policy “resident” lets nothing leave it: the answer will stop there.</source>
+        <source>The device is full at %Ln token(s), and the policy “resident” lets nothing leave it: the answer will stop there.</source>
         <translation>
-            <numerusform>The device is full at %n token, and the policy “resident” lets nothing leave it: the answer will stop there.</numerusform>
-            <numerusform>The device is full at %n tokens, and the policy “resident” lets nothing leave it: the answer will stop there.</numerusform>
+            <numerusform>The device is full at %Ln token, and the policy “resident” lets nothing leave it: the answer will stop there.</numerusform>
+            <numerusform>The device is full at %Ln tokens, and the policy “resident” lets nothing leave it: the answer will stop there.</numerusform>
         </translation>
     </message>
     <message numerus="yes">
@@ -83,10 +83,10 @@
         </translation>
     </message>
     <message numerus="yes">
-        <source>The first token waited %1 s, while %n token(s) of the prompt were read.</source>
+        <source>The first token waited %1 s, while %Ln token(s) of the prompt were read.</source>
         <translation>
-            <numerusform>The first token waited %1 s, while %n token of the prompt was read.</numerusform>
-            <numerusform>The first token waited %1 s, while %n tokens of the prompt were read.</numerusform>
+            <numerusform>The first token waited %1 s, while %Ln token of the prompt was read.</numerusform>
+            <numerusform>The first token waited %1 s, while %Ln tokens of the prompt were read.</numerusform>
         </translation>
     </message>
     <message numerus="yes">
@@ -104,10 +104,10 @@
         </translation>
     </message>
     <message numerus="yes">
-        <source>Load the model with a context of %n token(s)</source>
+        <source>Load the model with a context of %Ln token(s)</source>
         <translation>
-            <numerusform>Load the model with a context of %n token</numerusform>
-            <numerusform>Load the model with a context of %n tokens</numerusform>
+            <numerusform>Load the model with a context of %Ln token</numerusform>
+            <numerusform>Load the model with a context of %Ln tokens</numerusform>
         </translation>
     </message>
     <message numerus="yes">

@@ -134,17 +134,20 @@ Item {
 
         // Of the line of numbers, the words that say what is done are cut, and nothing else.
         function test_the_numbers_in_a_small_window_data() {
-            return [{ tag: "small", width: 640, scale: 1, cut: false }, { tag: "usual", width: 1024, scale: 1, cut: true },
-                    { tag: "large text", width: 1024, scale: 2, cut: true }];
+            const reading = "Reading 1,024 of 2,048 tokens";
+            return [{ tag: "small", width: 640, scale: 1, phase: reading, cut: false },
+                    { tag: "usual", width: 1024, scale: 1, phase: reading, cut: true },
+                    { tag: "large text", width: 1024, scale: 2, phase: reading, cut: true },
+                    { tag: "at rest beside both columns", width: 1180, scale: 1, phase: "", cut: false }];
         }
         function test_the_numbers_in_a_small_window(data) {
             Theme.scale = data.scale;
             parent.width = data.width;
-            makeWindow({ context: 131072 });
+            makeWindow({ context: 131072, panel: data.phase === "" });
             openModel();
             part("ttft").value = "1,234 ms";
             part("tps").value = "12.3 tok/s";
-            part("phase").text = "Reading 1,024 of 2,048 tokens";
+            part("phase").text = data.phase;
             part("contextMeter").tokens = 12345;
             wait(50); // until it is laid out
             let end = 0;
@@ -156,7 +159,9 @@ Item {
             verify(end <= part("statusLine").width, "the numbers leave their line");
             compare(part("contextBar").width, Theme.px(64));
             compare(part("phase").truncated, data.cut);
-            verify(part("phase").width > 20); // and something of it is left
+            verify(data.phase === "" || part("phase").width > 20); // and something of it is left
+            const page = part("chatPage");
+            verify(part("composer").mapToItem(page, part("composer").width, 0).x <= page.width - Theme.gap);
             Theme.scale = 1;
             parent.width = 1024;
         }

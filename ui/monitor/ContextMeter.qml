@@ -11,6 +11,8 @@ AbstractButton {
     required property int limit
     property bool brief: false // without its name
 
+    readonly property real fullWidth: 2 * padding + name.implicitWidth + bar.width + numbers.implicitWidth + 2 * line.spacing // with it
+
     readonly property real share: limit > 0 ? Math.min(1, tokens / limit) : 0
     readonly property bool nearlyFull: share >= 0.85
     readonly property bool full: limit > 0 && tokens >= limit
@@ -31,9 +33,13 @@ AbstractButton {
         FocusRing { visible: root.visualFocus; gap: 0 }
     }
     contentItem: Row {
+        id: line
+
         spacing: Theme.gapSmall
 
         Text {
+            id: name
+
             anchors.verticalCenter: parent.verticalCenter
             visible: !root.brief
             text: qsTr("Context")
@@ -43,6 +49,8 @@ AbstractButton {
             Accessible.ignored: true
         }
         ProgressLine {
+            id: bar
+
             objectName: "contextBar"
             anchors.verticalCenter: parent.verticalCenter
             width: Theme.px(64)
@@ -51,6 +59,8 @@ AbstractButton {
             Accessible.ignored: true
         }
         Text {
+            id: numbers
+
             objectName: "contextText"
             anchors.verticalCenter: parent.verticalCenter
             text: qsTr("%1 / %2").arg(Format.count(root.tokens)).arg(Format.count(root.limit))

@@ -11,6 +11,8 @@ Item {
     property string explanation: ""
     property bool brief: false // without its name
 
+    readonly property real fullWidth: name.implicitWidth + row.spacing + number.implicitWidth // with it
+
     implicitWidth: row.implicitWidth
     implicitHeight: row.implicitHeight
 
@@ -24,6 +26,8 @@ Item {
         spacing: 6
 
         Text {
+            id: name
+
             visible: !root.brief
             text: root.label
             textFormat: Text.PlainText
@@ -32,6 +36,8 @@ Item {
             Accessible.ignored: true
         }
         Text {
+            id: number
+
             text: root.value
             textFormat: Text.PlainText
             font.pixelSize: Theme.sizeSmall

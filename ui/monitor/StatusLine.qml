@@ -29,13 +29,16 @@ RowLayout {
 
     readonly property bool popupOpen: ledgerPopup.visible
     readonly property bool hasModel: numbers.contextLimit > 0
-    // Too narrow for the names of the numbers beside what is being done.
-    readonly property bool narrow: doing.text !== "" && width < Theme.px(600)
+    // Too narrow for the names of the numbers, or for them beside what is being done, whose words change all the time.
+    readonly property bool narrow: width < namedWidth || doing.text !== "" && width < Theme.px(600)
+    readonly property real namedWidth: firstToken.fullWidth + speed.fullWidth + meter.fullWidth + 3 * Theme.gapLarge
 
     implicitHeight: Theme.px(24)
     spacing: narrow ? Theme.gap : Theme.gapLarge
 
     Reading {
+        id: firstToken
+
         objectName: "ttft"
         visible: root.hasModel
         brief: root.narrow
@@ -44,6 +47,8 @@ RowLayout {
         explanation: qsTr("Time from sending to the first word (TTFT)")
     }
     Reading {
+        id: speed
+
         objectName: "tps"
         visible: root.hasModel
         brief: root.narrow
