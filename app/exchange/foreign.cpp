@@ -28,7 +28,7 @@ void complete(StoredConversation& conversation, const QString& program)
     const QList<StoredMessage>& messages = conversation.messages;
     header.titleByUser = !header.title.isEmpty();
     if (header.title.isEmpty())
-        header.title = titleOf(messages.first().text);
+        header.title = titleOf(QString(messages.first().text).remove(kLeftOut));
     if (header.leaf.isEmpty())
         header.leaf = messages.last().id;
     if (header.createdMs == 0)

@@ -9,7 +9,8 @@
 namespace foreign {
 
 constexpr qsizetype kMostConversations = 100'000;
-constexpr qsizetype kMostMessages = 1'000'000;  // of a file
+constexpr qsizetype kMostMessages = 1'000'000;          // of a file
+const inline QString kLeftOut = QStringLiteral("[…]");  // where a picture was
 
 QJsonValue member(const QJsonValue& value, const char* name);
 QString line(const QJsonValue& value);         // a title or a name: one line of bounded length
@@ -22,7 +23,7 @@ class Words
 public:
     void say(const QString& part) { add(m_text, part); }
     void think(const QString& part) { add(m_thoughts, part); }
-    void leaveOut() { say(QStringLiteral("[…]")); }  // where a picture was
+    void leaveOut() { say(kLeftOut); }
     void add(const Words& more);
     bool isEmpty() const { return m_text.isEmpty() && m_thoughts.isEmpty(); }
     /// Thoughts first, in the marks in which models write them.

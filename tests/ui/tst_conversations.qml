@@ -140,6 +140,26 @@ Item {
             verify(below.y - above.y - above.height > Theme.sizeSmall);
         }
 
+        function headings() {
+            list().forceLayout();
+            return Array.from(list().contentItem.children)
+                .filter(item => item.objectName === "dayHeading" && item.visible && item.height > 0)
+                .sort((a, b) => a.y - b.y).map(item => item.text).join(", ");
+        }
+
+        function test_a_heading_that_is_used_again_says_what_it_is() {
+            make([{ title: "Alpha" }, { title: "Beta", daysAgo: 400 }]);
+            tryVerify(() => headings().startsWith("Today, "));
+            const month = headings().slice("Today, ".length);
+            ConversationsBench.controller.remove("0"); // and its heading waits for another
+            tryVerify(() => headings() === month);
+            ConversationsBench.controller.import([Qt.resolvedUrl("../data/imports/lm-studio.conversation.json")]);
+            tryVerify(() => list().count === 2);
+            tryVerify(() => headings() === "Pinned, " + month, 2000);
+            ConversationsBench.turn("1");
+            tryVerify(() => headings() === "Pinned, Today", 2000);
+        }
+
         function test_a_menu_is_as_wide_as_its_words() {
             three();
             mouseClick(part("columnMore"));

@@ -4,13 +4,15 @@ import Spillway.Ui.Components
 import Spillway.Ui.Theme
 
 SectionHeading {
-    required property string section
+    // Not a required property: Qt 6.4 sets that only when the heading is made, and headings are used again for other days.
+    readonly property string day: section // qmllint disable unqualified
 
+    objectName: "dayHeading"
     width: ListView.view ? ListView.view.width - ListView.view.rightMargin : 0
     leftPadding: Theme.px(10)
     topPadding: Theme.px(14)
     bottomPadding: Theme.px(6)
-    text: section
-    height: section === "" ? 0 : implicitHeight // folders have none; not by "visible", which is false while the column is hidden
+    text: day
+    height: day === "" ? 0 : implicitHeight // folders have none; not by "visible", which is false while the column is hidden
     font.pixelSize: Theme.sizeSmall - 1
 }

@@ -11,7 +11,9 @@ AbstractButton {
     required property int limit
     property bool brief: false // without its name
 
-    readonly property real fullWidth: 2 * padding + name.implicitWidth + bar.width + numbers.implicitWidth + 2 * line.spacing // with it
+    readonly property string numbers: qsTr("%1 / %2").arg(Format.count(tokens)).arg(Format.count(limit))
+    readonly property real fullWidth: 2 * padding + words.advanceWidth(qsTr("Context") + numbers) + barWidth + 2 * Theme.gapSmall // with its name
+    readonly property real barWidth: Theme.px(64)
 
     readonly property real share: limit > 0 ? Math.min(1, tokens / limit) : 0
     readonly property bool nearlyFull: share >= 0.85
@@ -26,6 +28,13 @@ AbstractButton {
     Accessible.onPressAction: root.clicked()
     Keys.onReturnPressed: clicked()
 
+    FontMetrics {
+        id: words
+
+        font.pixelSize: Theme.sizeSmall
+        font.weight: Font.Medium
+    }
+
     background: Rectangle {
         radius: Theme.radiusSmall
         color: root.hovered || root.down ? Theme.hover : "transparent"
@@ -33,13 +42,9 @@ AbstractButton {
         FocusRing { visible: root.visualFocus; gap: 0 }
     }
     contentItem: Row {
-        id: line
-
         spacing: Theme.gapSmall
 
         Text {
-            id: name
-
             anchors.verticalCenter: parent.verticalCenter
             visible: !root.brief
             text: qsTr("Context")
@@ -49,21 +54,17 @@ AbstractButton {
             Accessible.ignored: true
         }
         ProgressLine {
-            id: bar
-
             objectName: "contextBar"
             anchors.verticalCenter: parent.verticalCenter
-            width: Theme.px(64)
+            width: root.barWidth
             value: root.share
             fill: root.full ? Theme.danger : root.nearlyFull ? Theme.warning : Theme.accent
             Accessible.ignored: true
         }
         Text {
-            id: numbers
-
             objectName: "contextText"
             anchors.verticalCenter: parent.verticalCenter
-            text: qsTr("%1 / %2").arg(Format.count(root.tokens)).arg(Format.count(root.limit))
+            text: root.numbers
             textFormat: Text.PlainText
             font.pixelSize: Theme.sizeSmall
             font.weight: Font.Medium
