@@ -31,7 +31,7 @@ QByteArray nextLine(const QByteArray& bytes, qsizetype& from)
 {
     const qsizetype found = bytes.indexOf('\n', from);
     const qsizetype end = found < 0 ? bytes.size() : found;
-    const QByteArray line = bytes.mid(from, end - from).trimmed();
+    QByteArray line = bytes.mid(from, end - from).trimmed();
     from = end + 1;
     return line;
 }

@@ -254,7 +254,7 @@ private Q_SLOTS:
         const QString path = qEnvironmentVariable("SPILLWAY_GOLDEN") + QStringLiteral("/chat-templates/") + name;
         const auto chat_template = ChatTemplate::parse(templates().at(name));
         QVERIFY(chat_template);
-        for (ordered_json variables : ordered_json::parse(read_file(path + QStringLiteral(".json")))) {
+        for (const ordered_json& variables : ordered_json::parse(read_file(path + QStringLiteral(".json")))) {
             const auto text = chat_template->render_traced(variables);
             if (!text)
                 continue;  // meant to be refused
