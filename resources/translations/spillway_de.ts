@@ -3905,6 +3905,22 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>Questions to begin with</source>
         <translation>Fragen für den Anfang</translation>
     </message>
+    <message>
+        <source>What is Spillway?</source>
+        <translation>Was ist Spillway?</translation>
+    </message>
+    <message>
+        <source>What happens when the VRAM is full?</source>
+        <translation>Was passiert, wenn der VRAM voll ist?</translation>
+    </message>
+    <message>
+        <source>Why does it become slower as the conversation grows?</source>
+        <translation>Warum wird es langsamer, wenn das Gespräch wächst?</translation>
+    </message>
+    <message>
+        <source>How do I open a model?</source>
+        <translation>Wie öffne ich ein Modell?</translation>
+    </message>
 </context>
 <context>
     <name>ReadyState</name>

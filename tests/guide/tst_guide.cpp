@@ -13,8 +13,10 @@ namespace {
 
 constexpr int kAnswerTokens = 160;
 constexpr int kEarlierTokens = 3000;
-// The aim is 90; the model that is kept reaches 89.5 (its card says so), and must not get worse.
 constexpr int kFloor_percent = 90;
+// The aim is 95. The model that is kept reaches 57 and 53 (its card says why), and must not get worse; kernels of other
+// processors round otherwise, which may cost an answer or two.
+constexpr int kHeldOutFloorEnglish_percent = 55, kHeldOutFloorGerman_percent = 51;
 
 /// How many questions of one kind were asked and answered rightly, in all and by topic.
 class Figures
@@ -83,6 +85,7 @@ private:
 
     std::unique_ptr<engine::Engine> engine_ = engine::make_engine();
     const std::vector<Question> questions_ = read_questions();
+    const std::vector<Question> held_out_ = read_questions(kHeldOut);
 
     engine::Result<engine::Turn> generate(engine::SequenceId sequence, Messages messages, int most)
     {
@@ -126,6 +129,28 @@ private Q_SLOTS:
         other.print();
         QVERIFY2(own.at_least(kFloor_percent), qPrintable(own.summary()));
         QVERIFY2(other.at_least(90), qPrintable(other.summary()));
+    }
+
+    void answersTheHeldOutQuestions_data()
+    {
+        QTest::addColumn<QString>("language");
+        QTest::addColumn<int>("floor_percent");
+        QTest::newRow("English") << "en" << kHeldOutFloorEnglish_percent;
+        QTest::newRow("German") << "de" << kHeldOutFloorGerman_percent;
+        QTest::newRow("French is recognised") << "fr" << 80;
+        QTest::newRow("Spanish is recognised") << "es" << 80;
+    }
+
+    void answersTheHeldOutQuestions()
+    {
+        QFETCH(const QString, language);
+        QFETCH(const int, floor_percent);
+        Figures figures("held out: " + language);
+        for (const Question& question : held_out_)
+            if (question.language == language)
+                ask(*engine_->create_sequence(), {}, question, figures);
+        figures.print();
+        QVERIFY2(figures.at_least(floor_percent), qPrintable(figures.summary()));
     }
 
     void answersAfterALongConversation()

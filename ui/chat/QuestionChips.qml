@@ -8,12 +8,12 @@ import Spillway.Ui.Theme
 Flow {
     id: root
 
-    // In English in every language of the window: the guide understands no other.
+    // In the language of the window, which the guide answers in, too.
     readonly property var questions: [
-        "What is Spillway?",
-        "What happens when the VRAM is full?",
-        "Why does it become slower as the conversation grows?",
-        "How do I open a model?"
+        qsTr("What is Spillway?"),
+        qsTr("What happens when the VRAM is full?"),
+        qsTr("Why does it become slower as the conversation grows?"),
+        qsTr("How do I open a model?")
     ]
 
     signal asked(string question)
