@@ -152,15 +152,17 @@ QString ConversationsController::moveToNewFolder(const QString& conversation)
     return name;
 }
 
-void ConversationsController::renameFolder(const QString& folder, const QString& name)
+QString ConversationsController::renameFolder(const QString& folder, const QString& name)
 {
-    if (name.simplified().isEmpty())
-        return;
+    const QString given = name.simplified().left(kLongestTitle_chars);
+    if (given.isEmpty())
+        return folder;
     const bool open = !m_list.closedFolders().contains(folder);
     for (const QStringList inIt = m_list.idsIn(folder); const QString& id : inIt)
-        moveToFolder(id, name);
+        moveToFolder(id, given);
     if (!open)
-        m_list.setFolderOpen(name.simplified().left(kLongestTitle_chars), false);
+        m_list.setFolderOpen(given, false);
+    return given;
 }
 
 void ConversationsController::removeFolder(const QString& folder)

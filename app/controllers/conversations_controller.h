@@ -67,8 +67,8 @@ public:
     Q_INVOKABLE void moveToFolder(const QString& conversation, const QString& folder);
     /// Moves it to a new folder, whose name is given back.
     Q_INVOKABLE QString moveToNewFolder(const QString& conversation);
-    /// To a name that another has: the two become one.
-    Q_INVOKABLE void renameFolder(const QString& folder, const QString& name);
+    /// To a name that another has: the two become one. Its name then.
+    Q_INVOKABLE QString renameFolder(const QString& folder, const QString& name);
     Q_INVOKABLE void removeFolder(const QString& folder);  // its conversations stay
 
     Q_INVOKABLE void undo();  // the newest removal, as long as it is offered

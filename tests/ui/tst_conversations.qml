@@ -193,6 +193,7 @@ Item {
             type("bees");
             keyClick(Qt.Key_Return);
             tryCompare(row(0), "title", "bees");
+            compare(list().currentIndex, 0); // the keyboard stays with it
             verify(row(0).Accessible.name.indexOf("open folder of 1 conversation") > 0, row(0).Accessible.name);
 
             mouseClick(row(2), 40, 10, Qt.RightButton);

@@ -53,6 +53,11 @@ ListView {
         positionViewAtIndex(row, ListView.Contain);
         renamingFolder = folder;
     }
+    /// The keyboard stays with it, wherever its name takes it.
+    function giveFolderName(folder: string, name: string) {
+        const given = conversations.renameFolder(folder, name);
+        currentIndex = conversations.list.rowOfFolder(given);
+    }
     function renameAtKeyboard() {
         const id = conversations.list.idAt(currentIndex);
         if (id === "")
@@ -161,7 +166,7 @@ ListView {
         onMenuRequested: (item, x, y) => root.showMenuOf(item, x, y)
         onRenamed: title => {
             if (isFolder)
-                root.conversations.renameFolder(folder, title);
+                root.giveFolderName(folder, title);
             else
                 root.conversations.rename(conversationId, title);
         }
