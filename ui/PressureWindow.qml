@@ -10,6 +10,8 @@ Window {
     required property Pressure pressure
     required property ChatController chat
 
+    property bool drawn: false // its first frame
+
     signal conversationRequested(string conversation)
     signal backRequested // to where it was
     signal hideRequested
@@ -22,10 +24,12 @@ Window {
     title: qsTr("Memory pressure – Spillway")
     color: Theme.aside
     onClosing: root.backRequested()
+    onAfterAnimating: drawn = true
 
     PressurePanel {
         objectName: "panelApartView"
         anchors.fill: parent
+        visible: root.drawn // Qt 6.4's layouts miss what grows before their window is there
         focus: true
         apart: true
         monitor: root.pressure.monitor

@@ -14,6 +14,12 @@ constexpr double kLowestWatermark = 0.5, kHighestWatermark = 1.0;
 constexpr int kCurvePoints = 32;
 constexpr std::array kKvTypes = {engine::KvType::F16, engine::KvType::Q8_0, engine::KvType::F32};  // as the settings do
 
+// Where the first block leaves the device; empty where the context is full before.
+std::optional<int> spillWithin(int context_tokens, const engine::Plan& plan)
+{
+    return plan.spill_tokens && *plan.spill_tokens < context_tokens ? plan.spill_tokens : std::nullopt;
+}
+
 }  // namespace
 
 PlacementController::PlacementController(EngineThread& engine, QObject* parent)
@@ -127,7 +133,8 @@ PlacementPreview PlacementController::preview(const engine::LoadRequest& request
     preview.layers = plan->device_layers;
     preview.deviceBytes = now.device ? double(now.device->total()) : 0;
     preview.budgetBytes = double(plan->device_budget_bytes);
-    preview.spillTokens = plan->spill_tokens ? QVariant(*plan->spill_tokens) : QVariant();
+    const std::optional<int> spill = spillWithin(m_contextLimit, *plan);
+    preview.spillTokens = spill ? QVariant(*spill) : QVariant();
     preview.tokensPerSecond = speed(now.tok_s);
     preview.tokensPerSecondFull = speed(full.tok_s);
     if (m_correction.factor() && now.tok_s)
@@ -434,7 +441,7 @@ void PlacementController::replan()
         const auto plan =
             this->plan(m_request, std::span<const int>(contexts.constData(), std::size_t(contexts.size())));
         if (plan) {
-            m_spillTokens = plan->spill_tokens;
+            m_spillTokens = spillWithin(m_contextLimit, *plan);
             for (const engine::PlanRow& row : plan->rows)
                 if (row.tok_s)
                     m_predicted.append(QPointF(row.context_tokens, *row.tok_s));

@@ -1375,20 +1375,20 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
 <context>
     <name>DoctorCard</name>
     <message>
-        <source>Predicted: %1</source>
-        <translation>Vorhergesagt: %1</translation>
-    </message>
-    <message>
-        <source>Predicted: %1 instead of %2</source>
-        <translation>Vorhergesagt: %1 statt %2</translation>
-    </message>
-    <message>
         <source>What it brings is not known.</source>
         <translation>Was das bringt, ist nicht bekannt.</translation>
     </message>
     <message>
         <source>Undo</source>
         <translation>Rückgängig</translation>
+    </message>
+    <message>
+        <source>Predicted: %1.</source>
+        <translation>Vorhergesagt: %1.</translation>
+    </message>
+    <message>
+        <source>Predicted: %1 instead of %2.</source>
+        <translation>Vorhergesagt: %1 statt %2.</translation>
     </message>
 </context>
 <context>

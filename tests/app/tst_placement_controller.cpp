@@ -15,9 +15,9 @@ constexpr auto kGuide = SPILLWAY_SOURCE_DIR "/resources/guide-model/guide.gguf";
 class Panel
 {
 public:
-    Panel()
+    explicit Panel(int context_tokens = 0)  // 0: the model's own
         : m_engine(engine::make_engine)
-        , m_models(m_engine, engine::inspect_model, request())
+        , m_models(m_engine, engine::inspect_model, request(context_tokens))
         , m_pressure(m_engine, m_models)
     {
         m_models.openAndLoad(QLatin1String(kGuide));
@@ -43,10 +43,11 @@ public:
     }
 
 private:
-    static engine::LoadRequest request()
+    static engine::LoadRequest request(int context_tokens)
     {
         engine::LoadRequest request;
         request.threads = 1;
+        request.context_tokens = context_tokens;
         request.placement.device = engine::PlacementOptions::Device::Emulated;
         request.placement.emulated.fit_tokens = 1024;
         return request;
@@ -75,6 +76,14 @@ private Q_SLOTS:
         placement.setLayers(3);
         placement.setBudget(100);
         QVERIFY(script->commands().empty());
+    }
+
+    void noBlockLeavesWhereTheContextIsFullBefore()
+    {
+        Panel panel(512);
+        QTRY_VERIFY(panel.ready());
+        QVERIFY(!panel.placement().spillTokens().isValid());
+        QVERIFY(!panel.placement().previewKvType(0).spillTokens.isValid());
     }
 
     void layersAndBytesAreAsForetold()

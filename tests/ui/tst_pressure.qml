@@ -395,6 +395,8 @@ Item {
             lit.pointAtToken(lit.first < 0 ? 5 : 0);
             tryCompare(lit, "message", message(0).messageId);
             tryVerify(() => findChild(message(0), "litMark").visible);
+            part("panelView").contentY += 10; // what lit it is no longer under the pointer
+            tryCompare(lit, "message", "");
         }
 
         function test_a_message_is_pinned() {
@@ -437,6 +439,9 @@ Item {
             const apart = () => findChild(shell, "panelWindow").item;
             tryVerify(() => apart() && apart().visible);
             const grid = seen(apart().contentItem, "panelGrid");
+            tryVerify(() => hanging(grid, 4).length === 0);
+            wait(100);
+            compare(hanging(grid, 4).join("\n"), "");
             apart().width = 500;
             tryCompare(grid, "columns", 1);
             apart().width = 1100;

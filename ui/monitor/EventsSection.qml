@@ -105,6 +105,7 @@ ColumnLayout {
             width: list.width - Theme.px(10)
             chosen: list.activeFocus && ListView.isCurrentItem
             onPointedAt: message => root.chat.lit.pointAtMessage(message)
+            ListView.onPooled: root.chat.lit.pointAtMessage("") // scrolled away under the pointer
             onClicked: {
                 list.forceActiveFocus(Qt.MouseFocusReason);
                 list.choose(index);

@@ -78,7 +78,10 @@ FocusScope {
             Layout.fillWidth: true
             Layout.fillHeight: true
             contentHeight: column.implicitHeight + Theme.gap
-            onContentYChanged: kvMap.forgetPointer()
+            onContentYChanged: {
+                kvMap.forgetPointer();
+                root.chat.lit.pointAtMessage("");
+            }
 
             GridLayout {
                 id: column
