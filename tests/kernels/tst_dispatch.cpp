@@ -1,6 +1,6 @@
 // Which table runs: the widest, or the one that SPILLWAY_CPU names; a wrong name is slow, and says so.
-#include "kernels/cpu/dispatch.h"
-#include "kernels/cpu/faster_prompts.h"
+#include "kernels/cpu/dispatch/dispatch.h"
+#include "kernels/cpu/dispatch/faster_prompts.h"
 
 #include <QCoreApplication>
 #include <QProcess>

@@ -1,4 +1,5 @@
-// What this processor can do and the operating system lets it: the sets our kernels are written for.
+// Finds out which of the instruction sets that our kernels are written for this processor has and the operating system
+// permits.
 #pragma once
 
 namespace kernels {

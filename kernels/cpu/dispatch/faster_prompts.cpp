@@ -1,4 +1,4 @@
-#include "kernels/cpu/faster_prompts.h"
+#include "kernels/cpu/dispatch/faster_prompts.h"
 
 #include <algorithm>
 #include <chrono>

@@ -1,4 +1,5 @@
-// The one place that decides which table runs. Apart from cpu.h so that tests can ask it what it would choose.
+// Chooses the kernel table that the program runs with; nothing else decides that. Tests also ask what it would
+// choose, which is why it has a header of its own beside cpu.h.
 #pragma once
 
 #include "kernels/cpu.h"

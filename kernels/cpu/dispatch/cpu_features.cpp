@@ -1,4 +1,4 @@
-#include "kernels/cpu/cpu_features.h"
+#include "kernels/cpu/dispatch/cpu_features.h"
 
 #if defined(__x86_64__) || defined(_M_X64)
 #include <cpuid.h>

@@ -1,4 +1,4 @@
-// Which of two tables multiplies prompts faster, found out where the program runs.
+// Finds out, where the program runs, which of two tables multiplies prompts faster, and combines them.
 #pragma once
 
 #include "kernels/cpu.h"

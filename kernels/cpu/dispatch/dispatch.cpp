@@ -1,11 +1,11 @@
-#include "kernels/cpu/dispatch.h"
+#include "kernels/cpu/dispatch/dispatch.h"
 
 #include "kernels/cpu/amx/amx.h"
 #include "kernels/cpu/avx2/avx2.h"
 #include "kernels/cpu/avx512/avx512.h"
 #include "kernels/cpu/avxvnni/avxvnni.h"
-#include "kernels/cpu/cpu_features.h"
-#include "kernels/cpu/faster_prompts.h"
+#include "kernels/cpu/dispatch/cpu_features.h"
+#include "kernels/cpu/dispatch/faster_prompts.h"
 #include "kernels/cpu/scalar/scalar.h"
 
 #include <cstdlib>
