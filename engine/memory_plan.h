@@ -1,9 +1,9 @@
-// What a model takes in memory, from its header alone: the same numbers choose the context when it is loaded and say in
-// a list whether it fits.
+// Computes what a model takes in memory from its header alone. The same numbers choose the context when the model is
+// loaded and tell a list of models which of them fit.
 #pragma once
 
-#include "engine/device.h"
 #include "engine/engine.h"
+#include "engine/machine.h"
 
 #include <cstdint>
 #include <optional>

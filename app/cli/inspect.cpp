@@ -2,7 +2,7 @@
 #include "app/cli/command.h"
 #include "app/cli/predictions.h"
 
-#include "engine/device.h"
+#include "engine/machine.h"
 #include "engine/model_info.h"
 
 #include <cstdio>

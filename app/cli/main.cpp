@@ -3,7 +3,7 @@
 #include "app/cli/command.h"
 #include "app/cli/streams.h"
 #include "engine/caught.h"
-#include "engine/device.h"
+#include "engine/machine.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -2,7 +2,7 @@
 #include "app/controllers/chat_controller.h"
 
 #include "app/attachments/prompt_text.h"
-#include "engine/device.h"
+#include "engine/machine.h"
 
 #include <algorithm>
 #include <utility>

@@ -3,7 +3,7 @@
 
 #include "app/controllers/placement_controller.h"
 #include "app/controllers/settings_controller.h"
-#include "engine/device.h"
+#include "engine/machine.h"
 
 #include <QObject>
 #include <QStringList>

@@ -7,7 +7,7 @@
 #include "app/experiments/experiment_runner.h"
 #include "app/experiments/experiment_store.h"
 #include "app/models/experiment_row_model.h"
-#include "engine/device.h"
+#include "engine/machine.h"
 
 #include <QObject>
 #include <QUrl>

@@ -1,6 +1,6 @@
 #include "engine/machine_rates.h"
 
-#include "engine/device.h"
+#include "engine/machine.h"
 #include "engine/metrics/host_probe.h"
 #include "kernels/cpu.h"
 

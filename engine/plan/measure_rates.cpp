@@ -1,9 +1,9 @@
 #include "engine/plan/measure_rates.h"
 
 #include "engine/caught.h"
-#include "engine/device.h"
 #include "engine/device/copy_queue.h"
 #include "engine/exec/thread_pool.h"
+#include "engine/machine.h"
 #include "engine/metrics/host_probe.h"
 #include "engine/plan/model_facts.h"
 #include "engine/run/clock.h"

@@ -1,10 +1,10 @@
 #include "engine/planner.h"
 
 #include "engine/caught.h"
-#include "engine/device.h"
 #include "engine/exec/cuda_backend.h"
 #include "engine/exec/thread_pool.h"
 #include "engine/gguf/gguf_file.h"
+#include "engine/machine.h"
 #include "engine/metrics/host_probe.h"
 #include "engine/plan/measure_device.h"
 #include "engine/plan/measure_rates.h"

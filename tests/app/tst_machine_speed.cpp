@@ -1,6 +1,6 @@
 // The rates of this machine in the window: kept ones are there at once, others are measured when nothing else is done.
 #include "app/monitor/machine_speed.h"
-#include "engine/device.h"
+#include "engine/machine.h"
 #include "kernels/cpu.h"
 #include "tests/support/fake_engine.h"
 #include "tests/support/heard.h"

@@ -1,6 +1,6 @@
 // Models on a GPU: layers, KV and head there, through the CUDA driver (design D9, promises b and c). The GPU is the
 // emulated one, or a real one where SPILLWAY_TEST_DEVICE is "cuda".
-#include "engine/device.h"
+#include "engine/machine.h"
 #include "engine/placement_text.h"
 #include "engine/run/selftest_cuda.h"
 #include "tests/engine/run/cuda_conversations.h"

@@ -1,5 +1,5 @@
 // What is said of the kernels in use: also which products another table makes.
-#include "engine/device.h"
+#include "engine/machine.h"
 #include "engine/run/kernels_in_use.h"
 
 #include <QTest>

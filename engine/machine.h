@@ -1,4 +1,4 @@
-// The devices of this machine.
+// Lists this machine's devices, its CPU and its GPUs, and tells how much memory it has.
 #pragma once
 
 #include <cstdint>

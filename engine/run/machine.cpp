@@ -1,4 +1,4 @@
-#include "engine/device.h"
+#include "engine/machine.h"
 
 #include "engine/device/huge_array.h"
 #include "engine/metrics/host_probe.h"
