@@ -1,9 +1,9 @@
-// Which device computes which layer, from which copy of its weights. Fixed within a token; layers may move between
-// tokens.
+// Placement says for every layer which backend computes it and from which copy of its weights. It stays the same within
+// a token; between two tokens layers may move.
 #pragma once
 
 #include "engine/exec/cpu_backend.h"
-#include "engine/model/host_weights.h"
+#include "engine/exec/host_weights.h"
 
 #include <vector>
 

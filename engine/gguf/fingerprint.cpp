@@ -1,6 +1,6 @@
 // What tells one model from another.
+#include "engine/files/checksum.h"
 #include "engine/gguf/gguf_file.h"
-#include "engine/kv/checksum.h"
 
 #include <algorithm>
 

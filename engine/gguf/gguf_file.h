@@ -1,8 +1,8 @@
-// A GGUF model file, all its parts included: metadata and named tensors. All checks of the format are made here, so
-// that who comes after may trust sizes and ranges (not contents).
+// GgufFile opens a GGUF model file with all its parts and gives its metadata and named tensors. All checks of the
+// format are made here: whoever comes after may trust sizes and ranges, but not contents.
 #pragma once
 
-#include "engine/gguf/mapped_file.h"
+#include "engine/files/mapped_file.h"
 #include "engine/gguf/metadata.h"
 #include "engine/result.h"
 #include "kernels/types.h"

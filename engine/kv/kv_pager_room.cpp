@@ -1,6 +1,6 @@
 // What leaves a device when there is no room, and what comes back when there is.
 #include "engine/kv/kv_pager.h"
-#include "engine/run/clock.h"
+#include "engine/metrics/clock.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,8 @@
-// One conversation's saved KV: written page by page, read page by page. The format is saved_kv_format.h's.
+// These classes write and read one conversation's saved KV page by page. saved_kv_format.h says how the file is laid
+// out.
 #pragma once
 
-#include "engine/kv/private_file.h"
+#include "engine/files/private_file.h"
 #include "engine/kv/saved_kv_format.h"
 #include "engine/telemetry.h"
 

@@ -1,6 +1,6 @@
 #include "engine/kv/saved_kv_format.h"
 
-#include "engine/kv/checksum.h"
+#include "engine/files/checksum.h"
 
 #include <bit>
 #include <cassert>

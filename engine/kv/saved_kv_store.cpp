@@ -1,7 +1,7 @@
 #include "engine/kv/saved_kv_store.h"
 
+#include "engine/metrics/clock.h"
 #include "engine/private_folder.h"
-#include "engine/run/clock.h"
 
 #include <algorithm>
 #include <limits>

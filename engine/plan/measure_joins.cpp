@@ -2,8 +2,8 @@
 // or both wait for flags in the middle of a graph.
 #include "engine/exec/cuda_address.h"
 #include "engine/exec/cuda_flags.h"
+#include "engine/metrics/clock.h"
 #include "engine/plan/measure_device.h"
-#include "engine/run/clock.h"
 
 #include <algorithm>
 #include <vector>

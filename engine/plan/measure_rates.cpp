@@ -4,10 +4,10 @@
 #include "engine/device/copy_queue.h"
 #include "engine/exec/thread_pool.h"
 #include "engine/machine.h"
+#include "engine/metrics/clock.h"
 #include "engine/metrics/host_probe.h"
+#include "engine/plan/dram_bandwidth.h"
 #include "engine/plan/model_facts.h"
-#include "engine/run/clock.h"
-#include "engine/run/dram_bandwidth.h"
 #include "engine/sampling/sampler.h"
 
 #include <algorithm>

@@ -6,10 +6,10 @@
 #include "engine/gguf/gguf_file.h"
 #include "engine/machine.h"
 #include "engine/metrics/host_probe.h"
+#include "engine/plan/dram_bandwidth.h"
 #include "engine/plan/measure_device.h"
 #include "engine/plan/measure_rates.h"
 #include "engine/plan/predict.h"
-#include "engine/run/dram_bandwidth.h"
 
 #include <algorithm>
 #include <new>

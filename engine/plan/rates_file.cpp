@@ -1,7 +1,7 @@
 #include "engine/rates_file.h"
 
 #include "engine/caught.h"
-#include "engine/kv/private_file.h"
+#include "engine/files/private_file.h"
 #include "engine/private_folder.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // How a placement leaves its device for another one, between steps and with the conversations that there are.
-#include "engine/run/clock.h"
+#include "engine/metrics/clock.h"
 #include "engine/run/model_placement.h"
 
 #include <utility>

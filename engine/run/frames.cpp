@@ -1,6 +1,6 @@
 #include "engine/run/frames.h"
 
-#include "engine/run/clock.h"
+#include "engine/metrics/clock.h"
 
 namespace engine {
 

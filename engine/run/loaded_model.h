@@ -1,11 +1,12 @@
-// Everything that belongs to one loaded model, in the order it is built and the reverse order it is destroyed.
+// LoadedModel holds everything that belongs to one loaded model, in the order in which it is built; it is destroyed in
+// the reverse order.
 #pragma once
 
 #include "engine/engine.h"
 #include "engine/exec/cpu_backend.h"
+#include "engine/exec/decoder.h"
 #include "engine/gguf/gguf_file.h"
 #include "engine/kv/saved_kv_format.h"
-#include "engine/model/decoder.h"
 #include "engine/run/model_placement.h"
 #include "engine/template/chat_template.h"
 #include "engine/tokenizer/tokenizer.h"

@@ -1,7 +1,7 @@
 #include "engine/run/local_engine.h"
 
 #include "engine/caught.h"
-#include "engine/run/clock.h"
+#include "engine/metrics/clock.h"
 
 #include <limits>
 #include <random>

@@ -1,7 +1,7 @@
 // What may be asked of a model's placement between steps: the split, the budget, how KV is kept and where.
 #include "engine/run/model_placement.h"
 
-#include "engine/run/clock.h"
+#include "engine/metrics/clock.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // TurnRunner: a conversation that begins with what was saved of it.
-#include "engine/run/clock.h"
+#include "engine/metrics/clock.h"
 #include "engine/run/saved_conversations.h"
 #include "engine/run/turn.h"
 

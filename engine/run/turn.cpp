@@ -1,6 +1,6 @@
 #include "engine/run/turn.h"
 
-#include "engine/run/clock.h"
+#include "engine/metrics/clock.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 #include "engine/shape_model.h"
 
 #include "engine/caught.h"
-#include "engine/gguf/mapped_file.h"
+#include "engine/files/mapped_file.h"
 #include "engine/shape/gguf_header.h"
 #include "engine/shape/random_weights.h"
 #include "engine/shape/unnamed_file.h"

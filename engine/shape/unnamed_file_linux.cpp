@@ -1,5 +1,5 @@
 // A file without a name: the system takes it back with its last descriptor, whatever happens to the program.
-#include "engine/gguf/mapped_file.h"
+#include "engine/files/mapped_file.h"
 #include "engine/shape/unnamed_file.h"
 
 #include <cerrno>

@@ -1,7 +1,7 @@
 // A named file that the system deletes with the last handle to it. Should it not, since the machine lost its power, the
 // next file that is made in the folder finds it.
-#include "engine/gguf/long_path_windows.h"
-#include "engine/gguf/mapped_file.h"
+#include "engine/files/long_path_windows.h"
+#include "engine/files/mapped_file.h"
 #include "engine/shape/unnamed_file.h"
 
 #include <windows.h>

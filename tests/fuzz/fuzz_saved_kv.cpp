@@ -1,7 +1,7 @@
 // libFuzzer target: any bytes as a file of saved KV, with a header that is right where the first byte is odd.
 //   cmake --preset fuzz && cmake --build build/fuzz --target fuzz_saved_kv
 //   mkdir -p corpus && build/fuzz/tests/fuzz/fuzz_saved_kv corpus
-#include "engine/kv/checksum.h"
+#include "engine/files/checksum.h"
 #include "engine/kv/saved_kv_file.h"
 
 #include <cstdlib>

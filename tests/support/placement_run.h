@@ -1,7 +1,7 @@
-// One conversation on a model that may lie on a device: a prefill and an answer, and what came of them.
+// Runs one conversation, a prefill and an answer, on a model that may lie on a device, and keeps what came of it.
 #pragma once
 
-#include "engine/run/token_run.h"
+#include "engine/tools/token_run.h"
 #include "tests/support/models.h"
 
 #include <QtDebug>

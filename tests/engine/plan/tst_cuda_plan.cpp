@@ -2,7 +2,7 @@
 // the emulated GPU.
 #include "engine/plan/device_bytes.h"
 #include "engine/planner.h"
-#include "engine/run/selftest_cuda.h"
+#include "engine/tools/selftest_cuda.h"
 #include "tests/support/cuda_run.h"
 
 #include <QtTest>

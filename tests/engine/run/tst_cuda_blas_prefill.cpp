@@ -3,7 +3,7 @@
 #include "engine/machine_rates.h"
 #include "engine/plan/measure_device.h"
 #include "engine/planner.h"
-#include "engine/run/selftest_cuda.h"
+#include "engine/tools/selftest_cuda.h"
 #include "tests/support/cuda_run.h"
 
 #include <QtTest>

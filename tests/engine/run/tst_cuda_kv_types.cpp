@@ -1,5 +1,5 @@
 // Keys and values that are kept in other types from some token on, on a GPU.
-#include "engine/run/selftest_cuda.h"
+#include "engine/tools/selftest_cuda.h"
 #include "tests/engine/run/cuda_conversations.h"
 
 #include <QtTest>

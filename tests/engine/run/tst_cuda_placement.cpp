@@ -2,7 +2,7 @@
 // emulated one, or a real one where SPILLWAY_TEST_DEVICE is "cuda".
 #include "engine/machine.h"
 #include "engine/placement_text.h"
-#include "engine/run/selftest_cuda.h"
+#include "engine/tools/selftest_cuda.h"
 #include "tests/engine/run/cuda_conversations.h"
 #include "tests/support/reference_logits.h"
 

@@ -1,6 +1,6 @@
 // Where the time of an answer goes, as telemetry says it: the parts add up to the time that passed, and each is large
 // where its cause is.
-#include "engine/run/token_run.h"
+#include "engine/tools/token_run.h"
 #include "tests/engine/run/device_engine.h"
 #include "tests/support/placement_run.h"
 

@@ -1,0 +1,63 @@
+// Decoder computes a model: tokens go in, logits come out. It is a list of operations; the Placement says which backend
+// carries them out for a layer. It belongs to one loaded model and is called by the engine's thread; after construction
+// it allocates nothing.
+#pragma once
+
+#include "engine/exec/placement.h"
+#include "engine/kv/kv_cache.h"
+#include "engine/model/rope.h"
+#include "engine/model/weights.h"
+
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace engine {
+
+class Decoder
+{
+public:
+    /// `context_tokens`: the context in use (it decides between long-rope's factors). `max_rows`: tokens of a batch.
+    Decoder(const Hyperparameters& h, const Weights& weights, int context_tokens, int max_rows);
+
+    int max_rows() const { return max_rows_; }
+    int vocabulary() const { return h_.vocabulary; }
+    std::size_t scratch_bytes() const { return host_.bytes(); }
+
+    /// Computes tokens at positions sequence.length(), +1, ... for which pages have been reserved, and appends them to
+    /// the sequence. 1 <= tokens.size() <= max_rows().
+    void append(const Placement& placement, KvCache& cache, KvSequence& sequence, std::span<const int> tokens);
+
+    /// Logits (vocabulary,) after one row of the last append(). Valid until the next call.
+    std::span<const float> logits(const Placement& placement, int row);
+    /// The same, or as many of the largest as are enough, where a device finds them.
+    RowLogits logits(const Placement& placement, int row, std::optional<int> enough);
+
+private:
+    /// Where a layer computes, and what it belongs to.
+    struct Place {
+        Backend& on;
+        Activations& a;
+        const Step& step;
+    };
+    Activations& activations(Backend& on) { return on.activations() ? *on.activations() : host_; }
+    StepClock::Part head_part(const Placement& placement) const;
+    Backend& compute_logits(const Placement& placement, int row);
+    std::span<const float> fetch_logits(Backend& on);
+    void fill_positions(int first, int count);
+    void bring_rows(Backend& to, const Step& step, StepClock& clock);
+    void layer(int l, const LayerWeights& w, const Place& at);
+    void attention(int l, const LayerWeights& w, const Place& at);
+    void feed_forward(const LayerWeights& w, const Place& at);
+    void add_branch(Rows& y, const Product& product, Vector post_norm, const Place& at);
+    void add_normed(Vector post_norm, const Place& at);
+
+    const Hyperparameters& h_;
+    const Weights& weights_;
+    int max_rows_;
+    RopeFrequencies rope_full_, rope_local_;
+    Activations host_;
+    Backend* rows_at_ = nullptr;  // where the residual stream of the last batch is
+};
+
+}  // namespace engine

@@ -1,0 +1,116 @@
+#include "engine/exec/host_weights.h"
+
+#include "engine/metrics/host_probe.h"
+
+#include <algorithm>
+#include <new>
+
+namespace engine {
+
+namespace {
+
+// Rows in a piece of work.
+constexpr int kGrain = 8 * kernels::kInterleavedRows;
+constexpr std::size_t kAlignment = 64;
+
+std::size_t aligned(std::size_t bytes)
+{
+    return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+template <class Visit>
+void for_each_matrix(HeadWeights& w, int, const Visit& visit)
+{
+    visit(w.output, 1);
+}
+
+}  // namespace
+
+HostWeights::HostWeights(const GgufFile& file, const Weights& weights, const Hyperparameters& h,
+                         std::optional<std::int64_t> keep_free_bytes)
+    : file_(file)
+    , source_(weights)
+    , kernels_(kernels::cpu_kernels())
+    , experts_(h.experts)
+    , keep_free_bytes_(keep_free_bytes)
+{
+    layers_.resize(weights.layers.size());
+    for (std::size_t l = 0; l < layers_.size(); ++l)
+        layers_[l].weights = weights.layers[l];
+    head_.weights = weights.head;
+}
+
+bool HostWeights::find_memory(HugeArray& memory, std::size_t bytes) const
+{
+    if (!keep_free_bytes_)
+        return false;
+    const auto free = host_memory().available_bytes;
+    if (free && *free < std::int64_t(bytes) + *keep_free_bytes_)
+        return false;
+    try {
+        memory = HugeArray(bytes);
+    } catch (const std::bad_alloc&) {
+        return false;
+    }
+    return true;
+}
+
+void HostWeights::interleave(const Matrix& from, int stack, std::byte* to, ThreadPool& pool) const
+{
+    const auto interleave = kernels_.interleave[std::size_t(from.type)];
+    const std::size_t row_bytes = kernels::row_bytes(from.type, from.n);
+    const int pieces = (from.rows + kGrain - 1) / kGrain;
+    pool.for_each(stack * pieces, 1, [&](int begin, int end, int) {
+        for (int piece = begin; piece < end; ++piece) {
+            const int row = piece % pieces * kGrain;
+            const std::size_t at = std::size_t(piece / pieces) * from.bytes() + std::size_t(row) * row_bytes;
+            interleave(from.n, std::min(kGrain, from.rows - row), from.data + at, to + at);
+        }
+    });
+    file_.release_pages({from.data, from.bytes() * std::size_t(stack)});
+}
+
+template <class W>
+bool HostWeights::use(Part<W>& part, ThreadPool& pool)
+{
+    if (part.used)
+        return false;
+    part.used = true;
+    const auto gains = [&](const Matrix& m) { return kernels_.interleave[std::size_t(m.type)] != nullptr; };
+    std::size_t bytes = 0;
+    for_each_matrix(part.weights, experts_, [&](const Matrix& m, int stack) {
+        if (gains(m))
+            bytes += aligned(m.bytes() * std::size_t(stack));
+    });
+    if (bytes == 0)
+        return true;
+    if (!find_memory(part.copy, bytes)) {
+        lack_memory_ = true;
+        return true;
+    }
+    std::byte* to = part.copy.data();
+    for_each_matrix(part.weights, experts_, [&](Matrix& m, int stack) {
+        if (!gains(m))
+            return;
+        interleave(m, stack, to, pool);
+        m.data = to;
+        m.interleaved = true;
+        to += aligned(m.bytes() * std::size_t(stack));
+    });
+    return true;
+}
+
+void HostWeights::drop_layer(int l)
+{
+    layers_[std::size_t(l)] = {source_.layers[std::size_t(l)], {}, false};
+}
+
+void HostWeights::drop_head()
+{
+    head_ = {source_.head, {}, false};
+}
+
+template bool HostWeights::use(Part<LayerWeights>&, ThreadPool&);
+template bool HostWeights::use(Part<HeadWeights>&, ThreadPool&);
+
+}  // namespace engine

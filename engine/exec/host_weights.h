@@ -1,0 +1,62 @@
+// HostWeights hands out the weights that the CPU multiplies with: straight from the mapped file, or copies with their
+// rows interleaved where the kernels are faster with such.
+#pragma once
+
+#include "engine/device/huge_array.h"
+#include "engine/exec/thread_pool.h"
+#include "engine/gguf/gguf_file.h"
+#include "engine/model/weights.h"
+#include "kernels/cpu.h"
+
+#include <optional>
+#include <vector>
+
+namespace engine {
+
+/// A copy is made when a part is first used, takes as much memory as the file's mapped pages, which are given back, and
+/// goes when drop() says that the host does not compute the part any more. Where memory is short the file's stay in
+/// use: their pages can be had again without swapping. One thread calls everything here.
+class HostWeights
+{
+public:
+    /// file, weights: outlive this. keep_free_bytes: of RAM, which no copy may take; empty: there is no room for
+    /// copies.
+    HostWeights(const GgufFile& file, const Weights& weights, const Hyperparameters& h,
+                std::optional<std::int64_t> keep_free_bytes);
+
+    /// Where they are stays the same, what they say changes with use() and drop().
+    const LayerWeights& layer(int l) const { return layers_[std::size_t(l)].weights; }
+    const HeadWeights& head() const { return head_.weights; }
+    int layers() const { return int(layers_.size()); }
+
+    /// Before a step that computes with it. False: that was done, and costs nothing.
+    bool use_layer(int l, ThreadPool& pool) { return use(layers_[std::size_t(l)], pool); }
+    bool use_head(ThreadPool& pool) { return use(head_, pool); }
+    /// Whether a part that is in use would be copied, had there been memory.
+    bool lack_memory() const { return lack_memory_; }
+    void drop_layer(int l);
+    void drop_head();
+
+private:
+    template <class W>
+    struct Part {
+        W weights;
+        HugeArray copy;
+        bool used = false;
+    };
+    template <class W>
+    bool use(Part<W>& part, ThreadPool& pool);
+    bool find_memory(HugeArray& memory, std::size_t bytes) const;
+    void interleave(const Matrix& from, int stack, std::byte* to, ThreadPool& pool) const;
+
+    const GgufFile& file_;
+    const Weights& source_;
+    const kernels::CpuKernels& kernels_;
+    int experts_;
+    std::optional<std::int64_t> keep_free_bytes_;
+    bool lack_memory_ = false;
+    std::vector<Part<LayerWeights>> layers_;
+    Part<HeadWeights> head_;
+};
+
+}  // namespace engine

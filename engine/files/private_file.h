@@ -1,0 +1,56 @@
+// PrivateFile reads and writes a file in place that only its owner may open.
+#pragma once
+
+#include "engine/result.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+
+namespace engine {
+
+/// One open file; closes it at the end. One thread at a time; movable.
+class PrivateFile
+{
+public:
+    enum class Access { Read, Write };
+
+    /// A file to be written is made when it is not there, and closed to others. What is no plain file, or a link, is
+    /// not opened. NotFound, CannotRead.
+    static Result<PrivateFile> open(const std::filesystem::path& path, Access access);
+
+    PrivateFile(PrivateFile&& other) noexcept;
+    PrivateFile& operator=(PrivateFile&& other) noexcept;
+    PrivateFile(const PrivateFile&) = delete;
+    PrivateFile& operator=(const PrivateFile&) = delete;
+    ~PrivateFile();
+
+    std::uint64_t size() const { return size_; }  // when it was opened, and as it was written since
+    /// False: the file is shorter, or cannot be read.
+    bool read(std::uint64_t offset, std::span<std::byte> to) const;
+    /// CannotWrite: the disk is full, or refuses for another reason; some of the bytes may be there.
+    Status write(std::uint64_t offset, std::span<const std::byte> bytes);
+    Status cut(std::uint64_t size);
+    /// What was written is on the disk.
+    Status sync();
+
+private:
+#ifdef _WIN32
+    using Handle = void*;
+#else
+    using Handle = int;
+#endif
+    PrivateFile(Handle handle, std::uint64_t size)
+        : handle_(handle)
+        , size_(size)
+    {
+    }
+    void close() noexcept;
+
+    std::optional<Handle> handle_;
+    std::uint64_t size_ = 0;
+};
+
+}  // namespace engine

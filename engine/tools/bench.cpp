@@ -1,0 +1,213 @@
+#include "engine/bench.h"
+
+#include "engine/caught.h"
+#include "engine/device/kernels_in_use.h"
+#include "engine/metrics/clock.h"
+#include "engine/metrics/host_probe.h"
+#include "engine/metrics/rates.h"
+#include "engine/plan/dram_bandwidth.h"
+#include "engine/plan/measure_device.h"
+#include "engine/run/loaded_model.h"
+
+#include <algorithm>
+#include <chrono>
+#include <new>
+
+namespace engine {
+
+namespace {
+
+class Bench
+{
+public:
+    Bench(LoadedModel& model, const BenchRequest& request)
+        : model_(model)
+        , request_(request)
+    {
+    }
+
+    Result<BenchRow> prefill(int depth)
+    {
+        return measure("prefill", request_.prefill_tokens, depth, [&](KvSequence& kv) -> Status {
+            int count = 0;
+            for (int done = 0; done < request_.prefill_tokens; done += count) {
+                count = std::min(model_.max_rows(), request_.prefill_tokens - done);
+                if (Status ok = model_.append(kv, tokens(count)); !ok)
+                    return ok;
+            }
+            return logits(kv, count - 1);
+        });
+    }
+
+    Result<BenchRow> decode(int depth)
+    {
+        TurnRates times(request_.repeats * request_.decode_tokens);
+        bool warm = false;  // the first run does not count
+        auto row = measure("decode", request_.decode_tokens, depth, [&](KvSequence& kv) -> Status {
+            for (int i = 0; i < request_.decode_tokens; ++i) {
+                const std::int64_t start = now_us();
+                if (Status ok = model_.append(kv, tokens(1)); !ok)
+                    return ok;
+                if (Status ok = logits(kv, 0); !ok)
+                    return ok;
+                if (warm)
+                    times.add_token(std::chrono::microseconds(now_us() - start));
+            }
+            warm = true;
+            return {};
+        });
+        if (row) {
+            if (const auto tokens = times.token_times())
+                row->p99_ms = tokens->p99_ms;
+            const auto& cache = model_.cache();
+            const double kv_per_token = double(cache.page_bytes()) / cache.block_tokens();
+            row->gb_s = row->tok_s_median *
+                        (double(model_.decode_bytes()) + kv_per_token * (depth + request_.decode_tokens / 2.0)) / 1e9;
+        }
+        return row;
+    }
+
+private:
+    Status logits(KvSequence& kv, int row)
+    {
+        const auto logits = model_.logits(kv, row);
+        return logits ? Status() : tl::unexpected(logits.error());
+    }
+
+    std::span<const int> tokens(int count)
+    {
+        // Ids that differ from each other, so that embedding rows are not all the same.
+        while (int(ids_.size()) < count)
+            ids_.push_back(int(ids_.size() * 7919 % std::size_t(model_.info().vocabulary)));
+        return std::span(ids_).first(std::size_t(count));
+    }
+
+    template <class Work>
+    Result<BenchRow> measure(const char* test, int count, int depth, const Work& work)
+    {
+        KvSequence kv;
+        std::vector<double> rates;
+        Status status;
+        BenchRow row{.test = test, .tokens = count, .depth = depth};
+        const std::int64_t reading = now_us();
+        while (status && kv.length() < depth)
+            status = model_.append(kv, tokens(std::min(model_.max_rows(), depth - kv.length())));
+        if (depth > 0)
+            row.depth_ms = double(now_us() - reading) / 1e3;
+        note_memory(row);
+        for (int run = -1; run < request_.repeats && status; ++run) {  // the first one warms up and does not count
+            const std::int64_t start = now_us();
+            status = work(kv);
+            const double seconds = double(std::max<std::int64_t>(1, now_us() - start)) / 1e6;
+            if (run >= 0)
+                rates.push_back(count / seconds);
+            note_memory(row);
+            model_.cache().truncate(kv, depth);
+        }
+        model_.cache().truncate(kv, 0);
+        if (!status)
+            return tl::unexpected(status.error());
+        std::sort(rates.begin(), rates.end());
+        row.tok_s_median = rates[rates.size() / 2];
+        row.tok_s_min = rates.front();
+        row.tok_s_max = rates.back();
+        return row;
+    }
+
+    /// The process's own peak would count what measuring the DRAM took.
+    void note_memory(BenchRow& row) const
+    {
+        row.device_peak_bytes = model_.placement().device_peak_bytes();
+        if (const auto now = process_memory().resident_bytes)
+            row.host_peak_bytes = std::max(row.host_peak_bytes.value_or(0), *now);
+    }
+
+    LoadedModel& model_;
+    const BenchRequest& request_;
+    std::vector<int> ids_;
+};
+
+}  // namespace
+
+namespace {
+
+/// Of the GPU, before the model takes its memory.
+Result<double> device_copy_gb_s(int ordinal)
+{
+    auto device = CudaDevice::open(ordinal);
+    if (!device)
+        return tl::unexpected(device.error());
+    auto meter = DeviceMeter::make(**device);
+    Result<double> rate = meter ? meter->copy_bytes_per_s() : tl::unexpected(meter.error());
+    if (!rate)
+        return rate;
+    return *rate / 1e9;
+}
+
+}  // namespace
+
+Result<BenchReport> bench(const LoadRequest& load, const BenchRequest& request,
+                          const std::function<void(const BenchRow&)>& on_row)
+try {
+    if (request.repeats < 1 || request.prefill_tokens < 0 || request.decode_tokens < 0 || request.depths.empty())
+        return fail(Error::Code::BadRequest, "a benchmark needs at least one repeat and one depth");
+    BenchReport report;
+    if (load.placement.device == PlacementOptions::Device::Cuda) {
+        const auto copy = device_copy_gb_s(load.placement.cuda_ordinal);
+        if (!copy)
+            return tl::unexpected(copy.error());
+        report.device_copy_gb_s = *copy;
+    }
+    const std::int64_t start = now_us();
+    auto model = LoadedModel::load(load, {[](const LoadProgress&) {}, [] { return false; }, [](const std::string&) {}});
+    if (!model)
+        return tl::unexpected(model.error());
+
+    report.load_ms = double(now_us() - start) / 1e3;
+    report.model = (*model)->info().name;
+    report.threads = (*model)->cpu().threads();
+    report.kernels = kernels_in_use();
+    const auto device = (*model)->placement().telemetry();
+    report.device = device ? device->id : "cpu";
+    report.device_layers = device ? device->layers : 0;
+    if (device) {
+        report.kv_policy = (*model)->placement().policy();
+        report.device_budget_bytes = device->budget_bytes;
+    }
+    report.weight_bytes = (*model)->weight_bytes();
+    Bench runs(**model, request);
+    report.dram_read_gb_s = measure_dram_read((*model)->cpu().pool()) / 1e9;
+    for (const int depth : request.depths) {
+        const int most = depth + std::max(request.prefill_tokens, request.decode_tokens);
+        if (request.within_context && most > (*model)->info().context_tokens)
+            return fail(Error::Code::ContextFull, std::to_string(most) + " tokens are more than the " +
+                                                      std::to_string((*model)->info().context_tokens) +
+                                                      " the model was made for");
+        if (depth < 0 || most > (*model)->context_tokens())
+            return fail(Error::Code::ContextFull, "a depth of " + std::to_string(depth) +
+                                                      " and the tokens after it do not fit the context of " +
+                                                      std::to_string((*model)->context_tokens()));
+        for (const bool decode : {false, true}) {
+            if ((decode ? request.decode_tokens : request.prefill_tokens) == 0)
+                continue;
+            auto row = decode ? runs.decode(depth) : runs.prefill(depth);
+            if (!row)
+                return tl::unexpected(row.error());
+            const bool on_gpu = report.device_layers == (*model)->info().layers && report.device_copy_gb_s;
+            const double bandwidth = on_gpu ? *report.device_copy_gb_s : report.dram_read_gb_s;
+            if (bandwidth > 0)
+                row->bandwidth_share = row->gb_s / bandwidth;
+            if (on_row)
+                on_row(*row);
+            report.rows.push_back(*row);
+        }
+    }
+    const auto& cache = (*model)->cache();
+    report.kv_bytes = std::int64_t(cache.used_pages()) * std::int64_t(cache.page_bytes());
+    report.peak_resident_bytes = process_memory().peak_resident_bytes;
+    return report;
+} catch (...) {
+    return caught("for this benchmark");
+}
+
+}  // namespace engine

@@ -1,0 +1,22 @@
+// Checks a GPU as a part of the self-test: each kernel beside its reference, and small models on the GPU beside the
+// same models on the CPU.
+#pragma once
+
+#include "engine/selftest.h"
+
+namespace engine {
+
+/// References know of keys and values as halves. Tensor cores round queries and attention weights to halves too: twice
+/// as many independent roundings of the same size.
+constexpr double kHalvesBesideKv = 1.4143;
+
+/// Between logits of the CPU and of a GPU: two roundings of the activations to 8 bits with nothing in common, as far
+/// apart as two results that each keep their bound can be.
+constexpr double kCpuAndCudaApart = 0.06;
+
+using OnCheck = std::function<void(const SelftestCheck&)>;
+
+/// An empty sentence, or why this GPU cannot be checked. Throws std::bad_alloc.
+std::string check_cuda(int ordinal, int threads, const OnCheck& on_check);
+
+}  // namespace engine
