@@ -1,11 +1,16 @@
 // Reads the include and import lines of every room and fails on one that crosses a border. The rule of the house is
-// ui -> app -> engine -> kernels; the table of what each room may include is in HACKING.md.
+// ui -> app -> engine -> kernels; the table of what each room may include is in HACKING.md. Within a room the folders
+// stand on floors, and a file includes nothing from a floor above its own: so no folders include each other in a
+// circle.
 #include <QDir>
 #include <QDirIterator>
 #include <QRegularExpression>
+#include <QSet>
 #include <QTest>
 
 namespace {
+
+const QStringList kSources = {"*.cpp", "*.h", "*.cu", "*.cuh", "*.qml"};
 
 // Standard headers are words without folder or suffix: <vector>, <cstdint>.
 bool isStandard(const QString& header)
@@ -91,7 +96,58 @@ bool mayInclude(const QString& path, const QString& header)
     return false;  // ui holds no C++
 }
 
-// The lines of a source file that its room forbids, as "path:line: text".
+// The folders of a room, the lowest floor first. A file may include what lies in its own folder or on a lower floor.
+struct Floors {
+    QString room;
+    QStringList folders;
+};
+
+// The headers lying directly in engine/ are the ground floor there: every folder includes them, and they include only
+// each other. What implements them lies higher, in the folder where it finds what it needs. The folders of a room that
+// is not listed may include each other freely.
+const QList<Floors>& roomsWithFloors()
+{
+    static const QList<Floors> rooms = {
+        {"kernels",
+         {"kernels", "kernels/cpu", "kernels/cpu/scalar", "kernels/cpu/avx2", "kernels/cpu/avxvnni",
+          "kernels/cpu/avx512", "kernels/cpu/amx", "kernels/cpu/dispatch", "kernels/cuda", "kernels/cuda/checks"}},
+        {"engine",
+         {"engine", "engine/files", "engine/metrics", "engine/device", "engine/gguf", "engine/tokenizer",
+          "engine/template", "engine/shape", "engine/model", "engine/kv", "engine/exec", "engine/sampling",
+          "engine/plan", "engine/run", "engine/tools"}},
+    };
+    return rooms;
+}
+
+QString folderOf(const QString& path)
+{
+    return path.section('/', 0, -2);
+}
+
+QString roomOf(const QString& path)
+{
+    return path.section('/', 0, 0);
+}
+
+// A folder that is not listed is on no floor: nothing may include it, and it may include nothing of its room.
+bool mayIncludeOnFloors(const QStringList& folders, const QString& path, const QString& header)
+{
+    const qsizetype own = folders.indexOf(folderOf(path));
+    const qsizetype other = folders.indexOf(folderOf(header));
+    return own >= 0 && other >= 0 && other <= own;
+}
+
+bool mayIncludeWithinRoom(const QString& path, const QString& header)
+{
+    if (roomOf(path) != roomOf(header))
+        return true;  // mayInclude() judges what crosses the room's border
+    for (const Floors& floors : roomsWithFloors())
+        if (floors.room == roomOf(path))
+            return mayIncludeOnFloors(floors.folders, path, header);
+    return true;
+}
+
+// The lines of a source file that its room or its floor forbids, as "path:line: text".
 QStringList trespasses(const QString& path, const QString& text)
 {
     static const QRegularExpression include("^\\s*#\\s*include\\s*[<\"]([^>\"]+)[>\"]");
@@ -110,6 +166,7 @@ QStringList trespasses(const QString& path, const QString& text)
         } else {
             const auto match = include.match(line);
             bad |= match.hasMatch() && !mayInclude(path, match.captured(1));
+            bad |= match.hasMatch() && !mayIncludeWithinRoom(path, match.captured(1));
             bad |= includeOfMacro.match(line).hasMatch();
         }
         if (bad)
@@ -129,6 +186,8 @@ private Q_SLOTS:
     void checkerKnowsTheBorders();
     void everyFileKeepsToItsRoom_data();
     void everyFileKeepsToItsRoom();
+    void everyFolderStandsOnAFloor_data();
+    void everyFolderStandsOnAFloor();
     void uiHoldsNoCpp();
 };
 
@@ -159,20 +218,36 @@ void RoomBordersTest::checkerKnowsTheBorders_data()
     row("kernels/cuda/rope.cu", "#include \"tests/support/cuda/grid.h\"", false);
     row("kernels/cuda/driver_linux.cpp", "#include <dlfcn.h>", true);
     row("kernels/cuda/driver.cpp", "#include <dlfcn.h>", false);
+    row("kernels/cpu/dispatch/dispatch.cpp", "#include \"kernels/cpu/amx/amx.h\"", true);
+    row("kernels/cpu/amx/table.cpp", "#include \"kernels/cpu/dispatch/cpu_features.h\"", false);
+    row("kernels/cpu/amx/table.cpp", "#include \"kernels/cpu/avx512/slots.h\"", true);
+    row("kernels/cpu/avx512/table.cpp", "#include \"kernels/cpu/amx/amx.h\"", false);
+    row("kernels/cuda/ops.h", "#include \"kernels/cuda/checks/compare.h\"", false);
+    row("kernels/cuda/checks/compare.h", "#include \"kernels/cuda/ops.h\"", true);
 
     row("engine/gguf/gguf_file.cpp", "#include \"engine/gguf/gguf_file.h\"", true);
     row("engine/gguf/gguf_file.cpp", "#include \"kernels/types.h\"", true);
     row("engine/gguf/gguf_file.cpp", "#include <tl/expected.hpp>", true);
     row("engine/template/value.cpp", "#include <nlohmann/json.hpp>", true);
     row("engine/tokenizer/pattern.cpp", "#include <pcre2.h>", true);
-    row("engine/gguf/mapped_file_linux.cpp", "#include <sys/mman.h>", true);
-    row("engine/gguf/mapped_file_windows.cpp", "#include <windows.h>", true);
-    row("engine/gguf/mapped_file.cpp", "#include <sys/mman.h>", false);
-    row("engine/gguf/mapped_file_linux.cpp", "#include \"app/main.h\"", false);
-    row("engine/gguf/mapped_file_linux.cpp", "#include <qstring.h>", false);
+    row("engine/files/mapped_file_linux.cpp", "#include <sys/mman.h>", true);
+    row("engine/files/mapped_file_windows.cpp", "#include <windows.h>", true);
+    row("engine/files/mapped_file.cpp", "#include <sys/mman.h>", false);
+    row("engine/files/mapped_file_linux.cpp", "#include \"app/main.h\"", false);
+    row("engine/files/mapped_file_linux.cpp", "#include <qstring.h>", false);
     row("engine/exec/cpu_backend.cpp", "#include \"kernels/cpu/avx2/matmul.h\"", false);
     row("engine/exec/cpu_backend.cpp", "#include <immintrin.h>", false);
     row("engine/exec/cuda_backend.cpp", "#include \"kernels/cuda/ops.h\"", true);
+    row("engine/run/turn.cpp", "#include \"engine/sampling/sampler.h\"", true);
+    row("engine/run/turn.cpp", "#include \"engine/tools/token_run.h\"", false);
+    row("engine/kv/kv_pager.cpp", "#include \"engine/run/turn.h\"", false);
+    row("engine/kv/kv_pager.cpp", "#include <engine/exec/backend.h>", false);
+    row("engine/kv/kv_pager.cpp", "#include \"engine/engine.h\"", true);
+    row("engine/engine.h", "#include \"engine/result.h\"", true);
+    row("engine/engine.h", "#include \"engine/kv/kv_shape.h\"", false);
+    row("engine/tools/bench.cpp", "#include \"engine/unlisted/thing.h\"", false);
+    row("engine/unlisted/thing.cpp", "#include \"engine/result.h\"", false);
+    row("engine/kv/unlisted/thing.cpp", "#include \"engine/kv/kv_shape.h\"", false);
     row("engine/engine.h", "#include <QObject>", false);
     row("engine/engine.h", "#include <QtCore/QObject>", false);
     row("engine/engine.h", "#include \"app/worker/engine_worker.h\"", false);
@@ -231,8 +306,7 @@ void RoomBordersTest::everyFileKeepsToItsRoom()
 {
     QFETCH(QString, room);
     const QDir house(SPILLWAY_SOURCE_DIR);
-    QDirIterator files(house.filePath(room), {"*.cpp", "*.h", "*.cu", "*.cuh", "*.qml"}, QDir::Files,
-                       QDirIterator::Subdirectories);
+    QDirIterator files(house.filePath(room), kSources, QDir::Files, QDirIterator::Subdirectories);
     int read = 0;
     QStringList found;
     while (files.hasNext()) {
@@ -243,6 +317,32 @@ void RoomBordersTest::everyFileKeepsToItsRoom()
     }
     QVERIFY2(read > 0, "no source file was found");
     QVERIFY2(found.isEmpty(), qPrintable("forbidden lines:\n" + found.join('\n')));
+}
+
+void RoomBordersTest::everyFolderStandsOnAFloor_data()
+{
+    QTest::addColumn<QString>("room");
+    QTest::addColumn<QStringList>("folders");
+    for (const Floors& floors : roomsWithFloors())
+        QTest::newRow(qPrintable(floors.room)) << floors.room << floors.folders;
+}
+
+// A folder that is new gets its floor in the list, and one that is gone leaves it.
+void RoomBordersTest::everyFolderStandsOnAFloor()
+{
+    QFETCH(QString, room);
+    QFETCH(QStringList, folders);
+    const QDir house(SPILLWAY_SOURCE_DIR);
+    QDirIterator files(house.filePath(room), kSources, QDir::Files, QDirIterator::Subdirectories);
+    QSet<QString> found;
+    while (files.hasNext())
+        found.insert(folderOf(house.relativeFilePath(files.next())));
+    const QSet<QString> listed(folders.begin(), folders.end());
+    const QStringList missing = (found - listed).values();
+    const QStringList gone = (listed - found).values();
+    QVERIFY2(missing.isEmpty(), qPrintable("folders without a floor: " + missing.join(", ")));
+    QVERIFY2(gone.isEmpty(), qPrintable("floors of folders that are gone: " + gone.join(", ")));
+    QCOMPARE(listed.size(), folders.size());  // no folder stands on two floors
 }
 
 void RoomBordersTest::uiHoldsNoCpp()
