@@ -1,7 +1,7 @@
 // What the window was asked for when it was started.
 #pragma once
 
-#include "app/controllers/settings_controller.h"
+#include "app/settings/settings_controller.h"
 #include "engine/engine.h"
 
 #include <QString>

@@ -1,10 +1,10 @@
 // The window: makes the program on the real engine and runs it.
 #include "app/command_line.h"
-#include "app/exit_deadline.h"
-#include "app/log.h"
-#include "app/profile_folders.h"
+#include "app/log/log.h"
 #include "app/program.h"
-#include "app/single_instance.h"
+#include "app/system/exit_deadline.h"
+#include "app/system/profile_folders.h"
+#include "app/system/single_instance.h"
 #include "engine/engine.h"
 
 #include <QApplication>

@@ -1,10 +1,10 @@
 #include "app/program.h"
 
 #include "app/experiments/experiment_files.h"
-#include "app/graphics_driver.h"
-#include "app/log.h"
-#include "app/placement_log.h"
-#include "app/process_age.h"
+#include "app/log/log.h"
+#include "app/log/placement_log.h"
+#include "app/system/graphics_driver.h"
+#include "app/system/process_age.h"
 
 #include <QFontDatabase>
 #include <QGuiApplication>

@@ -256,12 +256,12 @@ void RoomBordersTest::checkerKnowsTheBorders_data()
     row("engine/engine.h", "#include \"result.h\"", false);
 
     row("app/charts/chart_item.cpp", "#include <qcustomplot.h>", true);
-    row("app/models/log_model.cpp", "#include <qcustomplot.h>", false);
+    row("app/log/log_model.cpp", "#include <qcustomplot.h>", false);
     row("app/main.cpp", "#include <QApplication>", true);
     row("app/main.cpp", "#include <QtQml/qqmlregistration.h>", true);
     row("app/main.cpp", "#include <qqmlregistration.h>", true);
     row("app/main.cpp", "#include \"engine/engine.h\"", true);
-    row("app/main.cpp", "#include \"app/controllers/chat_controller.h\"", true);
+    row("app/main.cpp", "#include \"app/chat/chat_controller.h\"", true);
     row("app/main.cpp", "#include <spdlog/spdlog.h>", true);
     row("app/main.cpp", "#include \"engine/gguf/gguf_file.h\"", false);
     row("app/main.cpp", "#include \"kernels/cpu.h\"", false);

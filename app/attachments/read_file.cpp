@@ -2,8 +2,8 @@
 
 #include "app/attachments/decode_text.h"
 #include "app/attachments/file_kind.h"
-#include "app/ordinary_file.h"
 #include "app/store/attachment_folder.h"
+#include "app/system/ordinary_file.h"
 #include "app/text/visible_text.h"
 
 #include <QCoreApplication>

@@ -1,7 +1,7 @@
 #include "app/attachments/read_pdf.h"
 
 #include "app/attachments/pdf_text/outcome.h"
-#include "app/child_process.h"
+#include "app/system/child_process.h"
 
 #include <QCoreApplication>
 #include <QElapsedTimer>

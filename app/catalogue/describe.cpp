@@ -1,8 +1,8 @@
 #include "app/catalogue/describe.h"
 
 #include "app/catalogue/split_name.h"
-#include "app/error_sentence.h"
 #include "app/text/visible_text.h"
+#include "app/worker/error_sentence.h"
 
 #include <QCoreApplication>
 #include <QFileInfo>

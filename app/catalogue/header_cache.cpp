@@ -1,6 +1,6 @@
 #include "app/catalogue/header_cache.h"
 
-#include "app/profile_folders.h"
+#include "app/system/profile_folders.h"
 
 #include <QFile>
 #include <QFileInfo>

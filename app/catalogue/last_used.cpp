@@ -1,6 +1,6 @@
 #include "app/catalogue/last_used.h"
 
-#include "app/profile_folders.h"
+#include "app/system/profile_folders.h"
 #include "app/text/visible_text.h"
 
 #include <QDateTime>

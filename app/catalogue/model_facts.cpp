@@ -1,7 +1,7 @@
 #include "app/catalogue/model_facts.h"
 
-#include "app/error_sentence.h"
 #include "app/text/visible_text.h"
+#include "app/worker/error_sentence.h"
 
 namespace {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/charts/picture_item.h"
-#include "app/monitor/pressure_monitor.h"
+#include "app/pressure/pressure_monitor.h"
 
 #include <QColor>
 #include <QJSValue>

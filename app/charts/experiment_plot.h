@@ -1,7 +1,7 @@
 // Figures of an experiment, as curves in a plot.
 #pragma once
 
-#include "app/models/experiment_row_model.h"
+#include "app/experiments/experiment_row_model.h"
 
 #include <QColor>
 #include <QList>

@@ -1,7 +1,7 @@
 #include "app/charts/experiment_sheet.h"
 
-#include "app/chosen_path.h"
 #include "app/experiments/experiment_exports.h"
+#include "app/system/chosen_path.h"
 
 #include <QBuffer>
 #include <QImage>

@@ -1,6 +1,6 @@
 #include "app/charts/kv_map_item.h"
 
-#include "app/models/placement_event_model.h"
+#include "app/pressure/placement_event_model.h"
 
 #include <QDateTime>
 #include <QPainter>

@@ -3,7 +3,7 @@
 
 #include "app/charts/kv_map_layout.h"
 #include "app/charts/picture_item.h"
-#include "app/monitor/pressure_monitor.h"
+#include "app/pressure/pressure_monitor.h"
 
 #include <QColor>
 #include <QtQml/qqmlregistration.h>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/charts/chart_item.h"
-#include "app/controllers/placement_controller.h"
+#include "app/pressure/placement_controller.h"
 
 /// Tokens per second over context length, of one model: the measured points of the newest answer and, fainter, of those
 /// before it; the planner's curve behind them; the spill point as a line; a tick at the bottom wherever something

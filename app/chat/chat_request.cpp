@@ -1,8 +1,8 @@
 #include "app/chat/chat_request.h"
 
 #include "app/attachments/prompt_text.h"
+#include "app/chat/request_settings.h"
 #include "app/text/reasoning.h"
-#include "app/tuning/request_settings.h"
 
 namespace {
 

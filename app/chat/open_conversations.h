@@ -4,9 +4,9 @@
 #include "app/chat/chat_request.h"
 #include "app/chat/open_conversation.h"
 #include "app/chat/pinned_messages.h"
+#include "app/chat/placement_move.h"
 #include "app/chat/reasoning_clock.h"
 #include "app/chat/turn_queue.h"
-#include "app/monitor/placement_move.h"
 #include "app/store/conversation_store.h"
 #include "app/worker/engine_thread.h"
 

@@ -1,7 +1,7 @@
 // OpenConversations: what the engine says of a turn, and what becomes of it.
 #include "app/chat/open_conversations.h"
 #include "app/chat/saved_note.h"
-#include "app/error_sentence.h"
+#include "app/worker/error_sentence.h"
 
 #include <algorithm>
 

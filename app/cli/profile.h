@@ -1,4 +1,4 @@
-// Where spillway-cli keeps what it keeps: the same folders as the window's (app/profile_folders.h), without Qt.
+// Where spillway-cli keeps what it keeps: the same folders as the window's (app/system/profile_folders.h), without Qt.
 #pragma once
 
 #include <filesystem>

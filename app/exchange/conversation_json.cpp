@@ -1,6 +1,6 @@
 #include "app/exchange/conversation_json.h"
 
-#include "app/monitor/recording.h"
+#include "app/pressure/recording.h"
 #include "app/store/rows.h"
 
 #include <QCoreApplication>

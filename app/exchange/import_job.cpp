@@ -1,8 +1,8 @@
 #include "app/exchange/import_job.h"
 
-#include "app/background.h"
 #include "app/exchange/same_conversation.h"
 #include "app/store/conversation_store.h"
+#include "app/system/background.h"
 
 #include <QElapsedTimer>
 #include <QFuture>

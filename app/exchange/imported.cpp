@@ -5,7 +5,7 @@
 #include "app/exchange/conversation_markdown.h"
 #include "app/exchange/jan.h"
 #include "app/exchange/lm_studio.h"
-#include "app/ordinary_file.h"
+#include "app/system/ordinary_file.h"
 
 #include <QCoreApplication>
 #include <QCryptographicHash>

@@ -1,8 +1,8 @@
 // The model files that may be measured.
 #pragma once
 
-#include "app/controllers/catalogue_controller.h"
-#include "app/controllers/model_controller.h"
+#include "app/catalogue/catalogue_controller.h"
+#include "app/catalogue/model_controller.h"
 #include "app/experiments/experiment_draft.h"
 
 /// What is open comes first, then the guide (empty: there is none), then what the catalogue has found; each once.

@@ -1,7 +1,7 @@
 #include "app/experiments/experiment_runner.h"
 
-#include "app/child_process.h"
 #include "app/experiments/experiment_json.h"
+#include "app/system/child_process.h"
 #include "app/text/visible_text.h"
 
 #include <QCoreApplication>

@@ -1,6 +1,6 @@
 #include "app/experiments/experiment_shape.h"
 
-#include "app/error_sentence.h"
+#include "app/worker/error_sentence.h"
 
 #include <utility>
 

@@ -1,7 +1,7 @@
 #include "app/experiments/experiment_store.h"
 
 #include "app/experiments/experiment_json.h"
-#include "app/profile_folders.h"
+#include "app/system/profile_folders.h"
 
 #include <QCoreApplication>
 #include <QDir>

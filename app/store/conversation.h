@@ -92,7 +92,7 @@ struct ConversationHeader {
 struct StoredConversation {
     ConversationHeader header = {};
     QList<StoredMessage> messages = {};  // in the order they were made; a parent comes before its children
-    QByteArray recording = {};           // what was measured of it, as JSON (app/monitor/recording.h); empty: nothing
+    QByteArray recording = {};           // what was measured of it, as JSON (app/pressure/recording.h); empty: nothing
 };
 
 /// Where words were found: in a title (no message) or in a message.

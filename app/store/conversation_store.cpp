@@ -1,11 +1,11 @@
 #include "app/store/conversation_store.h"
 
-#include "app/profile_folders.h"
 #include "app/store/import_jobs.h"
 #include "app/store/rows.h"
 #include "app/store/schema.h"
 #include "app/store/store_reader.h"
 #include "app/store/store_writer.h"
+#include "app/system/profile_folders.h"
 
 #include <QDateTime>
 #include <QDir>

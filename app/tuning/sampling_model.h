@@ -1,7 +1,7 @@
 // A conversation's sampling, as rows of a panel.
 #pragma once
 
-#include "app/tuning/sampling_control.h"
+#include "app/chat/sampling_control.h"
 
 #include <QAbstractListModel>
 #include <QtQml/qqmlregistration.h>

@@ -1,9 +1,9 @@
 // The program uses no network: the window with its real engine opens a model and answers, in a network namespace that
 // has nothing but itself, and every socket that it asks the system for is a local one.
 #include "app/command_line.h"
-#include "app/log.h"
+#include "app/log/log.h"
 #include "app/program.h"
-#include "app/single_instance.h"
+#include "app/system/single_instance.h"
 #include "engine/engine.h"
 
 #include <QApplication>

@@ -1,8 +1,8 @@
 // Not a test: prints what the Doctor knows after the answers of one conversation, for tests/data/recordings.
 //   doctor_recorder MODEL [--device D] [--vram V] [--link R] [--layers N] [--kv-policy P] [--threads N] [--other BYTES]
 //                   [--answers N] [--tokens N] [--prompt-words N] [--last-words N] [--context N]
-#include "app/monitor/core_watch.h"
-#include "app/monitor/doctor_facts.h"
+#include "app/pressure/core_watch.h"
+#include "app/pressure/doctor_facts.h"
 #include "engine/placement_text.h"
 #include "tests/support/doctor_recording.h"
 

@@ -1,7 +1,7 @@
 // A chat controller on the fake engine and a store of its own, for tests.
 #pragma once
 
-#include "app/controllers/chat_controller.h"
+#include "app/chat/chat_controller.h"
 #include "tests/support/fake_engine.h"
 #include "tests/support/heard.h"
 

@@ -1,7 +1,7 @@
 // What the Doctor knew when an answer had ended, as a small JSON text.
 #pragma once
 
-#include "app/monitor/doctor.h"
+#include "app/pressure/doctor.h"
 
 #include <nlohmann/json.hpp>
 

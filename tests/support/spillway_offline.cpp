@@ -3,9 +3,9 @@
 // device. SPILLWAY_FAKE_TEXT: a file whose text is the answer; tests/data/markdown/rich.md has all that an answer may
 // hold.
 #include "app/command_line.h"
-#include "app/log.h"
-#include "app/profile_folders.h"
+#include "app/log/log.h"
 #include "app/program.h"
+#include "app/system/profile_folders.h"
 #include "tests/support/fake_engine.h"
 
 #include <QApplication>

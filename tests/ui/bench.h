@@ -1,17 +1,17 @@
 // What the QML tests hold in their hands: the program's controllers on a fake engine.
 #pragma once
 
-#include "app/controllers/catalogue_controller.h"
-#include "app/controllers/chat_controller.h"
-#include "app/controllers/composer_controller.h"
-#include "app/controllers/conversation_settings_controller.h"
-#include "app/controllers/conversations_controller.h"
-#include "app/controllers/experiments_controller.h"
-#include "app/controllers/model_controller.h"
-#include "app/controllers/program_controller.h"
-#include "app/controllers/settings_controller.h"
-#include "app/models/log_model.h"
-#include "app/monitor/pressure.h"
+#include "app/about/program_controller.h"
+#include "app/catalogue/catalogue_controller.h"
+#include "app/catalogue/model_controller.h"
+#include "app/chat/chat_controller.h"
+#include "app/chat/composer_controller.h"
+#include "app/conversations/conversations_controller.h"
+#include "app/experiments/experiments_controller.h"
+#include "app/log/log_model.h"
+#include "app/pressure/pressure.h"
+#include "app/settings/settings_controller.h"
+#include "app/tuning/conversation_settings_controller.h"
 #include "app/worker/engine_thread.h"
 #include "tests/support/fake_engine.h"
 

@@ -1,7 +1,7 @@
 // What the test of the column of conversations holds in its hands.
 #pragma once
 
-#include "app/controllers/conversations_controller.h"
+#include "app/conversations/conversations_controller.h"
 #include "app/store/conversation_store.h"
 
 #include <QObject>

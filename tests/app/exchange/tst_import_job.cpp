@@ -2,7 +2,7 @@
 #include "app/exchange/conversation_json.h"
 #include "app/exchange/conversation_markdown.h"
 #include "app/exchange/import_job.h"
-#include "tests/app/store_case.h"
+#include "tests/app/store/store_case.h"
 
 #include <QSignalSpy>
 

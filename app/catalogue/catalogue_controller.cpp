@@ -1,0 +1,373 @@
+#include "app/catalogue/catalogue_controller.h"
+
+#include "app/catalogue/describe.h"
+#include "app/catalogue/tell_apart.h"
+#include "app/system/background.h"
+#include "app/text/visible_text.h"
+
+#include <QClipboard>
+#include <QCoreApplication>
+#include <QDateTime>
+#include <QDesktopServices>
+#include <QDir>
+#include <QFileInfo>
+#include <QGuiApplication>
+#include <QPointer>
+#include <QUrl>
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+namespace {
+
+constexpr qsizetype kMostOpened = 32;  // of the files that are rows although they lie in no place
+
+}  // namespace
+
+CatalogueController::World CatalogueController::World::ofThisComputer(const ModelInspector& inspect,
+                                                                      const QString& cacheFolder,
+                                                                      const QString& stateFolder, const QString& guide)
+{
+    return {.inspect = inspect,
+            .otherPlaces = [] { return placesOfOtherPrograms(Surroundings::ofThisComputer()); },
+            .memory = engine::machine_memory,
+            .cacheFile = cacheFolder + QStringLiteral("/model-headers.json"),
+            .usedFile = stateFolder + QStringLiteral("/models-used.json"),
+            .guide = guide};
+}
+
+CatalogueController::CatalogueController(ModelController& opener, World world, QObject* parent)
+    : QObject(parent)
+    , m_opener(opener)
+    , m_world(std::move(world))
+    , m_shown(m_models)
+    , m_lastUsed(m_world.usedFile)
+{
+    m_pool.setMaxThreadCount(1);
+    m_models.setLastUsed(m_lastUsed.msById());
+    connect(&m_models, &QAbstractItemModel::rowsInserted, this, &CatalogueController::totalChanged);
+    connect(&m_models, &QAbstractItemModel::rowsRemoved, this, &CatalogueController::totalChanged);
+    connect(&m_opener, &ModelController::modelReady, this, &CatalogueController::onModelReady);
+    connect(&m_opener, &ModelController::currentChanged, this, [this] {
+        m_models.setOpen(idOf(m_opener.current().path));
+        showRecent();
+    });
+    showPlaces();
+    showRecent();
+    measure();
+}
+
+CatalogueController::~CatalogueController()
+{
+    m_stop.request_stop();
+    m_pool.waitForDone();
+}
+
+double CatalogueController::availableBytes() const
+{
+    return m_memory.available_bytes ? double(*m_memory.available_bytes) : -1;
+}
+
+double CatalogueController::totalBytes() const
+{
+    return m_memory.total_bytes ? double(*m_memory.total_bytes) : -1;
+}
+
+void CatalogueController::setFolders(const QStringList& folders)
+{
+    if (folders == m_folders)
+        return;
+    const QStringList before = std::exchange(m_folders, folders);
+    showPlaces();
+    if (!m_scanning && !m_scanned)
+        return;
+    for (const QString& folder : folders)
+        if (!before.contains(folder) && !m_newFolders.contains(folder))
+            m_newFolders.append(folder);
+    rescan();
+}
+
+void CatalogueController::setLoadRequest(const engine::LoadRequest& request)
+{
+    m_request = request;
+    measure();
+}
+
+void CatalogueController::begin()
+{
+    if (!m_scanning && !m_scanned)
+        rescan();
+}
+
+void CatalogueController::rescan()
+{
+    m_stop.request_stop();
+    m_stop = std::stop_source();
+    m_models.beginScan();
+    measure();
+    const quint64 job = ++m_job;
+    const ScanRequest request = {.places = placesToLookInto(),
+                                 .files = openedFiles(),
+                                 .cacheFile = m_world.cacheFile,
+                                 .limits = m_world.limits,
+                                 .inspect = m_world.inspect};
+    m_pool.start([request, job, stop = m_stop.get_token(), guard = QPointer(this)] {
+        const auto onUiThread = [](auto&& work) {
+            QMetaObject::invokeMethod(qApp, std::forward<decltype(work)>(work), Qt::QueuedConnection);
+        };
+        const auto onEntries = [&](const QList<ModelEntry>& entries) {
+            onUiThread([guard, job, entries] {
+                if (guard)
+                    guard->onEntries(job, entries);
+            });
+        };
+        ScanReport report;
+        try {
+            report = scanForModels(request, onEntries, stop);
+        } catch (const std::exception&) {  // no memory: what was found until then is shown
+            report.cancelled = true;
+        }
+        onUiThread([guard, job, report] {
+            if (guard)
+                guard->onScanned(job, report);
+        });
+    });
+    if (!std::exchange(m_scanning, true))
+        Q_EMIT scanningChanged();
+}
+
+void CatalogueController::cancelScan()
+{
+    m_stop.request_stop();
+}
+
+void CatalogueController::measure()
+{
+    m_memory = m_world.memory();
+    m_models.setMemory(m_request, m_memory);
+    Q_EMIT memoryChanged();
+}
+
+void CatalogueController::dismissError()
+{
+    setError({});
+}
+
+QList<ModelEntry> CatalogueController::measurable() const
+{
+    QList<ModelEntry> entries;
+    for (int row = 0; row < m_models.rowCount(); ++row) {
+        const ModelEntry& entry = m_models.entry(row);
+        if (entry.openable() && (entry.kind == ModelKind::Chat || entry.kind == ModelKind::Base))
+            entries.append(entry);
+    }
+    std::sort(entries.begin(), entries.end(), [](const ModelEntry& a, const ModelEntry& b) {
+        return QString::localeAwareCompare(a.title, b.title) < 0;
+    });
+    return entries;
+}
+
+bool CatalogueController::open(const QString& id)
+{
+    const int row = m_models.rowOf(id);
+    if (row < 0)
+        return false;
+    const ModelEntry entry = m_models.entry(row);
+    if (!entry.openable()) {
+        setError(entry.obstacle);
+        return false;
+    }
+    if (!QFileInfo(entry.path).isFile()) {
+        setError(tr("The file of “%1” is not there any more.").arg(entry.title));
+        rescan();
+        return false;
+    }
+    setError({});
+    m_opener.openAndLoad(entry.path, entry.title);
+    return true;
+}
+
+void CatalogueController::openRecent(const QString& path)
+{
+    const auto known = std::ranges::find(m_recent, path, &RecentModel::path);
+    if (known != m_recent.end() && !known->isOpen)
+        m_opener.openAndLoad(path, known->title);
+}
+
+void CatalogueController::lookAtRecent()
+{
+    QStringList paths;
+    for (const RecentModel& model : std::as_const(m_recent))
+        paths.append(model.path);
+    const auto look = [paths] {
+        QSet<QString> missing;
+        for (const QString& path : paths)
+            if (!QFileInfo(path).isFile())
+                missing.insert(path);
+        return missing;
+    };
+    inBackground(this, look, [this](const QSet<QString>& missing) {
+        m_missing = missing;
+        showRecent();
+    });
+}
+
+void CatalogueController::showRecent()
+{
+    const QString open = m_opener.current().known() ? m_opener.current().path : QString();
+    QList<RecentModel> recent;
+    QList<NamedFile> files;
+    for (const UsedModel& used : m_lastUsed.newest(kMostRecent)) {
+        recent.append({used.path, used.title, {}, !m_missing.contains(used.path), used.path == open});
+        files.append({{}, used.path});  // whatever they call themselves, by their files
+    }
+    const QStringList marks = tellApart(files);
+    for (qsizetype i = 0; i < recent.size(); ++i)
+        recent[i].file = recent.size() == 1 ? VisibleText::of(QFileInfo(recent[i].path).fileName()) : marks[i];
+    if (recent == m_recent)
+        return;
+    m_recent = recent;
+    Q_EMIT recentChanged();
+}
+
+QStringList CatalogueController::openedFiles() const
+{
+    QStringList files;
+    for (const UsedModel& used : m_lastUsed.newest(kMostOpened))
+        if (used.path != m_world.guide)
+            files.append(used.path);
+    return files;
+}
+
+void CatalogueController::reveal(const QString& id)
+{
+    const int row = m_models.rowOf(id);
+    const QString folder = row < 0 ? QString() : QFileInfo(m_models.entry(row).path).absolutePath();
+    if (folder.isEmpty() || !QDesktopServices::openUrl(QUrl::fromLocalFile(folder)))
+        setError(tr("The folder could not be shown."));
+}
+
+void CatalogueController::copyPath(const QString& id)
+{
+    if (const int row = m_models.rowOf(id); row >= 0)
+        QGuiApplication::clipboard()->setText(QDir::toNativeSeparators(m_models.entry(row).path));
+}
+
+QList<Place> CatalogueController::placesToLookInto() const
+{
+    QList<Place> places;
+    for (const QString& folder : m_folders)
+        places.append({Store::Folder, folder});
+    // The stores first: a folder that holds one must not hide what its store knows of a file.
+    return m_world.otherPlaces() + places;
+}
+
+void CatalogueController::onEntries(quint64 job, const QList<ModelEntry>& entries)
+{
+    if (job == m_job)
+        m_models.add(entries);
+}
+
+void CatalogueController::onScanned(quint64 job, const ScanReport& report)
+{
+    if (job != m_job)
+        return;
+    if (!report.cancelled) {
+        m_models.finishScan();
+        m_reports = report.places;
+        showPlaces();
+        sayWhatIsEmpty(report.places);
+    }
+    m_scanning = false;
+    m_scanned = true;
+    Q_EMIT scanningChanged();
+}
+
+void CatalogueController::onModelReady(const engine::ModelInfo& model)
+{
+    const QString path = QString::fromStdU16String(model.path.u16string());
+    const QString id = idOf(path);
+    if (id.isEmpty())
+        return;
+    m_lastUsed.note({id, path, m_opener.current().name, QDateTime::currentMSecsSinceEpoch()});
+    m_models.setLastUsed(m_lastUsed.msById());
+    if (m_models.rowOf(id) < 0 && path != m_world.guide) {
+        FoundFile file;
+        file.store = Store::Opened;
+        file.path = path;
+        m_models.add({describeModel(file, model)});
+        m_models.setOpen(id);
+    }
+    m_missing.remove(path);
+    showRecent();
+    measure();
+}
+
+// What the scan has found out need not be asked again: a share may take its time to answer.
+QString CatalogueController::idOf(const QString& path) const
+{
+    for (int row = 0; row < m_models.rowCount(); ++row)
+        if (m_models.entry(row).path == path)
+            return m_models.entry(row).id;
+    return whereItLies(path);
+}
+
+// Whether a place is there the scan knows. Until then the user's own are believed to be.
+void CatalogueController::showPlaces()
+{
+    m_places.clear();
+    for (const Place& place : placesToLookInto()) {
+        ModelPlace shown;
+        ModelEntry named;
+        named.store = place.store;
+        named.path = place.path;
+        shown.name = named.storeName();
+        shown.path = place.path;
+        shown.shownPath = named.shownPath();
+        shown.own = place.store == Store::Folder;
+        shown.there = shown.own;
+        QStringList notes;
+        for (const PlaceReport& report : m_reports) {
+            if (report.place.path != place.path)
+                continue;
+            shown.there = report.there;
+            shown.models = report.models;
+            if (report.unfinished > 0)
+                notes.append(tr("unfinished downloads: %1").arg(report.unfinished));
+            if (report.unreadable > 0)
+                notes.append(tr("not readable: %1").arg(report.unreadable));
+            if (report.strange > 0)
+                notes.append(tr("without a model: %1").arg(report.strange));
+            if (report.cutShort)
+                notes.append(tr("too large to look through completely"));
+        }
+        shown.note = notes.join(QStringLiteral(", "));
+        m_places.append(shown);
+    }
+    Q_EMIT placesChanged();
+}
+
+/// A folder that was added and brings nothing would look as if it had not been added.
+void CatalogueController::sayWhatIsEmpty(const QList<PlaceReport>& places)
+{
+    for (const QString& folder : std::exchange(m_newFolders, {})) {
+        const auto report = std::ranges::find_if(places, [&](const PlaceReport& place) {
+            return place.place.path == folder && place.place.store == Store::Folder;
+        });
+        if (report == places.end() || !report->there || report->files > 0)
+            continue;
+        ModelEntry named;
+        named.path = folder;
+        setError(
+            tr("There is no model in “%1” or below it: models are files that end in .gguf.").arg(named.shownPath()));
+    }
+}
+
+void CatalogueController::setError(const QString& sentence)
+{
+    if (m_error == sentence)
+        return;
+    m_error = sentence;
+    Q_EMIT errorChanged();
+}

@@ -1,0 +1,156 @@
+// Which models there are on this computer.
+#pragma once
+
+#include "app/catalogue/last_used.h"
+#include "app/catalogue/model_controller.h"
+#include "app/catalogue/model_list_model.h"
+#include "app/catalogue/model_scan.h"
+#include "app/catalogue/recent_model.h"
+#include "app/catalogue/shown_models.h"
+
+#include <QObject>
+#include <QSet>
+#include <QStringList>
+#include <QThreadPool>
+#include <QtQml/qqmlregistration.h>
+
+#include <functional>
+
+/// A place that is looked into, for the pages.
+class ModelPlace
+{
+    Q_GADGET
+    QML_VALUE_TYPE(modelPlace)
+    Q_PROPERTY(QString name MEMBER name CONSTANT)
+    Q_PROPERTY(QString path MEMBER path CONSTANT)
+    Q_PROPERTY(QString shownPath MEMBER shownPath CONSTANT)
+    Q_PROPERTY(bool own MEMBER own CONSTANT)
+    Q_PROPERTY(bool there MEMBER there CONSTANT)
+    Q_PROPERTY(int models MEMBER models CONSTANT)
+    Q_PROPERTY(QString note MEMBER note CONSTANT)
+
+public:
+    QString name;
+    QString path;  // as it is
+    QString shownPath;
+    bool own = false;   // named by the user, who may take it back
+    bool there = true;  // false: no such folder, as far as is known
+    int models = 0;
+    QString note;  // what was left out there
+};
+Q_DECLARE_METATYPE(ModelPlace)
+
+/// Looks for models in the user's folders and in those of other programs, on a thread of its own, and keeps which were
+/// used when. Lives on the UI thread; owned by Program.
+class CatalogueController : public QObject
+{
+    Q_OBJECT
+    QML_ELEMENT
+    QML_UNCREATABLE("made by the program")
+    Q_PROPERTY(ShownModels* models READ models CONSTANT)
+    Q_PROPERTY(int total READ total NOTIFY totalChanged)
+    Q_PROPERTY(bool scanning READ scanning NOTIFY scanningChanged)
+    Q_PROPERTY(bool scanned READ scanned NOTIFY scanningChanged)
+    Q_PROPERTY(QList<ModelPlace> places READ places NOTIFY placesChanged)
+    Q_PROPERTY(QList<RecentModel> recent READ recent NOTIFY recentChanged)
+    Q_PROPERTY(double availableBytes READ availableBytes NOTIFY memoryChanged)
+    Q_PROPERTY(double totalBytes READ totalBytes NOTIFY memoryChanged)
+    Q_PROPERTY(QString error READ error NOTIFY errorChanged)
+
+public:
+    /// What differs between the program and its tests.
+    struct World {
+        ModelInspector inspect;
+        std::function<QList<Place>()> otherPlaces;
+        std::function<engine::MachineMemory()> memory;
+        QString cacheFile;   // of headers; empty: none
+        QString usedFile;    // of which models were used when; empty: none
+        QString guide = {};  // has a button of its own and is no row; empty: there is none
+        WalkLimits limits = {};
+
+        static World ofThisComputer(const ModelInspector& inspect, const QString& cacheFolder,
+                                    const QString& stateFolder, const QString& guide);
+    };
+
+    CatalogueController(ModelController& opener, World world, QObject* parent = nullptr);
+    ~CatalogueController() override;
+
+    ShownModels* models() { return &m_shown; }
+    int total() const { return m_models.rowCount(); }
+    bool scanning() const { return m_scanning; }
+    bool scanned() const { return m_scanned; }  // at least once
+    QList<ModelPlace> places() const { return m_places; }
+    double availableBytes() const;
+    double totalBytes() const;
+    QString error() const { return m_error; }
+
+    static constexpr qsizetype kMostRecent = 8;
+    /// What was opened last, the newest first.
+    QList<RecentModel> recent() const { return m_recent; }
+
+    /// What writes text and can be opened, by title.
+    QList<ModelEntry> measurable() const;
+
+    /// The user's own; they are looked into at once if anything has been yet.
+    void setFolders(const QStringList& folders);
+    /// What a model would be loaded with: fit is judged by it.
+    void setLoadRequest(const engine::LoadRequest& request);
+
+    /// Looks for models if nobody has yet.
+    Q_INVOKABLE void begin();
+    Q_INVOKABLE void rescan();
+    Q_INVOKABLE void cancelScan();
+    /// How much memory is free now.
+    Q_INVOKABLE void measure();
+    Q_INVOKABLE void dismissError();
+
+    /// Loads a model in place of what is open. False: it cannot be opened, `error` says why.
+    Q_INVOKABLE bool open(const QString& id);
+    /// One of `recent`, by its path.
+    Q_INVOKABLE void openRecent(const QString& path);
+    /// Finds out which of `recent` are there, on another thread: a share may take its time to answer.
+    Q_INVOKABLE void lookAtRecent();
+    /// Shows the file in the desktop's file manager.
+    Q_INVOKABLE void reveal(const QString& id);
+    Q_INVOKABLE void copyPath(const QString& id);
+
+Q_SIGNALS:
+    void totalChanged();
+    void scanningChanged();
+    void placesChanged();
+    void memoryChanged();
+    void recentChanged();
+    void errorChanged();
+
+private:
+    QList<Place> placesToLookInto() const;
+    void onEntries(quint64 job, const QList<ModelEntry>& entries);
+    void onScanned(quint64 job, const ScanReport& report);
+    void onModelReady(const engine::ModelInfo& model);
+    QString idOf(const QString& path) const;
+    QStringList openedFiles() const;
+    void showRecent();
+    void sayWhatIsEmpty(const QList<PlaceReport>& places);
+    void showPlaces();
+    void setError(const QString& sentence);
+
+    ModelController& m_opener;
+    World m_world;
+    engine::LoadRequest m_request;
+    engine::MachineMemory m_memory;
+    ModelListModel m_models;
+    ShownModels m_shown;
+    QList<PlaceReport> m_reports;  // of the last scan that came to its end
+    QList<ModelPlace> m_places;
+    QStringList m_folders;
+    QStringList m_newFolders;  // added since the last scan that came to its end
+    LastUsed m_lastUsed;
+    QList<RecentModel> m_recent;
+    QSet<QString> m_missing;  // paths of recent ones that are not there
+    QString m_error;
+    quint64 m_job = 0;  // the newest scan; what older ones find is dropped
+    std::stop_source m_stop{std::nostopstate};
+    bool m_scanning = false;
+    bool m_scanned = false;
+    QThreadPool m_pool;  // of one thread: scans wait for each other, and nothing else waits for them
+};

@@ -1,0 +1,312 @@
+#include "app/catalogue/model_controller.h"
+
+#include "app/system/background.h"
+#include "app/system/chosen_path.h"
+#include "app/text/visible_text.h"
+#include "app/worker/error_sentence.h"
+
+#include <QFileInfo>
+
+#include <tuple>
+#include <utility>
+
+ModelController::ModelController(EngineThread& engine, ModelInspector inspect, engine::LoadRequest defaults,
+                                 QObject* parent)
+    : QObject(parent)
+    , m_engine(engine)
+    , m_inspect(std::move(inspect))
+    , m_request(std::move(defaults))
+{
+    const EngineWorker* worker = engine.worker();
+    connect(worker, &EngineWorker::loadAdvanced, this, &ModelController::onLoadAdvanced);
+    connect(worker, &EngineWorker::loaded, this, &ModelController::onLoaded);
+    connect(worker, &EngineWorker::loadFailed, this, &ModelController::onLoadFailed);
+    connect(worker, &EngineWorker::unloaded, this, &ModelController::onUnloaded);
+}
+
+ModelController::~ModelController()
+{
+    m_inspectStop.request_stop();
+    m_loadStop.request_stop();
+}
+
+void ModelController::open(const QUrl& file)
+{
+    if (!file.isLocalFile()) {
+        setError(tr("Only files on this computer can be opened."));
+        return;
+    }
+    inspect(chosenPath(file), AfterInspection::Offer);
+}
+
+void ModelController::openDropped(const QList<QUrl>& files)
+{
+    if (files.size() != 1) {
+        setError(tr("Drop one model file at a time. For a model in several parts, the first part is enough."));
+        return;
+    }
+    const QString name = files.first().fileName();
+    if (!name.endsWith(QLatin1String(".gguf"), Qt::CaseInsensitive)) {
+        setError(tr("“%1” is not a model: Spillway opens GGUF files.").arg(VisibleText::of(name)));
+        return;
+    }
+    open(files.first());
+}
+
+void ModelController::openAndLoad(const QString& path, const QString& name)
+{
+    inspect(QFileInfo(path).absoluteFilePath(), AfterInspection::Load, name);
+}
+
+void ModelController::load()
+{
+    if (m_phase == Offered && m_offer.runnable)
+        loadOffer();
+}
+
+void ModelController::loadOffer()
+{
+    m_chosen = m_request;
+    load(m_request);
+}
+
+void ModelController::load(const engine::LoadRequest& request)
+{
+    m_loadStop = std::stop_source();
+    m_bytesDone = 0;
+    m_bytesTotal = 0;
+    Q_EMIT progressChanged();
+    setError({});
+    setPhase(Loading);
+    Q_EMIT loadStarted();
+    m_current = {};
+    Q_EMIT currentChanged();
+    m_loaded = request;
+    m_engine.load(++m_job, request, m_loadStop.get_token());
+}
+
+void ModelController::cancel()
+{
+    switch (m_phase) {
+    case Inspecting:
+    case Offered:
+        ++m_job;  // what the inspection finds is nobody's business any more
+        m_inspectStop.request_stop();
+        setPhase(Idle);
+        break;
+    case Loading:
+        m_loadStop.request_stop();
+        setPhase(Cancelling);
+        break;
+    case Idle:
+    case Cancelling:
+        break;
+    }
+}
+
+void ModelController::retry()
+{
+    if (canRetry())
+        inspect(m_path, AfterInspection::Offer, m_name);
+}
+
+void ModelController::reload()
+{
+    if (m_current.known())
+        inspect(QString::fromStdU16String(m_loaded.model.u16string()), AfterInspection::Load, m_current.name);
+}
+
+void ModelController::reloadWithContext(int contextTokens)
+{
+    if (m_phase != Idle || !m_current.known())
+        return;
+    engine::LoadRequest request = m_loaded;
+    request.context_tokens = contextTokens;
+    m_path = QString::fromStdU16String(request.model.u16string());
+    m_name = m_current.name;
+    m_offer = m_current;
+    Q_EMIT offerChanged();
+    load(request);
+}
+
+bool ModelController::makeRoom()
+{
+    m_aside = true;
+    if (m_phase != Idle || !m_current.known())
+        return false;
+    m_madeRoom = std::exchange(m_current, {});
+    Q_EMIT currentChanged();
+    Q_EMIT reloadNeededChanged();
+    m_engine.unload(++m_job);
+    return true;
+}
+
+void ModelController::onUnloaded(quint64 job)
+{
+    if (job != m_job)
+        return;
+    Q_EMIT modelGone();
+    Q_EMIT setAside();
+}
+
+void ModelController::giveRoomBack()
+{
+    m_aside = false;
+    const ModelFacts model = std::exchange(m_madeRoom, {});
+    if (!model.known())
+        return;
+    m_path = QString::fromStdU16String(m_loaded.model.u16string());
+    m_name = model.name;
+    m_offer = model;
+    Q_EMIT offerChanged();
+    load(engine::LoadRequest(m_loaded));
+}
+
+void ModelController::setDefaults(const engine::LoadRequest& defaults)
+{
+    const auto model = m_request.model;
+    m_request = defaults;
+    m_request.model = model;
+    Q_EMIT reloadNeededChanged();
+}
+
+void ModelController::onKvTypes(engine::KvType keys, engine::KvType values)
+{
+    for (engine::LoadRequest* request : {&m_chosen, &m_loaded}) {
+        request->k_type = keys;
+        request->v_type = values;
+    }
+    Q_EMIT reloadNeededChanged();
+}
+
+void ModelController::onDevice(const QString& device)
+{
+    if (!m_current.known() || m_current.device == device)
+        return;
+    m_current.device = device;
+    Q_EMIT currentChanged();
+}
+
+bool ModelController::reloadNeeded() const
+{
+    const auto choices = [](const engine::LoadRequest& r) {
+        return std::tuple(r.context_tokens, r.threads, r.k_type, r.v_type);
+    };
+    return m_current.known() && choices(m_chosen) != choices(m_request);
+}
+
+void ModelController::dismissError()
+{
+    setError({});
+}
+
+void ModelController::onModelLost()
+{
+    if (!m_current.known())
+        return;
+    setError(tr("“%1” had to be closed.").arg(m_current.name));
+    m_current = {};
+    Q_EMIT currentChanged();
+}
+
+void ModelController::inspect(const QString& path, AfterInspection after, const QString& name)
+{
+    if (m_phase == Loading || m_phase == Cancelling) {
+        setError(tr("Another model is being loaded. Cancel that first."));
+        return;
+    }
+    if (m_aside) {
+        setError(tr("An experiment has the memory of this machine. Wait for its end, or cancel it."));
+        return;
+    }
+    m_path = path;
+    m_name = name;
+    setError({});
+    setPhase(Inspecting);
+
+    // A pool thread, so that a slow disk or a busy engine holds nobody up.
+    const quint64 job = ++m_job;
+    const std::filesystem::path file(path.toStdU16String());
+    m_inspectStop.request_stop();
+    m_inspectStop = std::stop_source();
+    inBackground(
+        this, [inspect = m_inspect, file, stop = m_inspectStop.get_token()] { return inspect(file, stop); },
+        [this, job, after](const engine::Result<engine::ModelInfo>& result) { onInspected(job, after, result); },
+        [this, job, after] {
+            onInspected(
+                job, after,
+                engine::fail(engine::Error::Code::NoMemory, "there is not enough memory to look into this file"));
+        });
+}
+
+void ModelController::onInspected(quint64 job, AfterInspection after, const engine::Result<engine::ModelInfo>& result)
+{
+    if (job != m_job)
+        return;
+    if (!result) {
+        setPhase(Idle);
+        setError(errorSentence(result.error()));
+        return;
+    }
+    m_request.model = result->path;
+    m_offer = facts(*result);
+    Q_EMIT offerChanged();
+    if (after == AfterInspection::Load && m_offer.runnable)
+        loadOffer();
+    else
+        setPhase(Offered);
+}
+
+void ModelController::onLoadAdvanced(quint64 job, qint64 bytesDone, qint64 bytesTotal)
+{
+    if (job != m_job)
+        return;
+    m_bytesDone = double(bytesDone);
+    m_bytesTotal = double(bytesTotal);
+    Q_EMIT progressChanged();
+}
+
+void ModelController::onLoaded(quint64 job, const engine::ModelInfo& model)
+{
+    if (job != m_job)
+        return;
+    m_current = facts(model);
+    Q_EMIT currentChanged();
+    Q_EMIT reloadNeededChanged();
+    setPhase(Idle);
+    Q_EMIT modelReady(model);
+}
+
+void ModelController::onLoadFailed(quint64 job, const engine::Error& error)
+{
+    if (job != m_job)
+        return;
+    setPhase(Idle);
+    if (error.code != engine::Error::Code::Cancelled)
+        setError(errorSentence(error));
+    Q_EMIT modelGone();
+}
+
+ModelFacts ModelController::facts(const engine::ModelInfo& info) const
+{
+    ModelFacts known(info);
+    if (!m_name.isEmpty())
+        known.name = m_name;
+    return known;
+}
+
+void ModelController::setPhase(Phase phase)
+{
+    if (m_phase == phase)
+        return;
+    m_phase = phase;
+    Q_EMIT phaseChanged();
+}
+
+void ModelController::setError(const QString& sentence)
+{
+    if (m_error == sentence)
+        return;
+    m_error = sentence;
+    Q_EMIT errorChanged();
+}

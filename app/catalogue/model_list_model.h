@@ -1,0 +1,60 @@
+// The models of this computer, as rows.
+#pragma once
+
+#include "app/catalogue/model_entry.h"
+#include "app/catalogue/model_fit.h"
+
+#include <QAbstractListModel>
+#include <QHash>
+#include <QList>
+
+/// The rows that a scan finds, with what this program knows besides: whether they fit, when they were used, which one
+/// is open, and what tells it from another of its name. In no order; ShownModels sorts. Lives on the UI thread; owned
+/// by CatalogueController.
+class ModelListModel : public QAbstractListModel
+{
+    Q_OBJECT
+
+public:
+    enum Role { EntryRole = Qt::UserRole, FitRole, LastUsedRole, OpenRole, MarkRole };
+
+    using QAbstractListModel::QAbstractListModel;
+
+    int rowCount(const QModelIndex& parent = {}) const override;
+    QVariant data(const QModelIndex& index, int role) const override;
+    QHash<int, QByteArray> roleNames() const override;
+
+    const ModelEntry& entry(int row) const { return m_rows[row].entry; }
+    qint64 lastUsed(int row) const { return m_rows[row].lastUsedMs; }
+    int rowOf(const QString& id) const { return m_rowOf.value(id, -1); }
+
+    /// A scan begins: what it does not give again until finishScan() is gone.
+    void beginScan();
+    void add(const QList<ModelEntry>& entries);
+    void finishScan();
+
+    /// What fit is judged by; the rows' verdicts are computed again.
+    void setMemory(const engine::LoadRequest& request, const engine::MachineMemory& memory);
+    void setLastUsed(const QHash<QString, qint64>& msById);
+    void setOpen(const QString& id);  // empty: none
+
+private:
+    struct Row {
+        ModelEntry entry;
+        ModelFit fit;
+        qint64 lastUsedMs = 0;  // since 1970; 0: never
+        int scan = 0;           // that found it last
+        QString mark = {};      // see tellApart()
+    };
+    ModelFit fitOf(const ModelEntry& entry) const;
+    void mark();
+    void changed(int row, Role role);
+
+    QList<Row> m_rows;
+    QHash<QString, int> m_rowOf;
+    QHash<QString, qint64> m_lastUsedMs;
+    QString m_open;
+    engine::LoadRequest m_request;
+    engine::MachineMemory m_memory;
+    int m_scan = 0;
+};

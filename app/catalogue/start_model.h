@@ -1,0 +1,48 @@
+// Which model the program opens by itself.
+#pragma once
+
+#include "app/settings/settings_controller.h"
+
+#include <QString>
+
+/// The guide: the small model that comes with the program. Empty where it was not shipped.
+QString guideModel();
+
+/// Notes on disk that a model is being loaded, so that the next start knows of a load in which the program died. The
+/// first prompt is part of it: the model's own template makes it. Lives on the UI thread; owned by Program.
+class LoadMarker
+{
+public:
+    explicit LoadMarker(const QString& stateFolder);
+    ~LoadMarker() { end(); }
+    LoadMarker(const LoadMarker&) = delete;
+    LoadMarker& operator=(const LoadMarker&) = delete;
+
+    /// The model that the last run died of; empty: none.
+    const QString& diedOf() const { return m_diedOf; }
+    void begin(const QString& model);
+    void loaded() { m_loaded = true; }
+    /// A prompt was made, or refused: nothing if the model was not there yet.
+    void prompted();
+    void end();
+
+private:
+    QString m_file;
+    QString m_diedOf;
+    bool m_loaded = false;
+};
+
+/// What to open at the start, and what the user has to know of it.
+struct StartModel {
+    QString file;  // empty: none
+    QString sentence;
+
+    struct Given {
+        QString named = {};   // on the command line
+        QString last = {};    // that was open; empty: none yet, or the guide
+        QString diedOf = {};  // LoadMarker's
+        QString guide = {};
+        SettingsController::StartWith wish = SettingsController::LastModel;
+    };
+    static StartModel choose(const Given& given);
+};

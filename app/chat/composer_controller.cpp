@@ -1,0 +1,180 @@
+#include "app/chat/composer_controller.h"
+
+#include <QClipboard>
+#include <QGuiApplication>
+#include <QMimeData>
+
+#include <algorithm>
+
+namespace {
+
+constexpr int kCountAfter_ms = 300;  // of rest; who types fast needs no numbers in between
+
+}  // namespace
+
+ComposerController::ComposerController(ChatController& chat, EngineThread& engine, const QString& folder,
+                                       QObject* parent)
+    : QObject(parent)
+    , m_chat(chat)
+    , m_counter(engine)
+    , m_attachments(m_counter, folder)
+{
+    m_countTimer.setSingleShot(true);
+    m_countTimer.setInterval(kCountAfter_ms);
+    connect(&m_countTimer, &QTimer::timeout, this, &ComposerController::countDraft);
+    connect(&chat, &ChatController::draftChanged, this, &ComposerController::onDraftChanged);
+    connect(&chat, &ChatController::turnsChanged, this, [this] {
+        if (m_draftIsOther)
+            countDraft();
+    });
+    connect(&chat, &ChatController::opened, this, &ComposerController::onConversationOpened);
+    connect(&chat, &ChatController::canSendChanged, this, &ComposerController::obstacleChanged);
+    connect(&chat, &ChatController::contextChanged, this, &ComposerController::tokensChanged);
+    connect(&m_attachments, &AttachmentModel::changed, this, [this] {
+        m_chat.setDraftFiles(m_attachments.kept());
+        Q_EMIT obstacleChanged();
+        Q_EMIT tokensChanged();
+    });
+    connect(engine.worker(), &EngineWorker::loaded, this, [this] {
+        m_attachments.recount();
+        onDraftChanged();
+        countDraft();
+    });
+    onConversationOpened();
+}
+
+QString ComposerController::obstacle() const
+{
+    const QString why = m_chat.obstacle();
+    return why.isEmpty() && m_attachments.reading() ? tr("The files are still being read.") : why;
+}
+
+int ComposerController::tokensLeft() const
+{
+    const ContextLedger ledger = m_chat.ledger();
+    return ledger.known ? std::max(0, ledger.limit - ledger.total()) : 0;
+}
+
+bool ComposerController::tooMuch() const
+{
+    return m_chat.ledger().known && tokens() > 0 && tokens() >= tokensLeft();
+}
+
+bool ComposerController::send(const QString& text)
+{
+    if (!obstacle().isEmpty())
+        return false;
+    stopCounting();
+    if (!m_chat.send(text, m_attachments.ready()))
+        return false;
+    m_attachments.clear();
+    setPasted({}, 0);
+    return true;
+}
+
+bool ComposerController::paste()
+{
+    const QMimeData* held = QGuiApplication::clipboard()->mimeData();
+    if (!held)
+        return false;
+    const QList<QUrl> urls = held->urls();
+    if (std::any_of(urls.begin(), urls.end(), [](const QUrl& url) { return url.isLocalFile(); })) {
+        m_attachments.add(urls);
+        return true;
+    }
+    if (!held->hasText())
+        return false;
+    const QString text = held->text();
+    if (text.size() < kLongPaste)
+        return false;
+    ++m_pastes;
+    const QString name = m_pastes == 1 ? tr("Pasted text.txt") : tr("Pasted text %1.txt").arg(m_pastes);
+    m_attachments.addText(name, text);
+    setPasted(name, text.size());
+    return true;
+}
+
+QString ComposerController::takePasteBack()
+{
+    QString text;
+    for (int row = 0; row < m_attachments.count(); ++row) {
+        const QModelIndex index = m_attachments.index(row);
+        if (m_attachments.data(index, AttachmentModel::NameRole).toString() != m_pastedName)
+            continue;
+        text = m_attachments.text(row);
+        if (text.isEmpty() || text.size() > kLongestInsert)
+            return {};
+        m_attachments.remove(row);
+        break;
+    }
+    setPasted({}, 0);
+    return text;
+}
+
+void ComposerController::keepPasteAsFile()
+{
+    setPasted({}, 0);
+}
+
+void ComposerController::onConversationOpened()
+{
+    m_attachments.showConversation(m_chat.conversationId(), m_chat.draftFiles());
+    setPasted({}, 0);
+    setDraftTokens(0);
+    onDraftChanged();
+    countDraft();
+}
+
+void ComposerController::onDraftChanged()
+{
+    m_draftIsOther = true;
+    if (m_chat.draft().isEmpty() || m_chat.answering())
+        setDraftTokens(0);  // the old number would stay for as long as the answer takes
+    m_countTimer.start();
+}
+
+void ComposerController::countDraft()
+{
+    m_countTimer.stop();
+    if (m_countingDraft || m_chat.answering())
+        return;  // asked again when that ends
+    m_draftIsOther = false;
+    if (m_chat.draft().isEmpty())
+        return;
+    m_countingDraft = true;
+    m_countingStop = {};
+    m_counter.count(
+        m_chat.draft(), this,
+        [this, conversation = m_chat.conversationId()](std::optional<int> tokens) {
+            m_countingDraft = false;
+            if (m_chat.answering())
+                m_draftIsOther = true;
+            else if (conversation == m_chat.conversationId() && !m_chat.draft().isEmpty())
+                setDraftTokens(tokens.value_or(0));
+            if (m_draftIsOther && !m_countTimer.isActive())
+                countDraft();
+        },
+        m_countingStop.get_token());
+}
+
+void ComposerController::setDraftTokens(int tokens)
+{
+    if (m_draftTokens == tokens)
+        return;
+    m_draftTokens = tokens;
+    Q_EMIT tokensChanged();
+}
+
+/// What waits to be counted must not keep the message waiting.
+void ComposerController::stopCounting()
+{
+    m_countTimer.stop();
+    m_countingStop.request_stop();
+}
+
+void ComposerController::setPasted(const QString& name, qsizetype length)
+{
+    m_pastedName = name;
+    m_pastedLength = length <= kLongestInsert ? length : 0;
+    Q_EMIT pasteBecameFileChanged();
+}

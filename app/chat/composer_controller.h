@@ -1,0 +1,81 @@
+// What the page may ask for about the message that is being written.
+#pragma once
+
+#include "app/attachments/attachment_model.h"
+#include "app/chat/chat_controller.h"
+
+#include <QObject>
+#include <QTimer>
+#include <QtQml/qqmlregistration.h>
+
+#include <stop_token>
+
+/// The next message: its text (the conversation's draft), its files, and the tokens they will take. The text is counted
+/// while it is written, at rest and one text at a time, and only while nothing is answered: an answer never waits for
+/// it. Lives on the UI thread; owned by Program.
+class ComposerController : public QObject
+{
+    Q_OBJECT
+    QML_ELEMENT
+    QML_UNCREATABLE("made by the program")
+    Q_PROPERTY(AttachmentModel* attachments READ attachments CONSTANT)
+    Q_PROPERTY(QString obstacle READ obstacle NOTIFY obstacleChanged)
+    Q_PROPERTY(int tokens READ tokens NOTIFY tokensChanged)
+    Q_PROPERTY(int attachedTokens READ attachedTokens NOTIFY tokensChanged)
+    Q_PROPERTY(bool counting READ counting NOTIFY tokensChanged)
+    Q_PROPERTY(int tokensLeft READ tokensLeft NOTIFY tokensChanged)
+    Q_PROPERTY(bool tooMuch READ tooMuch NOTIFY tokensChanged)
+    Q_PROPERTY(bool pasteBecameFile READ pasteBecameFile NOTIFY pasteBecameFileChanged)
+
+public:
+    // A page of text is some 3,000 characters; what is longer is to be read by the model, not edited here.
+    static constexpr qsizetype kLongPaste = 20'000;
+    static constexpr qsizetype kLongestInsert = 200'000;  // what the field still lays out without a pause
+
+    /// `folder` holds the copies of attached files.
+    ComposerController(ChatController& chat, EngineThread& engine, const QString& folder, QObject* parent = nullptr);
+
+    AttachmentModel* attachments() { return &m_attachments; }
+    QString obstacle() const;  // why the message cannot be sent now; empty when it can
+    int tokens() const { return m_draftTokens + attachedTokens(); }
+    int attachedTokens() const { return m_attachments.tokens(); }
+    bool counting() const { return m_attachments.counting() || m_attachments.reading(); }
+    int tokensLeft() const;  // in the context, before this message; 0: not known
+    bool tooMuch() const;    // the message does not fit
+    bool pasteBecameFile() const { return m_pastedLength > 0; }
+
+    /// Text and files go to the model. False: they stay, and `obstacle` says why.
+    Q_INVOKABLE bool send(const QString& text);
+
+    /// Takes what the clipboard holds as a file: files, or a text that is too long to edit. False: it is a text like
+    /// others, for the field to paste.
+    Q_INVOKABLE bool paste();
+    /// The long text that was pasted last, which then is no file any more. Empty: it is too long for the field.
+    Q_INVOKABLE QString takePasteBack();
+    Q_INVOKABLE void keepPasteAsFile();
+
+Q_SIGNALS:
+    void obstacleChanged();
+    void tokensChanged();
+    void pasteBecameFileChanged();
+
+private:
+    void onConversationOpened();
+    void onDraftChanged();
+    void countDraft();
+    void setDraftTokens(int tokens);
+    void stopCounting();
+    void setPasted(const QString& name, qsizetype length);
+
+    ChatController& m_chat;
+    TokenCounter m_counter;
+    AttachmentModel m_attachments;
+    QTimer m_countTimer;
+    int m_draftTokens = 0;
+    bool m_countingDraft = false;  // the engine is at it
+    std::stop_source m_countingStop;
+    bool m_draftIsOther = false;  // than what was counted last, or is being counted
+    int m_pastes = 0;
+    QString m_pastedName;
+    qsizetype m_pastedLength = 0;
+};

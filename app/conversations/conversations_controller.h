@@ -1,0 +1,131 @@
+// What the column of conversations may ask for.
+#pragma once
+
+#include "app/chat/activity.h"
+#include "app/conversations/conversation_list_model.h"
+#include "app/conversations/search_model.h"
+#include "app/exchange/export_job.h"
+#include "app/exchange/import_job.h"
+#include "app/store/conversation_store.h"
+
+#include <QObject>
+#include <QTimer>
+#include <QUrl>
+#include <QtQml/qqmlregistration.h>
+
+/// The list of conversations: search, rename, pin, delete with a way back, export and import. Which one is shown is
+/// ChatController's business; this one asks for it by signals. What the store has to say is the program's to show.
+/// Lives on the UI thread; owned by Program.
+class ConversationsController : public QObject
+{
+    Q_OBJECT
+    QML_ELEMENT
+    QML_UNCREATABLE("made by the program")
+    Q_PROPERTY(ConversationListModel* list READ list CONSTANT)
+    Q_PROPERTY(SearchModel* results READ results CONSTANT)
+    Q_PROPERTY(QString searchText READ searchText WRITE setSearchText NOTIFY searchTextChanged)
+    Q_PROPERTY(bool searching READ searching NOTIFY searchingChanged)
+    Q_PROPERTY(QString undoTitle READ undoTitle NOTIFY undoChanged)
+    Q_PROPERTY(bool canUndo READ canUndo NOTIFY undoChanged)
+    Q_PROPERTY(bool undoIsFolder READ undoIsFolder NOTIFY undoChanged)
+    Q_PROPERTY(QString sentence READ sentence NOTIFY sentenceChanged)
+    Q_PROPERTY(bool sentenceIsError READ sentenceIsError NOTIFY sentenceChanged)
+    Q_PROPERTY(bool busy READ busy NOTIFY busyChanged)
+    Q_PROPERTY(bool importing READ importing NOTIFY busyChanged)
+
+public:
+    enum Format { Json, Markdown };
+    Q_ENUM(Format)
+
+    static constexpr int kUndo_ms = 10'000;
+
+    explicit ConversationsController(ConversationStore& store, QObject* parent = nullptr);
+    ~ConversationsController() override;
+
+    ConversationListModel* list() { return &m_list; }
+    SearchModel* results() { return &m_results; }
+    QString searchText() const { return m_searchText; }
+    void setSearchText(const QString& text);
+    bool searching() const { return m_searching; }  // `results` is what to show
+    QString undoTitle() const { return m_trash.isEmpty() ? QString() : m_trash.last().title; }
+    bool canUndo() const { return !m_trash.isEmpty(); }
+    bool undoIsFolder() const { return canUndo() && m_trash.last().id.isEmpty(); }
+    QString sentence() const { return m_sentence; }
+    bool sentenceIsError() const { return m_sentenceIsError; }
+    bool busy() const { return m_busy; }  // a file is being written or read
+    bool importing() const { return m_import != nullptr; }
+
+    /// With a message: at the place of the words that `excerpt` marks (see SearchModel).
+    Q_INVOKABLE void open(const QString& conversation, const QString& message = {}, const QString& excerpt = {});
+    Q_INVOKABLE void openNew();
+    /// An empty title is none: the old one stays.
+    Q_INVOKABLE void rename(const QString& conversation, const QString& title);
+    Q_INVOKABLE void setPinned(const QString& conversation, bool pinned);
+    Q_INVOKABLE void remove(const QString& conversation);
+
+    /// An empty name is none: it lies in no folder then. A folder that is not there yet is made by this.
+    Q_INVOKABLE void moveToFolder(const QString& conversation, const QString& folder);
+    /// Moves it to a new folder, whose name is given back.
+    Q_INVOKABLE QString moveToNewFolder(const QString& conversation);
+    /// To a name that another has: the two become one. Its name then.
+    Q_INVOKABLE QString renameFolder(const QString& folder, const QString& name);
+    Q_INVOKABLE void removeFolder(const QString& folder);  // its conversations stay
+
+    Q_INVOKABLE void undo();  // the newest removal, as long as it is offered
+    Q_INVOKABLE void dismissUndo();
+    Q_INVOKABLE void dismissSentence();
+
+    Q_INVOKABLE void exportTo(const QString& conversation, Format format, const QUrl& file);
+    Q_INVOKABLE void exportAll(Format format, const QUrl& fileOrFolder);
+    Q_INVOKABLE void import(const QList<QUrl>& files);
+    Q_INVOKABLE void cancelImport();  // what is here by then stays
+    /// Where an export of it might go.
+    Q_INVOKABLE QUrl suggestedFile(const QString& conversation, Format format) const;
+    /// Where to look for files to import, and to make a folder in.
+    Q_INVOKABLE QUrl suggestedFolder() const;
+
+    void onOpened(const QString& conversation) { m_list.setCurrent(conversation); }
+    void onActivity(const QString& conversation, ConversationActivity::Value activity);
+
+Q_SIGNALS:
+    void searchTextChanged();
+    void searchingChanged();
+    void undoChanged();
+    void goneForGood(const QString& conversation);  // nobody can undo it any more
+    void sentenceChanged();
+    void busyChanged();
+
+    void openRequested(const QString& conversation);
+    void messageRequested(const QString& message, const QString& excerpt);  // of the one just opened
+    void newRequested();
+
+private:
+    struct Removed {
+        QString id;  // empty: a folder
+        QString title;
+        bool wasShown = false;
+        QString folder = {};
+        QStringList inFolder = {};
+    };
+
+    void search();
+    void offerUndo(const Removed& removed);
+    void startExport(const QStringList& conversations, Format format, const QString& path);
+    void onImported(const ImportJob::Outcome& outcome);
+    void say(const QString& sentence, bool error);
+    void setBusy(bool busy);
+
+    ConversationStore& m_store;
+    ConversationListModel m_list;
+    SearchModel m_results;
+    QList<SearchHit> m_hits;  // what it shows
+    QString m_searchText;
+    bool m_searching = false;
+    QTimer m_searchTimer;
+    QList<Removed> m_trash;  // newest last
+    QTimer m_undoTimer;
+    QString m_sentence;
+    bool m_sentenceIsError = false;
+    bool m_busy = false;
+    ImportJob* m_import = nullptr;
+};

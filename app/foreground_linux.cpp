@@ -1,3 +1,0 @@
-#include "app/foreground.h"
-
-void letRaiseItsWindow(std::intptr_t) {}

@@ -1,0 +1,206 @@
+#include "app/pressure/device_controller.h"
+
+#include "app/system/background.h"
+
+#include <QLocale>
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+namespace {
+
+constexpr int kFitTokens = 1024;  // room for so many, where no size was chosen: a conversation soon outgrows it
+constexpr int kRestMs = 400;
+constexpr QLatin1String kCpu("cpu"), kEmulated("emulated"), kCuda("cuda:");
+
+bool sameDevice(const engine::PlacementOptions& a, const engine::PlacementOptions& b)
+{
+    const auto device = [](const engine::PlacementOptions& o) {
+        return std::tuple(o.device, o.cuda_ordinal, o.vram_budget_bytes, o.budget_fit_tokens);
+    };
+    return device(a) == device(b) && a.emulated == b.emulated;
+}
+
+}  // namespace
+
+DeviceController::DeviceController(SettingsController& settings, PlacementController& placement,
+                                   const engine::PlacementOptions& commandLine, const List& list, QObject* parent)
+    : QObject(parent)
+    , m_settings(settings)
+    , m_placement(placement)
+    , m_commandLine(commandLine)
+    , m_choices{settings.device(), settings.emulatedMib(), settings.linkGb(), settings.gpuMib()}
+    , m_askedWith(chosen())
+    , m_accepted(chosen())
+{
+    m_rest.setSingleShot(true);
+    m_rest.setInterval(kRestMs);
+    connect(&m_rest, &QTimer::timeout, this, &DeviceController::apply);
+    connect(settings.device(), &Setting::changed, this, &DeviceController::apply);
+    for (Setting* number : {settings.emulatedMib(), settings.linkGb(), settings.gpuMib()})
+        connect(number, &Setting::changed, &m_rest, [this] { m_rest.start(); });
+    connect(settings.deviceOffer(), &Setting::changed, this, &DeviceController::changed);
+    connect(&placement, &PlacementController::deviceRefused, this, &DeviceController::takeBack);
+    findDevices(list);
+}
+
+void DeviceController::findDevices(const List& list)
+{
+    const auto found = [this](std::vector<engine::DeviceInfo> devices) {
+        std::erase_if(devices, [](const engine::DeviceInfo& device) { return device.id == "cpu"; });
+        m_gpus = std::move(devices);
+        m_known = true;
+        apply();  // a GPU that was chosen at an earlier start
+    };
+    inBackground(this, list, found, [found] { found({}); });
+}
+
+QString DeviceController::id() const
+{
+    return m_settings.device()->names()[m_settings.device()->value()];
+}
+
+bool DeviceController::emulated() const
+{
+    return id() == kEmulated;
+}
+
+bool DeviceController::onGpu() const
+{
+    return id().startsWith(kCuda);
+}
+
+bool DeviceController::gpuIsThere() const
+{
+    return std::ranges::any_of(m_gpus, [this](const auto& gpu) { return QString::fromStdString(gpu.id) == id(); });
+}
+
+QStringList DeviceController::names() const
+{
+    QStringList names{tr("CPU only"), tr("Emulated graphics memory")};
+    for (const engine::DeviceInfo& gpu : m_gpus) {
+        const QString name = QString::fromStdString(gpu.description.empty() ? gpu.id : gpu.description);
+        names += gpu.memory_total_bytes
+                     ? tr("%1, %2").arg(name, QLocale().formattedDataSize(*gpu.memory_total_bytes, 0))
+                     : name;
+    }
+    if (onGpu() && !gpuIsThere())
+        names += m_known ? tr("%1, which is not there").arg(id()) : id();
+    return names;
+}
+
+int DeviceController::current() const
+{
+    if (!onGpu())
+        return emulated() ? 1 : 0;
+    for (std::size_t i = 0; i < m_gpus.size(); ++i)
+        if (QString::fromStdString(m_gpus[i].id) == id())
+            return int(i) + 2;
+    return int(m_gpus.size()) + 2;
+}
+
+bool DeviceController::offered() const
+{
+    return m_known && m_gpus.empty() && id() == kCpu && !m_settings.device()->overridden() &&
+           m_settings.deviceOffer()->value() != 0;
+}
+
+void DeviceController::choose(int place)
+{
+    if (place <= 0)
+        choose(kCpu);
+    else if (place == 1)
+        choose(kEmulated);
+    else if (place - 2 < int(m_gpus.size()))
+        choose(QString::fromStdString(m_gpus[std::size_t(place - 2)].id));
+}
+
+void DeviceController::choose(const QString& id)
+{
+    m_placement.dismissTrouble();
+    if (const auto place = m_settings.device()->names().indexOf(id); place >= 0)
+        m_settings.device()->setValue(int(place));
+}
+
+void DeviceController::tryEmulated()
+{
+    m_tried = true;
+    m_settings.emulatedMib()->reset();
+    if (m_settings.panelShown()->value() == 0)
+        m_settings.panelShown()->setValue(1);  // there is what it shows
+    choose(kEmulated);
+}
+
+void DeviceController::useCpu()
+{
+    choose(kCpu);
+}
+
+void DeviceController::dismissOffer()
+{
+    m_settings.deviceOffer()->setValue(0);
+}
+
+std::array<int, 4> DeviceController::chosen() const
+{
+    std::array<int, 4> values = {};
+    for (std::size_t i = 0; i < values.size(); ++i)
+        values[i] = m_choices[i]->value();
+    return values;
+}
+
+engine::PlacementOptions DeviceController::placement() const
+{
+    engine::PlacementOptions options = m_commandLine;
+    if (m_settings.device()->overridden())
+        return options;
+    using Kind = engine::PlacementOptions::Device;
+    const bool gpu = onGpu() && gpuIsThere();
+    options.device = gpu ? Kind::Cuda : emulated() ? Kind::Emulated : Kind::Cpu;
+    options.cuda_ordinal = gpu ? id().mid(kCuda.size()).toInt() : 0;
+    options.emulated = {};
+    if (emulated()) {
+        const int mib = m_settings.emulatedMib()->value();
+        options.emulated.vram_bytes = std::int64_t(mib) << 20;
+        options.emulated.fit_tokens = mib > 0 ? 0 : kFitTokens;
+        options.emulated.link_bytes_per_s = m_settings.linkGb()->value() * 1e9;
+    }
+    options.vram_budget_bytes = gpu ? std::int64_t(m_settings.gpuMib()->value()) << 20 : 0;
+    return options;
+}
+
+/// Numbers of a device that is not chosen make no difference.
+void DeviceController::apply()
+{
+    m_rest.stop();
+    Q_EMIT changed();
+    engine::PlacementOptions options = placement();
+    if (m_takingBack || m_placement.layers() == 0 || sameDevice(options, m_asked))
+        return;
+    m_asked = options;
+    m_accepted = std::exchange(m_askedWith, chosen());  // nobody has refused them
+    options.device_layers.reset();
+    m_placement.changeDevice(options);
+}
+
+/// The engine could not, or somebody stopped it half way.
+void DeviceController::takeBack()
+{
+    m_takingBack = true;
+    const std::array<int, 4> before = m_accepted;
+    for (std::size_t i = 0; i < before.size(); ++i)
+        m_choices[i]->setValue(before[i]);
+    m_askedWith = before;
+    m_takingBack = false;
+    m_rest.stop();
+    m_asked = placement();
+    Q_EMIT changed();
+}
+
+void DeviceController::onModelReady(const engine::LoadRequest& loaded)
+{
+    m_asked = loaded.placement;
+    m_accepted = m_askedWith = chosen();
+    apply();  // something else may have been chosen while it was loaded
+}

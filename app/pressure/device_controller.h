@@ -1,0 +1,80 @@
+// Which device the model is on: the user's wish, kept in the settings.
+#pragma once
+
+#include "app/pressure/placement_controller.h"
+#include "app/settings/settings_controller.h"
+#include "engine/machine.h"
+
+#include <QObject>
+#include <QStringList>
+#include <QTimer>
+#include <QtQml/qqmlregistration.h>
+
+#include <array>
+#include <functional>
+#include <vector>
+
+/// The devices of this computer to choose from, and the emulated one. A choice goes to the open model at once and to
+/// each later load; one that the engine refuses goes back to what there was. Lives on the UI thread; owned by Program.
+class DeviceController : public QObject
+{
+    Q_OBJECT
+    QML_ELEMENT
+    QML_UNCREATABLE("made by the program")
+    Q_PROPERTY(QStringList names READ names NOTIFY changed)
+    Q_PROPERTY(int current READ current NOTIFY changed)
+    Q_PROPERTY(bool emulated READ emulated NOTIFY changed)
+    Q_PROPERTY(bool onGpu READ onGpu NOTIFY changed)
+    Q_PROPERTY(bool offered READ offered NOTIFY changed)
+    Q_PROPERTY(bool tried READ tried NOTIFY changed)
+
+public:
+    using List = std::function<std::vector<engine::DeviceInfo>()>;
+
+    /// `commandLine`: what loads start from; its device counts while the settings say that it was named there.
+    /// `list` runs on a pool thread: starting a driver takes its time.
+    DeviceController(SettingsController& settings, PlacementController& placement,
+                     const engine::PlacementOptions& commandLine, const List& list, QObject* parent = nullptr);
+
+    QStringList names() const;  // to choose from
+    int current() const;        // among them
+    bool emulated() const;      // is chosen
+    bool onGpu() const;
+    /// Whether somebody without a GPU may want to see what a small graphics memory does.
+    bool offered() const;
+    bool tried() const { return m_tried && emulated(); }  // it was, in this run
+
+    Q_INVOKABLE void choose(int place);
+    Q_INVOKABLE void tryEmulated();
+    Q_INVOKABLE void useCpu();
+    Q_INVOKABLE void dismissOffer();
+
+    /// For the next load: without a GPU as long as it is not known to be there; the model then follows to it.
+    engine::PlacementOptions placement() const;
+    void onModelReady(const engine::LoadRequest& loaded);
+    void retranslate() { Q_EMIT changed(); }
+
+Q_SIGNALS:
+    void changed();
+
+private:
+    void findDevices(const List& list);
+    void choose(const QString& id);
+    void apply();
+    void takeBack();
+    std::array<int, 4> chosen() const;
+    QString id() const;
+    bool gpuIsThere() const;
+
+    SettingsController& m_settings;
+    PlacementController& m_placement;
+    engine::PlacementOptions m_commandLine;
+    std::array<Setting*, 4> m_choices;
+    std::vector<engine::DeviceInfo> m_gpus;
+    bool m_known = false;                        // what GPUs there are
+    engine::PlacementOptions m_asked;            // of the engine, last
+    std::array<int, 4> m_askedWith, m_accepted;  // the choices then, and those that the engine has agreed to
+    bool m_takingBack = false;
+    bool m_tried = false;
+    QTimer m_rest;  // numbers are typed and stepped
+};

@@ -1,0 +1,373 @@
+#include "app/pressure/doctor.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace {
+
+using Kind = Diagnosis::Kind;
+using Action = DoctorAction::Kind;
+
+constexpr qint64 kGiB = qint64(1) << 30;
+constexpr qint64 kRamMargin = kGiB;  // left to the rest of the machine, as when a model is loaded
+constexpr int kShortestContext = 2048;
+
+// A step reads all weights and KV. Of a hundredth of them that comes from a disk, 20 to 100 times slower than RAM, a
+// step becomes longer by a fifth to the double: that is noticed, and less is not.
+constexpr double kSwappedShare = 0.01;
+
+// The handbook's bound: above it people wonder whether anything is happening.
+constexpr double kSlowFirstTokenS = 1.5;
+
+// A change of less than a tenth in tokens/s is within what two answers differ by on a machine that does other things.
+constexpr double kNoticed = 1.1;
+
+// Half: what takes less than the rest together, taken away completely, does not double the speed.
+constexpr double kHalf = 0.5;
+
+// A part of a third, halved, brings a fifth more tokens: twice what is noticed.
+constexpr double kThird = 1.0 / 3;
+
+// Predictions are within a tenth on a machine that is as it was measured.
+constexpr double kNearPrediction = 1.3;
+
+// From twice as fast: less may be the length of the conversation alone.
+constexpr double kFell = 2;
+
+// What was said last holds until its number is a fifth beyond the bound: two answers to one question differ by less.
+constexpr double kStays = 0.8;
+
+/// As the window shows it.
+double tokensPerSecond(const engine::Telemetry& last)
+{
+    const engine::StepShares& s = *last.shares;
+    return last.decode_tokens_per_s.value_or(s.decode_s() > 0 ? s.steps / s.decode_s() : 0);
+}
+
+class Examination
+{
+public:
+    explicit Examination(const DoctorFacts& facts)
+        : m_facts(facts)
+        , m_shares(sharesOf(facts))
+    {
+    }
+
+    Diagnosis result() const
+    {
+        using Test = std::optional<Diagnosis> (Examination::*)() const;
+        constexpr std::array<Test, 13> tests = {
+            &Examination::swap,           &Examination::contextTooLarge, &Examination::driverSpill,
+            &Examination::residentEnds,   &Examination::firstToken,      &Examination::coresHeld,
+            &Examination::kvOverLink,     &Examination::threads,         &Examination::kvOnHost,
+            &Examination::hostLayers,     &Examination::kvInRam,         &Examination::noSingleCause,
+            &Examination::belowPrediction};
+        for (const Test test : tests)
+            if (auto found = (this->*test)())
+                return withSpeed(*found);
+        return withSpeed({Kind::AllWell});
+    }
+
+private:
+    const engine::Telemetry& last() const { return m_facts.last; }
+    int layersOnHost() const { return m_facts.layers - (last().device ? last().device->layers : 0); }
+
+    /// The least of a share for which this is said.
+    double bound(double least, Kind kind) const { return m_facts.before == kind ? least * kStays : least; }
+
+    /// Speed, and what a change of it would bring: as much as the planner says it changes.
+    Diagnosis withSpeed(Diagnosis d) const
+    {
+        const double now = tokensPerSecond(last());
+        d.shares = m_shares;
+        d.expected = m_facts.predicted;
+        if (now > 0)
+            d.tokensPerSecond = now;
+        if (m_facts.shrunk && d.action.kind == Action::None)
+            d.action = {Action::GrowBack};
+        if (const auto brings = optionOf(d.action); brings && m_facts.predicted && *m_facts.predicted > 0 && now > 0)
+            d.predicted = now * *brings / *m_facts.predicted;
+        return d;
+    }
+
+    std::optional<double> optionOf(const DoctorAction& action) const
+    {
+        for (const DoctorOption& option : m_facts.options)
+            if (option.action == action)
+                return option.tokensPerSecond;
+        return {};
+    }
+
+    /// Of the changes of one kind the one that is predicted to help most; `otherwise` where nothing is predicted.
+    DoctorAction best(Action kind, const DoctorAction& otherwise) const
+    {
+        const DoctorOption* found = nullptr;
+        for (const DoctorOption& option : m_facts.options)
+            if (option.action.kind == kind && option.tokensPerSecond &&
+                (!found || *option.tokensPerSecond > *found->tokensPerSecond))
+                found = &option;
+        if (!found || !m_facts.predicted)
+            return otherwise;
+        return *found->tokensPerSecond > *m_facts.predicted * kNoticed ? found->action : DoctorAction();
+    }
+
+    /// Tokens whose KV finds room in RAM beside the weights; all KV has its mirror there.
+    std::optional<int> tokensInRam() const
+    {
+        if (!last().ram_total_bytes || m_facts.kvBytesPerToken <= 0)
+            return {};
+        const double left = double(*last().ram_total_bytes - kRamMargin - m_facts.weightBytes - last().scratch_bytes);
+        return int(std::clamp(left / m_facts.kvBytesPerToken, 0.0, 1e9));
+    }
+
+    /// Fewer bytes, and very little lost: where nothing helps that loses nothing.
+    DoctorAction smallerKv() const
+    {
+        return m_facts.kvBytesPerTokenAsQ8 ? DoctorAction{Action::SetKvType, qint64(engine::KvType::Q8_0)}
+                                           : DoctorAction();
+    }
+
+    DoctorAction lessMemory() const
+    {
+        const int tokens = tokensInRam().value_or(0) / 1024 * 1024;
+        if (tokens >= kShortestContext && tokens < last().context_limit)
+            return {Action::ReloadWithContext, tokens};
+        const qint64 weights = last().ram_total_bytes.value_or(0) - kRamMargin -
+                               qint64(kShortestContext * m_facts.kvBytesPerToken) - last().scratch_bytes;
+        return {Action::SmallerQuantisation, std::max<qint64>(0, weights)};
+    }
+
+    std::optional<Diagnosis> swap() const
+    {
+        const double read = double(m_facts.weightBytes + last().kv_bytes_host);
+        if (double(last().process_swapped_bytes.value_or(0)) <= kSwappedShare * read)
+            return {};
+        Diagnosis d{Kind::SwapInUse};
+        d.bytes = *last().process_swapped_bytes;
+        d.action = lessMemory();
+        return d;
+    }
+
+    std::optional<Diagnosis> contextTooLarge() const
+    {
+        const auto tokens = tokensInRam();
+        if (!tokens || *tokens >= last().context_limit)
+            return {};
+        Diagnosis d{Kind::ContextTooLarge};
+        d.tokens = *tokens;
+        const bool fitsSmaller = m_facts.kvBytesPerTokenAsQ8 && *tokens * m_facts.kvBytesPerToken >=
+                                                                    last().context_limit * *m_facts.kvBytesPerTokenAsQ8;
+        d.action = fitsSmaller ? smallerKv() : lessMemory();
+        return d;
+    }
+
+    std::optional<Diagnosis> driverSpill() const
+    {
+        if (!last().device || last().device->spilled_bytes.value_or(0) <= 0)
+            return {};
+        Diagnosis d{Kind::DriverSpill};
+        d.bytes = *last().device->spilled_bytes;
+        d.action = {Action::SetBudget, std::max<qint64>(1, last().device->used_bytes() - d.bytes)};
+        return d;
+    }
+
+    /// What others do at the end of VRAM: they stop.
+    std::optional<Diagnosis> residentEnds() const
+    {
+        if (m_facts.policy != engine::KvPolicy::Resident || !m_facts.spillTokens ||
+            *m_facts.spillTokens >= last().context_limit)
+            return {};
+        Diagnosis d{Kind::DeviceWillBeFull};
+        d.tokens = *m_facts.spillTokens;
+        d.action = {Action::SetPolicy, qint64(engine::KvPolicy::Auto)};
+        return d;
+    }
+
+    /// One waits longer for it to begin than for all that it says.
+    std::optional<Diagnosis> firstToken() const
+    {
+        const engine::StepShares& s = *last().shares;
+        if (s.prefill_s < kSlowFirstTokenS || s.prefill_s < s.decode_s())
+            return {};
+        Diagnosis d{Kind::SlowFirstToken};
+        d.seconds = s.prefill_s;
+        d.tokens = last().prefilled_tokens;
+        d.share = s.prefill_s / (s.prefill_s + s.decode_s());
+        if (last().device && layersOnHost() > 0)
+            d.action = best(Action::SetLayers, {});
+        else if (!last().device && last().threads < last().cores)
+            d.action = {Action::SetThreads, last().cores};
+        return d;
+    }
+
+    /// They count where the CPU has most of the work. With more than cores, all wait for one that has none: workers
+    /// spin inside a step. With fewer, a core is idle.
+    std::optional<Diagnosis> threads() const
+    {
+        const int threads = last().threads, cores = last().cores;
+        const bool emulated = last().device && last().device->id == "emulated";  // computes on them, too
+        if (threads == cores || cores == 0 ||
+            m_shares.host + m_shares.hostAttention + m_shares.cores + (emulated ? m_shares.device : 0) < kHalf)
+            return {};
+        Diagnosis d{threads > cores ? Kind::TooManyThreads : Kind::TooFewThreads};
+        d.count = threads;
+        d.available = cores;
+        d.action = {Action::SetThreads, cores};
+        return d;
+    }
+
+    /// From the fastest of the answers before, where that was noticeably faster.
+    std::optional<double> fellFrom() const
+    {
+        const auto fastest = std::max_element(m_facts.earlier.begin(), m_facts.earlier.end());
+        if (fastest == m_facts.earlier.end() || *fastest < kNoticed * tokensPerSecond(last()))
+            return {};
+        return *fastest;
+    }
+
+    /// The cliff: the first token comes at once, and then each waits for KV.
+    std::optional<Diagnosis> kvOverLink() const
+    {
+        if (m_shares.link < bound(kThird, Kind::KvOverLink) || m_shares.link < m_shares.hostAttention)
+            return {};
+        Diagnosis d{Kind::KvOverLink};
+        d.share = m_shares.link;
+        d.fellFrom = fellFrom();
+        if (m_facts.shrunk) {
+            d.action = {Action::GrowBack};
+            return d;
+        }
+        // `auto` streams no more than pays, if it knows the rates of this machine right.
+        const bool isAuto = m_facts.policy == engine::KvPolicy::Auto;
+        const engine::KvPolicy other = isAuto ? engine::KvPolicy::Merge : engine::KvPolicy::Auto;
+        d.action = best(Action::SetPolicy, {Action::SetPolicy, qint64(other)});
+        if (d.action.kind == Action::None)
+            d.action = best(Action::SetKvType, smallerKv());
+        return d;
+    }
+
+    std::optional<Diagnosis> kvOnHost() const
+    {
+        if (m_shares.hostAttention < bound(kThird, Kind::KvOnHost))
+            return {};
+        Diagnosis d{Kind::KvOnHost};
+        d.share = m_shares.hostAttention;
+        d.fellFrom = fellFrom();
+        d.action = lessKvInRam();
+        return d;
+    }
+
+    DoctorAction lessKvInRam() const
+    {
+        if (m_facts.shrunk)
+            return {Action::GrowBack};
+        DoctorAction action = best(Action::SetPolicy, {});
+        if (action.kind == Action::None)
+            action = best(Action::SetLayers, {});
+        if (action.kind == Action::None)
+            action = best(Action::SetKvType, smallerKv());
+        return action;
+    }
+
+    std::optional<Diagnosis> hostLayers() const
+    {
+        if (!last().device || layersOnHost() <= 0 || m_shares.host < bound(kThird, Kind::HostLayers))
+            return {};
+        const engine::DeviceTelemetry& device = *last().device;
+        Diagnosis d{Kind::HostLayers};
+        d.share = m_shares.host;
+        d.count = layersOnHost();
+        if (m_facts.shrunk) {
+            d.action = {Action::GrowBack};
+            return d;
+        }
+        const DoctorAction more = best(Action::SetLayers, {});
+        const double layer = double(m_facts.weightBytes) / std::max(1, m_facts.layers);
+        // Beside the weights, room for the driver, for pictures and for KV: 2 GB, or a quarter of a small device.
+        const qint64 room = device.total_bytes - std::min<qint64>(2'000'000'000, device.total_bytes / 4);
+        if (more.kind != Action::None) {
+            d.action = more;
+        } else if (m_facts.weightBytes > room) {  // also when no other program held any of it
+            d.kind = Kind::QuantisationTooLarge;
+            d.bytes = m_facts.weightBytes;
+            d.available = room;
+            d.action = {Action::SmallerQuantisation, room};
+        } else if (double(device.other_programs_bytes) >= layer) {
+            d.kind = Kind::OtherPrograms;
+            d.bytes = device.other_programs_bytes;
+            d.action = {Action::CloseOtherPrograms, d.bytes};
+        }
+        return d;
+    }
+
+    bool slowerThanPredicted(Kind said) const
+    {
+        const double times = m_facts.before == said ? kNearPrediction * kStays : kNearPrediction;
+        return m_facts.predicted && *m_facts.predicted > std::max(kNoticed, times) * tokensPerSecond(last());
+    }
+
+    /// Of a third, or where something is missing that was predicted. Threads of our own that share cores come later.
+    std::optional<Diagnosis> coresHeld() const
+    {
+        constexpr double kTenth = 0.1;
+        const bool third = m_shares.cores >= bound(kThird, Kind::CoresHeld);
+        const bool missing = m_shares.cores >= kTenth && slowerThanPredicted(Kind::CoresHeld);
+        if (last().threads > last().cores || (!third && !missing) ||
+            m_shares.cores < std::max(m_shares.link, m_shares.hostAttention))
+            return {};
+        Diagnosis d{Kind::CoresHeld};
+        d.share = m_shares.cores;
+        return d;
+    }
+
+    /// Less than a third each, and together more than anything but the arithmetic.
+    std::optional<Diagnosis> kvInRam() const
+    {
+        const auto fell = fellFrom();
+        const int blocks = last().kv_blocks_host + last().kv_blocks_device;
+        const double elsewhere = m_shares.link + m_shares.hostAttention;
+        if (!last().device || !fell || *fell < bound(kFell, Kind::KvInRam) * tokensPerSecond(last()) ||
+            last().kv_blocks_host < kThird * blocks || elsewhere <= m_shares.rest)
+            return {};
+        Diagnosis d{Kind::KvInRam};
+        d.share = elsewhere;
+        d.count = last().kv_blocks_host;
+        d.available = blocks;
+        d.fellFrom = fell;
+        d.action = lessKvInRam();
+        return d;
+    }
+
+    std::optional<Diagnosis> noSingleCause() const
+    {
+        const double least = m_facts.before == Kind::NoSingleCause ? kHalf / kStays : kHalf;
+        if (m_shares.arithmetic() >= least)
+            return {};
+        Diagnosis d{Kind::NoSingleCause};
+        d.share = m_shares.arithmetic();
+        return d;
+    }
+
+    std::optional<Diagnosis> belowPrediction() const
+    {
+        if (!slowerThanPredicted(Kind::BelowPrediction))
+            return {};
+        Diagnosis d{Kind::BelowPrediction};
+        d.share = m_shares.arithmetic();
+        return d;
+    }
+
+    const DoctorFacts& m_facts;
+    const DoctorShares m_shares;
+};
+
+}  // namespace
+
+Diagnosis diagnose(const DoctorFacts& facts)
+{
+    // Two steps are the fewest that a time can be told of without the first one's surprises.
+    if (!facts.last.shares || facts.last.shares->steps < 2)
+        return {};
+    return Examination(facts).result();
+}

@@ -1,0 +1,103 @@
+// The Doctor at the page's service.
+#pragma once
+
+#include "app/pressure/core_watch.h"
+#include "app/pressure/doctor_facts.h"
+#include "app/worker/engine_thread.h"
+
+#include <QHash>
+#include <QObject>
+#include <QVariant>
+#include <QtQml/qqmlregistration.h>
+
+#include <functional>
+#include <memory>
+
+/// Looks at each answer of the conversation that is shown when it has ended, on a pool thread, and says what holds it
+/// back; after a change it asked for, what that brought. Lives on the UI thread; owned by Program.
+class DoctorController : public QObject
+{
+    Q_OBJECT
+    QML_ELEMENT
+    QML_UNCREATABLE("made by the program")
+    Q_PROPERTY(QString sentence READ sentence NOTIFY changed)
+    Q_PROPERTY(QString shares READ shares NOTIFY changed)
+    Q_PROPERTY(QString suggestion READ suggestion NOTIFY changed)
+    Q_PROPERTY(QString scope READ scope NOTIFY changed)
+    Q_PROPERTY(QString result READ result NOTIFY changed)
+    Q_PROPERTY(bool canUndo READ canUndo NOTIFY changed)
+    Q_PROPERTY(bool canApply READ canApply NOTIFY changed)
+    Q_PROPERTY(QVariant tokensPerSecond READ tokensPerSecond NOTIFY changed)
+    Q_PROPERTY(QVariant predicted READ predicted NOTIFY changed)
+
+public:
+    /// How the open model lies.
+    struct Present {
+        engine::LoadRequest request = {};         // with what has been changed of its placement since
+        std::optional<qint64> budgetBefore = {};  // another program needed the device; empty: it is not shrunk
+    };
+    DoctorController(EngineThread& engine, std::function<Present()> present, QObject* parent = nullptr);
+
+    QString sentence() const;  // empty: there was no answer yet
+    QString shares() const;    // where the time of that answer went
+    QString scope() const;     // of what is suggested: which models, how long
+    QString result() const;    // of what was asked for: speed before and after; empty: nothing was
+    bool canUndo() const { return m_change && m_change->undo.kind != DoctorAction::Kind::None; }
+    QString suggestion() const;        // empty: nothing would help
+    bool canApply() const;             // a button can do it; else it is advice
+    QVariant tokensPerSecond() const;  // of that answer
+    QVariant predicted() const;        // after it; undefined: not known
+    const Diagnosis& diagnosis() const { return m_diagnosis; }
+
+    /// Asks for what is suggested.
+    Q_INVOKABLE void apply();
+    /// Asks for what was before that.
+    Q_INVOKABLE void undo();
+
+    void onModelReady(const engine::ModelInfo& model);
+    void onModelGone();
+    /// It is shown; another one's answers are not judged.
+    void onConversation(const QString& conversation);
+    void onTurn(quint64 turn, const QString& conversation) { m_turns.insert(turn, conversation); }
+    /// What predictions are computed from; null: nothing is predicted.
+    void setRates(std::shared_ptr<const engine::MachineRates> rates) { m_rates = std::move(rates); }
+    /// The language has changed.
+    void retranslate() { Q_EMIT changed(); }
+
+Q_SIGNALS:
+    void changed();
+
+    void layersRequested(int layers);  // -1: as many as fit
+    void policyRequested(int policy);  // an engine::KvPolicy
+    void kvTypeRequested(engine::KvType type);
+    void budgetRequested(double bytes);
+    void threadsRequested(int threads);
+    void reloadRequested(int contextTokens);
+    void growRequested();
+    void shrinkRequested(double bytes);  // for another program
+
+private:
+    /// What was asked for, and what came of it.
+    struct Change {
+        DoctorAction action;
+        DoctorAction undo;                              // none: what was before has no name
+        std::optional<double> before = {}, after = {};  // tokens/s
+    };
+    void onFinished(quint64 turn, const engine::Telemetry& last, std::optional<double> waitedS);
+    void show(const Diagnosis& diagnosis);
+    void ask(const DoctorAction& action);
+    DoctorAction opposite(const DoctorAction& action) const;
+
+    EngineThread& m_engine;
+    std::function<Present()> m_present;
+    std::shared_ptr<CoreWatch> m_watch = std::make_shared<CoreWatch>();  // the engine's thread uses it
+    std::shared_ptr<const engine::MachineRates> m_rates;
+    std::optional<engine::ModelInfo> m_model;
+    std::vector<double> m_earlier;    // tokens/s of the conversation's answers
+    QString m_shown;                  // conversation
+    QHash<quint64, QString> m_turns;  // whose they are, until they end
+    std::optional<int> m_threads;     // as the Doctor chose them
+    std::optional<Change> m_change;
+    quint64 m_job = 0;
+    Diagnosis m_diagnosis;
+};

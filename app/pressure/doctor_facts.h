@@ -1,0 +1,15 @@
+// What the Doctor knows of an answer, gathered from the engine's numbers and the planner's.
+#pragma once
+
+#include "app/pressure/doctor.h"
+#include "engine/planner.h"
+
+/// The model as it was loaded, and what has been changed of its placement since.
+DoctorFacts doctorFacts(const engine::Telemetry& last, const engine::ModelInfo& model,
+                        const engine::LoadRequest& request);
+
+/// What other placements would bring at the present context, while other programs hold what they hold now. `rates`
+/// null: nothing is predicted; `grown`: the budget before it was shrunk for another program. Opens a GPU where the
+/// model lies on one, which may take a second.
+void addPredictions(DoctorFacts& facts, const engine::Planner& planner, engine::LoadRequest request,
+                    const engine::MachineRates* rates, std::optional<qint64> grown = {});

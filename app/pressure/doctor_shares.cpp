@@ -1,0 +1,32 @@
+#include "app/pressure/doctor.h"
+
+#include <algorithm>
+
+// What waiting for a core took is taken off the parts in which it happened.
+DoctorShares sharesOf(const DoctorFacts& facts)
+{
+    const engine::StepShares& s = *facts.last.shares;
+    const double all = s.decode_s();
+    if (all <= 0)
+        return {};
+    const double here = s.device_layers_s + s.host_layers_s + s.host_attention_s + s.sampling_s;
+    const double waited = std::min(facts.waitedS.value_or(0), here);
+    const double ran = here > 0 ? 1 - waited / here : 1;
+    DoctorShares shares{.device = ran * s.device_layers_s / all,
+                        .host = ran * s.host_layers_s / all,
+                        .link = s.kv_link_s.value_or(0) / all,
+                        .hostAttention = ran * s.host_attention_s / all,
+                        .cores = waited / all,
+                        .rest = (ran * s.sampling_s + s.telemetry_s + s.rest_s) / all};
+    if (!s.kv_link_s && facts.last.device && facts.linkBytesPerSecond) {
+        // A GPU's step lasts as long as what it copies at least. More than half of the step is more than all else that
+        // the GPU does in it; less may be hidden behind it.
+        const double copying = double(facts.last.device->step_streamed_bytes) / *facts.linkBytesPerSecond;
+        const double share = std::min(copying * s.steps / all, shares.device);
+        if (share > 0.5) {
+            shares.link = share;
+            shares.device -= share;
+        }
+    }
+    return shares;
+}

@@ -1,0 +1,250 @@
+#include "app/pressure/doctor_text.h"
+
+#include "engine/placement_text.h"
+
+#include <QCoreApplication>
+#include <QLocale>
+#include <QStringList>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace {
+
+/// For texts outside a class.
+struct Text {
+    Q_DECLARE_TR_FUNCTIONS(Doctor)
+};
+
+QString bytes(qint64 count)
+{
+    return QLocale().formattedDataSize(count, 1, QLocale::DataSizeIecFormat);
+}
+
+QString percent(double share)
+{
+    return QLocale().toString(qRound(100 * share));
+}
+
+QString speed(std::optional<double> tokensPerSecond)
+{
+    const double value = tokensPerSecond.value_or(0);
+    return QLocale().toString(value, 'f', value < 10 ? 1 : 0);
+}
+
+QString policyName(qint64 policy)
+{
+    const std::string_view name = engine::name_of(engine::KvPolicy(policy));
+    return QString::fromUtf8(name.data(), qsizetype(name.size()));
+}
+
+QString typeName(qint64 type)
+{
+    return engine::KvType(type) == engine::KvType::Q8_0  ? QStringLiteral("q8_0")
+           : engine::KvType(type) == engine::KvType::F32 ? QStringLiteral("f32")
+                                                         : QStringLiteral("f16");
+}
+
+QString ofKv(const Diagnosis& d)
+{
+    if (d.kind == Diagnosis::Kind::KvOverLink)
+        return d.fellFrom
+                   ? Text::tr("Speed fell from %1 to %2 tokens a second: %3 % of the time is waiting for "
+                              "KV that is fetched from RAM.")
+                         .arg(speed(d.fellFrom), speed(d.tokensPerSecond), percent(d.share))
+                   : Text::tr("%1 % of the time is waiting for KV that is fetched from RAM.").arg(percent(d.share));
+    return d.fellFrom
+               ? Text::tr("Speed fell from %1 to %2 tokens a second: for %3 % of the time the CPU reads the part of "
+                          "the conversation that does not fit on the device.")
+                     .arg(speed(d.fellFrom), speed(d.tokensPerSecond), percent(d.share))
+               : Text::tr("For %1 % of the time the CPU reads the part of the conversation that does not fit on the "
+                          "device.")
+                     .arg(percent(d.share));
+}
+
+QString ofMemory(const Diagnosis& d)
+{
+    switch (d.kind) {
+    case Diagnosis::Kind::SwapInUse:
+        return Text::tr("%1 of the model are on the disk, since RAM is full: every token waits for them.")
+            .arg(bytes(d.bytes));
+    case Diagnosis::Kind::ContextTooLarge:
+        return Text::tr("RAM ends at %Ln token(s), and the context is set larger.", nullptr, d.tokens);
+    case Diagnosis::Kind::DeviceWillBeFull:
+        return Text::tr(
+            "The device is full at %Ln token(s), and the policy “resident” lets nothing leave it: the answer "
+            "will stop there.",
+            nullptr, d.tokens);
+    case Diagnosis::Kind::DriverSpill:
+        return Text::tr(
+                   "Windows has moved %1 of the device's memory to RAM without saying so: they are read at the speed "
+                   "of the link.")
+            .arg(bytes(d.bytes));
+    case Diagnosis::Kind::QuantisationTooLarge:
+        return Text::tr("The weights take %1, and the device has room for %2 beside KV and screen: %n layer(s) are "
+                        "computed by the CPU.",
+                        nullptr, d.count)
+            .arg(bytes(d.bytes), bytes(d.available));
+    case Diagnosis::Kind::OtherPrograms:
+        return Text::tr("Other programs hold %1 of the device's memory: %n layer(s) find no room there.", nullptr,
+                        d.count)
+            .arg(bytes(d.bytes));
+    default:
+        return {};
+    }
+}
+
+QString ofSpeed(const Diagnosis& d)
+{
+    switch (d.kind) {
+    case Diagnosis::Kind::CoresHeld:
+        return d.expected
+                   ? Text::tr("Other programs hold the cores for %1 % of the time: %2 tokens a second, and %3 were "
+                              "predicted.")
+                         .arg(percent(d.share), speed(d.tokensPerSecond), speed(d.expected))
+                   : Text::tr("Other programs hold the cores for %1 % of the time: %2 tokens a second.")
+                         .arg(percent(d.share), speed(d.tokensPerSecond));
+    case Diagnosis::Kind::KvInRam:
+        return Text::tr("Speed fell from %1 to %2 tokens a second: %3 of %4 KV blocks are in RAM.")
+            .arg(speed(d.fellFrom), speed(d.tokensPerSecond))
+            .arg(d.count)
+            .arg(d.available);
+    case Diagnosis::Kind::NoSingleCause:
+        return Text::tr("Only %1 % of the time is the model's own arithmetic: %2 tokens a second.")
+            .arg(percent(d.share), speed(d.tokensPerSecond));
+    case Diagnosis::Kind::BelowPrediction:
+        return Text::tr("%1 tokens a second, and %2 were predicted: the machine is slower than when it was measured.")
+            .arg(speed(d.tokensPerSecond), speed(d.expected));
+    default:
+        return {};
+    }
+}
+
+}  // namespace
+
+QString doctorShares(const Diagnosis& d)
+{
+    const DoctorShares& s = d.shares;
+    if (d.kind == Diagnosis::Kind::Nothing)
+        return {};
+    std::vector<std::pair<int, QString>> parts = {
+        {qRound(100 * s.arithmetic()), Text::tr("the model's own arithmetic")},
+        {qRound(100 * s.link), Text::tr("waiting for KV from RAM")},
+        {qRound(100 * s.hostAttention), Text::tr("KV that the CPU reads")},
+        {qRound(100 * s.cores), Text::tr("cores that other programs hold")},
+    };
+    int rest = 100;
+    for (const auto& part : parts)
+        rest -= part.first;
+    parts.emplace_back(rest, Text::tr("the rest"));
+    std::stable_sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    QStringList shown;
+    for (const auto& [share, name] : parts)
+        if (share > 0)
+            shown.append(Text::tr("%1 % %2").arg(QLocale().toString(share), name));
+    return shown.join(QStringLiteral(" · "));
+}
+
+QString doctorSentence(const Diagnosis& d)
+{
+    using Kind = Diagnosis::Kind;
+    switch (d.kind) {
+    case Kind::Nothing:
+        return {};
+    case Kind::AllWell:
+        return d.expected ? Text::tr("All is well: %1 tokens a second, and %2 were predicted.")
+                                .arg(speed(d.tokensPerSecond), speed(d.expected))
+                          : Text::tr("All is well: %1 tokens a second, and most of the time is the model's own "
+                                     "arithmetic.")
+                                .arg(speed(d.tokensPerSecond));
+    case Kind::SlowFirstToken:
+        return Text::tr("The first token waited %1 s, while %Ln token(s) of the prompt were read.", nullptr, d.tokens)
+            .arg(QLocale().toString(d.seconds, 'f', 1));
+    case Kind::KvOverLink:
+    case Kind::KvOnHost:
+        return ofKv(d);
+    case Kind::TooManyThreads:
+        return Text::tr("%1 threads share %2 cores: all wait for the one that has none.").arg(d.count).arg(d.available);
+    case Kind::TooFewThreads:
+        return Text::tr("The CPU has most of the work, and only %1 of %2 cores do it.").arg(d.count).arg(d.available);
+    case Kind::HostLayers:
+        return Text::tr("%n layer(s) on the CPU take %1 % of the time.", nullptr, d.count).arg(percent(d.share));
+    case Kind::CoresHeld:
+    case Kind::KvInRam:
+    case Kind::NoSingleCause:
+    case Kind::BelowPrediction:
+        return ofSpeed(d);
+    default:
+        return ofMemory(d);
+    }
+}
+
+QString doctorSuggestion(const DoctorAction& action)
+{
+    using Action = DoctorAction::Kind;
+    switch (action.kind) {
+    case Action::None:
+        return {};
+    case Action::SetLayers:
+        return action.value < 0 ? Text::tr("Put as many layers on the device as fit")
+                                : Text::tr("Put %n layer(s) on the device", nullptr, int(action.value));
+    case Action::SetPolicy:
+        return Text::tr("Use the policy “%1”").arg(policyName(action.value));
+    case Action::SetKvType:
+        return Text::tr("Keep KV as %1").arg(typeName(action.value));
+    case Action::GrowBack:
+        return Text::tr("Grow back");
+    case Action::Shrink:
+        return Text::tr("Shrink to %1").arg(bytes(action.value));
+    case Action::SetBudget:
+        return Text::tr("Use %1 of the device's memory at most").arg(bytes(action.value));
+    case Action::SetThreads:
+        return Text::tr("Use %n thread(s)", nullptr, int(action.value));
+    case Action::ReloadWithContext:
+        return Text::tr("Load the model with a context of %Ln token(s)", nullptr, int(action.value));
+    case Action::SmallerQuantisation:
+        return Text::tr("Choose a file of this model with weights of %1 at most").arg(bytes(action.value));
+    case Action::CloseOtherPrograms:
+        return Text::tr("Close other programs that use the device");
+    }
+    return {};
+}
+
+QString doctorResult(const DoctorAction& action, std::optional<double> before, std::optional<double> after)
+{
+    if (!after)
+        return Text::tr("Asked for: %1. The next answer shows what it brings.").arg(doctorSuggestion(action));
+    return Text::tr("%1: %2 tokens a second before, %3 after.")
+        .arg(doctorSuggestion(action), before ? speed(before) : QStringLiteral("–"), speed(after));
+}
+
+bool canApply(const DoctorAction& action)
+{
+    using Action = DoctorAction::Kind;
+    return action.kind != Action::None && action.kind != Action::SmallerQuantisation &&
+           action.kind != Action::CloseOtherPrograms;
+}
+
+QString doctorScope(const DoctorAction& action)
+{
+    using Action = DoctorAction::Kind;
+    switch (action.kind) {
+    case Action::SetLayers:
+    case Action::SetPolicy:
+    case Action::SetBudget:
+    case Action::GrowBack:
+    case Action::Shrink:
+        return Text::tr("For this model, until it is loaded again.");
+    case Action::ReloadWithContext:
+        return Text::tr("For this model and this time: it is loaded again, and reads the conversation anew.");
+    case Action::SetKvType:
+    case Action::SetThreads:
+        return Text::tr("For all models and for good: it is a setting.");
+    case Action::None:
+    case Action::SmallerQuantisation:
+    case Action::CloseOtherPrograms:
+        break;
+    }
+    return {};
+}

@@ -1,0 +1,24 @@
+// What the Doctor says, in the user's language.
+#pragma once
+
+#include "app/pressure/doctor.h"
+
+#include <QString>
+
+/// What holds the last answer back: one sentence.
+QString doctorSentence(const Diagnosis& diagnosis);
+
+/// Where the time of its tokens went, the largest part first; what was measured of none is the rest. Empty: not known.
+QString doctorShares(const Diagnosis& diagnosis);
+
+/// What could be done about it, as the label of a button, or as advice where no button can do it; empty: nothing.
+QString doctorSuggestion(const DoctorAction& action);
+
+/// Which models and which time a change is for; empty: it is none that the program makes.
+QString doctorScope(const DoctorAction& action);
+
+/// What a change brought, in tokens a second; `after` empty: there was no answer since.
+QString doctorResult(const DoctorAction& action, std::optional<double> before, std::optional<double> after);
+
+/// Whether the program can do it by itself.
+bool canApply(const DoctorAction& action);

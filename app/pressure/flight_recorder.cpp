@@ -1,0 +1,284 @@
+#include "app/pressure/flight_recorder.h"
+
+#include "app/pressure/placement_event_model.h"
+#include "app/store/conversation_store.h"
+#include "app/system/background.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+FlightRecorder::FlightRecorder(QObject* parent)
+    : QObject(parent)
+{
+    m_flights[m_shown];
+}
+
+FlightRecorder::~FlightRecorder()
+{
+    for (const auto& entry : m_flights)
+        keep(entry.first);
+}
+
+void FlightRecorder::setStore(ConversationStore* store)
+{
+    m_store = store;
+}
+
+bool FlightRecorder::shownIsEarlier() const
+{
+    const Flight& flight = m_flights.at(m_shown);
+    return !flight.live && flight.recording.history.earlierSeconds();
+}
+
+/// In memory, else from the store.
+FlightRecorder::Flight& FlightRecorder::flightOf(const QString& conversation)
+{
+    const auto [entry, isNew] = m_flights.try_emplace(conversation);
+    const QByteArray kept = isNew && m_store ? m_store->recording(conversation) : QByteArray();
+    if (!kept.isEmpty())
+        entry->second.reading = read(conversation, kept);
+    return entry->second;
+}
+
+/// On a pool thread: that of a long conversation takes longer than a frame may. The job's number.
+quint64 FlightRecorder::read(const QString& conversation, const QByteArray& kept)
+{
+    const auto come = [this, conversation, job = ++m_jobs](std::optional<Recording> recording) {
+        onRead(conversation, job, recording);
+    };
+    inBackground(
+        this, [kept] { return Recording::parse(kept); }, come, [come] { come(std::nullopt); });
+    return m_jobs;
+}
+
+void FlightRecorder::onRead(const QString& conversation, quint64 job, std::optional<Recording>& recording)
+{
+    const auto found = m_flights.find(conversation);
+    if (found == m_flights.end() || found->second.reading != job)
+        return;  // it was left, and perhaps is read anew
+    Flight& flight = found->second;
+    flight.reading = 0;
+    if (recording) {
+        flight.recording = std::move(*recording);
+        flight.recording.history.pickUp();
+    } else {
+        Q_EMIT failed(tr("What was measured of this conversation earlier cannot be read."));
+    }
+    for (const auto& act : std::exchange(flight.meanwhile, {}))
+        act(flight);
+    if (conversation == m_shown)
+        Q_EMIT shownChanged();
+    else
+        leave(conversation);
+}
+
+void FlightRecorder::whenRead(Flight& flight, std::function<void(Flight&)> act)
+{
+    if (flight.reading == 0)
+        act(flight);
+    else
+        flight.meanwhile.push_back(std::move(act));
+}
+
+/// Null: it is of nobody any more.
+FlightRecorder::Flight* FlightRecorder::flightOf(quint64 turn)
+{
+    if (!m_computed.isEmpty() && (turn == 0 || turn == m_turn))
+        return &flightOf(m_computed);
+    Flight& shown = flightOf(m_shown);
+    // Where the bytes lie after a load is no part of what was measured another time.
+    const bool fits = turn == 0 ? shown.reading == 0 && !shown.recording.history.earlierSeconds() : m_turn == 0;
+    return fits ? &shown : nullptr;
+}
+
+const PlacementMove* FlightRecorder::lastMove(engine::TokenRange tokens, int firstLayer, int lastLayer) const
+{
+    const QList<PlacementMove>& moves = m_flights.at(m_computed.isEmpty() ? m_shown : m_computed).recording.moves;
+    const auto concerns = [&](const engine::Event& event) {
+        using Kind = engine::Event::Kind;
+        if (event.kind == Kind::LayerMove)
+            return event.layer >= firstLayer && event.layer <= lastLayer;
+        const bool moves = event.kind == Kind::Offload || event.kind == Kind::Fetch;
+        return event.kind == Kind::DeviceLost || event.kind == Kind::KvRewritten || event.kind == Kind::DeviceChanged ||
+               (moves && event.tokens.first < tokens.last && event.tokens.last > tokens.first);
+    };
+    const auto found = std::find_if(moves.rbegin(), moves.rend(), [&](const PlacementMove& move) {
+        return move.ms <= m_modelSinceMs || concerns(move.event);
+    });
+    return found == moves.rend() || found->ms <= m_modelSinceMs ? nullptr : &*found;
+}
+
+void FlightRecorder::show(const QString& conversation)
+{
+    if (conversation == m_shown)
+        return;
+    flightOf(conversation);
+    leave(std::exchange(m_shown, conversation));
+    Q_EMIT shownChanged();
+}
+
+void FlightRecorder::begin(quint64 turn, const QString& conversation)
+{
+    m_turn = turn;
+    if (conversation == m_computed)
+        return;
+    flightOf(conversation);
+    const QString before = std::exchange(m_computed, conversation);
+    if (!before.isEmpty())
+        leave(before);
+}
+
+void FlightRecorder::place(const QString& conversation, const QList<MessageTokens>& places)
+{
+    if (const auto flight = m_flights.find(conversation); flight != m_flights.end())
+        flight->second.places = places;
+}
+
+void FlightRecorder::forget(const QString& conversation)
+{
+    if (m_computed == conversation)
+        m_computed.clear();
+    if (m_shown != conversation)
+        m_flights.erase(conversation);
+}
+
+/// It is neither shown nor computed any more, or only one of the two.
+void FlightRecorder::leave(const QString& conversation)
+{
+    keep(conversation);
+    const auto found = m_flights.find(conversation);
+    const bool waits = found != m_flights.end() && !found->second.meanwhile.empty();  // it is left once more
+    if (conversation != m_shown && conversation != m_computed && !waits)
+        m_flights.erase(conversation);
+}
+
+void FlightRecorder::keep(const QString& conversation)
+{
+    const auto found = m_flights.find(conversation);
+    if (!m_store || conversation.isEmpty() || found == m_flights.end())
+        return;
+    Flight& flight = found->second;
+    if (!flight.meanwhile.empty())
+        flight.meanwhile.emplace_back([this, conversation](Flight&) { keep(conversation); });
+    if (!std::exchange(flight.changed, false))
+        return;
+    m_store->saveRecording(conversation, [kept = flight.recording.kept()] { return kept.toJson(); });
+}
+
+void FlightRecorder::onModelReady(const QString& name, const QString& file)
+{
+    m_model = name;
+    m_modelFile = file;
+}
+
+bool FlightRecorder::isOfOpenModel(const Recording& recording) const
+{
+    if (recording.model.isEmpty())
+        return true;  // nothing was measured
+    // An old recording does not know the file.
+    return recording.modelFile.isEmpty() ? recording.model == m_model : recording.modelFile == m_modelFile;
+}
+
+bool FlightRecorder::shownIsOfOpenModel() const
+{
+    return isOfOpenModel(shown());
+}
+
+/// A conversation that another model answered before begins a new series.
+void FlightRecorder::takeModel(Recording& recording) const
+{
+    if (!isOfOpenModel(recording) && !recording.history.runs().empty()) {
+        recording.history.beginModel();
+        recording.answers.clear();
+    }
+    recording.model = m_model;
+    recording.modelFile = m_modelFile;
+}
+
+void FlightRecorder::note(Flight& flight, quint64 turn, const engine::Telemetry& frame)
+{
+    Recording& recording = flight.recording;
+    recording.device = QString::fromStdString(frame.device ? frame.device->id : std::string());
+    recording.made = QDateTime::currentDateTimeUtc();
+    recording.contextLimit = frame.context_limit;
+    recording.spillTokens = m_spillTokens;
+    flight.live = flight.live || turn != 0;
+    flight.changed = flight.live;
+}
+
+void FlightRecorder::add(quint64 turn, const engine::Telemetry& frame)
+{
+    Flight* const flight = flightOf(turn);
+    if (!flight)
+        return;
+    whenRead(*flight, [this, turn, frame](Flight& whole) {
+        takeModel(whole.recording);
+        whole.recording.history.add(turn, frame);
+        note(whole, turn, frame);
+    });
+}
+
+void FlightRecorder::add(const engine::Event& event)
+{
+    if (!PlacementEventModel::kindOf(event.kind))
+        return;
+    Flight& computed = m_computed.isEmpty() ? flightOf(m_shown) : flightOf(m_computed);
+    const PlacementMove move = placementMove(event, computed.places);
+    take(computed, move);
+    // What moved for all of them is worth a row wherever somebody looks.
+    Flight& shown = flightOf(m_shown);
+    if (&shown != &computed && event.tokens.count() == 0)
+        take(shown, move);
+}
+
+void FlightRecorder::take(Flight& flight, const PlacementMove& move)
+{
+    whenRead(flight, [this, move](Flight& whole) {
+        whole.recording.add(move);
+        whole.recording.history.add(move.event);
+        whole.changed = whole.live;
+        if (&whole == &m_flights.at(m_shown))
+            Q_EMIT moved(move);
+    });
+}
+
+void FlightRecorder::finish(quint64 turn, const engine::Telemetry& last)
+{
+    Flight* const flight = flightOf(turn);
+    if (!flight)
+        return;
+    whenRead(*flight, [this, turn, last](Flight& whole) {
+        takeModel(whole.recording);
+        whole.recording.history.finish(turn, last);
+        whole.recording.add(last);
+        note(whole, turn, last);
+    });
+    keep(m_computed);
+}
+
+void FlightRecorder::fail(quint64 turn)
+{
+    if (turn == m_turn)
+        keep(m_computed);
+}
+
+void FlightRecorder::onModelGone()
+{
+    for (const auto& entry : m_flights)
+        keep(entry.first);
+    m_computed.clear();
+    m_modelSinceMs = QDateTime::currentMSecsSinceEpoch();
+    m_spillTokens.reset();
+    std::erase_if(m_flights,
+                  [this](const auto& entry) { return entry.first != m_shown && entry.second.meanwhile.empty(); });
+    whenRead(m_flights[m_shown], [nobodys = m_shown.isEmpty()](Flight& shown) {
+        if (nobodys || (!shown.live && !shown.recording.history.earlierSeconds()))
+            shown = {};  // of the model alone
+        else
+            shown.recording.history.pickUp();
+        shown.live = false;
+        shown.places.clear();
+    });
+    Q_EMIT shownChanged();
+}

@@ -1,0 +1,96 @@
+// What each conversation was measured to do.
+#pragma once
+
+#include "app/pressure/recording.h"
+
+#include <QObject>
+#include <QString>
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <vector>
+
+class ConversationStore;
+
+/// Puts the engine's frames and events into the recording of the conversation they are of, and keeps it in the store
+/// with that conversation: when an answer ends, and when the conversation is left. One that is opened again has what
+/// was kept of it, and goes on from there; a pool thread reads that, and what is measured meanwhile waits for it. Lives
+/// on the UI thread; owned by PressureMonitor.
+class FlightRecorder : public QObject
+{
+    Q_OBJECT
+
+public:
+    explicit FlightRecorder(QObject* parent = nullptr);
+    ~FlightRecorder() override;
+
+    /// Null, as at first: nothing outlives the program.
+    void setStore(ConversationStore* store);
+
+    /// Of the conversation that is shown. What is made before anybody has said which ends with the model.
+    const Recording& shown() const { return m_flights.at(m_shown).recording; }
+    /// What the model computed last, since it was loaded, was another one.
+    bool computesAnother() const { return !m_computed.isEmpty() && m_computed != m_shown; }
+    /// What was kept of it is still being read.
+    bool readsShown() const { return m_flights.at(m_shown).reading != 0; }
+    /// Nothing of it was measured since the model was loaded.
+    bool shownIsEarlier() const;
+    /// It was measured with the model that is open, or nothing was.
+    bool shownIsOfOpenModel() const;
+    /// What moved tokens or one of these layers last, of the conversation that the model computed last and since it was
+    /// loaded; null: nothing.
+    const PlacementMove* lastMove(engine::TokenRange tokens, int firstLayer, int lastLayer) const;
+
+    void show(const QString& conversation);
+    /// The next frames of this turn are this conversation's.
+    void begin(quint64 turn, const QString& conversation);
+    /// Where its messages lie in the prompt, in the order of their tokens.
+    void place(const QString& conversation, const QList<MessageTokens>& places);
+    /// It was thrown away.
+    void forget(const QString& conversation);
+
+    void add(quint64 turn, const engine::Telemetry& frame);  // turn 0: of none
+    void add(const engine::Event& event);
+    void finish(quint64 turn, const engine::Telemetry& last);
+    void fail(quint64 turn);
+    void setSpillTokens(std::optional<int> tokens) { m_spillTokens = tokens; }
+    void onModelReady(const QString& name, const QString& file);
+    void onModelGone();
+
+Q_SIGNALS:
+    void shownChanged();                    // it is another one, or was begun anew
+    void moved(const PlacementMove& move);  // in the one that is shown
+    void failed(const QString& sentence);
+
+private:
+    struct Flight {
+        Recording recording;
+        QList<MessageTokens> places = {};
+        bool live = false;     // some of it was measured since the model was loaded
+        bool changed = false;  // since it was kept
+        quint64 reading = 0;   // the job that reads what was kept of it; 0: it is all here
+        std::vector<std::function<void(Flight&)>> meanwhile = {};  // what waits for that
+    };
+    Flight& flightOf(const QString& conversation);
+    Flight* flightOf(quint64 turn);
+    quint64 read(const QString& conversation, const QByteArray& kept);
+    void onRead(const QString& conversation, quint64 job, std::optional<Recording>& recording);
+    static void whenRead(Flight& flight, std::function<void(Flight&)> act);
+    void takeModel(Recording& recording) const;
+    bool isOfOpenModel(const Recording& recording) const;
+    void note(Flight& flight, quint64 turn, const engine::Telemetry& frame);
+    void take(Flight& flight, const PlacementMove& move);
+    void keep(const QString& conversation);
+    void leave(const QString& conversation);
+
+    ConversationStore* m_store = nullptr;
+    std::map<QString, Flight> m_flights;  // of those that are shown or computed
+    quint64 m_jobs = 0;
+    QString m_shown;
+    QString m_computed;  // by the model, last; empty: none since it was loaded
+    quint64 m_turn = 0;  // the newest; 0: nobody says whose they are
+    qint64 m_modelSinceMs = 0;
+    QString m_model, m_modelFile;
+    std::optional<int> m_spillTokens;
+};

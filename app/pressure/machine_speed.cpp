@@ -1,0 +1,150 @@
+#include "app/pressure/machine_speed.h"
+
+#include "app/system/background.h"
+
+#include "engine/planner.h"
+
+#include <spdlog/spdlog.h>
+
+#include <array>
+#include <utility>
+
+namespace {
+
+using Rates = engine::Result<engine::MachineRates>;
+
+std::shared_ptr<const engine::MachineRates> kept(const engine::RatesFile& file)
+{
+    const auto rates = file.read();
+    if (!rates)
+        spdlog::warn("rates of this machine: {}; they are measured again", rates.error().what);
+    return rates && *rates ? std::make_shared<const engine::MachineRates>(**rates) : nullptr;
+}
+
+}  // namespace
+
+Rates MachineSpeed::measureModel(const engine::LoadRequest& request, const engine::MachineRates* known,
+                                 const GoesOn& goesOn)
+{
+    const auto planner = engine::Planner::open(request.model);
+    if (!planner)
+        return tl::unexpected(planner.error());
+    constexpr std::array contexts = {0, 1024};
+    if (const auto plan = planner->plan(request, contexts, known); plan && plan->rows.back().tok_s)
+        return *known;
+    auto rates = planner->measure_rates(request, goesOn);
+    if (rates || rates.error().code == engine::Error::Code::Cancelled)
+        return rates;
+    // A GPU may have no room left to measure it in; the host's rates are worth having by themselves.
+    engine::LoadRequest host = request;
+    host.placement = {};
+    return planner->measure_rates(host, goesOn);
+}
+
+MachineSpeed::MachineSpeed(EngineThread& engine, const QString& dataFolder, Measure measure, int silenceMs,
+                           QObject* parent)
+    : QObject(parent)
+    , m_engine(engine)
+    , m_file(dataFolder.toStdU16String())
+    , m_measure(std::move(measure))
+    , m_rates(kept(m_file))
+{
+    m_silence.setSingleShot(true);
+    m_silence.setInterval(silenceMs);
+    connect(&m_silence, &QTimer::timeout, this, &MachineSpeed::measure);
+    const EngineWorker* worker = engine.worker();
+    connect(worker, &EngineWorker::promptReady, this, [this] { onTurn(true); });
+    connect(worker, &EngineWorker::finished, this, [this] { onTurn(false); });
+    connect(worker, &EngineWorker::failed, this, [this] { onTurn(false); });
+}
+
+MachineSpeed::~MachineSpeed()
+{
+    m_stop.request_stop();
+}
+
+std::shared_ptr<const engine::MachineRates> MachineSpeed::rates(int threads) const
+{
+    return m_rates && engine::hold_here(*m_rates, threads) ? m_rates : nullptr;
+}
+
+void MachineSpeed::onModelReady(const engine::LoadRequest& request)
+{
+    m_anew = false;
+    want(request);
+}
+
+void MachineSpeed::onOutrun(const engine::LoadRequest& request)
+{
+    if (m_anew)
+        return;
+    m_anew = true;
+    want(request);
+}
+
+/// What is being measured is not wanted any more.
+void MachineSpeed::want(const engine::LoadRequest& request)
+{
+    m_stop.request_stop();
+    ++m_job;
+    m_wanted = request;
+    measureLater();
+}
+
+void MachineSpeed::onModelGone()
+{
+    m_wanted.reset();
+    m_stop.request_stop();
+    m_silence.stop();
+}
+
+void MachineSpeed::onTurn(bool running)
+{
+    m_answering = running;
+    if (running)
+        m_stop.request_stop();
+    measureLater();
+}
+
+void MachineSpeed::measureLater()
+{
+    if (m_wanted && !m_answering)
+        m_silence.start();
+    else
+        m_silence.stop();
+}
+
+void MachineSpeed::measure()
+{
+    m_stop.request_stop();  // of the model before
+    m_stop = std::stop_source();
+    const std::stop_token stop = m_stop.get_token();
+    const auto work = [measure = m_measure, request = *m_wanted, stop,
+                       known = m_anew ? nullptr : rates(m_wanted->threads)] {
+        return measure(request, known.get(), [&](double) { return !stop.stop_requested(); });
+    };
+    inBackground(this, work, [this, stop, job = ++m_job](const Rates& result) {
+        if (!stop.stop_requested())
+            onMeasured(job, result);
+    });
+}
+
+void MachineSpeed::onMeasured(quint64 job, const Rates& result)
+{
+    if (job != m_job || !m_wanted)
+        return;
+    const int threads = m_wanted->threads;
+    m_wanted.reset();
+    if (!result) {
+        spdlog::warn("rates of this machine: {}", result.error().what);
+        return;
+    }
+    const auto before = rates(threads);
+    if (before && engine::to_json(*before) == engine::to_json(*result))
+        return;
+    if (const auto done = m_file.keep(*result); !done)
+        spdlog::warn("rates of this machine: {}", done.error().what);
+    m_rates = std::make_shared<const engine::MachineRates>(m_rates ? engine::merge(*m_rates, *result) : *result);
+    m_engine.worker()->post(engine::SetRates{rates(threads)});
+    Q_EMIT changed();
+}

@@ -1,0 +1,41 @@
+#include "app/pressure/memory_reading.h"
+
+#include <algorithm>
+
+MemoryReading MemoryReading::ofDevice(const engine::Telemetry& frame)
+{
+    MemoryReading reading;
+    if (!frame.device)
+        return reading;
+    const engine::DeviceTelemetry& device = *frame.device;
+    reading.known = true;
+    reading.weights = double(device.weight_bytes);
+    reading.kv = double(device.kv_bytes);
+    reading.scratch = double(device.ring_bytes + device.scratch_bytes);
+    reading.others = double(device.other_programs_bytes);
+    reading.total = double(device.total_bytes);
+    reading.budget = double(device.budget_bytes);
+    const double ours =
+        reading.budget > 0 ? std::min(reading.budget, reading.total - reading.others) : reading.total - reading.others;
+    reading.free = std::max(0.0, ours - reading.used());
+    reading.watermark = double(device.watermark_bytes);
+    return reading;
+}
+
+MemoryReading MemoryReading::ofHost(const engine::Telemetry& frame)
+{
+    MemoryReading reading;
+    if (!frame.ram_total_bytes || !frame.ram_available_bytes)
+        return reading;
+    reading.known = true;
+    reading.weights = double(frame.weight_bytes_host);
+    reading.kv = double(frame.kv_bytes_host);
+    reading.scratch = double(frame.scratch_bytes);
+    reading.total = double(*frame.ram_total_bytes);
+    // What is not available is held by this program or by others.
+    const double taken = reading.total - double(*frame.ram_available_bytes);
+    const double ours = double(frame.process_resident_bytes.value_or(std::int64_t(reading.used())));
+    reading.others = std::max(0.0, taken - ours);
+    reading.free = std::max(0.0, reading.total - reading.used() - reading.others);
+    return reading;
+}

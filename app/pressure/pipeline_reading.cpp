@@ -1,0 +1,102 @@
+#include "app/pressure/pipeline_reading.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace {
+
+constexpr double kOffloadShare = 0.5;  // of the time: then that is what happens
+
+engine::StepShares since(const engine::StepShares& before, const engine::StepShares& now)
+{
+    engine::StepShares between = now;
+    between.device_layers_s -= before.device_layers_s;
+    between.host_layers_s -= before.host_layers_s;
+    if (between.kv_link_s)
+        *between.kv_link_s -= before.kv_link_s.value_or(0);
+    between.host_attention_s -= before.host_attention_s;
+    between.sampling_s -= before.sampling_s;
+    between.rest_s -= before.rest_s;
+    return between;
+}
+
+/// Where most of the time of the decode steps went.
+PipelineReading::Stage slowest(const engine::StepShares& shares)
+{
+    using Stage = PipelineReading::Stage;
+    const std::array<std::pair<double, Stage>, 4> stages = {
+        {{shares.host_layers_s + shares.host_attention_s, Stage::Ram},
+         {shares.kv_link_s.value_or(0), Stage::Link},
+         {shares.device_layers_s, Stage::Vram},
+         {shares.sampling_s, Stage::Compute}}};
+    const auto most = *std::max_element(stages.begin(), stages.end());
+    return most.first > 0 ? most.second : Stage::None;
+}
+
+/// KV bytes of layers that the host computes: their cells are the ones the device never holds.
+double hostLayersKv(const engine::Telemetry& frame)
+{
+    if (!frame.device)
+        return double(frame.kv_bytes_host);
+    const int blocks = frame.kv_blocks_host + frame.kv_blocks_device;
+    if (!frame.kv_map || blocks == 0)
+        return 0;
+    const int layers = std::max(0, frame.kv_map->layers - frame.device->layers);
+    return double(frame.kv_bytes_host + frame.kv_bytes_device) / blocks * layers * frame.kv_map->columns;
+}
+
+}  // namespace
+
+PipelineReading PipelineReading::between(const engine::Telemetry& before, const engine::Telemetry& now, bool readsAll)
+{
+    PipelineReading reading;
+    const double seconds = double(now.time_us - before.time_us) / 1e6;
+    if (seconds <= 0)
+        return reading;
+    if (before.device && now.device) {
+        const double moved = double(now.device->to_device_bytes + now.device->to_host_bytes -
+                                    before.device->to_device_bytes - before.device->to_host_bytes);
+        if (moved > 0)
+            reading.link = moved / seconds;
+    }
+    const bool sameTurn = now.generated_tokens >= before.generated_tokens;
+    switch (now.phase) {
+    case engine::Phase::Idle:
+        break;
+    case engine::Phase::Load:
+        reading.phase = Load;
+        reading.bottleneck = Disk;
+        break;
+    case engine::Phase::Prefill:
+        reading.phase = Prefill;
+        reading.bottleneck = Compute;
+        if (now.prefilled_tokens > before.prefilled_tokens)
+            reading.compute = (now.prefilled_tokens - before.prefilled_tokens) / seconds;
+        break;
+    case engine::Phase::Decode: {
+        reading.phase = Decode;
+        if (!sameTurn || now.generated_tokens == before.generated_tokens)
+            break;
+        const double tokensPerSecond = (now.generated_tokens - before.generated_tokens) / seconds;
+        reading.compute = tokensPerSecond;
+        if (readsAll) {
+            double host = double(now.weight_bytes_host) + hostLayersKv(now);
+            if (now.device) {
+                host += double(now.device->step_attended_on_host_bytes + now.device->step_streamed_bytes);
+                reading.vram = tokensPerSecond * double(now.weight_bytes_device + now.kv_bytes_device);
+            }
+            if (host > 0)
+                reading.ram = tokensPerSecond * host;
+        }
+        if (now.shares && before.shares) {
+            const engine::StepShares shares = since(*before.shares, *now.shares);
+            reading.bottleneck = slowest(shares);
+            if (shares.rest_s > kOffloadShare * shares.decode_s())
+                reading.phase = Offload;
+        }
+        break;
+    }
+    }
+    return reading;
+}

@@ -1,0 +1,103 @@
+// What moved between the memories, as rows.
+#pragma once
+
+#include "app/chat/placement_move.h"
+
+#include <QAbstractListModel>
+#include <QList>
+#include <QSortFilterProxyModel>
+#include <QUrl>
+#include <QtQml/qqmlregistration.h>
+
+#include <functional>
+#include <optional>
+
+/// Offloads, fetches, moved layers, lost devices and saved KV, the newest last, kMostRows at most. Lives on the UI
+/// thread; owned by Program.
+class PlacementEventModel : public QAbstractListModel
+{
+    Q_OBJECT
+
+public:
+    static constexpr int kMostRows = 10'000;
+    /// What is to be said of a message that tokens belong to.
+    struct Message {
+        QString id;
+        QString beginning;  // of its text, in a line
+    };
+    /// By its place as MessageTokens names it; empty: there is no such message.
+    using Messages = std::function<std::optional<Message>(int)>;
+    enum Role {
+        TimeRole = Qt::UserRole + 1,  // when, as a date
+        KindRole,                     // Kind
+        KindNameRole,
+        CauseNameRole,
+        BlocksRole,
+        BytesRole,
+        MicrosecondsRole,
+        FirstTokenRole,  // -1: of no tokens
+        LastTokenRole,
+        LayerRole,  // -1: of all
+        SentenceRole,
+        MessageRole,      // the first that the tokens belong to, in words; empty: not known
+        MessageIdRole,    // of it
+        MessageCountRole  // how many they belong to
+    };
+    Q_ENUM(Role)
+    enum Kind { Offload, Fetch, LayerMove, DeviceLost, SavedKv, Warning, KvRewritten, DeviceChanged };
+    Q_ENUM(Kind)
+
+    explicit PlacementEventModel(QObject* parent = nullptr);
+
+    int rowCount(const QModelIndex& parent = {}) const override;
+    QVariant data(const QModelIndex& index, int role) const override;
+    QHash<int, QByteArray> roleNames() const override;
+
+    /// Empty: it is not worth a row.
+    static std::optional<Kind> kindOf(engine::Event::Kind kind);
+    static QString nameOf(engine::Event::Kind kind);
+    static QString nameOf(engine::Event::Cause cause);  // empty: there is none
+
+    void add(const PlacementMove& move);
+    /// Those of another conversation or recording.
+    void reset(const QList<PlacementMove>& moves, const Messages& messages);
+
+private:
+    QString messageName(const PlacementMove& move) const;
+
+    QList<PlacementMove> m_rows;
+    Messages m_messages;
+};
+
+/// Those of one kind, or all. What the panel shows, copies and exports. Lives on the UI thread; owned by Program.
+class ShownPlacementEvents : public QSortFilterProxyModel
+{
+    Q_OBJECT
+    QML_ELEMENT
+    QML_UNCREATABLE("made by the program")
+    Q_PROPERTY(int kind READ kind WRITE setKind NOTIFY kindChanged)
+    Q_PROPERTY(int count READ count NOTIFY countChanged)
+
+public:
+    explicit ShownPlacementEvents(PlacementEventModel& events, QObject* parent = nullptr);
+
+    int kind() const { return m_kind; }  // -1: all
+    void setKind(int kind);
+    int count() const { return rowCount(); }
+
+    /// Comma-separated values with a head line; times in ISO 8601, numbers without grouping.
+    Q_INVOKABLE QString csv() const;
+    Q_INVOKABLE void copy() const;
+    /// Empty: it was written; else one sentence.
+    Q_INVOKABLE QString save(const QUrl& file) const;
+
+Q_SIGNALS:
+    void kindChanged();
+    void countChanged();
+
+protected:
+    bool filterAcceptsRow(int row, const QModelIndex& parent) const override;
+
+private:
+    int m_kind = -1;
+};

@@ -1,0 +1,123 @@
+#include "app/pressure/pressure.h"
+
+#include "app/text/reasoning.h"
+#include "app/text/visible_text.h"
+
+namespace {
+
+constexpr qsizetype kBeginning = 48;        // characters of a message
+constexpr qsizetype kReadForIt = 4 * 1024;  // of it: what was thought may come before
+
+QString beginningOf(const StoredMessage& message)
+{
+    const QString head = message.text.left(kReadForIt);
+    const QString answer = message.role == StoredMessage::Role::Assistant ? answerOf(head) : head;
+    const QString words = VisibleText::of(answer.isEmpty() ? head : answer).simplified();
+    return words.size() > kBeginning ? words.left(kBeginning).trimmed() + QStringLiteral("…") : words;
+}
+
+}  // namespace
+
+Pressure::Pressure(EngineThread& engine, ModelController& models, QObject* parent)
+    : QObject(parent)
+    , m_placement(engine)
+    , m_shownEvents(m_events)
+    , m_doctor(engine, [this] {
+        return DoctorController::Present{m_placement.request(), m_placement.budgetBeforeYield()};
+    })
+{
+    EngineWorker* const worker = engine.worker();
+    connect(worker, &EngineWorker::telemetryReady, this, [this](quint64 turn, const engine::Telemetry& frame) {
+        m_monitor.onFrame(turn, frame);
+        m_placement.onFrame(frame);
+    });
+    connect(worker, &EngineWorker::placementReady, this, [this](const engine::Telemetry& frame) {
+        m_monitor.onPlacement(frame);
+        m_placement.onFrame(frame);
+    });
+    connect(worker, &EngineWorker::finished, this, [this](quint64 turn, const engine::Turn& result) {
+        m_monitor.onFinished(turn, result);
+        m_placement.onFrame(result.telemetry);
+    });
+    connect(worker, &EngineWorker::failed, this, [this](quint64 turn) { m_monitor.onFailed(turn); });
+    connect(worker, &EngineWorker::loadAdvanced, this,
+            [this](quint64, qint64 bytesDone) { m_monitor.onLoadAdvanced(bytesDone); });
+    connect(worker, &EngineWorker::eventHappened, this, [this](const engine::Event& event) {
+        m_monitor.onEvent(event);
+        m_placement.onEvent(event);
+    });
+    connect(&m_monitor.recorder(), &FlightRecorder::moved, this, [this](const PlacementMove& move) {
+        if (!m_monitor.replaying())
+            m_events.add(move);
+    });
+    connect(&m_monitor, &PressureMonitor::modelChanged, this, &Pressure::showMoves);
+    connect(&m_placement, &PlacementController::planChanged, this, [this] {
+        const QVariant tokens = m_placement.spillTokens();
+        m_monitor.recorder().setSpillTokens(tokens.isValid() ? std::optional(tokens.toInt()) : std::nullopt);
+    });
+
+    const auto gone = [this] {
+        m_monitor.onModelGone();
+        m_placement.onModelGone();
+        m_doctor.onModelGone();
+    };
+    connect(&models, &ModelController::loadStarted, this, gone);
+    connect(&m_placement, &PlacementController::changed, &models,
+            [this, &models] { models.onDevice(m_placement.device()); });
+    connect(&models, &ModelController::modelGone, this, gone);
+    connect(&models, &ModelController::modelReady, this, [this, &models](const engine::ModelInfo& model) {
+        m_monitor.onModelReady(model);
+        m_placement.onModelReady(model, models.loadedRequest());
+        m_doctor.onModelReady(model);
+    });
+    connectDoctor(models);
+}
+
+void Pressure::follow(ChatController& chat, ConversationStore& store)
+{
+    FlightRecorder& recorder = m_monitor.recorder();
+    recorder.setStore(&store);
+    m_messages = [&chat](int number) -> std::optional<PlacementEventModel::Message> {
+        const StoredMessage* const message = chat.messageNumbered(number);
+        if (!message)
+            return {};
+        return PlacementEventModel::Message{message->id, beginningOf(*message)};
+    };
+    connect(&chat, &ChatController::opened, &recorder, &FlightRecorder::show);
+    connect(&chat, &ChatController::turnBegan, &recorder, &FlightRecorder::begin);
+    connect(&chat, &ChatController::tokensPlaced, &recorder, &FlightRecorder::place);
+    connect(&chat, &ChatController::opened, &m_doctor, &DoctorController::onConversation);
+    connect(&chat, &ChatController::turnBegan, &m_doctor, &DoctorController::onTurn);
+    m_doctor.onConversation(chat.conversationId());
+    connect(&store, &ConversationStore::trashed, &recorder, &FlightRecorder::forget);
+    recorder.show(chat.conversationId());
+}
+
+/// A recording from elsewhere knows messages by their place only.
+void Pressure::showMoves()
+{
+    const auto messages = m_monitor.replaying() ? PlacementEventModel::Messages() : m_messages;
+    m_events.reset(m_monitor.recording().moves, messages);
+}
+
+void Pressure::connectDoctor(ModelController& models)
+{
+    connect(&m_doctor, &DoctorController::layersRequested, this, [this](int layers) {
+        if (layers < 0)
+            m_placement.setAutomatic();
+        else
+            m_placement.setLayers(layers);
+    });
+    connect(&m_doctor, &DoctorController::policyRequested, &m_placement, &PlacementController::setPolicy);
+    connect(&m_doctor, &DoctorController::kvTypeRequested, &m_placement, &PlacementController::keepKvAs);
+    connect(&m_doctor, &DoctorController::budgetRequested, &m_placement, &PlacementController::setBudget);
+    connect(&m_doctor, &DoctorController::growRequested, &m_placement, &PlacementController::growBack);
+    connect(&m_doctor, &DoctorController::shrinkRequested, &m_placement, &PlacementController::yieldTo);
+    connect(&m_doctor, &DoctorController::reloadRequested, &models, &ModelController::reloadWithContext);
+}
+
+void Pressure::setRates(const std::shared_ptr<const engine::MachineRates>& rates)
+{
+    m_placement.setRates(rates);
+    m_doctor.setRates(rates);
+}

@@ -1,0 +1,195 @@
+#include "app/pressure/pressure_history.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace {
+
+// A point of the speed chart: long enough to even out single tokens, short enough to show a block leaving.
+constexpr std::int64_t kPointUs = 250'000;
+constexpr int kPointTokens = 8;
+// Where nothing changes, a sample now and then keeps the lines going.
+constexpr double kIdleSeconds = 0.5;
+
+// What is kept: a chart is a few hundred pixels wide.
+constexpr qsizetype kKeptSamples = 1024;
+constexpr std::size_t kKeptRuns = 32;
+constexpr qsizetype kKeptPoints = 128;
+constexpr qsizetype kKeptMarks = 1024;
+constexpr double kGapSeconds = 1;  // drawn for the time between two runs of the program
+
+double rounded(double value, double digits)
+{
+    return std::round(value * digits) / digits;
+}
+
+/// The first and the last of `count`, and as many evenly between them as there may be.
+template <class Take>
+void forSome(qsizetype count, qsizetype most, const Take& take)
+{
+    const qsizetype some = std::min(count, most);
+    for (qsizetype i = 0; i < some; ++i)
+        take(some == count ? i : i * (count - 1) / (some - 1));
+}
+
+/// Every second point, as one chart can show.
+void thin(std::vector<PressureHistory::SpeedPoint>& points)
+{
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < points.size(); i += 2)
+        points[kept++] = points[i];
+    points.resize(kept);
+}
+
+}  // namespace
+
+void PressureHistory::clear()
+{
+    m_samples.clear();
+    m_marks.clear();
+    m_runs.clear();
+    m_startUs.reset();
+    m_startSeconds = 0;
+    m_firstRun = 0;
+    m_modelSince = 0;
+    m_earlierSeconds.reset();
+    m_contextTokens = 0;
+}
+
+void PressureHistory::pickUp()
+{
+    if (m_samples.isEmpty() && m_runs.empty())
+        return;
+    m_earlierSeconds = m_samples.isEmpty() ? 0 : m_samples.last().seconds;
+    m_startSeconds = *m_earlierSeconds + kGapSeconds;
+    m_startUs.reset();
+    m_contextTokens = m_samples.isEmpty() ? 0 : m_samples.last().contextTokens;
+    for (Run& run : m_runs) {
+        run.turn = 0;
+        run.earlier = true;
+    }
+}
+
+void PressureHistory::beginModel()
+{
+    m_firstRun = m_runs.size();
+    // What comes begins at least a gap after what there is, for it was picked up.
+    m_modelSince = m_samples.isEmpty() ? 0 : m_samples.last().seconds + kGapSeconds / 2;
+}
+
+void PressureHistory::restoreModel(std::size_t firstRun, double since)
+{
+    m_firstRun = std::min(firstRun, m_runs.size());
+    m_modelSince = since;
+}
+
+PressureHistory PressureHistory::thinned() const
+{
+    PressureHistory thin;
+    std::size_t firstRun = 0;
+    forSome(m_samples.size(), kKeptSamples, [&](qsizetype i) {
+        Sample sample = m_samples[i];
+        sample.seconds = rounded(sample.seconds, 1e3);
+        thin.restore(sample);
+    });
+    forSome(m_marks.size(), kKeptMarks, [&](qsizetype i) {
+        Mark mark = m_marks[i];
+        mark.seconds = rounded(mark.seconds, 1e3);
+        thin.restore(mark);
+    });
+    for (std::size_t i = m_runs.size() - std::min(m_runs.size(), kKeptRuns); i < m_runs.size(); ++i) {
+        Run run{.turn = m_runs[i].turn, .points = {}};
+        const auto& points = m_runs[i].points;
+        forSome(qsizetype(points.size()), kKeptPoints, [&](qsizetype at) {
+            const SpeedPoint& point = points[std::size_t(at)];
+            run.points.push_back({point.contextTokens, rounded(point.tokensPerSecond, 1e3)});
+        });
+        if (run.points.empty())
+            continue;
+        thin.restore(run);
+        firstRun += i < m_firstRun ? 1 : 0;
+    }
+    thin.restoreModel(firstRun, m_modelSince);
+    return thin;
+}
+
+double PressureHistory::secondsOf(std::int64_t timeUs) const
+{
+    return m_startSeconds + double(timeUs - m_startUs.value_or(timeUs)) / 1e6;
+}
+
+void PressureHistory::add(quint64 turn, const engine::Telemetry& frame)
+{
+    if (!m_startUs)
+        m_startUs = frame.time_us;
+    m_contextTokens = frame.context_tokens;
+    const Sample sample{secondsOf(frame.time_us), frame.context_tokens, MemoryReading::ofDevice(frame),
+                        MemoryReading::ofHost(frame)};
+    // What other programs take of the RAM changes all the time; that is no reason for a sample.
+    const bool same =
+        !m_samples.isEmpty() && m_samples.last().device == sample.device && m_samples.last().host.kv == sample.host.kv;
+    if (!same || sample.seconds - m_samples.last().seconds >= kIdleSeconds)
+        m_samples.addThinning(sample);
+    if (turn != 0)
+        addSpeed(turn, frame);
+}
+
+void PressureHistory::addSpeed(quint64 turn, const engine::Telemetry& frame)
+{
+    if (m_runs.empty() || m_runs.back().turn != turn) {
+        m_runs.push_back({.turn = turn, .points = {}});
+        if (m_runs.size() > kMostRuns) {
+            m_runs.pop_front();
+            m_firstRun -= std::min<std::size_t>(m_firstRun, 1);
+        }
+        m_fromTokens = 0;
+    }
+    if (frame.generated_tokens == 0)
+        return;
+    if (m_fromTokens == 0) {  // the time before the first token is not decoding
+        m_fromTokens = frame.generated_tokens;
+        m_fromUs = frame.time_us;
+        return;
+    }
+    const int tokens = frame.generated_tokens - m_fromTokens;
+    const std::int64_t us = frame.time_us - m_fromUs;
+    if (tokens <= 0 || us <= 0 || (us < kPointUs && tokens < kPointTokens))
+        return;
+    std::vector<SpeedPoint>& points = m_runs.back().points;
+    points.push_back({frame.context_tokens, 1e6 * tokens / double(us)});
+    if (points.size() > kMostPoints)
+        thin(points);
+    m_fromTokens = frame.generated_tokens;
+    m_fromUs = frame.time_us;
+}
+
+void PressureHistory::finish(quint64 turn, const engine::Telemetry& last)
+{
+    add(turn, last);
+    if (m_runs.back().points.empty() && last.decode_tokens_per_s)
+        m_runs.back().points.push_back({last.context_tokens, *last.decode_tokens_per_s});
+}
+
+void PressureHistory::add(const engine::Event& event)
+{
+    using Kind = engine::Event::Kind;
+    if (event.kind != Kind::Offload && event.kind != Kind::Fetch && event.kind != Kind::LayerMove &&
+        event.kind != Kind::DeviceLost)
+        return;
+    m_marks.add({secondsOf(event.time_us), m_contextTokens, event.kind});
+}
+
+std::vector<qsizetype> PressureHistory::samplesOverTokens() const
+{
+    std::vector<qsizetype> places;
+    for (qsizetype i = m_samples.size(); i-- > 0 && m_samples[i].seconds >= m_modelSince;) {
+        const qsizetype after = places.empty() ? m_samples.size() : places.back();
+        const bool next = after == i + 1;  // else what lies between them has been taken back
+        const int tokens = m_samples[i].contextTokens;
+        if (places.empty() || tokens < m_samples[after].contextTokens ||
+            (next && tokens == m_samples[after].contextTokens))
+            places.push_back(i);
+    }
+    std::reverse(places.begin(), places.end());
+    return places;
+}

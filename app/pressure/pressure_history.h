@@ -1,0 +1,95 @@
+// What the charts are drawn from.
+#pragma once
+
+#include "app/pressure/memory_reading.h"
+#include "app/pressure/ring.h"
+#include "engine/telemetry.h"
+
+#include <QList>
+
+#include <deque>
+#include <optional>
+
+/// The telemetry of a conversation: bounded, and no finer than a chart can show. A plain value on the UI thread; part
+/// of a Recording.
+class PressureHistory
+{
+public:
+    static constexpr int kMostSamples = 8192;
+    static constexpr int kMostRuns = 48;
+    static constexpr int kMostPoints = 4096;  // of one run
+    static constexpr int kMostMarks = 4096;
+
+    struct Sample {
+        double seconds = 0;  // since the first frame, without the time between two runs of the program
+        int contextTokens = 0;
+        MemoryReading device;
+        MemoryReading host;
+    };
+    /// A measured speed: of the tokens since the point before.
+    struct SpeedPoint {
+        int contextTokens = 0;
+        double tokensPerSecond = 0;
+    };
+    /// The points of one answer.
+    struct Run {
+        quint64 turn = 0;
+        std::vector<SpeedPoint> points;
+        bool earlier = false;  // measured before it was picked up again
+    };
+    /// Where something moved.
+    struct Mark {
+        double seconds = 0;
+        int contextTokens = 0;
+        engine::Event::Kind kind = engine::Event::Kind::Warning;
+    };
+
+    void clear();
+    /// `turn` 0: of none.
+    void add(quint64 turn, const engine::Telemetry& frame);
+    void add(const engine::Event& event);
+    /// Its answer has ended: one too short for points of its own has one, of all its tokens.
+    void finish(quint64 turn, const engine::Telemetry& last);
+
+    // What was measured at another time, oldest first.
+    void restore(const Sample& sample) { m_samples.add(sample); }
+    void restore(const Run& run) { m_runs.push_back(run); }
+    void restore(const Mark& mark) { m_marks.add(mark); }
+
+    /// All of it is from earlier; what is measured from now on goes on after it, on another clock.
+    void pickUp();
+    /// Where what is from earlier ends, in seconds; empty: there is no such thing.
+    const std::optional<double>& earlierSeconds() const { return m_earlierSeconds; }
+    /// What was measured so far was another model's, and is kept, but not drawn with what comes.
+    void beginModel();
+    /// The first of the runs, and the time, that are the newest model's.
+    std::size_t firstRun() const { return m_firstRun; }
+    double modelSince() const { return m_modelSince; }
+    void restoreModel(std::size_t firstRun, double since);
+    /// The same in so few numbers that it can be kept for ever: at most a few hundred kB as text.
+    PressureHistory thinned() const;
+
+    const Ring<Sample>& samples() const { return m_samples; }
+    /// The newest sample at each length of the conversation as it is now, of the newest model: places in samples(), in
+    /// growing context.
+    std::vector<qsizetype> samplesOverTokens() const;
+    const std::deque<Run>& runs() const { return m_runs; }
+    const Ring<Mark>& marks() const { return m_marks; }
+    double secondsOf(std::int64_t timeUs) const;
+
+private:
+    void addSpeed(quint64 turn, const engine::Telemetry& frame);
+
+    Ring<Sample> m_samples{kMostSamples};
+    Ring<Mark> m_marks{kMostMarks};
+    std::deque<Run> m_runs;
+    std::optional<std::int64_t> m_startUs;
+    double m_startSeconds = 0;  // where that is
+    std::size_t m_firstRun = 0;
+    double m_modelSince = 0;
+    std::optional<double> m_earlierSeconds;
+    // Of the speed point that is being measured.
+    std::int64_t m_fromUs = 0;
+    int m_fromTokens = 0;
+    int m_contextTokens = 0;  // of the newest frame
+};

@@ -1,0 +1,295 @@
+#include "app/pressure/pressure_monitor.h"
+
+#include "app/system/background.h"
+#include "app/system/chosen_path.h"
+
+#include <QFile>
+#include <QSaveFile>
+
+#include <memory>
+#include <utility>
+
+namespace {
+
+// As often as the eye follows numbers and lines; a picture of a chart costs some milliseconds.
+constexpr int kTellMs = 100;
+// Long enough that a rate is one of several tokens.
+constexpr std::int64_t kFlowUs = 300'000;
+constexpr qint64 kLoadMs = 100;
+
+}  // namespace
+
+PressureMonitor::PressureMonitor(QObject* parent)
+    : QObject(parent)
+{
+    m_tell.setSingleShot(true);
+    m_tell.setInterval(kTellMs);
+    connect(&m_tell, &QTimer::timeout, this, &PressureMonitor::changed);
+    connect(&m_recorder, &FlightRecorder::shownChanged, this, [this] {
+        if (!m_replayed)
+            showOther();
+    });
+    connect(&m_recorder, &FlightRecorder::failed, this, &PressureMonitor::setTrouble);
+}
+
+void PressureMonitor::showOther()
+{
+    Q_EMIT modelChanged();
+    Q_EMIT answersChanged();
+    Q_EMIT changed();
+}
+
+void PressureMonitor::dismissTrouble()
+{
+    setTrouble({});
+}
+
+void PressureMonitor::setTrouble(const QString& sentence)
+{
+    if (m_trouble == sentence)
+        return;
+    m_trouble = sentence;
+    Q_EMIT troubleChanged();
+}
+
+PressureHistory::Sample PressureMonitor::lastSample() const
+{
+    const Ring<PressureHistory::Sample>& samples = history().samples();
+    return samples.isEmpty() ? PressureHistory::Sample() : samples.last();
+}
+
+// What was kept of a conversation does not hide what the memory holds now.
+MemoryReading PressureMonitor::device() const
+{
+    return m_hasModel && !m_replayed ? MemoryReading::ofDevice(m_frame) : lastSample().device;
+}
+
+MemoryReading PressureMonitor::host() const
+{
+    return m_hasModel && !m_replayed ? MemoryReading::ofHost(m_frame) : lastSample().host;
+}
+
+int PressureMonitor::contextLimit() const
+{
+    return m_hasModel && !m_replayed ? m_frame.context_limit : recording().contextLimit;
+}
+
+QVariant PressureMonitor::recordedSpill() const
+{
+    const bool planned = m_hasModel && !m_replayed;
+    return planned || !recording().spillTokens ? QVariant() : QVariant(*recording().spillTokens);
+}
+
+QString PressureMonitor::saveRecording(const QUrl& file) const
+{
+    const QString path = chosenPath(file);
+    QSaveFile out(path);
+    if (out.open(QIODevice::WriteOnly) && out.write(m_recorder.shown().toJson()) >= 0 && out.commit())
+        return {};
+    return tr("The recording could not be written to “%1”: %2.").arg(path, out.errorString());
+}
+
+void PressureMonitor::openRecording(const QUrl& file)
+{
+    const QString path = chosenPath(file);
+    struct Opened {
+        std::optional<Recording> recording;
+        QString refusal;
+    };
+    const auto open = [path]() -> Opened {
+        QFile in(path);
+        if (!in.open(QIODevice::ReadOnly))
+            return {{}, tr("“%1” cannot be read: %2.").arg(path, in.errorString())};
+        auto recording = Recording::parse(in.read(Recording::kMostBytes + 1));
+        const QString refusal = recording ? QString() : tr("“%1” is not a recording of Spillway.").arg(path);
+        return {std::move(recording), refusal};
+    };
+    const auto show = [this, job = ++m_openJob](Opened opened) {
+        if (job != m_openJob)
+            return;
+        setTrouble(opened.refusal);
+        if (!opened.recording)
+            return;
+        m_replayed = std::move(opened.recording);
+        showOther();
+    };
+    inBackground(this, open, show, [show, path] {
+        show({{}, tr("“%1” cannot be read: %2.").arg(path, tr("there is not enough memory"))});
+    });
+}
+
+void PressureMonitor::leaveRecording()
+{
+    ++m_openJob;
+    m_replayed.reset();
+    showOther();
+}
+
+QString PressureMonitor::deviceName() const
+{
+    const QString now = m_frame.device ? QString::fromStdString(m_frame.device->id) : QString();
+    const QString id = !m_hasModel || m_replayed ? recording().device : now;
+    return id == QLatin1String("emulated") ? tr("emulated") : id;
+}
+
+/// Of the answer that runs or ended last; of the last that was kept, where it is not of now.
+QVariant PressureMonitor::ofAnswer(std::optional<double> Recording::Answer::*number,
+                                   const std::optional<double>& now) const
+{
+    const QList<Recording::Answer>& answers = recording().answers;
+    const std::optional<double> value = ofNow() ? now : answers.isEmpty() ? std::nullopt : answers.last().*number;
+    return value ? QVariant(*value) : QVariant();
+}
+
+QVariant PressureMonitor::tokensPerSecond() const
+{
+    return ofAnswer(&Recording::Answer::decodeTokensPerSecond, m_frame.decode_tokens_per_s);
+}
+
+QVariant PressureMonitor::prefillTokensPerSecond() const
+{
+    return ofAnswer(&Recording::Answer::prefillTokensPerSecond, m_frame.prefill_tokens_per_s);
+}
+
+QVariant PressureMonitor::ttftMs() const
+{
+    return ofAnswer(&Recording::Answer::ttftMs, m_frame.ttft_ms);
+}
+
+QVariant PressureMonitor::tpotMeanMs() const
+{
+    return ofAnswer(&Recording::Answer::tpotMeanMs, m_frame.tpot ? std::optional(m_frame.tpot->mean_ms) : std::nullopt);
+}
+
+QVariant PressureMonitor::tpotP50Ms() const
+{
+    return ofAnswer(&Recording::Answer::tpotP50Ms, m_frame.tpot ? std::optional(m_frame.tpot->p50_ms) : std::nullopt);
+}
+
+QVariant PressureMonitor::tpotP99Ms() const
+{
+    return ofAnswer(&Recording::Answer::tpotP99Ms, m_frame.tpot ? std::optional(m_frame.tpot->p99_ms) : std::nullopt);
+}
+
+QList<double> PressureMonitor::ofAnswers(std::optional<double> Recording::Answer::*number) const
+{
+    QList<double> known;
+    for (const Recording::Answer& answer : recording().answers)
+        if (answer.*number)
+            known.append(*(answer.*number));
+    return known;
+}
+
+QList<double> PressureMonitor::ttftHistory() const
+{
+    return ofAnswers(&Recording::Answer::ttftMs);
+}
+
+QList<double> PressureMonitor::tpotHistory() const
+{
+    return ofAnswers(&Recording::Answer::tpotMeanMs);
+}
+
+QList<double> PressureMonitor::prefillHistory() const
+{
+    return ofAnswers(&Recording::Answer::prefillTokensPerSecond);
+}
+
+void PressureMonitor::onFrame(quint64 turn, const engine::Telemetry& frame)
+{
+    take(turn, frame);
+}
+
+void PressureMonitor::onPlacement(const engine::Telemetry& frame)
+{
+    // Of no turn: where the bytes lie is new, the last answer's numbers stay.
+    engine::Telemetry known = frame;
+    known.ttft_ms = m_frame.ttft_ms;
+    known.tpot = m_frame.tpot;
+    known.prefill_tokens_per_s = m_frame.prefill_tokens_per_s;
+    known.decode_tokens_per_s = m_frame.decode_tokens_per_s;
+    take(0, known);
+}
+
+void PressureMonitor::take(quint64 turn, const engine::Telemetry& frame)
+{
+    m_frame = frame;
+    m_recorder.add(turn, frame);
+    measureFlow(frame);
+    tellSoon();
+}
+
+void PressureMonitor::measureFlow(const engine::Telemetry& frame)
+{
+    const bool other = frame.phase != m_flowFrom.phase || frame.generated_tokens < m_flowFrom.generated_tokens;
+    if (!other && frame.time_us - m_flowFrom.time_us < kFlowUs)
+        return;
+    if (!other)
+        m_pipeline = PipelineReading::between(m_flowFrom, frame, m_readsAll);
+    m_flowFrom = frame;
+}
+
+void PressureMonitor::onLoadAdvanced(qint64 bytesDone)
+{
+    if (!m_loading.isValid() || bytesDone < m_loadedBytes) {
+        m_loading.start();
+        m_loadedBytes = bytesDone;
+        return;
+    }
+    if (m_loading.elapsed() < kLoadMs)
+        return;
+    m_pipeline = {};
+    m_pipeline.phase = PipelineReading::Load;
+    m_pipeline.bottleneck = PipelineReading::Disk;
+    m_pipeline.disk = 1000.0 * double(bytesDone - m_loadedBytes) / double(m_loading.restart());
+    m_loadedBytes = bytesDone;
+    tellSoon();
+}
+
+void PressureMonitor::onEvent(const engine::Event& event)
+{
+    m_recorder.add(event);
+    tellSoon();
+}
+
+void PressureMonitor::onFinished(quint64 turn, const engine::Turn& result)
+{
+    m_frame = result.telemetry;
+    m_pipeline = {};
+    m_flowFrom = {};
+    m_recorder.finish(turn, result.telemetry);
+    tellSoon();
+    Q_EMIT answersChanged();
+}
+
+void PressureMonitor::onModelReady(const engine::ModelInfo& model)
+{
+    // The engine's own first frame may have come before.
+    m_hasModel = true;
+    m_recorder.onModelReady(QString::fromStdString(model.name),
+                            QString::fromStdU16String(model.path.filename().u16string()));
+    m_readsAll = model.experts == 0;
+    m_loading.invalidate();
+    m_pipeline = {};
+    m_frame.context_limit = model.context_in_use;
+    Q_EMIT modelChanged();
+    Q_EMIT changed();
+}
+
+void PressureMonitor::onModelGone()
+{
+    m_hasModel = false;
+    m_frame = {};
+    m_pipeline = {};
+    m_flowFrom = {};
+    m_loadedBytes = 0;
+    m_loading.invalidate();
+    m_recorder.onModelGone();
+    showOther();
+}
+
+void PressureMonitor::tellSoon()
+{
+    if (!m_tell.isActive())
+        m_tell.start();
+}

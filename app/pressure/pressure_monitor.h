@@ -1,0 +1,147 @@
+// What the pressure panel shows.
+#pragma once
+
+#include "app/pressure/flight_recorder.h"
+#include "app/pressure/memory_reading.h"
+#include "app/pressure/pipeline_reading.h"
+#include "engine/engine.h"
+
+#include <QDateTime>
+#include <QElapsedTimer>
+#include <QList>
+#include <QObject>
+#include <QTimer>
+#include <QUrl>
+#include <QVariant>
+#include <QtQml/qqmlregistration.h>
+
+/// Takes the engine's frames and events as they come, has them recorded, and tells the panel about ten times a second
+/// that there is something new. What is shown is of now; or it is `earlier`, what was kept of a conversation whose next
+/// answer goes on after it; or a recording is replayed. Where what is computed is `ofAnother` conversation, memory is
+/// of now, and history and numbers are those of the one that is shown. Undefined means "not known", never zero. Lives
+/// on the UI thread; owned by Program.
+class PressureMonitor : public QObject
+{
+    Q_OBJECT
+    QML_ELEMENT
+    QML_UNCREATABLE("made by the program")
+    Q_PROPERTY(bool hasModel READ hasModel NOTIFY changed)
+    Q_PROPERTY(bool replaying READ replaying NOTIFY modelChanged)
+    Q_PROPERTY(bool earlier READ earlier NOTIFY changed)
+    Q_PROPERTY(bool ofAnother READ ofAnother NOTIFY changed)
+    Q_PROPERTY(bool severalModels READ severalModels NOTIFY changed)
+    Q_PROPERTY(QString recordingModel READ recordingModel NOTIFY changed)
+    Q_PROPERTY(QDateTime recordingMade READ recordingMade NOTIFY changed)
+    Q_PROPERTY(QVariant recordedSpill READ recordedSpill NOTIFY changed)
+    Q_PROPERTY(QString trouble READ trouble NOTIFY troubleChanged)
+    Q_PROPERTY(bool canRecord READ canRecord NOTIFY changed)
+    Q_PROPERTY(QString deviceName READ deviceName NOTIFY changed)
+    Q_PROPERTY(MemoryReading device READ device NOTIFY changed)
+    Q_PROPERTY(MemoryReading host READ host NOTIFY changed)
+    Q_PROPERTY(PipelineReading pipeline READ pipeline NOTIFY changed)
+    Q_PROPERTY(int contextTokens READ contextTokens NOTIFY changed)
+    Q_PROPERTY(int contextLimit READ contextLimit NOTIFY changed)
+    Q_PROPERTY(int blocksOnDevice READ blocksOnDevice NOTIFY changed)
+    Q_PROPERTY(int blocksOnHost READ blocksOnHost NOTIFY changed)
+    Q_PROPERTY(QVariant tokensPerSecond READ tokensPerSecond NOTIFY changed)
+    Q_PROPERTY(QVariant prefillTokensPerSecond READ prefillTokensPerSecond NOTIFY changed)
+    Q_PROPERTY(QVariant ttftMs READ ttftMs NOTIFY changed)
+    Q_PROPERTY(QVariant tpotMeanMs READ tpotMeanMs NOTIFY changed)
+    Q_PROPERTY(QVariant tpotP50Ms READ tpotP50Ms NOTIFY changed)
+    Q_PROPERTY(QVariant tpotP99Ms READ tpotP99Ms NOTIFY changed)
+    Q_PROPERTY(QList<double> ttftHistory READ ttftHistory NOTIFY answersChanged)
+    Q_PROPERTY(QList<double> tpotHistory READ tpotHistory NOTIFY answersChanged)
+    Q_PROPERTY(QList<double> prefillHistory READ prefillHistory NOTIFY answersChanged)
+
+public:
+    explicit PressureMonitor(QObject* parent = nullptr);
+
+    bool hasModel() const { return m_hasModel; }
+    bool replaying() const { return m_replayed.has_value(); }  // a recording is shown instead of what happens now
+    /// What is shown of the conversation was measured before the model was loaded.
+    bool earlier() const { return !m_replayed && m_recorder.shownIsEarlier(); }
+    /// The model's KV is that of another conversation.
+    bool ofAnother() const { return !m_replayed && m_recorder.computesAnother(); }
+    /// Other models answered before, in this conversation; charts are of the newest.
+    bool severalModels() const { return history().firstRun() > 0 || history().modelSince() > 0; }
+    /// What is shown can be compared with what is foretold of the open model.
+    bool showsOpenModel() const { return m_hasModel && !m_replayed && m_recorder.shownIsOfOpenModel(); }
+    QString recordingModel() const { return recording().model; }
+    QDateTime recordingMade() const { return recording().made; }
+    QVariant recordedSpill() const;  // tokens; undefined: nothing left the device, or that is for now to say
+    QString trouble() const { return m_trouble; }  // why a recording cannot be shown; empty: all is well
+    bool canRecord() const { return !m_recorder.shown().history.samples().isEmpty(); }
+    QString deviceName() const;  // empty: all is computed on the host
+    MemoryReading device() const;
+    MemoryReading host() const;
+    PipelineReading pipeline() const { return m_pipeline; }
+    int contextTokens() const { return ofNow() ? m_frame.context_tokens : lastSample().contextTokens; }
+    int contextLimit() const;
+    int blocksOnDevice() const { return m_frame.kv_blocks_device; }
+    int blocksOnHost() const { return m_frame.kv_blocks_host; }
+    QVariant tokensPerSecond() const;
+    QVariant prefillTokensPerSecond() const;
+    QVariant ttftMs() const;
+    QVariant tpotMeanMs() const;
+    QVariant tpotP50Ms() const;
+    QVariant tpotP99Ms() const;
+    // Of the newest answers, in ms and tokens/s.
+    QList<double> ttftHistory() const;
+    QList<double> tpotHistory() const;
+    QList<double> prefillHistory() const;
+
+    /// What is shown: the file that was opened, else that of the conversation.
+    const Recording& recording() const { return m_replayed ? *m_replayed : m_recorder.shown(); }
+    const PressureHistory& history() const { return recording().history; }
+    FlightRecorder& recorder() { return m_recorder; }
+    const FlightRecorder& recorder() const { return m_recorder; }
+
+    /// What was measured of the conversation so far. Empty: it was written; else one sentence.
+    Q_INVOKABLE QString saveRecording(const QUrl& file) const;
+    /// Shows a recording in the same charts when a pool thread has read it; else there is trouble, and nothing has
+    /// changed. Who asks for another meanwhile, or leaves, does not get this one.
+    Q_INVOKABLE void openRecording(const QUrl& file);
+    Q_INVOKABLE void leaveRecording();
+    Q_INVOKABLE void dismissTrouble();
+    const engine::Telemetry& frame() const { return m_frame; }
+
+    // What the engine says.
+    void onFrame(quint64 turn, const engine::Telemetry& frame);
+    void onPlacement(const engine::Telemetry& frame);
+    void onEvent(const engine::Event& event);
+    void onFinished(quint64 turn, const engine::Turn& result);
+    void onFailed(quint64 turn) { m_recorder.fail(turn); }
+    void onLoadAdvanced(qint64 bytesDone);
+    void onModelReady(const engine::ModelInfo& model);
+    void onModelGone();
+
+Q_SIGNALS:
+    void changed();         // at most ten times a second
+    void answersChanged();  // one more has ended
+    void modelChanged();    // what was known is of another one, or of another conversation
+    void troubleChanged();
+
+private:
+    void take(quint64 turn, const engine::Telemetry& frame);
+    void measureFlow(const engine::Telemetry& frame);
+    void tellSoon();
+    bool ofNow() const { return !m_replayed && !m_recorder.shownIsEarlier() && !m_recorder.computesAnother(); }
+    PressureHistory::Sample lastSample() const;
+    QVariant ofAnswer(std::optional<double> Recording::Answer::*number, const std::optional<double>& now) const;
+    QList<double> ofAnswers(std::optional<double> Recording::Answer::*number) const;
+    void showOther();
+    void setTrouble(const QString& sentence);
+
+    FlightRecorder m_recorder;
+    std::optional<Recording> m_replayed;
+    quint64 m_openJob = 0;  // the newest that reads a file
+    engine::Telemetry m_frame;
+    engine::Telemetry m_flowFrom;  // the frame that the pipeline's rates are measured from
+    PipelineReading m_pipeline;
+    QElapsedTimer m_loading;
+    qint64 m_loadedBytes = 0;
+    bool m_hasModel = false;
+    bool m_readsAll = true;  // of the weights, for each token
+    QTimer m_tell;
+    QString m_trouble;
+};

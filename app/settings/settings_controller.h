@@ -1,0 +1,129 @@
+// What the user has chosen for good.
+#pragma once
+
+#include "app/settings/setting.h"
+
+#include <QList>
+#include <QObject>
+#include <QStringList>
+#include <QUrl>
+#include <QtQml/qqmlregistration.h>
+
+#include <array>
+
+/// The settings, kept in an INI file, each at once when it is chosen. What the file holds is taken within bounds; what
+/// cannot be written is said in `trouble`, and the choice holds for this run. Lives on the UI thread; owned by Program.
+class SettingsController : public QObject
+{
+    Q_OBJECT
+    QML_ELEMENT
+    QML_UNCREATABLE("made by the program")
+    Q_PROPERTY(Setting* theme READ theme CONSTANT)
+    Q_PROPERTY(Setting* fontPercent READ fontPercent CONSTANT)
+    Q_PROPERTY(Setting* language READ language CONSTANT)
+    Q_PROPERTY(Setting* wrapCode READ wrapCode CONSTANT)
+    Q_PROPERTY(Setting* contextTokens READ contextTokens CONSTANT)
+    Q_PROPERTY(Setting* threads READ threads CONSTANT)
+    Q_PROPERTY(Setting* kvType READ kvType CONSTANT)
+    Q_PROPERTY(Setting* device READ device CONSTANT)
+    Q_PROPERTY(Setting* emulatedMib READ emulatedMib CONSTANT)
+    Q_PROPERTY(Setting* linkGb READ linkGb CONSTANT)
+    Q_PROPERTY(Setting* gpuMib READ gpuMib CONSTANT)
+    Q_PROPERTY(Setting* savedKvGib READ savedKvGib CONSTANT)
+    Q_PROPERTY(Setting* startWith READ startWith CONSTANT)
+    Q_PROPERTY(Setting* logLevel READ logLevel CONSTANT)
+    Q_PROPERTY(Setting* sidebarShown READ sidebarShown CONSTANT)
+    Q_PROPERTY(Setting* panelShown READ panelShown CONSTANT)
+    Q_PROPERTY(Setting* windowWidth READ windowWidth CONSTANT)
+    Q_PROPERTY(Setting* windowHeight READ windowHeight CONSTANT)
+    Q_PROPERTY(QStringList modelFolders READ modelFolders NOTIFY modelFoldersChanged)
+    Q_PROPERTY(bool dark READ dark NOTIFY darkChanged)
+    Q_PROPERTY(QString trouble READ trouble NOTIFY troubleChanged)
+
+public:
+    // The places of the choices.
+    enum Theme { System, Light, Dark };
+    Q_ENUM(Theme)
+    enum KvType { F16, Q8_0, F32 };
+    Q_ENUM(KvType)
+    enum StartWith { LastModel, Guide, Nothing };
+    Q_ENUM(StartWith)
+    enum LogLevel { Debug, Info, Warning, Error };
+    Q_ENUM(LogLevel)
+
+    // What is taken from a folder that is remembered.
+    enum FilesOf { Models, Attachments };
+    Q_ENUM(FilesOf)
+
+    static constexpr int kMostFolders = 64;
+
+    /// `file`: the INI file; its folder is made when there is something to write. Empty: nothing is kept.
+    explicit SettingsController(const QString& file = {}, QObject* parent = nullptr);
+
+    Setting* theme() { return &m_theme; }
+    Setting* fontPercent() { return &m_fontPercent; }
+    Setting* language() { return &m_language; }            // as the system's, or one that the program speaks
+    Setting* wrapCode() { return &m_wrapCode; }            // long lines scroll, or are wrapped
+    Setting* contextTokens() { return &m_contextTokens; }  // 0: the model's own
+    Setting* threads() { return &m_threads; }              // 0: one per physical core
+    Setting* kvType() { return &m_kvType; }
+    Setting* device() { return &m_device; }            // by its id
+    Setting* emulatedMib() { return &m_emulatedMib; }  // of an emulated graphics memory; 0: room for some tokens
+    Setting* linkGb() { return &m_linkGb; }            // a second, to and from it
+    Setting* gpuMib() { return &m_gpuMib; }            // of a GPU's memory at most; 0: as much as is free
+    Setting* deviceOffer() { return &m_deviceOffer; }  // 0: nobody wants to hear of a small graphics memory any more
+    Setting* savedKvGib() { return &m_savedKvGib; }    // of conversations' KV on the disk; 0: none
+    Setting* startWith() { return &m_startWith; }
+    Setting* logLevel() { return &m_logLevel; }
+    Setting* sidebarShown() { return &m_sidebarShown; }
+    Setting* panelShown() { return &m_panelShown; }  // 0: hidden, 1: beside the page, 2: in a window of its own
+    Setting* windowWidth() { return &m_windowWidth; }
+    Setting* windowHeight() { return &m_windowHeight; }
+    QStringList modelFolders() const { return m_modelFolders; }
+    bool dark() const;  // what the theme comes to on this desktop now
+    QString trouble() const { return m_trouble; }
+
+    /// False when it is no folder of this computer, or there already.
+    Q_INVOKABLE bool addModelFolder(const QUrl& folder);
+    Q_INVOKABLE void removeModelFolder(const QString& folder);
+    Q_INVOKABLE void dismissTrouble();
+
+    /// Where a dialog begins: the folder from which such files were taken last, or home when it is gone.
+    Q_INVOKABLE QUrl folderOf(FilesOf files) const;
+    /// `chosen`: a file that was taken from there.
+    Q_INVOKABLE void rememberFolderOf(FilesOf files, const QUrl& chosen);
+
+    /// The model that was open last; empty before the first.
+    QString lastModel() const { return m_lastModel; }
+    void setLastModel(const QString& path);
+    /// The conversation that was shown last; empty before the first.
+    QString lastConversation() const { return m_lastConversation; }
+    void setLastConversation(const QString& id);
+    QStringList closedFolders() const { return m_closedFolders; }  // of conversations
+    void setClosedFolders(const QStringList& names);
+
+Q_SIGNALS:
+    void modelFoldersChanged();
+    void darkChanged();
+    void troubleChanged();
+
+protected:
+    bool eventFilter(QObject* watched, QEvent* event) override;
+
+private:
+    void read();
+    void keep(const QString& key, const QVariant& value);
+    void setTrouble(const QString& sentence);
+
+    QString m_file;
+    QString m_trouble;
+    QStringList m_modelFolders;
+    std::array<QString, 2> m_folders;  // by FilesOf
+    QString m_lastModel;
+    QString m_lastConversation;
+    QStringList m_closedFolders;
+    QList<Setting*> m_all;
+    Setting m_theme, m_fontPercent, m_language, m_wrapCode, m_contextTokens, m_threads, m_kvType, m_device,
+        m_emulatedMib, m_linkGb, m_gpuMib, m_deviceOffer, m_savedKvGib, m_startWith, m_logLevel, m_sidebarShown,
+        m_panelShown, m_windowWidth, m_windowHeight;
+};

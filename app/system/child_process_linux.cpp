@@ -1,0 +1,16 @@
+#include "app/system/child_process.h"
+
+#include <QProcess>
+
+#include <csignal>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+void endWithThisProgram(QProcess& process)
+{
+    process.setChildProcessModifier([parent = getpid()] {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != parent)  // it has ended before that was heard of
+            _exit(1);
+    });
+}

@@ -1,0 +1,40 @@
+#include "app/system/child_process.h"
+
+#include <QObject>
+#include <QProcess>
+
+#include <windows.h>
+
+namespace {
+
+/// Its handle is this program's alone and is kept open on purpose: the system closes it when the program ends, however
+/// that comes about, and ends what is in it.
+HANDLE jobOfChildren()
+{
+    static const HANDLE job = [] {
+        const HANDLE made = CreateJobObjectW(nullptr, nullptr);
+        JOBOBJECT_EXTENDED_LIMIT_INFORMATION limits{};
+        limits.BasicLimitInformation.LimitFlags = JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE;
+        if (made)
+            SetInformationJobObject(made, JobObjectExtendedLimitInformation, &limits, sizeof limits);
+        return made;
+    }();
+    return job;
+}
+
+void takeIn(qint64 child)
+{
+    const HANDLE process = OpenProcess(PROCESS_SET_QUOTA | PROCESS_TERMINATE, FALSE, DWORD(child));
+    if (!process)
+        return;
+    if (jobOfChildren())
+        AssignProcessToJobObject(jobOfChildren(), process);
+    CloseHandle(process);
+}
+
+}  // namespace
+
+void endWithThisProgram(QProcess& process)
+{
+    QObject::connect(&process, &QProcess::started, &process, [&process] { takeIn(process.processId()); });
+}

@@ -1,0 +1,3 @@
+#include "app/system/foreground.h"
+
+void letRaiseItsWindow(std::intptr_t) {}

@@ -1,0 +1,15 @@
+#include "app/system/process_age.h"
+
+#include <windows.h>
+
+std::optional<std::chrono::milliseconds> processAge()
+{
+    FILETIME made{}, ended{}, kernel{}, user{}, now{};
+    if (!GetProcessTimes(GetCurrentProcess(), &made, &ended, &kernel, &user))
+        return {};
+    GetSystemTimeAsFileTime(&now);
+    const auto ticks = [](const FILETIME& time) {  // of 100 ns
+        return (static_cast<long long>(time.dwHighDateTime) << 32) + time.dwLowDateTime;
+    };
+    return std::chrono::milliseconds((ticks(now) - ticks(made)) / 10000);
+}

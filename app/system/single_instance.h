@@ -1,0 +1,49 @@
+// One program per profile.
+#pragma once
+
+#include "app/system/profile_folders.h"
+
+#include <QLocalServer>
+#include <QLockFile>
+#include <QObject>
+
+#include <chrono>
+#include <memory>
+
+/// Sees to it that a profile is used by one program at a time: the first holds a lock beside the data and listens on a
+/// local socket; a later one hands over the file it was asked to open, and ends. A program that was killed leaves
+/// nothing that stands in the way. Lives on the UI thread; owned by main().
+class SingleInstance : public QObject
+{
+    Q_OBJECT
+
+public:
+    enum class Outcome {
+        First,       // this one is the program
+        HandedOver,  // another one is, and has taken over what was asked for
+        Hung,        // another one is, and does not answer
+    };
+
+    explicit SingleInstance(const ProfileFolders& folders, QObject* parent = nullptr);
+    ~SingleInstance() override;
+
+    /// `file`: what a program that runs already is asked to open; may be empty.
+    Outcome claim(const QString& file, std::chrono::milliseconds patience = std::chrono::seconds(4));
+
+    const QString& socketPath() const { return m_socketPath; }
+
+Q_SIGNALS:
+    /// Somebody started the program once more. `file` is one that is there, or empty.
+    void startedAgain(const QString& file);
+
+private:
+    bool handOver(const QString& file, std::chrono::milliseconds patience) const;
+    void listen();
+    void onConnection();
+    void onMessage(const QByteArray& message);
+
+    QString m_dataFolder;
+    QString m_socketPath;
+    std::unique_ptr<QLockFile> m_lock;
+    QLocalServer m_server;
+};

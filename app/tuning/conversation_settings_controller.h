@@ -1,0 +1,65 @@
+// What a page may ask for about the settings of the conversation that is shown.
+#pragma once
+
+#include "app/chat/chat_controller.h"
+#include "app/tuning/preset_model.h"
+#include "app/tuning/sampling_model.h"
+#include "app/tuning/template_argument_model.h"
+
+#include <QObject>
+#include <QtQml/qqmlregistration.h>
+
+/// Shows the conversation's settings as rows and takes changes back into it, at once; presets are applied and made
+/// here. Lives on the UI thread; owned by Program.
+class ConversationSettingsController : public QObject
+{
+    Q_OBJECT
+    QML_ELEMENT
+    QML_UNCREATABLE("made by the program")
+    Q_PROPERTY(QString systemPrompt READ systemPrompt WRITE setSystemPrompt NOTIFY changed)
+    Q_PROPERTY(SamplingModel* sampling READ sampling CONSTANT)
+    Q_PROPERTY(TemplateArgumentModel* templateArguments READ templateArguments CONSTANT)
+    Q_PROPERTY(PresetModel* presets READ presets CONSTANT)
+    Q_PROPERTY(int preset READ preset NOTIFY changed)
+    Q_PROPERTY(bool presetChanged READ presetChanged NOTIFY changed)
+    Q_PROPERTY(int changedCount READ changedCount NOTIFY changed)
+
+public:
+    /// `defaults` is what the program asks with where a conversation says nothing.
+    ConversationSettingsController(ChatController& chat, ConversationStore& store, const engine::Request& defaults,
+                                   QObject* parent = nullptr);
+
+    QString systemPrompt() const { return m_settings.systemPrompt; }
+    void setSystemPrompt(const QString& text);
+    SamplingModel* sampling() { return &m_sampling; }
+    TemplateArgumentModel* templateArguments() { return &m_arguments; }
+    PresetModel* presets() { return &m_presets; }
+    int preset() const;          // the row it was last set from; -1: none that is still there
+    bool presetChanged() const;  // something was changed since
+    int changedCount() const;    // settings that are not the program's own
+
+    Q_INVOKABLE void applyPreset(int row);
+    // One sentence when it cannot be done.
+    Q_INVOKABLE QString savePreset(const QString& name);
+    Q_INVOKABLE QString renamePreset(int row, const QString& name);
+    Q_INVOKABLE void removePreset(int row);
+    Q_INVOKABLE void resetAll();
+
+    // What becomes of the model.
+    void onModelReady(const engine::ModelInfo& model);
+    void onModelGone();
+
+Q_SIGNALS:
+    void changed();
+
+private:
+    ConversationSettings afterPreset(const Preset& preset, bool builtIn) const;
+    void show();
+    void keep();
+
+    ChatController& m_chat;
+    ConversationSettings m_settings;
+    SamplingModel m_sampling;
+    TemplateArgumentModel m_arguments;
+    PresetModel m_presets;
+};

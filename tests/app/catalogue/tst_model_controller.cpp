@@ -1,0 +1,230 @@
+// Opening a model: look first, then load; cancel, fail, try again.
+#include "app/catalogue/model_controller.h"
+#include "tests/support/fake_engine.h"
+
+#include <QSignalSpy>
+#include <QTest>
+
+using namespace std::chrono_literals;
+using Phase = ModelController::Phase;
+
+class TestModelController : public QObject
+{
+    Q_OBJECT
+
+private:
+    std::shared_ptr<FakeScript> script;
+    std::unique_ptr<EngineThread> thread;
+    std::unique_ptr<ModelController> models;
+
+    static QUrl file(const char* name) { return QUrl::fromLocalFile(QString("/models/%1").arg(name)); }
+
+private Q_SLOTS:
+    void init()
+    {
+        script = std::make_shared<FakeScript>();
+        thread = std::make_unique<EngineThread>([this] { return std::make_unique<FakeEngine>(script); });
+        models = std::make_unique<ModelController>(
+            *thread, [script = script](const auto& path, const auto&) { return inspect_fake(*script, path); },
+            engine::LoadRequest{.model = {}, .context_tokens = 512, .threads = 2});
+    }
+
+    void cleanup()
+    {
+        models.reset();
+        thread.reset();
+    }
+
+    void looksBeforeItLoads()
+    {
+        models->open(file("a.gguf"));
+        QCOMPARE(models->phase(), Phase::Inspecting);
+        QTRY_COMPARE(models->phase(), Phase::Offered);
+        QCOMPARE(models->offer().architecture, "llama");
+        QCOMPARE(models->offer().fileName, "a.gguf");
+        QCOMPARE(models->offer().parameters, 1'235'814'432.0);
+        QVERIFY(script->loads().empty());
+
+        QSignalSpy started(models.get(), &ModelController::loadStarted);
+        QSignalSpy ready(models.get(), &ModelController::modelReady);
+        QSignalSpy progress(models.get(), &ModelController::progressChanged);
+        models->load();
+        QCOMPARE(models->phase(), Phase::Loading);
+        QVERIFY(ready.wait());
+        QCOMPARE(models->phase(), Phase::Idle);
+        QVERIFY(models->current().known());
+        QCOMPARE(models->current().contextInUse, 512);
+        QCOMPARE(started.size(), 1);
+        QVERIFY(progress.size() >= 2);
+        QCOMPARE(models->bytesDone(), models->bytesTotal());
+        QCOMPARE(script->loads().back().threads, 2);
+    }
+
+    void theFileOfTheCommandLineLoadsAtOnce()
+    {
+        QSignalSpy ready(models.get(), &ModelController::modelReady);
+        models->openAndLoad("/models/b.gguf");
+        QVERIFY(ready.wait());
+        QCOMPARE(models->current().name, "b");
+    }
+
+    void aBadFileIsOneSentence()
+    {
+        models->open(file("broken.gguf"));
+        QTRY_VERIFY(!models->error().isEmpty());
+        QCOMPARE(models->error(), "The file ends inside the GGUF header.");
+        QCOMPARE(models->phase(), Phase::Idle);
+        models->dismissError();
+        QVERIFY(models->error().isEmpty());
+    }
+
+    void onlyOneGgufFileCanBeDropped_data()
+    {
+        QTest::addColumn<QList<QUrl>>("files");
+        QTest::newRow("a picture") << QList<QUrl>{file("cat.png")};
+        QTest::newRow("two models") << QList<QUrl>{file("a.gguf"), file("b.gguf")};
+        QTest::newRow("nothing") << QList<QUrl>{};
+        QTest::newRow("a page") << QList<QUrl>{QUrl("https://example.org/a.gguf")};
+    }
+
+    void onlyOneGgufFileCanBeDropped()
+    {
+        QFETCH(QList<QUrl>, files);
+        models->openDropped(files);
+        QVERIFY(!models->error().isEmpty());
+        QCOMPARE(models->phase(), Phase::Idle);
+    }
+
+    void aDroppedModelIsOffered()
+    {
+        models->openDropped({file("cat.png")});
+        models->openDropped({file("A.GGUF")});
+        QVERIFY(models->error().isEmpty());
+        QTRY_COMPARE(models->phase(), Phase::Offered);
+    }
+
+    void whatCannotRunSaysWhy()
+    {
+        script->change([](auto& settings) { settings.runnable = false; });
+        models->open(file("a.gguf"));
+        QTRY_COMPARE(models->phase(), Phase::Offered);
+        QVERIFY(!models->offer().runnable);
+        QVERIFY(models->offer().obstacle.contains("mamba"));
+        models->load();
+        QCOMPARE(models->phase(), Phase::Offered);  // refused
+        models->cancel();
+        QCOMPARE(models->phase(), Phase::Idle);
+    }
+
+    void loadingCanBeCancelled()
+    {
+        script->change([](auto& settings) { settings.load = 60s; });
+        QSignalSpy gone(models.get(), &ModelController::modelGone);
+        models->openAndLoad("/models/a.gguf");
+        QTRY_VERIFY(models->bytesDone() > 0);
+        models->open(file("b.gguf"));  // not now
+        QVERIFY(!models->error().isEmpty());
+        models->cancel();
+        QCOMPARE(models->phase(), Phase::Cancelling);
+        QVERIFY(gone.wait(3000));
+        QCOMPARE(models->phase(), Phase::Idle);
+        QVERIFY(!models->current().known());
+    }
+
+    void aFailedLoadCanBeRetried()
+    {
+        script->change([](auto& settings) {
+            settings.load_error = {engine::Error::Code::NoMemory, "the model needs 4 GB and 2 GB are free"};
+        });
+        models->openAndLoad("/models/a.gguf");
+        QTRY_COMPARE(models->error(), "The model needs 4 GB and 2 GB are free.");
+        QVERIFY(models->canRetry());
+        script->change([](auto& settings) { settings.load_error.reset(); });
+        models->retry();
+        QVERIFY(models->error().isEmpty());
+        QTRY_COMPARE(models->phase(), Phase::Offered);
+        models->load();
+        QTRY_VERIFY(models->current().known());
+    }
+
+    void aRaisedContextIsOfThatModelAlone()
+    {
+        models->openAndLoad("/models/a.gguf", "A by name");
+        QTRY_VERIFY(models->current().known() && models->phase() == Phase::Idle);
+        models->reloadWithContext(8192);
+        QTRY_VERIFY(models->current().known() && models->phase() == Phase::Idle);
+        QCOMPARE(script->loads().back().context_tokens, 8192);
+        QVERIFY(!models->reloadNeeded());
+        models->setDefaults({.model = {}, .context_tokens = 512, .threads = 3});
+        QVERIFY(models->reloadNeeded());
+        models->openAndLoad("/models/b.gguf");
+        QTRY_COMPARE(models->current().name, "b");
+        QCOMPARE(script->loads().back().context_tokens, 512);
+        QVERIFY(!models->reloadNeeded());
+    }
+
+    void raisingTheContextIsAboutTheOpenModel_data()
+    {
+        QTest::addColumn<QUrl>("other");
+        QTest::newRow("after one that could not be opened") << file("broken.gguf");
+        QTest::newRow("after one that was not wanted") << file("b.gguf");
+    }
+    void raisingTheContextIsAboutTheOpenModel()
+    {
+        QFETCH(QUrl, other);
+        models->openAndLoad("/models/a.gguf", "A by name");
+        QTRY_VERIFY(models->current().known() && models->phase() == Phase::Idle);
+        models->open(other);
+        QTRY_VERIFY(models->phase() != Phase::Inspecting);
+        models->cancel();
+        const QSignalSpy ready(models.get(), &ModelController::modelReady);
+        models->reloadWithContext(8192);
+        QCOMPARE(models->path(), "/models/a.gguf");
+        QTRY_COMPARE(ready.size(), 1);
+        QCOMPARE(script->loads().back().model, "/models/a.gguf");
+        QCOMPARE(models->current().name, "A by name");
+        QCOMPARE(models->path(), "/models/a.gguf");
+    }
+
+    void aCancelledInspectionSaysNothingMore()
+    {
+        models->open(file("broken.gguf"));
+        models->cancel();
+        QTest::qWait(100);
+        QCOMPARE(models->phase(), Phase::Idle);
+        QVERIFY(models->error().isEmpty());
+    }
+
+    void theNewestFileWins()
+    {
+        models->open(file("a.gguf"));
+        models->open(file("b.gguf"));
+        QTRY_COMPARE(models->phase(), Phase::Offered);
+        QTest::qWait(50);
+        QCOMPARE(models->offer().fileName, "b.gguf");
+    }
+
+    void namesFromFilesAreMadeSafe()
+    {
+        engine::ModelInfo info;
+        info.path = "x.gguf";
+        info.name = "evil\n\x1b[2J" + std::string(500, 'x');
+        const ModelFacts facts(info);
+        QVERIFY(!facts.name.contains('\n'));
+        QVERIFY(!facts.name.contains(QChar(0x1b)));
+        QVERIFY(facts.name.size() < 130);
+        info.name = "llama";
+        info.architecture = "llama";
+        QCOMPARE(ModelFacts(info).name, "x");
+    }
+
+    void destructionWhileInspecting()
+    {
+        models->open(file("a.gguf"));
+        models.reset();
+        QTest::qWait(50);
+    }
+};
+
+QTEST_GUILESS_MAIN(TestModelController)
+#include "tst_model_controller.moc"

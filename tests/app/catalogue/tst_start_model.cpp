@@ -1,0 +1,91 @@
+// What opens at the start.
+#include "app/catalogue/start_model.h"
+
+#include <QTemporaryDir>
+#include <QTest>
+
+class TestStartModel : public QObject
+{
+    Q_OBJECT
+
+private:
+    QTemporaryDir folder;
+    QString model(const char* name) const
+    {
+        QFile file(folder.filePath(QString::fromLatin1(name)));
+        return file.open(QFile::WriteOnly) ? file.fileName() : QString();
+    }
+
+private Q_SLOTS:
+    void atTheFirstStartTheGuide()
+    {
+        QCOMPARE(StartModel::choose({.guide = "/guide.gguf"}).file, "/guide.gguf");
+        QVERIFY(StartModel::choose({}).file.isEmpty());  // none was shipped
+    }
+
+    void thenTheLastOne()
+    {
+        const QString last = model("last.gguf");
+        QCOMPARE(StartModel::choose({.last = last, .guide = "/guide.gguf"}).file, last);
+        QCOMPARE(StartModel::choose({.named = "/n.gguf", .last = last, .guide = "/g"}).file, "/n.gguf");
+        const StartModel gone = StartModel::choose({.last = "/not/there.gguf", .guide = "/guide.gguf"});
+        QCOMPARE(gone.file, "/guide.gguf");
+        QVERIFY(gone.sentence.contains("there.gguf"));
+    }
+
+    void asTheUserWishes()
+    {
+        const QString last = model("last.gguf");
+        QCOMPARE(StartModel::choose({.last = last, .guide = "/g", .wish = SettingsController::Guide}).file, "/g");
+        QVERIFY(StartModel::choose({.last = last, .guide = "/g", .wish = SettingsController::Nothing}).file.isEmpty());
+    }
+
+    void notWhatItDiedOf()
+    {
+        const QString last = model("bad.gguf");
+        const StartModel start = StartModel::choose({.last = last, .diedOf = last, .guide = "/guide.gguf"});
+        QCOMPARE(start.file, "/guide.gguf");
+        QVERIFY(start.sentence.contains("bad.gguf"));
+        const StartModel guide = StartModel::choose({.diedOf = "/guide.gguf", .guide = "/guide.gguf"});
+        QVERIFY(guide.file.isEmpty() && !guide.sentence.isEmpty());
+        QCOMPARE(StartModel::choose({.named = last, .diedOf = last}).file, last);  // asked for by name
+    }
+
+    void theFirstPromptIsPartOfTheLoad()
+    {
+        const QString state = folder.filePath("first-prompt");
+        LoadMarker marker(state);
+        const auto stands = [&] { return QFile::exists(state + "/loading-model"); };
+        marker.begin("/models/a.gguf");
+        marker.prompted();  // of the model before
+        QVERIFY(stands());
+        marker.loaded();
+        QVERIFY(stands());
+        marker.prompted();
+        QVERIFY(!stands());
+
+        marker.begin("/models/b.gguf");
+        marker.prompted();
+        QVERIFY(stands());  // that the first one was loaded says nothing of this one
+        marker.end();       // it was refused
+        QVERIFY(!stands());
+    }
+
+    void theMarker()
+    {
+        const QString state = folder.filePath("state");
+        {
+            LoadMarker marker(state);
+            QVERIFY(marker.diedOf().isEmpty());
+            marker.begin("/models/größe.gguf");
+            QFile::copy(state + "/loading-model", state + "/kept");  // as if the program were killed now
+        }
+        QVERIFY(!QFile::exists(state + "/loading-model"));  // it ended as it should
+        QFile::rename(state + "/kept", state + "/loading-model");
+        QCOMPARE(LoadMarker(state).diedOf(), QStringLiteral("/models/größe.gguf"));
+        QVERIFY(LoadMarker(state).diedOf().isEmpty());  // said once
+    }
+};
+
+QTEST_MAIN(TestStartModel)
+#include "tst_start_model.moc"

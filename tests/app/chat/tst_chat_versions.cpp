@@ -1,0 +1,399 @@
+// Versions of messages: edited, answered again, gone on with, branched off; and what is there after a restart.
+#include "app/chat/composer_controller.h"
+#include "tests/support/chat_bench.h"
+
+#include <QSignalSpy>
+
+using namespace std::chrono_literals;
+using Status = MessageModel::Status;
+
+class TestChatVersions : public QObject, private ChatCase
+{
+    Q_OBJECT
+
+private:
+    int version(int row) const { return bench->at(row, MessageModel::VersionRole).toInt(); }
+    int versions(int row) const { return bench->at(row, MessageModel::VersionCountRole).toInt(); }
+
+private Q_SLOTS:
+    void init()
+    {
+        makeBench();
+        bench->openModel();
+    }
+
+    void cleanup() { bench.reset(); }
+
+    void anAnswerIsMadeAgain()
+    {
+        bench->says("first");
+        bench->answer("question");
+        bench->says("second");
+        chat->retry();
+        settle();
+        QCOMPARE(bench->texts(), (QStringList{"question", "second"}));
+        QCOMPARE(version(1), 2);
+        QCOMPARE(versions(1), 2);
+        QCOMPARE(sent().size(), size_t(1));  // the model does not see its first try
+
+        chat->previousVersion(bench->lastId());
+        QCOMPARE(bench->lastText(), "first");
+        chat->stepVersion(-1);  // there is none before it
+        QCOMPARE(bench->lastText(), "first");
+        bench->says("third");
+        chat->regenerate(bench->lastId());
+        settle();
+        QCOMPARE(versions(1), 3);
+        chat->stepVersion(-1);
+        QCOMPARE(bench->lastText(), "second");
+        bench->answer("next");
+        QCOMPARE(sent()[1].text.c_str(), "second");
+        restart();
+        QCOMPARE(bench->texts()[1], "second");
+        QCOMPARE(versions(1), 3);
+        QCOMPARE(bench->texts().size(), 4);
+    }
+
+    void aQuestionIsEdited()
+    {
+        bench->says("yes");
+        bench->answer("first question");
+        bench->answer("second question");
+        const QString first = bench->idAt(0);
+        QVERIFY(!chat->edit(first, "  "));
+        QVERIFY(!chat->edit("nobody", "text"));
+        chat->setDraft("half a thought");
+        QVERIFY(chat->edit(first, "another question"));
+        QCOMPARE(chat->draft(), "half a thought");
+        settle();
+        QCOMPARE(bench->texts(), (QStringList{"another question", "yes"}));
+        QCOMPARE(versions(0), 2);
+        QCOMPARE(sent().size(), size_t(1));
+        chat->stepVersion(-1);
+        QCOMPARE(bench->texts().size(), 4);                      // with all that followed
+        QVERIFY(chat->edit(bench->idAt(2), "second question"));  // unchanged: answered once more
+        settle();
+        QCOMPARE(versions(2), 1);
+        QCOMPARE(versions(3), 2);
+    }
+
+    void anAnswerIsEdited()
+    {
+        bench->says("the moon is cheese");
+        bench->answer("question");
+        const auto requests = bench->script->requests().size();
+        QVERIFY(chat->edit(bench->lastId(), "the moon is rock"));
+        QVERIFY(!chat->busy());
+        QCOMPARE(bench->script->requests().size(), requests);
+        QCOMPARE(bench->lastText(), "the moon is rock");
+        QCOMPARE(versions(1), 2);
+        bench->answer("sure?");
+        QCOMPARE(sent()[1].text.c_str(), "the moon is rock");
+        restart();
+        QCOMPARE(bench->texts()[1], "the moon is rock");
+    }
+
+    void aCutAnswerGoesOn()
+    {
+        bench->saysForever();
+        QVERIFY(chat->send("question"));
+        QTRY_VERIFY(bench->lastText().size() > 4);
+        QVERIFY(!bench->last(MessageModel::CanContinueRole).toBool());
+        chat->stop();
+        settle();
+        QVERIFY(bench->last(MessageModel::CanContinueRole).toBool());
+        const QString before = bench->last(MessageModel::RawTextRole).toString();
+        const int tokens = bench->last(MessageModel::OwnTokensRole).toInt();
+        bench->script->change([](auto& settings) {
+            settings.words = {"and ", "on"};
+            settings.per_token = 0us;
+        });
+        chat->continueAnswer(bench->lastId());
+        settle();
+        QCOMPARE(bench->last(MessageModel::RawTextRole).toString(), before + "and on");
+        QCOMPARE(bench->lastStatus(), Status::Complete);
+        QCOMPARE(bench->last(MessageModel::OwnTokensRole).toInt(), tokens + 2);
+        QVERIFY(bench->script->requests().back().continue_last);
+        QCOMPARE(sent().back().role.c_str(), "assistant");
+        QCOMPARE(QString::fromStdString(sent().back().text), before);
+        QCOMPARE(versions(1), 1);
+        restart();
+        QCOMPARE(bench->last(MessageModel::RawTextRole).toString(), before + "and on");
+    }
+
+    void aLengthLimitCanBeGoneBeyond()
+    {
+        ConversationSettings settings;
+        settings.sampling["max_tokens"] = 2;
+        settings.sampling["temperature"] = 0.5;
+        settings.systemPrompt = "be brief";
+        chat->setSettings(settings);
+        bench->answer("question");
+        QCOMPARE(bench->lastStatus(), Status::LengthLimit);
+        QCOMPARE(bench->script->requests().back().sampling.temperature, 0.5f);
+        QCOMPARE(sent().front().role.c_str(), "system");
+        chat->continueAnswer(bench->lastId());
+        settle();
+        QCOMPARE(bench->lastText().trimmed(), "one two one two");
+        restart();
+        QCOMPARE(chat->settings(), settings);
+    }
+
+    void aMessageOfAnotherVersionIsShown()
+    {
+        bench->says("old words");
+        bench->answer("first question");
+        const QString old = bench->lastId();
+        bench->answer("and then?");
+        const QString below = bench->lastId();
+        QVERIFY(chat->edit(bench->idAt(0), "another question"));
+        settle();
+        bench->says("new words");
+        chat->retry();
+        settle();
+        QCOMPARE(bench->texts(), (QStringList{"another question", "new words"}));
+        QVERIFY(!chat->showMessage("nobody"));
+        QVERIFY(chat->showMessage(below));
+        QCOMPARE(bench->texts(), (QStringList{"first question", "old words", "and then?", "old words"}));
+        const QSignalSpy changed(chat, &ChatController::contextChanged);
+        QVERIFY(chat->showMessage(old));  // it is shown already, with what came after it
+        QCOMPARE(changed.size(), 0);
+        QCOMPARE(bench->texts().size(), 4);
+        restart();
+        QCOMPARE(bench->texts().size(), 4);
+    }
+
+    void aBranchIsAConversation()
+    {
+        bench->says("yes");
+        bench->answer("first");
+        bench->answer("second");
+        const QString original = chat->conversationId();
+        QSignalSpy opened(chat, &ChatController::opened);
+        chat->branch("nobody");
+        QCOMPARE(opened.size(), 0);
+        chat->branch(bench->idAt(1));
+        QCOMPARE(opened.size(), 1);
+        QVERIFY(chat->conversationId() != original);
+        QCOMPARE(bench->texts(), (QStringList{"first", "yes"}));
+        bench->answer("other");
+        QCOMPARE(bench->script->branched_from(), std::vector{bench->script->sequences().front()});
+        QVERIFY(chat->open(original));
+        QCOMPARE(bench->texts(), (QStringList{"first", "yes", "second", "yes"}));
+        QCOMPARE(bench->store->conversations().size(), 2);
+
+        chat->branch(bench->idAt(2));  // at a question: it waits for an answer
+        QVERIFY(bench->last(MessageModel::UnansweredRole).toBool());
+        chat->retry();
+        settle();
+        QCOMPARE(bench->texts(), (QStringList{"first", "yes", "second", "yes"}));
+    }
+
+    void whatTheModelIsNotGiven()
+    {
+        bench->script->change([](auto& settings) {
+            settings.generate_error = {engine::Error::Code::NoMemory, "it broke"};
+        });
+        bench->answer("failed at once");
+        bench->script->change([](auto& settings) { settings.generate_error.reset(); });
+        bench->answer("now");
+        QCOMPARE(sent().size(), size_t(1));
+        QCOMPARE(sent()[0].text.c_str(), "now");
+    }
+
+    void aFailedAnswerIsReplaced()
+    {
+        bench->script->change([](auto& settings) {
+            settings.generate_error = {engine::Error::Code::NoMemory, "it broke"};
+        });
+        bench->answer("question");
+        const QString id = bench->lastId();
+        bench->script->change([](auto& settings) { settings.generate_error.reset(); });
+        chat->retry();
+        settle();
+        QCOMPARE(bench->lastId(), id);
+        QCOMPARE(versions(1), 1);
+        QCOMPARE(bench->lastStatus(), Status::Complete);
+    }
+
+    void nothingIsLostWhenTheProgramEnds()
+    {
+        chat->setDraft("typed");
+        const QString drafted = chat->conversationId();
+        chat->newConversation();
+        QVERIFY(chat->draft().isEmpty());
+        bench->saysForever();
+        QVERIFY(chat->send("A question that is rather long, so that its title cannot be all of it, by far"));
+        QVERIFY(chat->title().startsWith("A question that is rather long"));
+        QVERIFY(chat->title().size() <= 62);
+        QTRY_VERIFY(bench->lastText().size() > 4);
+        const QString text = bench->last(MessageModel::RawTextRole).toString();
+        restart();  // in the middle of the answer
+        QCOMPARE(bench->lastStatus(), Status::Interrupted);
+        QVERIFY(bench->last(MessageModel::RawTextRole).toString().startsWith(text));
+        QVERIFY(bench->last(MessageModel::CanContinueRole).toBool());
+        QVERIFY(!chat->busy());
+        bench->openModel();
+        bench->script->change([](auto& settings) {
+            settings.words = {"end"};
+            settings.per_token = 0us;
+        });
+        chat->continueAnswer(bench->lastId());
+        settle();
+        QVERIFY(bench->lastText().endsWith("w end"));
+        QVERIFY(chat->open(drafted));
+        QCOMPARE(chat->draft(), "typed");
+    }
+
+    void aDraftKeepsItsFiles()
+    {
+        const auto compose = [this] {
+            return std::make_unique<ComposerController>(*chat, *bench->thread, bench->store->attachmentsFolder());
+        };
+        QFile file(bench->folder.filePath("notes.txt"));
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.write("what was noted");
+        file.close();
+        auto composer = compose();
+        composer->attachments()->add({QUrl::fromLocalFile(file.fileName())});
+        QTRY_COMPARE(composer->attachments()->ready().size(), 1);
+        QTRY_COMPARE(bench->store->conversations().size(), 1);  // by itself, after a moment: it is worth keeping
+        const QString drafted = chat->conversationId();
+        chat->newConversation();
+        QVERIFY(chat->conversationId() != drafted);
+        QCOMPARE(composer->attachments()->count(), 0);
+        QVERIFY(chat->open(drafted));
+        composer.reset();
+        restart();
+
+        composer = compose();
+        QTRY_COMPARE(composer->attachments()->ready().size(), 1);
+        QCOMPARE(composer->attachments()->ready()[0].text, "what was noted");
+        bench->openModel();
+        QVERIFY(composer->send("Read it"));
+        settle();
+        QVERIFY(QString::fromStdString(sent()[0].text).contains("what was noted"));
+        QVERIFY(chat->draftFiles().isEmpty());
+        QVERIFY(chat->edit(bench->idAt(0), "Read it again"));
+        settle();
+        QVERIFY(QString::fromStdString(sent()[0].text).contains("what was noted"));
+        composer.reset();
+        restart();
+        composer = compose();
+        QCOMPARE(composer->attachments()->count(), 0);
+    }
+
+    void aDraftWhoseFileHasGoneIsSentWithoutIt()
+    {
+        auto composer = std::make_unique<ComposerController>(*chat, *bench->thread, QString());
+        chat->setDraft("Read it");
+        chat->setDraftFiles({{"notes.txt", QString(64, 'a')}});
+        composer.reset();
+        restart();
+        composer = std::make_unique<ComposerController>(*chat, *bench->thread, bench->store->attachmentsFolder());
+        QTRY_VERIFY(!composer->attachments()->reading());
+        const AttachmentModel* files = composer->attachments();
+        QCOMPARE(files->data(files->index(0), AttachmentModel::SentenceRole), "“notes.txt” is not there any more.");
+        bench->openModel();
+        QVERIFY(composer->send(chat->draft()));
+        QCOMPARE(files->count(), 0);
+        settle();
+        QCOMPARE(sent()[0].text.c_str(), "Read it");
+    }
+
+    void textIsOnDiskWithinASecond()
+    {
+        bench->saysForever();
+        QVERIFY(chat->send("question"));
+        const QString id = chat->conversationId();
+        const auto stored = bench->store->conversation(id);  // before the first word
+        QVERIFY(stored);
+        QCOMPARE(stored->header.title, "question");
+        QCOMPARE(stored->messages.size(), 2);
+        QCOMPARE(stored->messages[1].status, StoredMessage::Status::Streaming);
+        QTRY_VERIFY_WITH_TIMEOUT(!bench->store->conversation(id)->messages[1].text.isEmpty(), 3000);
+        QVERIFY(chat->busy());
+    }
+
+    void onlyWhatHoldsSomethingIsKept()
+    {
+        chat->newConversation();
+        chat->setDraft("x");
+        chat->setDraft("");
+        const QString same = chat->conversationId();
+        chat->newConversation();
+        QCOMPARE(chat->conversationId(), same);
+        QVERIFY(bench->store->conversations().isEmpty());
+        chat->setDraft("a draft");
+        QTRY_COMPARE(bench->store->conversations().size(), 1);  // by itself, after a moment
+        chat->setDraft("");
+        bench->saysForever();
+        QVERIFY(!chat->open("nobody"));
+        QVERIFY(chat->send("question"));  // and with a message it stays
+        QCOMPARE(bench->store->conversations().size(), 1);
+    }
+
+    void whatWasChosenAloneIsKept()
+    {
+        ConversationSettings chosen;
+        chosen.systemPrompt = "be brief";
+        chat->setSettings(chosen);
+        const QString first = chat->conversationId();
+        chat->newConversation();
+        QVERIFY(chat->conversationId() != first);
+        ConversationSettings preset;
+        preset.preset = "Precise";
+        chat->setSettings(preset);
+        const QString second = chat->conversationId();
+        QCOMPARE(bench->store->conversations().size(), 2);
+        QVERIFY(chat->open(first));
+        restart();
+        QCOMPARE(chat->settings(), chosen);
+
+        chat->setSettings({});
+        QVERIFY(chat->open(second));
+        QCOMPARE(chat->settings(), preset);
+        QCOMPARE(bench->store->conversations().size(), 1);  // nothing is left of the first
+        QVERIFY(!chat->open(first));
+    }
+
+    void anEmptiedDraftGoes()
+    {
+        bench->answer("question");
+        const QString other = chat->conversationId();
+        chat->newConversation();
+        chat->setDraft("a draft");
+        QTRY_COMPARE(bench->store->conversations().size(), 2);
+        chat->setDraft("");
+        QVERIFY(chat->open(other));
+        QCOMPARE(bench->store->conversations().size(), 1);
+        QCOMPARE(chat->conversationId(), other);
+    }
+
+    void renamedAndTrashedElsewhere()
+    {
+        bench->answer("question");
+        QCOMPARE(chat->title(), "question");
+        QSignalSpy titled(chat, &ChatController::titleChanged);
+        ConversationHeader header = bench->store->conversations().first();
+        header.title = "My own name";
+        header.titleByUser = true;
+        bench->store->save(header);
+        QCOMPARE(chat->title(), "My own name");
+        QCOMPARE(titled.size(), 1);
+        bench->answer("more");
+        QCOMPARE(bench->store->conversations().first().title, "My own name");
+
+        bench->saysForever();
+        QVERIFY(chat->send("and more"));
+        QTRY_COMPARE(chat->state(), ChatController::Answering);
+        bench->store->moveToTrash(header.id);
+        QVERIFY(chat->conversationId() != header.id);
+        QCOMPARE(chat->messages()->count(), 0);
+        QTRY_COMPARE(bench->script->stopped_turns(), 1);
+        QVERIFY(bench->store->conversations().isEmpty());
+    }
+};
+
+QTEST_MAIN(TestChatVersions)
+#include "tst_chat_versions.moc"

@@ -1,0 +1,204 @@
+// The device as the user chooses it, on the real engine and the guide model.
+#include "app/pressure/device_controller.h"
+#include "app/pressure/pressure.h"
+
+#include <QSettings>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <memory>
+
+namespace {
+
+constexpr auto kGuide = SPILLWAY_SOURCE_DIR "/resources/guide-model/guide.gguf";
+constexpr int kCpu = 0, kEmulated = 1, kGpu = 2;
+
+std::vector<engine::DeviceInfo> no_gpu()
+{
+    std::vector<engine::DeviceInfo> devices(1);
+    devices.front().id = "cpu";
+    return devices;
+}
+
+std::vector<engine::DeviceInfo> one_gpu()
+{
+    auto devices = no_gpu();
+    devices.emplace_back();
+    devices.back().id = "cuda:0";
+    devices.back().description = "A fine GPU";
+    devices.back().memory_total_bytes = std::int64_t(8) << 30;
+    return devices;
+}
+
+/// The program's parts that have to do with the device, with a settings file of its own.
+class Window
+{
+public:
+    explicit Window(const QString& file, const DeviceController::List& list = no_gpu,
+                    const engine::PlacementOptions& commandLine = {})
+        : m_engine(engine::make_engine)
+        , m_settings(file)
+        , m_models(m_engine, engine::inspect_model, {})
+        , m_pressure(m_engine, m_models)
+        , m_devices(m_settings, *m_pressure.placement(), commandLine, list)
+    {
+        QObject::connect(&m_models, &ModelController::modelReady, &m_devices,
+                         [this] { m_devices.onModelReady(m_models.loadedRequest()); });
+    }
+    void load()
+    {
+        engine::LoadRequest request;
+        request.threads = 1;
+        request.placement = m_devices.placement();
+        m_models.setDefaults(request);
+        m_models.openAndLoad(QLatin1String(kGuide));
+    }
+    bool loaded() { return placement().layers() > 0; }
+    DeviceController& devices() { return m_devices; }
+    ModelController& models() { return m_models; }
+    SettingsController& settings() { return m_settings; }
+    PlacementController& placement() { return *m_pressure.placement(); }
+
+private:
+    EngineThread m_engine;
+    SettingsController m_settings;
+    ModelController m_models;
+    Pressure m_pressure;
+    DeviceController m_devices;
+};
+
+}  // namespace
+
+class TestDeviceController : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void init() { m_folder = std::make_unique<QTemporaryDir>(); }
+
+    void aChoiceReachesTheOpenModelAndTheNextStart()
+    {
+        {
+            Window window(file());
+            window.load();
+            QTRY_VERIFY(window.loaded());
+            QVERIFY(!window.placement().available());
+            window.devices().choose(kEmulated);
+            QTRY_COMPARE(window.placement().device(), QStringLiteral("emulated"));
+            QTRY_COMPARE(window.placement().deviceLayers(), 6);
+            QTRY_COMPARE(window.placement().spillTokens().toInt(), 1024);  // the plan is of this device, too
+            QVERIFY(window.placement().emulated());
+            QCOMPARE(window.models().current().device, QStringLiteral("emulated"));
+            const double fit = window.placement().totalBytes();
+            window.settings().emulatedMib()->setValue(64);
+            QTRY_COMPARE(window.placement().totalBytes(), double(64 << 20));
+            QVERIFY(fit != window.placement().totalBytes());
+            QVERIFY(window.placement().trouble().isEmpty());
+        }
+        Window again(file());
+        QVERIFY(again.devices().emulated());
+        QCOMPARE(again.devices().placement().emulated.vram_bytes, std::int64_t(64) << 20);
+        again.load();
+        QTRY_COMPARE(again.placement().totalBytes(), double(64 << 20));
+        again.devices().useCpu();
+        QTRY_VERIFY(!again.placement().available());
+        QVERIFY(!again.placement().emulated());
+        QCOMPARE(again.models().current().device, QString());
+    }
+
+    void whatCannotBeOpenedGoesBack()
+    {
+        Window window(file(), one_gpu);
+        QTRY_COMPARE(window.devices().names().size(), 3);
+        window.devices().choose(kEmulated);
+        window.load();
+        QTRY_COMPARE(window.placement().deviceLayers(), 6);
+        window.devices().choose(kGpu);  // there is none on the machine that tests
+        if (window.placement().trouble().isEmpty())
+            QTRY_VERIFY(!window.placement().trouble().isEmpty() || window.placement().device() == "cuda:0");
+        if (window.placement().device() == "cuda:0")
+            QSKIP("this machine has a GPU");
+        QTRY_COMPARE(window.devices().current(), kEmulated);
+        QCOMPARE(window.placement().device(), QStringLiteral("emulated"));
+        QCOMPARE(window.placement().deviceLayers(), 6);
+        QCOMPARE(QSettings(file(), QSettings::IniFormat).value("load/device").toString(), QStringLiteral("emulated"));
+    }
+
+    void aStartWithoutTheChosenGpuGoesOnWithoutIt()
+    {
+        {
+            QSettings ini(file(), QSettings::IniFormat);
+            ini.setValue("load/device", "cuda:7");
+        }
+        Window window(file());
+        QVERIFY(window.devices().onGpu());
+        QTRY_VERIFY(window.devices().names().at(window.devices().current()).contains("not there"));
+        window.load();
+        QTRY_VERIFY(window.loaded());
+        QVERIFY(!window.placement().available());
+    }
+
+    void theCommandLineHasTheLastWordInItsRun()
+    {
+        engine::PlacementOptions named;
+        named.device = engine::PlacementOptions::Device::Emulated;
+        named.emulated.fit_tokens = 2000;
+        Window window(file(), no_gpu, named);
+        window.settings().device()->override(kEmulated);
+        QCOMPARE(window.devices().placement().emulated.fit_tokens, 2000);
+        QVERIFY(!window.devices().offered());
+        QVERIFY(!QSettings(file(), QSettings::IniFormat).contains("load/device"));
+        window.settings().device()->setValue(kEmulated);  // chosen in the window: then with its numbers
+        QCOMPARE(window.devices().placement().emulated.fit_tokens, 1024);
+    }
+
+    void theOfferIsForThoseWithoutAGpu()
+    {
+        Window with(file(), one_gpu), without(file());
+        QTRY_COMPARE(with.devices().names().size(), 3);
+        QVERIFY(!with.devices().offered());
+        QTRY_VERIFY(without.devices().offered());
+        without.settings().panelShown()->setValue(0);
+        without.devices().tryEmulated();
+        QVERIFY(without.devices().tried() && !without.devices().offered());
+        QCOMPARE(without.settings().panelShown()->value(), 1);
+        without.devices().useCpu();
+        QVERIFY(without.devices().offered());
+        without.devices().dismissOffer();
+        QVERIFY(!without.devices().offered());
+        Window again(file());
+        QTest::qWait(50);
+        QVERIFY(!again.devices().offered());
+    }
+
+    void aMoveThatIsStoppedOnTheWayStays()
+    {
+        Window window(file());
+        window.devices().choose(kEmulated);
+        window.load();
+        QTRY_COMPARE(window.placement().deviceLayers(), 6);
+        engine::DeviceTelemetry leaving;
+        leaving.layers = 4;
+        engine::Telemetry frame;
+        frame.device = leaving;
+        PlacementController& placement = window.placement();
+        QSignalSpy accepted(&placement, &PlacementController::deviceAccepted);
+        QSignalSpy refused(&placement, &PlacementController::deviceRefused);
+        QObject::connect(&placement, &PlacementController::deviceAccepted, &placement, [&] {
+            placement.onFrame(frame);  // on its way
+            placement.cancelMove();
+        });
+        window.devices().useCpu();
+        QTRY_COMPARE(accepted.count(), 1);
+        QCOMPARE(refused.count(), 1);
+        QCOMPARE(window.devices().current(), kEmulated);  // as before
+    }
+
+private:
+    QString file() const { return m_folder->filePath("spillway.ini"); }
+    std::unique_ptr<QTemporaryDir> m_folder;
+};
+
+QTEST_MAIN(TestDeviceController)
+#include "tst_device_controller.moc"

@@ -1,0 +1,334 @@
+// What the Doctor says of recorded answers: of each cause one, on a machine that had it.
+// tests/data/recordings/README.md says how each was recorded.
+#include "app/pressure/core_watch.h"
+#include "app/pressure/doctor_facts.h"
+#include "app/pressure/doctor_text.h"
+#include "tests/support/doctor_recording.h"
+
+#include <QDir>
+#include <QFile>
+#include <QTest>
+
+#include <array>
+#include <cmath>
+
+namespace {
+
+using Kind = Diagnosis::Kind;
+using Action = DoctorAction::Kind;
+
+DoctorFacts recording(const char* name)
+{
+    QFile file(QStringLiteral(SPILLWAY_SOURCE_DIR "/tests/data/recordings/%1.json").arg(QLatin1String(name)));
+    if (!file.open(QFile::ReadOnly)) {
+        qWarning("%s is not there", name);
+        return {};
+    }
+    return test_support::facts_from_json(test_support::Json::parse(file.readAll().toStdString()));
+}
+
+}  // namespace
+
+Q_DECLARE_METATYPE(Diagnosis::Kind)
+Q_DECLARE_METATYPE(DoctorAction::Kind)
+
+class TestDoctor : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void eachCauseIsFound_data()
+    {
+        QTest::addColumn<Kind>("kind");
+        QTest::addColumn<Action>("action");
+        const auto row = [](const char* name, Kind kind, Action action) { QTest::newRow(name) << kind << action; };
+        row("guide-emulated-room-for-all", Kind::BelowPrediction, Action::None);  // a core that others used
+        row("guide-cpu", Kind::AllWell, Action::None);
+        row("guide-cpu-long-prompt", Kind::SlowFirstToken, Action::None);
+        row("guide-cpu-one-thread", Kind::TooFewThreads, Action::SetThreads);
+        row("guide-cpu-eight-threads", Kind::TooManyThreads, Action::SetThreads);
+        row("guide-emulated-one-layer", Kind::HostLayers, Action::None);  // no faster there: the cores are the same
+        row("guide-emulated-small-vram", Kind::QuantisationTooLarge, Action::SmallerQuantisation);
+        row("guide-emulated-other-programs", Kind::OtherPrograms, Action::CloseOtherPrograms);
+        row("guide-emulated-resident", Kind::DeviceWillBeFull, Action::SetPolicy);
+        row("guide-emulated-stream-slow-link", Kind::KvOverLink, Action::SetPolicy);
+        row("guide-emulated-merge", Kind::KvOnHost, Action::None);
+        row("guide-emulated-long", Kind::KvOnHost, Action::SetKvType);
+        row("guide-emulated-long-cores-held", Kind::CoresHeld, Action::None);
+        row("guide-emulated-long-one-core", Kind::NoSingleCause, Action::None);
+        row("guide-cpu-cores-held", Kind::CoresHeld, Action::None);
+        row("by-hand-gpu-half-the-layers", Kind::HostLayers, Action::SetLayers);
+        row("by-hand-gpu-stream", Kind::KvOverLink, Action::SetPolicy);
+        row("by-hand-swap", Kind::SwapInUse, Action::ReloadWithContext);
+        row("by-hand-context-too-large", Kind::ContextTooLarge, Action::ReloadWithContext);
+        row("by-hand-windows-spill", Kind::DriverSpill, Action::SetBudget);
+    }
+    void eachCauseIsFound()
+    {
+        QFETCH(Kind, kind);
+        QFETCH(Action, action);
+        const Diagnosis d = diagnose(recording(QTest::currentDataTag()));
+        QCOMPARE(int(d.kind), int(kind));
+        QCOMPARE(int(d.action.kind), int(action));
+        QVERIFY(d.tokensPerSecond);
+        const QString sentence = doctorSentence(d);
+        QVERIFY2(sentence.endsWith(u'.') && !sentence.contains(u'%' + QStringLiteral("1")), qPrintable(sentence));
+        QCOMPARE(doctorSuggestion(d.action).isEmpty(), action == Action::None);
+    }
+
+    void everyRecordingIsOfSomeTest()
+    {
+        const QDir folder(QStringLiteral(SPILLWAY_SOURCE_DIR "/tests/data/recordings"));
+        QCOMPARE(folder.entryList({QStringLiteral("*.json")}).size(), 20);
+    }
+
+    /// Where KV is in the way, no other placement helps, and half of its bytes would be as good.
+    void smallerKvIsTheLastResort()
+    {
+        for (const char* const name : {"guide-emulated-merge", "by-hand-context-too-large"}) {
+            DoctorFacts facts = recording(name);
+            const Diagnosis before = diagnose(facts);
+            QVERIFY(before.action.kind != Action::SetKvType);
+            facts.kvBytesPerTokenAsQ8 = 0.53 * facts.kvBytesPerToken;
+            if (before.tokens > 0)
+                facts.last.context_limit = int(1.8 * before.tokens);
+            const auto predictedAs = [&](double times) {
+                DoctorFacts changed = facts;
+                changed.predicted = facts.predicted.value_or(10);
+                changed.options.push_back(
+                    {{Action::SetKvType, qint64(engine::KvType::Q8_0)}, times * *changed.predicted});
+                return diagnose(changed);
+            };
+            if (before.kind != Kind::ContextTooLarge)  // it is about speed
+                QCOMPARE(int(predictedAs(0.9).action.kind), int(Action::None));
+            const Diagnosis d = predictedAs(1.5);
+            QCOMPARE(int(d.kind), int(before.kind));
+            QCOMPARE(int(d.action.kind), int(Action::SetKvType));
+            QCOMPARE(engine::KvType(d.action.value), engine::KvType::Q8_0);
+            QVERIFY(doctorSuggestion(d.action).contains("q8_0"));
+            QVERIFY(canApply(d.action));
+        }
+        // Half is not enough for a context that is far too large.
+        DoctorFacts facts = recording("by-hand-context-too-large");
+        facts.kvBytesPerTokenAsQ8 = 0.53 * facts.kvBytesPerToken;
+        facts.last.context_limit = 100 * diagnose(facts).tokens;
+        QCOMPARE(int(diagnose(facts).action.kind), int(Action::ReloadWithContext));
+    }
+
+    void theCliffSaysFromWhereToWhere()
+    {
+        const DoctorFacts facts = recording("guide-emulated-stream-slow-link");
+        const Diagnosis d = diagnose(facts);
+        QVERIFY(d.fellFrom && *d.fellFrom > 1.1 * *d.tokensPerSecond);
+        QCOMPARE(*d.fellFrom, *std::max_element(facts.earlier.begin(), facts.earlier.end()));
+        QVERIFY(d.share > 1.0 / 3 && d.share <= 1);
+        QVERIFY(doctorSentence(d).contains(QStringLiteral("fell")));
+        // What the planner says a change brings, at the speed that was seen.
+        QVERIFY(d.predicted && *d.predicted > 1.1 * *d.tokensPerSecond);
+    }
+
+    void thePolicyInUseIsNotSuggested()
+    {
+        DoctorFacts facts = recording("by-hand-gpu-stream");
+        facts.options.clear();  // nothing is predicted
+        QCOMPARE(diagnose(facts).action.value, qint64(engine::KvPolicy::Auto));
+        facts.policy = engine::KvPolicy::Auto;
+        QCOMPARE(diagnose(facts).action.value, qint64(engine::KvPolicy::Merge));
+    }
+
+    /// The parts of a made-up answer of 100 steps in a second.
+    static DoctorFacts answerOf(double device, double link, double hostAttention, double waited, double rest)
+    {
+        DoctorFacts facts;
+        facts.layers = 6;
+        facts.last.threads = facts.last.cores = 2;
+        facts.last.decode_tokens_per_s = 100;
+        facts.last.device = engine::DeviceTelemetry{.id = "emulated", .layers = 6};
+        facts.last.shares = engine::StepShares{.steps = 100,
+                                               .device_layers_s = device,
+                                               .kv_link_s = link,
+                                               .host_attention_s = hostAttention,
+                                               .rest_s = rest};
+        facts.waitedS = waited;
+        return facts;
+    }
+
+    void theSharesAreTheWhole_data() { eachCauseIsFound_data(); }
+    void theSharesAreTheWhole()
+    {
+        const Diagnosis d = diagnose(recording(QTest::currentDataTag()));
+        const DoctorShares& s = d.shares;
+        for (const double part : {s.device, s.host, s.link, s.hostAttention, s.cores, s.rest})
+            QVERIFY(part >= 0);
+        QVERIFY(std::abs(s.arithmetic() + s.link + s.hostAttention + s.cores + s.rest - 1) < 1e-9);
+        int percents = 0;
+        for (const QString& part : doctorShares(d).split(QStringLiteral(" · ")))
+            percents += part.section(u' ', 0, 0).toInt();
+        QCOMPARE(percents, 100);
+    }
+
+    void itIsNotWellBelowHalfOrFarBelowThePrediction()
+    {
+        DoctorFacts facts = answerOf(0.45, 0.2, 0.2, 0, 0.15);
+        QCOMPARE(int(diagnose(facts).kind), int(Kind::NoSingleCause));
+        for (int share = 0; share < 50; ++share) {
+            const double rest = (1 - share / 100.0) / 4;
+            for (const Kind before : {Kind::Nothing, Kind::AllWell, Kind::NoSingleCause}) {
+                DoctorFacts some = answerOf(share / 100.0, rest, rest, 0, 2 * rest);
+                some.before = before;
+                QVERIFY(diagnose(some).kind != Kind::AllWell);
+            }
+        }
+        facts = answerOf(0.9, 0, 0, 0, 0.1);
+        QCOMPARE(int(diagnose(facts).kind), int(Kind::AllWell));
+        facts.predicted = 120;
+        QCOMPARE(int(diagnose(facts).kind), int(Kind::AllWell));
+        QVERIFY(doctorSentence(diagnose(facts)).contains("120"));
+        facts.predicted = 140;
+        QCOMPARE(int(diagnose(facts).kind), int(Kind::BelowPrediction));
+        QVERIFY(doctorSentence(diagnose(facts)).contains("140"));
+    }
+
+    void otherProgramsOnTheCoresAreNamed()
+    {
+        const Diagnosis d = diagnose(answerOf(0.9, 0, 0, 0.4, 0.1));
+        QCOMPARE(int(d.kind), int(Kind::CoresHeld));
+        QCOMPARE(d.share, 0.4);
+        QVERIFY(std::abs(d.shares.arithmetic() - 0.5) < 1e-9);  // what it waited was no arithmetic
+        QVERIFY(doctorSentence(d).contains("40 %"));
+        DoctorFacts some = answerOf(0.9, 0, 0, 0.15, 0.1);
+        QCOMPARE(int(diagnose(some).kind), int(Kind::AllWell));
+        some.predicted = 200;  // where something is missing, a little is the reason
+        QCOMPARE(int(diagnose(some).kind), int(Kind::CoresHeld));
+        some.last.threads = 8;  // they are our own
+        QVERIFY(diagnose(some).kind != Kind::CoresHeld);
+    }
+
+    void waitingForACoreIsWhatWasNotSlept()
+    {
+        engine::StepShares shares{.steps = 10, .device_layers_s = 0.6, .kv_link_s = 0.1, .rest_s = 0.1};
+        QVERIFY(std::abs(*waitedForCores({5, 1}, {5.3, 1.4}, shares) - 0.2) < 1e-9);
+        QCOMPARE(*waitedForCores({5, 1}, {5.3, 1.1}, shares), 0.0);
+        QVERIFY(std::abs(*waitedForCores({5, 1}, {5, 9}, shares) - 0.6) < 1e-9);  // no more than was computed
+        shares.kv_link_s.reset();                                                 // a GPU
+        QVERIFY(!waitedForCores({5, 1}, {5.3, 1.4}, shares));
+        const auto here = engine::this_threads_times();
+        QVERIFY(!here || (here->ran_s > 0 && here->waited_s >= 0));
+    }
+
+    void whatFellWithItsBlocksInRamIsNotWell()
+    {
+        DoctorFacts facts = answerOf(0.6, 0.2, 0.15, 0, 0.05);
+        facts.earlier = {1000};
+        facts.last.kv_blocks_host = 90;
+        facts.last.kv_blocks_device = 24;
+        const Diagnosis d = diagnose(facts);
+        QCOMPARE(int(d.kind), int(Kind::KvInRam));
+        const QString sentence = doctorSentence(d);
+        QVERIFY2(sentence.contains("90 of 114") && sentence.contains(QLocale().toString(1000.0, 'f', 0)),
+                 qPrintable(sentence));
+    }
+
+    /// Numbers that sway around a bound give one verdict, not two by turns.
+    void theSameQuestionHasTheSameAnswer()
+    {
+        Kind said = Kind::Nothing;
+        for (const double sway : {0.01, -0.02, 0.03, -0.03, 0.0, -0.01}) {
+            DoctorFacts facts = answerOf(0.6 - sway, 1.0 / 3 + sway, 0, 0, 0.4 - 1.0 / 3);
+            facts.before = said;
+            const Kind now = diagnose(facts).kind;
+            if (said != Kind::Nothing)
+                QCOMPARE(int(now), int(said));
+            said = now;
+        }
+        QCOMPARE(int(said), int(Kind::KvOverLink));
+    }
+
+    void whatWasShrunkGrowsBack()
+    {
+        DoctorFacts facts = answerOf(0.3, 0.1, 0.5, 0, 0.1);
+        facts.predicted = 100;
+        facts.options = {{{Action::SetPolicy, 1}, 300}, {{Action::GrowBack}, 250}};
+        QCOMPARE(int(diagnose(facts).action.kind), int(Action::SetPolicy));
+        facts.shrunk = true;
+        const Diagnosis d = diagnose(facts);
+        QCOMPARE(int(d.action.kind), int(Action::GrowBack));
+        QCOMPARE(*d.predicted, 250.0);
+    }
+
+    void theSpeedIsTheOneThatTheWindowShows()
+    {
+        DoctorFacts facts = answerOf(0.9, 0, 0, 0, 0.1);
+        facts.last.decode_tokens_per_s = 8036;
+        QCOMPARE(*diagnose(facts).tokensPerSecond, 8036.0);
+    }
+
+    void aLayerSplitIsJudgedByItsPrediction()
+    {
+        DoctorFacts facts = recording("by-hand-gpu-half-the-layers");
+        const Diagnosis d = diagnose(facts);
+        QCOMPARE(d.count, 16);
+        QVERIFY(std::abs(*d.predicted - *d.tokensPerSecond * 39 / 11) < 1e-9);
+        facts.options[0].tokensPerSecond = 11.5;  // no more than two answers differ by
+        QCOMPARE(int(diagnose(facts).action.kind), int(Action::None));
+        facts.options.clear();  // nothing is known of another split
+        QCOMPARE(int(diagnose(facts).action.kind), int(Action::None));
+    }
+
+    void aContextThatFitsIsSuggested()
+    {
+        const DoctorFacts facts = recording("by-hand-context-too-large");
+        const Diagnosis d = diagnose(facts);
+        QVERIFY(d.tokens < facts.last.context_limit);
+        QVERIFY(d.action.value <= d.tokens && d.action.value % 1024 == 0);
+        const double bytes = double(facts.weightBytes) + double(d.action.value) * facts.kvBytesPerToken;
+        QVERIFY(bytes + double(qint64(1) << 30) <= double(*facts.last.ram_total_bytes));
+        DoctorFacts tiny = facts;  // not even the shortest context fits
+        tiny.weightBytes = *facts.last.ram_total_bytes;
+        QCOMPARE(int(diagnose(tiny).action.kind), int(Action::SmallerQuantisation));
+    }
+
+    void otherProgramsKeepWhatTheyHoldInAPrediction()
+    {
+        engine::LoadRequest request{.model = SPILLWAY_SOURCE_DIR "/tests/data/models/llama.gguf"};
+        request.placement.device = engine::PlacementOptions::Device::Emulated;
+        request.placement.emulated.fit_tokens = 96;
+        const auto planner = engine::Planner::open(request.model);
+        QVERIFY(planner.has_value());
+        const std::array contexts = {16};
+        const auto alone = planner->plan(request, contexts, nullptr);
+        QVERIFY(alone && alone->spill_tokens);
+
+        DoctorFacts facts;
+        facts.last.context_tokens = contexts[0];
+        facts.last.device.emplace().other_programs_bytes = 32768;
+        addPredictions(facts, *planner, request, nullptr);
+        request.placement.other_programs_bytes = 32768;
+        const auto beside = planner->plan(request, contexts, nullptr);
+        QVERIFY(beside.has_value());
+        QVERIFY(beside->spill_tokens != alone->spill_tokens);  // so much is felt
+        QCOMPARE(facts.spillTokens, beside->spill_tokens);
+    }
+
+    void withoutAnAnswerNothingIsSaid()
+    {
+        QCOMPARE(int(diagnose({}).kind), int(Kind::Nothing));
+        QVERIFY(doctorSentence({}).isEmpty());
+        DoctorFacts one = recording("guide-cpu");
+        one.last.shares->steps = 1;
+        QCOMPARE(int(diagnose(one).kind), int(Kind::Nothing));
+    }
+
+    void onlyWhatTheProgramCanDoIsAButton()
+    {
+        for (int kind = 0; kind <= int(Action::Shrink); ++kind) {
+            const DoctorAction action{Action(kind), 4096};
+            QCOMPARE(doctorScope(action).isEmpty(), !canApply(action));
+            QCOMPARE(canApply(action), action.kind != Action::None && action.kind != Action::SmallerQuantisation &&
+                                           action.kind != Action::CloseOtherPrograms);
+        }
+    }
+};
+
+QTEST_GUILESS_MAIN(TestDoctor)
+#include "tst_doctor.moc"

@@ -1,0 +1,201 @@
+// The Doctor in the window: it looks at an answer when that has ended, and asks for what it suggests.
+#include "app/pressure/doctor_controller.h"
+#include "tests/support/fake_engine.h"
+#include "tests/support/heard.h"
+
+#include <QSignalSpy>
+#include <QTest>
+
+class TestDoctorController : public QObject
+{
+    Q_OBJECT
+
+private:
+    std::shared_ptr<FakeScript> script;
+    std::unique_ptr<EngineThread> thread;
+    DoctorController::Present present;
+
+    /// A device whose step waits for KV most of the time.
+    void waitsForTheLink()
+    {
+        script->change([](auto& settings) {
+            settings.device = {.id = "emulated", .layers = 16};
+            settings.shares = engine::StepShares{.steps = 10, .device_layers_s = 0.2, .kv_link_s = 0.8};
+        });
+        present.request.placement.device = engine::PlacementOptions::Device::Emulated;
+        present.request.placement.kv_policy = engine::KvPolicy::Stream;
+    }
+    void answer()
+    {
+        Heard finished(thread->worker(), &EngineWorker::finished);
+        thread->generate(1, "a", {}, {});
+        QTRY_VERIFY_WITH_TIMEOUT(finished.size() > 0, 5000);
+    }
+
+private Q_SLOTS:
+    void init()
+    {
+        script = std::make_shared<FakeScript>();
+        thread = std::make_unique<EngineThread>([this] { return std::make_unique<FakeEngine>(script); });
+        present = {};
+        Heard loaded(thread->worker(), &EngineWorker::loaded);
+        thread->load(1, {.model = "x.gguf"}, {});
+        QTRY_VERIFY_WITH_TIMEOUT(loaded.size() > 0, 5000);
+    }
+
+    void cleanup() { thread.reset(); }
+
+    void anAnswerIsJudgedAndTheSuggestionAskedFor()
+    {
+        waitsForTheLink();
+        DoctorController doctor(*thread, [this] { return present; });
+        QSignalSpy changed(&doctor, &DoctorController::changed);
+        QSignalSpy policy(&doctor, &DoctorController::policyRequested);
+        doctor.onModelReady(script->model("x.gguf"));
+        QVERIFY(doctor.sentence().isEmpty());
+        answer();
+        QTRY_VERIFY_WITH_TIMEOUT(!doctor.sentence().isEmpty(), 5000);
+        QCOMPARE(int(doctor.diagnosis().kind), int(Diagnosis::Kind::KvOverLink));
+        QVERIFY(doctor.sentence().contains("80"));
+        QVERIFY(doctor.canApply());
+        QCOMPARE(doctor.tokensPerSecond().toDouble(), 10.0);
+        QVERIFY(!doctor.predicted().isValid());  // this model has no file to plan with
+
+        doctor.apply();
+        QCOMPARE(policy.size(), 1);
+        QCOMPARE(policy[0][0].toInt(), int(engine::KvPolicy::Auto));
+        QVERIFY(!doctor.canApply());
+        doctor.apply();  // once is enough
+        QCOMPARE(policy.size(), 1);
+    }
+
+    void threadsAreChangedAtOnce()
+    {
+        script->change([](auto& settings) {
+            settings.shares = engine::StepShares{.steps = 10, .host_layers_s = 1};
+            settings.threads = 1;
+            settings.cores = 4;
+        });
+        DoctorController doctor(*thread, [this] { return present; });
+        QSignalSpy threads(&doctor, &DoctorController::threadsRequested);
+        doctor.onModelReady(script->model("x.gguf"));
+        answer();
+        QTRY_VERIFY_WITH_TIMEOUT(doctor.canApply(), 5000);
+        QCOMPARE(int(doctor.diagnosis().kind), int(Diagnosis::Kind::TooFewThreads));
+        doctor.apply();
+        QCOMPARE(threads.size(), 1);
+        QTRY_COMPARE_WITH_TIMEOUT(script->commands().size(), std::size_t(1), 5000);
+        QCOMPARE(std::get<engine::SetThreads>(script->commands().front()).threads, 4);
+    }
+
+    void aChangeSaysWhatItBroughtAndIsUndone()
+    {
+        waitsForTheLink();
+        DoctorController doctor(*thread, [this] { return present; });
+        QSignalSpy policy(&doctor, &DoctorController::policyRequested);
+        doctor.onModelReady(script->model("x.gguf"));
+        answer();
+        QTRY_VERIFY_WITH_TIMEOUT(doctor.canApply(), 5000);
+        QVERIFY(doctor.scope().contains("until it is loaded again"));
+        QVERIFY(doctor.result().isEmpty() && !doctor.canUndo());
+        doctor.apply();
+        QVERIFY(!doctor.result().isEmpty() && doctor.canUndo());
+        present.request.placement.kv_policy = engine::KvPolicy::Auto;
+        script->change([](auto& settings) {
+            settings.shares = engine::StepShares{.steps = 40, .device_layers_s = 1, .kv_link_s = 0};
+        });
+        answer();
+        QTRY_VERIFY_WITH_TIMEOUT(doctor.diagnosis().kind == Diagnosis::Kind::AllWell, 5000);
+        QVERIFY2(doctor.result().contains("10 tokens a second before"), qPrintable(doctor.result()));
+        const QString result = doctor.result();
+        answer();  // the first answer after it is what it brought
+        QCOMPARE(doctor.result(), result);
+        doctor.undo();
+        QCOMPARE(policy.size(), 2);
+        QCOMPARE(policy[1][0].toInt(), int(engine::KvPolicy::Stream));  // as it was
+        QVERIFY(doctor.result().isEmpty() && !doctor.canUndo());
+    }
+
+    void whatWasShrunkCanGrowBack()
+    {
+        waitsForTheLink();
+        present.budgetBefore = 8'000;
+        present.request.placement.vram_budget_bytes = 3'000;
+        DoctorController doctor(*thread, [this] { return present; });
+        QSignalSpy grow(&doctor, &DoctorController::growRequested), shrink(&doctor, &DoctorController::shrinkRequested);
+        doctor.onModelReady(script->model("x.gguf"));
+        answer();
+        QTRY_COMPARE_WITH_TIMEOUT(doctor.suggestion(), QStringLiteral("Grow back"), 5000);
+        doctor.apply();
+        QCOMPARE(grow.size(), 1);
+        doctor.undo();
+        QCOMPARE(shrink.size(), 1);
+        QCOMPARE(shrink[0][0].toDouble(), 3'000.0);
+    }
+
+    void aSettingThatIsForAllModelsSaysSo()
+    {
+        script->change([](auto& settings) {
+            settings.shares = engine::StepShares{.steps = 10, .host_layers_s = 1};
+            settings.threads = 1;
+            settings.cores = 4;
+        });
+        DoctorController doctor(*thread, [this] { return present; });
+        QSignalSpy threads(&doctor, &DoctorController::threadsRequested);
+        doctor.onModelReady(script->model("x.gguf"));
+        answer();
+        QTRY_VERIFY_WITH_TIMEOUT(doctor.canApply(), 5000);
+        QVERIFY(doctor.scope().contains("all models"));
+        doctor.apply();
+        doctor.undo();
+        QCOMPARE(threads.size(), 2);
+        QCOMPARE(threads[1][0].toInt(), present.request.threads);
+    }
+
+    void aVerdictIsOfTheConversationThatIsShown()
+    {
+        waitsForTheLink();
+        DoctorController doctor(*thread, [this] { return present; });
+        doctor.onModelReady(script->model("x.gguf"));
+        doctor.onConversation("a");
+        doctor.onTurn(1, "a");
+        answer();
+        QTRY_VERIFY_WITH_TIMEOUT(!doctor.sentence().isEmpty(), 5000);
+        doctor.apply();
+        doctor.onConversation("a");  // it still is
+        QVERIFY(!doctor.sentence().isEmpty());
+        doctor.onConversation("b");
+        QVERIFY(doctor.sentence().isEmpty() && doctor.result().isEmpty() && !doctor.canUndo());
+        doctor.onTurn(1, "a");
+        answer();
+        QTest::qWait(50);
+        QVERIFY(doctor.sentence().isEmpty());
+    }
+
+    void anotherModelHasNothingToSayYet()
+    {
+        waitsForTheLink();
+        DoctorController doctor(*thread, [this] { return present; });
+        doctor.onModelReady(script->model("x.gguf"));
+        answer();
+        QTRY_VERIFY_WITH_TIMEOUT(!doctor.sentence().isEmpty(), 5000);
+        doctor.onModelGone();
+        QVERIFY(doctor.sentence().isEmpty());
+        answer();
+        QTest::qWait(50);
+        QVERIFY(doctor.sentence().isEmpty());
+    }
+
+    void anAnswerThatToldNothingIsNotJudged()
+    {
+        DoctorController doctor(*thread, [this] { return present; });
+        doctor.onModelReady(script->model("x.gguf"));
+        answer();
+        QTest::qWait(50);
+        QVERIFY(doctor.sentence().isEmpty());
+        QVERIFY(!doctor.canApply());
+    }
+};
+
+QTEST_GUILESS_MAIN(TestDoctorController)
+#include "tst_doctor_controller.moc"

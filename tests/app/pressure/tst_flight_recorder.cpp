@@ -1,0 +1,457 @@
+// What is measured of a conversation is kept with it, and is there when it is opened again.
+#include "app/pressure/pressure_monitor.h"
+#include "tests/app/store/store_case.h"
+
+#include <QElapsedTimer>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QSignalSpy>
+#include <QThreadPool>
+
+using namespace test_support;
+
+namespace {
+
+engine::Telemetry frameAt(double seconds, int contextTokens, int generatedTokens)
+{
+    engine::Telemetry frame;
+    frame.time_us = std::int64_t(seconds * 1e6);
+    frame.context_tokens = contextTokens;
+    frame.context_limit = 4096;
+    frame.generated_tokens = generatedTokens;
+    frame.device.emplace();
+    frame.device->id = "emulated";
+    frame.device->total_bytes = 1'000'000;
+    frame.device->budget_bytes = 900'000;
+    frame.device->kv_bytes = 10 * contextTokens;
+    return frame;
+}
+
+engine::Event offload(int first, double seconds)
+{
+    return {.kind = engine::Event::Kind::Offload,
+            .cause = engine::Event::Cause::Watermark,
+            .time_us = std::int64_t(seconds * 1e6),
+            .bytes = 4096,
+            .blocks = 6,
+            .tokens = {first, first + 256},
+            .duration_us = 17,
+            .sentence = {}};
+}
+
+engine::ModelInfo model(const char* name)
+{
+    engine::ModelInfo info;
+    info.name = name;
+    info.context_in_use = 4096;
+    return info;
+}
+
+/// An answer of 40 tokens that begins at a context, with one block that leaves.
+void answer(PressureMonitor& monitor, quint64 turn, const QString& conversation, double seconds, int from)
+{
+    monitor.recorder().begin(turn, conversation);
+    monitor.recorder().place(conversation, {{0, {0, 100}}, {1, {100, 200}}, {2, {200, 4096}}});
+    engine::Turn last;
+    for (int token = 1; token <= 40; ++token) {
+        last.telemetry = frameAt(seconds + 0.05 * token, from + token, token);
+        monitor.onFrame(turn, last.telemetry);
+    }
+    monitor.onEvent(offload(0, seconds + 2));
+    last.telemetry.ttft_ms = 12.5;
+    last.telemetry.tpot = engine::TokenTimes{50, 49, 70};
+    last.telemetry.decode_tokens_per_s = 20;
+    monitor.onFinished(turn, last);
+}
+
+}  // namespace
+
+class TestFlightRecorder : public StoreCase
+{
+    Q_OBJECT
+
+private:
+    /// The monitor as the program has it, on a conversation.
+    std::unique_ptr<PressureMonitor> monitorOn(const QString& conversation)
+    {
+        auto monitor = std::make_unique<PressureMonitor>();
+        monitor->recorder().setStore(store.get());
+        show(*monitor, conversation);
+        return monitor;
+    }
+    /// Until what was kept of it is there.
+    static void show(PressureMonitor& monitor, const QString& conversation)
+    {
+        monitor.recorder().show(conversation);
+        QVERIFY(QTest::qWaitFor([&] { return !monitor.recorder().readsShown(); }));
+    }
+
+private Q_SLOTS:
+    void init()
+    {
+        begin();
+        fill(2);
+    }
+    void cleanup() { end(); }
+
+    void isThereAgainWhenTheProgramIs()
+    {
+        auto flown = monitorOn("c0");
+        flown->onModelReady(model("tiny"));
+        flown->recorder().setSpillTokens(1024);
+        QVERIFY(!flown->earlier());
+        answer(*flown, 1, "c0", 10, 100);
+        QVERIFY(!flown->earlier());
+        const std::vector<PressureHistory::SpeedPoint> points = flown->history().runs().back().points;
+        QVERIFY(points.size() > 2);
+        flown.reset();
+        reopen();
+
+        const auto again = monitorOn("c0");
+        QVERIFY(again->earlier());
+        QVERIFY(!again->hasModel());
+        QCOMPARE(again->recordingModel(), "tiny");
+        QCOMPARE(again->deviceName(), "emulated");
+        QVERIFY(again->recordingMade().isValid());
+        QCOMPARE(again->contextTokens(), 140);
+        QCOMPARE(again->contextLimit(), 4096);
+        QCOMPARE(again->device().kv, 1400.0);
+        QCOMPARE(again->recordedSpill().toInt(), 1024);
+        QCOMPARE(again->ttftMs().toDouble(), 12.5);
+        QCOMPARE(again->tpotP99Ms().toDouble(), 70.0);
+        QCOMPARE(again->ttftHistory(), QList<double>{12.5});
+        QCOMPARE(again->history().marks().size(), 1);
+        QCOMPARE(again->history().runs().size(), size_t(1));
+        QVERIFY(again->history().runs()[0].earlier);
+        QCOMPARE(again->history().runs()[0].points.size(), points.size());
+        QCOMPARE(again->history().runs()[0].points.back().contextTokens, points.back().contextTokens);
+
+        QCOMPARE(again->recording().moves.size(), 1);
+        const PlacementMove& move = again->recording().moves[0];
+        QCOMPARE(move.event.kind, engine::Event::Kind::Offload);
+        QCOMPARE(move.event.cause, engine::Event::Cause::Watermark);
+        QCOMPARE(move.event.tokens.last, 256);
+        QCOMPARE(move.event.bytes, std::int64_t(4096));
+        QCOMPARE(move.event.duration_us, std::int64_t(17));
+        QCOMPARE(move.event.layer, -1);
+        QCOMPARE(move.message.value(), 0);  // the system prompt, and two more
+        QCOMPARE(move.messages, 3);
+    }
+
+    void theNextAnswerGoesOnAfterIt()
+    {
+        auto flown = monitorOn("c0");
+        flown->onModelReady(model("tiny"));
+        answer(*flown, 1, "c0", 10, 100);
+        flown.reset();
+        reopen();
+
+        auto again = monitorOn("c0");
+        const double before = again->history().samples().last().seconds;
+        const qsizetype samples = again->history().samples().size();
+        again->onModelReady(model("tiny"));
+        again->onPlacement(frameAt(1, 0, 0));  // the load is no part of the conversation
+        QCOMPARE(again->history().samples().size(), samples);
+        QVERIFY(again->earlier());
+        QCOMPARE(again->device().kv, 0.0);  // what the memory holds is of now
+        answer(*again, 1, "c0", 1, 140);
+        QVERIFY(!again->earlier());
+        QCOMPARE(again->recordingModel(), "tiny");
+        const PressureHistory& history = again->history();
+        QCOMPARE(history.runs().size(), size_t(2));
+        QVERIFY(history.runs()[0].earlier && !history.runs()[1].earlier);
+        QCOMPARE(*history.earlierSeconds(), before);
+        for (qsizetype i = 1; i < history.samples().size(); ++i)
+            QVERIFY(history.samples()[i].seconds >= history.samples()[i - 1].seconds);
+        QVERIFY(history.samples().last().seconds > before + 1);
+        QCOMPARE(history.samplesOverTokens().size(), size_t(history.samples().size()));  // it grew through both
+        QCOMPARE(again->ttftHistory().size(), 2);
+
+        again.reset();
+        reopen();
+        again = monitorOn("c0");
+        QCOMPARE(again->history().runs().size(), size_t(2));
+        QCOMPARE(again->recording().moves.size(), 2);
+        QCOMPARE(again->recordingModel(), "tiny");
+    }
+
+    void anotherConversationHasItsOwn()
+    {
+        auto monitor = monitorOn("c0");
+        QSignalSpy another(monitor.get(), &PressureMonitor::modelChanged);
+        monitor->onModelReady(model("tiny"));
+        answer(*monitor, 1, "c0", 10, 100);
+        another.clear();
+        monitor->recorder().show("c1");
+        QCOMPARE(another.size(), 1);
+        QVERIFY(monitor->history().runs().empty());
+        QVERIFY(monitor->recording().moves.isEmpty());
+
+        // It is answered while the other one is looked at.
+        show(*monitor, "c0");
+        QCOMPARE(monitor->history().runs().size(), size_t(1));
+        answer(*monitor, 2, "c1", 20, 50);
+        QCOMPARE(monitor->history().runs().size(), size_t(1));
+        QCOMPARE(monitor->recording().moves.size(), 1);
+        show(*monitor, "c1");
+        QCOMPARE(monitor->history().runs().size(), size_t(1));
+        QCOMPARE(monitor->history().samples().last().contextTokens, 90);
+        QCOMPARE(monitor->recording().moves.size(), 1);
+
+        // Numbers are of the one that is looked at, memory is of now.
+        show(*monitor, "c0");
+        QVERIFY(monitor->ofAnother());
+        QCOMPARE(monitor->contextTokens(), 140);
+        QCOMPARE(monitor->device().kv, 900.0);
+        monitor->onFrame(3, frameAt(25, 95, 1));
+        QCOMPARE(monitor->contextTokens(), 140);
+        QCOMPARE(monitor->ttftMs().toDouble(), 12.5);
+        QCOMPARE(monitor->device().kv, 950.0);
+        show(*monitor, "c1");
+        QVERIFY(!monitor->ofAnother());
+
+        // A layer that moves is everybody's; tokens are those of the one that was computed.
+        show(*monitor, "c0");
+        monitor->onEvent({.kind = engine::Event::Kind::LayerMove, .layer = 2, .sentence = {}});
+        monitor->onEvent(offload(256, 30));
+        QCOMPARE(monitor->recording().moves.size(), 2);
+        show(*monitor, "c1");
+        QCOMPARE(monitor->recording().moves.size(), 3);
+    }
+
+    void whatIsMeasuredWhileItIsReadComesAfterIt()
+    {
+        auto monitor = monitorOn("c0");
+        monitor->onModelReady(model("tiny"));
+        answer(*monitor, 1, "c0", 10, 100);
+        const double before = monitor->history().samples().last().seconds;
+        monitor.reset();
+        reopen();
+
+        monitor = std::make_unique<PressureMonitor>();
+        monitor->recorder().setStore(store.get());
+        monitor->onModelReady(model("tiny"));
+        monitor->recorder().show("c0");
+        QVERIFY(monitor->recorder().readsShown());  // no call waits for it
+        QVERIFY(monitor->history().runs().empty());
+        monitor->onPlacement(frameAt(1, 0, 0));  // the load is no part of the conversation
+        answer(*monitor, 1, "c0", 1, 140);
+        QVERIFY(monitor->history().runs().empty());
+        QSignalSpy another(monitor.get(), &PressureMonitor::modelChanged);
+        QTRY_VERIFY(!monitor->recorder().readsShown());
+        QCOMPARE(another.size(), 1);
+        QVERIFY(!monitor->earlier());
+        const PressureHistory& history = monitor->history();
+        QCOMPARE(history.runs().size(), size_t(2));
+        QVERIFY(history.runs()[0].earlier && !history.runs()[1].earlier);
+        QCOMPARE(*history.earlierSeconds(), before);
+        for (qsizetype i = 1; i < history.samples().size(); ++i)
+            QVERIFY(history.samples()[i].seconds >= history.samples()[i - 1].seconds);
+        QCOMPARE(monitor->recording().moves.size(), 2);
+        QCOMPARE(monitor->ttftHistory().size(), 2);
+        QCOMPARE(Recording::parse(store->recording("c0"))->answers.size(), 2);  // and it is kept
+    }
+
+    void whoLeavesBeforeItIsReadLosesNothing()
+    {
+        auto monitor = monitorOn("c0");
+        monitor->onModelReady(model("tiny"));
+        answer(*monitor, 1, "c0", 10, 100);
+        monitor.reset();
+        reopen();
+
+        monitor = std::make_unique<PressureMonitor>();
+        monitor->recorder().setStore(store.get());
+        monitor->onModelReady(model("tiny"));
+        monitor->recorder().show("c0");
+        answer(*monitor, 1, "c0", 1, 140);
+        monitor->recorder().begin(2, "c1");
+        monitor->recorder().show("c1");
+        QVERIFY(monitor->history().runs().empty());
+        QTRY_COMPARE(Recording::parse(store->recording("c0"))->answers.size(), 2);
+        QVERIFY(monitor->history().runs().empty());  // that of the other one
+        show(*monitor, "c0");
+        QCOMPARE(monitor->history().runs().size(), size_t(2));
+        QVERIFY(monitor->earlier());
+    }
+
+    void whatWasReadForAnEarlierLookIsVoid()
+    {
+        auto monitor = monitorOn("c0");
+        monitor->onModelReady(model("tiny"));
+        answer(*monitor, 1, "c0", 10, 100);
+        answer(*monitor, 2, "c1", 20, 50);
+        monitor.reset();
+        reopen();
+
+        monitor = std::make_unique<PressureMonitor>();
+        monitor->recorder().setStore(store.get());
+        QSignalSpy another(monitor.get(), &PressureMonitor::modelChanged);
+        for (const char* conversation : {"c0", "c1", "c0", "c1", "c0"})
+            monitor->recorder().show(conversation);
+        QCOMPARE(another.size(), 5);
+        QTRY_VERIFY(!monitor->recorder().readsShown());
+        QThreadPool::globalInstance()->waitForDone();
+        QCoreApplication::processEvents();
+        QCOMPARE(another.size(), 6);  // of five that were read one is wanted
+        QCOMPARE(monitor->history().runs().size(), size_t(1));
+        QCOMPARE(monitor->contextTokens(), 140);
+        // What is read for nobody harms nobody.
+        monitor->recorder().show("c1");
+        monitor.reset();
+        QThreadPool::globalInstance()->waitForDone();
+        QCoreApplication::processEvents();
+    }
+
+    void aModelThatGoesWhileItIsReadLeavesIt()
+    {
+        auto monitor = monitorOn("c0");
+        monitor->onModelReady(model("tiny"));
+        answer(*monitor, 1, "c0", 10, 100);
+        monitor.reset();
+        reopen();
+
+        monitor = std::make_unique<PressureMonitor>();
+        monitor->recorder().setStore(store.get());
+        monitor->onModelReady(model("tiny"));
+        monitor->recorder().show("c0");
+        answer(*monitor, 1, "c0", 1, 140);
+        monitor->onModelGone();
+        QTRY_VERIFY(!monitor->recorder().readsShown());
+        QVERIFY(monitor->earlier());
+        QCOMPARE(monitor->history().runs().size(), size_t(2));
+        QCOMPARE(Recording::parse(store->recording("c0"))->answers.size(), 2);
+    }
+
+    void goesWithItsConversation()
+    {
+        auto monitor = monitorOn("c0");
+        monitor->onModelReady(model("tiny"));
+        answer(*monitor, 1, "c0", 10, 100);
+        QVERIFY(!store->recording("c0").isEmpty());
+        store->moveToTrash("c0");
+        monitor->recorder().forget("c0");
+        monitor->recorder().show("c1");
+        monitor->onFrame(1, frameAt(20, 150, 41));  // its turn has not stopped yet
+        QVERIFY(monitor->history().samples().isEmpty());
+        store->restore("c0");
+        QVERIFY(!store->recording("c0").isEmpty());
+        store->moveToTrash("c0");
+        store->emptyTrash();
+        store->flush();
+        QVERIFY(store->recording("c0").isEmpty());
+        monitor.reset();  // writes nothing for it
+        reopen();
+        QVERIFY(store->recording("c0").isEmpty());
+        QCOMPARE(store->conversations().size(), 1);
+    }
+
+    void aLongConversationStaysSmall()
+    {
+        auto monitor = monitorOn("c0");
+        monitor->onModelReady(model("tiny"));
+        int context = 0;
+        double seconds = 0;
+        for (quint64 turn = 1; turn <= 64; ++turn) {
+            monitor->recorder().begin(turn, "c0");
+            engine::Turn last;
+            for (int token = 1; token <= 512; ++token) {
+                last.telemetry = frameAt(seconds += 0.0137, ++context, token);
+                last.telemetry.device->weight_bytes = 7'123'456'789;
+                last.telemetry.ram_total_bytes = 63'123'456'789;
+                last.telemetry.ram_available_bytes = 31'123'456'789 - context;
+                monitor->onFrame(turn, last.telemetry);
+                if (token % 8 == 0)
+                    monitor->onEvent(offload(context, seconds));
+            }
+            monitor->onEvent({.kind = engine::Event::Kind::Warning, .sentence = std::string(5000, 'x')});
+            monitor->onFinished(turn, last);
+        }
+        QCOMPARE(context, 32 * 1024);
+        const QByteArray kept = store->recording("c0");
+        qInfo("%lld bytes are kept of a conversation of 32K tokens", qlonglong(kept.size()));
+        QVERIFY(kept.size() > 50'000);
+        QVERIFY2(kept.size() < 450'000, qPrintable(QString::number(kept.size())));
+        const auto read = Recording::parse(kept);
+        QVERIFY(read);
+        QCOMPARE(read->history.samples()[0].contextTokens, 1);  // thinned, not cut
+        QCOMPARE(read->history.samples().last().contextTokens, 32 * 1024);
+        QCOMPARE(read->moves.last().event.kind, engine::Event::Kind::Warning);
+
+        // What goes on the UI thread when an answer ends is a copy of it.
+        QElapsedTimer clock;
+        clock.start();
+        const Recording copy = monitor->recording().kept();
+        qInfo("thinned in %.2f ms", double(clock.nsecsElapsed()) / 1e6);
+        clock.start();
+        QVERIFY(Recording::parse(kept));
+        qInfo("read in %.2f ms", double(clock.nsecsElapsed()) / 1e6);
+    }
+
+    void whatCannotBeReadIsSaid_data()
+    {
+        QTest::addColumn<QString>("text");
+        QTest::newRow("no JSON") << "GGUF";
+        QTest::newRow("of something else") << R"({"format": "spillway-conversations", "version": 1})";
+        QTest::newRow("a wrong sample")
+            << R"({"format": "spillway-recording", "version": 1, "samples": [[1, 2, "three"]]})";
+    }
+    void whatCannotBeReadIsSaid()
+    {
+        QFETCH(QString, text);
+        store.reset();
+        sql(file(), {QString("INSERT INTO recordings VALUES (1, 'c0', '%1')").arg(text)});
+        reopen();
+        auto monitor = monitorOn("c1");
+        QCOMPARE(monitor->trouble(), "");
+        show(*monitor, "c0");
+        QVERIFY(monitor->trouble().contains("cannot be read"));
+        QVERIFY(!monitor->earlier());
+        monitor->dismissTrouble();
+        QCOMPARE(monitor->trouble(), "");
+        monitor->onModelReady(model("tiny"));
+        answer(*monitor, 1, "c0", 10, 100);  // and is begun anew
+        QVERIFY(Recording::parse(store->recording("c0")));
+    }
+
+    void oneThatIsTooLargeIsNotRead()
+    {
+        store.reset();
+        sql(file(), {"INSERT INTO recordings SELECT 1, 'c0', hex(zeroblob(1000000))"});
+        reopen();
+        QVERIFY(store->recording("c0").isEmpty());
+        const auto monitor = monitorOn("c0");
+        QVERIFY(!monitor->earlier());
+    }
+
+    void isReplacedBehindItByAnotherModel()
+    {
+        auto monitor = monitorOn("c0");
+        monitor->onModelReady(model("tiny"));
+        answer(*monitor, 1, "c0", 10, 100);
+        monitor->onModelGone();
+        QVERIFY(monitor->earlier());
+        QVERIFY(monitor->device().known);  // the last that was measured
+        QCOMPARE(monitor->history().runs().size(), size_t(1));
+    }
+
+    void whatMovedACellLastIsKnown()
+    {
+        auto monitor = monitorOn("c0");
+        monitor->onModelReady(model("tiny"));
+        const FlightRecorder& recorder = monitor->recorder();
+        QVERIFY(!recorder.lastMove({0, 256}, 0, 3));
+        answer(*monitor, 1, "c0", 10, 100);
+        QVERIFY(recorder.lastMove({0, 256}, 0, 3));
+        QCOMPARE(recorder.lastMove({0, 256}, 0, 3)->event.kind, engine::Event::Kind::Offload);
+        QVERIFY(!recorder.lastMove({256, 512}, 0, 3));
+        monitor->onEvent({.kind = engine::Event::Kind::LayerMove, .layer = 2, .sentence = {}});
+        QCOMPARE(recorder.lastMove({0, 256}, 0, 3)->event.kind, engine::Event::Kind::LayerMove);
+        QCOMPARE(recorder.lastMove({0, 256}, 0, 1)->event.kind, engine::Event::Kind::Offload);
+        monitor->onModelGone();  // its KV went with it
+        QVERIFY(!recorder.lastMove({0, 256}, 0, 3));
+    }
+};
+
+QTEST_MAIN(TestFlightRecorder)
+#include "tst_flight_recorder.moc"

@@ -1,0 +1,280 @@
+// The handle on the placement, on the real engine and the guide model: what it foretells is what then happens.
+#include "app/pressure/pressure.h"
+#include "tests/support/fake_engine.h"
+
+#include <QSignalSpy>
+#include <QTest>
+
+#include <memory>
+
+namespace {
+
+constexpr auto kGuide = SPILLWAY_SOURCE_DIR "/resources/guide-model/guide.gguf";
+
+/// The engine, and everything behind the panel, with the guide model on an emulated device.
+class Panel
+{
+public:
+    explicit Panel(int context_tokens = 0)  // 0: the model's own
+        : m_engine(engine::make_engine)
+        , m_models(m_engine, engine::inspect_model, request(context_tokens))
+        , m_pressure(m_engine, m_models)
+    {
+        m_models.openAndLoad(QLatin1String(kGuide));
+    }
+    PlacementController& placement() { return *m_pressure.placement(); }
+    PressureMonitor& monitor() { return *m_pressure.monitor(); }
+    bool ready() { return monitor().hasModel() && placement().available() && placement().preview(-1).known; }
+    void unload() { m_engine.unload(0); }
+    void ask(const QString& prompt)
+    {
+        engine::Request request;
+        request.raw_prompt = prompt.toStdString();
+        request.max_tokens = 4;
+        m_engine.generate(++m_turn, "a", request, std::stop_token());
+    }
+    /// What the guide answers with some sentences.
+    void askTheGuide()
+    {
+        engine::Request request;
+        request.messages = {{"user", "What is a spill point?"}};
+        request.sampling.temperature = 0;
+        m_engine.generate(++m_turn, "a", request, std::stop_token());
+    }
+
+private:
+    static engine::LoadRequest request(int context_tokens)
+    {
+        engine::LoadRequest request;
+        request.threads = 1;
+        request.context_tokens = context_tokens;
+        request.placement.device = engine::PlacementOptions::Device::Emulated;
+        request.placement.emulated.fit_tokens = 1024;
+        return request;
+    }
+
+    EngineThread m_engine;
+    ModelController m_models;
+    Pressure m_pressure;
+    quint64 m_turn = 0;
+};
+
+}  // namespace
+
+class TestPlacementController : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void knowsNothingWithoutADevice()
+    {
+        auto script = std::make_shared<FakeScript>();
+        EngineThread engine([script] { return std::make_unique<FakeEngine>(script); });
+        PlacementController placement(engine);
+        QVERIFY(!placement.available());
+        QVERIFY(!placement.preview(3).known);
+        placement.setLayers(3);
+        placement.setBudget(100);
+        QVERIFY(script->commands().empty());
+    }
+
+    void noBlockLeavesWhereTheContextIsFullBefore()
+    {
+        Panel panel(512);
+        QTRY_VERIFY(panel.ready());
+        QVERIFY(!panel.placement().spillTokens().isValid());
+        QVERIFY(!panel.placement().previewKvType(0).spillTokens.isValid());
+    }
+
+    void layersAndBytesAreAsForetold()
+    {
+        Panel panel;
+        QTRY_VERIFY(panel.ready());
+        PlacementController& placement = panel.placement();
+        QCOMPARE(placement.layers(), 6);
+        QCOMPARE(placement.deviceLayers(), 6);
+        QVERIFY(placement.automatic());
+        QVERIFY(placement.emulated());
+        QCOMPARE(placement.spillTokens().toInt(), 1024);
+        QCOMPARE(placement.preview(-1).layers, 6);
+
+        const PlacementPreview three = placement.preview(3);
+        QVERIFY(three.known);
+        QCOMPARE(three.layers, 3);
+        QVERIFY(three.spillTokens.toInt() > 1024);  // room for more KV
+        placement.setLayers(3);
+        QTRY_COMPARE(placement.deviceLayers(), 3);
+        QVERIFY(!placement.automatic());
+        const double taken = panel.monitor().device().used();
+        QVERIFY2(std::abs(taken / three.deviceBytes - 1) < 0.01,
+                 qPrintable(QString("%1 were foretold, %2 are taken").arg(three.deviceBytes).arg(taken)));
+        QCOMPARE(placement.spillTokens().toInt(), three.spillTokens.toInt());
+
+        placement.setAutomatic();
+        QTRY_COMPARE(placement.deviceLayers(), 6);
+        placement.setLayers(99);  // as many as there are
+        QTRY_COMPARE(placement.wantedLayers(), 6);
+    }
+
+    void aLowerBudgetIsKeptAtOnce()
+    {
+        Panel panel;
+        QTRY_VERIFY(panel.ready());
+        PlacementController& placement = panel.placement();
+        panel.ask(QString("The layer split says where the layers lie. ").repeated(60));
+        QTRY_VERIFY(!panel.monitor().ttftHistory().isEmpty());
+        const double whole = placement.budgetBytes();
+        placement.yieldTo(whole * 0.8);
+        QVERIFY(placement.yielding());
+        QTRY_COMPARE(placement.budgetBytes(), std::floor(whole * 0.8));
+        QTRY_VERIFY(panel.monitor().device().used() <= whole * 0.8);
+        placement.growBack();
+        QTRY_COMPARE(placement.budgetBytes(), whole);
+        QVERIFY(!placement.yielding());
+    }
+
+    /// Also in the middle of a conversation that outgrew the device, whatever lay there before.
+    void whatABudgetIsSaidToBringItBrings()
+    {
+        Panel panel;
+        QTRY_VERIFY(panel.ready());
+        PlacementController& placement = panel.placement();
+        panel.ask(QString("The layer split says where the layers lie. ").repeated(150));
+        QTRY_VERIFY(!panel.monitor().ttftHistory().isEmpty());
+        const double whole = placement.budgetBytes();
+        for (const double share : {0.6, 0.45, 0.75, 1.0}) {
+            const PlacementPreview then = placement.previewBudget(std::floor(whole * share));
+            QVERIFY(then.known);
+            placement.setBudget(std::floor(whole * share));
+            QTRY_COMPARE(placement.budgetBytes(), std::floor(whole * share));
+            QTRY_COMPARE(placement.deviceLayers(), then.layers);
+            QTRY_VERIFY2(std::abs(panel.monitor().device().used() / then.deviceBytes - 1) < 0.01,
+                         qPrintable(QString("%1 of the budget: %2 were foretold, %3 are taken")
+                                        .arg(share)
+                                        .arg(then.deviceBytes)
+                                        .arg(panel.monitor().device().used())));
+            // The slider, the KV text and the chart say the same.
+            QCOMPARE(placement.preview(-1).layers, then.layers);
+            QCOMPARE(placement.previewKvType(0).layers, then.layers);
+            QCOMPARE(placement.previewKvType(0).spillTokens, then.spillTokens);
+            QCOMPARE(placement.spillTokens(), then.spillTokens);
+        }
+        const PlacementPreview before = placement.preview(-1);
+        placement.setOtherPrograms(std::floor(whole / 2));
+        QTRY_VERIFY(placement.deviceLayers() < before.layers);
+        QCOMPARE(placement.deviceLayers(), placement.preview(-1).layers);
+    }
+
+    void whatWasMeasuredCorrectsWhatIsForetold()
+    {
+        Panel panel;
+        QTRY_VERIFY(panel.ready());
+        PlacementController& placement = panel.placement();
+        auto planner = engine::Planner::open(kGuide);
+        QVERIFY(planner);
+        auto rates = *planner->measure_rates(placement.request());
+        rates.token_s = 10.0;  // a machine that is said to be slow beyond all truth
+        placement.setRates(std::make_shared<const engine::MachineRates>(rates));
+        QVERIFY(!placement.preview(-1).correction.isValid());
+        QVERIFY(placement.preview(-1).tokensPerSecond.toDouble() < 0.11);
+        panel.askTheGuide();
+        QTRY_VERIFY(placement.preview(-1).correction.isValid());
+        QVERIFY(placement.preview(-1).correction.toDouble() > 10);
+        QVERIFY(placement.preview(-1).tokensPerSecond.toDouble() > 1);
+        QVERIFY(placement.predicted().first().y() < 0.11);  // the curve shows how wrong the prediction is
+        placement.setRates(std::make_shared<const engine::MachineRates>(rates));
+        QVERIFY(!placement.preview(-1).correction.isValid());
+    }
+
+    void anotherKvTypeIsForetoldAndTaken()
+    {
+        constexpr int kF16 = 0, kQ8 = 1, kF32 = 2;
+        Panel panel;
+        QTRY_VERIFY(panel.ready());
+        PlacementController& placement = panel.placement();
+        QSignalSpy changes(&placement, &PlacementController::kvTypeChanged);
+        QCOMPARE(placement.kvType(), kF16);
+        panel.ask(QString("The layer split says where the layers lie. ").repeated(60));
+        QTRY_VERIFY(!panel.monitor().ttftHistory().isEmpty());
+        const auto kvBytes = [&] { return panel.monitor().host().kv + panel.monitor().device().kv; };
+        const double before = kvBytes();
+        const PlacementPreview halves = placement.previewKvType(kF16), bytes = placement.previewKvType(kQ8);
+        QCOMPARE(placement.spillTokens().toInt(), halves.spillTokens.toInt());
+        QVERIFY(!bytes.spillTokens.isValid() || bytes.spillTokens.toInt() > halves.spillTokens.toInt());
+        QVERIFY(bytes.kvBytesFull < 0.6 * halves.kvBytesFull);
+
+        placement.setKvType(kQ8);
+        QCOMPARE(placement.kvType(), kQ8);
+        QTRY_COMPARE(changes.count(), 1);
+        QTRY_VERIFY(kvBytes() < 0.6 * before);
+        QCOMPARE(placement.spillTokens(), bytes.spillTokens);
+        QCOMPARE(placement.request().v_type, engine::KvType::Q8_0);
+        placement.setKvType(kF32);
+        placement.setKvType(99);
+        QCOMPARE(placement.kvType(), kF32);
+        QTRY_COMPARE(changes.count(), 2);
+        QTRY_VERIFY(kvBytes() > 1.9 * before);
+        placement.keepKvAs(engine::KvType::F16);  // the Doctor's way
+        QTRY_COMPARE(changes.count(), 3);
+        QCOMPARE(placement.kvType(), kF16);
+        QCOMPARE(placement.spillTokens(), halves.spillTokens);
+        QVERIFY(placement.trouble().isEmpty());
+    }
+
+    void aRefusedKvTypeIsTakenBack()
+    {
+        Panel panel;
+        QTRY_VERIFY(panel.ready());
+        PlacementController& placement = panel.placement();
+        panel.unload();  // the engine knows it before the window does
+        placement.setKvType(1);
+        QCOMPARE(placement.kvType(), 1);
+        QTRY_VERIFY(!placement.trouble().isEmpty());
+        QCOMPARE(placement.kvType(), 0);
+    }
+
+    void anAnswerThatNoRateExplainsIsNoticed()
+    {
+        Panel panel;
+        QTRY_VERIFY(panel.ready());
+        PlacementController& placement = panel.placement();
+        engine::Telemetry last;
+        last.generated_tokens = 100;
+        last.decode_tokens_per_s = 1e9;
+        QVERIFY(!placement.outran(last));  // than nothing known
+        auto planner = engine::Planner::open(kGuide);
+        QVERIFY(planner);
+        placement.setRates(std::make_shared<const engine::MachineRates>(*planner->measure_rates(placement.request())));
+        const double predicted = placement.preview(-1).tokensPerSecond.toDouble();
+        QVERIFY(predicted > 0);
+        QVERIFY(placement.outran(last));
+        last.decode_tokens_per_s = 1.1 * predicted;
+        QVERIFY(!placement.outran(last));
+        last.decode_tokens_per_s = 1.5 * predicted;
+        QVERIFY(placement.outran(last));
+        last.generated_tokens = 2;
+        QVERIFY(!placement.outran(last));
+    }
+
+    void choicesReachTheEngine()
+    {
+        Panel panel;
+        QTRY_VERIFY(panel.ready());
+        PlacementController& placement = panel.placement();
+        placement.setWatermark(0.8);
+        QCOMPARE(placement.watermark(), 0.8);
+        QTRY_VERIFY(std::abs(panel.monitor().device().watermark / placement.budgetBytes() - 0.8) < 0.01);
+        placement.setWatermark(0.1);
+        QCOMPARE(placement.watermark(), 0.5);  // no lower
+        placement.setPolicy(int(engine::KvPolicy::Stream));
+        QCOMPARE(placement.policy(), int(engine::KvPolicy::Stream));
+        placement.setOffloadPercent(150);
+        QCOMPARE(placement.offloadPercent(), 100);
+        placement.setOtherPrograms(1e6);
+        QTRY_COMPARE(placement.otherProgramsBytes(), 1e6);
+        QVERIFY(placement.trouble().isEmpty());
+    }
+};
+
+QTEST_MAIN(TestPlacementController)
+#include "tst_placement_controller.moc"

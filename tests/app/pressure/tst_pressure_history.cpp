@@ -1,0 +1,224 @@
+// What the pressure panel's charts are drawn from: the engine's own numbers, bounded.
+#include "app/pressure/pressure_monitor.h"
+
+#include <QSignalSpy>
+#include <QTest>
+
+namespace {
+
+engine::Telemetry frameAt(double seconds, int contextTokens, int generatedTokens)
+{
+    engine::Telemetry frame;
+    frame.time_us = std::int64_t(seconds * 1e6);
+    frame.context_tokens = contextTokens;
+    frame.generated_tokens = generatedTokens;
+    return frame;
+}
+
+engine::DeviceTelemetry device()
+{
+    engine::DeviceTelemetry device;
+    device.id = "emulated";
+    device.total_bytes = 1000;
+    device.other_programs_bytes = 150;
+    device.budget_bytes = 800;
+    device.watermark_bytes = 760;
+    device.weight_bytes = 300;
+    device.kv_bytes = 200;
+    device.ring_bytes = 20;
+    device.scratch_bytes = 30;
+    return device;
+}
+
+}  // namespace
+
+class TestPressureHistory : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void aDevicesBytesAddUp()
+    {
+        engine::Telemetry frame;
+        QVERIFY(!MemoryReading::ofDevice(frame).known);
+        frame.device = device();
+        const MemoryReading reading = MemoryReading::ofDevice(frame);
+        QVERIFY(reading.known);
+        QCOMPARE(reading.weights, 300.0);
+        QCOMPARE(reading.kv, 200.0);
+        QCOMPARE(reading.scratch, 50.0);
+        QCOMPARE(reading.others, 150.0);
+        QCOMPARE(reading.free, 250.0);  // of the budget; 300 of the whole
+        frame.device->budget_bytes = 0;
+        const MemoryReading without = MemoryReading::ofDevice(frame);
+        QCOMPARE(without.used() + without.others + without.free, without.total);
+        QCOMPARE(reading.used(), double(frame.device->used_bytes()));
+        QCOMPARE(reading.budget, 800.0);
+        QCOMPARE(reading.watermark, 760.0);
+    }
+
+    void theHostsBytesAreOursOthersAndFree()
+    {
+        engine::Telemetry frame;
+        QVERIFY(!MemoryReading::ofHost(frame).known);  // unknown is not zero
+        frame.ram_total_bytes = 1000;
+        frame.ram_available_bytes = 400;
+        frame.process_resident_bytes = 250;
+        frame.weight_bytes_host = 100;
+        frame.kv_bytes_host = 60;
+        const MemoryReading reading = MemoryReading::ofHost(frame);
+        QVERIFY(reading.known);
+        QCOMPARE(reading.others, 350.0);  // 600 are taken, 250 of them by this program
+        QCOMPARE(reading.free, 490.0);
+    }
+
+    void aSpeedIsThatOfTheTokensSinceThePointBefore()
+    {
+        PressureHistory history;
+        history.add(1, frameAt(1.0, 100, 0));  // a long prompt is no slow token
+        history.add(1, frameAt(5.0, 101, 1));
+        QVERIFY(history.runs().back().points.empty());
+        history.add(1, frameAt(5.5, 111, 11));
+        history.add(1, frameAt(7.5, 121, 21));
+        const auto& points = history.runs().back().points;
+        QCOMPARE(points.size(), size_t(2));
+        QCOMPARE(points[0].contextTokens, 111);
+        QCOMPARE(points[0].tokensPerSecond, 20.0);
+        QCOMPARE(points[1].tokensPerSecond, 5.0);
+    }
+
+    void aShortAnswerHasOnePoint()
+    {
+        PressureHistory history;
+        history.add(1, frameAt(1, 10, 1));
+        engine::Telemetry last = frameAt(1.01, 14, 5);
+        last.decode_tokens_per_s = 400;
+        history.finish(1, last);
+        QCOMPARE(history.runs().back().points.size(), size_t(1));
+        QCOMPARE(history.runs().back().points[0].tokensPerSecond, 400.0);
+        QCOMPARE(history.runs().back().points[0].contextTokens, 14);
+    }
+
+    void itStaysBounded()
+    {
+        PressureHistory history;
+        for (int i = 0; i < 40'000; ++i) {
+            engine::Telemetry frame = frameAt(i, i, i + 1);
+            frame.device = device();
+            frame.device->kv_bytes = i;
+            history.add(1, frame);
+            history.add(engine::Event{.kind = engine::Event::Kind::Offload, .time_us = frame.time_us, .sentence = {}});
+        }
+        QVERIFY(history.samples().size() > PressureHistory::kMostSamples / 2);
+        QVERIFY(history.samples().size() <= PressureHistory::kMostSamples);
+        QCOMPARE(history.samples().last().device.kv, 39'999.0);
+        QCOMPARE(history.samples()[0].device.kv, 0.0);  // thinned, not cut
+        QVERIFY(history.runs().back().points.size() <= size_t(PressureHistory::kMostPoints));
+        QVERIFY(history.runs().back().points.front().contextTokens < 100);  // thinned, not cut
+        QCOMPARE(history.runs().back().points.back().contextTokens, 39'999);
+        QCOMPARE(history.marks().size(), qsizetype(PressureHistory::kMostMarks));
+        for (quint64 turn = 2; turn < 200; ++turn)
+            history.add(turn, frameAt(50'000 + double(turn), 5, 1));
+        QCOMPARE(history.runs().size(), size_t(PressureHistory::kMostRuns));
+    }
+
+    void overTokensItIsTheNewestThatCounts()
+    {
+        PressureHistory history;
+        QVERIFY(history.samplesOverTokens().empty());
+        for (int i = 0; i < 10; ++i)
+            history.add(1, frameAt(i, 100 * i, i));
+        for (int i = 0; i < 5; ++i)
+            history.add(2, frameAt(20 + i, 350 + 10 * i, i));  // another version of what followed
+        QCOMPARE(history.samples().size(), qsizetype(15));
+        QCOMPARE(history.samplesOverTokens(), (std::vector<qsizetype>{0, 1, 2, 3, 10, 11, 12, 13, 14}));
+        history.add(2, frameAt(30, 390, 5));  // nothing is said, and time goes by
+        QCOMPARE(history.samplesOverTokens().back(), qsizetype(15));
+        history.add(3, frameAt(40, 0, 0));  // from the beginning
+        QCOMPARE(history.samplesOverTokens(), std::vector<qsizetype>{16});
+        history.clear();
+        QVERIFY(history.samplesOverTokens().empty());
+    }
+
+    void theFlowIsWhatWasReadAndMoved()
+    {
+        engine::Telemetry before = frameAt(1, 100, 10), now = frameAt(2, 120, 30);
+        for (engine::Telemetry* frame : {&before, &now}) {
+            frame->phase = engine::Phase::Decode;
+            frame->device = device();
+            frame->weight_bytes_host = 50;
+            frame->weight_bytes_device = 300;
+            frame->kv_bytes_device = 200;
+            frame->shares.emplace();
+        }
+        now.device->to_device_bytes = 4096;
+        now.device->step_attended_on_host_bytes = 10;
+        now.shares->device_layers_s = 0.2;
+        now.shares->host_attention_s = 0.7;
+        now.shares->rest_s = 0.1;
+        PipelineReading flow = PipelineReading::between(before, now, true);
+        QCOMPARE(flow.phase, int(PipelineReading::Decode));
+        QCOMPARE(flow.compute.toDouble(), 20.0);
+        QCOMPARE(flow.link.toDouble(), 4096.0);
+        QCOMPARE(flow.vram.toDouble(), 20.0 * 500);
+        QCOMPARE(flow.ram.toDouble(), 20.0 * 60);
+        QVERIFY(!flow.disk.isValid());
+        QCOMPARE(flow.bottleneck, int(PipelineReading::Ram));
+
+        flow = PipelineReading::between(before, now, false);  // not every expert is read
+        QVERIFY(!flow.vram.isValid());
+        QCOMPARE(flow.compute.toDouble(), 20.0);
+
+        now.shares->rest_s = 3;
+        QCOMPARE(PipelineReading::between(before, now, true).phase, int(PipelineReading::Offload));
+        QCOMPARE(PipelineReading::between(now, now, true).phase, int(PipelineReading::Idle));  // no time between them
+    }
+
+    void theMonitorSaysWhatTheEngineSaid()
+    {
+        PressureMonitor monitor;
+        QSignalSpy changed(&monitor, &PressureMonitor::changed);
+        engine::ModelInfo model;
+        model.context_in_use = 4096;
+        monitor.onModelReady(model);
+        QVERIFY(monitor.hasModel());
+        QCOMPARE(monitor.contextLimit(), 4096);
+        QVERIFY(!monitor.ttftMs().isValid());
+        changed.clear();
+
+        engine::Turn turn;
+        turn.telemetry = frameAt(3, 50, 20);
+        turn.telemetry.device = device();
+        turn.telemetry.ttft_ms = 12.5;
+        turn.telemetry.tpot = engine::TokenTimes{10, 9, 30};
+        turn.telemetry.prefill_tokens_per_s = 800;
+        for (int i = 0; i < 50; ++i)
+            monitor.onFrame(1, turn.telemetry);
+        monitor.onFinished(1, turn);
+        QTRY_VERIFY(!changed.isEmpty());
+        QVERIFY(changed.size() <= 2);  // however many frames come
+        QCOMPARE(monitor.deviceName(), "emulated");
+        QCOMPARE(monitor.ttftMs().toDouble(), 12.5);
+        QCOMPARE(monitor.tpotP99Ms().toDouble(), 30.0);
+        QCOMPARE(monitor.ttftHistory(), QList<double>{12.5});
+        QCOMPARE(monitor.tpotHistory(), QList<double>{10});
+        QCOMPARE(monitor.prefillHistory(), QList<double>{800});
+
+        // Between turns the numbers of the last answer stay; where the bytes lie is new.
+        engine::Telemetry moved;
+        moved.device = device();
+        moved.device->kv_bytes = 5;
+        monitor.onPlacement(moved);
+        QCOMPARE(monitor.device().kv, 5.0);
+        QCOMPARE(monitor.ttftMs().toDouble(), 12.5);
+
+        monitor.onModelGone();
+        QVERIFY(!monitor.hasModel());
+        QVERIFY(!monitor.device().known);
+        QVERIFY(monitor.ttftHistory().isEmpty());
+        QVERIFY(monitor.history().samples().isEmpty());
+    }
+};
+
+QTEST_MAIN(TestPressureHistory)
+#include "tst_pressure_history.moc"

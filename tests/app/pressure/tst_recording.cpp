@@ -1,0 +1,258 @@
+// The flight recorder's files: what is written is read back, and what somebody else has made is not trusted.
+#include "app/pressure/pressure_monitor.h"
+#include "app/pressure/recording.h"
+
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QTest>
+#include <QThreadPool>
+
+namespace {
+
+/// Some answers of a model on a device, and blocks that left.
+void fly(PressureMonitor& monitor, const char* name = "tiny")
+{
+    engine::ModelInfo model;
+    model.name = name;
+    model.context_in_use = 4096;
+    monitor.onModelReady(model);
+    engine::Telemetry frame;
+    frame.context_limit = 4096;
+    frame.device.emplace();
+    frame.device->id = "emulated";
+    frame.device->total_bytes = 1000;
+    frame.device->budget_bytes = 900;
+    frame.device->watermark_bytes = 855;
+    frame.ram_total_bytes = 5000;
+    frame.ram_available_bytes = 3000;
+    for (quint64 turn = 1; turn <= 3; ++turn) {
+        for (int token = 1; token <= 50; ++token) {
+            frame.time_us += 20'000;
+            frame.generated_tokens = token;
+            ++frame.context_tokens;
+            frame.device->kv_bytes = frame.context_tokens;
+            monitor.onFrame(turn, frame);
+        }
+        monitor.onEvent({.kind = engine::Event::Kind::Offload, .time_us = frame.time_us, .sentence = {}});
+        frame.ttft_ms = 10.0 * double(turn);
+        engine::Turn last;
+        last.telemetry = frame;
+        monitor.onFinished(turn, last);
+    }
+}
+
+QJsonArray move(int kind, const QJsonValue& message, const QJsonValue& text)
+{
+    return {1.79e12, kind, 1, QJsonValue(), 0, 256, 6, 4096, 17, 0, message, 1, text};
+}
+
+QByteArray changed(const QByteArray& json, const char* key, const QJsonValue& value)
+{
+    QJsonObject object = QJsonDocument::fromJson(json).object();
+    object[QLatin1String(key)] = value;
+    return QJsonDocument(object).toJson(QJsonDocument::Compact);
+}
+
+}  // namespace
+
+class TestRecording : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void whatIsWrittenIsReadBack()
+    {
+        PressureMonitor flown;
+        fly(flown);
+        const QTemporaryDir folder;
+        const QUrl file = QUrl::fromLocalFile(folder.filePath("flight.json"));
+        QCOMPARE(flown.saveRecording(file), QString());
+
+        PressureMonitor elsewhere;
+        QSignalSpy another(&elsewhere, &PressureMonitor::modelChanged);
+        elsewhere.openRecording(file);
+        QVERIFY(!elsewhere.replaying());  // no call waits for it
+        QTRY_COMPARE(another.size(), 1);
+        QCOMPARE(elsewhere.trouble(), QString());
+        QVERIFY(elsewhere.replaying());
+        QCOMPARE(elsewhere.recordingModel(), "tiny");
+        QCOMPARE(elsewhere.deviceName(), "emulated");
+        QCOMPARE(elsewhere.contextTokens(), 150);
+        QCOMPARE(elsewhere.contextLimit(), 4096);
+        QCOMPARE(elsewhere.device(), flown.device());
+        QCOMPARE(elsewhere.host(), flown.host());
+        const PressureHistory& a = flown.history();
+        const PressureHistory& b = elsewhere.history();
+        QCOMPARE(b.samples().size(), a.samples().size());
+        for (qsizetype i = 0; i < a.samples().size(); ++i) {
+            QCOMPARE(b.samples()[i].seconds, a.samples()[i].seconds);
+            QCOMPARE(b.samples()[i].contextTokens, a.samples()[i].contextTokens);
+            QCOMPARE(b.samples()[i].device, a.samples()[i].device);
+        }
+        QCOMPARE(b.runs().size(), a.runs().size());
+        for (size_t i = 0; i < a.runs().size(); ++i) {
+            QCOMPARE(b.runs()[i].points.size(), a.runs()[i].points.size());
+            QVERIFY(!a.runs()[i].points.empty());
+            QCOMPARE(b.runs()[i].points.back().tokensPerSecond, a.runs()[i].points.back().tokensPerSecond);
+        }
+        QCOMPARE(b.marks().size(), qsizetype(3));
+        QCOMPARE(b.marks()[2].contextTokens, 150);
+        QVERIFY(!b.runs().back().earlier);  // it is replayed as it was
+        QCOMPARE(elsewhere.recording().moves.size(), 3);
+        QCOMPARE(elsewhere.recording().moves[1].event.kind, engine::Event::Kind::Offload);
+        QCOMPARE(elsewhere.recording().moves[1].ms, flown.recording().moves[1].ms);
+        QCOMPARE(elsewhere.ttftHistory(), (QList<double>{10, 20, 30}));
+        QCOMPARE(elsewhere.ttftMs().toDouble(), 30.0);
+
+        elsewhere.leaveRecording();
+        QVERIFY(!elsewhere.replaying());
+        QVERIFY(elsewhere.history().samples().isEmpty());
+    }
+
+    void whatHappensGoesOnBehindIt()
+    {
+        PressureMonitor monitor;
+        fly(monitor);
+        const QTemporaryDir folder;
+        QUrl file;
+        file.setPath(folder.filePath("flight.json"));  // as a name that was typed into Qt 6.4's own dialog
+        QCOMPARE(monitor.saveRecording(file), QString());
+        monitor.openRecording(file);
+        QTRY_VERIFY(monitor.replaying());
+        engine::Telemetry frame = monitor.frame();
+        frame.context_tokens = 151;
+        frame.device->kv_bytes = 700;
+        frame.time_us += 1'000'000;
+        monitor.onFrame(4, frame);
+        QCOMPARE(monitor.device().kv, 150.0);  // the recording's
+        monitor.leaveRecording();
+        QCOMPARE(monitor.device().kv, 700.0);
+        QCOMPARE(monitor.contextTokens(), 151);
+    }
+
+    void badFilesGetOneSentence_data()
+    {
+        PressureMonitor flown;
+        fly(flown);
+        const QByteArray json = flown.recording().toJson();
+        QVERIFY(Recording::parse(json));
+        QVERIFY(Recording::parse(changed(json, "moves", QJsonArray{move(4, 0, "because")})));
+        QTest::addColumn<QByteArray>("json");
+        QTest::addRow("empty") << QByteArray();
+        QTest::addRow("no JSON") << QByteArray("GGUF");
+        QTest::addRow("cut off") << json.left(json.size() / 2);
+        QTest::addRow("something else") << QByteArray(R"({"format": "spillway-conversations", "version": 1})");
+        QTest::addRow("a later version") << changed(json, "version", 2);
+        QTest::addRow("a sample too short") << changed(json, "samples", QJsonArray{QJsonArray{1, 2}});
+        QTest::addRow("a point of words") << changed(json, "runs", QJsonArray{QJsonArray{QJsonArray{"a", "b"}}});
+        QTest::addRow("a negative speed") << changed(json, "runs", QJsonArray{QJsonArray{QJsonArray{5, -1}}});
+        QTest::addRow("a huge count") << changed(json, "runs", QJsonArray{QJsonArray{QJsonArray{1e12, 1}}});
+        QTest::addRow("an unknown kind") << changed(json, "marks", QJsonArray{QJsonArray{1, 2, 99}});
+        QJsonArray many;
+        for (int i = 0; i <= PressureHistory::kMostMarks; ++i)
+            many.append(QJsonArray{1, 2, 4});
+        const auto moves = [&](const char* name, const QJsonArray& one) {
+            QTest::addRow("%s", name) << changed(json, "moves", QJsonArray{one});
+        };
+        moves("a move of no kind that moves", move(0, 1, ""));
+        moves("a move of an unknown kind", move(99, 1, ""));
+        moves("a move of nobody's message", move(4, -1, ""));
+        moves("a move that says a number", move(4, 1, 5));
+        QJsonArray backwards = move(4, 1, "");
+        backwards[4] = 300;
+        moves("tokens that end before they begin", backwards);
+        QTest::addRow("an answer too long") << changed(json, "answers", QJsonArray{QJsonArray{1, 2, 3, 4, 5, 6, 7, 8}});
+        QTest::addRow("too many marks") << changed(json, "marks", many);
+    }
+    void badFilesGetOneSentence()
+    {
+        QFETCH(QByteArray, json);
+        QVERIFY(!Recording::parse(json));
+        const QTemporaryDir folder;
+        QFile file(folder.filePath("bad.json"));
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.write(json);
+        file.close();
+        PressureMonitor monitor;
+        fly(monitor);
+        monitor.openRecording(QUrl::fromLocalFile(file.fileName()));
+        QTRY_VERIFY(monitor.trouble().contains("bad.json"));
+        QVERIFY(!monitor.replaying());
+        QCOMPARE(monitor.contextTokens(), 150);
+    }
+
+    void whatAnOlderOneLacksIsEmpty()
+    {
+        PressureMonitor flown;
+        fly(flown);
+        QJsonObject object = QJsonDocument::fromJson(flown.recording().toJson()).object();
+        for (const char* later : {"moves", "answers", "spill_tokens"})
+            object.remove(QLatin1String(later));
+        const auto older = Recording::parse(QJsonDocument(object).toJson());
+        QVERIFY(older);
+        QCOMPARE(older->history.runs().size(), size_t(3));
+        QVERIFY(older->moves.isEmpty());
+        QVERIFY(!older->spillTokens);
+    }
+
+    void filesThatCannotBe()
+    {
+        PressureMonitor monitor;
+        fly(monitor);
+        QVERIFY(!monitor.saveRecording(QUrl::fromLocalFile("/nowhere/at/all.json")).isEmpty());
+        monitor.openRecording(QUrl::fromLocalFile("/nowhere/at/all.json"));
+        QTRY_VERIFY(monitor.trouble().contains("/nowhere/at/all.json"));
+        QVERIFY(!monitor.replaying());
+    }
+
+    void theNewestRequestCounts()
+    {
+        const QTemporaryDir folder;
+        const auto fileOf = [&](const char* model) {
+            PressureMonitor flown;
+            fly(flown, model);
+            QUrl file = QUrl::fromLocalFile(folder.filePath(model));
+            flown.saveRecording(file);
+            return file;
+        };
+        const QUrl first = fileOf("first"), second = fileOf("second");
+        PressureMonitor monitor;
+        QSignalSpy another(&monitor, &PressureMonitor::modelChanged);
+        const auto allRead = [] {
+            QThreadPool::globalInstance()->waitForDone();
+            QCoreApplication::processEvents();
+        };
+        monitor.openRecording(first);
+        monitor.openRecording(QUrl::fromLocalFile("/nowhere/at/all.json"));
+        monitor.openRecording(second);
+        allRead();
+        QCOMPARE(another.size(), 1);
+        QVERIFY(monitor.replaying());
+        QCOMPARE(monitor.recordingModel(), "second");
+        QCOMPARE(monitor.trouble(), QString());
+
+        // Who goes back to now does not get what was asked for before.
+        monitor.openRecording(first);
+        monitor.leaveRecording();
+        allRead();
+        QVERIFY(!monitor.replaying());
+
+        // One that cannot be read leaves the one that is shown; the next good one takes the sentence away.
+        monitor.openRecording(second);
+        allRead();
+        monitor.openRecording(QUrl::fromLocalFile("/nowhere/at/all.json"));
+        allRead();
+        QCOMPARE(monitor.recordingModel(), "second");
+        QVERIFY(!monitor.trouble().isEmpty());
+        monitor.openRecording(first);
+        allRead();
+        QCOMPARE(monitor.recordingModel(), "first");
+        QCOMPARE(monitor.trouble(), QString());
+    }
+};
+
+QTEST_MAIN(TestRecording)
+#include "tst_recording.moc"

@@ -1,0 +1,175 @@
+// Conversations on disk: they are found by their words, whatever is typed.
+#include "tests/app/store/store_case.h"
+
+#include <QElapsedTimer>
+#include <QRandomGenerator>
+
+using namespace test_support;
+using Status = StoredMessage::Status;
+
+namespace {
+
+QStringList words(const QList<SearchHit>& hits)
+{
+    QStringList found;
+    for (const SearchHit& hit : hits)
+        found << (hit.message.isEmpty() ? hit.title : hit.message);
+    found.sort();
+    return found;
+}
+
+}  // namespace
+
+class TestConversationSearch : public StoreCase
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void init() { begin(); }
+    void cleanup() { end(); }
+
+    void search_data()
+    {
+        QTest::addColumn<QString>("words");
+        QTest::addColumn<QString>("found");
+        QTest::newRow("one word") << "cache"
+                                  << "m-cache";
+        QTest::newRow("a beginning") << "quanti"
+                                     << "m-quant";
+        QTest::newRow("only the last may be one") << "quanti weights"
+                                                  << "";
+        QTest::newRow("all words") << "memory cache"
+                                   << "m-cache";
+        QTest::newRow("title") << "travel"
+                               << "Travel plans";
+        QTest::newRow("no accents needed") << "uber cafe"
+                                           << "m-accent";
+        QTest::newRow("accents neither") << QString::fromUtf8("ÜBER CAFÉ") << "m-accent";
+        QTest::newRow("greek") << QString::fromUtf8("ΜΈΤΡΟ") << "m-greek";
+        QTest::newRow("operators are words") << "cache OR weights"
+                                             << "";
+        QTest::newRow("not") << "NOT"
+                             << "";
+        QTest::newRow("near") << "NEAR(memory cache)"
+                              << "";
+        QTest::newRow("quotes") << "\"cache"
+                                << "m-cache";
+        QTest::newRow("column") << "text:cache"
+                                << "";
+        QTest::newRow("star") << "* cache *"
+                              << "m-cache";
+        QTest::newRow("c++") << "C++"
+                             << "m-cpp";
+        QTest::newRow("sql") << "'; DROP TABLE messages; --"
+                             << "";
+        QTest::newRow("nothing") << "   "
+                                 << "";
+        QTest::newRow("only signs") << "\"\" ( ) ^ - +"
+                                    << "";
+        QTest::newRow("control") << QString::fromUtf8("the\0cac", 7) << "m-cache";
+        QTest::newRow("dotted") << "llama.cpp"
+                                << "m-cpp";
+    }
+    void search()
+    {
+        QFETCH(QString, words);
+        QFETCH(QString, found);
+        const QList<std::pair<const char*, QString>> texts{
+            {"m-cache", "The KV cache lives in memory and grows."},
+            {"m-quant", "Quantised weights: quantisation makes them small."},
+            {"m-accent", QString::fromUtf8("Über das Café")},
+            {"m-greek", QString::fromUtf8("ο ΛΟΓΟΣ και το μέτρο")},
+            {"m-cpp", "C++ as in llama.cpp"},
+        };
+        StoredConversation conversation{.header = {.id = "c", .title = "Travel plans"}, .messages = {}};
+        for (const auto& [id, text] : texts)
+            conversation.messages.append({.id = id, .text = text, .sentence = {}, .attachments = {}, .model = {}});
+        store->saveAll(conversation);
+        QCOMPARE(::words(hits(words, 20)).join(' '), found);
+    }
+
+    // The first letter typed is in nearly every text, and has no index of its own.
+    void oneLetterIsSearchedForOnce()
+    {
+        StoredConversation conversation{.header = {.id = "c", .title = "Letters"}, .messages = {}};
+        QRandomGenerator random(1);
+        for (int i = 0; i < 1500; ++i) {
+            QString text;
+            for (int word = 0; word < 100; ++word)
+                text += QString("%1%2 ").arg(QChar('a' + random.bounded(26))).arg(random.bounded(3000));
+            conversation.messages.append({.id = QString::number(i), .text = text});
+        }
+        store->saveAll(conversation);
+        store->flush();
+        QElapsedTimer clock;
+        clock.start();
+        QCOMPARE(hits("a", 1).size(), 1);
+        const qint64 one_us = clock.nsecsElapsed() / 1000;
+        clock.restart();
+        QCOMPARE(hits("a", 200).size(), 200);
+        const qint64 all_us = clock.nsecsElapsed() / 1000;
+        qInfo("one hit in %lld us, 200 in %lld us", one_us, all_us);
+        // An excerpt of each of 200 short texts is far less than looking for the letter again for each of them.
+        QVERIFY(all_us < 12 * one_us + 100'000);
+    }
+
+    void excerptsShowTheWords()
+    {
+        StoredConversation conversation = twoTurns("one", "A title");
+        conversation.messages[1].text = QString("far away ").repeated(500) +
+                                        "\n\nthe needle\x02 in\x03 it, <b>bold</b> " +
+                                        QString("and more ").repeated(500);
+        store->saveAll(conversation);
+        const auto found = hits("needl", 5);
+        QCOMPARE(found.size(), 1);
+        QCOMPARE(found[0].message, conversation.messages[1].id);
+        QCOMPARE(found[0].title, "A title");
+        QVERIFY(found[0].excerpt.contains("\x02needle\x03"));
+        QVERIFY(found[0].excerpt.contains("<b>bold</b>"));  // plain text
+        QCOMPARE(found[0].excerpt.count(QChar(2)), 1);
+        QVERIFY(found[0].excerpt.size() < 400);
+        QCOMPARE(hits("title", 5)[0].excerpt, "A \x02title\x03");
+        QCOMPARE(hits("away", 0).size(), 0);
+    }
+
+    void whatChangesIsFoundAnew()
+    {
+        StoredConversation conversation = twoTurns("one", "Before");
+        store->saveAll(conversation);
+        conversation.header.title = "After";
+        store->save(conversation.header);
+        QCOMPARE(hits("Before", 5).size(), 0);
+        QCOMPARE(hits("After", 5).size(), 1);
+
+        StoredMessage answer = conversation.messages.last();
+        answer.id = "streaming";
+        answer.text = "";
+        answer.status = Status::Streaming;
+        store->save("one", answer);
+        store->saveText("one", "streaming", "zebras");
+        store->saveText("one", "streaming", "zebras and gnus");
+        QCOMPARE(hits("gnus", 5).size(), 0);  // not before it is done
+        answer.text = "zebras and gnus graze";
+        answer.status = Status::Complete;
+        store->save("one", answer);
+        QCOMPARE(hits("graze", 5).size(), 1);
+        answer.text = "nothing";
+        store->save("one", answer);
+        QCOMPARE(hits("graze", 5).size(), 0);
+        QCOMPARE(hits("nothing", 5).size(), 1);
+    }
+
+    void anInterruptedAnswerIsFoundAfterTheRestart()
+    {
+        StoredConversation conversation = twoTurns("one", "T");
+        conversation.messages[1].status = Status::Streaming;
+        conversation.messages[1].text = "half of an elephant";
+        store->saveAll(conversation);
+        reopen();
+        QCOMPARE(hits("elephant", 5).size(), 1);
+        QCOMPARE(store->conversation("one")->messages[1].status, Status::Streaming);
+    }
+};
+
+QTEST_GUILESS_MAIN(TestConversationSearch)
+#include "tst_conversation_search.moc"

@@ -1,0 +1,275 @@
+// Conversations on disk: what is saved is there again.
+#include "app/store/attachment_folder.h"
+#include "tests/app/store/store_case.h"
+
+#include <QElapsedTimer>
+#include <QSignalSpy>
+
+using namespace test_support;
+
+class TestConversationStore : public StoreCase
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void init() { begin(); }
+    void cleanup() { end(); }
+
+    void everythingComesBack()
+    {
+        StoredConversation whole = fullConversation("one");
+        store->saveAll(whole);
+        reopen();
+        QCOMPARE(store->notice(), QString());
+        const auto read = store->conversation("one");
+        QVERIFY(read);
+        QCOMPARE(describe(*read), describe(whole));
+        QVERIFY(!store->conversation("two"));
+    }
+
+    void pieceByPiece()
+    {
+        const StoredConversation whole = fullConversation("one");
+        const QSignalSpy saved(store.get(), &ConversationStore::saved);
+        store->save(whole.header);
+        QCOMPARE(saved.size(), 1);  // at once
+        for (const StoredMessage& message : whole.messages)
+            store->save("one", message);
+        store->saveRecording("one", [] { return QByteArray("{}"); });
+        store->saveRecording("one", [whole] { return whole.recording; });
+        store->saveRecording("nobody's", [whole] { return whole.recording; });
+        QVERIFY(store->recording("nobody's").isEmpty());
+        QCOMPARE(describe(*store->conversation("one")), describe(whole));
+
+        StoredMessage changed = whole.messages[1];
+        changed.text = "other words";
+        changed.tokens.reset();
+        store->save("one", changed);
+        store->saveText("one", whole.messages[2].id, "streamed");
+        const auto read = store->conversation("one");
+        QCOMPARE(read->messages.size(), whole.messages.size());
+        QCOMPARE(read->messages[1].text, "other words");
+        QVERIFY(!read->messages[1].tokens);
+        QCOMPARE(read->messages[2].text, "streamed");
+    }
+
+    void anyTextAtAll_data()
+    {
+        QTest::addColumn<QString>("text");
+        QTest::newRow("empty") << QString("");
+        QTest::newRow("null") << QString();
+        QTest::newRow("sql") << QString("'); DROP TABLE messages; --");
+        QTest::newRow("zero") << QString(QChar(0)) + "after" + QChar(0);
+        QTest::newRow("emoji") << QString::fromUtf8("👩‍👩‍👧 🏳️‍🌈 مرحبا שלום");
+        QTest::newRow("long") << QString(3'000'000, QChar(0x4E2D));
+        QTest::newRow("lines") << QString("\r\n\t\x02\x03");
+    }
+    void anyTextAtAll()
+    {
+        QFETCH(QString, text);
+        StoredConversation conversation = twoTurns("id", text.left(100));
+        conversation.header.draft = text;
+        conversation.messages[0].text = text;
+        conversation.messages[0].id = "message '" + text.left(20);
+        conversation.messages[1].parent = conversation.messages[0].id;
+        store->saveAll(conversation);
+        reopen();
+        const auto read = store->conversation("id");
+        QVERIFY(read);
+        QCOMPARE(read->header.title, text.left(100));
+        QCOMPARE(read->header.draft, text);
+        QCOMPARE(read->messages[0].text, text);
+        QCOMPARE(read->messages[1].parent, conversation.messages[0].id);
+    }
+
+    void listIsPinnedFirstThenNewest()
+    {
+        for (int i = 0; i < 5; ++i) {
+            ConversationHeader header{.id = QString::number(i), .title = "t"};
+            header.changedMs = 1000 * (i % 3);
+            header.pinned = i == 3;
+            store->save(header);
+        }
+        QStringList order;
+        for (const auto& header : store->conversations())
+            order << header.id;
+        QCOMPARE(order.join(""), "32410");
+    }
+
+    void trash()
+    {
+        fill(2);
+        const QSignalSpy trashed(store.get(), &ConversationStore::trashed);
+        const QSignalSpy restored(store.get(), &ConversationStore::restored);
+        store->moveToTrash("c0");
+        QCOMPARE(trashed.size(), 1);
+        QCOMPARE(store->conversations().size(), 1);
+        QCOMPARE(hits("Title", 10).size(), 1);
+        store->restore("c0");
+        QCOMPARE(restored.first().first().value<ConversationHeader>().title, "Title 0");
+        QCOMPARE(store->conversations().size(), 2);
+        QCOMPARE(store->conversation("c0")->messages.size(), 4);
+
+        store->moveToTrash("c1");
+        store->emptyTrash();
+        store->restore("c1");
+        QCOMPARE(restored.size(), 1);
+        QVERIFY(!store->conversation("c1"));
+        QVERIFY(hits("xxx", 10).size() == 1);
+    }
+
+    void attachmentsLieOutside()
+    {
+        StoredConversation conversation = fullConversation("one");
+        const Attachment& file = conversation.messages[0].attachments[0];
+        store->saveAll(conversation);
+        store->flush();
+        const QString bytes = store->attachmentsFolder() + "/" + file.sha256.left(2) + "/" + file.sha256;
+        QVERIFY(QFile::exists(bytes + "." + file.kind + ".txt"));
+        QFile raw(bytes);
+        QVERIFY(raw.open(QIODevice::ReadWrite));
+        raw.write("pdf");
+        raw.close();
+
+        store->emptyTrash();
+        store->flush();
+        QVERIFY(QFile::exists(bytes));
+        store->moveToTrash("one");
+        store->emptyTrash();
+        store->flush();
+        QVERIFY(QFile::exists(bytes));  // it is young: a draft may want it
+        QVERIFY(raw.open(QIODevice::ReadWrite));
+        QVERIFY(raw.setFileTime(QDateTime::currentDateTime().addDays(-2), QFileDevice::FileModificationTime));
+        raw.close();
+        store->emptyTrash();
+        store->flush();
+        QVERIFY(!QFile::exists(bytes));
+    }
+
+    void aDraftKeepsItsFiles()
+    {
+        ConversationHeader header = twoTurns("one", "t").header;
+        header.draftFiles = {{"notes.md", QString(64, 'a')}, {"\"quoted\" ü.txt", QString(64, 'b')}};
+        store->save(header);
+        reopen();
+        QCOMPARE(store->conversations().first().draftFiles, header.draftFiles);
+        QCOMPARE(store->conversation("one")->header.draftFiles, header.draftFiles);
+
+        const AttachmentFolder attachments(store->attachmentsFolder());
+        const auto putOld = [&](const QString& name) {
+            QDir().mkpath(QFileInfo(name).path());
+            QFile old(name);
+            QVERIFY(old.open(QIODevice::WriteOnly));
+            QVERIFY(old.setFileTime(QDateTime::currentDateTime().addDays(-2), QFileDevice::FileModificationTime));
+        };
+        putOld(attachments.file(QString(64, 'a')));
+        store->emptyTrash();
+        store->flush();
+        QVERIFY(QFile::exists(attachments.file(QString(64, 'a'))));
+        header.draftFiles.clear();
+        store->save(header);
+        store->emptyTrash();
+        store->flush();
+        QVERIFY(!QFile::exists(attachments.file(QString(64, 'a'))));
+    }
+
+    void whatStandsForADraftsFilesIsNotTrusted()
+    {
+        store->save(twoTurns("one", "t").header);
+        store->flush();
+        for (const char* nonsense : {"", "x", "{}", "[1, null, [], {\"name\": 3}]"}) {
+            sql(file(), {QStringLiteral("UPDATE conversations SET draft_files = '%1'").arg(QLatin1String(nonsense))});
+            const QList<ConversationHeader> all = store->conversations();
+            for (const DraftFile& kept : all.first().draftFiles)
+                QVERIFY(kept.name.isEmpty() && kept.sha256.isEmpty());
+        }
+        const AttachmentFolder attachments(store->attachmentsFolder());
+        for (const QString& hash : {QString(), QString("../../x"), QString(63, 'a'), QString(64, 'A')})
+            QCOMPARE(attachments.file(hash), QString());
+    }
+
+    void attachmentsCannotLeadOutside()
+    {
+        StoredConversation conversation = twoTurns("one", "t");
+        conversation.messages[0].attachments = {{.id = "a",
+                                                 .name = "../../x",
+                                                 .kind = "text",
+                                                 .bytes = 1,
+                                                 .sha256 = "../../../escaped",
+                                                 .text = "no",
+                                                 .tokens = {}},
+                                                {.id = "b",
+                                                 .name = "n",
+                                                 .kind = "../e",
+                                                 .bytes = 1,
+                                                 .sha256 = QString(64, '0'),
+                                                 .text = "no",
+                                                 .tokens = {}}};
+        store->saveAll(conversation);
+        store->flush();
+        QCOMPARE(store->conversation("one")->messages[0].attachments.size(), 2);
+        QCOMPARE(store->conversation("one")->messages[0].attachments[0].text, "");
+        QVERIFY(QDir(store->attachmentsFolder()).isEmpty());
+    }
+
+    void aReadDoesNotWaitForOtherConversations()
+    {
+        fill(2);
+        QSqlDatabase other = QSqlDatabase::addDatabase("QSQLITE", "busy");
+        other.setDatabaseName(file());
+        QVERIFY(other.open());
+        QVERIFY(other.exec("BEGIN IMMEDIATE").isActive());  // as long as this goes on, nothing is written
+        store->saveAll(twoTurns("new", "Cannot be written yet"));
+        QElapsedTimer clock;
+        clock.start();
+        QCOMPARE(store->conversation("c1")->header.title, "Title 1");
+        QCOMPARE(store->search("Title", 5).size(), 2);
+        QVERIFY2(clock.elapsed() < 2000, qPrintable(QString::number(clock.elapsed())));
+        QVERIFY(other.exec("COMMIT").isActive());
+        other.close();
+        other = {};
+        QSqlDatabase::removeDatabase("busy");
+        QCOMPARE(store->conversation("new")->header.title, "Cannot be written yet");
+    }
+
+    void presets()
+    {
+        ConversationSettings settings;
+        settings.systemPrompt = "Be brief.";
+        settings.sampling = {{"temperature", 0.2}};
+        store->save(Preset{"short", settings});
+        store->save(Preset{"Änderung", {}});
+        settings.systemPrompt = "Be very brief.";
+        store->save(Preset{"short", settings});
+        reopen();
+        QCOMPARE(store->presets().size(), 2);
+        QCOMPARE(store->presets()[0].settings.systemPrompt, "Be very brief.");
+        QCOMPARE(store->presets()[0].settings.sampling, settings.sampling);
+        store->removePreset("short");
+        QCOMPARE(store->presets().size(), 1);
+    }
+
+    void theListDoesNotReadTexts()
+    {
+        // 5,000 conversations, most of the file text.
+        for (int i = 0; i < 5000; ++i)
+            store->saveAll(twoTurns(QString("c%1").arg(i), QString("Title %1").arg(i), QString(2000, 'x')));
+        QElapsedTimer clock;
+        clock.start();
+        store->flush();
+        qInfo("written in %lld ms", clock.restart());
+        reopen();
+        qInfo("opened in %lld ms, %lld MB", clock.restart(), QFileInfo(file()).size() / 1000000);
+        QCOMPARE(store->conversations().size(), 5000);
+        const qint64 ms = clock.restart();
+        qInfo("list in %lld ms", ms);
+        QVERIFY(ms < 500);
+        QCOMPARE(hits("y", 50).size(), 0);
+        QCOMPARE(hits("Title 4999", 50).size(), 1);
+        QCOMPARE(hits("Title", 50).size(), 50);
+        qInfo("3 searches in %lld ms", clock.restart());
+    }
+};
+
+QTEST_GUILESS_MAIN(TestConversationStore)
+#include "tst_conversation_store.moc"

@@ -1,0 +1,95 @@
+// What is said to be on disk has been synced: this program's fsync and fdatasync stand in for the system's, also in
+// SQLite, and note what they are called for.
+#include "tests/app/store/store_case.h"
+
+#ifdef Q_OS_LINUX
+#include <array>
+#include <mutex>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace {
+
+std::mutex mutex;
+QStringList synced;  // paths
+
+void note(int file)
+{
+    std::array<char, 4096> path{};
+    const ssize_t length =
+        readlink(QByteArray("/proc/self/fd/" + QByteArray::number(file)).constData(), path.data(), path.size());
+    const std::lock_guard lock(mutex);
+    synced << QString::fromUtf8(path.data(), std::max<ssize_t>(length, 0));
+}
+
+QStringList takeSynced()
+{
+    const std::lock_guard lock(mutex);
+    return std::exchange(synced, {});
+}
+
+}  // namespace
+
+extern "C" int fsync(int file)
+{
+    note(file);
+    return int(syscall(SYS_fsync, file));
+}
+
+extern "C" int fdatasync(int file)
+{
+    note(file);
+    return int(syscall(SYS_fdatasync, file));
+}
+#endif
+
+using namespace test_support;
+
+class TestStoreSync : public StoreCase
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void init() { begin(); }
+    void cleanup() { end(); }
+
+    void everyTurnIsSynced()
+    {
+#ifndef Q_OS_LINUX
+        QSKIP("stands in for functions of Linux");
+#else
+        store->flush();
+        for (int i = 0; i < 3; ++i) {
+            takeSynced();
+            store->saveAll(twoTurns(QString("c%1").arg(i), "Title"));
+            store->flush();
+            const QStringList files = takeSynced();
+            QVERIFY2(files.contains(file() + "-wal"), qPrintable(files.join(' ')));
+        }
+#endif
+    }
+
+    void theBackupIsSyncedBeforeTheMigration()
+    {
+#ifndef Q_OS_LINUX
+        QSKIP("stands in for functions of Linux");
+#else
+        store.reset();
+        QFile::remove(file());
+        QFile dump(SPILLWAY_SOURCE_DIR "/tests/data/store/v1.sql");
+        QVERIFY(dump.open(QIODevice::ReadOnly));
+        sql(file(), QString::fromUtf8(dump.readAll()).split(";\n", Qt::SkipEmptyParts));
+        takeSynced();
+        reopen();
+        QCOMPARE(store->notice(), QString());
+        const QStringList files = takeSynced();
+        const auto backup = files.indexOf(folder->filePath("spillway-backup-v1.sqlite.part"));
+        QVERIFY2(backup >= 0, qPrintable(files.join(' ')));
+        QVERIFY(files.indexOf(folder->path(), backup) > backup);
+        QVERIFY(files.indexOf(file() + "-wal", backup) > files.indexOf(folder->path(), backup));
+#endif
+    }
+};
+
+QTEST_GUILESS_MAIN(TestStoreSync)
+#include "tst_store_sync.moc"
