@@ -1,4 +1,4 @@
-// What the window was asked for when it was started.
+// CommandLine holds what the window was asked for when it was started.
 #pragma once
 
 #include "app/settings/settings_controller.h"

@@ -1,4 +1,4 @@
-// Everything the window is made of.
+// Program makes and connects everything that the window is made of.
 #pragma once
 
 #include "app/about/program_controller.h"

@@ -1,4 +1,4 @@
-// The language of the window.
+// Translation sets the language of the window.
 #pragma once
 
 #include <QObject>

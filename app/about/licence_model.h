@@ -1,4 +1,4 @@
-// Whose work the program stands on.
+// LicenceModel lists the works that the program is made with, each with its licence.
 #pragma once
 
 #include <QAbstractListModel>

@@ -1,4 +1,4 @@
-// What the pages may ask of the program itself.
+// ProgramController tells pages about the program: version, folders, notices.
 #pragma once
 
 #include "app/system/profile_folders.h"

@@ -1,4 +1,4 @@
-// What keys do.
+// ShortcutModel lists the keyboard shortcuts of the window and what each of them does.
 #pragma once
 
 #include <QAbstractListModel>

@@ -1,4 +1,4 @@
-// An attachment as pages show it.
+// AttachmentFacts describes an attached file to the pages.
 #pragma once
 
 #include "app/store/conversation.h"

@@ -1,4 +1,4 @@
-// The files that will go with the next message.
+// AttachmentModel lists the files that will go with the next message.
 #pragma once
 
 #include "app/attachments/attachment_facts.h"

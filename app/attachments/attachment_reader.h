@@ -1,4 +1,4 @@
-// Reads files beside the UI thread.
+// AttachmentReader reads chosen files on threads of its own.
 #pragma once
 
 #include "app/attachments/read_file.h"

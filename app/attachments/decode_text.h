@@ -1,4 +1,4 @@
-// From a file's bytes to its text.
+// decodeText() turns the bytes of a text file into its text.
 #pragma once
 
 #include <QByteArray>

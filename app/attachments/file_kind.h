@@ -1,4 +1,4 @@
-// What a file seems to be by its name. Whether it can be read is decided by its content.
+// kindOfText() and languageOf() guess from a file's name what it holds; its content decides whether it can be read.
 #pragma once
 
 #include <QString>

@@ -1,4 +1,4 @@
-// How attachments are put into a prompt.
+// promptText() puts attached files into the text of a prompt.
 //
 // Each file is a line with its name and a fenced block with its text, and what the user typed comes after them:
 //

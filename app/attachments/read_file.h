@@ -1,4 +1,4 @@
-// From a file somebody chose to an attachment.
+// readFile() makes an attachment of a file that somebody chose.
 #pragma once
 
 #include "app/attachments/read_pdf.h"

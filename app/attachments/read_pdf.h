@@ -1,4 +1,4 @@
-// The text of a PDF, by way of the program spillway-pdf-text.
+// readPdf() takes the text out of a PDF by starting the program spillway-pdf-text.
 #pragma once
 
 #include <QByteArray>

@@ -1,4 +1,4 @@
-// Puts a block's values into the document of a TextEdit.
+// BlockDocument puts a block's values into the document of a TextEdit.
 #pragma once
 
 #include "app/blocks/formula_character.h"

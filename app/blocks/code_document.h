@@ -1,4 +1,4 @@
-// Coloured code in a TextEdit.
+// CodeDocument writes coloured code into a TextEdit.
 #pragma once
 
 #include "app/blocks/block_document.h"

@@ -1,4 +1,4 @@
-// A formula as one character of a text: takes its room, is painted by a FormulaLayer, and is copied as LaTeX.
+// insertFormulaCharacter() puts a formula into a text as one character, which a FormulaLayer paints.
 #pragma once
 
 #include "app/formulas/formula_picture.h"

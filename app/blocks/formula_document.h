@@ -1,4 +1,4 @@
-// A formula on lines of its own in a TextEdit.
+// FormulaDocument writes a formula that has lines of its own into a TextEdit.
 #pragma once
 
 #include "app/blocks/block_document.h"

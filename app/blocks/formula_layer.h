@@ -1,4 +1,4 @@
-// Paints the formulas of a TextEdit over it.
+// FormulaLayer paints the formulas of a TextEdit over it.
 #pragma once
 
 #include <QPointer>

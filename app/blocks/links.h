@@ -1,4 +1,4 @@
-// Links of messages, for the pages.
+// Links answers what pages ask about the links of messages, and opens them.
 #pragma once
 
 #include <QObject>

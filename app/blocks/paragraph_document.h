@@ -1,4 +1,4 @@
-// Paragraphs, headings and lists in a TextEdit.
+// ParagraphDocument writes paragraphs, headings and lists into a TextEdit.
 #pragma once
 
 #include "app/blocks/block_document.h"

@@ -1,4 +1,4 @@
-// Shortcuts past a text that is only read.
+// PassShortcuts lets the window's shortcuts work while a text that is only read has the keyboard.
 #pragma once
 
 #include <QObject>

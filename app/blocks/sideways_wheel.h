@@ -1,4 +1,4 @@
-// The wheel over what scrolls sideways.
+// SidewaysWheel moves what scrolls sideways with the wheel.
 #pragma once
 
 #include <QObject>

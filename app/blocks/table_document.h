@@ -1,4 +1,4 @@
-// A table in a TextEdit.
+// TableDocument writes a table into a TextEdit.
 #pragma once
 
 #include "app/blocks/block_document.h"

@@ -1,4 +1,4 @@
-// Room between the lines of a text that can be selected.
+// TextLayout sets the distance between the lines of a TextEdit.
 #pragma once
 
 #include <QObject>

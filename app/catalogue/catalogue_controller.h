@@ -1,4 +1,4 @@
-// Which models there are on this computer.
+// CatalogueController finds the models of this computer and tells the pages about them.
 #pragma once
 
 #include "app/catalogue/last_used.h"

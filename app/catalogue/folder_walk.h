@@ -1,4 +1,4 @@
-// Finding model files below a folder, whatever the folder is.
+// findModelFiles() finds the model files below a folder, however large or entangled that folder is.
 #pragma once
 
 #include <QString>

@@ -1,4 +1,4 @@
-// A model file that was found, before anybody has looked into it.
+// lookInto() finds the model files of one place; FoundFile is one of them, not read yet.
 #pragma once
 
 #include "app/catalogue/folder_walk.h"

@@ -1,4 +1,4 @@
-// What was read from model files before, so that the next start need not read them again.
+// HeaderCache keeps what was read from model files, so that the next start need not read them again.
 #pragma once
 
 #include "engine/model_info.h"

@@ -1,4 +1,4 @@
-// Which models were opened last, and when.
+// LastUsed remembers which models were opened last, and when.
 #pragma once
 
 #include <QHash>

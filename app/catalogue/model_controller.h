@@ -1,4 +1,4 @@
-// Which model is open, and what becomes of a file someone wants to open.
+// ModelController opens a model file: looks into it, offers it, loads it, and says what went wrong.
 #pragma once
 
 #include "app/catalogue/model_facts.h"

@@ -1,4 +1,4 @@
-// One model of this computer: a row of the model page.
+// ModelEntry holds what the model page shows of one model: a row.
 #pragma once
 
 #include "app/catalogue/model_facts.h"

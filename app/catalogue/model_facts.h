@@ -1,4 +1,4 @@
-// A model file in numbers and names.
+// ModelFacts describes a model file in numbers and names.
 #pragma once
 
 #include "engine/model_info.h"

@@ -1,4 +1,4 @@
-// Whether a model fits into the memory of this machine, in numbers.
+// ModelFit tells the pages in numbers whether a model fits into this machine's memory.
 #pragma once
 
 #include "engine/memory_plan.h"

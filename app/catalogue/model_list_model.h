@@ -1,4 +1,4 @@
-// The models of this computer, as rows.
+// ModelListModel lists the models of this computer, in no order.
 #pragma once
 
 #include "app/catalogue/model_entry.h"

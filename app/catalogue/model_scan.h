@@ -1,4 +1,4 @@
-// The search for models: places to rows.
+// scanForModels() searches all places for models and makes a row of each.
 #pragma once
 
 #include "app/catalogue/found_file.h"

@@ -1,4 +1,4 @@
-// Where models may lie on this computer.
+// placesOfOtherPrograms() names the folders in which other programs keep models.
 #pragma once
 
 #include <QList>

@@ -1,4 +1,4 @@
-// A model that was opened before.
+// RecentModel describes a model that was opened before, for the menu.
 #pragma once
 
 #include <QObject>

@@ -1,4 +1,4 @@
-// The models as the page shows them: sorted, and those the user looks for.
+// ShownModels sorts and filters the list of models for the page.
 #pragma once
 
 #include "app/catalogue/model_list_model.h"

@@ -1,4 +1,4 @@
-// The names of the parts of a split model: NAME-00001-of-00003.gguf.
+// splitName() reads the name of one part of a split model: NAME-00001-of-00003.gguf.
 #pragma once
 
 #include <QString>

@@ -1,15 +1,15 @@
-// Which model the program opens by itself.
+// StartModel says which model the program opens by itself; LoadMarker notes which one the last run died of.
 #pragma once
 
 #include "app/settings/settings_controller.h"
 
 #include <QString>
 
-/// The guide: the small model that comes with the program. Empty where it was not shipped.
+/// The file of the guide, the small model that comes with the program. Empty: it was not shipped.
 QString guideModel();
 
-/// Notes on disk that a model is being loaded, so that the next start knows of a load in which the program died. The
-/// first prompt is part of it: the model's own template makes it. Lives on the UI thread; owned by Program.
+/// Notes on disk that a model is being loaded, so that the next start knows when the program died of it. The first
+/// prompt counts as loading, since the model's own template makes it. Lives on the UI thread; owned by Program.
 class LoadMarker
 {
 public:
@@ -22,7 +22,7 @@ public:
     const QString& diedOf() const { return m_diedOf; }
     void begin(const QString& model);
     void loaded() { m_loaded = true; }
-    /// A prompt was made, or refused: nothing if the model was not there yet.
+    /// Ends the note when a prompt was made or refused; does nothing while the model is not loaded.
     void prompted();
     void end();
 

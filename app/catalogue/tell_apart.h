@@ -1,4 +1,4 @@
-// Models of one name, as people tell them apart.
+// tellApart() says what distinguishes models of the same name.
 #pragma once
 
 #include <QList>

@@ -1,4 +1,4 @@
-// A chart in the window.
+// ChartItem shows a QCustomPlot in the window, with zooming, dragging and a cursor.
 #pragma once
 
 #include "app/charts/picture_item.h"

@@ -1,4 +1,4 @@
-// A figure of an experiment in the window.
+// ExperimentChart draws one quantity of an experiment over the context.
 #pragma once
 
 #include "app/charts/chart_item.h"

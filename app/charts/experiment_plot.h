@@ -1,4 +1,4 @@
-// Figures of an experiment, as curves in a plot.
+// ExperimentPlot puts the figures of an experiment into a plot as curves.
 #pragma once
 
 #include "app/experiments/experiment_row_model.h"

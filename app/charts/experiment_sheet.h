@@ -1,4 +1,4 @@
-// The figures of an experiment on one sheet, to take along.
+// ExperimentSheet paints an experiment's figures on one sheet and writes it to a PNG or SVG file.
 #pragma once
 
 #include "app/charts/experiment_chart.h"

@@ -1,4 +1,4 @@
-// Where each block of the conversation lies.
+// KvMapItem draws where each KV block of the conversation lies.
 #pragma once
 
 #include "app/charts/kv_map_layout.h"

@@ -1,4 +1,4 @@
-// Where the cells of a KV map lie.
+// KvMapLayout computes where the cells of a KV map lie.
 #pragma once
 
 #include <QRectF>

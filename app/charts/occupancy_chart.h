@@ -1,4 +1,4 @@
-// What lies in a memory, over time or over the conversation.
+// OccupancyChart draws what a memory holds, over time or over the conversation.
 #pragma once
 
 #include "app/charts/chart_item.h"

@@ -1,4 +1,4 @@
-// A picture in the scene.
+// PictureItem paints a picture on the UI thread and hands it to the scene as a texture.
 #pragma once
 
 #include <QImage>

@@ -1,4 +1,4 @@
-// How fast the model talks, by how much it has to read.
+// SpeedChart draws the model's speed over the length of the context.
 #pragma once
 
 #include "app/charts/chart_item.h"

@@ -1,4 +1,4 @@
-// What a conversation is doing, for lists of them.
+// ConversationActivity says whether a conversation is idle, waits for its turn or is being answered.
 #pragma once
 
 #include <QObject>

@@ -1,4 +1,4 @@
-// One message as the page draws it.
+// BlockModel lists the blocks of one message as the page draws them.
 #pragma once
 
 #include "app/text/block.h"

@@ -1,4 +1,4 @@
-// What the conversation's page may ask for.
+// ChatController shows one conversation to the page and does what the page asks for.
 #pragma once
 
 #include "app/chat/activity.h"

@@ -1,4 +1,4 @@
-// From a conversation to what the engine is asked.
+// chatRequest() turns a conversation into a request to the engine.
 #pragma once
 
 #include "app/store/conversation.h"

@@ -1,4 +1,4 @@
-// What the page may ask for about the message that is being written.
+// ComposerController holds the message that is being written: text, files and their tokens.
 #pragma once
 
 #include "app/attachments/attachment_model.h"

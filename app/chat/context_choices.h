@@ -1,4 +1,4 @@
-// What can be done when a context is full: arithmetic only.
+// oldestTurns() and largerContext() compute what can be done when a context is full.
 #pragma once
 
 #include "app/chat/open_conversation.h"

@@ -1,4 +1,4 @@
-// What fills a conversation's context.
+// ContextLedger counts what fills a conversation's context.
 #pragma once
 
 #include <QObject>

@@ -1,4 +1,4 @@
-// A conversation's messages with all their versions.
+// ConversationTree holds a conversation's messages with all their versions.
 #pragma once
 
 #include "app/store/conversation.h"

@@ -1,4 +1,4 @@
-// The newest numbers, for the line below the conversation.
+// LatestTelemetry shows the newest numbers in the line below the conversation.
 #pragma once
 
 #include "engine/telemetry.h"

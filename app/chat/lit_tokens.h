@@ -1,4 +1,4 @@
-// What the pointer lights up.
+// LitTokens lights up the message or the tokens that the pointer is on, in the conversation and in the KV map.
 #pragma once
 
 #include "engine/telemetry.h"

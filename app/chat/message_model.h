@@ -1,4 +1,4 @@
-// The conversation as a list.
+// MessageModel lists the messages of the conversation that is shown.
 #pragma once
 
 #include "app/chat/block_model.h"

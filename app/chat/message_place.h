@@ -1,4 +1,4 @@
-// Where in a message something stands.
+// placeOf() finds where in a message a found text stands, as the page draws it.
 #pragma once
 
 #include "app/store/conversation.h"

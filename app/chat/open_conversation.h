@@ -1,4 +1,4 @@
-// A conversation in memory.
+// OpenConversation holds one conversation in memory and what happens to it now.
 #pragma once
 
 #include "app/chat/activity.h"

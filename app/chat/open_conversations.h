@@ -1,4 +1,4 @@
-// The conversations in memory, and their turns.
+// OpenConversations keeps the conversations in memory and runs their turns.
 #pragma once
 
 #include "app/chat/chat_request.h"

@@ -1,4 +1,4 @@
-// What the user keeps on the device.
+// PinnedMessages remembers which messages the user keeps on the device.
 #pragma once
 
 #include "engine/telemetry.h"

@@ -1,4 +1,4 @@
-// One thing that moved, and whose it was.
+// placementMove() notes that something moved between the memories, when, and whose tokens it was.
 #pragma once
 
 #include "engine/telemetry.h"
@@ -23,5 +23,5 @@ struct PlacementMove {
     int messages = 0;                 // how many they are
 };
 
-/// It has happened just now; `places` in the order of their tokens.
+/// Notes an event that has happened just now; `places` are in the order of their tokens.
 PlacementMove placementMove(const engine::Event& event, const QList<MessageTokens>& places);

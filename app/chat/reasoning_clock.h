@@ -1,4 +1,4 @@
-// How long a model thinks.
+// ReasoningClock measures how long a model thinks.
 #pragma once
 
 #include "app/text/reasoning.h"

@@ -1,4 +1,4 @@
-// From a conversation's settings to what the engine is asked with.
+// applySettings() puts a conversation's settings into a request to the engine.
 #pragma once
 
 #include "app/store/conversation.h"

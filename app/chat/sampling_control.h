@@ -1,4 +1,4 @@
-// The sampling options that a conversation may set: their names, ranges and meanings.
+// samplingControls() lists the sampling options that a conversation may set: names, ranges and meanings.
 #pragma once
 
 #include "engine/engine.h"
@@ -24,5 +24,5 @@ struct SamplingControl {
 
 std::span<const SamplingControl> samplingControls();
 
-/// The value that is set and usable.
+/// The value that is set, if it is within the range.
 std::optional<double> samplingValue(const QJsonObject& sampling, const SamplingControl& control);

@@ -1,4 +1,4 @@
-// What a conversation's saved KV was good for, in a sentence.
+// savedNote() says in a sentence how much work a conversation's saved KV spared.
 #pragma once
 
 #include "engine/telemetry.h"

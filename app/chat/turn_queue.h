@@ -1,4 +1,4 @@
-// Whose turn it is.
+// TurnQueue decides which conversation is answered next.
 #pragma once
 
 #include <QList>

@@ -1,4 +1,4 @@
-// The conversations as a list.
+// ConversationListModel lists the conversations, in folders and by day.
 #pragma once
 
 #include "app/chat/activity.h"

@@ -1,4 +1,4 @@
-// What the column of conversations may ask for.
+// ConversationsController does what the column of conversations asks for.
 #pragma once
 
 #include "app/chat/activity.h"

@@ -1,4 +1,4 @@
-// The KV of conversations on the disk: where it is, how much of it, and that it goes with its conversation.
+// SavedKv tells the engine where and how much KV of conversations to keep on disk, and what to delete.
 #pragma once
 
 #include "app/conversations/conversations_controller.h"
@@ -7,8 +7,8 @@
 
 #include <QObject>
 
-/// Tells the engine where to keep it and how much, and of what conversations there is none any more; those that went
-/// while the program did not run included. On the UI thread; owned by Program.
+/// Also tells it which conversations are gone, so that their files are deleted, those that vanished while the program
+/// did not run included. Lives on the UI thread; owned by Program.
 class SavedKv : public QObject
 {
     Q_OBJECT

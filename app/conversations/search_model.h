@@ -1,4 +1,4 @@
-// What was found.
+// SearchModel lists the places where a search found its words.
 #pragma once
 
 #include "app/store/conversation.h"

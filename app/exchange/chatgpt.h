@@ -1,4 +1,4 @@
-// What ChatGPT exports: conversations.json, or conversations-000.json and so on.
+// fromChatGpt() reads what ChatGPT exports: conversations.json, or conversations-000.json and so on.
 #pragma once
 
 #include "app/exchange/imported.h"

@@ -1,4 +1,4 @@
-// Conversations as JSON: everything that is kept of them. app/exchange/README.md documents it.
+// toJson() and fromJson() carry conversations to and from JSON, complete; app/exchange/README.md documents the format.
 #pragma once
 
 #include "app/exchange/imported.h"

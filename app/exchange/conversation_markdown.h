@@ -1,4 +1,4 @@
-// Conversations as Markdown: the path that is shown, for reading. app/exchange/README.md documents it.
+// Writes and reads a conversation as Markdown: the path that is shown. app/exchange/README.md documents the format.
 #pragma once
 
 #include "app/exchange/imported.h"

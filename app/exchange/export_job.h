@@ -1,4 +1,4 @@
-// Conversations to files.
+// ExportJob writes conversations to files.
 #pragma once
 
 #include "app/exchange/imported.h"

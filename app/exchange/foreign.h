@@ -1,4 +1,4 @@
-// What the readers of other programs' files share. Such files have no schema that anybody promises: what is not as
+// Offers what the readers of other programs' files share. Nobody promises a schema for such files: what is not as
 // expected is passed over, never believed.
 #pragma once
 

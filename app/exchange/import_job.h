@@ -1,4 +1,4 @@
-// Conversations from files.
+// ImportJob reads conversations from files into the store.
 #pragma once
 
 #include "app/exchange/imported.h"

@@ -1,4 +1,4 @@
-// What came out of a file.
+// importFile() reads the conversations of a file; Imported holds them, or says why there are none.
 #pragma once
 
 #include "app/store/conversation.h"

@@ -1,4 +1,4 @@
-// What Jan keeps of a conversation: messages.jsonl, a message in a line, and thread.json beside it.
+// fromJan() reads a conversation of Jan: messages.jsonl, a message in a line, and thread.json beside it.
 #pragma once
 
 #include "app/exchange/imported.h"

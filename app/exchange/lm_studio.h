@@ -1,4 +1,4 @@
-// What LM Studio keeps: one conversation in a file, *.conversation.json.
+// fromLmStudio() reads a conversation of LM Studio: one in a file, *.conversation.json.
 #pragma once
 
 #include "app/exchange/imported.h"

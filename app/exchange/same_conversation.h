@@ -1,4 +1,4 @@
-// Whether a conversation from a file is here already.
+// hasAllOf() tells whether a conversation from a file is here already.
 #pragma once
 
 #include "app/store/conversation.h"

@@ -1,4 +1,4 @@
-// What an experiment is: a plan, and a row for each of its cells, as the paper's table has them.
+// ExperimentRun holds an experiment: a plan, and a row for each of its cells, as the paper's table has them.
 #pragma once
 
 #include <QDateTime>

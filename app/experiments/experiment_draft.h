@@ -1,4 +1,4 @@
-// The plan that is being made on the page.
+// ExperimentDraft holds the plan that is being made on the page, and why it cannot be measured yet.
 #pragma once
 
 #include "app/experiments/experiment.h"

@@ -1,4 +1,4 @@
-// A run to take along.
+// ExperimentExports writes a run as comma-separated values.
 #pragma once
 
 #include "app/experiments/experiment.h"

@@ -1,4 +1,4 @@
-// A run as a file, and what the child process prints.
+// ExperimentJson writes and reads a run as a file, and reads what the measuring process prints.
 #pragma once
 
 #include "app/experiments/experiment.h"

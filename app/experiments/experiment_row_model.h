@@ -1,4 +1,4 @@
-// The rows of an experiment, beside those of an earlier one.
+// ExperimentRowModel lists the rows of an experiment beside those of an earlier one.
 #pragma once
 
 #include "app/experiments/experiment.h"

@@ -1,4 +1,4 @@
-// Measures the cells of a plan, each in a process of its own.
+// ExperimentRunner measures the cells of a plan, each in a process of its own.
 #pragma once
 
 #include "app/experiments/experiment.h"

@@ -1,4 +1,4 @@
-// The file of a shape, made once for all the rows that measure it.
+// ExperimentShape makes the model file of a shape once, for all rows that measure it.
 #pragma once
 
 #include "engine/shape_model.h"

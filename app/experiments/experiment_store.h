@@ -1,4 +1,4 @@
-// The runs of this profile, a file each.
+// ExperimentStore keeps the runs of this profile, each in a file.
 #pragma once
 
 #include "app/experiments/experiment.h"

@@ -1,4 +1,4 @@
-// What the experiments' page may ask for.
+// ExperimentsController does what the experiments' page asks for.
 #pragma once
 
 #include "app/catalogue/model_controller.h"

@@ -1,4 +1,4 @@
-// The program's log.
+// startLog() starts the program's log.
 #pragma once
 
 #include "app/log/log_feed.h"

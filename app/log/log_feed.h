@@ -1,4 +1,4 @@
-// The newest lines of the log, on their way to the page.
+// LogFeed hands the newest lines of the log to the page.
 #pragma once
 
 #include <QList>

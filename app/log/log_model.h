@@ -1,4 +1,4 @@
-// The log's newest lines.
+// LogModel lists the newest lines of the log.
 #pragma once
 
 #include "app/log/log_feed.h"
@@ -41,7 +41,7 @@ private:
     QList<Row> m_rows;
 };
 
-/// Those of a level and above; what the page shows, selects and copies. Lives on the UI thread; owned by Program.
+/// The lines of a level and above: what the page shows, selects and copies. Lives on the UI thread; owned by Program.
 class ShownLog : public QSortFilterProxyModel
 {
     Q_OBJECT

@@ -1,4 +1,4 @@
-// What moves between the host and a device, as lines of the log.
+// logPlacement() writes to the log what moves between the host and a device.
 #pragma once
 
 #include "engine/telemetry.h"

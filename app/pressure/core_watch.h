@@ -1,4 +1,4 @@
-// Whether the thread that computes an answer had a core.
+// CoreWatch measures how long the thread that computes an answer waited for a core.
 #pragma once
 
 #include "engine/telemetry.h"

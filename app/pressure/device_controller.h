@@ -1,4 +1,4 @@
-// Which device the model is on: the user's wish, kept in the settings.
+// DeviceController puts the model on the device that the user chose in the settings.
 #pragma once
 
 #include "app/pressure/placement_controller.h"

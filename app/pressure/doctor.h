@@ -1,4 +1,4 @@
-// What holds the last answer back, from what was measured of it: one cause, and one change that would help.
+// diagnose() finds in the measurements of an answer the one cause that slowed it most, and one change that would help.
 #pragma once
 
 #include "engine/engine.h"
@@ -100,6 +100,6 @@ struct DoctorFacts {
 
 DoctorShares sharesOf(const DoctorFacts& facts);
 
-/// A pure function. What makes all numbers meaningless comes first: memory that is not there. Then the longest wait.
-/// What was said last is said again until it is clearly no longer so.
+/// A pure function. A lack of memory comes first, since it makes all other numbers meaningless; then the longest wait.
+/// The diagnosis of the last answer stays until it is clearly wrong.
 Diagnosis diagnose(const DoctorFacts& facts);

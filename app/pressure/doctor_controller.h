@@ -1,4 +1,4 @@
-// The Doctor at the page's service.
+// DoctorController has each answer diagnosed and shows the result to the page.
 #pragma once
 
 #include "app/pressure/core_watch.h"

@@ -1,4 +1,4 @@
-// What the Doctor knows of an answer, gathered from the engine's numbers and the planner's.
+// doctorFacts() gathers what the Doctor knows of an answer from the engine's and the planner's numbers.
 #pragma once
 
 #include "app/pressure/doctor.h"

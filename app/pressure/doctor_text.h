@@ -1,4 +1,4 @@
-// What the Doctor says, in the user's language.
+// doctorSentence() and its siblings say a diagnosis in the user's language.
 #pragma once
 
 #include "app/pressure/doctor.h"

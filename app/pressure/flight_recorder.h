@@ -1,4 +1,4 @@
-// What each conversation was measured to do.
+// FlightRecorder records what is measured of each conversation and keeps it with that conversation.
 #pragma once
 
 #include "app/pressure/recording.h"

@@ -1,4 +1,4 @@
-// How fast this machine is: what predictions are computed from, and how `auto` divides its work on a GPU.
+// MachineSpeed has this machine measured, so that speed can be predicted and `auto` can divide a GPU's work.
 #pragma once
 
 #include "app/worker/engine_thread.h"
@@ -13,9 +13,9 @@
 #include <optional>
 #include <stop_token>
 
-/// Has the rates that the profile keeps, and those of a model that are missing measured while nothing is answered: in a
-/// second or two, on a thread of its own. An answer that begins meanwhile would be slowed down, and the measurement be
-/// wrong: it is given up, and made when there is silence again. Lives on the UI thread; owned by Program.
+/// Holds the rates that the profile keeps. Those that are missing for a model are measured in a second or two, on a
+/// thread of their own, while nothing is answered. When an answer begins meanwhile, measuring stops, since each would
+/// disturb the other, and begins again when the engine is idle. Lives on the UI thread; owned by Program.
 class MachineSpeed : public QObject
 {
     Q_OBJECT

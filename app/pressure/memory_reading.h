@@ -1,4 +1,4 @@
-// What lies in one memory.
+// MemoryReading says what one memory holds.
 #pragma once
 
 #include "engine/telemetry.h"

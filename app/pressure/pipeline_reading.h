@@ -1,4 +1,4 @@
-// How fast bytes flow from the disk to the next word.
+// PipelineReading says how fast bytes flow from the disk to the next token.
 #pragma once
 
 #include "engine/telemetry.h"

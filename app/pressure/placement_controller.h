@@ -1,4 +1,4 @@
-// The handle on where the model lies.
+// PlacementController changes where the model lies, and says beforehand what a change would bring.
 #pragma once
 
 #include "app/worker/engine_thread.h"

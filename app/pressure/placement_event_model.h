@@ -1,4 +1,4 @@
-// What moved between the memories, as rows.
+// PlacementEventModel lists what moved between the memories.
 #pragma once
 
 #include "app/chat/placement_move.h"
@@ -69,7 +69,7 @@ private:
     Messages m_messages;
 };
 
-/// Those of one kind, or all. What the panel shows, copies and exports. Lives on the UI thread; owned by Program.
+/// The events of one kind, or all: what the panel shows, copies and exports. Lives on the UI thread; owned by Program.
 class ShownPlacementEvents : public QSortFilterProxyModel
 {
     Q_OBJECT

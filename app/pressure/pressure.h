@@ -1,4 +1,4 @@
-// Everything behind the pressure panel.
+// Pressure makes and connects everything behind the pressure panel.
 #pragma once
 
 #include "app/catalogue/model_controller.h"

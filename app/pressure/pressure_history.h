@@ -1,4 +1,4 @@
-// What the charts are drawn from.
+// PressureHistory keeps the numbers that the charts are drawn from.
 #pragma once
 
 #include "app/pressure/memory_reading.h"

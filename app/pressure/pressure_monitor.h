@@ -1,4 +1,4 @@
-// What the pressure panel shows.
+// PressureMonitor tells the pressure panel what to show.
 #pragma once
 
 #include "app/pressure/flight_recorder.h"

@@ -1,4 +1,4 @@
-// The flight recorder: telemetry as a text, to look at later or to give to somebody else.
+// Recording holds what was measured of a conversation, to look at later or to give to somebody else.
 #pragma once
 
 #include "app/chat/placement_move.h"

@@ -1,4 +1,4 @@
-// The newest values of a row.
+// Ring keeps the newest values of a series.
 #pragma once
 
 #include <QtGlobal>

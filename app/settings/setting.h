@@ -1,4 +1,4 @@
-// One thing that the user may choose.
+// Setting holds one thing that the user may choose, within its bounds.
 #pragma once
 
 #include <QObject>

@@ -1,4 +1,4 @@
-// What the user has chosen for good.
+// SettingsController keeps what the user has chosen for good.
 #pragma once
 
 #include "app/settings/setting.h"

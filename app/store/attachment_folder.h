@@ -1,4 +1,4 @@
-// Attached files, outside the database.
+// AttachmentFolder keeps attached files outside the database.
 #pragma once
 
 #include "app/store/conversation.h"

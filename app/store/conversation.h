@@ -1,4 +1,4 @@
-// A conversation as it is kept: plain values, as docs of the database's columns name them.
+// StoredConversation holds a conversation as it is kept: plain values, named as the database's columns.
 #pragma once
 
 #include <QByteArray>

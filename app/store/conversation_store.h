@@ -1,4 +1,4 @@
-// Conversations on disk.
+// ConversationStore keeps conversations on disk.
 #pragma once
 
 #include "app/store/attachment_folder.h"

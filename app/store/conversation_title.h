@@ -1,4 +1,4 @@
-// The title of a conversation that nobody named.
+// titleOf() makes the title of a conversation that nobody named.
 #pragma once
 
 #include <QString>

@@ -1,4 +1,4 @@
-// A connection to the database.
+// Database opens a connection to the database and runs statements on it.
 #pragma once
 
 #include <QSqlDatabase>

@@ -1,4 +1,4 @@
-// A conversation that may be long, written piece by piece.
+// importJobs() writes a conversation that may be long into the database piece by piece.
 #pragma once
 
 #include "app/store/attachment_folder.h"

@@ -1,4 +1,4 @@
-// Finding, checking and making the database.
+// openStore() finds, checks or makes the database.
 #pragma once
 
 #include <QString>

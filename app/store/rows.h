@@ -1,4 +1,4 @@
-// Between values and rows of the database.
+// The functions here turn values into rows of the database and back.
 #pragma once
 
 #include "app/store/conversation.h"

@@ -1,4 +1,4 @@
-// The tables, and how older ones become them. app/store/README.md explains each column.
+// migrate() makes the tables and brings older ones up to date. app/store/README.md explains each column.
 #pragma once
 
 #include "app/store/database.h"

@@ -1,4 +1,4 @@
-// What the user types into the search field, for SQLite's full-text search.
+// searchQuery() turns what the user typed into the search field into a query of SQLite's full-text search.
 #pragma once
 
 #include <QString>

@@ -1,4 +1,4 @@
-// Messages from a file nobody vouches for.
+// makeSound() repairs the tree of messages of a file that nobody vouches for.
 #pragma once
 
 #include "app/store/conversation.h"

@@ -1,4 +1,4 @@
-// Reading conversations from the database.
+// StoreReader reads conversations from the database.
 #pragma once
 
 #include "app/store/attachment_folder.h"

@@ -1,4 +1,4 @@
-// Writing conversations to the database.
+// StoreWriter writes conversations to the database.
 #pragma once
 
 #include "app/store/database.h"

@@ -1,4 +1,4 @@
-// Onto the disk, through a loss of power.
+// syncFile() and syncFolder() bring files onto the disk, so that they outlive a loss of power.
 #pragma once
 
 class QString;

@@ -1,4 +1,4 @@
-// What is on its way to the database.
+// Unwritten holds the changes that are on their way to the database.
 #pragma once
 
 #include "app/store/conversation.h"

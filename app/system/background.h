@@ -1,4 +1,4 @@
-// Work on another thread, whose result comes back.
+// inBackground() does work on another thread and brings the result back.
 #pragma once
 
 #include <QCoreApplication>
@@ -16,8 +16,8 @@
 
 /// Calls `work()` on a thread of the global pool and then, on the thread of the application, `done(its result)`, if
 /// `owner` is still there. Where `work` throws, which on a pool's thread would end the program, `failed()` is called in
-/// the place of `done`. Without an owner's help nothing is cancelled: who no longer wants a result says so to `work`,
-/// or looks in `done`.
+/// the place of `done`. Nothing is cancelled by itself: an owner who no longer wants the result tells `work` so, or
+/// drops it in `done`.
 template <typename Owner, typename Work, typename Done, typename Failed>
 void inBackground(Owner* owner, Work work, Done done, Failed failed)
 {

@@ -1,4 +1,4 @@
-// The file or folder that somebody chose in a dialog.
+// chosenPath() gives the path of what somebody chose in a dialog.
 #pragma once
 
 #include <QString>

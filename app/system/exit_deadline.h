@@ -1,4 +1,4 @@
-// The end of a program that does not come to its end.
+// endProcessAfter() ends a process that does not come to its end by itself.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// Which program's window may come to the front.
+// letRaiseItsWindow() lets another program bring its window to the front.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
-// How long the program has been there.
+// processAge() tells how long this process has existed.
 #pragma once
 
 #include <chrono>
 #include <optional>
 
-/// Since the system made this process: what a user waits for includes loading the program itself.
+/// Counted from when the system made this process: loading the program is part of what a user waits for.
 std::optional<std::chrono::milliseconds> processAge();

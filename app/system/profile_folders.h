@@ -1,4 +1,4 @@
-// Where the program keeps what.
+// ProfileFolders names the folders in which the program keeps its files.
 #pragma once
 
 #include <QString>

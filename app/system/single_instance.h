@@ -1,4 +1,4 @@
-// One program per profile.
+// SingleInstance lets only one program use a profile.
 #pragma once
 
 #include "app/system/profile_folders.h"

@@ -1,4 +1,4 @@
-// Local sockets that belong to this user alone.
+// privateSocketFolder() and isOfThisUser() keep local sockets to this user alone.
 #pragma once
 
 #include <QString>

@@ -1,4 +1,4 @@
-// What a page may ask for about the settings of the conversation that is shown.
+// ConversationSettingsController shows and changes the settings of the conversation that is shown.
 #pragma once
 
 #include "app/chat/chat_controller.h"

@@ -1,4 +1,4 @@
-// Named sets of settings.
+// PresetModel lists named sets of settings.
 #pragma once
 
 #include "app/store/conversation_store.h"
@@ -6,7 +6,7 @@
 #include <QAbstractListModel>
 #include <QtQml/qqmlregistration.h>
 
-/// The presets: a few that are built in and say why, then the user's own, by name. Those are kept in the store. Lives
+/// First the built-in ones, each with its reason, then the user's own, by name, which are kept in the store. Lives
 /// on the UI thread; owned by ConversationSettingsController.
 class PresetModel : public QAbstractListModel
 {

@@ -1,4 +1,4 @@
-// A conversation's sampling, as rows of a panel.
+// SamplingModel lists a conversation's sampling options as rows of a panel.
 #pragma once
 
 #include "app/chat/sampling_control.h"

@@ -1,4 +1,4 @@
-// What chat templates take besides the conversation, as people can choose it.
+// templateArguments() lists what a chat template takes besides the conversation, as people can choose it.
 #pragma once
 
 #include <QJsonValue>

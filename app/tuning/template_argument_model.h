@@ -1,4 +1,4 @@
-// A conversation's template arguments, as rows of a panel.
+// TemplateArgumentModel lists a conversation's template arguments as rows of a panel.
 #pragma once
 
 #include "app/tuning/template_argument.h"

@@ -1,4 +1,4 @@
-// The thread that computes.
+// EngineThread owns the thread that computes and queues what is asked of it.
 #pragma once
 
 #include "app/worker/engine_worker.h"

@@ -1,4 +1,4 @@
-// The engine's side of the border between threads.
+// EngineWorker runs the engine on its thread and reports by signals.
 #pragma once
 
 #include "engine/engine.h"

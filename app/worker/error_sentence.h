@@ -1,4 +1,4 @@
-// What went wrong in the engine, in the user's language.
+// errorSentence() says in the user's language what went wrong in the engine.
 #pragma once
 
 #include "engine/result.h"

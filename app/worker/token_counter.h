@@ -1,4 +1,4 @@
-// Counts tokens of texts that are not sent yet.
+// TokenCounter counts the tokens of texts that are not sent yet.
 #pragma once
 
 #include "app/worker/engine_thread.h"
