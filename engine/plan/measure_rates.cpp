@@ -257,7 +257,8 @@ RateMeter::Choice RateMeter::choice()
     for (std::size_t i = 0; i < took.size(); ++i) {
         std::mt19937 random(1);
         std::normal_distribution<float> likely(0.0f, 3.0f);
-        std::vector<float> logits(std::size_t(kVocabularies[i]));
+        const auto values = std::size_t(kVocabularies[i]);
+        std::vector<float> logits(values);
         for (float& logit : logits)
             logit = likely(random);
         Sampler sampler({}, kVocabularies[i], 1);
