@@ -103,8 +103,8 @@ struct Floors {
 };
 
 // The headers lying directly in engine/ are the ground floor there: every folder includes them, and they include only
-// each other. What implements them lies higher, in the folder where it finds what it needs. The folders of a room that
-// is not listed may include each other freely.
+// each other. What implements them lies higher, in the folder where it finds what it needs. In app the top level puts
+// all together. The folders of a room that is not listed may include each other freely.
 const QList<Floors>& roomsWithFloors()
 {
     static const QList<Floors> rooms = {
@@ -115,6 +115,28 @@ const QList<Floors>& roomsWithFloors()
          {"engine", "engine/files", "engine/metrics", "engine/device", "engine/gguf", "engine/tokenizer",
           "engine/template", "engine/shape", "engine/model", "engine/kv", "engine/exec", "engine/sampling",
           "engine/plan", "engine/run", "engine/tools"}},
+        {"app",
+         {"app/cli",
+          "app/text",
+          "app/formulas",
+          "app/system",
+          "app/worker",
+          "app/settings",
+          "app/log",
+          "app/about",
+          "app/blocks",
+          "app/store",
+          "app/attachments/pdf_text",
+          "app/attachments",
+          "app/catalogue",
+          "app/chat",
+          "app/tuning",
+          "app/pressure",
+          "app/exchange",
+          "app/conversations",
+          "app/experiments",
+          "app/charts",
+          "app"}},
     };
     return rooms;
 }
@@ -224,6 +246,11 @@ void RoomBordersTest::checkerKnowsTheBorders_data()
     row("kernels/cpu/avx512/table.cpp", "#include \"kernels/cpu/amx/amx.h\"", false);
     row("kernels/cuda/ops.h", "#include \"kernels/cuda/checks/compare.h\"", false);
     row("kernels/cuda/checks/compare.h", "#include \"kernels/cuda/ops.h\"", true);
+
+    row("app/chat/chat_controller.cpp", "#include \"app/store/conversation.h\"", true);
+    row("app/chat/chat_controller.cpp", "#include \"app/pressure/doctor.h\"", false);
+    row("app/store/rows.cpp", "#include \"app/program.h\"", false);
+    row("app/program.cpp", "#include \"app/charts/speed_chart.h\"", true);
 
     row("engine/gguf/gguf_file.cpp", "#include \"engine/gguf/gguf_file.h\"", true);
     row("engine/gguf/gguf_file.cpp", "#include \"kernels/types.h\"", true);
