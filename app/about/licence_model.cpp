@@ -7,14 +7,14 @@
 
 namespace {
 
-struct Row {
+struct LicenceRow {
     const char* name;
     const char* purpose;
     const char* licence;
     const char* files;  // of resources/licences, one after the other
 };
 
-const Row kRows[] = {
+const LicenceRow kLicenceRows[] = {
     {"Spillway", QT_TRANSLATE_NOOP("LicenceModel", "this program"), "GPL-3.0-or-later", "GPL-3.txt"},
     {"Inter", QT_TRANSLATE_NOOP("LicenceModel", "the typeface"), "OFL-1.1", "Inter.txt"},
     {"Qt 6", QT_TRANSLATE_NOOP("LicenceModel", "window, models, database access"), "LGPL-3.0 or GPL-3.0",
@@ -43,14 +43,14 @@ LicenceModel::LicenceModel(QObject* parent)
 
 int LicenceModel::rowCount(const QModelIndex& parent) const
 {
-    return parent.isValid() ? 0 : int(std::size(kRows));
+    return parent.isValid() ? 0 : int(std::size(kLicenceRows));
 }
 
 QVariant LicenceModel::data(const QModelIndex& index, int role) const
 {
     if (!checkIndex(index, CheckIndexOption::IndexIsValid))
         return {};
-    const Row& row = kRows[index.row()];
+    const LicenceRow& row = kLicenceRows[index.row()];
     switch (role) {
     case Qt::DisplayRole:
     case NameRole:
@@ -74,7 +74,7 @@ QString LicenceModel::text(int row) const
     if (row < 0 || row >= rowCount())
         return {};
     QString text;
-    for (const QString& name : QString::fromLatin1(kRows[row].files).split(QLatin1Char(' '))) {
+    for (const QString& name : QString::fromLatin1(kLicenceRows[row].files).split(QLatin1Char(' '))) {
         QFile file(QStringLiteral(":/licences/") + name);
         if (file.open(QFile::ReadOnly))
             text += QString::fromUtf8(file.readAll()) + QLatin1Char('\n');

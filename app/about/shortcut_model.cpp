@@ -10,7 +10,7 @@ namespace {
 
 enum class Owner { Window, Control };
 
-struct Row {
+struct ShortcutRow {
     const char* action;
     const char* keys;  // portable, separated by spaces
     const char* title;
@@ -23,7 +23,7 @@ const char* const kWriting = QT_TRANSLATE_NOOP("ShortcutModel", "Writing");
 const char* const kAnswers = QT_TRANSLATE_NOOP("ShortcutModel", "Answers");
 const char* const kProgram = QT_TRANSLATE_NOOP("ShortcutModel", "Program");
 
-const Row kRows[] = {
+const ShortcutRow kShortcutRows[] = {
     {"newConversation", "Ctrl+N Ctrl+Shift+O", QT_TRANSLATE_NOOP("ShortcutModel", "New conversation"), kConversations},
     {"search", "Ctrl+K", QT_TRANSLATE_NOOP("ShortcutModel", "Search conversations"), kConversations},
     {"rename", "F2", QT_TRANSLATE_NOOP("ShortcutModel", "Rename the conversation"), kConversations},
@@ -61,7 +61,7 @@ QString translated(const char* text)
     return QCoreApplication::translate("ShortcutModel", text);
 }
 
-QStringList sequences(const Row& row)
+QStringList sequences(const ShortcutRow& row)
 {
     return QString::fromLatin1(row.keys).split(QLatin1Char(' '));
 }
@@ -81,14 +81,14 @@ ShortcutModel::ShortcutModel(QObject* parent)
 
 int ShortcutModel::rowCount(const QModelIndex& parent) const
 {
-    return parent.isValid() ? 0 : int(std::size(kRows));
+    return parent.isValid() ? 0 : int(std::size(kShortcutRows));
 }
 
 QVariant ShortcutModel::data(const QModelIndex& index, int role) const
 {
     if (!checkIndex(index, CheckIndexOption::IndexIsValid))
         return {};
-    const Row& row = kRows[index.row()];
+    const ShortcutRow& row = kShortcutRows[index.row()];
     switch (role) {
     case ActionRole:
         return QString::fromLatin1(row.action);
@@ -122,7 +122,7 @@ QHash<int, QByteArray> ShortcutModel::roleNames() const
 
 QString ShortcutModel::keysOf(const QString& action) const
 {
-    for (const Row& row : kRows)
+    for (const ShortcutRow& row : kShortcutRows)
         if (action == QLatin1String(row.action))
             return readable(sequences(row).first());
     return {};

@@ -5,7 +5,7 @@
 #include <QTextBlock>
 #include <QTextLayout>
 
-static constexpr int kLineHeight = 120;  // percent of the font's own
+static constexpr int kCodeLineHeight = 120;  // percent of the font's own
 
 void CodeDocument::setCode(const QString& code)
 {
@@ -35,7 +35,7 @@ void CodeDocument::writeFrom(qsizetype start)
         cursor.removeSelectedText();
         QTextBlockFormat format;
         format.setLayoutDirection(Qt::LeftToRight);  // code is, whatever its comments say
-        format.setLineHeight(kLineHeight, QTextBlockFormat::ProportionalHeight);
+        format.setLineHeight(kCodeLineHeight, QTextBlockFormat::ProportionalHeight);
         cursor.setBlockFormat(format);
     } else if (!m_code.startsWith(m_written)) {
         cursor.movePosition(QTextCursor::StartOfBlock, QTextCursor::KeepAnchor);

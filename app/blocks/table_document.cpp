@@ -15,7 +15,7 @@ constexpr qreal kBeside = 12;  // pixels between a cell's text and its border
 constexpr qreal kAbove = 7;
 constexpr qreal kWidest = 340;     // of a column when there is no room
 constexpr qreal kNarrowest = 110;  // a column is not made narrower than this for room
-constexpr int kLineHeight = 120;
+constexpr int kTableLineHeight = 120;
 
 Qt::Alignment aligned(Table::Align align)
 {
@@ -107,7 +107,7 @@ void TableDocument::writeRow(int row)
         QTextBlockFormat format;
         format.setLayoutDirection(fromRight ? Qt::RightToLeft : Qt::LeftToRight);
         format.setAlignment(aligned(m_table.columns[column]));
-        format.setLineHeight(kLineHeight, QTextBlockFormat::ProportionalHeight);
+        format.setLineHeight(kTableLineHeight, QTextBlockFormat::ProportionalHeight);
         cursor.setBlockFormat(format);
         insert(cursor, text, look);
     }

@@ -14,7 +14,7 @@
 
 namespace {
 
-constexpr qint64 kLargestFile = 1 << 20;
+constexpr qint64 kLargestList = 1 << 20;
 constexpr qsizetype kMost = 500;
 constexpr qsizetype kLongestTitle = 200;
 
@@ -38,7 +38,7 @@ LastUsed::LastUsed(QString file)
     : m_file(std::move(file))
 {
     QFile kept(m_file);
-    if (m_file.isEmpty() || !kept.open(QFile::ReadOnly) || kept.size() > kLargestFile)
+    if (m_file.isEmpty() || !kept.open(QFile::ReadOnly) || kept.size() > kLargestList)
         return;
     const QJsonObject models = QJsonDocument::fromJson(kept.readAll()).object();
     for (auto at = models.begin(); at != models.end(); ++at)

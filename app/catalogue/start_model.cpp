@@ -13,7 +13,7 @@ namespace {
 constexpr int kLongestPath = 4096;
 
 /// For texts outside a class.
-struct Text {
+struct StartModelText {
     Q_DECLARE_TR_FUNCTIONS(StartModel)
 };
 
@@ -73,8 +73,9 @@ StartModel StartModel::choose(const Given& given)
     if (!given.diedOf.isEmpty()) {
         const bool guideIsLeft = !given.guide.isEmpty() && given.diedOf != given.guide;
         return {guideIsLeft ? given.guide : QString(),
-                (guideIsLeft ? Text::tr("Spillway ended while it was loading “%1”. The guide is open instead.")
-                             : Text::tr("Spillway ended while it was loading “%1”, so it was not opened again."))
+                (guideIsLeft
+                     ? StartModelText::tr("Spillway ended while it was loading “%1”. The guide is open instead.")
+                     : StartModelText::tr("Spillway ended while it was loading “%1”, so it was not opened again."))
                     .arg(nameOf(given.diedOf))};
     }
     if (given.wish == SettingsController::Nothing)
@@ -82,6 +83,7 @@ StartModel StartModel::choose(const Given& given)
     if (given.wish == SettingsController::Guide || given.last.isEmpty())
         return {given.guide, {}};
     if (!QFileInfo(given.last).isFile())
-        return {given.guide, Text::tr("“%1”, which was open last, is not there any more.").arg(nameOf(given.last))};
+        return {given.guide,
+                StartModelText::tr("“%1”, which was open last, is not there any more.").arg(nameOf(given.last))};
     return {given.last, {}};
 }

@@ -1,9 +1,9 @@
 #include "app/exchange/conversation_json.h"
+#include "app/exchange/import_text.h"
 
 #include "app/pressure/recording.h"
 #include "app/store/rows.h"
 
-#include <QCoreApplication>
 #include <QHash>
 #include <QJsonArray>
 #include <QSet>
@@ -22,11 +22,6 @@ constexpr qsizetype kLongestText_chars = kLongestMessage_chars;
 constexpr qsizetype kLongestFileText_chars = 16 * 1024 * 1024;  // of an attachment, more than the window takes
 constexpr qsizetype kLongestName_chars = 1'000;
 constexpr int kDeepestSettings = 8;
-
-/// For texts outside a class.
-struct Text {
-    Q_DECLARE_TR_FUNCTIONS(Import)
-};
 
 // ---- writing ----
 
@@ -90,17 +85,17 @@ public:
         , m_error(error)
     {
         if (!value.isObject())
-            fail(Text::tr("something is not an object"));
+            fail(ImportText::tr("something is not an object"));
     }
 
     QString text(const char* name, qsizetype longest = kLongestText_chars)
     {
         const QJsonValue value = m_object.value(QLatin1String(name));
         if (!value.isUndefined() && !value.isString())
-            fail(Text::tr("'%1' is not a text").arg(QLatin1String(name)));
+            fail(ImportText::tr("'%1' is not a text").arg(QLatin1String(name)));
         QString text = value.toString();
         if (text.size() > longest)
-            fail(Text::tr("'%1' is too long").arg(QLatin1String(name)));
+            fail(ImportText::tr("'%1' is too long").arg(QLatin1String(name)));
         return text;
     }
     bool truth(const char* name) { return m_object.value(QLatin1String(name)).toBool(); }
@@ -110,30 +105,30 @@ public:
         if (value.isUndefined() || value.isNull())
             return {};
         if (!value.isDouble() || !std::isfinite(value.toDouble()) || value.toDouble() < 0 || value.toDouble() > 1e15)
-            fail(Text::tr("'%1' is not a number that can be").arg(QLatin1String(name)));
+            fail(ImportText::tr("'%1' is not a number that can be").arg(QLatin1String(name)));
         return value.toDouble();
     }
     std::optional<int> count(const char* name)
     {
         const std::optional<double> number = real(name);
         if (number && *number > 1e9)
-            fail(Text::tr("'%1' is not a number that can be").arg(QLatin1String(name)));
+            fail(ImportText::tr("'%1' is not a number that can be").arg(QLatin1String(name)));
         return number ? std::optional(int(std::min(*number, 1e9))) : std::nullopt;
     }
     QJsonArray list(const char* name, qsizetype longest)
     {
         const QJsonValue value = m_object.value(QLatin1String(name));
         if (!value.isUndefined() && !value.isArray())
-            fail(Text::tr("'%1' is not a list").arg(QLatin1String(name)));
+            fail(ImportText::tr("'%1' is not a list").arg(QLatin1String(name)));
         if (value.toArray().size() > longest)
-            fail(Text::tr("'%1' is too long").arg(QLatin1String(name)));
+            fail(ImportText::tr("'%1' is too long").arg(QLatin1String(name)));
         return value.toArray();
     }
     QJsonObject object(const char* name)
     {
         QJsonObject object = m_object.value(QLatin1String(name)).toObject();
         if (!isShallow(object, kDeepestSettings))
-            fail(Text::tr("'%1' is nested too deeply").arg(QLatin1String(name)));
+            fail(ImportText::tr("'%1' is nested too deeply").arg(QLatin1String(name)));
         return object;
     }
     /// As we would keep it ourselves; empty: there is none.
@@ -144,7 +139,7 @@ public:
             return {};
         const auto known = Recording::parse(QJsonDocument(value.toObject()).toJson(QJsonDocument::Compact));
         if (!known)
-            fail(Text::tr("what was measured of it is not a recording"));
+            fail(ImportText::tr("what was measured of it is not a recording"));
         return known ? known->kept().toJson() : QByteArray();
     }
     void fail(const QString& why)
@@ -178,7 +173,7 @@ Attachment attachmentOf(const QJsonValue& value, QString& error)
     Fields fields(value, error);
     const QString kind = fields.text("kind", 20);
     if (!kinds.contains(kind))  // its text is kept under that name
-        fields.fail(Text::tr("an attachment has no known kind"));
+        fields.fail(ImportText::tr("an attachment has no known kind"));
     return {.name = fields.text("name", kLongestName_chars),
             .kind = kind,
             .text = fields.text("text", kLongestFileText_chars),
@@ -193,7 +188,7 @@ StoredMessage messageOf(const QJsonValue& value, QString& error)
     message.parent = fields.text("parent", kLongestName_chars);
     const auto role = rows::roleOf(fields.text("role"));
     if (!role)
-        fields.fail(Text::tr("a message has no known role"));
+        fields.fail(ImportText::tr("a message has no known role"));
     message.role = role.value_or(StoredMessage::Role::User);
     message.text = fields.text("text");
     message.status = rows::statusOf(fields.text("status")).value_or(StoredMessage::Status::Complete);
@@ -218,15 +213,15 @@ QString whatIsWrong(const QList<StoredMessage>& messages)
     QSet<QString> all;
     for (const StoredMessage& message : messages) {
         if (message.id.isEmpty() || all.contains(message.id))
-            return Text::tr("two messages have the same id, or one has none");
+            return ImportText::tr("two messages have the same id, or one has none");
         all.insert(message.id);
     }
     QSet<QString> seen;
     for (const StoredMessage& message : messages) {
         if (!message.parent.isEmpty() && !all.contains(message.parent))
-            return Text::tr("a message answers one that is not there");
+            return ImportText::tr("a message answers one that is not there");
         if (!message.parent.isEmpty() && !seen.contains(message.parent))
-            return Text::tr("a message comes before the one it answers");
+            return ImportText::tr("a message comes before the one it answers");
         seen.insert(message.id);
     }
     return {};
@@ -318,14 +313,14 @@ Imported fromJson(const QJsonDocument& document, const std::stop_token& stop)
 {
     const QJsonObject root = document.object();
     if (root.value(QLatin1String("format")).toString() != QLatin1String(kFormat))
-        return {{}, Text::tr("This file holds no conversations that Spillway can read.")};
+        return {{}, ImportText::tr("This file holds no conversations that Spillway can read.")};
     const QJsonValue version = root.value(QLatin1String("version"));
     if (version.toInt() > kJsonVersion)
-        return {{}, Text::tr("This file was written by a newer version of Spillway.")};
+        return {{}, ImportText::tr("This file was written by a newer version of Spillway.")};
 
     Imported imported;
     if (!version.isDouble() || version.toInt() < 1)
-        imported.error = Text::tr("it does not say its version");
+        imported.error = ImportText::tr("it does not say its version");
     Fields fields(root, imported.error);
     qsizetype messages = 0;
     for (const auto& value : fields.list("conversations", kMostConversations)) {
@@ -336,14 +331,14 @@ Imported fromJson(const QJsonDocument& document, const std::stop_token& stop)
         imported.conversations.append(conversationOf(value, imported.error));
         messages += imported.conversations.last().messages.size();
         if (messages > kMostMessages)
-            fields.fail(Text::tr("it has too many messages"));
+            fields.fail(ImportText::tr("it has too many messages"));
     }
     if (!imported.error.isEmpty())
         return {{},
-                Text::tr("Nothing was imported, since the file is damaged: conversation %1: %2.")
+                ImportText::tr("Nothing was imported, since the file is damaged: conversation %1: %2.")
                     .arg(imported.conversations.size())
                     .arg(imported.error)};
     if (imported.conversations.isEmpty())
-        imported.error = Text::tr("This file holds no conversations.");
+        imported.error = ImportText::tr("This file holds no conversations.");
     return imported;
 }

@@ -1,6 +1,6 @@
 #include "app/exchange/conversation_markdown.h"
+#include "app/exchange/import_text.h"
 
-#include <QCoreApplication>
 #include <QDateTime>
 #include <QHash>
 #include <QRegularExpression>
@@ -11,12 +11,7 @@
 
 namespace {
 
-constexpr qsizetype kMostMessages = 100'000;
-
-/// For texts outside a class.
-struct Text {
-    Q_DECLARE_TR_FUNCTIONS(Import)
-};
+constexpr qsizetype kMostHeadings = 100'000;
 
 /// The messages from the first to the leaf.
 QList<const StoredMessage*> shownPath(const StoredConversation& conversation)
@@ -69,15 +64,15 @@ QString withoutBlankEnds(const QStringList& lines)
 QByteArray toMarkdown(const StoredConversation& conversation)
 {
     const ConversationHeader& header = conversation.header;
-    QString out =
-        QStringLiteral("# %1\n").arg(header.title.isEmpty() ? Text::tr("Conversation") : header.title.simplified());
+    QString out = QStringLiteral("# %1\n").arg(header.title.isEmpty() ? ImportText::tr("Conversation")
+                                                                      : header.title.simplified());
     if (!header.settings.systemPrompt.trimmed().isEmpty())
         out += section(QStringLiteral("System"), header.settings.systemPrompt);
     for (const StoredMessage* message : shownPath(conversation)) {
         const bool user = message->role == StoredMessage::Role::User;
         QString text = message->text;
         for (const Attachment& attachment : message->attachments)
-            text += QStringLiteral("\n\n> %1").arg(Text::tr("Attached: %1").arg(attachment.name.simplified()));
+            text += QStringLiteral("\n\n> %1").arg(ImportText::tr("Attached: %1").arg(attachment.name.simplified()));
         if (!message->sentence.isEmpty())
             text += QStringLiteral("\n\n> %1").arg(message->sentence.simplified());
         const QString who = user ? QStringLiteral("User")
@@ -121,8 +116,8 @@ Imported fromMarkdown(const QByteArray& bytes)
         inSystem = found.captured(1) == QLatin1String("System");
         if (inSystem)
             continue;
-        if (conversation.messages.size() == kMostMessages)
-            return {{}, Text::tr("This file has too many messages.")};
+        if (conversation.messages.size() == kMostHeadings)
+            return {{}, ImportText::tr("This file has too many messages.")};
         StoredMessage message;
         message.id = QString::number(conversation.messages.size());
         message.parent = conversation.messages.isEmpty() ? QString() : conversation.messages.last().id;
@@ -134,7 +129,8 @@ Imported fromMarkdown(const QByteArray& bytes)
     }
     endSection();
     if (conversation.messages.isEmpty())
-        return {{}, Text::tr("This is not a conversation: it has neither the JSON of one nor a heading '## User'.")};
+        return {{},
+                ImportText::tr("This is not a conversation: it has neither the JSON of one nor a heading '## User'.")};
     conversation.header.leaf = conversation.messages.last().id;
     return {{conversation}, {}};
 }

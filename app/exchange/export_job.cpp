@@ -12,7 +12,7 @@
 namespace {
 
 constexpr qint64 kSlice_ms = 8;
-constexpr qsizetype kLongestName_chars = 60;
+constexpr qsizetype kLongestFileName_chars = 60;
 constexpr auto kBetween = ",\n";
 
 enum class Numbered { IfTaken, Always };
@@ -55,7 +55,7 @@ QString ExportJob::fileName(const QString& title)
 {
     static const QRegularExpression forbidden(QStringLiteral("[\\x00-\\x1f\\x7f-\\x9f<>:\"/\\\\|?*]+"));
     static const QRegularExpression ends(QStringLiteral("^[. ]+|[. ]+$"));
-    QString name = QString(title).replace(forbidden, QStringLiteral(" ")).simplified().left(kLongestName_chars);
+    QString name = QString(title).replace(forbidden, QStringLiteral(" ")).simplified().left(kLongestFileName_chars);
     if (!name.isEmpty() && name.back().isHighSurrogate())
         name.chop(1);
     name.remove(ends);

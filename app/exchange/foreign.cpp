@@ -1,8 +1,8 @@
 #include "app/exchange/foreign.h"
 
+#include "app/exchange/import_text.h"
 #include "app/store/conversation_title.h"
 
-#include <QCoreApplication>
 #include <QJsonObject>
 
 #include <algorithm>
@@ -16,11 +16,6 @@ namespace {
 constexpr qsizetype kLongestLine_chars = 500;
 constexpr double kLatest_ms = 1e14;  // in the year 5138
 constexpr double kLatest_s = 1e11;   // the same; what is more has to be milliseconds
-
-/// For texts outside a class.
-struct Text {
-    Q_DECLARE_TR_FUNCTIONS(Import)
-};
 
 void complete(StoredConversation& conversation, const QString& program)
 {
@@ -92,7 +87,7 @@ Imported finished(const QString& program, QList<StoredConversation> conversation
 {
     conversations.removeIf([](const StoredConversation& conversation) { return conversation.messages.isEmpty(); });
     if (conversations.isEmpty())
-        return {{}, Text::tr("This file holds no conversations.")};
+        return {{}, ImportText::tr("This file holds no conversations.")};
     for (StoredConversation& conversation : conversations)
         complete(conversation, program);
     return {std::move(conversations), {}, leftOut};
@@ -100,7 +95,7 @@ Imported finished(const QString& program, QList<StoredConversation> conversation
 
 Imported tooMany()
 {
-    return {{}, Text::tr("This file has too many messages.")};
+    return {{}, ImportText::tr("This file has too many messages.")};
 }
 
 }  // namespace foreign

@@ -3,11 +3,11 @@
 #include "app/exchange/chatgpt.h"
 #include "app/exchange/conversation_json.h"
 #include "app/exchange/conversation_markdown.h"
+#include "app/exchange/import_text.h"
 #include "app/exchange/jan.h"
 #include "app/exchange/lm_studio.h"
 #include "app/system/ordinary_file.h"
 
-#include <QCoreApplication>
 #include <QCryptographicHash>
 #include <QDateTime>
 #include <QDir>
@@ -21,11 +21,6 @@
 #include <new>
 
 namespace {
-
-/// For texts outside a class.
-struct Text {
-    Q_DECLARE_TR_FUNCTIONS(Import)
-};
 
 QString plain(const QUuid& id)
 {
@@ -64,10 +59,10 @@ Bytes bytesOf(const QString& path)
     const QString name = QFileInfo(path).fileName();
     QFile file(path);
     if (const QString why = openOrdinary(file); !why.isEmpty())
-        return {{}, Text::tr("%1 cannot be read: %2.").arg(name, why)};
+        return {{}, ImportText::tr("%1 cannot be read: %2.").arg(name, why)};
     QByteArray bytes = file.size() > kLargestImport_bytes ? QByteArray() : file.read(kLargestImport_bytes + 1);
     if (file.size() > kLargestImport_bytes || bytes.size() > kLargestImport_bytes)  // it may have grown since
-        return {{}, Text::tr("%1 is larger than 256 MB and was not read.").arg(name)};
+        return {{}, ImportText::tr("%1 is larger than 256 MB and was not read.").arg(name)};
     return {std::move(bytes), {}};
 }
 
@@ -83,7 +78,7 @@ Imported readJson(const QString& path, const QByteArray& bytes, const std::stop_
     QJsonParseError parse;
     const QJsonDocument document = QJsonDocument::fromJson(bytes, &parse);
     if (parse.error != QJsonParseError::NoError)
-        return {{}, Text::tr("This file is damaged: it is not JSON from byte %1 on.").arg(parse.offset)};
+        return {{}, ImportText::tr("This file is damaged: it is not JSON from byte %1 on.").arg(parse.offset)};
     if (isJanThread(document)) {
         const Bytes messages = bytesOf(beside(path, kJanMessages));
         return messages.error.isEmpty() ? fromJan(messages.bytes, document) : Imported{{}, messages.error};
@@ -108,7 +103,7 @@ Imported read(const QString& path, const std::stop_token& stop)
         return {{}, error};
     if (bytes.startsWith("PK\3\4"))
         return {{},
-                Text::tr("%1 is a zip archive: unpack it and import the JSON files in it.")
+                ImportText::tr("%1 is a zip archive: unpack it and import the JSON files in it.")
                     .arg(QFileInfo(path).fileName())};
     const QByteArray start = bytes.left(1024).trimmed();
     return start.startsWith('{') || start.startsWith('[') ? readJson(path, bytes, stop) : readMarkdown(bytes);
@@ -160,13 +155,13 @@ Imported importFile(const QString& path, const std::stop_token& stop)
             if (stop.stop_requested())
                 return {};
             if (hasTooLongMessage(conversation))
-                return {{}, Text::tr("Nothing was imported, since a message in %1 is too long.").arg(name)};
+                return {{}, ImportText::tr("Nothing was imported, since a message in %1 is too long.").arg(name)};
             settle(conversation);
         }
         return imported;
     } catch (const std::bad_alloc&) {  // on a thread of a pool it would end the program
-        return {{}, Text::tr("%1 cannot be read: %2.").arg(name, Text::tr("there is not enough memory"))};
+        return {{}, ImportText::tr("%1 cannot be read: %2.").arg(name, ImportText::tr("there is not enough memory"))};
     } catch (const std::exception& thrown) {
-        return {{}, Text::tr("%1 cannot be read: %2.").arg(name, QString::fromLocal8Bit(thrown.what()))};
+        return {{}, ImportText::tr("%1 cannot be read: %2.").arg(name, QString::fromLocal8Bit(thrown.what()))};
     }
 }

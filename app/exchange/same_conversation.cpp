@@ -12,10 +12,10 @@
 namespace {
 
 using Role = StoredMessage::Role;
-using Words = std::pair<int, QString>;  // role first
+using Saying = std::pair<int, QString>;  // role first
 using Moment = std::pair<int, qint64>;
 
-Words wordsOf(const StoredMessage& message)
+Saying sayingOf(const StoredMessage& message)
 {
     return {int(message.role), message.text};
 }
@@ -24,15 +24,15 @@ Words wordsOf(const StoredMessage& message)
 
 bool hasAllOf(const StoredConversation& ours, const StoredConversation& theirs)
 {
-    QSet<Words> words;
+    QSet<Saying> sayings;
     QHash<Moment, const StoredMessage*> moments;  // null: several were said then
     for (const StoredMessage& message : ours.messages) {
-        words.insert(wordsOf(message));
+        sayings.insert(sayingOf(message));
         const Moment moment{int(message.role), message.createdMs};
         moments.insert(moment, moments.contains(moment) ? nullptr : &message);
     }
     return std::all_of(theirs.messages.begin(), theirs.messages.end(), [&](const StoredMessage& message) {
-        if (words.contains(wordsOf(message)))
+        if (sayings.contains(sayingOf(message)))
             return true;
         const StoredMessage* then = moments.value({int(message.role), message.createdMs});
         return message.createdMs > 0 && then && then->text.startsWith(message.text);

@@ -16,12 +16,7 @@
 
 namespace {
 
-constexpr qsizetype kLongestTitle_chars = 500;
-
-QSqlError outcome(const Database& database, bool done)
-{
-    return done ? QSqlError() : database.error();
-}
+constexpr qsizetype kLongestStoredTitle_chars = 500;
 
 QSqlError removeUnusedFiles(const Database& database, const AttachmentFolder& files)
 {
@@ -48,7 +43,7 @@ QString attachmentsIn(const QString& folder)
 
 ConversationHeader bounded(ConversationHeader header)
 {
-    header.title.truncate(kLongestTitle_chars);
+    header.title.truncate(kLongestStoredTitle_chars);
     if (!header.title.isEmpty() && header.title.back().isHighSurrogate())
         header.title.chop(1);
     return header;

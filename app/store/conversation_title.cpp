@@ -4,17 +4,17 @@
 
 namespace {
 
-constexpr qsizetype kLongestTitle_chars = 60;
+constexpr qsizetype kLongestMadeTitle_chars = 60;
 
 }  // namespace
 
 QString titleOf(const QString& message)
 {
-    QString line = VisibleText::of(message.left(4 * kLongestTitle_chars)).simplified();
-    if (line.size() <= kLongestTitle_chars)
+    QString line = VisibleText::of(message.left(4 * kLongestMadeTitle_chars)).simplified();
+    if (line.size() <= kLongestMadeTitle_chars)
         return line;
-    qsizetype end = line.lastIndexOf(QLatin1Char(' '), kLongestTitle_chars);
-    if (end < kLongestTitle_chars / 2)
-        end = kLongestTitle_chars - (line[kLongestTitle_chars - 1].isHighSurrogate() ? 1 : 0);
+    qsizetype end = line.lastIndexOf(QLatin1Char(' '), kLongestMadeTitle_chars);
+    if (end < kLongestMadeTitle_chars / 2)
+        end = kLongestMadeTitle_chars - (line[kLongestMadeTitle_chars - 1].isHighSurrogate() ? 1 : 0);
     return line.left(end) + QStringLiteral("…");
 }

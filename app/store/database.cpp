@@ -26,6 +26,11 @@ int codeOf(const QSqlError& error)
 
 }  // namespace
 
+QSqlError outcome(const Database& database, bool done)
+{
+    return done ? QSqlError() : database.error();
+}
+
 bool isDamage(const QSqlError& error)
 {
     return codeOf(error) == Corrupt || codeOf(error) == NotADatabase;

@@ -46,6 +46,9 @@ private:
     mutable QSqlError m_error;
 };
 
+/// Why something was not done; no error where it was.
+QSqlError outcome(const Database& database, bool done);
+
 // What a failure means, by SQLite's own codes.
 bool isDamage(const QSqlError& error);       // the file is not a sound database
 bool isForWant(const QSqlError& error);      // of space, rights or luck: the same may work another time

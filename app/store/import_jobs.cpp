@@ -23,11 +23,6 @@ qint64 bytesOf(const StoredMessage& message)
     return qint64(chars) * qint64(sizeof(QChar));
 }
 
-QSqlError outcome(const Database& database, bool done)
-{
-    return done ? QSqlError() : database.error();
-}
-
 QSqlError writeHeader(const Database& database, const Import& import)
 {
     const ConversationHeader& header = import.conversation.header;

@@ -9,9 +9,9 @@
 
 namespace {
 
-constexpr qsizetype kLongestLine = 4000;    // of a longer one, the rest stays plain
-constexpr int kInsideTag = 1000;            // state of markup, besides the regions
-constexpr qsizetype kCharacterAtMost = 12;  // '\u{1F600}'
+constexpr qsizetype kLongestLightedLine = 4000;  // of a longer one, the rest stays plain
+constexpr int kInsideTag = 1000;                 // state of markup, besides the regions
+constexpr qsizetype kCharacterAtMost = 12;       // '\u{1F600}'
 
 /// A language made ready for looking words up.
 struct Ready {
@@ -58,7 +58,7 @@ public:
     LineReader(const Ready& ready, QStringView line, int state)
         : m_ready(ready)
         , m_language(*ready.language)
-        , m_line(line.first(qMin(line.size(), kLongestLine)))
+        , m_line(line.first(qMin(line.size(), kLongestLightedLine)))
     {
         m_out.state = state;
     }

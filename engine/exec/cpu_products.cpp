@@ -8,7 +8,7 @@ namespace engine {
 namespace {
 
 // Rows of a batch from which on rounding them is worth waking the workers.
-constexpr int kRowsWorthSharing = 4;
+constexpr int kRowsWorthRounding = 4;
 // Weight rows in a piece of work, at most.
 constexpr int kMaxGrain = 256;
 // Pieces begin where interleaved rows do.
@@ -50,7 +50,7 @@ void CpuBackend::round_rows(Rows& x)
     x.q8(0);  // allocated before the workers ask for their rows
     if (sixteen_bits_)
         x.q8_rest(0);
-    pool_->for_each(x.count(), kRowsWorthSharing, [&](int begin, int end, int worker) {
+    pool_->for_each(x.count(), kRowsWorthRounding, [&](int begin, int end, int worker) {
         for (int t = begin; t < end; ++t) {
             kernels_.quantize_q8(x.cols(), x.row(t), x.q8(t));
             if (sixteen_bits_)

@@ -55,13 +55,13 @@ struct Described {
     std::uint64_t bytes = 0;
 };
 
-const Error kCutOff = {Error::Code::BadFile, "the file ends inside the list of tensors"};
+const Error kListCutOff = {Error::Code::BadFile, "the file ends inside the list of tensors"};
 
 Status read_dims(ByteReader& reader, GgufTensor& tensor, const std::string& name)
 {
     const auto num_dims = reader.number<std::uint32_t>();
     if (!num_dims)
-        return tl::unexpected(kCutOff);
+        return tl::unexpected(kListCutOff);
     if (*num_dims > tensor.dims.size())
         return fail(Error::Code::BadFile, name + "has " + std::to_string(*num_dims) + " dimensions");
     tensor.num_dims = static_cast<int>(*num_dims);
@@ -69,7 +69,7 @@ Status read_dims(ByteReader& reader, GgufTensor& tensor, const std::string& name
     for (std::uint32_t d = 0; d < *num_dims; ++d) {
         const auto length = reader.number<std::uint64_t>();
         if (!length)
-            return tl::unexpected(kCutOff);
+            return tl::unexpected(kListCutOff);
         if (*length == 0)
             return fail(Error::Code::BadFile, name + "has a dimension of length 0");
         if (*length > static_cast<std::uint64_t>(kMaxElements / elements))
@@ -86,7 +86,7 @@ Result<Described> read_tensor(ByteReader& reader, std::uint64_t alignment)
     GgufTensor& tensor = described.tensor;
     const auto text = reader.string();
     if (!text)
-        return tl::unexpected(kCutOff);
+        return tl::unexpected(kListCutOff);
     if (text->empty() || text->size() > kMaxNameBytes)
         return fail(Error::Code::BadFile, "a tensor's name is " + std::to_string(text->size()) + " bytes long");
     tensor.name = *text;
@@ -97,7 +97,7 @@ Result<Described> read_tensor(ByteReader& reader, std::uint64_t alignment)
     const auto type = reader.number<std::uint32_t>();
     const auto offset = reader.number<std::uint64_t>();
     if (!type || !offset)
-        return tl::unexpected(kCutOff);
+        return tl::unexpected(kListCutOff);
     tensor.type = kernels::TensorType{*type};
     described.offset = *offset;
     if (*offset % alignment != 0)
@@ -138,7 +138,7 @@ Result<std::vector<GgufTensor>> read_tensor_list(ByteReader& reader, std::span<c
     if (count > limits.tensors)
         return fail(Error::Code::BadFile, "the header claims " + std::to_string(count) + " tensors");
     if (count > reader.left() / kLeastBytes)
-        return tl::unexpected(kCutOff);
+        return tl::unexpected(kListCutOff);
     limits.tensors -= count;
     std::vector<Described> list;
     list.reserve(count);

@@ -47,10 +47,11 @@ struct AttendedKv {
     double on_host = 0;  // of them; of a layer on the device only
 };
 
-class Step
+class StepForecast
 {
 public:
-    Step(const ModelFacts& facts, const PlannedPlacement& placement, const MachineRates& rates, int context_tokens)
+    StepForecast(const ModelFacts& facts, const PlannedPlacement& placement, const MachineRates& rates,
+                 int context_tokens)
         : facts_(facts)
         , placement_(placement)
         , rates_(rates)
@@ -246,7 +247,7 @@ private:
 std::optional<double> step_seconds(const ModelFacts& facts, const PlannedPlacement& placement,
                                    const MachineRates& rates, int context_tokens)
 {
-    return Step(facts, placement, rates, context_tokens).seconds();
+    return StepForecast(facts, placement, rates, context_tokens).seconds();
 }
 
 }  // namespace engine

@@ -41,15 +41,6 @@ static Value cycler_reset(Interpreter&, const Value& self, Arguments&)
 static constexpr Method kLoopMethods[] = {{"cycle", loop_cycle}, {"changed", loop_changed}};
 static constexpr Method kCyclerMethods[] = {{"next", cycler_next}, {"reset", cycler_reset}};
 
-template <std::size_t N>
-static const Method* find_in(const Method (&methods)[N], std::string_view name)
-{
-    for (const Method& method : methods)
-        if (method.name == name)
-            return &method;
-    return nullptr;
-}
-
 const Method* find_method(const Value& object, std::string_view name)
 {
     switch (object.type()) {

@@ -3,6 +3,7 @@
 
 #include "engine/template/heap.h"
 
+#include <cstddef>
 #include <string_view>
 
 namespace engine::jinja {
@@ -12,6 +13,16 @@ struct Method {
     std::string_view name;
     Function::Body body;
 };
+
+/// The method of that name in a table, or null.
+template <std::size_t N>
+const Method* find_in(const Method (&methods)[N], std::string_view name)
+{
+    for (const Method& method : methods)
+        if (method.name == name)
+            return &method;
+    return nullptr;
+}
 
 /// The method that object.name means, or null.
 const Method* find_method(const Value& object, std::string_view name);

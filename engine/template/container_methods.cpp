@@ -222,15 +222,6 @@ static Value clear_dict(Interpreter&, const Value& self, Arguments& arguments)
     return Value::none();
 }
 
-template <std::size_t N>
-static const Method* find_in(const Method (&methods)[N], std::string_view name)
-{
-    for (const Method& method : methods)
-        if (method.name == name)
-            return &method;
-    return nullptr;
-}
-
 const Method* find_list_method(std::string_view name)
 {
     static constexpr Method kMethods[] = {

@@ -82,7 +82,7 @@ static Value endswith(Interpreter& in, const Value& self, Arguments& arguments)
 
 // ---- find ----
 
-static std::int64_t find_in(Interpreter& in, const Value& self, Arguments& arguments, bool from_right)
+static std::int64_t index_of(Interpreter& in, const Value& self, Arguments& arguments, bool from_right)
 {
     const Parameters p("find", arguments, {"sub", "start", "end"}, 1);
     const Part part = part_of(in.heap, self, p, 1);
@@ -96,11 +96,11 @@ static std::int64_t find_in(Interpreter& in, const Value& self, Arguments& argum
 
 static Value find(Interpreter& in, const Value& self, Arguments& arguments)
 {
-    return Value::integer(find_in(in, self, arguments, false));
+    return Value::integer(index_of(in, self, arguments, false));
 }
 static Value rfind(Interpreter& in, const Value& self, Arguments& arguments)
 {
-    return Value::integer(find_in(in, self, arguments, true));
+    return Value::integer(index_of(in, self, arguments, true));
 }
 
 static Value found(std::int64_t at)
@@ -111,11 +111,11 @@ static Value found(std::int64_t at)
 }
 static Value index(Interpreter& in, const Value& self, Arguments& arguments)
 {
-    return found(find_in(in, self, arguments, false));
+    return found(index_of(in, self, arguments, false));
 }
 static Value rindex(Interpreter& in, const Value& self, Arguments& arguments)
 {
-    return found(find_in(in, self, arguments, true));
+    return found(index_of(in, self, arguments, true));
 }
 
 static Value count(Interpreter& in, const Value& self, Arguments& arguments)

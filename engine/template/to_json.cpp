@@ -15,7 +15,7 @@ namespace engine::jinja {
 
 static void append_unit(std::string& out, unsigned unit)
 {
-    char escape[8];
+    char escape[12];
     std::snprintf(escape, sizeof escape, "\\u%04x", unit);
     out += escape;
 }
