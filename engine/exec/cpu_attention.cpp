@@ -1,11 +1,10 @@
-// Attention on the CPU: one partial per KV block, merged in order of block number, so that the result does not depend
-// on where blocks lie, on chunks or on threads (design D8, D9).
-#include "engine/exec/cpu_backend.h"
+#include "engine/exec/cpu_attention.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <utility>
 
 namespace engine {
 
@@ -19,7 +18,7 @@ constexpr int kTokensRewritten = 64;
 }  // namespace
 
 /// Some rows of one KV head, over one run of blocks.
-struct CpuBackend::AttendTile {
+struct CpuAttention::Tile {
     const float* q;  // of row 0
     std::size_t q_stride;
     const float* q_scale;
@@ -38,9 +37,25 @@ struct CpuBackend::AttendTile {
     int oldest_seen(int position) const { return p.window > 0 ? std::max(0, position - p.window + 1) : 0; }
 };
 
-std::vector<CpuBackend::AttentionScratch> CpuBackend::attention_scratch(int threads) const
+CpuAttention::CpuAttention(const Hyperparameters& h, int max_rows, int block_tokens, ThreadPool& pool, StepClock& clock)
+    : kernels_(kernels::cpu_kernels())
+    , pool_(&pool)
+    , clock_(clock)
+    , max_rows_(max_rows)
+    , block_tokens_(block_tokens)
+    , key_length_(h.key_length)
+    , value_length_(h.value_length)
 {
-    std::vector<AttentionScratch> scratch;
+    for (const LayerParameters& layer : h.layers) {
+        max_kv_heads_ = std::max(max_kv_heads_, layer.kv_heads);
+        max_group_ = std::max(max_group_, layer.heads / layer.kv_heads);
+    }
+    scratch_ = scratch_for(pool.size());
+}
+
+std::vector<CpuAttention::Scratch> CpuAttention::scratch_for(int threads) const
+{
+    std::vector<Scratch> scratch;
     const auto group = std::size_t(max_group_);
     const auto sums = group * std::size_t(2 + value_length_);
     for (int worker = 0; worker < threads; ++worker)
@@ -50,8 +65,8 @@ std::vector<CpuBackend::AttentionScratch> CpuBackend::attention_scratch(int thre
     return scratch;
 }
 
-/// Of attention_scratch() and allow_runs().
-std::size_t CpuBackend::attention_bytes(const Hyperparameters& h, int max_rows, int block_tokens, int threads,
+/// Of scratch_for() and allow_runs().
+std::size_t CpuAttention::scratch_bytes(const Hyperparameters& h, int max_rows, int block_tokens, int threads,
                                         bool runs)
 {
     std::size_t group = 0, kv_heads = 0;
@@ -66,8 +81,14 @@ std::size_t CpuBackend::attention_bytes(const Hyperparameters& h, int max_rows, 
     return (std::size_t(threads) * worker + (runs ? tiles * kv_heads * kTileRows * sums : 0)) * sizeof(float);
 }
 
-void CpuBackend::store_kv(const Rows& qkv, const HeadLayout& heads, int l, KvCache& cache, const KvSequence& sequence,
-                          int first)
+void CpuAttention::use(ThreadPool& pool, std::vector<Scratch> scratch)
+{
+    pool_ = &pool;
+    scratch_ = std::move(scratch);
+}
+
+void CpuAttention::store_kv(const Rows& qkv, const HeadLayout& heads, int l, KvCache& cache, const KvSequence& sequence,
+                            int first)
 {
     const kernels::KvBlockLayout& layout = cache.layer(l).block;
     pool_->for_each(qkv.count(), 4, [&](int begin, int end, int) {
@@ -82,12 +103,12 @@ void CpuBackend::store_kv(const Rows& qkv, const HeadLayout& heads, int l, KvCac
     });
 }
 
-void CpuBackend::rewrite_kv(const KvLayerShape& from, const std::byte* old, const KvLayerShape& to, std::byte* block)
+void CpuAttention::rewrite_kv(const KvLayerShape& from, const std::byte* old, const KvLayerShape& to, std::byte* block)
 {
     const int tokens = to.block.tokens;
     pool_->for_each(to.kv_heads * tokens, kTokensRewritten, [&](int begin, int end, int worker) {
-        float* const k = attention_[std::size_t(worker)].q.get();
-        float* const v = attention_[std::size_t(worker)].partial.get();
+        float* const k = scratch_[std::size_t(worker)].q.get();
+        float* const v = scratch_[std::size_t(worker)].partial.get();
         for (int i = begin; i < end; ++i) {
             const int head = i / tokens, t = i % tokens;
             kernels_.load_kv(from.block, old + std::size_t(head) * from.block.bytes(), t, k, v);
@@ -97,7 +118,7 @@ void CpuBackend::rewrite_kv(const KvLayerShape& from, const std::byte* old, cons
 }
 
 /// The tile's queries, scaled.
-void CpuBackend::take_queries(const AttendTile& tile, AttentionScratch& scratch)
+void CpuAttention::take_queries(const Tile& tile, Scratch& scratch)
 {
     const int values = tile.p.heads.group() * tile.p.heads.key_length;
     float* to = scratch.q.get();
@@ -110,7 +131,7 @@ void CpuBackend::take_queries(const AttendTile& tile, AttentionScratch& scratch)
 
 /// What the tile's rows see of the run, block by block, added to `sums`: (rows, [max (group,), sum (group,), out
 /// (group, value_length)]).
-void CpuBackend::attend_run(const AttendTile& tile, AttentionScratch& scratch, float* sums) const
+void CpuAttention::attend_run(const Tile& tile, Scratch& scratch, float* sums) const
 {
     const AttentionParameters& p = tile.p;
     const int group = p.heads.group(), v_dim = p.heads.value_length;
@@ -148,7 +169,7 @@ void CpuBackend::attend_run(const AttendTile& tile, AttentionScratch& scratch, f
     }
 }
 
-void CpuBackend::clear_sums(const AttendTile& tile, float* sums)
+void CpuAttention::clear_sums(const Tile& tile, float* sums)
 {
     const int group = tile.p.heads.group(), per_row = group * (2 + tile.p.heads.value_length);
     for (int r = 0; r < tile.row_end - tile.row_begin; ++r) {
@@ -159,7 +180,7 @@ void CpuBackend::clear_sums(const AttendTile& tile, float* sums)
 }
 
 /// Sums to averages.
-void CpuBackend::finish_rows(const AttendTile& tile, const float* sums, Rows& to)
+void CpuAttention::finish_rows(const Tile& tile, const float* sums, Rows& to)
 {
     const AttentionParameters& p = tile.p;
     const int group = p.heads.group(), v_dim = p.heads.value_length;
@@ -178,7 +199,7 @@ void CpuBackend::finish_rows(const AttendTile& tile, const float* sums, Rows& to
     }
 }
 
-bool CpuBackend::next_run(KvBlocks& blocks)
+bool CpuAttention::next_run(KvBlocks& blocks)
 {
     if (blocks.streamed() == 0)
         return blocks.next();
@@ -186,8 +207,8 @@ bool CpuBackend::next_run(KvBlocks& blocks)
     return blocks.next();
 }
 
-void CpuBackend::attend(const Rows& qkv, const AttentionParameters& p, int l, const KvCache& cache,
-                        const KvSequence& sequence, int first, Rows& out)
+void CpuAttention::attend(const Rows& qkv, const AttentionParameters& p, int l, const KvCache& cache,
+                          const KvSequence& sequence, int first, Rows& out)
 {
     out.set_shape(qkv.count(), p.heads.heads * p.heads.value_length);
     const KvLayerShape& shape = cache.layer(l);
@@ -198,7 +219,7 @@ void CpuBackend::attend(const Rows& qkv, const AttentionParameters& p, int l, co
     const int tiles = (qkv.count() + kTileRows - 1) / kTileRows;
     const int items = tiles * p.heads.kv_heads;
     const std::int64_t products = std::int64_t(qkv.count()) * (first + qkv.count()) * out.cols();
-    const int grain = sharing_pays(products) ? 1 : items;
+    const int grain = ThreadPool::sharing_pays(products) ? 1 : items;
     // What an emulated device has and what the host has is attended in one loop: its time is shared out by blocks.
     std::optional<StepClock::Scope> on_host;
     if (cache.on_device(l) && blocks.read_on_host() > 0)
@@ -207,14 +228,14 @@ void CpuBackend::attend(const Rows& qkv, const AttentionParameters& p, int l, co
         const bool last_run = blocks.last() == last_block;
         const bool kept = !(first_run && last_run);  // sums outlive the run
         pool_->for_each(items, grain, [&](int begin, int end, int worker) {
-            AttentionScratch& scratch = attention_[std::size_t(worker)];
+            Scratch& scratch = scratch_[std::size_t(worker)];
             for (int item = begin; item < end; ++item) {
                 const int row_begin = item / p.heads.kv_heads * kTileRows;
-                const AttendTile tile{qkv.row(0),  std::size_t(qkv.cols()),
-                                      p.q_scale,   p,
-                                      shape.block, blocks,
-                                      first,       item % p.heads.kv_heads,
-                                      row_begin,   std::min(row_begin + kTileRows, qkv.count())};
+                const Tile tile{qkv.row(0),  std::size_t(qkv.cols()),
+                                p.q_scale,   p,
+                                shape.block, blocks,
+                                first,       item % p.heads.kv_heads,
+                                row_begin,   std::min(row_begin + kTileRows, qkv.count())};
                 float* const sums = kept ? run_sums_.get() + std::size_t(item) * tile_sums() : scratch.sums.get();
                 take_queries(tile, scratch);
                 if (first_run)
@@ -227,17 +248,17 @@ void CpuBackend::attend(const Rows& qkv, const AttentionParameters& p, int l, co
     }
 }
 
-void CpuBackend::attend_host_blocks(const float* q, float q_scale, const AttentionParameters& p, int l,
-                                    const KvCache& cache, const KvSequence& sequence, int position, float* partial)
+void CpuAttention::attend_host_blocks(const float* q, float q_scale, const AttentionParameters& p, int l,
+                                      const KvCache& cache, const KvSequence& sequence, int position, float* partial)
 {
     const KvLayerShape& shape = cache.layer(l);
     KvBlocks blocks = cache.open_host(sequence, l, shape.first_block(position), position / block_tokens_ + 1);
     blocks.next();
     const int heads = p.heads.heads, group = p.heads.group(), v_dim = p.heads.value_length;
     pool_->for_each(p.heads.kv_heads, 1, [&](int begin, int end, int worker) {
-        AttentionScratch& scratch = attention_[std::size_t(worker)];
+        Scratch& scratch = scratch_[std::size_t(worker)];
         for (int kv_head = begin; kv_head < end; ++kv_head) {
-            const AttendTile tile{q, 0, &q_scale, p, shape.block, blocks, position, kv_head, 0, 1};
+            const Tile tile{q, 0, &q_scale, p, shape.block, blocks, position, kv_head, 0, 1};
             float* const sums = scratch.sums.get();  // max, sum and out of the head's group
             take_queries(tile, scratch);
             clear_sums(tile, sums);
@@ -249,7 +270,7 @@ void CpuBackend::attend_host_blocks(const float* q, float q_scale, const Attenti
     });
 }
 
-void CpuBackend::allow_runs()
+void CpuAttention::allow_runs()
 {
     if (!run_sums_) {
         const int tiles = (max_rows_ + kTileRows - 1) / kTileRows;
@@ -257,7 +278,7 @@ void CpuBackend::allow_runs()
     }
 }
 
-std::size_t CpuBackend::tile_sums() const
+std::size_t CpuAttention::tile_sums() const
 {
     return std::size_t(kTileRows) * std::size_t(max_group_) * std::size_t(2 + value_length_);
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <utility>
 
 namespace engine {
@@ -14,68 +13,42 @@ constexpr int kRowsWorthSharing = 4;
 
 }  // namespace
 
-int CpuBackend::widest_row(const Hyperparameters& h)
-{
-    int most = std::max(h.embedding_length, h.expert_ffn_length);
-    for (const LayerParameters& layer : h.layers)
-        most = std::max({most, layer.ffn_length, layer.heads * h.value_length});
-    return most;
-}
-
 CpuBackend::CpuBackend(const Hyperparameters& h, int max_rows, int block_tokens, int threads, bool pinned)
     : h_(h)
     , kernels_(kernels::cpu_kernels())
+    , max_rows_(max_rows)
+    , block_tokens_(block_tokens)
     , pinned_(pinned)
     , pool_(std::make_unique<ThreadPool>(threads, pinned))
-    , block_tokens_(block_tokens)
-    , max_rows_(max_rows)
-    , key_length_(h.key_length)
-    , value_length_(h.value_length)
+    , attention_(h, max_rows, block_tokens, *pool_, clock_)
+    , products_(h, *pool_)
 {
-    for (const LayerParameters& layer : h.layers) {
-        max_heads_ = std::max(max_heads_, layer.heads);
-        max_kv_heads_ = std::max(max_kv_heads_, layer.kv_heads);
-        max_group_ = std::max(max_group_, layer.heads / layer.kv_heads);
-    }
-    sixteen_bits_ = h.experts > 0;
-    widest_row_ = widest_row(h);
-    attention_ = attention_scratch(pool_->size());
-    product_ = product_scratch(pool_->size());
-    if (h.experts > 0) {
-        const int pairs = max_rows * h.experts_used;
-        router_logits_ = Rows(max_rows, h.experts);
-        expert_in_ = Rows(pairs, h.embedding_length);
-        expert_gate_up_ = Rows(pairs, 2 * h.expert_ffn_length);
-        expert_hidden_ = Rows(pairs, h.expert_ffn_length);
-        expert_out_ = Rows(pairs, h.embedding_length);
-        chosen_expert_.resize(std::size_t(pairs));
-        chosen_weight_.resize(std::size_t(pairs));
-        sorted_position_.resize(std::size_t(pairs));
-        sorted_.resize(std::size_t(pairs));
-        expert_count_.resize(std::size_t(h.experts));
-        active_experts_.reserve(std::size_t(h.experts));
-    }
+    if (h.experts > 0)
+        experts_ = std::make_unique<CpuExperts>(h, max_rows, products_, *pool_);
 }
 
 void CpuBackend::set_threads(int threads)
 {
     auto pool = std::make_unique<ThreadPool>(threads, pinned_);
-    auto attention = attention_scratch(pool->size());
-    auto product = product_scratch(pool->size());
+    auto attention = attention_.scratch_for(pool->size());
+    auto products = products_.scratch_for(pool->size());
+    attention_.use(*pool, std::move(attention));
+    products_.use(*pool, std::move(products));
+    if (experts_)
+        experts_->use(*pool);
     pool_ = std::move(pool);
-    attention_ = std::move(attention);
-    product_ = std::move(product);
 }
 
 std::size_t CpuBackend::scratch_bytes() const
 {
-    return router_logits_.bytes() + expert_in_.bytes() + expert_gate_up_.bytes() + expert_hidden_.bytes() +
-           expert_out_.bytes() + worker_bytes(h_, max_rows_, block_tokens_, threads(), run_sums_ != nullptr);
+    return (experts_ ? experts_->bytes() : 0) +
+           worker_bytes(h_, max_rows_, block_tokens_, threads(), attention_.allows_runs());
 }
 
 std::size_t CpuBackend::worker_bytes(const Hyperparameters& h, int max_rows, int block_tokens, int threads, bool runs)
 {
-    return attention_bytes(h, max_rows, block_tokens, threads, runs) + product_bytes(h, threads);
+    return CpuAttention::scratch_bytes(h, max_rows, block_tokens, threads, runs) +
+           CpuProducts::scratch_bytes(h, threads);
 }
 
 void CpuBackend::embed(const Matrix& table, std::span<const int> ids, float scale, Rows& out)
@@ -122,29 +95,6 @@ void CpuBackend::rope_heads(Rows& x, int col, int heads, int length, const Rotat
             for (int head = 0; head < heads; ++head)
                 kernels_.rope(rotation.neox, 2 * rotation.pairs, rotation.cos + std::size_t(t) * rotation.pairs,
                               rotation.sin + std::size_t(t) * rotation.pairs, x.row(t) + col + head * length);
-    });
-}
-
-void CpuBackend::gated(Gate gate, const Rows& gate_up, Rows& out)
-{
-    const int n = gate_up.cols() / 2;
-    out.set_shape(gate_up.count(), n);
-    pool_->for_each(gate_up.count(), kRowsWorthSharing, [&](int begin, int end, int) {
-        for (int t = begin; t < end; ++t) {
-            const float* g = gate_up.row(t);
-            const float* up = g + n;
-            switch (gate) {
-            case Gate::Silu:
-                kernels_.silu_mul(n, g, up, out.row(t));
-                break;
-            case Gate::Gelu:
-                kernels_.gelu_mul(n, g, up, out.row(t));
-                break;
-            case Gate::SwigluOai:
-                kernels_.swiglu_oai(n, g, up, kSwigluOaiAlpha, kSwigluOaiLimit, out.row(t));
-                break;
-            }
-        }
     });
 }
 

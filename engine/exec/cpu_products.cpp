@@ -1,14 +1,15 @@
-// Products of activations with weight matrices on the CPU: the rows of the matrices are divided among the workers.
-#include "engine/exec/cpu_backend.h"
+#include "engine/exec/cpu_products.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <utility>
 
 namespace engine {
 
 namespace {
 
-// Rows of a batch from which on rounding them is worth waking the workers.
-constexpr int kRowsWorthRounding = 4;
+// Rows of a batch from which on rounding or gating them is worth waking the workers.
+constexpr int kRowsWorthWaking = 4;
 // Weight rows in a piece of work, at most.
 constexpr int kMaxGrain = 256;
 // Pieces begin where interleaved rows do.
@@ -18,23 +19,46 @@ constexpr int kRestTokens = 64;
 
 }  // namespace
 
-std::vector<CpuBackend::ProductScratch> CpuBackend::product_scratch(int threads) const
+CpuProducts::CpuProducts(const Hyperparameters& h, ThreadPool& pool)
+    : kernels_(kernels::cpu_kernels())
+    , pool_(&pool)
+    , sixteen_bits_(h.experts > 0)
+    , widest_row_(widest_row(h))
+    , scratch_(scratch_for(pool.size()))
 {
-    std::vector<ProductScratch> scratch;
+}
+
+int CpuProducts::widest_row(const Hyperparameters& h)
+{
+    int most = std::max(h.embedding_length, h.expert_ffn_length);
+    for (const LayerParameters& layer : h.layers)
+        most = std::max({most, layer.ffn_length, layer.heads * h.value_length});
+    return most;
+}
+
+std::vector<CpuProducts::Scratch> CpuProducts::scratch_for(int threads) const
+{
+    std::vector<Scratch> scratch;
     for (int worker = 0; worker < threads && sixteen_bits_; ++worker)
         scratch.push_back(
             {aligned_array<float>(std::size_t(widest_row_)), aligned_array<float>(kMaxGrain * kRestTokens)});
     return scratch;
 }
 
-std::size_t CpuBackend::product_bytes(const Hyperparameters& h, int threads)
+std::size_t CpuProducts::scratch_bytes(const Hyperparameters& h, int threads)
 {
     const std::size_t floats = std::size_t(widest_row(h)) + kMaxGrain * kRestTokens;
     return h.experts > 0 ? std::size_t(threads) * floats * sizeof(float) : 0;
 }
 
+void CpuProducts::use(ThreadPool& pool, std::vector<Scratch> scratch)
+{
+    pool_ = &pool;
+    scratch_ = std::move(scratch);
+}
+
 /// The lower half of 16 bits: x less its 8-bit copy, rounded to 8 bits again.
-void CpuBackend::round_rest(Rows& x, int row, ProductScratch& scratch) const
+void CpuProducts::round_rest(Rows& x, int row, Scratch& scratch) const
 {
     const kernels::Q8Row rounded(x.q8(row), x.cols());
     const float* values = x.row(row);
@@ -43,33 +67,33 @@ void CpuBackend::round_rest(Rows& x, int row, ProductScratch& scratch) const
     kernels_.quantize_q8(x.cols(), scratch.rest.get(), x.q8_rest(row));
 }
 
-void CpuBackend::round_rows(Rows& x)
+void CpuProducts::round_rows(Rows& x)
 {
     if (x.rounded())
         return;
     x.q8(0);  // allocated before the workers ask for their rows
     if (sixteen_bits_)
         x.q8_rest(0);
-    pool_->for_each(x.count(), kRowsWorthRounding, [&](int begin, int end, int worker) {
+    pool_->for_each(x.count(), kRowsWorthWaking, [&](int begin, int end, int worker) {
         for (int t = begin; t < end; ++t) {
             kernels_.quantize_q8(x.cols(), x.row(t), x.q8(t));
             if (sixteen_bits_)
-                round_rest(x, t, product_[std::size_t(worker)]);
+                round_rest(x, t, scratch_[std::size_t(worker)]);
         }
     });
     x.set_rounded();
 }
 
 /// Weight rows in a piece of work: enough pieces for an even finish, each long enough to stream well.
-int CpuBackend::row_grain(int rows, int tokens) const
+int CpuProducts::row_grain(int rows, int tokens) const
 {
     const int pieces = pool_->size() * (tokens > 1 ? 16 : 8);
     return std::clamp(rows / pieces / kLeastGrain * kLeastGrain, kLeastGrain, kMaxGrain);
 }
 
 /// Adds the products of what rounding lost.
-void CpuBackend::add_rest(MatMulKernel multiply, const kernels::MatMul& args, Rows& x, int first_row,
-                          ProductScratch& scratch) const
+void CpuProducts::add_rest(MatMulKernel multiply, const kernels::MatMul& args, Rows& x, int first_row,
+                           Scratch& scratch) const
 {
     kernels::MatMul rest = args;
     rest.out = scratch.sums.get();
@@ -83,8 +107,8 @@ void CpuBackend::add_rest(MatMulKernel multiply, const kernels::MatMul& args, Ro
     }
 }
 
-void CpuBackend::run_product(const Product& product, Rows& x, int first_row, int tokens, int begin, int end, Rows& out,
-                             int worker)
+void CpuProducts::run_product(const Product& product, Rows& x, int first_row, int tokens, int begin, int end, Rows& out,
+                              int worker)
 {
     const Matrix& m = *product.matrix;
     const bool as_floats = kernels::activation_of(m.type) == kernels::Activation::F32;
@@ -100,13 +124,13 @@ void CpuBackend::run_product(const Product& product, Rows& x, int first_row, int
     const MatMulKernel multiply = (m.interleaved ? kernels_.matmul_interleaved : kernels_.matmul)[std::size_t(m.type)];
     multiply(args);
     if (sixteen_bits_ && !as_floats)
-        add_rest(multiply, args, x, first_row, product_[std::size_t(worker)]);
+        add_rest(multiply, args, x, first_row, scratch_[std::size_t(worker)]);
     if (product.bias)
         for (int t = 0; t < tokens; ++t)
             kernels_.add(args.rows, product.bias + begin, args.out + std::size_t(t) * args.out_stride);
 }
 
-void CpuBackend::products(Rows& x, std::span<const Product> products, Rows& out)
+void CpuProducts::multiply(Rows& x, std::span<const Product> products, Rows& out)
 {
     int total_rows = 0, out_cols = 0;
     for (const Product& p : products) {
@@ -121,7 +145,7 @@ void CpuBackend::products(Rows& x, std::span<const Product> products, Rows& out)
     int pieces = 0;
     for (const Product& p : products)
         pieces += (p.matrix->rows + grain - 1) / grain;
-    const int together = sharing_pays(std::int64_t(total_rows) * x.cols() * x.count()) ? 1 : pieces;
+    const int together = ThreadPool::sharing_pays(std::int64_t(total_rows) * x.cols() * x.count()) ? 1 : pieces;
     pool_->for_each(pieces, together, [&](int begin, int end, int worker) {
         for (int piece = begin; piece < end; ++piece) {
             int first = piece;
@@ -133,6 +157,48 @@ void CpuBackend::products(Rows& x, std::span<const Product> products, Rows& out)
                     break;
                 }
                 first -= of_this;
+            }
+        }
+    });
+}
+
+void CpuProducts::multiply_by_experts(Rows& x, std::span<const ExpertRows> ranges, const Matrix& stack, Vector bias,
+                                      Rows& out, int out_col)
+{
+    if (kernels::activation_of(stack.type) == kernels::Activation::Q8)
+        round_rows(x);
+    const int grain = row_grain(stack.rows * int(ranges.size()), x.count());
+    const int pieces = (stack.rows + grain - 1) / grain;
+    pool_->for_each(int(ranges.size()) * pieces, 1, [&](int begin, int end, int worker) {
+        for (int item = begin; item < end; ++item) {
+            const ExpertRows& range = ranges[std::size_t(item / pieces)];
+            const Matrix matrix = stack.expert(range.expert);
+            const Product product{&matrix, bias ? bias + std::size_t(range.expert) * std::size_t(stack.rows) : nullptr,
+                                  out_col};
+            const int row = item % pieces * grain;
+            run_product(product, x, range.first, range.count, row, std::min(row + grain, stack.rows), out, worker);
+        }
+    });
+}
+
+void CpuProducts::gated(Gate gate, const Rows& gate_up, Rows& out)
+{
+    const int n = gate_up.cols() / 2;
+    out.set_shape(gate_up.count(), n);
+    pool_->for_each(gate_up.count(), kRowsWorthWaking, [&](int begin, int end, int) {
+        for (int t = begin; t < end; ++t) {
+            const float* g = gate_up.row(t);
+            const float* up = g + n;
+            switch (gate) {
+            case Gate::Silu:
+                kernels_.silu_mul(n, g, up, out.row(t));
+                break;
+            case Gate::Gelu:
+                kernels_.gelu_mul(n, g, up, out.row(t));
+                break;
+            case Gate::SwigluOai:
+                kernels_.swiglu_oai(n, g, up, kSwigluOaiAlpha, kSwigluOaiLimit, out.row(t));
+                break;
             }
         }
     });

@@ -27,6 +27,9 @@ public:
     ThreadPool& operator=(const ThreadPool&) = delete;
 
     int size() const { return size_; }
+    /// Whether so many multiplications are worth waking the workers for.
+    static constexpr std::int64_t kWorthSharing = 1 << 17;
+    static bool sharing_pays(std::int64_t products) { return products >= kWorthSharing; }
 
     /// A step, for as long as it lives.
     class Step

@@ -2,6 +2,7 @@
 
 #include "engine/exec/cpu_backend.h"
 #include "engine/exec/cuda_backend.h"
+#include "engine/exec/thread_pool.h"
 #include "engine/model/device_weights.h"
 #include "kernels/cpu.h"
 
@@ -32,7 +33,7 @@ void add_operation(LayerWork& work, std::initializer_list<const Matrix*> matrice
     std::int64_t products = 0;
     for (const Matrix* matrix : matrices)
         products += *matrix ? std::int64_t(matrix->rows) * matrix->n : 0;
-    const bool alone = !CpuBackend::sharing_pays(products);
+    const bool alone = !ThreadPool::sharing_pays(products);
     for (const Matrix* matrix : matrices)
         add_read(work, *matrix, alone);
     work.operations += !alone;
@@ -43,7 +44,7 @@ LayerWork layer_work(const Hyperparameters& h, const LayerWeights& w, const Laye
     LayerWork work;
     work.group = p.heads / p.kv_heads;
     const std::int64_t attended = std::int64_t(p.heads) * h.value_length;
-    work.divided_tokens = double(CpuBackend::kWorthSharing) / double(attended);
+    work.divided_tokens = double(ThreadPool::kWorthSharing) / double(attended);
     work.operations = 1;  // attention
     add_operation(work, {&w.qkv, &w.q, &w.k, &w.v});
     add_operation(work, {&w.attn_out});

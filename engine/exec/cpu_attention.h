@@ -1,0 +1,67 @@
+// CpuAttention keeps keys and values in their blocks and attends them on the CPU: one partial per KV block, merged in
+// order of block number, so that the result does not depend on where blocks lie, on chunks or on threads (design D8,
+// D9).
+#pragma once
+
+#include "engine/exec/backend.h"
+#include "engine/exec/thread_pool.h"
+#include "engine/metrics/step_clock.h"
+
+#include <cstddef>
+#include <vector>
+
+namespace engine {
+
+/// Owned by the CPU's backend; the engine's thread calls it.
+class CpuAttention
+{
+public:
+    /// What one worker computes in.
+    struct Scratch {
+        AlignedArray<float> q;        // (kTileRows, group, key_length), scaled
+        AlignedArray<float> scores;   // (group, block_tokens)
+        AlignedArray<float> partial;  // (group, 2 + value_length): max, sum, then out
+        AlignedArray<float> sums;     // (kTileRows, group, 2 + value_length), merged so far
+    };
+
+    /// The clock outlives it; the pool, too, or is replaced by use(). `max_rows`: tokens of the largest batch. Throws
+    /// std::bad_alloc.
+    CpuAttention(const Hyperparameters& h, int max_rows, int block_tokens, ThreadPool& pool, StepClock& clock);
+    /// For that many workers. Throws std::bad_alloc.
+    std::vector<Scratch> scratch_for(int threads) const;
+    /// `runs`: after allow_runs().
+    static std::size_t scratch_bytes(const Hyperparameters& h, int max_rows, int block_tokens, int threads, bool runs);
+    /// Between steps: computes with these workers from now on. `scratch`: scratch_for() as many.
+    void use(ThreadPool& pool, std::vector<Scratch> scratch);
+    /// From now on the blocks of an attention may come in several runs. Throws std::bad_alloc.
+    void allow_runs();
+    bool allows_runs() const { return run_sums_ != nullptr; }
+
+    // As the backend's operations of these names.
+    void store_kv(const Rows& qkv, const HeadLayout& heads, int l, KvCache& cache, const KvSequence& sequence,
+                  int first);
+    void attend(const Rows& qkv, const AttentionParameters& p, int l, const KvCache& cache, const KvSequence& sequence,
+                int first, Rows& out);
+    void attend_host_blocks(const float* q, float q_scale, const AttentionParameters& p, int l, const KvCache& cache,
+                            const KvSequence& sequence, int position, float* partial);
+    void rewrite_kv(const KvLayerShape& from, const std::byte* old, const KvLayerShape& to, std::byte* block);
+
+private:
+    struct Tile;
+    static void take_queries(const Tile& tile, Scratch& scratch);
+    void attend_run(const Tile& tile, Scratch& scratch, float* sums) const;
+    static void clear_sums(const Tile& tile, float* sums);
+    static void finish_rows(const Tile& tile, const float* sums, Rows& to);
+    bool next_run(KvBlocks& blocks);
+    std::size_t tile_sums() const;  // floats that the sums of one tile take
+
+    const kernels::CpuKernels& kernels_;
+    ThreadPool* pool_;
+    StepClock& clock_;
+    const int max_rows_, block_tokens_, key_length_, value_length_;
+    int max_kv_heads_ = 0, max_group_ = 0;
+    std::vector<Scratch> scratch_;  // (threads,)
+    AlignedArray<float> run_sums_;  // (tiles, kv_heads, tile_sums()) of an attention in several runs
+};
+
+}  // namespace engine

@@ -1,0 +1,50 @@
+// CpuExperts computes a mixture of experts on the CPU. Rows are gathered by expert so that each expert's weights are
+// read once a batch; each row's expert outputs are added in the order of their rank, so a batch of any size gives the
+// same bits.
+#pragma once
+
+#include "engine/exec/cpu_products.h"
+
+#include <cstddef>
+#include <vector>
+
+namespace engine {
+
+/// Owned by the CPU's backend; the engine's thread calls it.
+class CpuExperts
+{
+public:
+    /// The model has experts. `products` outlives it; the pool, too, or is replaced by use(). `max_rows`: tokens of the
+    /// largest batch. Throws std::bad_alloc.
+    CpuExperts(const Hyperparameters& h, int max_rows, CpuProducts& products, ThreadPool& pool);
+    std::size_t bytes() const;
+    /// Between steps: computes with these workers from now on.
+    void use(ThreadPool& pool) { pool_ = &pool; }
+
+    /// out = sum over the chosen experts of weight * down(gate(x) * up(x)).
+    void compute(Rows& x, const LayerWeights& w, const ExpertParameters& p, Rows& out);
+
+private:
+    struct Pair {  // of a row and one of its experts, sorted by expert
+        int row = 0;
+        int slot = 0;
+    };
+    void route(Rows& x, const LayerWeights& w, const ExpertParameters& p);
+    void sort_by_expert(int rows, const ExpertParameters& p);
+
+    CpuProducts& products_;
+    ThreadPool* pool_;
+    Rows router_logits_;                // (rows, experts)
+    Rows in_;                           // (rows * used, dim), sorted by expert
+    Rows gate_up_;                      // (rows * used, 2 expert_ffn)
+    Rows hidden_;                       // (rows * used, expert_ffn)
+    Rows out_;                          // (rows * used, dim)
+    std::vector<int> chosen_;           // (rows, used), best first
+    std::vector<float> weights_;        // (rows, used)
+    std::vector<int> sorted_position_;  // (rows, used) where each pair went
+    std::vector<Pair> sorted_;          // (rows * used,)
+    std::vector<int> expert_count_;     // (experts,)
+    std::vector<ExpertRows> active_;    // of the sorted pairs
+};
+
+}  // namespace engine
