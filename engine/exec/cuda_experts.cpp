@@ -1,15 +1,14 @@
-// Mixture of experts on a GPU: no row goes anywhere; each product takes its rows from where they are, by pairs of a row
-// and one of its experts.
 #include "engine/exec/cuda_experts.h"
 
 #include "engine/exec/cuda_address.h"
-#include "engine/exec/cuda_backend.h"
+
+#include <span>
 
 namespace engine {
 
 namespace cuda = kernels::cuda;
 
-CudaExperts::CudaExperts(const Hyperparameters& h, int max_rows, RowMemory& memory)
+CudaExpertRows::CudaExpertRows(const Hyperparameters& h, int max_rows, RowMemory& memory)
     : router_logits(max_rows, h.experts, memory)
     , gate_up(max_rows * h.experts_used, 2 * h.expert_ffn_length, memory)
     , hidden(max_rows * h.experts_used, h.expert_ffn_length, memory)
@@ -24,12 +23,20 @@ CudaExperts::CudaExperts(const Hyperparameters& h, int max_rows, RowMemory& memo
     hidden.q8_rest(0);
 }
 
-void CudaBackend::experts(Rows& x, const LayerWeights& w, const ExpertParameters& p, Rows& out)
+CudaExperts::CudaExperts(CudaCalls& calls, CudaProducts& products, const Hyperparameters& h, int max_rows,
+                         RowMemory& memory)
+    : calls_(calls)
+    , products_(products)
+    , rows_(h, max_rows, memory)
 {
-    CudaExperts& e = *experts_;
+}
+
+void CudaExperts::compute(Rows& x, const LayerWeights& w, const ExpertParameters& p, Rows& out)
+{
+    CudaExpertRows& e = rows_;
     const int pairs = x.count() * p.used;
     const Product router{&w.router, w.router_bias, 0};
-    products(x, std::span(&router, 1), e.router_logits);
+    products_.multiply(x, std::span(&router, 1), e.router_logits);
     const cuda::Routing routing{x.count(),
                                 p.used,
                                 w.router.rows,
@@ -37,32 +44,33 @@ void CudaBackend::experts(Rows& x, const LayerWeights& w, const ExpertParameters
                                 cuda_address(e.weights),
                                 cuda_address(e.sorted),
                                 cuda_address(e.begin)};
-    run([&] { return cuda::route(driver_, queue_, cuda_rows(e.router_logits), p.weights_scale, routing); });
+    calls_.launch(cuda::route, cuda_rows(e.router_logits), p.weights_scale, routing);
 
     const auto multiply = [&](Rows& from, int pairs_of_each_row, const Matrix& stack, Vector bias, Rows& to, int col) {
-        cuda::Product product = product_of(from, stack, bias, cuda_rows(to, col));
+        cuda::Product product = products_.operands(from, stack, bias, cuda_rows(to, col));
         product.tokens = pairs;
-        run([&] { return cuda::expert_matmul(driver_, queue_, product, routing, pairs_of_each_row); });
+        calls_.launch(cuda::expert_matmul, product, routing, pairs_of_each_row);
     };
     if (x.count() == 1 && w.gate_experts.type == w.up_experts.type) {
         e.hidden.set_shape(pairs, w.gate_experts.rows);
-        cuda::GatedProduct product{.gate = product_of(x, w.gate_experts, w.gate_experts_bias, cuda_rows(e.hidden)),
+        cuda::GatedProduct product{.gate =
+                                       products_.operands(x, w.gate_experts, w.gate_experts_bias, cuda_rows(e.hidden)),
                                    .up_weights = cuda_address(w.up_experts.data),
                                    .up_bias = cuda_address(w.up_experts_bias),
-                                   .gating = gating_of(p.gate)};
+                                   .gating = CudaProducts::gating_of(p.gate)};
         product.gate.tokens = pairs;
-        run([&] { return cuda::gated_expert_matvec(driver_, queue_, product, routing, p.used); });
+        calls_.launch(cuda::gated_expert_matvec, product, routing, p.used);
     } else {
         e.gate_up.set_shape(pairs, 2 * w.gate_experts.rows);
         multiply(x, p.used, w.gate_experts, w.gate_experts_bias, e.gate_up, 0);
         multiply(x, p.used, w.up_experts, w.up_experts_bias, e.gate_up, w.gate_experts.rows);
-        gated(p.gate, e.gate_up, e.hidden);
+        products_.gated(p.gate, e.gate_up, e.hidden);
     }
     e.out.set_shape(pairs, w.down_experts.rows);
     multiply(e.hidden, 1, w.down_experts, w.down_experts_bias, e.out, 0);
 
     out.set_shape(x.count(), w.down_experts.rows);
-    run([&] { return cuda::sum_experts(driver_, queue_, cuda_rows(e.out), routing, out.cols(), cuda_rows(out)); });
+    calls_.launch(cuda::sum_experts, cuda_rows(e.out), routing, out.cols(), cuda_rows(out));
 }
 
 }  // namespace engine

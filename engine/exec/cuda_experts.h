@@ -1,14 +1,20 @@
-// What layers with experts are computed in on a GPU, besides the rows that all layers have.
+// CudaExperts computes a mixture of experts on a GPU: no row goes anywhere; each product takes its rows from where they
+// are, by pairs of a row and one of its experts.
 #pragma once
 
+#include "engine/exec/cuda_calls.h"
+#include "engine/exec/cuda_products.h"
 #include "engine/exec/rows.h"
 #include "engine/model/hyperparameters.h"
 
+#include <cstddef>
+
 namespace engine {
 
-struct CudaExperts {
+/// What layers with experts are computed in, besides the rows that all layers have.
+struct CudaExpertRows {
     /// `max_rows`: tokens of the largest batch. The model has experts.
-    CudaExperts(const Hyperparameters& h, int max_rows, RowMemory& memory);
+    CudaExpertRows(const Hyperparameters& h, int max_rows, RowMemory& memory);
 
     Rows router_logits;  // (rows, experts)
     Rows gate_up;        // (rows * used, 2 expert_ffn)
@@ -16,6 +22,22 @@ struct CudaExperts {
     Rows out;            // (rows * used, dim)
     // Of the device (kernels/cuda/ops.h: Routing); for good, as the memory is.
     std::byte *chosen, *weights, *sorted, *begin;
+};
+
+/// Owned by a GPU's backend, on its thread.
+class CudaExperts
+{
+public:
+    /// The model has experts. All that is given outlives it. Throws std::bad_alloc.
+    CudaExperts(CudaCalls& calls, CudaProducts& products, const Hyperparameters& h, int max_rows, RowMemory& memory);
+
+    /// out = sum over the chosen experts of weight * down(gate(x) * up(x)).
+    void compute(Rows& x, const LayerWeights& w, const ExpertParameters& p, Rows& out);
+
+private:
+    CudaCalls& calls_;
+    CudaProducts& products_;
+    CudaExpertRows rows_;
 };
 
 }  // namespace engine

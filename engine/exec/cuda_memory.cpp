@@ -47,7 +47,7 @@ CudaSizes::CudaSizes(const Hyperparameters& h, const KvCache& cache, int max_row
     CountedMemory counted(kCudaAlignment);
     Activations(h, max_rows, counted).take_rounded(sixteen_bits);
     if (h.experts > 0)
-        CudaExperts(h, max_rows, counted);
+        CudaExpertRows(h, max_rows, counted);
     activations = std::size_t(counted.bytes());
     positions = std::size_t(max_rows + 1) * sizeof(int);
     block_tables = std::size_t(layers) * std::size_t(max_blocks) * sizeof(std::uint64_t);

@@ -1,7 +1,6 @@
-// Products on a GPU. One token's are done with what follows them in one kernel: the gate, and the sum with the residual
-// stream.
+#include "engine/exec/cuda_products.h"
+
 #include "engine/exec/cuda_address.h"
-#include "engine/exec/cuda_backend.h"
 
 #include <algorithm>
 #include <string>
@@ -10,9 +9,8 @@
 namespace engine {
 
 namespace cuda = kernels::cuda;
-using CudaStatus = cuda::Status;
 
-cuda::Gating CudaBackend::gating_of(Gate gate)
+cuda::Gating CudaProducts::gating_of(Gate gate)
 {
     switch (gate) {
     case Gate::Silu:
@@ -43,23 +41,31 @@ static GateAndUp gate_and_up_of(std::span<const Product> products)
     return {half, up, first.bias, first.bias ? first.bias + half.rows : nullptr};
 }
 
-void CudaBackend::round_rows(Rows& x)
+CudaProducts::CudaProducts(CudaCalls& calls, Vram& vram, const CudaSizes& sizes)
+    : calls_(calls)
+    , vram_(vram)
+    , max_rows_(sizes.max_rows)
+    , sixteen_bits_(sizes.sixteen_bits)
+{
+}
+
+void CudaProducts::round_rows(Rows& x)
 {
     if (x.rounded())
         return;
-    run([&] {
-        return cuda::quantize_q8(driver_, queue_, cuda_rows(x), x.count(), x.cols(),
+    calls_.run([&] {
+        return cuda::quantize_q8(calls_.driver(), calls_.queue(), cuda_rows(x), x.count(), x.cols(),
                                  {cuda_address(x.q8(0)), x.q8_stride()}, rest_of(x));
     });
     x.set_rounded();
 }
 
-cuda::DevicePtr CudaBackend::rest_of(Rows& x) const
+cuda::DevicePtr CudaProducts::rest_of(Rows& x) const
 {
-    return sizes_.sixteen_bits ? cuda_address(x.q8_rest(0)) : 0;
+    return sixteen_bits_ ? cuda_address(x.q8_rest(0)) : 0;
 }
 
-cuda::Product CudaBackend::product_of(Rows& x, const Matrix& m, Vector bias, const cuda::Rows& out)
+cuda::Product CudaProducts::operands(Rows& x, const Matrix& m, Vector bias, const cuda::Rows& out)
 {
     const bool as_floats = kernels::activation_of(m.type) == kernels::Activation::F32;
     if (!as_floats)
@@ -78,27 +84,26 @@ cuda::Product CudaBackend::product_of(Rows& x, const Matrix& m, Vector bias, con
     };
 }
 
-void CudaBackend::products(Rows& x, std::span<const Product> products, Rows& out)
+void CudaProducts::multiply(Rows& x, std::span<const Product> products, Rows& out)
 {
     int out_cols = 0;
     for (const Product& p : products)
         out_cols = std::max(out_cols, p.out_col + p.matrix->rows);
     out.set_shape(x.count(), out_cols);
-    multiply(x, products, out, cuda::Into::Place);
+    multiply_into(x, products, out, cuda::Into::Place);
 }
 
-/// Into the residual stream itself.
-void CudaBackend::add_product(Rows& x, const Product& product, Rows&, Rows& sum)
+void CudaProducts::multiply_and_add(Rows& x, const Product& product, Rows& sum)
 {
     sum.changed();
-    multiply(x, std::span(&product, 1), sum, cuda::Into::Sum);
+    multiply_into(x, std::span(&product, 1), sum, cuda::Into::Sum);
 }
 
-void CudaBackend::multiply(Rows& x, std::span<const Product> products, Rows& out, cuda::Into into)
+void CudaProducts::multiply_into(Rows& x, std::span<const Product> products, Rows& out, cuda::Into into)
 {
     const bool by_blas = multiplies_by_blas(x, products);
     if (by_blas)
-        run([&] { return blas_->take(cuda_rows(x), x.count(), x.cols()); });
+        calls_.run([&] { return blas_->take(cuda_rows(x), x.count(), x.cols()); });
     for (const Product& p : products) {
         Matrix rest = *p.matrix;
         int done = 0;
@@ -115,68 +120,67 @@ void CudaBackend::multiply(Rows& x, std::span<const Product> products, Rows& out
             continue;
         rest.data += std::size_t(done) * kernels::row_bytes(rest.type, rest.n);
         rest.rows -= done;
-        cuda::Product product = product_of(x, rest, p.bias ? p.bias + done : nullptr, cuda_rows(out, p.out_col + done));
+        cuda::Product product = operands(x, rest, p.bias ? p.bias + done : nullptr, cuda_rows(out, p.out_col + done));
         product.into = into;
-        run([&] { return cuda::matmul(driver_, queue_, product); });
+        calls_.launch(cuda::matmul, product);
     }
 }
 
 // ---- by cuBLAS ----
 
-void CudaBackend::use_blas(const Hyperparameters& h)
+void CudaProducts::use_blas(const Hyperparameters& h)
 {
-    if (std::exchange(tried_blas_, true) || CudaBlas::bytes(h, sizes_.max_rows) == 0)
+    if (std::exchange(tried_blas_, true) || CudaBlas::bytes(h, max_rows_) == 0)
         return;
-    auto blas = CudaBlas::make(device_, vram_, h, sizes_.max_rows);
+    auto blas = CudaBlas::make(calls_.device(), vram_, h, max_rows_);
     if (blas)
         blas_ = std::move(*blas);
     else
-        warning_ = "prompts are read without cuBLAS: " + blas.error().what;
+        calls_.warn("prompts are read without cuBLAS: " + blas.error().what);
 }
 
-bool CudaBackend::multiplies_by_blas(const Rows& x, std::span<const Product> products) const
+bool CudaProducts::multiplies_by_blas(const Rows& x, std::span<const Product> products) const
 {
     return blas_ && x.count() > cuda::kFewTokens &&
            std::ranges::all_of(products, [](const Product& p) { return cuda::blas_can(p.matrix->type); });
 }
 
 /// So many rows of the matrix are done. What cuBLAS does not do now it is not asked for again.
-int CudaBackend::rows_by_blas(const cuda::Product& product)
+int CudaProducts::rows_by_blas(const cuda::Product& product)
 {
     cuda::BlasProgress done;
-    run([&] { return (done = blas_->multiply(product)).status; });
+    calls_.run([&] { return (done = blas_->multiply(product)).status; });
     if (done.blas_status != cuda::BlasStatus::Ok) {
-        warning_ = "prompts are read without cuBLAS from now on: it failed with its error " +
-                   std::to_string(int(done.blas_status));
+        calls_.warn("prompts are read without cuBLAS from now on: it failed with its error " +
+                    std::to_string(int(done.blas_status)));
         blas_.reset();
     }
-    return failed_ == CudaStatus::Ok ? done.rows : product.rows;
+    return calls_.ok() ? done.rows : product.rows;
 }
 
-void CudaBackend::gated(Gate gate, const Rows& gate_up, Rows& out)
+void CudaProducts::gated(Gate gate, const Rows& gate_up, Rows& out)
 {
     const int n = gate_up.cols() / 2;
     out.set_shape(gate_up.count(), n);
-    run([&] {
-        return cuda::gated(driver_, queue_, gating_of(gate), cuda_rows(gate_up), gate_up.count(), n, cuda_rows(out));
-    });
+    calls_.launch(cuda::gated, gating_of(gate), cuda_rows(gate_up), gate_up.count(), n, cuda_rows(out));
 }
 
-void CudaBackend::gated_products(Rows& x, std::span<const Product> gate_and_up, Gate gate, Rows& gate_up, Rows& out)
+void CudaProducts::gated_products(Rows& x, std::span<const Product> gate_and_up, Gate gate, Rows& gate_up, Rows& out)
 {
     const GateAndUp both = gate_and_up_of(gate_and_up);
     if (x.count() != 1 || both.gate.type != both.up.type) {
-        Backend::gated_products(x, gate_and_up, gate, gate_up, out);
+        multiply(x, gate_and_up, gate_up);
+        gated(gate, gate_up, out);
         return;
     }
     out.set_shape(1, both.gate.rows);
     const cuda::GatedProduct product{
-        .gate = product_of(x, both.gate, both.gate_bias, cuda_rows(out)),
+        .gate = operands(x, both.gate, both.gate_bias, cuda_rows(out)),
         .up_weights = cuda_address(both.up.data),
         .up_bias = cuda_address(both.up_bias),
         .gating = gating_of(gate),
     };
-    run([&] { return cuda::gated_matvec(driver_, queue_, product); });
+    calls_.launch(cuda::gated_matvec, product);
 }
 
 }  // namespace engine

@@ -1,0 +1,50 @@
+// CudaAttention keeps keys and values in their blocks and attends them on a GPU. What is resident, or comes through the
+// ring, is attended there, in the runs in which it comes; what stays on the host is attended by the CPU at the same
+// time, and the partials are merged (design D8).
+#pragma once
+
+#include "engine/exec/cuda_calls.h"
+#include "engine/exec/cuda_host_part.h"
+#include "engine/exec/cuda_joins.h"
+#include "engine/exec/cuda_recorder.h"
+#include "engine/exec/cuda_step_inputs.h"
+
+#include <cstddef>
+
+namespace engine {
+
+/// Owned by a GPU's backend, on its thread.
+class CudaAttention
+{
+public:
+    /// All that is given outlives it. Throws std::bad_alloc.
+    CudaAttention(CudaCalls& calls, const CudaStepInputs& inputs, CudaHostPart& host_part, CudaJoins& joins,
+                  CudaRecorder& recorder, const CudaSizes& sizes, CudaArena& memory);
+
+    // As the backend's operations of these names, for the step that was begun.
+    void store_kv(const Rows& qkv, const HeadLayout& heads, int l, KvCache& cache);
+    void attend(const Rows& qkv, const AttentionParameters& p, int l, const KvCache& cache, Rows& out);
+
+    /// What a recording was cut for. The device attends its blocks, and the host its own at the same time; where it has
+    /// any, the queries have been sent.
+    void attend_here_and_there(const CudaAttending& a);
+
+private:
+    CudaAttending few_of(const CudaAttending& all, int row, int rows) const;
+    void attend_few(const CudaAttending& a);
+    void attend_many(const CudaAttending& a);
+    void attend_here(const CudaAttending& a);
+    void record_join(const CudaAttending& a);
+
+    CudaCalls& calls_;
+    const CudaStepInputs& inputs_;
+    CudaHostPart& host_part_;
+    CudaJoins& joins_;
+    CudaRecorder& recorder_;
+    const int max_blocks_;
+    // Of the device: partials of a few rows; what is carried from run to run.
+    std::byte* partials_;
+    std::byte* carried_;
+};
+
+}  // namespace engine

@@ -1,0 +1,61 @@
+// CudaCalls queues the driver's calls of one backend. The first that fails is kept, and what follows it does nothing:
+// the engine asks for it when the step has ended.
+#pragma once
+
+#include "engine/device/cuda_device.h"
+
+#include <string>
+#include <utility>
+
+namespace engine {
+
+/// Shared by the parts of a backend, which owns it; on its thread.
+class CudaCalls
+{
+public:
+    explicit CudaCalls(CudaDevice& device)
+        : device_(device)
+        , driver_(device.driver())
+        , queue_(device.compute())
+    {
+    }
+    CudaCalls(const CudaCalls&) = delete;
+    CudaCalls& operator=(const CudaCalls&) = delete;
+
+    CudaDevice& device() const { return device_; }
+    const kernels::cuda::Driver& driver() const { return driver_; }
+    kernels::cuda::Queue queue() const { return queue_; }
+
+    /// Does a call unless one has failed before, and keeps what it says.
+    template <class Call>
+    void run(const Call& call)
+    {
+        if (ok())
+            failed_ = call();
+    }
+    /// Queues a kernel.
+    template <class Launcher, class... Arguments>
+    void launch(Launcher launcher, const Arguments&... arguments)
+    {
+        run([&] { return launcher(driver_, queue_, arguments...); });
+    }
+    bool ok() const { return failed_ == kernels::cuda::Status::Ok; }
+    kernels::cuda::Status failed() const { return failed_; }
+    void forget_failure() { failed_ = kernels::cuda::Status::Ok; }
+    /// What has failed since the last time this was asked.
+    Status take_status() { return device_.checked(std::exchange(failed_, kernels::cuda::Status::Ok)); }
+
+    /// One sentence about what costs speed from now on; the newest is kept.
+    void warn(std::string sentence) { warning_ = std::move(sentence); }
+    /// Empty: nothing new.
+    std::string take_warning() { return std::exchange(warning_, {}); }
+
+private:
+    CudaDevice& device_;
+    const kernels::cuda::Driver& driver_;
+    const kernels::cuda::Queue queue_;
+    kernels::cuda::Status failed_ = kernels::cuda::Status::Ok;
+    std::string warning_;
+};
+
+}  // namespace engine

@@ -1,0 +1,54 @@
+// CudaHostPart has the CPU attend, of a GPU's layers, the blocks that lie on the host: queries go to the host, the CPU
+// attends, and its partials go to the device, which merges them with its own.
+#pragma once
+
+#include "engine/exec/cpu_backend.h"
+#include "engine/exec/cuda_calls.h"
+#include "engine/exec/cuda_event.h"
+#include "engine/exec/cuda_memory.h"
+#include "engine/exec/cuda_recording.h"
+#include "engine/exec/cuda_step_inputs.h"
+
+#include <cstddef>
+
+namespace engine {
+
+/// Owned by a GPU's backend, on its thread. Each call is for CudaSizes::kFewRows rows at most.
+class CudaHostPart
+{
+public:
+    /// All that is given outlives it. Throws std::bad_alloc.
+    CudaHostPart(CudaCalls& calls, const CudaStepInputs& inputs, CpuBackend& cpu, const CudaSizes& sizes,
+                 CudaArena& memory);
+    /// The page-locked memory. DeviceFull, DeviceLost.
+    Status allocate(int key_length);
+
+    /// Queues: the queries go to the host. Before the device attends its own blocks.
+    void send_queries(const CudaAttending& a);
+    /// Queues: the queries that were sent have come when this is reached.
+    void note_queries();
+    /// Waits for note_queries(), and attends.
+    void wait_and_attend(const CudaAttending& a);
+    /// The queries have come: the CPU attends.
+    void attend(const CudaAttending& a);
+    /// Queues: what the CPU found goes to the device.
+    void bring_partials(const CudaAttending& a);
+    kernels::cuda::DevicePtr partials() const;  // where it is then
+
+    CpuBackend& cpu() const { return cpu_; }
+
+private:
+    static std::size_t query_bytes(const CudaAttending& a);
+    float* partials_of(const CudaAttending& a) const;  // in the staging memory
+
+    CudaCalls& calls_;
+    const CudaStepInputs& inputs_;
+    CpuBackend& cpu_;
+    const std::size_t partials_bytes_;
+    const int most_heads_;
+    std::byte* partials_;  // of the device
+    CudaStaging staging_;  // queries on their way to the host, and their partials on their way back
+    CudaEvent queries_came_;
+};
+
+}  // namespace engine

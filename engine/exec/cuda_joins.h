@@ -1,0 +1,67 @@
+// CudaJoins lets the CPU take part in a step that is a graph: device and host wait for each other's flags (design D3).
+// The device waits within a step only, when the CPU's workers spin already, and not for long: a step that was late is
+// computed again kernel by kernel.
+#pragma once
+
+#include "engine/exec/cuda_calls.h"
+#include "engine/exec/cuda_event.h"
+#include "engine/exec/cuda_flags.h"
+#include "engine/exec/cuda_host_part.h"
+#include "engine/exec/cuda_recording.h"
+#include "engine/exec/cuda_step_inputs.h"
+
+#include <vector>
+
+namespace engine {
+
+/// How the CPU's part of a recorded step comes in.
+enum class CudaJoining {
+    CutGraphs,  // the graph ends there, and the host queues the next one
+    Flags,      // one graph, in which device and host wait for each other
+};
+
+/// Owned by a GPU's backend, on its thread.
+class CudaJoins
+{
+public:
+    /// All that is given outlives it.
+    CudaJoins(CudaCalls& calls, const CudaStepInputs& inputs, CudaHostPart& host_part);
+    /// Flags for so many layers. DeviceFull, DeviceLost.
+    Status allocate(int layers);
+
+    /// In this step. Blocks that come through the ring are queued by hand, and only once: then the graph is cut.
+    bool by_flags() const;
+    /// No: it is that already, or the host was late too often.
+    bool may_become(CudaJoining joining) const;
+    void set(CudaJoining joining) { joining_ = joining; }
+
+    // ---- while a graph is recorded ----
+
+    /// The host is asked to attend layer l.
+    void ask(int l);
+    /// The device waits until the host has.
+    void wait_for_answer(int l);
+
+    // ---- while it runs ----
+
+    /// The host's side of a graph's joins, in order.
+    void serve(const std::vector<CudaAttending>& joins);
+    /// Whether the device did not wait any longer: what the step has computed since is wrong.
+    bool late() const { return flags_.late(inputs_.number()); }
+    /// Whether there were now too many such steps.
+    bool note_late_step();
+
+private:
+    template <class Flag>
+    bool wait_until(const Flag& raised);
+
+    CudaCalls& calls_;
+    const CudaStepInputs& inputs_;
+    CudaHostPart& host_part_;
+    CudaFlags flags_;
+    CudaEvent graph_done_;
+    CudaJoining joining_ = CudaJoining::CutGraphs;
+    int late_steps_ = 0;
+};
+
+}  // namespace engine

@@ -1,0 +1,55 @@
+// CudaProducts multiplies rows with weight matrices on a GPU, by our kernels or by cuBLAS, and applies the gate. One
+// token's products are done with what follows them in one kernel: the gate, and the sum with the residual stream.
+#pragma once
+
+#include "engine/device/vram.h"
+#include "engine/exec/backend.h"
+#include "engine/exec/cuda_blas.h"
+#include "engine/exec/cuda_calls.h"
+#include "engine/exec/cuda_memory.h"
+#include "kernels/cuda/ops.h"
+
+#include <memory>
+#include <span>
+
+namespace engine {
+
+/// Owned by a GPU's backend, on its thread.
+class CudaProducts
+{
+public:
+    /// `calls` and `vram` outlive it.
+    CudaProducts(CudaCalls& calls, Vram& vram, const CudaSizes& sizes);
+    /// Between steps: takes CudaBlas::bytes() of the device, and lets cuBLAS multiply many rows from now on. Where that
+    /// does not work everything stays as it is, and a warning says why.
+    void use_blas(const Hyperparameters& h);
+
+    void multiply(Rows& x, std::span<const Product> products, Rows& out);
+    /// Into the residual stream itself.
+    void multiply_and_add(Rows& x, const Product& product, Rows& sum);
+    void gated(Gate gate, const Rows& gate_up, Rows& out);
+    /// `gate_up`: room for what is between, where it is not one kernel.
+    void gated_products(Rows& x, std::span<const Product> gate_and_up, Gate gate, Rows& gate_up, Rows& out);
+
+    // ---- for launchers of products ----
+
+    /// All rows of x times one matrix; x is rounded where its type wants that.
+    kernels::cuda::Product operands(Rows& x, const Matrix& m, Vector bias, const kernels::cuda::Rows& out);
+    static kernels::cuda::Gating gating_of(Gate gate);
+
+private:
+    void round_rows(Rows& x);
+    kernels::cuda::DevicePtr rest_of(Rows& x) const;  // what rounding x lost; 0 where that is left out
+    void multiply_into(Rows& x, std::span<const Product> products, Rows& out, kernels::cuda::Into into);
+    bool multiplies_by_blas(const Rows& x, std::span<const Product> products) const;
+    int rows_by_blas(const kernels::cuda::Product& product);
+
+    CudaCalls& calls_;
+    Vram& vram_;
+    const int max_rows_;
+    const bool sixteen_bits_;
+    std::unique_ptr<CudaBlas> blas_;  // null: it is not used
+    bool tried_blas_ = false;
+};
+
+}  // namespace engine

@@ -1,0 +1,46 @@
+#include "engine/exec/cuda_recorder.h"
+
+#include <utility>
+
+namespace engine {
+
+using CudaStatus = kernels::cuda::Status;
+
+void CudaRecorder::begin(CudaRecording& recording)
+{
+    recording_ = &recording;
+    begin_part();
+}
+
+void CudaRecorder::end()
+{
+    end_part(nullptr);
+    recording_ = nullptr;
+}
+
+void CudaRecorder::cut(const CudaAttending& then)
+{
+    end_part(&then);
+    begin_part();
+}
+
+void CudaRecorder::begin_part()
+{
+    calls_.run([&] { return calls_.driver().begin_capture(calls_.queue()); });
+    capturing_ = calls_.ok();
+    joins_.clear();
+}
+
+/// A capture that was begun is ended also where a call in it has failed. `then`: what the host does after it, or null.
+void CudaRecorder::end_part(const CudaAttending* then)
+{
+    if (!capturing_)
+        return;
+    capturing_ = false;
+    const auto graph = calls_.driver().end_capture(calls_.queue());
+    calls_.run([&] { return graph.status; });
+    if (graph.value)
+        recording_->add({graph.value, std::exchange(joins_, {}), then ? std::optional(*then) : std::nullopt});
+}
+
+}  // namespace engine

@@ -1,0 +1,41 @@
+// CudaRecorder makes graphs of what is queued while it records: the parts of a CudaRecording.
+#pragma once
+
+#include "engine/exec/cuda_calls.h"
+#include "engine/exec/cuda_recording.h"
+
+#include <vector>
+
+namespace engine {
+
+/// Owned by a GPU's backend, on its thread.
+class CudaRecorder
+{
+public:
+    explicit CudaRecorder(CudaCalls& calls)
+        : calls_(calls)
+    {
+    }
+
+    /// What is queued from now on is not done, but becomes parts of the recording, which lives until end().
+    void begin(CudaRecording& recording);
+    /// Also where a call has failed.
+    void end();
+    bool is_recording() const { return recording_ != nullptr; }
+
+    /// The part ends here and another begins: between them the host has a hand in this attention.
+    void cut(const CudaAttending& then);
+    /// The host attends this while the part runs.
+    void add_join(const CudaAttending& a) { joins_.push_back(a); }
+
+private:
+    void begin_part();
+    void end_part(const CudaAttending* then);
+
+    CudaCalls& calls_;
+    CudaRecording* recording_ = nullptr;  // null: what is queued is done
+    bool capturing_ = false;
+    std::vector<CudaAttending> joins_;  // of the part
+};
+
+}  // namespace engine

@@ -1,0 +1,105 @@
+#include "engine/exec/cuda_step_inputs.h"
+
+#include "engine/exec/cuda_address.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace engine {
+
+namespace cuda = kernels::cuda;
+
+CudaStepInputs::CudaStepInputs(CudaCalls& calls, const CudaSizes& sizes, CudaArena& memory)
+    : calls_(calls)
+    , sizes_(sizes)
+    , positions_(memory.take(sizes.positions))
+    , block_tables_(memory.take(sizes.block_tables))
+{
+}
+
+Status CudaStepInputs::allocate(const Activations& like)
+{
+    const std::size_t lists = cuda_aligned(sizes_.positions) + cuda_aligned(sizes_.block_tables);
+    const std::size_t bytes = lists + cuda_aligned(like.tables.bytes()) + like.hidden.value_capacity_bytes();
+    if (Status ok = staging_.allocate(calls_.device(), bytes); !ok)
+        return ok;
+    return taken_.make(calls_.device());
+}
+
+cuda::DevicePtr CudaStepInputs::positions() const
+{
+    return cuda_address(positions_);
+}
+
+cuda::DevicePtr CudaStepInputs::number_there() const
+{
+    return positions() + std::size_t(sizes_.max_rows) * sizeof(int);
+}
+
+cuda::KvBlocks CudaStepInputs::kv_blocks(int l, const KvLayerShape& shape) const
+{
+    const std::size_t table = std::size_t(l) * std::size_t(sizes_.max_blocks) * sizeof(std::uint64_t);
+    return {shape.block, shape.kv_heads, cuda_address(block_tables_ + table)};
+}
+
+std::uint64_t* CudaStepInputs::block_table(int l) const
+{
+    return reinterpret_cast<std::uint64_t*>(staging_.data() + cuda_aligned(sizes_.positions)) +
+           std::size_t(l) * std::size_t(sizes_.max_blocks);
+}
+
+bool CudaStepInputs::any_on_host(int l, int row, int rows) const
+{
+    const std::uint64_t* table = block_table(l);
+    const int first = step_->cache.layer(l).first_block(step_->first + row);
+    const int last = (step_->first + row + rows - 1) / step_->cache.block_tokens() + 1;
+    return std::find(table + first, table + last, 0u) != table + last;
+}
+
+/// Where the blocks of every layer that is computed here are, or will be when they are read.
+void CudaStepInputs::fill_block_tables(const Step& step, int rows)
+{
+    const int blocks = (step.first + rows - 1) / step.cache.block_tokens() + 1;
+    for (int l = 0; l < sizes_.layers; ++l)
+        for (int b = 0; b < blocks; ++b)
+            block_table(l)[b] = cuda_address(step.cache.device_block(step.sequence.pages[std::size_t(b)], l));
+    const KvStream& stream = *step.cache.stream();
+    for (std::size_t i = 0; i < stream.blocks().size(); ++i)
+        block_table(stream.blocks()[i].layer)[stream.blocks()[i].number] = cuda_address(stream.slot_of(i));
+}
+
+void CudaStepInputs::send(const Step& step, const Activations& host, Activations& to)
+{
+    host_ = &host;
+    step_ = &step;
+    const cuda::Driver& driver = calls_.driver();
+    const cuda::Queue queue = calls_.queue();
+    const int rows = host.hidden.count(), cols = host.hidden.cols();
+    to.hidden.set_shape(rows, cols);
+    to.tables.set_rows(host.tables.count());
+    calls_.run([&] { return driver.make_current(); });
+    calls_.run([&] { return driver.synchronize(taken_.get()); });  // the last step's inputs are gone from here
+    if (!calls_.ok())
+        return;
+
+    std::byte* from = staging_.data();
+    for (int r = 0; r < rows; ++r)
+        reinterpret_cast<int*>(from)[r] = step.first + r;
+    reinterpret_cast<int*>(from)[sizes_.max_rows] = ++number_;
+    fill_block_tables(step, rows);
+    calls_.device().note_work();
+    // Positions and block tables are neighbours on both sides.
+    const std::size_t lists = cuda_aligned(sizes_.positions) + sizes_.block_tables;
+    calls_.run([&] { return driver.copy_to_device(positions(), from, lists, queue); });
+    from += cuda_aligned(sizes_.positions) + cuda_aligned(sizes_.block_tables);
+    const auto copy = [&](const float* values, std::size_t count, float* there) {
+        std::memcpy(from, values, count * sizeof(float));
+        calls_.run([&] { return driver.copy_to_device(cuda_address(there), from, count * sizeof(float), queue); });
+        from += cuda_aligned(count * sizeof(float));
+    };
+    copy(host.tables.data(), std::size_t(host.tables.floats()), to.tables.data());
+    copy(host.hidden.row(0), std::size_t(rows) * std::size_t(cols), to.hidden.row(0));
+    calls_.run([&] { return driver.record(taken_.get(), queue); });
+}
+
+}  // namespace engine

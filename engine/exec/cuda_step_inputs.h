@@ -1,0 +1,61 @@
+// CudaStepInputs sends a GPU what a step needs from the host, in one piece when the residual stream enters: the rows,
+// their positions and the tables of those, and for every layer where its KV blocks are.
+#pragma once
+
+#include "engine/exec/backend.h"
+#include "engine/exec/cuda_calls.h"
+#include "engine/exec/cuda_event.h"
+#include "engine/exec/cuda_memory.h"
+#include "kernels/cuda/ops.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace engine {
+
+/// Owned by a GPU's backend, on its thread.
+class CudaStepInputs
+{
+public:
+    /// `calls` and `sizes` outlive it, and so does what `memory` gives. Throws std::bad_alloc.
+    CudaStepInputs(CudaCalls& calls, const CudaSizes& sizes, CudaArena& memory);
+    /// The page-locked memory, for rows as large as those of `like`. DeviceFull, DeviceLost.
+    Status allocate(const Activations& like);
+
+    /// Begins a step: `to` gets the rows and the position tables of `host`. Step and host live until end_step().
+    void send(const Step& step, const Activations& host, Activations& to);
+    void end_step() { step_ = nullptr; }
+
+    // ---- the step that was begun ----
+
+    const Step& step() const { return *step_; }
+    const Activations& host() const { return *host_; }  // where its rows came from
+    int number() const { return number_; }              // of the step; 0: there was none
+    /// Whether rows [row, row + rows) of the step see blocks that the device does not attend.
+    bool any_on_host(int l, int row, int rows) const;
+    bool streams(int l) const { return !step_->cache.stream()->blocks_of(l).empty(); }
+
+    // ---- where the device finds it ----
+
+    kernels::cuda::DevicePtr positions() const;  // (rows,) ints
+    kernels::cuda::DevicePtr number_there() const;
+    kernels::cuda::KvBlocks kv_blocks(int l, const KvLayerShape& shape) const;
+
+private:
+    void fill_block_tables(const Step& step, int rows);
+    std::uint64_t* block_table(int l) const;  // in the staging memory
+
+    CudaCalls& calls_;
+    const CudaSizes& sizes_;
+    // Of the device: (max_rows,) ints: the position of each row, and the number of the step; (layers, max_blocks):
+    // addresses of KV blocks, 0 for those on the host. Neighbours.
+    std::byte* positions_;
+    std::byte* block_tables_;
+    CudaStaging staging_;  // the same, position tables and rows on their way to the device
+    CudaEvent taken_;      // they have left the staging memory
+    const Step* step_ = nullptr;
+    const Activations* host_ = nullptr;
+    int number_ = 0;
+};
+
+}  // namespace engine

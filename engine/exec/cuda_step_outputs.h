@@ -1,0 +1,39 @@
+// CudaStepOutputs brings what a GPU has computed to the host: rows, or the largest of a row of logits. It waits for
+// them.
+#pragma once
+
+#include "engine/exec/cuda_calls.h"
+#include "engine/exec/cuda_memory.h"
+#include "engine/exec/logits.h"
+
+#include <cstddef>
+#include <vector>
+
+namespace engine {
+
+/// Owned by a GPU's backend, on its thread.
+class CudaStepOutputs
+{
+public:
+    /// `calls` and `sizes` outlive it, and so does what `memory` gives. Throws std::bad_alloc.
+    CudaStepOutputs(CudaCalls& calls, const CudaSizes& sizes, CudaArena& memory);
+    /// The page-locked memory, for rows as large as those of `like`. DeviceFull, DeviceLost.
+    Status allocate(const Activations& like);
+
+    /// Zeros where a call has failed.
+    void fetch(const Rows& from, Rows& host);
+    /// RowLogits::largest can be read until the next call. Empty: so many are not searched for.
+    RowLogits fetch_largest(const Rows& logits, int count);
+
+private:
+    CudaCalls& calls_;
+    const int most_ranked_;
+    // Of the device: the search for the largest logits, and what it found: (count,) floats, (count,) ints, and one
+    // float.
+    std::byte* rank_scratch_;
+    std::byte* ranked_;
+    CudaStaging staging_;
+    std::vector<RankedLogit> largest_;
+};
+
+}  // namespace engine
