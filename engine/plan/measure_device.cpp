@@ -1,242 +1,122 @@
 #include "engine/plan/measure_device.h"
 
-#include "engine/exec/cuda_address.h"
-#include "engine/exec/cuda_memory.h"
+#include "engine/caught.h"
+#include "engine/plan/device_meter.h"
+#include "engine/plan/measure_copies.h"
+#include "engine/plan/measure_decoding.h"
+#include "engine/plan/measure_joins.h"
+#include "engine/plan/measure_products.h"
 
-#include <algorithm>
-#include <string>
-#include <utility>
+#include <new>
+#include <optional>
 #include <vector>
 
 namespace engine {
 
+std::string name_with_driver(const CudaDevice& device)
+{
+    const kernels::cuda::DeviceInfo& info = device.driver().info();
+    return info.name + ", CUDA driver " + std::to_string(info.driver_version / 1000) + "." +
+           std::to_string(info.driver_version % 1000 / 10);
+}
+
 namespace {
 
-namespace cuda = kernels::cuda;
-using CudaStatus = cuda::Status;
+constexpr int kAttendedTokens = 32768;
 
-constexpr std::size_t kMostBytes = std::size_t(512) << 20;  // far beyond the caches of a GPU
-constexpr int kShareOfMemory = 8;
-constexpr int kPasses = 5;
-constexpr int kCallsAtOnce = 4;     // in a pass
-constexpr double kLongCallMs = 50;  // one such call says it all
-
-/// What is left of a piece of memory.
-class Pieces
+/// What a measurement gave, or its error for all that follow.
+class Kept
 {
 public:
-    Pieces(DevicePtr begin, std::size_t bytes)
-        : next_(begin)
-        , left_(bytes)
+    template <class Measure>
+    void operator()(std::optional<double>& into, const Measure& measure)
     {
+        if (!status)
+            return;
+        const Result<double> rate = measure();
+        if (rate)
+            into = *rate;
+        else
+            status = tl::unexpected(rate.error());
     }
-    /// 0: there is no more.
-    cuda::DevicePtr take(std::size_t bytes)
+    /// What a machine may lack: only the loss of the device is an error.
+    template <class Measure>
+    void if_it_works(std::optional<double>& into, const Measure& measure)
     {
-        bytes = cuda_aligned(bytes);
-        if (bytes > left_)
-            return 0;
-        left_ -= bytes;
-        return cuda_address(std::exchange(next_, next_ + bytes));
+        std::optional<double> rate;
+        Kept tried{status};
+        tried(rate, measure);
+        if (tried.status)
+            into = rate;
+        else if (tried.status.error().code == Error::Code::DeviceLost)
+            status = tried.status;
     }
-    std::size_t left() const { return left_; }
-
-private:
-    DevicePtr next_;
-    std::size_t left_;
+    Status status = {};
 };
-
-cuda::Product product_of(const WeightRead& read, cuda::DevicePtr weights, cuda::DevicePtr x, cuda::DevicePtr out)
-{
-    const int rows = int(read.bytes / std::int64_t(kernels::row_bytes(read.type, read.row_length)));
-    const auto form = kernels::activation_of(read.type);
-    return {.type = read.type,
-            .n = read.row_length,
-            .rows = rows,
-            .weights = weights,
-            .tokens = 1,
-            .x = x,
-            .x_stride = kernels::activation_row_bytes(form, read.row_length),
-            .out = {out, rows}};
-}
 
 }  // namespace
 
-tl::unexpected<Error> DeviceMeter::too_small(const CudaDevice& device)
+Result<DeviceRates> measure_rates_of(CudaDevice& device, std::span<const WeightRead> layer, const KvForm& form,
+                                     int kv_heads)
 {
-    return fail(Error::Code::DeviceFull, "there is too little room on " + std::string(device.id()) + " to measure it");
+    auto meter = DeviceMeter::make(device);
+    if (!meter)
+        return tl::unexpected(meter.error());
+    DeviceRates rates;
+    rates.name = name_with_driver(device);
+    Kept keep;
+    keep(rates.copy_bytes_per_s, [&] { return measure_copy_bytes_per_s(*meter); });
+    keep(rates.to_device_bytes_per_s, [&] { return measure_road_bytes_per_s(*meter, Device::Road::ToDevice); });
+    keep(rates.to_host_bytes_per_s, [&] { return measure_road_bytes_per_s(*meter, Device::Road::ToHost); });
+    keep(rates.weights_bytes_per_s, [&] { return measure_weights_bytes_per_s(*meter, layer); });
+    keep(rates.attention_bytes_per_s,
+         [&] { return measure_attention_bytes_per_s(*meter, form, kv_heads, kAttendedTokens); });
+    keep(rates.matmul_ops_per_s, [&] { return measure_matmul_ops_per_s(*meter, layer.front()); });
+    keep(rates.hand_off_s, [&] { return measure_hand_off_s(*meter); });
+    keep.if_it_works(rates.blas_ops_per_s, [&] { return measure_blas_ops_per_s(*meter, layer.front()); });
+    keep.if_it_works(rates.flag_hand_off_s, [&] { return measure_flag_hand_off_s(*meter); });
+    if (!keep.status)
+        return tl::unexpected(keep.status.error());
+    return rates;
 }
 
-Result<DeviceMeter> DeviceMeter::make(CudaDevice& device)
-{
-    const std::int64_t free = device.total_bytes() - device.other_programs_bytes();
-    const std::size_t bytes = std::min(kMostBytes, std::size_t(std::max<std::int64_t>(0, free) / kShareOfMemory)) /
-                              kCudaAlignment * kCudaAlignment;
-    if (bytes == 0)
-        return too_small(device);
-    const auto memory = device.allocate(bytes);
-    if (!memory)
-        return tl::unexpected(memory.error());
-    DeviceMeter meter(device, *memory, bytes);
-    if (const Status ok = device.clear(*memory, bytes); !ok)
-        return tl::unexpected(ok.error());
-    return meter;
-}
-
-DeviceMeter::DeviceMeter(DeviceMeter&& other) noexcept
-    : device_(other.device_)
-    , memory_(std::exchange(other.memory_, nullptr))
-    , bytes_(other.bytes_)
-{
-}
-
-DeviceMeter::~DeviceMeter()
-{
-    if (memory_)
-        device_->release(memory_, bytes_);
-}
-
-Result<double> DeviceMeter::seconds(const std::function<CudaStatus()>& queue_work)
-{
-    const cuda::Driver& driver = device_->driver();
-    const auto begin = driver.make_event(cuda::Timing::On), end = driver.make_event(cuda::Timing::On);
-    CudaStatus failed = begin.status != CudaStatus::Ok ? begin.status : end.status;
-    const auto keep = [&](CudaStatus status) {
-        if (failed == CudaStatus::Ok)
-            failed = status;
+Result<DeviceRates> measure_cuda_rates(int ordinal)
+try {
+    auto device = CudaDevice::open(ordinal);
+    if (!device)
+        return tl::unexpected(device.error());
+    // A layer of a 7B model's sizes in the type that most files have, or of a small one's where there is no room.
+    using kernels::TensorType;
+    const std::int64_t wide = 4096, tall = 14336;
+    const auto layer_of = [](std::int64_t dim, std::int64_t ffn) {
+        const auto bytes = [](std::int64_t n, std::int64_t rows) {
+            return std::int64_t(kernels::row_bytes(TensorType::Q4_K, n)) * rows;
+        };
+        return std::vector<WeightRead>{{TensorType::Q4_K, int(dim), bytes(dim, dim + dim / 2)},
+                                       {TensorType::Q4_K, int(dim), bytes(dim, dim)},
+                                       {TensorType::Q4_K, int(dim), bytes(dim, 2 * ffn)},
+                                       {TensorType::Q4_K, int(ffn), bytes(ffn, dim)}};
     };
-    std::vector<double> passes;
-    int passes_to_do = kPasses, calls = kCallsAtOnce;
-    for (int pass = -1; pass < passes_to_do && failed == CudaStatus::Ok; ++pass) {
-        keep(driver.record(begin.value, device_->compute()));
-        for (int call = 0; call < (pass < 0 ? 1 : calls) && failed == CudaStatus::Ok; ++call)
-            keep(queue_work());
-        keep(driver.record(end.value, device_->compute()));
-        keep(driver.synchronize(end.value));
-        const auto ms = driver.elapsed_ms(begin.value, end.value);
-        keep(ms.status);
-        if (pass >= 0)
-            passes.push_back(std::max(1e-9, double(ms.value) / 1e3 / calls));
-        else if (double(ms.value) > kLongCallMs)
-            passes_to_do = calls = 1;
+    KvForm form{KvType::F16, KvType::F16, 128, 4, 256};
+    int kv_heads = 8;
+    auto rates = measure_rates_of(**device, layer_of(wide, tall), form, kv_heads);
+    if (!rates && rates.error().code == Error::Code::DeviceFull) {
+        kv_heads = 1;
+        rates = measure_rates_of(**device, layer_of(wide / 16, tall / 14), form, kv_heads);
     }
-    for (const auto& event : {begin, end})
-        if (event.status == CudaStatus::Ok)
-            (void)driver.destroy(event.value);
-    if (const Status ok = device_->checked(failed); !ok)
-        return tl::unexpected(ok.error());
-    std::ranges::sort(passes);
-    return passes[passes.size() / 2];
-}
-
-Result<double> DeviceMeter::copy_bytes_per_s()
-{
-    const std::size_t half = bytes_ / 2;
-    auto time = seconds([&] {
-        return device_->driver().copy_on_device(cuda_address(memory_ + half), cuda_address(memory_), half,
-                                                device_->compute());
-    });
-    if (!time)
-        return time;
-    return 2.0 * double(half) / *time;
-}
-
-Result<double> DeviceMeter::road_bytes_per_s(Device::Road road)
-{
-    CudaStaging host;
-    const std::size_t bytes = std::min(bytes_, std::size_t(64) << 20);
-    if (const Status ok = host.allocate(*device_, bytes); !ok)
-        return tl::unexpected(ok.error());
-    const cuda::Driver& driver = device_->driver();
-    auto time = seconds([&] {
-        return road == Device::Road::ToDevice
-                   ? driver.copy_to_device(cuda_address(memory_), host.data(), bytes, device_->compute())
-                   : driver.copy_to_host(host.data(), cuda_address(memory_), bytes, device_->compute());
-    });
-    if (!time)
-        return time;
-    return double(bytes) / *time;
-}
-
-Result<double> DeviceMeter::weights_bytes_per_s(std::span<const WeightRead> layer)
-{
-    Pieces pieces(memory_, bytes_);
-    std::size_t weights = 0, longest = 0, most_rows = 0;
-    for (const WeightRead& read : layer) {
-        weights += cuda_aligned(std::size_t(read.bytes));
-        longest = std::max(longest, kernels::activation_row_bytes(kernels::activation_of(read.type), read.row_length));
-        most_rows = std::max(most_rows, std::size_t(read.bytes) / kernels::row_bytes(read.type, read.row_length));
-    }
-    const cuda::DevicePtr x = pieces.take(longest), out = pieces.take(most_rows * sizeof(float));
-    // As many layers as find room, one after another: each is out of the cache when it is read again.
-    std::vector<cuda::Product> products;
-    double bytes = 0;
-    while (x && out && weights <= pieces.left())
-        for (const WeightRead& read : layer) {
-            products.push_back(product_of(read, pieces.take(std::size_t(read.bytes)), x, out));
-            bytes += double(read.bytes);
-        }
-    if (products.empty())
-        return too_small(*device_);
-    auto time = seconds([&] {
-        for (const cuda::Product& product : products)
-            if (const CudaStatus status = cuda::matvec(device_->driver(), device_->compute(), product);
-                status != CudaStatus::Ok)
-                return status;
-        return CudaStatus::Ok;
-    });
-    if (!time)
-        return time;
-    return bytes / *time;
-}
-
-Result<double> DeviceMeter::attention_bytes_per_s(const KvForm& form, int kv_heads, int tokens)
-{
-    const kernels::KvBlockLayout layout{kernel_type(form.k_type), kernel_type(form.v_type), form.head_length,
-                                        form.head_length, form.block_tokens};
-    const int heads = kv_heads * form.group;
-    const std::size_t column = cuda_aligned(std::size_t(kv_heads) * layout.bytes());
-    // Half of the memory, so that partials find room beside the blocks.
-    const int blocks = std::min((tokens + form.block_tokens - 1) / form.block_tokens, int(bytes_ / 2 / column));
-    if (blocks < 1)
-        return too_small(*device_);
-    const cuda::PartialsLayout partials(1, blocks + 1, heads, layout.v_dim);
-    Pieces pieces(memory_, bytes_);
-    std::vector<std::uint64_t> table(std::size_t(blocks) + 1, 0);
-    for (int b = 0; b < blocks; ++b)
-        table[std::size_t(b)] = pieces.take(column);
-    const int first = blocks * form.block_tokens - 1;
-    const cuda::DevicePtr table_at = pieces.take(table.size() * sizeof(std::uint64_t)), first_at = pieces.take(4);
-    const cuda::DevicePtr q = pieces.take(std::size_t(heads * form.head_length) * sizeof(float));
-    const cuda::DevicePtr q_scale = pieces.take(sizeof(float));
-    const cuda::Rows out{pieces.take(std::size_t(heads * layout.v_dim) * sizeof(float)), heads * layout.v_dim};
-    const cuda::DevicePtr partials_at = pieces.take(partials.bytes);
-    if (!table_at || !first_at || !q || !q_scale || !out.at || !partials_at)
-        return too_small(*device_);
-
-    const cuda::Driver& driver = device_->driver();
-    const cuda::Queue queue = device_->compute();
-    CudaStatus sent = driver.copy_to_device(table_at, table.data(), table.size() * sizeof(std::uint64_t), queue);
-    if (sent == CudaStatus::Ok)
-        sent = driver.copy_to_device(first_at, &first, sizeof first, queue);
-    if (sent == CudaStatus::Ok)
-        sent = driver.synchronize(queue);
-    if (const Status ok = device_->checked(sent); !ok)
-        return tl::unexpected(ok.error());
-    const cuda::Attention attention{.kv = {layout, kv_heads, table_at},
-                                    .group = form.group,
-                                    .first = first_at,
-                                    .q = {q, heads * form.head_length},
-                                    .q_scale = q_scale,
-                                    .max_blocks = blocks + 1,
-                                    .partials = partials_at};
-    auto time = seconds([&] {
-        const CudaStatus status = cuda::attend_blocks(driver, queue, attention);
-        return status == CudaStatus::Ok ? cuda::merge_partials(driver, queue, attention, 0, 0, out) : status;
-    });
-    if (!time)
-        return time;
-    return double(blocks) * double(kv_heads) * double(layout.bytes()) / *time;
+    if (!rates)
+        return rates;
+    auto meter = DeviceMeter::make(**device);
+    if (!meter)
+        return tl::unexpected(meter.error());
+    form.k_type = form.v_type = KvType::Q8_0;
+    const auto q8 = measure_attention_bytes_per_s(*meter, form, kv_heads, kAttendedTokens);
+    if (!q8)
+        return tl::unexpected(q8.error());
+    rates->attention_q8_0_bytes_per_s = *q8;
+    return rates;
+} catch (...) {
+    return caught("to measure the GPU");
 }
 
 }  // namespace engine

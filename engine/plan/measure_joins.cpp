@@ -1,9 +1,8 @@
-// The two ways in which the CPU takes part in a device's step: the host waits for the device and queues what follows,
-// or both wait for flags in the middle of a graph.
+#include "engine/plan/measure_joins.h"
+
 #include "engine/exec/cuda_address.h"
 #include "engine/exec/cuda_flags.h"
 #include "engine/metrics/clock.h"
-#include "engine/plan/measure_device.h"
 
 #include <algorithm>
 #include <vector>
@@ -101,16 +100,16 @@ private:
 
 }  // namespace
 
-Result<double> DeviceMeter::flag_hand_off_s()
+Result<double> measure_flag_hand_off_s(const DeviceMeter& meter)
 {
-    if (bytes_ < kHandOffBytes + sizeof(int))
+    if (meter.bytes() < kHandOffBytes + sizeof(int))
         return fail(Error::Code::DeviceFull, "there is too little room to measure this");
-    FlagMeter meter(*device_, memory_);
-    if (const Status ok = meter.make(); !ok)
+    FlagMeter flags(meter.device(), meter.memory());
+    if (const Status ok = flags.make(); !ok)
         return tl::unexpected(ok.error());
     std::vector<double> times;
     for (int step = 1; step <= kHandOffs; ++step) {
-        auto time = meter.hand_off(step);
+        auto time = flags.hand_off(step);
         if (!time)
             return time;
         times.push_back(*time);
@@ -119,27 +118,27 @@ Result<double> DeviceMeter::flag_hand_off_s()
     return times[times.size() / 2];
 }
 
-Result<double> DeviceMeter::hand_off_s()
+Result<double> measure_hand_off_s(const DeviceMeter& meter)
 {
     CudaStaging host;
-    if (const Status ok = host.allocate(*device_, kHandOffBytes); !ok)
+    if (const Status ok = host.allocate(meter.device(), kHandOffBytes); !ok)
         return tl::unexpected(ok.error());
-    const std::size_t bytes = std::min(kHandOffBytes, bytes_);
-    const cuda::Driver& driver = device_->driver();
+    const std::size_t bytes = std::min(kHandOffBytes, meter.bytes());
+    const cuda::Driver& driver = meter.device().driver();
     CudaStatus failed = CudaStatus::Ok;
     std::vector<double> times;
     for (int i = 0; i < kHandOffs && failed == CudaStatus::Ok; ++i) {
         const std::int64_t start = now_us();
-        failed = driver.copy_to_host(host.data(), cuda_address(memory_), bytes, device_->compute());
+        failed = driver.copy_to_host(host.data(), cuda_address(meter.memory()), bytes, meter.device().compute());
         if (failed == CudaStatus::Ok)
-            failed = driver.synchronize(device_->compute());
+            failed = driver.synchronize(meter.device().compute());
         if (failed == CudaStatus::Ok)
-            failed = driver.copy_to_device(cuda_address(memory_), host.data(), bytes, device_->compute());
+            failed = driver.copy_to_device(cuda_address(meter.memory()), host.data(), bytes, meter.device().compute());
         times.push_back(double(std::max<std::int64_t>(1, now_us() - start)) / 1e6);
     }
     if (failed == CudaStatus::Ok)
-        failed = driver.synchronize(device_->compute());
-    if (const Status ok = device_->checked(failed); !ok)
+        failed = driver.synchronize(meter.device().compute());
+    if (const Status ok = meter.device().checked(failed); !ok)
         return tl::unexpected(ok.error());
     std::ranges::sort(times);
     return times[times.size() / 2];

@@ -1,10 +1,12 @@
-// Products of many tokens, as a prompt is read: by the program's own kernels, and by cuBLAS.
+#include "engine/plan/measure_products.h"
+
 #include "engine/exec/cuda_address.h"
 #include "engine/exec/cuda_memory.h"
-#include "engine/plan/measure_device.h"
 #include "kernels/cuda/blas.h"
 
 #include <algorithm>
+#include <initializer_list>
+#include <string>
 
 namespace engine {
 
@@ -13,7 +15,7 @@ using CudaStatus = cuda::Status;
 
 namespace {
 
-constexpr int kMostTokens = 512;  // a step of a prompt
+constexpr int kPromptTokens = 512;  // a step of a prompt
 constexpr std::size_t kSliceBytes = std::size_t(32) << 20;
 
 /// One matrix with as many tokens as become its size.
@@ -22,7 +24,7 @@ struct ManyTokens {
         : type(matrix.type)
         , n(matrix.row_length)
         , rows(int(matrix.bytes / std::int64_t(kernels::row_bytes(type, n))))
-        , tokens(std::clamp(n / 8, cuda::kFewTokens + 1, kMostTokens))
+        , tokens(std::clamp(n / 8, cuda::kFewTokens + 1, kPromptTokens))
         , rounded_row(kernels::activation_row_bytes(kernels::activation_of(type), n))
     {
     }
@@ -48,12 +50,12 @@ std::size_t total(std::initializer_list<std::size_t> pieces)
 
 }  // namespace
 
-Result<double> DeviceMeter::matmul_ops_per_s(const WeightRead& matrix)
+Result<double> measure_matmul_ops_per_s(const DeviceMeter& meter, const WeightRead& matrix)
 {
     const ManyTokens work(matrix);
-    if (total({work.weight_bytes(), work.x_bytes(), work.out_bytes(), work.rounded_bytes()}) > bytes_)
-        return too_small(*device_);
-    CudaArena arena(memory_, bytes_);
+    if (total({work.weight_bytes(), work.x_bytes(), work.out_bytes(), work.rounded_bytes()}) > meter.bytes())
+        return meter.too_small();
+    CudaArena arena(meter.memory(), meter.bytes());
     const auto take = [&](std::size_t bytes) { return cuda_address(arena.take(bytes)); };
     const cuda::Rows x{take(work.x_bytes()), work.n};
     const cuda::DevicePtr rounded = work.as_floats() ? x.at : take(work.rounded_bytes());
@@ -65,20 +67,20 @@ Result<double> DeviceMeter::matmul_ops_per_s(const WeightRead& matrix)
                                 .x = rounded,
                                 .x_stride = work.rounded_row,
                                 .out = {take(work.out_bytes()), work.rows}};
-    const cuda::Driver& driver = device_->driver();
-    auto time = seconds([&] {
+    const cuda::Driver& driver = meter.device().driver();
+    auto time = meter.seconds([&] {
         CudaStatus status = CudaStatus::Ok;
         if (!work.as_floats())
-            status =
-                cuda::quantize_q8(driver, device_->compute(), x, work.tokens, work.n, {product.x, product.x_stride});
-        return status == CudaStatus::Ok ? cuda::matmul(driver, device_->compute(), product) : status;
+            status = cuda::quantize_q8(driver, meter.device().compute(), x, work.tokens, work.n,
+                                       {product.x, product.x_stride});
+        return status == CudaStatus::Ok ? cuda::matmul(driver, meter.device().compute(), product) : status;
     });
     if (!time)
         return time;
     return work.operations() / *time;
 }
 
-Result<double> DeviceMeter::blas_ops_per_s(const WeightRead& matrix)
+Result<double> measure_blas_ops_per_s(const DeviceMeter& meter, const WeightRead& matrix)
 {
     const cuda::Platform platform = cuda::platform();
     const cuda::BlasTable* table = platform.blas ? platform.blas().table : nullptr;
@@ -89,13 +91,13 @@ Result<double> DeviceMeter::blas_ops_per_s(const WeightRead& matrix)
     const std::size_t slice = std::max(half_row, std::min(kSliceBytes, half_row * std::size_t(work.rows)));
     const std::size_t needed = total(
         {work.weight_bytes(), work.x_bytes(), work.x_bytes() / 2, work.out_bytes(), slice, sizeof(cuda::HalfScalars)});
-    if (needed + kCudaAlignment > bytes_)
-        return too_small(*device_);
-    CudaArena arena(memory_, bytes_);
+    if (needed + kCudaAlignment > meter.bytes())
+        return meter.too_small();
+    CudaArena arena(meter.memory(), meter.bytes());
     const auto take = [&](std::size_t bytes) { return cuda_address(arena.take(bytes)); };
     const std::size_t workspace =
-        std::min(cuda::Blas::kWorkspaceBytes, (bytes_ - needed) / kCudaAlignment * kCudaAlignment);
-    const auto blas = cuda::Blas::open(*table, device_->compute(), take(workspace), workspace);
+        std::min(cuda::Blas::kWorkspaceBytes, (meter.bytes() - needed) / kCudaAlignment * kCudaAlignment);
+    const auto blas = cuda::Blas::open(*table, meter.device().compute(), take(workspace), workspace);
     if (!blas)
         return fail(Error::Code::Unsupported, "cuBLAS does not start here");
     const cuda::Rows x{take(work.x_bytes()), work.n};
@@ -107,13 +109,15 @@ Result<double> DeviceMeter::blas_ops_per_s(const WeightRead& matrix)
                                 .weights = take(work.weight_bytes()),
                                 .tokens = work.tokens,
                                 .out = {take(work.out_bytes()), work.rows}};
-    const cuda::Driver& driver = device_->driver();
+    const cuda::Driver& driver = meter.device().driver();
     cuda::BlasStatus said = cuda::BlasStatus::Ok;
-    auto time = seconds([&] {
-        const CudaStatus status = cuda::rows_to_halves(driver, device_->compute(), x, work.tokens, work.n, halves);
+    auto time = meter.seconds([&] {
+        const CudaStatus status =
+            cuda::rows_to_halves(driver, meter.device().compute(), x, work.tokens, work.n, halves);
         if (status != CudaStatus::Ok)
             return status;
-        const cuda::BlasProgress done = cuda::matmul_by_blas(driver, device_->compute(), *blas, product, halves, room);
+        const cuda::BlasProgress done =
+            cuda::matmul_by_blas(driver, meter.device().compute(), *blas, product, halves, room);
         if (done.blas_status != cuda::BlasStatus::Ok)
             said = done.blas_status;
         return done.status;

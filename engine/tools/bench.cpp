@@ -6,7 +6,7 @@
 #include "engine/metrics/host_probe.h"
 #include "engine/metrics/rates.h"
 #include "engine/plan/dram_bandwidth.h"
-#include "engine/plan/measure_device.h"
+#include "engine/plan/measure_copies.h"
 #include "engine/run/loaded_model.h"
 
 #include <algorithm>
@@ -138,7 +138,7 @@ Result<double> device_copy_gb_s(int ordinal)
     if (!device)
         return tl::unexpected(device.error());
     auto meter = DeviceMeter::make(**device);
-    Result<double> rate = meter ? meter->copy_bytes_per_s() : tl::unexpected(meter.error());
+    Result<double> rate = meter ? measure_copy_bytes_per_s(*meter) : tl::unexpected(meter.error());
     if (!rate)
         return rate;
     return *rate / 1e9;

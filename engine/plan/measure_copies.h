@@ -1,0 +1,15 @@
+// Measures how fast a GPU moves bytes: within its memory, and between it and the host.
+#pragma once
+
+#include "engine/plan/device_meter.h"
+
+namespace engine {
+
+// Each: DeviceFull, DeviceLost.
+
+/// From one half of the meter's memory to the other: what is read and what is written.
+Result<double> measure_copy_bytes_per_s(const DeviceMeter& meter);
+/// Page-locked memory of the host's, one road by itself.
+Result<double> measure_road_bytes_per_s(const DeviceMeter& meter, Device::Road road);
+
+}  // namespace engine

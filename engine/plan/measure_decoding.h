@@ -1,0 +1,19 @@
+// Measures what a GPU reads in a decode step: weights and KV, through the kernels that the program computes with.
+#pragma once
+
+#include "engine/plan/device_meter.h"
+#include "engine/plan/measure_rates.h"
+#include "engine/plan/model_facts.h"
+
+#include <span>
+
+namespace engine {
+
+// Each: DeviceFull, DeviceLost.
+
+/// The products of a layer in a decode step, the layer's weights from memory each time.
+Result<double> measure_weights_bytes_per_s(const DeviceMeter& meter, std::span<const WeightRead> layer);
+/// Attention of one token over so many of a layer, its partials merged; less where there is no room.
+Result<double> measure_attention_bytes_per_s(const DeviceMeter& meter, const KvForm& form, int kv_heads, int tokens);
+
+}  // namespace engine

@@ -1,0 +1,16 @@
+// Measures how fast a GPU multiplies many tokens, as a prompt is read: by the program's own kernels, and by cuBLAS.
+#pragma once
+
+#include "engine/plan/device_meter.h"
+#include "engine/plan/model_facts.h"
+
+namespace engine {
+
+// Each: DeviceFull, DeviceLost, Unsupported.
+
+/// Products of many tokens with such a matrix, their activations rounded first: multiplications and additions.
+Result<double> measure_matmul_ops_per_s(const DeviceMeter& meter, const WeightRead& matrix);
+/// The same by cuBLAS. Unsupported: there is none, or it does not start.
+Result<double> measure_blas_ops_per_s(const DeviceMeter& meter, const WeightRead& matrix);
+
+}  // namespace engine
