@@ -52,15 +52,20 @@ struct LayerRange {
     bool operator==(const LayerRange&) const = default;
 };
 
+/// The memory that a backend computes in.
+enum class MemorySpace { Host, Device };
+
 class Backend
 {
 public:
     virtual ~Backend() = default;
 
-    // ---- for a backend that computes in a memory of its own ----
+    virtual MemorySpace memory_space() const { return MemorySpace::Host; }
+    /// What it computes a batch in: `host`, or rows of its own in the device's memory.
+    virtual Activations& activations(Activations& host) { return host; }
 
-    /// What it computes in there; null: in the host's.
-    virtual Activations* activations() { return nullptr; }
+    // ---- for a backend that computes in a device's memory ----
+
     /// The residual stream and the position tables come from the host.
     virtual void enter(const Step& /*step*/, const Activations& /*host*/) {}
     /// Rows of its memory go to the host's; they can be read when this returns.

@@ -41,7 +41,8 @@ public:
     void forget_recordings() { graphs_.forget(); }
     void use_blas(const Hyperparameters& h) { products_.use_blas(h); }
 
-    Activations* activations() override { return &activations_; }
+    MemorySpace memory_space() const override { return MemorySpace::Device; }
+    Activations& activations(Activations&) override { return activations_; }
     void enter(const Step& step, const Activations& host) override { inputs_.send(step, host, activations_); }
     void fetch(const Rows& from, Rows& host) override { outputs_.fetch(from, host); }
     RowLogits fetch_largest(const Rows& logits, int n) override { return outputs_.fetch_largest(logits, n); }

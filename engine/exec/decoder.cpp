@@ -69,7 +69,7 @@ void Decoder::append(const Placement& placement, KvCache& cache, KvSequence& seq
                     layer(l, placement.weights_of(l), at);
             }
         };
-        const StepClock::Scope scope(clock, on.activations() ? Part::DeviceLayers : Part::Rest);
+        const StepClock::Scope scope(clock, on.memory_space() == MemorySpace::Device ? Part::DeviceLayers : Part::Rest);
         on.run_layers(range, std::cref(layers));
     }
     sequence.ids.insert(sequence.ids.end(), tokens.begin(), tokens.end());
@@ -81,7 +81,7 @@ void Decoder::bring_rows(Backend& to, const Step& step, StepClock& clock)
     if (&to == rows_at_)
         return;
     const StepClock::Scope waiting(clock, Part::DeviceLayers);
-    if (to.activations())
+    if (to.memory_space() == MemorySpace::Device)
         to.enter(step, host_);
     else
         rows_at_->fetch(activations(*rows_at_).hidden, host_.hidden);
@@ -195,7 +195,7 @@ Backend& Decoder::compute_logits(const Placement& placement, int row)
 
 std::span<const float> Decoder::fetch_logits(Backend& on)
 {
-    if (on.activations())
+    if (on.memory_space() == MemorySpace::Device)
         on.fetch(activations(on).logits, host_.logits);
     return {host_.logits.row(0), std::size_t(h_.vocabulary)};
 }

@@ -40,7 +40,7 @@ private:
         Activations& a;
         const Step& step;
     };
-    Activations& activations(Backend& on) { return on.activations() ? *on.activations() : host_; }
+    Activations& activations(Backend& on) { return on.activations(host_); }
     StepClock::Part head_part(const Placement& placement) const;
     Backend& compute_logits(const Placement& placement, int row);
     std::span<const float> fetch_logits(Backend& on);
