@@ -44,22 +44,24 @@ Program::Program(const CommandLine& commandLine, const ProfileFolders& folders, 
     , m_store(folders.data)
     , m_engine(makeEngine, {.giveUp = [this] { leave(); }})
     , m_speed(m_engine, folders.data, MachineSpeed::measureModel)
-    , m_chat(m_engine, m_store, commandLine.options)
+    , m_open(m_store)
+    , m_turns(m_engine, m_store, m_open, commandLine.options)
+    , m_chat(m_engine, m_store, m_open, m_turns)
     , m_conversations(m_store)
     , m_savedKv(m_engine, m_store, m_conversations, *m_settings.savedKvGib())
-    , m_composer(m_chat, m_engine, m_store.attachmentsFolder())
+    , m_composer(m_chat, m_turns, m_engine, m_store.attachmentsFolder())
     , m_conversationSettings(m_chat, m_store, commandLine.options)
     , m_models(m_engine, inspect, {})
     , m_catalogue(m_models, CatalogueController::World::ofThisComputer(inspect, folders.cache, folders.state, m_guide))
     , m_pressure(m_engine, m_models)
     , m_devices(m_settings, *m_pressure.placement(), commandLine.placement, engine::devices)
-    , m_experiments(m_chat, m_models, experimentsWorld(folders))
+    , m_experiments(m_turns, m_models, experimentsWorld(folders))
 {
     overrideSettings(commandLine);
     connectSettings();
     connectModels();
     connectConversations();
-    m_pressure.follow(m_chat, m_store);
+    m_pressure.follow(m_chat, m_turns, m_store);
     m_pressure.offerDevices(&m_devices);
 }
 
@@ -79,8 +81,7 @@ void Program::connectConversations()
     // After the chat has left it: brought back, it begins with what was kept of its draft.
     QObject::connect(&m_store, &ConversationStore::trashed, m_composer.attachments(), &AttachmentModel::forget);
     QObject::connect(&m_chat, &ChatController::opened, &m_conversations, &ConversationsController::onOpened);
-    QObject::connect(&m_chat, &ChatController::conversationActivity, &m_conversations,
-                     &ConversationsController::onActivity);
+    QObject::connect(&m_turns, &TurnRunner::activityChanged, &m_conversations, &ConversationsController::onActivity);
     ConversationListModel* const list = m_conversations.list();
     for (const QStringList closed = m_settings.closedFolders(); const QString& folder : closed)
         list->setFolderOpen(folder, false);
@@ -128,18 +129,18 @@ void Program::connectModels()
     m_catalogue.setFolders(m_settings.modelFolders());
     QObject::connect(&m_settings, &SettingsController::modelFoldersChanged, &m_catalogue,
                      [this] { m_catalogue.setFolders(m_settings.modelFolders()); });
-    QObject::connect(&m_models, &ModelController::loadStarted, &m_chat, &ChatController::onLoadStarted);
-    QObject::connect(&m_models, &ModelController::modelReady, &m_chat, &ChatController::onModelReady);
-    QObject::connect(&m_models, &ModelController::modelGone, &m_chat, &ChatController::onModelGone);
+    QObject::connect(&m_models, &ModelController::loadStarted, &m_turns, &TurnRunner::onLoadStarted);
+    QObject::connect(&m_models, &ModelController::modelReady, &m_turns, &TurnRunner::onModelReady);
+    QObject::connect(&m_models, &ModelController::modelGone, &m_turns, &TurnRunner::onModelGone);
     QObject::connect(&m_models, &ModelController::modelReady, &m_conversationSettings,
                      &ConversationSettingsController::onModelReady);
     QObject::connect(&m_models, &ModelController::modelGone, &m_conversationSettings,
                      &ConversationSettingsController::onModelGone);
     QObject::connect(m_engine.worker(), &EngineWorker::eventHappened, &m_program, logPlacement);
-    QObject::connect(&m_models, &ModelController::setAside, &m_chat, &ChatController::onModelAside);
+    QObject::connect(&m_models, &ModelController::setAside, &m_turns, &TurnRunner::onModelAside);
     QObject::connect(&m_models, &ModelController::modelGone, &m_speed, &MachineSpeed::onModelGone);
-    QObject::connect(&m_chat, &ChatController::modelLost, &m_models, &ModelController::onModelLost);
-    QObject::connect(&m_chat, &ChatController::reloadRequested, &m_models, &ModelController::reloadWithContext);
+    QObject::connect(&m_turns, &TurnRunner::modelLost, &m_models, &ModelController::onModelLost);
+    QObject::connect(m_chat.context(), &ChatContext::reloadRequested, &m_models, &ModelController::reloadWithContext);
 
     QObject::connect(&m_models, &ModelController::modelReady, &m_speed, [this](const engine::ModelInfo& model) {
         engine::LoadRequest request = loadRequest();

@@ -72,6 +72,8 @@ private:
     ConversationStore m_store;
     EngineThread m_engine;
     MachineSpeed m_speed;
+    OpenConversations m_open;
+    TurnRunner m_turns;
     ChatController m_chat;
     ConversationsController m_conversations;
     SavedKv m_savedKv;

@@ -51,7 +51,7 @@ Item {
         ContextNotice {
             objectName: "contextNoticeAbove"
             Layout.fillWidth: true
-            visible: wanted && root.away && root.chat.busy
+            visible: wanted && root.away && root.chat.turn.busy
             chat: root.chat
             onNewRequested: root.newRequested()
         }

@@ -22,7 +22,7 @@ QtObject {
     readonly property bool panelApart: settings.panelShown.value === 2 // in a window of its own
     readonly property bool panelShown: cramped ? panelOver : settings.panelShown.value === 1
     readonly property bool beside: panelShown && !cramped
-    readonly property bool escapes: sidebarOver || panelOver || page !== PageName.Conversation || pages.chatPage.opening || chat.busy
+    readonly property bool escapes: sidebarOver || panelOver || page !== PageName.Conversation || pages.chatPage.opening || chat.turn.busy
 
     readonly property bool modelOffered: models.phase === ModelController.Offered
 
@@ -90,8 +90,8 @@ QtObject {
             show(PageName.Conversation);
         else if (pages.chatPage.opening)
             models.cancel();
-        else if (chat.busy)
-            chat.stop();
+        else if (chat.turn.busy)
+            chat.turn.stop();
     }
 
     // At a shortcut of the table.
@@ -108,11 +108,11 @@ QtObject {
         case "escape": stepBack(); break;
         case "conversationSettings": showConversationSettings(); break;
         case "attach": show(PageName.Conversation); pages.chatPage.attach(); break;
-        case "regenerate": chat.retry(); break;
-        case "copyCode": chat.copyLastCode(); break;
-        case "copyAnswer": chat.copyLastAnswer(); break;
-        case "previousVersion": chat.stepVersion(-1); break;
-        case "nextVersion": chat.stepVersion(1); break;
+        case "regenerate": chat.turn.retry(); break;
+        case "copyCode": chat.clipboard.copyLastCode(); break;
+        case "copyAnswer": chat.clipboard.copyLastAnswer(); break;
+        case "previousVersion": chat.versions.step(-1); break;
+        case "nextVersion": chat.versions.step(1); break;
         case "openModel": openModelRequested(); break;
         case "switchModel": modelMenuRequested(); break;
         case "showModels": show(PageName.Models); break;

@@ -1,17 +1,10 @@
 #include "app/chat/chat_controller.h"
 
-#include "app/chat/block_model.h"
-#include "app/text/reasoning.h"
-
-#include <QClipboard>
-#include <QGuiApplication>
-
 #include <utility>
 
 namespace {
 
 constexpr int kDraftDelayMs = 500;
-constexpr int kCountAfterMs = 300;  // of rest; who types fast needs no numbers in between
 
 /// Whether the prompt stays as it is, and the room for its answer.
 bool asksTheSame(const ConversationSettings& a, const ConversationSettings& b)
@@ -20,35 +13,29 @@ bool asksTheSame(const ConversationSettings& a, const ConversationSettings& b)
     return a.systemPrompt == b.systemPrompt && a.templateArguments == b.templateArguments && longest(a) == longest(b);
 }
 
-/// What somebody wants to have of a message elsewhere: not its reasoning, unless there is nothing else.
-QString wordsOf(const StoredMessage& message)
-{
-    const QString answer = message.role == StoredMessage::Role::Assistant ? answerOf(message.text) : QString();
-    return answer.isEmpty() ? message.text : answer;
-}
-
 }  // namespace
 
-ChatController::ChatController(EngineThread& engine, ConversationStore& store, engine::Request options, QObject* parent)
+ChatController::ChatController(EngineThread& engine, ConversationStore& store, OpenConversations& open,
+                               TurnRunner& turns, QObject* parent)
     : QObject(parent)
-    , m_engine(engine)
     , m_store(store)
-    , m_open(engine, store, std::move(options))
-    , m_shown(m_open.create({}))
-    , m_counter(engine)
+    , m_open(open)
+    , m_turns(turns)
+    , m_shown(open, turns)
+    , m_turn(m_shown, open, turns)
+    , m_context(engine, m_shown, open, turns, m_turn)
+    , m_versions(engine, store, m_shown, open, m_turn)
+    , m_pins(m_shown, turns)
+    , m_clipboard(m_shown)
 {
-    m_open.show(m_shown->header.id);
-    connectTurns();
-    connect(engine.worker(), &EngineWorker::promptCounted, this, &ChatController::onPromptCounted);
+    connectShown();
+    connect(&turns, &TurnRunner::modelChanged, this, &ChatController::onModelChanged);
     connect(engine.worker(), &EngineWorker::eventHappened, this, &ChatController::onEvent);
     connect(&store, &ConversationStore::saved, this, &ChatController::onHeaderSaved);
     connect(&store, &ConversationStore::trashed, this, &ChatController::onTrashed);
     m_draftTimer.setSingleShot(true);
     m_draftTimer.setInterval(kDraftDelayMs);
     connect(&m_draftTimer, &QTimer::timeout, this, &ChatController::saveDraft);
-    m_countTimer.setSingleShot(true);
-    m_countTimer.setInterval(kCountAfterMs);
-    connect(&m_countTimer, &QTimer::timeout, this, &ChatController::recount);
 }
 
 ChatController::~ChatController()
@@ -57,52 +44,21 @@ ChatController::~ChatController()
     const QString emptied = leave();
     if (!emptied.isEmpty())
         m_store.moveToTrash(emptied);
-    m_open.disconnect(this);
 }
 
-void ChatController::connectTurns()
+void ChatController::connectShown()
 {
-    const auto ofShown = [this](auto&& slot) {
-        return [this, slot](const QString& id) {
-            if (id == conversationId())
-                slot();
-        };
-    };
-    connect(&m_open, &OpenConversations::phaseChanged, this, ofShown([this] {
-        Q_EMIT stateChanged();
-        Q_EMIT canSendChanged();
-    }));
-    connect(&m_open, &OpenConversations::turnsChanged, this, &ChatController::turnsChanged);
-    connect(&m_open, &OpenConversations::messagesChanged, this, ofShown([this] { showMessages(); }));
-    connect(&m_open, &OpenConversations::contextChanged, this, ofShown([this] { Q_EMIT contextChanged(); }));
-    connect(&m_open, &OpenConversations::savedNoteChanged, this, ofShown([this] { Q_EMIT savedNoteChanged(); }));
-    connect(&m_open, &OpenConversations::pinsChanged, this, ofShown([this] { Q_EMIT pinsChanged(); }));
-    connect(this, &ChatController::opened, this, &ChatController::pinsChanged);
-    connect(&m_open, &OpenConversations::turnEnded, this, ofShown([this] {
-        m_countTimer.start();
-        countUnanswered();
-    }));
-    connect(&m_open, &OpenConversations::numbersChanged, this, ofShown([this] {
-        if (m_open.model())  // without one, another is being loaded, and the meter is no longer this turn's
+    connect(&m_shown, &ShownConversation::messagesChanged, this, [this] { m_messages.show(*m_shown); });
+    connect(&m_shown, &ShownConversation::textAdded, &m_messages, &MessageModel::append);
+    connect(&m_shown, &ShownConversation::numbersChanged, this, [this] {
+        if (m_turns.model())  // without one, another is being loaded, and the meter is no longer this turn's
             m_telemetry.show(m_shown->frame);
-    }));
-    connect(&m_open, &OpenConversations::textAdded, this,
-            [this](const QString& id, const QString& message, const QString& text) {
-                if (id == conversationId())
-                    m_messages.append(message, text);
-            });
-    connect(&m_open, &OpenConversations::turnBegan, this, &ChatController::turnBegan);
-    connect(&m_open, &OpenConversations::turnBegan, this, &ChatController::stopCounting);
-    connect(this, &ChatController::turnBegan, this, &ChatController::elsewhereChanged);
-    connect(this, &ChatController::turnsChanged, this, &ChatController::elsewhereChanged);
-    connect(this, &ChatController::opened, this, &ChatController::elsewhereChanged);
-    connect(&m_open, &OpenConversations::tokensPlaced, this, &ChatController::tokensPlaced);
-    connect(&m_open, &OpenConversations::activityChanged, this, &ChatController::conversationActivity);
-    connect(this, &ChatController::contextChanged, &m_lit, [this] { m_lit.setPlaces(m_shown->places); });
-    connect(&m_open, &OpenConversations::modelLost, this, [this] {
-        modelChanged();
-        Q_EMIT modelLost();
     });
+    connect(&m_shown, &ShownConversation::contextChanged, &m_lit, [this] { m_lit.setPlaces(m_shown->places); });
+    connect(&m_shown, &ShownConversation::titleChanged, this, &ChatController::titleChanged);
+    connect(&m_shown, &ShownConversation::asked, this, [this] { m_draftChanged = false; });
+    connect(&m_shown, &ShownConversation::draftTaken, this, &ChatController::draftChanged);
+    connect(&m_versions, &ChatVersions::branched, this, &ChatController::open);
 }
 
 void ChatController::setDraft(const QString& draft)
@@ -124,49 +80,6 @@ void ChatController::setDraftFiles(const QList<DraftFile>& files)
     m_draftTimer.start();
 }
 
-int ChatController::queuePosition() const
-{
-    return m_open.position(conversationId()).value_or(0);
-}
-
-QString ChatController::obstacle() const
-{
-    if (m_open.loading())
-        return tr("The model is still loading.");
-    if (!m_open.model())
-        return m_modelAside ? tr("The model made room for an experiment, and comes back when that has ended.")
-                            : tr("Open a model first.");
-    switch (state()) {
-    case Ready:
-        return {};
-    case Queued:
-        return tr("The last message here has not been answered yet.");
-    case Stopping:
-        return tr("The answer is being stopped.");
-    case Reading:
-    case Answering:
-        break;
-    }
-    return tr("The model is still answering.");
-}
-
-QString ChatController::answeredElsewhere() const
-{
-    const QString answered = m_open.answered();
-    return answered == conversationId() ? QString() : answered;
-}
-
-QString ChatController::titleElsewhere() const
-{
-    const OpenConversation* const other = m_open.find(answeredElsewhere());
-    return other ? other->header.title : QString();
-}
-
-bool ChatController::continuesText() const
-{
-    return m_open.model() && !m_open.model()->has_chat_template;
-}
-
 void ChatController::setSettings(const ConversationSettings& settings)
 {
     if (m_shown->header.settings == settings)
@@ -175,13 +88,13 @@ void ChatController::setSettings(const ConversationSettings& settings)
     if (m_shown->worthKeeping() || m_shown->kept)
         m_open.save(*m_shown);
     if (!asksTheSame(before, settings))
-        contextIsDifferent();
+        m_shown.contextIsDifferent();
     Q_EMIT settingsChanged();
 }
 
 bool ChatController::open(const QString& id)
 {
-    if (id == conversationId())
+    if (id == m_shown.id())
         return true;
     OpenConversation* const conversation = m_open.open(id);
     if (!conversation)
@@ -200,28 +113,21 @@ void ChatController::newConversation()
 void ChatController::showConversation(OpenConversation& conversation)
 {
     const QString emptied = leave();
-    m_shown = &conversation;
-    m_open.show(conversation.header.id);
-    Q_EMIT opened(conversationId());
+    m_shown.show(conversation);
+    Q_EMIT opened(m_shown.id());
     if (!emptied.isEmpty())
         m_store.moveToTrash(emptied);
     Q_EMIT titleChanged();
     Q_EMIT draftChanged();
     Q_EMIT settingsChanged();
-    showMessages();
+    Q_EMIT m_shown.messagesChanged();
     m_telemetry.show(m_shown->frame);
     if (m_shown->frame.context_limit == 0)
-        m_telemetry.reset(m_open.contextTokens());
-    Q_EMIT stateChanged();
-    Q_EMIT canSendChanged();
-    Q_EMIT contextChanged();
-    Q_EMIT savedNoteChanged();
-    m_countTimer.start();
-}
-
-void ChatController::showMessages()
-{
-    m_messages.show(*m_shown);
+        m_telemetry.reset(m_turns.contextTokens());
+    Q_EMIT m_shown.phaseChanged();
+    Q_EMIT m_shown.contextChanged();
+    Q_EMIT m_shown.savedNoteChanged();
+    Q_EMIT m_shown.promptChanged();
 }
 
 void ChatController::saveDraft()
@@ -236,45 +142,13 @@ QString ChatController::leave()
 {
     m_draftTimer.stop();
     saveDraft();
-    return m_shown->kept && !m_shown->worthKeeping() ? conversationId() : QString();
+    return m_shown->kept && !m_shown->worthKeeping() ? m_shown.id() : QString();
 }
 
-void ChatController::copy(const QString& text)
+MessagePlace ChatController::placeOf(const QString& message, const QString& excerpt) const
 {
-    QGuiApplication::clipboard()->setText(text);
-}
-
-void ChatController::copyMessage(const QString& message)
-{
-    if (const StoredMessage* const found = m_shown->tree.find(message))
-        copy(wordsOf(*found));
-}
-
-void ChatController::copyLastAnswer()
-{
-    const QList<const StoredMessage*> path = m_shown->tree.path();
-    for (auto message = path.rbegin(); message != path.rend(); ++message)
-        if ((*message)->role == StoredMessage::Role::Assistant && !(*message)->text.isEmpty()) {
-            copy(wordsOf(**message));
-            return;
-        }
-}
-
-void ChatController::copyLastCode()
-{
-    const QList<const StoredMessage*> path = m_shown->tree.path();
-    for (auto message = path.rbegin(); message != path.rend(); ++message) {
-        if ((*message)->role != StoredMessage::Role::Assistant)
-            continue;
-        BlockModel blocks;
-        blocks.append((*message)->text);
-        blocks.finish();
-        for (int row = blocks.rowCount() - 1; row >= 0; --row)
-            if (blocks.index(row).data(BlockModel::KindRole).toInt() == BlockModel::Code) {
-                copy(blocks.codeText(row));
-                return;
-            }
-    }
+    const StoredMessage* const found = m_shown->tree.find(message);
+    return found ? ::placeOf(*found, excerpt) : MessagePlace();
 }
 
 QString ChatController::rawText(const QString& message) const
@@ -291,45 +165,14 @@ void ChatController::dismissWarnings()
     Q_EMIT warningsChanged();
 }
 
-void ChatController::onModelAside()
+void ChatController::onModelChanged()
 {
-    m_modelAside = true;
-    Q_EMIT canSendChanged();
-}
-
-void ChatController::onLoadStarted()
-{
-    m_modelAside = false;
-    m_open.setLoading();
-    dismissWarnings();
-    modelChanged();
-}
-
-void ChatController::onModelReady(const engine::ModelInfo& model)
-{
-    m_open.setModel(model);
-    modelChanged();
-    const QString cut = std::exchange(m_goesOnAfterLoad, {});
-    if (OpenConversation* const conversation = cut.isEmpty() ? nullptr : m_open.open(cut))
-        goOnWithWhatWasCut(*conversation);
-}
-
-void ChatController::onModelGone()
-{
-    m_goesOnAfterLoad.clear();
-    m_open.setModel({});
-    modelChanged();
-}
-
-void ChatController::modelChanged()
-{
-    m_shown->ledger = {};
-    m_shown->contextFull = m_shown->contextNearlyFull = false;
-    m_shown->tooLongTokens = 0;
-    m_telemetry.reset(m_open.contextTokens());
-    Q_EMIT canSendChanged();
+    if (m_turns.loading())
+        dismissWarnings();
+    m_telemetry.reset(m_turns.contextTokens());
     Q_EMIT continuesTextChanged();
-    contextIsDifferent();
+    m_shown.contextIsDifferent();
+    m_turn.onModelChanged();  // the last: what was cut goes on in a context that has no numbers yet
 }
 
 void ChatController::onEvent(const engine::Event& event)
@@ -356,24 +199,22 @@ void ChatController::onHeaderSaved(const ConversationHeader& header)
     if (conversation->header.title == header.title)
         return;
     conversation->header.title = header.title;
-    if (conversation == m_shown)
+    if (conversation == &*m_shown)
         Q_EMIT titleChanged();
     else
-        Q_EMIT elsewhereChanged();
+        m_turn.onTitleElsewhere();
 }
 
 void ChatController::onTrashed(const QString& id)
 {
-    if (m_goesOnAfterLoad == id)
-        m_goesOnAfterLoad.clear();
+    m_turn.onTrashed(id);
     OpenConversation* const gone = m_open.find(id);
     if (!gone)
         return;
-    if (gone == m_shown) {
+    if (gone == &*m_shown) {
         gone->kept = false;  // there is nothing left to save
         m_draftChanged = false;
         showConversation(*m_open.create({}));
     }
-    m_open.forget(id);
-    Q_EMIT conversationActivity(id, ConversationActivity::Idle);
+    m_turns.forget(id);
 }

@@ -12,10 +12,11 @@ constexpr int kCountAfter_ms = 300;  // of rest; who types fast needs no numbers
 
 }  // namespace
 
-ComposerController::ComposerController(ChatController& chat, EngineThread& engine, const QString& folder,
-                                       QObject* parent)
+ComposerController::ComposerController(ChatController& chat, TurnRunner& turns, EngineThread& engine,
+                                       const QString& folder, QObject* parent)
     : QObject(parent)
     , m_chat(chat)
+    , m_turns(turns)
     , m_counter(engine)
     , m_attachments(m_counter, folder)
 {
@@ -23,13 +24,13 @@ ComposerController::ComposerController(ChatController& chat, EngineThread& engin
     m_countTimer.setInterval(kCountAfter_ms);
     connect(&m_countTimer, &QTimer::timeout, this, &ComposerController::countDraft);
     connect(&chat, &ChatController::draftChanged, this, &ComposerController::onDraftChanged);
-    connect(&chat, &ChatController::turnsChanged, this, [this] {
+    connect(&turns, &TurnRunner::turnsChanged, this, [this] {
         if (m_draftIsOther)
             countDraft();
     });
     connect(&chat, &ChatController::opened, this, &ComposerController::onConversationOpened);
-    connect(&chat, &ChatController::canSendChanged, this, &ComposerController::obstacleChanged);
-    connect(&chat, &ChatController::contextChanged, this, &ComposerController::tokensChanged);
+    connect(chat.turn(), &ChatTurn::canSendChanged, this, &ComposerController::obstacleChanged);
+    connect(chat.context(), &ChatContext::changed, this, &ComposerController::tokensChanged);
     connect(&m_attachments, &AttachmentModel::changed, this, [this] {
         m_chat.setDraftFiles(m_attachments.kept());
         Q_EMIT obstacleChanged();
@@ -45,19 +46,19 @@ ComposerController::ComposerController(ChatController& chat, EngineThread& engin
 
 QString ComposerController::obstacle() const
 {
-    const QString why = m_chat.obstacle();
+    const QString why = m_chat.turn()->obstacle();
     return why.isEmpty() && m_attachments.reading() ? tr("The files are still being read.") : why;
 }
 
 int ComposerController::tokensLeft() const
 {
-    const ContextLedger ledger = m_chat.ledger();
+    const ContextLedger ledger = m_chat.context()->ledger();
     return ledger.known ? std::max(0, ledger.limit - ledger.total()) : 0;
 }
 
 bool ComposerController::tooMuch() const
 {
-    return m_chat.ledger().known && tokens() > 0 && tokens() >= tokensLeft();
+    return m_chat.context()->ledger().known && tokens() > 0 && tokens() >= tokensLeft();
 }
 
 bool ComposerController::send(const QString& text)
@@ -65,7 +66,7 @@ bool ComposerController::send(const QString& text)
     if (!obstacle().isEmpty())
         return false;
     stopCounting();
-    if (!m_chat.send(text, m_attachments.ready()))
+    if (!m_chat.turn()->send(text, m_attachments.ready()))
         return false;
     m_attachments.clear();
     setPasted({}, 0);
@@ -128,7 +129,7 @@ void ComposerController::onConversationOpened()
 void ComposerController::onDraftChanged()
 {
     m_draftIsOther = true;
-    if (m_chat.draft().isEmpty() || m_chat.answering())
+    if (m_chat.draft().isEmpty() || m_turns.busy())
         setDraftTokens(0);  // the old number would stay for as long as the answer takes
     m_countTimer.start();
 }
@@ -136,7 +137,7 @@ void ComposerController::onDraftChanged()
 void ComposerController::countDraft()
 {
     m_countTimer.stop();
-    if (m_countingDraft || m_chat.answering())
+    if (m_countingDraft || m_turns.busy())
         return;  // asked again when that ends
     m_draftIsOther = false;
     if (m_chat.draft().isEmpty())
@@ -147,7 +148,7 @@ void ComposerController::countDraft()
         m_chat.draft(), this,
         [this, conversation = m_chat.conversationId()](std::optional<int> tokens) {
             m_countingDraft = false;
-            if (m_chat.answering())
+            if (m_turns.busy())
                 m_draftIsOther = true;
             else if (conversation == m_chat.conversationId() && !m_chat.draft().isEmpty())
                 setDraftTokens(tokens.value_or(0));

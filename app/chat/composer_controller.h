@@ -33,7 +33,8 @@ public:
     static constexpr qsizetype kLongestInsert = 200'000;  // what the field still lays out without a pause
 
     /// `folder` holds the copies of attached files.
-    ComposerController(ChatController& chat, EngineThread& engine, const QString& folder, QObject* parent = nullptr);
+    ComposerController(ChatController& chat, TurnRunner& turns, EngineThread& engine, const QString& folder,
+                       QObject* parent = nullptr);
 
     AttachmentModel* attachments() { return &m_attachments; }
     QString obstacle() const;  // why the message cannot be sent now; empty when it can
@@ -68,6 +69,7 @@ private:
     void setPasted(const QString& name, qsizetype length);
 
     ChatController& m_chat;
+    TurnRunner& m_turns;
     TokenCounter m_counter;
     AttachmentModel m_attachments;
     QTimer m_countTimer;

@@ -63,6 +63,46 @@ void OpenConversation::take(const engine::PromptLedger& counted, const QStringLi
             message->leftOut = true;
 }
 
+void OpenConversation::takeNumbers(StoredMessage& made, const engine::Telemetry& numbers)
+{
+    frame = numbers;
+    const bool wentOn = before && !before->text.isEmpty() && made.tokens;
+    made.tokens = (wentOn ? *made.tokens : 0) + numbers.generated_tokens;
+    made.ttftMs = wentOn ? made.ttftMs : numbers.ttft_ms;
+    if (numbers.decode_tokens_per_s)
+        made.tokensPerSecond = numbers.decode_tokens_per_s;
+    tokens.insert(made.id, *made.tokens);
+}
+
+bool OpenConversation::takeAnswerBack(const QString& sentence)
+{
+    StoredMessage* const made = tree.find(answer);
+    if (!made)
+        return false;
+    if (before) {
+        *made = *before;
+        return false;
+    }
+    if (sentence.isEmpty()) {
+        tree.removeLast(answer);
+        return false;
+    }
+    made->status = StoredMessage::Status::Failed;
+    made->sentence = sentence;
+    return true;
+}
+
+QList<MessageTokens> OpenConversation::messageTokens() const
+{
+    QList<MessageTokens> found;
+    for (auto place = places.begin(); place != places.end(); ++place)
+        if (const int message = tree.number(place.key()); message > 0 || place.key() == PinnedMessages::kSystemPrompt)
+            found.append({message, place.value()});
+    std::sort(found.begin(), found.end(),
+              [](const MessageTokens& a, const MessageTokens& b) { return a.tokens.first < b.tokens.first; });
+    return found;
+}
+
 QString newId()
 {
     return QUuid::createUuid().toString(QUuid::WithoutBraces);
@@ -71,4 +111,32 @@ QString newId()
 qint64 nowMs()
 {
     return QDateTime::currentMSecsSinceEpoch();
+}
+
+StoredMessage::Status statusAfter(engine::StopReason reason)
+{
+    using Status = StoredMessage::Status;
+    switch (reason) {
+    case engine::StopReason::EndOfTurn:
+    case engine::StopReason::StopString:
+        return Status::Complete;
+    case engine::StopReason::MaxTokens:
+        return Status::LengthLimit;
+    case engine::StopReason::ContextFull:
+        return Status::ContextFull;
+    case engine::StopReason::Cancelled:
+        return Status::Stopped;
+    }
+    return Status::Complete;
+}
+
+StoredMessage newAnswer(const QString& id, const QString& question)
+{
+    StoredMessage answer;
+    answer.id = id;
+    answer.parent = question;
+    answer.role = StoredMessage::Role::Assistant;
+    answer.status = StoredMessage::Status::Streaming;
+    answer.createdMs = nowMs();
+    return answer;
 }

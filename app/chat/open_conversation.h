@@ -1,19 +1,62 @@
 // OpenConversation holds one conversation in memory and what happens to it now.
 #pragma once
 
-#include "app/chat/activity.h"
-#include "app/chat/context_ledger.h"
 #include "app/chat/conversation_tree.h"
+#include "app/chat/placement_move.h"
 #include "engine/engine.h"
 
 #include <QHash>
+#include <QList>
+#include <QObject>
 #include <QString>
 #include <QStringList>
+#include <QtQml/qqmlregistration.h>
 
 #include <optional>
 
+/// Whether a conversation is idle, waits for its turn or is being answered, for its row.
+namespace ConversationActivity {
+Q_NAMESPACE
+QML_ELEMENT
+
+enum Value {
+    Idle,
+    Queued,     // it waits until others have been answered
+    Answering,  // the model reads its prompt or answers
+};
+Q_ENUM_NS(Value)
+}  // namespace ConversationActivity
+
+/// The tokens of the next prompt by where they come from, as a value for the pages: counted by the engine, before
+/// anything is sent. `known` is false without a model, and until it has counted.
+class ContextLedger
+{
+    Q_GADGET
+    QML_VALUE_TYPE(contextLedger)
+    Q_PROPERTY(bool known MEMBER known CONSTANT)
+    Q_PROPERTY(int templateTokens MEMBER templateTokens CONSTANT)
+    Q_PROPERTY(int systemTokens MEMBER systemTokens CONSTANT)
+    Q_PROPERTY(int messageTokens MEMBER messageTokens CONSTANT)
+    Q_PROPERTY(int attachedTokens MEMBER attachedTokens CONSTANT)
+    Q_PROPERTY(int answerReserve MEMBER answerReserve CONSTANT)
+    Q_PROPERTY(int limit MEMBER limit CONSTANT)
+    Q_PROPERTY(int total READ total CONSTANT)
+
+public:
+    int total() const { return templateTokens + systemTokens + messageTokens; }  // the answer's not included
+    bool operator==(const ContextLedger&) const = default;
+
+    bool known = false;
+    int templateTokens = 0;  // markers, role names
+    int systemTokens = 0;    // the system prompt's
+    int messageTokens = 0;   // all that was typed, attached and answered, less what is left out
+    int attachedTokens = 0;  // of them, those of attached files
+    int answerReserve = 0;   // what the next answer may take at most, or is kept free for it
+    int limit = 0;           // of the context
+};
+
 /// One conversation that is shown or has a turn: what is kept of it, and what happens to it now. A plain value on the
-/// UI thread; owned by OpenConversations, which is the only one to run its turns.
+/// UI thread; owned by OpenConversations. TurnRunner alone runs its turns.
 struct OpenConversation {
     enum class Phase {
         Idle,
@@ -49,7 +92,17 @@ struct OpenConversation {
 
     /// Takes what the engine counted for a request whose messages are these (empty: the system prompt).
     void take(const engine::PromptLedger& counted, const QStringList& ids, const engine::Request& request, int limit);
+    /// Takes the numbers of the turn that made this answer or went on with it.
+    void takeNumbers(StoredMessage& made, const engine::Telemetry& numbers);
+    /// Its turn does not come: what was there before is there again, and a new answer goes, or says why there is none.
+    /// True: it says so, which is to be saved.
+    bool takeAnswerBack(const QString& sentence);
+    QList<MessageTokens> messageTokens() const;  // where its messages lie in the prompt, in its order
 };
+
+/// An answer whose text is still to come.
+StoredMessage newAnswer(const QString& id, const QString& question);
+StoredMessage::Status statusAfter(engine::StopReason reason);
 
 QString newId();
 qint64 nowMs();  // since 1970

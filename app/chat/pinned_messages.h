@@ -10,7 +10,7 @@
 #include <vector>
 
 /// The pinned messages of each conversation, as long as the program runs. The system prompt goes by a name of its own.
-/// A plain value on the UI thread; owned by OpenConversations.
+/// A plain value on the UI thread; owned by TurnRunner.
 class PinnedMessages
 {
 public:

@@ -9,7 +9,7 @@
 #include <optional>
 
 /// Times what a model thinks while its answer streams in; all the thoughts of an answer together are its time. A
-/// thought that came whole in one piece has none. Lives on the UI thread; owned by OpenConversations, for the turn that
+/// thought that came whole in one piece has none. Lives on the UI thread; owned by TurnRunner, for the turn that
 /// runs.
 class ReasoningClock
 {

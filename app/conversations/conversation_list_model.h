@@ -1,7 +1,7 @@
 // ConversationListModel lists the conversations, in folders and by day.
 #pragma once
 
-#include "app/chat/activity.h"
+#include "app/chat/open_conversation.h"
 #include "app/store/conversation.h"
 
 #include <QAbstractListModel>

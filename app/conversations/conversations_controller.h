@@ -1,7 +1,7 @@
 // ConversationsController does what the column of conversations asks for.
 #pragma once
 
-#include "app/chat/activity.h"
+#include "app/chat/open_conversation.h"
 #include "app/conversations/conversation_list_model.h"
 #include "app/conversations/search_model.h"
 #include "app/exchange/export_job.h"

@@ -46,17 +46,16 @@ QString kvName(engine::KvType type)
 
 }  // namespace
 
-ExperimentsController::ExperimentsController(ChatController& chat, ModelController& models, World world,
-                                             QObject* parent)
+ExperimentsController::ExperimentsController(TurnRunner& turns, ModelController& models, World world, QObject* parent)
     : QObject(parent)
-    , m_chat(chat)
+    , m_turns(turns)
     , m_models(models)
     , m_world(std::move(world))
     , m_draft(m_world.choices().placement)
     , m_store(m_world.folder)
     , m_runner(m_world.program)
 {
-    connect(&m_chat, &ChatController::turnsChanged, this, &ExperimentsController::onTurnsChanged);
+    connect(&m_turns, &TurnRunner::turnsChanged, this, &ExperimentsController::onTurnsChanged);
     connect(&m_models, &ModelController::setAside, this, [this] {
         if (m_state == MakingRoom)
             measure();
@@ -151,7 +150,7 @@ void ExperimentsController::start()
         setTrouble(tr("spillway-cli is missing: it measures, and belongs beside this program."));
     else if (m_models.phase() != ModelController::Idle)
         setTrouble(tr("A model is being opened. Measure when that has ended."));
-    else if (m_chat.answering())
+    else if (m_turns.busy())
         setState(AnswerRuns);
     else
         makeRoom();
@@ -170,13 +169,13 @@ void ExperimentsController::stopAndStart()
     if (m_state != AnswerRuns)
         return;
     setState(Waiting);
-    m_chat.stopAll();
+    m_turns.stopAll();
     onTurnsChanged();
 }
 
 void ExperimentsController::onTurnsChanged()
 {
-    if (m_chat.answering())
+    if (m_turns.busy())
         return;
     if (m_state == Waiting)
         makeRoom();

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/catalogue/model_controller.h"
-#include "app/chat/chat_controller.h"
+#include "app/chat/turn_runner.h"
 #include "app/experiments/experiment_draft.h"
 #include "app/experiments/experiment_row_model.h"
 #include "app/experiments/experiment_runner.h"
@@ -88,7 +88,7 @@ public:
         std::function<engine::LoadRequest()> choices;              // threads, KV type and placement of the chat
     };
 
-    ExperimentsController(ChatController& chat, ModelController& models, World world, QObject* parent = nullptr);
+    ExperimentsController(TurnRunner& turns, ModelController& models, World world, QObject* parent = nullptr);
     ~ExperimentsController() override;
 
     ExperimentDraft* draft() { return &m_draft; }
@@ -147,7 +147,7 @@ private:
     void setState(State state);
     void setTrouble(const QString& sentence);
 
-    ChatController& m_chat;
+    TurnRunner& m_turns;
     ModelController& m_models;
     World m_world;
     ExperimentDraft m_draft;

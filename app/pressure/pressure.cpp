@@ -73,7 +73,7 @@ Pressure::Pressure(EngineThread& engine, ModelController& models, QObject* paren
     connectDoctor(models);
 }
 
-void Pressure::follow(ChatController& chat, ConversationStore& store)
+void Pressure::follow(ChatController& chat, TurnRunner& turns, ConversationStore& store)
 {
     FlightRecorder& recorder = m_monitor.recorder();
     recorder.setStore(&store);
@@ -84,10 +84,10 @@ void Pressure::follow(ChatController& chat, ConversationStore& store)
         return PlacementEventModel::Message{message->id, beginningOf(*message)};
     };
     connect(&chat, &ChatController::opened, &recorder, &FlightRecorder::show);
-    connect(&chat, &ChatController::turnBegan, &recorder, &FlightRecorder::begin);
-    connect(&chat, &ChatController::tokensPlaced, &recorder, &FlightRecorder::place);
+    connect(&turns, &TurnRunner::turnBegan, &recorder, &FlightRecorder::begin);
+    connect(&turns, &TurnRunner::tokensPlaced, &recorder, &FlightRecorder::place);
     connect(&chat, &ChatController::opened, &m_doctor, &DoctorController::onConversation);
-    connect(&chat, &ChatController::turnBegan, &m_doctor, &DoctorController::onTurn);
+    connect(&turns, &TurnRunner::turnBegan, &m_doctor, &DoctorController::onTurn);
     m_doctor.onConversation(chat.conversationId());
     connect(&store, &ConversationStore::trashed, &recorder, &FlightRecorder::forget);
     recorder.show(chat.conversationId());

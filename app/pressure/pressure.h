@@ -37,7 +37,7 @@ public:
     DoctorController* doctor() { return &m_doctor; }
 
     /// Keeps what is measured of each conversation with it, and shows what is kept of the one that is shown.
-    void follow(ChatController& chat, ConversationStore& store);
+    void follow(ChatController& chat, TurnRunner& turns, ConversationStore& store);
     /// What predictions are computed from; null: nothing is predicted.
     void setRates(const std::shared_ptr<const engine::MachineRates>& rates);
 

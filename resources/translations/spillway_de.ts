@@ -273,7 +273,7 @@
     </message>
 </context>
 <context>
-    <name>ChatController</name>
+    <name>ChatTurn</name>
     <message>
         <source>The model is still loading.</source>
         <translation>Das Modell wird noch geladen.</translation>
@@ -295,13 +295,16 @@
         <translation>Die letzte Nachricht hier ist noch nicht beantwortet.</translation>
     </message>
     <message>
+        <source>The model made room for an experiment, and comes back when that has ended.</source>
+        <translation>Das Modell hat einem Experiment Platz gemacht und kommt zurück, wenn es zu Ende ist.</translation>
+    </message>
+</context>
+<context>
+    <name>ChatVersions</name>
+    <message>
         <source>(branch)</source>
         <comment>after the title of a conversation that was branched off</comment>
         <translation>(Zweig)</translation>
-    </message>
-    <message>
-        <source>The model made room for an experiment, and comes back when that has ended.</source>
-        <translation>Das Modell hat einem Experiment Platz gemacht und kommt zurück, wenn es zu Ende ist.</translation>
     </message>
 </context>
 <context>
@@ -3386,13 +3389,6 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
 </context>
 <context>
-    <name>OpenConversations</name>
-    <message>
-        <source>The model was closed before this could be answered.</source>
-        <translation>Das Modell wurde geschlossen, bevor dies beantwortet werden konnte.</translation>
-    </message>
-</context>
-<context>
     <name>OpenDialog</name>
     <message>
         <source>Open a model</source>
@@ -5229,6 +5225,13 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>The emulated memory has room for about 1,024 tokens. Ask, and watch the panel on the right: when the memory is full, the oldest blocks leave and the speed falls.</source>
         <translation>Der emulierte Speicher hat Platz für etwa 1.024 Token. Frage etwas und sieh rechts im Fenster zu: Ist er voll, gehen die ältesten Blöcke, und es wird langsamer.</translation>
+    </message>
+</context>
+<context>
+    <name>TurnRunner</name>
+    <message>
+        <source>The model was closed before this could be answered.</source>
+        <translation>Das Modell wurde geschlossen, bevor dies beantwortet werden konnte.</translation>
     </message>
 </context>
 <context>

@@ -36,9 +36,9 @@ int runWindow(int argc, char* argv[])
     if (!program.open())
         return 4;
     ChatController& chat = program.chat();
-    if (!QTest::qWaitFor([&] { return chat.canSend(); }, 60000) || !chat.send(QStringLiteral("Hello")))
+    if (!QTest::qWaitFor([&] { return chat.turn()->canSend(); }, 60000) || !chat.turn()->send(QStringLiteral("Hello")))
         return 5;
-    if (!QTest::qWaitFor([&] { return !chat.busy() && chat.messages()->rowCount() == 2; }, 60000))
+    if (!QTest::qWaitFor([&] { return !chat.turn()->busy() && chat.messages()->rowCount() == 2; }, 60000))
         return 6;
     std::puts("answered");
     return 0;

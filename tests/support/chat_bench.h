@@ -17,6 +17,8 @@ struct ChatBench {
     QTemporaryDir folder;
     std::unique_ptr<EngineThread> thread;
     std::unique_ptr<ConversationStore> store;
+    std::unique_ptr<OpenConversations> open;
+    std::unique_ptr<TurnRunner> turns;
     std::unique_ptr<ChatController> chat;
 
     ChatBench() { start(); }
@@ -28,7 +30,9 @@ struct ChatBench {
         store = std::make_unique<ConversationStore>(folder.path());
         engine::Request options;
         options.sampling.temperature = 0;
-        chat = std::make_unique<ChatController>(*thread, *store, options);
+        open = std::make_unique<OpenConversations>(*store);
+        turns = std::make_unique<TurnRunner>(*thread, *store, *open, options);
+        chat = std::make_unique<ChatController>(*thread, *store, *open, *turns);
         new QAbstractItemModelTester(chat->messages(), QAbstractItemModelTester::FailureReportingMode::QtTest,
                                      chat.get());
     }
@@ -36,6 +40,8 @@ struct ChatBench {
     void end()
     {
         chat.reset();
+        turns.reset();
+        open.reset();
         store.reset();
         thread.reset();
     }
@@ -45,7 +51,7 @@ struct ChatBench {
         const Heard loaded(thread->worker(), &EngineWorker::loaded);
         thread->load(1, {.model = "m.gguf", .context_tokens = contextTokens}, {});
         QTRY_COMPARE(loaded.size(), size_t(1));
-        chat->onModelReady(loaded.at<1>(0));
+        turns->onModelReady(loaded.at<1>(0));
     }
     QVariant at(int row, int role) const
     {
@@ -78,8 +84,8 @@ struct ChatBench {
     }
     void answer(const QString& text)
     {
-        QVERIFY(chat->send(text));
-        QTRY_VERIFY(!chat->busy());
+        QVERIFY(chat->turn()->send(text));
+        QTRY_VERIFY(!chat->turn()->busy());
     }
 };
 
@@ -96,7 +102,7 @@ protected:
         chat = bench->chat.get();
     }
     std::vector<engine::Message> sent() const { return bench->script->requests().back().messages; }  // the last time
-    void settle() { QTRY_VERIFY(!chat->busy()); }
+    void settle() { QTRY_VERIFY(!chat->turn()->busy()); }
     /// The program ends and is started again, with the same conversation and no model.
     void restart()
     {

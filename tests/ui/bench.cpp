@@ -126,15 +126,16 @@ void Bench::reset(const QVariantMap& changes)
     load.context_tokens = real ? changes.value(QStringLiteral("context")).toInt() : 0;
     m_folder = std::make_unique<QTemporaryDir>();
     m_store = std::make_unique<ConversationStore>(m_folder->path());
-    m_chat = std::make_unique<ChatController>(*m_thread, *m_store, request);
+    m_open = std::make_unique<OpenConversations>(*m_store);
+    m_turns = std::make_unique<TurnRunner>(*m_thread, *m_store, *m_open, request);
+    m_chat = std::make_unique<ChatController>(*m_thread, *m_store, *m_open, *m_turns);
     m_conversations = std::make_unique<ConversationsController>(*m_store);
     connect(m_conversations.get(), &ConversationsController::openRequested, m_chat.get(), &ChatController::open);
     connect(m_conversations.get(), &ConversationsController::newRequested, m_chat.get(),
             &ChatController::newConversation);
     connect(m_chat.get(), &ChatController::opened, m_conversations.get(), &ConversationsController::onOpened);
-    connect(m_chat.get(), &ChatController::conversationActivity, m_conversations.get(),
-            &ConversationsController::onActivity);
-    m_composer = std::make_unique<ComposerController>(*m_chat, *m_thread, m_store->attachmentsFolder());
+    connect(m_turns.get(), &TurnRunner::activityChanged, m_conversations.get(), &ConversationsController::onActivity);
+    m_composer = std::make_unique<ComposerController>(*m_chat, *m_turns, *m_thread, m_store->attachmentsFolder());
     m_conversationSettings = std::make_unique<ConversationSettingsController>(*m_chat, *m_store, request);
     m_models = std::make_unique<ModelController>(
         *m_thread,
@@ -143,7 +144,7 @@ void Bench::reset(const QVariantMap& changes)
         },
         load);
     m_pressure = std::make_unique<Pressure>(*m_thread, *m_models);
-    m_pressure->follow(*m_chat, *m_store);
+    m_pressure->follow(*m_chat, *m_turns, *m_store);
     m_devices = std::make_unique<DeviceController>(*m_settings, *m_pressure->placement(), load.placement,
                                                    [names = changes.value(QStringLiteral("gpus")).toStringList()] {
                                                        std::vector<engine::DeviceInfo> devices(1);
@@ -168,16 +169,16 @@ void Bench::reset(const QVariantMap& changes)
     m_catalogue = std::make_unique<CatalogueController>(*m_models, world);
     connect(m_settings.get(), &SettingsController::modelFoldersChanged, m_catalogue.get(),
             [this] { m_catalogue->setFolders(m_settings->modelFolders()); });
-    connect(m_models.get(), &ModelController::loadStarted, m_chat.get(), &ChatController::onLoadStarted);
-    connect(m_models.get(), &ModelController::modelReady, m_chat.get(), &ChatController::onModelReady);
-    connect(m_models.get(), &ModelController::modelGone, m_chat.get(), &ChatController::onModelGone);
+    connect(m_models.get(), &ModelController::loadStarted, m_turns.get(), &TurnRunner::onLoadStarted);
+    connect(m_models.get(), &ModelController::modelReady, m_turns.get(), &TurnRunner::onModelReady);
+    connect(m_models.get(), &ModelController::modelGone, m_turns.get(), &TurnRunner::onModelGone);
     connect(m_models.get(), &ModelController::modelReady, m_conversationSettings.get(),
             &ConversationSettingsController::onModelReady);
     connect(m_models.get(), &ModelController::modelGone, m_conversationSettings.get(),
             &ConversationSettingsController::onModelGone);
-    connect(m_chat.get(), &ChatController::modelLost, m_models.get(), &ModelController::onModelLost);
-    connect(m_chat.get(), &ChatController::reloadRequested, m_models.get(), &ModelController::reloadWithContext);
-    connect(m_models.get(), &ModelController::setAside, m_chat.get(), &ChatController::onModelAside);
+    connect(m_turns.get(), &TurnRunner::modelLost, m_models.get(), &ModelController::onModelLost);
+    connect(m_chat->context(), &ChatContext::reloadRequested, m_models.get(), &ModelController::reloadWithContext);
+    connect(m_models.get(), &ModelController::setAside, m_turns.get(), &TurnRunner::onModelAside);
     ExperimentsController::World lab;
     lab.program = QStringLiteral(FAKE_BENCH);
     lab.folder = m_folder->filePath(QStringLiteral("experiments"));
@@ -189,7 +190,7 @@ void Bench::reset(const QVariantMap& changes)
     };
     lab.devices = [] { return std::vector<engine::DeviceInfo>(); };
     lab.choices = [] { return engine::LoadRequest(); };
-    m_experiments = std::make_unique<ExperimentsController>(*m_chat, *m_models, lab);
+    m_experiments = std::make_unique<ExperimentsController>(*m_turns, *m_models, lab);
     connect(m_program.get(), &ProgramController::guideRequested, m_models.get(),
             [this](const QString& file) { m_models->openAndLoad(file); });
     Q_EMIT changed();
@@ -206,6 +207,8 @@ void Bench::clear()
     m_conversationSettings.reset();
     m_composer.reset();
     m_chat.reset();
+    m_turns.reset();
+    m_open.reset();
     m_store.reset();
     m_folder.reset();
     m_thread.reset();

@@ -123,6 +123,8 @@ private:
     std::unique_ptr<EngineThread> m_thread;
     std::unique_ptr<QTemporaryDir> m_folder;
     std::unique_ptr<ConversationStore> m_store;
+    std::unique_ptr<OpenConversations> m_open;
+    std::unique_ptr<TurnRunner> m_turns;
     std::unique_ptr<ChatController> m_chat;
     std::unique_ptr<ConversationsController> m_conversations;
     std::unique_ptr<ComposerController> m_composer;

@@ -24,7 +24,7 @@ Item {
             tryVerify(() => /^\d+ of the [\d,]+ tokens left$/.test(part("messageCost").text));
             verify(part("sendButton").enabled); // files alone can be sent
             ask("Which?");
-            tryVerify(() => !Bench.chat.busy && Bench.requestCount() === 1);
+            tryVerify(() => !Bench.chat.turn.busy && Bench.requestCount() === 1);
             compare(Bench.lastPrompt(), "File: notes.md\n\n```markdown\none two three\n```\n\n"
                                         + "File: b.py\n\n```python\nx = 1\n```\n\nWhich?");
             compare(Bench.composer.attachments.count, 0);
@@ -184,8 +184,8 @@ Item {
             const used = () => part("contextText").text.split(" ")[0];
             tryVerify(() => part("ledgerUsed").text.startsWith(used() + " of "));
             keyClick(Qt.Key_Escape);
-            Bench.chat.stop();
-            tryVerify(() => !Bench.chat.busy);
+            Bench.chat.turn.stop();
+            tryVerify(() => !Bench.chat.turn.busy);
             wait(500); // it is counted once more
             click(part("contextMeter"));
             tryVerify(() => part("ledgerUsed").text.startsWith(used() + " of "));
@@ -197,7 +197,7 @@ Item {
             openModel();
             Bench.composer.attachments.add([Bench.file("a.txt", "one two three four")]);
             tryVerify(() => !Bench.composer.counting && Bench.composer.tokens > 0);
-            tryVerify(() => Bench.chat.ledger.known);
+            tryVerify(() => Bench.chat.context.ledger.known);
             click(part("contextMeter"));
             tryVerify(() => part("ledger_draft").visible);
             verify(part("ledger_draft").Accessible.name.endsWith(Bench.composer.tokens + " tokens"));
@@ -206,7 +206,7 @@ Item {
             const attached = Bench.composer.attachedTokens;
             part("composerField").forceActiveFocus();
             keyClick(Qt.Key_Return);
-            tryVerify(() => !Bench.chat.busy && Bench.chat.ledger.attachedTokens === attached);
+            tryVerify(() => !Bench.chat.turn.busy && Bench.chat.context.ledger.attachedTokens === attached);
             compare(Bench.composer.tokens, 0);
         }
     }

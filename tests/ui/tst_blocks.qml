@@ -16,7 +16,7 @@ Item {
             makeWindow(Object.assign({ stream: text }, script || {}));
             openModel();
             ask("go");
-            tryVerify(() => Bench.chat.messages.count === 2 && !Bench.chat.busy);
+            tryVerify(() => Bench.chat.messages.count === 2 && !Bench.chat.turn.busy);
             wait(50);
         }
         function message() { return part("messageView").itemAtIndex(1); }
@@ -125,8 +125,8 @@ Item {
             tryVerify(() => Bench.chat.messages.count === 2 && findChild(message(), "reasoningButton"));
             compare(inAnswer("reasoningButton").text, "Thinking …");
             verify(inAnswer("reasoningBlock").open);
-            Bench.chat.stop();
-            tryVerify(() => !Bench.chat.busy);
+            Bench.chat.turn.stop();
+            tryVerify(() => !Bench.chat.turn.busy);
             tryVerify(() => !inAnswer("reasoningBlock").open);
         }
 
@@ -207,7 +207,7 @@ Item {
                 const count = Bench.chat.messages.count;
                 part("composerField").forceActiveFocus();
                 ask("x");
-                tryVerify(() => Bench.chat.messages.count === count + 2 && !Bench.chat.busy);
+                tryVerify(() => Bench.chat.messages.count === count + 2 && !Bench.chat.turn.busy);
                 wait(50);
                 const table = findChild(part("messageView").itemAtIndex(count + 1), "tableBlock");
                 verify(table.contentWidth <= room, letters + ": " + table.contentWidth + " in " + room);
@@ -231,7 +231,7 @@ Item {
             Bench.script({ stream: text });
             part("composerField").forceActiveFocus();
             ask("again");
-            tryVerify(() => Bench.chat.messages.count === 4 && !Bench.chat.busy);
+            tryVerify(() => Bench.chat.messages.count === 4 && !Bench.chat.turn.busy);
             wait(50);
         }
 
@@ -239,7 +239,7 @@ Item {
             makeWindow({ stream: "ok" });
             openModel();
             ask("**a** <b> `c`");
-            tryVerify(() => Bench.chat.messages.count === 2 && !Bench.chat.busy);
+            tryVerify(() => Bench.chat.messages.count === 2 && !Bench.chat.turn.busy);
             tryVerify(() => part("messageView").itemAtIndex(0));
             const mine = findChild(part("messageView").itemAtIndex(0), "textBlock");
             compare(mine.content, "**a** <b> `c`");
@@ -250,7 +250,7 @@ Item {
             openModel();
             part("composerField").text = "why **this**?\n\n```py\nprint(1)\n```\n  and   this\nمرحبا";
             keyClick(Qt.Key_Return);
-            tryVerify(() => Bench.chat.messages.count === 2 && !Bench.chat.busy);
+            tryVerify(() => Bench.chat.messages.count === 2 && !Bench.chat.turn.busy);
             tryVerify(() => part("messageView").itemAtIndex(0));
             const mine = part("messageView").itemAtIndex(0);
             const code = findChild(mine, "codeBlock");

@@ -18,7 +18,7 @@ Item {
             openModel();
             ask("hello");
             compare(part("composerField").text, "");
-            tryVerify(() => !Bench.chat.busy);
+            tryVerify(() => !Bench.chat.turn.busy);
             compare(Bench.lastPrompt(), "hello");
         }
 
@@ -62,12 +62,12 @@ Item {
             makeWindow({ tokens: 4000, tokenMs: 5 });
             openModel();
             ask("go");
-            tryVerify(() => Bench.chat.busy);
+            tryVerify(() => Bench.chat.turn.busy);
             type("one two");
             wait(600); // longer than it rests
             compare(part("messageCost").text, "");
-            verify(Bench.chat.busy);
-            Bench.chat.stop();
+            verify(Bench.chat.turn.busy);
+            Bench.chat.turn.stop();
             tryVerify(() => part("messageCost").text.startsWith("2 of the "));
             part("composerField").text = "";
             tryVerify(() => !part("messageCost").visible);
@@ -111,7 +111,7 @@ Item {
             verify(part("refusal").visible);
             verify(part("refusal").text !== "");
             Bench.openAtOnce("/models/tiny.gguf");
-            tryVerify(() => Bench.chat.canSend);
+            tryVerify(() => Bench.chat.turn.canSend);
             verify(!part("refusal").visible);
             tryCompare(part("composerField"), "activeFocus", true);
             keyClick(Qt.Key_Return);
@@ -126,7 +126,7 @@ Item {
             compare(part("composerField").text, "second");
             verify(part("refusal").visible);
             click(part("sendButton")); // is Stop now
-            tryVerify(() => !Bench.chat.busy, 3000);
+            tryVerify(() => !Bench.chat.turn.busy, 3000);
             compare(part("composerField").text, "second");
             compare(Bench.requestCount(), 1);
         }
@@ -144,7 +144,7 @@ Item {
             openModel();
             keyClick(Qt.Key_N, Qt.ControlModifier);
             ask("hello");
-            tryVerify(() => !Bench.chat.busy);
+            tryVerify(() => !Bench.chat.turn.busy);
             keyClick(Qt.Key_N, Qt.ControlModifier);
             tryCompare(Bench.chat.messages, "count", 0);
         }
@@ -155,7 +155,7 @@ Item {
             part("composerField").insert(0, "<b>x</b>");
             keyClick(Qt.Key_Return);
             tryCompare(Bench.chat.messages, "count", 2);
-            tryVerify(() => !Bench.chat.busy);
+            tryVerify(() => !Bench.chat.turn.busy);
             compare(Bench.lastPrompt(), "<b>x</b>");
         }
 
@@ -165,7 +165,7 @@ Item {
             makeWindow();
             openModel();
             ask("hello");
-            tryVerify(() => !Bench.chat.busy);
+            tryVerify(() => !Bench.chat.turn.busy);
             const first = Bench.chat.conversationId;
             type("half a thought");
             compare(Bench.chat.draft, "half a thought");
@@ -175,7 +175,7 @@ Item {
             Bench.chat.open(first);
             compare(part("composerField").text, "half a thought");
             keyClick(Qt.Key_Return);
-            tryVerify(() => !Bench.chat.busy);
+            tryVerify(() => !Bench.chat.turn.busy);
             compare(Bench.chat.draft, "");
         }
 
@@ -183,7 +183,7 @@ Item {
             makeWindow();
             openModel();
             ask("hello");
-            tryVerify(() => !Bench.chat.busy);
+            tryVerify(() => !Bench.chat.turn.busy);
             keyClick(Qt.Key_Z, Qt.ControlModifier);
             compare(part("composerField").text, "");
             type("half");
@@ -199,7 +199,7 @@ Item {
             makeWindow();
             openModel();
             ask("hello");
-            tryVerify(() => !Bench.chat.busy && footer() && footer().visible);
+            tryVerify(() => !Bench.chat.turn.busy && footer() && footer().visible);
             click(messagePart("copyButton"));
             verify(!part("composerField").activeFocus);
             type("what");
@@ -224,7 +224,7 @@ Item {
             openModel();
             keyClick(Qt.Key_Up); // nothing was said yet
             ask("first");
-            tryVerify(() => !Bench.chat.busy);
+            tryVerify(() => !Bench.chat.turn.busy);
             type("x");
             keyClick(Qt.Key_Up); // moves the cursor
             verify(!messagePart("editField", 0));

@@ -51,7 +51,7 @@ Item {
             keyClick(Qt.Key_Escape);
             tryCompare(part("composerField"), "activeFocus", true);
             ask("hello");
-            tryVerify(() => !Bench.chat.busy && Bench.requestCount() === 1);
+            tryVerify(() => !Bench.chat.turn.busy && Bench.requestCount() === 1);
             const asked = Bench.lastRequest();
             compare(asked.system, "Be brief.");
             compare(asked.temperature, 0.25);

@@ -304,38 +304,38 @@ Item {
             verify(!Bench.models.current.known);
             tryVerify(() => part("roomNote").visible);
             verify(part("roomNote").text.indexOf("was closed to make room") > 0, part("roomNote").text);
-            verify(Bench.chat.obstacle.indexOf("comes back") > 0, Bench.chat.obstacle);
+            verify(Bench.chat.turn.obstacle.indexOf("comes back") > 0, Bench.chat.turn.obstacle);
             Bench.openAtOnce("/models/other.gguf"); // not now
             verify(Bench.models.error.indexOf("experiment") > 0);
             compare(lab().state, ExperimentsController.Measuring);
             click(part("cancelExperiment"));
             tryVerify(() => Bench.models.current.known, 20000);
             compare(Bench.models.current.name, "tiny");
-            verify(Bench.chat.canSend);
+            verify(Bench.chat.turn.canSend);
         }
 
         function test_an_answer_is_waited_for_or_stopped() {
             makeWindow({ tokens: 2000, tokenMs: 20 });
             openModel();
             ask("Tell me everything");
-            tryVerify(() => Bench.chat.state === ChatController.Answering);
+            tryVerify(() => Bench.chat.turn.state === ChatTurn.Answering);
             showPage();
             measure([512], [0]);
             tryCompare(part("answerRuns"), "visible", true);
             verify(Bench.models.current.known);
             click(part("dontMeasure"));
             tryCompare(part("answerRuns"), "visible", false);
-            verify(Bench.chat.busy);
+            verify(Bench.chat.turn.busy);
             click(part("startExperiment"));
             click(part("waitForAnswer"));
             tryCompare(lab(), "state", ExperimentsController.Waiting);
-            verify(Bench.chat.busy);
+            verify(Bench.chat.turn.busy);
             click(part("cancelExperiment"));
             tryCompare(lab(), "state", ExperimentsController.Idle);
             click(part("startExperiment"));
             click(part("stopAnswer"));
             tryVerify(() => lab().runs.length === 1, 20000);
-            verify(!Bench.chat.busy);
+            verify(!Bench.chat.turn.busy);
             measured();
             tryVerify(() => Bench.models.current.known, 20000);
         }

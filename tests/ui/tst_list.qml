@@ -23,7 +23,7 @@ Item {
             ask("hello");
             tryVerify(() => part("messageView").contentHeight > 1500);
             verify(!part("latestButton").visible);
-            tryVerify(() => !Bench.chat.busy);
+            tryVerify(() => !Bench.chat.turn.busy);
             tryVerify(() => nearEnd());
         }
 
@@ -48,7 +48,7 @@ Item {
             makeWindow({ tokens: 1200 });
             openModel();
             ask("hello");
-            tryVerify(() => !Bench.chat.busy);
+            tryVerify(() => !Bench.chat.turn.busy);
             const view = part("messageView");
             tryVerify(() => nearEnd() && view.contentHeight > 1500);
             view.forceActiveFocus();
@@ -63,14 +63,14 @@ Item {
             makeWindow({ tokens: 20000, context: 100000 });
             openModel();
             ask("hello");
-            tryVerify(() => !Bench.chat.busy, 60000);
+            tryVerify(() => !Bench.chat.turn.busy, 60000);
             verify(lastText().length >= 100000);
             tryVerify(() => nearEnd());
             // The last block is all that a further word would cost.
             Bench.script({ tokens: 200, tokenMs: 1 });
             const start = Date.now();
             ask("more");
-            tryVerify(() => !Bench.chat.busy && Bench.chat.messages.count === 4, 20000);
+            tryVerify(() => !Bench.chat.turn.busy && Bench.chat.messages.count === 4, 20000);
             verify(Date.now() - start < 10000);
             tryVerify(() => nearEnd());
         }
@@ -97,8 +97,8 @@ Item {
             let highest = 0;
             const note = () => highest = Math.max(highest, view.contentHeight);
             view.contentHeightChanged.connect(note);
-            Bench.chat.send("a long question ".repeat(120));
-            tryVerify(() => !Bench.chat.busy);
+            Bench.chat.turn.send("a long question ".repeat(120));
+            tryVerify(() => !Bench.chat.turn.busy);
             wait(50);
             view.contentHeightChanged.disconnect(note);
             verify(view.contentHeight > 300);
@@ -112,7 +112,7 @@ Item {
                 part("composerField").text = ("question " + i + " grows line by line ").repeat(60);
                 wait(20);
                 keyClick(Qt.Key_Return);
-                tryVerify(() => !Bench.chat.busy && Bench.chat.messages.count === 2 * i + 2);
+                tryVerify(() => !Bench.chat.turn.busy && Bench.chat.messages.count === 2 * i + 2);
                 tryVerify(() => nearEnd());
             }
         }
@@ -124,8 +124,8 @@ Item {
             const parts = ["short", "a line\n\n".repeat(30), "```c\nint a;\n```\n- item\n- item\n".repeat(8), "| a | b |\n|---|---|\n| 1 | 2 |\n\nEnd."];
             for (let i = 0; Bench.chat.messages.count < count; ++i) {
                 Bench.script({ text: parts[i % parts.length] });
-                Bench.chat.send("question " + i);
-                tryVerify(() => !Bench.chat.busy);
+                Bench.chat.turn.send("question " + i);
+                tryVerify(() => !Bench.chat.turn.busy);
             }
             part("messageList").followAnswer();
             wait(50);

@@ -222,10 +222,10 @@ Item {
             click(findChild(notice, "noticeAction"));
             tryVerify(() => findChild(part("dockedModelCard"), "load").activeFocus);
             keyClick(Qt.Key_Return);
-            tryVerify(() => Bench.chat.canSend);
+            tryVerify(() => Bench.chat.turn.canSend);
             tryVerify(() => footer() && messagePart("answerNotice").actionText !== "");
             click(findChild(messagePart("answerNotice"), "noticeAction"));
-            tryVerify(() => !Bench.chat.busy && lastText().length > 100);
+            tryVerify(() => !Bench.chat.turn.busy && lastText().length > 100);
         }
 
         function test_another_model_while_one_answers() {
@@ -237,10 +237,10 @@ Item {
             const card = part("dockedModelCard");
             tryVerify(() => card.visible && findChild(card, "load").enabled);
             compare(findChild(card, "load").text, "Stop and load");
-            verify(Bench.chat.busy); // nothing has happened yet
+            verify(Bench.chat.turn.busy); // nothing has happened yet
             click(findChild(card, "load"));
             tryVerify(() => Bench.models.current.name === "other");
-            verify(!Bench.chat.busy);
+            verify(!Bench.chat.turn.busy);
             compare(Bench.chat.messages.count, 2);
         }
     }

@@ -15,7 +15,7 @@ Item {
 
         function answered(text) {
             ask(text);
-            tryVerify(() => !Bench.chat.busy);
+            tryVerify(() => !Bench.chat.turn.busy);
             tryVerify(() => footer() && footer().visible);
             wait(50); // until the list has found its end
         }
@@ -34,12 +34,12 @@ Item {
             ask("hello");
             tryVerify(() => lastText().length > 20);
             keyClick(Qt.Key_Escape);
-            tryVerify(() => !Bench.chat.busy && footer().visible);
+            tryVerify(() => !Bench.chat.turn.busy && footer().visible);
             compare(messagePart("answerEnding").text, "Stopped");
             const before = rawText(1);
             Bench.script({ text: "the end" });
             click(messagePart("continueButton"));
-            tryVerify(() => !Bench.chat.busy && rawText(1) === before + "the end");
+            tryVerify(() => !Bench.chat.turn.busy && rawText(1) === before + "the end");
             verify(!messagePart("continueButton").visible);
             compare(messagePart("answerEnding").text, "");
         }
@@ -66,16 +66,16 @@ Item {
             ask("first");
             tryVerify(() => lastText().length > 20);
             keyClick(Qt.Key_N, Qt.ControlModifier);
-            tryVerify(() => !Bench.chat.busy);
+            tryVerify(() => !Bench.chat.turn.busy);
             ask("second");
             tryVerify(() => messagePart("queuedText") && messagePart("queuedText").visible);
             verify(part("sendButton").stops);
             compare(Bench.namelessControls(shell).join(), "");
             keyClick(Qt.Key_Escape);
             tryVerify(() => messagePart("answerButton").visible);
-            verify(!Bench.chat.busy);
+            verify(!Bench.chat.turn.busy);
             click(messagePart("answerButton"));
-            tryVerify(() => Bench.chat.queued);
+            tryVerify(() => Bench.chat.turn.queued);
         }
 
         function test_left_out_and_brought_back() {
@@ -89,7 +89,7 @@ Item {
             compare(messagePart("answerEnding").text, "The context was full");
             Bench.script({ text: "and the rest" });
             click(findChild(part("contextNotice"), "dropOldest"));
-            tryVerify(() => !Bench.chat.busy && lastText().endsWith("and the rest"));
+            tryVerify(() => !Bench.chat.turn.busy && lastText().endsWith("and the rest"));
             verify(!part("contextNotice").visible);
             const view = part("messageView");
             view.positionViewAtBeginning();
@@ -109,7 +109,7 @@ Item {
             verify(raise.text.indexOf("80") > 0);
             Bench.script({ text: "and the rest" });
             click(raise);
-            tryVerify(() => !Bench.chat.busy && lastText().endsWith("and the rest"));
+            tryVerify(() => !Bench.chat.turn.busy && lastText().endsWith("and the rest"));
             verify(part("contextText").text.endsWith("/ 80"));
         }
 
@@ -118,7 +118,7 @@ Item {
             openModel();
             part("composerField").text = "w ".repeat(80);
             keyClick(Qt.Key_Return);
-            tryVerify(() => !Bench.chat.busy && lastStatus() === MessageModel.Failed);
+            tryVerify(() => !Bench.chat.turn.busy && lastStatus() === MessageModel.Failed);
             const notice = part("contextNotice");
             tryVerify(() => notice.visible && notice.tooLong);
             compare(findChild(notice, "contextSentence").text, "Your message alone takes 80 tokens, and the context holds 60. Make it shorter, or the context larger.");
@@ -135,7 +135,7 @@ Item {
             tryVerify(() => part("editField").activeFocus);
             part("editField").text = "short";
             keyClick(Qt.Key_Return);
-            tryVerify(() => !Bench.chat.busy && lastStatus() === MessageModel.Complete);
+            tryVerify(() => !Bench.chat.turn.busy && lastStatus() === MessageModel.Complete);
             verify(!notice.visible);
         }
         function test_a_message_that_is_too_long_gets_a_context_it_fits() {
@@ -144,7 +144,7 @@ Item {
             verify(raise.visible);
             verify(raise.text.includes("1,024"), raise.text);
             click(raise);
-            tryVerify(() => !Bench.chat.busy && lastStatus() === MessageModel.Complete);
+            tryVerify(() => !Bench.chat.turn.busy && lastStatus() === MessageModel.Complete);
         }
 
         function test_a_long_question_is_folded() {
@@ -152,7 +152,7 @@ Item {
             openModel();
             part("composerField").text = "a line of it\n".repeat(40) + "the end";
             keyClick(Qt.Key_Return);
-            tryVerify(() => !Bench.chat.busy && Bench.chat.messages.count === 2);
+            tryVerify(() => !Bench.chat.turn.busy && Bench.chat.messages.count === 2);
             part("messageView").positionViewAtBeginning();
             tryVerify(() => message(0) && messagePart("foldButton", 0).visible);
             const fold = messagePart("messageFold", 0), button = messagePart("foldButton", 0);
@@ -176,7 +176,7 @@ Item {
             openModel();
             part("composerField").text = "a line of it\n".repeat(11) + "end";
             keyClick(Qt.Key_Return);
-            tryVerify(() => !Bench.chat.busy && Bench.chat.messages.count === 2);
+            tryVerify(() => !Bench.chat.turn.busy && Bench.chat.messages.count === 2);
             tryVerify(() => message(0));
             verify(!messagePart("foldButton", 0).visible);
             verify(!messagePart("messageFold", 0).clip);
@@ -200,10 +200,10 @@ Item {
             ask("one");
             const notice = part("contextNotice");
             tryCompare(notice, "visible", true);
-            verify(Bench.chat.busy);
+            verify(Bench.chat.turn.busy);
             click(findChild(notice, "contextDismiss"));
-            verify(!Bench.chat.contextNearlyFull);
-            tryVerify(() => !Bench.chat.busy);
+            verify(!Bench.chat.context.nearlyFull);
+            tryVerify(() => !Bench.chat.turn.busy);
         }
 
         function test_raw_text() {

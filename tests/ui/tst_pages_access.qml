@@ -43,7 +43,7 @@ Item {
             makeWindow();
             openModel();
             ask("hello");
-            tryVerify(() => !Bench.chat.busy);
+            tryVerify(() => !Bench.chat.turn.busy);
             Bench.settings.addModelFolder(Qt.resolvedUrl(".")); // it holds no model
             Bench.logLine(2, "a line");
             shell.show(PageName[data.page]);

@@ -251,7 +251,7 @@ Item {
             open();
             const chart = part("speedChart");
             ask("a question");
-            tryVerify(() => !Bench.chat.busy);
+            tryVerify(() => !Bench.chat.turn.busy);
             chart.parent.parent.forceActiveFocus(Qt.TabFocusReason);
             keyClick(Qt.Key_Plus);
             tryCompare(chart, "zoomed", true);
@@ -262,7 +262,7 @@ Item {
         function test_what_moved_is_listed() {
             open();
             ask("a question");
-            tryVerify(() => Bench.chat.messages.count === 2 && !Bench.chat.busy);
+            tryVerify(() => Bench.chat.messages.count === 2 && !Bench.chat.turn.busy);
             Bench.move(256, 511);
             tryCompare(Bench.pressure.events, "count", 1);
             reveal(part("eventList"));
@@ -290,7 +290,7 @@ Item {
         function test_what_was_measured_stays_with_its_conversation() {
             open();
             ask("a question");
-            tryVerify(() => Bench.chat.messages.count === 2 && !Bench.chat.busy);
+            tryVerify(() => Bench.chat.messages.count === 2 && !Bench.chat.turn.busy);
             Bench.move(256, 511);
             tryCompare(Bench.pressure.events, "count", 1);
             const first = Bench.chat.conversationId;
@@ -298,13 +298,13 @@ Item {
             tryCompare(Bench.pressure.events, "count", 0);
             verify(!part("earlierNote").visible);
             ask("another one");
-            tryVerify(() => Bench.chat.messages.count === 2 && !Bench.chat.busy);
+            tryVerify(() => Bench.chat.messages.count === 2 && !Bench.chat.turn.busy);
             verify(Bench.chat.open(first));
             tryCompare(part("earlierNote"), "visible", true);
             tryCompare(Bench.pressure.events, "count", 1);
             tryVerify(() => part("tileTtft").value !== "–");
             ask("and on");
-            tryVerify(() => Bench.chat.messages.count === 4 && !Bench.chat.busy);
+            tryVerify(() => Bench.chat.messages.count === 4 && !Bench.chat.turn.busy);
             tryCompare(part("earlierNote"), "visible", false);
             tryCompare(Bench.pressure.events, "count", 1);
         }
@@ -312,7 +312,7 @@ Item {
         function test_another_conversation_that_is_answered_is_named() {
             open();
             ask("the first one");
-            tryVerify(() => Bench.chat.messages.count === 2 && !Bench.chat.busy);
+            tryVerify(() => Bench.chat.messages.count === 2 && !Bench.chat.turn.busy);
             const first = Bench.chat.conversationId;
             tryVerify(() => part("tileTtft").value !== "–");
             const waited = part("tileTtft").value;
@@ -320,7 +320,7 @@ Item {
             Bench.script({ tokens: 2000, tokenMs: 20, prefillMs: 300 });
             Bench.chat.newConversation();
             ask("a second one");
-            tryVerify(() => Bench.chat.state === ChatController.Answering);
+            tryVerify(() => Bench.chat.turn.state === ChatTurn.Answering);
             const second = Bench.chat.conversationId;
             verify(!part("elsewhereNote").visible);
             verify(Bench.chat.open(first));
@@ -340,8 +340,8 @@ Item {
             compare(part("chatPage").visible, true);
             tryCompare(part("elsewhereNote"), "visible", false);
             verify(!Bench.pressure.monitor.ofAnother);
-            Bench.chat.stop();
-            tryVerify(() => !Bench.chat.busy);
+            Bench.chat.turn.stop();
+            tryVerify(() => !Bench.chat.turn.busy);
             verify(Bench.chat.open(first));
             tryCompare(part("earlierNote"), "visible", true); // and again it is what was kept
             verify(!part("elsewhereNote").visible);
@@ -350,7 +350,7 @@ Item {
         function test_a_cell_says_what_moved_it() {
             open();
             ask("a question");
-            tryVerify(() => Bench.chat.messages.count === 2 && !Bench.chat.busy);
+            tryVerify(() => Bench.chat.messages.count === 2 && !Bench.chat.turn.busy);
             const map = part("kvMap");
             reveal(map);
             const pointAt = () => { // one cell, then another of the same tokens
@@ -369,7 +369,7 @@ Item {
         function test_a_cells_light_goes_when_the_panel_is_scrolled() {
             open();
             ask("one two three");
-            tryVerify(() => Bench.chat.messages.count === 2 && !Bench.chat.busy);
+            tryVerify(() => Bench.chat.messages.count === 2 && !Bench.chat.turn.busy);
             const map = part("kvMap"), view = part("panelView");
             reveal(map);
             mouseMove(map, 3, map.height / 2);
@@ -383,7 +383,7 @@ Item {
         function test_a_message_and_its_cells_light_each_other() {
             open();
             ask("one two three");
-            tryVerify(() => Bench.chat.messages.count === 2 && !Bench.chat.busy);
+            tryVerify(() => Bench.chat.messages.count === 2 && !Bench.chat.turn.busy);
             const lit = Bench.chat.lit;
             mouseMove(message(0), message(0).width / 2, message(0).height / 2);
             tryVerify(() => lit.message !== "");
@@ -402,11 +402,11 @@ Item {
         function test_a_message_is_pinned() {
             open();
             ask("one two three");
-            tryVerify(() => Bench.chat.messages.count === 2 && !Bench.chat.busy);
+            tryVerify(() => Bench.chat.messages.count === 2 && !Bench.chat.turn.busy);
             mouseMove(message(0), 20, 10);
             click(messagePart("pinButton", 0));
             tryVerify(() => lastCommand() === "pins 1");
-            compare(Bench.chat.pinned.length, 1);
+            compare(Bench.chat.pins.messages.length, 1);
             click(messagePart("pinButton", 0));
             tryVerify(() => lastCommand() === "pins 0");
         }
@@ -414,7 +414,7 @@ Item {
         function test_without_a_device_nothing_is_pinned() {
             open({ panel: true, text: "zebras graze" });
             ask("one two three");
-            tryVerify(() => Bench.chat.messages.count === 2 && !Bench.chat.busy);
+            tryVerify(() => Bench.chat.messages.count === 2 && !Bench.chat.turn.busy);
             verify(!messagePart("pinButton", 0).visible);
         }
 

@@ -73,11 +73,11 @@ Item {
             makeWindow();
             openModel();
             ask("first words");
-            tryVerify(() => !Bench.chat.busy);
+            tryVerify(() => !Bench.chat.turn.busy);
             const first = Bench.chat.conversationId;
             keyClick(Qt.Key_N, Qt.ControlModifier);
             ask("other words");
-            tryVerify(() => !Bench.chat.busy);
+            tryVerify(() => !Bench.chat.turn.busy);
             tryCompare(Bench.conversations.list, "count", 2);
             keyClick(Qt.Key_K, Qt.ControlModifier);
             tryVerify(() => Bench.focusName(shell) === "searchField" || part("searchField").activeFocus);

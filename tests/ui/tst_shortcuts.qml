@@ -104,7 +104,7 @@ Item {
             makeWindow({ text: "zebras graze" });
             openModel();
             ask("one");
-            tryVerify(() => Bench.chat.messages.count === 2 && !Bench.chat.busy);
+            tryVerify(() => Bench.chat.messages.count === 2 && !Bench.chat.turn.busy);
             const text = messagePart("textBlock");
             click(text);
             tryCompare(text, "activeFocus", true);
@@ -128,7 +128,7 @@ Item {
             makeWindow({ text: "Look:\n\n```cpp\nint x;\n```\n\nThat was it." });
             openModel();
             ask("hello");
-            tryVerify(() => !Bench.chat.busy);
+            tryVerify(() => !Bench.chat.turn.busy);
             keyClick(Qt.Key_C, Qt.ControlModifier | Qt.ShiftModifier);
             verify(Bench.clipboard().indexOf("That was it.") > 0);
             keyClick(Qt.Key_Semicolon, Qt.ControlModifier | Qt.ShiftModifier);

@@ -18,8 +18,8 @@ Item {
         }
         function say(text) {
             ask(text);
-            tryVerify(() => Bench.chat.busy || Bench.chat.messages.count > 0);
-            tryVerify(() => !Bench.chat.busy);
+            tryVerify(() => Bench.chat.turn.busy || Bench.chat.messages.count > 0);
+            tryVerify(() => !Bench.chat.turn.busy);
         }
         function two() {
             makeWindow({ text: "zebras graze" });
@@ -71,7 +71,7 @@ Item {
             say("first question");
             Bench.script({ tokens: 300 });
             keyClick(Qt.Key_R, Qt.ControlModifier);
-            tryVerify(() => !Bench.chat.busy && lastText().startsWith("word"));
+            tryVerify(() => !Bench.chat.turn.busy && lastText().startsWith("word"));
             say("more of it");
             keyClick(Qt.Key_N, Qt.ControlModifier);
             keyClick(Qt.Key_K, Qt.ControlModifier);

@@ -48,7 +48,7 @@ Item {
             openModel();
             verify(part("readyNote").text.indexOf("no chat template") > 0);
             ask("Once");
-            tryVerify(() => !Bench.chat.busy);
+            tryVerify(() => !Bench.chat.turn.busy);
             compare(Bench.lastPrompt(), "Once");
         }
 
@@ -61,7 +61,7 @@ Item {
             tryCompare(part("phase"), "text", "Answering");
             verify(part("sendButton").stops);
             verify(footer() === null || !footer().visible);
-            tryVerify(() => !Bench.chat.busy);
+            tryVerify(() => !Bench.chat.turn.busy);
             tryVerify(() => footer() && footer().visible);
             verify(findChild(footer(), "answerNumbers").text.indexOf("30 tokens") === 0);
             compare(part("contextText").text, "35 / 2,048");
@@ -79,7 +79,7 @@ Item {
             tryCompare(part("phase"), "text", "Answering");
             tryVerify(() => lastText().length > 20);
             keyClick(Qt.Key_Escape);
-            tryVerify(() => !Bench.chat.busy, 2000);
+            tryVerify(() => !Bench.chat.turn.busy, 2000);
             tryVerify(() => footer() && footer().visible);
             verify(findChild(footer(), "answerEnding").text.indexOf("Stopped") === 0);
             verify(lastText().indexOf("word word") === 0);
@@ -96,7 +96,7 @@ Item {
             compare(lastText().trim(), "word word word");
             Bench.script({ error: "" });
             click(findChild(notice, "noticeAction"));
-            tryVerify(() => !Bench.chat.busy && lastText().length > 100);
+            tryVerify(() => !Bench.chat.turn.busy && lastText().length > 100);
             compare(Bench.chat.messages.count, 2);
         }
 
@@ -125,8 +125,8 @@ Item {
             shell.show(PageName.Settings);
             const notice = part("contextNoticeAbove");
             tryCompare(notice, "visible", true);
-            Bench.chat.stop();
-            tryVerify(() => !Bench.chat.busy);
+            Bench.chat.turn.stop();
+            tryVerify(() => !Bench.chat.turn.busy);
             verify(!notice.visible); // what is left of it waits on the page
             shell.show(PageName.Conversation);
             verify(part("contextNotice").visible);
@@ -180,7 +180,7 @@ Item {
             makeWindow({ text: "<b>bold</b> <img src='file:///x.png'> \u202Eabc" });
             openModel();
             ask("<i>x</i>");
-            tryVerify(() => !Bench.chat.busy);
+            tryVerify(() => !Bench.chat.turn.busy);
             compare(lastText(), "<b>bold</b> <img src='file:///x.png'> ⟨U+202E⟩abc");
         }
     }

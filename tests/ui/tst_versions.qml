@@ -15,7 +15,7 @@ Item {
 
         function answered(text) {
             ask(text);
-            tryVerify(() => !Bench.chat.busy);
+            tryVerify(() => !Bench.chat.turn.busy);
             tryVerify(() => footer() && footer().visible);
             wait(50); // until the list has found its end
         }
@@ -36,7 +36,7 @@ Item {
             Bench.script({ text: "second" });
             click(messagePart("retryButton"));
             tryVerify(() => messagePart("versionText") && messagePart("versionText").text === "2/2");
-            tryVerify(() => !Bench.chat.busy && lastText() === "second");
+            tryVerify(() => !Bench.chat.turn.busy && lastText() === "second");
             verify(!messagePart("nextVersion").enabled);
             click(messagePart("previousVersion"));
             tryVerify(() => lastText() === "first");
@@ -52,7 +52,7 @@ Item {
             answered("hello");
             Bench.script({ text: "second" });
             keyClick(Qt.Key_R, Qt.ControlModifier);
-            tryVerify(() => !Bench.chat.busy && lastText() === "second");
+            tryVerify(() => !Bench.chat.turn.busy && lastText() === "second");
             keyClick(Qt.Key_Left, Qt.AltModifier);
             tryVerify(() => lastText() === "first");
             keyClick(Qt.Key_Right, Qt.AltModifier);
@@ -84,7 +84,7 @@ Item {
             keyClick(Qt.Key_Return, Qt.ShiftModifier);
             type("lines");
             keyClick(Qt.Key_Return);
-            tryVerify(() => !Bench.chat.busy && Bench.chat.messages.count === 2);
+            tryVerify(() => !Bench.chat.turn.busy && Bench.chat.messages.count === 2);
             compare(rawText(0), "one more\nlines");
             tryVerify(() => messagePart("versionText", 0).text === "2/2");
             tryCompare(part("composerField"), "activeFocus", true);
@@ -99,8 +99,8 @@ Item {
             answered("two");
             part("messageView").positionViewAtBeginning();
             tryVerify(() => message(0) !== null);
-            Bench.chat.edit(Bench.chat.messages.data(Bench.chat.messages.index(0, 0), MessageModel.MessageIdRole), "other");
-            tryVerify(() => !Bench.chat.busy && Bench.chat.messages.count === 2);
+            Bench.chat.versions.edit(Bench.chat.messages.data(Bench.chat.messages.index(0, 0), MessageModel.MessageIdRole), "other");
+            tryVerify(() => !Bench.chat.turn.busy && Bench.chat.messages.count === 2);
             tryVerify(() => part("messageList").atLatest);
             const view = part("messageView");
             tryVerify(() => view.contentY + view.height >= view.originY + view.contentHeight - 24);
@@ -110,8 +110,8 @@ Item {
             makeWindow({ text: "yes" });
             openModel();
             answered("one");
-            Bench.chat.edit(Bench.chat.messages.data(Bench.chat.messages.index(0, 0), MessageModel.MessageIdRole), "other");
-            tryVerify(() => !Bench.chat.busy && messagePart("versionText", 0).text === "2/2");
+            Bench.chat.versions.edit(Bench.chat.messages.data(Bench.chat.messages.index(0, 0), MessageModel.MessageIdRole), "other");
+            tryVerify(() => !Bench.chat.turn.busy && messagePart("versionText", 0).text === "2/2");
             mouseMove(root, 2, 2);
             wait(50);
             const before = messagePart("previousVersion", 0).mapToItem(root, 0, 0);
@@ -127,8 +127,8 @@ Item {
             answered("one");
             answered("two");
             answered("three");
-            Bench.chat.edit(Bench.chat.messages.data(Bench.chat.messages.index(2, 0), MessageModel.MessageIdRole), "other");
-            tryVerify(() => !Bench.chat.busy && Bench.chat.messages.count === 4);
+            Bench.chat.versions.edit(Bench.chat.messages.data(Bench.chat.messages.index(2, 0), MessageModel.MessageIdRole), "other");
+            tryVerify(() => !Bench.chat.turn.busy && Bench.chat.messages.count === 4);
             tryVerify(() => messagePart("versionText", 2) && messagePart("versionText", 2).text === "2/2");
             wait(50);
             const top = message(2).mapToItem(root, 0, 0).y;
@@ -145,8 +145,8 @@ Item {
             answered("zero");
             answered("one");
             answered("two");
-            Bench.chat.edit(Bench.chat.messages.data(Bench.chat.messages.index(2, 0), MessageModel.MessageIdRole), "other");
-            tryVerify(() => !Bench.chat.busy && Bench.chat.messages.count === 4);
+            Bench.chat.versions.edit(Bench.chat.messages.data(Bench.chat.messages.index(2, 0), MessageModel.MessageIdRole), "other");
+            tryVerify(() => !Bench.chat.turn.busy && Bench.chat.messages.count === 4);
             tryVerify(() => messagePart("versionText", 2) && messagePart("versionText", 2).text === "2/2");
             wait(50);
             const top = message(2).mapToItem(root, 0, 0).y; // with room below it

@@ -144,7 +144,7 @@ FocusScope {
                 width: Math.min(implicitWidth, root.columnWidth)
                 visible: root.blank && root.opening
                 models: root.models
-                answering: root.chat.busy
+                answering: root.chat.turn.busy
             }
         }
 
@@ -163,7 +163,7 @@ FocusScope {
                 Layout.fillWidth: true
                 visible: !root.blank && root.opening
                 models: root.models
-                answering: root.chat.busy
+                answering: root.chat.turn.busy
             }
             ModelError {
                 objectName: "modelError"

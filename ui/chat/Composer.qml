@@ -162,7 +162,7 @@ FocusScope {
         IconButton {
             id: button
 
-            readonly property bool stops: root.chat.busy
+            readonly property bool stops: root.chat.turn.busy
 
             objectName: "sendButton"
             anchors.right: parent.right
@@ -170,11 +170,11 @@ FocusScope {
             anchors.margins: (box.lowest - height) / 2
             size: Theme.px(40)
             filled: true
-            enabled: stops ? root.chat.state !== ChatController.Stopping : root.composer.obstacle === "" && root.wanted
+            enabled: stops ? root.chat.turn.state !== ChatTurn.Stopping : root.composer.obstacle === "" && root.wanted
             name: stops ? qsTr("Stop") : qsTr("Send")
             shortcutText: stops ? qsTr("Esc") : qsTr("Enter")
             source: stops ? "qrc:/icons/stop.svg" : "qrc:/icons/send.svg"
-            onClicked: stops ? root.chat.stop() : root.send()
+            onClicked: stops ? root.chat.turn.stop() : root.send()
         }
     }
 
@@ -185,7 +185,7 @@ FocusScope {
         anchors.topMargin: Theme.gapTiny
         width: parent.width
         composer: root.composer
-        savedNote: root.chat.savedNote
+        savedNote: root.chat.turn.savedNote
         onInsertRequested: text => root.type(text)
     }
 }

@@ -13,17 +13,17 @@ Rectangle {
     signal newRequested
     signal editRequested // of the last question
 
-    readonly property bool full: chat.contextFull
-    readonly property bool wanted: full || chat.contextNearlyFull
-    readonly property bool tooLong: full && chat.tooLongTokens > 0
+    readonly property bool full: chat.context.full
+    readonly property bool wanted: full || chat.context.nearlyFull
+    readonly property bool tooLong: full && chat.context.tooLongTokens > 0
 
     function sentence(): string {
         if (root.tooLong)
-            return qsTr("Your message alone takes %1 tokens, and the context holds %2. Make it shorter, or the context larger.").arg(Format.count(root.chat.tooLongTokens)).arg(Format.count(root.chat.contextTokens));
+            return qsTr("Your message alone takes %1 tokens, and the context holds %2. Make it shorter, or the context larger.").arg(Format.count(root.chat.context.tooLongTokens)).arg(Format.count(root.chat.context.tokens));
         if (root.full)
             return qsTr("The context is full. Choose how this conversation goes on.");
-        return root.chat.busy ? qsTr("The context is nearly full. Unless you choose otherwise, the answer stops when it is.")
-                              : qsTr("The context is nearly full.");
+        return root.chat.turn.busy ? qsTr("The context is nearly full. Unless you choose otherwise, the answer stops when it is.")
+                                   : qsTr("The context is nearly full.");
     }
 
     implicitHeight: column.implicitHeight + 2 * Theme.gapSmall
@@ -60,7 +60,7 @@ Rectangle {
                 objectName: "contextDismiss"
                 name: qsTr("Dismiss")
                 source: "qrc:/icons/close.svg"
-                onClicked: root.chat.dismissContextNotice()
+                onClicked: root.chat.context.dismissNotice()
             }
         }
         Flow {
@@ -71,33 +71,33 @@ Rectangle {
             ActionButton {
                 objectName: "contextEdit"
                 visible: root.tooLong
-                enabled: root.chat.canSend
+                enabled: root.chat.turn.canSend
                 text: qsTr("Edit the message")
                 onClicked: root.editRequested()
             }
             ActionButton {
                 objectName: "dropOldest"
-                visible: root.wanted && !root.tooLong && root.chat.canDropOldest
+                visible: root.wanted && !root.tooLong && root.chat.context.canDropOldest
                 text: qsTr("Leave out the oldest messages")
-                onClicked: root.chat.dropOldest()
+                onClicked: root.chat.context.dropOldest()
             }
             ActionButton {
-                readonly property int tokens: root.wanted ? root.chat.largerContext : 0
+                readonly property int tokens: root.wanted ? root.chat.context.largerTokens : 0
 
                 objectName: "raiseContext"
                 visible: tokens > 0
-                text: qsTr("Raise it to %1 tokens (up to %2)").arg(Format.count(tokens)).arg(Format.bytes(tokens > 0 ? root.chat.largerContextBytes : 0))
-                onClicked: root.chat.raiseContext()
+                text: qsTr("Raise it to %1 tokens (up to %2)").arg(Format.count(tokens)).arg(Format.bytes(tokens > 0 ? root.chat.context.largerBytes : 0))
+                onClicked: root.chat.context.raise()
             }
             ActionButton {
                 objectName: "contextStop"
-                visible: root.chat.busy
+                visible: root.chat.turn.busy
                 text: qsTr("Stop the answer")
-                onClicked: root.chat.stop()
+                onClicked: root.chat.turn.stop()
             }
             ActionButton {
                 objectName: "contextNew"
-                visible: !root.chat.busy && !root.tooLong
+                visible: !root.chat.turn.busy && !root.tooLong
                 text: qsTr("New conversation")
                 onClicked: root.newRequested()
             }

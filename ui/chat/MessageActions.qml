@@ -14,7 +14,7 @@ Row {
     required property bool said // there is text
     required property bool raw
 
-    readonly property var pinned: chat.pinned
+    readonly property var pinned: chat.pins.messages
 
     signal editRequested
     signal rawToggled
@@ -35,7 +35,7 @@ Row {
         name: done.running ? qsTr("Copied") : root.mine ? qsTr("Copy your message") : qsTr("Copy the answer")
         source: done.running ? "qrc:/icons/check.svg" : "qrc:/icons/copy.svg"
         onClicked: {
-            root.chat.copyMessage(root.message.messageId);
+            root.chat.clipboard.copyMessage(root.message.messageId);
             done.restart();
         }
 
@@ -48,32 +48,32 @@ Row {
         readonly property bool pinned: root.pinned.indexOf(root.message.messageId) >= 0
 
         objectName: "pinButton"
-        visible: root.said && root.chat.canPin
+        visible: root.said && root.chat.pins.possible
         name: pinned ? qsTr("Pinned: leaves the device last. Click to unpin") : qsTr("Keep it on the device")
         source: pinned ? "qrc:/icons/pinned.svg" : "qrc:/icons/pin.svg"
-        onClicked: root.chat.togglePin(root.message.messageId)
+        onClicked: root.chat.pins.toggle(root.message.messageId)
     }
     Action {
         objectName: "continueButton"
         visible: root.message.canContinue
-        enabled: root.chat.canSend
+        enabled: root.chat.turn.canSend
         name: qsTr("Continue the answer")
         source: "qrc:/icons/continue.svg"
-        onClicked: root.chat.continueAnswer(root.message.messageId)
+        onClicked: root.chat.turn.continueAnswer(root.message.messageId)
     }
     Action {
         objectName: "retryButton"
         visible: !root.mine && root.message.status !== MessageModel.Failed
-        enabled: root.chat.canSend
+        enabled: root.chat.turn.canSend
         name: qsTr("Answer again")
         shortcutText: root.last ? qsTr("Ctrl+R") : ""
         source: "qrc:/icons/retry.svg"
-        onClicked: root.chat.regenerate(root.message.messageId)
+        onClicked: root.chat.turn.regenerate(root.message.messageId)
     }
     Action {
         objectName: "editButton"
         visible: root.said
-        enabled: !root.chat.busy
+        enabled: !root.chat.turn.busy
         name: root.mine ? qsTr("Edit and send again") : qsTr("Edit the answer")
         source: "qrc:/icons/edit.svg"
         onClicked: root.editRequested()
@@ -82,7 +82,7 @@ Row {
         objectName: "branchButton"
         name: qsTr("New conversation from here")
         source: "qrc:/icons/branch.svg"
-        onClicked: root.chat.branch(root.message.messageId)
+        onClicked: root.chat.versions.branch(root.message.messageId)
     }
     Action {
         objectName: "rawButton"

@@ -109,7 +109,7 @@ Item {
             Layout.bottomMargin: Theme.gap
             visible: messages > 0
             messages: root.leftOutAbove
-            onBringBackRequested: root.chat.bringBack(root.messageId)
+            onBringBackRequested: root.chat.context.bringBack(root.messageId)
         }
         AttachmentChips {
             objectName: "messageAttachments"
@@ -137,7 +137,7 @@ Item {
             focused: root.activeFocus
             unfolded: root.unfolded
             onFoldRequested: folded => root.foldRequested(folded)
-            onCopyRequested: text => root.chat.copy(text)
+            onCopyRequested: text => root.chat.clipboard.copy(text)
             onLinkRequested: link => root.linkRequested(link)
         }
         // Before Qt 6.5 a Loader cannot make bound components, so what is in them is not found to be qualified.
@@ -150,9 +150,9 @@ Item {
             sourceComponent: MessageEditor {
                 mine: root.mine
                 editing: root.editing
-                obstacle: root.mine ? root.chat.obstacle : ""
+                obstacle: root.mine ? root.chat.turn.obstacle : ""
                 onAccepted: text => {
-                    if (root.chat.edit(root.messageId, text))
+                    if (root.chat.versions.edit(root.messageId, text))
                         root.editing.end();
                 }
             }

@@ -19,7 +19,7 @@ FocusScope {
 
     // Scrolls to what was found in a message, whatever versions lead to it, and marks the message for a moment.
     function showMessage(message: string, excerpt: string) {
-        if (root.chat.showMessage(message))
+        if (root.chat.versions.showMessage(message))
             view.showFound(message, root.chat.placeOf(message, excerpt));
     }
     function followAnswer() {
@@ -57,14 +57,18 @@ FocusScope {
                 editing.end();
             if (root.activeFocus)
                 root.leaveRequested();
-            root.answering = root.chat.busy;
+            root.answering = root.chat.turn.busy;
             view.followAnswer();
         }
+    }
+    Connections {
+        target: root.chat.turn
+
         // However it was asked for: a message was sent, edited, answered again.
         function onStateChanged() {
-            if (root.chat.busy && !root.answering)
+            if (root.chat.turn.busy && !root.answering)
                 view.followSoon();
-            root.answering = root.chat.busy;
+            root.answering = root.chat.turn.busy;
         }
     }
     MessageView {

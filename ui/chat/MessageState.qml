@@ -24,15 +24,15 @@ RowLayout {
         visible: root.failed
         sentence: root.message.sentence
         dismissible: false
-        actionText: root.last && root.chat.canSend && root.chat.tooLongTokens === 0 ? qsTr("Try again") : ""
-        onActionRequested: root.chat.retry()
+        actionText: root.last && root.chat.turn.canSend && root.chat.context.tooLongTokens === 0 ? qsTr("Try again") : ""
+        onActionRequested: root.chat.turn.retry()
     }
     Text {
         objectName: "queuedText"
         Layout.fillWidth: true
         visible: root.queued
-        text: root.chat.queuePosition <= 1 ? qsTr("Waits for another conversation's answer")
-                                           : qsTr("Waits for the answers of %1 conversations").arg(Format.count(root.chat.queuePosition))
+        text: root.chat.turn.queuePosition <= 1 ? qsTr("Waits for another conversation's answer")
+                                                : qsTr("Waits for the answers of %1 conversations").arg(Format.count(root.chat.turn.queuePosition))
         textFormat: Text.PlainText
         font.pixelSize: Theme.sizeBody
         color: Theme.textMuted
@@ -54,8 +54,8 @@ RowLayout {
     ActionButton {
         objectName: "answerButton"
         visible: root.message.unanswered
-        enabled: root.chat.canSend
+        enabled: root.chat.turn.canSend
         text: qsTr("Answer")
-        onClicked: root.chat.retry()
+        onClicked: root.chat.turn.retry()
     }
 }

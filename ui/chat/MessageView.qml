@@ -69,9 +69,9 @@ ListView {
         const top = itemAtIndex(row).y - contentY;
         pinned = found.held = false;
         if (step < 0)
-            root.chat.previousVersion(message);
+            root.chat.versions.showPrevious(message);
         else
-            root.chat.nextVersion(message);
+            root.chat.versions.showNext(message);
         positionViewAtIndex(row, ListView.Beginning);
         scroll(itemAtIndex(row).y - contentY - top);
     }

@@ -14,7 +14,7 @@ ColumnLayout {
     required property ChatController chat
 
     readonly property var under: map.hovered
-    readonly property var pinned: chat.pinned
+    readonly property var pinned: chat.pins.messages
     readonly property var kinds: [
         { key: "device", name: qsTr("Device"), value: Format.count(monitor.blocksOnDevice), color: Theme.kvOnDevice, hides: false },
         { key: "host", name: qsTr("RAM"), value: Format.count(monitor.blocksOnHost), color: Theme.kvOnHost, hides: false },
@@ -138,7 +138,7 @@ ColumnLayout {
     Text {
         objectName: "nextToLeave"
         Layout.fillWidth: true
-        visible: root.chat.canPin && map.nextToLeave >= 0
+        visible: root.chat.pins.possible && map.nextToLeave >= 0
         text: qsTr("Next to leave: tokens %1–%2; pinned ones last").arg(Format.count(map.nextToLeave * map.blockTokens)).arg(Format.count((map.nextToLeave + 1) * map.blockTokens - 1))
         textFormat: Text.PlainText
         wrapMode: Text.Wrap
@@ -149,12 +149,12 @@ ColumnLayout {
         readonly property bool pinned: root.pinned.indexOf("system") >= 0
 
         objectName: "pinSystem"
-        visible: root.chat.canPin && root.chat.ledger.systemTokens > 0
+        visible: root.chat.pins.possible && root.chat.context.ledger.systemTokens > 0
         implicitHeight: Theme.px(32)
         font.pixelSize: Theme.sizeSmall
         icon.source: pinned ? "qrc:/icons/pinned.svg" : "qrc:/icons/pin.svg"
         text: pinned ? qsTr("Unpin the system prompt") : qsTr("Pin the system prompt")
-        onClicked: root.chat.togglePin("")
+        onClicked: root.chat.pins.toggle("")
         Keys.onReturnPressed: clicked()
     }
     Legend {

@@ -12,7 +12,7 @@ ColumnLayout {
     required property ChatController chat
     required property ComposerController composer
 
-    readonly property contextLedger ledger: chat.ledger
+    readonly property contextLedger ledger: chat.context.ledger
     readonly property int written: Math.max(0, chat.telemetry.contextTokens - ledger.total) // since it was counted
     readonly property int used: ledger.total + written
     readonly property int answer: Math.max(0, Math.min(ledger.answerReserve - written, ledger.limit - used - composer.tokens))

@@ -12,7 +12,7 @@ ColumnLayout {
     required property ChatController chat
     property string refusal: "" // why a recording was not written
 
-    readonly property bool elsewhere: chat.answeredElsewhere !== "" && !monitor.replaying
+    readonly property bool elsewhere: chat.turn.answeredElsewhere !== "" && !monitor.replaying
 
     spacing: Theme.gapSmall
     visible: elsewhere || refusal !== "" || monitor.trouble !== "" || monitor.replaying || monitor.earlier || monitor.severalModels || !monitor.hasModel
@@ -56,12 +56,12 @@ ColumnLayout {
         Layout.rightMargin: Theme.gapSmall
         visible: root.elsewhere
         sentence: {
-            const who = root.chat.titleElsewhere === "" ? qsTr("Another conversation is being answered.")
-                                                        : qsTr("“%1” is being answered.").arg(root.chat.titleElsewhere);
+            const who = root.chat.turn.titleElsewhere === "" ? qsTr("Another conversation is being answered.")
+                                                             : qsTr("“%1” is being answered.").arg(root.chat.turn.titleElsewhere);
             return qsTr("%1 Memory, flow and KV map are of now; speed and what moved are this conversation's.").arg(who);
         }
         actionText: qsTr("Go there")
-        onActionRequested: root.conversationRequested(root.chat.answeredElsewhere)
+        onActionRequested: root.conversationRequested(root.chat.turn.answeredElsewhere)
     }
     PanelNote {
         objectName: "modelsNote"

@@ -13,14 +13,14 @@ RowLayout {
     readonly property LatestTelemetry numbers: chat.telemetry
 
     function phase(): string {
-        switch (chat.state) {
-        case ChatController.Reading:
+        switch (chat.turn.state) {
+        case ChatTurn.Reading:
             return numbers.promptTokens > 0
                 ? qsTr("Reading %1 of %2 tokens").arg(Format.count(numbers.readTokens)).arg(Format.count(numbers.promptTokens))
                 : qsTr("Reading");
-        case ChatController.Answering:
+        case ChatTurn.Answering:
             return qsTr("Answering");
-        case ChatController.Stopping:
+        case ChatTurn.Stopping:
             return qsTr("Stopping");
         default:
             return "";
@@ -73,7 +73,7 @@ RowLayout {
         objectName: "contextMeter"
         visible: root.hasModel
         brief: root.narrow
-        tokens: Math.max(root.numbers.contextTokens, root.chat.ledger.total) // of a prompt that is being read: all of it
+        tokens: Math.max(root.numbers.contextTokens, root.chat.context.ledger.total) // of a prompt that is being read: all of it
         limit: root.numbers.contextLimit
         onClicked: ledgerPopup.opened ? ledgerPopup.close() : ledgerPopup.open()
 

@@ -28,8 +28,8 @@ private:
     void whenNearlyFull(const Act& act)
     {
         bool done = false;
-        const auto connection = connect(chat, &ChatController::contextChanged, chat, [&] {
-            if (!chat->contextNearlyFull() || std::exchange(done, true))
+        const auto connection = connect(chat->context(), &ChatContext::changed, chat, [&] {
+            if (!chat->context()->nearlyFull() || std::exchange(done, true))
                 return;
             act();
         });
@@ -52,39 +52,40 @@ private Q_SLOTS:
 
     void theLedgerCountsBeforeAnythingIsSent()
     {
-        QVERIFY(!chat->ledger().known);
+        QVERIFY(!chat->context()->ledger().known);
         bench->openModel(100);
-        QTRY_VERIFY(chat->ledger().known);
-        QCOMPARE(chat->ledger().templateTokens, 4);
-        QCOMPARE(chat->ledger().limit, 100);
-        QCOMPARE(chat->ledger().answerReserve, 25);
+        QTRY_VERIFY(chat->context()->ledger().known);
+        QCOMPARE(chat->context()->ledger().templateTokens, 4);
+        QCOMPARE(chat->context()->ledger().limit, 100);
+        QCOMPARE(chat->context()->ledger().answerReserve, 25);
         ConversationSettings settings;
         settings.systemPrompt = "one two three";
         settings.sampling["max_tokens"] = 5;
         chat->setSettings(settings);
-        QTRY_COMPARE(chat->ledger().systemTokens, 3);
-        QCOMPARE(chat->ledger().templateTokens, 8);
-        QCOMPARE(chat->ledger().answerReserve, 5);
+        QTRY_COMPARE(chat->context()->ledger().systemTokens, 3);
+        QCOMPARE(chat->context()->ledger().templateTokens, 8);
+        QCOMPARE(chat->context()->ledger().answerReserve, 5);
         QCOMPARE(chat->telemetry()->contextTokens(), 11);
         QVERIFY(bench->script->requests().empty());
 
         bench->answer("a b");
-        QTRY_COMPARE(chat->ledger().messageTokens, 2 + 3);
+        QTRY_COMPARE(chat->context()->ledger().messageTokens, 2 + 3);
         QCOMPARE(bench->at(0, MessageModel::OwnTokensRole).toInt(), 2);
         QCOMPARE(bench->at(1, MessageModel::OwnTokensRole).toInt(), 3);
         QCOMPARE(bench->at(1, MessageModel::PromptTokensRole).toInt(), 3 + 2 + 8);
         QCOMPARE(bench->at(1, MessageModel::TemplateTokensRole).toInt(), 8);
         QCOMPARE(bench->at(1, MessageModel::ModelNameRole).toString(), "m");
-        QCOMPARE(chat->telemetry()->contextTokens(), chat->ledger().total());  // one number, also after a turn
-        QVERIFY(chat->telemetry()->ttftMs().isValid());                        // and those of the turn stay
+        QCOMPARE(chat->telemetry()->contextTokens(),
+                 chat->context()->ledger().total());     // one number, also after a turn
+        QVERIFY(chat->telemetry()->ttftMs().isValid());  // and those of the turn stay
         chat->newConversation();
-        QTRY_COMPARE(chat->ledger().total(), 4);
+        QTRY_COMPARE(chat->context()->ledger().total(), 4);
     }
 
     void whatIsTypedAndDraggedIsCountedAtRest()
     {
         bench->openModel(100);
-        QTRY_VERIFY(chat->ledger().known);
+        QTRY_VERIFY(chat->context()->ledger().known);
         const int before = bench->script->counted_prompts();
         ConversationSettings settings;
         for (int i = 0; i < 60; ++i) {
@@ -99,7 +100,7 @@ private Q_SLOTS:
             chat->setSettings(settings);
             QTest::qWait(1);
         }
-        QTRY_COMPARE(chat->ledger().systemTokens, 60);
+        QTRY_COMPARE(chat->context()->ledger().systemTokens, 60);
         QVERIFY2(bench->script->counted_prompts() <= before + 5,
                  qPrintable(QString::number(bench->script->counted_prompts() - before)));
     }
@@ -107,7 +108,7 @@ private Q_SLOTS:
     void onePromptIsCountedAtATime()
     {
         bench->openModel(100);
-        QTRY_VERIFY(chat->ledger().known);
+        QTRY_VERIFY(chat->context()->ledger().known);
         bench->script->change([](auto& s) { s.count = 1500ms; });
         const int before = bench->script->counted_prompts();
         ConversationSettings settings;
@@ -119,7 +120,7 @@ private Q_SLOTS:
             QTest::qWait(400);  // longer than anybody's rest
         }
         bench->script->change([](auto& s) { s.count = 0ms; });
-        QTRY_COMPARE(chat->ledger().systemTokens, int(settings.systemPrompt.size()) / 2);
+        QTRY_COMPARE(chat->context()->ledger().systemTokens, int(settings.systemPrompt.size()) / 2);
         QVERIFY2(bench->script->counted_prompts() <= before + 4,
                  qPrintable(QString::number(bench->script->counted_prompts() - before)));
     }
@@ -127,7 +128,7 @@ private Q_SLOTS:
     void aTurnDoesNotWaitForACount()
     {
         bench->openModel(100);
-        QTRY_VERIFY(chat->ledger().known);
+        QTRY_VERIFY(chat->context()->ledger().known);
         bench->script->change([](auto& s) { s.count = 60s; });
         const int before = bench->script->counted_prompts();
         ConversationSettings settings;
@@ -136,22 +137,22 @@ private Q_SLOTS:
         QTRY_COMPARE(bench->script->counted_prompts(), before + 1);
         bench->script->change([](auto& s) { s.count = 0ms; });
         bench->answer("a b");
-        QTRY_COMPARE(chat->ledger().systemTokens, 3);
-        QTRY_COMPARE(chat->ledger().messageTokens, 2 + 3);
+        QTRY_COMPARE(chat->context()->ledger().systemTokens, 3);
+        QTRY_COMPARE(chat->context()->ledger().messageTokens, 2 + 3);
     }
 
     void nearlyFullIsSaidOnce()
     {
         bench->openModel(40);
         words(33);  // 5 + 33 of 40
-        QSignalSpy changed(chat, &ChatController::contextChanged);
+        QSignalSpy changed(chat->context(), &ChatContext::changed);
         bench->answer("go");
-        QVERIFY(chat->contextNearlyFull());
-        QVERIFY(!chat->contextFull());
-        chat->dismissContextNotice();
-        QVERIFY(!chat->contextNearlyFull());
-        QVERIFY(!chat->canDropOldest());  // there is one turn only
-        chat->dropOldest();
+        QVERIFY(chat->context()->nearlyFull());
+        QVERIFY(!chat->context()->full());
+        chat->context()->dismissNotice();
+        QVERIFY(!chat->context()->nearlyFull());
+        QVERIFY(!chat->context()->canDropOldest());  // there is one turn only
+        chat->context()->dropOldest();
         QVERIFY(leftOut().isEmpty());
     }
 
@@ -161,12 +162,12 @@ private Q_SLOTS:
         words(16);
         for (const char* question : {"q q q", "r r r", "s s s"})  // 27 tokens each, and 4 for the next question
             bench->answer(question);
-        QTRY_COMPARE(chat->ledger().messageTokens, 3 * 19);
-        QVERIFY(chat->canDropOldest());
-        chat->dropOldest();
+        QTRY_COMPARE(chat->context()->ledger().messageTokens, 3 * 19);
+        QVERIFY(chat->context()->canDropOldest());
+        chat->context()->dropOldest();
         QCOMPARE(leftOut(), (QList<int>{0, 1, 2, 3}));
         QCOMPARE(bench->at(4, MessageModel::LeftOutAboveRole).toInt(), 4);
-        QTRY_COMPARE(chat->ledger().messageTokens, 19);
+        QTRY_COMPARE(chat->context()->ledger().messageTokens, 19);
         QCOMPARE(chat->telemetry()->contextTokens(), 19 + 3 * 4);
         bench->answer("t");
         QCOMPARE(sent().size(), size_t(3));
@@ -179,11 +180,11 @@ private Q_SLOTS:
         bench->openModel(200);
         QVERIFY(chat->open(id));
         QCOMPARE(leftOut(), (QList<int>{0, 1, 2, 3}));
-        chat->bringBack(bench->idAt(4));  // from the mark
+        chat->context()->bringBack(bench->idAt(4));  // from the mark
         QVERIFY(leftOut().isEmpty());
         bench->answer("u");
         QCOMPARE(sent().size(), size_t(9));
-        chat->bringBack(bench->idAt(4));  // nothing to bring back
+        chat->context()->bringBack(bench->idAt(4));  // nothing to bring back
         QVERIFY(leftOut().isEmpty());
     }
 
@@ -197,12 +198,12 @@ private Q_SLOTS:
         words(80);
         bench->answer("s");  // 25 + 54 + 9: a dozen words fit
         QCOMPARE(bench->lastStatus(), Status::ContextFull);
-        QVERIFY(chat->contextFull());
+        QVERIFY(chat->context()->full());
         const QString cut = bench->last(MessageModel::RawTextRole).toString();
         words(3);
-        chat->dropOldest();
-        QTRY_VERIFY(!chat->busy());
-        QVERIFY(!chat->contextFull());
+        chat->context()->dropOldest();
+        QTRY_VERIFY(!chat->turn()->busy());
+        QVERIFY(!chat->context()->full());
         QVERIFY(bench->script->requests().back().continue_last);
         QCOMPARE(bench->last(MessageModel::RawTextRole).toString(), cut + "w w w ");
         QCOMPARE(bench->lastStatus(), Status::Complete);
@@ -215,10 +216,10 @@ private Q_SLOTS:
         bench->answer("q");
         bench->answer(QString("r ").repeated(40));
         QCOMPARE(bench->lastStatus(), Status::Failed);
-        QVERIFY(chat->contextFull());
-        QVERIFY(chat->canDropOldest());
-        chat->dropOldest();
-        QTRY_VERIFY(!chat->busy());
+        QVERIFY(chat->context()->full());
+        QVERIFY(chat->context()->canDropOldest());
+        chat->context()->dropOldest();
+        QTRY_VERIFY(!chat->turn()->busy());
         QCOMPARE(sent().size(), size_t(1));
         QVERIFY(bench->lastText().startsWith("w w"));
         QCOMPARE(bench->last(MessageModel::VersionCountRole).toInt(), 1);
@@ -233,16 +234,16 @@ private Q_SLOTS:
             settings.words.assign(60, "w ");
             settings.per_token = 4ms;
         });
-        QVERIFY(chat->send("r"));  // 45 + 9 and up to 46
+        QVERIFY(chat->turn()->send("r"));  // 45 + 9 and up to 46
         whenNearlyFull([&] {
-            chat->dropOldest();
-            QVERIFY(!chat->contextNearlyFull());
+            chat->context()->dropOldest();
+            QVERIFY(!chat->context()->nearlyFull());
             bench->script->change([](auto& settings) { settings.words.assign(2, "x "); });
         });
-        QTRY_VERIFY(!chat->busy());
+        QTRY_VERIFY(!chat->turn()->busy());
         QCOMPARE(bench->lastStatus(), Status::Complete);  // it was full and went on by itself
         QVERIFY(bench->lastText().endsWith("w x x "));
-        QVERIFY(!chat->contextFull());
+        QVERIFY(!chat->context()->full());
     }
 
     void raisingTheContext()
@@ -252,20 +253,20 @@ private Q_SLOTS:
         words(60);
         bench->answer("go");
         QCOMPARE(bench->lastStatus(), Status::ContextFull);
-        QCOMPARE(chat->largerContext(), 80);
-        QVERIFY(chat->largerContextBytes() > 0);
-        QSignalSpy reload(chat, &ChatController::reloadRequested);
+        QCOMPARE(chat->context()->largerTokens(), 80);
+        QVERIFY(chat->context()->largerBytes() > 0);
+        QSignalSpy reload(chat->context(), &ChatContext::reloadRequested);
         words(3);
-        chat->raiseContext();
+        chat->context()->raise();
         QCOMPARE(reload.size(), 1);
         QCOMPARE(reload[0][0].toInt(), 80);
-        chat->onLoadStarted();  // as the model's controller does
+        bench->turns->onLoadStarted();  // as the model's controller does
         bench->openModel(80);
-        QTRY_VERIFY(!chat->busy());
+        QTRY_VERIFY(!chat->turn()->busy());
         QVERIFY(bench->script->requests().back().continue_last);  // the answer goes on by itself
         QCOMPARE(bench->lastStatus(), Status::Complete);
-        QVERIFY(!chat->contextFull());
-        QCOMPARE(chat->largerContext(), 150);
+        QVERIFY(!chat->context()->full());
+        QCOMPARE(chat->context()->largerTokens(), 150);
     }
 
     void raisingTheContextOfAnAnswerThatRuns()
@@ -273,22 +274,22 @@ private Q_SLOTS:
         bench->script->change([](auto& settings) { settings.model_context_tokens = 1000; });
         bench->openModel(100);
         bench->saysForever();
-        QVERIFY(chat->send("go"));
+        QVERIFY(chat->turn()->send("go"));
         whenNearlyFull([&] {
-            chat->raiseContext();
-            chat->onLoadStarted();
+            chat->context()->raise();
+            bench->turns->onLoadStarted();
             bench->script->change([](auto& settings) {
                 settings.words = {"end"};
                 settings.per_token = 0us;
             });
         });
         bench->openModel(200);
-        QTRY_VERIFY(!chat->busy());
+        QTRY_VERIFY(!chat->turn()->busy());
         QVERIFY(bench->lastText().endsWith("w end"));
 
-        chat->raiseContext();  // nothing was cut: nothing goes on
+        chat->context()->raise();  // nothing was cut: nothing goes on
         const auto requests = bench->script->requests().size();
-        chat->onLoadStarted();
+        bench->turns->onLoadStarted();
         bench->openModel(400);
         QTest::qWait(50);
         QCOMPARE(bench->script->requests().size(), requests);
@@ -300,11 +301,11 @@ private Q_SLOTS:
         bench->openModel(40);
         words(60);
         bench->answer("go");
-        QVERIFY(chat->contextFull());
+        QVERIFY(chat->context()->full());
         const QString id = chat->conversationId();
         const auto requests = bench->script->requests().size();
-        chat->raiseContext();
-        chat->onLoadStarted();
+        chat->context()->raise();
+        bench->turns->onLoadStarted();
         bench->store->moveToTrash(id);
         QVERIFY(chat->conversationId() != id);
         bench->openModel(80);

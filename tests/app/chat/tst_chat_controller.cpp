@@ -61,18 +61,18 @@ private Q_SLOTS:
 
     void nothingIsSentWithoutAModel()
     {
-        QVERIFY(!chat->canSend());
-        QVERIFY(!chat->obstacle().isEmpty());
-        QVERIFY(!chat->send("hello"));
+        QVERIFY(!chat->turn()->canSend());
+        QVERIFY(!chat->turn()->obstacle().isEmpty());
+        QVERIFY(!chat->turn()->send("hello"));
         QCOMPARE(chat->messages()->count(), 0);
-        chat->onLoadStarted();
-        QVERIFY(!chat->send("hello"));
-        QVERIFY(chat->obstacle().contains("loading"));
+        bench->turns->onLoadStarted();
+        QVERIFY(!chat->turn()->send("hello"));
+        QVERIFY(chat->turn()->obstacle().contains("loading"));
         openModel();
-        QVERIFY(chat->canSend());
-        QVERIFY(!chat->send("  \n"));  // nothing to say
-        chat->onModelGone();
-        QVERIFY(!chat->canSend());
+        QVERIFY(chat->turn()->canSend());
+        QVERIFY(!chat->turn()->send("  \n"));  // nothing to say
+        bench->turns->onModelGone();
+        QVERIFY(!chat->turn()->canSend());
     }
 
     void numbersAreLive()
@@ -85,11 +85,11 @@ private Q_SLOTS:
         openModel();
         QCOMPARE(chat->telemetry()->contextLimit(), 500);
         QVERIFY(!chat->telemetry()->ttftMs().isValid());
-        QVERIFY(chat->send("go"));
-        QCOMPARE(chat->state(), ChatController::Reading);
-        QTRY_COMPARE(chat->state(), ChatController::Answering);
+        QVERIFY(chat->turn()->send("go"));
+        QCOMPARE(chat->turn()->state(), ChatTurn::Reading);
+        QTRY_COMPARE(chat->turn()->state(), ChatTurn::Answering);
         QTRY_VERIFY(chat->telemetry()->tokensPerSecond().isValid());
-        QTRY_VERIFY(!chat->busy());
+        QTRY_VERIFY(!chat->turn()->busy());
         QCOMPARE(chat->telemetry()->contextTokens(), 5 + 20);  // one word, four of the template, twenty answered
         QTRY_COMPARE(chat->telemetry()->contextTokens(), 5 + 20 + 8);  // and what the next question comes with
         QCOMPARE(last(MessageModel::OwnTokensRole).toInt(), 20);
@@ -102,17 +102,17 @@ private Q_SLOTS:
             settings.per_token = 5ms;
         });
         openModel();
-        QVERIFY(chat->send("go"));
-        QTRY_COMPARE(chat->state(), ChatController::Answering);
+        QVERIFY(chat->turn()->send("go"));
+        QTRY_COMPARE(chat->turn()->state(), ChatTurn::Answering);
         QTRY_VERIFY(bench->lastText().startsWith("w w"));
-        chat->stop();
-        QCOMPARE(chat->state(), ChatController::Stopping);
-        QVERIFY(!chat->send("too early"));
-        QTRY_COMPARE(chat->state(), ChatController::Ready);
+        chat->turn()->stop();
+        QCOMPARE(chat->turn()->state(), ChatTurn::Stopping);
+        QVERIFY(!chat->turn()->send("too early"));
+        QTRY_COMPARE(chat->turn()->state(), ChatTurn::Ready);
         QCOMPARE(lastStatus(), Status::Stopped);
         QVERIFY(last(MessageModel::TextRole).toString().startsWith("w w"));
-        chat->stop();  // nothing to stop: nothing happens
-        QCOMPARE(chat->state(), ChatController::Ready);
+        chat->turn()->stop();  // nothing to stop: nothing happens
+        QCOMPARE(chat->turn()->state(), ChatTurn::Ready);
     }
 
     void aFailureIsASentenceAndCanBeRetried()
@@ -125,11 +125,11 @@ private Q_SLOTS:
         QCOMPARE(lastStatus(), Status::Failed);
         QCOMPARE(last(MessageModel::SentenceRole).toString(), "There is no memory left.");
         QCOMPARE(chat->messages()->count(), 2);  // the question stays
-        QVERIFY(chat->canSend());
+        QVERIFY(chat->turn()->canSend());
 
         script->change([](auto& settings) { settings.generate_error.reset(); });
-        chat->retry();
-        QTRY_VERIFY(!chat->busy());
+        chat->turn()->retry();
+        QTRY_VERIFY(!chat->turn()->busy());
         QCOMPARE(chat->messages()->count(), 2);
         QCOMPARE(lastStatus(), Status::Complete);
         QCOMPARE(script->requests().back().messages.back().text.c_str(), "question");
@@ -141,14 +141,14 @@ private Q_SLOTS:
             settings.generate_error = {engine::Error::Code::CannotRead, "the model file was cut off"};
         });
         openModel();
-        QSignalSpy lost(chat, &ChatController::modelLost);
+        QSignalSpy lost(bench->turns.get(), &TurnRunner::modelLost);
         answer("question");
         QCOMPARE(lost.size(), 1);
         QCOMPARE(last(MessageModel::SentenceRole).toString(), "The model file was cut off.");
-        QVERIFY(!chat->canSend());
+        QVERIFY(!chat->turn()->canSend());
         script->change([](auto& settings) { settings.generate_error.reset(); });
         openModel();
-        chat->retry();
+        chat->turn()->retry();
         QTRY_COMPARE(lastStatus(), Status::Complete);
     }
 
@@ -159,8 +159,8 @@ private Q_SLOTS:
             settings.per_token = 2ms;
         });
         openModel();
-        QVERIFY(chat->send("go"));
-        QTRY_COMPARE(chat->state(), ChatController::Answering);
+        QVERIFY(chat->turn()->send("go"));
+        QTRY_COMPARE(chat->turn()->state(), ChatTurn::Answering);
         chat->newConversation();
         QCOMPARE(chat->messages()->count(), 0);
         script->change([](auto& settings) { settings.words = {"new"}; });
@@ -178,13 +178,13 @@ private Q_SLOTS:
         openModel();
         answer("a b c");
         QCOMPARE(lastStatus(), Status::ContextFull);
-        QVERIFY(chat->contextFull());
+        QVERIFY(chat->context()->full());
         QCOMPARE(last(MessageModel::TextRole).toString(), "w w w w w ");
         answer("more");  // does not fit any more: refused, and nothing was cut away silently
         QCOMPARE(lastStatus(), Status::Failed);
-        QVERIFY(chat->contextFull());
+        QVERIFY(chat->context()->full());
         chat->newConversation();
-        QVERIFY(!chat->contextFull());
+        QVERIFY(!chat->context()->full());
         QTRY_COMPARE(chat->telemetry()->contextTokens(), 4);  // what the template adds to the next question
     }
 
@@ -195,12 +195,12 @@ private Q_SLOTS:
             settings.per_token = 5ms;
         });
         openModel();
-        QVERIFY(chat->send("go"));
-        QTRY_COMPARE(chat->state(), ChatController::Answering);
-        chat->onLoadStarted();
-        QTRY_COMPARE(chat->state(), ChatController::Ready);
+        QVERIFY(chat->turn()->send("go"));
+        QTRY_COMPARE(chat->turn()->state(), ChatTurn::Answering);
+        bench->turns->onLoadStarted();
+        QTRY_COMPARE(chat->turn()->state(), ChatTurn::Ready);
         QCOMPARE(lastStatus(), Status::Stopped);
-        QVERIFY(!chat->canSend());
+        QVERIFY(!chat->turn()->canSend());
         QCOMPARE(chat->telemetry()->contextLimit(), 0);  // the meter of a model that is gone shows nothing
     }
 
@@ -217,31 +217,31 @@ private Q_SLOTS:
 
     void copies()
     {
-        chat->copy("some text");
+        chat->clipboard()->copy("some text");
         QCOMPARE(QGuiApplication::clipboard()->text(), "some text");
-        chat->copyLastAnswer();  // there is none
+        chat->clipboard()->copyLastAnswer();  // there is none
         QCOMPARE(QGuiApplication::clipboard()->text(), "some text");
         openModel();
         answer("question");
-        chat->copyLastAnswer();
+        chat->clipboard()->copyLastAnswer();
         QCOMPARE(QGuiApplication::clipboard()->text(), "one two three");
-        chat->copyMessage(bench->idAt(0));
+        chat->clipboard()->copyMessage(bench->idAt(0));
         QCOMPARE(QGuiApplication::clipboard()->text(), "question");
 
         script->change([](auto& settings) { settings.words = {"<think>", "hm", "</think>", "\n\n", "Yes", "."}; });
         answer("<think>mine</think>");
-        chat->copyMessage(bench->idAt(2));
+        chat->clipboard()->copyMessage(bench->idAt(2));
         QCOMPARE(QGuiApplication::clipboard()->text(), "<think>mine</think>");
-        chat->copyMessage(bench->idAt(3));
+        chat->clipboard()->copyMessage(bench->idAt(3));
         QCOMPARE(QGuiApplication::clipboard()->text(), "Yes.");
-        chat->copy({});
-        chat->copyLastAnswer();
+        chat->clipboard()->copy({});
+        chat->clipboard()->copyLastAnswer();
         QCOMPARE(QGuiApplication::clipboard()->text(), "Yes.");
         QCOMPARE(chat->rawText(bench->idAt(3)), "<think>hm</think>\n\nYes.");
 
         script->change([](auto& settings) { settings.words = {"<think>", "hm"}; });  // it was cut
         answer("again");
-        chat->copyLastAnswer();
+        chat->clipboard()->copyLastAnswer();
         QCOMPARE(QGuiApplication::clipboard()->text(), "hm");  // all there is of it
     }
 
@@ -252,9 +252,10 @@ private Q_SLOTS:
             settings.per_token = 5ms;
         });
         openModel();
-        QVERIFY(chat->send("go"));
-        QTRY_COMPARE(chat->state(), ChatController::Answering);
-        bench->chat.reset();  // stops its turn
+        QVERIFY(chat->turn()->send("go"));
+        QTRY_COMPARE(chat->turn()->state(), ChatTurn::Answering);
+        bench->chat.reset();
+        bench->turns.reset();  // stops the turn
         QTRY_COMPARE(script->stopped_turns(), 1);
     }
 };

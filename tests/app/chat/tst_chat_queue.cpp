@@ -16,8 +16,8 @@ private:
     QString ask(const QString& question)
     {
         chat->newConversation();
-        if (!chat->send(question))
-            qWarning("not sent: %s", qPrintable(chat->obstacle()));
+        if (!chat->turn()->send(question))
+            qWarning("not sent: %s", qPrintable(chat->turn()->obstacle()));
         return chat->conversationId();
     }
     void finishQuickly()
@@ -44,63 +44,63 @@ private Q_SLOTS:
     void whatIsAnsweredElsewhereIsKnown()
     {
         bench->saysForever();
-        QSignalSpy changed(chat, &ChatController::elsewhereChanged);
+        QSignalSpy changed(chat->turn(), &ChatTurn::elsewhereChanged);
         const QString a = ask("first");
-        QTRY_COMPARE(chat->state(), ChatController::Answering);
-        QCOMPARE(chat->answeredElsewhere(), QString());  // it is here
+        QTRY_COMPARE(chat->turn()->state(), ChatTurn::Answering);
+        QCOMPARE(chat->turn()->answeredElsewhere(), QString());  // it is here
         const QString b = ask("second");
-        QCOMPARE(chat->answeredElsewhere(), a);
-        QCOMPARE(chat->titleElsewhere(), "first");
+        QCOMPARE(chat->turn()->answeredElsewhere(), a);
+        QCOMPARE(chat->turn()->titleElsewhere(), "first");
         ConversationHeader header = bench->store->conversation(a)->header;
         header.title = QStringLiteral("renamed");
         changed.clear();
         bench->store->save(header);
-        QTRY_COMPARE(chat->titleElsewhere(), "renamed");
+        QTRY_COMPARE(chat->turn()->titleElsewhere(), "renamed");
         QVERIFY(!changed.isEmpty());
 
         // The next one's turn begins, and that is the one that is looked at.
         QVERIFY(chat->open(a));
         changed.clear();
-        chat->stop();
-        QTRY_COMPARE(chat->answeredElsewhere(), b);
+        chat->turn()->stop();
+        QTRY_COMPARE(chat->turn()->answeredElsewhere(), b);
         QVERIFY(!changed.isEmpty());
         QVERIFY(chat->open(b));
-        QCOMPARE(chat->answeredElsewhere(), QString());
+        QCOMPARE(chat->turn()->answeredElsewhere(), QString());
         chat->newConversation();
-        QCOMPARE(chat->answeredElsewhere(), b);
+        QCOMPARE(chat->turn()->answeredElsewhere(), b);
         bench->store->moveToTrash(b);  // nobody wants it any more
-        QTRY_COMPARE(chat->answeredElsewhere(), QString());
-        QCOMPARE(chat->titleElsewhere(), QString());
+        QTRY_COMPARE(chat->turn()->answeredElsewhere(), QString());
+        QCOMPARE(chat->turn()->titleElsewhere(), QString());
     }
 
     void threeConversations()
     {
         std::map<QString, QList<int>> heard;
-        connect(chat, &ChatController::conversationActivity, this,
+        connect(bench->turns.get(), &TurnRunner::activityChanged, this,
                 [&](const QString& id, Activity activity) { heard[id] += activity; });
         bench->saysForever();
         const QString a = ask("first");
-        QTRY_COMPARE(chat->state(), ChatController::Answering);
-        QCOMPARE(chat->queuePosition(), 0);
+        QTRY_COMPARE(chat->turn()->state(), ChatTurn::Answering);
+        QCOMPARE(chat->turn()->queuePosition(), 0);
         const QString b = ask("second");
-        QVERIFY(chat->queued());
-        QVERIFY(chat->busy());
-        QCOMPARE(chat->queuePosition(), 1);
+        QVERIFY(chat->turn()->queued());
+        QVERIFY(chat->turn()->busy());
+        QCOMPARE(chat->turn()->queuePosition(), 1);
         QCOMPARE(bench->lastStatus(), Status::Queued);
-        QVERIFY(!chat->send("too early"));
+        QVERIFY(!chat->turn()->send("too early"));
         const QString c = ask("third");
-        QCOMPARE(chat->queuePosition(), 2);
-        QSignalSpy moved(chat, &ChatController::stateChanged);
+        QCOMPARE(chat->turn()->queuePosition(), 2);
+        QSignalSpy moved(chat->turn(), &ChatTurn::stateChanged);
 
         QVERIFY(chat->open(a));
-        QCOMPARE(chat->state(), ChatController::Answering);
+        QCOMPARE(chat->turn()->state(), ChatTurn::Answering);
         QVERIFY(bench->lastText().startsWith("w"));
         const qsizetype length = bench->lastText().size();
         QTRY_VERIFY(bench->lastText().size() > length);  // and it goes on growing
         finishQuickly();
-        chat->stop();
+        chat->turn()->stop();
         QVERIFY(chat->open(c));
-        QTRY_VERIFY(!chat->busy());
+        QTRY_VERIFY(!chat->turn()->busy());
         QVERIFY(!moved.empty());
         QCOMPARE(bench->lastText(), "done");
         QCOMPARE(stored(b, 1), "done");  // nobody looked
@@ -126,18 +126,18 @@ private Q_SLOTS:
         const QString b = ask("second");
         const QString c = ask("third");
         QVERIFY(chat->open(b));
-        chat->stop();
-        QVERIFY(!chat->busy());
+        chat->turn()->stop();
+        QVERIFY(!chat->turn()->busy());
         QCOMPARE(bench->texts(), QStringList{"second"});  // no answer is left behind
         QVERIFY(bench->last(MessageModel::UnansweredRole).toBool());
         QVERIFY(chat->open(c));
-        QCOMPARE(chat->queuePosition(), 1);
+        QCOMPARE(chat->turn()->queuePosition(), 1);
         finishQuickly();
         QVERIFY(chat->open(a));
-        chat->stop();
+        chat->turn()->stop();
         QVERIFY(chat->open(b));
-        chat->retry();
-        QTRY_VERIFY(!chat->busy());
+        chat->turn()->retry();
+        QTRY_VERIFY(!chat->turn()->busy());
         QCOMPARE(bench->texts(), (QStringList{"second", "done"}));
         QCOMPARE(stored(c, 1), "done");
     }
@@ -146,18 +146,18 @@ private Q_SLOTS:
     {
         bench->says("first answer");
         const QString b = ask("question");
-        QTRY_VERIFY(!chat->busy());
+        QTRY_VERIFY(!chat->turn()->busy());
         bench->saysForever();
         const QString a = ask("another");
         QVERIFY(chat->open(b));
-        chat->retry();
-        QVERIFY(chat->queued());
+        chat->turn()->retry();
+        QVERIFY(chat->turn()->queued());
         QCOMPARE(bench->last(MessageModel::VersionCountRole).toInt(), 2);
-        chat->stop();
+        chat->turn()->stop();
         QCOMPARE(bench->lastText(), "first answer");
         QCOMPARE(bench->last(MessageModel::VersionCountRole).toInt(), 1);
         QVERIFY(chat->open(a));
-        QVERIFY(chat->busy());
+        QVERIFY(chat->turn()->busy());
     }
 
     void modelLostWhileQueued()
@@ -168,20 +168,20 @@ private Q_SLOTS:
             settings.generate_error = {engine::Error::Code::CannotRead, "the model file was cut off"};
             settings.tokens_before_error = 40;
         });
-        QSignalSpy lost(chat, &ChatController::modelLost);
+        QSignalSpy lost(bench->turns.get(), &TurnRunner::modelLost);
         const QString a = ask("first");
         const QString b = ask("second");
         QTRY_COMPARE(lost.size(), 1);
-        QVERIFY(!chat->busy());
+        QVERIFY(!chat->turn()->busy());
         QCOMPARE(bench->lastStatus(), Status::Failed);
         QVERIFY(!bench->last(MessageModel::SentenceRole).toString().isEmpty());
         QCOMPARE(bench->script->requests().size(), size_t(1));
-        QVERIFY(!chat->canSend());
+        QVERIFY(!chat->turn()->canSend());
         bench->script->change([](auto& settings) { settings.generate_error.reset(); });
         finishQuickly();
         bench->openModel();
-        chat->retry();
-        QTRY_VERIFY(!chat->busy());
+        chat->turn()->retry();
+        QTRY_VERIFY(!chat->turn()->busy());
         QCOMPARE(bench->texts(), (QStringList{"second", "done"}));
         QVERIFY(chat->open(a));
         QCOMPARE(bench->last(MessageModel::SentenceRole).toString(), "The model file was cut off.");
@@ -193,11 +193,11 @@ private Q_SLOTS:
         const QString a = ask("first");
         const QString b = ask("second");
         QTRY_VERIFY(bench->script->requests().size() == 1);
-        chat->onLoadStarted();
-        QVERIFY(chat->queued());
+        bench->turns->onLoadStarted();
+        QVERIFY(chat->turn()->queued());
         finishQuickly();
         bench->openModel();
-        QTRY_VERIFY(!chat->busy());
+        QTRY_VERIFY(!chat->turn()->busy());
         QCOMPARE(bench->lastText(), "done");
         QVERIFY(chat->open(a));
         QCOMPARE(bench->lastStatus(), Status::Stopped);
@@ -205,9 +205,9 @@ private Q_SLOTS:
         bench->saysForever();
         ask("third");
         ask("fourth");
-        chat->onLoadStarted();
-        chat->onModelGone();  // it could not be loaded
-        QVERIFY(!chat->busy());
+        bench->turns->onLoadStarted();
+        bench->turns->onModelGone();  // it could not be loaded
+        QVERIFY(!chat->turn()->busy());
         QCOMPARE(bench->lastStatus(), Status::Failed);
     }
 
@@ -215,10 +215,10 @@ private Q_SLOTS:
     {
         bench->saysForever();
         const QString a = ask("first");
-        QTRY_COMPARE(chat->state(), ChatController::Answering);
+        QTRY_COMPARE(chat->turn()->state(), ChatTurn::Answering);
         chat->newConversation();
-        QVERIFY(!chat->busy());
-        QVERIFY(chat->canSend());
+        QVERIFY(!chat->turn()->busy());
+        QVERIFY(chat->turn()->canSend());
         QTest::qWait(100);  // text goes on arriving for the other one
         QCOMPARE(chat->messages()->count(), 0);
         QCOMPARE(chat->telemetry()->contextTokens(), 0);

@@ -34,7 +34,7 @@ private Q_SLOTS:
         bench->answer("third");
         QCOMPARE(sent()[1].text.c_str(), "Yes.");
         QCOMPARE(sent()[3].text.c_str(), " Plain. ");  // to the last space
-        chat->continueAnswer(bench->lastId());
+        chat->turn()->continueAnswer(bench->lastId());
         settle();
         QCOMPARE(sent().back().text.c_str(), "<think>cut");  // it goes on with the thought
     }
@@ -64,11 +64,11 @@ private Q_SLOTS:
         QFETCH(bool, programEnds);
         bench->saysForever();
         bench->script->change([](auto& settings) { settings.words.front() = "<think>"; });
-        QVERIFY(chat->send("question"));
+        QVERIFY(chat->turn()->send("question"));
         QTRY_VERIFY(bench->lastText().size() > 20);
         QVERIFY(!thoughtMs().isValid());
         if (!programEnds) {
-            chat->stop();
+            chat->turn()->stop();
             settle();
             QVERIFY(thoughtMs().toDouble() > 0);
         }
@@ -81,7 +81,7 @@ private Q_SLOTS:
             settings.words = {"on", "</think>", "Yes. ", "Indeed."};
             settings.per_token = 60ms;
         });
-        chat->continueAnswer(bench->lastId());
+        chat->turn()->continueAnswer(bench->lastId());
         settle();
         QVERIFY(thoughtMs().toDouble() > cut);
     }

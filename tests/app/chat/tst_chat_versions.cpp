@@ -29,22 +29,22 @@ private Q_SLOTS:
         bench->says("first");
         bench->answer("question");
         bench->says("second");
-        chat->retry();
+        chat->turn()->retry();
         settle();
         QCOMPARE(bench->texts(), (QStringList{"question", "second"}));
         QCOMPARE(version(1), 2);
         QCOMPARE(versions(1), 2);
         QCOMPARE(sent().size(), size_t(1));  // the model does not see its first try
 
-        chat->previousVersion(bench->lastId());
+        chat->versions()->showPrevious(bench->lastId());
         QCOMPARE(bench->lastText(), "first");
-        chat->stepVersion(-1);  // there is none before it
+        chat->versions()->step(-1);  // there is none before it
         QCOMPARE(bench->lastText(), "first");
         bench->says("third");
-        chat->regenerate(bench->lastId());
+        chat->turn()->regenerate(bench->lastId());
         settle();
         QCOMPARE(versions(1), 3);
-        chat->stepVersion(-1);
+        chat->versions()->step(-1);
         QCOMPARE(bench->lastText(), "second");
         bench->answer("next");
         QCOMPARE(sent()[1].text.c_str(), "second");
@@ -60,18 +60,18 @@ private Q_SLOTS:
         bench->answer("first question");
         bench->answer("second question");
         const QString first = bench->idAt(0);
-        QVERIFY(!chat->edit(first, "  "));
-        QVERIFY(!chat->edit("nobody", "text"));
+        QVERIFY(!chat->versions()->edit(first, "  "));
+        QVERIFY(!chat->versions()->edit("nobody", "text"));
         chat->setDraft("half a thought");
-        QVERIFY(chat->edit(first, "another question"));
+        QVERIFY(chat->versions()->edit(first, "another question"));
         QCOMPARE(chat->draft(), "half a thought");
         settle();
         QCOMPARE(bench->texts(), (QStringList{"another question", "yes"}));
         QCOMPARE(versions(0), 2);
         QCOMPARE(sent().size(), size_t(1));
-        chat->stepVersion(-1);
-        QCOMPARE(bench->texts().size(), 4);                      // with all that followed
-        QVERIFY(chat->edit(bench->idAt(2), "second question"));  // unchanged: answered once more
+        chat->versions()->step(-1);
+        QCOMPARE(bench->texts().size(), 4);                                  // with all that followed
+        QVERIFY(chat->versions()->edit(bench->idAt(2), "second question"));  // unchanged: answered once more
         settle();
         QCOMPARE(versions(2), 1);
         QCOMPARE(versions(3), 2);
@@ -82,8 +82,8 @@ private Q_SLOTS:
         bench->says("the moon is cheese");
         bench->answer("question");
         const auto requests = bench->script->requests().size();
-        QVERIFY(chat->edit(bench->lastId(), "the moon is rock"));
-        QVERIFY(!chat->busy());
+        QVERIFY(chat->versions()->edit(bench->lastId(), "the moon is rock"));
+        QVERIFY(!chat->turn()->busy());
         QCOMPARE(bench->script->requests().size(), requests);
         QCOMPARE(bench->lastText(), "the moon is rock");
         QCOMPARE(versions(1), 2);
@@ -96,10 +96,10 @@ private Q_SLOTS:
     void aCutAnswerGoesOn()
     {
         bench->saysForever();
-        QVERIFY(chat->send("question"));
+        QVERIFY(chat->turn()->send("question"));
         QTRY_VERIFY(bench->lastText().size() > 4);
         QVERIFY(!bench->last(MessageModel::CanContinueRole).toBool());
-        chat->stop();
+        chat->turn()->stop();
         settle();
         QVERIFY(bench->last(MessageModel::CanContinueRole).toBool());
         const QString before = bench->last(MessageModel::RawTextRole).toString();
@@ -108,7 +108,7 @@ private Q_SLOTS:
             settings.words = {"and ", "on"};
             settings.per_token = 0us;
         });
-        chat->continueAnswer(bench->lastId());
+        chat->turn()->continueAnswer(bench->lastId());
         settle();
         QCOMPARE(bench->last(MessageModel::RawTextRole).toString(), before + "and on");
         QCOMPARE(bench->lastStatus(), Status::Complete);
@@ -132,7 +132,7 @@ private Q_SLOTS:
         QCOMPARE(bench->lastStatus(), Status::LengthLimit);
         QCOMPARE(bench->script->requests().back().sampling.temperature, 0.5f);
         QCOMPARE(sent().front().role.c_str(), "system");
-        chat->continueAnswer(bench->lastId());
+        chat->turn()->continueAnswer(bench->lastId());
         settle();
         QCOMPARE(bench->lastText().trimmed(), "one two one two");
         restart();
@@ -146,17 +146,17 @@ private Q_SLOTS:
         const QString old = bench->lastId();
         bench->answer("and then?");
         const QString below = bench->lastId();
-        QVERIFY(chat->edit(bench->idAt(0), "another question"));
+        QVERIFY(chat->versions()->edit(bench->idAt(0), "another question"));
         settle();
         bench->says("new words");
-        chat->retry();
+        chat->turn()->retry();
         settle();
         QCOMPARE(bench->texts(), (QStringList{"another question", "new words"}));
-        QVERIFY(!chat->showMessage("nobody"));
-        QVERIFY(chat->showMessage(below));
+        QVERIFY(!chat->versions()->showMessage("nobody"));
+        QVERIFY(chat->versions()->showMessage(below));
         QCOMPARE(bench->texts(), (QStringList{"first question", "old words", "and then?", "old words"}));
-        const QSignalSpy changed(chat, &ChatController::contextChanged);
-        QVERIFY(chat->showMessage(old));  // it is shown already, with what came after it
+        const QSignalSpy changed(chat->context(), &ChatContext::changed);
+        QVERIFY(chat->versions()->showMessage(old));  // it is shown already, with what came after it
         QCOMPARE(changed.size(), 0);
         QCOMPARE(bench->texts().size(), 4);
         restart();
@@ -170,9 +170,9 @@ private Q_SLOTS:
         bench->answer("second");
         const QString original = chat->conversationId();
         QSignalSpy opened(chat, &ChatController::opened);
-        chat->branch("nobody");
+        chat->versions()->branch("nobody");
         QCOMPARE(opened.size(), 0);
-        chat->branch(bench->idAt(1));
+        chat->versions()->branch(bench->idAt(1));
         QCOMPARE(opened.size(), 1);
         QVERIFY(chat->conversationId() != original);
         QCOMPARE(bench->texts(), (QStringList{"first", "yes"}));
@@ -182,9 +182,9 @@ private Q_SLOTS:
         QCOMPARE(bench->texts(), (QStringList{"first", "yes", "second", "yes"}));
         QCOMPARE(bench->store->conversations().size(), 2);
 
-        chat->branch(bench->idAt(2));  // at a question: it waits for an answer
+        chat->versions()->branch(bench->idAt(2));  // at a question: it waits for an answer
         QVERIFY(bench->last(MessageModel::UnansweredRole).toBool());
-        chat->retry();
+        chat->turn()->retry();
         settle();
         QCOMPARE(bench->texts(), (QStringList{"first", "yes", "second", "yes"}));
     }
@@ -209,7 +209,7 @@ private Q_SLOTS:
         bench->answer("question");
         const QString id = bench->lastId();
         bench->script->change([](auto& settings) { settings.generate_error.reset(); });
-        chat->retry();
+        chat->turn()->retry();
         settle();
         QCOMPARE(bench->lastId(), id);
         QCOMPARE(versions(1), 1);
@@ -223,7 +223,7 @@ private Q_SLOTS:
         chat->newConversation();
         QVERIFY(chat->draft().isEmpty());
         bench->saysForever();
-        QVERIFY(chat->send("A question that is rather long, so that its title cannot be all of it, by far"));
+        QVERIFY(chat->turn()->send("A question that is rather long, so that its title cannot be all of it, by far"));
         QVERIFY(chat->title().startsWith("A question that is rather long"));
         QVERIFY(chat->title().size() <= 62);
         QTRY_VERIFY(bench->lastText().size() > 4);
@@ -232,13 +232,13 @@ private Q_SLOTS:
         QCOMPARE(bench->lastStatus(), Status::Interrupted);
         QVERIFY(bench->last(MessageModel::RawTextRole).toString().startsWith(text));
         QVERIFY(bench->last(MessageModel::CanContinueRole).toBool());
-        QVERIFY(!chat->busy());
+        QVERIFY(!chat->turn()->busy());
         bench->openModel();
         bench->script->change([](auto& settings) {
             settings.words = {"end"};
             settings.per_token = 0us;
         });
-        chat->continueAnswer(bench->lastId());
+        chat->turn()->continueAnswer(bench->lastId());
         settle();
         QVERIFY(bench->lastText().endsWith("w end"));
         QVERIFY(chat->open(drafted));
@@ -248,7 +248,8 @@ private Q_SLOTS:
     void aDraftKeepsItsFiles()
     {
         const auto compose = [this] {
-            return std::make_unique<ComposerController>(*chat, *bench->thread, bench->store->attachmentsFolder());
+            return std::make_unique<ComposerController>(*chat, *bench->turns, *bench->thread,
+                                                        bench->store->attachmentsFolder());
         };
         QFile file(bench->folder.filePath("notes.txt"));
         QVERIFY(file.open(QIODevice::WriteOnly));
@@ -274,7 +275,7 @@ private Q_SLOTS:
         settle();
         QVERIFY(QString::fromStdString(sent()[0].text).contains("what was noted"));
         QVERIFY(chat->draftFiles().isEmpty());
-        QVERIFY(chat->edit(bench->idAt(0), "Read it again"));
+        QVERIFY(chat->versions()->edit(bench->idAt(0), "Read it again"));
         settle();
         QVERIFY(QString::fromStdString(sent()[0].text).contains("what was noted"));
         composer.reset();
@@ -285,12 +286,13 @@ private Q_SLOTS:
 
     void aDraftWhoseFileHasGoneIsSentWithoutIt()
     {
-        auto composer = std::make_unique<ComposerController>(*chat, *bench->thread, QString());
+        auto composer = std::make_unique<ComposerController>(*chat, *bench->turns, *bench->thread, QString());
         chat->setDraft("Read it");
         chat->setDraftFiles({{"notes.txt", QString(64, 'a')}});
         composer.reset();
         restart();
-        composer = std::make_unique<ComposerController>(*chat, *bench->thread, bench->store->attachmentsFolder());
+        composer = std::make_unique<ComposerController>(*chat, *bench->turns, *bench->thread,
+                                                        bench->store->attachmentsFolder());
         QTRY_VERIFY(!composer->attachments()->reading());
         const AttachmentModel* files = composer->attachments();
         QCOMPARE(files->data(files->index(0), AttachmentModel::SentenceRole), "“notes.txt” is not there any more.");
@@ -304,7 +306,7 @@ private Q_SLOTS:
     void textIsOnDiskWithinASecond()
     {
         bench->saysForever();
-        QVERIFY(chat->send("question"));
+        QVERIFY(chat->turn()->send("question"));
         const QString id = chat->conversationId();
         const auto stored = bench->store->conversation(id);  // before the first word
         QVERIFY(stored);
@@ -312,7 +314,7 @@ private Q_SLOTS:
         QCOMPARE(stored->messages.size(), 2);
         QCOMPARE(stored->messages[1].status, StoredMessage::Status::Streaming);
         QTRY_VERIFY_WITH_TIMEOUT(!bench->store->conversation(id)->messages[1].text.isEmpty(), 3000);
-        QVERIFY(chat->busy());
+        QVERIFY(chat->turn()->busy());
     }
 
     void onlyWhatHoldsSomethingIsKept()
@@ -329,7 +331,7 @@ private Q_SLOTS:
         chat->setDraft("");
         bench->saysForever();
         QVERIFY(!chat->open("nobody"));
-        QVERIFY(chat->send("question"));  // and with a message it stays
+        QVERIFY(chat->turn()->send("question"));  // and with a message it stays
         QCOMPARE(bench->store->conversations().size(), 1);
     }
 
@@ -385,8 +387,8 @@ private Q_SLOTS:
         QCOMPARE(bench->store->conversations().first().title, "My own name");
 
         bench->saysForever();
-        QVERIFY(chat->send("and more"));
-        QTRY_COMPARE(chat->state(), ChatController::Answering);
+        QVERIFY(chat->turn()->send("and more"));
+        QTRY_COMPARE(chat->turn()->state(), ChatTurn::Answering);
         bench->store->moveToTrash(header.id);
         QVERIFY(chat->conversationId() != header.id);
         QCOMPARE(chat->messages()->count(), 0);

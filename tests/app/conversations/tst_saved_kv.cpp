@@ -18,6 +18,8 @@ struct Running {
     Setting gib{QStringLiteral("gib"), Setting::Number{8, 0, 4096}, nullptr};
     ConversationStore store;
     EngineThread thread;
+    OpenConversations open;
+    TurnRunner turns;
     ChatController chat;
     ConversationsController conversations;
     SavedKv saved;
@@ -25,7 +27,9 @@ struct Running {
     explicit Running(const QString& folder)
         : store(folder)
         , thread(engine::make_engine)
-        , chat(thread, store, greedy())
+        , open(store)
+        , turns(thread, store, open, greedy())
+        , chat(thread, store, open, turns)
         , conversations(store)
         , saved(thread, store, conversations, gib)
     {
@@ -42,7 +46,7 @@ struct Running {
         request.threads = 1;
         thread.load(1, request, {});
         QTRY_COMPARE(loaded.size(), size_t(1));
-        chat.onModelReady(loaded.at<1>(0));
+        turns.onModelReady(loaded.at<1>(0));
     }
     static engine::Request greedy()
     {
@@ -58,8 +62,8 @@ struct Running {
         const auto connection =
             QObject::connect(thread.worker(), &EngineWorker::eventHappened, &chat,
                              [&](const engine::Event& event) { saved += event.kind == engine::Event::Kind::KvSaved; });
-        QVERIFY(chat.send(question));
-        QTRY_VERIFY_WITH_TIMEOUT(!chat.busy(), 30'000);
+        QVERIFY(chat.turn()->send(question));
+        QTRY_VERIFY_WITH_TIMEOUT(!chat.turn()->busy(), 30'000);
         QTRY_VERIFY_WITH_TIMEOUT(saved > 0 || gib.value() == 0, 30'000);
         QObject::disconnect(connection);
     }
@@ -95,20 +99,20 @@ private Q_SLOTS:
     {
         running->ask(question);
         const QString id = running->chat.conversationId();
-        QCOMPARE(running->chat.savedNote(), QString());  // a new one has nothing to restore
+        QCOMPARE(running->chat.turn()->savedNote(), QString());  // a new one has nothing to restore
         QCOMPARE(files(), QStringList{id + ".kv"});
 
         restart();
         QVERIFY(running->chat.open(id));
-        QSignalSpy changed(&running->chat, &ChatController::savedNoteChanged);
+        QSignalSpy changed(running->chat.turn(), &ChatTurn::savedNoteChanged);
         running->ask("more of it");
-        QVERIFY(running->chat.savedNote().contains("were read back from the disk in"));
-        QVERIFY(!running->chat.savedNote().contains("again"));
+        QVERIFY(running->chat.turn()->savedNote().contains("were read back from the disk in"));
+        QVERIFY(!running->chat.turn()->savedNote().contains("again"));
         QVERIFY(!changed.isEmpty());
         running->ask("and more");  // now it is in memory
-        QCOMPARE(running->chat.savedNote(), QString());
+        QCOMPARE(running->chat.turn()->savedNote(), QString());
         running->chat.newConversation();
-        QCOMPARE(running->chat.savedNote(), QString());
+        QCOMPARE(running->chat.turn()->savedNote(), QString());
     }
 
     void theWindowSaysWhyItWasReadAnew()
@@ -121,20 +125,20 @@ private Q_SLOTS:
         file.close();
         QVERIFY(running->chat.open(id));
         running->ask("more of it");
-        QVERIFY(running->chat.savedNote().contains("were computed again: the saved file was damaged."));
+        QVERIFY(running->chat.turn()->savedNote().contains("were computed again: the saved file was damaged."));
 
         restart();
         running->load(engine::KvType::Q8_0);
         QVERIFY(running->chat.open(id));
         running->ask("more of it");
-        QVERIFY(running->chat.savedNote().contains("another kind of KV cache"));
+        QVERIFY(running->chat.turn()->savedNote().contains("another kind of KV cache"));
 
         restart();
         running->load(engine::KvType::Q8_0);
         QVERIFY(QFile::remove(fileOf(id)));
         QVERIFY(running->chat.open(id));
         running->ask("more of it");
-        QVERIFY(running->chat.savedNote().contains("nothing of it had been saved"));
+        QVERIFY(running->chat.turn()->savedNote().contains("nothing of it had been saved"));
     }
 
     void theFileGoesWithItsConversation()

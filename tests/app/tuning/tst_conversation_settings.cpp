@@ -14,7 +14,9 @@ struct Room {
     std::shared_ptr<FakeScript> script = std::make_shared<FakeScript>();
     EngineThread engine{[this] { return std::make_unique<FakeEngine>(script); }};
     ConversationStore store{folder.path()};
-    ChatController chat{engine, store, engine::Request()};
+    OpenConversations open{store};
+    TurnRunner turns{engine, store, open, engine::Request()};
+    ChatController chat{engine, store, open, turns};
     ConversationSettingsController settings{chat, store, engine::Request()};
     QAbstractItemModelTester samplingTester{settings.sampling()};
     QAbstractItemModelTester argumentsTester{settings.templateArguments()};

@@ -37,7 +37,7 @@ void frame(QQuickView& view)
 
 void waitUntilIdle(const Bench& bench)
 {
-    while (bench.chat()->busy())
+    while (bench.chat()->turn()->busy())
         QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents);
 }
 
@@ -53,7 +53,7 @@ void fill(Bench& bench, const QString& rich)
     const QStringList parts = rich.split(QStringLiteral("\n## "));
     for (int i = 0; bench.chat()->messages()->rowCount() < kMessages; ++i) {
         bench.script({{"text", QString(parts[i % parts.size()] + "\n\n## " + parts[(i / 3) % parts.size()])}});
-        bench.chat()->send(QStringLiteral("Question %1, which is a line or two long, as most are?").arg(i));
+        bench.chat()->turn()->send(QStringLiteral("Question %1, which is a line or two long, as most are?").arg(i));
         waitUntilIdle(bench);
     }
 }
@@ -95,8 +95,8 @@ double stream(Bench& bench, QQuickView& view, const QString& rich)
         text += rich + "\n\n";
     bench.script({{"stream", text.left(4 * kTokens)}, {"tokenMs", 4}});
     QMetaObject::invokeMethod(view.rootObject(), "followAnswer");
-    bench.chat()->send(QStringLiteral("Go on"));
-    while (bench.chat()->state() != ChatController::Answering)
+    bench.chat()->turn()->send(QStringLiteral("Go on"));
+    while (bench.chat()->turn()->state() != ChatTurn::Answering)
         QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents);
     int frames = 0;
     const auto connection = QObject::connect(&view, &QQuickWindow::frameSwapped, &view, [&] { ++frames; });

@@ -85,8 +85,8 @@ Cost stream(Bench& bench, QQuickView& view)
     bench.chat()->newConversation();
     fillHistory(*bench.pressure()->monitor(), bench.chat()->conversationId());
     wait(500);
-    bench.chat()->send(QStringLiteral("Go on"));
-    while (bench.chat()->state() != ChatController::Answering)
+    bench.chat()->turn()->send(QStringLiteral("Go on"));
+    while (bench.chat()->turn()->state() != ChatTurn::Answering)
         QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents);
     double before = processorMs();
     const double start = before;
@@ -100,7 +100,7 @@ Cost stream(Bench& bench, QQuickView& view)
         cost.gaps.push_back(double(sinceFrame.nsecsElapsed()) / 1e6);
         sinceFrame.start();
     });
-    while (bench.chat()->busy())
+    while (bench.chat()->turn()->busy())
         QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents);
     cost.share = (processorMs() - start) / double(clock.elapsed());
     QObject::disconnect(connection);
@@ -156,9 +156,9 @@ void printDrawn(const char* what, const QQuickView& view)
 double decode(Bench& bench)
 {
     bench.chat()->newConversation();
-    bench.chat()->send(QStringLiteral("Go on"));
+    bench.chat()->turn()->send(QStringLiteral("Go on"));
     wait(200);
-    while (bench.chat()->busy())
+    while (bench.chat()->turn()->busy())
         QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents);
     wait(200);
     return bench.pressure()->monitor()->tokensPerSecond().toDouble();

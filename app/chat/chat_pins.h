@@ -1,0 +1,36 @@
+// ChatPins keeps messages of the shown conversation on the device.
+#pragma once
+
+#include "app/chat/shown_conversation.h"
+
+#include <QObject>
+#include <QStringList>
+#include <QtQml/qqmlregistration.h>
+
+/// The messages of the shown conversation whose KV stays on the device. Lives on the UI thread; owned by
+/// ChatController.
+class ChatPins : public QObject
+{
+    Q_OBJECT
+    QML_ELEMENT
+    QML_UNCREATABLE("ChatController has one")
+    Q_PROPERTY(bool possible READ possible NOTIFY possibleChanged)
+    Q_PROPERTY(QStringList messages READ messages NOTIFY messagesChanged)
+
+public:
+    ChatPins(ShownConversation& shown, TurnRunner& turns);
+
+    bool possible() const { return m_turns.model() && !m_turns.model()->device.empty(); }  // there is a device
+    QStringList messages() const { return m_turns.pinned(m_shown.id()); }
+
+    /// Keeps a message's KV on the device, or no longer. Empty: the system prompt's.
+    Q_INVOKABLE void toggle(const QString& message);
+
+Q_SIGNALS:
+    void possibleChanged();
+    void messagesChanged();
+
+private:
+    ShownConversation& m_shown;
+    TurnRunner& m_turns;
+};

@@ -1,0 +1,188 @@
+#include "app/chat/chat_turn.h"
+
+#include "app/store/conversation_title.h"
+
+#include <utility>
+
+ChatTurn::ChatTurn(ShownConversation& shown, OpenConversations& open, TurnRunner& turns)
+    : m_shown(shown)
+    , m_open(open)
+    , m_turns(turns)
+{
+    connect(&shown, &ShownConversation::phaseChanged, this, [this] {
+        Q_EMIT stateChanged();
+        Q_EMIT canSendChanged();
+    });
+    connect(&shown, &ShownConversation::savedNoteChanged, this, &ChatTurn::savedNoteChanged);
+    connect(&shown, &ShownConversation::changed, this, &ChatTurn::elsewhereChanged);
+    connect(&turns, &TurnRunner::modelChanged, this, &ChatTurn::canSendChanged);
+    connect(&turns, &TurnRunner::turnBegan, this, &ChatTurn::elsewhereChanged);
+    connect(&turns, &TurnRunner::turnsChanged, this, &ChatTurn::elsewhereChanged);
+}
+
+int ChatTurn::queuePosition() const
+{
+    return m_turns.position(m_shown.id()).value_or(0);
+}
+
+QString ChatTurn::obstacle() const
+{
+    if (m_turns.loading())
+        return tr("The model is still loading.");
+    if (!m_turns.model())
+        return m_turns.modelAside() ? tr("The model made room for an experiment, and comes back when that has ended.")
+                                    : tr("Open a model first.");
+    switch (state()) {
+    case Ready:
+        return {};
+    case Queued:
+        return tr("The last message here has not been answered yet.");
+    case Stopping:
+        return tr("The answer is being stopped.");
+    case Reading:
+    case Answering:
+        break;
+    }
+    return tr("The model is still answering.");
+}
+
+QString ChatTurn::answeredElsewhere() const
+{
+    const QString answered = m_turns.answered();
+    return answered == m_shown.id() ? QString() : answered;
+}
+
+QString ChatTurn::titleElsewhere() const
+{
+    const OpenConversation* const other = m_open.find(answeredElsewhere());
+    return other ? other->header.title : QString();
+}
+
+bool ChatTurn::send(const QString& text)
+{
+    return send(text, {});
+}
+
+bool ChatTurn::send(const QString& text, const QList<Attachment>& attachments)
+{
+    if (!canSend() || (text.trimmed().isEmpty() && attachments.isEmpty()))
+        return false;
+    StoredMessage message;
+    message.text = text;
+    message.attachments = attachments;
+    message.parent = m_shown->tree.leaf();
+    m_shown->header.draft.clear();
+    m_shown->header.draftFiles.clear();
+    const bool asked = ask(message);
+    Q_EMIT m_shown.draftTaken();
+    return asked;
+}
+
+/// Adds a question, which is on its way to the disk before it is on its way to the model.
+bool ChatTurn::ask(StoredMessage question)
+{
+    question.id = newId();
+    question.role = StoredMessage::Role::User;
+    question.createdMs = nowMs();
+    if (!m_shown->tree.add(question))
+        return false;
+    ConversationHeader& header = m_shown->header;
+    header.changedMs = question.createdMs;
+    if (header.title.isEmpty() && !header.titleByUser) {
+        header.title = titleOf(question.text);
+        if (header.title.isEmpty() && !question.attachments.isEmpty())
+            header.title = titleOf(question.attachments.first().name);
+        Q_EMIT m_shown.titleChanged();
+    }
+    m_open.save(*m_shown);
+    m_open.save(*m_shown, question.id);
+    Q_EMIT m_shown.asked();
+    m_turns.answer(*m_shown, question.id);
+    return true;
+}
+
+void ChatTurn::stop()
+{
+    m_goesOnAfterLoad.clear();
+    m_turns.stop(*m_shown);
+}
+
+void ChatTurn::retry()
+{
+    if (canSend())
+        answerLast(*m_shown);
+}
+
+void ChatTurn::answerLast(OpenConversation& conversation)
+{
+    const StoredMessage* const last = conversation.last();
+    if (!last)
+        return;
+    if (last->role == StoredMessage::Role::User)
+        m_turns.answer(conversation, last->id);
+    else
+        answerInsteadOf(conversation, *last);
+}
+
+void ChatTurn::answerInsteadOf(OpenConversation& conversation, const StoredMessage& answer)
+{
+    const StoredMessage* const question = conversation.tree.find(answer.parent);
+    if (!question)
+        return;
+    if (answer.text.isEmpty() && conversation.tree.leaf() == answer.id)
+        m_turns.answerAgain(conversation, answer.id);
+    else
+        m_turns.answer(conversation, question->id);
+}
+
+void ChatTurn::regenerate(const QString& id)
+{
+    const StoredMessage* const answer = m_shown->tree.find(id);
+    if (answer && answer->role == StoredMessage::Role::Assistant && canSend())
+        answerInsteadOf(*m_shown, *answer);
+}
+
+void ChatTurn::continueAnswer(const QString& id)
+{
+    const StoredMessage* const answer = m_shown->tree.find(id);
+    if (answer && answer->role == StoredMessage::Role::Assistant && !answer->text.isEmpty() &&
+        m_shown->tree.leaf() == id && canSend())
+        m_turns.goOn(*m_shown, id);
+}
+
+void ChatTurn::goOnWithWhatWasCut(OpenConversation& conversation)
+{
+    const StoredMessage* const last = conversation.last();
+    if (!last || conversation.busy())
+        return;
+    const bool cut = last->role == StoredMessage::Role::Assistant && !last->text.isEmpty();
+    if (cut && last->status != StoredMessage::Status::Complete)
+        m_turns.goOn(conversation, last->id);
+    else if (!cut)
+        answerLast(conversation);
+}
+
+void ChatTurn::goOnWithWhatWasCut()
+{
+    goOnWithWhatWasCut(*m_shown);
+}
+
+void ChatTurn::askAgain(const QString& question)
+{
+    m_turns.answer(*m_shown, question);
+}
+
+void ChatTurn::onModelChanged()
+{
+    if (m_turns.loading())
+        return;
+    const QString cut = std::exchange(m_goesOnAfterLoad, {});
+    if (OpenConversation* const conversation = m_turns.model() && !cut.isEmpty() ? m_open.open(cut) : nullptr)
+        goOnWithWhatWasCut(*conversation);
+}
+
+void ChatTurn::onTrashed(const QString& conversation)
+{
+    if (m_goesOnAfterLoad == conversation)
+        m_goesOnAfterLoad.clear();
+}

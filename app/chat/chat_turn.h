@@ -1,0 +1,85 @@
+// ChatTurn sends what is asked in the shown conversation, and says how far its answer is.
+#pragma once
+
+#include "app/chat/shown_conversation.h"
+
+#include <QObject>
+#include <QString>
+#include <QtQml/qqmlregistration.h>
+
+/// The shown conversation's turn: whether there can be one, what it is at, and what asks for it. TurnRunner runs it,
+/// also while another conversation is shown. Lives on the UI thread; owned by ChatController.
+class ChatTurn : public QObject
+{
+    Q_OBJECT
+    QML_ELEMENT
+    QML_UNCREATABLE("ChatController has one")
+    Q_PROPERTY(State state READ state NOTIFY stateChanged)
+    Q_PROPERTY(bool busy READ busy NOTIFY stateChanged)
+    Q_PROPERTY(bool queued READ queued NOTIFY stateChanged)
+    Q_PROPERTY(int queuePosition READ queuePosition NOTIFY stateChanged)
+    Q_PROPERTY(bool canSend READ canSend NOTIFY canSendChanged)
+    Q_PROPERTY(QString obstacle READ obstacle NOTIFY canSendChanged)
+    Q_PROPERTY(QString answeredElsewhere READ answeredElsewhere NOTIFY elsewhereChanged)
+    Q_PROPERTY(QString titleElsewhere READ titleElsewhere NOTIFY elsewhereChanged)
+    Q_PROPERTY(QString savedNote READ savedNote NOTIFY savedNoteChanged)
+
+public:
+    enum State {
+        Ready,
+        Queued,     // other conversations are answered first
+        Reading,    // the prompt goes through the model
+        Answering,  // text arrives
+        Stopping,   // the engine has been told
+    };
+    Q_ENUM(State)
+
+    ChatTurn(ShownConversation& shown, OpenConversations& open, TurnRunner& turns);
+
+    State state() const { return State(m_shown->phase); }
+    bool busy() const { return m_shown->busy(); }
+    bool queued() const { return state() == Queued; }
+    int queuePosition() const;  // turns before this conversation's, with the one that runs; 0: it does not wait
+    /// The conversation that is being answered while this one is looked at, by its id; empty: none is.
+    QString answeredElsewhere() const;
+    QString titleElsewhere() const;  // empty: it has none
+    bool canSend() const { return obstacle().isEmpty(); }
+    QString obstacle() const;  // why nothing can be sent now; empty when it can
+    /// How much of its KV came back from the disk for the newest answer, or why none; empty: it was in memory.
+    QString savedNote() const { return m_shown->savedNote; }
+
+    /// False when it cannot be sent now; `obstacle` says why, and the text stays where it was typed.
+    Q_INVOKABLE bool send(const QString& text);
+    bool send(const QString& text, const QList<Attachment>& attachments);
+    Q_INVOKABLE void stop();
+    /// Asks for the last answer again: in place of one without a word, else as a new version.
+    Q_INVOKABLE void retry();
+    Q_INVOKABLE void regenerate(const QString& answer);
+    Q_INVOKABLE void continueAnswer(const QString& answer);
+
+    // Not for pages.
+    bool ask(StoredMessage question);
+    void askAgain(const QString& question);
+    void goOnWithWhatWasCut();
+    /// The answer that was cut in this conversation goes on with the next model that is ready. Empty: none does.
+    void goOnAfterLoad(const QString& conversation) { m_goesOnAfterLoad = conversation; }
+    void onModelChanged();
+    void onTitleElsewhere() { Q_EMIT elsewhereChanged(); }
+    void onTrashed(const QString& conversation);
+
+Q_SIGNALS:
+    void stateChanged();
+    void canSendChanged();
+    void elsewhereChanged();
+    void savedNoteChanged();
+
+private:
+    void answerLast(OpenConversation& conversation);
+    void answerInsteadOf(OpenConversation& conversation, const StoredMessage& answer);
+    void goOnWithWhatWasCut(OpenConversation& conversation);
+
+    ShownConversation& m_shown;
+    OpenConversations& m_open;
+    TurnRunner& m_turns;
+    QString m_goesOnAfterLoad;  // the conversation whose answer was cut for a larger context
+};

@@ -1,0 +1,44 @@
+// ChatVersions makes versions of messages, branches conversations and chooses which versions are shown.
+#pragma once
+
+#include "app/chat/chat_turn.h"
+
+#include <QObject>
+#include <QString>
+#include <QtQml/qqmlregistration.h>
+
+/// The versions of the messages in the shown conversation. Lives on the UI thread; owned by ChatController.
+class ChatVersions : public QObject
+{
+    Q_OBJECT
+    QML_ELEMENT
+    QML_UNCREATABLE("ChatController has one")
+
+public:
+    ChatVersions(EngineThread& engine, ConversationStore& store, ShownConversation& shown, OpenConversations& open,
+                 ChatTurn& turn);
+
+    /// Of a question: a new version of it, which is asked. Of an answer: a new version that says this.
+    Q_INVOKABLE bool edit(const QString& message, const QString& text);
+    Q_INVOKABLE void showPrevious(const QString& message) { show(message, -1); }
+    Q_INVOKABLE void showNext(const QString& message) { show(message, 1); }
+    /// Of the last shown message that has versions.
+    Q_INVOKABLE void step(int step);
+    /// Shows the versions that lead to this message, as a search may find one that is not on the shown path. False:
+    /// there is no such message here.
+    Q_INVOKABLE bool showMessage(const QString& message);
+    /// A new conversation with the messages up to this one.
+    Q_INVOKABLE void branch(const QString& message);
+
+Q_SIGNALS:
+    void branched(const QString& conversation);  // to be opened
+
+private:
+    void show(const QString& message, int step);
+
+    EngineThread& m_engine;
+    ConversationStore& m_store;
+    ShownConversation& m_shown;
+    OpenConversations& m_open;
+    ChatTurn& m_turn;
+};

@@ -1,0 +1,46 @@
+// ShownConversation says which conversation the page shows and tells what happens to it.
+#pragma once
+
+#include "app/chat/turn_runner.h"
+
+#include <QObject>
+
+/// The conversation that is shown, for the objects of its page: each hears from it what happens to this one, and tells
+/// the others by it what it has done. Lives on the UI thread; owned by ChatController.
+class ShownConversation : public QObject
+{
+    Q_OBJECT
+
+public:
+    /// Begins with a new one.
+    ShownConversation(OpenConversations& open, TurnRunner& turns);
+
+    OpenConversation& operator*() const { return *m_shown; }
+    OpenConversation* operator->() const { return m_shown; }
+    const QString& id() const { return m_shown->header.id; }
+    void show(OpenConversation& conversation);
+
+    void pathIsDifferent();     // other messages are shown; saves which
+    void contextIsDifferent();  // what was measured last does not hold for the next turn
+
+Q_SIGNALS:
+    void changed();  // it is another conversation
+    void titleChanged();
+    void asked();  // a question was added, and its header saved
+    void draftTaken();
+    void phaseChanged();
+    void messagesChanged();
+    void textAdded(const QString& message, const QString& text);
+    void numbersChanged();
+    void contextChanged();
+    void promptChanged();  // what is asked next is to be counted again
+    void savedNoteChanged();
+    void pinsChanged();
+    void turnEnded();
+
+private:
+    void forgetContext();
+
+    OpenConversations& m_open;
+    OpenConversation* m_shown;  // there always is one
+};

@@ -1,0 +1,112 @@
+// TurnRunner runs the turns of the conversations, one after another.
+#pragma once
+
+#include "app/chat/chat_request.h"
+#include "app/chat/open_conversations.h"
+#include "app/chat/pinned_messages.h"
+#include "app/chat/placement_move.h"
+#include "app/chat/reasoning_clock.h"
+#include "app/chat/turn_queue.h"
+#include "app/worker/engine_thread.h"
+
+#include <QObject>
+#include <QTimer>
+
+#include <optional>
+#include <stop_token>
+
+/// Asks the model for the answers that wait, one after another, and puts what comes of them into their conversations
+/// and into the store, whether somebody looks or not. Lives on the UI thread; owned by Program.
+class TurnRunner : public QObject
+{
+    Q_OBJECT
+
+public:
+    /// `options` is what every request starts from: sampling, length. Its messages are replaced.
+    TurnRunner(EngineThread& engine, ConversationStore& store, OpenConversations& open, engine::Request options);
+    ~TurnRunner() override;
+
+    // A turn each; the conversation must not have one already.
+    void answer(OpenConversation& conversation, const QString& question);     // a new version
+    void answerAgain(OpenConversation& conversation, const QString& answer);  // in its place
+    void goOn(OpenConversation& conversation, const QString& answer);         // where its text ends
+    void stop(OpenConversation& conversation);
+    void stopAll();
+    bool busy() const { return m_queue.busy() || !m_queue.waiting().isEmpty(); }  // with any of them
+    /// The conversation was thrown away: what its turn makes belongs to nobody.
+    void forget(const QString& id);
+    /// Keeps a message's KV on the device, or no longer.
+    void togglePin(OpenConversation& conversation, const QString& message);
+    QStringList pinned(const QString& id) const { return m_pinned.of(id); }
+    /// Whose turn runs; empty: nobody's.
+    QString answered() const { return m_queue.running() ? m_queue.running()->conversation : QString(); }
+    std::optional<int> position(const QString& id) const { return m_queue.position(id); }
+
+    // What becomes of the model. Turns wait while one loads; those that wait when it is gone are not answered.
+    void onLoadStarted();
+    void onModelReady(const engine::ModelInfo& model);
+    void onModelGone();
+    void onModelAside();  // it comes back by itself
+    const std::optional<engine::ModelInfo>& model() const { return m_model; }
+    bool loading() const { return m_loading; }
+    bool modelAside() const { return m_modelAside; }
+    int contextTokens() const { return m_model ? m_model->context_in_use : 0; }
+    ChatRequest nextRequest(const OpenConversation& conversation) const;
+
+Q_SIGNALS:
+    // Of the conversation with this id.
+    void phaseChanged(const QString& id);
+    void messagesChanged(const QString& id);  // any of them but text that was added
+    void textAdded(const QString& id, const QString& message, const QString& text);
+    void numbersChanged(const QString& id);
+    void contextChanged(const QString& id);
+    void savedNoteChanged(const QString& id);
+    void pinsChanged(const QString& id);
+    void turnBegan(quint64 turn, const QString& id);
+    void tokensPlaced(const QString& id, const QList<MessageTokens>& places);  // of its turn, in the prompt's order
+    void turnEnded(const QString& id);
+    void turnsChanged();  // one of any conversation has ended, or left the queue
+    void activityChanged(const QString& id, ConversationActivity::Value activity);
+
+    void modelChanged();  // it loads, is there, is gone or made room
+    void modelLost();     // the engine had to close it; the message that was being answered says why
+
+private:
+    void enqueue(OpenConversation& conversation, const QString& answer);
+    void startNext();
+    void begin(const TurnQueue::Turn& turn, OpenConversation& conversation);
+    void unqueue(OpenConversation& conversation, const QString& sentence);
+    void settle(const TurnQueue::Turn& turn, StoredMessage::Status status, const QString& sentence,
+                const engine::Telemetry* numbers);
+    void setSavedNote(OpenConversation& conversation, const QString& note);
+    void setPhase(OpenConversation& conversation, OpenConversation::Phase phase);
+    void postPins(const OpenConversation& conversation);
+    void saveText();
+
+    void onPrompt(quint64 turn, const engine::PromptLedger& ledger);
+    void onText(quint64 turn, const QString& text);
+    void onTelemetry(quint64 turn, const engine::Telemetry& frame);
+    void onNearlyFull(quint64 turn);
+    void onSavedKv(quint64 turn, const engine::Event& event);
+    void onFinished(quint64 turn, const engine::Turn& result);
+    void onFailed(quint64 turn, const engine::Error& error);
+    OpenConversation* running() const;  // null: none, or nobody wants it any more
+    OpenConversation* running(quint64 turn) const;
+
+    EngineThread& m_engine;
+    ConversationStore& m_store;
+    OpenConversations& m_open;
+    engine::Request m_options;
+    std::optional<engine::ModelInfo> m_model;
+    bool m_loading = false;
+    bool m_modelAside = false;
+
+    TurnQueue m_queue;
+    PinnedMessages m_pinned;
+    QString m_ranLast;    // the conversation that the engine computed last
+    ChatRequest m_asked;  // of the turn that runs
+    ReasoningClock m_clock;
+    std::stop_source m_stop{std::nostopstate};
+    QTimer m_saveTimer;
+    qsizetype m_savedSize = 0;  // of the answer's text
+};
