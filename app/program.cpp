@@ -154,7 +154,7 @@ void Program::connectModels()
     QObject::connect(m_pressure.placement(), &PlacementController::kvTypeChanged, &m_speed,
                      [this] { onKvTypeChanged(); });
     QObject::connect(m_engine.worker(), &EngineWorker::finished, &m_speed, [this](quint64, const engine::Turn& turn) {
-        if (m_pressure.placement()->outran(turn.telemetry))
+        if (m_pressure.placement()->forecast()->outran(turn.telemetry))
             m_speed.onOutrun(presentRequest());
     });
     QObject::connect(&m_speed, &MachineSpeed::changed, &m_models, [this] { applyLoadSettings(); });

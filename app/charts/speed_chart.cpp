@@ -26,11 +26,13 @@ void SpeedChart::setPlacement(PlacementController* placement)
 {
     if (placement == m_placement)
         return;
-    if (m_placement)
+    if (m_placement) {
         m_placement->disconnect(this);
+        m_placement->forecast()->disconnect(this);
+    }
     m_placement = placement;
     if (m_placement) {
-        connect(m_placement, &PlacementController::planChanged, this, [this] { redrawSoon(); });
+        connect(m_placement->forecast(), &PlacementForecast::changed, this, [this] { redrawSoon(); });
         connect(m_placement, &QObject::destroyed, this, [this] { m_placement = nullptr; });
     }
     Q_EMIT placementChanged();
@@ -83,11 +85,11 @@ double SpeedChart::drawRuns(QCustomPlot& plot) const
 
 double SpeedChart::drawPredicted(QCustomPlot& plot) const
 {
-    if (!foretells() || m_placement->predicted().isEmpty() || !shows("predicted"))
+    if (!foretells() || m_placement->forecast()->predicted().isEmpty() || !shows("predicted"))
         return 0;
     QCPGraph* const graph = plot.addGraph();
     double highest = 0;
-    for (const QPointF& point : m_placement->predicted()) {
+    for (const QPointF& point : m_placement->forecast()->predicted()) {
         graph->addData(point.x(), point.y());
         if (point.x() <= plot.xAxis->range().upper)
             highest = std::max(highest, point.y());
@@ -109,7 +111,7 @@ bool SpeedChart::foretells() const
 
 void SpeedChart::drawSpill(QCustomPlot& plot) const
 {
-    const QVariant spill = foretells() ? m_placement->spillTokens() : monitor()->recordedSpill();
+    const QVariant spill = foretells() ? m_placement->forecast()->spillTokens() : monitor()->recordedSpill();
     if (!spill.isValid())
         return;
     auto* const line = new QCPItemStraightLine(&plot);  // the plot owns it
@@ -166,9 +168,9 @@ std::optional<QPointF> SpeedChart::pointNear(double x) const
 
 std::optional<double> SpeedChart::predictedAt(double tokens) const
 {
-    if (!foretells() || m_placement->predicted().isEmpty() || !shows("predicted"))
+    if (!foretells() || m_placement->forecast()->predicted().isEmpty() || !shows("predicted"))
         return {};
-    const QList<QPointF>& curve = m_placement->predicted();
+    const QList<QPointF>& curve = m_placement->forecast()->predicted();
     const auto after = std::find_if(curve.begin(), curve.end(), [&](const QPointF& p) { return p.x() >= tokens; });
     if (after == curve.end())
         return {};

@@ -1,6 +1,5 @@
 #include "app/pressure/placement_controller.h"
 
-#include "app/system/background.h"
 #include "app/worker/error_sentence.h"
 
 #include <algorithm>
@@ -11,21 +10,15 @@
 namespace {
 
 constexpr double kLowestWatermark = 0.5, kHighestWatermark = 1.0;
-constexpr int kCurvePoints = 32;
-constexpr std::array kKvTypes = {engine::KvType::F16, engine::KvType::Q8_0, engine::KvType::F32};  // as the settings do
-
-// Where the first block leaves the device; empty where the context is full before.
-std::optional<int> spillWithin(int context_tokens, const engine::Plan& plan)
-{
-    return plan.spill_tokens && *plan.spill_tokens < context_tokens ? plan.spill_tokens : std::nullopt;
-}
 
 }  // namespace
 
 PlacementController::PlacementController(EngineThread& engine, QObject* parent)
     : QObject(parent)
     , m_engine(engine)
+    , m_forecast([this] { return present(); })
 {
+    connect(&m_forecast, &PlacementForecast::opened, this, &PlacementController::changed);
 }
 
 QString PlacementController::device() const
@@ -40,109 +33,8 @@ int PlacementController::offloadPercent() const
 
 int PlacementController::kvType() const
 {
-    const auto type = std::ranges::find(kKvTypes, m_request.k_type);
-    return m_request.k_type == m_request.v_type ? int(type - kKvTypes.begin()) : -1;
-}
-
-QVariant PlacementController::spillTokens() const
-{
-    return m_spillTokens ? QVariant(*m_spillTokens) : QVariant();
-}
-
-PlacementPreview PlacementController::preview(int layers) const
-{
-    engine::LoadRequest request = m_request;
-    request.placement.device_layers = layers < 0 ? std::nullopt : std::optional(layers);
-    return preview(request);
-}
-
-PlacementPreview PlacementController::previewBudget(double bytes) const
-{
-    engine::LoadRequest request = m_request;
-    request.placement.vram_budget_bytes = std::int64_t(bytes);
-    request.placement.budget_fit_tokens = 0;
-    return preview(request);
-}
-
-PlacementPreview PlacementController::previewKvType(int type) const
-{
-    engine::LoadRequest request = m_request;
-    if (type >= 0 && type < int(kKvTypes.size()))
-        request.k_type = request.v_type = kKvTypes[std::size_t(type)];
-    return preview(request);
-}
-
-bool PlacementController::outran(const engine::Telemetry& last) const
-{
-    constexpr double kClearly = 1.3;   // predictions are within a tenth on a machine that is as it was measured
-    constexpr int kEnoughTokens = 16;  // for a rate that is not chance
-    if (m_predicted.isEmpty() || last.generated_tokens < kEnoughTokens || !last.decode_tokens_per_s)
-        return false;
-    // Where the answer began, and was fastest.
-    return *last.decode_tokens_per_s > kClearly * *predictedAt(last.context_tokens - last.generated_tokens);
-}
-
-/// As at the last point of the curve that is not beyond.
-std::optional<double> PlacementController::predictedAt(int tokens) const
-{
-    if (m_predicted.isEmpty())
-        return std::nullopt;
-    const auto after = std::ranges::find_if(m_predicted, [&](const QPointF& point) { return point.x() > tokens; });
-    return (after == m_predicted.begin() ? *after : *std::prev(after)).y();
-}
-
-/// How fast an answer was, of which nothing moved, says how far the rates are from what is to be expected now.
-void PlacementController::learn(const engine::Telemetry& frame)
-{
-    constexpr int kEnoughTokens = 16;
-    if (frame.phase == engine::Phase::Prefill)  // an answer begins
-        m_movedMeanwhile = false;
-    const bool grown = frame.generated_tokens > m_generated;
-    m_generated = frame.generated_tokens;
-    if (!grown || m_movedMeanwhile || m_generated < kEnoughTokens || !frame.decode_tokens_per_s)
-        return;
-    if (const auto predicted = predictedAt(frame.context_tokens - m_generated / 2))
-        m_correction.observe(1 / *predicted, 1 / *frame.decode_tokens_per_s);
-}
-
-/// What the engine does with such choices while other programs hold what they hold now: every number that is foretold
-/// comes from here.
-engine::Result<engine::Plan> PlacementController::plan(engine::LoadRequest request, std::span<const int> contexts) const
-{
-    if (m_device)
-        request.placement.other_programs_bytes = m_device->other_programs_bytes;
-    return m_planner->plan(request, contexts, m_rates.get());
-}
-
-PlacementPreview PlacementController::preview(const engine::LoadRequest& request) const
-{
-    PlacementPreview preview;
-    if (!m_planner)
-        return preview;
-    const std::array contexts = {m_contextTokens, m_contextLimit};
-    const auto plan = this->plan(request, contexts);
-    if (!plan || plan->rows.size() != contexts.size())
-        return preview;
-    const engine::PlanRow& now = plan->rows.front();
-    const engine::PlanRow& full = plan->rows.back();
-    const double slower = m_correction.factor().value_or(1);
-    const auto speed = [&](std::optional<double> predicted) {
-        return predicted ? QVariant(*predicted / slower) : QVariant();
-    };
-    preview.known = true;
-    preview.layers = plan->device_layers;
-    preview.deviceBytes = now.device ? double(now.device->total()) : 0;
-    preview.budgetBytes = double(plan->device_budget_bytes);
-    const std::optional<int> spill = spillWithin(m_contextLimit, *plan);
-    preview.spillTokens = spill ? QVariant(*spill) : QVariant();
-    preview.tokensPerSecond = speed(now.tok_s);
-    preview.tokensPerSecondFull = speed(full.tok_s);
-    if (m_correction.factor() && now.tok_s)
-        preview.correction = 1 / slower;
-    preview.kvBytesFull = double(full.host.kv_bytes);
-    preview.largestContext =
-        full.stops && plan->spill_tokens ? std::min(*plan->spill_tokens, m_contextLimit) : m_contextLimit;
-    return preview;
+    const auto type = std::ranges::find(kKvTypeChoices, m_request.k_type);
+    return m_request.k_type == m_request.v_type ? int(type - kKvTypeChoices.begin()) : -1;
 }
 
 void PlacementController::setLayers(int layers)
@@ -173,7 +65,7 @@ void PlacementController::onDeviceAnswered(const engine::PlacementOptions& wish,
         m_leaving = m_request.placement;
     takeDevice(wish);
     m_beforeYield.reset();
-    replan();
+    m_forecast.replan();
     Q_EMIT deviceAccepted();
     Q_EMIT changed();
 }
@@ -221,8 +113,8 @@ void PlacementController::setPolicy(int policy)
 
 void PlacementController::setKvType(int type)
 {
-    if (type >= 0 && type < int(kKvTypes.size()))
-        keepKvAs(kKvTypes[std::size_t(type)]);
+    if (type >= 0 && type < int(kKvTypeChoices.size()))
+        keepKvAs(kKvTypeChoices[std::size_t(type)]);
 }
 
 void PlacementController::keepKvAs(engine::KvType type)
@@ -304,8 +196,8 @@ quint64 PlacementController::post(const engine::Command& command)
     if (id == 0)
         return id;  // no memory for it, and no answer to wait for
     m_posted.append(id);
-    m_movedMeanwhile = true;
-    replan();
+    m_forecast.onMoved();
+    m_forecast.replan();
     Q_EMIT changed();
     return id;
 }
@@ -335,7 +227,7 @@ void PlacementController::onTypesAnswered(const engine::SetKvTypes& types, bool 
     if (m_postedTypes.isEmpty()) {
         m_request.k_type = m_types.k_type;
         m_request.v_type = m_types.v_type;
-        replan();
+        m_forecast.replan();
         Q_EMIT changed();
     }
     if (done)
@@ -344,8 +236,7 @@ void PlacementController::onTypesAnswered(const engine::SetKvTypes& types, bool 
 
 void PlacementController::onModelReady(const engine::ModelInfo& model, const engine::LoadRequest& request)
 {
-    m_planner.reset();
-    m_correction = {};
+    m_forecast.close();
     m_request = request;
     m_types = {request.k_type, request.v_type};
     m_layers = model.layers;
@@ -353,29 +244,14 @@ void PlacementController::onModelReady(const engine::ModelInfo& model, const eng
     m_request.context_tokens = model.context_in_use;
     if (m_device)  // its first frame came before
         takeSizes();
-    openPlanner(model.path);
-    replan();
+    m_forecast.open(model.path);
+    m_forecast.replan();
     Q_EMIT changed();
-}
-
-/// On a pool thread: a large vocabulary takes longer to read than a frame may.
-void PlacementController::openPlanner(const std::filesystem::path& model)
-{
-    inBackground(
-        this, [model] { return engine::Planner::open(model); },
-        [this, job = ++m_plannerJob](engine::Result<engine::Planner> planner) {
-            if (job != m_plannerJob || !planner)
-                return;
-            m_planner = *std::move(planner);
-            replan();
-            Q_EMIT changed();
-        });
 }
 
 void PlacementController::onModelGone()
 {
-    m_planner.reset();
-    ++m_plannerJob;
+    m_forecast.close();
     m_device.reset();
     m_layers = 0;
     m_contextTokens = 0;
@@ -386,7 +262,7 @@ void PlacementController::onModelGone()
     m_postedDevices.clear();
     m_leaving.reset();
     m_deviceIsNew = false;
-    replan();
+    m_forecast.replan();
     dismissTrouble();
     Q_EMIT changed();
 }
@@ -403,12 +279,13 @@ void PlacementController::onFrame(const engine::Telemetry& frame)
     m_deviceIsNew = m_deviceIsNew && !frame.device;
     if (firstOfDevice)
         takeSizes();
-    m_movedMeanwhile = m_movedMeanwhile || moved;
+    if (moved)
+        m_forecast.onMoved();
     if (m_leaving && !moving())
         m_leaving.reset();  // it was the same device
     if (firstOfDevice || gone || moved)
-        replan();
-    learn(frame);
+        m_forecast.replan();
+    m_forecast.learn(frame);
     Q_EMIT changed();
 }
 
@@ -423,29 +300,11 @@ void PlacementController::takeSizes()
     placement.emulated.fit_tokens = 0;
 }
 
-void PlacementController::setRates(std::shared_ptr<const engine::MachineRates> rates)
+/// Other programs are foretold to hold what they hold now.
+PlacementForecast::Present PlacementController::present() const
 {
-    m_rates = std::move(rates);
-    m_correction = {};
-    replan();
-}
-
-void PlacementController::replan()
-{
-    m_predicted.clear();
-    m_spillTokens.reset();
-    if (m_planner && m_contextLimit > 0) {
-        QList<int> contexts;
-        for (int i = 0; i <= kCurvePoints; ++i)
-            contexts.append(int(std::int64_t(m_contextLimit) * i / kCurvePoints));
-        const auto plan =
-            this->plan(m_request, std::span<const int>(contexts.constData(), std::size_t(contexts.size())));
-        if (plan) {
-            m_spillTokens = spillWithin(m_contextLimit, *plan);
-            for (const engine::PlanRow& row : plan->rows)
-                if (row.tok_s)
-                    m_predicted.append(QPointF(row.context_tokens, *row.tok_s));
-        }
-    }
-    Q_EMIT planChanged();
+    PlacementForecast::Present present{m_request, m_contextTokens, m_contextLimit};
+    if (m_device)
+        present.request.placement.other_programs_bytes = m_device->other_programs_bytes;
+    return present;
 }

@@ -51,8 +51,8 @@ Pressure::Pressure(EngineThread& engine, ModelController& models, QObject* paren
             m_events.add(move);
     });
     connect(&m_monitor, &PressureMonitor::modelChanged, this, &Pressure::showMoves);
-    connect(&m_placement, &PlacementController::planChanged, this, [this] {
-        const QVariant tokens = m_placement.spillTokens();
+    connect(m_placement.forecast(), &PlacementForecast::changed, this, [this] {
+        const QVariant tokens = m_placement.forecast()->spillTokens();
         m_monitor.recorder().setSpillTokens(tokens.isValid() ? std::optional(tokens.toInt()) : std::nullopt);
     });
 
@@ -118,6 +118,6 @@ void Pressure::connectDoctor(ModelController& models)
 
 void Pressure::setRates(const std::shared_ptr<const engine::MachineRates>& rates)
 {
-    m_placement.setRates(rates);
+    m_placement.forecast()->setRates(rates);
     m_doctor.setRates(rates);
 }

@@ -11,7 +11,7 @@ ColumnLayout {
     required property PlacementController placement
 
     readonly property int looked: box.popup.visible ? box.highlightedIndex : placement.kvType
-    property placementPreview then: placement.previewKvType(looked)
+    property placementPreview then: placement.forecast.previewKvType(looked)
 
     function foretold(): string {
         if (!then.known)
@@ -28,10 +28,10 @@ ColumnLayout {
     spacing: Theme.gapTiny
 
     Connections {
-        target: root.placement
+        target: root.placement.forecast
 
-        function onPlanChanged() {
-            root.then = Qt.binding(() => root.placement.previewKvType(root.looked));
+        function onChanged() {
+            root.then = Qt.binding(() => root.placement.forecast.previewKvType(root.looked));
         }
     }
     Text {

@@ -13,7 +13,7 @@ ColumnLayout {
     required property PlacementController placement
     property var hidden: []
     property bool forecast: false // to the full context
-    readonly property var spill: monitor.recordedSpill ?? placement.spillTokens // tokens; undefined: no block leaves
+    readonly property var spill: monitor.recordedSpill ?? placement.forecast.spillTokens // tokens; undefined: no block leaves
     readonly property var series: [
         { key: "measured", name: qsTr("This answer"), value: "", color: Theme.accent, hides: true },
         { key: "earlier", name: qsTr("Earlier"), value: "", color: Qt.alpha(Theme.accent, 0.4), hides: true },

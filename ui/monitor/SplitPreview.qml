@@ -11,7 +11,7 @@ Popup {
     required property PlacementController placement
     required property int layers
 
-    readonly property placementPreview now: placement.preview(layers)
+    readonly property placementPreview now: placement.forecast.preview(layers)
 
     width: Theme.px(330)
     padding: Theme.gap

@@ -11,7 +11,7 @@ ColumnLayout {
     required property PlacementController placement
 
     function foretold(bytes: real): string {
-        const then = placement.previewBudget(bytes);
+        const then = placement.forecast.previewBudget(bytes);
         if (!then.known)
             return "";
         if (then.layers === 0)

@@ -87,7 +87,8 @@ private Q_SLOTS:
             window.devices().choose(kEmulated);
             QTRY_COMPARE(window.placement().device(), QStringLiteral("emulated"));
             QTRY_COMPARE(window.placement().deviceLayers(), 6);
-            QTRY_COMPARE(window.placement().spillTokens().toInt(), 1024);  // the plan is of this device, too
+            QTRY_COMPARE(window.placement().forecast()->spillTokens().toInt(),
+                         1024);  // the plan is of this device, too
             QVERIFY(window.placement().emulated());
             QCOMPARE(window.models().current().device, QStringLiteral("emulated"));
             const double fit = window.placement().totalBytes();

@@ -24,7 +24,10 @@ public:
     }
     PlacementController& placement() { return *m_pressure.placement(); }
     PressureMonitor& monitor() { return *m_pressure.monitor(); }
-    bool ready() { return monitor().hasModel() && placement().available() && placement().preview(-1).known; }
+    bool ready()
+    {
+        return monitor().hasModel() && placement().available() && placement().forecast()->preview(-1).known;
+    }
     void unload() { m_engine.unload(0); }
     void ask(const QString& prompt)
     {
@@ -72,7 +75,7 @@ private Q_SLOTS:
         EngineThread engine([script] { return std::make_unique<FakeEngine>(script); });
         PlacementController placement(engine);
         QVERIFY(!placement.available());
-        QVERIFY(!placement.preview(3).known);
+        QVERIFY(!placement.forecast()->preview(3).known);
         placement.setLayers(3);
         placement.setBudget(100);
         QVERIFY(script->commands().empty());
@@ -82,8 +85,8 @@ private Q_SLOTS:
     {
         Panel panel(512);
         QTRY_VERIFY(panel.ready());
-        QVERIFY(!panel.placement().spillTokens().isValid());
-        QVERIFY(!panel.placement().previewKvType(0).spillTokens.isValid());
+        QVERIFY(!panel.placement().forecast()->spillTokens().isValid());
+        QVERIFY(!panel.placement().forecast()->previewKvType(0).spillTokens.isValid());
     }
 
     void layersAndBytesAreAsForetold()
@@ -95,10 +98,10 @@ private Q_SLOTS:
         QCOMPARE(placement.deviceLayers(), 6);
         QVERIFY(placement.automatic());
         QVERIFY(placement.emulated());
-        QCOMPARE(placement.spillTokens().toInt(), 1024);
-        QCOMPARE(placement.preview(-1).layers, 6);
+        QCOMPARE(placement.forecast()->spillTokens().toInt(), 1024);
+        QCOMPARE(placement.forecast()->preview(-1).layers, 6);
 
-        const PlacementPreview three = placement.preview(3);
+        const PlacementPreview three = placement.forecast()->preview(3);
         QVERIFY(three.known);
         QCOMPARE(three.layers, 3);
         QVERIFY(three.spillTokens.toInt() > 1024);  // room for more KV
@@ -108,7 +111,7 @@ private Q_SLOTS:
         const double taken = panel.monitor().device().used();
         QVERIFY2(std::abs(taken / three.deviceBytes - 1) < 0.01,
                  qPrintable(QString("%1 were foretold, %2 are taken").arg(three.deviceBytes).arg(taken)));
-        QCOMPARE(placement.spillTokens().toInt(), three.spillTokens.toInt());
+        QCOMPARE(placement.forecast()->spillTokens().toInt(), three.spillTokens.toInt());
 
         placement.setAutomatic();
         QTRY_COMPARE(placement.deviceLayers(), 6);
@@ -143,7 +146,7 @@ private Q_SLOTS:
         QTRY_VERIFY(!panel.monitor().ttftHistory().isEmpty());
         const double whole = placement.budgetBytes();
         for (const double share : {0.6, 0.45, 0.75, 1.0}) {
-            const PlacementPreview then = placement.previewBudget(std::floor(whole * share));
+            const PlacementPreview then = placement.forecast()->previewBudget(std::floor(whole * share));
             QVERIFY(then.known);
             placement.setBudget(std::floor(whole * share));
             QTRY_COMPARE(placement.budgetBytes(), std::floor(whole * share));
@@ -154,15 +157,15 @@ private Q_SLOTS:
                                         .arg(then.deviceBytes)
                                         .arg(panel.monitor().device().used())));
             // The slider, the KV text and the chart say the same.
-            QCOMPARE(placement.preview(-1).layers, then.layers);
-            QCOMPARE(placement.previewKvType(0).layers, then.layers);
-            QCOMPARE(placement.previewKvType(0).spillTokens, then.spillTokens);
-            QCOMPARE(placement.spillTokens(), then.spillTokens);
+            QCOMPARE(placement.forecast()->preview(-1).layers, then.layers);
+            QCOMPARE(placement.forecast()->previewKvType(0).layers, then.layers);
+            QCOMPARE(placement.forecast()->previewKvType(0).spillTokens, then.spillTokens);
+            QCOMPARE(placement.forecast()->spillTokens(), then.spillTokens);
         }
-        const PlacementPreview before = placement.preview(-1);
+        const PlacementPreview before = placement.forecast()->preview(-1);
         placement.setOtherPrograms(std::floor(whole / 2));
         QTRY_VERIFY(placement.deviceLayers() < before.layers);
-        QCOMPARE(placement.deviceLayers(), placement.preview(-1).layers);
+        QCOMPARE(placement.deviceLayers(), placement.forecast()->preview(-1).layers);
     }
 
     void whatWasMeasuredCorrectsWhatIsForetold()
@@ -174,16 +177,16 @@ private Q_SLOTS:
         QVERIFY(planner);
         auto rates = *planner->measure_rates(placement.request());
         rates.token_s = 10.0;  // a machine that is said to be slow beyond all truth
-        placement.setRates(std::make_shared<const engine::MachineRates>(rates));
-        QVERIFY(!placement.preview(-1).correction.isValid());
-        QVERIFY(placement.preview(-1).tokensPerSecond.toDouble() < 0.11);
+        placement.forecast()->setRates(std::make_shared<const engine::MachineRates>(rates));
+        QVERIFY(!placement.forecast()->preview(-1).correction.isValid());
+        QVERIFY(placement.forecast()->preview(-1).tokensPerSecond.toDouble() < 0.11);
         panel.askTheGuide();
-        QTRY_VERIFY(placement.preview(-1).correction.isValid());
-        QVERIFY(placement.preview(-1).correction.toDouble() > 10);
-        QVERIFY(placement.preview(-1).tokensPerSecond.toDouble() > 1);
-        QVERIFY(placement.predicted().first().y() < 0.11);  // the curve shows how wrong the prediction is
-        placement.setRates(std::make_shared<const engine::MachineRates>(rates));
-        QVERIFY(!placement.preview(-1).correction.isValid());
+        QTRY_VERIFY(placement.forecast()->preview(-1).correction.isValid());
+        QVERIFY(placement.forecast()->preview(-1).correction.toDouble() > 10);
+        QVERIFY(placement.forecast()->preview(-1).tokensPerSecond.toDouble() > 1);
+        QVERIFY(placement.forecast()->predicted().first().y() < 0.11);  // the curve shows how wrong the prediction is
+        placement.forecast()->setRates(std::make_shared<const engine::MachineRates>(rates));
+        QVERIFY(!placement.forecast()->preview(-1).correction.isValid());
     }
 
     void anotherKvTypeIsForetoldAndTaken()
@@ -198,8 +201,9 @@ private Q_SLOTS:
         QTRY_VERIFY(!panel.monitor().ttftHistory().isEmpty());
         const auto kvBytes = [&] { return panel.monitor().host().kv + panel.monitor().device().kv; };
         const double before = kvBytes();
-        const PlacementPreview halves = placement.previewKvType(kF16), bytes = placement.previewKvType(kQ8);
-        QCOMPARE(placement.spillTokens().toInt(), halves.spillTokens.toInt());
+        const PlacementPreview halves = placement.forecast()->previewKvType(kF16),
+                               bytes = placement.forecast()->previewKvType(kQ8);
+        QCOMPARE(placement.forecast()->spillTokens().toInt(), halves.spillTokens.toInt());
         QVERIFY(!bytes.spillTokens.isValid() || bytes.spillTokens.toInt() > halves.spillTokens.toInt());
         QVERIFY(bytes.kvBytesFull < 0.6 * halves.kvBytesFull);
 
@@ -207,7 +211,7 @@ private Q_SLOTS:
         QCOMPARE(placement.kvType(), kQ8);
         QTRY_COMPARE(changes.count(), 1);
         QTRY_VERIFY(kvBytes() < 0.6 * before);
-        QCOMPARE(placement.spillTokens(), bytes.spillTokens);
+        QCOMPARE(placement.forecast()->spillTokens(), bytes.spillTokens);
         QCOMPARE(placement.request().v_type, engine::KvType::Q8_0);
         placement.setKvType(kF32);
         placement.setKvType(99);
@@ -217,7 +221,7 @@ private Q_SLOTS:
         placement.keepKvAs(engine::KvType::F16);  // the Doctor's way
         QTRY_COMPARE(changes.count(), 3);
         QCOMPARE(placement.kvType(), kF16);
-        QCOMPARE(placement.spillTokens(), halves.spillTokens);
+        QCOMPARE(placement.forecast()->spillTokens(), halves.spillTokens);
         QVERIFY(placement.trouble().isEmpty());
     }
 
@@ -241,19 +245,20 @@ private Q_SLOTS:
         engine::Telemetry last;
         last.generated_tokens = 100;
         last.decode_tokens_per_s = 1e9;
-        QVERIFY(!placement.outran(last));  // than nothing known
+        QVERIFY(!placement.forecast()->outran(last));  // than nothing known
         auto planner = engine::Planner::open(kGuide);
         QVERIFY(planner);
-        placement.setRates(std::make_shared<const engine::MachineRates>(*planner->measure_rates(placement.request())));
-        const double predicted = placement.preview(-1).tokensPerSecond.toDouble();
+        placement.forecast()->setRates(
+            std::make_shared<const engine::MachineRates>(*planner->measure_rates(placement.request())));
+        const double predicted = placement.forecast()->preview(-1).tokensPerSecond.toDouble();
         QVERIFY(predicted > 0);
-        QVERIFY(placement.outran(last));
+        QVERIFY(placement.forecast()->outran(last));
         last.decode_tokens_per_s = 1.1 * predicted;
-        QVERIFY(!placement.outran(last));
+        QVERIFY(!placement.forecast()->outran(last));
         last.decode_tokens_per_s = 1.5 * predicted;
-        QVERIFY(placement.outran(last));
+        QVERIFY(placement.forecast()->outran(last));
         last.generated_tokens = 2;
-        QVERIFY(!placement.outran(last));
+        QVERIFY(!placement.forecast()->outran(last));
     }
 
     void choicesReachTheEngine()

@@ -1,0 +1,174 @@
+#include "app/pressure/placement_forecast.h"
+
+#include "app/system/background.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace {
+
+constexpr int kCurvePoints = 32;
+
+// Where the first block leaves the device; empty where the context is full before.
+std::optional<int> spillWithin(int context_tokens, const engine::Plan& plan)
+{
+    return plan.spill_tokens && *plan.spill_tokens < context_tokens ? plan.spill_tokens : std::nullopt;
+}
+
+}  // namespace
+
+PlacementForecast::PlacementForecast(std::function<Present()> present)
+    : m_present(std::move(present))
+{
+}
+
+QVariant PlacementForecast::spillTokens() const
+{
+    return m_spillTokens ? QVariant(*m_spillTokens) : QVariant();
+}
+
+PlacementPreview PlacementForecast::preview(int layers) const
+{
+    engine::LoadRequest request = m_present().request;
+    request.placement.device_layers = layers < 0 ? std::nullopt : std::optional(layers);
+    return preview(request);
+}
+
+PlacementPreview PlacementForecast::previewBudget(double bytes) const
+{
+    engine::LoadRequest request = m_present().request;
+    request.placement.vram_budget_bytes = std::int64_t(bytes);
+    request.placement.budget_fit_tokens = 0;
+    return preview(request);
+}
+
+PlacementPreview PlacementForecast::previewKvType(int type) const
+{
+    engine::LoadRequest request = m_present().request;
+    if (type >= 0 && type < int(kKvTypeChoices.size()))
+        request.k_type = request.v_type = kKvTypeChoices[std::size_t(type)];
+    return preview(request);
+}
+
+bool PlacementForecast::outran(const engine::Telemetry& last) const
+{
+    constexpr double kClearly = 1.3;   // predictions are within a tenth on a machine that is as it was measured
+    constexpr int kEnoughTokens = 16;  // for a rate that is not chance
+    if (m_predicted.isEmpty() || last.generated_tokens < kEnoughTokens || !last.decode_tokens_per_s)
+        return false;
+    // Where the answer began, and was fastest.
+    return *last.decode_tokens_per_s > kClearly * *predictedAt(last.context_tokens - last.generated_tokens);
+}
+
+/// As at the last point of the curve that is not beyond.
+std::optional<double> PlacementForecast::predictedAt(int tokens) const
+{
+    if (m_predicted.isEmpty())
+        return std::nullopt;
+    const auto after = std::ranges::find_if(m_predicted, [&](const QPointF& point) { return point.x() > tokens; });
+    return (after == m_predicted.begin() ? *after : *std::prev(after)).y();
+}
+
+/// How fast an answer was, of which nothing moved, says how far the rates are from what is to be expected now.
+void PlacementForecast::learn(const engine::Telemetry& frame)
+{
+    constexpr int kEnoughTokens = 16;
+    if (frame.phase == engine::Phase::Prefill)  // an answer begins
+        m_movedMeanwhile = false;
+    const bool grown = frame.generated_tokens > m_generated;
+    m_generated = frame.generated_tokens;
+    if (!grown || m_movedMeanwhile || m_generated < kEnoughTokens || !frame.decode_tokens_per_s)
+        return;
+    if (const auto predicted = predictedAt(frame.context_tokens - m_generated / 2))
+        m_correction.observe(1 / *predicted, 1 / *frame.decode_tokens_per_s);
+}
+
+/// Every number that is foretold comes from here.
+engine::Result<engine::Plan> PlacementForecast::plan(const engine::LoadRequest& request,
+                                                     std::span<const int> contexts) const
+{
+    return m_planner->plan(request, contexts, m_rates.get());
+}
+
+PlacementPreview PlacementForecast::preview(const engine::LoadRequest& request) const
+{
+    PlacementPreview preview;
+    if (!m_planner)
+        return preview;
+    const Present present = m_present();
+    const int contextLimit = present.contextLimit;
+    const std::array contexts = {present.contextTokens, contextLimit};
+    const auto plan = this->plan(request, contexts);
+    if (!plan || plan->rows.size() != contexts.size())
+        return preview;
+    const engine::PlanRow& now = plan->rows.front();
+    const engine::PlanRow& full = plan->rows.back();
+    const double slower = m_correction.factor().value_or(1);
+    const auto speed = [&](std::optional<double> predicted) {
+        return predicted ? QVariant(*predicted / slower) : QVariant();
+    };
+    preview.known = true;
+    preview.layers = plan->device_layers;
+    preview.deviceBytes = now.device ? double(now.device->total()) : 0;
+    preview.budgetBytes = double(plan->device_budget_bytes);
+    const std::optional<int> spill = spillWithin(contextLimit, *plan);
+    preview.spillTokens = spill ? QVariant(*spill) : QVariant();
+    preview.tokensPerSecond = speed(now.tok_s);
+    preview.tokensPerSecondFull = speed(full.tok_s);
+    if (m_correction.factor() && now.tok_s)
+        preview.correction = 1 / slower;
+    preview.kvBytesFull = double(full.host.kv_bytes);
+    preview.largestContext =
+        full.stops && plan->spill_tokens ? std::min(*plan->spill_tokens, contextLimit) : contextLimit;
+    return preview;
+}
+
+void PlacementForecast::close()
+{
+    m_planner.reset();
+    ++m_plannerJob;
+    m_correction = {};
+}
+
+/// On a pool thread: a large vocabulary takes longer to read than a frame may.
+void PlacementForecast::open(const std::filesystem::path& model)
+{
+    inBackground(
+        this, [model] { return engine::Planner::open(model); },
+        [this, job = ++m_plannerJob](engine::Result<engine::Planner> planner) {
+            if (job != m_plannerJob || !planner)
+                return;
+            m_planner = *std::move(planner);
+            replan();
+            Q_EMIT opened();
+        });
+}
+
+void PlacementForecast::setRates(std::shared_ptr<const engine::MachineRates> rates)
+{
+    m_rates = std::move(rates);
+    m_correction = {};
+    replan();
+}
+
+void PlacementForecast::replan()
+{
+    m_predicted.clear();
+    m_spillTokens.reset();
+    const Present present = m_present();
+    if (m_planner && present.contextLimit > 0) {
+        QList<int> contexts;
+        for (int i = 0; i <= kCurvePoints; ++i)
+            contexts.append(int(std::int64_t(present.contextLimit) * i / kCurvePoints));
+        const auto plan =
+            this->plan(present.request, std::span<const int>(contexts.constData(), std::size_t(contexts.size())));
+        if (plan) {
+            m_spillTokens = spillWithin(present.contextLimit, *plan);
+            for (const engine::PlanRow& row : plan->rows)
+                if (row.tok_s)
+                    m_predicted.append(QPointF(row.context_tokens, *row.tok_s));
+        }
+    }
+    Q_EMIT changed();
+}

@@ -1,0 +1,108 @@
+// PlacementForecast says beforehand what a change of the placement would bring.
+#pragma once
+
+#include "engine/planner.h"
+
+#include <QList>
+#include <QObject>
+#include <QPointF>
+#include <QVariant>
+#include <QtQml/qqmlregistration.h>
+
+#include <array>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+
+/// As SettingsController::KvType counts them.
+inline constexpr std::array kKvTypeChoices = {engine::KvType::F16, engine::KvType::Q8_0, engine::KvType::F32};
+
+/// What a placement would be like, as a value for the pages. Undefined numbers are not known.
+class PlacementPreview
+{
+    Q_GADGET
+    QML_VALUE_TYPE(placementPreview)
+    Q_PROPERTY(bool known MEMBER known CONSTANT)
+    Q_PROPERTY(int layers MEMBER layers CONSTANT)
+    Q_PROPERTY(double deviceBytes MEMBER deviceBytes CONSTANT)
+    Q_PROPERTY(double budgetBytes MEMBER budgetBytes CONSTANT)
+    Q_PROPERTY(QVariant spillTokens MEMBER spillTokens CONSTANT)
+    Q_PROPERTY(QVariant tokensPerSecond MEMBER tokensPerSecond CONSTANT)
+    Q_PROPERTY(QVariant tokensPerSecondFull MEMBER tokensPerSecondFull CONSTANT)
+    Q_PROPERTY(QVariant correction MEMBER correction CONSTANT)
+    Q_PROPERTY(double kvBytesFull MEMBER kvBytesFull CONSTANT)
+    Q_PROPERTY(int largestContext MEMBER largestContext CONSTANT)
+
+public:
+    bool known = false;
+    int layers = 0;          // on the device: as many of those asked for as fit
+    double deviceBytes = 0;  // at the present context
+    double budgetBytes = 0;
+    QVariant spillTokens;          // undefined: no block ever leaves
+    QVariant tokensPerSecond;      // at the present context
+    QVariant tokensPerSecondFull;  // when the context is full
+    QVariant correction;           // that both were multiplied by: what was measured over what the rates promise
+    double kvBytesFull = 0;        // of all KV when the context is full
+    int largestContext = 0;        // that it holds: less than the whole where `resident` stops
+};
+
+/// What the planner foretells of the open model, corrected by how fast its answers were. Lives on the UI thread; owned
+/// by PlacementController.
+class PlacementForecast : public QObject
+{
+    Q_OBJECT
+    QML_ELEMENT
+    QML_UNCREATABLE("PlacementController has one")
+    Q_PROPERTY(QVariant spillTokens READ spillTokens NOTIFY changed)
+
+public:
+    /// What a change would be made to.
+    struct Present {
+        engine::LoadRequest request;
+        int contextTokens = 0;  // now
+        int contextLimit = 0;
+    };
+    explicit PlacementForecast(std::function<Present()> present);
+
+    QVariant spillTokens() const;  // where the first block leaves; undefined: none does
+    /// Predicted speed by context, from an empty to a full one; empty where it is not known.
+    const QList<QPointF>& predicted() const { return m_predicted; }
+    /// Whether this answer was clearly faster than any could be by the rates that predictions are computed from.
+    bool outran(const engine::Telemetry& last) const;
+
+    /// What so many layers would bring, before anything moves. -1: as many as fit.
+    Q_INVOKABLE PlacementPreview preview(int layers) const;
+    /// What this budget would bring, in bytes.
+    Q_INVOKABLE PlacementPreview previewBudget(double bytes) const;
+    /// What keys and values of this type would bring.
+    Q_INVOKABLE PlacementPreview previewKvType(int type) const;
+
+    void open(const std::filesystem::path& model);  // its sizes are known soon after
+    void close();
+    /// What predictions are computed from; null: they are not known.
+    void setRates(std::shared_ptr<const engine::MachineRates> rates);
+    void replan();  // what is present has changed
+    void learn(const engine::Telemetry& frame);
+    void onMoved() { m_movedMeanwhile = true; }
+
+Q_SIGNALS:
+    void changed();
+    void opened();
+
+private:
+    PlacementPreview preview(const engine::LoadRequest& request) const;
+    engine::Result<engine::Plan> plan(const engine::LoadRequest& request, std::span<const int> contexts) const;
+    std::optional<double> predictedAt(int tokens) const;
+
+    std::function<Present()> m_present;
+    std::optional<engine::Planner> m_planner;  // of the open model, soon after it was opened
+    quint64 m_plannerJob = 0;                  // the newest; what older ones read is another model's
+    std::shared_ptr<const engine::MachineRates> m_rates;
+    QList<QPointF> m_predicted;
+    engine::PredictionCorrection m_correction;  // by the answers of this model
+    int m_generated = 0;                        // of the present answer
+    bool m_movedMeanwhile = false;              // while it was written
+    std::optional<int> m_spillTokens;
+};
