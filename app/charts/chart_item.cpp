@@ -32,7 +32,7 @@ void plain(QCPAxis& axis, const QColor& line, const QColor& text, const QFont& f
 }  // namespace
 
 ChartItem::ChartItem(QQuickItem* parent)
-    : PictureItem(parent)
+    : MonitorItem(parent)
     , m_plot(std::make_unique<QCustomPlot>())
 {
     setAcceptHoverEvents(true);
@@ -42,22 +42,6 @@ ChartItem::ChartItem(QQuickItem* parent)
 }
 
 ChartItem::~ChartItem() = default;
-
-void ChartItem::setMonitor(PressureMonitor* monitor)
-{
-    if (monitor == m_monitor)
-        return;
-    if (m_monitor)
-        m_monitor->disconnect(this);
-    m_monitor = monitor;
-    if (m_monitor) {
-        connect(m_monitor, &PressureMonitor::changed, this, [this] { redrawSoon(); });
-        connect(m_monitor, &PressureMonitor::modelChanged, this, &ChartItem::resetZoom);
-        connect(m_monitor, &QObject::destroyed, this, [this] { m_monitor = nullptr; });
-    }
-    Q_EMIT monitorChanged();
-    redrawSoon();
-}
 
 void ChartItem::setXText(const QJSValue& write)
 {

@@ -1,8 +1,7 @@
 // ChartItem shows a QCustomPlot in the window, with zooming, dragging and a cursor.
 #pragma once
 
-#include "app/charts/picture_item.h"
-#include "app/pressure/pressure_monitor.h"
+#include "app/charts/monitor_item.h"
 
 #include <QColor>
 #include <QJSValue>
@@ -22,12 +21,11 @@ class QCustomPlot;
 /// One QCustomPlot as an item: themed, zoomed with the wheel, moved by dragging, back with a double click or Home, with
 /// a cursor that follows the pointer. Numbers are written by the functions `xText` and `yText` of the page. Lives on
 /// the UI thread.
-class ChartItem : public PictureItem
+class ChartItem : public MonitorItem
 {
     Q_OBJECT
     QML_ELEMENT
     QML_UNCREATABLE("there are charts of several kinds")
-    Q_PROPERTY(PressureMonitor* monitor READ monitor WRITE setMonitor NOTIFY monitorChanged)
     Q_PROPERTY(QColor ink MEMBER m_ink NOTIFY looksChanged)
     Q_PROPERTY(QColor mutedInk MEMBER m_mutedInk NOTIFY looksChanged)
     Q_PROPERTY(QColor grid MEMBER m_grid NOTIFY looksChanged)
@@ -45,8 +43,6 @@ public:
     explicit ChartItem(QQuickItem* parent = nullptr);
     ~ChartItem() override;
 
-    PressureMonitor* monitor() const { return m_monitor; }
-    void setMonitor(PressureMonitor* monitor);
     QJSValue xText() const { return m_xText; }
     void setXText(const QJSValue& write);
     QJSValue yText() const { return m_yText; }
@@ -71,7 +67,6 @@ public:
     QString fontFamily() const { return m_fontFamily; }
 
 Q_SIGNALS:
-    void monitorChanged();
     void looksChanged();
     void cursorChanged();
     void zoomChanged();
@@ -93,6 +88,8 @@ protected:
     /// Of the y axis, in pixels of the item.
     double yPixel(double value) const;
 
+    void onMeasured() override { redrawSoon(); }
+    void onModelChanged() override { resetZoom(); }
     void paint(QImage& picture) override;
     void hoverMoveEvent(QHoverEvent* event) override;
     void hoverLeaveEvent(QHoverEvent* event) override;
@@ -119,7 +116,6 @@ private:
     double yValue(double pixel) const;
 
     std::unique_ptr<QCustomPlot> m_plot;
-    PressureMonitor* m_monitor = nullptr;
     QColor m_ink = Qt::black, m_mutedInk = Qt::darkGray, m_grid = Qt::lightGray, m_ground = Qt::white;
     QString m_fontFamily;
     int m_fontPixels = 12;

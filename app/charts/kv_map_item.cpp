@@ -8,33 +8,18 @@
 #include <algorithm>
 
 KvMapItem::KvMapItem(QQuickItem* parent)
-    : PictureItem(parent)
+    : MonitorItem(parent)
 {
     setAcceptHoverEvents(true);
     connect(this, &KvMapItem::looksChanged, this, &KvMapItem::layOut);
     connect(this, &QQuickItem::visibleChanged, this, &KvMapItem::takeMap);
 }
 
-void KvMapItem::setMonitor(PressureMonitor* monitor)
-{
-    if (monitor == m_monitor)
-        return;
-    if (m_monitor)
-        m_monitor->disconnect(this);
-    m_monitor = monitor;
-    if (m_monitor) {
-        connect(m_monitor, &PressureMonitor::changed, this, &KvMapItem::takeMap);
-        connect(m_monitor, &QObject::destroyed, this, [this] { m_monitor = nullptr; });
-    }
-    Q_EMIT monitorChanged();
-    takeMap();
-}
-
 void KvMapItem::takeMap()
 {
-    if (!isVisible() || !m_monitor || m_monitor->frame().kv_map == m_map)
+    if (!isVisible() || !monitor() || monitor()->frame().kv_map == m_map)
         return;
-    m_map = m_monitor->frame().kv_map;
+    m_map = monitor()->frame().kv_map;
     Q_EMIT mapChanged();
     Q_EMIT hoveredChanged();
     layOut();
@@ -128,7 +113,7 @@ void KvMapItem::geometryChange(const QRectF& now, const QRectF& before)
 {
     if (now.width() != before.width())
         layOut();
-    PictureItem::geometryChange(now, before);
+    MonitorItem::geometryChange(now, before);
 }
 
 void KvMapItem::hoverMoveEvent(QHoverEvent* event)
@@ -161,10 +146,10 @@ QVariantMap KvMapItem::hovered() const
 
 QVariantMap KvMapItem::cell(int column, int band) const
 {
-    if (!m_map || !m_monitor || column < 0 || column >= m_map->columns || band < 0 || band >= m_layout.bands())
+    if (!m_map || !monitor() || column < 0 || column >= m_map->columns || band < 0 || band >= m_layout.bands())
         return {};
     const Layers layers = layersOf({column, band});
-    const engine::Telemetry& frame = m_monitor->frame();
+    const engine::Telemetry& frame = monitor()->frame();
     const int blocks = frame.kv_blocks_host + frame.kv_blocks_device;
     const double blockBytes = blocks > 0 ? double(frame.kv_bytes_host + frame.kv_bytes_device) / blocks : 0;
     const int first = column * m_map->block_tokens;
@@ -182,7 +167,7 @@ QVariantMap KvMapItem::cell(int column, int band) const
                      {QStringLiteral("pinned"), m_map->pinned(column)},
                      {QStringLiteral("bytes"), blockBytes * layers.count()}};
     const engine::TokenRange tokens{first, first + m_map->block_tokens};
-    if (const PlacementMove* const move = m_monitor->recorder().lastMove(tokens, firstLayer, lastLayer)) {
+    if (const PlacementMove* const move = monitor()->recorder().lastMove(tokens, firstLayer, lastLayer)) {
         cell[QStringLiteral("movedAt")] = QDateTime::fromMSecsSinceEpoch(move->ms);
         cell[QStringLiteral("movedHow")] = PlacementEventModel::nameOf(move->event.kind);
         cell[QStringLiteral("movedWhy")] = PlacementEventModel::nameOf(move->event.cause);

@@ -2,8 +2,7 @@
 #pragma once
 
 #include "app/charts/kv_map_layout.h"
-#include "app/charts/picture_item.h"
-#include "app/pressure/pressure_monitor.h"
+#include "app/charts/monitor_item.h"
 
 #include <QColor>
 #include <QtQml/qqmlregistration.h>
@@ -14,11 +13,10 @@
 /// A cell for each block column and band of layers, coloured by where they lie; of a band that lies in several places,
 /// a mixture. A range of tokens can be lit. The picture is made again when a block has moved, not with every token.
 /// Lives on the UI thread.
-class KvMapItem : public PictureItem
+class KvMapItem : public MonitorItem
 {
     Q_OBJECT
     QML_ELEMENT
-    Q_PROPERTY(PressureMonitor* monitor READ monitor WRITE setMonitor NOTIFY monitorChanged)
     Q_PROPERTY(QColor deviceColor MEMBER m_deviceColor NOTIFY looksChanged)
     Q_PROPERTY(QColor hostColor MEMBER m_hostColor NOTIFY looksChanged)
     Q_PROPERTY(QColor movingColor MEMBER m_movingColor NOTIFY looksChanged)
@@ -38,8 +36,6 @@ class KvMapItem : public PictureItem
 public:
     explicit KvMapItem(QQuickItem* parent = nullptr);
 
-    PressureMonitor* monitor() const { return m_monitor; }
-    void setMonitor(PressureMonitor* monitor);
     int columns() const { return m_map ? m_map->columns : 0; }
     /// The column that leaves the device first when there is no room: the oldest one there that nobody pinned, never
     /// the first or the last (engine/kv/eviction.h). -1: none.
@@ -56,12 +52,12 @@ public:
     Q_INVOKABLE void forgetPointer();
 
 Q_SIGNALS:
-    void monitorChanged();
     void looksChanged();
     void mapChanged();
     void hoveredChanged();
 
 protected:
+    void onMeasured() override { takeMap(); }
     void paint(QImage& picture) override;
     void geometryChange(const QRectF& now, const QRectF& before) override;
     void hoverMoveEvent(QHoverEvent* event) override;
@@ -78,7 +74,6 @@ private:
     QColor colorOf(const Layers& layers) const;
     bool lit(int column) const;
 
-    PressureMonitor* m_monitor = nullptr;
     std::shared_ptr<const engine::KvMap> m_map;
     KvMapLayout m_layout;
     QColor m_deviceColor, m_hostColor, m_movingColor, m_windowColor, m_pinColor, m_lightColor;
