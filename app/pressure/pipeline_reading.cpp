@@ -6,7 +6,9 @@
 
 namespace {
 
-constexpr double kOffloadShare = 0.5;  // of the time: then that is what happens
+constexpr double kOffloadShare = 0.5;      // of the time: then that is what happens
+constexpr std::int64_t kFlowUs = 300'000;  // long enough that a rate is one of several tokens
+constexpr qint64 kLoadMs = 100;
 
 engine::StepShares since(const engine::StepShares& before, const engine::StepShares& now)
 {
@@ -99,4 +101,51 @@ PipelineReading PipelineReading::between(const engine::Telemetry& before, const 
     }
     }
     return reading;
+}
+
+void PipelineMeter::add(const engine::Telemetry& frame)
+{
+    const bool other = frame.phase != m_from.phase || frame.generated_tokens < m_from.generated_tokens;
+    if (!other && frame.time_us - m_from.time_us < kFlowUs)
+        return;
+    if (!other)
+        m_reading = PipelineReading::between(m_from, frame, m_readsAll);
+    m_from = frame;
+}
+
+bool PipelineMeter::addLoaded(qint64 bytesDone)
+{
+    if (!m_loading.isValid() || bytesDone < m_loadedBytes) {
+        m_loading.start();
+        m_loadedBytes = bytesDone;
+        return false;
+    }
+    if (m_loading.elapsed() < kLoadMs)
+        return false;
+    m_reading = {};
+    m_reading.phase = PipelineReading::Load;
+    m_reading.bottleneck = PipelineReading::Disk;
+    m_reading.disk = 1000.0 * double(bytesDone - m_loadedBytes) / double(m_loading.restart());
+    m_loadedBytes = bytesDone;
+    return true;
+}
+
+void PipelineMeter::endTurn()
+{
+    m_reading = {};
+    m_from = {};
+}
+
+void PipelineMeter::beginModel(bool readsAll)
+{
+    m_readsAll = readsAll;
+    m_loading.invalidate();
+    m_reading = {};
+}
+
+void PipelineMeter::endModel()
+{
+    endTurn();
+    m_loadedBytes = 0;
+    m_loading.invalidate();
 }

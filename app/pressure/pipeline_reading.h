@@ -3,6 +3,7 @@
 
 #include "engine/telemetry.h"
 
+#include <QElapsedTimer>
 #include <QObject>
 #include <QVariant>
 #include <QtQml/qqmlregistration.h>
@@ -35,4 +36,27 @@ public:
     int bottleneck = None;
     QVariant disk, ram, link, vram;  // bytes/s
     QVariant compute;                // tokens/s
+};
+
+/// Measures the reading while the engine's frames come: over 0.3 s and more when tokens are computed, over 0.1 s while
+/// a file is loaded. Lives on the UI thread; owned by the PressureMonitor.
+class PipelineMeter
+{
+public:
+    const PipelineReading& reading() const { return m_reading; }
+
+    void add(const engine::Telemetry& frame);
+    /// A file is read; true where there is something new.
+    bool addLoaded(qint64 bytesDone);
+    void endTurn();
+    /// The model's file has been read; `readsAll` as for PipelineReading::between.
+    void beginModel(bool readsAll);
+    void endModel();
+
+private:
+    PipelineReading m_reading;
+    engine::Telemetry m_from;  // what the rates are measured from
+    QElapsedTimer m_loading;
+    qint64 m_loadedBytes = 0;
+    bool m_readsAll = true;
 };

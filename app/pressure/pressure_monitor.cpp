@@ -13,9 +13,6 @@ namespace {
 
 // As often as the eye follows numbers and lines; a picture of a chart costs some milliseconds.
 constexpr int kTellMs = 100;
-// Long enough that a rate is one of several tokens.
-constexpr std::int64_t kFlowUs = 300'000;
-constexpr qint64 kLoadMs = 100;
 
 }  // namespace
 
@@ -215,35 +212,14 @@ void PressureMonitor::take(quint64 turn, const engine::Telemetry& frame)
 {
     m_frame = frame;
     m_recorder.add(turn, frame);
-    measureFlow(frame);
+    m_pipeline.add(frame);
     tellSoon();
-}
-
-void PressureMonitor::measureFlow(const engine::Telemetry& frame)
-{
-    const bool other = frame.phase != m_flowFrom.phase || frame.generated_tokens < m_flowFrom.generated_tokens;
-    if (!other && frame.time_us - m_flowFrom.time_us < kFlowUs)
-        return;
-    if (!other)
-        m_pipeline = PipelineReading::between(m_flowFrom, frame, m_readsAll);
-    m_flowFrom = frame;
 }
 
 void PressureMonitor::onLoadAdvanced(qint64 bytesDone)
 {
-    if (!m_loading.isValid() || bytesDone < m_loadedBytes) {
-        m_loading.start();
-        m_loadedBytes = bytesDone;
-        return;
-    }
-    if (m_loading.elapsed() < kLoadMs)
-        return;
-    m_pipeline = {};
-    m_pipeline.phase = PipelineReading::Load;
-    m_pipeline.bottleneck = PipelineReading::Disk;
-    m_pipeline.disk = 1000.0 * double(bytesDone - m_loadedBytes) / double(m_loading.restart());
-    m_loadedBytes = bytesDone;
-    tellSoon();
+    if (m_pipeline.addLoaded(bytesDone))
+        tellSoon();
 }
 
 void PressureMonitor::onEvent(const engine::Event& event)
@@ -255,8 +231,7 @@ void PressureMonitor::onEvent(const engine::Event& event)
 void PressureMonitor::onFinished(quint64 turn, const engine::Turn& result)
 {
     m_frame = result.telemetry;
-    m_pipeline = {};
-    m_flowFrom = {};
+    m_pipeline.endTurn();
     m_recorder.finish(turn, result.telemetry);
     tellSoon();
     Q_EMIT answersChanged();
@@ -268,9 +243,7 @@ void PressureMonitor::onModelReady(const engine::ModelInfo& model)
     m_hasModel = true;
     m_recorder.onModelReady(QString::fromStdString(model.name),
                             QString::fromStdU16String(model.path.filename().u16string()));
-    m_readsAll = model.experts == 0;
-    m_loading.invalidate();
-    m_pipeline = {};
+    m_pipeline.beginModel(model.experts == 0);
     m_frame.context_limit = model.context_in_use;
     Q_EMIT modelChanged();
     Q_EMIT changed();
@@ -280,10 +253,7 @@ void PressureMonitor::onModelGone()
 {
     m_hasModel = false;
     m_frame = {};
-    m_pipeline = {};
-    m_flowFrom = {};
-    m_loadedBytes = 0;
-    m_loading.invalidate();
+    m_pipeline.endModel();
     m_recorder.onModelGone();
     showOther();
 }

@@ -7,7 +7,6 @@
 #include "engine/engine.h"
 
 #include <QDateTime>
-#include <QElapsedTimer>
 #include <QList>
 #include <QObject>
 #include <QTimer>
@@ -74,7 +73,7 @@ public:
     QString deviceName() const;  // empty: all is computed on the host
     MemoryReading device() const;
     MemoryReading host() const;
-    PipelineReading pipeline() const { return m_pipeline; }
+    PipelineReading pipeline() const { return m_pipeline.reading(); }
     int contextTokens() const { return ofNow() ? m_frame.context_tokens : lastSample().contextTokens; }
     int contextLimit() const;
     int blocksOnDevice() const { return m_frame.kv_blocks_device; }
@@ -123,7 +122,6 @@ Q_SIGNALS:
 
 private:
     void take(quint64 turn, const engine::Telemetry& frame);
-    void measureFlow(const engine::Telemetry& frame);
     void tellSoon();
     bool ofNow() const { return !m_replayed && !m_recorder.shownIsEarlier() && !m_recorder.computesAnother(); }
     PressureHistory::Sample lastSample() const;
@@ -136,12 +134,8 @@ private:
     std::optional<Recording> m_replayed;
     quint64 m_openJob = 0;  // the newest that reads a file
     engine::Telemetry m_frame;
-    engine::Telemetry m_flowFrom;  // the frame that the pipeline's rates are measured from
-    PipelineReading m_pipeline;
-    QElapsedTimer m_loading;
-    qint64 m_loadedBytes = 0;
+    PipelineMeter m_pipeline;
     bool m_hasModel = false;
-    bool m_readsAll = true;  // of the weights, for each token
     QTimer m_tell;
     QString m_trouble;
 };
