@@ -36,8 +36,8 @@ std::int64_t Vram::used() const
 
 std::int64_t Vram::budget() const
 {
-    const std::int64_t left = std::max<std::int64_t>(0, device_.total_bytes() - device_.other_programs_bytes());
-    return limit_bytes_ > 0 ? std::min(limit_bytes_, left) : left;
+    return budget_bytes(limit_bytes_,
+                        std::max<std::int64_t>(0, device_.total_bytes() - device_.other_programs_bytes()));
 }
 
 }  // namespace engine

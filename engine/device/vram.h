@@ -3,10 +3,23 @@
 
 #include "engine/device/device.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
 namespace engine {
+
+/// What may be used of the `left_bytes` that other programs leave. `limit_bytes` is the user's; 0: there is none.
+constexpr std::int64_t budget_bytes(std::int64_t limit_bytes, std::int64_t left_bytes)
+{
+    return limit_bytes > 0 ? std::min(limit_bytes, left_bytes) : left_bytes;
+}
+
+/// The part of the budget above which blocks leave.
+constexpr std::int64_t high_mark_bytes(std::int64_t budget, double watermark)
+{
+    return std::int64_t(double(budget) * watermark);
+}
 
 class Vram
 {
@@ -37,7 +50,7 @@ public:
     /// The user's limit, or less where other programs hold memory.
     std::int64_t budget() const;
     /// Above it blocks leave.
-    std::int64_t high_mark() const { return std::int64_t(double(budget()) * watermark_); }
+    std::int64_t high_mark() const { return high_mark_bytes(budget(), watermark_); }
 
     Device& device() { return device_; }
     const Device& device() const { return device_; }

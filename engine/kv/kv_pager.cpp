@@ -53,7 +53,7 @@ void KvPager::stamp(std::span<const PageId> pages, int last_block)
         PageFacts& facts = facts_[std::size_t(in_use_[std::size_t(b)])];
         facts.used_at = turn_;
         facts.number = b;
-        facts.stays = b == 0 || b >= last_block;
+        facts.stays = column_stays(b, last_block);
         facts.pinned = has_pins(b);
     }
 }
@@ -118,7 +118,8 @@ Status KvPager::prepare(const KvSequence& sequence, int first, int count)
         make_room(0, Event::Cause::OtherProgram);
     if (missing > 0)
         make_room(missing, Event::Cause::Watermark);
-    if (policy_ == KvPolicy::Resident && vram_.used() + missing > vram_.budget())
+    if (policy_ == KvPolicy::Resident &&
+        vram_.used() + missing > growth_mark(policy_, vram_.budget(), vram_.high_mark()))
         return fail(Error::Code::ContextFull, "the memory of the device is full, and the policy 'resident' lets "
                                               "nothing leave it");
 

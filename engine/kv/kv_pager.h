@@ -3,7 +3,7 @@
 // Sliding layers keep only the blocks that their window touches, and those never leave.
 #pragma once
 
-#include "engine/kv/eviction.h"
+#include "engine/kv/column_rules.h"
 #include "engine/kv/kv_cache.h"
 #include "engine/placement_options.h"
 #include "engine/telemetry.h"

@@ -3,7 +3,6 @@
 #include "engine/metrics/clock.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 namespace engine {
@@ -18,8 +17,7 @@ std::optional<PageFacts> KvPager::next_to_leave() const
 {
     std::optional<PageFacts> first;
     for (const PageFacts& facts : facts_) {
-        if (facts.stays || (in_use(facts) && policy_ == KvPolicy::Resident) || cache_.owners(facts.page) == 0 ||
-            !any_on_device(facts.page))
+        if (!may_leave(facts, in_use(facts), policy_) || cache_.owners(facts.page) == 0 || !any_on_device(facts.page))
             continue;
         if (!first || leaves_before(facts, *first))
             first = facts;
@@ -82,7 +80,7 @@ KvPager::Columns KvPager::columns_in_use() const
 /// That the forced share leaves on the device.
 int KvPager::most_columns(const Columns& columns) const
 {
-    return columns.all - int(std::ceil(offload_share_ * columns.all - 1e-9));
+    return columns.all - columns_kept_home(columns.all, offload_share_);
 }
 
 /// The forced share of the conversation in use lies on the host.
@@ -135,7 +133,8 @@ std::int64_t KvPager::windows_to_come() const
     for (int l = 0; l < cache_.num_layers(); ++l) {
         if (!sliding(l))
             continue;
-        int blocks = block - cache_.layer(l).first_block(block * cache_.block_tokens()) + 1;
+        int blocks =
+            window_blocks(widest_position(block, cache_.block_tokens()), cache_.layer(l).window, cache_.block_tokens());
         for (const PageId page : in_use_)
             blocks -= device_.holds(page, l);
         bytes += blocks * std::int64_t(cache_.layer(l).bytes());
@@ -148,14 +147,14 @@ std::int64_t KvPager::windows_to_come() const
 bool KvPager::find_place(const PageFacts& coming)
 {
     const auto next = next_to_leave();
-    const bool swaps = (coming.pinned || coming.stays) && next && !next->pinned;
+    const bool swaps = next && takes_place_of(coming, *next);
     std::int64_t bytes = swaps ? 0 : windows_to_come();
     for (int l = 0; l < cache_.num_layers(); ++l)
         if (full(l) && !device_.holds(coming.page, l))
             bytes += std::int64_t(cache_.layer(l).bytes());
     while (vram_.used() + bytes > vram_.high_mark()) {
         const auto facts = next_to_leave();
-        if (!facts || facts->pinned || (in_use(*facts) && !swaps))
+        if (!facts || !gives_place(*facts, in_use(*facts), swaps))
             return false;
         evict(*facts, swaps && coming.pinned ? Event::Cause::User : Event::Cause::Watermark);
     }

@@ -19,6 +19,13 @@ struct DeviceShare {
     double offload_share = 0;
 };
 
+/// What the user allows of a device's memory, in bytes or for so many tokens; 0: all that is free.
+std::int64_t limit_bytes(const PlacementOptions& options, const DeviceLayout& layout);
+/// The memory of the emulated device, given in the same two ways.
+std::int64_t emulated_bytes(const PlacementOptions& options, const DeviceLayout& layout);
+/// The share of a device that has `free_bytes` beside other programs: as many layers as were asked for, or fit.
+DeviceShare share_of(const PlacementOptions& options, DeviceLayout layout, std::int64_t free_bytes);
+
 /// Block columns of a conversation.
 struct Columns {
     int total = 0;

@@ -1,6 +1,6 @@
 #include "engine/plan/device_bytes.h"
 
-#include "engine/kv/kv_shape.h"
+#include "engine/kv/column_rules.h"
 
 #include <algorithm>
 #include <cmath>
@@ -54,8 +54,7 @@ std::int64_t DeviceLayout::windows_at(int layers, int position) const
     std::int64_t bytes = 0;
     for (const LayerBytes& layer : first(layers))
         if (layer.window > 0)
-            bytes += layer.kv_block *
-                     (position / block_tokens_ - first_block_seen(position, layer.window, block_tokens_) + 1);
+            bytes += layer.kv_block * window_blocks(position, layer.window, block_tokens_);
     return bytes;
 }
 

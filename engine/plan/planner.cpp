@@ -31,30 +31,13 @@ std::int64_t kv_page_bytes(const std::vector<KvLayerShape>& kv)
     return bytes;
 }
 
-/// Of `free_bytes` of a device's memory.
-std::int64_t budget_bytes(const PlacementOptions& options, const DeviceLayout& layout, std::int64_t free_bytes)
-{
-    const std::int64_t limit = options.budget_fit_tokens > 0
-                                   ? layout.device_size(options.budget_fit_tokens, options.watermark)
-                                   : options.vram_budget_bytes;
-    return limit > 0 ? std::min(limit, free_bytes) : free_bytes;
-}
-
 /// The emulated device computes with the host's cores, and its link is set; a stream is still no faster than a thread
 /// copies and the others attend.
 PlannedDevice emulated_device(const PlacementOptions& options, DeviceLayout layout, const MachineRates* rates)
 {
-    const std::int64_t size = options.emulated.vram_bytes > 0
-                                  ? options.emulated.vram_bytes
-                                  : layout.device_size(options.emulated.fit_tokens, options.watermark);
-    PlannedDevice device{{std::move(layout)}, DeviceCores::HostsToo, {}};
-    DeviceShare& share = device.share;
-    share.budget_bytes =
-        budget_bytes(options, share.layout, std::max<std::int64_t>(0, size - options.other_programs_bytes.value_or(0)));
-    share.high_mark_bytes = std::int64_t(double(share.budget_bytes) * options.watermark);
-    share.policy = options.kv_policy;
-    share.offload_share = options.kv_offload_share;
-    share.layers = layers_on_device(share, options.device_layers);
+    const std::int64_t size = emulated_bytes(options, layout);
+    const std::int64_t free_bytes = std::max<std::int64_t>(0, size - options.other_programs_bytes.value_or(0));
+    PlannedDevice device{share_of(options, std::move(layout), free_bytes), DeviceCores::HostsToo, {}};
     if (rates && rates->stream_bytes_per_s) {
         const double set = options.emulated.link_bytes_per_s;
         device.rates.to_device_bytes_per_s =
@@ -95,14 +78,7 @@ DeviceRates rates_of(const CudaFacts& facts, const LoadRequest& request, const M
 PlannedDevice cuda_device(const CudaFacts& facts, const PlacementOptions& options, DeviceLayout layout,
                           DeviceRates rates)
 {
-    PlannedDevice device{{std::move(layout)}, DeviceCores::Own, std::move(rates)};
-    DeviceShare& share = device.share;
-    share.budget_bytes = budget_bytes(options, share.layout, facts.free_bytes(options));
-    share.high_mark_bytes = std::int64_t(double(share.budget_bytes) * options.watermark);
-    share.policy = options.kv_policy;
-    share.offload_share = options.kv_offload_share;
-    share.layers = layers_on_device(share, options.device_layers);
-    return device;
+    return {share_of(options, std::move(layout), facts.free_bytes(options)), DeviceCores::Own, std::move(rates)};
 }
 
 /// The layers on a GPU of these rates. Unsupported: the model has what it cannot compute.

@@ -1,5 +1,6 @@
 // How a placement leaves its device for another one, between steps and with the conversations that there are.
 #include "engine/metrics/clock.h"
+#include "engine/plan/columns.h"
 #include "engine/run/model_placement.h"
 
 #include <utility>
@@ -48,9 +49,7 @@ Status ModelPlacement::change_device(const PlacementOptions& wish, const StepLim
         options_ = options;
         if (!device_)
             return {};
-        (void)set_budget(options.budget_fit_tokens > 0
-                             ? layout_.device_size(options.budget_fit_tokens, options.watermark)
-                             : options.vram_budget_bytes);
+        (void)set_budget(limit_bytes(options, layout_));
         return want_layers(options.device_layers);
     }
     auto opened = open_device(options, limits);

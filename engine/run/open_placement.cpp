@@ -1,4 +1,5 @@
 // How a placement opens its device.
+#include "engine/plan/columns.h"
 #include "engine/plan/measure_device.h"
 #include "engine/plan/model_facts.h"
 #include "engine/plan/three_way.h"
@@ -45,8 +46,7 @@ Result<OpenedDevice> ModelPlacement::open_device(const PlacementOptions& options
     const bool on_gpu = options.device == PlacementOptions::Device::Cuda;
     if (Status ok = on_gpu ? open_cuda(opened, limits) : open_emulated(opened, limits); !ok)
         return tl::unexpected(ok.error());
-    if (options.budget_fit_tokens > 0)
-        opened.vram->set_limit(opened.layout.device_size(options.budget_fit_tokens, options.watermark));
+    opened.vram->set_limit(limit_bytes(options, opened.layout));
     opened.kv = std::make_unique<DeviceKv>(*opened.vram, cache_.layers(), cache_.page_limit());
     opened.stream =
         std::make_unique<KvStream>(*opened.vram, std::size_t(cache_.page_limit()) * std::size_t(cache_.num_layers()));
@@ -166,10 +166,7 @@ static std::unique_ptr<Vram> watched(Device& device, const PlacementOptions& opt
 Status ModelPlacement::open_emulated(OpenedDevice& to, const StepLimits& limits) const
 {
     to.layout = device_layout(h_, weights_, cache_.layers(), limits.scratch_bytes, DeviceLayout::Road::Copies);
-    const EmulatedDeviceOptions& options = to.options.emulated;
-    const std::int64_t vram_bytes =
-        options.vram_bytes > 0 ? options.vram_bytes : to.layout.device_size(options.fit_tokens, to.options.watermark);
-    auto device = std::make_unique<EmulatedDevice>(options, vram_bytes);
+    auto device = std::make_unique<EmulatedDevice>(to.options.emulated, emulated_bytes(to.options, to.layout));
     to.emulated = device.get();
     to.device = std::move(device);
     to.vram = watched(*to.device, to.options);
