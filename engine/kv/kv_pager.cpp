@@ -3,6 +3,7 @@
 #include "engine/metrics/clock.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace engine {
 
@@ -11,77 +12,26 @@ KvPager::KvPager(KvCache& cache, Vram& vram, DeviceKv& device, KvStream& stream)
     , vram_(vram)
     , device_(device)
     , stream_(stream)
-    , facts_(std::size_t(cache.page_limit()))
+    , columns_(cache, device)
     , mirrored_rows_(std::size_t(cache.page_limit()))
 {
-    in_use_.reserve(facts_.size());
-    for (int page = 0; page < cache.page_limit(); ++page)
-        facts_[std::size_t(page)].page = page;
-}
-
-std::int64_t KvPager::column_bytes() const
-{
-    std::int64_t bytes = 0;
-    for (int l = 0; l < cache_.num_layers(); ++l)
-        if (full(l))
-            bytes += std::int64_t(cache_.layer(l).bytes());
-    return bytes;
-}
-
-bool KvPager::any_on_device(PageId page) const
-{
-    for (int l = 0; l < cache_.num_layers(); ++l)
-        if (full(l) && device_.holds(page, l))
-            return true;
-    return false;
-}
-
-bool KvPager::all_on_device(PageId page) const
-{
-    for (int l = 0; l < cache_.num_layers(); ++l)
-        if (full(l) && !device_.holds(page, l))
-            return false;
-    return true;
-}
-
-void KvPager::stamp(std::span<const PageId> pages, int last_block)
-{
-    for (const PageId page : in_use_)
-        facts_[std::size_t(page)].stays = false;
-    in_use_.assign(pages.begin(), pages.end());
-    for (int b = 0; b < int(in_use_.size()); ++b) {
-        PageFacts& facts = facts_[std::size_t(in_use_[std::size_t(b)])];
-        facts.used_at = turn_;
-        facts.number = b;
-        facts.stays = column_stays(b, last_block);
-        facts.pinned = has_pins(b);
-    }
-}
-
-bool KvPager::has_pins(int block) const
-{
-    const int first = block * cache_.block_tokens(), last = first + cache_.block_tokens();
-    return std::ranges::any_of(pins_, [&](const TokenRange& pin) { return pin.first < last && pin.last > first; });
 }
 
 void KvPager::begin_turn(std::vector<TokenRange> pins)
 {
-    ++turn_;
-    pins_ = std::move(pins);
+    columns_.begin_turn(std::move(pins));
     said_pins_leave_ = false;
 }
 
 void KvPager::set_pins(std::vector<TokenRange> pins)
 {
-    pins_ = std::move(pins);
+    columns_.set_pins(std::move(pins));
     said_pins_leave_ = false;
-    for (int b = 0; b < int(in_use_.size()); ++b)
-        facts_[std::size_t(in_use_[std::size_t(b)])].pinned = has_pins(b);
 }
 
 void KvPager::use(std::span<const PageId> pages, int tokens)
 {
-    stamp(pages, tokens / cache_.block_tokens());
+    columns_.use(pages, tokens / cache_.block_tokens());
     next_position_ = tokens;
 }
 
@@ -95,10 +45,11 @@ int KvPager::first_needed_block(int l, int first) const
 /// Blocks that no token of the conversation in use sees from `first` on.
 void KvPager::trim_windows(int first)
 {
+    const std::span<const PageId> pages = columns_.pages_in_use();
     for (int l = 0; l < cache_.num_layers(); ++l)
-        for (int b = sliding(l) ? std::min(cache_.layer(l).first_block(first), int(in_use_.size())) - 1 : -1;
-             b >= 0 && device_.holds(in_use_[std::size_t(b)], l); --b)
-            device_.drop(in_use_[std::size_t(b)], l);
+        for (int b = columns_.sliding(l) ? std::min(cache_.layer(l).first_block(first), int(pages.size())) - 1 : -1;
+             b >= 0 && device_.holds(pages[std::size_t(b)], l); --b)
+            device_.drop(pages[std::size_t(b)], l);
 }
 
 Status KvPager::prepare(const KvSequence& sequence, int first, int count)
@@ -106,7 +57,7 @@ Status KvPager::prepare(const KvSequence& sequence, int first, int count)
     const int tokens = cache_.block_tokens();
     const int tail = first / tokens, last = (first + count - 1) / tokens;
     note_arrivals();
-    stamp(sequence.pages, tail);
+    columns_.use(sequence.pages, tail);
     trim_windows(first);
 
     std::int64_t missing = 0;
@@ -148,7 +99,7 @@ Status KvPager::prepare_on_host(const KvSequence& sequence, int first, int count
     const int tokens = cache_.block_tokens();
     const int last = (first + count - 1) / tokens;
     note_arrivals();
-    stamp(sequence.pages, first / tokens);
+    columns_.use(sequence.pages, first / tokens);
     stream_.clear();
     attended_on_host_bytes_ = 0;
     for (int b = 0; b <= last; ++b)
@@ -171,7 +122,7 @@ void KvPager::plan_stream(const KvSequence& sequence, int first, int count)
     attended_on_host_bytes_ = 0;
     const std::span complete(sequence.pages.data(), std::size_t(first / cache_.block_tokens()));
     for (int l = 0; l < cache_.num_layers(); ++l) {
-        if (!full(l))
+        if (!columns_.full(l))
             continue;
         const std::size_t bytes = cache_.layer(l).bytes();
         const auto on_host = [&](PageId page) { return !device_.block(page, l); };
@@ -219,6 +170,102 @@ Status KvPager::finish(const KvSequence& sequence, int first, int count)
     return {};
 }
 
+void KvPager::evict(const PageFacts& facts, Event::Cause cause)
+{
+    std::erase_if(coming_, [&](const Coming& coming) { return coming.page == facts.page; });
+    Event event;
+    event.kind = Event::Kind::Offload;
+    event.cause = cause;
+    event.time_us = now_us();
+    event.tokens = {facts.number * cache_.block_tokens(), (facts.number + 1) * cache_.block_tokens()};
+    event.pinned = facts.pinned;
+    for (int l = 0; l < cache_.num_layers(); ++l)
+        // The window of the conversation in use stays; of others everything leaves.
+        if (device_.holds(facts.page, l) && (columns_.full(l) || !columns_.in_use(facts))) {
+            device_.drop(facts.page, l);
+            ++event.blocks;
+            event.bytes += std::int64_t(cache_.layer(l).bytes());
+        }
+    event.duration_us = now_us() - event.time_us;
+    events_.push_back(event);
+    if (facts.pinned && !std::exchange(said_pins_leave_, true)) {
+        Event warning;
+        warning.cause = cause;
+        warning.time_us = event.time_us;
+        warning.tokens = event.tokens;
+        warning.sentence = "more is pinned than the device has room for: the oldest of it leaves, too";
+        events_.push_back(std::move(warning));
+    }
+}
+
+bool KvPager::make_room(std::int64_t bytes, Event::Cause cause)
+{
+    while (vram_.used() + bytes > vram_.high_mark()) {
+        const auto facts = columns_.next_to_leave(policy_);
+        if (!facts)
+            return false;
+        evict(*facts, cause);
+    }
+    return true;
+}
+
+/// The forced share of the conversation in use lies on the host.
+void KvPager::enforce_share()
+{
+    if (offload_share_ <= 0 || policy_ == KvPolicy::Resident)
+        return;
+    for (const PageFacts& facts : columns_.surplus(offload_share_))
+        evict(facts, Event::Cause::User);
+}
+
+/// Columns leave until there is room for one that comes. One that nobody pinned drives out other conversations' alone,
+/// and leaves windows what they need: else they would send it away again.
+bool KvPager::find_place(const PageFacts& coming)
+{
+    const auto next = columns_.next_to_leave(policy_);
+    const bool swaps = next && takes_place_of(coming, *next);
+    std::int64_t bytes = swaps ? 0 : columns_.windows_to_come(std::max(0, next_position_ - 1));
+    for (int l = 0; l < cache_.num_layers(); ++l)
+        if (columns_.full(l) && !device_.holds(coming.page, l))
+            bytes += std::int64_t(cache_.layer(l).bytes());
+    while (vram_.used() + bytes > vram_.high_mark()) {
+        const auto facts = columns_.next_to_leave(policy_);
+        if (!facts || !gives_place(*facts, columns_.in_use(*facts), swaps))
+            return false;
+        evict(*facts, swaps && coming.pinned ? Event::Cause::User : Event::Cause::Watermark);
+    }
+    return true;
+}
+
+bool KvPager::fetch_column(const PageFacts& facts, Event::Cause cause)
+{
+    Coming coming{facts.page, {}};
+    coming.event.kind = Event::Kind::Fetch;
+    coming.event.cause = facts.pinned ? Event::Cause::User : cause;
+    coming.event.time_us = now_us();
+    coming.event.tokens = {facts.number * cache_.block_tokens(), (facts.number + 1) * cache_.block_tokens()};
+    coming.event.pinned = facts.pinned;
+    for (int l = 0; l < cache_.num_layers(); ++l) {
+        if (!columns_.full(l) || device_.holds(facts.page, l))
+            continue;
+        if (!device_.fetch(facts.page, l, cache_.host_block(facts.page, l)))
+            return false;
+        ++coming.event.blocks;
+        coming.event.bytes += std::int64_t(cache_.layer(l).bytes());
+    }
+    coming_.push_back(coming);
+    return true;
+}
+
+bool KvPager::bring_back(Event::Cause cause)
+{
+    if (policy_ == KvPolicy::CpuDecode)  // a prefill takes what it needs, and an answer nothing
+        return false;
+    trim_windows();
+    const auto facts = columns_.next_to_come(offload_share_);
+    return facts && find_place(*facts) && fetch_column(*facts, cause);
+}
+
 void KvPager::settle()
 {
     for (const Coming& coming : coming_)
@@ -245,11 +292,12 @@ void KvPager::note_arrivals()
 bool KvPager::make_room_to_join(int l)
 {
     const auto missing = [&] {
-        return std::ranges::count_if(
-            facts_, [&](const PageFacts& facts) { return !device_.holds(facts.page, l) && any_on_device(facts.page); });
+        return std::ranges::count_if(columns_.all(), [&](const PageFacts& facts) {
+            return !device_.holds(facts.page, l) && columns_.any_on_device(facts.page);
+        });
     };
     while (vram_.used() + missing() * std::int64_t(cache_.layer(l).bytes()) > vram_.high_mark()) {
-        const auto facts = next_to_leave();
+        const auto facts = columns_.next_to_leave(policy_);
         if (!facts)
             return false;
         evict(*facts, Event::Cause::Split);
@@ -260,12 +308,12 @@ bool KvPager::make_room_to_join(int l)
 Result<int> KvPager::join(int l)
 {
     int blocks = 0;
-    if (!full(l))
+    if (!columns_.full(l))
         return blocks;
     const bool all = make_room_to_join(l);
     const auto bytes = std::int64_t(cache_.layer(l).bytes());
-    for (const PageFacts& facts : facts_) {
-        if (device_.holds(facts.page, l) || !any_on_device(facts.page))
+    for (const PageFacts& facts : columns_.all()) {
+        if (device_.holds(facts.page, l) || !columns_.any_on_device(facts.page))
             continue;
         if (!all && vram_.used() + bytes > vram_.high_mark())
             break;
@@ -279,7 +327,7 @@ Result<int> KvPager::join(int l)
 Status KvPager::leave(int l)
 {
     Status status;
-    for (const PageFacts& facts : facts_) {
+    for (const PageFacts& facts : columns_.all()) {
         if (const Status ok = device_.wait_mirrored(facts.page, l); !ok) {
             status = ok;
             cache_.mark_damaged(facts.page);
@@ -291,7 +339,7 @@ Status KvPager::leave(int l)
 
 void KvPager::mark_lost()
 {
-    for (const PageFacts& facts : facts_)
+    for (const PageFacts& facts : columns_.all())
         for (int l = 0; l < cache_.num_layers(); ++l)
             if (!device_.mirror_complete(facts.page, l))
                 cache_.mark_damaged(facts.page);

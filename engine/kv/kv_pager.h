@@ -1,15 +1,17 @@
-// Keeps the KV of device layers within the device's budget: which blocks are there for the next step, which leave, and
-// which come back. The unit is the block column: a page's blocks in all device layers that attend to everything.
-// Sliding layers keep only the blocks that their window touches, and those never leave.
+// KvPager keeps the KV of device layers within the device's budget: it brings what the next step needs, sends away what
+// finds no room and fetches it again, in the order that KvColumns chooses. The unit is the block column: a page's
+// blocks in all device layers that attend to everything. Sliding layers keep only the blocks that their window touches,
+// and those never leave.
 #pragma once
 
-#include "engine/kv/column_rules.h"
 #include "engine/kv/kv_cache.h"
+#include "engine/kv/kv_columns.h"
 #include "engine/placement_options.h"
 #include "engine/telemetry.h"
 
 #include <functional>
-#include <optional>
+#include <span>
+#include <utility>
 #include <vector>
 
 namespace engine {
@@ -36,7 +38,7 @@ public:
     void set_pins(std::vector<TokenRange> pins);
     /// The conversation in use is this one, which another device held, or none: its columns come to this one.
     void use(std::span<const PageId> pages, int tokens);
-    bool pinned(PageId page) const { return facts_[std::size_t(page)].pinned; }
+    bool pinned(PageId page) const { return columns_.of(page).pinned; }
 
     /// Before a step that computes tokens [first, first + count) of the sequence: the blocks they write and those that
     /// sliding layers see are on the device, others have left where there was no room, and what must travel is on its
@@ -66,7 +68,7 @@ public:
     /// The device is gone: pages whose mirror is not complete are damaged.
     void mark_lost();
 
-    std::int64_t column_bytes() const;
+    std::int64_t column_bytes() const { return columns_.bytes(); }
     /// Blocks and bytes that the last step's attention read through the link, and in place on the host.
     std::int64_t streamed_bytes() const { return std::int64_t(stream_.streamed_bytes()); }
     std::int64_t attended_on_host_bytes() const { return attended_on_host_bytes_; }
@@ -78,27 +80,10 @@ private:
         PageId page = -1;
         Event event;
     };
-    struct Columns {  // of the conversation in use, those that may leave
-        int all = 0;
-        int here = 0;  // on the device, at least in part
-        int pinned_here = 0;
-    };
-    bool full(int l) const { return cache_.on_device(l) && cache_.layer(l).window == 0; }
-    bool sliding(int l) const { return cache_.on_device(l) && cache_.layer(l).window > 0; }
-    bool in_use(const PageFacts& facts) const;
-    bool any_on_device(PageId page) const;
-    bool all_on_device(PageId page) const;
-    void stamp(std::span<const PageId> pages, int last_block);
     void trim_windows(int first);
     int first_needed_block(int l, int first) const;
-    std::optional<PageFacts> next_to_leave() const;
     void evict(const PageFacts& facts, Event::Cause cause);
-    bool has_pins(int block) const;
-    Columns columns_in_use() const;
-    int most_columns(const Columns& columns) const;
-    std::optional<PageFacts> next_to_come() const;
     bool fetch_column(const PageFacts& facts, Event::Cause cause);
-    std::int64_t windows_to_come() const;
     bool make_room_to_join(int l);
     bool find_place(const PageFacts& coming);
     void enforce_share();
@@ -113,13 +98,10 @@ private:
     KvPolicy policy_ = KvPolicy::Auto;
     StreamChoice stream_choice_;
     double offload_share_ = 0;
-    std::uint64_t turn_ = 1;
-    std::vector<TokenRange> pins_;    // of the conversation in use
+    KvColumns columns_;
     bool said_pins_leave_ = false;    // since they were set
-    std::vector<PageFacts> facts_;    // (pages,)
     std::vector<int> mirrored_rows_;  // (pages,) rows that were sent to the mirror
-    std::vector<PageId> in_use_;      // pages of the conversation last used, in order
-    int next_position_ = 0;           // in it
+    int next_position_ = 0;           // in the conversation in use
     std::vector<Coming> coming_;
     std::int64_t attended_on_host_bytes_ = 0;
     std::vector<Event> events_;

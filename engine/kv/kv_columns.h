@@ -1,0 +1,67 @@
+// KvColumns knows of every block column when it was last used, whether it is pinned or stays, and chooses from that
+// which one leaves a device next and which one comes back. It moves nothing.
+#pragma once
+
+#include "engine/kv/column_rules.h"
+#include "engine/kv/kv_cache.h"
+#include "engine/telemetry.h"
+
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace engine {
+
+class KvColumns
+{
+public:
+    KvColumns(const KvCache& cache, const DeviceKv& device);
+
+    /// A new turn begins: what it uses is newer than all else, and what holds tokens of `pins` is pinned from then on.
+    void begin_turn(std::vector<TokenRange> pins);
+    /// Pins of the conversation in use, at once.
+    void set_pins(std::vector<TokenRange> pins);
+    /// The conversation in use has these pages and is written from block `written` on.
+    void use(std::span<const PageId> pages, int written);
+
+    std::span<const PageFacts> all() const { return facts_; }  // (pages,)
+    const PageFacts& of(PageId page) const { return facts_[std::size_t(page)]; }
+    std::span<const PageId> pages_in_use() const { return in_use_; }  // in their order
+    bool in_use(const PageFacts& facts) const;
+
+    /// Whether layer l is on the device and attends to everything; whether it is there and has a window.
+    bool full(int l) const { return cache_.on_device(l) && cache_.layer(l).window == 0; }
+    bool sliding(int l) const { return cache_.on_device(l) && cache_.layer(l).window > 0; }
+    std::int64_t bytes() const;  // of one column
+    bool any_on_device(PageId page) const;
+
+    std::optional<PageFacts> next_to_leave(KvPolicy policy) const;
+    /// Columns of the conversation in use that must leave so that its forced share lies on the host, in their order.
+    std::vector<PageFacts> surplus(double offload_share) const;
+    /// Of the conversation in use what is to be on the device and is not, or not in all layers: first what always
+    /// stays, then what is pinned, then the newest.
+    std::optional<PageFacts> next_to_come(double offload_share) const;
+    /// Bytes that windows hold at the widest position of the block of `position`, beyond what they hold now.
+    std::int64_t windows_to_come(int position) const;
+
+private:
+    struct Count {  // of the conversation in use, columns that may leave
+        int all = 0;
+        int here = 0;  // on the device, at least in part
+        int pinned_here = 0;
+        /// That the forced share leaves on the device.
+        int most(double offload_share) const { return all - columns_kept_home(all, offload_share); }
+    };
+    bool all_on_device(PageId page) const;
+    bool has_pins(int block) const;
+    Count count() const;
+
+    const KvCache& cache_;
+    const DeviceKv& device_;
+    std::uint64_t turn_ = 1;
+    std::vector<TokenRange> pins_;  // of the conversation in use
+    std::vector<PageFacts> facts_;  // (pages,)
+    std::vector<PageId> in_use_;    // pages of the conversation last used, in order
+};
+
+}  // namespace engine
