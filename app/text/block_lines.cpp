@@ -1,5 +1,4 @@
-// BlockBuilder: what each line means, by what is open.
-#include "app/text/block_builder.h"
+#include "app/text/block_lines.h"
 
 #include "app/text/lines.h"
 #include "app/text/markdown.h"
@@ -17,7 +16,7 @@ constexpr qsizetype kMostColumns = 64;
 
 }  // namespace
 
-void BlockBuilder::line(const QString& text, Line kind)
+void BlockLines::add(const QString& text, Line kind)
 {
     switch (m_state.mode) {
     case Mode::None:
@@ -48,7 +47,7 @@ void BlockBuilder::line(const QString& text, Line kind)
     }
 }
 
-void BlockBuilder::startLine(const QString& text, Line kind)
+void BlockLines::startLine(const QString& text, Line kind)
 {
     if (isBlank(text)) {
         m_state.afterBlank = true;
@@ -63,7 +62,7 @@ void BlockBuilder::startLine(const QString& text, Line kind)
     m_state.listMark = {};
     if (code) {
         m_state.mode = Mode::Indented;
-        startCode({}, 0, 0);
+        m_blocks.startCode({}, 0, 0);
         lineOfIndented(text, kind);
         return;
     }
@@ -74,11 +73,11 @@ void BlockBuilder::startLine(const QString& text, Line kind)
 }
 
 /// Begins what the line's marks announce, after the piece that was open. False: it is a line of text.
-bool BlockBuilder::startBlock(const QString& text)
+bool BlockLines::startBlock(const QString& text)
 {
     if (const auto fence = fenceLine(text)) {
         closePiece();
-        startCode(languageOf(fence->info), 0, 0);
+        m_blocks.startCode(languageOf(fence->info), 0, 0);
         m_state.mode = Mode::Fenced;
         m_state.fence = fence->marks;
         m_state.fenceIndent = fence->indent;
@@ -87,13 +86,13 @@ bool BlockBuilder::startBlock(const QString& text)
     }
     if (isHeading(text)) {
         closePiece();
-        add(parseMarkdown(text, {.references = m_state.references.usedBy(text)}));
+        m_blocks.add(parseMarkdown(text, {.references = m_state.references.usedBy(text)}));
         m_state.listMark = {};
         return true;
     }
     if (isRule(text)) {
         closePiece();
-        addBlock({.kind = Block::Kind::Rule});
+        m_blocks.add({.kind = Block::Kind::Rule});
         m_state.listMark = {};
         return true;
     }
@@ -111,7 +110,7 @@ bool BlockBuilder::startBlock(const QString& text)
     return startMaths(text);
 }
 
-bool BlockBuilder::startMaths(const QString& text)
+bool BlockLines::startMaths(const QString& text)
 {
     const QString trimmed = text.trimmed();
     const bool dollars = trimmed.startsWith(QLatin1String("$$"));
@@ -121,7 +120,7 @@ bool BlockBuilder::startMaths(const QString& text)
         if (whole->size != trimmed.size())
             return false;
         closePiece();
-        addBlock(
+        m_blocks.add(
             {.kind = Block::Kind::Maths, .text = shownFormula(whole->formula), .formula = whole->formula.toString()});
     } else {
         if (QStringView(trimmed).sliced(2).contains(dollars ? u"$$" : u"\\]"))
@@ -134,7 +133,7 @@ bool BlockBuilder::startMaths(const QString& text)
     return true;
 }
 
-void BlockBuilder::startItem(const QString& text)
+void BlockLines::startItem(const QString& text)
 {
     const ItemLine item = *itemLine(text);
     const bool afterBlank = m_state.afterBlank;
@@ -148,15 +147,7 @@ void BlockBuilder::startItem(const QString& text)
     lineInside(text);
 }
 
-/// Code goes to a block at once, line by line.
-void BlockBuilder::startCode(const QString& language, int indent, int quotes)
-{
-    addBlock({.kind = Block::Kind::Code, .indent = indent, .quotes = quotes, .language = language});
-    m_state.codeLines = 0;
-    m_state.lastLine = Line::Whole;
-}
-
-void BlockBuilder::lineOfParagraph(const QString& text, Line kind)
+void BlockLines::lineOfParagraph(const QString& text, Line kind)
 {
     if (isBlank(text)) {
         closePiece();
@@ -180,9 +171,9 @@ void BlockBuilder::lineOfParagraph(const QString& text, Line kind)
         closePiece();
 }
 
-bool BlockBuilder::startTable(const QString& text)
+bool BlockLines::startTable(const QString& text)
 {
-    if (m_state.cells >= kMostCells)
+    if (m_blocks.cells() >= kMostCells)
         return false;
     const qsizetype columns = delimiterColumns(text);
     const qsizetype headAt = m_state.open.lastIndexOf(u'\n') + 1;
@@ -192,30 +183,18 @@ bool BlockBuilder::startTable(const QString& text)
     m_state.open.truncate(qMax(qsizetype(0), headAt - 1));
     closePiece();
     m_state.mode = Mode::Table;
-    m_state.columns.clear();
-    QStringView cells = QStringView(text).trimmed();
-    if (cells.startsWith(u'|'))
-        cells = cells.sliced(1);
-    if (cells.endsWith(u'|'))
-        cells.chop(1);
-    for (const QStringView cell : cells.tokenize(u'|')) {
-        const QStringView dashes = cell.trimmed();
-        const bool left = dashes.startsWith(u':'), right = dashes.endsWith(u':');
-        m_state.columns.append(left && right ? Table::Align::Center : right ? Table::Align::Right : Table::Align::Left);
-    }
-    m_state.head = cellsOf(head);
-    m_state.cells += columns;
-    addBlock({.kind = Block::Kind::Table, .table = {m_state.columns, {m_state.head}}});
+    m_state.columns = parseTableColumns(text);
+    m_blocks.addTable(m_state.columns, cellsOf(head));
     return true;
 }
 
-bool BlockBuilder::beginsBlock(const QString& text) const
+bool BlockLines::beginsBlock(const QString& text) const
 {
     return indentOf(text) < 4 && (fenceLine(text) || isHeading(text) || isRule(text) || isQuote(text) ||
                                   itemLine(text) || QStringView(text).trimmed().startsWith(u"$$"));
 }
 
-void BlockBuilder::lineOfItem(const QString& text, Line kind)
+void BlockLines::lineOfItem(const QString& text, Line kind)
 {
     if (isBlank(text)) {
         m_state.afterBlank = true;
@@ -241,7 +220,7 @@ void BlockBuilder::lineOfItem(const QString& text, Line kind)
         closePiece();
 }
 
-void BlockBuilder::lineOfQuote(const QString& text, Line kind)
+void BlockLines::lineOfQuote(const QString& text, Line kind)
 {
     const bool marked = isQuote(text);
     if (isBlank(text) || (!marked && (beginsBlock(text) || !m_state.nestedFence.isEmpty()))) {
@@ -254,7 +233,7 @@ void BlockBuilder::lineOfQuote(const QString& text, Line kind)
         closePiece();
 }
 
-void BlockBuilder::lineInside(const QString& text)
+void BlockLines::lineInside(const QString& text)
 {
     if (!m_state.open.isEmpty())
         m_state.open += u'\n';
@@ -274,32 +253,33 @@ void BlockBuilder::lineInside(const QString& text)
         closePiece();
 }
 
-void BlockBuilder::lineOfIndented(const QString& text, Line kind)
+void BlockLines::lineOfIndented(const QString& text, Line kind)
 {
     if (isBlank(text)) {
         ++m_state.blankLines;
         return;
     }
-    if (indentOf(text) < 4 && m_state.lastLine == Line::Whole) {
+    if (indentOf(text) < 4 && m_blocks.lastLine() == Line::Whole) {
         closePiece();
         m_state.afterBlank = m_state.afterBlank || m_state.blankLines > 0;
         startLine(text, kind);
         return;
     }
     for (; m_state.blankLines > 0; --m_state.blankLines)
-        addCodeLine({}, Line::Whole);
-    addCodeLine(m_state.lastLine == Line::Cut ? QStringView(text) : withoutIndent(text, 4), kind);
+        m_blocks.addCodeLine({}, Line::Whole);
+    m_blocks.addCodeLine(m_blocks.lastLine() == Line::Cut ? QStringView(text) : withoutIndent(text, 4), kind);
 }
 
-void BlockBuilder::lineOfFenced(const QString& text, Line kind)
+void BlockLines::lineOfFenced(const QString& text, Line kind)
 {
-    if (closesFence(text, m_state.fence) && m_state.lastLine == Line::Whole)
+    if (closesFence(text, m_state.fence) && m_blocks.lastLine() == Line::Whole)
         closePiece();
     else
-        addCodeLine(m_state.lastLine == Line::Cut ? QStringView(text) : withoutIndent(text, m_state.fenceIndent), kind);
+        m_blocks.addCodeLine(
+            m_blocks.lastLine() == Line::Cut ? QStringView(text) : withoutIndent(text, m_state.fenceIndent), kind);
 }
 
-void BlockBuilder::lineOfMaths(const QString& text)
+void BlockLines::lineOfMaths(const QString& text)
 {
     if (isBlank(text)) {  // none after all
         m_state.mode = Mode::Paragraph;
@@ -314,7 +294,7 @@ void BlockBuilder::lineOfMaths(const QString& text)
         return;
     const auto whole = mathsAt(all, 0);
     if (whole && whole->size == all.size()) {
-        addBlock(
+        m_blocks.add(
             {.kind = Block::Kind::Maths, .text = shownFormula(whole->formula), .formula = whole->formula.toString()});
         m_state.open.clear();
     }
@@ -323,7 +303,7 @@ void BlockBuilder::lineOfMaths(const QString& text)
         closePiece();
 }
 
-void BlockBuilder::lineOfTable(const QString& text, Line kind)
+void BlockLines::lineOfTable(const QString& text, Line kind)
 {
     const bool row = text.contains(u'|') && (text.trimmed().startsWith(u'|') || !beginsBlock(text));
     if (!row) {
@@ -331,19 +311,85 @@ void BlockBuilder::lineOfTable(const QString& text, Line kind)
         startLine(text, kind);
         return;
     }
-    if (m_state.mode == Mode::Table && m_state.cells >= kMostCells)
+    if (m_state.mode == Mode::Table && m_blocks.cells() >= kMostCells)
         beginRestOfTable();
     if (m_state.mode == Mode::RestOfTable)
-        addCodeLine(text, kind);
+        m_blocks.addCodeLine(text, kind);
     else
-        addRow(cellsOf(text));
+        m_blocks.addRow(cellsOf(text));
 }
 
-void BlockBuilder::beginRestOfTable()
+void BlockLines::beginRestOfTable()
 {
     const QString note = QCoreApplication::translate(
         "BlockBuilder", "This table is too large to be drawn whole. Its other rows follow as they were written.");
-    addParagraph({.spans = {{.text = note, .looks = Span::Italic}}}, 0, 0);
-    startCode({}, 0, 0);
+    m_blocks.addParagraph({.spans = {{.text = note, .looks = Span::Italic}}}, 0, 0);
+    m_blocks.startCode({}, 0, 0);
     m_state.mode = Mode::RestOfTable;
+}
+
+/// Of one row of the table that is open.
+QList<Spans> BlockLines::cellsOf(QStringView line) const
+{
+    return parseTableRow(line, m_state.columns.size(), m_state.references.usedBy(line));
+}
+
+/// What was open ends here.
+void BlockLines::closePiece()
+{
+    const Mode mode = std::exchange(m_state.mode, Mode::None);
+    m_state.nestedFence.clear();
+    m_state.afterBlank = false;
+    m_state.blankLines = 0;
+    const QString piece = std::exchange(m_state.open, {});
+    if (piece.isEmpty() || mode == Mode::None)
+        return;
+    if (mode == Mode::Paragraph)
+        m_state.references.take(piece);
+    QList<Block> blocks =
+        parseMarkdown(piece, {.listNumber = mode == Mode::Item ? std::optional(m_state.number) : std::nullopt,
+                              .tables = mode != Mode::Paragraph,  // of those outside, each row is read by itself
+                              .cells = qMin(MarkdownPlace().cells, kMostCells - m_blocks.cells()),
+                              .references = m_state.references.usedBy(piece)});
+    if (mode == Mode::Item && !blocks.isEmpty() && !blocks[0].paragraphs.isEmpty())
+        blocks[0].paragraphs[0].close = m_state.closeToLast;
+    m_blocks.add(blocks);
+}
+
+// ---- the open piece, shown as if the text ended here ----
+
+void BlockLines::showOpen(const QString& line)
+{
+    const State closed = m_state;
+    m_blocks.beginOpen();
+    if (!line.isEmpty() && worthShowing(line))
+        add(line, Line::Whole);
+    if (m_state.mode == Mode::Paragraph && m_state.open.startsWith(u'|') && m_state.open.count(u'\n') < 2)
+        m_state.open.clear();  // the head of a table, in all likelihood
+    if (m_state.mode == Mode::Maths) {
+        m_blocks.add({.kind = Block::Kind::Maths, .text = m_state.open.trimmed().mid(2).trimmed()});
+        m_state.open.clear();
+    } else if (m_state.nestedFence.isEmpty()) {
+        m_state.open = withClosedMarks(m_state.open);
+    }
+    closePiece();
+    m_state = closed;
+    m_blocks.endOpen();
+}
+
+/// False for a line that holds only the marks of something, as "1." or "##": what they mean is seen in a moment.
+bool BlockLines::worthShowing(const QString& text) const
+{
+    const QStringView trimmed = QStringView(text).trimmed();
+    if (m_state.mode == Mode::Fenced)
+        return trimmed.isEmpty() || trimmed.count(m_state.fence[0]) < trimmed.size();
+    if (m_state.mode == Mode::Indented || trimmed.size() > 20)
+        return true;
+    if (m_state.mode == Mode::Table)
+        return trimmed.size() > 1;
+    static constexpr QStringView marks = u"`~#>*+-_=|:.)$\\[] 0123456789";
+    for (const QChar c : trimmed)
+        if (!marks.contains(c))
+            return true;
+    return false;
 }

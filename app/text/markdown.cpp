@@ -30,6 +30,22 @@ QList<Block> parseMarkdown(QStringView text, const MarkdownPlace& place)
     return {plain};
 }
 
+QList<Table::Align> parseTableColumns(QStringView line)
+{
+    QStringView cells = line.trimmed();
+    if (cells.startsWith(u'|'))
+        cells = cells.sliced(1);
+    if (cells.endsWith(u'|'))
+        cells.chop(1);
+    QList<Table::Align> columns;
+    for (const QStringView cell : cells.tokenize(u'|')) {
+        const QStringView dashes = cell.trimmed();
+        const bool left = dashes.startsWith(u':'), right = dashes.endsWith(u':');
+        columns.append(left && right ? Table::Align::Center : right ? Table::Align::Right : Table::Align::Left);
+    }
+    return columns;
+}
+
 QList<Spans> parseTableRow(QStringView line, qsizetype columns, const QString& references)
 {
     // A table of this one row, so that a cell is read as any other; no wider than the row, which may be a short one of
@@ -56,4 +72,24 @@ QString languageOf(QStringView info)
     while (size < info.size() && size < 40 && !ends(info[size]))
         ++size;
     return info.first(size).toString();
+}
+
+QString withClosedMarks(QString text)
+{
+    bool code = false, bold = false;
+    for (qsizetype i = text.lastIndexOf(QLatin1String("\n\n")) + 1; i < text.size(); ++i) {
+        if (text[i] == u'\\' && !code)
+            ++i;
+        else if (text[i] == u'`')
+            code = !code;
+        else if (!code && text[i] == u'*' && i + 1 < text.size() && text[i + 1] == u'*')
+            bold = !bold, ++i;
+    }
+    if (code)
+        return text.endsWith(u'`') ? text.chopped(1) : text + u'`';
+    if (bold && text.endsWith(QLatin1String("**")))
+        return text.chopped(2);
+    while (bold && text.back().isSpace())
+        text.chop(1);
+    return bold ? text + QLatin1String("**") : text;
 }

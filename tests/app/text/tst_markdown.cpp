@@ -302,7 +302,7 @@ private Q_SLOTS:
     void aHugeTableComesInParts()
     {
         QString text = "|a|b|\n|-|-|\n";
-        constexpr int kRows = BlockBuilder::kMostCells / 2 - 1;
+        constexpr int kRows = BlockLines::kMostCells / 2 - 1;
         for (int i = 0; i < kRows; ++i)
             text += QStringLiteral("|%1|x|\n").arg(i);
         BlockBuilder builder;
@@ -347,8 +347,8 @@ private Q_SLOTS:
             rows += block.text.count("y");
         }
         // The head is there once in each part, which has some four rows.
-        QVERIFY2(drawn <= BlockBuilder::kMostCells * 3 / 2, qPrintable(QString::number(drawn)));
-        QVERIFY2(held <= BlockBuilder::kMostCells / 2, qPrintable(QString::number(held)));
+        QVERIFY2(drawn <= BlockLines::kMostCells * 3 / 2, qPrintable(QString::number(drawn)));
+        QVERIFY2(held <= BlockLines::kMostCells / 2, qPrintable(QString::number(held)));
         QVERIFY2(rows >= kRows && rows <= kRows + 2,
                  qPrintable(QString::number(rows)));  // none is lost; the note has letters, too
     }
@@ -356,7 +356,7 @@ private Q_SLOTS:
     void theRestOfATableThatIsTooLargeIsText()
     {
         QString text = "|a|b|\n|-|-|\n";
-        for (int i = 0; i < BlockBuilder::kMostCells; ++i)
+        for (int i = 0; i < BlockLines::kMostCells; ++i)
             text += QStringLiteral("|%1|x|\n").arg(i);
         const QList<Block> blocks = blocksOf(text + "\nThe end\n\n|c|d|\n|-|-|\n");
         qsizetype at = 0;
@@ -365,7 +365,7 @@ private Q_SLOTS:
         QVERIFY(at > 10);
         QVERIFY(described(blocks[at]).join(u' ').contains("too large to be drawn"));
         QCOMPARE(blocks[at + 1].kind, Block::Kind::Code);
-        QVERIFY(blocks[at + 1].text.startsWith(QStringLiteral("|%1|x|\n").arg(BlockBuilder::kMostCells / 2 - 1)));
+        QVERIFY(blocks[at + 1].text.startsWith(QStringLiteral("|%1|x|\n").arg(BlockLines::kMostCells / 2 - 1)));
         QCOMPARE(described(blocks.last()).join('\n'), "The end\n|c|d|/|-|-|");
     }
 
