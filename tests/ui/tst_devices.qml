@@ -25,6 +25,14 @@ Item {
         }
         function reveal(item) {
             const view = part("panelView");
+            let before = -1; // what a device brings into the panel comes in several frames
+            tryVerify(() => {
+                const rests = view.contentHeight === before;
+                before = view.contentHeight;
+                if (!rests)
+                    wait(150);
+                return rests;
+            });
             const y = item.mapToItem(view.contentItem, 0, 0).y;
             view.contentY = Math.max(0, Math.min(view.contentHeight - view.height, y - view.height / 2));
             waitForRendering(item);
