@@ -2,6 +2,7 @@
 #include "engine/gguf/gguf_file.h"
 
 #include "engine/caught.h"
+#include "engine/files/checksum.h"
 #include "engine/gguf/printable.h"
 #include "engine/gguf/tensor_list.h"
 
@@ -266,6 +267,26 @@ void GgufFile::prefetch_pages(std::span<const std::byte> bytes) const
 {
     if (const MappedFile* part = part_of(bytes))
         part->prefetch(static_cast<std::size_t>(bytes.data() - part->bytes().data()), bytes.size());
+}
+
+std::uint64_t GgufFile::fingerprint() const
+{
+    constexpr std::size_t kSample = 512;  // at the beginning, the middle and the end of a tensor
+    std::uint64_t sum = 0;
+    for (const MappedFile& part : parts_) {
+        const std::byte* const begin = part.bytes().data();
+        std::size_t head = part.bytes().size();  // all before the first tensor's bytes
+        for (const GgufTensor& tensor : tensors_)
+            if (!tensor.bytes.empty() && part_of(tensor.bytes) == &part)
+                head = std::min(head, std::size_t(tensor.bytes.data() - begin));
+        sum = checksum(part.bytes().first(head), sum ^ part.bytes().size());
+    }
+    for (const GgufTensor& tensor : tensors_) {
+        const std::size_t sample = std::min(kSample, tensor.bytes.size());
+        for (const std::size_t at : {std::size_t(0), (tensor.bytes.size() - sample) / 2, tensor.bytes.size() - sample})
+            sum = checksum(tensor.bytes.subspan(at, sample), sum);
+    }
+    return sum;
 }
 
 }  // namespace engine

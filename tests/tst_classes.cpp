@@ -1,0 +1,163 @@
+// Reads every class of kernels, engine and app, and fails on one whose body takes more than 120 lines of its header or
+// whose functions are spread over several .cpp files: it wants to be two classes.
+#include <QDir>
+#include <QDirIterator>
+#include <QHash>
+#include <QRegularExpression>
+#include <QSet>
+#include <QTest>
+
+namespace {
+
+constexpr qsizetype kLongestBody_lines = 120;
+
+// Still spread over several files. A class that has been put in order leaves the list.
+const QSet<QString> kStillSpread = {"engine/run/LocalEngine", "engine/run/ModelPlacement",
+                                    "engine/run/TurnRunner",  "engine/template/Interpreter",
+                                    "engine/template/Parser", "engine/template/Value"};
+const QSet<QString> kStillLong = {"engine/run/ModelPlacement"};
+
+using Files = QHash<QString, QString>;  // path to text
+
+QString folderOf(const QString& path)
+{
+    return path.section('/', 0, -2);
+}
+
+// The classes that a header defines outside of others, as "folder/Name", each with the lines of its body.
+QHash<QString, qsizetype> bodies(const QString& path, const QString& text)
+{
+    static const QRegularExpression head(
+        "^(?:class|struct) (?:\\[\\[\\w+\\]\\] )?(\\w+)(?: final)?(?: : [^;]*| \\{)?$");
+    const QStringList lines = text.split('\n');
+    QHash<QString, qsizetype> found;
+    for (qsizetype i = 0; i < lines.size(); ++i) {
+        const auto match = head.match(lines[i]);
+        const qsizetype end = match.hasMatch() ? lines.indexOf("};", i) : -1;
+        if (end > i)
+            found.insert(folderOf(path) + '/' + match.captured(1), end - i - 1);
+    }
+    return found;
+}
+
+// The files beside a class's header that define functions of it. A twin for one system counts with its neighbour.
+QSet<QString> sources(const QString& name, const Files& files)
+{
+    static const QRegularExpression twin("_(linux|windows)\\.cpp$");
+    const QRegularExpression definition("^[A-Za-z][^(\\n]*\\b" + name.section('/', -1) +
+                                            "::(~?\\w+|operator[^(]+)\\(|^" + name.section('/', -1) + "::~?\\w+\\(",
+                                        QRegularExpression::MultilineOption);
+    QSet<QString> found;
+    for (auto file = files.begin(); file != files.end(); ++file)
+        if (file.key().endsWith(".cpp") && !twin.match(file.key()).hasMatch() &&
+            folderOf(file.key()) == folderOf(name) && file.value().contains(definition))
+            found.insert(file.key());
+    return found;
+}
+
+QStringList longClasses(const Files& files)
+{
+    QStringList found;
+    for (auto file = files.begin(); file != files.end(); ++file) {
+        if (!file.key().endsWith(".h"))
+            continue;
+        const QHash<QString, qsizetype> classes = bodies(file.key(), file.value());
+        for (auto one = classes.begin(); one != classes.end(); ++one)
+            if (one.value() > kLongestBody_lines)
+                found << one.key();
+    }
+    return found;
+}
+
+QStringList spreadClasses(const Files& files)
+{
+    QStringList found;
+    for (auto file = files.begin(); file != files.end(); ++file)
+        if (file.key().endsWith(".h"))
+            for (const QString& name : bodies(file.key(), file.value()).keys())
+                if (sources(name, files).size() > 1)
+                    found << name;
+    return found;
+}
+
+Files house()
+{
+    const QDir root(SPILLWAY_SOURCE_DIR);
+    Files files;
+    for (const char* room : {"kernels", "engine", "app"}) {
+        QDirIterator paths(root.filePath(room), {"*.h", "*.cpp"}, QDir::Files, QDirIterator::Subdirectories);
+        while (paths.hasNext()) {
+            QFile file(paths.next());
+            if (file.open(QIODevice::ReadOnly))
+                files.insert(root.relativeFilePath(file.fileName()), QString::fromUtf8(file.readAll()));
+        }
+    }
+    return files;
+}
+
+QString list(const QSet<QString>& names)
+{
+    return QStringList(names.begin(), names.end()).join(", ");
+}
+
+void compare(const QStringList& found, const QSet<QString>& known)
+{
+    const QSet<QString> all(found.begin(), found.end());
+    QVERIFY2((all - known).isEmpty(), qPrintable("to be split: " + list(all - known)));
+    QVERIFY2((known - all).isEmpty(), qPrintable("to be taken off the list: " + list(known - all)));
+}
+
+}  // namespace
+
+class ClassesTest : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void seesALongClass();
+    void seesASpreadClass();
+    void noClassIsLong();
+    void noClassIsSpread();
+};
+
+void ClassesTest::seesALongClass()
+{
+    const QString fits =
+        "class [[nodiscard]] Fits final : public Base {\n" + QString("    int a;\n").repeated(120) + "};\n";
+    const QString wide = "class Wide\n{\n" + QString("    int a;\n").repeated(120) + "};\n";
+    const QString declared = "class Later;\n" + QString("int a();\n").repeated(130) + "};\n";
+    QCOMPARE(longClasses({{"app/chat/a.h", fits + declared}}), QStringList());
+    QCOMPARE(longClasses({{"app/chat/a.h", fits + wide}}), QStringList("app/chat/Wide"));
+}
+
+void ClassesTest::seesASpreadClass()
+{
+    const QString header = "class Engine\n{\n    void run();\n    int b();\n};\n";
+    const Files one = {{"app/x/engine.h", header},
+                       {"app/x/engine.cpp", "Engine::Engine()\n{\n}\nvoid Engine::run()\n{\n}\n"},
+                       {"app/x/user.cpp", "void use()\n{\n    Engine::run();\n}\n"},
+                       {"app/y/engine.cpp", "void Engine::run()\n{\n}\n"},
+                       {"app/x/engine_linux.cpp", "std::vector<int> Engine::b(int c)\n{\n}\n"}};
+    QCOMPARE(spreadClasses(one), QStringList());
+    for (const char* more : {"std::vector<int> Engine::b(int c)\n{\n}\n", "Engine::~Engine()\n{\n}\n",
+                             "bool Engine::operator==(const Engine& other)\n{\n}\n"}) {
+        Files two = one;
+        two.insert("app/x/engine_more.cpp", more);
+        QCOMPARE(spreadClasses(two), QStringList("app/x/Engine"));
+    }
+}
+
+void ClassesTest::noClassIsLong()
+{
+    const Files files = house();
+    QVERIFY(files.size() > 500);
+    compare(longClasses(files), kStillLong);
+}
+
+void ClassesTest::noClassIsSpread()
+{
+    compare(spreadClasses(house()), kStillSpread);
+}
+
+QTEST_GUILESS_MAIN(ClassesTest)
+#include "tst_classes.moc"
