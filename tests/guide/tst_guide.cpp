@@ -13,10 +13,10 @@ namespace {
 
 constexpr int kAnswerTokens = 160;
 constexpr int kEarlierTokens = 3000;
-constexpr int kFloor_percent = 90;
-// The aim is 95. The model that is kept reaches 57 and 53 (its card says why), and must not get worse; kernels of other
-// processors round otherwise, which may cost an answer or two.
-constexpr int kHeldOutFloorEnglish_percent = 55, kHeldOutFloorGerman_percent = 51;
+// The model that is kept reaches 90.1, and 65.3 and 57 of the held-out questions, of which 95 are the aim (its card says
+// why). It must not get worse; kernels of other processors round otherwise, which may cost an answer or two.
+constexpr int kFloor_percent = 89;
+constexpr int kHeldOutFloorEnglish_percent = 63, kHeldOutFloorGerman_percent = 55;
 
 /// How many questions of one kind were asked and answered rightly, in all and by topic.
 class Figures
