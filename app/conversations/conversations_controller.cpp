@@ -154,7 +154,7 @@ QString ConversationsController::moveToNewFolder(const QString& conversation)
 
 QString ConversationsController::renameFolder(const QString& folder, const QString& name)
 {
-    const QString given = name.simplified().left(kLongestTitle_chars);
+    QString given = name.simplified().left(kLongestTitle_chars);
     if (given.isEmpty())
         return folder;
     const bool open = !m_list.closedFolders().contains(folder);

@@ -13,8 +13,8 @@ namespace {
 
 constexpr int kAnswerTokens = 160;
 constexpr int kEarlierTokens = 3000;
-// The model that is kept reaches 90.1, and 65.3 and 57 of the held-out questions, of which 95 are the aim (its card says
-// why). It must not get worse; kernels of other processors round otherwise, which may cost an answer or two.
+// The model that is kept reaches 90.1, and 65.3 and 57 of the held-out questions, of which 95 are the aim (its card
+// says why). It must not get worse; kernels of other processors round otherwise, which may cost an answer or two.
 constexpr int kFloor_percent = 89;
 constexpr int kHeldOutFloorEnglish_percent = 63, kHeldOutFloorGerman_percent = 55;
 
