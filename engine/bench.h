@@ -1,4 +1,4 @@
-// How fast a model runs here: prefill and decode at given depths, beside the memory bandwidth of the same run.
+// Measures how fast a model runs here: prefill and decode at given depths, beside the memory bandwidth of the same run.
 #pragma once
 
 #include "engine/engine.h"

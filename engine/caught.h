@@ -1,4 +1,4 @@
-// The border of the engine: what is thrown inside becomes an error, since nobody outside expects an exception.
+// Guards the border of the engine: what is thrown inside becomes an error, since nobody outside expects an exception.
 //
 //     Result<Plan> Planner::plan(...) const
 //     try {

@@ -1,4 +1,5 @@
-// The engine's front door: load a model, generate, post commands. No Qt, no printing, no exceptions past this line.
+// Engine is the front door of the room: load a model, generate, post commands. No Qt, no printing, no exceptions past
+// this line.
 //
 // Threads: load, generate, poll and the sequence calls belong to one thread, the owner's. post() and the stop tokens
 // may be used from any thread. Listener functions are called on the owner's thread.

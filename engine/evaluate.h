@@ -1,4 +1,4 @@
-// Looking at what a model computes, token by token: logits and perplexity.
+// Shows what a model computes, token by token: logits and perplexity.
 #pragma once
 
 #include "engine/engine.h"

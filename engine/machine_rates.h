@@ -1,5 +1,5 @@
-// How fast one machine is at what a decode step is made of: measured once through the kernels in use, kept in the
-// profile, and what predictions are computed from. Unknown is an empty optional, never zero.
+// MachineRates says how fast one machine is at what a decode step is made of: measured once through the kernels in use,
+// kept in the profile, and what predictions are computed from. Unknown is an empty optional, never zero.
 #pragma once
 
 #include "engine/engine.h"

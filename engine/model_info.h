@@ -1,4 +1,4 @@
-// What can be said of a model file before it is loaded.
+// ModelInfo holds what can be said of a model file before it is loaded.
 #pragma once
 
 #include "engine/result.h"

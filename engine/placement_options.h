@@ -1,5 +1,5 @@
-// What may be asked about where a model lies: the device, how many layers it holds, and what becomes of the KV cache
-// when its memory is full.
+// PlacementOptions holds what may be asked about where a model lies: the device, how many layers it holds, and what
+// becomes of the KV cache when its memory is full.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The command line's words for a placement, the same for the window and for spillway-cli.
+// Reads the command line's words for a placement, the same for the window and for spillway-cli.
 #pragma once
 
 #include "engine/placement_options.h"

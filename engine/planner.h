@@ -1,5 +1,5 @@
-// What a model takes of each memory and how fast it will talk, before it is loaded: from its file's header and the
-// rates of this machine.
+// Plans what a model takes of each memory and how fast it will talk, before it is loaded: from its file's header and
+// the rates of this machine.
 #pragma once
 
 #include "engine/engine.h"

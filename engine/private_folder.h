@@ -1,4 +1,4 @@
-// Folders of the user's that nobody else looks into: the profile of the window and of spillway-cli, saved KV.
+// Makes folders of the user's that nobody else looks into: the profile of the window and of spillway-cli, saved KV.
 #pragma once
 
 #include "engine/result.h"

@@ -1,4 +1,5 @@
-// The rates of this machine in the data folder of a profile: one file for the window and for spillway-cli.
+// Reads and writes the rates of this machine in the data folder of a profile: one file for the window and for
+// spillway-cli.
 #pragma once
 
 #include "engine/machine_rates.h"

@@ -1,4 +1,4 @@
-// Value or error. An error is one enum for programs and one sentence for people.
+// Result holds a value or an error. An error is one enum for programs and one sentence for people.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// "Check my machine": kernels against their reference, goldens where there are some, memory bandwidth; the same for a
+// Checks a machine: kernels against their reference, goldens where there are some, memory bandwidth; the same for a
 // GPU, and small models on it beside the CPU.
 #pragma once
 

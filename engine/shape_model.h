@@ -1,5 +1,5 @@
-// Models of known shapes with random weights, made on the spot: to measure a machine, or to try how a model would run
-// there, without a download. What they say is noise; speed, memory and placement are a real model's.
+// Makes models of known shapes with random weights, made on the spot: to measure a machine, or to try how a model would
+// run there, without a download. What they say is noise; speed, memory and placement are a real model's.
 #pragma once
 
 #include "engine/result.h"

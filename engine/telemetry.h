@@ -1,5 +1,5 @@
-// The numbers that leave the engine: frames at a fixed rate, events as they happen. Plain values, no text where a
-// number is meant. An empty optional means "this machine cannot tell", which is not zero.
+// Declares the numbers that leave the engine: frames at a fixed rate, events as they happen. Plain values, no text
+// where a number is meant. An empty optional means "this machine cannot tell", which is not zero.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Tokenizer and chat template by themselves, without loading a model.
+// Runs tokenizer and chat template by themselves, without loading a model.
 #pragma once
 
 #include "engine/result.h"

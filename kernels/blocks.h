@@ -1,5 +1,5 @@
-// The packed blocks of GGUF's quantised tensor types, as they lie in the file, and the tables of values that some of
-// them index. Layouts and tables are facts of the format; their source is ggml's ggml-common.h
+// Declares the packed blocks of GGUF's quantised tensor types, as they lie in the file, and the tables of values that
+// some of them index. Layouts and tables are facts of the format; their source is ggml's ggml-common.h
 // (https://github.com/ggml-org/ggml, src/ggml-common.h).
 //
 // Halves (`scale`, `min_scale`) are IEEE 16-bit floats kept as their bits. In blocks of 32 a byte of `nibbles` holds

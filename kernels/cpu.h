@@ -1,5 +1,5 @@
-// The CPU operations the engine may call: the room's front door. Scalar fills every slot and defines what "correct"
-// means; each wider instruction set overwrites only the slots it makes faster.
+// CpuKernels lists the CPU operations the engine may call: the room's front door. Scalar fills every slot and defines
+// what "correct" means; each wider instruction set overwrites only the slots it makes faster.
 //
 // One promise holds for every table: an output value depends only on its own inputs. The product of a weight row and
 // a token's activations is summed in an order that does not depend on how many rows or tokens were asked for in one

@@ -1,5 +1,5 @@
-// One KV block of one KV head: the keys and values of `tokens` consecutive tokens. The byte layout is the same in
-// every memory, so a block moves by a plain copy.
+// Describes one KV block of one KV head: the keys and values of `tokens` consecutive tokens. The byte layout is the
+// same in every memory, so a block moves by a plain copy.
 //
 //   K   (tokens / 16, head_dim / 4, 16, 4) values   16 tokens x 4 values side by side: a register holds the same four
 //                                                   dimensions of 16 keys, so dot products need no horizontal sums

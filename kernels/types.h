@@ -1,5 +1,5 @@
-// The tensor types of GGUF files: names, block lengths, bytes. Ids are those of the format
-// (ggml's enum ggml_type, https://github.com/ggml-org/ggml/blob/master/docs/gguf.md).
+// Lists the tensor types of GGUF files: names, block lengths, bytes. Ids are those of the format (ggml's enum
+// ggml_type, https://github.com/ggml-org/ggml/blob/master/docs/gguf.md).
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,6 @@
 // Reads every class of kernels, engine and app, and fails on one whose body takes more than 120 lines of its header or
-// whose functions are spread over several .cpp files: it wants to be two classes.
+// whose functions are spread over several .cpp files: it wants to be two classes. Reads the first line of every header
+// as well, which says what the header does.
 #include <QDir>
 #include <QDirIterator>
 #include <QHash>
@@ -80,6 +81,14 @@ QStringList spreadClasses(const Files& files)
     return found;
 }
 
+/// "// Name does ..." or "// Does ...".
+bool saysWhatItDoes(const QString& header)
+{
+    static const QRegularExpression does(
+        "^// (?!(What|Where|How|Which|When|Whether|Why|The|A|An|Of|This|These)\\b)(\\S+[^s.,:] )?[A-Za-z]+s\\b");
+    return header.contains(does);
+}
+
 Files house()
 {
     const QDir root(SPILLWAY_SOURCE_DIR);
@@ -116,8 +125,10 @@ class ClassesTest : public QObject
 private Q_SLOTS:
     void seesALongClass();
     void seesASpreadClass();
+    void knowsWhatALineSays();
     void noClassIsLong();
     void noClassIsSpread();
+    void everyHeaderSaysWhatItDoes();
 };
 
 void ClassesTest::seesALongClass()
@@ -147,6 +158,14 @@ void ClassesTest::seesASpreadClass()
     }
 }
 
+void ClassesTest::knowsWhatALineSays()
+{
+    for (const char* line : {"// Page holds tokens.", "// Reads a file.", "// `Page` is a list of tokens."})
+        QVERIFY2(saysWhatItDoes(line), line);
+    for (const char* line : {"// What pages hold.", "// The pages.", "// One page.", "#pragma once", "// Ctrl+C."})
+        QVERIFY2(!saysWhatItDoes(line), line);
+}
+
 void ClassesTest::noClassIsLong()
 {
     const Files files = house();
@@ -157,6 +176,16 @@ void ClassesTest::noClassIsLong()
 void ClassesTest::noClassIsSpread()
 {
     compare(spreadClasses(house()), kStillSpread);
+}
+
+void ClassesTest::everyHeaderSaysWhatItDoes()
+{
+    const Files files = house();
+    QStringList silent;
+    for (auto file = files.begin(); file != files.end(); ++file)
+        if (file.key().endsWith(".h") && !saysWhatItDoes(file.value()))
+            silent << file.key() + ": " + file.value().section('\n', 0, 0);
+    QVERIFY2(silent.isEmpty(), qPrintable(silent.join('\n')));
 }
 
 QTEST_GUILESS_MAIN(ClassesTest)

@@ -1,4 +1,4 @@
-// kindOfText() and languageOf() guess from a file's name what it holds; its content decides whether it can be read.
+// Guesses from a file's name what it holds; its content decides whether it can be read.
 #pragma once
 
 #include <QString>

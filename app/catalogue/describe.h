@@ -1,4 +1,4 @@
-// describeModel() and its siblings make a row of the model page for a file that was found.
+// Makes a row of the model page for a file that was found.
 #pragma once
 
 #include "app/catalogue/found_file.h"

@@ -1,4 +1,4 @@
-// The command line.
+// Declares the command line of spillway-cli.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// bench --kernel: single kernels beside the memory's own speed.
+// Measures, for bench --kernel, single kernels beside the memory's own speed.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// bench --pressure: a conversation that grows past a device's memory, row by row.
+// Measures, for bench --pressure, a conversation that grows past a device's memory, row by row.
 #pragma once
 
 #include "app/cli/command.h"

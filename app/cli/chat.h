@@ -1,4 +1,4 @@
-// The chat on a terminal.
+// Runs the chat on a terminal.
 #pragma once
 
 #include "app/cli/session.h"

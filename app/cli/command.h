@@ -1,4 +1,4 @@
-// What every command of spillway-cli shares: common options, exit codes, and how an error is said.
+// Holds what every command of spillway-cli shares: common options, exit codes, and how an error is said.
 #pragma once
 
 #include "engine/engine.h"

@@ -1,4 +1,4 @@
-// What was typed before.
+// InputHistory keeps what was typed before.
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// Ctrl+C.
+// Catches Ctrl+C.
 #pragma once
 
 namespace cli {

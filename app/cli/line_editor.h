@@ -1,4 +1,4 @@
-// Typing a line on a terminal.
+// LineEditor reads a line that is typed on a terminal.
 #pragma once
 
 #include "app/cli/input_history.h"

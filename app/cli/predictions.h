@@ -1,4 +1,4 @@
-// What inspect says of a model before it is loaded: bytes of each memory, spill point, predicted speed.
+// Computes what inspect says of a model before it is loaded: bytes of each memory, spill point, predicted speed.
 #pragma once
 
 #include "app/cli/command.h"

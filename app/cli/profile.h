@@ -1,4 +1,5 @@
-// Where spillway-cli keeps what it keeps: the same folders as the window's (app/system/profile_folders.h), without Qt.
+// Finds the folders in which spillway-cli keeps files: the same folders as the window's (app/system/profile_folders.h),
+// without Qt.
 #pragma once
 
 #include <filesystem>

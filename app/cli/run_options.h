@@ -1,4 +1,4 @@
-// What `run` was asked for.
+// RunOptions holds what `run` was asked for.
 #pragma once
 
 #include "app/cli/command.h"

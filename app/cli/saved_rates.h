@@ -1,4 +1,4 @@
-// The rates of this machine in the profile.
+// Reads and writes the rates of this machine in the profile.
 #pragma once
 
 #include "engine/machine_rates.h"

@@ -1,4 +1,4 @@
-// A conversation with one model on the terminal.
+// Session holds a conversation with one model on the terminal.
 #pragma once
 
 #include "app/cli/run_options.h"

@@ -1,4 +1,4 @@
-// The standard streams, where systems differ.
+// Sets up the standard streams where systems differ.
 #pragma once
 
 namespace cli {

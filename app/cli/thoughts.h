@@ -1,4 +1,4 @@
-// What a model thinks aloud: how it is printed, and what the model reads again of its answer.
+// Prints what a model thinks aloud, and says what the model reads again of its answer.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What an answer took, as JSON and as a line for people.
+// Reports what an answer took, as JSON and as a line for people.
 #pragma once
 
 #include "engine/engine.h"

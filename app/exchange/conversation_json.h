@@ -1,4 +1,4 @@
-// toJson() and fromJson() carry conversations to and from JSON, complete; app/exchange/README.md documents the format.
+// Carries whole conversations to and from JSON; app/exchange/README.md documents the format.
 #pragma once
 
 #include "app/exchange/imported.h"

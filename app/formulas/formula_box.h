@@ -1,4 +1,4 @@
-// A formula's boxes, as KaTeX made them.
+// Reads a formula's boxes as KaTeX made them.
 #pragma once
 
 #include <QByteArray>

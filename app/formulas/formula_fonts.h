@@ -1,4 +1,4 @@
-// KaTeX's fonts give the shapes and widths of symbols.
+// Gives the shapes and widths of symbols, from KaTeX's fonts.
 #pragma once
 
 #include <QHash>

@@ -1,4 +1,4 @@
-// A formula, laid out: shapes at their places.
+// Lays a formula out: shapes at their places.
 #pragma once
 
 #include "app/formulas/formula_box.h"

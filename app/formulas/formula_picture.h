@@ -1,4 +1,4 @@
-// A formula as a picture beside text of a size and a colour.
+// Draws a formula as a picture beside text of a size and a colour.
 #pragma once
 
 #include "app/formulas/formula_layout.h"

@@ -1,4 +1,4 @@
-// doctorSentence() and its siblings say a diagnosis in the user's language.
+// Says a diagnosis in the user's language.
 #pragma once
 
 #include "app/pressure/doctor.h"

@@ -1,4 +1,4 @@
-// The functions here turn values into rows of the database and back.
+// Turns values into rows of the database and back.
 #pragma once
 
 #include "app/store/conversation.h"

@@ -1,4 +1,4 @@
-// syncFile() and syncFolder() bring files onto the disk, so that they outlive a loss of power.
+// Brings files onto the disk, so that they outlive a loss of power.
 #pragma once
 
 class QString;

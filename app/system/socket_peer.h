@@ -1,4 +1,4 @@
-// privateSocketFolder() and isOfThisUser() keep local sockets to this user alone.
+// Keeps local sockets to this user alone.
 #pragma once
 
 #include <QString>

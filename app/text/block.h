@@ -1,4 +1,4 @@
-// What a message is made of, as plain values.
+// Block holds one part of a message, as plain values.
 #pragma once
 
 #include <QList>

@@ -1,4 +1,4 @@
-// Which way a text is read.
+// Tells which way a text is read.
 #pragma once
 
 #include "app/text/block.h"

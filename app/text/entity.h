@@ -1,4 +1,4 @@
-// What HTML's entities spell, as Markdown has them.
+// Spells out HTML's entities, as Markdown has them.
 #pragma once
 
 #include <QString>

@@ -1,4 +1,4 @@
-// Which words of a line of code are what.
+// Tells keywords, strings, numbers and comments of a line of code apart.
 #pragma once
 
 #include <QList>

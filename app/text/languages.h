@@ -1,4 +1,4 @@
-// The languages that code is coloured in, as data.
+// Lists the languages that code is coloured in, as data.
 #pragma once
 
 #include "app/text/highlighter.h"

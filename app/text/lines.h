@@ -1,4 +1,4 @@
-// What a line of Markdown begins, looked at by itself.
+// Tells what a line of Markdown begins, looked at by itself.
 #pragma once
 
 #include <QChar>

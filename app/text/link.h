@@ -1,4 +1,4 @@
-// Which addresses a text may lead to.
+// Decides which addresses a text may lead to.
 #pragma once
 
 #include <QString>

@@ -1,4 +1,4 @@
-// Markdown to blocks, one closed piece at a time.
+// Turns Markdown into blocks, one closed piece at a time.
 #pragma once
 
 #include "app/text/block.h"

@@ -1,4 +1,4 @@
-// The blocks that md4c finds in a piece of Markdown.
+// Makes blocks of what md4c finds in a piece of Markdown.
 #pragma once
 
 #include "app/text/markdown.h"

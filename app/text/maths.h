@@ -1,4 +1,4 @@
-// LaTeX in running text: where it is, and what of it characters can say.
+// Finds LaTeX in running text, and what of it characters can say.
 #pragma once
 
 #include <QString>

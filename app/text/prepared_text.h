@@ -1,4 +1,4 @@
-// A piece of Markdown, made ready for md4c: without its formulas.
+// Makes a piece of Markdown ready for md4c: without its formulas.
 #pragma once
 
 #include <QString>

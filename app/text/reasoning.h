@@ -1,4 +1,4 @@
-// What a model thinks aloud, apart from what it answers.
+// Parts what a model thinks aloud from what it answers.
 #pragma once
 
 #include <QString>

@@ -1,4 +1,4 @@
-// Where links lead whose address is named elsewhere in the text.
+// Remembers where links lead whose address is named elsewhere in the text.
 #pragma once
 
 #include <QList>

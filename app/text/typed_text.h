@@ -1,4 +1,4 @@
-// What a person typed, as blocks.
+// Turns what a person typed into blocks.
 #pragma once
 
 #include "app/text/block.h"

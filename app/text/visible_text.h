@@ -1,4 +1,4 @@
-// Text from a model or a file, made safe to look at.
+// Makes text from a model or a file safe to look at.
 #pragma once
 
 #include <QString>

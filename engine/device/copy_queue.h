@@ -1,4 +1,4 @@
-// One direction of a link: copies in the order they were given, on a thread of its own, at a set speed.
+// CopyQueue is one direction of a link: it copies in the order asked for, on a thread of its own, at a set speed.
 #pragma once
 
 #include "engine/device/kv_rows.h"

@@ -1,4 +1,5 @@
-// A GPU through the CUDA driver: its memory, a queue to compute in, and one for each road. Its backend is CudaBackend.
+// CudaDevice reaches a GPU through the CUDA driver: its memory, a queue to compute in, and one for each road. Its
+// backend is CudaBackend.
 #pragma once
 
 #include "engine/device/device.h"

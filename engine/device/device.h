@@ -1,5 +1,5 @@
-// A device as the engine sees it: memory, and the two roads between it and the host. What it computes with is its
-// Backend. The engine's thread calls everything here; copies run on their own and are waited for by ticket.
+// Device is a device as the engine sees it: memory, and the two roads between it and the host. What it computes with is
+// its Backend. The engine's thread calls everything here; copies run on their own and are waited for by ticket.
 #pragma once
 
 #include "engine/device/kv_rows.h"

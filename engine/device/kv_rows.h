@@ -1,4 +1,4 @@
-// Rows of KV blocks between two memories: what a step wrote, while the rest of the block is there already.
+// Copies rows of KV blocks between two memories: what a step wrote, while the rest of the block is there already.
 #pragma once
 
 #include "kernels/kv_block.h"

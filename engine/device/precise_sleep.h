@@ -1,4 +1,4 @@
-// Sleeping for less than a clock tick.
+// Sleeps for less than a clock tick.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// What the system gives this process of a GPU's memory, where the system and not the driver says so.
+// Asks what the system gives this process of a GPU's memory, where the system and not the driver says so.
 #pragma once
 
 #include <algorithm>

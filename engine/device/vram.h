@@ -1,4 +1,5 @@
-// What the engine holds of a device's memory, by use, and how much it may hold: the same for every device.
+// Vram counts what the engine holds of a device's memory, by use, and knows how much it may hold: the same for every
+// device.
 #pragma once
 
 #include "engine/device/device.h"

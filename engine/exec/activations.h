@@ -1,5 +1,5 @@
-// What one backend computes a batch in: the rows between the operations of a layer, and the tables that all layers
-// share. Allocated once.
+// Activations holds what one backend computes a batch in: the rows between the operations of a layer, and the tables
+// that all layers share. Allocated once.
 #pragma once
 
 #include "engine/exec/rows.h"

@@ -1,5 +1,5 @@
-// The operations of the decoder on one device. Each works on all rows of a batch; none allocates, and none fails: what
-// goes wrong on a device is asked for when the step has ended.
+// Backend declares the operations of the decoder on one device. Each works on all rows of a batch; none allocates, and
+// none fails: what goes wrong on a device is asked for when the step has ended.
 #pragma once
 
 #include "engine/exec/activations.h"

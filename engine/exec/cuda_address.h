@@ -1,4 +1,4 @@
-// Addresses in a GPU's memory, as the engine and as the driver write them.
+// Converts addresses in a GPU's memory between the engine's type and the driver's.
 #pragma once
 
 #include "engine/device/device.h"

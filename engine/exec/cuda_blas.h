@@ -1,5 +1,5 @@
-// Products of many rows on a GPU by cuBLAS, where it is installed and was measured to be faster than our own kernels.
-// It multiplies halves: activations keep 11 bits instead of 8, and weights become halves a slice at a time.
+// CudaBlas multiplies many rows on a GPU by cuBLAS, where it is installed and was measured to be faster than our own
+// kernels. It multiplies halves: activations keep 11 bits instead of 8, and weights become halves a slice at a time.
 #pragma once
 
 #include "engine/device/cuda_device.h"

@@ -1,5 +1,6 @@
-// Flags by which a GPU in the middle of a graph and the CPU's workers wait for each other: words of page-locked memory
-// that both reach. A flag is raised for a step by writing the step's number into it, so none is ever lowered.
+// CudaFlags keeps the flags by which a GPU in the middle of a graph and the CPU's workers wait for each other: words of
+// page-locked memory that both reach. A flag is raised for a step by writing the step's number into it, so none is ever
+// lowered.
 #pragma once
 
 #include "engine/exec/cuda_memory.h"

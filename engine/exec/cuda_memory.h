@@ -1,5 +1,5 @@
-// The memory that a GPU's backend computes in: one piece of the device's, and page-locked pieces of the host's through
-// which rows travel.
+// Holds the memory that a GPU's backend computes in: one piece of the device's, and page-locked pieces of
+// the host's through which rows travel.
 #pragma once
 
 #include "engine/device/cuda_device.h"

@@ -1,4 +1,4 @@
-// What a token is drawn from.
+// Declares what a token is drawn from.
 #pragma once
 
 #include <span>

@@ -1,5 +1,5 @@
-// A buffer of activations: `count` rows of `cols` floats without gaps, and the same rows rounded to 8 bits where a
-// product wants them. Allocated once, at load.
+// Rows is a buffer of activations: `count` rows of `cols` floats without gaps, and the same rows rounded to 8 bits
+// where a product wants them. Allocated once, at load.
 #pragma once
 
 #include "kernels/cpu.h"

@@ -1,5 +1,5 @@
-// The checksum tells whether bytes from a disk are still those that were written. It protects against accidents, not
-// against somebody who changes the bytes and the checksum together.
+// Tells whether bytes from a disk are still those that were written. It protects against accidents, not against
+// somebody who changes the bytes and the checksum together.
 #pragma once
 
 #include <cstddef>

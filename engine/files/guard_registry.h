@@ -1,5 +1,4 @@
-// The guard registry lists the address ranges that guarded_read watches, in a form that a fault handler may read at any
-// moment.
+// Lists the address ranges that guarded_read watches, in a form that a fault handler may read at any moment.
 #pragma once
 
 #include <array>

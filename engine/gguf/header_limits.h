@@ -1,4 +1,4 @@
-// What reading a model's header may cost, whoever wrote it.
+// Bounds what reading a model's header may cost, whoever wrote it.
 #pragma once
 
 #include "engine/result.h"

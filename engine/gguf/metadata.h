@@ -1,4 +1,4 @@
-// The keys and values of one GGUF file.
+// Metadata holds the keys and values of one GGUF file.
 #pragma once
 
 #include "engine/gguf/byte_reader.h"

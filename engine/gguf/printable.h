@@ -1,4 +1,4 @@
-// Text and sizes from a file, made fit for a sentence.
+// Makes text and sizes from a file fit for a sentence.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// The list of tensors in one GGUF file: names, shapes, types, places.
+// Reads the list of tensors in one GGUF file: names, shapes, types, places.
 #pragma once
 
 #include "engine/gguf/byte_reader.h"

@@ -1,5 +1,5 @@
-// The KV blocks that lie on a device: of each page and layer one or none. The host's page is their mirror, written
-// behind, so that a block can leave by being forgotten.
+// DeviceKv holds the KV blocks that lie on a device: of each page and layer one or none. The host's page is their
+// mirror, written behind, so that a block can leave by being forgotten.
 #pragma once
 
 #include "engine/device/vram.h"

@@ -1,7 +1,7 @@
-// The paged KV cache of one model: page table of each sequence, where each block's bytes are, and the host's memory.
-// One page is one block column: `block_tokens` tokens in all layers. Blocks of layers that a device computes lie there,
-// too; the host's page is then their mirror. Used by the engine's thread only; attention reads blocks from the workers
-// while that thread waits for them.
+// KvCache is the paged KV cache of one model: page table of each sequence, where each block's bytes are, and the host's
+// memory. One page is one block column: `block_tokens` tokens in all layers. Blocks of layers that a device computes
+// lie there, too; the host's page is then their mirror. Used by the engine's thread only; attention reads blocks from
+// the workers while that thread waits for them.
 #pragma once
 
 #include "engine/device/huge_array.h"

@@ -1,4 +1,4 @@
-// The shape of one layer's KV.
+// Describes the shape of one layer's KV.
 #pragma once
 
 #include "kernels/kv_block.h"

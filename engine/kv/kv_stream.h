@@ -1,4 +1,4 @@
-// Host blocks on their way through a ring of slots on the device (design D8, policy `stream`): copied ahead in the
+// KvStream moves host blocks through a ring of slots on the device (design D8, policy `stream`): copied ahead in the
 // order in which a step attends them, a slot being filled again as soon as its block was read.
 #pragma once
 

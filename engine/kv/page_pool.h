@@ -1,6 +1,6 @@
-// Bookkeeping for one pool of the paged KV cache: which pages are free and how many sequences read each one. A page is
-// a run of tokens in all layers (a block column). Owns no tensor memory; where a block's bytes are is the residency
-// table's business.
+// PagePool keeps the books of one pool of the paged KV cache: which pages are free and how many sequences read each
+// one. A page is a run of tokens in all layers (a block column). Owns no tensor memory; where a block's bytes are is
+// the residency table's business.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,4 @@
-// These classes write and read one conversation's saved KV page by page. saved_kv_format.h says how the file is laid
-// out.
+// Writes and reads one conversation's saved KV page by page. saved_kv_format.h says how the file is laid out.
 #pragma once
 
 #include "engine/files/private_file.h"

@@ -1,4 +1,4 @@
-// The file that keeps one conversation's KV, so that it can be opened again without a prefill.
+// Describes the file that keeps one conversation's KV, so that it can be opened again without a prefill.
 //
 //   header    64 bytes: SavedKvHeader
 //   pages     one record for each block of tokens, in order

@@ -1,4 +1,5 @@
-// The folder of saved KV: one file for each conversation, the ones used longest ago leaving when it grows too large.
+// SavedKvStore keeps the folder of saved KV: one file for each conversation, the ones used longest ago leaving when it
+// grows too large.
 #pragma once
 
 #include "engine/kv/saved_kv_file.h"

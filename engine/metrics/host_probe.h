@@ -1,4 +1,5 @@
-// What this machine has and what this process uses of it. What the machine does not tell is an empty optional.
+// Reads what this machine has and what this process uses of it. What the machine does not tell is an empty
+// optional.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The Linux probe with its two ties to the machine as arguments: where /proc and /sys are, and which CPUs the
+// Declares the Linux probe with its two ties to the machine as arguments: where /proc and /sys are, and which CPUs the
 // scheduler allows.
 #pragma once
 

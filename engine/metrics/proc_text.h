@@ -1,4 +1,4 @@
-// The texts in which Linux tells about machine and process. Plain functions of text, so that recorded ones can be
+// Reads the texts in which Linux tells about machine and process. Plain functions of text, so that recorded ones can be
 // tested everywhere. What is missing or makes no sense is an empty optional.
 #pragma once
 

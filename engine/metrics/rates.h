@@ -1,4 +1,4 @@
-// How fast an answer comes: times of its tokens and the rates that follow from them.
+// Computes how fast an answer comes: times of its tokens and the rates that follow from them.
 #pragma once
 
 #include "engine/telemetry.h"

@@ -1,4 +1,4 @@
-// Where the time of an answer goes.
+// StepClock measures where the time of an answer goes.
 #pragma once
 
 #include <array>

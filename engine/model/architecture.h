@@ -1,5 +1,5 @@
-// What distinguishes the architectures this version runs, as data. One decoder reads it; nothing else branches on
-// names.
+// Architecture lists what distinguishes the architectures this version runs, as data. One decoder reads it; nothing
+// else branches on names.
 #pragma once
 
 #include <span>

@@ -1,4 +1,4 @@
-// Weights in a device's memory: the same bytes, at other addresses.
+// DeviceWeights holds weights in a device's memory: the same bytes, at other addresses.
 #pragma once
 
 #include "engine/device/vram.h"

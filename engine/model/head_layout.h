@@ -1,4 +1,4 @@
-// Where the heads of a fused query-key-value row lie.
+// HeadLayout says where the heads of a fused query-key-value row lie.
 #pragma once
 
 #include "engine/model/hyperparameters.h"

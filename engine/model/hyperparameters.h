@@ -1,4 +1,5 @@
-// The numbers of a model, read from its metadata and checked: what the decoder needs besides the weights.
+// Hyperparameters holds the numbers of a model, read from its metadata and checked: what the decoder needs besides the
+// weights.
 #pragma once
 
 #include "engine/model/architecture.h"

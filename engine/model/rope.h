@@ -1,4 +1,4 @@
-// Rotary position embedding: the frequencies of a model, and cos and sin for the positions of a batch.
+// Prepares rotary position embedding: the frequencies of a model, and cos and sin for the positions of a batch.
 #pragma once
 
 #include "engine/model/hyperparameters.h"

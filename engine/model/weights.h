@@ -1,5 +1,5 @@
-// The weights of a model: named tensors of the file as matrices and vectors, checked against the hyperparameters.
-// Nothing is copied but small vectors that are not stored as floats.
+// Weights holds the weights of a model: named tensors of the file as matrices and vectors, checked against the
+// hyperparameters. Nothing is copied but small vectors that are not stored as floats.
 #pragma once
 
 #include "engine/gguf/gguf_file.h"

@@ -1,5 +1,5 @@
-// How many layers a device takes and how many block columns of a growing conversation lie there: what ModelPlacement
-// and the pager do, as arithmetic. The former asks here itself.
+// Computes how many layers a device takes and how many block columns of a growing conversation lie there: what
+// ModelPlacement and the pager do, as arithmetic. The former asks here itself.
 #pragma once
 
 #include "engine/placement_options.h"

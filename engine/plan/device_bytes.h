@@ -1,5 +1,5 @@
-// What the first layers of a model take of a device's memory: the one place that adds these bytes up. Pure arithmetic;
-// the automatic fit, the pager's first limits and what is said before a model is loaded all ask here.
+// Computes what the first layers of a model take of a device's memory: the one place that adds these bytes up. Pure
+// arithmetic; the automatic fit, the pager's first limits and what is said before a model is loaded all ask here.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What the planner knows of a model: hyperparameters and tensor sizes, no weights. Values only.
+// ModelFacts holds what the planner knows of a model: hyperparameters and tensor sizes, no weights. Values only.
 #pragma once
 
 #include "engine/engine.h"

@@ -1,4 +1,4 @@
-// The time of one decode step from a model's facts and a machine's rates, layer by layer. Pure arithmetic.
+// Predicts the time of one decode step from a model's facts and a machine's rates, layer by layer. Pure arithmetic.
 //
 // A layer on the host costs its products, its small operations and its attention, each at the rate that the cores have
 // for the bytes of the whole step; what is too little to be divided among the threads, at one thread's. The choice of

@@ -1,4 +1,4 @@
-// A conversation as the engine keeps it, and as it begins.
+// Conversation is a conversation as the engine keeps it, and as it begins.
 #pragma once
 
 #include "engine/kv/kv_cache.h"

@@ -1,4 +1,4 @@
-// What a frame of telemetry says whether a turn runs or not: where a model's bytes and a conversation's KV lie.
+// Fills what a frame of telemetry says whether a turn runs or not: where a model's bytes and a conversation's KV lie.
 #pragma once
 
 #include "engine/metrics/host_probe.h"

@@ -1,4 +1,4 @@
-// The real engine: one loaded model, its conversations, and a mailbox that is read between steps.
+// LocalEngine is the real engine: one loaded model, its conversations, and a mailbox that is read between steps.
 #pragma once
 
 #include "engine/engine.h"

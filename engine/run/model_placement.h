@@ -1,5 +1,5 @@
-// Where a loaded model's layers and KV lie: on the host, and the first layers on a device. Layers move one at a time
-// between steps, with their KV; when the device is lost, all goes on from the host.
+// ModelPlacement keeps where a loaded model's layers and KV lie: on the host, and the first layers on a device. Layers
+// move one at a time between steps, with their KV; when the device is lost, all goes on from the host.
 #pragma once
 
 #include "engine/exec/cpu_backend.h"

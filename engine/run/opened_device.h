@@ -1,4 +1,5 @@
-// A device that was opened for a model, with all that manages its memory, before anything of the model lies there.
+// OpenedDevice holds a device that was opened for a model, with all that manages its memory, before anything of the
+// model lies there.
 #pragma once
 
 #include "engine/device/emulated_device.h"

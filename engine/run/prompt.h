@@ -1,5 +1,5 @@
-// From messages to token ids: the chat template is rendered, only what it wrote itself may become control tokens, what
-// the model said keeps the ids it was said in, and every token is put down to the message it comes from.
+// Turns messages into token ids: the chat template is rendered, only what it wrote itself may become control tokens,
+// what the model said keeps the ids it was said in, and every token is put down to the message it comes from.
 #pragma once
 
 #include "engine/engine.h"

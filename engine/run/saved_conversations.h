@@ -1,4 +1,4 @@
-// What the engine saves of its conversations, and how one begins with what was saved of it.
+// SavedConversations saves the engine's conversations, and begins one with what was saved of it.
 #pragma once
 
 #include "engine/kv/saved_kv_store.h"

@@ -1,4 +1,5 @@
-// One turn: prefill what is new of the prompt, then sample, stream, and append until something ends the answer.
+// TurnRunner runs one turn: prefill what is new of the prompt, then sample, stream, and append until something ends the
+// answer.
 #pragma once
 
 #include "engine/engine.h"

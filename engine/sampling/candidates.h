@@ -1,4 +1,4 @@
-// The tokens that may still be drawn, and the filters that thin them out.
+// Candidates holds the tokens that may still be drawn, and the filters that thin them out.
 #pragma once
 
 #include "engine/exec/logits.h"

@@ -1,6 +1,5 @@
-// DRY, "don't repeat yourself": a token that would lengthen a repetition is penalised, the more the longer the
-// repetition is already. Sequence breakers (a newline, a quote) end a repetition, so that lists and dialogue stay
-// possible.
+// Penalises a token that would lengthen a repetition (DRY, "don't repeat yourself"), the more the longer the repetition
+// is already. Sequence breakers (a newline, a quote) end a repetition, so that lists and dialogue stay possible.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The sampler's random numbers: xoshiro256** (Blackman and Vigna, 2018), seeded through splitmix64.
-// Our own, since the standard library's distributions differ from one implementation to the next.
+// Draws the sampler's random numbers: xoshiro256** (Blackman and Vigna, 2018), seeded through splitmix64. Our own,
+// since the standard library's distributions differ from one implementation to the next.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Chooses the next token from the logits of the last one.
+// Sampler chooses the next token from the logits of the last one.
 #pragma once
 
 #include "engine/engine.h"

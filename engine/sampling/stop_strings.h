@@ -1,4 +1,4 @@
-// Stop strings in streamed text.
+// StopStrings finds stop strings in streamed text.
 #pragma once
 
 #include <cstddef>

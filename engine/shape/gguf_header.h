@@ -1,4 +1,4 @@
-// The header of a GGUF file, piece by piece (https://github.com/ggml-org/ggml/blob/master/docs/gguf.md).
+// Writes the header of a GGUF file, piece by piece (https://github.com/ggml-org/ggml/blob/master/docs/gguf.md).
 #pragma once
 
 #include "engine/shape/shapes.h"

@@ -1,4 +1,4 @@
-// Random weights of a type, of about the size that training leaves: activations keep theirs from layer to layer.
+// Makes random weights of a type, of about the size that training leaves: activations keep theirs from layer to layer.
 #pragma once
 
 #include "kernels/types.h"

@@ -1,4 +1,4 @@
-// The shapes of known models, and which type each tensor has under a quantisation. Values only.
+// Lists the shapes of known models, and which type each tensor has under a quantisation. Values only.
 #pragma once
 
 #include "kernels/types.h"

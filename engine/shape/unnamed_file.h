@@ -1,4 +1,4 @@
-// A large file that nobody else comes upon.
+// UnnamedFile is a large file that nobody else comes upon.
 #pragma once
 
 #include "engine/result.h"

@@ -1,4 +1,4 @@
-// What stands behind a dot or in brackets.
+// Finds what stands behind a dot or in brackets.
 #pragma once
 
 #include "engine/template/heap.h"

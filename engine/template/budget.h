@@ -1,5 +1,5 @@
-// What one rendering may still use. Templates come out of model files and are hostile until they have finished:
-// everything that takes time, memory or stack asks here first.
+// Budget counts what one rendering may still use. Templates come out of model files and are hostile until they have
+// finished: everything that takes time, memory or stack asks here first.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Chat templates: the Jinja text in a model file that turns a conversation into the prompt the model was trained on.
+// ChatTemplate renders chat templates: the Jinja text in a model file that turns a conversation into the prompt the
+// model was trained on.
 #pragma once
 
 #include "engine/result.h"

@@ -1,4 +1,4 @@
-// Making text out of text from left to right: upper case, escapes.
+// Makes text out of text from left to right: upper case, escapes.
 #pragma once
 
 #include "engine/template/heap.h"

@@ -1,4 +1,4 @@
-// The filters of `|`.
+// Lists the filters of `|`.
 #pragma once
 
 #include "engine/template/value.h"

@@ -1,4 +1,4 @@
-// The small language between % and its letter, and behind the colon of a format field.
+// Reads the small language between % and its letter, and behind the colon of a format field.
 #pragma once
 
 #include "engine/template/heap.h"

@@ -1,4 +1,4 @@
-// Which variables a template reads from outside.
+// Finds the variables that a template reads from outside.
 #pragma once
 
 #include "engine/template/syntax.h"

@@ -1,4 +1,4 @@
-// JSON into template values.
+// Turns JSON into template values.
 #pragma once
 
 #include "engine/template/heap.h"

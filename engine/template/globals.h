@@ -1,4 +1,5 @@
-// Functions every template can call: range, dict, namespace, raise_exception, strftime_now, cycler, joiner.
+// Provides the functions that every template can call: range, dict, namespace, raise_exception, strftime_now, cycler,
+// joiner.
 #pragma once
 
 #include "engine/template/value.h"

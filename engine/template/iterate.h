@@ -1,4 +1,4 @@
-// Walking over whatever Python would let a template walk over.
+// Walks over whatever Python would let a template walk over.
 #pragma once
 
 #include "engine/template/heap.h"

@@ -1,4 +1,4 @@
-// Numbers and strings as a template spells them.
+// Reads numbers and strings as a template spells them.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The `loop` variable of a for block.
+// Provides the `loop` variable of a for block.
 #pragma once
 
 #include "engine/template/iterate.h"

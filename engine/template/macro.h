@@ -1,4 +1,4 @@
-// A macro, or the body of a call block, as a value.
+// Macro makes a value of a macro, or of the body of a call block.
 #pragma once
 
 #include "engine/template/syntax.h"

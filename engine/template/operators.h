@@ -1,4 +1,4 @@
-// Python's operators on template values.
+// Computes Python's operators on template values.
 #pragma once
 
 #include "engine/template/heap.h"

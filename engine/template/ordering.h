@@ -1,4 +1,4 @@
-// Sorting, and the keys that filters sort and group by.
+// Sorts values, and finds the keys that filters sort and group by.
 #pragma once
 
 #include "engine/template/heap.h"

@@ -1,4 +1,4 @@
-// Text that grows while a template prints.
+// Output holds text that grows while a template prints.
 #pragma once
 
 #include "engine/template/heap.h"

@@ -1,4 +1,4 @@
-// The parameters of a built-in function, filled from the arguments of a call.
+// Fills the parameters of a built-in function from the arguments of a call.
 #pragma once
 
 #include "engine/template/value.h"

@@ -1,4 +1,4 @@
-// Tokens to syntax tree: Jinja's grammar.
+// Parser makes a syntax tree of tokens, by Jinja's grammar.
 #pragma once
 
 #include "engine/template/lexer.h"

@@ -1,4 +1,4 @@
-// "..." % values.
+// Formats "..." % values.
 #pragma once
 
 #include "engine/template/heap.h"

@@ -1,4 +1,4 @@
-// "...{}...".format(values).
+// Formats "...{}...".format(values).
 #pragma once
 
 #include "engine/template/value.h"

@@ -1,4 +1,4 @@
-// Dates as text, the same on every system and in every locale.
+// Writes dates as text, the same on every system and in every locale.
 #pragma once
 
 #include "engine/template/heap.h"

@@ -1,5 +1,5 @@
-// The syntax tree of a template. Made by the parser, never changed afterwards, read by any number of renderings at
-// once.
+// Declares the syntax tree of a template. It is made by the parser, never changed afterwards, read by any number of
+// renderings at once.
 #pragma once
 
 #include "engine/template/operators.h"

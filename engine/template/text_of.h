@@ -1,4 +1,4 @@
-// Values as text: Python's str() and repr().
+// Writes values as text: Python's str() and repr().
 #pragma once
 
 #include "engine/template/heap.h"

@@ -1,5 +1,5 @@
-// Searching, cutting and replacing text the way Python's str does. All of it pays for its steps: what is quadratic for
-// texts that were chosen for it, pays for the square.
+// Searches, cuts and replaces text the way Python's str does. All of it pays for its steps: what is quadratic for texts
+// that were chosen for it, pays for the square.
 #pragma once
 
 #include "engine/template/heap.h"

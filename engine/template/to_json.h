@@ -1,4 +1,4 @@
-// The `tojson` filter as chat templates know it: Python's json.dumps, without HTML escapes.
+// Provides the `tojson` filter as chat templates know it: Python's json.dumps, without HTML escapes.
 #pragma once
 
 #include "engine/template/heap.h"

@@ -1,4 +1,4 @@
-// Text that knows who wrote it, through everything a template does with it.
+// TracedText is text that knows who wrote it, through everything a template does with it.
 #pragma once
 
 #include <cstdint>

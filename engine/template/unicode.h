@@ -1,4 +1,5 @@
-// What Python's str knows about characters, on UTF-8. A byte that is not part of valid UTF-8 counts as one character.
+// Knows about characters what Python's str knows, on UTF-8. A byte that is not part of valid UTF-8 counts as one
+// character.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Tables behind unicode.h.
+// Declares the tables behind unicode.h.
 #pragma once
 
 #include <cstddef>

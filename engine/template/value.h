@@ -1,4 +1,4 @@
-// The values a template computes with: Python's, as far as templates can see them.
+// Value holds the values a template computes with: Python's, as far as templates can see them.
 #pragma once
 
 #include "engine/template/budget.h"

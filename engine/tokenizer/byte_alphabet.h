@@ -1,4 +1,5 @@
-// GPT-2's alphabet: every byte is written as one printable character, so that a vocabulary of texts can hold any bytes.
+// Provides GPT-2's alphabet: every byte is written as one printable character, so that a vocabulary of texts can hold
+// any bytes.
 #pragma once
 
 #include <string>

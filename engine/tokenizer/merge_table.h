@@ -1,4 +1,4 @@
-// The merges of a byte-pair vocabulary, by number instead of by text.
+// MergeTable holds the merges of a byte-pair vocabulary, by number instead of by text.
 #pragma once
 
 #include "engine/tokenizer/token_index.h"

@@ -1,4 +1,4 @@
-// How each family of byte-pair models cuts text into words: the meaning of tokenizer.ggml.pre.
+// Lists how each family of byte-pair models cuts text into words: the meaning of tokenizer.ggml.pre.
 #pragma once
 
 #include <span>

@@ -1,5 +1,5 @@
-// The marks that models put around what they think. Where they are control tokens, they are part of the answer all the
-// same: without them nobody could tell the two apart.
+// Lists the marks that models put around what they think. Where they are control tokens, they are part of the answer
+// all the same: without them nobody could tell the two apart.
 #pragma once
 
 #include <cstddef>

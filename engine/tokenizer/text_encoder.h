@@ -1,4 +1,4 @@
-// Plain text to tokens: the two families behind one door.
+// TextEncoder turns plain text into tokens: the two families behind one door.
 #pragma once
 
 #include "engine/tokenizer/token.h"

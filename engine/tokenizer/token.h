@@ -1,4 +1,4 @@
-// A token and where it came from.
+// Token holds a token and where it came from.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Tokens by text.
+// TokenIndex finds tokens by their text.
 #pragma once
 
 #include "engine/tokenizer/vocabulary.h"

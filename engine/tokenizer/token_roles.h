@@ -1,4 +1,4 @@
-// What each token is for, beyond its text.
+// Says what each token is for, beyond its text.
 #pragma once
 
 #include "engine/tokenizer/token_index.h"

@@ -1,4 +1,4 @@
-// Text to tokens and back, for one model. The front door of this folder.
+// Tokenizer turns text into tokens and back, for one model. The front door of this folder.
 #pragma once
 
 #include "engine/result.h"

@@ -1,4 +1,4 @@
-// Where a UTF-8 character ends, and whether it is one. RFC 3629: no overlong forms, no surrogates, nothing above
+// Tells where a UTF-8 character ends, and whether it is one. RFC 3629: no overlong forms, no surrogates, nothing above
 // U+10FFFF.
 #pragma once
 

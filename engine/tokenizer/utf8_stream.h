@@ -1,4 +1,4 @@
-// Streamed text in whole characters: a token may end in the middle of one.
+// Utf8Stream gives streamed text out in whole characters: a token may end in the middle of one.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
-// What a model file says about its tokens, as plain data. Filled by read_vocabulary(), or by hand in a test.
+// Vocabulary holds what a model file says about its tokens, as plain data. Filled by read_vocabulary(), or by hand in a
+// test.
 #pragma once
 
 #include "engine/result.h"

@@ -1,4 +1,5 @@
-// Where the parts of a row of 8-bit activations lie: q, scale, sum16, sum32, shift16, shift32, one after the other.
+// Says where the parts of a row of 8-bit activations lie: q, scale, sum16, sum32, shift16, shift32, one after the
+// other.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// The memory behind thread_scratch().
+// Holds the memory behind thread_scratch().
 #pragma once
 
 #include <cstddef>

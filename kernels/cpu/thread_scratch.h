@@ -1,4 +1,4 @@
-// Working memory of the calling thread that stays from call to call, so that products allocate nothing per token.
+// Keeps working memory of the calling thread from call to call, so that products allocate nothing per token.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,6 @@
-// A product's tokens: their rounded activations as a format reads them, and so many at a time as registers allow. What
-// is no template on something of one instruction set is inlined always: see kernels/CMakeLists.txt.
+// Reads a product's tokens: their rounded activations as a format reads them, and so many at a time as
+// registers allow. What is no template on something of one instruction set is inlined always: see
+// kernels/CMakeLists.txt.
 #pragma once
 
 #include "kernels/cpu.h"

@@ -1,4 +1,4 @@
-// What the attention kernels and their launchers agree on.
+// Declares what the attention kernels and their launchers agree on.
 #pragma once
 
 #include "kernels/kv_block.h"

@@ -1,5 +1,6 @@
-// Whether a GPU computes right: every kernel on small shapes and their tails, beside the scalar reference on the same
-// inputs, within what rounding explains. The tests run it on the emulated GPU, `spillway-cli selftest` on a real one.
+// Checks that a GPU computes right: every kernel on small shapes and their tails, beside the scalar reference on the
+// same inputs, within what rounding explains. The tests run it on the emulated GPU, `spillway-cli selftest` on a real
+// one.
 #pragma once
 
 #include "kernels/cuda/blas.h"

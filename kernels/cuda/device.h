@@ -1,6 +1,6 @@
-// What kernels are written in: the one header that .cu files include. Under nvcc it brings in CUDA's own; compiled as
-// C++ for the host it gives the same names a meaning there, so that every kernel also runs in the tests, on the
-// emulator of tests/support/cuda. Inline PTX stands in this file only, each piece in a wrapper with a host twin.
+// Provides what kernels are written in: the one header that .cu files include. Under nvcc it brings in CUDA's own;
+// compiled as C++ for the host it gives the same names a meaning there, so that every kernel also runs in the tests, on
+// the emulator of tests/support/cuda. Inline PTX stands in this file only, each piece in a wrapper with a host twin.
 #pragma once
 
 #ifdef __CUDACC__

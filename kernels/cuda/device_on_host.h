@@ -1,5 +1,6 @@
-// CUDA's names for the host's compiler: what device.h includes where there is no nvcc. Threads are fibers and a warp is
-// 32 of them; what they do together is declared here and done by the emulator (tests/support/cuda/grid.cpp).
+// Gives CUDA's names a meaning for the host's compiler: what device.h includes where there is no nvcc. Threads are
+// fibers and a warp is 32 of them; what they do together is declared here and done by the emulator
+// (tests/support/cuda/grid.cpp).
 #pragma once
 
 #include "kernels/half.h"

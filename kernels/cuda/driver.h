@@ -1,6 +1,6 @@
-// The CUDA driver as this program sees it: our own declarations of the functions we use (CUDA's driver API, by its own
-// types and numbers), filled from the driver's library when there is one, or by a twin in memory in the tests. So no
-// CUDA header or library is needed to build or to start.
+// Driver is the CUDA driver as this program sees it: our own declarations of the functions we use (CUDA's driver API,
+// by its own types and numbers), filled from the driver's library when there is one, or by a twin in memory in the
+// tests. So no CUDA header or library is needed to build or to start.
 //
 // Nothing here prints, throws or exits: every call answers with a Status, and the caller outlives the device.
 #pragma once

@@ -1,4 +1,4 @@
-// The gates of feed-forward layers, as launchers and kernels name them.
+// Names the gates of feed-forward layers for launchers and kernels.
 #pragma once
 
 namespace kernels::cuda {

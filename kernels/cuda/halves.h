@@ -1,4 +1,4 @@
-// What the kernels that make halves and their launchers agree on.
+// Declares what the kernels that make halves and their launchers agree on.
 #pragma once
 
 namespace kernels::cuda {

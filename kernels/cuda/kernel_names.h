@@ -1,4 +1,4 @@
-// Every kernel of the program by its name: the .cu file that holds it, and the extern "C" function in there.
+// Lists every kernel of the program by its name: the .cu file that holds it, and the extern "C" function in there.
 #pragma once
 
 // clang-format off

@@ -1,4 +1,4 @@
-// What the products of many tokens and their launcher agree on.
+// Declares what the products of many tokens and their launcher agree on.
 #pragma once
 
 #include "kernels/cuda/matvec.h"

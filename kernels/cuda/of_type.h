@@ -1,4 +1,4 @@
-// The kernel for a tensor type among those that the macros of kernel_names.h list for each.
+// Picks the kernel for a tensor type among those that the macros of kernel_names.h list for each.
 #pragma once
 
 #include "kernels/cpu.h"

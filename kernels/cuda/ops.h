@@ -1,6 +1,6 @@
-// The CUDA operations the engine may call: launchers that compute a grid and queue a kernel. They answer with what the
-// driver said, or InvalidValue for a shape they cannot do; they allocate nothing and wait for nothing, so all of them
-// may be captured in a graph.
+// Declares the CUDA operations the engine may call: launchers that compute a grid and queue a kernel. They answer with
+// what the driver said, or InvalidValue for a shape they cannot do; they allocate nothing and wait for nothing, so all
+// of them may be captured in a graph.
 //
 // Rows of activations are floats; a matrix of them is given by its address and the floats from one row to the next.
 // Addresses and strides are multiples of 16 bytes unless said otherwise.

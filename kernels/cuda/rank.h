@@ -1,4 +1,4 @@
-// What the search for the largest logits and its launcher agree on.
+// Declares what the search for the largest logits and its launcher agree on.
 #pragma once
 
 namespace kernels::cuda {

@@ -1,4 +1,4 @@
-// What a wait for the host and its launcher agree on.
+// Declares what a wait for the host and its launcher agree on.
 #pragma once
 
 #include <cstdint>

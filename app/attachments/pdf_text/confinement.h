@@ -1,4 +1,4 @@
-// What a process that reads a foreign file may ask of the system.
+// Confines what a process that reads a foreign file may ask of the system.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What spillway-pdf-text says by its exit status.
+// Lists what spillway-pdf-text says by its exit status.
 #pragma once
 
 /// On its standard error output, at the beginning of a line: what the system could not confine it by.

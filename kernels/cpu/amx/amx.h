@@ -1,4 +1,4 @@
-// The table for processors with AMX (tiles of bytes) on top of AVX-512: Intel's servers since 2023.
+// Declares the table for processors with AMX (tiles of bytes) on top of AVX-512: Intel's servers since 2023.
 #pragma once
 
 #include "kernels/cpu.h"

@@ -1,5 +1,5 @@
-// Products with many tokens: 16 rows are unpacked side by side, as for AVX-512, and a tile of 16 tokens is multiplied
-// with them, a group of 32 weights at a time, since every group has a scale. Sums are made in the order of
+// Multiplies weights with many tokens: 16 rows are unpacked side by side, as for AVX-512, and a tile of 16 tokens is
+// multiplied with them, a group of 32 weights at a time, since every group has a scale. Sums are made in the order of
 // avx512/group_sums.h, so that the bits are those of AVX-512; so are what remains of the tokens and few tokens.
 #pragma once
 

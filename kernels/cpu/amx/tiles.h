@@ -1,5 +1,5 @@
-// The tile registers of AMX, and the same in plain C++, so that what is made of them is tried on every machine.
-// Source: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, LDTILECFG and TDPBSUD.
+// Wraps the tile registers of AMX, and does the same in plain C++, so that what is made of them is tried on every
+// machine. Source: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, LDTILECFG and TDPBSUD.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// The table for processors with AVX2, FMA and F16C.
+// Declares the table for processors with AVX2, FMA and F16C.
 #pragma once
 
 #include "kernels/cpu.h"

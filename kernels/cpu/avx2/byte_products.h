@@ -1,4 +1,4 @@
-// Products of unsigned and signed bytes, added up by fours: as every processor with AVX2 makes them, and in one
+// Multiplies unsigned and signed bytes and adds them up by fours: as every processor with AVX2 makes them, and in one
 // instruction (VPDPBUSD) where there is one. All are exact.
 #pragma once
 

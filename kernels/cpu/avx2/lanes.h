@@ -1,4 +1,4 @@
-// Eight floats at a time: loads with tails, sums in a fixed order, the exponential.
+// Works on eight floats at a time: loads with tails, sums in a fixed order, the exponential.
 #pragma once
 
 #include <immintrin.h>

@@ -1,4 +1,4 @@
-// Products of packed weights with 8-bit activations. Few tokens: a row is unpacked into bytes in the first cache and
+// Multiplies packed weights with 8-bit activations. Few tokens: a row is unpacked into bytes in the first cache and
 // serves them. Many: 8 rows are unpacked side by side and serve every token. Both sum in the same order, so they give
 // the same bits.
 //

@@ -1,3 +1,4 @@
+// Fills a table's slots for products of packed weights, which AVX2 and AVX-VNNI share but for one instruction.
 #pragma once
 
 #include "kernels/cpu/avx2/formats.h"

@@ -1,5 +1,5 @@
-// Eight rows unpacked side by side, for products with many tokens: a register holds four weights of each of the 8 rows,
-// so that a token's four activations are broadcast and no sum runs across lanes.
+// Panel holds eight rows unpacked side by side, for products with many tokens: a register holds four weights of each of
+// the 8 rows, so that a token's four activations are broadcast and no sum runs across lanes.
 #pragma once
 
 #include "kernels/cpu/avx2/formats.h"

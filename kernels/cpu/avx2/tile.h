@@ -1,4 +1,4 @@
-// A panel of 8 rows against a few tokens: the inner loop of prefill.
+// Multiplies a panel of 8 rows with a few tokens: the inner loop of prefill.
 #pragma once
 
 #include "kernels/cpu/avx2/byte_products.h"

@@ -1,6 +1,6 @@
-// Attention over keys and values of 8 bits in whole numbers. The query, and the weights of the values, are rounded to
-// 16 bits, as two bytes each: that is 256 times finer than what they are multiplied with, and products of bytes are
-// four to an addition. Sums are exact, so that their order does not matter.
+// Attends keys and values of 8 bits in whole numbers. The query, and the weights of the values, are rounded to 16 bits,
+// as two bytes each: that is 256 times finer than what they are multiplied with, and products of bytes are four to an
+// addition. Sums are exact, so that their order does not matter.
 #pragma once
 
 #include "kernels/cpu.h"

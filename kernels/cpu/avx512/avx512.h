@@ -1,4 +1,4 @@
-// The table for processors with AVX-512 F, BW, VL, DQ and VNNI.
+// Declares the table for processors with AVX-512 F, BW, VL, DQ and VNNI.
 #pragma once
 
 #include "kernels/cpu.h"

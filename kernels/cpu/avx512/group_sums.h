@@ -1,4 +1,4 @@
-// The order in which products are summed, the same for a single token and for many.
+// Sets the order in which products are summed, the same for a single token and for many.
 //
 // Groups of 32 weights take turns on eight running sums: group b adds to sum b % 8. A group adds, by fused
 // multiply-adds and in this order, its exact integer products times (weight scale * activation scale), first half

@@ -1,4 +1,5 @@
-// Sixteen rows side by side of the types with blocks of 32 weights: steps 0..3 are the low nibbles, 4..7 the high ones.
+// Reads sixteen rows side by side of the types with blocks of 32 weights: steps 0..3 are the low nibbles, 4..7 the high
+// ones.
 #pragma once
 
 #include "kernels/cpu/avx512/interleaved_words.h"

@@ -1,4 +1,4 @@
-// Sixteen rows that were interleaved: where their parts lie, and how they become a panel for products with many tokens.
+// Unpacks sixteen rows that were interleaved into a panel for products with many tokens.
 #pragma once
 
 #include "kernels/cpu/avx512/panel.h"

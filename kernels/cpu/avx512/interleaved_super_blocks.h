@@ -1,4 +1,4 @@
-// Sixteen rows side by side of the types with blocks of 256 weights.
+// Reads sixteen rows side by side of the types with blocks of 256 weights.
 #pragma once
 
 #include "kernels/cpu/avx512/interleaved_words.h"

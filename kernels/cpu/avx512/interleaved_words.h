@@ -1,5 +1,5 @@
-// Sixteen rows of a packed type side by side: what a lane of a register reads belongs to its row, so that products need
-// no sum across lanes. A panel of 16 rows takes as many bytes as the rows did:
+// Lays sixteen rows of a packed type side by side: what a lane of a register reads belongs to its row, so that products
+// need no sum across lanes. A panel of 16 rows takes as many bytes as the rows did:
 //
 //   halves  (2, 16)          of each row's block a half (or a byte), where its length is no multiple of 4
 //   words   (2, words, 16)   4 bytes of each row

@@ -1,4 +1,4 @@
-// Sixteen floats at a time: loads with tails, sums in a fixed order, the exponential.
+// Works on sixteen floats at a time: loads with tails, sums in a fixed order, the exponential.
 #pragma once
 
 #include <immintrin.h>

@@ -1,4 +1,4 @@
-// Many tokens: pairs of panels are filled, and serve every token.
+// Multiplies weights with many tokens: pairs of panels are filled, and serve every token.
 #pragma once
 
 #include "kernels/cpu/avx512/tile.h"

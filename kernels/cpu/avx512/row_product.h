@@ -1,4 +1,4 @@
-// Rows against a few tokens: weights stay in registers, read once. For decoding, where memory is the limit.
+// Multiplies rows with a few tokens: weights stay in registers, read once. For decoding, where memory is the limit.
 #pragma once
 
 #include "kernels/cpu/avx512/formats.h"

@@ -1,4 +1,4 @@
-// What this folder's files give its table. See kernels/cpu.h for what each must compute.
+// Declares what this folder's files give its table. See kernels/cpu.h for what each must compute.
 #pragma once
 
 #include "kernels/cpu.h"

@@ -1,4 +1,4 @@
-// One or two panels of 16 rows against a few tokens: the inner loop of prefill.
+// Multiplies one or two panels of 16 rows with a few tokens: the inner loop of prefill.
 #pragma once
 
 #include "kernels/cpu/avx512/panel.h"

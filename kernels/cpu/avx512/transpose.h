@@ -1,4 +1,4 @@
-// 16 x 16 transposition of 32-bit lanes.
+// Transposes 16 x 16 lanes of 32 bits.
 #pragma once
 
 #include <immintrin.h>

@@ -1,4 +1,4 @@
-// The table for processors with AVX-VNNI on top of AVX2: most of Intel's since 2021 that have no AVX-512.
+// Declares the table for processors with AVX-VNNI on top of AVX2: most of Intel's since 2021 that have no AVX-512.
 #pragma once
 
 #include "kernels/cpu.h"

@@ -1,5 +1,5 @@
-// How each packed type spells its weights: the page to read to learn the formats. A group of 32 weights becomes small
-// integers with a scale and an offset per 16: w[i] = scale[i / 16] * q[i] + offset[i / 16].
+// Shows how each packed type spells its weights: the page to read to learn the formats. A group of 32 weights becomes
+// small integers with a scale and an offset per 16: w[i] = scale[i / 16] * q[i] + offset[i / 16].
 #pragma once
 
 #include "kernels/blocks.h"

@@ -1,4 +1,4 @@
-// The reference table: plain C++ for every slot and every type. It defines what the wider tables must compute.
+// Declares the reference table: plain C++ for every slot and every type. It defines what the wider tables must compute.
 #pragma once
 
 #include "kernels/cpu.h"

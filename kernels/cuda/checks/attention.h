@@ -1,4 +1,4 @@
-// Attention over a sequence's KV blocks, and what the scalar reference makes of the same blocks.
+// Checks attention over a sequence's KV blocks against the scalar reference.
 #pragma once
 
 #include "kernels/cuda/check.h"

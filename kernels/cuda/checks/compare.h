@@ -1,4 +1,4 @@
-// How a check keeps the largest difference it has seen.
+// Keeps the largest difference that a check has seen.
 #pragma once
 
 #include "kernels/cuda/check.h"

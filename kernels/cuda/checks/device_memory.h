@@ -1,4 +1,4 @@
-// What a check puts on a device: one queue, and memory that is given back at the end.
+// DeviceMemory holds what a check puts on a device: one queue, and memory that is given back at the end.
 #pragma once
 
 #include "kernels/cuda/driver.h"

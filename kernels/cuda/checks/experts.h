@@ -1,4 +1,4 @@
-// Mixture of experts: the choice, products with each pair's expert, and their sum.
+// Checks mixture of experts: the choice, products with each pair's expert, and their sum.
 #pragma once
 
 #include "kernels/cuda/check.h"

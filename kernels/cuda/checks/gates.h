@@ -1,4 +1,4 @@
-// Gated activations beside the scalar reference, and products that end in one.
+// Checks gated activations, and products that end in one, against the scalar reference.
 #pragma once
 
 #include "kernels/cuda/check.h"

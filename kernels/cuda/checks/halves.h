@@ -1,4 +1,4 @@
-// Activations and packed weights as halves: the very bits that the host makes.
+// Checks activations and packed weights as halves: the very bits that the host makes.
 #pragma once
 
 #include "kernels/cuda/check.h"

@@ -1,4 +1,4 @@
-// Products over weights of every type, and what the scalar reference makes of them.
+// Checks products over weights of every type against the scalar reference.
 #pragma once
 
 #include "kernels/cuda/check.h"

@@ -1,4 +1,4 @@
-// Weight rows and activations to check kernels with: random or extreme integers under scales of a known size.
+// Makes weight rows and activations to check kernels with: random or extreme integers under scales of a known size.
 #pragma once
 
 #include "kernels/cpu.h"

@@ -1,4 +1,4 @@
-// The largest logits of a row.
+// Checks the search for the largest logits of a row.
 #pragma once
 
 #include "kernels/cuda/check.h"

@@ -1,4 +1,4 @@
-// Operations on rows of activations: norms, rotations, sums, caps, gates, rounding.
+// Checks operations on rows of activations: norms, rotations, sums, caps, gates, rounding.
 #pragma once
 
 #include "kernels/cuda/check.h"

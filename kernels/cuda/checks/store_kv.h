@@ -1,4 +1,4 @@
-// Keys and values on their way into KV blocks.
+// Checks how keys and values come into KV blocks.
 #pragma once
 
 #include "kernels/cuda/check.h"

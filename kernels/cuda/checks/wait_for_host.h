@@ -1,4 +1,4 @@
-// Flags between a device and its host.
+// Checks the flags between a device and its host.
 #pragma once
 
 #include "kernels/cuda/check.h"
