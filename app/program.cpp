@@ -221,7 +221,7 @@ void Program::onKvTypeChanged()
     m_speed.onModelReady(request);
 }
 
-/// Of the open model, with what was changed since.
+/// The request that would load the open model again, with what was changed since.
 engine::LoadRequest Program::presentRequest()
 {
     engine::LoadRequest request = m_pressure.placement()->request();

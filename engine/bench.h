@@ -27,7 +27,7 @@ struct BenchRow {
     double tok_s_median = 0, tok_s_min = 0, tok_s_max = 0;
     double gb_s = 0;             // weight and KV bytes a decode step must read, per second; 0 for prefill
     double bandwidth_share = 0;  // of dram_read_gb_s
-    /// Of decode: what 99 of 100 tokens of the runs that count stayed below.
+    /// What 99 of 100 decoded tokens of the runs that count stayed below.
     std::optional<double> p99_ms = {};
     /// The one reading of the tokens before; empty: there are none.
     std::optional<double> depth_ms = {};
@@ -46,7 +46,7 @@ struct BenchReport {
     std::optional<std::int64_t> device_budget_bytes;  // likewise
     double load_ms = 0;
     double dram_read_gb_s = 0;  // with the same threads
-    /// On a GPU: what a copy within its memory reads and writes.
+    /// What a copy within a GPU's memory reads and writes.
     std::optional<double> device_copy_gb_s;
     int device_layers = 0;
     std::int64_t weight_bytes = 0;

@@ -159,7 +159,7 @@ struct SetDevice {
 struct SetOtherPrograms {
     std::int64_t bytes = 0;
 };
-/// Where the KV of conversations is saved; readable by the user alone. Files that were used longest ago leave when
+/// Sets where the KV of conversations is saved, readable by the user alone. Files that were used longest ago leave when
 /// there are more bytes. It needs no model; off until it is posted.
 struct SetSavedKv {
     std::filesystem::path folder;

@@ -23,12 +23,12 @@ public:
         double bytes_per_s = 0;
     };
     RateCurve() = default;
-    /// At least one point, all positive; in any order.
+    /// `points`: at least one, all positive, in any order.
     explicit RateCurve(std::vector<Point> points);
 
     bool empty() const { return points_.empty(); }
     const std::vector<Point>& points() const { return points_; }
-    /// Between two points by the logarithm of the size; beyond the ends as at them.
+    /// Interpolates between two points by the logarithm of the size; beyond the ends it is as at them.
     double seconds_per_byte(double set_bytes) const;
 
 private:
@@ -114,7 +114,7 @@ Result<DeviceRates> measure_cuda_rates(int ordinal);
 /// Whether rates were measured on this processor, with the kernels in use and so many threads (0: one per core).
 bool hold_here(const MachineRates& rates, int threads);
 
-/// As a small JSON text with a version.
+/// Writes a small JSON text with a version.
 std::string to_json(const MachineRates& rates);
 /// BadFile with one sentence for anything that to_json() did not write.
 Result<MachineRates> parse_machine_rates(std::string_view json);

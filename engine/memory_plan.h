@@ -17,7 +17,7 @@ struct MemoryNeed {
     std::int64_t total() const;
 };
 
-/// At the context of the request; 0 there is the model's own. The request's path does not matter.
+/// Plans for the context of the request; 0 there is the model's own. The request's path does not matter.
 MemoryNeed memory_need(const ModelInfo& model, const LoadRequest& request);
 
 /// Tokens whose KV fits into `budget_bytes` beside weights and scratch, in whole KV blocks; never more than the context

@@ -39,7 +39,7 @@ struct PlacementOptions {
 
     std::optional<int> device_layers;    // the first so many; empty: as many as fit
     std::int64_t vram_budget_bytes = 0;  // what the program allows itself; 0: all that is free
-    /// For a plan: what others hold of the device's memory. Empty: a GPU is asked, an emulated device has none.
+    /// What others hold of the device's memory, for a plan. Empty: a GPU is asked, an emulated device has none.
     std::optional<std::int64_t> other_programs_bytes;
     int budget_fit_tokens = 0;  // or just so much that all layers and so many tokens fit below the watermark
     double watermark = 0.95;    // share of the budget above which the oldest blocks leave

@@ -67,7 +67,7 @@ struct DeviceTelemetry {
 
 /// Where each KV block of one conversation lies.
 struct KvMap {
-    /// As Residency; Window: a block that its sliding layer needs no more on the device; the host keeps it.
+    /// As for Residency; Window: a block that its sliding layer needs no more on the device; the host keeps it.
     enum class Place : std::uint8_t { Host, Device, Moving, Window };
     static constexpr std::uint8_t kPinned = 0x80;
 

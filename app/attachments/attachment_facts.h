@@ -34,5 +34,5 @@ private:
     QString m_text;
 };
 
-/// For the role `attachments` of MessageModel.
+/// The facts for the role `attachments` of MessageModel.
 QVariantList attachmentFacts(const QList<Attachment>& attachments);

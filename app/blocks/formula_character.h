@@ -21,7 +21,7 @@ class FormulaRoom : public QObject, public QTextObjectInterface
 public:
     using QObject::QObject;
 
-    /// From now on formulas in the document have room.
+    /// Gives formulas in the document room from now on.
     void makeIn(QTextDocument& document);
 
     QSizeF intrinsicSize(QTextDocument* document, int at, const QTextFormat& format) override;

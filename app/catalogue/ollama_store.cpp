@@ -69,7 +69,8 @@ std::optional<Manifest> readManifest(const QString& path)
     return manifest;
 }
 
-/// As `ollama list` names it: host and namespace only where they are not the usual ones. Empty: not such a path.
+/// Names a model as `ollama list` does: host and namespace only where they are not the usual ones. Empty: not such a
+/// path.
 QString modelName(const QString& relative)
 {
     QStringList parts = relative.split(QLatin1Char('/'));

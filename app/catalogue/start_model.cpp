@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kLongestPath = 4096;
 
-/// For texts outside a class.
+/// Translates texts outside a class.
 struct StartModelText {
     Q_DECLARE_TR_FUNCTIONS(StartModel)
 };

@@ -54,9 +54,9 @@ public:
     Q_INVOKABLE void resetZoom();
     /// Around the cursor, or the middle; above 1: closer.
     Q_INVOKABLE void zoom(double factor);
-    /// By a share of what is seen.
+    /// Moves what is seen by a share of it.
     Q_INVOKABLE void pan(double share);
-    /// What is seen, onto the clipboard.
+    /// Copies what is seen to the clipboard.
     Q_INVOKABLE void copyPicture() const;
 
     /// The whole of it, whatever is zoomed, onto another ground: a picture of any size, or a file of lines.
@@ -74,7 +74,7 @@ Q_SIGNALS:
 protected:
     /// Puts what there is into the plot; its axes' ranges included, which a zoom then overrides.
     virtual void fill(QCustomPlot& plot) = 0;
-    /// Where the x axis has numbers, within what is seen; empty: at round ones.
+    /// The places at which the x axis has numbers, within what is seen; empty: at round ones.
     virtual QList<double> ticksX(double from, double to) const;
     /// What the numbers under the pointer are of, which is then marked; empty: that is of no one place.
     virtual std::optional<QPointF> pointNear(double x) const;
@@ -85,7 +85,7 @@ protected:
     virtual void dragEnds(bool chosen);
     bool shows(const char* series) const { return !m_hidden.contains(QLatin1String(series)); }
     const QStringList& hidden() const { return m_hidden; }
-    /// Of the y axis, in pixels of the item.
+    /// The place of a value on the y axis, in pixels of the item.
     double yPixel(double value) const;
 
     void onMeasured() override { redrawSoon(); }

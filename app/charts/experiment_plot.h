@@ -17,7 +17,7 @@ namespace ExperimentPlot {
 enum Quantity { Speed, SpeedRatio, P99, DeviceMemory, HostMemory, DeviceMemoryPerSpeed, HostMemoryPerSpeed };
 inline constexpr int kQuantities = HostMemoryPerSpeed + 1;
 
-/// Of a row of that run; a ratio is one to `base`. Empty: it was not measured, or does not exist.
+/// The quantity in a row of that run; a ratio is one to `base`. Empty: it was not measured, or does not exist.
 std::optional<double> valueOf(const ExperimentRun& run, const ExperimentRow& row, Quantity quantity,
                               Strategy::Name base);
 

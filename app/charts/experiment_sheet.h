@@ -26,7 +26,7 @@ public:
 
     QQmlListProperty<ExperimentChart> figures() { return {this, &m_figures}; }
 
-    /// By the file's suffix, svg or else png. Empty: it was written; else one sentence.
+    /// Saves by the file's suffix, svg or else png. Empty: it was written; else one sentence.
     Q_INVOKABLE QString save(const QUrl& file) const;
     QByteArray png() const;
     QByteArray svg() const;

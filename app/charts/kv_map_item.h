@@ -42,9 +42,9 @@ public:
     int nextToLeave() const;
     bool windowed() const;  // some blocks lie behind a sliding window
     int blockTokens() const { return m_map ? m_map->block_tokens : 0; }
-    /// Of the cell under the pointer: column, firstToken, lastToken, firstLayer, lastLayer, host, device, moving,
-    /// window (layers there), pinned, bytes; and of what moved it last: movedAt, movedHow, movedWhy, absent where
-    /// nothing has. Empty: the pointer is on none.
+    /// What is known of the cell under the pointer: column, firstToken, lastToken, firstLayer, lastLayer, host, device,
+    /// moving, window (layers there), pinned, bytes; and of what moved it last: movedAt, movedHow, movedWhy, absent
+    /// where nothing has. Empty: the pointer is on none.
     QVariantMap hovered() const;
     /// The same of any cell, for the keyboard and for tests.
     Q_INVOKABLE QVariantMap cell(int column, int band) const;

@@ -105,7 +105,8 @@ void OccupancyChart::drawLevels(QCustomPlot& plot, const std::vector<qsizetype>&
     drawLevel(plot, places, {Line::Watermark, &MemoryReading::watermark, m_watermarkColor, Qt::DashLine});
 }
 
-/// As high as it was at each time, and as it is now from there on; one that is dragged is where it would be.
+/// Draws a level as high as it was at each time, and as it is now from there on; one that is dragged is drawn where it
+/// would be.
 void OccupancyChart::drawLevel(QCustomPlot& plot, const std::vector<qsizetype>& places, const Level& level) const
 {
     const MemoryReading now = m_memory == Device ? monitor()->device() : monitor()->host();

@@ -143,7 +143,7 @@ void SpeedChart::drawMarks(QCustomPlot& plot, double highest) const
     }
 }
 
-/// Of two at the same place the newer one.
+/// The measured point nearest to x; of two at the same place the newer one.
 SpeedChart::Near SpeedChart::nearest(double x) const
 {
     Near found;

@@ -26,8 +26,8 @@ public:
     PlacementController* placement() const { return m_placement; }
     void setPlacement(PlacementController* placement);
 
-    /// At the nearest measured point of any series that is shown, else at x: contextTokens, measured and whether it is
-    /// `earlier`, predicted, in tokens/s; absent where there is none.
+    /// What is drawn at the nearest measured point of any series that is shown, else at x: contextTokens, measured and
+    /// whether it is `earlier`, predicted, in tokens/s; absent where there is none.
     Q_INVOKABLE QVariantMap at(double x) const;
 
 Q_SIGNALS:

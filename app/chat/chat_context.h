@@ -37,7 +37,7 @@ public:
     bool full() const { return m_shown->contextFull; }
     bool nearlyFull() const { return m_shown->contextNearlyFull; }
     bool canDropOldest() const { return !oldestTurns(*m_shown, tokens()).isEmpty(); }
-    /// Of a question that no choice but a larger context helps.
+    /// The tokens of a question that nothing but a larger context helps.
     int tooLongTokens() const { return m_shown->tooLongTokens; }
     int largerTokens() const;  // it could be raised to; 0: it cannot
     double largerBytes() const;

@@ -66,14 +66,15 @@ public:
     ConversationSettings settings() const { return m_shown->header.settings; }
     void setSettings(const ConversationSettings& settings);
 
-    /// By its place in the order in which the conversation's were made, from 1; null: there is none. Not for pages.
+    /// Finds a message by its place in the order in which the conversation's were made, from 1; null: there is none.
+    /// Not for pages.
     const StoredMessage* messageNumbered(int number) const { return m_shown->tree.numbered(number); }
 
     /// Shows another conversation. False: there is no such thing.
     Q_INVOKABLE bool open(const QString& id);
     Q_INVOKABLE void newConversation();
 
-    /// Where in a message the words of a search's excerpt stand.
+    /// Finds where in a message the words of a search's excerpt stand.
     Q_INVOKABLE MessagePlace placeOf(const QString& message, const QString& excerpt) const;
     Q_INVOKABLE QString rawText(const QString& message) const;
     Q_INVOKABLE void dismissWarnings();

@@ -7,7 +7,7 @@ namespace {
 // Left to the rest of the machine, beside the KV cache.
 constexpr std::int64_t kMemoryMargin = 512LL << 20;
 
-/// As counted, with the template's share of a message; what was never counted is guessed by its length.
+/// The tokens of a message as counted, with the template's share; what was never counted is guessed by its length.
 int tokensOf(const OpenConversation& conversation, const StoredMessage& message)
 {
     constexpr int kCharactersPerToken = 4;

@@ -35,7 +35,7 @@ public:
     /// The message that holds a token; empty: none.
     Q_INVOKABLE QString messageAt(int token) const;
 
-    /// Where the messages of the shown conversation lie.
+    /// Takes where the messages of the shown conversation lie.
     void setPlaces(const Places& places);
 
 Q_SIGNALS:

@@ -21,5 +21,6 @@ public:
     bool operator==(const MessagePlace&) const = default;
 };
 
-/// Where the first marked words of an excerpt (see SearchHit) stand in the message; its beginning when they do not.
+/// Finds where the first marked words of an excerpt (see SearchHit) stand in the message; its beginning when they do
+/// not.
 MessagePlace placeOf(const StoredMessage& message, const QString& excerpt);

@@ -20,7 +20,7 @@ public:
     void toggle(const QString& conversation, const QString& message);
     void forget(const QString& conversation) { m_pinned.remove(conversation); }
 
-    /// Where they lie, of those whose place is known.
+    /// The token ranges of those whose place is known.
     std::vector<engine::TokenRange> tokens(const QString& conversation,
                                            const QHash<QString, engine::TokenRange>& places) const;
 

@@ -5,5 +5,5 @@
 
 #include <QString>
 
-/// For an event of kind KvRestored or KvPrefilled.
+/// The sentence for an event of kind KvRestored or KvPrefilled.
 QString savedNote(const engine::Event& event);

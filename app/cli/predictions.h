@@ -7,9 +7,9 @@
 
 namespace cli {
 
-/// For every KV type and, on a device, every policy.
+/// Predicts for every KV type and, on a device, every policy.
 engine::Result<nlohmann::ordered_json> predict(const engine::LoadRequest& request);
-/// As tables.
+/// Prints the predictions as tables.
 void print_predictions(const nlohmann::ordered_json& predictions);
 
 }  // namespace cli

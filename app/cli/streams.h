@@ -6,7 +6,8 @@ namespace cli {
 /// Bytes pass stdin and stdout as they are: Windows would turn line ends around. A console speaks UTF-8 until the
 /// program ends.
 void take_streams();
-/// As the console was before: it is there longer than the program. By itself when the program ends, but for _Exit().
+/// Sets the console as it was before, since it is there longer than the program. Done by itself when the program ends,
+/// but for _Exit().
 void give_streams_back();
 
 bool stdin_is_terminal();

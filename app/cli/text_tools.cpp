@@ -37,7 +37,7 @@ int tokenize(const TokenizeCommand& options)
     return kDone;
 }
 
-/// As it is, but to a terminal.
+/// Writes a text as it is; to a terminal, without what would control it.
 void write_text(const std::string& text)
 {
     const std::string shown = stdout_is_terminal() ? for_terminal(text) : text;

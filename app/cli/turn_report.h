@@ -11,7 +11,7 @@ namespace cli {
 /// One object on one line. `events`: how many of each kind there were.
 std::string to_json(const engine::Turn& turn, const std::map<std::string, int>& events);
 
-/// On stderr.
+/// Prints the rates on stderr.
 void print_rates(const engine::Telemetry& telemetry);
 
 /// An event's kind as it is counted in JSON results.

@@ -131,7 +131,7 @@ public:
             fail(ImportText::tr("'%1' is nested too deeply").arg(QLatin1String(name)));
         return object;
     }
-    /// As we would keep it ourselves; empty: there is none.
+    /// The recording as we would keep it ourselves; empty: there is none.
     QByteArray recording()
     {
         const QJsonValue value = m_object.value(QLatin1String("recording"));

@@ -46,7 +46,7 @@ void standIn(Attachment& attachment)
     attachment.bytes = text.size();
 }
 
-/// In a namespace of our own: programs number their conversations as they like.
+/// The namespace of the ids that we make: programs number their conversations as they like.
 const QUuid kNamespace(QStringLiteral("7f0a6f5e-3a57-5d0c-9d1b-6f1f0f5a4b21"));
 
 struct Bytes {
@@ -116,7 +116,7 @@ bool hasTooLongMessage(const StoredConversation& conversation)
                        [](const StoredMessage& message) { return message.text.size() > kLongestMessage_chars; });
 }
 
-/// As it is going to be kept: an id that may be a file's name, messages with ids of their own, no time to come.
+/// Makes it fit to be kept: an id that may be a file's name, messages with ids of their own, no time in the future.
 void settle(StoredConversation& conversation)
 {
     ConversationHeader& header = conversation.header;

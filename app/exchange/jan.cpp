@@ -14,7 +14,7 @@ namespace {
 
 using Role = StoredMessage::Role;
 
-/// Its name depends on which half of Jan wrote the line.
+/// The type of a part, whose name depends on which half of Jan wrote the line.
 QString typeOf(const QJsonValue& part)
 {
     const QString type = member(part, "type").toString();

@@ -60,7 +60,7 @@ struct ExperimentPlan {
     int threads = 0;      // 0: one per core
     int rowMinutes = 60;  // after so many a row is given up
 
-    /// In the order in which they are measured: what takes longest comes last within a model.
+    /// The cells in the order in which they are measured: what takes longest comes last within a model.
     QList<ExperimentCell> cells() const;
     bool operator==(const ExperimentPlan&) const = default;
 
@@ -103,7 +103,7 @@ struct ExperimentRun {
 /// "merge", as spillway-cli and files call it.
 QString strategyKey(Strategy::Name strategy);
 std::optional<Strategy::Name> strategyOf(const QString& key);
-/// As people read it.
+/// The strategy's name as people read it.
 QString strategyName(Strategy::Name strategy);
 QString outcomeKey(Outcome::Kind outcome);
 QString outcomeName(Outcome::Kind outcome);

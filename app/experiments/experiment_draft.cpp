@@ -19,7 +19,7 @@ QString keyOf(const ExperimentModel& model)
     return model.path.isEmpty() ? QStringLiteral("shape:") + model.shape : model.path;
 }
 
-/// As the command line had it.
+/// The device's memory as the command line had it.
 QString memoryOf(const engine::PlacementOptions& placement)
 {
     using Device = engine::PlacementOptions::Device;

@@ -80,7 +80,7 @@ public:
     /// "512, 3000 12K": they are offered and chosen from now on. Empty: all are; else one sentence, and none is.
     Q_INVOKABLE QString addContexts(const QString& text);
     Q_INVOKABLE void toggleStrategy(int strategy);
-    /// By their places in the lists; it is chosen at once.
+    /// Adds a shape by its places in the lists; it is chosen at once.
     Q_INVOKABLE void addShape(int shape, int quantisation);
 
     struct Candidate {
@@ -92,7 +92,7 @@ public:
     /// GPUs: their ids and names.
     void addDevice(const QString& id, const QString& name);
 
-    /// As it is chosen now, without what settings add to it.
+    /// The plan as it is chosen now, without what settings add to it.
     ExperimentPlan plan() const;
 
 Q_SIGNALS:

@@ -10,7 +10,7 @@
 
 namespace {
 
-/// In a run a model is known by its title.
+/// Gives files with the same title different ones, since a run knows a model by its title.
 void markNamesakes(QList<ExperimentDraft::Candidate>& files)
 {
     QList<NamedFile> named;

@@ -57,7 +57,7 @@ public:
         }
         return int(*value);
     }
-    /// As it is: a path may hold what is not to be shown.
+    /// A text as it is: a path may hold what is not to be shown.
     QString raw(const char* key) const { return m_object.value(QLatin1String(key)).toString().left(kLongestText); }
     QString text(const char* key) const { return VisibleText::of(raw(key)); }
     QJsonArray array(const char* key, qsizetype most)

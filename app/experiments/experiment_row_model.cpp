@@ -9,7 +9,7 @@ QVariant known(const std::optional<double>& value)
     return value ? QVariant(*value) : QVariant();
 }
 
-/// By name, since a file may have moved from one run to the next. -1: it has no such model.
+/// Finds a model by name, since a file may have moved from one run to the next. -1: the run has no such model.
 int placeOf(const ExperimentRun& run, const ExperimentModel& model)
 {
     const auto& models = run.plan.models;

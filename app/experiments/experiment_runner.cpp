@@ -27,7 +27,7 @@ double workOf(const ExperimentCell& cell)
     return kStart + tokens + tokens * tokens * kSquare;
 }
 
-/// Of the last line that says what went wrong.
+/// Finds the reason in the last line that says what went wrong.
 QString reasonIn(const QByteArray& errors)
 {
     constexpr QByteArrayView mark("error: ");

@@ -43,7 +43,7 @@ public:
     std::optional<ExperimentCell> current() const;
     /// How much of its shape has been made; empty: none is being made.
     std::optional<double> madeShare() const;
-    /// Of all that is left, judged by what the rows before took; empty: none has been measured.
+    /// The time that all that is left will take, judged by what the rows before took; empty: none has been measured.
     std::optional<double> remainingSeconds() const;
 
 Q_SIGNALS:

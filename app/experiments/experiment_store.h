@@ -18,7 +18,7 @@ public:
     QList<ExperimentRun> runs();
     int unreadable() const { return m_unreadable; }
 
-    /// For a run that begins: nobody else's.
+    /// An id for a run that begins: nobody else's.
     QString newId() const;
     QString save(const ExperimentRun& run) const;
     QString remove(const QString& id) const;

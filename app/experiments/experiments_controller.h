@@ -120,7 +120,7 @@ public:
     Q_INVOKABLE void compare(const QString& id);
     Q_INVOKABLE void rename(const QString& id, const QString& name);
     Q_INVOKABLE void remove(const QString& id);
-    /// Where it may go, by default: csv, json, png, svg.
+    /// The file to which it is exported unless another is chosen. `suffix`: csv, json, png, svg.
     Q_INVOKABLE QUrl suggestedFile(const QString& suffix) const;
     /// The shown run as CSV or, by the file's suffix, as JSON. Empty: it was written; else one sentence.
     Q_INVOKABLE QString save(const QUrl& file) const;

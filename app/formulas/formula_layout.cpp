@@ -154,7 +154,7 @@ bool takesNoRoom(const FormulaBox& box)
     return box.is(L1("accent-body")) && !box.is(L1("accent-full"));
 }
 
-/// As wide as the list it is stacked in.
+/// Whether the box is as wide as the list it is stacked in.
 bool fillsWidth(const FormulaBox& box)
 {
     for (const char* name :

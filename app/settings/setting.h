@@ -45,7 +45,7 @@ public:
     /// What the user chose, within the bounds. It ends an override.
     void setValue(int value);
     Q_INVOKABLE void reset();
-    /// For this run, from the command line.
+    /// Sets the value for this run only, from the command line.
     void override(int value);
 
     QString written() const;                // as it is written down

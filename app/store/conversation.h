@@ -9,10 +9,10 @@
 
 #include <optional>
 
-/// Beyond what any model reads at once; what is longer than this is no message.
+/// The longest message: beyond what any model reads at once.
 constexpr qsizetype kLongestMessage_chars = 4 * 1024 * 1024;
 
-/// Of a title or a folder's name: nobody sees more of it.
+/// The longest title or name of a folder: nobody sees more of it.
 constexpr qsizetype kLongestTitle_chars = 200;
 
 /// A file that came with a message. Its bytes lie outside the database, under `sha256` in the attachments' folder, with

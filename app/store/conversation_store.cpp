@@ -117,7 +117,7 @@ void ConversationStore::reading(const std::function<void()>& read) const
     noteDamage();
 }
 
-/// As it is on disk, and with what is on its way there.
+/// Reads a conversation as it is on disk, with what is on its way there.
 Unwritten::State ConversationStore::state(const QString& conversation, Parts parts) const
 {
     Unwritten::State state;

@@ -53,7 +53,7 @@ public:
 
     void save(const ConversationHeader& header);  // inserts or replaces
     void save(const QString& conversation, const StoredMessage& message);
-    /// Of an answer that is being made.
+    /// Saves the text of an answer that is being made.
     void saveText(const QString& conversation, const QString& message, const QString& text);
     void saveAll(const StoredConversation& conversation);  // in one transaction: a branch
     /// The same for one that may be long, such as an import: it is written behind all else and piece by piece. `saved`

@@ -28,7 +28,7 @@ struct Finding {
     QString why = {};
 };
 
-/// For texts outside a class.
+/// Translates texts outside a class.
 struct Text {
     Q_DECLARE_TR_FUNCTIONS(ConversationStore)
 };
@@ -150,8 +150,8 @@ bool canBeWritten(const QString& file)
            database.ran(QStringLiteral("ROLLBACK"));
 }
 
-/// Where nothing can be written: what is there, if it can be read like that. SQLite reads beside a log only where it
-/// finds the log's index; without a log nothing will change the file, so that it can be read as it is.
+/// Opens what is there where nothing can be written, if it can be read like that. SQLite reads beside a log only where
+/// it finds the log's index; without a log nothing will change the file, so that it can be read as it is.
 OpenedStore asItIs(const QString& file, const QString& why)
 {
     if (!QFile::exists(file))

@@ -3,7 +3,7 @@
 
 #include <QString>
 
-/// Where conversations are kept from now on, and what the user has to know of how that came about.
+/// Says where conversations are kept from now on, and what the user has to know of how that came about.
 struct OpenedStore {
     QString database = {};  // a name for Database
     bool inMemory = false;

@@ -5,7 +5,7 @@
 
 namespace schema {
 
-/// In the file's header, so that nobody takes another program's database for ours.
+/// Stands in the file's header, so that nobody takes another program's database for ours.
 constexpr int kApplicationId = 0x53706c77;  // "Splw"
 
 int newest();

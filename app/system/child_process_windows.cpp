@@ -7,8 +7,8 @@
 
 namespace {
 
-/// Its handle is this program's alone and is kept open on purpose: the system closes it when the program ends, however
-/// that comes about, and ends what is in it.
+/// The job in which children run. Its handle is this program's alone and is kept open on purpose: the system closes it
+/// when the program ends, however that comes about, and ends what is in it.
 HANDLE jobOfChildren()
 {
     static const HANDLE job = [] {

@@ -7,5 +7,5 @@
 /// Qt's own dialog (6.4) gives a name that was typed as a path without a scheme. Empty: it is not on this computer.
 QString chosenPath(const QUrl& file);
 
-/// Where a dialog begins that nothing is known for: the documents, or the home folder.
+/// The folder in which a dialog begins that nothing is known for: the documents, or the home folder.
 QString documentsFolder();

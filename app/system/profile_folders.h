@@ -18,8 +18,8 @@ struct ProfileFolders {
     /// Makes a folder, readable for its user alone, also where it was there. False when that cannot be.
     static bool make(const QString& folder);
 
-    /// From now on the process's new files are readable for its user alone, whoever makes them: the database beside its
-    /// journal, settings, logs, attachments, exports. On Windows the folders' own rules do that.
+    /// Makes the process's new files readable for its user alone from now on, whoever makes them: the database beside
+    /// its journal, settings, logs, attachments, exports. On Windows the folders' own rules do that.
     static void closeNewFiles();
 
 private:

@@ -201,7 +201,7 @@ Result<Device::Ticket> CudaDevice::to_device(const std::byte* from, DevicePtr to
     return mark(to_device_, bytes);
 }
 
-/// Of every head: tokens [first, last), `row_bytes` each, that begin `offset` bytes into its block.
+/// Copies tokens [first, last) of every head, `row_bytes` each, that begin `offset` bytes into its block.
 Status CudaDevice::copy_rows(const KvRows& rows, std::size_t offset, std::size_t row_bytes, int first, int last)
 {
     const std::size_t at = offset + std::size_t(first) * row_bytes;

@@ -28,7 +28,7 @@ public:
     virtual std::int64_t total_bytes() const = 0;
     /// What other programs hold of it now.
     virtual std::int64_t other_programs_bytes() const = 0;
-    /// Of what was allocated here, what the system has put into the host's memory instead. Empty: it cannot tell.
+    /// How much of what was allocated here the system has put into the host's memory instead. Empty: it cannot tell.
     virtual std::optional<std::int64_t> spilled_bytes() const { return std::nullopt; }
 
     /// Aligned to 256 bytes. DeviceFull, DeviceLost.
@@ -57,7 +57,7 @@ public:
     /// Memory of the host's that copies will be made from and to: they are faster where it is page-locked. Stays
     /// allocated until unpin(), or as long as the device.
     virtual void pin(std::byte* /*memory*/, std::size_t /*bytes*/) {}
-    /// Before such memory is freed; no copy from or to it is on its way.
+    /// Call it before such memory is freed, while no copy from or to it is on its way.
     virtual void unpin(std::byte* /*memory*/, std::size_t /*bytes*/) {}
 
     /// Bytes that have travelled since the device was opened.

@@ -17,7 +17,7 @@ class HugeArray
 {
 public:
     HugeArray() = default;
-    /// At least one byte; all zero. Throws std::bad_alloc.
+    /// `bytes`: at least one; all are zero. Throws std::bad_alloc.
     explicit HugeArray(std::size_t bytes)
         : memory_(take(bytes), {bytes})
     {
@@ -30,7 +30,7 @@ public:
     /// for it. 1 where the system does not tell.
     static int nodes();
 
-    /// By all of this process.
+    /// The bytes that all arrays of this process hold.
     static std::int64_t held_bytes() { return held_; }
 
 private:

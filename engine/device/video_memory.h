@@ -15,14 +15,14 @@ struct VideoMemory {
     std::int64_t usage_bytes = 0;   // of it, by this process: the driver's context and the window's pictures, too
 };
 
-/// Of `total_bytes`, what is not left to the engine, which holds `used_bytes` of them.
+/// How much of `total_bytes` is not left to the engine, which holds `used_bytes` of them.
 inline std::int64_t held_by_others(const VideoMemory& memory, std::int64_t total_bytes, std::int64_t used_bytes)
 {
     const std::int64_t ours_besides = std::max<std::int64_t>(0, memory.usage_bytes - used_bytes);
     return std::clamp<std::int64_t>(total_bytes - memory.budget_bytes + ours_besides, 0, total_bytes);
 }
 
-/// Of the engine's `used_bytes`, what has been moved out already or is about to be. At least so much: where the
+/// How much of the engine's `used_bytes` has been moved out already or is about to be. At least so much: where the
 /// window's pictures stay and the engine's memory goes, the sum does not show it.
 inline std::int64_t spilled_bytes(const VideoMemory& memory, std::int64_t used_bytes)
 {
@@ -34,7 +34,7 @@ inline std::int64_t spilled_bytes(const VideoMemory& memory, std::int64_t used_b
 class VideoMemoryProbe
 {
 public:
-    /// By the driver's name of the GPU; of several with one name, the first.
+    /// Finds the GPU by the driver's name; of several with one name, the first.
     explicit VideoMemoryProbe(std::string_view gpu_name);
     ~VideoMemoryProbe();
     VideoMemoryProbe(const VideoMemoryProbe&) = delete;

@@ -65,7 +65,7 @@ std::vector<CpuAttention::Scratch> CpuAttention::scratch_for(int threads) const
     return scratch;
 }
 
-/// Of scratch_for() and allow_runs().
+/// The bytes that scratch_for() and allow_runs() take.
 std::size_t CpuAttention::scratch_bytes(const Hyperparameters& h, int max_rows, int block_tokens, int threads,
                                         bool runs)
 {

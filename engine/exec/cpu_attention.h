@@ -27,13 +27,13 @@ public:
     /// The clock outlives it; the pool, too, or is replaced by use(). `max_rows`: tokens of the largest batch. Throws
     /// std::bad_alloc.
     CpuAttention(const Hyperparameters& h, int max_rows, int block_tokens, ThreadPool& pool, StepClock& clock);
-    /// For that many workers. Throws std::bad_alloc.
+    /// Makes what that many workers compute in. Throws std::bad_alloc.
     std::vector<Scratch> scratch_for(int threads) const;
     /// `runs`: after allow_runs().
     static std::size_t scratch_bytes(const Hyperparameters& h, int max_rows, int block_tokens, int threads, bool runs);
-    /// Between steps: computes with these workers from now on. `scratch`: scratch_for() as many.
+    /// Call it between steps: computes with these workers from now on. `scratch`: scratch_for() as many.
     void use(ThreadPool& pool, std::vector<Scratch> scratch);
-    /// From now on the blocks of an attention may come in several runs. Throws std::bad_alloc.
+    /// Lets the blocks of an attention come in several runs from now on. Throws std::bad_alloc.
     void allow_runs();
     bool allows_runs() const { return run_sums_ != nullptr; }
 

@@ -20,16 +20,16 @@ public:
     /// Allocates all scratch. `h` outlives it; `max_rows`: tokens of the largest batch. Throws std::bad_alloc.
     CpuBackend(const Hyperparameters& h, int max_rows, int block_tokens, int threads, bool pinned = false);
 
-    /// Between steps only. Throws std::bad_alloc or std::system_error, and then goes on as before.
+    /// Call it between steps only. Throws std::bad_alloc or std::system_error, and then goes on as before.
     void set_threads(int threads);
     int threads() const { return pool_->size(); }
     ThreadPool& pool() { return *pool_; }
-    /// Where the time of the steps goes, also of what another backend computes in them.
+    /// Measures where the time of the steps goes, also of what another backend computes in them.
     StepClock& clock() { return clock_; }
     std::size_t scratch_bytes() const;
     /// What the workers compute in, for a backend made with these numbers; `runs`: after allow_runs().
     static std::size_t worker_bytes(const Hyperparameters& h, int max_rows, int block_tokens, int threads, bool runs);
-    /// From now on the blocks of an attention may come in several runs. Throws std::bad_alloc.
+    /// Lets the blocks of an attention come in several runs from now on. Throws std::bad_alloc.
     void allow_runs() { attention_.allow_runs(); }
 
     void embed(const Matrix& table, std::span<const int> ids, float scale, Rows& out);
@@ -59,13 +59,14 @@ public:
         experts_->compute(x, w, p, out);
     }
 
-    /// Between steps: the blocks of one layer, all KV heads, with the same keys and values in other types.
+    /// Call it between steps. Writes the block of one layer, all KV heads, with the same keys and values in other
+    /// types.
     void rewrite_kv(const KvLayerShape& from, const std::byte* old, const KvLayerShape& to, std::byte* block)
     {
         attention_.rewrite_kv(from, old, to, block);
     }
 
-    /// Of one row's attention, what lies on the host of a layer that a device computes. q: (heads, key_length) of token
+    /// Attends for one row what lies on the host of a layer that a device computes. q: (heads, key_length) of token
     /// `position`; partial: [max (heads,), sum (heads,), out (heads, value_length)] of those blocks together.
     void attend_host_blocks(const float* q, float q_scale, const AttentionParameters& p, int l, const KvCache& cache,
                             const KvSequence& sequence, int position, float* partial)

@@ -9,7 +9,7 @@ namespace engine {
 
 namespace {
 
-/// In place; the largest first, the lower index first among equals.
+/// Works in place.
 void softmax(std::span<float> x)
 {
     const float max = *std::max_element(x.begin(), x.end());

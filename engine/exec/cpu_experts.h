@@ -18,7 +18,7 @@ public:
     /// largest batch. Throws std::bad_alloc.
     CpuExperts(const Hyperparameters& h, int max_rows, CpuProducts& products, ThreadPool& pool);
     std::size_t bytes() const;
-    /// Between steps: computes with these workers from now on.
+    /// Call it between steps: computes with these workers from now on.
     void use(ThreadPool& pool) { pool_ = &pool; }
 
     /// out = sum over the chosen experts of weight * down(gate(x) * up(x)).

@@ -29,10 +29,10 @@ public:
 
     /// The pool outlives it, or is replaced by use(). Throws std::bad_alloc.
     CpuProducts(const Hyperparameters& h, ThreadPool& pool);
-    /// For that many workers. Throws std::bad_alloc.
+    /// Makes what that many workers compute in. Throws std::bad_alloc.
     std::vector<Scratch> scratch_for(int threads) const;
     static std::size_t scratch_bytes(const Hyperparameters& h, int threads);
-    /// Between steps: computes with these workers from now on. `scratch`: scratch_for() as many.
+    /// Call it between steps: computes with these workers from now on. `scratch`: scratch_for() as many.
     void use(ThreadPool& pool, std::vector<Scratch> scratch);
 
     void multiply(Rows& x, std::span<const Product> products, Rows& out);

@@ -106,7 +106,7 @@ void CudaAttention::attend_few(const CudaAttending& a)
     calls_.launch(cuda::merge_partials, a.launch, a.merges ? host_part_.partials() : 0, cuda_address(a.p.sinks), a.out);
 }
 
-/// In a recording: the host is asked, and the device attends its own blocks before it waits.
+/// Records that the host is asked, and that the device attends its own blocks before it waits.
 void CudaAttention::record_join(const CudaAttending& a)
 {
     joins_.ask(a.l);

@@ -11,7 +11,7 @@
 
 namespace engine {
 
-/// For one backend, on its thread.
+/// Belongs to one backend, on its thread.
 class CudaBlas
 {
 public:

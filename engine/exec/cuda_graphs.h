@@ -25,9 +25,9 @@ public:
 
     /// Computes the layers of the step that was begun, and ends it.
     void run_layers(const LayerRange& range, const std::function<void()>& work);
-    /// Between steps: KV blocks are laid out in another way from now on.
+    /// Call it between steps, when KV blocks are laid out in another way from now on: forgets all recordings.
     void forget();
-    /// Between steps. Flags are not tried again where the host was late too often.
+    /// Call it between steps. Flags are not tried again where the host was late too often.
     void set_joining(CudaJoining joining);
 
 private:

@@ -29,7 +29,8 @@ public:
     /// Flags for so many layers. DeviceFull, DeviceLost.
     Status allocate(int layers);
 
-    /// In this step. Blocks that come through the ring are queued by hand, and only once: then the graph is cut.
+    /// Whether host and device join by flags in this step. Blocks that come through the ring are queued by hand, and
+    /// only once: then the graph is cut.
     bool by_flags() const;
     /// No: it is that already, or the host was late too often.
     bool may_become(CudaJoining joining) const;

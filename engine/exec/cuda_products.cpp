@@ -28,7 +28,7 @@ struct GateAndUp {
     Vector gate_bias, up_bias;
 };
 
-/// As two matrices also where the file has them in one.
+/// Gate and up as two matrices, also where the file has them in one.
 static GateAndUp gate_and_up_of(std::span<const Product> products)
 {
     const Product& first = products.front();

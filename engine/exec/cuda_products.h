@@ -20,8 +20,8 @@ class CudaProducts
 public:
     /// `calls` and `vram` outlive it.
     CudaProducts(CudaCalls& calls, Vram& vram, const CudaSizes& sizes);
-    /// Between steps: takes CudaBlas::bytes() of the device, and lets cuBLAS multiply many rows from now on. Where that
-    /// does not work everything stays as it is, and a warning says why.
+    /// Call it between steps. Takes CudaBlas::bytes() of the device, and lets cuBLAS multiply many rows from now on.
+    /// Where that does not work everything stays as it is, and a warning says why.
     void use_blas(const Hyperparameters& h);
 
     void multiply(Rows& x, std::span<const Product> products, Rows& out);

@@ -19,7 +19,7 @@ public:
 
     /// What is queued from now on is not done, but becomes parts of the recording, which lives until end().
     void begin(CudaRecording& recording);
-    /// Also where a call has failed.
+    /// Ends the recording, also where a call has failed.
     void end();
     bool is_recording() const { return recording_ != nullptr; }
 

@@ -56,7 +56,7 @@ bool CudaStepInputs::any_on_host(int l, int row, int rows) const
     return std::find(table + first, table + last, 0u) != table + last;
 }
 
-/// Where the blocks of every layer that is computed here are, or will be when they are read.
+/// Fills in where the blocks of every layer that is computed here are, or will be when they are read.
 void CudaStepInputs::fill_block_tables(const Step& step, int rows)
 {
     const int blocks = (step.first + rows - 1) / step.cache.block_tokens() + 1;

@@ -173,7 +173,7 @@ Part Decoder::head_part(const Placement& placement) const
     return placement.head_on_host() ? Part::HostLayers : Part::DeviceLayers;
 }
 
-/// Where they are computed, they are.
+/// Computes one row's logits where the head lies, and leaves them there; returns that backend.
 Backend& Decoder::compute_logits(const Placement& placement, int row)
 {
     // The head is on a device only where the last layer is.

@@ -34,7 +34,7 @@ public:
     RowLogits logits(const Placement& placement, int row, std::optional<int> enough);
 
 private:
-    /// Where a layer computes, and what it belongs to.
+    /// Where a layer computes, and the step it belongs to.
     struct Place {
         Backend& on;
         Activations& a;

@@ -24,12 +24,12 @@ public:
     HostWeights(const GgufFile& file, const Weights& weights, const Hyperparameters& h,
                 std::optional<std::int64_t> keep_free_bytes);
 
-    /// Where they are stays the same, what they say changes with use() and drop().
+    /// Their addresses stay the same; what they point to changes with use() and drop().
     const LayerWeights& layer(int l) const { return layers_[std::size_t(l)].weights; }
     const HeadWeights& head() const { return head_.weights; }
     int layers() const { return int(layers_.size()); }
 
-    /// Before a step that computes with it. False: that was done, and costs nothing.
+    /// Call it before a step that computes with the layer. False: it is ready already, which costs nothing.
     bool use_layer(int l, ThreadPool& pool) { return use(layers_[std::size_t(l)], pool); }
     bool use_head(ThreadPool& pool) { return use(head_, pool); }
     /// Whether a part that is in use would be copied, had there been memory.

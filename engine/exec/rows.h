@@ -26,7 +26,7 @@ AlignedArray<T> aligned_array(std::size_t count)
     return AlignedArray<T>(static_cast<T*>(::operator new[](count * sizeof(T), std::align_val_t{64})));
 }
 
-/// Where rows lie. What is taken must be given back before the memory goes.
+/// The memory in which rows lie. What is taken must be given back before the memory goes.
 class RowMemory
 {
 public:
@@ -64,7 +64,7 @@ struct GiveBackRows {
     void operator()(std::byte* p) const { memory->give_back(p); }
 };
 
-/// In a device's memory, only the backend that computes there may follow the addresses.
+/// Where they lie in a device's memory, only the backend that computes there may follow the addresses.
 class Rows
 {
 public:

@@ -14,7 +14,7 @@ struct sigaction g_previous = {};
 std::uintptr_t g_page_bytes = 4096;
 GuardRegistry* g_registry = nullptr;
 
-/// Only calls that are safe in a signal handler: atomics and mmap, which is one system call.
+/// Makes only calls that are safe in a signal handler: atomics and mmap, which is one system call.
 bool put_zeros_at(std::uintptr_t address)
 {
     const GuardedRange range = g_registry->find(address);

@@ -53,7 +53,7 @@ public:
     int streamed() const { return stream_ ? int(stream_->blocks_of(layer_).size()) : 0; }
     /// Those that are read on the host.
     int read_on_host() const { return on_host_ - streamed(); }
-    /// Of the first KV head; those of the others follow.
+    /// The bytes of the first KV head; those of the others follow.
     const std::byte* block(int b) const { return pointers_[std::size_t(b)]; }
 
 private:
@@ -99,7 +99,7 @@ public:
     KvBlocks open(const KvSequence& sequence, int l, int first, int last) const;
     /// The same without those that lie on the device or travel there: null.
     KvBlocks open_host(const KvSequence& sequence, int l, int first, int last) const;
-    /// On the device, for a layer that is computed there; null where it is not, or not yet.
+    /// The block's address on the device, for a layer that is computed there; null where it is not, or not yet.
     DevicePtr device_block(PageId page, int l) const
     {
         return device_ && on_device(l) ? device_->block(page, l) : nullptr;
@@ -124,11 +124,11 @@ public:
     /// Writes the blocks of one layer, all KV heads, in another type.
     using Rewrite =
         std::function<void(const KvLayerShape& from, const std::byte* old, const KvLayerShape& to, std::byte* block)>;
-    /// Between steps, while no block lies on a device: keys and values are kept in these types from now on. The pages
-    /// in use are written anew, one after another; one for which no memory is left is damaged.
+    /// Call it between steps, while no block lies on a device: keys and values are kept in these types from now on. The
+    /// pages in use are written anew, one after another; one for which no memory is left is damaged.
     void set_types(kernels::KvType k_type, kernels::KvType v_type, const Rewrite& rewrite);
 
-    /// From now on blocks may lie on a device, too; null: no longer. Belongs to the caller.
+    /// Tells that blocks may lie on this device, too, from now on; null: no longer. It belongs to the caller.
     void set_device(DeviceKv* device, KvStream* stream);
     /// Whether the layer is computed on the device in the steps to come.
     void set_on_device(int l, bool on) { on_device_[std::size_t(l)] = on; }

@@ -38,8 +38,8 @@ public:
     std::optional<PageFacts> next_to_leave(KvPolicy policy) const;
     /// Columns of the conversation in use that must leave so that its forced share lies on the host, in their order.
     std::vector<PageFacts> surplus(double offload_share) const;
-    /// Of the conversation in use what is to be on the device and is not, or not in all layers: first what always
-    /// stays, then what is pinned, then the newest.
+    /// The next column of the conversation in use that is to be on the device and is not, or not in all layers: first
+    /// what always stays, then what is pinned, then the newest.
     std::optional<PageFacts> next_to_come(double offload_share) const;
     /// Bytes that windows hold at the widest position of the block of `position`, beyond what they hold now.
     std::int64_t windows_to_come(int position) const;

@@ -27,7 +27,7 @@ public:
     /// to the device; the CPU attends the others. Without a choice none does.
     using StreamChoice = std::function<int(int l, int on_host, int blocks)>;
     void set_stream_choice(StreamChoice choice) { stream_choice_ = std::move(choice); }
-    /// Of the blocks that may leave, at least this share lies on the host.
+    /// Keeps at least this share of the blocks that may leave on the host.
     void set_offload_share(double share) { offload_share_ = share; }
     double offload_share() const { return offload_share_; }
 
@@ -40,13 +40,14 @@ public:
     void use(std::span<const PageId> pages, int tokens);
     bool pinned(PageId page) const { return columns_.of(page).pinned; }
 
-    /// Before a step that computes tokens [first, first + count) of the sequence: the blocks they write and those that
-    /// sliding layers see are on the device, others have left where there was no room, and what must travel is on its
-    /// way. ContextFull under `resident`; DeviceFull when not even that fits; DeviceLost.
+    /// Call it before a step that computes tokens [first, first + count) of the sequence: the blocks they write and
+    /// those that sliding layers see are on the device, others have left where there was no room, and what must travel
+    /// is on its way. ContextFull under `resident`; DeviceFull when not even that fits; DeviceLost.
     Status prepare(const KvSequence& sequence, int first, int count);
-    /// After it: what was written goes to the mirror.
+    /// Call it after the step: what was written goes to the mirror.
     Status finish(const KvSequence& sequence, int first, int count);
-    /// Before a step of device layers on the host: their blocks' mirrors are complete, and are written from now on.
+    /// Call it before a step that computes device layers on the host: their blocks' mirrors are complete, and are
+    /// written from now on.
     Status prepare_on_host(const KvSequence& sequence, int first, int count);
 
     /// Blocks leave until `bytes` more are below the watermark. False: not so many can leave.

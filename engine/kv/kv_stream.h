@@ -29,8 +29,8 @@ public:
     KvStream(const KvStream&) = delete;
     KvStream& operator=(const KvStream&) = delete;
 
-    /// Between steps: how many slots, each for a block of so many bytes. Fewer when the device has no more memory; 0
-    /// gives all back.
+    /// Call it between steps. Takes so many slots, each for a block of so many bytes; fewer when the device has no more
+    /// memory; 0 gives all back.
     int set_slots(int count, std::size_t slot_bytes);
     int slot_count() const { return int(slots_.size()); }
 
@@ -39,7 +39,7 @@ public:
         blocks_.clear();
         streamed_bytes_ = 0;
     }
-    /// In the order of layers, and of their blocks.
+    /// Blocks are added in the order of layers, and of their blocks.
     void add(const Block& block) { blocks_.push_back(block); }
     /// Begins to copy what was added.
     void start();
@@ -59,7 +59,7 @@ public:
 
     std::span<const Block> blocks() const { return blocks_; }
     std::span<const Block> blocks_of(int layer) const;
-    /// Where the i-th block of the step will be.
+    /// The slot in which the i-th block of the step will be.
     DevicePtr slot_of(std::size_t i) const { return slots_[i % slots_.size()].memory; }
 
     std::size_t streamed_bytes() const { return streamed_bytes_; }  // of this step

@@ -63,7 +63,7 @@ public:
 
     /// blocks: (layers,) of page next_page(), each of the first KV head. CannotWrite.
     Status write_page(std::span<const std::byte* const> blocks);
-    /// After the last page: all is on the disk. CannotWrite.
+    /// Call it after the last page; when it returns, all is on the disk. CannotWrite.
     Status finish(const SavedReplies& replies);
 
 private:

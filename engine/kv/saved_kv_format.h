@@ -72,13 +72,13 @@ public:
     /// Bytes of a record whose block holds so many tokens.
     std::size_t record_bytes(int tokens) const;
     std::uint64_t record_at(int block) const;
-    /// Where the replies of a file with so many tokens begin.
+    /// The place in a file with so many tokens at which the replies begin.
     std::uint64_t replies_at(int tokens) const;
 
     SavedKvHeader header(int tokens) const;
     static std::uint64_t header_checksum(const SavedKvHeader& header);
 
-    /// Before the first record, and after one that holds these ids.
+    /// The checksum's chain before the first record, and after one that holds these ids.
     std::uint64_t first_chain() const;
     static std::uint64_t next_chain(std::uint64_t chain, std::span<const int> ids);
 

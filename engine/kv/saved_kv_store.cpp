@@ -111,7 +111,7 @@ void SavedKvStore::set_limits(Limits limits)
     give(SetLimits{limits});
 }
 
-/// With the lock held.
+/// Call it with the lock held.
 bool SavedKvStore::concerns(const std::string& conversation) const
 {
     const auto same = [&](const Task& task) {

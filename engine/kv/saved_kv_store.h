@@ -59,7 +59,8 @@ public:
     void keep_only(std::vector<std::string> conversations);
     void set_limits(Limits limits);
 
-    /// After what was asked for before has been done for this conversation; `goes_on` false ends the waiting.
+    /// Opens the file after all that was asked for this conversation before has been done; `goes_on` false ends the
+    /// wait.
     tl::expected<SavedKvReader, SavedKvMiss> open(const std::string& conversation,
                                                   std::shared_ptr<const SavedKvFormat> format,
                                                   const std::function<bool()>& goes_on);

@@ -29,7 +29,7 @@ public:
         readings_ = 0;
         since_ = Time::now();
     }
-    /// Since the start.
+    /// The seconds that this part took since the start.
     double seconds(Part part)
     {
         charge();
@@ -41,7 +41,7 @@ public:
         charge();
         lap_ = seconds_;
     }
-    /// From the start to the last lap.
+    /// The seconds that this part took from the start to the last lap.
     double lap_seconds(Part part) const { return lap_[std::size_t(part)]; }
     /// How often it has been read since the start: what it costs itself.
     std::int64_t readings() const { return readings_; }

@@ -10,14 +10,14 @@ namespace engine {
 
 namespace {
 
-/// For KV, below this mark.
+/// The bytes that are left for KV below this mark.
 std::int64_t kv_bytes_left(const DeviceShare& share, std::int64_t mark)
 {
     const DeviceBytes without = share.layout.needed(share.layers, 0);
     return mark - (without.total() - without.kv);
 }
 
-/// At least so many lie on the host, where a share of them was asked for.
+/// How many columns may lie on the device where a share of them was asked to lie on the host.
 int most_on_device(const DeviceShare& share, int total)
 {
     return total - columns_kept_home(std::max(0, total - kStayingColumns), share.offload_share);

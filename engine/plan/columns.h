@@ -40,7 +40,7 @@ int layers_on_device(DeviceShare share, std::optional<int> asked);
 
 /// Columns that find room before the first one leaves, `most` at most.
 int columns_before_spill(const DeviceShare& share, int most);
-/// Of a conversation of so many tokens.
+/// Counts the block columns of a conversation of so many tokens.
 Columns columns_at(const DeviceShare& share, int tokens);
 
 }  // namespace engine

@@ -42,7 +42,8 @@ public:
     }
 
     static constexpr int kFewestRingSlots = 4, kMostRingSlots = 32;
-    /// Of a ring that a link fills: one half is attended, some hundred microseconds' worth, while the other is filled.
+    /// The size of a ring that a link fills: one half is attended, some hundred microseconds' worth, while the other is
+    /// filled.
     static constexpr std::int64_t kLinkRingBytes = std::int64_t(16) << 20;
     /// Slots of the ring that host blocks travel through; each holds the largest block.
     int ring_slots() const;
@@ -70,7 +71,8 @@ public:
 
     /// The first `layers` and so many columns of their KV, windows at their largest.
     DeviceBytes needed(int layers, int columns) const;
-    /// Of a device that has room for all layers and the KV of so many tokens below a watermark, a share of its size.
+    /// The size of a device that has room for all layers and the KV of so many tokens below a watermark, a share of its
+    /// size.
     std::int64_t device_size(int fit_tokens, double watermark) const;
     /// Layers that find room below `high_mark_bytes` with the fewest columns.
     int layers_that_fit(std::int64_t high_mark_bytes) const;

@@ -8,7 +8,7 @@
 
 namespace engine {
 
-/// For as long as it lives it holds memory of the device: at most 512 MB, and an eighth of it. The engine's thread.
+/// Holds memory of the device as long as it lives: at most 512 MB, and an eighth of it. Used on the engine's thread.
 class DeviceMeter
 {
 public:

@@ -7,9 +7,9 @@ namespace engine {
 
 // Each: DeviceFull, DeviceLost.
 
-/// From one half of the meter's memory to the other: what is read and what is written.
+/// Measures copies from one half of the meter's memory to the other, counting what is read and what is written.
 Result<double> measure_copy_bytes_per_s(const DeviceMeter& meter);
-/// Page-locked memory of the host's, one road by itself.
+/// Measures copies from or to page-locked memory of the host's, one direction by itself.
 Result<double> measure_road_bytes_per_s(const DeviceMeter& meter, Device::Road road);
 
 }  // namespace engine

@@ -36,7 +36,7 @@ std::int64_t vector_bytes(KvType type, std::int64_t length)
     return product(length, kernels::kv_value_bytes(kernels::KvType::F16));
 }
 
-/// Of one page: a block of tokens in all layers.
+/// The bytes of one page: a block of tokens in all layers.
 std::int64_t page_bytes(const ModelInfo& model, const LoadRequest& request)
 {
     const MemoryShape& shape = model.memory;

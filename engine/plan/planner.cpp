@@ -74,7 +74,7 @@ DeviceRates rates_of(const CudaFacts& facts, const LoadRequest& request, const M
                  : DeviceRates();
 }
 
-/// Its cores are its own, and its memory what other programs leave, the driver among them.
+/// Describes a GPU: its cores are its own, and its memory is what other programs leave, the driver among them.
 PlannedDevice cuda_device(const CudaFacts& facts, const PlacementOptions& options, DeviceLayout layout,
                           DeviceRates rates)
 {

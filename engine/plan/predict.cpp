@@ -115,7 +115,8 @@ private:
         return bytes;
     }
 
-    /// Of the next token, from logits on the host. A device with the head sends the few that are looked at.
+    /// The time to choose the next token from logits on the host. A device with the head sends the few that are looked
+    /// at.
     std::optional<double> choice() const
     {
         Seconds sum;
@@ -151,8 +152,8 @@ private:
                                         facts_.layers[std::size_t(l)].group, bytes, set_bytes_);
     }
 
-    /// Of a layer whose KV the host's cores attend alone: a short one is one thread's, and the first that is divided
-    /// among them is taken to be as slow as the last that is not, since no more context is to be faster.
+    /// The time of a layer whose KV the host's cores attend alone: a short one is one thread's, and the first that is
+    /// divided among them is taken to be as slow as the last that is not, since no more context is to be faster.
     std::optional<double> whole_attention(int l, double bytes) const
     {
         const double tokens = context_ + 1.0;
@@ -162,7 +163,7 @@ private:
         return tokens < shortest ? by_one : longest({divided, by_one});
     }
 
-    /// On the host's cores, be it a layer of a device that shares them.
+    /// The time of a layer on the host's cores, be it a layer of a device that shares them.
     std::optional<double> host_layer(int l) const
     {
         const auto products = work(facts_.layers[std::size_t(l)]);

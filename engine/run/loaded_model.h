@@ -52,10 +52,10 @@ public:
     bool has_kv_types(KvType k_type, KvType v_type) const;
     /// NoMemory; Unsupported: not on this device.
     Status may_set_kv_types(KvType k_type, KvType v_type) const;
-    /// Between steps; see SetKvTypes. Where it may not be, nothing has changed.
+    /// Call it between steps; see SetKvTypes. Where the types are refused, nothing has changed.
     Status set_kv_types(KvType k_type, KvType v_type);
 
-    /// Between steps; see SetDevice. NoMemory, and as ModelPlacement::change_device().
+    /// Call it between steps; see SetDevice. NoMemory, and the errors of ModelPlacement::change_device().
     Status change_device(const PlacementOptions& wish, KvInUse in_use);
 
     ModelPlacement& placement() { return *placement_; }

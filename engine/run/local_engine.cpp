@@ -198,7 +198,7 @@ Result<Turn> LocalEngine::run(TurnRunner& runner)
     return runner.run();
 }
 
-/// For the conversation that goes on.
+/// Frees memory for the conversation that goes on: another one is forgotten, or memory of saving is given back.
 bool LocalEngine::make_room(const Conversation& except)
 {
     return forget_oldest(except) || saved_.release_all(*model_, {});
@@ -328,7 +328,7 @@ void LocalEngine::send_placement_events(const Listener& listener)
             send(listener, event);
 }
 
-/// Where everything lies, with no turn to speak of.
+/// Sends a frame that says where everything lies while no turn runs.
 void LocalEngine::send_idle_frame(const Listener& listener)
 {
     placement_changed_ = false;

@@ -61,7 +61,7 @@ Status ModelPlacement::prepare(const KvSequence& sequence, int first, int count)
     return on_host_ ? pager_->prepare_on_host(sequence, first, count) : pager_->prepare(sequence, first, count);
 }
 
-/// Of what the device computes alone.
+/// Gives back the host's copies of weights that only the device reads.
 void ModelPlacement::drop_host_copies()
 {
     if (options_.kv_policy == KvPolicy::CpuDecode)
@@ -176,7 +176,7 @@ Status ModelPlacement::move_to_device(int l)
     return {};
 }
 
-/// With the last layer goes what follows it. DeviceFull: it stays on the host, which costs speed only.
+/// Moves the head to the device after the last layer. DeviceFull: it stays on the host, which costs speed only.
 Status ModelPlacement::move_head()
 {
     if (!pager_->make_room(DeviceHead::bytes(weights_.head, h_, layers()), Event::Cause::Split))

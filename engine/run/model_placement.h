@@ -35,13 +35,13 @@ public:
     Status open(const PlacementOptions& options, const StepLimits& limits);
     bool has_device() const { return device_ != nullptr; }
 
-    /// Between steps: another device, or none, or the same one with another memory. It is opened at once, and where
-    /// that fails nothing has changed; then advance() brings the layers home one after another, closes the old device
-    /// and fills the new one. How KV is kept when it is full stays as it was chosen. want_layers() gives up a change
-    /// whose old device is still there. Errors and exceptions as open().
+    /// Call it between steps. Changes to another device, or none, or the same one with another memory. It is opened at
+    /// once, and where that fails nothing has changed; then advance() brings the layers home one after another, closes
+    /// the old device and fills the new one. How KV is kept when it is full stays as it was chosen. want_layers() gives
+    /// up a change whose old device is still there. Errors and exceptions as open().
     Status change_device(const PlacementOptions& wish, const StepLimits& limits, KvInUse in_use);
 
-    /// Where the step that was prepared last computes.
+    /// Says where the step that was prepared last computes.
     const Placement& placement() const { return on_host_ ? host_ : split_; }
 
     /// One more part of the host's weights is as its kernels like it best, so that the first step need not wait for
@@ -72,7 +72,7 @@ public:
     Status set_pins(std::vector<TokenRange> pins);
     /// How keys and values are kept, those of earlier tokens, too: they are written anew on the host, and come back.
     /// Also where there is no device.
-    /// Only where may_set_kv_types() agrees: Unsupported where the device's kernels read no such blocks.
+    /// Call it only where may_set_kv_types() agrees: Unsupported where the device's kernels read no such blocks.
     void set_kv_types(kernels::KvType k_type, kernels::KvType v_type);
     Status may_set_kv_types(kernels::KvType k_type, kernels::KvType v_type) const;
 
@@ -97,7 +97,8 @@ public:
     std::optional<std::int64_t> device_peak_bytes() const;
     /// Whether a step of the device waits here for KV on its way there: a GPU waits by itself, unseen.
     bool host_waits_for_link() const { return !device_ || !device_->orders_itself(); }
-    /// Where the sequence's blocks lie. (columns x layers) cells; while kv_changes() is the same, so is the map.
+    /// Says where the sequence's blocks lie, in (columns x layers) cells; while kv_changes() is the same, so is the
+    /// map.
     KvMap kv_map(const KvSequence& sequence) const;
     std::uint64_t kv_changes() const { return kv_changes_ + (device_kv_ ? device_kv_->changes() : 0); }
     std::vector<Event> take_events();

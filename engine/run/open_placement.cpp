@@ -34,7 +34,7 @@ Status ModelPlacement::open(const PlacementOptions& options, const StepLimits& l
     return {};
 }
 
-/// With nothing of the model in it: what is open now stays as it is.
+/// Opens a device without moving anything of the model there; what is open now stays as it is.
 Result<OpenedDevice> ModelPlacement::open_device(const PlacementOptions& options, const StepLimits& limits)
 {
     OpenedDevice opened{.options = options, .layout = {{}, cache_.block_tokens(), 0, DeviceLayout::Road::Copies}};
@@ -58,7 +58,7 @@ Result<OpenedDevice> ModelPlacement::open_device(const PlacementOptions& options
     return opened;
 }
 
-/// From now on layers may move there.
+/// Takes the opened device as the placement's own: from now on layers may move there.
 void ModelPlacement::adopt(OpenedDevice opened)
 {
     if (!opened.device)

@@ -13,7 +13,7 @@
 
 namespace engine {
 
-/// In the order in which they are made. Belongs to ModelPlacement. Without a device: the host alone.
+/// The members stand in the order in which they are made. Belongs to ModelPlacement. Without a device: the host alone.
 struct OpenedDevice {
     PlacementOptions options;  // it was opened with
     DeviceLayout layout;

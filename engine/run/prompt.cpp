@@ -52,8 +52,8 @@ public:
         return {first->bytes.begin, end_};
     }
 
-    /// Where the answer stands as the model made it, around what find() found of it last: as it is, or put together
-    /// again by the template from its parts. Empty where it stands in another way.
+    /// Finds where the answer stands as the model made it, around what find() found of it last: as it is, or put
+    /// together again by the template from its parts. Empty where it stands in another way.
     ByteRange widen(ByteRange found, std::string_view answer)
     {
         if (found.empty())

@@ -28,7 +28,7 @@ std::uint16_t half_of(float x)
     return std::uint16_t((bits >> 13) - ((127 - 15) << 10));
 }
 
-/// Of uniform integers 0 to 2^bits - 1.
+/// The standard deviation of uniform integers 0 to 2^bits - 1.
 constexpr double uniform_deviation(int bits)
 {
     return bits == 4 ? 4.61 : bits == 5 ? 9.23 : bits == 6 ? 18.47 : 73.9;

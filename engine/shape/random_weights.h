@@ -24,7 +24,7 @@ public:
         z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
         return z ^ (z >> 31);
     }
-    /// In [-1, 1).
+    /// A number in [-1, 1).
     float uniform() { return float(bits() >> 40) / float(1 << 23) - 1.0f; }
 
 private:

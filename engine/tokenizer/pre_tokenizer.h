@@ -22,8 +22,8 @@ public:
     PreTokenizer& operator=(PreTokenizer&&) noexcept;
     ~PreTokenizer();
 
-    /// Where each word ends. The words cover the text; bytes that are not UTF-8 are words apart.
-    /// Where `stop` is asked for it ends early, with longer ones.
+    /// Says where each word ends. The words cover the text; bytes that are not UTF-8 are words apart.
+    /// Ends early, with longer words, when a stop is asked for.
     std::vector<std::size_t> word_ends(std::string_view text, const std::stop_token& stop = {}) const;
 
     const PreTokenizerRule& rule() const { return *rule_; }

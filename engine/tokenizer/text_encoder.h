@@ -19,7 +19,7 @@ public:
 
     /// Appends the tokens of `text`, which begins at byte `base` of the whole text. space_due: the text starts a
     /// sentence of its own; a family whose words begin with a space puts one before it.
-    /// Where `stop` is asked for it ends early, with some of them.
+    /// Ends early, with some of the tokens, when a stop is asked for.
     virtual void encode(std::string_view text, std::size_t base, bool space_due, std::vector<Token>& out,
                         const std::stop_token& stop) const = 0;
 };

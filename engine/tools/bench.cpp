@@ -131,7 +131,7 @@ private:
 
 namespace {
 
-/// Of the GPU, before the model takes its memory.
+/// Measures the GPU's copies, before the model takes its memory.
 Result<double> device_copy_gb_s(int ordinal)
 {
     auto device = CudaDevice::open(ordinal);

@@ -40,7 +40,7 @@ KernelRow product_row(RateMeter& meter, const kernels::TypeTraits& type)
             meter.matmul_ops_per_s(type, kRowLength, kPromptTokens) / 1e9};
 }
 
-/// Of what can be measured.
+/// The names of the kernels that can be measured.
 std::vector<std::string> kernel_names()
 {
     std::vector<std::string> names;

@@ -86,7 +86,7 @@ double relative_error(std::span<const float> q, std::span<const float> truth)
     return std::sqrt(difference / size);
 }
 
-/// On the CPU, or on a GPU: there with all of its layers.
+/// Checks a golden on the CPU, or on a GPU with all of its layers.
 SelftestCheck check_golden(const std::filesystem::path& json_path, int threads, std::optional<int> cuda)
 {
     SelftestCheck check{(cuda ? "cuda:" + std::to_string(*cuda) + " golden " : "golden ") + path_text(json_path.stem()),

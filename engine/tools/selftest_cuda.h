@@ -10,8 +10,8 @@ namespace engine {
 /// as many independent roundings of the same size.
 constexpr double kHalvesBesideKv = 1.4143;
 
-/// Between logits of the CPU and of a GPU: two roundings of the activations to 8 bits with nothing in common, as far
-/// apart as two results that each keep their bound can be.
+/// How far logits of the CPU and of a GPU may lie apart: two roundings of the activations to 8 bits with nothing in
+/// common, as far apart as two results that each keep their bound can be.
 constexpr double kCpuAndCudaApart = 0.06;
 
 using OnCheck = std::function<void(const SelftestCheck&)>;

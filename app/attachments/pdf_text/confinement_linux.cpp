@@ -137,7 +137,7 @@ public:
         m_code.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1));
         answer(SECCOMP_RET_ALLOW);
     }
-    /// Only where none of these bits (or, with `wanted`, all of those) are set in an argument.
+    /// Allows a call only where none of these bits (or, with `wanted`, all of those) are set in an argument.
     void allowIf(std::uint32_t call, unsigned argument, std::uint32_t forbidden, std::uint32_t wanted = 0)
     {
         m_code.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 5));
@@ -178,7 +178,7 @@ bool filterCalls()
     return filter.install();
 }
 
-/// Of the file system, reading what is the system's and this program's, and nothing else.
+/// Leaves of the file system reading what is the system's and this program's, and nothing else.
 bool keepFromFiles()
 {
     const long version = syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);

@@ -1,7 +1,7 @@
 // Lists what spillway-pdf-text says by its exit status.
 #pragma once
 
-/// On its standard error output, at the beginning of a line: what the system could not confine it by.
+/// Begins a line of its standard error output that says what the system could not confine it by.
 constexpr auto kNotConfined = "not confined: ";
 
 enum class PdfOutcome {
