@@ -11,7 +11,7 @@
 
 namespace {
 
-/// As people sort names: 'a' beside 'A', 2 before 10; alike ones by their letters, so that each has its place.
+/// Sorts as people sort names: 'a' beside 'A', 2 before 10; alike ones by their letters, so that each has its place.
 bool nameBefore(const QString& a, const QString& b)
 {
     static const QCollator collator = [] {
@@ -246,7 +246,7 @@ bool ConversationListModel::isShown(const ConversationHeader& header) const
     return folder == m_folders.end() || folder->second.open;
 }
 
-/// Where it is, or belongs.
+/// The row in which a conversation is, or belongs.
 int ConversationListModel::placeOf(const ConversationHeader& header) const
 {
     const auto place = std::lower_bound(m_rows.begin(), m_rows.end(), header,
@@ -323,7 +323,7 @@ void ConversationListModel::enter(const QString& folder)
     Q_EMIT foldersChanged();
 }
 
-/// After its conversation has left it. A folder goes with its last one.
+/// Call it after a conversation has left the folder, which goes with its last one.
 void ConversationListModel::leave(const QString& folder)
 {
     const auto left = m_folders.find(folder);

@@ -55,7 +55,7 @@ public:
     bool busy() const { return m_busy; }  // a file is being written or read
     bool importing() const { return m_import != nullptr; }
 
-    /// With a message: at the place of the words that `excerpt` marks (see SearchModel).
+    /// Opens a conversation; with a message, at the place of the words that `excerpt` marks (see SearchModel).
     Q_INVOKABLE void open(const QString& conversation, const QString& message = {}, const QString& excerpt = {});
     Q_INVOKABLE void openNew();
     /// An empty title is none: the old one stays.
@@ -67,7 +67,7 @@ public:
     Q_INVOKABLE void moveToFolder(const QString& conversation, const QString& folder);
     /// Moves it to a new folder, whose name is given back.
     Q_INVOKABLE QString moveToNewFolder(const QString& conversation);
-    /// To a name that another has: the two become one. Its name then.
+    /// Renames a folder, and returns its name then. Given a name that another has, the two become one.
     Q_INVOKABLE QString renameFolder(const QString& folder, const QString& name);
     Q_INVOKABLE void removeFolder(const QString& folder);  // its conversations stay
 
@@ -79,9 +79,9 @@ public:
     Q_INVOKABLE void exportAll(Format format, const QUrl& fileOrFolder);
     Q_INVOKABLE void import(const QList<QUrl>& files);
     Q_INVOKABLE void cancelImport();  // what is here by then stays
-    /// Where an export of it might go.
+    /// The file to which an export of it might go.
     Q_INVOKABLE QUrl suggestedFile(const QString& conversation, Format format) const;
-    /// Where to look for files to import, and to make a folder in.
+    /// The folder in which to look for files to import, and to make a folder in.
     Q_INVOKABLE QUrl suggestedFolder() const;
 
     void onOpened(const QString& conversation) { m_list.setCurrent(conversation); }

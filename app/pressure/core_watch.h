@@ -16,7 +16,7 @@ class CoreWatch
 {
 public:
     void onFrame(const engine::Telemetry& frame);
-    /// Of the answer that ends with this frame.
+    /// Judges the answer that ends with this frame.
     std::optional<double> onEnd(const engine::Telemetry& last) const;
 
 private:

@@ -49,7 +49,8 @@ public:
     Q_INVOKABLE void useCpu();
     Q_INVOKABLE void dismissOffer();
 
-    /// For the next load: without a GPU as long as it is not known to be there; the model then follows to it.
+    /// The placement for the next load: without a GPU as long as it is not known to be there; the model then follows to
+    /// it.
     engine::PlacementOptions placement() const;
     void onModelReady(const engine::LoadRequest& loaded);
     void retranslate() { Q_EMIT changed(); }

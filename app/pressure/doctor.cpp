@@ -38,7 +38,7 @@ constexpr double kFell = 2;
 // What was said last holds until its number is a fifth beyond the bound: two answers to one question differ by less.
 constexpr double kStays = 0.8;
 
-/// As the window shows it.
+/// The rate as the window shows it.
 double tokensPerSecond(const engine::Telemetry& last)
 {
     const engine::StepShares& s = *last.shares;
@@ -99,7 +99,8 @@ private:
         return {};
     }
 
-    /// Of the changes of one kind the one that is predicted to help most; `otherwise` where nothing is predicted.
+    /// Chooses among the changes of one kind the one that is predicted to help most; `otherwise` where nothing is
+    /// predicted.
     DoctorAction best(Action kind, const DoctorAction& otherwise) const
     {
         const DoctorOption* found = nullptr;
@@ -217,7 +218,7 @@ private:
         return d;
     }
 
-    /// From the fastest of the answers before, where that was noticeably faster.
+    /// The rate of the fastest of the answers before, where that was noticeably faster.
     std::optional<double> fellFrom() const
     {
         const auto fastest = std::max_element(m_facts.earlier.begin(), m_facts.earlier.end());
@@ -307,7 +308,8 @@ private:
         return m_facts.predicted && *m_facts.predicted > std::max(kNoticed, times) * tokensPerSecond(last());
     }
 
-    /// Of a third, or where something is missing that was predicted. Threads of our own that share cores come later.
+    /// Finds that other programs hold cores: where a third of the time went so, or where the predicted speed is
+    /// missing. Threads of our own that share cores come later.
     std::optional<Diagnosis> coresHeld() const
     {
         constexpr double kTenth = 0.1;

@@ -34,7 +34,7 @@ struct DoctorOption {
     std::optional<double> tokensPerSecond = {};  // empty: a rate of this machine is not known
 };
 
-/// Of the time of an answer's tokens, by what it went to; together they are 1.
+/// Shares of the time of an answer's tokens, by what it went to; together they are 1.
 struct DoctorShares {
     double device = 0, host = 0;  // the model's own arithmetic: weights, and KV where its layer is
     double link = 0;              // waiting for KV

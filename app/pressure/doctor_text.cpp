@@ -12,7 +12,7 @@
 
 namespace {
 
-/// For texts outside a class.
+/// Translates texts outside a class.
 struct Text {
     Q_DECLARE_TR_FUNCTIONS(Doctor)
 };

@@ -31,7 +31,7 @@ bool FlightRecorder::shownIsEarlier() const
     return !flight.live && flight.recording.history.earlierSeconds();
 }
 
-/// In memory, else from the store.
+/// Finds a conversation's flight in memory, else in the store.
 FlightRecorder::Flight& FlightRecorder::flightOf(const QString& conversation)
 {
     const auto [entry, isNew] = m_flights.try_emplace(conversation);
@@ -41,7 +41,8 @@ FlightRecorder::Flight& FlightRecorder::flightOf(const QString& conversation)
     return entry->second;
 }
 
-/// On a pool thread: that of a long conversation takes longer than a frame may. The job's number.
+/// Reads a recording on a pool thread: that of a long conversation takes longer than a frame may. Returns the job's
+/// number.
 quint64 FlightRecorder::read(const QString& conversation, const QByteArray& kept)
 {
     const auto come = [this, conversation, job = ++m_jobs](std::optional<Recording> recording) {

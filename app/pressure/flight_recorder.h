@@ -28,7 +28,7 @@ public:
     /// Null, as at first: nothing outlives the program.
     void setStore(ConversationStore* store);
 
-    /// Of the conversation that is shown. What is made before anybody has said which ends with the model.
+    /// The recording of the conversation that is shown. What is made before anybody has said which ends with the model.
     const Recording& shown() const { return m_flights.at(m_shown).recording; }
     /// What the model computed last, since it was loaded, was another one.
     bool computesAnother() const { return !m_computed.isEmpty() && m_computed != m_shown; }
@@ -45,7 +45,7 @@ public:
     void show(const QString& conversation);
     /// The next frames of this turn are this conversation's.
     void begin(quint64 turn, const QString& conversation);
-    /// Where its messages lie in the prompt, in the order of their tokens.
+    /// Takes where a conversation's messages lie in the prompt, in the order of their tokens.
     void place(const QString& conversation, const QList<MessageTokens>& places);
     /// It was thrown away.
     void forget(const QString& conversation);

@@ -26,7 +26,7 @@ public:
     /// pool thread.
     using Measure = std::function<engine::Result<engine::MachineRates>(
         const engine::LoadRequest&, const engine::MachineRates* known, const GoesOn&)>;
-    /// By engine::Planner.
+    /// Measures by engine::Planner.
     static engine::Result<engine::MachineRates> measureModel(const engine::LoadRequest& request,
                                                              const engine::MachineRates* known, const GoesOn& goesOn);
 
@@ -35,7 +35,7 @@ public:
                  QObject* parent = nullptr);
     ~MachineSpeed() override;
 
-    /// For so many threads (0: one per core); null: nothing is known.
+    /// The rates of so many threads (0: one per core); null: nothing is known.
     std::shared_ptr<const engine::MachineRates> rates(int threads) const;
 
     /// Asks for what is missing, some time after the model was loaded with these choices, or was given others.

@@ -23,7 +23,7 @@ engine::StepShares since(const engine::StepShares& before, const engine::StepSha
     return between;
 }
 
-/// Where most of the time of the decode steps went.
+/// Finds the stage to which most of the time of the decode steps went.
 PipelineReading::Stage slowest(const engine::StepShares& shares)
 {
     using Stage = PipelineReading::Stage;

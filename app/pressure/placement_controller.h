@@ -72,7 +72,7 @@ public:
     Q_INVOKABLE void setBudget(double bytes);  // 0: all that other programs leave
     Q_INVOKABLE void setWatermark(double share);
     Q_INVOKABLE void setPolicy(int policy);
-    /// Of all conversations, from the next token on; also without a device.
+    /// Sets the type of all conversations' KV from the next token on, also without a device.
     Q_INVOKABLE void setKvType(int type);
     void keepKvAs(engine::KvType type);
     Q_INVOKABLE void setOffloadPercent(int percent);
@@ -85,7 +85,7 @@ public:
     Q_INVOKABLE void toggleYield();
     Q_INVOKABLE void dismissTrouble();
 
-    /// As it was loaded, with what has been changed since.
+    /// The request as the model was loaded, with what has been changed since.
     const engine::LoadRequest& request() const { return m_request; }
 
     // What becomes of the model.

@@ -167,7 +167,7 @@ QHash<int, QByteArray> PlacementEventModel::roleNames() const
     };
 }
 
-/// Its text where it is there, else its place.
+/// Names the message by its text where it is there, else by its place.
 QString PlacementEventModel::messageName(const PlacementMove& move) const
 {
     if (!move.message)

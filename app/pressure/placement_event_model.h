@@ -25,7 +25,7 @@ public:
         QString id;
         QString beginning;  // of its text, in a line
     };
-    /// By its place as MessageTokens names it; empty: there is no such message.
+    /// Finds a message by its place as MessageTokens names it; empty: there is no such message.
     using Messages = std::function<std::optional<Message>(int)>;
     enum Role {
         TimeRole = Qt::UserRole + 1,  // when, as a date

@@ -61,7 +61,7 @@ bool PlacementForecast::outran(const engine::Telemetry& last) const
     return *last.decode_tokens_per_s > kClearly * *predictedAt(last.context_tokens - last.generated_tokens);
 }
 
-/// As at the last point of the curve that is not beyond.
+/// The speed at the last point of the curve that is not beyond.
 std::optional<double> PlacementForecast::predictedAt(int tokens) const
 {
     if (m_predicted.isEmpty())
@@ -131,7 +131,7 @@ void PlacementForecast::close()
     m_correction = {};
 }
 
-/// On a pool thread: a large vocabulary takes longer to read than a frame may.
+/// Reads the model on a pool thread: a large vocabulary takes longer than a frame may.
 void PlacementForecast::open(const std::filesystem::path& model)
 {
     inBackground(

@@ -37,7 +37,7 @@ public:
         std::vector<SpeedPoint> points;
         bool earlier = false;  // measured before it was picked up again
     };
-    /// Where something moved.
+    /// A point at which something moved.
     struct Mark {
         double seconds = 0;
         int contextTokens = 0;
@@ -48,7 +48,7 @@ public:
     /// `turn` 0: of none.
     void add(quint64 turn, const engine::Telemetry& frame);
     void add(const engine::Event& event);
-    /// Its answer has ended: one too short for points of its own has one, of all its tokens.
+    /// Call it when the answer has ended: one too short for points of its own gets one, of all its tokens.
     void finish(quint64 turn, const engine::Telemetry& last);
 
     // What was measured at another time, oldest first.
@@ -58,7 +58,7 @@ public:
 
     /// All of it is from earlier; what is measured from now on goes on after it, on another clock.
     void pickUp();
-    /// Where what is from earlier ends, in seconds; empty: there is no such thing.
+    /// The second at which what is from earlier ends; empty: there is no such thing.
     const std::optional<double>& earlierSeconds() const { return m_earlierSeconds; }
     /// What was measured so far was another model's, and is kept, but not drawn with what comes.
     void beginModel();
@@ -66,7 +66,7 @@ public:
     std::size_t firstRun() const { return m_firstRun; }
     double modelSince() const { return m_modelSince; }
     void restoreModel(std::size_t firstRun, double since);
-    /// The same in so few numbers that it can be kept for ever: at most a few hundred kB as text.
+    /// Makes of it so few numbers that they can be kept for ever: at most a few hundred kB as text.
     PressureHistory thinned() const;
 
     const Ring<Sample>& samples() const { return m_samples; }

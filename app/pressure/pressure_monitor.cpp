@@ -129,7 +129,7 @@ QString PressureMonitor::deviceName() const
     return id == QLatin1String("emulated") ? tr("emulated") : id;
 }
 
-/// Of the answer that runs or ended last; of the last that was kept, where it is not of now.
+/// A number of the answer that runs or ended last; of the last that was kept, where what is shown is not of now.
 QVariant PressureMonitor::ofAnswer(std::optional<double> Recording::Answer::*number,
                                    const std::optional<double>& now) const
 {

@@ -328,7 +328,7 @@ void BlockLines::beginRestOfTable()
     m_state.mode = Mode::RestOfTable;
 }
 
-/// Of one row of the table that is open.
+/// The cells of one row of the table that is open.
 QList<Spans> BlockLines::cellsOf(QStringView line) const
 {
     return parseTableRow(line, m_state.columns.size(), m_state.references.usedBy(line));

@@ -12,8 +12,8 @@ class BlockLines
 public:
     using Line = BlockList::Line;
 
-    /// Of all tables of a text, with those that their rows lack. They cost far more than other text, so the rows beyond
-    /// are shown as they were written.
+    /// The most cells that all tables of a text may have, with those that their rows lack. They cost far more than
+    /// other text, so the rows beyond are shown as they were written.
     static constexpr qsizetype kMostCells = 20'000;
 
     void add(const QString& text, Line kind);

@@ -40,7 +40,7 @@ Block& BlockList::add(Block block)
     return m_blocks.last();
 }
 
-/// Of the list or quote in which the next block stands: as what is above it there.
+/// The direction of the list or quote in which the next block stands: that of what is above it there.
 Direction BlockList::directionAround(const Block& block) const
 {
     if (m_blocks.isEmpty())

@@ -5,7 +5,7 @@
 
 #include <QStringView>
 
-/// By its first letter that is read one way only.
+/// Judges by the first letter that is read one way only.
 Direction directionOf(QStringView text);
 /// Code and formulas are read from left to right in every language, so they decide only where there is nothing else.
 Direction directionOf(const Spans& spans);

@@ -131,7 +131,7 @@ private:
         return 0;
     }
 
-    /// From here to its end, or to the end of the line and into the next.
+    /// Marks a region from here to its end, or to the end of the line and into the next.
     void region(const CodeRegion& inside, int number, qsizetype opening)
     {
         const qsizetype start = m_at;

@@ -24,5 +24,5 @@ struct HighlightedLine {
 HighlightedLine highlightLine(const QString& language, QStringView line, int state);
 /// The state after several lines.
 int stateAfter(const QString& language, QStringView text, int state);
-/// As people write it: "C++" for "cpp". The name itself where it is not known.
+/// The language's name as people write it: "C++" for "cpp". The name itself where it is not known.
 QString languageTitle(const QString& language);

@@ -7,7 +7,7 @@
 
 #include <span>
 
-/// From `open` to `close`, over lines where `lines` says so.
+/// A region reaches from `open` to `close`, over lines where `lines` says so.
 struct CodeRegion {
     enum Reach : quint8 { OneLine, Lines, Character };  // Character: 'a', and nothing where that does not close at once
 

@@ -288,7 +288,7 @@ private:
         return !letter.isEmpty();
     }
 
-    /// In brackets unless it is one name or number.
+    /// Puts a text into brackets unless it is one name or number.
     static QString grouped(const QString& text)
     {
         const bool number = std::all_of(text.begin(), text.end(), [](QChar c) { return c.isDigit() || c == u'.'; });

@@ -18,7 +18,7 @@ struct PreparedText {
     QString text;
     std::vector<Formula> formulas;
 
-    /// As it was typed.
+    /// Gives a part back as it was typed.
     QString restored(const QString& part) const;
     /// The formula whose mark is at `i`, which moves to its last character.
     const Formula* at(const QString& part, qsizetype& i) const;

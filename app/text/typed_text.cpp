@@ -16,7 +16,7 @@ constexpr qsizetype kLongBlock = 4000;
 // ...and one without any at a space (or, without one, anywhere) beyond this.
 constexpr qsizetype kLongestBlock = 8000;
 
-/// Where the first block of a text ends, and where the next begins.
+/// Finds where the first block of a text ends, and where the next begins.
 std::pair<qsizetype, qsizetype> firstCut(QStringView text)
 {
     if (text.size() <= kLongBlock)

@@ -40,10 +40,10 @@ public:
     QJsonObject sampling() const { return m_sampling; }
     int changedCount() const;
 
-    /// From a slider: brought to its step.
+    /// Takes a value from a slider, and brings it to its step.
     Q_INVOKABLE void setValue(int row, double value);
-    /// From a field: empty means the program's own. Answers with one sentence when it cannot be used, and changes
-    /// nothing then.
+    /// Takes a text from a field: empty means the program's own. Answers with one sentence when it cannot be used, and
+    /// changes nothing then.
     Q_INVOKABLE QString setText(int row, const QString& text);
     Q_INVOKABLE void reset(int row);
 

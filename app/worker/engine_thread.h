@@ -28,7 +28,7 @@ public:
     EngineThread(const EngineThread&) = delete;
     EngineThread& operator=(const EngineThread&) = delete;
 
-    /// To connect to its signals; they arrive queued.
+    /// The object to whose signals others connect; they arrive queued.
     EngineWorker* worker() const { return m_worker; }
 
     void load(quint64 job, const engine::LoadRequest& request, const std::stop_token& stop);

@@ -152,7 +152,7 @@ engine::Result<engine::SequenceId> EngineWorker::sequenceFor(const QString& conv
     return created;
 }
 
-/// Its place is then the one that was used last.
+/// Finds the sequence of a conversation, whose place is then the one that was used last.
 std::optional<engine::SequenceId> EngineWorker::knownSequence(const QString& conversation)
 {
     if (!m_engine->loaded())

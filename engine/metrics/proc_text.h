@@ -29,7 +29,7 @@ std::optional<std::int64_t> limit(std::string_view text);
 
 /// CPUs a quota pays for: "150000 100000" is 1.5; "max 100000": nothing.
 std::optional<double> cpu_max_v2(std::string_view text);
-/// The same of version 1's two files; a quota of -1: nothing.
+/// Reads the same from version 1's two files; a quota of -1: nothing.
 std::optional<double> cpu_quota_v1(std::string_view quota_us, std::string_view period_us);
 
 /// Where a process is in the cgroup trees, from /proc/self/cgroup.

@@ -36,7 +36,7 @@ struct Token {
 /// Throws TemplateError where the text is no template. The last token is always End.
 std::vector<Token> tokenize(const std::string& source);
 
-/// For error sentences: the token as a reader would call it.
+/// Names the token as a reader would, for error sentences.
 std::string describe(const Token& token);
 
 }  // namespace engine::jinja

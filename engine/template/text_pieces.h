@@ -9,9 +9,9 @@
 
 namespace engine::jinja {
 
-/// Where `wanted` stands in the text, at or behind `from`; npos where it does not.
+/// Finds where `wanted` stands in the text, at or behind `from`; npos where it does not.
 std::size_t find_text(Heap& heap, std::string_view text, std::string_view wanted, std::size_t from = 0);
-/// Where it stands last.
+/// Finds where it stands last.
 std::size_t rfind_text(Heap& heap, std::string_view text, std::string_view wanted);
 
 // At most `most` cuts; any number where it is negative.

@@ -17,7 +17,7 @@ struct TokenRow {
     const float* sum;           // of 32, or of 16
     const std::int32_t* shift;  // of 32, or of 16
 
-    /// From group 8 * chunk on; parts: sums and shifts a group.
+    /// The row from group 8 * chunk on; parts: sums and shifts a group.
     [[gnu::always_inline]] TokenRow at(std::ptrdiff_t chunk, int parts) const
     {
         return {q + 256 * chunk, scale + 8 * chunk, sum + 8 * parts * chunk, shift + 8 * parts * chunk};

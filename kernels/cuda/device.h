@@ -52,7 +52,7 @@ __device__ inline float half_to_float(std::uint16_t bits)
 #endif
 }
 
-/// To nearest, ties to even.
+/// Rounds to nearest, ties to even.
 __device__ inline std::uint16_t float_to_half(float x)
 {
 #ifdef __CUDACC__
@@ -118,7 +118,7 @@ __device__ inline int load_from_host(const int* at)
 #endif
 }
 
-/// Of a clock that all of the device shares.
+/// Reads a clock that all of the device shares.
 __device__ inline std::uint64_t now_ns()
 {
 #ifdef __CUDACC__

@@ -39,7 +39,7 @@ enum class [[nodiscard]] Status : int{
     Unknown = 999,
 };
 
-/// After these the device's context answers nothing else: its memory is gone, and what used it must go on without.
+/// Whether the device's context answers nothing any more: its memory is gone, and what used it must go on without.
 constexpr bool is_device_lost(Status s)
 {
     return (int(s) >= 700 && int(s) < 720 && s != Status::LaunchOutOfResources) || s == Status::Unknown ||
@@ -156,7 +156,7 @@ struct Platform {
     const BlasLibrary& (*blas)() = nullptr;  // large, so opened when it is asked for; null: none
 };
 Platform platform();
-/// For tests: from now on this; without a table: the machine's again.
+/// Sets the platform to use from now on, for tests; one without a table: the machine's again.
 void set_platform(const Platform& other);
 
 /// Opens the driver's library; the functions of one system. Null: `problem` says why.

@@ -10,7 +10,8 @@ namespace kernels::cuda {
 constexpr int kMatvecWarps = 4;   // rows a thread block takes, a warp each
 constexpr int kMatvecTokens = 8;  // tokens that share a reading of the weights
 
-/// For a stack of matrices and biases: a token is then a pair, of a row of x and one of the experts it goes to.
+/// What a stack of matrices and biases needs besides: a token is then a pair, of a row of x and one of the experts it
+/// goes to.
 struct ExpertArguments {
     const int* chosen;      // (tokens,) each pair's expert, for products of few
     const int* sorted;      // (tokens,) pairs by expert, for products of many: pair sorted[i] is the i-th

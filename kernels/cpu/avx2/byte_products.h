@@ -6,7 +6,7 @@
 
 namespace kernels::avx2 {
 
-/// By pairs of 16 bits: two products must fit, as 255 * 127 do not.
+/// Adds up by pairs of 16 bits: two products must fit, as 255 * 127 do not.
 struct PairProducts {
     static constexpr bool kByPairs = true;
 

@@ -22,15 +22,15 @@ inline const std::byte* values_ahead(const AttendBlock& a, int t)
            std::size_t(t) * std::size_t(a.layout.v_dim) * kv_value_bytes(a.layout.v_type);
 }
 
-/// From the first `tokens` times so many values on. Without a next block what is there already is asked for, which
-/// costs nothing.
+/// The keys to ask for ahead, from the first `tokens` times so many values on. Without a next block what is there
+/// already is asked for, which costs nothing.
 inline const std::byte* keys_ahead(const AttendBlock& a, int values)
 {
     const std::size_t begin = std::size_t(values) * std::size_t(a.layout.tokens) * kv_value_bytes(a.layout.k_type);
     return (a.next ? a.next : a.block) + begin;
 }
 
-/// To the nearest; what is no number is 0, as where activations are rounded.
+/// Rounds to the nearest; what is no number is 0, as where activations are rounded.
 inline __m512i whole_numbers(__m512 x)
 {
     return _mm512_maskz_cvtps_epi32(_mm512_cmp_ps_mask(x, x, _CMP_ORD_Q), x);

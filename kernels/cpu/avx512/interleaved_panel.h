@@ -20,7 +20,7 @@ template <int Count, class Body>
     unrolled(std::make_integer_sequence<int, Count>(), body);
 }
 
-/// Where the parts of a panel are. Byte: const or not
+/// Finds the parts of a panel. Byte: const or not
 template <class Format, class Byte = const std::byte>
 class InterleavedPanel
 {

@@ -25,7 +25,7 @@ std::string name_of(const Shape& s)
     return std::to_string(s.rows) + " rows, " + std::to_string(s.used) + " of " + std::to_string(s.experts);
 }
 
-/// In memory that holds nothing yet.
+/// Takes room for the routing, in memory that holds nothing yet.
 Routing room_for_routing(DeviceMemory& on, const Shape& s)
 {
     const auto pairs = std::size_t(s.rows * s.used);
