@@ -191,17 +191,21 @@ __device__ inline void multiply_bytes(int (&c)[4], const std::uint32_t (&a)[4], 
 __device__ inline void multiply_halves(float (&c)[4], const std::uint32_t (&a)[4], const std::uint32_t (&b)[2])
 {
 #ifndef __CUDACC__
-    const std::uint32_t mine[] = {a[0], a[1], a[2], a[3], b[0], b[1]};
-    const host::Exchange<std::uint32_t, 6> all(mine);
+    float mine[12];  // of each word the low half, then the high one
+    for (int i = 0; i < 12; ++i)
+        mine[i] = half_to_float(std::uint16_t((i < 8 ? a[i / 2] : b[i / 2 - 4]) >> 16 * (i % 2)));
+    const host::Exchange<float, 12> all(mine);
     const int place = lane() % 4;
-    for (int i = 0; i < 4; ++i)
-        for (int k = 0; k < 16; ++k) {
-            const int at = k % 8 / 2;
-            const int shift = 16 * (k % 2);
-            const std::uint32_t x = all.of(lane() / 4 * 4 + at)[i / 2 + 2 * (k / 8)];
-            const std::uint32_t y = all.of((2 * place + i % 2) * 4 + at)[4 + k / 8];
-            c[i] += half_to_float(std::uint16_t(x >> shift)) * half_to_float(std::uint16_t(y >> shift));
-        }
+    for (int k = 0; k < 16; ++k) {
+        const int at = k % 8 / 2;
+        const float* rows = all.of(lane() / 4 * 4 + at) + 4 * (k / 8) + k % 2;
+        const float* column = all.of(2 * place * 4 + at) + 8 + 2 * (k / 8) + k % 2;
+        const float* next_column = all.of((2 * place + 1) * 4 + at) + 8 + 2 * (k / 8) + k % 2;
+        c[0] += rows[0] * *column;
+        c[1] += rows[0] * *next_column;
+        c[2] += rows[2] * *column;
+        c[3] += rows[2] * *next_column;
+    }
 #elif __CUDA_ARCH__ >= 800
     asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
                  "{%0, %1, %2, %3};"

@@ -1,5 +1,6 @@
 // Rounding activations to 8 bits: every table writes the same bytes, and they are the nearest that 8 bits allow.
 #include "kernels/cpu.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -108,5 +109,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestActivations)
+SPILLWAY_TEST(test_support::NoApplication, TestActivations)
 #include "tst_activations.moc"

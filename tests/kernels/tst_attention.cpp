@@ -1,5 +1,6 @@
 // Attention over KV blocks: store, attend block by block and merge equals softmax attention in double precision.
 #include "kernels/cpu.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -325,5 +326,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestAttention)
+SPILLWAY_TEST(test_support::NoApplication, TestAttention)
 #include "tst_attention.moc"

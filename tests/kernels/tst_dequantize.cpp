@@ -1,6 +1,7 @@
 // Packed blocks to floats: bit for bit what ggml makes of the same bytes, in every table.
 #include "kernels/cpu.h"
 #include "kernels/half.h"
+#include "tests/support/test_program.h"
 
 #include <QFile>
 #include <QTest>
@@ -111,5 +112,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestDequantize)
+SPILLWAY_TEST(test_support::NoApplication, TestDequantize)
 #include "tst_dequantize.moc"

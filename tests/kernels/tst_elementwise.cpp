@@ -1,5 +1,6 @@
 // Norm, sum, rotation and gated activations of every table against double precision.
 #include "kernels/cpu.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -215,5 +216,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestElementwise)
+SPILLWAY_TEST(test_support::NoApplication, TestElementwise)
 #include "tst_elementwise.moc"

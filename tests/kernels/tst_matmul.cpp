@@ -1,6 +1,7 @@
 // Products of every weight type in every table: right, and with the same bits however the work is divided.
 #include "kernels/cpu/amx/amx.h"
 #include "kernels/cuda/checks/random_rows.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -272,5 +273,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestMatMul)
+SPILLWAY_TEST(test_support::NoApplication, TestMatMul)
 #include "tst_matmul.moc"

@@ -2,7 +2,9 @@
 #include "app/attachments/read_file.h"
 #include "tests/app/attachments/attachment_room.h"
 #include "tests/app/attachments/made_pdf.h"
+#include "tests/support/test_program.h"
 
+#include <QApplication>
 #include <QElapsedTimer>
 #include <QProcess>
 #include <QRandomGenerator>
@@ -137,5 +139,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_MAIN(AttachedPdfTest)
+SPILLWAY_TEST(QApplication, AttachedPdfTest)
 #include "tst_attached_pdf.moc"

@@ -4,7 +4,9 @@
 #include "tests/app/attachments/attachment_room.h"
 #include "tests/app/attachments/made_pdf.h"
 #include "tests/support/plain_user.h"
+#include "tests/support/test_program.h"
 
+#include <QApplication>
 #include <QDir>
 #include <QProcess>
 #include <QTest>
@@ -329,5 +331,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_MAIN(AttachmentsTest)
+SPILLWAY_TEST(QApplication, AttachmentsTest)
 #include "tst_attachments.moc"

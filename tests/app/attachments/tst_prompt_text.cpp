@@ -2,6 +2,7 @@
 #include "app/attachments/attachment_facts.h"
 #include "app/attachments/file_kind.h"
 #include "app/attachments/prompt_text.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -149,5 +150,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(PromptText)
+SPILLWAY_TEST(QCoreApplication, PromptText)
 #include "tst_prompt_text.moc"

@@ -1,5 +1,6 @@
 // Finding models: the layouts of other programs' stores, folders as people have them, and hostile ones.
 #include "tests/app/catalogue/catalogue_case.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -267,5 +268,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestCatalogue)
+SPILLWAY_TEST(QCoreApplication, TestCatalogue)
 #include "tst_catalogue.moc"

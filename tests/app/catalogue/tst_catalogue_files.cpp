@@ -1,5 +1,6 @@
 // Finding models: what each file is, and what is remembered of it.
 #include "tests/app/catalogue/catalogue_case.h"
+#include "tests/support/test_program.h"
 
 #include <QElapsedTimer>
 #include <QTest>
@@ -194,5 +195,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestCatalogueFiles)
+SPILLWAY_TEST(QCoreApplication, TestCatalogueFiles)
 #include "tst_catalogue_files.moc"

@@ -1,5 +1,6 @@
 // Finding models: where other programs keep theirs.
 #include "app/catalogue/places.h"
+#include "tests/support/test_program.h"
 
 #include <QSet>
 #include <QTest>
@@ -63,5 +64,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestCataloguePlaces)
+SPILLWAY_TEST(QCoreApplication, TestCataloguePlaces)
 #include "tst_catalogue_places.moc"

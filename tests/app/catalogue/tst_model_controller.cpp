@@ -1,6 +1,7 @@
 // Opening a model: look first, then load; cancel, fail, try again.
 #include "app/catalogue/model_controller.h"
 #include "tests/support/fake_engine.h"
+#include "tests/support/test_program.h"
 
 #include <QSignalSpy>
 #include <QTest>
@@ -226,5 +227,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestModelController)
+SPILLWAY_TEST(QCoreApplication, TestModelController)
 #include "tst_model_controller.moc"

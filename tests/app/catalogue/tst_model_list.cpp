@@ -4,8 +4,10 @@
 #include "app/catalogue/tell_apart.h"
 #include "tests/app/catalogue/catalogue_case.h"
 #include "tests/support/fake_engine.h"
+#include "tests/support/test_program.h"
 
 #include <QAbstractItemModelTester>
+#include <QApplication>
 #include <QClipboard>
 #include <QGuiApplication>
 #include <QSignalSpy>
@@ -370,5 +372,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_MAIN(TestModelList)
+SPILLWAY_TEST(QApplication, TestModelList)
 #include "tst_model_list.moc"

@@ -1,6 +1,8 @@
 // What opens at the start.
 #include "app/catalogue/start_model.h"
+#include "tests/support/test_program.h"
 
+#include <QApplication>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -87,5 +89,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_MAIN(TestStartModel)
+SPILLWAY_TEST(QApplication, TestStartModel)
 #include "tst_start_model.moc"

@@ -3,7 +3,9 @@
 #include "app/charts/kv_map_layout.h"
 #include "app/charts/occupancy_chart.h"
 #include "app/charts/speed_chart.h"
+#include "tests/support/test_program.h"
 
+#include <QApplication>
 #include <QQuickWindow>
 #include <QSignalSpy>
 #include <QTest>
@@ -394,5 +396,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_MAIN(TestCharts)
+SPILLWAY_TEST(QApplication, TestCharts)
 #include "tst_charts.moc"

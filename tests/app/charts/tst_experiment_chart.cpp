@@ -1,7 +1,9 @@
 // The figures of an experiment draw its own numbers, at the contexts where they were measured.
 #include "app/charts/experiment_chart.h"
 #include "app/charts/experiment_sheet.h"
+#include "tests/support/test_program.h"
 
+#include <QApplication>
 #include <QJSEngine>
 #include <QQuickWindow>
 #include <QSignalSpy>
@@ -11,7 +13,7 @@
 
 namespace {
 
-const QColor kGround("#ffffff"), kCpu("#ff0000"), kMerge("#00ff00");
+const QColor kPaper("#ffffff"), kCpu("#ff0000"), kMerge("#00ff00");
 
 ExperimentRow rowAt(int context, Strategy::Name strategy, double speed)
 {
@@ -37,15 +39,15 @@ ExperimentRun someRun(double merge)
     return run;
 }
 
-struct Shown {
-    Shown()
+struct ShownExperiment {
+    ShownExperiment()
     {
         window.resize(400, 200);
         window.create();
         chart.setParentItem(window.contentItem());
         chart.setSize({400, 200});
         chart.setRows(&rows);
-        chart.setProperty("ground", kGround);
+        chart.setProperty("ground", kPaper);
         QList<QColor> colors(kStrategies, kCpu);
         colors[Strategy::Merge] = kMerge;
         chart.setProperty("colors", QVariant::fromValue(colors));
@@ -96,7 +98,7 @@ class TestExperimentChart : public QObject
 private Q_SLOTS:
     void curvesAreAsHighAsTheirNumbers()
     {
-        Shown shown;
+        ShownExperiment shown;
         shown.rows.setRun(someRun(20));
         const QImage picture = shown.picture();
         const auto [first, last] = widthOf(picture, kCpu);
@@ -113,7 +115,7 @@ private Q_SLOTS:
 
     void valuesAreTheRows()
     {
-        Shown shown;
+        ShownExperiment shown;
         shown.rows.setRun(someRun(20));
         QVariantList at = shown.chart.at(10.9);  // nearer to 2^10 than to 2^12
         QCOMPARE(at.size(), 2);
@@ -134,7 +136,7 @@ private Q_SLOTS:
 
     void speedIsARatioToOneStrategy()
     {
-        Shown shown;
+        ShownExperiment shown;
         shown.rows.setRun(someRun(20));
         shown.rows.setEarlier(someRun(40));
         shown.chart.setProperty("quantity", ExperimentChart::SpeedRatio);
@@ -174,14 +176,14 @@ private Q_SLOTS:
 
     void anEarlierRunIsDashed()
     {
-        Shown shown;
+        ShownExperiment shown;
         shown.rows.setRun(someRun(20));
         shown.chart.setProperty("hidden", QStringList{"0"});
         const auto count = [](const QImage& picture) {
             int pixels = 0;
             for (int y = 0; y < picture.height(); ++y)
                 for (int x = 0; x < picture.width(); ++x)
-                    pixels += picture.pixelColor(x, y) != kGround ? 1 : 0;
+                    pixels += picture.pixelColor(x, y) != kPaper ? 1 : 0;
             return pixels;
         };
         const int alone = count(shown.picture());
@@ -200,7 +202,7 @@ private Q_SLOTS:
 
     void theAxisHasTheContextsThatWereMeasured()
     {
-        Shown shown;
+        ShownExperiment shown;
         ExperimentRun run = someRun(20);
         for (ExperimentRow& row : run.rows)
             row.cell.contextTokens = row.cell.contextTokens == 1024 ? 700 : 3000;
@@ -219,7 +221,7 @@ private Q_SLOTS:
 
     void nothingMeasuredIsAnEmptyChart()
     {
-        Shown shown;
+        ShownExperiment shown;
         shown.picture();
         QVERIFY(shown.chart.at(10).isEmpty());
         ExperimentRun run = someRun(20);
@@ -235,5 +237,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_MAIN(TestExperimentChart)
+SPILLWAY_TEST(QApplication, TestExperimentChart)
 #include "tst_experiment_chart.moc"

@@ -1,5 +1,6 @@
 // The blocks of a message as the page sees them: what changes while text streams in, and what a reasoning is.
 #include "app/chat/block_model.h"
+#include "tests/support/test_program.h"
 
 #include <QAbstractItemModelTester>
 #include <QFile>
@@ -239,5 +240,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestBlockModel)
+SPILLWAY_TEST(QCoreApplication, TestBlockModel)
 #include "tst_block_model.moc"

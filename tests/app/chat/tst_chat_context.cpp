@@ -1,6 +1,8 @@
 // What fills a context, and what one can do about it: leave out, bring back, raise.
 #include "tests/support/chat_bench.h"
+#include "tests/support/test_program.h"
 
+#include <QApplication>
 #include <QSignalSpy>
 
 using namespace std::chrono_literals;
@@ -350,5 +352,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_MAIN(TestChatContext)
+SPILLWAY_TEST(QApplication, TestChatContext)
 #include "tst_chat_context.moc"

@@ -1,6 +1,8 @@
 // The conversation as the page asks for it: sending, stopping, failing, trying again.
 #include "tests/support/chat_bench.h"
+#include "tests/support/test_program.h"
 
+#include <QApplication>
 #include <QClipboard>
 #include <QGuiApplication>
 #include <QSignalSpy>
@@ -260,5 +262,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_MAIN(TestChatController)
+SPILLWAY_TEST(QApplication, TestChatController)
 #include "tst_chat_controller.moc"

@@ -1,6 +1,8 @@
 // Several conversations and one engine: one is answered, the others wait, and nobody's words go astray.
 #include "tests/support/chat_bench.h"
+#include "tests/support/test_program.h"
 
+#include <QApplication>
 #include <QSignalSpy>
 
 using namespace std::chrono_literals;
@@ -227,5 +229,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_MAIN(TestChatQueue)
+SPILLWAY_TEST(QApplication, TestChatQueue)
 #include "tst_chat_queue.moc"

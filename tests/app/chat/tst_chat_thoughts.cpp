@@ -1,5 +1,6 @@
 // What a model thinks aloud, in a conversation: how long it took, and what the model reads of it again.
 #include "tests/support/chat_bench.h"
+#include "tests/support/test_program.h"
 
 using namespace std::chrono_literals;
 
@@ -87,5 +88,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_MAIN(TestChatThoughts)
+SPILLWAY_TEST(QApplication, TestChatThoughts)
 #include "tst_chat_thoughts.moc"

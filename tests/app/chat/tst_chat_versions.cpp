@@ -1,7 +1,9 @@
 // Versions of messages: edited, answered again, gone on with, branched off; and what is there after a restart.
 #include "app/chat/composer_controller.h"
 #include "tests/support/chat_bench.h"
+#include "tests/support/test_program.h"
 
+#include <QApplication>
 #include <QSignalSpy>
 
 using namespace std::chrono_literals;
@@ -397,5 +399,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_MAIN(TestChatVersions)
+SPILLWAY_TEST(QApplication, TestChatVersions)
 #include "tst_chat_versions.moc"

@@ -1,5 +1,6 @@
 // Messages as a tree: by hand, and a thousand random steps beside a reference that is too simple to be wrong.
 #include "app/chat/conversation_tree.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -210,5 +211,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestConversationTree)
+SPILLWAY_TEST(QCoreApplication, TestConversationTree)
 #include "tst_conversation_tree.moc"

@@ -1,5 +1,6 @@
 // The list of messages: what the page sees of a conversation, while an answer grows and when another path is shown.
 #include "app/chat/message_model.h"
+#include "tests/support/test_program.h"
 
 #include <QAbstractItemModelTester>
 #include <QSignalSpy>
@@ -323,5 +324,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestMessageModel)
+SPILLWAY_TEST(QCoreApplication, TestMessageModel)
 #include "tst_message_model.moc"

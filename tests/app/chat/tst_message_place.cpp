@@ -2,7 +2,9 @@
 #include "app/chat/message_place.h"
 
 #include "app/chat/block_model.h"
+#include "tests/support/test_program.h"
 
+#include <QApplication>
 #include <QTest>
 
 class TestMessagePlace : public QObject
@@ -59,5 +61,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_MAIN(TestMessagePlace)
+SPILLWAY_TEST(QApplication, TestMessagePlace)
 #include "tst_message_place.moc"

@@ -1,5 +1,6 @@
 // How long a model thinks, however its marks come.
 #include "app/chat/reasoning_clock.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -114,5 +115,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestReasoningClock)
+SPILLWAY_TEST(QCoreApplication, TestReasoningClock)
 #include "tst_reasoning_clock.moc"

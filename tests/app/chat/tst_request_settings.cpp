@@ -1,6 +1,7 @@
 // A conversation's settings reach the engine as they are shown, and nonsense does not.
 #include "app/chat/request_settings.h"
 #include "app/chat/sampling_control.h"
+#include "tests/support/test_program.h"
 
 #include <QJsonArray>
 #include <QTest>
@@ -89,5 +90,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(RequestSettings)
+SPILLWAY_TEST(QCoreApplication, RequestSettings)
 #include "tst_request_settings.moc"

@@ -1,5 +1,6 @@
 // Whose turn it is: one runs, the others wait in order, and nothing that comes late finds an owner.
 #include "app/chat/turn_queue.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -89,5 +90,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestTurnQueue)
+SPILLWAY_TEST(QCoreApplication, TestTurnQueue)
 #include "tst_turn_queue.moc"

@@ -1,6 +1,7 @@
 // spillway-cli as a person or a script uses it: what it prints where, and how it ends.
 #include "tests/app/cli/cli_run.h"
 #include "tests/support/chain_model.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -15,7 +16,7 @@
 #include <sys/resource.h>
 #endif
 
-using test_support::cli;
+using test_support::run_cli;
 using test_support::model;
 using test_support::Outcome;
 
@@ -27,17 +28,17 @@ private Q_SLOTS:
     void runAnswersAndRepeats()
     {
         const QStringList arguments = {"run", "-m", model("llama"), "-p", "hello", "-n", "12", "--temp", "0"};
-        const Outcome first = cli(arguments);
+        const Outcome first = run_cli(arguments);
         QCOMPARE(first.code, 0);
         QVERIFY(!first.out.trimmed().isEmpty());
         QVERIFY(first.err.contains("tok/s"));
-        QCOMPARE(cli(arguments).out, first.out);
-        QCOMPARE(cli(arguments + QStringList{"-t", "3", "-b", "5"}).out, first.out);
+        QCOMPARE(run_cli(arguments).out, first.out);
+        QCOMPARE(run_cli(arguments + QStringList{"-t", "3", "-b", "5"}).out, first.out);
     }
 
     void runGivesJsonWithPlacement()
     {
-        const Outcome run = cli({"run", "-m", model("llama"), "-p", "hello", "-n", "5", "--temp", "0", "--json"});
+        const Outcome run = run_cli({"run", "-m", model("llama"), "-p", "hello", "-n", "5", "--temp", "0", "--json"});
         QCOMPARE(run.code, 0);
         const auto json = run.json();
         QCOMPARE(json["generated_tokens"].toInt(), 5);
@@ -49,7 +50,7 @@ private Q_SLOTS:
 
     void chatKeepsTheConversation()
     {
-        const Outcome chat = cli({"run", "-m", model("llama"), "-n", "4", "--temp", "0"}, "one\ntwo\n");
+        const Outcome chat = run_cli({"run", "-m", model("llama"), "-n", "4", "--temp", "0"}, "one\ntwo\n");
         QCOMPARE(chat.code, 0);
         QCOMPARE(chat.err.count("first token after"), 2);
         const auto second = chat.err.mid(chat.err.lastIndexOf('['));
@@ -64,10 +65,10 @@ private Q_SLOTS:
         ChainModel({"[THINK]", "[/THINK]"})
             .says({ChainModel::kGo, "[THINK]", "a", "[/THINK]", "b", "</s>"})
             .save(file.toStdString());
-        const Outcome chat = cli({"run", "-m", file, "--temp", "0"}, "x\ny\n");
+        const Outcome chat = run_cli({"run", "-m", file, "--temp", "0"}, "x\ny\n");
         QCOMPARE(chat.code, 0);
         QCOMPARE(chat.out, QByteArray("[THINK]a[/THINK]b\n[THINK]a[/THINK]b\n"));
-        const Outcome json = cli({"run", "-m", file, "--temp", "0", "--json"}, "x\ny\n");
+        const Outcome json = run_cli({"run", "-m", file, "--temp", "0", "--json"}, "x\ny\n");
         const auto lines = json.out.trimmed().split('\n');
         QCOMPARE(lines.size(), 2);
         const auto tokens = [&](int turn) {
@@ -78,7 +79,7 @@ private Q_SLOTS:
 
     void controlCharactersNeverReachTheTerminal()
     {
-        const Outcome run = cli({"run", "-m", model("llama"), "-p", "x", "-n", "200", "--temp", "3", "-s", "1",
+        const Outcome run = run_cli({"run", "-m", model("llama"), "-p", "x", "-n", "200", "--temp", "3", "-s", "1",
                                  "--top-k", "0", "--top-p", "1", "--min-p", "0"});
         QCOMPARE(run.code, 0);
         for (const char c : run.out)
@@ -89,13 +90,13 @@ private Q_SLOTS:
     {
         QTemporaryDir folder;
         const QString out = folder.filePath("logits.f32");
-        const Outcome logits = cli({"logits", "-m", model("llama"), "--tokens", "1,5,9", "--out", out, "-ctk", "f32",
+        const Outcome logits = run_cli({"logits", "-m", model("llama"), "--tokens", "1,5,9", "--out", out, "-ctk", "f32",
                                     "-ctv", "f32", "--json"});
         QCOMPARE(logits.code, 0);
         QCOMPARE(logits.json()["rows"].toInt(), 3);
         QCOMPARE(QFileInfo(out).size(), 3 * 4 * logits.json()["n_vocab"].toInt());
-        QCOMPARE(cli({"logits", "-m", model("llama"), "--tokens", "1,99999999", "--out", out}).code, 1);
-        QCOMPARE(cli({"logits", "-m", model("llama"), "--tokens", "1", "--out", "/nowhere/x"}).code, 1);
+        QCOMPARE(run_cli({"logits", "-m", model("llama"), "--tokens", "1,99999999", "--out", out}).code, 1);
+        QCOMPARE(run_cli({"logits", "-m", model("llama"), "--tokens", "1", "--out", "/nowhere/x"}).code, 1);
     }
 
     void tooMuchTextIsASentence()
@@ -125,11 +126,11 @@ private Q_SLOTS:
 
     void tokenizeAndTemplateReadStandardInput()
     {
-        const Outcome tokens = cli({"tokenize", "-m", model("llama")}, "hello");
+        const Outcome tokens = run_cli({"tokenize", "-m", model("llama")}, "hello");
         QCOMPARE(tokens.code, 0);
         const auto ids = tokens.out.trimmed().split(' ');
         QVERIFY(ids.size() > 1);
-        const auto bare = cli({"tokenize", "-m", model("llama"), "--no-bos"}, "hello").out.trimmed().split(' ');
+        const auto bare = run_cli({"tokenize", "-m", model("llama"), "--no-bos"}, "hello").out.trimmed().split(' ');
         QCOMPARE(bare, ids.mid(1));
 
         QTemporaryDir folder;
@@ -140,11 +141,11 @@ private Q_SLOTS:
         file.close();
         const QByteArray messages = R"([{"role": "user", "content": "hi"}])";
         const QStringList common = {"template", "--template", file.fileName(), "--messages", "-", "--bos", "<s>"};
-        QCOMPARE(cli(common, messages).out, "<s><user>hi!");
+        QCOMPARE(run_cli(common, messages).out, "<s><user>hi!");
         QCOMPARE(
-            cli(common + QStringList{"--no-generation-prompt", "--template-args", R"({"style": "x"})"}, messages).out,
+            run_cli(common + QStringList{"--no-generation-prompt", "--template-args", R"({"style": "x"})"}, messages).out,
             "<s><user>hix");
-        QCOMPARE(cli(common, "not json").code, 1);
+        QCOMPARE(run_cli(common, "not json").code, 1);
     }
 
     void aTerminalSeesNoControlCharacters()
@@ -160,7 +161,7 @@ private Q_SLOTS:
         const QString source = write("t.jinja", "{{ messages[0].content }}");
         const QString messages = write("m.json", "[{\"role\": \"user\", \"content\": \"a\\u001b]0;x\\u0007b\"}]");
         const QStringList arguments = {"template", "--template", source, "--messages", messages};
-        QCOMPARE(cli(arguments).out, "a\x1b]0;x\x07"
+        QCOMPARE(run_cli(arguments).out, "a\x1b]0;x\x07"
                                      "b");  // a pipe gets what the model would
 
         QProcess process;
@@ -173,12 +174,12 @@ private Q_SLOTS:
 
     void inspectAndDevicesSpeakJson()
     {
-        const Outcome inspect = cli({"inspect", model("qwen3moe"), "--json"});
+        const Outcome inspect = run_cli({"inspect", model("qwen3moe"), "--json"});
         QCOMPARE(inspect.code, 0);
         QCOMPARE(inspect.json()["architecture"].toString(), "qwen3moe");
         QVERIFY(inspect.json()["experts"].toInt() > 0);
         QVERIFY(inspect.json()["runnable"].toBool());
-        const auto devices = QJsonDocument::fromJson(cli({"devices", "--json"}).out).array();
+        const auto devices = QJsonDocument::fromJson(run_cli({"devices", "--json"}).out).array();
         QCOMPARE(devices.first().toObject()["id"].toString(), "cpu");
     }
 
@@ -187,10 +188,10 @@ private Q_SLOTS:
         const QTemporaryDir folder;
         const QString path = folder.path() + QString::fromUtf8("/Modelle \xc3\xbc \xe6\xa8\xa1/Modell \xc3\xbc.gguf");
         QVERIFY(QDir().mkpath(QFileInfo(path).path()) && QFile::copy(model("llama"), path));
-        const Outcome inspect = cli({"inspect", path, "--json"});
+        const Outcome inspect = run_cli({"inspect", path, "--json"});
         QCOMPARE(inspect.code, 0);
         QCOMPARE(inspect.json()["path"].toString(), path);
-        const Outcome missing = cli({"inspect", path + ".x"});
+        const Outcome missing = run_cli({"inspect", path + ".x"});
         QVERIFY2(missing.err.contains(path.toUtf8() + ".x"), missing.err.constData());
     }
 
@@ -198,7 +199,7 @@ private Q_SLOTS:
     {
         const QTemporaryDir data;
         const auto inspect = [&](const QStringList& more, const QString& threads = "1") {
-            return cli(QStringList{"inspect", model("gemma3"), "--kv-block", "16", "-t", threads} + more, {}, {},
+            return run_cli(QStringList{"inspect", model("gemma3"), "--kv-block", "16", "-t", threads} + more, {}, {},
                        data.path());
         };
         const Outcome before = inspect({"--json"});
@@ -207,7 +208,7 @@ private Q_SLOTS:
         QVERIFY(inspect({}).out.contains("spillway-cli calibrate"));
         QVERIFY(inspect({}).out.contains("unknown"));
 
-        const Outcome calibrate = cli({"calibrate", "-t", "1", "--json"}, {}, {}, data.path());
+        const Outcome calibrate = run_cli({"calibrate", "-t", "1", "--json"}, {}, {}, data.path());
         QCOMPARE(calibrate.code, 0);
         QVERIFY(calibrate.json()["dram_read_bytes_per_s"].toDouble() > 0);
         QVERIFY(calibrate.json()["attention"].toArray().size() > 3);
@@ -252,11 +253,11 @@ private Q_SLOTS:
         QVERIFY(file.open(QFile::WriteOnly));
         file.write("{\"version\": 1, \"cpu\": [[[");
         file.close();
-        const Outcome inspect = cli({"inspect", model("llama"), "-t", "1", "--json"}, {}, {}, data.path());
+        const Outcome inspect = run_cli({"inspect", model("llama"), "-t", "1", "--json"}, {}, {}, data.path());
         QCOMPARE(inspect.code, 0);
         QCOMPARE(inspect.err.count("measured again"), 1);
         QVERIFY(inspect.json()["predictions"].toObject()["rates_known"] == true);
-        const Outcome again = cli({"inspect", model("llama"), "-t", "1", "--json"}, {}, {}, data.path());
+        const Outcome again = run_cli({"inspect", model("llama"), "-t", "1", "--json"}, {}, {}, data.path());
         QVERIFY(again.err.isEmpty());
     }
 
@@ -264,8 +265,8 @@ private Q_SLOTS:
     {
         const QStringList request = {"run",    "-m", model("gemma3"), "-p",         "go", "-n",  "200",
                                      "--temp", "0",  "--json",        "--kv-block", "16", "-ub", "16"};
-        const Outcome alone = cli(request);
-        const Outcome emulated = cli(request + QStringList{"--device", "emulated", "--vram", "fit:64", "-ngl", "6"});
+        const Outcome alone = run_cli(request);
+        const Outcome emulated = run_cli(request + QStringList{"--device", "emulated", "--vram", "fit:64", "-ngl", "6"});
         QCOMPARE(emulated.code, 0);
         QCOMPARE(emulated.json()["text"], alone.json()["text"]);
         const auto placement = emulated.json()["placement"].toObject();
@@ -276,8 +277,8 @@ private Q_SLOTS:
         QVERIFY(placement["link_bytes"].toInt() > 0);
         QVERIFY(placement["events"].toObject()["offload"].toInt() > 0);
         QVERIFY(placement["vram_used_bytes"].toInteger() <= placement["vram_budget_bytes"].toInteger());
-        QCOMPARE(cli({"run", "-m", model("llama"), "-p", "go", "--device", "emulated"}).code, 1);
-        QCOMPARE(cli({"run", "-m", model("llama"), "-p", "go", "--device", "quantum"}).code, 1);
+        QCOMPARE(run_cli({"run", "-m", model("llama"), "-p", "go", "--device", "emulated"}).code, 1);
+        QCOMPARE(run_cli({"run", "-m", model("llama"), "-p", "go", "--device", "quantum"}).code, 1);
     }
 
     void perplexityOfKnownText()
@@ -289,7 +290,7 @@ private Q_SLOTS:
             text.write("a cat sat on a mat ");
         text.close();
         const Outcome result =
-            cli({"perplexity", "-m", model("llama"), "-f", text.fileName(), "-c", "64", "--chunks", "2", "--json"});
+            run_cli({"perplexity", "-m", model("llama"), "-f", text.fileName(), "-c", "64", "--chunks", "2", "--json"});
         QCOMPARE(result.code, 0);
         QCOMPARE(result.json()["windows"].toInt(), 2);
         QCOMPARE(result.json()["tokens"].toInt(), 2 * 63);
@@ -299,7 +300,7 @@ private Q_SLOTS:
         if (golden.isEmpty())
             return;
         const Outcome stories =
-            cli({"perplexity", "-m", golden + "/logits/stories260K.gguf", "-f", golden + "/text/wiki.test.raw", "-c",
+            run_cli({"perplexity", "-m", golden + "/logits/stories260K.gguf", "-f", golden + "/text/wiki.test.raw", "-c",
                  "512", "--chunks", "1", "-ctk", "f32", "-ctv", "f32", "--json"});
         QCOMPARE(stories.code, 0);
         QVERIFY(std::abs(stories.json()["mean_nll"].toDouble() - 4.685765) < 1e-5);
@@ -307,17 +308,17 @@ private Q_SLOTS:
 
     void selftestPasses()
     {
-        const Outcome result = cli({"selftest", "--json"});
+        const Outcome result = run_cli({"selftest", "--json"});
         QCOMPARE(result.code, 0);
         QCOMPARE(result.json()["failed"].toInt(), 0);
     }
 
     void selftestSaysWhereThereIsNoGpu()
     {
-        for (const auto& device : QJsonDocument::fromJson(cli({"devices", "--json"}).out).array())
+        for (const auto& device : QJsonDocument::fromJson(run_cli({"devices", "--json"}).out).array())
             if (device.toObject()["id"].toString().startsWith("cuda"))
                 QSKIP("there is a GPU");
-        const Outcome result = cli({"selftest", "--device", "cuda", "--json", "-t", "1"});
+        const Outcome result = run_cli({"selftest", "--device", "cuda", "--json", "-t", "1"});
         QCOMPARE(result.code, 1);
         QCOMPARE(result.json()["failed"].toInt(-1), 0);
         QVERIFY(!result.json()["no_cuda"].toString().isEmpty());
@@ -338,7 +339,7 @@ private Q_SLOTS:
     void whatFailsSaysWhyInOneSentence()
     {
         QFETCH(QStringList, arguments);
-        const Outcome outcome = cli(arguments);
+        const Outcome outcome = run_cli(arguments);
         QCOMPARE(outcome.code, 1);
         QVERIFY(outcome.out.isEmpty());
         QVERIFY2(outcome.err.contains("error: "), outcome.err.constData());
@@ -346,21 +347,21 @@ private Q_SLOTS:
 
     void wrongUsageIsTwo()
     {
-        QCOMPARE(cli({}).code, 2);
-        QCOMPARE(cli({"sing"}).code, 2);
-        QCOMPARE(cli({"run"}).code, 2);
-        QCOMPARE(cli({"run", "-m", model("llama"), "--temp", "warm"}).code, 2);
-        QCOMPARE(cli({"--help"}).code, 0);
-        QVERIFY(cli({"--version"}).out.contains("spillway-cli"));
+        QCOMPARE(run_cli({}).code, 2);
+        QCOMPARE(run_cli({"sing"}).code, 2);
+        QCOMPARE(run_cli({"run"}).code, 2);
+        QCOMPARE(run_cli({"run", "-m", model("llama"), "--temp", "warm"}).code, 2);
+        QCOMPARE(run_cli({"--help"}).code, 0);
+        QVERIFY(run_cli({"--version"}).out.contains("spillway-cli"));
     }
 
     void aForcedKernelTableThatIsNotThereIsSaid()
     {
-        const Outcome forced = cli({"devices", "--json"}, {}, "avx1024");
+        const Outcome forced = run_cli({"devices", "--json"}, {}, "avx1024");
         QVERIFY(forced.err.contains("avx1024"));
         QCOMPARE(QJsonDocument::fromJson(forced.out).array().first().toObject()["kernels"].toString(), "scalar");
     }
 };
 
-QTEST_GUILESS_MAIN(TestCli)
+SPILLWAY_TEST(QCoreApplication, TestCli)
 #include "tst_cli.moc"

@@ -1,11 +1,12 @@
 // What bench measures and says, in the forms that scripts and the window's experiments read.
 #include "tests/app/cli/cli_run.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
 #include <QJsonArray>
 
-using test_support::cli;
+using test_support::run_cli;
 using test_support::model;
 using test_support::Outcome;
 
@@ -17,7 +18,7 @@ private Q_SLOTS:
     void benchMeasures()
     {
         const Outcome bench =
-            cli({"bench", "-m", model("llama"), "-p", "16", "-n", "8", "-d", "0,32", "-r", "2", "-o", "json"});
+            run_cli({"bench", "-m", model("llama"), "-p", "16", "-n", "8", "-d", "0,32", "-r", "2", "-o", "json"});
         QCOMPARE(bench.code, 0);
         const auto rows = bench.json()["rows"].toArray();
         QCOMPARE(rows.size(), 4);
@@ -38,30 +39,30 @@ private Q_SLOTS:
         QVERIFY(rows[1].toObject()["depth_ms"].isNull());
         QVERIFY(decode["device_peak_bytes"].isNull());
         QVERIFY(decode["host_peak_bytes"].toInteger() > 1'000'000);
-        QCOMPARE(cli({"bench", "-m", model("llama"), "-c", "64", "-d", "4096"}).code, 1);
+        QCOMPARE(run_cli({"bench", "-m", model("llama"), "-c", "64", "-d", "4096"}).code, 1);
     }
 
     void benchTimesOneKernel()
     {
-        const Outcome one = cli({"bench", "--kernel", "Q4_K", "-t", "1", "-o", "json"});
+        const Outcome one = run_cli({"bench", "--kernel", "Q4_K", "-t", "1", "-o", "json"});
         QCOMPARE(one.code, 0);
         const auto rows = one.json()["rows"].toArray();
         QCOMPARE(rows.size(), 1);
         QCOMPARE(rows[0]["kernel"].toString(), "Q4_K");
         for (const char* rate : {"cache_gb_s", "memory_gb_s", "dram_read_gb_s", "prompt_gop_s"})
             QVERIFY(rows[0][rate].toDouble() > 0);
-        const Outcome attention = cli({"bench", "--kernel", "attention-q8_0", "-t", "1", "-o", "csv"});
+        const Outcome attention = run_cli({"bench", "--kernel", "attention-q8_0", "-t", "1", "-o", "csv"});
         QCOMPARE(attention.out.count('\n'), 2);
-        const Outcome unknown = cli({"bench", "--kernel", "Q9_K"});
+        const Outcome unknown = run_cli({"bench", "--kernel", "Q9_K"});
         QCOMPARE(unknown.code, 1);
         QVERIFY(unknown.err.contains("Q4_K"));
-        QVERIFY(cli({"bench", "--kernel", "Q4_K", "-m", model("llama")}).code != 0);  // one or the other
+        QVERIFY(run_cli({"bench", "--kernel", "Q4_K", "-m", model("llama")}).code != 0);  // one or the other
     }
 
     void benchShowsMemoryPressure()
     {
         const Outcome bench =
-            cli({"bench",  "--pressure", "-m", model("llama"), "--kv-block", "16", "-ub", "16", "--device", "emulated",
+            run_cli({"bench",  "--pressure", "-m", model("llama"), "--kv-block", "16", "-ub", "16", "--device", "emulated",
                  "--vram", "fit:64",     "-d", "256",          "--every",    "32", "-n",  "4",  "-o",       "json"});
         QCOMPARE(bench.code, 0);
         const auto rows = bench.json()["rows"].toArray();
@@ -76,13 +77,13 @@ private Q_SLOTS:
         QVERIFY(rows[7].toObject()["corrected_tok_s"].toDouble() > 0);
         QCOMPARE(bench.json()["spill_tokens"].toInt(), 64);
         QVERIFY(bench.json()["median_prediction_error"].toDouble() >= 0);
-        QCOMPARE(cli({"bench", "--pressure", "-m", model("llama"), "-d", "16", "--every", "32"}).code, 1);
+        QCOMPARE(run_cli({"bench", "--pressure", "-m", model("llama"), "-d", "16", "--every", "32"}).code, 1);
     }
 
     void benchSaysWhatADeviceTakes()
     {
         const auto bench = [](const QStringList& more) {
-            return cli(QStringList{"bench", "-m", model("llama"), "--kv-block", "16", "-ub", "16", "--device",
+            return run_cli(QStringList{"bench", "-m", model("llama"), "--kv-block", "16", "-ub", "16", "--device",
                                    "emulated", "--vram", "fit:64", "-p", "0", "-n", "4", "-r", "1", "--json"} +
                        more);
         };
@@ -103,16 +104,16 @@ private Q_SLOTS:
     void aShapeStandsInForAFile()
     {
         const Outcome bench =
-            cli({"bench", "--shape", "tiny-llama:q8_0", "-p", "16", "-n", "4", "-r", "1", "-t", "1", "--json"});
+            run_cli({"bench", "--shape", "tiny-llama:q8_0", "-p", "16", "-n", "4", "-r", "1", "-t", "1", "--json"});
         QCOMPARE(bench.code, 0);
         QCOMPARE(bench.json()["model"].toString(), QString("random tiny-llama q8_0"));
         QCOMPARE(bench.json()["rows"].toArray().size(), 2);
-        const Outcome unknown = cli({"bench", "--shape", "gpt-5"});
+        const Outcome unknown = run_cli({"bench", "--shape", "gpt-5"});
         QCOMPARE(unknown.code, 1);
         QVERIFY(unknown.err.contains("mistral-7b"));
-        QCOMPARE(cli({"bench", "--shape", "tiny-llama", "-m", model("llama")}).code, 2);
+        QCOMPARE(run_cli({"bench", "--shape", "tiny-llama", "-m", model("llama")}).code, 2);
     }
 };
 
-QTEST_GUILESS_MAIN(TestCliBench)
+SPILLWAY_TEST(QCoreApplication, TestCliBench)
 #include "tst_cli_bench.moc"

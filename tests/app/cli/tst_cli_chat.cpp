@@ -1,5 +1,6 @@
 // The chat of spillway-cli on a terminal: typed into a pseudo-terminal, as a person would.
 #include "tests/support/models.h"
+#include "tests/support/test_program.h"
 
 #include <QElapsedTimer>
 #include <QFile>
@@ -309,5 +310,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestCliChat)
+SPILLWAY_TEST(QCoreApplication, TestCliChat)
 #include "tst_cli_chat.moc"

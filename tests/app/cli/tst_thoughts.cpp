@@ -1,5 +1,6 @@
 // What spillway-cli makes of thoughts: printed alike, and not read again.
 #include "app/cli/thoughts.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -75,5 +76,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestThoughts)
+SPILLWAY_TEST(QCoreApplication, TestThoughts)
 #include "tst_thoughts.moc"

@@ -1,6 +1,7 @@
 // The list of conversations: in order, one change at a time, and what may be asked of it.
 #include "app/conversations/conversations_controller.h"
 #include "tests/support/conversations.h"
+#include "tests/support/test_program.h"
 
 #include <QAbstractItemModelTester>
 #include <QElapsedTimer>
@@ -593,5 +594,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestConversationList)
+SPILLWAY_TEST(QCoreApplication, TestConversationList)
 #include "tst_conversation_list.moc"

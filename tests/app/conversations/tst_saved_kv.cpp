@@ -5,7 +5,9 @@
 #include "tests/support/conversations.h"
 #include "tests/support/heard.h"
 #include "tests/support/models.h"
+#include "tests/support/test_program.h"
 
+#include <QApplication>
 #include <QDir>
 #include <QSignalSpy>
 #include <QTemporaryDir>
@@ -190,5 +192,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_MAIN(TestSavedKv)
+SPILLWAY_TEST(QApplication, TestSavedKv)
 #include "tst_saved_kv.moc"

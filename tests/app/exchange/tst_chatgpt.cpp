@@ -1,5 +1,6 @@
 // Exports of ChatGPT: its trees, its thoughts, and files that only look like it.
 #include "tests/app/exchange/imported_case.h"
+#include "tests/support/test_program.h"
 
 #include <QJsonArray>
 #include <QJsonDocument>
@@ -182,5 +183,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestChatGpt)
+SPILLWAY_TEST(QCoreApplication, TestChatGpt)
 #include "tst_chatgpt.moc"

@@ -4,6 +4,7 @@
 #include "app/exchange/export_job.h"
 #include "app/store/conversation_store.h"
 #include "tests/support/conversations.h"
+#include "tests/support/test_program.h"
 
 #include <QJsonArray>
 #include <QSignalSpy>
@@ -326,5 +327,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestExchange)
+SPILLWAY_TEST(QCoreApplication, TestExchange)
 #include "tst_exchange.moc"

@@ -3,6 +3,7 @@
 #include "app/exchange/conversation_markdown.h"
 #include "app/exchange/import_job.h"
 #include "tests/app/store/store_case.h"
+#include "tests/support/test_program.h"
 
 #include <QSignalSpy>
 
@@ -167,5 +168,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestImportJob)
+SPILLWAY_TEST(QCoreApplication, TestImportJob)
 #include "tst_import_job.moc"

@@ -1,5 +1,6 @@
 // Conversations of Jan: two files that belong together, and lines that are damaged.
 #include "tests/app/exchange/imported_case.h"
+#include "tests/support/test_program.h"
 
 namespace {
 
@@ -69,5 +70,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestJan)
+SPILLWAY_TEST(QCoreApplication, TestJan)
 #include "tst_jan.moc"

@@ -1,5 +1,6 @@
 // Conversations of LM Studio: versions, thoughts, tools, and files that only look like one.
 #include "tests/app/exchange/imported_case.h"
+#include "tests/support/test_program.h"
 
 #include <QJsonArray>
 #include <QJsonDocument>
@@ -92,5 +93,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestLmStudio)
+SPILLWAY_TEST(QCoreApplication, TestLmStudio)
 #include "tst_lm_studio.moc"

@@ -2,6 +2,7 @@
 #include "app/experiments/experiment_draft.h"
 #include "app/experiments/experiment_json.h"
 #include "engine/placement_text.h"
+#include "tests/support/test_program.h"
 
 #include <QSignalSpy>
 #include <QTest>
@@ -134,5 +135,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestExperimentDraft)
+SPILLWAY_TEST(QCoreApplication, TestExperimentDraft)
 #include "tst_experiment_draft.moc"

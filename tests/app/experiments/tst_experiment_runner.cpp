@@ -1,5 +1,6 @@
 // Experiments measure one cell after another in processes of their own, and whatever becomes of one is a row.
 #include "app/experiments/experiment_runner.h"
+#include "tests/support/test_program.h"
 
 #include <QDir>
 #include <QFile>
@@ -246,5 +247,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestExperimentRunner)
+SPILLWAY_TEST(QCoreApplication, TestExperimentRunner)
 #include "tst_experiment_runner.moc"

@@ -2,6 +2,7 @@
 #include "app/experiments/experiment_exports.h"
 #include "app/experiments/experiment_json.h"
 #include "app/experiments/experiment_store.h"
+#include "tests/support/test_program.h"
 
 #include <QDir>
 #include <QFile>
@@ -170,5 +171,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestExperimentStore)
+SPILLWAY_TEST(QCoreApplication, TestExperimentStore)
 #include "tst_experiment_store.moc"

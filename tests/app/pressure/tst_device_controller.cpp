@@ -1,7 +1,9 @@
 // The device as the user chooses it, on the real engine and the guide model.
 #include "app/pressure/device_controller.h"
 #include "app/pressure/pressure.h"
+#include "tests/support/test_program.h"
 
+#include <QApplication>
 #include <QSettings>
 #include <QSignalSpy>
 #include <QTemporaryDir>
@@ -201,5 +203,5 @@ private:
     std::unique_ptr<QTemporaryDir> m_folder;
 };
 
-QTEST_MAIN(TestDeviceController)
+SPILLWAY_TEST(QApplication, TestDeviceController)
 #include "tst_device_controller.moc"

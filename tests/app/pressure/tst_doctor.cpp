@@ -4,6 +4,7 @@
 #include "app/pressure/doctor_facts.h"
 #include "app/pressure/doctor_text.h"
 #include "tests/support/doctor_recording.h"
+#include "tests/support/test_program.h"
 
 #include <QDir>
 #include <QFile>
@@ -330,5 +331,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestDoctor)
+SPILLWAY_TEST(QCoreApplication, TestDoctor)
 #include "tst_doctor.moc"

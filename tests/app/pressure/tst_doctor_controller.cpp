@@ -2,6 +2,7 @@
 #include "app/pressure/doctor_controller.h"
 #include "tests/support/fake_engine.h"
 #include "tests/support/heard.h"
+#include "tests/support/test_program.h"
 
 #include <QSignalSpy>
 #include <QTest>
@@ -197,5 +198,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestDoctorController)
+SPILLWAY_TEST(QCoreApplication, TestDoctorController)
 #include "tst_doctor_controller.moc"

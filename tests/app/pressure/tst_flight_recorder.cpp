@@ -1,7 +1,9 @@
 // What is measured of a conversation is kept with it, and is there when it is opened again.
 #include "app/pressure/pressure_monitor.h"
 #include "tests/app/store/store_case.h"
+#include "tests/support/test_program.h"
 
+#include <QApplication>
 #include <QElapsedTimer>
 #include <QJsonDocument>
 #include <QJsonObject>
@@ -453,5 +455,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_MAIN(TestFlightRecorder)
+SPILLWAY_TEST(QApplication, TestFlightRecorder)
 #include "tst_flight_recorder.moc"

@@ -4,6 +4,7 @@
 #include "kernels/cpu.h"
 #include "tests/support/fake_engine.h"
 #include "tests/support/heard.h"
+#include "tests/support/test_program.h"
 
 #include <QSignalSpy>
 #include <QTemporaryDir>
@@ -168,5 +169,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestMachineSpeed)
+SPILLWAY_TEST(QCoreApplication, TestMachineSpeed)
 #include "tst_machine_speed.moc"

@@ -1,7 +1,9 @@
 // The handle on the placement, on the real engine and the guide model: what it foretells is what then happens.
 #include "app/pressure/pressure.h"
 #include "tests/support/fake_engine.h"
+#include "tests/support/test_program.h"
 
+#include <QApplication>
 #include <QSignalSpy>
 #include <QTest>
 
@@ -281,5 +283,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_MAIN(TestPlacementController)
+SPILLWAY_TEST(QApplication, TestPlacementController)
 #include "tst_placement_controller.moc"

@@ -1,7 +1,9 @@
 // What moved between the memories, as rows: kept, filtered, copied and written to a file.
 #include "app/pressure/placement_event_model.h"
+#include "tests/support/test_program.h"
 
 #include <QAbstractItemModelTester>
+#include <QApplication>
 #include <QClipboard>
 #include <QGuiApplication>
 #include <QTemporaryDir>
@@ -142,5 +144,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_MAIN(TestPlacementEvents)
+SPILLWAY_TEST(QApplication, TestPlacementEvents)
 #include "tst_placement_events.moc"

@@ -1,6 +1,8 @@
 // What the pressure panel's charts are drawn from: the engine's own numbers, bounded.
 #include "app/pressure/pressure_monitor.h"
+#include "tests/support/test_program.h"
 
+#include <QApplication>
 #include <QSignalSpy>
 #include <QTest>
 
@@ -220,5 +222,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_MAIN(TestPressureHistory)
+SPILLWAY_TEST(QApplication, TestPressureHistory)
 #include "tst_pressure_history.moc"

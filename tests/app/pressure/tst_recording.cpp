@@ -1,7 +1,9 @@
 // The flight recorder's files: what is written is read back, and what somebody else has made is not trusted.
 #include "app/pressure/pressure_monitor.h"
 #include "app/pressure/recording.h"
+#include "tests/support/test_program.h"
 
+#include <QApplication>
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
@@ -254,5 +256,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_MAIN(TestRecording)
+SPILLWAY_TEST(QApplication, TestRecording)
 #include "tst_recording.moc"

@@ -1,5 +1,6 @@
 // Conversations on disk: they are found by their words, whatever is typed.
 #include "tests/app/store/store_case.h"
+#include "tests/support/test_program.h"
 
 #include <QElapsedTimer>
 #include <QRandomGenerator>
@@ -171,5 +172,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestConversationSearch)
+SPILLWAY_TEST(QCoreApplication, TestConversationSearch)
 #include "tst_conversation_search.moc"

@@ -1,6 +1,7 @@
 // Conversations on disk: what is saved is there again.
 #include "app/store/attachment_folder.h"
 #include "tests/app/store/store_case.h"
+#include "tests/support/test_program.h"
 
 #include <QElapsedTimer>
 #include <QSignalSpy>
@@ -271,5 +272,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestConversationStore)
+SPILLWAY_TEST(QCoreApplication, TestConversationStore)
 #include "tst_conversation_store.moc"

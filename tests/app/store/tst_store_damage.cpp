@@ -1,6 +1,7 @@
 // Conversations on disk, where the file, the folder or the disk is not as it should be, or older than the program.
 #include "tests/app/store/store_case.h"
 #include "tests/support/plain_user.h"
+#include "tests/support/test_program.h"
 
 #include <QRandomGenerator>
 #include <QSignalSpy>
@@ -355,5 +356,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestStoreDamage)
+SPILLWAY_TEST(QCoreApplication, TestStoreDamage)
 #include "tst_store_damage.moc"

@@ -1,6 +1,7 @@
 // Long imports, and who does not have to wait for them.
 #include "app/store/store_writer.h"
 #include "tests/app/store/store_case.h"
+#include "tests/support/test_program.h"
 
 #include <QSignalSpy>
 
@@ -215,5 +216,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestStoreImport)
+SPILLWAY_TEST(QCoreApplication, TestStoreImport)
 #include "tst_store_import.moc"

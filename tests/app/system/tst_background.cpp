@@ -1,5 +1,6 @@
 // Work on a pool's thread, and what comes back of it.
 #include "app/system/background.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -83,6 +84,6 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestBackground)
+SPILLWAY_TEST(QCoreApplication, TestBackground)
 
 #include "tst_background.moc"

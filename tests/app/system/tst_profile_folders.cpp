@@ -1,5 +1,6 @@
 // The folders of a profile are the user's alone.
 #include "app/system/profile_folders.h"
+#include "tests/support/test_program.h"
 
 #include <QDir>
 #include <QDirIterator>
@@ -114,6 +115,6 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestProfileFolders)
+SPILLWAY_TEST(QCoreApplication, TestProfileFolders)
 
 #include "tst_profile_folders.moc"

@@ -1,7 +1,9 @@
 // One program per profile, with real processes of the window's own program.
 #include "app/system/profile_folders.h"
 #include "app/system/single_instance.h"
+#include "tests/support/test_program.h"
 
+#include <QApplication>
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
@@ -164,5 +166,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_MAIN(TestSingleInstance)
+SPILLWAY_TEST(QApplication, TestSingleInstance)
 #include "tst_single_instance.moc"

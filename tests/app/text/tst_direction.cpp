@@ -1,6 +1,7 @@
 // Which way texts are read, and what that makes of the blocks of a message.
 #include "app/text/block_builder.h"
 #include "app/text/direction.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -90,5 +91,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestDirection)
+SPILLWAY_TEST(QCoreApplication, TestDirection)
 #include "tst_direction.moc"

@@ -1,6 +1,7 @@
 // Code in colours: a sample of every language, states across lines, and that no text trips it.
 #include "app/text/highlighter.h"
 #include "app/text/languages.h"
+#include "tests/support/test_program.h"
 
 #include <QElapsedTimer>
 #include <QRandomGenerator>
@@ -114,5 +115,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestHighlighter)
+SPILLWAY_TEST(QCoreApplication, TestHighlighter)
 #include "tst_highlighter.moc"

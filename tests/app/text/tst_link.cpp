@@ -1,5 +1,6 @@
 // Which addresses may be opened, and that what is shown of them is what is opened.
 #include "app/text/link.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -56,5 +57,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestLink)
+SPILLWAY_TEST(QCoreApplication, TestLink)
 #include "tst_link.moc"

@@ -2,6 +2,7 @@
 // pieces the text comes in.
 #include "app/text/block_builder.h"
 #include "tests/app/text/described.h"
+#include "tests/support/test_program.h"
 
 #include <QElapsedTimer>
 #include <QRandomGenerator>
@@ -411,5 +412,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestMarkdown)
+SPILLWAY_TEST(QCoreApplication, TestMarkdown)
 #include "tst_markdown.moc"

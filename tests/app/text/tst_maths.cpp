@@ -1,5 +1,6 @@
 // LaTeX in running text: where a formula is, and what of it characters can say exactly.
 #include "app/text/maths.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -95,5 +96,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestMaths)
+SPILLWAY_TEST(QCoreApplication, TestMaths)
 #include "tst_maths.moc"

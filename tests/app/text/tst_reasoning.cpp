@@ -1,5 +1,6 @@
 // What models think, told from what they answer, however the text is cut.
 #include "app/text/reasoning.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -124,5 +125,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestReasoning)
+SPILLWAY_TEST(QCoreApplication, TestReasoning)
 #include "tst_reasoning.moc"

@@ -1,5 +1,6 @@
 // What a model or a file writes is shown as it is: nothing hides, nothing reorders.
 #include "app/text/visible_text.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -66,5 +67,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestVisibleText)
+SPILLWAY_TEST(QCoreApplication, TestVisibleText)
 #include "tst_visible_text.moc"

@@ -2,6 +2,7 @@
 #include "app/worker/engine_thread.h"
 #include "tests/support/fake_engine.h"
 #include "tests/support/heard.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 #include <future>
@@ -378,5 +379,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestEngineWorker)
+SPILLWAY_TEST(QCoreApplication, TestEngineWorker)
 #include "tst_engine_worker.moc"

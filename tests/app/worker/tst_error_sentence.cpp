@@ -1,6 +1,7 @@
 // What went wrong in the engine is said in the user's language, and nothing of it is lost.
 #include "app/translation.h"
 #include "app/worker/error_sentence.h"
+#include "tests/support/test_program.h"
 
 #include <QSet>
 #include <QTest>
@@ -43,5 +44,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestErrorSentence)
+SPILLWAY_TEST(QCoreApplication, TestErrorSentence)
 #include "tst_error_sentence.moc"

@@ -1,4 +1,5 @@
 #include "engine/device/copy_queue.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -71,5 +72,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestCopyQueue)
+SPILLWAY_TEST(QCoreApplication, TestCopyQueue)
 #include "tst_copy_queue.moc"

@@ -1,5 +1,6 @@
 // Memory in large pages: zero at first, aligned, counted while it is held.
 #include "engine/device/huge_array.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -53,5 +54,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_APPLESS_MAIN(TestHugeArray)
+SPILLWAY_TEST(test_support::NoApplication, TestHugeArray)
 #include "tst_huge_array.moc"

@@ -1,6 +1,7 @@
 // What is said of the kernels in use: also which products another table makes.
 #include "engine/device/kernels_in_use.h"
 #include "engine/machine.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -36,5 +37,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestKernelsInUse)
+SPILLWAY_TEST(QCoreApplication, TestKernelsInUse)
 #include "tst_kernels_in_use.moc"

@@ -1,5 +1,6 @@
 // A GPU's memory where the system gives out a part of it: what is left to the engine, and what it has lost in silence.
 #include "engine/device/video_memory.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -35,5 +36,5 @@ private Q_SLOTS:
     void whereTheSystemSetsNoLimitNothingIsSaid() { QVERIFY(!VideoMemoryProbe("no such GPU").ask()); }
 };
 
-QTEST_GUILESS_MAIN(TestVideoMemory)
+SPILLWAY_TEST(QCoreApplication, TestVideoMemory)
 #include "tst_video_memory.moc"

@@ -3,6 +3,7 @@
 #include "engine/exec/rows.h"
 #include "engine/metrics/host_probe.h"
 #include "tests/support/models.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -168,5 +169,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_APPLESS_MAIN(TestHostWeights)
+SPILLWAY_TEST(test_support::NoApplication, TestHostWeights)
 #include "tst_host_weights.moc"

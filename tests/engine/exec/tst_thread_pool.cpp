@@ -2,6 +2,7 @@
 #include "engine/exec/thread_pool.h"
 
 #include "engine/metrics/host_probe.h"
+#include "tests/support/test_program.h"
 
 #include <QFile>
 #include <QtTest>
@@ -139,5 +140,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestThreadPool)
+SPILLWAY_TEST(QCoreApplication, TestThreadPool)
 #include "tst_thread_pool.moc"

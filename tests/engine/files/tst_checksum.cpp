@@ -1,5 +1,6 @@
 // The checksum of bytes on a disk tells different bytes apart.
 #include "engine/files/checksum.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -45,5 +46,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestChecksum)
+SPILLWAY_TEST(QCoreApplication, TestChecksum)
 #include "tst_checksum.moc"

@@ -2,6 +2,7 @@
 #include "engine/files/mapped_file.h"
 #include "engine/metrics/host_probe.h"
 #include "tests/support/gguf_writer.h"
+#include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
 #include <QTest>
@@ -79,5 +80,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestMappedFile)
+SPILLWAY_TEST(QCoreApplication, TestMappedFile)
 #include "tst_mapped_file.moc"

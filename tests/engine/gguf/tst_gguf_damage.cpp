@@ -5,6 +5,7 @@
 #include "tests/support/gguf_exercise.h"
 #include "tests/support/gguf_writer.h"
 #include "tests/support/plain_user.h"
+#include "tests/support/test_program.h"
 
 #include <QRandomGenerator>
 #include <QTemporaryDir>
@@ -294,5 +295,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestGgufDamage)
+SPILLWAY_TEST(QCoreApplication, TestGgufDamage)
 #include "tst_gguf_damage.moc"

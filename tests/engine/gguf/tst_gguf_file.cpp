@@ -1,6 +1,7 @@
 // Right GGUF files: what the reader finds in them.
 #include "engine/gguf/gguf_file.h"
 #include "tests/support/gguf_writer.h"
+#include "tests/support/test_program.h"
 
 #include <QDir>
 #include <QTemporaryDir>
@@ -143,5 +144,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestGgufFile)
+SPILLWAY_TEST(QCoreApplication, TestGgufFile)
 #include "tst_gguf_file.moc"

@@ -1,6 +1,7 @@
 // Models in several files.
 #include "engine/gguf/gguf_file.h"
 #include "tests/support/gguf_writer.h"
+#include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
 #include <QTest>
@@ -116,5 +117,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestGgufSplit)
+SPILLWAY_TEST(QCoreApplication, TestGgufSplit)
 #include "tst_gguf_split.moc"

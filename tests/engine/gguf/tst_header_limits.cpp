@@ -4,6 +4,7 @@
 #include "engine/model/hyperparameters.h"
 #include "engine/model_info.h"
 #include "tests/support/gguf_writer.h"
+#include "tests/support/test_program.h"
 
 #include <QElapsedTimer>
 #include <QTemporaryDir>
@@ -231,5 +232,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestHeaderLimits)
+SPILLWAY_TEST(QCoreApplication, TestHeaderLimits)
 #include "tst_header_limits.moc"

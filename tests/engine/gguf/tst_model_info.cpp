@@ -3,6 +3,7 @@
 #include "engine/gguf/gguf_file.h"
 #include "engine/model_info.h"
 #include "tests/support/gguf_writer.h"
+#include "tests/support/test_program.h"
 
 #include <QElapsedTimer>
 #include <QTemporaryDir>
@@ -216,5 +217,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestModelInfo)
+SPILLWAY_TEST(QCoreApplication, TestModelInfo)
 #include "tst_model_info.moc"

@@ -1,5 +1,6 @@
 // The rules by which block columns stay, leave and come back.
 #include "engine/kv/column_rules.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -75,5 +76,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_APPLESS_MAIN(TestColumnRules)
+SPILLWAY_TEST(test_support::NoApplication, TestColumnRules)
 #include "tst_column_rules.moc"

@@ -1,5 +1,6 @@
 // The paged KV cache: room, shared prefixes, copies on write, and the block layout.
 #include "engine/kv/kv_cache.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -141,5 +142,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestKvCache)
+SPILLWAY_TEST(QCoreApplication, TestKvCache)
 #include "tst_kv_cache.moc"

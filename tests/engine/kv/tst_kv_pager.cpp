@@ -1,6 +1,7 @@
 // The pager with a cache and an emulated device, without a model: what leaves, what stays and what comes back.
 #include "engine/device/emulated_device.h"
 #include "engine/kv/kv_pager.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -201,5 +202,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_APPLESS_MAIN(TestKvPager)
+SPILLWAY_TEST(test_support::NoApplication, TestKvPager)
 #include "tst_kv_pager.moc"

@@ -1,5 +1,6 @@
 // The page pool: who owns what, and that "full" is an answer.
 #include "engine/kv/page_pool.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -75,5 +76,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestPagePool)
+SPILLWAY_TEST(QCoreApplication, TestPagePool)
 #include "tst_page_pool.moc"

@@ -1,6 +1,7 @@
 // Files of saved KV: what was written comes back, and nothing else does.
 #include "engine/files/checksum.h"
 #include "tests/engine/kv/saved_kv_case.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -307,5 +308,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestSavedKvFile)
+SPILLWAY_TEST(QCoreApplication, TestSavedKvFile)
 #include "tst_saved_kv_file.moc"

@@ -1,6 +1,7 @@
 // The folder of saved KV: its limits, what leaves it, and a disk that is full.
 #include "tests/engine/kv/saved_kv_case.h"
 #include "tests/support/file_size_limit.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -246,5 +247,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestSavedKvStore)
+SPILLWAY_TEST(QCoreApplication, TestSavedKvStore)
 #include "tst_saved_kv_store.moc"

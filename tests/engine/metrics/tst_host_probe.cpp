@@ -1,6 +1,7 @@
 // The probe on machines made of files, and on this one.
 #include "engine/metrics/host_probe.h"
 #include "engine/metrics/host_probe_linux.h"
+#include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
 #include <QTest>
@@ -138,5 +139,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestHostProbe)
+SPILLWAY_TEST(QCoreApplication, TestHostProbe)
 #include "tst_host_probe.moc"

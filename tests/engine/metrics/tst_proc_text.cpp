@@ -1,5 +1,6 @@
 // The texts of /proc, /sys and the cgroups, as machines write them.
 #include "engine/metrics/proc_text.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -98,5 +99,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestProcText)
+SPILLWAY_TEST(QCoreApplication, TestProcText)
 #include "tst_proc_text.moc"

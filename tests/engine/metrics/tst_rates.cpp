@@ -1,5 +1,6 @@
 // Token times and rates of a turn.
 #include "engine/metrics/rates.h"
+#include "tests/support/test_program.h"
 
 #include <QRandomGenerator>
 #include <QTest>
@@ -107,5 +108,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestRates)
+SPILLWAY_TEST(QCoreApplication, TestRates)
 #include "tst_rates.moc"

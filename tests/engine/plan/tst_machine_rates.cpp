@@ -5,6 +5,8 @@
 #include "engine/planner.h"
 #include "engine/rates_file.h"
 #include "tests/support/models.h"
+#include "tests/engine/plan/flat_rate.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -17,13 +19,9 @@
 #endif
 
 using namespace engine;
+using test_support::flat;
 
 namespace {
-
-RateCurve flat(double bytes_per_s)
-{
-    return RateCurve({{1e6, bytes_per_s}});
-}
 
 MachineRates some_rates()
 {
@@ -274,5 +272,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestMachineRates)
+SPILLWAY_TEST(QCoreApplication, TestMachineRates)
 #include "tst_machine_rates.moc"

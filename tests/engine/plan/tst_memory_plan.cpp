@@ -1,6 +1,7 @@
 // What a model takes in memory: planned from its header, against what the engine then really takes.
 #include "engine/memory_plan.h"
 #include "tests/support/models.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -155,5 +156,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestMemoryPlan)
+SPILLWAY_TEST(QCoreApplication, TestMemoryPlan)
 #include "tst_memory_plan.moc"

@@ -3,6 +3,7 @@
 #include "engine/planner.h"
 #include "engine/run/loaded_model.h"
 #include "tests/support/models.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -14,13 +15,13 @@ using namespace engine;
 
 namespace {
 
-constexpr int kBlockTokens = 16;
+constexpr int kSmallBlockTokens = 16;
 
 LoadRequest request_for(const QString& model, KvType k_type = KvType::F16, KvType v_type = KvType::F16)
 {
     LoadRequest request;
     request.model = (test_support::own_models_folder() + '/' + model + ".gguf").toStdString();
-    request.kv_block_tokens = kBlockTokens;
+    request.kv_block_tokens = kSmallBlockTokens;
     request.prefill_chunk_tokens = 24;
     request.context_tokens = 256;
     request.threads = 1;
@@ -192,7 +193,7 @@ private Q_SLOTS:
         QFETCH(QString, name);
         QFETCH(int, columns);
         LoadRequest request = request_for(name);
-        request.placement.emulated.fit_tokens = columns * kBlockTokens;
+        request.placement.emulated.fit_tokens = columns * kSmallBlockTokens;
         const Plan plan = plan_of(request, {0});
         QVERIFY(plan.spill_tokens);
         const auto model = load(request);
@@ -332,5 +333,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestPlannedBytes)
+SPILLWAY_TEST(QCoreApplication, TestPlannedBytes)
 #include "tst_planned_bytes.moc"

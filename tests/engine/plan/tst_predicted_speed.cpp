@@ -1,6 +1,8 @@
 // Predicted speed: what the formulas give for machines that can be reckoned by hand, and what must hold for all.
 #include "engine/plan/predict.h"
 #include "engine/planner.h"
+#include "tests/engine/plan/flat_rate.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -8,16 +10,12 @@
 #include <random>
 
 using namespace engine;
+using test_support::flat;
 
 namespace {
 
 constexpr int kBlockTokens = 256;
 const PlannedPlacement kOnHost{KvType::Q8_0, KvType::Q8_0, {}};
-
-RateCurve flat(double bytes_per_s)
-{
-    return RateCurve({{1e6, bytes_per_s}});
-}
 
 /// A machine whose CPU multiplies and attends at set rates, whatever the size of the set.
 MachineRates machine(double products, double attention, double dram)
@@ -320,5 +318,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestPredictedSpeed)
+SPILLWAY_TEST(QCoreApplication, TestPredictedSpeed)
 #include "tst_predicted_speed.moc"

@@ -1,5 +1,6 @@
 // How a layer's KV on the host is divided between the link and the CPU: against trying all, and at its ends.
 #include "engine/plan/three_way.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -75,5 +76,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestThreeWay)
+SPILLWAY_TEST(test_support::NoApplication, TestThreeWay)
 #include "tst_three_way.moc"

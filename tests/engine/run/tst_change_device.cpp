@@ -2,6 +2,7 @@
 // nothing.
 #include "tests/engine/run/device_engine.h"
 #include "tests/support/placement_run.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -268,5 +269,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestChangeDevice)
+SPILLWAY_TEST(QCoreApplication, TestChangeDevice)
 #include "tst_change_device.moc"

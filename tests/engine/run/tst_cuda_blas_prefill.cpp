@@ -5,6 +5,7 @@
 #include "engine/planner.h"
 #include "engine/tools/selftest_cuda.h"
 #include "tests/support/cuda_run.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -12,7 +13,7 @@ using namespace test_support;
 
 namespace {
 
-constexpr Lengths kLengths{90, 96};  // in chunks of 40, 40 and 10: the last one is of few rows
+constexpr Lengths kThreeChunks{90, 96};  // in chunks of 40, 40 and 10: the last one is of few rows
 
 /// Of the GPU that is there now, by which cuBLAS is so many times as fast as our own kernels.
 std::shared_ptr<const MachineRates> rates_with_blas(double times)
@@ -34,7 +35,7 @@ LoadRequest by_blas(const QString& model, double times = 2)
 Run run_once(const LoadRequest& request)
 {
     const auto model = load(request);
-    return model ? run(*model, {}, kLengths) : Run();
+    return model ? run(*model, {}, kThreeChunks) : Run();
 }
 
 int warnings(const Run& r)
@@ -65,7 +66,7 @@ private Q_SLOTS:
         const auto model = load(by_blas(name));
         QVERIFY(model);
         QVERIFY(model->info().warnings.empty());
-        const Run here = run(*model, {}, kLengths);
+        const Run here = run(*model, {}, kThreeChunks);
         QVERIFY(here.status);
         QCOMPARE(warnings(here), 0);
         const double apart = relative_difference(here.logits, on_cpu.logits);
@@ -88,7 +89,7 @@ private Q_SLOTS:
         QVERIFY(model);
         std::vector<int> products;
         QVERIFY(run(
-                    *model, [&](int) { products.push_back(gpu.emulated()->blas_products()); }, kLengths)
+                    *model, [&](int) { products.push_back(gpu.emulated()->blas_products()); }, kThreeChunks)
                     .status);
         QVERIFY(products.size() > 3);
         QVERIFY(products[1] > products[0] && products[2] > products[1]);  // two chunks of many rows
@@ -159,7 +160,7 @@ private Q_SLOTS:
             const auto model = load(by_blas("llama"));
             QVERIFY(model);
             gpu.emulated()->fail_call(call, cuda::Status::LaunchFailed);
-            const Run here = run(*model, {}, kLengths);
+            const Run here = run(*model, {}, kThreeChunks);
             QVERIFY(here.status);
             QVERIFY(relative_difference(here.logits, on_cpu.logits) < kCpuAndCudaApart);
         }
@@ -217,5 +218,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestCudaBlasPrefill)
+SPILLWAY_TEST(QCoreApplication, TestCudaBlasPrefill)
 #include "tst_cuda_blas_prefill.moc"

@@ -1,5 +1,6 @@
 // Decode steps that a GPU is given as graphs: what makes a new one, what does not, and that they give the same bits.
 #include "tests/engine/run/cuda_conversations.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -222,5 +223,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestCudaGraphs)
+SPILLWAY_TEST(QCoreApplication, TestCudaGraphs)
 #include "tst_cuda_graphs.moc"

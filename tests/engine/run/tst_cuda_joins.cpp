@@ -1,6 +1,7 @@
 // The CPU's part of a recorded step: device and host wait for each other in the middle of a graph, or graphs are cut.
 #include "engine/exec/cuda_flags.h"
 #include "tests/engine/run/cuda_conversations.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -182,5 +183,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestCudaJoins)
+SPILLWAY_TEST(QCoreApplication, TestCudaJoins)
 #include "tst_cuda_joins.moc"

@@ -1,6 +1,7 @@
 // Keys and values that are kept in other types from some token on, on a GPU.
 #include "engine/tools/selftest_cuda.h"
 #include "tests/engine/run/cuda_conversations.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -90,5 +91,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestCudaKvTypes)
+SPILLWAY_TEST(QCoreApplication, TestCudaKvTypes)
 #include "tst_cuda_kv_types.moc"

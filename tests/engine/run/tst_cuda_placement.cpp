@@ -5,6 +5,7 @@
 #include "engine/tools/selftest_cuda.h"
 #include "tests/engine/run/cuda_conversations.h"
 #include "tests/support/reference_logits.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -216,5 +217,5 @@ private:
     const unsigned m_seed = std::random_device{}();
 };
 
-QTEST_GUILESS_MAIN(TestCudaPlacement)
+SPILLWAY_TEST(QCoreApplication, TestCudaPlacement)
 #include "tst_cuda_placement.moc"

@@ -2,6 +2,7 @@
 // link.
 #include "engine/engine.h"
 #include "tests/support/cuda_run.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -122,5 +123,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestCudaSampling)
+SPILLWAY_TEST(QCoreApplication, TestCudaSampling)
 #include "tst_cuda_sampling.moc"

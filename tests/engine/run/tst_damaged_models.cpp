@@ -3,6 +3,7 @@
 #include "engine/engine.h"
 #include "engine/gguf/gguf_file.h"
 #include "tests/support/models.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -156,5 +157,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestDamagedModels)
+SPILLWAY_TEST(QCoreApplication, TestDamagedModels)
 #include "tst_damaged_models.moc"

@@ -1,6 +1,7 @@
 // Devices through the engine's front door: what is posted while it talks, what it reports, and how it stops.
 #include "engine/machine_rates.h"
 #include "tests/engine/run/device_engine.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -236,5 +237,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestDeviceCommands)
+SPILLWAY_TEST(QCoreApplication, TestDeviceCommands)
 #include "tst_device_commands.moc"

@@ -1,6 +1,7 @@
 // The context of the real engine: what is in it, and what happens when it is full.
 #include "tests/engine/run/loaded_engine.h"
 #include "tests/support/chain_model.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -180,5 +181,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestEngineContext)
+SPILLWAY_TEST(QCoreApplication, TestEngineContext)
 #include "tst_engine_context.moc"

@@ -1,5 +1,6 @@
 // What comes back to a device once there is room again, in which order, and what does not move for nothing.
 #include "tests/support/placement_run.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -138,5 +139,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestKvReturn)
+SPILLWAY_TEST(QCoreApplication, TestKvReturn)
 #include "tst_kv_return.moc"

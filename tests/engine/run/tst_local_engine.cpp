@@ -1,5 +1,6 @@
 // The real engine through its front door: turns, reuse, commands, and what can go wrong.
 #include "tests/engine/run/loaded_engine.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -285,5 +286,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestLocalEngine)
+SPILLWAY_TEST(QCoreApplication, TestLocalEngine)
 #include "tst_local_engine.moc"

@@ -1,6 +1,7 @@
 // What the user pins stays on the device while anything else can leave, comes back before anything else, and changes no
 // word.
 #include "tests/engine/run/device_engine.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -9,7 +10,7 @@ using namespace test_support;
 namespace {
 
 constexpr TokenRange kPinned{16, 48};  // blocks 1 and 2: the first ones that leave otherwise
-constexpr int kTokens = 300;
+constexpr int kPromptTokens = 300;
 
 /// Whether a column is, in all layers that see it.
 bool on_device(const KvMap& map, int column)
@@ -33,7 +34,7 @@ Turn answer_with_pins(DeviceEngine& here, std::vector<TokenRange> pins)
         if (++texts == 3)
             here.engine->post(SetPins{pins});
     };
-    auto turn = here.engine->generate(here.sequence, raw(kTokens), listener, {});
+    auto turn = here.engine->generate(here.sequence, raw(kPromptTokens), listener, {});
     return turn ? *turn : Turn();
 }
 
@@ -49,10 +50,10 @@ private Q_SLOTS:
     void initTestCase()
     {
         DeviceEngine cpu({});
-        const auto turn = cpu.engine->generate(cpu.sequence, raw(kTokens), {}, {});
+        const auto turn = cpu.engine->generate(cpu.sequence, raw(kPromptTokens), {}, {});
         QVERIFY(turn);
         m_on_cpu = turn->text;
-        QVERIFY(turn->answer.count() == kTokens);
+        QVERIFY(turn->answer.count() == kPromptTokens);
     }
 
     void whatIsPinnedStaysWhileTheRestLeaves()
@@ -73,7 +74,7 @@ private Q_SLOTS:
     void whatHasLeftComesBackWhenItIsPinned()
     {
         DeviceEngine here(emulated_device(128));
-        const auto turn = here.engine->generate(here.sequence, raw(kTokens), here.listener(), {});
+        const auto turn = here.engine->generate(here.sequence, raw(kPromptTokens), here.listener(), {});
         QVERIFY(turn);
         QVERIFY(!on_device(*turn->telemetry.kv_map, 1) && !on_device(*turn->telemetry.kv_map, 2));
         // There is no room for one more.
@@ -93,7 +94,7 @@ private Q_SLOTS:
 
         // They are the conversation's: its next turn keeps them, until they are cleared.
         here.events.clear();
-        QVERIFY(here.engine->generate(here.sequence, raw(kTokens), here.listener(), {}));
+        QVERIFY(here.engine->generate(here.sequence, raw(kPromptTokens), here.listener(), {}));
         QCOMPARE(pinned_events(here.events, Event::Kind::Offload), 0);
         QVERIFY(on_device(*here.newest.kv_map, 1));
         QVERIFY(here.ask(SetPins{}).ok);
@@ -109,7 +110,7 @@ private Q_SLOTS:
         DeviceEngine here(emulated_device(128));
         const Turn turn = answer_with_pins(here, {{0, 100'000}});
         QCOMPARE(turn.text, m_on_cpu);
-        QCOMPARE(turn.answer.count(), kTokens);
+        QCOMPARE(turn.answer.count(), kPromptTokens);
         QVERIFY(turn.telemetry.device->used_bytes() <= turn.telemetry.device->budget_bytes);
         const int left = pinned_events(here.events, Event::Kind::Offload);
         QVERIFY(left > 3);
@@ -160,5 +161,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestPins)
+SPILLWAY_TEST(QCoreApplication, TestPins)
 #include "tst_pins.moc"

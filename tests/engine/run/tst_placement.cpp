@@ -1,6 +1,7 @@
 // One conversation over two memories, on the emulated device: wherever layers and KV lie, and whenever they move, the
 // logits have the same bits as on the cpu alone (design D9).
 #include "tests/support/placement_run.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -363,5 +364,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestPlacement)
+SPILLWAY_TEST(QCoreApplication, TestPlacement)
 #include "tst_placement.moc"

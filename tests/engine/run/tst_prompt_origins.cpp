@@ -2,6 +2,7 @@
 #include "engine/run/prompt.h"
 #include "engine/text_tools.h"
 #include "tests/engine/tokenizer/tokenizer_case.h"
+#include "tests/support/test_program.h"
 
 #include <QDir>
 #include <QTest>
@@ -384,5 +385,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(PromptOrigins)
+SPILLWAY_TEST(QCoreApplication, PromptOrigins)
 #include "tst_prompt_origins.moc"

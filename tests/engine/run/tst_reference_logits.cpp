@@ -3,6 +3,7 @@
 // (own models: a bound derived from the same roundings), argmax and greedy ids wherever the two best logits are further
 // apart than 6 x that error.
 #include "tests/support/reference_logits.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -139,5 +140,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestReferenceLogits)
+SPILLWAY_TEST(QCoreApplication, TestReferenceLogits)
 #include "tst_reference_logits.moc"

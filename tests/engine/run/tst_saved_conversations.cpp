@@ -2,6 +2,7 @@
 // where nothing of use was saved they are computed again and say why.
 #include "engine/run/saved_conversations.h"
 #include "tests/engine/run/loaded_engine.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -19,7 +20,7 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr int kSavedTokens = 203;  // ends within a block, and within a group of 16
-constexpr int kTokens = 230;
+constexpr int kAllTokens = 230;
 
 LoadRequest request_for(const char* model, KvType type, int fit_tokens)
 {
@@ -51,7 +52,7 @@ std::vector<int> some_tokens(const LoadedModel& model)
 {
     std::mt19937 random(4711);
     std::vector<int> ids;
-    while (int(ids.size()) < kTokens)
+    while (int(ids.size()) < kAllTokens)
         ids.push_back(int(random() % unsigned(model.info().vocabulary)));
     return ids;
 }
@@ -179,7 +180,7 @@ private Q_SLOTS:
         Conversation conversation;
         go_on(*first, conversation.kv, ids, kSavedTokens);
         saved.save(*first, conversation, "x");
-        const auto expected = go_on(*first, conversation.kv, ids, kTokens);  // while it is written
+        const auto expected = go_on(*first, conversation.kv, ids, kAllTokens);  // while it is written
         saved.release_all(*first, 1h);
 
         const auto second = load(request_for(name.c_str(), KvType(type), opened_with));
@@ -190,7 +191,7 @@ private Q_SLOTS:
         const auto miss = restore(second->cache(), opened.kv, *start.reader, ids, [](int) { return true; });
         QVERIFY(miss && *miss == SavedKvMiss::None);
         QCOMPARE(opened.kv.length(), kSavedTokens);
-        QVERIFY(same_bits(go_on(*second, opened.kv, ids, kTokens), expected));
+        QVERIFY(same_bits(go_on(*second, opened.kv, ids, kAllTokens), expected));
     }
 
     /// What is being written is what was there when it was asked for, whatever becomes of the conversation.
@@ -214,14 +215,14 @@ private Q_SLOTS:
         QCOMPARE(model->cache().used_pages(), 0);
         QVERIFY(pages > 0);
 
-        const auto expected = go_on(*model, conversation.kv, ids, kTokens);
+        const auto expected = go_on(*model, conversation.kv, ids, kAllTokens);
         for (int i = 0; i < 4; ++i) {
             Conversation opened;
             const SavedStart start = saved.open(*model, opened, "x" + std::to_string(i), [] { return true; });
             QVERIFY(start.reader);
             QVERIFY(restore(model->cache(), opened.kv, *start.reader, ids, [](int) { return true; }));
             QCOMPARE(opened.kv.length(), kSavedTokens);
-            QVERIFY(same_bits(go_on(*model, opened.kv, ids, kTokens), expected));
+            QVERIFY(same_bits(go_on(*model, opened.kv, ids, kAllTokens), expected));
             model->cache().truncate(opened.kv, 0);
         }
     }
@@ -237,7 +238,7 @@ private Q_SLOTS:
             go_on(*model, conversation.kv, ids, kSavedTokens);
             saved.save(*model, conversation, "x");
             saved.release_all(*model, 1h);
-            return go_on(*model, conversation.kv, ids, kTokens);
+            return go_on(*model, conversation.kv, ids, kAllTokens);
         }();
         KvCache& cache = model->cache();
         cache.truncate(conversation.kv, 0);
@@ -252,7 +253,7 @@ private Q_SLOTS:
         cache.truncate(hog, 0);
         QVERIFY(restore(cache, opened.kv, *start.reader, ids, goes_on));
         QCOMPARE(opened.kv.length(), kSavedTokens);
-        QVERIFY(same_bits(go_on(*model, opened.kv, ids, kTokens), expected));
+        QVERIFY(same_bits(go_on(*model, opened.kv, ids, kAllTokens), expected));
     }
 
     void goesOnAfterARestart()
@@ -456,5 +457,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestSavedConversations)
+SPILLWAY_TEST(QCoreApplication, TestSavedConversations)
 #include "tst_saved_conversations.moc"

@@ -3,6 +3,7 @@
 #include "engine/tools/token_run.h"
 #include "tests/engine/run/device_engine.h"
 #include "tests/support/placement_run.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -161,5 +162,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestStepShares)
+SPILLWAY_TEST(QCoreApplication, TestStepShares)
 #include "tst_step_shares.moc"

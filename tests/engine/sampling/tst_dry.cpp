@@ -1,5 +1,6 @@
 // DRY worked through by hand: which token is penalised, and by how much.
 #include "engine/sampling/sampler.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -212,5 +213,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_APPLESS_MAIN(TestDry)
+SPILLWAY_TEST(test_support::NoApplication, TestDry)
 #include "tst_dry.moc"

@@ -1,6 +1,7 @@
 // Which tokens each sampling option leaves, and with which probabilities: worked out here by hand or by the plainest
 // arithmetic in double precision.
 #include "engine/sampling/sampler.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -361,5 +362,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_APPLESS_MAIN(TestSampler)
+SPILLWAY_TEST(test_support::NoApplication, TestSampler)
 #include "tst_sampler.moc"

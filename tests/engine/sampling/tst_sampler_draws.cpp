@@ -1,5 +1,6 @@
 // Draws come as often as their probabilities say, and random vocabularies keep to the filters' definitions.
 #include "engine/sampling/sampler.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -227,5 +228,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_APPLESS_MAIN(TestSamplerDraws)
+SPILLWAY_TEST(test_support::NoApplication, TestSamplerDraws)
 #include "tst_sampler_draws.moc"

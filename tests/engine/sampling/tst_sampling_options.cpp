@@ -1,5 +1,6 @@
 // Which sampling options are refused, and with which sentence.
 #include "engine/sampling/sampler.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -9,8 +10,8 @@ using engine::SamplingOptions;
 
 namespace {
 
-constexpr float kInf = std::numeric_limits<float>::infinity();
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kNotANumber = std::numeric_limits<float>::quiet_NaN();
 
 }  // namespace
 
@@ -39,15 +40,15 @@ private Q_SLOTS:
         row(
             "cold", [](auto& o) { o.temperature = -0.1f; }, "the temperature must be 0 (greedy) or more");
         row(
-            "NaN", [](auto& o) { o.temperature = kNan; }, "the temperature must be 0 (greedy) or more");
+            "NaN", [](auto& o) { o.temperature = kNotANumber; }, "the temperature must be 0 (greedy) or more");
         row(
-            "infinite", [](auto& o) { o.temperature = kInf; }, "the temperature must be 0 (greedy) or more");
+            "infinite", [](auto& o) { o.temperature = kInfinity; }, "the temperature must be 0 (greedy) or more");
         row(
             "top-k", [](auto& o) { o.top_k = -1; }, "the top-k must be 0 (off) or more");
         row(
             "top-p", [](auto& o) { o.top_p = 1.01f; }, "the top-p must be between 0 and 1");
         row(
-            "top-p NaN", [](auto& o) { o.top_p = kNan; }, "the top-p must be between 0 and 1");
+            "top-p NaN", [](auto& o) { o.top_p = kNotANumber; }, "the top-p must be between 0 and 1");
         row(
             "min-p", [](auto& o) { o.min_p = -0.01f; }, "the min-p must be between 0 and 1");
         row(
@@ -55,9 +56,9 @@ private Q_SLOTS:
         row(
             "repeat", [](auto& o) { o.repeat_penalty = 0.0f; }, "the repeat penalty must be more than 0");
         row(
-            "presence", [](auto& o) { o.presence_penalty = kNan; }, "the presence penalty must be a number");
+            "presence", [](auto& o) { o.presence_penalty = kNotANumber; }, "the presence penalty must be a number");
         row(
-            "frequency", [](auto& o) { o.frequency_penalty = kInf; }, "the frequency penalty must be a number");
+            "frequency", [](auto& o) { o.frequency_penalty = kInfinity; }, "the frequency penalty must be a number");
         row(
             "window", [](auto& o) { o.repeat_last_n = -2; },
             "the repeat penalty's window must be -1 (the whole context) or more");
@@ -76,7 +77,7 @@ private Q_SLOTS:
         row(
             "XTC", [](auto& o) { o.xtc_probability = 1.5f; }, "the XTC probability must be between 0 and 1");
         row(
-            "XTC threshold", [](auto& o) { o.xtc_threshold = kNan; }, "the XTC threshold must be between 0 and 1");
+            "XTC threshold", [](auto& o) { o.xtc_threshold = kNotANumber; }, "the XTC threshold must be between 0 and 1");
     }
 
     void optionsAreChecked()
@@ -88,5 +89,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_APPLESS_MAIN(TestSamplingOptions)
+SPILLWAY_TEST(test_support::NoApplication, TestSamplingOptions)
 #include "tst_sampling_options.moc"

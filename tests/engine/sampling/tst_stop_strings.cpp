@@ -1,5 +1,6 @@
 // Stop strings in streamed text: what is shown, what is held back, and that it does not matter how the text is cut.
 #include "engine/sampling/stop_strings.h"
+#include "tests/support/test_program.h"
 
 #include <QtTest>
 
@@ -180,5 +181,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_APPLESS_MAIN(TestStopStrings)
+SPILLWAY_TEST(test_support::NoApplication, TestStopStrings)
 #include "tst_stop_strings.moc"

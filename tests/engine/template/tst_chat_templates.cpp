@@ -1,5 +1,6 @@
 // Templates of real models, rendered as Jinja2 renders them. The goldens come from outside the project.
 #include "engine/template/chat_template.h"
+#include "tests/support/test_program.h"
 
 #include <QDir>
 #include <QTest>
@@ -111,5 +112,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(ChatTemplates)
+SPILLWAY_TEST(QCoreApplication, ChatTemplates)
 #include "tst_chat_templates.moc"

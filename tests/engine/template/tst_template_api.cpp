@@ -1,5 +1,6 @@
 // The front door of chat templates: errors, the time, and which variables a template reads.
 #include "engine/template/chat_template.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -177,5 +178,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TemplateApi)
+SPILLWAY_TEST(QCoreApplication, TemplateApi)
 #include "tst_template_api.moc"

@@ -1,6 +1,7 @@
 // Every feature of the template language on small templates, as python3-jinja2 renders them
 // (tests/support/make_template_goldens.py), and what only this interpreter has: limits, and names for the window.
 #include "engine/template/chat_template.h"
+#include "tests/support/test_program.h"
 
 #include <QElapsedTimer>
 #include <QFile>
@@ -76,5 +77,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TemplateLanguage)
+SPILLWAY_TEST(QCoreApplication, TemplateLanguage)
 #include "tst_template_language.moc"

@@ -1,6 +1,7 @@
 // A template comes out of a downloaded file. Whatever it says, it ends soon, in bounded memory and stack, with a
 // sentence.
 #include "engine/template/chat_template.h"
+#include "tests/support/test_program.h"
 
 #include <QFile>
 #include <QTest>
@@ -330,5 +331,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TemplateLimits)
+SPILLWAY_TEST(QCoreApplication, TemplateLimits)
 #include "tst_template_limits.moc"

@@ -4,6 +4,7 @@
 #include "engine/template/interpreter.h"
 #include "engine/template/lexer.h"
 #include "engine/template/parser.h"
+#include "tests/support/test_program.h"
 
 #include <QElapsedTimer>
 #include <QTest>
@@ -248,5 +249,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TemplateWork)
+SPILLWAY_TEST(QCoreApplication, TemplateWork)
 #include "tst_template_work.moc"

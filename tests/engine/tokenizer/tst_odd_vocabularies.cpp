@@ -1,5 +1,6 @@
 // Vocabularies that are not as they should be, and texts that take long where a tokenizer is careless.
 #include "tests/engine/tokenizer/tokenizer_case.h"
+#include "tests/support/test_program.h"
 
 #include <ctime>
 #include <limits>
@@ -159,5 +160,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestOddVocabularies)
+SPILLWAY_TEST(QCoreApplication, TestOddVocabularies)
 #include "tst_odd_vocabularies.moc"

@@ -1,6 +1,7 @@
 // What a tokenizer does beside the ids of plain text: special tokens, the beginning, the way back.
 #include "engine/tokenizer/reasoning_marks.h"
 #include "tests/engine/tokenizer/tokenizer_case.h"
+#include "tests/support/test_program.h"
 
 #include <limits>
 
@@ -222,5 +223,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestTokenizer)
+SPILLWAY_TEST(QCoreApplication, TestTokenizer)
 #include "tst_tokenizer.moc"

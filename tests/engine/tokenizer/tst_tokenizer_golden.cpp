@@ -1,6 +1,7 @@
 // Real vocabularies: the same ids as the models' own tokenizers, text for text.
 #include "engine/gguf/gguf_file.h"
 #include "engine/tokenizer/tokenizer.h"
+#include "tests/support/test_program.h"
 
 #include <QDir>
 #include <QFile>
@@ -142,5 +143,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestTokenizerGolden)
+SPILLWAY_TEST(QCoreApplication, TestTokenizerGolden)
 #include "tst_tokenizer_golden.moc"

@@ -1,6 +1,7 @@
 // Small vocabularies of our own: ids and places as a slow tokenizer in Python finds them (make_tokenizer_data.py).
 #include "engine/tokenizer/pre_tokenizer.h"
 #include "engine/tokenizer/tokenizer.h"
+#include "tests/support/test_program.h"
 #include "tests/support/vocabulary_json.h"
 
 #include <QTest>
@@ -125,5 +126,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestTokenizerSmall)
+SPILLWAY_TEST(QCoreApplication, TestTokenizerSmall)
 #include "tst_tokenizer_small.moc"

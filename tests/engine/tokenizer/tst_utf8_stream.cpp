@@ -1,5 +1,6 @@
 // Streamed text: whole characters only, however the bytes arrive.
 #include "engine/tokenizer/utf8_stream.h"
+#include "tests/support/test_program.h"
 
 #include <QRandomGenerator>
 #include <QTest>
@@ -98,5 +99,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestUtf8Stream)
+SPILLWAY_TEST(QCoreApplication, TestUtf8Stream)
 #include "tst_utf8_stream.moc"

@@ -2,6 +2,7 @@
 #include "engine/gguf/gguf_file.h"
 #include "engine/tokenizer/tokenizer.h"
 #include "tests/support/gguf_writer.h"
+#include "tests/support/test_program.h"
 
 #include <QTemporaryDir>
 #include <QTest>
@@ -133,5 +134,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestVocabulary)
+SPILLWAY_TEST(QCoreApplication, TestVocabulary)
 #include "tst_vocabulary.moc"

@@ -2,6 +2,7 @@
 // grids, graphs.
 #include "kernels/cuda/checks/attention.h"
 #include "tests/kernels/cuda/on_device.h"
+#include "tests/support/test_program.h"
 
 #include <random>
 
@@ -146,5 +147,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestCudaAttend)
+SPILLWAY_TEST(test_support::NoApplication, TestCudaAttend)
 #include "tst_cuda_attend.moc"

@@ -2,6 +2,7 @@
 #include "kernels/cuda/check.h"
 #include "kernels/cuda/checks/products.h"
 #include "tests/kernels/cuda/on_device.h"
+#include "tests/support/test_program.h"
 
 #include <algorithm>
 #include <random>
@@ -123,5 +124,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestCudaBlas)
+SPILLWAY_TEST(test_support::NoApplication, TestCudaBlas)
 #include "tst_cuda_blas.moc"

@@ -3,6 +3,7 @@
 #include "kernels/cuda/check.h"
 #include "tests/kernels/cuda/on_device.h"
 #include "tests/support/cuda/idle_kernels.h"
+#include "tests/support/test_program.h"
 
 #include <random>
 #include <set>
@@ -67,5 +68,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestCudaChecks)
+SPILLWAY_TEST(test_support::NoApplication, TestCudaChecks)
 #include "tst_cuda_checks.moc"

@@ -2,6 +2,7 @@
 // memory, and that every call may fail.
 #include "kernels/cuda/ops.h"
 #include "tests/support/cuda/emulated_gpu.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -286,5 +287,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestCudaDriver)
+SPILLWAY_TEST(test_support::NoApplication, TestCudaDriver)
 #include "tst_cuda_driver.moc"

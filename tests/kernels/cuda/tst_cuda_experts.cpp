@@ -1,5 +1,6 @@
 // Experts on the device where something is amiss; that they compute right is in kernels/cuda/checks/experts.cpp.
 #include "tests/kernels/cuda/on_device.h"
+#include "tests/support/test_program.h"
 
 #include <limits>
 
@@ -33,5 +34,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestCudaExperts)
+SPILLWAY_TEST(test_support::NoApplication, TestCudaExperts)
 #include "tst_cuda_experts.moc"

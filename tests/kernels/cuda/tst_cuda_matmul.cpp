@@ -2,6 +2,7 @@
 // token may depend on.
 #include "kernels/cuda/checks/products.h"
 #include "tests/kernels/cuda/on_device.h"
+#include "tests/support/test_program.h"
 
 using namespace kernel_rows;
 using namespace kernels::cuda;
@@ -92,5 +93,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestCudaMatmul)
+SPILLWAY_TEST(test_support::NoApplication, TestCudaMatmul)
 #include "tst_cuda_matmul.moc"

@@ -3,6 +3,7 @@
 #include "kernels/cuda/device.h"
 #include "kernels/cuda/reduce.cuh"
 #include "tests/support/cuda/grid.h"
+#include "tests/support/test_program.h"
 
 #include <QTest>
 
@@ -154,5 +155,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestEmulator)
+SPILLWAY_TEST(test_support::NoApplication, TestEmulator)
 #include "tst_emulator.moc"
