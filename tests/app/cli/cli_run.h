@@ -19,7 +19,7 @@ struct Outcome {
 
 /// Runs it to its end. `data`: the folder of what is kept from one run to the next; none by default.
 inline Outcome run_cli(const QStringList& arguments, const QByteArray& input = {}, const QString& kernels = {},
-                   const QString& data = QStringLiteral("/nowhere"))
+                       const QString& data = QStringLiteral("/nowhere"))
 {
     QProcess process;
     auto environment = QProcessEnvironment::systemEnvironment();

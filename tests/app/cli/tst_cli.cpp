@@ -16,9 +16,9 @@
 #include <sys/resource.h>
 #endif
 
-using test_support::run_cli;
 using test_support::model;
 using test_support::Outcome;
+using test_support::run_cli;
 
 class TestCli : public QObject
 {
@@ -80,7 +80,7 @@ private Q_SLOTS:
     void controlCharactersNeverReachTheTerminal()
     {
         const Outcome run = run_cli({"run", "-m", model("llama"), "-p", "x", "-n", "200", "--temp", "3", "-s", "1",
-                                 "--top-k", "0", "--top-p", "1", "--min-p", "0"});
+                                     "--top-k", "0", "--top-p", "1", "--min-p", "0"});
         QCOMPARE(run.code, 0);
         for (const char c : run.out)
             QVERIFY(c == '\n' || c == '\t' || static_cast<unsigned char>(c) >= 0x20);
@@ -90,8 +90,8 @@ private Q_SLOTS:
     {
         QTemporaryDir folder;
         const QString out = folder.filePath("logits.f32");
-        const Outcome logits = run_cli({"logits", "-m", model("llama"), "--tokens", "1,5,9", "--out", out, "-ctk", "f32",
-                                    "-ctv", "f32", "--json"});
+        const Outcome logits = run_cli({"logits", "-m", model("llama"), "--tokens", "1,5,9", "--out", out, "-ctk",
+                                        "f32", "-ctv", "f32", "--json"});
         QCOMPARE(logits.code, 0);
         QCOMPARE(logits.json()["rows"].toInt(), 3);
         QCOMPARE(QFileInfo(out).size(), 3 * 4 * logits.json()["n_vocab"].toInt());
@@ -143,7 +143,8 @@ private Q_SLOTS:
         const QStringList common = {"template", "--template", file.fileName(), "--messages", "-", "--bos", "<s>"};
         QCOMPARE(run_cli(common, messages).out, "<s><user>hi!");
         QCOMPARE(
-            run_cli(common + QStringList{"--no-generation-prompt", "--template-args", R"({"style": "x"})"}, messages).out,
+            run_cli(common + QStringList{"--no-generation-prompt", "--template-args", R"({"style": "x"})"}, messages)
+                .out,
             "<s><user>hix");
         QCOMPARE(run_cli(common, "not json").code, 1);
     }
@@ -162,7 +163,7 @@ private Q_SLOTS:
         const QString messages = write("m.json", "[{\"role\": \"user\", \"content\": \"a\\u001b]0;x\\u0007b\"}]");
         const QStringList arguments = {"template", "--template", source, "--messages", messages};
         QCOMPARE(run_cli(arguments).out, "a\x1b]0;x\x07"
-                                     "b");  // a pipe gets what the model would
+                                         "b");  // a pipe gets what the model would
 
         QProcess process;
         process.start(script, {"-qec", QStringLiteral(SPILLWAY_CLI) + ' ' + arguments.join(' '), "/dev/null"});
@@ -200,7 +201,7 @@ private Q_SLOTS:
         const QTemporaryDir data;
         const auto inspect = [&](const QStringList& more, const QString& threads = "1") {
             return run_cli(QStringList{"inspect", model("gemma3"), "--kv-block", "16", "-t", threads} + more, {}, {},
-                       data.path());
+                           data.path());
         };
         const Outcome before = inspect({"--json"});
         QCOMPARE(before.code, 0);
@@ -266,7 +267,8 @@ private Q_SLOTS:
         const QStringList request = {"run",    "-m", model("gemma3"), "-p",         "go", "-n",  "200",
                                      "--temp", "0",  "--json",        "--kv-block", "16", "-ub", "16"};
         const Outcome alone = run_cli(request);
-        const Outcome emulated = run_cli(request + QStringList{"--device", "emulated", "--vram", "fit:64", "-ngl", "6"});
+        const Outcome emulated =
+            run_cli(request + QStringList{"--device", "emulated", "--vram", "fit:64", "-ngl", "6"});
         QCOMPARE(emulated.code, 0);
         QCOMPARE(emulated.json()["text"], alone.json()["text"]);
         const auto placement = emulated.json()["placement"].toObject();
@@ -300,8 +302,8 @@ private Q_SLOTS:
         if (golden.isEmpty())
             return;
         const Outcome stories =
-            run_cli({"perplexity", "-m", golden + "/logits/stories260K.gguf", "-f", golden + "/text/wiki.test.raw", "-c",
-                 "512", "--chunks", "1", "-ctk", "f32", "-ctv", "f32", "--json"});
+            run_cli({"perplexity", "-m", golden + "/logits/stories260K.gguf", "-f", golden + "/text/wiki.test.raw",
+                     "-c", "512", "--chunks", "1", "-ctk", "f32", "-ctv", "f32", "--json"});
         QCOMPARE(stories.code, 0);
         QVERIFY(std::abs(stories.json()["mean_nll"].toDouble() - 4.685765) < 1e-5);
     }

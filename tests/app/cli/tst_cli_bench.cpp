@@ -6,9 +6,9 @@
 
 #include <QJsonArray>
 
-using test_support::run_cli;
 using test_support::model;
 using test_support::Outcome;
+using test_support::run_cli;
 
 class TestCliBench : public QObject
 {
@@ -61,9 +61,9 @@ private Q_SLOTS:
 
     void benchShowsMemoryPressure()
     {
-        const Outcome bench =
-            run_cli({"bench",  "--pressure", "-m", model("llama"), "--kv-block", "16", "-ub", "16", "--device", "emulated",
-                 "--vram", "fit:64",     "-d", "256",          "--every",    "32", "-n",  "4",  "-o",       "json"});
+        const Outcome bench = run_cli(
+            {"bench",  "--pressure", "-m", model("llama"), "--kv-block", "16", "-ub", "16", "--device", "emulated",
+             "--vram", "fit:64",     "-d", "256",          "--every",    "32", "-n",  "4",  "-o",       "json"});
         QCOMPARE(bench.code, 0);
         const auto rows = bench.json()["rows"].toArray();
         QCOMPARE(rows.size(), 8);
@@ -84,8 +84,8 @@ private Q_SLOTS:
     {
         const auto bench = [](const QStringList& more) {
             return run_cli(QStringList{"bench", "-m", model("llama"), "--kv-block", "16", "-ub", "16", "--device",
-                                   "emulated", "--vram", "fit:64", "-p", "0", "-n", "4", "-r", "1", "--json"} +
-                       more);
+                                       "emulated", "--vram", "fit:64", "-p", "0", "-n", "4", "-r", "1", "--json"} +
+                           more);
         };
         const auto merged = bench({"-d", "200", "--kv-policy", "merge"}).json();
         QCOMPARE(merged["kv_policy"].toString(), QString("merge"));

@@ -28,7 +28,7 @@ class TestMappedFile : public QObject
     QTemporaryDir m_folder;
     std::filesystem::path file(std::size_t size) const
     {
-        const auto path = std::filesystem::path(m_folder.path().toStdU16String()) / u"gr\u00f6\u00dfe";
+        auto path = std::filesystem::path(m_folder.path().toStdU16String()) / u"gr\u00f6\u00dfe";
         std::filesystem::remove(path);
         support::GgufWriter::save_bytes(path, std::vector<std::byte>(size, std::byte(1)));
         return path;

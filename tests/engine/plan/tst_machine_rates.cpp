@@ -4,8 +4,8 @@
 #include "engine/plan/measure_rates.h"
 #include "engine/planner.h"
 #include "engine/rates_file.h"
-#include "tests/support/models.h"
 #include "tests/engine/plan/flat_rate.h"
+#include "tests/support/models.h"
 #include "tests/support/test_program.h"
 
 #include <QtTest>

@@ -77,7 +77,8 @@ private Q_SLOTS:
         row(
             "XTC", [](auto& o) { o.xtc_probability = 1.5f; }, "the XTC probability must be between 0 and 1");
         row(
-            "XTC threshold", [](auto& o) { o.xtc_threshold = kNotANumber; }, "the XTC threshold must be between 0 and 1");
+            "XTC threshold", [](auto& o) { o.xtc_threshold = kNotANumber; },
+            "the XTC threshold must be between 0 and 1");
     }
 
     void optionsAreChecked()
