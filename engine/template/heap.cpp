@@ -66,10 +66,4 @@ Value Heap::string(TracedText text)
     return make<String>(std::move(text));
 }
 
-void Value::let_go(Object* object)
-{
-    if (--object->references == 0)
-        object->heap.bury(object);
-}
-
 }  // namespace engine::jinja

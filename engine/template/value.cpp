@@ -14,6 +14,12 @@ Value Value::real(double f)
     return value;
 }
 
+void Value::let_go(Object* object)
+{
+    if (--object->references == 0)
+        object->heap.bury(object);
+}
+
 const std::string& Value::text() const
 {
     return as<String>().text;
