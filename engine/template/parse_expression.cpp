@@ -57,7 +57,7 @@ ExpressionPtr Parser::measured(ExpressionPtr expression) const
     look(expression->arguments.dict);
     expression->height = height + 1;
     if (expression->height > kHighestTree)
-        fail("an expression is too long", expression->line);
+        tokens_.fail("an expression is too long", expression->line);
     return expression;
 }
 
@@ -75,41 +75,41 @@ ExpressionPtr Parser::with_parts(Kind kind, int line, ExpressionPtr a, Expressio
 ExpressionPtr Parser::expression(bool with_condition)
 {
     Nested nested(*this);
-    int line = current().line;
+    int line = tokens_.current().line;
     ExpressionPtr value = parse_or();
-    while (with_condition && skip_name("if")) {
+    while (with_condition && tokens_.skip_name("if")) {
         auto conditional = node(Kind::Conditional, line);
         conditional->parts.push_back(parse_or());
         conditional->parts.push_back(std::move(value));
-        conditional->parts.push_back(skip_name("else") ? expression() : nullptr);
+        conditional->parts.push_back(tokens_.skip_name("else") ? expression() : nullptr);
         value = measured(std::move(conditional));
-        line = current().line;
+        line = tokens_.current().line;
     }
     return value;
 }
 
 ExpressionPtr Parser::parse_or()
 {
-    const int line = current().line;
+    const int line = tokens_.current().line;
     ExpressionPtr left = parse_and();
-    while (skip_name("or"))
+    while (tokens_.skip_name("or"))
         left = with_parts(Kind::Or, line, std::move(left), parse_and());
     return left;
 }
 
 ExpressionPtr Parser::parse_and()
 {
-    const int line = current().line;
+    const int line = tokens_.current().line;
     ExpressionPtr left = parse_not();
-    while (skip_name("and"))
+    while (tokens_.skip_name("and"))
         left = with_parts(Kind::And, line, std::move(left), parse_not());
     return left;
 }
 
 ExpressionPtr Parser::parse_not()
 {
-    const int line = current().line;
-    if (!skip_name("not"))
+    const int line = tokens_.current().line;
+    if (!tokens_.skip_name("not"))
         return parse_compare();
     Nested nested(*this);
     return with_parts(Kind::Not, line, parse_not());
@@ -131,17 +131,17 @@ static bool comparison_of(const Token& token, Operator& op)
 
 ExpressionPtr Parser::parse_compare()
 {
-    const int line = current().line;
+    const int line = tokens_.current().line;
     auto compare = node(Kind::Compare, line);
     compare->parts.push_back(parse_sum());
     for (;;) {
         Operator op;
-        if (comparison_of(current(), op)) {
-            take();
-        } else if (current().is_name("not") && ahead().is_name("in")) {
+        if (comparison_of(tokens_.current(), op)) {
+            tokens_.take();
+        } else if (tokens_.current().is_name("not") && tokens_.ahead().is_name("in")) {
             op = Operator::NotIn;
-            take();
-            take();
+            tokens_.take();
+            tokens_.take();
         } else {
             break;
         }
@@ -155,10 +155,10 @@ ExpressionPtr Parser::parse_compare()
 
 ExpressionPtr Parser::parse_sum()
 {
-    const int line = current().line;
+    const int line = tokens_.current().line;
     ExpressionPtr left = parse_concatenation();
-    while (current().is_operator("+") || current().is_operator("-")) {
-        const Operator op = take().text == "+" ? Operator::Add : Operator::Subtract;
+    while (tokens_.current().is_operator("+") || tokens_.current().is_operator("-")) {
+        const Operator op = tokens_.take().text == "+" ? Operator::Add : Operator::Subtract;
         left = with_parts(Kind::Arithmetic, line, std::move(left), parse_concatenation());
         left->operators = {op};
     }
@@ -167,9 +167,9 @@ ExpressionPtr Parser::parse_sum()
 
 ExpressionPtr Parser::parse_concatenation()
 {
-    auto pieces = node(Kind::Concatenate, current().line);
+    auto pieces = node(Kind::Concatenate, tokens_.current().line);
     pieces->parts.push_back(parse_product());
-    while (skip_operator("~"))
+    while (tokens_.skip_operator("~"))
         pieces->parts.push_back(parse_product());
     if (pieces->parts.size() == 1)
         return std::move(pieces->parts.front());
@@ -180,14 +180,14 @@ ExpressionPtr Parser::parse_product()
 {
     static constexpr std::pair<std::string_view, Operator> kKnown[] = {
         {"*", Operator::Multiply}, {"/", Operator::Divide}, {"//", Operator::FloorDivide}, {"%", Operator::Modulo}};
-    const int line = current().line;
+    const int line = tokens_.current().line;
     ExpressionPtr left = parse_power();
     for (;;) {
         const auto known = std::find_if(std::begin(kKnown), std::end(kKnown),
-                                        [&](const auto& entry) { return current().is_operator(entry.first); });
+                                        [&](const auto& entry) { return tokens_.current().is_operator(entry.first); });
         if (known == std::end(kKnown))
             return left;
-        take();
+        tokens_.take();
         left = with_parts(Kind::Arithmetic, line, std::move(left), parse_power());
         left->operators = {known->second};
     }
@@ -195,9 +195,9 @@ ExpressionPtr Parser::parse_product()
 
 ExpressionPtr Parser::parse_power()
 {
-    const int line = current().line;
+    const int line = tokens_.current().line;
     ExpressionPtr left = parse_unary();
-    while (skip_operator("**")) {
+    while (tokens_.skip_operator("**")) {
         left = with_parts(Kind::Arithmetic, line, std::move(left), parse_unary());
         left->operators = {Operator::Power};
     }
@@ -207,11 +207,11 @@ ExpressionPtr Parser::parse_power()
 ExpressionPtr Parser::parse_unary(bool with_filters)
 {
     Nested nested(*this);
-    const int line = current().line;
+    const int line = tokens_.current().line;
     ExpressionPtr value;
-    if (skip_operator("-"))
+    if (tokens_.skip_operator("-"))
         value = with_parts(Kind::Negate, line, parse_unary(false));
-    else if (skip_operator("+"))
+    else if (tokens_.skip_operator("+"))
         value = with_parts(Kind::Plus, line, parse_unary(false));
     else
         value = parse_primary();

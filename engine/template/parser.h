@@ -1,8 +1,8 @@
 // Parser makes a syntax tree of tokens, by Jinja's grammar.
 #pragma once
 
-#include "engine/template/lexer.h"
 #include "engine/template/syntax.h"
+#include "engine/template/token_stream.h"
 
 #include <unordered_map>
 
@@ -65,18 +65,7 @@ private:
     ExpressionPtr tuple_or_expression(bool with_condition, bool in_parentheses, std::string_view end_name = {});
     void parse_arguments(CallArguments& arguments);
 
-    // tokens
-    const Token& current() const { return tokens_[at_]; }
-    const Token& ahead() const { return tokens_[std::min(at_ + 1, tokens_.size() - 1)]; }
-    const Token& take();
-    bool skip_operator(std::string_view symbol);
-    bool skip_name(std::string_view name);
-    void expect_operator(std::string_view symbol);
-    void expect(Token::Kind kind, std::string_view what);
-    std::string expect_name();
     bool at_tuple_end(std::string_view end_name) const;
-    [[noreturn]] void fail(std::string sentence) const;
-    [[noreturn]] void fail(std::string sentence, int line) const { throw TemplateError(std::move(sentence), line); }
 
     // nodes
     ExpressionPtr node(Kind kind, int line) const;
@@ -86,8 +75,7 @@ private:
     ExpressionPtr measured(ExpressionPtr expression) const;  // computes and checks the height
     int name_index(const std::string& name);
 
-    std::vector<Token> tokens_;
-    std::size_t at_ = 0;
+    TokenStream tokens_;
     int nesting_ = 0;
     int loops_ = 0;  // for blocks around the current statement, in the same macro
     std::vector<Signature*> signatures_;
