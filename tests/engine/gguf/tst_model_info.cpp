@@ -208,7 +208,7 @@ private Q_SLOTS:
             QVERIFY(read && read->size() == tokens.size() && read->back() == tokens.back());
             best = std::min(best, timer.elapsed());
         }
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef SPILLWAY_SANITIZED
         constexpr qint64 kLimitMs = 1000;
 #else
         constexpr qint64 kLimitMs = 100;

@@ -209,7 +209,7 @@ private Q_SLOTS:
             QVERIFY2(rates, rates ? "" : rates.error().what.c_str());
             all = gpu.emulated()->calls();
         }
-        for (int call = 1; call < all; call += 23) {
+        for (int call = 1; call < all; call += 41) {
             Gpu gpu(small_gpu(8));
             gpu.emulated()->fail_call(call, cuda::Status::LaunchFailed);
             const auto rates = measure_cuda_rates(0);

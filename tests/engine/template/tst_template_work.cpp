@@ -17,10 +17,8 @@ using engine::Error;
 using engine::RenderOptions;
 using namespace std::chrono_literals;
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef SPILLWAY_SANITIZED
 constexpr double kSlower = 15;
-#elif defined(__has_feature)
-constexpr double kSlower = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ? 15 : 1;
 #else
 constexpr double kSlower = 1;
 #endif

@@ -87,6 +87,7 @@ struct Machine {
         stack_pointer = top - 8;
     }
     void switch_to(Machine& to) { spillway_switch_stack(&stack_pointer, to.stack_pointer); }
+    const void* left_off() const { return stack_pointer; }
 };
 
 #else
@@ -102,6 +103,7 @@ struct Machine {
         makecontext(&context, entry, 0);
     }
     void switch_to(Machine& to) { swapcontext(&context, &to.context); }
+    const void* left_off() const { return context.uc_stack.ss_sp; }
 };
 
 #endif
@@ -146,7 +148,9 @@ Fiber::~Fiber()
 void Fiber::start(void (*body)(void*), void* argument)
 {
 #ifdef __SANITIZE_ADDRESS__
-    __asan_unpoison_memory_region(state_->stack.get(), kStackBytes);  // of frames that were given up
+    // Of frames that were given up, which lie above where it left off.
+    if (const auto* left_off = static_cast<const std::byte*>(state_->machine.left_off()))
+        __asan_unpoison_memory_region(left_off, std::size_t(state_->stack.get() + kStackBytes - left_off));
 #endif
     state_->side.fake_stack = nullptr;
     state_->body = body;
