@@ -173,9 +173,11 @@ struct ForgetSavedKv {
 struct KeepSavedKv {
     std::vector<std::string> saved_as;
 };
-using Command =
-    std::variant<SetThreads, CancelLoad, SetDeviceLayers, SetVramBudget, SetWatermark, SetKvPolicy, SetKvOffloadShare,
-                 SetKvTypes, SetRates, SetPins, SetDevice, SetOtherPrograms, SetSavedKv, ForgetSavedKv, KeepSavedKv>;
+/// What changes where a loaded model's layers and KV lie.
+using PlacementCommand =
+    std::variant<SetDeviceLayers, SetVramBudget, SetWatermark, SetKvPolicy, SetKvOffloadShare, SetOtherPrograms>;
+using Command = std::variant<PlacementCommand, SetThreads, CancelLoad, SetKvTypes, SetRates, SetPins, SetDevice,
+                             SetSavedKv, ForgetSavedKv, KeepSavedKv>;
 
 using SequenceId = int;
 

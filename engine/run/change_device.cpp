@@ -49,8 +49,8 @@ Status ModelPlacement::change_device(const PlacementOptions& wish, const StepLim
         options_ = options;
         if (!device_)
             return {};
-        (void)set_budget(limit_bytes(options, layout_));
-        return want_layers(options.device_layers);
+        (void)apply(SetVramBudget{limit_bytes(options, layout_)});
+        return apply(SetDeviceLayers{options.device_layers});
     }
     auto opened = open_device(options, limits);
     if (!opened)

@@ -2,28 +2,16 @@
 
 #include "engine/caught.h"
 #include "engine/metrics/clock.h"
+#include "engine/metrics/host_probe.h"
+#include "engine/run/events.h"
 
+#include <algorithm>
 #include <limits>
 #include <random>
 
 namespace engine {
 
 namespace {
-
-void send(const Listener& listener, const Event& event)
-{
-    if (listener.on_event)
-        listener.on_event(event);
-}
-
-Event make_event(Event::Kind kind, std::string sentence)
-{
-    Event event;
-    event.kind = kind;
-    event.time_us = now_us();
-    event.sentence = std::move(sentence);
-    return event;
-}
 
 /// True for as long as something goes on, however it ends.
 class During
@@ -80,7 +68,7 @@ try {
         return tl::unexpected(model.error());
     model_ = std::move(*model);
     said_no_template_ = false;
-    Event finished = make_event(Event::Kind::LoadFinished, {});
+    Event finished = make_event(Event::Kind::LoadFinished);
     finished.bytes = model_->weight_bytes();
     finished.duration_us = finished.time_us - start;
     send(listener, finished);
@@ -105,49 +93,36 @@ Result<SequenceId> LocalEngine::create_sequence()
 try {
     if (!model_)
         return fail(Error::Code::NotLoaded, "no model is loaded");
-    conversations_[++last_sequence_];
-    return last_sequence_;
+    return conversations_.create();
 } catch (...) {
     return caught("for another conversation");
 }
 
 Result<SequenceId> LocalEngine::branch(SequenceId from, int tokens)
 try {
-    const auto found = conversations_.find(from);
-    if (!model_ || found == conversations_.end())
+    if (!model_ || !conversations_.find(from))
         return fail(Error::Code::NotLoaded, "there is no such conversation");
-    const int length = found->second.kv.length();
-    const int shared = tokens < 0 ? length : std::min(tokens, length);
-    Conversation copy;
-    copy.replies = found->second.replies;
-    copy.pins = found->second.pins;
-    Conversation& kept = conversations_[last_sequence_ + 1] = std::move(copy);
-    ++last_sequence_;
-    kept.kv = model_->cache().branch(found->second.kv, shared);
-    return last_sequence_;
+    return conversations_.branch(from, tokens, model_->cache());
 } catch (...) {
     return caught("for another conversation");
 }
 
 void LocalEngine::end_sequence(SequenceId sequence)
 {
-    const auto found = conversations_.find(sequence);
-    if (found == conversations_.end())
-        return;
-    model_->cache().truncate(found->second.kv, 0);
-    conversations_.erase(found);
+    if (model_)
+        conversations_.end(sequence, model_->cache());
 }
 
 Result<Turn> LocalEngine::generate(SequenceId sequence, const Request& request, const Listener& listener,
                                    std::stop_token stop)
 try {
-    const auto found = conversations_.find(sequence);
-    if (!model_ || found == conversations_.end())
+    Conversation* const conversation = conversations_.find(sequence);
+    if (!model_ || !conversation)
         return fail(Error::Code::NotLoaded, "no model is loaded");
     if (const Status ok = check(request.sampling); !ok)
         return tl::unexpected(ok.error());
-    last_run_ = sequence;
-    auto turn = generate_checked(found->second, request, listener, stop);
+    conversations_.use(sequence);
+    auto turn = generate_checked(*conversation, request, listener, stop);
     if (!turn && turn.error().code == Error::Code::CannotRead)
         unload();  // the weights are gone
     return turn;
@@ -158,7 +133,6 @@ try {
 Result<Turn> LocalEngine::generate_checked(Conversation& conversation, const Request& request, const Listener& listener,
                                            std::stop_token stop)
 {
-    conversation.kv.last_used = ++uses_;
     model_->placement().begin_turn(conversation.pins);
     if (!request.messages.empty() && !model_->info().has_chat_template && !said_no_template_) {
         said_no_template_ = true;
@@ -201,21 +175,7 @@ Result<Turn> LocalEngine::run(TurnRunner& runner)
 /// Frees memory for the conversation that goes on: another one is forgotten, or memory of saving is given back.
 bool LocalEngine::make_room(const Conversation& except)
 {
-    return forget_oldest(except) || saved_.release_all(*model_, {});
-}
-
-/// The conversation that was used longest ago gives up its KV; it is prefilled again when it goes on.
-bool LocalEngine::forget_oldest(const Conversation& except)
-{
-    Conversation* oldest = nullptr;
-    for (auto& [id, conversation] : conversations_)
-        if (&conversation != &except && !conversation.kv.pages.empty() &&
-            (!oldest || conversation.kv.last_used < oldest->kv.last_used))
-            oldest = &conversation;
-    if (!oldest)
-        return false;
-    model_->cache().truncate(oldest->kv, 0);
-    return true;
+    return conversations_.forget_oldest(except, model_->cache()) || saved_.release_all(*model_, {});
 }
 
 Result<int> LocalEngine::count_tokens(std::string_view text, std::stop_token stop) const
@@ -308,7 +268,7 @@ void LocalEngine::collect_saved(const Listener& listener)
 void LocalEngine::carry_out_posted(const Listener& listener)
 {
     for (const Mailbox::Posted& posted : mailbox_.take_all()) {
-        Event answer = make_event(Event::Kind::CommandDone, {});
+        Event answer = make_event(Event::Kind::CommandDone);
         answer.command = posted.id;
         try {
             std::visit([&](const auto& command) { carry_out(command, answer); }, posted.command);
@@ -319,6 +279,106 @@ void LocalEngine::carry_out_posted(const Listener& listener)
         answer.duration_us = now_us() - answer.time_us;
         send(listener, answer);
     }
+}
+
+void LocalEngine::carry_out(const SetThreads& command, Event& answer)
+{
+    answer.ok = model_ && command.threads >= 0 && command.threads <= 1024;
+    if (!answer.ok) {
+        answer.sentence = model_ ? "the number of threads must be between 1 and 1024" : "no model is loaded";
+        return;
+    }
+    const int threads = command.threads > 0 ? command.threads : physical_cores();
+    model_->cpu().set_threads(threads);
+    answer.sentence = "the engine uses " + std::to_string(threads) + (threads == 1 ? " thread" : " threads");
+}
+
+template <class Ask>
+void LocalEngine::ask_placement(Event& answer, const Ask& ask)
+{
+    const Status done = model_ ? ask(model_->placement()) : fail(Error::Code::NotLoaded, "no model is loaded");
+    answer.ok = done.has_value();
+    placement_changed_ = placement_changed_ || answer.ok;
+    if (!done)
+        answer.sentence = done.error().what;
+}
+
+void LocalEngine::carry_out(const PlacementCommand& command, Event& answer)
+{
+    ask_placement(answer, [&](ModelPlacement& placement) { return placement.apply(command); });
+}
+
+void LocalEngine::carry_out(const SetKvTypes& command, Event& answer)
+{
+    if (model_ && model_->has_kv_types(command.k_type, command.v_type))
+        return;
+    ask_placement(answer, [&](ModelPlacement&) -> Status {
+        if (Status ok = model_->may_set_kv_types(command.k_type, command.v_type); !ok)
+            return ok;
+        saved_.release_all(*model_, kGraceForSaving);  // what is being written is read from the pages
+        return model_->set_kv_types(command.k_type, command.v_type);
+    });
+}
+
+/// Nobody asked for them: there is nothing to refuse.
+void LocalEngine::carry_out(const SetRates& command, Event&)
+{
+    if (model_)
+        model_->placement().set_rates(command.rates);
+}
+
+/// They stay with their conversation.
+void LocalEngine::carry_out(const SetPins& command, Event& answer)
+{
+    ask_placement(answer, [&](ModelPlacement& placement) -> Status {
+        Conversation* const conversation = conversations_.last();
+        if (!conversation)
+            return fail(Error::Code::BadRequest, "there is no conversation yet whose tokens could be kept");
+        if (std::ranges::any_of(command.tokens, [](const TokenRange& r) { return r.first < 0 || r.last < r.first; }))
+            return fail(Error::Code::BadRequest, "no conversation has such tokens");
+        Status done = placement.set_pins(command.tokens);
+        if (done)
+            conversation->pins = command.tokens;
+        return done;
+    });
+}
+
+void LocalEngine::carry_out(const SetDevice& command, Event& answer)
+{
+    ask_placement(answer, [&](ModelPlacement&) -> Status {
+        KvInUse in_use;
+        if (const Conversation* last = conversations_.last())
+            in_use = {last->kv.pages, last->kv.length(), last->pins};
+        return model_->change_device(command.placement, std::move(in_use));
+    });
+}
+
+void LocalEngine::carry_out(const SetSavedKv& command, Event& answer)
+{
+    const Status done = saved_.use(command, [this] {
+        if (on_posted)
+            on_posted();
+    });
+    answer.ok = done.has_value();
+    if (!done)
+        answer.sentence = done.error().what;
+}
+
+void LocalEngine::carry_out(const ForgetSavedKv& command, Event&)
+{
+    saved_.forget(command.saved_as);
+}
+
+void LocalEngine::carry_out(const KeepSavedKv& command, Event&)
+{
+    saved_.keep_only(command.saved_as);
+}
+
+void LocalEngine::carry_out(const CancelLoad&, Event& answer)
+{
+    answer.ok = loading_;
+    cancel_load_ = loading_;
+    answer.sentence = loading_ ? "loading stops" : "nothing is being loaded";
 }
 
 void LocalEngine::send_placement_events(const Listener& listener)
@@ -335,9 +395,8 @@ void LocalEngine::send_idle_frame(const Listener& listener)
     if (!listener.on_telemetry)
         return;
     const KvSequence none;
-    const auto last = conversations_.find(last_run_);
-    const KvSequence& shown = last == conversations_.end() ? none : last->second.kv;
-    listener.on_telemetry(frames_.make(*model_, shown, Phase::Idle));
+    const Conversation* const last = conversations_.last();
+    listener.on_telemetry(frames_.make(*model_, last ? last->kv : none, Phase::Idle));
 }
 
 std::unique_ptr<Engine> make_engine()

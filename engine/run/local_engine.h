@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/engine.h"
+#include "engine/run/conversations.h"
 #include "engine/run/frames.h"
 #include "engine/run/loaded_model.h"
 #include "engine/run/mailbox.h"
@@ -9,7 +10,6 @@
 #include "engine/run/turn.h"
 
 #include <chrono>
-#include <map>
 #include <memory>
 
 namespace engine {
@@ -42,18 +42,13 @@ private:
     Result<Turn> run(TurnRunner& runner);
     Result<Turn> generate_checked(Conversation& conversation, const Request& request, const Listener& listener,
                                   std::stop_token stop);
+    void carry_out(const PlacementCommand& command, Event& answer);
     void carry_out(const SetThreads& command, Event& answer);
     void carry_out(const CancelLoad& command, Event& answer);
-    void carry_out(const SetDeviceLayers& command, Event& answer);
-    void carry_out(const SetVramBudget& command, Event& answer);
-    void carry_out(const SetWatermark& command, Event& answer);
-    void carry_out(const SetKvPolicy& command, Event& answer);
-    void carry_out(const SetKvOffloadShare& command, Event& answer);
     void carry_out(const SetKvTypes& command, Event& answer);
     void carry_out(const SetRates& command, Event& answer);
     void carry_out(const SetPins& command, Event& answer);
     void carry_out(const SetDevice& command, Event& answer);
-    void carry_out(const SetOtherPrograms& command, Event& answer);
     void carry_out(const SetSavedKv& command, Event& answer);
     void carry_out(const ForgetSavedKv& command, Event& answer);
     void carry_out(const KeepSavedKv& command, Event& answer);
@@ -66,15 +61,11 @@ private:
     void send_idle_frame(const Listener& listener);
     void collect_saved(const Listener& listener);
     bool make_room(const Conversation& except);
-    bool forget_oldest(const Conversation& except);
 
     std::unique_ptr<LoadedModel> model_;
     Frames frames_;
     SavedConversations saved_;
-    std::map<SequenceId, Conversation> conversations_;
-    SequenceId last_sequence_ = 0;  // that was made
-    SequenceId last_run_ = 0;
-    std::uint64_t uses_ = 0;  // counts turns: who was used last
+    Conversations conversations_;
     Mailbox mailbox_;
     bool loading_ = false;
     bool generating_ = false;

@@ -2,6 +2,7 @@
 // move one at a time between steps, with their KV; when the device is lost, all goes on from the host.
 #pragma once
 
+#include "engine/engine.h"
 #include "engine/exec/cpu_backend.h"
 #include "engine/exec/placement.h"
 #include "engine/machine_rates.h"
@@ -37,8 +38,8 @@ public:
 
     /// Call it between steps. Changes to another device, or none, or the same one with another memory. It is opened at
     /// once, and where that fails nothing has changed; then advance() brings the layers home one after another, closes
-    /// the old device and fills the new one. How KV is kept when it is full stays as it was chosen. want_layers() gives
-    /// up a change whose old device is still there. Errors and exceptions as open().
+    /// the old device and fills the new one. How KV is kept when it is full stays as it was chosen. SetDeviceLayers
+    /// gives up a change whose old device is still there. Errors and exceptions as open().
     Status change_device(const PlacementOptions& wish, const StepLimits& limits, KvInUse in_use);
 
     /// Says where the step that was prepared last computes.
@@ -62,13 +63,9 @@ public:
 
     // ---- what may be asked for at any time between steps; each sentence says why it cannot be ----
 
-    /// The first so many layers go to the device; empty: as many as fit. They move with advance().
-    Status want_layers(std::optional<int> layers);
-    Status set_budget(std::int64_t bytes);
-    Status set_other_programs(std::int64_t bytes);
-    Status set_watermark(double share);
-    Status set_policy(KvPolicy policy);
-    Status set_offload_share(double share);
+    /// Layers and KV that are to lie elsewhere then move with advance(). BadRequest: there is no device, or a number
+    /// that cannot be.
+    Status apply(const PlacementCommand& command);
     Status set_pins(std::vector<TokenRange> pins);
     /// How keys and values are kept, those of earlier tokens, too: they are written anew on the host, and come back.
     /// Also where there is no device.
@@ -105,6 +102,12 @@ public:
 
 private:
     Status need_device() const;
+    Status carry_out(const SetDeviceLayers& command);
+    Status carry_out(const SetVramBudget& command);
+    Status carry_out(const SetWatermark& command);
+    Status carry_out(const SetKvPolicy& command);
+    Status carry_out(const SetKvOffloadShare& command);
+    Status carry_out(const SetOtherPrograms& command);
     Status check(const PlacementOptions& options) const;
     bool is_open(const PlacementOptions& wish) const;
     Result<OpenedDevice> open_device(const PlacementOptions& options, const StepLimits& limits);

@@ -23,14 +23,19 @@ Status ModelPlacement::need_device() const
     return {};
 }
 
-Status ModelPlacement::want_layers(std::optional<int> layers)
+Status ModelPlacement::apply(const PlacementCommand& command)
 {
     if (Status ok = need_device(); !ok)
         return ok;
-    if (layers && *layers < 0)
+    return std::visit([this](const auto& one) { return carry_out(one); }, command);
+}
+
+Status ModelPlacement::carry_out(const SetDeviceLayers& command)
+{
+    if (command.layers && *command.layers < 0)
         return fail(Error::Code::BadRequest, "a device cannot hold less than no layer");
     next_.reset();
-    options_.device_layers = layers;
+    options_.device_layers = command.layers;
     want_planned_layers();
     returning_ = Event::Cause::Split;
     return {};
@@ -54,61 +59,51 @@ int ModelPlacement::planned_layers() const
         options_.device_layers);
 }
 
-Status ModelPlacement::set_budget(std::int64_t bytes)
+Status ModelPlacement::carry_out(const SetVramBudget& command)
 {
-    if (Status ok = need_device(); !ok)
-        return ok;
-    if (bytes < 0)
+    if (command.bytes < 0)
         return fail(Error::Code::BadRequest, "a budget cannot be less than nothing");
-    options_.vram_budget_bytes = bytes;
-    vram_->set_limit(bytes);
+    options_.vram_budget_bytes = command.bytes;
+    vram_->set_limit(command.bytes);
     relieve(Event::Cause::User);
     return {};
 }
 
-Status ModelPlacement::set_other_programs(std::int64_t bytes)
+Status ModelPlacement::carry_out(const SetOtherPrograms& command)
 {
-    if (Status ok = need_device(); !ok)
-        return ok;
-    if (bytes < 0)
+    if (command.bytes < 0)
         return fail(Error::Code::BadRequest, "other programs cannot hold less than nothing");
     if (!emulated_)
         return fail(Error::Code::BadRequest, "what other programs hold can be set on the emulated device only");
-    emulated_->set_other_programs_bytes(bytes);
+    emulated_->set_other_programs_bytes(command.bytes);
     relieve(Event::Cause::OtherProgram);
     return {};
 }
 
-Status ModelPlacement::set_watermark(double share)
+Status ModelPlacement::carry_out(const SetWatermark& command)
 {
-    if (Status ok = need_device(); !ok)
-        return ok;
-    if (!(share >= 0.1 && share <= 1.0))
+    if (!(command.share >= 0.1 && command.share <= 1.0))
         return fail(Error::Code::BadRequest, "the watermark must be between 10 and 100 percent of the budget");
-    options_.watermark = share;
-    vram_->set_watermark(share);
+    options_.watermark = command.share;
+    vram_->set_watermark(command.share);
     relieve(Event::Cause::User);
     return {};
 }
 
-Status ModelPlacement::set_policy(KvPolicy policy)
+Status ModelPlacement::carry_out(const SetKvPolicy& command)
 {
-    if (Status ok = need_device(); !ok)
-        return ok;
-    options_.kv_policy = policy;
-    pager_->set_policy(policy);
+    options_.kv_policy = command.policy;
+    pager_->set_policy(command.policy);
     drop_host_copies();
     return {};
 }
 
-Status ModelPlacement::set_offload_share(double share)
+Status ModelPlacement::carry_out(const SetKvOffloadShare& command)
 {
-    if (Status ok = need_device(); !ok)
-        return ok;
-    if (!(share >= 0 && share <= 1))
+    if (!(command.share >= 0 && command.share <= 1))
         return fail(Error::Code::BadRequest, "between 0 and 100 percent of the KV cache can lie on the host");
-    options_.kv_offload_share = share;
-    pager_->set_offload_share(share);
+    options_.kv_offload_share = command.share;
+    pager_->set_offload_share(command.share);
     returning_ = Event::Cause::User;
     return {};
 }

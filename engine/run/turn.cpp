@@ -1,6 +1,7 @@
 #include "engine/run/turn.h"
 
 #include "engine/metrics/clock.h"
+#include "engine/run/saved_conversations.h"
 
 #include <algorithm>
 
@@ -30,6 +31,13 @@ DryBreakers dry_breakers(const SamplingOptions& sampling, const Tokenizer& token
         ids_of);
 }
 
+/// Whether an answer's first space is the tokenizer's, not the model's.
+bool begins_with_space(const Request& request, const Tokenizer& tokenizer)
+{
+    return !request.messages.empty() && !request.continue_last &&
+           tokenizer.vocabulary().add_space_prefix == Vocabulary::Flag::Yes;
+}
+
 }  // namespace
 
 TurnRunner::TurnRunner(TurnHost host, Conversation& conversation, const Request& request, std::uint64_t seed)
@@ -38,16 +46,14 @@ TurnRunner::TurnRunner(TurnHost host, Conversation& conversation, const Request&
     , request_(request)
     , sampler_(request.sampling, host_.model.info().vocabulary, seed,
                dry_breakers(request.sampling, host_.model.tokenizer()))
-    , stops_(request.stop)
+    , text_(request.stop, begins_with_space(request, host_.model.tokenizer()), host_.listener.on_text)
+    , meter_(host_.model.cpu().clock())
 {
     turn_.seed = seed;
-    trim_start_ = !request.messages.empty() && !request.continue_last &&
-                  host_.model.tokenizer().vocabulary().add_space_prefix == Vocabulary::Flag::Yes;
 }
 
 Result<Turn> TurnRunner::run()
 {
-    start_us_ = now_us();
     const int limit = host_.model.context_tokens();
     const int room = std::min(request_.max_tokens >= 0 ? request_.max_tokens : limit, limit / 4);
     const PromptBuilder builder(host_.model.chat_template(), host_.model.tokenizer(), conversation_.replies,
@@ -71,7 +77,8 @@ Result<Turn> TurnRunner::run()
     Status status = prefill(prompt->ids);
     if (status)
         status = decode();
-    finish_text();
+    text_.finish();
+    turn_.text = text_.text();
     if (!status && status.error().code != Error::Code::Cancelled)
         return tl::unexpected(status.error());
     if (!status)
@@ -96,6 +103,57 @@ Status TurnRunner::step(std::span<const int> tokens)
     }
 }
 
+/// What the file keeps of the prompt's beginning goes into the KV cache.
+Status TurnRunner::restore_saved(const std::vector<int>& prompt)
+{
+    SavedStart& saved = host_.saved;
+    if (!saved.asked)
+        return {};
+    const std::int64_t start = now_us();
+    const auto goes_on = [&](int tokens) {
+        restored_ = reused_ = prefilled_ = tokens;
+        report(Phase::Prefill, false);
+        host_.between_steps();
+        return !host_.stop.stop_requested();
+    };
+    while (saved.reader) {
+        const auto done = restore(host_.model.cache(), conversation_.kv, *saved.reader, prompt, goes_on);
+        saved.miss = done.value_or(SavedKvMiss::None);
+        if (done || !host_.make_room(conversation_))  // without room, what is there must do
+            break;
+    }
+    restored_ = conversation_.kv.length();
+    if (saved.miss == SavedKvMiss::Damaged && host_.forget_saved)
+        host_.forget_saved();
+    if (host_.stop.stop_requested())
+        return fail(Error::Code::Cancelled, "the answer was stopped");
+    tell_of_saved(now_us() - start);
+    saved.reader.reset();
+    return {};
+}
+
+/// A first question has nothing to restore; and where nothing has gone wrong, a few tokens are not worth a word.
+void TurnRunner::tell_of_saved(std::int64_t duration_us)
+{
+    SavedKvMiss miss = host_.saved.miss;
+    const bool usual = miss == SavedKvMiss::NoFile || miss == SavedKvMiss::OtherText;
+    if (usual && turn_.prompt.count() - restored_ < host_.model.cache().block_tokens())
+        miss = SavedKvMiss::None;
+    const bool answered =
+        std::ranges::any_of(request_.messages, [](const Message& message) { return message.role == "assistant"; });
+    if (restored_ == 0 && (!answered || miss == SavedKvMiss::None))
+        return;
+    Event event;
+    event.kind = restored_ > 0 ? Event::Kind::KvRestored : Event::Kind::KvPrefilled;
+    event.tokens = restored_ > 0 ? TokenRange{0, restored_} : turn_.prompt;
+    event.bytes = host_.saved.reader ? host_.saved.reader->bytes_read() : 0;
+    event.duration_us = duration_us;
+    event.time_us = now_us();
+    event.miss = miss;
+    if (host_.listener.on_event)
+        host_.listener.on_event(event);
+}
+
 /// Computes what the KV cache does not hold yet. The last token is always computed: its logits start the answer.
 Status TurnRunner::prefill(const std::vector<int>& prompt)
 {
@@ -116,9 +174,7 @@ Status TurnRunner::prefill(const std::vector<int>& prompt)
         const std::int64_t start = now_us();
         if (Status done = step(tokens); !done)
             return done;
-        const std::int64_t took_us = now_us() - start;
-        rates_.add_prefill(int(tokens.size()), std::chrono::microseconds(took_us));
-        prefill_us_ += took_us;
+        meter_.add_prefill(int(tokens.size()), now_us() - start);
         prefilled_ += int(tokens.size());
         last_row_ = int(tokens.size()) - 1;
     }
@@ -136,14 +192,14 @@ Status TurnRunner::decode()
         if (!logits)
             return tl::unexpected(logits.error());
         const int id = sample(*logits);
-        note_token();
+        meter_.add_token();
         if (host_.model.tokenizer().is_end_of_generation(id)) {
             turn_.reason = StopReason::EndOfTurn;
             return {};
         }
         history_.push_back(id);
         answer_.push_back(id);
-        if (emit(id)) {
+        if (text_.feed(host_.model.tokenizer().piece(id))) {
             turn_.reason = StopReason::StopString;
             return {};
         }
@@ -194,56 +250,10 @@ void TurnRunner::note_nearly_full()
     host_.listener.on_event(event);
 }
 
-void TurnRunner::note_token()
-{
-    const std::int64_t now = now_us();
-    if (first_token_us_ == 0) {
-        first_token_us_ = now;
-        clock().start();
-    } else {
-        rates_.add_token(std::chrono::microseconds(now - last_token_us_));
-        clock().lap();  // what comes after the last token is no part of any
-    }
-    last_token_us_ = now;
-}
-
-bool TurnRunner::emit(int id)
-{
-    const std::string text = utf8_.feed(host_.model.tokenizer().piece(id));
-    const auto released = stops_.feed(text);  // may be a view into text
-    emit_text(released.text);
-    cut_by_stop_ = released.stopped;
-    return released.stopped;
-}
-
-void TurnRunner::emit_text(std::string_view text)
-{
-    if (trim_start_ && !text.empty()) {
-        trim_start_ = false;
-        if (text.front() == ' ')
-            text.remove_prefix(1);
-    }
-    if (text.empty())
-        return;
-    turn_.text += text;
-    if (host_.listener.on_text)
-        host_.listener.on_text(text);
-}
-
-/// What was held back as a possible stop string, and half a character at the very end.
-void TurnRunner::finish_text()
-{
-    if (cut_by_stop_)
-        return;
-    const std::string rest = utf8_.flush();
-    emit_text(stops_.feed(rest).text);
-    emit_text(stops_.finish().text);
-}
-
 /// The next prompt holds this answer's text; it then takes these ids again.
 void TurnRunner::keep_reply()
 {
-    if (request_.messages.empty() || cut_by_stop_ || answer_.empty())
+    if (request_.messages.empty() || text_.stopped() || answer_.empty())
         return;
     KeptReply reply{turn_.text, answer_};
     if (request_.continue_last) {
@@ -262,32 +272,8 @@ Telemetry TurnRunner::frame(Phase phase)
     t.restored_tokens = restored_;
     t.prefilled_tokens = prefilled_ - reused_;
     t.generated_tokens = int(answer_.size());
-    if (first_token_us_ != 0)
-        t.ttft_ms = double(first_token_us_ - start_us_) / 1e3;
-    t.shares = shares();
-    t.tpot = rates_.token_times();
-    t.prefill_tokens_per_s = rates_.prefill_tokens_per_s();
-    t.decode_tokens_per_s = rates_.decode_tokens_per_s();
+    meter_.fill(t, host_.model.placement().host_waits_for_link());
     return t;
-}
-
-std::optional<StepShares> TurnRunner::shares()
-{
-    if (first_token_us_ == 0)
-        return std::nullopt;
-    using Part = StepClock::Part;
-    StepShares s;
-    s.prefill_s = double(prefill_us_) / 1e6;
-    s.steps = rates_.tokens();
-    s.device_layers_s = clock().lap_seconds(Part::DeviceLayers);
-    s.host_layers_s = clock().lap_seconds(Part::HostLayers);
-    if (host_.model.placement().host_waits_for_link())
-        s.kv_link_s = clock().lap_seconds(Part::KvLink);
-    s.host_attention_s = clock().lap_seconds(Part::HostAttention);
-    s.sampling_s = clock().lap_seconds(Part::Sampling);
-    s.telemetry_s = clock().lap_seconds(Part::Telemetry);
-    s.rest_s = clock().lap_seconds(Part::Rest);
-    return s;
 }
 
 void TurnRunner::report(Phase phase, bool always)

@@ -3,16 +3,14 @@
 #pragma once
 
 #include "engine/engine.h"
-#include "engine/metrics/rates.h"
+#include "engine/run/answer_text.h"
 #include "engine/run/conversation.h"
 #include "engine/run/frames.h"
 #include "engine/run/loaded_model.h"
+#include "engine/run/turn_meter.h"
 #include "engine/sampling/sampler.h"
-#include "engine/sampling/stop_strings.h"
-#include "engine/tokenizer/utf8_stream.h"
 
 #include <functional>
-#include <optional>
 #include <stop_token>
 
 namespace engine {
@@ -42,15 +40,9 @@ private:
     Status decode();
     Status step(std::span<const int> tokens);
     int sample(const RowLogits& logits);
-    void note_token();
     void note_nearly_full();
-    /// Streams one token's text. True: a stop string ended the answer.
-    bool emit(int id);
-    void emit_text(std::string_view text);
-    void finish_text();
     void report(Phase phase, bool always);
     Telemetry frame(Phase phase);
-    std::optional<StepShares> shares();
     StepClock& clock() { return host_.model.cpu().clock(); }
     void keep_reply();
 
@@ -59,22 +51,15 @@ private:
     const Request& request_;
     Turn turn_;
     Sampler sampler_;
-    Utf8Stream utf8_;
-    StopStrings stops_;
-    TurnRates rates_;
+    AnswerText text_;
+    TurnMeter meter_;
     std::vector<int> history_;  // prompt and answer
     std::vector<int> answer_;   // ids of the answer, without the one that ended it
-    bool trim_start_ = false;   // the answer's first space is the tokenizer's, not the model's
-    bool cut_by_stop_ = false;
     bool said_nearly_full_ = false;
     int reused_ = 0;
     int restored_ = 0;
     int prefilled_ = 0;
     int last_row_ = 0;  // of the last step: its logits give the next token
-    std::int64_t start_us_ = 0;
-    std::int64_t prefill_us_ = 0;  // computing the prompt
-    std::int64_t first_token_us_ = 0;
-    std::int64_t last_token_us_ = 0;
     std::int64_t last_report_us_ = 0;
 };
 

@@ -372,11 +372,12 @@ void FakeEngine::carry_out(const engine::Command& command, const engine::Listene
     if (const auto* change = std::get_if<engine::SetDevice>(&command))
         change_device(*change, listener, answer);
     auto& device = script_->settings_.device;
-    if (!device)
+    const auto* const placement = std::get_if<engine::PlacementCommand>(&command);
+    if (!device || !placement)
         return;
-    if (const auto* layers = std::get_if<engine::SetDeviceLayers>(&command))
+    if (const auto* layers = std::get_if<engine::SetDeviceLayers>(placement))
         device->layers = device->layers_wanted = layers->layers.value_or(script_->settings_.layers_that_fit);
-    else if (const auto* budget = std::get_if<engine::SetVramBudget>(&command))
+    else if (const auto* budget = std::get_if<engine::SetVramBudget>(placement))
         device->budget_bytes = budget->bytes > 0 ? budget->bytes : device->total_bytes;
 }
 

@@ -291,22 +291,29 @@ static QString nameOf(const engine::PlacementOptions& placement)
         .arg(emulated.link_bytes_per_s / 1e9);
 }
 
+static QStringList nameOf(const engine::PlacementCommand& command)
+{
+    if (const auto* layers = std::get_if<engine::SetDeviceLayers>(&command))
+        return {layers->layers ? QStringLiteral("layers %1").arg(*layers->layers) : QStringLiteral("layers auto")};
+    if (const auto* budget = std::get_if<engine::SetVramBudget>(&command))
+        return {QStringLiteral("budget %1").arg(budget->bytes)};
+    if (const auto* mark = std::get_if<engine::SetWatermark>(&command))
+        return {QStringLiteral("watermark %1").arg(mark->share)};
+    if (const auto* policy = std::get_if<engine::SetKvPolicy>(&command))
+        return {QStringLiteral("policy %1").arg(int(policy->policy))};
+    if (const auto* share = std::get_if<engine::SetKvOffloadShare>(&command))
+        return {QStringLiteral("offload %1").arg(share->share)};
+    return {};
+}
+
 QStringList Bench::commands() const
 {
     QStringList names;
     for (const engine::Command& command : m_script->commands()) {
-        if (const auto* layers = std::get_if<engine::SetDeviceLayers>(&command))
-            names += layers->layers ? QStringLiteral("layers %1").arg(*layers->layers) : QStringLiteral("layers auto");
-        else if (const auto* budget = std::get_if<engine::SetVramBudget>(&command))
-            names += QStringLiteral("budget %1").arg(budget->bytes);
-        else if (const auto* mark = std::get_if<engine::SetWatermark>(&command))
-            names += QStringLiteral("watermark %1").arg(mark->share);
-        else if (const auto* policy = std::get_if<engine::SetKvPolicy>(&command))
-            names += QStringLiteral("policy %1").arg(int(policy->policy));
+        if (const auto* placement = std::get_if<engine::PlacementCommand>(&command))
+            names += nameOf(*placement);
         else if (const auto* types = std::get_if<engine::SetKvTypes>(&command))
             names += QStringLiteral("types %1 %2").arg(int(types->k_type)).arg(int(types->v_type));
-        else if (const auto* share = std::get_if<engine::SetKvOffloadShare>(&command))
-            names += QStringLiteral("offload %1").arg(share->share);
         else if (const auto* pins = std::get_if<engine::SetPins>(&command))
             names += QStringLiteral("pins %1").arg(pins->tokens.size());
         else if (const auto* device = std::get_if<engine::SetDevice>(&command))

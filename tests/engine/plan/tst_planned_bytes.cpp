@@ -274,21 +274,21 @@ private Q_SLOTS:
             switch (below(5)) {
             case 0:
                 request.placement.vram_budget_bytes = total * (20 + below(81)) / 100;
-                QVERIFY(placement.set_budget(request.placement.vram_budget_bytes));
+                QVERIFY(placement.apply(SetVramBudget{request.placement.vram_budget_bytes}));
                 break;
             case 1:
                 request.placement.device_layers.reset();
                 if (below(2) == 0)
                     request.placement.device_layers = below(model->info().layers + 1);
-                QVERIFY(placement.want_layers(request.placement.device_layers));
+                QVERIFY(placement.apply(SetDeviceLayers{request.placement.device_layers}));
                 break;
             case 2:
                 request.placement.other_programs_bytes = total * below(40) / 100;
-                QVERIFY(placement.set_other_programs(*request.placement.other_programs_bytes));
+                QVERIFY(placement.apply(SetOtherPrograms{*request.placement.other_programs_bytes}));
                 break;
             case 3:
                 request.placement.watermark = 0.7 + 0.05 * below(7);
-                QVERIFY(placement.set_watermark(request.placement.watermark));
+                QVERIFY(placement.apply(SetWatermark{request.placement.watermark}));
                 break;
             case 4:
                 request.k_type = request.v_type =

@@ -175,9 +175,9 @@ private Q_SLOTS:
         QVERIFY(model);
         const auto move = [&](int token) {
             if (token == 170)
-                QVERIFY(model->placement().want_layers(1));
+                QVERIFY(model->placement().apply(SetDeviceLayers{1}));
             if (token == 190)
-                QVERIFY(model->placement().want_layers(2));
+                QVERIFY(model->placement().apply(SetDeviceLayers{2}));
             while (model->placement().layers() != model->placement().wanted_layers())
                 model->placement().advance();
         };

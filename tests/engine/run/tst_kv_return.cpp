@@ -73,7 +73,7 @@ private Q_SLOTS:
         KvSequence kv;
         ModelPlacement& placement = model->placement();
         if (asked)
-            QVERIFY(placement.want_layers(model->info().layers));
+            QVERIFY(placement.apply(SetDeviceLayers{model->info().layers}));
         placement.begin_turn();
         QVERIFY(grow(*model, kv, kTokensHeld, 40));
         settle(*model);
@@ -82,12 +82,12 @@ private Q_SLOTS:
         const std::int64_t budget = full.used_bytes() - full.kv_bytes * percent / 100;
         (void)placement.take_events();
 
-        QVERIFY(placement.set_budget(budget));
+        QVERIFY(placement.apply(SetVramBudget{budget}));
         settle(*model);
         QVERIFY(!all(on_device(*model, kv)));
         QVERIFY(placement.telemetry()->used_bytes() <= budget);
         (void)placement.take_events();
-        QVERIFY(placement.set_budget(0));
+        QVERIFY(placement.apply(SetVramBudget{0}));
         settle(*model);
         QCOMPARE(placement.telemetry()->layers, model->info().layers);
         QVERIFY(all(on_device(*model, kv)));

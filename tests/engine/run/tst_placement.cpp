@@ -161,22 +161,22 @@ private Q_SLOTS:
             Status asked;
             switch (below(6)) {
             case 0:
-                asked = placement.want_layers(below(layers + 1));
+                asked = placement.apply(SetDeviceLayers{below(layers + 1)});
                 break;
             case 1:
-                asked = placement.want_layers(std::nullopt);
+                asked = placement.apply(SetDeviceLayers{std::nullopt});
                 break;
             case 2:
-                asked = placement.set_budget(total * (below(4) == 0 ? 30 : 80 + below(21)) / 100);
+                asked = placement.apply(SetVramBudget{total * (below(4) == 0 ? 30 : 80 + below(21)) / 100});
                 break;
             case 3:
-                asked = placement.set_other_programs(total * below(25) / 100);
+                asked = placement.apply(SetOtherPrograms{total * below(25) / 100});
                 break;
             case 4:
-                asked = placement.set_policy(KvPolicy(1 + below(4)));
+                asked = placement.apply(SetKvPolicy{KvPolicy(1 + below(4))});
                 break;
             case 5:
-                asked = placement.set_offload_share(below(3) / 2.0);
+                asked = placement.apply(SetKvOffloadShare{below(3) / 2.0});
                 break;
             }
             QVERIFY2(asked, asked ? "" : asked.error().what.c_str());
@@ -199,12 +199,12 @@ private Q_SLOTS:
             ModelPlacement& placement = model->placement();
             if (done == 300) {
                 before = placement.telemetry()->kv_bytes;
-                QVERIFY(placement.set_budget(placement.telemetry()->used_bytes() - before / 2));
+                QVERIFY(placement.apply(SetVramBudget{placement.telemetry()->used_bytes() - before / 2}));
                 fewest = placement.telemetry()->kv_bytes;
                 QVERIFY(placement.telemetry()->used_bytes() <= placement.telemetry()->budget_bytes);
             }
             if (done == 320)
-                QVERIFY(placement.set_budget(0));
+                QVERIFY(placement.apply(SetVramBudget{0}));
             placement.settle();
         });
         QVERIFY(here.status);
@@ -353,13 +353,13 @@ private Q_SLOTS:
         QVERIFY(!model);
         QCOMPARE(model.error().code, Error::Code::BadRequest);
         const auto alone = load(request_for("llama"));
-        QVERIFY(!alone->placement().want_layers(1));
-        QVERIFY(!alone->placement().set_budget(1));
+        QVERIFY(!alone->placement().apply(SetDeviceLayers{1}));
+        QVERIFY(!alone->placement().apply(SetVramBudget{1}));
         const auto device = load(emulated("llama", 64));
-        QVERIFY(!device->placement().want_layers(-1));
-        QVERIFY(!device->placement().set_watermark(0));
-        QVERIFY(!device->placement().set_offload_share(1.5));
-        QVERIFY(device->placement().want_layers(99));
+        QVERIFY(!device->placement().apply(SetDeviceLayers{-1}));
+        QVERIFY(!device->placement().apply(SetWatermark{0}));
+        QVERIFY(!device->placement().apply(SetKvOffloadShare{1.5}));
+        QVERIFY(device->placement().apply(SetDeviceLayers{99}));
         QCOMPARE(device->placement().wanted_layers(), device->info().layers);
     }
 };

@@ -1,0 +1,42 @@
+// AnswerText turns the tokens of an answer into text as they come, and ends it at a stop string.
+#pragma once
+
+#include "engine/sampling/stop_strings.h"
+#include "engine/tokenizer/utf8_stream.h"
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace engine {
+
+class AnswerText
+{
+public:
+    using OnText = std::function<void(std::string_view)>;
+
+    /// `on_text` is given whole characters that no stop string can begin with any more; it may be empty, and lives as
+    /// long as this. `trim_start`: the answer's first space is the tokenizer's, not the model's.
+    AnswerText(const std::vector<std::string>& stop, bool trim_start, const OnText& on_text);
+
+    /// Takes the bytes of one token. True: a stop string ended the answer.
+    bool feed(std::string_view piece);
+    /// Gives what was held back as a possible stop string, and half a character at the very end.
+    void finish();
+
+    bool stopped() const { return stopped_; }
+    const std::string& text() const { return text_; }
+
+private:
+    void give(std::string_view text);
+
+    const OnText& on_text_;
+    Utf8Stream utf8_;
+    StopStrings stops_;
+    std::string text_;  // all that was given
+    bool trim_start_;
+    bool stopped_ = false;
+};
+
+}  // namespace engine

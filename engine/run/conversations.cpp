@@ -1,0 +1,63 @@
+#include "engine/run/conversations.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace engine {
+
+SequenceId Conversations::create()
+{
+    kept_[last_made_ + 1];
+    return ++last_made_;
+}
+
+SequenceId Conversations::branch(SequenceId from, int tokens, KvCache& cache)
+{
+    const Conversation& original = kept_.at(from);
+    const int length = original.kv.length();
+    const int shared = tokens < 0 ? length : std::min(tokens, length);
+    Conversation copy;
+    copy.replies = original.replies;
+    copy.pins = original.pins;
+    Conversation& kept = kept_[last_made_ + 1] = std::move(copy);
+    ++last_made_;
+    kept.kv = cache.branch(original.kv, shared);
+    return last_made_;
+}
+
+void Conversations::end(SequenceId sequence, KvCache& cache)
+{
+    const auto found = kept_.find(sequence);
+    if (found == kept_.end())
+        return;
+    cache.truncate(found->second.kv, 0);
+    kept_.erase(found);
+}
+
+Conversation* Conversations::find(SequenceId sequence)
+{
+    const auto found = kept_.find(sequence);
+    return found == kept_.end() ? nullptr : &found->second;
+}
+
+void Conversations::use(SequenceId sequence)
+{
+    last_used_ = sequence;
+    if (Conversation* used = find(sequence))
+        used->kv.last_used = ++uses_;
+}
+
+bool Conversations::forget_oldest(const Conversation& except, KvCache& cache)
+{
+    Conversation* oldest = nullptr;
+    for (auto& [id, conversation] : kept_)
+        if (&conversation != &except && !conversation.kv.pages.empty() &&
+            (!oldest || conversation.kv.last_used < oldest->kv.last_used))
+            oldest = &conversation;
+    if (!oldest)
+        return false;
+    cache.truncate(oldest->kv, 0);
+    return true;
+}
+
+}  // namespace engine

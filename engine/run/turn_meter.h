@@ -1,0 +1,39 @@
+// TurnMeter measures one turn: how long its prompt and its tokens take, and what that time goes to.
+#pragma once
+
+#include "engine/metrics/rates.h"
+#include "engine/metrics/step_clock.h"
+#include "engine/telemetry.h"
+
+#include <cstdint>
+#include <optional>
+
+namespace engine {
+
+class TurnMeter
+{
+public:
+    /// The turn begins now.
+    explicit TurnMeter(StepClock& clock);
+
+    /// `tokens` of the prompt were computed in `duration_us`.
+    void add_prefill(int tokens, std::int64_t duration_us);
+    /// A token of the answer is there now. From the first on, the clock's shares are the answer's.
+    void add_token();
+
+    /// Fills in the times that are known by now. Without `link_is_seen`, nobody here waits for KV on its way to the
+    /// device.
+    void fill(Telemetry& frame, bool link_is_seen) const;
+
+private:
+    StepShares shares(bool link_is_seen) const;
+
+    StepClock& clock_;
+    TurnRates rates_;
+    std::int64_t start_us_;
+    std::int64_t prefill_us_ = 0;  // computing the prompt
+    std::optional<std::int64_t> first_token_us_;
+    std::int64_t last_token_us_ = 0;
+};
+
+}  // namespace engine
