@@ -193,7 +193,7 @@ void LoadedModel::allocate(const LoadRequest& request)
     if (fits)
         keep_free = kMemoryMarginBytes + need.kv_bytes + need.scratch_bytes;
     host_weights_ = std::make_unique<HostWeights>(file_, weights_, h_, keep_free);
-    placement_ = std::make_unique<ModelPlacement>(h_, weights_, *host_weights_, *cpu_, *cache_);
+    placement_ = std::make_unique<ModelPlacement>(ModelOnHost{h_, weights_, *host_weights_, *cpu_, *cache_});
 }
 
 /// A context beyond the original one chooses other frequencies in some models, and with them other keys.

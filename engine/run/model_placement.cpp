@@ -1,64 +1,230 @@
 #include "engine/run/model_placement.h"
 
 #include "engine/metrics/clock.h"
+#include "engine/plan/columns.h"
+#include "engine/run/events.h"
+#include "engine/run/placement_checks.h"
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 namespace engine {
 
-ModelPlacement::ModelPlacement(const Hyperparameters& h, const Weights& weights, HostWeights& host_weights,
-                               CpuBackend& cpu, KvCache& cache)
-    : h_(h)
-    , weights_(weights)
-    , host_weights_(host_weights)
-    , cpu_(cpu)
-    , cache_(cache)
-    , layout_({}, cache.block_tokens(), 0, DeviceLayout::Road::Copies)
-    , host_(host_weights, cpu)
-    , split_(host_weights, cpu)
+namespace {
+
+/// "f16", or "q8_0 and f16" for keys and values.
+std::string names_of(const kernels::KvBlockLayout& block)
+{
+    const auto name = [](kernels::KvType type) -> std::string {
+        return type == kernels::KvType::F32 ? "f32" : type == kernels::KvType::F16 ? "f16" : "q8_0";
+    };
+    return block.k_type == block.v_type ? name(block.k_type) : name(block.k_type) + " and " + name(block.v_type);
+}
+
+/// What a change of the device chooses anew; the rest stays as it is.
+void take_device(const PlacementOptions& from, PlacementOptions& to)
+{
+    to.device = from.device;
+    to.cuda_ordinal = from.cuda_ordinal;
+    to.emulated = from.emulated;
+    to.device_layers = from.device_layers;
+    to.vram_budget_bytes = from.vram_budget_bytes;
+    to.budget_fit_tokens = from.budget_fit_tokens;
+}
+
+}  // namespace
+
+ModelPlacement::ModelPlacement(const ModelOnHost& model)
+    : model_(model)
+    , host_(model.host_weights, model.cpu)
+    , split_(model.host_weights, model.cpu)
 {
 }
 
 ModelPlacement::~ModelPlacement()
 {
-    cache_.set_device(nullptr, nullptr);
+    model_.cache.set_device(nullptr, nullptr);
 }
+
+// ---- a device is opened, changed, closed ----
+
+Status ModelPlacement::open(const PlacementOptions& options, const StepLimits& limits)
+{
+    options_ = options;
+    auto opened = open_next(options, limits);
+    if (!opened)
+        return tl::unexpected(opened.error());
+    adopt(std::move(opened->device));
+    return {};
+}
+
+/// Moves nothing of the model; what is open now stays as it is.
+Result<ModelPlacement::Next> ModelPlacement::open_next(const PlacementOptions& options, const StepLimits& limits) const
+{
+    if (options.device == PlacementOptions::Device::Cpu)
+        return Next{nullptr, options};
+    if (Status ok = check(options); !ok)
+        return tl::unexpected(ok.error());
+    auto opened = OnDevice::open(model_, options, limits);
+    if (!opened)
+        return tl::unexpected(opened.error());
+    return Next{std::move(*opened), options};
+}
+
+/// From now on layers may move there.
+void ModelPlacement::adopt(std::unique_ptr<OnDevice> opened)
+{
+    if (!opened)
+        return;
+    on_device_ = std::move(opened);
+    on_device_->vram().set_watermark(options_.watermark);
+    on_device_->pager().set_policy(options_.kv_policy);
+    on_device_->pager().set_offload_share(options_.kv_offload_share);
+    on_device_->use_rates(options_.rates.get());
+    on_device_->attach();
+    want_planned_layers();
+}
+
+/// Whether the device that is wished for is the one there is.
+bool ModelPlacement::is_open(const PlacementOptions& wish) const
+{
+    using Kind = PlacementOptions::Device;
+    if (!on_device_)
+        return wish.device == Kind::Cpu;  // a device that was lost is opened anew
+    if (wish.device != options_.device)
+        return false;
+    return wish.device == Kind::Cuda ? wish.cuda_ordinal == options_.cuda_ordinal : wish.emulated == options_.emulated;
+}
+
+Status ModelPlacement::change_device(const PlacementOptions& wish, const StepLimits& limits, KvInUse in_use)
+{
+    PlacementOptions options = options_;
+    take_device(wish, options);
+    if (Status ok = check(options); !ok)
+        return ok;
+    if (is_open(wish)) {
+        next_.reset();
+        options_ = options;
+        if (!on_device_)
+            return {};
+        (void)apply(SetVramBudget{limit_bytes(options, on_device_->layout())});
+        return apply(SetDeviceLayers{options.device_layers});
+    }
+    auto opened = open_next(options, limits);
+    if (!opened)
+        return tl::unexpected(opened.error());
+    next_.emplace(std::move(*opened));
+    in_use_ = std::move(in_use);
+    return {};
+}
+
+/// All layers are on the host, and with them all KV.
+void ModelPlacement::change_over()
+{
+    Event event = make_event(Event::Kind::DeviceChanged, device_name() + " → ");
+    event.cause = Event::Cause::User;
+    events_ = take_events();  // what came before comes first
+    Next next = std::move(*std::exchange(next_, std::nullopt));
+    close();
+    take_device(next.options, options_);
+    adopt(std::move(next.device));
+    if (on_device_) {
+        lay_out_kv();  // its types may be others since
+        on_device_->pager().begin_turn(in_use_.pins);
+        on_device_->pager().use(in_use_.pages, in_use_.tokens);
+    }
+    returning_ = Event::Cause::User;
+    event.duration_us = now_us() - event.time_us;
+    event.sentence += device_name();
+    events_.push_back(std::move(event));
+}
+
+void ModelPlacement::lose(const Error& error)
+{
+    on_device_->pager().mark_lost();
+    events_ = take_events();
+    close();
+    note(Event::Kind::DeviceLost, Event::Cause::DeviceLost, error.what + "; the model goes on from the host's memory");
+}
+
+void ModelPlacement::close()
+{
+    kv_changes_ = kv_changes() + 1;
+    if (on_device_) {
+        moved_to_device_ += on_device_->device().bytes_moved(Device::Road::ToDevice);
+        moved_to_host_ += on_device_->device().bytes_moved(Device::Road::ToHost);
+    }
+    model_.cache.set_device(nullptr, nullptr);
+    split_ = Placement(model_.host_weights, model_.cpu);
+    on_device_.reset();
+    set_layer_flags(false);
+    wanted_ = 0;
+    on_host_ = true;
+}
+
+// ---- a step ----
 
 int ModelPlacement::step_rows(int rows) const
 {
-    if (!device_ || layers() == 0)
-        return rows;
-    const std::int64_t left =
-        vram_->high_mark() - vram_->used() + vram_->used(Vram::Use::Kv) - layout_.windows(layers());
-    // The first block stays, and a step that begins within a block touches one more than it fills.
-    const std::int64_t blocks = left / layout_.block_row(layers()) - 2;
-    return int(std::clamp<std::int64_t>(blocks * cache_.block_tokens(), 1, rows));
+    return on_device_ ? on_device_->step_rows(rows) : rows;
 }
 
 void ModelPlacement::begin_turn(std::vector<TokenRange> pins)
 {
     returning_ = Event::Cause::Watermark;  // what was asked for before has come
-    if (pager_)
-        pager_->begin_turn(std::move(pins));
+    if (on_device_)
+        on_device_->pager().begin_turn(std::move(pins));
 }
 
 /// Which copies the next step uses.
 void ModelPlacement::set_layer_flags(bool on_device)
 {
-    for (int l = 0; l < cache_.num_layers(); ++l)
-        cache_.set_on_device(l, on_device && l < layers());
+    for (int l = 0; l < model_.cache.num_layers(); ++l)
+        model_.cache.set_on_device(l, on_device && l < layers());
 }
 
 Status ModelPlacement::prepare(const KvSequence& sequence, int first, int count)
 {
-    on_host_ = !device_ || (options_.kv_policy == KvPolicy::CpuDecode && count == 1);
+    on_host_ = !on_device_ || (options_.kv_policy == KvPolicy::CpuDecode && count == 1);
     while (use_host_part()) {
     }
-    if (!device_)
+    if (!on_device_)
         return {};
     set_layer_flags(!on_host_);
-    return on_host_ ? pager_->prepare_on_host(sequence, first, count) : pager_->prepare(sequence, first, count);
+    return on_host_ ? on_device_->pager().prepare_on_host(sequence, first, count)
+                    : on_device_->pager().prepare(sequence, first, count);
+}
+
+Status ModelPlacement::finish(const KvSequence& sequence, int first, int count)
+{
+    if (!on_device_)
+        return {};
+    Status done;
+    if (!on_host_)
+        done = on_device_->backend().take_status();
+    if (done && !on_host_)
+        done = on_device_->pager().finish(sequence, first, count);
+    CudaBackend* const cuda = on_device_->cuda();
+    if (std::string warning = cuda ? cuda->take_warning() : std::string(); !warning.empty())
+        note(Event::Kind::Warning, Event::Cause::None, std::move(warning));
+    set_layer_flags(true);
+    return done;
+}
+
+bool ModelPlacement::ready_host_part()
+{
+    on_host_ = !on_device_ || options_.kv_policy == KvPolicy::CpuDecode;
+    return use_host_part();
+}
+
+/// One more part of what the step in preparation computes on the host is as its kernels like it best. False: all are.
+bool ModelPlacement::use_host_part()
+{
+    for (int l = on_host_ ? 0 : layers(); l < model_.host_weights.layers(); ++l)
+        if (model_.host_weights.use_layer(l, model_.cpu.pool()))
+            return true;
+    return placement().head_on_host() && model_.host_weights.use_head(model_.cpu.pool());
 }
 
 /// Gives back the host's copies of weights that only the device reads.
@@ -67,37 +233,12 @@ void ModelPlacement::drop_host_copies()
     if (options_.kv_policy == KvPolicy::CpuDecode)
         return;  // the host computes it, too
     for (int l = 0; l < layers(); ++l)
-        host_weights_.drop_layer(l);
-    if (head_)
-        host_weights_.drop_head();
+        model_.host_weights.drop_layer(l);
+    if (on_device_->head())
+        model_.host_weights.drop_head();
 }
 
-bool ModelPlacement::ready_host_part()
-{
-    on_host_ = !device_ || options_.kv_policy == KvPolicy::CpuDecode;
-    return use_host_part();
-}
-
-/// One more part of what the step in preparation computes on the host is as its kernels like it best. False: all are.
-bool ModelPlacement::use_host_part()
-{
-    for (int l = on_host_ ? 0 : layers(); l < host_weights_.layers(); ++l)
-        if (host_weights_.use_layer(l, cpu_.pool()))
-            return true;
-    return placement().head_on_host() && host_weights_.use_head(cpu_.pool());
-}
-
-Status ModelPlacement::finish(const KvSequence& sequence, int first, int count)
-{
-    Status done = device_ && !on_host_ ? backend().take_status() : Status();
-    if (done && device_ && !on_host_)
-        done = pager_->finish(sequence, first, count);
-    if (std::string warning = cuda_ ? cuda_->take_warning() : std::string(); !warning.empty())
-        note(Event::Kind::Warning, Event::Cause::None, std::move(warning));
-    if (device_)
-        set_layer_flags(true);
-    return done;
-}
+// ---- layers move ----
 
 bool ModelPlacement::advance()
 {
@@ -105,10 +246,10 @@ bool ModelPlacement::advance()
         change_over();
         return true;
     }
-    if (!device_)
+    if (!on_device_)
         return false;
     set_layer_flags(true);
-    pager_->trim_windows();
+    on_device_->pager().trim_windows();
     if (layers() > wanted_layers()) {
         move_to_host(layers() - 1, Event::Cause::Split);
         return true;
@@ -121,97 +262,73 @@ bool ModelPlacement::advance()
             }
             note(Event::Kind::Warning, Event::Cause::Split,
                  "only " + std::to_string(layers()) + " of the " + std::to_string(wanted_) +
-                     " layers asked for find room on the device " + std::string(device_->id()));
+                     " layers asked for find room on the device " + on_device_->id());
             wanted_ = layers();
         }
         return true;
     }
-    return pager_->bring_back(returning_);
+    return on_device_->pager().bring_back(returning_);
 }
 
 void ModelPlacement::settle()
 {
-    if (pager_)
-        pager_->settle();
+    if (on_device_)
+        on_device_->pager().settle();
 }
 
 Status ModelPlacement::move_to_device(int l)
 {
-    Event event;
-    event.kind = Event::Kind::LayerMove;
+    Event event = make_event(Event::Kind::LayerMove, "layer " + std::to_string(l) + " moved to the device");
     event.cause = Event::Cause::Split;
-    event.time_us = now_us();
     event.layer = l;
-    if (!cuda_)
-        host_weights_.use_layer(l, cpu_.pool());  // the device computes with the host's kernels
-    const LayerWeights& on_host = cuda_ ? weights_.layers[std::size_t(l)] : host_weights_.layer(l);
-    event.bytes = DeviceLayer::bytes(on_host, h_, l);
-    if (!pager_->make_room(event.bytes, Event::Cause::Split))
-        return fail(Error::Code::DeviceFull, "the layer does not fit");
-    auto layer = DeviceLayer::copy(*vram_, on_host, h_, l);
-    if (!layer)
-        return tl::unexpected(layer.error());
-    if (Status ok = layer->wait(); !ok)
-        return ok;
-    layers_.push_back(std::move(*layer));
+    const auto bytes = on_device_->copy_layer();
+    if (!bytes)
+        return tl::unexpected(bytes.error());
     ++kv_changes_;
-    split_.place(l, backend(), layers_.back().weights());
+    split_.place(l, on_device_->backend(), on_device_->layer(l));
     drop_host_copies();
     set_layer_flags(true);
-    const auto kv = pager_->join(l);
+    const auto kv = on_device_->pager().join(l);
     if (!kv && kv.error().code == Error::Code::DeviceLost)
         return tl::unexpected(kv.error());
     event.blocks = kv.value_or(0);
-    event.bytes += std::int64_t(event.blocks) * std::int64_t(cache_.layer(l).bytes());
-    if (layers() == cache_.num_layers()) {
-        Status head = move_head();
+    event.bytes = *bytes + std::int64_t(event.blocks) * std::int64_t(model_.cache.layer(l).bytes());
+    if (layers() == model_.cache.num_layers()) {
+        const auto head = move_head();
         if (!head && head.error().code == Error::Code::DeviceLost)
-            return head;
-        if (head)
-            event.bytes += head_->bytes();
+            return tl::unexpected(head.error());
+        event.bytes += head.value_or(0);
     }
     event.duration_us = now_us() - event.time_us;
-    event.sentence = "layer " + std::to_string(l) + " moved to the device";
     events_.push_back(std::move(event));
     return {};
 }
 
-/// Moves the head to the device after the last layer. DeviceFull: it stays on the host, which costs speed only.
-Status ModelPlacement::move_head()
+/// Moves the head to the device after the last layer; answers its bytes. DeviceFull: it stays on the host, which costs
+/// speed only.
+Result<std::int64_t> ModelPlacement::move_head()
 {
-    if (!pager_->make_room(DeviceHead::bytes(weights_.head, h_, layers()), Event::Cause::Split))
-        return fail(Error::Code::DeviceFull, "the output matrix does not fit");
-    if (!cuda_)
-        host_weights_.use_head(cpu_.pool());
-    auto head = DeviceHead::copy(*vram_, cuda_ ? weights_.head : host_weights_.head(), h_, layers());
-    if (!head)
-        return tl::unexpected(head.error());
-    if (Status ok = head->wait(); !ok)
-        return ok;
-    head_.emplace(std::move(*head));
-    split_.place_head(backend(), head_->weights());
-    drop_host_copies();
-    return {};
+    auto bytes = on_device_->copy_head();
+    if (bytes) {
+        split_.place_head(on_device_->backend(), on_device_->head()->weights());
+        drop_host_copies();
+    }
+    return bytes;
 }
 
 void ModelPlacement::move_to_host(int l, Event::Cause cause)
 {
-    Event event;
-    event.kind = Event::Kind::LayerMove;
+    Event event = make_event(Event::Kind::LayerMove, "layer " + std::to_string(l) + " moved to the host");
     event.cause = cause;
-    event.time_us = now_us();
     event.layer = l;
-    event.bytes = layers_.back().bytes() + (head_ ? head_->bytes() : 0);
-    split_.place_head(cpu_, host_weights_.head());
-    head_.reset();
+    split_.place_head(model_.cpu, model_.host_weights.head());
     // A device that is lost here is noticed by the next step.
-    (void)pager_->leave(l);
-    split_.place(l, cpu_, host_weights_.layer(l));
-    layers_.pop_back();
+    (void)on_device_->pager().leave(l);
+    split_.place(l, model_.cpu, model_.host_weights.layer(l));
+    event.bytes = on_device_->drop_layer();
     ++kv_changes_;
     set_layer_flags(true);
     event.duration_us = now_us() - event.time_us;
-    event.sentence = "layer " + std::to_string(l) + " moved to the host";
     events_.push_back(std::move(event));
 }
 
@@ -224,51 +341,228 @@ bool ModelPlacement::give_up_layer()
     return true;
 }
 
-void ModelPlacement::lose(const Error& error)
+/// What is held is what the budget's plan says: layers that it does not have leave at once, then KV; with room, things
+/// come back. KV that must stay, as under `resident`, drives out layers.
+void ModelPlacement::relieve(Event::Cause cause)
 {
-    pager_->mark_lost();
-    std::ranges::move(pager_->take_events(), std::back_inserter(events_));
-    close();
-    note(Event::Kind::DeviceLost, Event::Cause::DeviceLost, error.what + "; the model goes on from the host's memory");
+    returning_ = cause;
+    set_layer_flags(true);
+    on_device_->pager().trim_windows();
+    wanted_ = on_device_->planned_layers(options_);
+    while (layers() > wanted_)
+        move_to_host(layers() - 1, cause);
+    on_device_->lengthen_ring();
+    while (!on_device_->pager().make_room(0, cause) && on_device_->vram().used() > on_device_->vram().budget() &&
+           layers() > 0) {
+        move_to_host(layers() - 1, cause);
+        wanted_ = layers();
+    }
 }
 
-void ModelPlacement::close()
+void ModelPlacement::want_planned_layers()
 {
-    kv_changes_ = kv_changes() + 1;
-    if (device_) {
-        moved_to_device_ += device_->bytes_moved(Device::Road::ToDevice);
-        moved_to_host_ += device_->bytes_moved(Device::Road::ToHost);
+    wanted_ = on_device_->planned_layers(options_);
+    const int asked = std::min(options_.device_layers.value_or(0), model_.cache.num_layers());
+    if (wanted_ < asked)
+        note(Event::Kind::Warning, Event::Cause::Split,
+             "only " + std::to_string(wanted_) + " of the " + std::to_string(asked) +
+                 " layers asked for find room on the device " + on_device_->id());
+}
+
+// ---- what is asked for ----
+
+Status ModelPlacement::need_device() const
+{
+    if (!on_device_)
+        return fail(Error::Code::BadRequest, "the model is computed on the cpu alone: there is no device to speak of");
+    return {};
+}
+
+Status ModelPlacement::apply(const PlacementCommand& command)
+{
+    if (Status ok = need_device(); !ok)
+        return ok;
+    return std::visit([this](const auto& one) { return carry_out(one); }, command);
+}
+
+Status ModelPlacement::carry_out(const SetDeviceLayers& command)
+{
+    PlacementOptions wish = options_;
+    wish.device_layers = command.layers;
+    if (Status ok = check(wish); !ok)
+        return ok;
+    options_ = std::move(wish);
+    next_.reset();
+    want_planned_layers();
+    returning_ = Event::Cause::Split;
+    return {};
+}
+
+Status ModelPlacement::carry_out(const SetVramBudget& command)
+{
+    if (command.bytes < 0)
+        return fail(Error::Code::BadRequest, "a budget cannot be less than nothing");
+    options_.vram_budget_bytes = command.bytes;
+    on_device_->vram().set_limit(command.bytes);
+    relieve(Event::Cause::User);
+    return {};
+}
+
+Status ModelPlacement::carry_out(const SetOtherPrograms& command)
+{
+    if (command.bytes < 0)
+        return fail(Error::Code::BadRequest, "other programs cannot hold less than nothing");
+    if (!on_device_->emulated())
+        return fail(Error::Code::BadRequest, "what other programs hold can be set on the emulated device only");
+    on_device_->emulated()->set_other_programs_bytes(command.bytes);
+    relieve(Event::Cause::OtherProgram);
+    return {};
+}
+
+Status ModelPlacement::carry_out(const SetWatermark& command)
+{
+    PlacementOptions wish = options_;
+    wish.watermark = command.share;
+    if (Status ok = check(wish); !ok)
+        return ok;
+    options_ = std::move(wish);
+    on_device_->vram().set_watermark(command.share);
+    relieve(Event::Cause::User);
+    return {};
+}
+
+Status ModelPlacement::carry_out(const SetKvPolicy& command)
+{
+    options_.kv_policy = command.policy;
+    on_device_->pager().set_policy(command.policy);
+    drop_host_copies();
+    return {};
+}
+
+Status ModelPlacement::carry_out(const SetKvOffloadShare& command)
+{
+    PlacementOptions wish = options_;
+    wish.kv_offload_share = command.share;
+    if (Status ok = check(wish); !ok)
+        return ok;
+    options_ = std::move(wish);
+    on_device_->pager().set_offload_share(command.share);
+    returning_ = Event::Cause::User;
+    return {};
+}
+
+Status ModelPlacement::set_pins(std::vector<TokenRange> pins)
+{
+    if (Status ok = need_device(); !ok)
+        return ok;
+    on_device_->pager().set_pins(std::move(pins));
+    ++kv_changes_;
+    return {};
+}
+
+void ModelPlacement::set_rates(std::shared_ptr<const MachineRates> rates)
+{
+    options_.rates = std::move(rates);
+    if (on_device_)
+        on_device_->use_rates(options_.rates.get());
+}
+
+Status ModelPlacement::may_set_kv_types(kernels::KvType k_type, kernels::KvType v_type) const
+{
+    std::vector<KvLayerShape> shapes(model_.cache.layers().begin(), model_.cache.layers().end());
+    for (KvLayerShape& shape : shapes) {
+        shape.block.k_type = k_type;
+        shape.block.v_type = v_type;
     }
-    cache_.set_device(nullptr, nullptr);
-    split_ = Placement(host_weights_, cpu_);
-    set_layer_flags(false);
-    layers_.clear();
-    head_.reset();
-    stream_.reset();
-    device_kv_.reset();
-    pager_.reset();
-    cuda_.reset();
-    vram_.reset();
-    emulated_ = nullptr;
-    device_.reset();
-    wanted_ = 0;
-    on_host_ = true;
+    const bool on_gpu = (on_device_ && on_device_->cuda()) || (next_ && next_->device && next_->device->cuda());
+    return on_gpu ? CudaBackend::supports(model_.h, shapes) : Status();
+}
+
+void ModelPlacement::set_kv_types(kernels::KvType k_type, kernels::KvType v_type)
+{
+    Event event = make_event(Event::Kind::KvRewritten, names_of(model_.cache.layer(0).block));
+    event.cause = Event::Cause::User;
+    if (const Status ok = on_device_ ? on_device_->send_kv_home() : Status(); !ok)
+        lose(ok.error());
+    events_ = take_events();  // what came before comes first
+    {
+        const ThreadPool::Step step(model_.cpu.pool());
+        model_.cache.set_types(k_type, v_type,
+                               [this](const KvLayerShape& from, const std::byte* old, const KvLayerShape& to,
+                                      std::byte* block) { model_.cpu.rewrite_kv(from, old, to, block); });
+    }
+    ++kv_changes_;
+    event.blocks = model_.cache.used_pages() * model_.cache.num_layers();
+    event.bytes = std::int64_t(model_.cache.used_pages()) * std::int64_t(model_.cache.page_bytes());
+    event.duration_us = now_us() - event.time_us;
+    event.sentence += " → " + names_of(model_.cache.layer(0).block);
+    events_.push_back(std::move(event));
+    if (on_device_)
+        lay_out_kv();
+}
+
+/// The device's KV is empty, and its blocks have another size.
+void ModelPlacement::lay_out_kv()
+{
+    on_device_->lay_out_kv();
+    while (!on_device_->make_ring() && layers() > 0)
+        move_to_host(layers() - 1, Event::Cause::User);
+    on_device_->use_rates(options_.rates.get());
+    relieve(Event::Cause::User);
+}
+
+// ---- what there is to say ----
+
+std::optional<DeviceTelemetry> ModelPlacement::telemetry() const
+{
+    if (!on_device_)
+        return std::nullopt;
+    DeviceTelemetry t = on_device_->telemetry();
+    t.layers_wanted = wanted_layers();
+    t.to_device_bytes += moved_to_device_;
+    t.to_host_bytes += moved_to_host_;
+    return t;
+}
+
+std::optional<std::int64_t> ModelPlacement::device_peak_bytes() const
+{
+    return on_device_ ? std::optional(on_device_->vram().peak()) : std::nullopt;
+}
+
+static_assert(int(KvMap::Place::Host) == int(Residency::Host) && int(KvMap::Place::Device) == int(Residency::Device) &&
+              int(KvMap::Place::Moving) == int(Residency::Moving));
+
+KvMap ModelPlacement::kv_map(const KvSequence& sequence) const
+{
+    KvMap map;
+    map.block_tokens = model_.cache.block_tokens();
+    map.layers = model_.cache.num_layers();
+    map.columns = int(sequence.pages.size());
+    map.cells.reserve(sequence.pages.size() * std::size_t(map.layers));
+    for (int b = 0; b < map.columns; ++b) {
+        const PageId page = sequence.pages[std::size_t(b)];
+        const std::uint8_t pin = on_device_ && on_device_->pager().pinned(page) ? KvMap::kPinned : 0;
+        for (int l = 0; l < map.layers; ++l) {
+            auto place = KvMap::Place(model_.cache.residency(page, l));
+            if (place == KvMap::Place::Host && l < layers() && b < model_.cache.layer(l).first_block(sequence.length()))
+                place = KvMap::Place::Window;
+            map.cells.push_back(std::uint8_t(std::uint8_t(place) | pin));
+        }
+    }
+    return map;
 }
 
 std::vector<Event> ModelPlacement::take_events()
 {
-    if (pager_)
-        std::ranges::move(pager_->take_events(), std::back_inserter(events_));
+    if (on_device_)
+        std::ranges::move(on_device_->pager().take_events(), std::back_inserter(events_));
     return std::exchange(events_, {});
 }
 
 void ModelPlacement::note(Event::Kind kind, Event::Cause cause, std::string sentence)
 {
-    Event event;
-    event.kind = kind;
+    Event event = make_event(kind, std::move(sentence));
     event.cause = cause;
-    event.time_us = now_us();
-    event.sentence = std::move(sentence);
     events_.push_back(std::move(event));
 }
 

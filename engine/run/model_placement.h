@@ -3,38 +3,34 @@
 #pragma once
 
 #include "engine/engine.h"
-#include "engine/exec/cpu_backend.h"
 #include "engine/exec/placement.h"
-#include "engine/machine_rates.h"
-#include "engine/model/device_weights.h"
-#include "engine/plan/columns.h"
-#include "engine/run/opened_device.h"
+#include "engine/run/on_device.h"
 
-#include <deque>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace engine {
 
-/// The largest steps, and what the host computes them in.
-struct StepLimits {
-    int max_rows = 0;
-    int max_tokens = 0;  // of a sequence
-    std::int64_t scratch_bytes = 0;
+/// The conversation whose KV comes back first when a device is changed between two steps.
+struct KvInUse {
+    std::vector<PageId> pages;
+    int tokens = 0;
+    std::vector<TokenRange> pins;
 };
 
 class ModelPlacement
 {
 public:
-    ModelPlacement(const Hyperparameters& h, const Weights& weights, HostWeights& host_weights, CpuBackend& cpu,
-                   KvCache& cache);
+    explicit ModelPlacement(const ModelOnHost& model);
     ~ModelPlacement();
 
     /// Opens the device that the options ask for; no layer lies there yet, but as many are wanted as the options say
     /// or as fit. Where it fails all stays on the host. Unsupported: the device cannot be used, or not for this model;
     /// DeviceFull, DeviceLost. Throws std::bad_alloc, std::system_error.
     Status open(const PlacementOptions& options, const StepLimits& limits);
-    bool has_device() const { return device_ != nullptr; }
+    bool has_device() const { return on_device_ != nullptr; }
 
     /// Call it between steps. Changes to another device, or none, or the same one with another memory. It is opened at
     /// once, and where that fails nothing has changed; then advance() brings the layers home one after another, closes
@@ -50,7 +46,7 @@ public:
     bool ready_host_part();
 
     /// What has gone wrong on the device since finish().
-    Status take_status() { return backend().take_status(); }
+    Status take_status() { return on_device_ ? on_device_->backend().take_status() : model_.cpu.take_status(); }
 
     /// Columns that hold tokens of `pins` leave last.
     void begin_turn(std::vector<TokenRange> pins = {});
@@ -68,9 +64,9 @@ public:
     Status apply(const PlacementCommand& command);
     Status set_pins(std::vector<TokenRange> pins);
     /// How keys and values are kept, those of earlier tokens, too: they are written anew on the host, and come back.
-    /// Also where there is no device.
-    /// Call it only where may_set_kv_types() agrees: Unsupported where the device's kernels read no such blocks.
+    /// Also where there is no device. Precondition: may_set_kv_types() agrees.
     void set_kv_types(kernels::KvType k_type, kernels::KvType v_type);
+    /// Unsupported: the device's kernels read no such blocks.
     Status may_set_kv_types(kernels::KvType k_type, kernels::KvType v_type) const;
 
     /// What is known of the machine from now on. Without a device it makes no difference.
@@ -86,21 +82,27 @@ public:
     /// The device does not answer: everything is on the host from now on.
     void lose(const Error& error);
 
-    int layers() const { return int(layers_.size()); }
+    int layers() const { return on_device_ ? on_device_->layers() : 0; }
     int wanted_layers() const { return next_ ? 0 : wanted_; }  // none is, on a device that is being left
     KvPolicy policy() const { return options_.kv_policy; }
     std::optional<DeviceTelemetry> telemetry() const;
     /// The most of the device's memory that was held at once; empty: there is no device.
     std::optional<std::int64_t> device_peak_bytes() const;
     /// Whether a step of the device waits here for KV on its way there: a GPU waits by itself, unseen.
-    bool host_waits_for_link() const { return !device_ || !device_->orders_itself(); }
+    bool host_waits_for_link() const { return !on_device_ || !on_device_->device().orders_itself(); }
     /// Says where the sequence's blocks lie, in (columns x layers) cells; while kv_changes() is the same, so is the
     /// map.
     KvMap kv_map(const KvSequence& sequence) const;
-    std::uint64_t kv_changes() const { return kv_changes_ + (device_kv_ ? device_kv_->changes() : 0); }
+    std::uint64_t kv_changes() const { return kv_changes_ + (on_device_ ? on_device_->kv_changes() : 0); }
     std::vector<Event> take_events();
 
 private:
+    /// What takes the place of the device there is. Null: the host alone.
+    struct Next {
+        std::unique_ptr<OnDevice> device;
+        PlacementOptions options;  // it was opened with
+    };
+
     Status need_device() const;
     Status carry_out(const SetDeviceLayers& command);
     Status carry_out(const SetVramBudget& command);
@@ -108,61 +110,34 @@ private:
     Status carry_out(const SetKvPolicy& command);
     Status carry_out(const SetKvOffloadShare& command);
     Status carry_out(const SetOtherPrograms& command);
-    Status check(const PlacementOptions& options) const;
     bool is_open(const PlacementOptions& wish) const;
-    Result<OpenedDevice> open_device(const PlacementOptions& options, const StepLimits& limits);
-    Status open_emulated(OpenedDevice& to, const StepLimits& limits) const;
-    Status open_cuda(OpenedDevice& to, const StepLimits& limits);
-    void adopt(OpenedDevice opened);
+    Result<Next> open_next(const PlacementOptions& options, const StepLimits& limits) const;
+    void adopt(std::unique_ptr<OnDevice> opened);
     void change_over();
-    std::string device_name() const;
-    bool make_ring();
-    Status send_all_kv_home();
-    void lay_out_kv();
-    DeviceRates device_rates() const;
-    DeviceRates rates_of(const MachineRates* rates, const Device& device, const std::string& cuda_name) const;
-    void use_rates();
-    KvPager::StreamChoice stream_choice() const;
+    std::string device_name() const { return on_device_ ? on_device_->id() : "cpu"; }
     void close();
+    void lay_out_kv();
     bool use_host_part();
     void drop_host_copies();
-    /// What computes on the device.
-    Backend& backend() { return cuda_ ? static_cast<Backend&>(*cuda_) : cpu_; }
-    int planned_layers() const;
     void want_planned_layers();
     Status move_to_device(int l);
     void move_to_host(int l, Event::Cause cause);
-    Status move_head();
+    Result<std::int64_t> move_head();
     void set_layer_flags(bool on_device);
     void relieve(Event::Cause cause);
     void note(Event::Kind kind, Event::Cause cause, std::string sentence);
 
-    const Hyperparameters& h_;
-    const Weights& weights_;
-    HostWeights& host_weights_;
-    CpuBackend& cpu_;
-    KvCache& cache_;
+    ModelOnHost model_;
     PlacementOptions options_;
-    DeviceLayout layout_;
-
-    std::unique_ptr<Device> device_;
-    EmulatedDevice* emulated_ = nullptr;  // the same, where it is one
-    std::unique_ptr<Vram> vram_;
-    std::unique_ptr<CudaBackend> cuda_;
-    std::string cuda_name_;  // of a GPU, with its driver
-    std::unique_ptr<DeviceKv> device_kv_;
-    std::unique_ptr<KvStream> stream_;
-    std::unique_ptr<KvPager> pager_;
-    std::deque<DeviceLayer> layers_;  // the first layers, on the device
-    std::optional<DeviceHead> head_;  // there with the last layer, if it found room
-    int wanted_ = 0;
-    std::optional<OpenedDevice> next_;  // takes the place of this one when no layer lies there any more
-    KvInUse in_use_;                    // then
+    std::unique_ptr<OnDevice> on_device_;                   // null: all is on the host
+    int wanted_ = 0;                                        // layers
+    std::optional<Next> next_;                              // comes when no layer lies on a device any more
+    KvInUse in_use_;                                        // then
     std::int64_t moved_to_device_ = 0, moved_to_host_ = 0;  // bytes, by devices that were closed
     Placement host_, split_;
     bool on_host_ = true;                               // the step in preparation
     Event::Cause returning_ = Event::Cause::Watermark;  // why blocks come back
-    std::uint64_t kv_changes_ = 0;                      // of what DeviceKv does not count
+    std::uint64_t kv_changes_ = 0;                      // of what the device does not count
     std::vector<Event> events_;
 };
 

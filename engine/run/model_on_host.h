@@ -1,0 +1,28 @@
+// ModelOnHost names what a device is given of a model: its shape, its weights, its KV, and the CPU that computes the
+// rest.
+#pragma once
+
+#include "engine/exec/cpu_backend.h"
+#include "engine/exec/host_weights.h"
+#include "engine/kv/kv_cache.h"
+#include "engine/model/weights.h"
+
+namespace engine {
+
+/// All of it belongs to the loaded model and lives as long.
+struct ModelOnHost {
+    const Hyperparameters& h;
+    const Weights& weights;  // as in the file
+    HostWeights& host_weights;
+    CpuBackend& cpu;
+    KvCache& cache;
+};
+
+/// The largest steps, and what the host computes them in.
+struct StepLimits {
+    int max_rows = 0;
+    int max_tokens = 0;  // of a sequence
+    std::int64_t scratch_bytes = 0;
+};
+
+}  // namespace engine

@@ -1,0 +1,210 @@
+#include "engine/run/on_device.h"
+
+#include "engine/plan/columns.h"
+#include "engine/plan/measure_device.h"
+#include "engine/run/stream_choice.h"
+
+#include <algorithm>
+
+namespace engine {
+
+OnDevice::OnDevice(const ModelOnHost& model)
+    : model_(model)
+    , layout_({}, model.cache.block_tokens(), 0, DeviceLayout::Road::Copies)
+{
+}
+
+Result<std::unique_ptr<OnDevice>> OnDevice::open(const ModelOnHost& model, const PlacementOptions& options,
+                                                 const StepLimits& limits)
+{
+    model.cpu.allow_runs();
+    std::unique_ptr<OnDevice> on(new OnDevice(model));
+    const bool on_gpu = options.device == PlacementOptions::Device::Cuda;
+    if (Status ok = on_gpu ? on->open_cuda(options, limits) : on->open_emulated(options, limits); !ok)
+        return tl::unexpected(ok.error());
+    const KvCache& cache = model.cache;
+    on->vram_->set_limit(limit_bytes(options, on->layout_));
+    on->kv_ = std::make_unique<DeviceKv>(*on->vram_, cache.layers(), cache.page_limit());
+    on->stream_ =
+        std::make_unique<KvStream>(*on->vram_, std::size_t(cache.page_limit()) * std::size_t(cache.num_layers()));
+    if (!on->make_ring())
+        return fail(Error::Code::DeviceFull, "there is no room on " + on->id() + " for the model's KV");
+    on->pager_ = std::make_unique<KvPager>(model.cache, *on->vram_, *on->kv_, *on->stream_);
+    return on;
+}
+
+static std::unique_ptr<Vram> watched(Device& device, const PlacementOptions& options)
+{
+    auto vram = std::make_unique<Vram>(device);
+    vram->set_limit(options.vram_budget_bytes);
+    vram->set_watermark(options.watermark);
+    return vram;
+}
+
+Status OnDevice::open_emulated(const PlacementOptions& options, const StepLimits& limits)
+{
+    layout_ = device_layout(model_.h, model_.weights, model_.cache.layers(), limits.scratch_bytes,
+                            DeviceLayout::Road::Copies);
+    auto device = std::make_unique<EmulatedDevice>(options.emulated, emulated_bytes(options, layout_));
+    emulated_ = device.get();
+    device_ = std::move(device);
+    vram_ = watched(*device_, options);
+    vram_->count(Vram::Use::Scratch, limits.scratch_bytes);
+    return {};
+}
+
+Status OnDevice::open_cuda(const PlacementOptions& options, const StepLimits& limits)
+{
+    KvCache& cache = model_.cache;
+    if (Status ok = CudaBackend::supports(model_.h, cache.layers()); !ok)
+        return ok;
+    auto opened = CudaDevice::open(options.cuda_ordinal);
+    if (!opened)
+        return tl::unexpected(opened.error());
+    CudaDevice& device = **opened;
+    device_ = std::move(*opened);
+    cuda_name_ = name_with_driver(device);
+    vram_ = watched(device, options);
+    layout_ = device_layout(
+        model_.h, model_.weights, cache.layers(),
+        cuda_scratch_bytes(model_.h, cache, limits.max_rows, limits.max_tokens, rates_of(options.rates.get())),
+        DeviceLayout::Road::Link);
+    auto backend = CudaBackend::make(device, *vram_, model_.cpu, model_.h, cache, limits.max_rows, limits.max_tokens);
+    if (!backend)
+        return tl::unexpected(backend.error());
+    cuda_ = std::move(*backend);
+    return {};
+}
+
+Result<std::int64_t> OnDevice::copy_layer()
+{
+    const int l = layers();
+    if (!cuda_)
+        model_.host_weights.use_layer(l, model_.cpu.pool());  // the device computes with the host's kernels
+    const LayerWeights& on_host = cuda_ ? model_.weights.layers[std::size_t(l)] : model_.host_weights.layer(l);
+    const std::int64_t bytes = DeviceLayer::bytes(on_host, model_.h, l);
+    if (!pager_->make_room(bytes, Event::Cause::Split))
+        return fail(Error::Code::DeviceFull, "the layer does not fit");
+    auto layer = DeviceLayer::copy(*vram_, on_host, model_.h, l);
+    if (!layer)
+        return tl::unexpected(layer.error());
+    if (Status ok = layer->wait(); !ok)
+        return tl::unexpected(ok.error());
+    layers_.push_back(std::move(*layer));
+    return bytes;
+}
+
+Result<std::int64_t> OnDevice::copy_head()
+{
+    if (!pager_->make_room(DeviceHead::bytes(model_.weights.head, model_.h, layers()), Event::Cause::Split))
+        return fail(Error::Code::DeviceFull, "the output matrix does not fit");
+    if (!cuda_)
+        model_.host_weights.use_head(model_.cpu.pool());
+    auto head = DeviceHead::copy(*vram_, cuda_ ? model_.weights.head : model_.host_weights.head(), model_.h, layers());
+    if (!head)
+        return tl::unexpected(head.error());
+    if (Status ok = head->wait(); !ok)
+        return tl::unexpected(ok.error());
+    head_.emplace(std::move(*head));
+    return head_->bytes();
+}
+
+std::int64_t OnDevice::drop_layer()
+{
+    const std::int64_t bytes = layers_.back().bytes() + (head_ ? head_->bytes() : 0);
+    head_.reset();
+    layers_.pop_back();
+    return bytes;
+}
+
+int OnDevice::planned_layers(const PlacementOptions& options) const
+{
+    return layers_on_device(
+        {layout_, 0, vram_->budget(), vram_->high_mark(), options.kv_policy, options.kv_offload_share},
+        options.device_layers);
+}
+
+int OnDevice::step_rows(int rows) const
+{
+    if (layers() == 0)
+        return rows;
+    const std::int64_t left =
+        vram_->high_mark() - vram_->used() + vram_->used(Vram::Use::Kv) - layout_.windows(layers());
+    // The first block stays, and a step that begins within a block touches one more than it fills.
+    const std::int64_t blocks = left / layout_.block_row(layers()) - 2;
+    return int(std::clamp<std::int64_t>(blocks * model_.cache.block_tokens(), 1, rows));
+}
+
+/// What is known of the device as it is now; nothing where another one was measured.
+DeviceRates OnDevice::rates_of(const MachineRates* rates) const
+{
+    const kernels::KvBlockLayout& form = model_.cache.layer(0).block;
+    return rates ? rates->device_rates(id(), cuda_name_, kv_type(form.k_type), kv_type(form.v_type)) : DeviceRates();
+}
+
+void OnDevice::use_rates(const MachineRates* rates)
+{
+    if (!cuda_) {  // it computes on the host's own cores, and gains nothing by copying what they can read in place
+        pager_->set_stream_choice({});
+        return;
+    }
+    const DeviceRates device = rates_of(rates);
+    pager_->set_stream_choice(stream_choice(model_, rates, device, layout_.ring_bytes()));
+    cuda_->set_joining(device.joins_by_flags() ? CudaJoining::Flags : CudaJoining::CutGraphs);
+    if (device.multiplies_by_blas())
+        cuda_->use_blas(model_.h);
+}
+
+bool OnDevice::make_ring()
+{
+    return stream_->set_slots(layout_.ring_slots(), std::size_t(layout_.largest_block())) > 0 || !cuda_;
+}
+
+void OnDevice::lengthen_ring()
+{
+    if (!cuda_ && stream_->slot_count() < layout_.ring_slots())
+        make_ring();
+}
+
+Status OnDevice::send_kv_home()
+{
+    pager_->settle();
+    Status status;
+    for (int l = 0; l < model_.cache.num_layers(); ++l)
+        if (const Status ok = pager_->leave(l); !ok)
+            status = ok;
+    stream_->set_slots(0, 0);  // the last step may still be reading what was on its way there
+    return status;
+}
+
+void OnDevice::lay_out_kv()
+{
+    for (int l = 0; l < model_.cache.num_layers(); ++l)
+        layout_.set_kv_block(l, std::int64_t(model_.cache.layer(l).bytes()));
+    if (cuda_)
+        cuda_->forget_recordings();
+}
+
+DeviceTelemetry OnDevice::telemetry() const
+{
+    DeviceTelemetry t;
+    t.id = id();
+    t.layers = layers();
+    t.total_bytes = device_->total_bytes();
+    t.other_programs_bytes = device_->other_programs_bytes();
+    t.spilled_bytes = device_->spilled_bytes();
+    t.budget_bytes = vram_->budget();
+    t.watermark_bytes = vram_->high_mark();
+    t.weight_bytes = vram_->used(Vram::Use::Weights);
+    t.kv_bytes = vram_->used(Vram::Use::Kv);
+    t.ring_bytes = vram_->used(Vram::Use::Ring);
+    t.scratch_bytes = vram_->used(Vram::Use::Scratch);
+    t.to_device_bytes = device_->bytes_moved(Device::Road::ToDevice);
+    t.to_host_bytes = device_->bytes_moved(Device::Road::ToHost);
+    t.kv_blocks = kv_->blocks();
+    t.step_streamed_bytes = pager_->streamed_bytes();
+    t.step_attended_on_host_bytes = pager_->attended_on_host_bytes();
+    return t;
+}
+
+}  // namespace engine

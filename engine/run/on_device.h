@@ -1,0 +1,95 @@
+// OnDevice holds what of a model lies on a device: the device, all that manages its memory, and the first layers.
+#pragma once
+
+#include "engine/device/emulated_device.h"
+#include "engine/exec/cuda_backend.h"
+#include "engine/kv/kv_pager.h"
+#include "engine/machine_rates.h"
+#include "engine/model/device_weights.h"
+#include "engine/plan/device_bytes.h"
+#include "engine/run/model_on_host.h"
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace engine {
+
+/// Belongs to ModelPlacement, which says what is to lie there.
+class OnDevice
+{
+public:
+    /// Opens the device that the options ask for, which is not the CPU. Nothing of the model lies there yet.
+    /// Unsupported: the device cannot be used, or not for this model; DeviceFull, DeviceLost. Throws std::bad_alloc,
+    /// std::system_error.
+    static Result<std::unique_ptr<OnDevice>> open(const ModelOnHost& model, const PlacementOptions& options,
+                                                  const StepLimits& limits);
+
+    std::string id() const { return std::string(device_->id()); }
+    /// What computes there.
+    Backend& backend() { return cuda_ ? static_cast<Backend&>(*cuda_) : model_.cpu; }
+    bool is_gpu() const { return cuda_ != nullptr; }
+    const Device& device() const { return *device_; }
+    EmulatedDevice* emulated() { return emulated_; }  // null: it is another
+    CudaBackend* cuda() { return cuda_.get(); }       // null: it is another
+    Vram& vram() { return *vram_; }
+    const Vram& vram() const { return *vram_; }
+    KvPager& pager() { return *pager_; }
+    const KvPager& pager() const { return *pager_; }
+    DeviceLayout& layout() { return layout_; }
+
+    int layers() const { return int(layers_.size()); }
+    const LayerWeights& layer(int l) const { return layers_[std::size_t(l)].weights(); }
+    const DeviceHead* head() const { return head_ ? &*head_ : nullptr; }
+
+    /// The next layer's weights are there, too; answers their bytes. DeviceFull, DeviceLost.
+    Result<std::int64_t> copy_layer();
+    /// The head's weights are there, too, after those of the last layer. Errors as copy_layer().
+    Result<std::int64_t> copy_head();
+    /// The last layer goes, and with it the head; answers their bytes.
+    std::int64_t drop_layer();
+
+    /// What a plan of these choices says: the same, whatever lies there now.
+    int planned_layers(const PlacementOptions& options) const;
+    /// Tokens of a step whose KV finds room beside what stays; `rows` at most, one at least.
+    int step_rows(int rows) const;
+
+    /// What is known of the machine from now on; null: nothing.
+    void use_rates(const MachineRates* rates);
+    /// False: not even a block finds room, and the device cannot do without.
+    bool make_ring();
+    /// The ring grows to what the layout asks for, where it is shorter.
+    void lengthen_ring();
+    /// All blocks go to the host.
+    Status send_kv_home();
+    /// Blocks have the sizes of the cache's from now on. Precondition: none is there.
+    void lay_out_kv();
+    /// The cache keeps blocks here from now on.
+    void attach() { model_.cache.set_device(kv_.get(), stream_.get()); }
+    std::uint64_t kv_changes() const { return kv_->changes(); }
+
+    /// All but what is wanted.
+    DeviceTelemetry telemetry() const;
+
+private:
+    explicit OnDevice(const ModelOnHost& model);
+    Status open_emulated(const PlacementOptions& options, const StepLimits& limits);
+    Status open_cuda(const PlacementOptions& options, const StepLimits& limits);
+    DeviceRates rates_of(const MachineRates* rates) const;
+
+    ModelOnHost model_;
+    DeviceLayout layout_;
+    std::unique_ptr<Device> device_;
+    EmulatedDevice* emulated_ = nullptr;  // the same, where it is one
+    std::unique_ptr<Vram> vram_;
+    std::unique_ptr<CudaBackend> cuda_;
+    std::string cuda_name_;  // of a GPU, with its driver
+    std::unique_ptr<DeviceKv> kv_;
+    std::unique_ptr<KvStream> stream_;
+    std::unique_ptr<KvPager> pager_;
+    std::deque<DeviceLayer> layers_;  // the first of the model's
+    std::optional<DeviceHead> head_;  // there with the last layer, if it found room
+};
+
+}  // namespace engine

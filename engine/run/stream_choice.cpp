@@ -1,0 +1,49 @@
+#include "engine/run/stream_choice.h"
+
+#include "engine/plan/model_facts.h"
+#include "engine/plan/three_way.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace engine {
+
+KvPager::StreamChoice stream_choice(const ModelOnHost& model, const MachineRates* rates, const DeviceRates& device,
+                                    std::int64_t ring_bytes)
+{
+    if (!rates || !rates->dram_read_bytes_per_s || !device.weights_bytes_per_s || !device.attention_bytes_per_s ||
+        !device.to_device_bytes_per_s || !device.hand_off_s)
+        return {};
+    constexpr double kManyBytes = 1e12;  // attention reads memory, not caches
+    const ModelFacts facts = model_facts(model.h, model.weights);
+    struct LayerCosts {
+        SplitCosts costs;
+        double block_bytes, resident_s_per_block;
+    };
+    std::vector<LayerCosts> layers;
+    for (int l = 0; l < model.cache.num_layers(); ++l) {
+        const KvLayerShape& kv = model.cache.layer(l);
+        const LayerWork& work = facts.layers[std::size_t(l)];
+        const auto cpu = rates->attention_seconds(kv_type(kv.block.k_type), kv_type(kv.block.v_type), kv.block.k_dim,
+                                                  work.group, 1, kManyBytes);
+        if (!cpu)
+            return {};
+        const double weights_s = double(work.read_bytes()) / *device.weights_bytes_per_s;
+        const auto block_bytes = double(kv.bytes());
+        layers.push_back({{.ahead_bytes = std::min(double(ring_bytes), weights_s * *device.to_device_bytes_per_s),
+                           .cpu_s_per_byte = *cpu,
+                           .link_s_per_byte = 1 / *device.to_device_bytes_per_s,
+                           .dram_s_per_byte = 1 / *rates->dram_read_bytes_per_s,
+                           .hand_off_s = *device.hand_off_s},
+                          block_bytes,
+                          block_bytes / *device.attention_bytes_per_s});
+    }
+    return [layers](int l, int on_host, int blocks) {
+        const LayerCosts& layer = layers[std::size_t(l)];
+        SplitCosts costs = layer.costs;
+        costs.resident_s = blocks * layer.resident_s_per_block;
+        return blocks_to_stream(on_host, layer.block_bytes, costs);
+    };
+}
+
+}  // namespace engine

@@ -1,0 +1,15 @@
+// Chooses, by what is known of a machine, how many of a layer's blocks on the host travel to a GPU in a decode step.
+#pragma once
+
+#include "engine/kv/kv_pager.h"
+#include "engine/machine_rates.h"
+#include "engine/run/model_on_host.h"
+
+namespace engine {
+
+/// How `auto` divides what a layer has on the host, by the rates of the machine and of its GPU, which has `ring_bytes`
+/// for what travels. Empty where not all rates are known; `rates` may be null.
+KvPager::StreamChoice stream_choice(const ModelOnHost& model, const MachineRates* rates, const DeviceRates& device,
+                                    std::int64_t ring_bytes);
+
+}  // namespace engine
