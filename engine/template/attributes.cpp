@@ -154,7 +154,7 @@ static Value no_attribute(Heap& heap, const Value& object, const std::string& na
     return heap.undefined("'" + owner_text(object) + "' has no attribute " + quote(name));
 }
 
-Value Interpreter::get_attribute(const Value& object, const std::string& name)
+Value get_attribute(Heap& heap, const Value& object, const std::string& name)
 {
     if (object.is_undefined())
         fail_undefined(object);
@@ -207,7 +207,7 @@ static Value item_of(Heap& heap, const Value& object, const Value& key)
     return object.as<List>().items[std::size_t(index)];
 }
 
-Value Interpreter::get_item(const Value& object, const Value& key)
+Value get_item(Heap& heap, const Value& object, const Value& key)
 {
     if (object.is_undefined())
         fail_undefined(object);

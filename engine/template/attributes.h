@@ -4,9 +4,15 @@
 #include "engine/template/heap.h"
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace engine::jinja {
+
+/// object.name and object[key]: an undefined value where there is none. Throw TemplateError where the object itself is
+/// undefined.
+Value get_attribute(Heap& heap, const Value& object, const std::string& name);
+Value get_item(Heap& heap, const Value& object, const Value& key);
 
 /// A method of one of the built-in types.
 struct Method {

@@ -3,6 +3,7 @@
 
 #include "engine/template/value.h"
 
+#include <string>
 #include <string_view>
 
 namespace engine::jinja {
@@ -11,6 +12,9 @@ using FilterBody = Value (*)(Interpreter&, const Value& input, Arguments&);
 
 /// Null where there is no such filter.
 FilterBody find_filter(std::string_view name);
+
+/// Throws TemplateError where there is no such filter, or it cannot be applied.
+Value apply_filter(Interpreter& in, const std::string& name, const Value& input, Arguments& arguments);
 
 // The four families behind it.
 FilterBody find_text_filter(std::string_view name);

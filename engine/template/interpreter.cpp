@@ -1,8 +1,10 @@
-// Statements.
 #include "engine/template/interpreter.h"
 
+#include "engine/template/filters.h"
 #include "engine/template/operators.h"
 #include "engine/template/text_of.h"
+
+#include <algorithm>
 
 namespace engine::jinja {
 
@@ -14,12 +16,10 @@ Interpreter::Interpreter(const Syntax& syntax, const nlohmann::ordered_json& var
                    .time = options.max_time},
                   options.stop))
     , syntax_(syntax)
-    , variables_(variables)
     , options_(options)
-    , constants_(std::size_t(syntax.constants))
-    , outside_(syntax.names.size())
+    , names_(heap, syntax, variables)
+    , evaluator_(*this, names_, syntax.constants)
 {
-    scope_ = heap.make<Scope>(Value());
 }
 
 TracedText Interpreter::run()
@@ -42,13 +42,13 @@ Interpreter::Flow Interpreter::run_statement(const Statement& statement)
 {
     Level level(heap.budget);
     heap.budget.step();
-    line_ = statement.line;
+    evaluator_.at_line(statement.line);
     switch (statement.kind) {
     case Statement::Kind::Text:
         output_->add(statement.text, kTemplateText);
         return Flow::Next;
     case Statement::Kind::Print: {
-        const Value value = evaluate(*statement.value);
+        const Value value = evaluator_.evaluate(*statement.value);
         if (value.is_string())
             output_->add(value.traced());
         else
@@ -58,14 +58,14 @@ Interpreter::Flow Interpreter::run_statement(const Statement& statement)
     case Statement::Kind::If:
         return run_if(statement);
     case Statement::Kind::For:
-        return run_for(statement, evaluate(*statement.value), 0);
+        return run_for(statement, evaluator_.evaluate(*statement.value), 0);
     case Statement::Kind::Set:
-        assign(*statement.target, evaluate(*statement.value));
+        assign(*statement.target, evaluator_.evaluate(*statement.value));
         return Flow::Next;
     case Statement::Kind::SetBlock:
         return run_set_block(statement);
     case Statement::Kind::Macro:
-        scope().set(statement.name, heap.make<Macro>(statement, scope_));
+        names_.set(statement.name, heap.make<Macro>(statement, names_.scope()));
         return Flow::Next;
     case Statement::Kind::CallBlock:
         run_call_block(statement);
@@ -87,14 +87,14 @@ Interpreter::Flow Interpreter::run_statement(const Statement& statement)
 Interpreter::Flow Interpreter::run_if(const Statement& statement)
 {
     for (const Statement::Branch& branch : statement.branches)
-        if (truth(evaluate(*branch.condition)))
+        if (truth(evaluator_.evaluate(*branch.condition)))
             return run_body(branch.body);
     return run_body(statement.otherwise);
 }
 
 Interpreter::Flow Interpreter::run_in_new_scope(const Body& body)
 {
-    InScope inside(*this, new_scope());
+    const Names::InScope inside(names_, names_.new_scope());
     return run_body(body);
 }
 
@@ -107,11 +107,11 @@ Interpreter::Flow Interpreter::run_for(const Statement& statement, Value sequenc
     const Value holder = heap.make<Loop>(std::move(sequence), depth0);
     Loop& loop = holder.as<Loop>();
     loop.recursive = statement.recursive ? &statement : nullptr;
-    loop.scope = scope_;
+    loop.scope = names_.scope();
     bool finished_a_turn = false;  // as in Jinja, a turn that was broken off does not count
     for (Value item; loop.advance(item);) {
-        InScope inside(*this, new_scope());  // what a turn sets is gone in the next
-        scope().set(syntax_.loop_name, holder);
+        const Names::InScope inside(names_, names_.new_scope());  // what a turn sets is gone in the next
+        names_.set(syntax_.loop_name, holder);
         assign(*statement.target, item);
         const Flow flow = run_body(statement.body);
         if (flow == Flow::Break)
@@ -127,11 +127,11 @@ Interpreter::Flow Interpreter::run_for(const Statement& statement, Value sequenc
 Value Interpreter::filtered(const Statement& statement, const Value& sequence)
 {
     auto iterator = std::make_shared<Iterator>(heap, sequence);
-    return heap.make<Generator>("filtered", [this, &statement, iterator, scope = scope_](Value& item) {
+    return heap.make<Generator>("filtered", [this, &statement, iterator, scope = names_.scope()](Value& item) {
         while (iterator->next(item)) {
-            InScope inside(*this, heap.make<Scope>(scope));
+            const Names::InScope inside(names_, names_.new_scope(scope));
             assign(*statement.target, item);
-            if (truth(evaluate(*statement.condition)))
+            if (truth(evaluator_.evaluate(*statement.condition)))
                 return true;
         }
         return false;
@@ -146,9 +146,9 @@ Value Interpreter::through_filters(const Expression* filters, Value value)
         return value;
     value = through_filters(filters->parts[0].get(), std::move(value));
     Arguments arguments;
-    evaluate_arguments(filters->arguments, arguments);
-    line_ = filters->line;
-    return filter(filters->text, value, arguments);
+    evaluator_.evaluate_arguments(filters->arguments, arguments);
+    evaluator_.at_line(filters->line);
+    return apply_filter(*this, filters->text, value, arguments);
 }
 
 Interpreter::Flow Interpreter::run_set_block(const Statement& statement)
@@ -179,11 +179,11 @@ Interpreter::Flow Interpreter::run_filter_block(const Statement& statement)
 
 Interpreter::Flow Interpreter::run_with(const Statement& statement)
 {
-    const Value inner = new_scope();
+    const Value inner = names_.new_scope();
     std::vector<Value> values;  // all of them see the outer names
     for (const auto& [target, value] : statement.assignments)
-        values.push_back(evaluate(*value));
-    InScope inside(*this, inner);
+        values.push_back(evaluator_.evaluate(*value));
+    const Names::InScope inside(names_, inner);
     for (std::size_t i = 0; i < values.size(); ++i)
         assign(*statement.assignments[i].first, values[i]);
     return run_body(statement.body);
@@ -192,11 +192,11 @@ Interpreter::Flow Interpreter::run_with(const Statement& statement)
 void Interpreter::run_call_block(const Statement& statement)
 {
     const Expression& written = *statement.value;
-    const Value callee = evaluate(*written.parts[0]);
+    const Value callee = evaluator_.evaluate(*written.parts[0]);
     Arguments arguments;
-    evaluate_arguments(written.arguments, arguments);
-    arguments.named.emplace_back("caller", heap.make<Macro>(statement, scope_));
-    line_ = statement.line;
+    evaluator_.evaluate_arguments(written.arguments, arguments);
+    arguments.named.emplace_back("caller", heap.make<Macro>(statement, names_.scope()));
+    evaluator_.at_line(statement.line);
     output_->add(traced_text(heap, call(callee, arguments)));
 }
 
@@ -205,11 +205,11 @@ void Interpreter::run_call_block(const Statement& statement)
 void Interpreter::assign(const Expression& target, const Value& value)
 {
     if (target.kind == Expression::Kind::Name) {
-        scope().set(target.name, value);
+        names_.set(target.name, value);
     } else if (target.kind == Expression::Kind::Tuple) {
         unpack(target, value);
     } else {
-        const Value object = name(target);
+        const Value object = names_.look_up(target.name);
         if (!object.is(Type::Namespace))
             throw TemplateError("cannot assign attribute on non-namespace object");
         object.as<Namespace>().attributes.as<Dict>().set(heap.string(target.text), value);
@@ -232,6 +232,127 @@ void Interpreter::unpack(const Expression& target, const Value& value)
                             std::to_string(items.size()) + ")");
     for (std::size_t i = 0; i < wanted; ++i)
         assign(*target.parts[i], items[i]);
+}
+
+// ---- calls ----
+
+Value Interpreter::call(const Value& callee, Arguments& arguments)
+{
+    Level level(heap.budget);
+    switch (callee.type()) {
+    case Type::Macro:
+        return call_macro(callee.as<Macro>(), arguments);
+    case Type::Function:
+        return callee.as<Function>().body(*this, callee.as<Function>().self, arguments);
+    case Type::Loop:
+        return call_loop(callee.as<Loop>(), arguments);
+    case Type::Joiner: {
+        auto& joiner = callee.as<Joiner>();
+        return std::exchange(joiner.used, true) ? joiner.separator : heap.string("");
+    }
+    case Type::Undefined:
+        fail_undefined(callee);
+    default:
+        fail_type("'" + std::string(type_name(callee)) + "' object is not callable");
+    }
+}
+
+// ---- macros ----
+
+static Value take_named(Heap& heap, Arguments& arguments, std::string_view name)
+{
+    heap.budget.spend(std::int64_t(arguments.named.size()));
+    const auto found = std::find_if(arguments.named.begin(), arguments.named.end(),
+                                    [&](const auto& argument) { return argument.first == name; });
+    if (found == arguments.named.end())
+        return Value();
+    Value value = std::move(found->second);
+    arguments.named.erase(found);
+    return value;
+}
+
+Value Interpreter::call_macro(const Macro& macro, Arguments& arguments)
+{
+    const Value keep_scope = macro.scope;
+    const Names::InScope inside(names_, names_.new_scope(macro.scope));
+    bind(macro, arguments);
+    Capture capture(*this);
+    run_body(macro.definition.body);
+    return capture.take();
+}
+
+// Parameters from arguments by position, then by name, then from defaults, which see the parameters before them.
+void Interpreter::bind(const Macro& macro, Arguments& arguments)
+{
+    const Signature& signature = *macro.definition.signature;
+    const std::size_t count = signature.parameters.size();
+    const std::size_t first_default = count - signature.defaults.size();
+    heap.budget.spend(std::int64_t(count));
+    std::vector<Value> values;
+    for (std::size_t i = 0; i < count; ++i)
+        values.push_back(i < arguments.positional.size() ? arguments.positional[i]
+                                                         : take_named(heap, arguments, signature.parameter_texts[i]));
+    bind_caller(macro, arguments);
+    bind_rest(macro, arguments);
+    for (std::size_t i = 0; i < count; ++i) {
+        if (values[i].is_missing() && i >= first_default)
+            values[i] = evaluator_.evaluate(*signature.defaults[i - first_default]);
+        if (values[i].is_missing())
+            values[i] = heap.undefined("parameter " + repr_text(signature.parameter_texts[i]) + " was not provided");
+        names_.set(signature.parameters[i], values[i]);
+    }
+}
+
+void Interpreter::bind_caller(const Macro& macro, Arguments& arguments)
+{
+    const Signature& signature = *macro.definition.signature;
+    if (!signature.reads_caller || signature.caller_is_parameter)
+        return;
+    Value caller = take_named(heap, arguments, "caller");
+    names_.set(syntax_.caller_name, caller.is_missing() ? heap.undefined("No caller defined") : std::move(caller));
+}
+
+void Interpreter::bind_rest(const Macro& macro, Arguments& arguments)
+{
+    const Signature& signature = *macro.definition.signature;
+    const std::size_t count = signature.parameters.size();
+    if (signature.reads_kwargs) {
+        const Value kwargs = heap.dict();
+        for (const auto& [key, value] : arguments.named)
+            kwargs.as<Dict>().set(heap.string(key), value);
+        names_.set(syntax_.kwargs_name, kwargs);
+    } else if (!arguments.named.empty()) {
+        for (const auto& [key, value] : arguments.named)
+            if (key == "caller")
+                fail_type("macro " + repr_text(signature.name) +
+                          " was invoked with two values for the special caller argument." +
+                          " This is most likely a bug.");
+        fail_type("macro " + repr_text(signature.name) + " takes no keyword argument " +
+                  quote(arguments.named.front().first));
+    }
+    if (signature.reads_varargs) {
+        std::vector<Value> rest;
+        for (std::size_t i = count; i < arguments.positional.size(); ++i)
+            rest.push_back(arguments.positional[i]);
+        names_.set(syntax_.varargs_name, heap.tuple(std::move(rest)));
+    } else if (arguments.positional.size() > count) {
+        fail_type("macro " + repr_text(signature.name) + " takes not more than " + std::to_string(count) +
+                  " argument(s)");
+    }
+}
+
+// ---- recursive loops ----
+
+Value Interpreter::call_loop(const Loop& loop, Arguments& arguments)
+{
+    if (!loop.recursive)
+        fail_type("The loop must have the 'recursive' marker to be called recursively.");
+    if (arguments.positional.size() != 1 || !arguments.named.empty())
+        fail_type("loop() takes one argument");
+    const Names::InScope inside(names_, loop.scope);
+    Capture capture(*this);
+    run_for(*loop.recursive, arguments.positional[0], loop.depth0 + 1);
+    return capture.take();
 }
 
 }  // namespace engine::jinja

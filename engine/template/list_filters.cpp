@@ -206,7 +206,7 @@ static Value attr(Interpreter& in, const Value& input, Arguments& arguments)
     const std::string name = str_text(in.heap, p[0]);
     if (input.is(Type::Dict) && !find_method(input, name))  // unlike a dot, it does not look among the keys
         return in.heap.undefined("'dict object' has no attribute " + quote(name));
-    return in.get_attribute(input, name);
+    return get_attribute(in.heap, input, name);
 }
 
 FilterBody find_list_filter(std::string_view name)

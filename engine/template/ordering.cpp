@@ -1,6 +1,7 @@
 // Sorting by keys.
 #include "engine/template/ordering.h"
 
+#include "engine/template/attributes.h"
 #include "engine/template/conversion.h"
 #include "engine/template/interpreter.h"
 #include "engine/template/operators.h"
@@ -44,7 +45,7 @@ static Value path_part(Heap& heap, std::string_view part)
 Value attribute_key(Interpreter& in, Value item, const Value& attribute, bool case_sensitive, const Value& otherwise)
 {
     const auto follow = [&](const Value& part) {
-        item = in.get_item(item, part);
+        item = get_item(in.heap, item, part);
         if (item.is_undefined() && !otherwise.is_missing() && !otherwise.is_none())
             item = otherwise;
     };

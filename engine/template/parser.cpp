@@ -1,4 +1,3 @@
-// Statements of the grammar.
 #include "engine/template/parser.h"
 
 #include "engine/template/text_of.h"
@@ -7,34 +6,16 @@
 
 namespace engine::jinja {
 
-constexpr int kDeepestNesting = 160;  // two levels for each pair of brackets
-
 Parser::Parser(std::vector<Token> tokens)
     : tokens_(std::move(tokens))
-    , syntax_(std::make_shared<Syntax>())
+    , expressions_(tokens_, nodes_)
 {
-    syntax_->loop_name = name_index("loop");
-    syntax_->caller_name = name_index("caller");
-    syntax_->varargs_name = name_index("varargs");
-    syntax_->kwargs_name = name_index("kwargs");
 }
 
 std::shared_ptr<const Syntax> Parser::run()
 {
-    syntax_->body = statements({});
-    return syntax_;
+    return nodes_.finish(statements({}));
 }
-
-Parser::Nested::Nested(Parser& parser)
-    : parser_(parser)
-{
-    if (++parser_.nesting_ > kDeepestNesting) {
-        --parser_.nesting_;
-        parser_.tokens_.fail("the template nests too deeply");
-    }
-}
-
-// ---- statements ----
 
 static bool is_one_of(const Token& token, std::initializer_list<std::string_view> names)
 {
@@ -44,7 +25,7 @@ static bool is_one_of(const Token& token, std::initializer_list<std::string_view
 // Up to a block that starts with one of `ends`, whose name is then the current token; with no ends, up to the end.
 Body Parser::statements(std::initializer_list<std::string_view> ends)
 {
-    Nested nested(*this);
+    const TokenStream::Nested nested(tokens_);
     Body body;
     while (tokens_.current().kind != Token::Kind::End) {
         const Token& token = tokens_.take();
@@ -56,7 +37,7 @@ Body Parser::statements(std::initializer_list<std::string_view> ends)
             body.push_back(std::move(statement));
         } else if (token.kind == Token::Kind::VariableBegin) {
             statement->kind = Statement::Kind::Print;
-            statement->value = tuple_or_expression(true, false);
+            statement->value = expressions_.tuple_or_expression(true, false);
             tokens_.expect(Token::Kind::VariableEnd, "end of print statement");
             body.push_back(std::move(statement));
         } else {
@@ -134,7 +115,7 @@ void Parser::parse_if(Statement& statement)
     statement.kind = Statement::Kind::If;
     for (bool more = true; more;) {
         Statement::Branch branch;
-        branch.condition = tuple_or_expression(false, false);
+        branch.condition = expressions_.tuple_or_expression(false, false);
         branch.body = block_body({"elif", "else", "endif"});
         statement.branches.push_back(std::move(branch));
         const Token& end = tokens_.take();
@@ -152,9 +133,9 @@ void Parser::parse_for(Statement& statement)
     statement.target = assignment_target(false, false, "in");
     if (!tokens_.skip_name("in"))
         tokens_.fail("expected token 'in', got " + quote(describe(tokens_.current())));
-    statement.value = tuple_or_expression(false, false, "recursive");
+    statement.value = expressions_.tuple_or_expression(false, false, "recursive");
     if (tokens_.skip_name("if"))
-        statement.condition = expression();
+        statement.condition = expressions_.expression();
     statement.recursive = tokens_.skip_name("recursive");
     ++loops_;
     statement.body = block_body({"else", "endfor"});
@@ -170,11 +151,11 @@ void Parser::parse_set(Statement& statement)
     statement.target = assignment_target(true, false);
     if (tokens_.skip_operator("=")) {
         statement.kind = Statement::Kind::Set;
-        statement.value = tuple_or_expression(true, false);
+        statement.value = expressions_.tuple_or_expression(true, false);
         return;
     }
     statement.kind = Statement::Kind::SetBlock;
-    statement.value = parse_filter_chain(nullptr, false);
+    statement.value = expressions_.operands().parse_filter_chain(nullptr, false);
     statement.body = block_body({"endset"});
     tokens_.take();
 }
@@ -187,7 +168,7 @@ void Parser::parse_signature(Signature& signature)
             tokens_.expect_operator(",");
         const ExpressionPtr parameter = assignment_target(false, true);
         if (tokens_.skip_operator("="))
-            signature.defaults.push_back(expression());
+            signature.defaults.push_back(expressions_.expression());
         else if (!signature.defaults.empty())
             tokens_.fail("non-default argument follows default argument");
         signature.parameters.push_back(parameter->name);
@@ -205,10 +186,10 @@ void Parser::parse_macro(Statement& statement)
     statement.name = name->name;
     statement.signature->name = name->text;
     const int loops = std::exchange(loops_, 0);
-    signatures_.push_back(statement.signature.get());
+    expressions_.operands().open_signature(*statement.signature);
     parse_signature(*statement.signature);
     statement.body = block_body({"endmacro"});
-    signatures_.pop_back();
+    expressions_.operands().close_signature();
     loops_ = loops;
     tokens_.take();
 }
@@ -219,16 +200,16 @@ void Parser::parse_call_block(Statement& statement)
     statement.signature = std::make_unique<Signature>();
     statement.signature->name = "caller";
     const int loops = std::exchange(loops_, 0);
-    signatures_.push_back(statement.signature.get());
+    expressions_.operands().open_signature(*statement.signature);
     if (tokens_.current().is_operator("("))
         parse_signature(*statement.signature);
-    signatures_.pop_back();
-    statement.value = expression();
+    expressions_.operands().close_signature();
+    statement.value = expressions_.expression();
     if (statement.value->kind != Kind::Call)
         tokens_.fail("expected call", statement.line);
-    signatures_.push_back(statement.signature.get());
+    expressions_.operands().open_signature(*statement.signature);
     statement.body = block_body({"endcall"});
-    signatures_.pop_back();
+    expressions_.operands().close_signature();
     loops_ = loops;
     tokens_.take();
 }
@@ -236,7 +217,7 @@ void Parser::parse_call_block(Statement& statement)
 void Parser::parse_filter_block(Statement& statement)
 {
     statement.kind = Statement::Kind::Filter;
-    statement.value = parse_filter_chain(nullptr, true);
+    statement.value = expressions_.operands().parse_filter_chain(nullptr, true);
     statement.body = block_body({"endfilter"});
     tokens_.take();
 }
@@ -249,7 +230,7 @@ void Parser::parse_with(Statement& statement)
             tokens_.expect_operator(",");
         ExpressionPtr target = assignment_target(false, false);
         tokens_.expect_operator("=");
-        statement.assignments.emplace_back(std::move(target), expression());
+        statement.assignments.emplace_back(std::move(target), expressions_.expression());
     }
     statement.body = block_body({"endwith"});
     tokens_.take();
@@ -274,12 +255,12 @@ void Parser::parse_scoped(Statement& statement, std::string_view end)
 void Parser::parse_print(Statement& statement, Body& body)
 {
     statement.kind = Statement::Kind::Print;
-    statement.value = expression();
+    statement.value = expressions_.expression();
     while (tokens_.skip_operator(",")) {
         auto earlier = std::make_unique<Statement>();
         earlier->kind = Statement::Kind::Print;
         earlier->line = statement.line;
-        earlier->value = std::exchange(statement.value, expression());
+        earlier->value = std::exchange(statement.value, expressions_.expression());
         body.push_back(std::move(earlier));
     }
 }
@@ -307,16 +288,16 @@ void Parser::check_target(const Expression& target) const
 
 ExpressionPtr Parser::assignment_target(bool with_attribute, bool name_only, std::string_view end_name)
 {
-    Nested nested(*this);
+    const TokenStream::Nested nested(tokens_);
     const int line = tokens_.current().line;
     if (name_only)
-        return name_node(tokens_.expect_name(), line);
+        return nodes_.name(tokens_.expect_name(), line);
     std::vector<ExpressionPtr> parts;
     bool is_tuple = false;
     while (parts.empty() || is_tuple) {
-        if (at_tuple_end(end_name))
+        if (expressions_.at_tuple_end(end_name))
             break;
-        parts.push_back(parse_primary(with_attribute));
+        parts.push_back(expressions_.operands().parse_primary(with_attribute));
         if (!tokens_.current().is_operator(","))
             break;
         is_tuple = true;
@@ -326,10 +307,10 @@ ExpressionPtr Parser::assignment_target(bool with_attribute, bool name_only, std
         tokens_.fail("expected an expression, got " + quote(describe(tokens_.current())));
     ExpressionPtr target = std::move(parts.front());
     if (is_tuple) {
-        auto tuple = node(Kind::Tuple, line);
+        auto tuple = nodes_.node(Kind::Tuple, line);
         tuple->parts = std::move(parts);
         tuple->parts.front() = std::move(target);
-        target = measured(std::move(tuple));
+        target = nodes_.measured(std::move(tuple));
     }
     check_target(*target);
     return target;

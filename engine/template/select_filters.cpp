@@ -6,6 +6,7 @@
 #include "engine/template/parameters.h"
 #include "engine/template/text_of.h"
 #include "engine/template/text_pieces.h"
+#include "engine/template/value_tests.h"
 
 #include <algorithm>
 #include <memory>
@@ -82,7 +83,7 @@ static Value map(Interpreter& in, const Value& input, Arguments& arguments)
         if (!source->next(item))
             return false;
         Arguments own = copy_of(in.heap, rest);
-        item = in.filter(name, Value(item), own);
+        item = apply_filter(in, name, Value(item), own);
         return true;
     });
 }
@@ -109,7 +110,7 @@ static Value selected(Interpreter& in, const Value& input, Arguments& arguments,
         while (source->next(item)) {
             const Value looked_at = attribute_key(in, item, attribute);
             Arguments own = copy_of(in.heap, rest);
-            if ((test.empty() ? truth(looked_at) : in.test(test, looked_at, own)) == wanted)
+            if ((test.empty() ? truth(looked_at) : passes_test(in, test, looked_at, own)) == wanted)
                 return true;
         }
         return false;

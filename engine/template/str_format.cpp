@@ -1,6 +1,7 @@
 // Python's str.format.
 #include "engine/template/str_format.h"
 
+#include "engine/template/attributes.h"
 #include "engine/template/format_spec.h"
 #include "engine/template/interpreter.h"
 #include "engine/template/operators.h"
@@ -113,7 +114,7 @@ private:
             in_.heap.budget.step();
             if (path[at] == '.') {
                 const std::size_t stop = std::min(path.find_first_of(".[", at + 1), path.size());
-                value = in_.get_attribute(value, std::string(path.substr(at + 1, stop - at - 1)));
+                value = get_attribute(in_.heap, value, std::string(path.substr(at + 1, stop - at - 1)));
                 at = stop;
             } else {
                 const std::size_t stop = path.find(']', at);
@@ -131,7 +132,7 @@ private:
         std::int64_t index = 0;
         const auto read = std::from_chars(key.data(), key.data() + key.size(), index);
         const bool is_index = read.ec == std::errc() && read.ptr == key.data() + key.size() && index >= 0;
-        return in_.get_item(value, is_index ? Value::integer(index) : in_.heap.string(key));
+        return get_item(in_.heap, value, is_index ? Value::integer(index) : in_.heap.string(key));
     }
 
     Interpreter& in_;

@@ -267,13 +267,13 @@ FilterBody find_filter(std::string_view name)
     return nullptr;
 }
 
-Value Interpreter::filter(const std::string& name, const Value& input, Arguments& arguments)
+Value apply_filter(Interpreter& in, const std::string& name, const Value& input, Arguments& arguments)
 {
     const FilterBody body = find_filter(name);
     if (!body)
         throw TemplateError("No filter named " + quote(name) + ".");
-    Level level(heap.budget);
-    return body(*this, input, arguments);
+    Level level(in.heap.budget);
+    return body(in, input, arguments);
 }
 
 }  // namespace engine::jinja

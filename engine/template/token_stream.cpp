@@ -5,6 +5,17 @@
 
 namespace engine::jinja {
 
+constexpr int kDeepestNesting = 160;  // two levels for each pair of brackets
+
+TokenStream::Nested::Nested(TokenStream& tokens)
+    : tokens_(tokens)
+{
+    if (++tokens_.nesting_ > kDeepestNesting) {
+        --tokens_.nesting_;
+        tokens_.fail("the template nests too deeply");
+    }
+}
+
 void TokenStream::fail(std::string sentence) const
 {
     throw TemplateError(std::move(sentence), current().line);

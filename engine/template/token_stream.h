@@ -22,6 +22,20 @@ public:
     const Token& ahead() const { return tokens_[std::min(at_ + 1, tokens_.size() - 1)]; }
     const Token& take();
 
+    /// One level of nesting in the source, for as long as it lives. Throws where they are too many, so that neither
+    /// parsing nor evaluation can overflow the stack.
+    class Nested
+    {
+    public:
+        explicit Nested(TokenStream& tokens);
+        ~Nested() { --tokens_.nesting_; }
+        Nested(const Nested&) = delete;
+        Nested& operator=(const Nested&) = delete;
+
+    private:
+        TokenStream& tokens_;
+    };
+
     /// Take the token where it is this one, and say whether it was.
     bool skip_operator(std::string_view symbol);
     bool skip_name(std::string_view name);
@@ -38,6 +52,7 @@ public:
 private:
     std::vector<Token> tokens_;
     std::size_t at_ = 0;
+    int nesting_ = 0;
 };
 
 }  // namespace engine::jinja

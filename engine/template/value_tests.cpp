@@ -1,4 +1,5 @@
 // The tests of `is`.
+#include "engine/template/value_tests.h"
 #include "engine/template/attributes.h"
 #include "engine/template/filters.h"
 #include "engine/template/interpreter.h"
@@ -189,12 +190,12 @@ static TestBody find_test(std::string_view name)
     return nullptr;
 }
 
-bool Interpreter::test(const std::string& name, const Value& input, Arguments& arguments)
+bool passes_test(Interpreter& in, const std::string& name, const Value& input, Arguments& arguments)
 {
     const TestBody body = find_test(name);
     if (!body)
         throw TemplateError("No test named " + quote(name) + ".");
-    return body(*this, input, arguments);
+    return body(in, input, arguments);
 }
 
 }  // namespace engine::jinja

@@ -1,31 +1,36 @@
-// Expressions.
-#include "engine/template/interpreter.h"
+#include "engine/template/evaluator.h"
 
 #include "engine/template/attributes.h"
-#include "engine/template/from_json.h"
-#include "engine/template/globals.h"
+#include "engine/template/filters.h"
+#include "engine/template/interpreter.h"
 #include "engine/template/operators.h"
 #include "engine/template/text_of.h"
-
-#include <algorithm>
-#include <iterator>
+#include "engine/template/value_tests.h"
 
 namespace engine::jinja {
 
-Value Interpreter::evaluate(const Expression& expression)
+Evaluator::Evaluator(Interpreter& interpreter, Names& names, int constants)
+    : interpreter_(interpreter)
+    , heap_(interpreter.heap)
+    , names_(names)
+    , constants_(std::size_t(constants))
 {
-    Level level(heap.budget);
-    heap.budget.step();
+}
+
+Value Evaluator::evaluate(const Expression& expression)
+{
+    Level level(heap_.budget);
+    heap_.budget.step();
     line_ = expression.line;
     return evaluate_kind(expression);
 }
 
-Value Interpreter::evaluate_optional(const ExpressionPtr& expression)
+Value Evaluator::evaluate_optional(const ExpressionPtr& expression)
 {
     return expression ? evaluate(*expression) : Value::none();
 }
 
-Value Interpreter::evaluate_kind(const Expression& expression)
+Value Evaluator::evaluate_kind(const Expression& expression)
 {
     using Kind = Expression::Kind;
     const auto part = [&](std::size_t i) { return evaluate(*expression.parts[i]); };
@@ -34,17 +39,17 @@ Value Interpreter::evaluate_kind(const Expression& expression)
         return constant(expression);
     case Kind::Name:
     case Kind::Attribution:
-        return name(expression);
+        return names_.look_up(expression.name);
     case Kind::Attribute:
-        return get_attribute(part(0), expression.text);
+        return get_attribute(heap_, part(0), expression.text);
     case Kind::Item: {
         const Value object = part(0);
-        return get_item(object, part(1));
+        return get_item(heap_, object, part(1));
     }
     case Kind::Slice: {
         const Value object = part(0), start = evaluate_optional(expression.parts[1]);
         const Value stop = evaluate_optional(expression.parts[2]);
-        return slice(heap, object, start, stop, evaluate_optional(expression.parts[3]));
+        return slice(heap_, object, start, stop, evaluate_optional(expression.parts[3]));
     }
     case Kind::List:
     case Kind::Tuple:
@@ -58,12 +63,12 @@ Value Interpreter::evaluate_kind(const Expression& expression)
     case Kind::Test:
         return Value::boolean(evaluate_test(expression));
     case Kind::Negate:
-        return negate(heap, part(0));
+        return negate(heap_, part(0));
     case Kind::Plus:
-        return negate(heap, negate(heap, part(0)));
+        return negate(heap_, negate(heap_, part(0)));
     case Kind::Arithmetic: {
         const Value left = part(0);
-        return arithmetic(heap, expression.operators[0], left, part(1));
+        return arithmetic(heap_, expression.operators[0], left, part(1));
     }
     case Kind::Compare:
         return Value::boolean(evaluate_compare(expression));
@@ -85,12 +90,12 @@ Value Interpreter::evaluate_kind(const Expression& expression)
     return Value::none();
 }
 
-Value Interpreter::constant(const Expression& expression)
+Value Evaluator::constant(const Expression& expression)
 {
     Value& known = constants_[std::size_t(expression.constant)];
     if (known.is_missing()) {
         if (const auto* text = std::get_if<std::string>(&expression.literal))
-            known = heap.string(TracedText(*text, kTemplateText));
+            known = heap_.string(TracedText(*text, kTemplateText));
         else if (const auto* integer = std::get_if<std::int64_t>(&expression.literal))
             known = Value::integer(*integer);
         else if (const auto* real = std::get_if<double>(&expression.literal))
@@ -103,81 +108,20 @@ Value Interpreter::constant(const Expression& expression)
     return known;
 }
 
-// ---- names ----
-
-Value Interpreter::name(const Expression& expression)
-{
-    for (const Value* scope = &scope_; !scope->is_missing(); scope = &scope->as<Scope>().parent) {
-        heap.budget.step();
-        if (const Value* found = scope->as<Scope>().find(expression.name))
-            return *found;
-    }
-    return outside_name(expression.name);
-}
-
-// What the engine gives to every template: the model's own tokens are as good as the template's words, and so are the
-// names of the roles, of which templates make tokens; the content of a message is known by its number.
-Value Interpreter::given(const std::string& name, const nlohmann::ordered_json& variable)
-{
-    if (name == "bos_token" || name == "eos_token")
-        return from_json(heap, variable, kTemplateText);
-    if (name != "messages" || !variable.is_array())
-        return from_json(heap, variable);
-    Value messages = heap.list();
-    for (std::size_t i = 0; i < variable.size(); ++i)
-        messages.as<List>().push(given_message(variable[i], TextOrigin(i)));
-    return messages;
-}
-
-Value Interpreter::given_message(const nlohmann::ordered_json& message, TextOrigin number)
-{
-    static constexpr std::string_view kRoles[] = {"system", "user", "assistant", "tool", "developer"};
-    if (!message.is_object())
-        return from_json(heap, message);
-    const auto is_role = [](const nlohmann::ordered_json& role) {
-        return role.is_string() &&
-               std::find(std::begin(kRoles), std::end(kRoles), role.get_ref<const std::string&>()) != std::end(kRoles);
-    };
-    Value made = heap.dict();
-    for (const auto& [key, value] : message.items()) {
-        const TextOrigin origin = key == "content"                  ? number
-                                  : key == "role" && is_role(value) ? kTemplateText
-                                                                    : kOtherText;
-        made.as<Dict>().set(heap.string(key), from_json(heap, value, origin));
-    }
-    return made;
-}
-
-Value Interpreter::outside_name(int index)
-{
-    Value& known = outside_[std::size_t(index)];
-    if (known.is_missing()) {
-        const std::string& spelled = syntax_.names[std::size_t(index)];
-        const auto variable = variables_.find(spelled);
-        if (variable != variables_.end())
-            known = given(spelled, *variable);
-        else if (const Function::Body body = find_global(spelled))
-            known = heap.make<Function>(spelled, body, Value());
-        else
-            known = heap.undefined(repr_text(spelled) + " is undefined");
-    }
-    return known;
-}
-
 // ---- containers ----
 
-Value Interpreter::list_of(const Expression& expression)
+Value Evaluator::list_of(const Expression& expression)
 {
-    Value holder = expression.kind == Expression::Kind::List ? heap.list() : heap.tuple();
+    Value holder = expression.kind == Expression::Kind::List ? heap_.list() : heap_.tuple();
     auto& list = holder.as<List>();
     for (const ExpressionPtr& part : expression.parts)
         list.push(evaluate(*part));
     return holder;
 }
 
-Value Interpreter::dict_of(const Expression& expression)
+Value Evaluator::dict_of(const Expression& expression)
 {
-    Value holder = heap.dict();
+    Value holder = heap_.dict();
     for (std::size_t i = 0; i + 1 < expression.parts.size(); i += 2) {
         const Value key = evaluate(*expression.parts[i]);
         holder.as<Dict>().set(key, evaluate(*expression.parts[i + 1]));
@@ -185,56 +129,56 @@ Value Interpreter::dict_of(const Expression& expression)
     return holder;
 }
 
-Value Interpreter::concatenate(const Expression& expression)
+Value Evaluator::concatenate(const Expression& expression)
 {
-    Output text(heap);
+    Output text(heap_);
     for (const ExpressionPtr& part : expression.parts) {
         const Value value = evaluate(*part);
         if (value.is_string())
             text.add(value.traced());
         else
-            text.add(traced_text(heap, value));
+            text.add(traced_text(heap_, value));
     }
-    return heap.string(text.take());
+    return heap_.string(text.take());
 }
 
 // ---- decisions ----
 
-bool Interpreter::evaluate_compare(const Expression& expression)
+bool Evaluator::evaluate_compare(const Expression& expression)
 {
     Value left = evaluate(*expression.parts[0]);
     for (std::size_t i = 0; i < expression.operators.size(); ++i) {
         Value right = evaluate(*expression.parts[i + 1]);
         line_ = expression.line;
-        if (!compare(heap, expression.operators[i], left, right))
+        if (!compare(heap_, expression.operators[i], left, right))
             return false;
         left = std::move(right);
     }
     return true;
 }
 
-Value Interpreter::conditional(const Expression& expression)
+Value Evaluator::conditional(const Expression& expression)
 {
     if (truth(evaluate(*expression.parts[0])))
         return evaluate(*expression.parts[1]);
     if (expression.parts[2])
         return evaluate(*expression.parts[2]);
-    return heap.undefined("the inline if-expression on line " + std::to_string(expression.line) +
-                          " evaluated to false and no else section was defined.");
+    return heap_.undefined("the inline if-expression on line " + std::to_string(expression.line) +
+                           " evaluated to false and no else section was defined.");
 }
 
-bool Interpreter::evaluate_test(const Expression& expression)
+bool Evaluator::evaluate_test(const Expression& expression)
 {
     const Value input = evaluate(*expression.parts[0]);
     Arguments arguments;
     evaluate_arguments(expression.arguments, arguments);
     line_ = expression.line;
-    return test(expression.text, input, arguments);
+    return passes_test(interpreter_, expression.text, input, arguments);
 }
 
 // ---- calls ----
 
-void Interpreter::evaluate_arguments(const CallArguments& written, Arguments& arguments)
+void Evaluator::evaluate_arguments(const CallArguments& written, Arguments& arguments)
 {
     arguments.positional.reserve(written.positional.size());
     for (const ExpressionPtr& value : written.positional)
@@ -242,7 +186,7 @@ void Interpreter::evaluate_arguments(const CallArguments& written, Arguments& ar
     for (const auto& [key, value] : written.named)
         arguments.named.emplace_back(key, evaluate(*value));
     if (written.list) {
-        for (Value& item : collect(heap, evaluate(*written.list)))
+        for (Value& item : collect(heap_, evaluate(*written.list)))
             arguments.positional.push_back(std::move(item));
     }
     if (written.dict) {
@@ -252,23 +196,23 @@ void Interpreter::evaluate_arguments(const CallArguments& written, Arguments& ar
         for (const Dict::Entry& entry : dict.as<Dict>().entries()) {
             if (!entry.key.is_string())
                 fail_type("keywords must be strings");
-            heap.budget.check_string(arguments.named.size() * sizeof(arguments.named.front()));
-            heap.budget.spend_on_text(entry.key.text().size());
+            heap_.budget.check_string(arguments.named.size() * sizeof(arguments.named.front()));
+            heap_.budget.spend_on_text(entry.key.text().size());
             arguments.named.emplace_back(entry.key.text(), entry.value);
         }
     }
 }
 
-Value Interpreter::evaluate_filter(const Expression& expression)
+Value Evaluator::evaluate_filter(const Expression& expression)
 {
     const Value input = evaluate(*expression.parts[0]);
     Arguments arguments;
     evaluate_arguments(expression.arguments, arguments);
     line_ = expression.line;
-    return filter(expression.text, input, arguments);
+    return apply_filter(interpreter_, expression.text, input, arguments);
 }
 
-Value Interpreter::evaluate_call(const Expression& expression)
+Value Evaluator::evaluate_call(const Expression& expression)
 {
     const Expression& callee = *expression.parts[0];
     Arguments arguments;
@@ -279,17 +223,17 @@ Value Interpreter::evaluate_call(const Expression& expression)
         if (const Method* method = find_method(object, callee.text)) {
             evaluate_arguments(expression.arguments, arguments);
             line_ = expression.line;
-            return method->body(*this, object, arguments);
+            return method->body(interpreter_, object, arguments);
         }
-        const Value function = get_attribute(object, callee.text);
+        const Value function = get_attribute(heap_, object, callee.text);
         evaluate_arguments(expression.arguments, arguments);
         line_ = expression.line;
-        return call(function, arguments);
+        return interpreter_.call(function, arguments);
     }
     const Value function = evaluate(callee);
     evaluate_arguments(expression.arguments, arguments);
     line_ = expression.line;
-    return call(function, arguments);
+    return interpreter_.call(function, arguments);
 }
 
 }  // namespace engine::jinja

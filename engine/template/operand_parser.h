@@ -1,0 +1,54 @@
+// OperandParser makes syntax trees of what operators are applied to: literals, names, and what follows them, as calls,
+// subscripts, filters and tests.
+#pragma once
+
+#include "engine/template/syntax_nodes.h"
+#include "engine/template/token_stream.h"
+
+#include <vector>
+
+namespace engine::jinja {
+
+class ExpressionParser;
+
+/// Throws TemplateError.
+class OperandParser
+{
+public:
+    /// `expressions` are those in brackets.
+    OperandParser(TokenStream& tokens, SyntaxNodes& nodes, ExpressionParser& expressions)
+        : tokens_(tokens)
+        , nodes_(nodes)
+        , expressions_(expressions)
+    {
+    }
+
+    /// `with_attribute`: a name with an attribute can be assigned to.
+    ExpressionPtr parse_primary(bool with_attribute);
+    ExpressionPtr parse_postfix(ExpressionPtr of);  // subscripts and calls
+    ExpressionPtr parse_filters(ExpressionPtr of);  // |filter, is test, and calls of their results
+    /// Filters alone. `of` may be null: what they are applied to is the body of a block.
+    ExpressionPtr parse_filter_chain(ExpressionPtr of, bool first_without_pipe);
+
+    /// Until close_signature() of it, names that are read are noted in the signature of the macro that reads them.
+    void open_signature(Signature& signature) { open_signatures_.push_back(&signature); }
+    void close_signature() { open_signatures_.pop_back(); }
+
+private:
+    using Kind = Expression::Kind;
+
+    ExpressionPtr parse_name(bool with_attribute);
+    ExpressionPtr parse_string();
+    ExpressionPtr parse_list();
+    ExpressionPtr parse_dict();
+    ExpressionPtr parse_subscript(ExpressionPtr of);
+    ExpressionPtr parse_test(ExpressionPtr of);
+    void parse_arguments(CallArguments& arguments);
+
+    TokenStream& tokens_;
+    SyntaxNodes& nodes_;
+    ExpressionParser& expressions_;
+    std::vector<Signature*> open_signatures_;
+};
+
+}  // namespace engine::jinja
