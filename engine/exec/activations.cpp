@@ -6,6 +6,25 @@ namespace engine {
 
 namespace {
 
+/// Columns of what a recurrent layer's mixer is given: all products of its input.
+int mixed_cols(const Hyperparameters& h, const LayerParameters& layer)
+{
+    const StateSpace& s = h.state_space;
+    switch (layer.mixer) {
+    case Mixer::DeltaNet:
+        return s.conv_channels() + s.inner() + 2 * s.heads;
+    case Mixer::Mamba2:
+    case Mixer::AttentionAndMamba2:
+        return s.inner() + s.conv_channels() + s.heads;
+    case Mixer::ShortConvolution:
+        return 3 * s.inner();
+    case Mixer::Attention:
+    case Mixer::None:
+        break;
+    }
+    return 0;
+}
+
 /// Widest row over all layers.
 template <class Width>
 int widest(const Hyperparameters& h, const Width& width)
@@ -37,8 +56,13 @@ Activations::Activations(const Hyperparameters& h, int max_rows, RowMemory& memo
     : tables(h, max_rows, memory)
     , hidden(max_rows, h.embedding_length, memory)
     , x(max_rows, h.embedding_length, memory)
-    , qkv(max_rows, widest(h, [&](const LayerParameters& layer) { return head_layout(h, layer).cols(); }), memory)
-    , attended(max_rows, widest(h, [&](const LayerParameters& layer) { return layer.heads * h.value_length; }), memory)
+    , qkv(max_rows,
+          widest(h,
+                 [&](const LayerParameters& layer) {
+                     return std::max(head_layout(h, layer).cols(), mixed_cols(h, layer));
+                 }),
+          memory)
+    , attended(max_rows, widest(h, [&](const LayerParameters& layer) { return mixer_cols(h, layer); }), memory)
     , gate_up(max_rows, 2 * widest(h, [](const LayerParameters& layer) { return layer.ffn_length; }), memory)
     , inner(max_rows, widest(h, [](const LayerParameters& layer) { return layer.ffn_length; }), memory)
     , branch(max_rows, h.embedding_length, memory)

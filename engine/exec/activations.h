@@ -54,8 +54,8 @@ struct Activations {
     PositionTables tables;
     Rows hidden;    // (rows, dim): the residual stream
     Rows x;         // (rows, dim): normed
-    Rows qkv;       // (rows, q_dim + k_dim + v_dim)
-    Rows attended;  // (rows, heads * value_length)
+    Rows qkv;       // (rows, q_dim + k_dim + v_dim), or what a recurrent mixer is given
+    Rows attended;  // (rows, heads * value_length), or what that makes of it
     Rows gate_up;   // (rows, 2 ffn)
     Rows inner;     // (rows, ffn)
     Rows branch;    // (rows, dim): what attention or feed-forward adds

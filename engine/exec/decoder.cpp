@@ -92,10 +92,13 @@ void Decoder::bring_rows(Backend& to, const Step& step, StepClock& clock)
 void Decoder::layer(int l, const LayerWeights& w, const Place& at)
 {
     auto& [on, a, step] = at;
-    on.rms_norm(a.hidden, w.attn_norm, h_.rms_epsilon, a.x);
-    attention(l, w, at);
-    add_branch(a.attended, {&w.attn_out, w.attn_out_bias, 0}, w.attn_post_norm, at);
-
+    const LayerParameters& parameters = h_.layers[std::size_t(l)];
+    if (parameters.mixer != Mixer::None) {
+        on.rms_norm(a.hidden, w.attn_norm, h_.rms_epsilon, a.x);
+        mix(l, w, at);
+    }
+    if (!parameters.feed_forward)
+        return;
     on.rms_norm(a.hidden, w.ffn_norm, h_.rms_epsilon, a.x);
     if (w.router) {
         on.experts(a.x, w, {h_.experts_used, h_.expert_weights_scale, h_.architecture->gate}, a.branch);
@@ -125,6 +128,72 @@ void Decoder::add_normed(Vector post_norm, const Place& at)
     if (post_norm)
         on.rms_norm(a.branch, post_norm, h_.rms_epsilon, a.branch);
     on.add(a.branch, a.hidden);
+}
+
+/// hidden += what the layer's mixers make of x
+void Decoder::mix(int l, const LayerWeights& w, const Place& at)
+{
+    Rows& mixed = at.a.attended;
+    const Product out{&w.mix_out, nullptr, 0};
+    switch (h_.layers[std::size_t(l)].mixer) {
+    case Mixer::AttentionAndMamba2:
+    case Mixer::Attention:
+        attention(l, w, at);
+        add_branch(mixed, {&w.attn_out, w.attn_out_bias, 0}, w.attn_post_norm, at);
+        if (h_.layers[std::size_t(l)].mixer == Mixer::Attention)
+            return;
+        [[fallthrough]];
+    case Mixer::Mamba2:
+        mamba2(l, w, at);
+        return add_branch(mixed, out, nullptr, at);
+    case Mixer::DeltaNet:
+        delta_net(l, w, at);
+        return add_branch(mixed, out, nullptr, at);
+    case Mixer::ShortConvolution:
+        short_convolution(l, w, at);
+        return add_branch(mixed, out, nullptr, at);
+    case Mixer::None:
+        return;
+    }
+}
+
+/// attended = gated delta net of x (arXiv 2412.06464)
+void Decoder::delta_net(int l, const LayerWeights& w, const Place& at)
+{
+    auto& [on, a, step] = at;
+    const StateSpace& s = h_.state_space;
+    const int z = s.conv_channels(), beta = z + s.inner(), alpha = beta + s.heads;
+    const std::array<Product, 4> apart{Product{&w.mix_in, nullptr, 0}, Product{&w.mix_gate, nullptr, z},
+                                       Product{&w.mix_beta, nullptr, beta}, Product{&w.mix_alpha, nullptr, alpha}};
+    on.products(a.x, apart, a.qkv);
+    on.delta_net(a.qkv,
+                 {s, h_.architecture->heads_in_runs, h_.architecture->sigmoid_output_gate, h_.rms_epsilon, w.conv_taps,
+                  w.dt_bias, w.decay, w.mix_norm, step.cache.states().layer(step.sequence.state, l)},
+                 a.attended);
+}
+
+/// attended = Mamba-2 of x (arXiv 2405.21060)
+void Decoder::mamba2(int l, const LayerWeights& w, const Place& at)
+{
+    auto& [on, a, step] = at;
+    const Product in{&w.mix_in, nullptr, 0};
+    on.products(a.x, std::span(&in, 1), a.qkv);
+    on.mamba2(a.qkv,
+              {h_.state_space, h_.rms_epsilon, w.conv_taps, w.conv_bias, w.dt_bias, w.decay, w.skip, w.mix_norm,
+               step.cache.states().layer(step.sequence.state, l)},
+              a.attended);
+}
+
+/// attended = gated short convolution of x
+void Decoder::short_convolution(int l, const LayerWeights& w, const Place& at)
+{
+    auto& [on, a, step] = at;
+    const Product in{&w.mix_in, nullptr, 0};
+    on.products(a.x, std::span(&in, 1), a.qkv);
+    on.short_convolution(a.qkv,
+                         {h_.state_space.conv_width, h_.state_space.inner(), w.conv_taps,
+                          step.cache.states().layer(step.sequence.state, l)},
+                         a.attended);
 }
 
 /// attended = attention of x

@@ -47,7 +47,11 @@ private:
     void fill_positions(int first, int count);
     void bring_rows(Backend& to, const Step& step, StepClock& clock);
     void layer(int l, const LayerWeights& w, const Place& at);
+    void mix(int l, const LayerWeights& w, const Place& at);
     void attention(int l, const LayerWeights& w, const Place& at);
+    void delta_net(int l, const LayerWeights& w, const Place& at);
+    void mamba2(int l, const LayerWeights& w, const Place& at);
+    void short_convolution(int l, const LayerWeights& w, const Place& at);
     void feed_forward(const LayerWeights& w, const Place& at);
     void add_branch(Rows& y, const Product& product, Vector post_norm, const Place& at);
     void add_normed(Vector post_norm, const Place& at);

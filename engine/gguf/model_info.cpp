@@ -8,12 +8,15 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
+#include <span>
 
 namespace engine {
 namespace {
 
-constexpr std::string_view kRunnable[] = {"llama",  "mistral3", "qwen2", "qwen3",  "qwen3moe",
-                                          "gemma2", "gemma3",   "phi3",  "gpt-oss"};
+constexpr std::string_view kRunnable[] = {"llama",      "mistral3",       "qwen2",    "qwen3",   "qwen3moe",
+                                          "gemma2",     "gemma3",         "phi3",     "gpt-oss", "qwen35",
+                                          "qwen35moe",  "qwen3next",      "lfm2",     "lfm2moe", "granitehybrid",
+                                          "nemotron_h", "nemotron_h_moe", "falcon-h1"};
 
 /// general.file_type (llama.cpp's enum llama_ftype, include/llama.h); empty for a number that means nothing now.
 std::string file_type_name(std::int64_t id)
@@ -95,6 +98,45 @@ void describe_scratch(const Hyperparameters& shape, ModelInfo& info)
     info.memory.scratch_bytes_fixed = (at_most(info.vocabulary) + 2 * dim + kThreads * (attention + again)) * kFloat;
 }
 
+/// Layers of which attention and a recurrent part read the same rows.
+bool attends_as_well(const ModelInfo& info)
+{
+    return info.architecture == "falcon-h1";
+}
+
+/// (layers,) whether a layer keeps a state of fixed size. Feed-forwards alone count as none.
+std::vector<bool> recurrent_layers(const Hyperparameters& shape, const ModelInfo& info, std::span<const int> kv_heads)
+{
+    const bool any = shape.number("ssm.state_size") > 0 || shape.number("shortconv.l_cache") > 0;
+    std::vector<bool> recurrent(kv_heads.size(), any && attends_as_well(info));
+    if (!any || attends_as_well(info))
+        return recurrent;
+    const int interval = shape.number("full_attention_interval", info.architecture.starts_with("qwen3") ? 4 : 0);
+    const auto ffn = shape.per_layer("feed_forward_length", info.layers, 0);
+    const auto named = shape.per_layer("attention.recurrent_layers", info.layers, -1);
+    const bool one_part = info.architecture.starts_with("nemotron_h");
+    for (std::size_t l = 0; l < recurrent.size(); ++l) {
+        recurrent[l] = interval > 0 ? (int(l) + 1) % interval != 0 : kv_heads[l] == 0 && !(one_part && ffn[l] > 0);
+        if (named[l] >= 0)
+            recurrent[l] = named[l] > 0;
+    }
+    return recurrent;
+}
+
+/// What recurrent layers keep of a conversation, whatever its length.
+void describe_state(const Hyperparameters& shape, const std::vector<bool>& recurrent, ModelInfo& info)
+{
+    constexpr int kMost = 1 << 20;  // keeps a hostile file's numbers from overflowing
+    const auto number = [&](std::string_view key) -> std::int64_t { return std::min(shape.number(key), kMost); };
+    const std::int64_t inner = number("ssm.inner_size"), size = number("ssm.state_size");
+    const std::int64_t channels = inner + 2 * std::min<std::int64_t>(kMost, number("ssm.group_count") * size);
+    std::int64_t floats = std::max<std::int64_t>(0, number("ssm.conv_kernel") - 1) * channels + inner * size;
+    if (const std::int64_t taps = number("shortconv.l_cache"); taps > 0)
+        floats = (taps - 1) * info.embedding_length;
+    info.memory.recurrent_layers = int(std::ranges::count(recurrent, true));
+    info.memory.state_bytes = info.memory.recurrent_layers * floats * std::int64_t(sizeof(float));
+}
+
 void describe_shape(const GgufFile& gguf, ModelInfo& info)
 {
     const Hyperparameters shape(gguf, info.architecture);
@@ -121,7 +163,10 @@ void describe_shape(const GgufFile& gguf, ModelInfo& info)
         info.warnings.push_back("the sizes of the attention heads make no sense");
         return;
     }
-    for (const int layer_kv_heads : kv_heads) {
+    const std::vector<int> recurrent = recurrent_layers(shape, info, kv_heads);
+    describe_state(shape, recurrent, info);
+    for (std::size_t l = 0; l < kv_heads.size(); ++l) {
+        const int layer_kv_heads = recurrent[l] && !attends_as_well(info) ? 0 : kv_heads[l];
         info.kv_bytes_per_token_f16 += std::int64_t{2} * layer_kv_heads * (std::int64_t{key_length} + value_length);
         info.memory.kv_heads += layer_kv_heads;
     }

@@ -30,7 +30,7 @@ public:
     bool in_use(const PageFacts& facts) const;
 
     /// Whether layer l is on the device and attends to everything; whether it is there and has a window.
-    bool full(int l) const { return cache_.on_device(l) && cache_.layer(l).window == 0; }
+    bool full(int l) const { return cache_.on_device(l) && cache_.layer(l).has_kv() && cache_.layer(l).window == 0; }
     bool sliding(int l) const { return cache_.on_device(l) && cache_.layer(l).window > 0; }
     std::int64_t bytes() const;  // of one column
     bool any_on_device(PageId page) const;

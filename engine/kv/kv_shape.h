@@ -18,6 +18,7 @@ struct KvLayerShape {
     kernels::KvBlockLayout block;  // of one KV head
     int window = 0;                // tokens a token sees, itself included; 0: all
     std::size_t bytes() const { return std::size_t(kv_heads) * block.bytes(); }
+    bool has_kv() const { return kv_heads > 0; }  // a recurrent layer has none
 
     int first_block(int position) const { return first_block_seen(position, window, block.tokens); }
 };

@@ -25,6 +25,22 @@ static constexpr Architecture kArchitectures[] = {
      .ffn_post_norm = "post_ffw_norm"},
     {.name = "phi3"},
     {.name = "gpt-oss", .gate = Gate::SwigluOai, .window_period = 2, .ffn_norm = "post_attention_norm"},
+    {.name = "qwen35", .ffn_norm = "post_attention_norm", .recurrent = Mixer::DeltaNet, .full_attention_interval = 4},
+    {.name = "qwen35moe",
+     .ffn_norm = "post_attention_norm",
+     .recurrent = Mixer::DeltaNet,
+     .full_attention_interval = 4},
+    {.name = "qwen3next",
+     .ffn_norm = "post_attention_norm",
+     .recurrent = Mixer::DeltaNet,
+     .full_attention_interval = 4,
+     .heads_in_runs = true},
+    {.name = "lfm2", .recurrent = Mixer::ShortConvolution},
+    {.name = "lfm2moe", .recurrent = Mixer::ShortConvolution},
+    {.name = "granitehybrid", .rope_neox = false, .recurrent = Mixer::Mamba2},
+    {.name = "nemotron_h", .recurrent = Mixer::Mamba2, .one_part_layers = true},
+    {.name = "nemotron_h_moe", .recurrent = Mixer::Mamba2, .one_part_layers = true},
+    {.name = "falcon-h1", .recurrent = Mixer::AttentionAndMamba2},
 };
 
 std::span<const Architecture> all_architectures()

@@ -43,6 +43,13 @@ void for_each_tensor(W& w, const Hyperparameters& h, int l, const Visit& visit)
     vector(w.sinks, p.heads);
     vector(w.attn_out_bias, h.embedding_length);
     vector(w.attn_post_norm, h.embedding_length);
+    const StateSpace& space = h.state_space;
+    vector(w.conv_taps, space.conv_width * space.conv_channels());
+    vector(w.conv_bias, space.conv_channels());
+    vector(w.dt_bias, space.heads);
+    vector(w.decay, space.heads);
+    vector(w.skip, space.heads);
+    vector(w.mix_norm, p.mixer == Mixer::DeltaNet ? space.head_length : space.inner());
     vector(w.ffn_norm, h.embedding_length);
     vector(w.ffn_post_norm, h.embedding_length);
     vector(w.router_bias, h.experts);

@@ -19,4 +19,12 @@ inline HeadLayout head_layout(const Hyperparameters& h, const LayerParameters& l
     return {layer.heads, layer.kv_heads, h.key_length, h.value_length};
 }
 
+/// Columns of what a layer's mixers make of its input, before the product that goes back to the stream.
+inline int mixer_cols(const Hyperparameters& h, const LayerParameters& layer)
+{
+    const int attended = layer.heads * h.value_length;
+    const int mixed = is_recurrent(layer.mixer) ? h.state_space.inner() : 0;
+    return attended > mixed ? attended : mixed;
+}
+
 }  // namespace engine

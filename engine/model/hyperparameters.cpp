@@ -45,6 +45,11 @@ public:
             return float(wrong(prefix_ + std::string(key) + " is not a usable number"));
         return float(*value);
     }
+    bool has(std::string_view key) const
+    {
+        const std::string name = prefix_ + std::string(key);
+        return file_.integer(name) || file_.array_length(name);
+    }
     std::string_view text(std::string_view key) { return file_.string(prefix_ + std::string(key)).value_or(""); }
 
     /// One value for each layer: a scalar in the file stands for all.
@@ -127,12 +132,70 @@ bool scales_queries_by_embedding(const Hyperparameters& h)
     return (h.architecture->name == "gemma2" && layers == 46) || (h.architecture->name == "gemma3" && layers == 62);
 }
 
+/// The sizes of recurrent layers. Names of the keys: architectures with a short convolution have one of their own.
+StateSpace read_state_space(Reader& in, const Hyperparameters& h)
+{
+    constexpr int kMostTaps = 64, kMostHeads = 1 << 14;
+    StateSpace s;
+    if (h.architecture->recurrent == Mixer::Attention)
+        return s;
+    if (h.architecture->recurrent == Mixer::ShortConvolution) {
+        s.conv_width = in.required("shortconv.l_cache", 2, kMostTaps);
+        s.heads = 1;
+        s.head_length = h.embedding_length;
+        return s;
+    }
+    s.conv_width = in.required("ssm.conv_kernel", 2, kMostTaps);
+    s.state_size = in.required("ssm.state_size", 1, kMostHeads);
+    s.groups = in.required("ssm.group_count", 1, kMostHeads);
+    s.heads = in.required("ssm.time_step_rank", 1, kMostHeads);
+    const int inner = in.required("ssm.inner_size", 1, kMaxDimension);
+    if (s.heads < 1 || inner % s.heads != 0 || s.groups < 1 || s.heads % s.groups != 0) {
+        in.wrong("the heads of the model's recurrent layers make no sense");
+        return {};
+    }
+    s.head_length = inner / s.heads;
+    if (std::int64_t(s.groups) * s.state_size > kMaxDimension ||
+        std::int64_t(s.heads) * s.state_size * s.head_length > std::int64_t(1) << 28)
+        in.wrong("the state of the model's recurrent layers is larger than any model's");
+    return s;
+}
+
+/// Which layers are recurrent, for architectures that have such.
+std::vector<int> recurrent_layers(Reader& in, const Hyperparameters& h, int layers, const std::vector<int>& kv_heads)
+{
+    std::vector<int> recurrent(std::size_t(layers), 0);
+    if (h.architecture->recurrent == Mixer::Attention)
+        return recurrent;
+    const int interval = in.optional("full_attention_interval", h.architecture->full_attention_interval, 0, kMaxLayers);
+    for (int l = 0; l < layers; ++l)
+        recurrent[std::size_t(l)] = interval > 0 ? (l + 1) % interval != 0 : kv_heads[std::size_t(l)] == 0;
+    if (in.has("attention.recurrent_layers"))
+        recurrent = in.per_layer("attention.recurrent_layers", layers, 0, 0, 1);
+    return recurrent;
+}
+
+/// `recurrent`: the layer keeps a state.
+Mixer mixer_of(const Architecture& architecture, bool recurrent, int ffn_length)
+{
+    if (architecture.recurrent == Mixer::AttentionAndMamba2)
+        return Mixer::AttentionAndMamba2;
+    if (!recurrent)
+        return Mixer::Attention;
+    return architecture.one_part_layers && ffn_length > 0 ? Mixer::None : architecture.recurrent;
+}
+
 void read_layers(Reader& in, Hyperparameters& h, int layers)
 {
-    const auto heads = in.per_layer("attention.head_count", layers, 0, 1, 1 << 14);
-    const int first_heads = heads.front();
-    const auto kv_heads = in.per_layer("attention.head_count_kv", layers, first_heads, 1, 1 << 14);
-    const auto ffn = in.per_layer("feed_forward_length", layers, h.expert_ffn_length, 1, kMaxDimension);
+    // A layer that does not attend has no heads.
+    const int fewest = h.architecture->recurrent == Mixer::Attention ? 1 : 0;
+    const auto heads = in.per_layer("attention.head_count", layers, 0, fewest, 1 << 14);
+    const int most_heads = *std::max_element(heads.begin(), heads.end());
+    const auto kv_heads = in.per_layer("attention.head_count_kv", layers, most_heads, fewest, 1 << 14);
+    const auto ffn = in.per_layer("feed_forward_length", layers, h.expert_ffn_length,
+                                  h.architecture->one_part_layers ? 0 : 1, kMaxDimension);
+    const auto recurrent = recurrent_layers(in, h, layers, kv_heads);
+    h.state_space = read_state_space(in, h);
     // A window counts only where the architecture slides: converters also write one for models (phi3, llama) that were
     // trained without, and llama.cpp ignores it there as well.
     const int period = h.architecture->window_period == 0 ? 0
@@ -141,10 +204,15 @@ void read_layers(Reader& in, Hyperparameters& h, int layers)
     for (int l = 0; l < layers; ++l) {
         const auto i = std::size_t(l);
         const bool slides = h.sliding_window > 0 && period > 0 && l % period < period - 1;
-        h.layers.push_back(
-            {slides ? LayerKind::SlidingWindow : LayerKind::FullAttention, heads[i], kv_heads[i], ffn[i]});
-        if (heads[i] % kv_heads[i] != 0)
+        LayerParameters layer{mixer_of(*h.architecture, recurrent[i] != 0, ffn[i]),
+                              slides ? LayerKind::SlidingWindow : LayerKind::FullAttention, heads[i], kv_heads[i],
+                              ffn[i]};
+        layer.feed_forward = !h.architecture->one_part_layers || layer.mixer == Mixer::None;
+        if (!attends(layer.mixer))
+            layer.heads = layer.kv_heads = 0;
+        else if (layer.kv_heads == 0 || layer.heads == 0 || layer.heads % layer.kv_heads != 0)
             in.wrong("the number of attention heads is not a multiple of the number of KV heads");
+        h.layers.push_back(layer);
     }
 }
 
@@ -181,7 +249,10 @@ Result<Hyperparameters> read_hyperparameters(const GgufFile& file)
     if (!in.error().empty())
         return fail(Error::Code::BadFile, in.error());
 
-    const int default_head = std::max(1, h.embedding_length / h.layers.front().heads);
+    int most_heads = 1;
+    for (const LayerParameters& layer : h.layers)
+        most_heads = std::max(most_heads, layer.heads);
+    const int default_head = std::max(1, h.embedding_length / most_heads);
     h.key_length = in.optional("attention.key_length", default_head, 1, 1 << 14);
     h.value_length = in.optional("attention.value_length", default_head, 1, 1 << 14);
     h.rope_dimensions = in.optional("rope.dimension_count", h.key_length, 0, h.key_length);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/model/architecture.h"
+#include "engine/model/state_space.h"
 #include "engine/result.h"
 
 #include <string>
@@ -24,10 +25,12 @@ struct RopeScaling {
 };
 
 struct LayerParameters {
+    Mixer mixer = Mixer::Attention;
     LayerKind kind = LayerKind::FullAttention;
     int heads = 0;
     int kv_heads = 0;
     int ffn_length = 0;
+    bool feed_forward = true;  // false: the layer is a mixer alone
 };
 
 struct Hyperparameters {
@@ -51,7 +54,11 @@ struct Hyperparameters {
     int experts_used = 0;
     int expert_ffn_length = 0;
     float expert_weights_scale = 1.0f;
+    StateSpace state_space;  // of every recurrent layer
     std::vector<LayerParameters> layers;
+
+    /// Floats of the state that layer l keeps for each sequence; 0: it keeps none.
+    int state_floats(int l) const { return is_recurrent(layers[std::size_t(l)].mixer) ? state_space.floats() : 0; }
 };
 
 /// Fails with one sentence for an architecture this version does not run, and for numbers that make no sense.

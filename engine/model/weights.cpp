@@ -48,6 +48,29 @@ public:
         return values.data();
     }
 
+    /// Taps of a convolution, (width, channels) as the kernels read them; the file has them by channel.
+    Vector taps(const std::string& name, int width, int channels)
+    {
+        const Vector by_channel = vector(name, std::int64_t(width) * channels);
+        if (!by_channel)
+            return nullptr;
+        auto& values = weights_.converted_.emplace_back(std::size_t(width) * std::size_t(channels));
+        for (int c = 0; c < channels; ++c)
+            for (int j = 0; j < width; ++j)
+                values[std::size_t(j) * std::size_t(channels) + std::size_t(c)] = by_channel[c * width + j];
+        return values.data();
+    }
+
+    /// Rows first, first + 1, ... (`run` of them) of every `period` rows of a matrix, as one of their own.
+    Matrix rows_of(const Matrix& m, int first, int run, int period)
+    {
+        const std::size_t bytes = kernels::row_bytes(m.type, m.n);
+        auto& rows = weights_.gathered_.emplace_back();
+        for (int begin = first; begin < m.rows; begin += period)
+            rows.insert(rows.end(), m.data + std::size_t(begin) * bytes, m.data + std::size_t(begin + run) * bytes);
+        return {m.type, m.n, int(rows.size() / bytes), rows.data()};
+    }
+
     std::vector<float> optional_values(const std::string& name, int n)
     {
         const Vector values = vector(name, n, Need::Optional);
@@ -102,7 +125,6 @@ void read_attention(WeightReader& in, const std::string& p, const Hyperparameter
     const int q_dim = layer.heads * h.key_length;
     const int k_dim = layer.kv_heads * h.key_length;
     const int v_dim = layer.kv_heads * h.value_length;
-    w.attn_norm = in.vector(p + "attn_norm.weight", dim);
     w.qkv = in.matrix(p + "attn_qkv.weight", dim, q_dim + k_dim + v_dim, 1, Need::Optional);
     if (w.qkv) {
         w.qkv_bias = in.vector(p + "attn_qkv.bias", q_dim + k_dim + v_dim, Need::Optional);
@@ -121,6 +143,65 @@ void read_attention(WeightReader& in, const std::string& p, const Hyperparameter
     w.attn_out_bias = in.vector(p + "attn_output.bias", dim, Need::Optional);
     if (!h.architecture->attn_post_norm.empty())
         w.attn_post_norm = in.vector(p + std::string(h.architecture->attn_post_norm) + ".weight", dim);
+}
+
+/// The file may have one matrix for both, by key head: [beta of its value heads, alpha of its value heads].
+void read_delta_gates(WeightReader& in, const std::string& p, int dim, const StateSpace& s, LayerWeights& w)
+{
+    const Matrix both = in.matrix(p + "ssm_ba.weight", dim, 2 * s.heads, 1, Need::Optional);
+    if (!both) {
+        w.mix_beta = in.matrix(p + "ssm_beta.weight", dim, s.heads);
+        w.mix_alpha = in.matrix(p + "ssm_alpha.weight", dim, s.heads);
+        return;
+    }
+    const int run = s.heads / s.groups;
+    w.mix_beta = in.rows_of(both, 0, run, 2 * run);
+    w.mix_alpha = in.rows_of(both, run, run, 2 * run);
+}
+
+void read_delta_net(WeightReader& in, const std::string& p, int dim, const StateSpace& s, LayerWeights& w)
+{
+    w.mix_in = in.matrix(p + "attn_qkv.weight", dim, s.conv_channels());
+    w.mix_gate = in.matrix(p + "attn_gate.weight", dim, s.inner());
+    read_delta_gates(in, p, dim, s, w);
+    w.conv_taps = in.taps(p + "ssm_conv1d.weight", s.conv_width, s.conv_channels());
+    w.dt_bias = in.vector(p + "ssm_dt.bias", s.heads);
+    w.decay = in.vector(p + "ssm_a", s.heads);
+    w.mix_norm = in.vector(p + "ssm_norm.weight", s.head_length);
+    w.mix_out = in.matrix(p + "ssm_out.weight", s.inner(), dim);
+}
+
+void read_mamba2(WeightReader& in, const std::string& p, int dim, const StateSpace& s, LayerWeights& w)
+{
+    w.mix_in = in.matrix(p + "ssm_in.weight", dim, s.inner() + s.conv_channels() + s.heads);
+    w.conv_taps = in.taps(p + "ssm_conv1d.weight", s.conv_width, s.conv_channels());
+    w.conv_bias = in.vector(p + "ssm_conv1d.bias", s.conv_channels(), Need::Optional);
+    w.dt_bias = in.vector(p + "ssm_dt.bias", s.heads);
+    w.decay = in.vector(p + "ssm_a", s.heads);
+    w.skip = in.vector(p + "ssm_d", s.heads);
+    w.mix_norm = in.vector(p + "ssm_norm.weight", s.inner(), Need::Optional);
+    w.mix_out = in.matrix(p + "ssm_out.weight", s.inner(), dim);
+}
+
+void read_recurrent(WeightReader& in, const std::string& p, const Hyperparameters& h, Mixer mixer, LayerWeights& w)
+{
+    const StateSpace& s = h.state_space;
+    const int dim = h.embedding_length;
+    switch (mixer) {
+    case Mixer::DeltaNet:
+        return read_delta_net(in, p, dim, s, w);
+    case Mixer::Mamba2:
+    case Mixer::AttentionAndMamba2:
+        return read_mamba2(in, p, dim, s, w);
+    case Mixer::ShortConvolution:
+        w.mix_in = in.matrix(p + "shortconv.in_proj.weight", dim, 3 * std::int64_t(dim));
+        w.conv_taps = in.taps(p + "shortconv.conv.weight", s.conv_width, dim);
+        w.mix_out = in.matrix(p + "shortconv.out_proj.weight", dim, dim);
+        return;
+    case Mixer::Attention:
+    case Mixer::None:
+        return;
+    }
 }
 
 void read_experts(WeightReader& in, const std::string& p, const Hyperparameters& h, LayerWeights& w)
@@ -170,8 +251,13 @@ Result<Weights> Weights::read(const GgufFile& file, const Hyperparameters& h)
     for (std::size_t l = 0; l < h.layers.size() && !in.failed(); ++l) {
         const std::string prefix = "blk." + std::to_string(l) + ".";
         LayerWeights& layer = w.layers.emplace_back();
-        read_attention(in, prefix, h, h.layers[l], layer);
-        read_feed_forward(in, prefix, h, h.layers[l], layer);
+        const LayerParameters& parameters = h.layers[l];
+        layer.attn_norm = in.vector(prefix + "attn_norm.weight", dim);
+        if (attends(parameters.mixer))
+            read_attention(in, prefix, h, parameters, layer);
+        read_recurrent(in, prefix, h, parameters.mixer, layer);
+        if (parameters.feed_forward)
+            read_feed_forward(in, prefix, h, parameters, layer);
     }
     if (in.failed())
         return tl::unexpected(in.error());

@@ -38,6 +38,17 @@ struct LayerWeights {
     Vector attn_out_bias = nullptr;             // (dim,)
     Vector attn_post_norm = nullptr;            // (dim,)
 
+    // Of a recurrent layer; s: its StateSpace.
+    Matrix mix_in;    // delta net: (s.conv_channels, dim); Mamba-2: (s.inner + s.conv_channels + s.heads, dim)
+                      // [z, x, B, C, dt]; short convolution: (3 dim, dim) [b, c, u]
+    Matrix mix_gate;  // delta net: (s.inner, dim)
+    Matrix mix_beta, mix_alpha;  // delta net: (s.heads, dim)
+    Matrix mix_out;              // (dim, s.inner)
+    Vector conv_taps = nullptr;  // (s.conv_width, s.conv_channels), the oldest token's first
+    Vector conv_bias = nullptr;  // (s.conv_channels,)
+    Vector dt_bias = nullptr, decay = nullptr, skip = nullptr;  // (s.heads,); decay is negative
+    Vector mix_norm = nullptr;                                  // delta net: (s.head_length,); Mamba-2: (s.inner,)
+
     Vector ffn_norm = nullptr;       // (dim,)
     Matrix gate, up;                 // (ffn, dim); fused: up is (2 ffn, dim), gate first, and gate is empty
     Matrix down;                     // (dim, ffn)
@@ -56,7 +67,8 @@ struct LayerWeights {
 template <class W, class Visit>
 void for_each_matrix(W& w, int experts, const Visit& visit)
 {
-    for (auto* matrix : {&w.qkv, &w.q, &w.k, &w.v, &w.attn_out, &w.gate, &w.up, &w.down, &w.router})
+    for (auto* matrix : {&w.qkv, &w.q, &w.k, &w.v, &w.attn_out, &w.mix_in, &w.mix_gate, &w.mix_beta, &w.mix_alpha,
+                         &w.mix_out, &w.gate, &w.up, &w.down, &w.router})
         if (*matrix)
             visit(*matrix, 1);
     for (auto* stack : {&w.gate_experts, &w.up_experts, &w.down_experts})
@@ -85,7 +97,8 @@ public:
 
 private:
     friend class WeightReader;
-    std::deque<std::vector<float>> converted_;  // vectors the file does not store as floats
+    std::deque<std::vector<float>> converted_;     // vectors the file does not store as floats, or not in our order
+    std::deque<std::vector<std::byte>> gathered_;  // rows of matrices that the file stores in another order
 };
 
 }  // namespace engine

@@ -3,6 +3,7 @@
 #include "engine/exec/cpu_backend.h"
 #include "engine/exec/cuda_backend.h"
 #include "engine/exec/thread_pool.h"
+#include "engine/kv/device_states.h"
 #include "engine/model/device_weights.h"
 #include "kernels/cpu.h"
 
@@ -42,12 +43,16 @@ void add_operation(LayerWork& work, std::initializer_list<const Matrix*> matrice
 LayerWork layer_work(const Hyperparameters& h, const LayerWeights& w, const LayerParameters& p)
 {
     LayerWork work;
-    work.group = p.heads / p.kv_heads;
     const std::int64_t attended = std::int64_t(p.heads) * h.value_length;
-    work.divided_tokens = double(ThreadPool::kWorthSharing) / double(attended);
-    work.operations = 1;  // attention
+    if (attends(p.mixer)) {
+        work.group = p.heads / p.kv_heads;
+        work.divided_tokens = double(ThreadPool::kWorthSharing) / double(attended);
+        work.operations = 1;  // attention
+    }
     add_operation(work, {&w.qkv, &w.q, &w.k, &w.v});
     add_operation(work, {&w.attn_out});
+    add_operation(work, {&w.mix_in, &w.mix_gate, &w.mix_beta, &w.mix_alpha});
+    add_operation(work, {&w.mix_out});
     add_operation(work, {&w.gate, &w.up});
     add_operation(work, {&w.down});
     add_operation(work, {&w.router});
@@ -63,7 +68,12 @@ LayerWork layer_work(const Hyperparameters& h, const LayerWeights& w, const Laye
         work.values += h.experts + h.experts_used * (3 * std::int64_t(h.expert_ffn_length) + 3 * dim);
         work.operations += 5;  // of the chosen experts
     } else {
-        work.values += 3 * std::int64_t(p.ffn_length);
+        work.values += p.feed_forward ? 3 * std::int64_t(p.ffn_length) : 0;
+    }
+    if (is_recurrent(p.mixer)) {
+        work.operations += 2;  // the convolution, and the states of the heads
+        work.values += 2 * (h.state_space.conv_channels() + h.state_space.inner());
+        work.state_bytes = std::int64_t(h.state_space.floats()) * std::int64_t(sizeof(float));
     }
     return work;
 }
@@ -129,6 +139,14 @@ KvType kv_type(kernels::KvType type)
     return KvType::F16;
 }
 
+std::vector<int> state_floats(const Hyperparameters& h)
+{
+    std::vector<int> floats;
+    for (int l = 0; l < int(h.layers.size()); ++l)
+        floats.push_back(h.state_floats(l));
+    return floats;
+}
+
 std::vector<KvLayerShape> kv_shapes(const Hyperparameters& h, const LoadRequest& request)
 {
     std::vector<KvLayerShape> shapes;
@@ -145,7 +163,9 @@ DeviceLayout device_layout(const Hyperparameters& h, const Weights& weights, std
 {
     std::vector<LayerBytes> layers;
     for (std::size_t l = 0; l < kv.size(); ++l)
-        layers.push_back({DeviceLayer::bytes(weights.layers[l], h, int(l)), std::int64_t(kv[l].bytes()), kv[l].window});
+        layers.push_back({DeviceLayer::bytes(weights.layers[l], h, int(l)),
+                          DeviceStates::bytes(std::size_t(h.state_floats(int(l))) * sizeof(float)),
+                          std::int64_t(kv[l].bytes()), kv[l].window});
     layers.back().weights += DeviceHead::bytes(weights.head, h, int(kv.size()));  // it goes with the last layer
     return {std::move(layers), kv.front().block.tokens, scratch_bytes, road};
 }
@@ -164,8 +184,10 @@ std::int64_t scratch_bytes(const Hyperparameters& h, const Weights& weights, con
     using W = LayerWeights;
     CountedMemory memory;
     Activations rows(h, made_for.rows, memory);
-    round(any(&W::qkv, &W::q, &W::k, &W::v, &W::gate, &W::up, &W::router), rows.x);
-    round(any(&W::attn_out), rows.attended);
+    round(any(&W::qkv, &W::q, &W::k, &W::v, &W::mix_in, &W::mix_gate, &W::mix_beta, &W::mix_alpha, &W::gate, &W::up,
+              &W::router),
+          rows.x);
+    round(any(&W::attn_out, &W::mix_out), rows.attended);
     round(any(&W::down), rows.inner);
     round(rounds(weights.head.output), rows.last_x);
     if (h.experts > 0) {

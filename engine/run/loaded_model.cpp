@@ -181,8 +181,9 @@ void LoadedModel::allocate(const LoadRequest& request)
     // Page memory is taken when first used. Two pages beside each context: a branch's tail is copied before it is
     // written.
     const int context_pages = (info_.context_in_use + request.kv_block_tokens - 1) / request.kv_block_tokens;
-    cache_ = std::make_unique<KvCache>(kv_shapes(h_, request), request.kv_block_tokens,
-                                       kConversationsInCache * (context_pages + 2));
+    cache_ = std::make_unique<KvCache>(
+        kv_shapes(h_, request), request.kv_block_tokens, kConversationsInCache * (context_pages + 2),
+        RecurrentStates(state_floats(h_), kConversationsInCache * (RecurrentStates::kMostCheckpoints + 2)));
     LoadRequest in_use = request;
     in_use.context_tokens = info_.context_in_use;
     const MemoryNeed need = memory_need(info_, in_use);
@@ -335,6 +336,8 @@ Status LoadedModel::compute(KvSequence& sequence, std::span<const int> tokens)
             decoder_->append(placement_->placement(), *cache_, sequence, tokens);
         }
         done = placement_->finish(sequence, first, int(tokens.size()));
+        if (!done)
+            cache_->states().spoil(sequence);
         last_first_ = first;
         last_step_lost_ = false;
     }
@@ -373,9 +376,10 @@ Result<RowLogits> LoadedModel::logits(KvSequence& sequence, int row, std::option
 
 Status LoadedModel::repeat_last_step(KvSequence& sequence)
 {
-    const std::vector<int> tokens(sequence.ids.begin() + last_first_, sequence.ids.end());
-    cache_->truncate(sequence, last_first_);
-    return append(sequence, tokens);
+    const std::vector<int> ids = sequence.ids;
+    const int kept = cache_->truncate(sequence, last_first_);
+    sequence.lost.assign(ids.begin() + kept, ids.begin() + last_first_);
+    return append(sequence, std::span(ids).subspan(std::size_t(last_first_)));
 }
 
 void LoadedModel::lose_device(const Error& error)
