@@ -103,12 +103,10 @@ public:
     virtual void copy_row(const Rows& from, int row, Rows& to) = 0;  // to: (1, cols)
     virtual void soft_cap(float cap, Rows& x) = 0;
 
-    /// Appends the rows' keys and values to layer l: tokens first, first + 1, ... of the sequence.
-    virtual void store_kv(const Rows& qkv, const HeadLayout& heads, int l, KvCache& cache, const KvSequence& sequence,
-                          int first) = 0;
-    /// Causal attention of tokens first, first + 1, ... over everything before them and themselves.
-    virtual void attend(const Rows& qkv, const AttentionParameters& p, int l, const KvCache& cache,
-                        const KvSequence& sequence, int first, Rows& out) = 0;
+    /// Appends the rows' keys and values to layer l: tokens step.first, step.first + 1, ... of the sequence.
+    virtual void store_kv(const Rows& qkv, const HeadLayout& heads, int l, const Step& step) = 0;
+    /// Causal attention of tokens step.first, step.first + 1, ... over everything before them and themselves.
+    virtual void attend(const Rows& qkv, const AttentionParameters& p, int l, const Step& step, Rows& out) = 0;
     /// Mixture of experts: out = sum over the chosen experts of weight * down(gate(x) * up(x)).
     virtual void experts(Rows& x, const LayerWeights& w, const ExpertParameters& p, Rows& out) = 0;
 };

@@ -38,12 +38,10 @@ public:
     bool allows_runs() const { return run_sums_ != nullptr; }
 
     // As the backend's operations of these names.
-    void store_kv(const Rows& qkv, const HeadLayout& heads, int l, KvCache& cache, const KvSequence& sequence,
-                  int first);
-    void attend(const Rows& qkv, const AttentionParameters& p, int l, const KvCache& cache, const KvSequence& sequence,
-                int first, Rows& out);
-    void attend_host_blocks(const float* q, float q_scale, const AttentionParameters& p, int l, const KvCache& cache,
-                            const KvSequence& sequence, int position, float* partial);
+    void store_kv(const Rows& qkv, const HeadLayout& heads, int l, const Step& step);
+    void attend(const Rows& qkv, const AttentionParameters& p, int l, const Step& step, Rows& out);
+    void attend_host_blocks(const float* q, float q_scale, const AttentionParameters& p, int l, const Step& step,
+                            int position, float* partial);
     void rewrite_kv(const KvLayerShape& from, const std::byte* old, const KvLayerShape& to, std::byte* block);
 
 private:

@@ -44,15 +44,13 @@ public:
     void add(const Rows& y, Rows& x) override;
     void copy_row(const Rows& from, int row, Rows& to) override;
     void soft_cap(float cap, Rows& x) override;
-    void store_kv(const Rows& qkv, const HeadLayout& heads, int l, KvCache& cache, const KvSequence& sequence,
-                  int first) override
+    void store_kv(const Rows& qkv, const HeadLayout& heads, int l, const Step& step) override
     {
-        attention_.store_kv(qkv, heads, l, cache, sequence, first);
+        attention_.store_kv(qkv, heads, l, step);
     }
-    void attend(const Rows& qkv, const AttentionParameters& p, int l, const KvCache& cache, const KvSequence& sequence,
-                int first, Rows& out) override
+    void attend(const Rows& qkv, const AttentionParameters& p, int l, const Step& step, Rows& out) override
     {
-        attention_.attend(qkv, p, l, cache, sequence, first, out);
+        attention_.attend(qkv, p, l, step, out);
     }
     void experts(Rows& x, const LayerWeights& w, const ExpertParameters& p, Rows& out) override
     {
@@ -68,10 +66,10 @@ public:
 
     /// Attends for one row what lies on the host of a layer that a device computes. q: (heads, key_length) of token
     /// `position`; partial: [max (heads,), sum (heads,), out (heads, value_length)] of those blocks together.
-    void attend_host_blocks(const float* q, float q_scale, const AttentionParameters& p, int l, const KvCache& cache,
-                            const KvSequence& sequence, int position, float* partial)
+    void attend_host_blocks(const float* q, float q_scale, const AttentionParameters& p, int l, const Step& step,
+                            int position, float* partial)
     {
-        attention_.attend_host_blocks(q, q_scale, p, l, cache, sequence, position, partial);
+        attention_.attend_host_blocks(q, q_scale, p, l, step, position, partial);
     }
 
 private:

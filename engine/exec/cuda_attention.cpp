@@ -21,13 +21,13 @@ CudaAttention::CudaAttention(CudaCalls& calls, const CudaStepInputs& inputs, Cud
 {
 }
 
-void CudaAttention::store_kv(const Rows& qkv, const HeadLayout& heads, int l, KvCache& cache)
+void CudaAttention::store_kv(const Rows& qkv, const HeadLayout& heads, int l, const Step& step)
 {
-    calls_.launch(cuda::store_kv, inputs_.kv_blocks(l, cache.layer(l)), cuda_address(qkv.row(0) + heads.k_col()),
+    calls_.launch(cuda::store_kv, inputs_.kv_blocks(l, step.cache.layer(l)), cuda_address(qkv.row(0) + heads.k_col()),
                   cuda_address(qkv.row(0) + heads.v_col()), qkv.cols(), inputs_.positions(), qkv.count());
 }
 
-void CudaAttention::attend(const Rows& qkv, const AttentionParameters& p, int l, const KvCache& cache, Rows& out)
+void CudaAttention::attend(const Rows& qkv, const AttentionParameters& p, int l, const Step& step, Rows& out)
 {
     out.set_shape(qkv.count(), p.heads.heads * p.heads.value_length);
     const CudaAttending all{
@@ -36,7 +36,7 @@ void CudaAttention::attend(const Rows& qkv, const AttentionParameters& p, int l,
         .row = 0,
         .launch =
             {
-                .kv = inputs_.kv_blocks(l, cache.layer(l)),
+                .kv = inputs_.kv_blocks(l, step.cache.layer(l)),
                 .group = p.heads.group(),
                 .rows = qkv.count(),
                 .first = inputs_.positions(),

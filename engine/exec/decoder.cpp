@@ -148,10 +148,9 @@ void Decoder::attention(int l, const LayerWeights& w, const Place& at)
         on.norm_heads(a.qkv, heads.k_col(), heads.kv_heads, heads.key_length, w.k_norm, h_.rms_epsilon);
     on.rope_heads(a.qkv, 0, heads.heads + heads.kv_heads, heads.key_length, a.tables.rotation(parameters.kind));
 
-    on.store_kv(a.qkv, heads, l, step.cache, step.sequence, step.first);
+    on.store_kv(a.qkv, heads, l, step);
     const int window = parameters.kind == LayerKind::SlidingWindow ? h_.sliding_window : 0;
-    on.attend(a.qkv, {heads, a.tables.q_scale(), h_.attention_softcap, window, w.sinks}, l, step.cache, step.sequence,
-              step.first, a.attended);
+    on.attend(a.qkv, {heads, a.tables.q_scale(), h_.attention_softcap, window, w.sinks}, l, step, a.attended);
 }
 
 /// inner = gate times up of x
