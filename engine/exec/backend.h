@@ -5,6 +5,7 @@
 #include "engine/exec/activations.h"
 #include "engine/exec/logits.h"
 #include "engine/kv/kv_cache.h"
+#include "engine/metrics/step_clock.h"
 #include "engine/model/weights.h"
 
 #include <cstdint>
@@ -42,6 +43,7 @@ struct Step {
     KvCache& cache;
     KvSequence& sequence;
     int first;
+    StepClock& clock;  // measures where its time goes, on whichever backend
 };
 
 /// Layers that one backend computes one after another in a step.

@@ -37,10 +37,9 @@ struct CpuAttention::Tile {
     int oldest_seen(int position) const { return p.window > 0 ? std::max(0, position - p.window + 1) : 0; }
 };
 
-CpuAttention::CpuAttention(const Hyperparameters& h, int max_rows, int block_tokens, ThreadPool& pool, StepClock& clock)
+CpuAttention::CpuAttention(const Hyperparameters& h, int max_rows, int block_tokens, ThreadPool& pool)
     : kernels_(kernels::cpu_kernels())
     , pool_(&pool)
-    , clock_(clock)
     , max_rows_(max_rows)
     , block_tokens_(block_tokens)
     , key_length_(h.key_length)
@@ -198,11 +197,11 @@ void CpuAttention::finish_rows(const Tile& tile, const float* sums, Rows& to)
     }
 }
 
-bool CpuAttention::next_run(KvBlocks& blocks)
+bool CpuAttention::next_run(KvBlocks& blocks, StepClock& clock)
 {
     if (blocks.streamed() == 0)
         return blocks.next();
-    const StepClock::Scope link(clock_, StepClock::Part::KvLink);
+    const StepClock::Scope link(clock, StepClock::Part::KvLink);
     return blocks.next();
 }
 
@@ -222,8 +221,8 @@ void CpuAttention::attend(const Rows& qkv, const AttentionParameters& p, int l, 
     // What an emulated device has and what the host has is attended in one loop: its time is shared out by blocks.
     std::optional<StepClock::Scope> on_host;
     if (step.cache.on_device(l) && blocks.read_on_host() > 0)
-        on_host.emplace(clock_, StepClock::Part::HostAttention, double(blocks.read_on_host()) / blocks.count());
-    for (bool first_run = true; next_run(blocks); first_run = false) {
+        on_host.emplace(step.clock, StepClock::Part::HostAttention, double(blocks.read_on_host()) / blocks.count());
+    for (bool first_run = true; next_run(blocks, step.clock); first_run = false) {
         const bool last_run = blocks.last() == last_block;
         const bool kept = !(first_run && last_run);  // sums outlive the run
         pool_->for_each(items, grain, [&](int begin, int end, int worker) {

@@ -8,7 +8,6 @@
 #include "engine/exec/cpu_experts.h"
 #include "engine/exec/cpu_products.h"
 #include "engine/exec/thread_pool.h"
-#include "engine/metrics/step_clock.h"
 
 #include <memory>
 
@@ -24,8 +23,6 @@ public:
     void set_threads(int threads);
     int threads() const { return pool_->size(); }
     ThreadPool& pool() { return *pool_; }
-    /// Measures where the time of the steps goes, also of what another backend computes in them.
-    StepClock& clock() { return clock_; }
     std::size_t scratch_bytes() const;
     /// What the workers compute in, for a backend made with these numbers; `runs`: after allow_runs().
     static std::size_t worker_bytes(const Hyperparameters& h, int max_rows, int block_tokens, int threads, bool runs);
@@ -78,7 +75,6 @@ private:
     const int max_rows_, block_tokens_;
     const bool pinned_;  // threads, to cores
     std::unique_ptr<ThreadPool> pool_;
-    StepClock clock_;
     CpuAttention attention_;
     CpuProducts products_;
     std::unique_ptr<CpuExperts> experts_;  // null: the model has none

@@ -57,7 +57,7 @@ void CudaHostPart::wait_and_attend(const CudaAttending& a)
 void CudaHostPart::attend(const CudaAttending& a)
 {
     const Step& step = inputs_.step();
-    const StepClock::Scope on_host(cpu_.clock(), StepClock::Part::HostAttention);
+    const StepClock::Scope on_host(step.clock, StepClock::Part::HostAttention);
     const std::size_t floats = cuda::elsewhere_floats(a.p.heads.heads, a.p.heads.value_length);
     for (int r = 0; r < a.launch.rows; ++r) {
         const auto* q = reinterpret_cast<const float*>(staging_.data() + std::size_t(r) * query_bytes(a));

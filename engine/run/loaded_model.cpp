@@ -332,7 +332,7 @@ Status LoadedModel::compute(KvSequence& sequence, std::span<const int> tokens)
     if (done) {
         {
             const ThreadPool::Step step(cpu_->pool());
-            decoder_->append(placement_->placement(), *cache_, sequence, tokens);
+            decoder_->append(placement_->placement(), {*cache_, sequence, first, clock_}, tokens);
         }
         done = placement_->finish(sequence, first, int(tokens.size()));
         last_first_ = first;
@@ -363,12 +363,12 @@ auto LoadedModel::ask_until_there(KvSequence& sequence, const Ask& ask) -> Resul
 
 Result<std::span<const float>> LoadedModel::logits(KvSequence& sequence, int row)
 {
-    return ask_until_there(sequence, [&] { return decoder_->logits(placement_->placement(), row); });
+    return ask_until_there(sequence, [&] { return decoder_->logits(placement_->placement(), clock_, row); });
 }
 
 Result<RowLogits> LoadedModel::logits(KvSequence& sequence, int row, std::optional<int> enough)
 {
-    return ask_until_there(sequence, [&] { return decoder_->logits(placement_->placement(), row, enough); });
+    return ask_until_there(sequence, [&] { return decoder_->logits(placement_->placement(), clock_, row, enough); });
 }
 
 Status LoadedModel::repeat_last_step(KvSequence& sequence)

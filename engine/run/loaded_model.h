@@ -37,6 +37,8 @@ public:
     const KvCache& cache() const { return *cache_; }
     CpuBackend& cpu() { return *cpu_; }
     const CpuBackend& cpu() const { return *cpu_; }
+    /// Measures where the time of its steps goes.
+    StepClock& clock() { return clock_; }
 
     int context_tokens() const { return info_.context_in_use; }
     /// Tokens of the next step at most: fewer than the prefill chunk where a device has little room.
@@ -104,6 +106,7 @@ private:
     std::shared_ptr<const SavedKvFormat> saved_kv_format_;
     std::unique_ptr<ModelPlacement> placement_;
     std::unique_ptr<Decoder> decoder_;
+    StepClock clock_;
     int last_first_ = 0;           // the first token of the last step
     bool last_step_lost_ = false;  // with the device that computed it
 };
