@@ -38,12 +38,15 @@ struct ExpertParameters {
 // gpt-oss (arXiv 2508.10925): swiglu with a clamp and a residual of one.
 constexpr float kSwigluOaiAlpha = 1.702f, kSwigluOaiLimit = 7.0f;
 
-/// What a batch is appended to; row 0 is token `first`.
+/// What a batch is appended to, and where; row 0 is token `first`.
 struct Step {
     KvCache& cache;
     KvSequence& sequence;
     int first;
-    StepClock& clock;  // measures where its time goes, on whichever backend
+    int device_layers;  // [0, device_layers) are computed on a device
+    StepClock& clock;   // measures where its time goes, on whichever backend
+
+    LayerOn layer_on(int l) const { return l < device_layers ? LayerOn::Device : LayerOn::Host; }
 };
 
 /// Layers that one backend computes one after another in a step.

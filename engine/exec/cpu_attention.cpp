@@ -94,7 +94,7 @@ void CpuAttention::store_kv(const Rows& qkv, const HeadLayout& heads, int l, con
             const int position = step.first + t;
             const PageId page = step.sequence.pages[std::size_t(position / block_tokens_)];
             for (int head = 0; head < heads.kv_heads; ++head)
-                kernels_.store_kv(layout, step.cache.block(page, l, head), position % block_tokens_,
+                kernels_.store_kv(layout, step.cache.block(page, l, step.layer_on(l), head), position % block_tokens_,
                                   qkv.row(t) + heads.k_col() + head * heads.key_length,
                                   qkv.row(t) + heads.v_col() + head * heads.value_length);
         }
@@ -211,7 +211,7 @@ void CpuAttention::attend(const Rows& qkv, const AttentionParameters& p, int l, 
     out.set_shape(qkv.count(), p.heads.heads * p.heads.value_length);
     const KvLayerShape& shape = step.cache.layer(l);
     const int last_block = (first + qkv.count() - 1) / block_tokens_ + 1;
-    KvBlocks blocks = step.cache.open(step.sequence, l, shape.first_block(first), last_block);
+    KvBlocks blocks = step.cache.open(step.sequence, l, step.layer_on(l), shape.first_block(first), last_block);
 
     // One KV head of one tile at a time: a core streams one head's blocks, and its query heads share each byte read.
     const int tiles = (qkv.count() + kTileRows - 1) / kTileRows;
@@ -220,7 +220,7 @@ void CpuAttention::attend(const Rows& qkv, const AttentionParameters& p, int l, 
     const int grain = ThreadPool::sharing_pays(products) ? 1 : items;
     // What an emulated device has and what the host has is attended in one loop: its time is shared out by blocks.
     std::optional<StepClock::Scope> on_host;
-    if (step.cache.on_device(l) && blocks.read_on_host() > 0)
+    if (step.layer_on(l) == LayerOn::Device && blocks.read_on_host() > 0)
         on_host.emplace(step.clock, StepClock::Part::HostAttention, double(blocks.read_on_host()) / blocks.count());
     for (bool first_run = true; next_run(blocks, step.clock); first_run = false) {
         const bool last_run = blocks.last() == last_block;

@@ -61,9 +61,10 @@ void Decoder::append(const Placement& placement, const Step& step, std::span<con
         // One reference fits the function itself: nothing is allocated.
         const auto layers = [&, at = Place{on, activations(on), step}] {
             for (int l = range.first; l < range.last;) {
-                const bool there = step.cache.on_device(l);  // an emulated device and the host are one backend
-                const StepClock::Scope scope(step.clock, there ? Part::DeviceLayers : Part::HostLayers);
-                for (; l < range.last && step.cache.on_device(l) == there; ++l)
+                const LayerOn side = step.layer_on(l);  // an emulated device and the host are one backend
+                const StepClock::Scope scope(step.clock,
+                                             side == LayerOn::Device ? Part::DeviceLayers : Part::HostLayers);
+                for (; l < range.last && step.layer_on(l) == side; ++l)
                     layer(l, placement.weights_of(l), at);
             }
         };

@@ -331,8 +331,9 @@ Status LoadedModel::compute(KvSequence& sequence, std::span<const int> tokens)
     Status done = placement_->prepare(sequence, first, int(tokens.size()));
     if (done) {
         {
-            const ThreadPool::Step step(cpu_->pool());
-            decoder_->append(placement_->placement(), {*cache_, sequence, first, clock_}, tokens);
+            const ThreadPool::Step working(cpu_->pool());
+            const Step step{*cache_, sequence, first, placement_->step_device_layers(), clock_};
+            decoder_->append(placement_->placement(), step, tokens);
         }
         done = placement_->finish(sequence, first, int(tokens.size()));
         last_first_ = first;

@@ -158,7 +158,6 @@ void ModelPlacement::close()
     model_.cache.set_device(nullptr, nullptr);
     split_ = Placement(model_.host_weights, model_.cpu);
     on_device_.reset();
-    set_layer_flags(false);
     wanted_ = 0;
     on_host_ = true;
 }
@@ -177,13 +176,6 @@ void ModelPlacement::begin_turn(std::vector<TokenRange> pins)
         on_device_->pager().begin_turn(std::move(pins));
 }
 
-/// Which copies the next step uses.
-void ModelPlacement::set_layer_flags(bool on_device)
-{
-    for (int l = 0; l < model_.cache.num_layers(); ++l)
-        model_.cache.set_on_device(l, on_device && l < layers());
-}
-
 Status ModelPlacement::prepare(const KvSequence& sequence, int first, int count)
 {
     on_host_ = !on_device_ || (options_.kv_policy == KvPolicy::CpuDecode && count == 1);
@@ -191,7 +183,6 @@ Status ModelPlacement::prepare(const KvSequence& sequence, int first, int count)
     }
     if (!on_device_)
         return {};
-    set_layer_flags(!on_host_);
     return on_host_ ? on_device_->pager().prepare_on_host(sequence, first, count)
                     : on_device_->pager().prepare(sequence, first, count);
 }
@@ -208,7 +199,6 @@ Status ModelPlacement::finish(const KvSequence& sequence, int first, int count)
     CudaBackend* const cuda = on_device_->cuda();
     if (std::string warning = cuda ? cuda->take_warning() : std::string(); !warning.empty())
         note(Event::Kind::Warning, Event::Cause::None, std::move(warning));
-    set_layer_flags(true);
     return done;
 }
 
@@ -248,7 +238,6 @@ bool ModelPlacement::advance()
     }
     if (!on_device_)
         return false;
-    set_layer_flags(true);
     on_device_->pager().trim_windows();
     if (layers() > wanted_layers()) {
         move_to_host(layers() - 1, Event::Cause::Split);
@@ -287,7 +276,6 @@ Status ModelPlacement::move_to_device(int l)
     ++kv_changes_;
     split_.place(l, on_device_->backend(), on_device_->layer(l));
     drop_host_copies();
-    set_layer_flags(true);
     const auto kv = on_device_->pager().join(l);
     if (!kv && kv.error().code == Error::Code::DeviceLost)
         return tl::unexpected(kv.error());
@@ -327,7 +315,6 @@ void ModelPlacement::move_to_host(int l, Event::Cause cause)
     split_.place(l, model_.cpu, model_.host_weights.layer(l));
     event.bytes = on_device_->drop_layer();
     ++kv_changes_;
-    set_layer_flags(true);
     event.duration_us = now_us() - event.time_us;
     events_.push_back(std::move(event));
 }
@@ -346,7 +333,6 @@ bool ModelPlacement::give_up_layer()
 void ModelPlacement::relieve(Event::Cause cause)
 {
     returning_ = cause;
-    set_layer_flags(true);
     on_device_->pager().trim_windows();
     wanted_ = on_device_->planned_layers(options_);
     while (layers() > wanted_)

@@ -91,6 +91,7 @@ Result<std::int64_t> OnDevice::copy_layer()
     if (Status ok = layer->wait(); !ok)
         return tl::unexpected(ok.error());
     layers_.push_back(std::move(*layer));
+    pager_->set_layers(layers());
     return bytes;
 }
 
@@ -114,6 +115,7 @@ std::int64_t OnDevice::drop_layer()
     const std::int64_t bytes = layers_.back().bytes() + (head_ ? head_->bytes() : 0);
     head_.reset();
     layers_.pop_back();
+    pager_->set_layers(layers());
     return bytes;
 }
 
