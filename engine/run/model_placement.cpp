@@ -152,8 +152,8 @@ void ModelPlacement::close()
 {
     kv_changes_ = kv_changes() + 1;
     if (on_device_) {
-        moved_to_device_ += on_device_->device().bytes_moved(Device::Road::ToDevice);
-        moved_to_host_ += on_device_->device().bytes_moved(Device::Road::ToHost);
+        moved_to_device_ += on_device_->device().bytes_moved(Device::Direction::ToDevice);
+        moved_to_host_ += on_device_->device().bytes_moved(Device::Direction::ToHost);
     }
     model_.cache.set_device(nullptr, nullptr);
     split_ = Placement(model_.host_weights, model_.cpu);

@@ -201,8 +201,8 @@ DeviceTelemetry OnDevice::telemetry() const
     t.kv_bytes = vram_->used(Vram::Use::Kv);
     t.ring_bytes = vram_->used(Vram::Use::Ring);
     t.scratch_bytes = vram_->used(Vram::Use::Scratch);
-    t.to_device_bytes = device_->bytes_moved(Device::Road::ToDevice);
-    t.to_host_bytes = device_->bytes_moved(Device::Road::ToHost);
+    t.to_device_bytes = device_->bytes_moved(Device::Direction::ToDevice);
+    t.to_host_bytes = device_->bytes_moved(Device::Direction::ToHost);
     t.kv_blocks = kv_->blocks();
     t.step_streamed_bytes = pager_->streamed_bytes();
     t.step_attended_on_host_bytes = pager_->attended_on_host_bytes();
