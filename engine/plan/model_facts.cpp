@@ -141,13 +141,13 @@ std::vector<KvLayerShape> kv_shapes(const Hyperparameters& h, const LoadRequest&
 }
 
 DeviceLayout device_layout(const Hyperparameters& h, const Weights& weights, std::span<const KvLayerShape> kv,
-                           std::int64_t scratch_bytes, DeviceLayout::Road road)
+                           std::int64_t scratch_bytes, DeviceLayout::Transport transport)
 {
     std::vector<LayerBytes> layers;
     for (std::size_t l = 0; l < kv.size(); ++l)
         layers.push_back({DeviceLayer::bytes(weights.layers[l], h, int(l)), std::int64_t(kv[l].bytes()), kv[l].window});
     layers.back().weights += DeviceHead::bytes(weights.head, h, int(kv.size()));  // it goes with the last layer
-    return {std::move(layers), kv.front().block.tokens, scratch_bytes, road};
+    return {std::move(layers), kv.front().block.tokens, scratch_bytes, transport};
 }
 
 std::int64_t scratch_bytes(const Hyperparameters& h, const Weights& weights, const ScratchFor& made_for)

@@ -68,6 +68,6 @@ std::int64_t cuda_scratch_bytes(const Hyperparameters& h, const KvCache& cache, 
 
 /// The layers as a device holds them; the head goes with the last one.
 DeviceLayout device_layout(const Hyperparameters& h, const Weights& weights, std::span<const KvLayerShape> kv,
-                           std::int64_t scratch_bytes, DeviceLayout::Road road);
+                           std::int64_t scratch_bytes, DeviceLayout::Transport transport);
 
 }  // namespace engine

@@ -90,7 +90,7 @@ Result<DeviceLayout> cuda_layout(const Hyperparameters& h, const Weights& weight
         return tl::unexpected(ok.error());
     const std::int64_t scratch =
         cuda_scratch_bytes(h, none, std::min(request.prefill_chunk_tokens, context), context, rates);
-    return device_layout(h, weights, kv, scratch, DeviceLayout::Road::Link);
+    return device_layout(h, weights, kv, scratch, DeviceLayout::Transport::Link);
 }
 
 MemoryUse on_device(const DeviceShare& share, int tokens)
@@ -171,8 +171,8 @@ try {
             placement.device = cuda_device(*model_->cuda, request.placement, std::move(*layout), std::move(known));
         } else {
             placement.device = emulated_device(
-                request.placement, device_layout(model_->h, model_->weights, kv, scratch, DeviceLayout::Road::Copies),
-                rates);
+                request.placement,
+                device_layout(model_->h, model_->weights, kv, scratch, DeviceLayout::Transport::Copies), rates);
         }
         const DeviceShare& share = placement.device->share;
         plan.device_layers = share.layers;

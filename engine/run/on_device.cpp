@@ -10,7 +10,7 @@ namespace engine {
 
 OnDevice::OnDevice(const ModelOnHost& model)
     : model_(model)
-    , layout_({}, model.cache.block_tokens(), 0, DeviceLayout::Road::Copies)
+    , layout_({}, model.cache.block_tokens(), 0, DeviceLayout::Transport::Copies)
 {
 }
 
@@ -44,7 +44,7 @@ static std::unique_ptr<Vram> watched(Device& device, const PlacementOptions& opt
 Status OnDevice::open_emulated(const PlacementOptions& options, const StepLimits& limits)
 {
     layout_ = device_layout(model_.h, model_.weights, model_.cache.layers(), limits.scratch_bytes,
-                            DeviceLayout::Road::Copies);
+                            DeviceLayout::Transport::Copies);
     auto device = std::make_unique<EmulatedDevice>(options.emulated, emulated_bytes(options, layout_));
     emulated_ = device.get();
     device_ = std::move(device);
@@ -68,7 +68,7 @@ Status OnDevice::open_cuda(const PlacementOptions& options, const StepLimits& li
     layout_ = device_layout(
         model_.h, model_.weights, cache.layers(),
         cuda_scratch_bytes(model_.h, cache, limits.max_rows, limits.max_tokens, rates_of(options.rates.get())),
-        DeviceLayout::Road::Link);
+        DeviceLayout::Transport::Link);
     auto backend = CudaBackend::make(device, *vram_, model_.cpu, model_.h, cache, limits.max_rows, limits.max_tokens);
     if (!backend)
         return tl::unexpected(backend.error());

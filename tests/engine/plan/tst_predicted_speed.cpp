@@ -52,7 +52,7 @@ DeviceLayout layout_of(const ModelFacts& facts)
         layers.push_back({facts.layers[l].read_bytes(),
                           std::int64_t(facts.kv_heads[l]) * 2 * (facts.key_length + 4) * kBlockTokens,
                           facts.windows[l]});
-    return {std::move(layers), kBlockTokens, 0, DeviceLayout::Road::Copies};
+    return {std::move(layers), kBlockTokens, 0, DeviceLayout::Transport::Copies};
 }
 
 /// All layers on a device with cores of its own, and room for so many columns of q8_0 KV.
