@@ -3,7 +3,7 @@
 #include "engine/caught.h"
 #include "engine/memory_plan.h"
 #include "engine/metrics/host_probe.h"
-#include "engine/plan/model_facts.h"
+#include "engine/plan/model_costs.h"
 
 #include <algorithm>
 #include <new>

@@ -1,4 +1,4 @@
-#include "engine/plan/model_facts.h"
+#include "engine/plan/model_costs.h"
 
 #include "engine/exec/cpu_backend.h"
 #include "engine/exec/cuda_backend.h"
@@ -83,24 +83,24 @@ std::int64_t LayerWork::read_bytes() const
     return bytes;
 }
 
-ModelFacts model_facts(const Hyperparameters& h, const Weights& weights)
+ModelCosts model_costs(const Hyperparameters& h, const Weights& weights)
 {
-    ModelFacts facts;
+    ModelCosts costs;
     for (std::size_t l = 0; l < h.layers.size(); ++l) {
         const LayerParameters& p = h.layers[l];
-        facts.layers.push_back(layer_work(h, weights.layers[l], p));
-        facts.kv_heads.push_back(p.kv_heads);
-        facts.windows.push_back(p.kind == LayerKind::SlidingWindow ? h.sliding_window : 0);
+        costs.layers.push_back(layer_work(h, weights.layers[l], p));
+        costs.kv_heads.push_back(p.kv_heads);
+        costs.windows.push_back(p.kind == LayerKind::SlidingWindow ? h.sliding_window : 0);
     }
-    add_operation(facts.head, {&weights.head.output});
-    facts.head.values = 3 * std::int64_t(h.embedding_length);
-    facts.vocabulary = h.vocabulary;
-    facts.key_length = h.key_length;
-    facts.value_length = h.value_length;
-    facts.context_length = h.context_length;
-    facts.weight_bytes = weights.bytes;
-    facts.multiplies_twice = h.experts > 0;
-    return facts;
+    add_operation(costs.head, {&weights.head.output});
+    costs.head.values = 3 * std::int64_t(h.embedding_length);
+    costs.vocabulary = h.vocabulary;
+    costs.key_length = h.key_length;
+    costs.value_length = h.value_length;
+    costs.context_length = h.context_length;
+    costs.weight_bytes = weights.bytes;
+    costs.multiplies_twice = h.experts > 0;
+    return costs;
 }
 
 kernels::KvType kernel_type(KvType type)
