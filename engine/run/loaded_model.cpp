@@ -346,9 +346,10 @@ Status LoadedModel::compute(KvSequence& sequence, std::span<const int> tokens)
     return file_.still_whole();
 }
 
-/// What the decoder says after the last step, which is computed again where its device is lost.
+/// Asks the decoder after the last step. Where the device that holds the answer is lost, the step is computed again
+/// and the decoder asked anew.
 template <class Ask>
-auto LoadedModel::ask_until_there(KvSequence& sequence, const Ask& ask) -> Result<decltype(ask())>
+auto LoadedModel::with_lost_step_repeated(KvSequence& sequence, const Ask& ask) -> Result<decltype(ask())>
 {
     for (;;) {
         if (last_step_lost_)
@@ -364,12 +365,13 @@ auto LoadedModel::ask_until_there(KvSequence& sequence, const Ask& ask) -> Resul
 
 Result<std::span<const float>> LoadedModel::logits(KvSequence& sequence, int row)
 {
-    return ask_until_there(sequence, [&] { return decoder_->logits(placement_->placement(), clock_, row); });
+    return with_lost_step_repeated(sequence, [&] { return decoder_->logits(placement_->placement(), clock_, row); });
 }
 
 Result<RowLogits> LoadedModel::logits(KvSequence& sequence, int row, std::optional<int> enough)
 {
-    return ask_until_there(sequence, [&] { return decoder_->logits(placement_->placement(), clock_, row, enough); });
+    return with_lost_step_repeated(sequence,
+                                   [&] { return decoder_->logits(placement_->placement(), clock_, row, enough); });
 }
 
 Status LoadedModel::repeat_last_step(KvSequence& sequence)

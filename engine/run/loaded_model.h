@@ -90,7 +90,7 @@ private:
     Status step(KvSequence& sequence, std::span<const int> tokens);
     Status compute(KvSequence& sequence, std::span<const int> tokens);
     template <class Ask>
-    auto ask_until_there(KvSequence& sequence, const Ask& ask) -> Result<decltype(ask())>;
+    auto with_lost_step_repeated(KvSequence& sequence, const Ask& ask) -> Result<decltype(ask())>;
     Status repeat_last_step(KvSequence& sequence);
     void lose_device(const Error& error);
 
