@@ -180,7 +180,7 @@ Status raise_flag(const Driver& driver, Queue queue, DevicePtr step, DevicePtr f
 /// A wait for the host, of a bounded time by the device's clock.
 struct HostWait {
     DevicePtr step = 0;
-    DevicePtr come = 0;      // raised by the host: what is waited for is there
+    DevicePtr ready = 0;     // raised by the host: what is waited for is there
     DevicePtr given_up = 0;  // raised by the host: it will not come
     DevicePtr late = 0;      // raised where it did not come in time; then no other wait of the step lasts
     DevicePtr passed = 0;    // raised when the wait is over
