@@ -227,12 +227,12 @@ struct PartialsLayout {
 // The partials of the KV blocks of this launch.
 Status attend_blocks(const Driver& driver, Queue queue, const Attention& a);
 
-// Joins the partials of all blocks that the rows see and that are on the device, and what was attended elsewhere:
-// (rows, elsewhere_floats()) of the other blocks together, or 0. sinks: (heads,) logits that join the softmax and carry
-// no value, or 0; out: (rows, heads, v_dim)
-Status merge_partials(const Driver& driver, Queue queue, const Attention& a, DevicePtr elsewhere, DevicePtr sinks,
+// Joins the partials of all blocks that the rows see and that are on the device, and those of the host. host_partials:
+// (rows, host_partial_floats()), all other blocks of a row together, or 0. sinks: (heads,) logits that join the softmax
+// and carry no value, or 0; out: (rows, heads, v_dim)
+Status merge_partials(const Driver& driver, Queue queue, const Attention& a, DevicePtr host_partials, DevicePtr sinks,
                       Rows out);
-constexpr std::size_t elsewhere_floats(int heads, int v_dim)  // max (heads,), sum (heads,), out (heads, v_dim)
+constexpr std::size_t host_partial_floats(int heads, int v_dim)  // max (heads,), sum (heads,), out (heads, v_dim)
 {
     return std::size_t(heads) * std::size_t(2 + v_dim);
 }
