@@ -159,7 +159,7 @@ std::int64_t scratch_bytes(const Hyperparameters& h, const Weights& weights, con
         if (wanted)
             rows.q8(0);
         if (wanted && h.experts > 0)
-            rows.q8_rest(0);
+            rows.q8_residual(0);
     };
     using W = LayerWeights;
     CountedMemory memory;

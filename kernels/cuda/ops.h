@@ -64,9 +64,9 @@ Status soft_cap(const Driver& driver, Queue queue, float cap, int rows, int n, R
 // out = gate times up. gate_up: (rows, 2 n), the gates first; out: (rows, n), which may begin where gate_up does.
 Status gated(const Driver& driver, Queue queue, const Gating& gating, Rows gate_up, int rows, int n, Rows out);
 
-// What a product over quantised weights wants its activations as. x: (rows, n), n a multiple of 32; rest: what rounding
-// lost, rounded in its turn, at the same stride; or 0
-Status quantize_q8(const Driver& driver, Queue queue, Rows x, int rows, int n, Q8Rows out, DevicePtr rest = 0);
+// What a product over quantised weights wants its activations as. x: (rows, n), n a multiple of 32; residual: what
+// rounding lost, rounded in its turn, at the same stride; or 0
+Status quantize_q8(const Driver& driver, Queue queue, Rows x, int rows, int n, Q8Rows out, DevicePtr residual = 0);
 
 /// Rows of halves, all of them multiplied by one power of two: by 1 unless a value is beyond the range of halves.
 struct HalfRows {
@@ -93,8 +93,8 @@ struct Product {
     DevicePtr weights = 0;  // (rows, row_bytes(type, n)), as in the file
     DevicePtr bias = 0;     // (rows,) or 0
     int tokens = 0;
-    DevicePtr x = 0;       // (tokens, x_stride bytes) in the form that activation_of(type) names: floats or Q8Rows
-    DevicePtr x_rest = 0;  // the same for what rounding to 8 bits lost, which is multiplied too; or 0
+    DevicePtr x = 0;         // (tokens, x_stride bytes) in the form that activation_of(type) names: floats or Q8Rows
+    DevicePtr residual = 0;  // the same for what rounding to 8 bits lost, which is multiplied too; or 0
     std::size_t x_stride = 0;
     Rows out = {};  // (tokens, rows), of any alignment
     Into into = Into::Place;
