@@ -43,7 +43,7 @@ struct StepShares {
     }
 };
 
-/// The memory of a device and the road to it.
+/// The memory of a device, and what moves between it and the host.
 struct DeviceTelemetry {
     std::string id;  // "emulated"
     int layers = 0;  // computed there

@@ -87,10 +87,10 @@ Status EmulatedDevice::clear(DevicePtr memory, std::size_t bytes)
     return {};
 }
 
-Status EmulatedDevice::wait(Road road, Ticket ticket)
+Status EmulatedDevice::wait(Direction direction, Ticket ticket)
 {
     Status ok = call();
-    queue(road).wait(ticket);
+    queue(direction).wait(ticket);
     return ok;
 }
 

@@ -80,12 +80,12 @@ std::size_t Activations::bytes() const
     return bytes;
 }
 
-void Activations::take_rounded(bool rests)
+void Activations::take_rounded(bool residuals)
 {
     for (Rows* rows : {&x, &attended, &inner, &last_x}) {
         rows->q8(0);
-        if (rests)
-            rows->q8_rest(0);
+        if (residuals)
+            rows->q8_residual(0);
     }
 }
 

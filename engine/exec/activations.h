@@ -64,8 +64,8 @@ struct Activations {
     Rows logits;    // (1, vocabulary)
 
     std::size_t bytes() const;
-    /// Takes the memory of all 8-bit copies that products ask for; with `rests` also of what rounding lost.
-    void take_rounded(bool rests);
+    /// Takes the memory of all 8-bit copies that products ask for; with `residuals` also of what rounding lost.
+    void take_rounded(bool residuals);
 };
 
 }  // namespace engine

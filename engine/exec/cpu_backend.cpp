@@ -20,7 +20,7 @@ CpuBackend::CpuBackend(const Hyperparameters& h, int max_rows, int block_tokens,
     , block_tokens_(block_tokens)
     , pinned_(pinned)
     , pool_(std::make_unique<ThreadPool>(threads, pinned))
-    , attention_(h, max_rows, block_tokens, *pool_, clock_)
+    , attention_(h, max_rows, block_tokens, *pool_)
     , products_(h, *pool_)
 {
     if (h.experts > 0)

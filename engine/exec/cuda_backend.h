@@ -73,14 +73,13 @@ public:
     {
         products_.gated_products(x, gate_and_up, gate, gate_up, out);
     }
-    void store_kv(const Rows& qkv, const HeadLayout& heads, int l, KvCache& cache, const KvSequence&, int) override
+    void store_kv(const Rows& qkv, const HeadLayout& heads, int l, const Step& step) override
     {
-        attention_.store_kv(qkv, heads, l, cache);
+        attention_.store_kv(qkv, heads, l, step);
     }
-    void attend(const Rows& qkv, const AttentionParameters& p, int l, const KvCache& cache, const KvSequence&, int,
-                Rows& out) override
+    void attend(const Rows& qkv, const AttentionParameters& p, int l, const Step& step, Rows& out) override
     {
-        attention_.attend(qkv, p, l, cache, out);
+        attention_.attend(qkv, p, l, step, out);
     }
     void experts(Rows& x, const LayerWeights& w, const ExpertParameters& p, Rows& out) override
     {

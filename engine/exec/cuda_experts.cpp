@@ -20,7 +20,7 @@ CudaExpertRows::CudaExpertRows(const Hyperparameters& h, int max_rows, RowMemory
     sorted = memory.take(pairs * sizeof(int));
     begin = memory.take(std::size_t(h.experts + 1) * sizeof(int));
     hidden.q8(0);
-    hidden.q8_rest(0);
+    hidden.q8_residual(0);
 }
 
 CudaExperts::CudaExperts(CudaCalls& calls, CudaProducts& products, const Hyperparameters& h, int max_rows,

@@ -48,10 +48,8 @@ void Decoder::fill_positions(int first, int count)
     }
 }
 
-void Decoder::append(const Placement& placement, KvCache& cache, KvSequence& sequence, std::span<const int> tokens)
+void Decoder::append(const Placement& placement, const Step& step, std::span<const int> tokens)
 {
-    const Step step{cache, sequence, sequence.length()};
-    StepClock& clock = placement.host().clock();
     fill_positions(step.first, int(tokens.size()));
     const float scale = h_.architecture->scale_embeddings ? std::sqrt(float(h_.embedding_length)) : 1.0f;
     placement.host().embed(weights_.token_embedding, tokens, scale, host_.hidden);
@@ -59,28 +57,30 @@ void Decoder::append(const Placement& placement, KvCache& cache, KvSequence& seq
     for (LayerRange range; range.last < int(weights_.layers.size());) {
         range = placement.range_from(range.last);
         Backend& on = placement.backend_of(range.first);
-        bring_rows(on, step, clock);
+        bring_rows(on, step);
         // One reference fits the function itself: nothing is allocated.
         const auto layers = [&, at = Place{on, activations(on), step}] {
             for (int l = range.first; l < range.last;) {
-                const bool there = cache.on_device(l);  // an emulated device and the host are one backend
-                const StepClock::Scope scope(clock, there ? Part::DeviceLayers : Part::HostLayers);
-                for (; l < range.last && cache.on_device(l) == there; ++l)
+                const LayerOn side = step.layer_on(l);  // an emulated device and the host are one backend
+                const StepClock::Scope scope(step.clock,
+                                             side == LayerOn::Device ? Part::DeviceLayers : Part::HostLayers);
+                for (; l < range.last && step.layer_on(l) == side; ++l)
                     layer(l, placement.weights_of(l), at);
             }
         };
-        const StepClock::Scope scope(clock, on.memory_space() == MemorySpace::Device ? Part::DeviceLayers : Part::Rest);
+        const StepClock::Scope scope(step.clock,
+                                     on.memory_space() == MemorySpace::Device ? Part::DeviceLayers : Part::Rest);
         on.run_layers(range, std::cref(layers));
     }
-    sequence.ids.insert(sequence.ids.end(), tokens.begin(), tokens.end());
+    step.sequence.ids.insert(step.sequence.ids.end(), tokens.begin(), tokens.end());
 }
 
 /// The residual stream goes where the next layer computes.
-void Decoder::bring_rows(Backend& to, const Step& step, StepClock& clock)
+void Decoder::bring_rows(Backend& to, const Step& step)
 {
     if (&to == rows_at_)
         return;
-    const StepClock::Scope waiting(clock, Part::DeviceLayers);
+    const StepClock::Scope waiting(step.clock, Part::DeviceLayers);
     if (to.memory_space() == MemorySpace::Device)
         to.enter(step, host_);
     else
@@ -217,10 +217,9 @@ void Decoder::attention(int l, const LayerWeights& w, const Place& at)
         on.norm_heads(a.qkv, heads.k_col(), heads.kv_heads, heads.key_length, w.k_norm, h_.rms_epsilon);
     on.rope_heads(a.qkv, 0, heads.heads + heads.kv_heads, heads.key_length, a.tables.rotation(parameters.kind));
 
-    on.store_kv(a.qkv, heads, l, step.cache, step.sequence, step.first);
+    on.store_kv(a.qkv, heads, l, step);
     const int window = parameters.kind == LayerKind::SlidingWindow ? h_.sliding_window : 0;
-    on.attend(a.qkv, {heads, a.tables.q_scale(), h_.attention_softcap, window, w.sinks}, l, step.cache, step.sequence,
-              step.first, a.attended);
+    on.attend(a.qkv, {heads, a.tables.q_scale(), h_.attention_softcap, window, w.sinks}, l, step, a.attended);
 }
 
 /// inner = gate times up of x
@@ -243,12 +242,12 @@ Part Decoder::head_part(const Placement& placement) const
 }
 
 /// Computes one row's logits where the head lies, and leaves them there; returns that backend.
-Backend& Decoder::compute_logits(const Placement& placement, int row)
+Backend& Decoder::compute_logits(const Placement& placement, StepClock& clock, int row)
 {
     // The head is on a device only where the last layer is.
     Backend& on = placement.backend_of_head();
     if (&on != rows_at_) {
-        const StepClock::Scope waiting(placement.host().clock(), Part::DeviceLayers);
+        const StepClock::Scope waiting(clock, Part::DeviceLayers);
         rows_at_->fetch(activations(*rows_at_).hidden, host_.hidden);
         rows_at_ = &on;
     }
@@ -269,16 +268,16 @@ std::span<const float> Decoder::fetch_logits(Backend& on)
     return {host_.logits.row(0), std::size_t(h_.vocabulary)};
 }
 
-std::span<const float> Decoder::logits(const Placement& placement, int row)
+std::span<const float> Decoder::logits(const Placement& placement, StepClock& clock, int row)
 {
-    const StepClock::Scope scope(placement.host().clock(), head_part(placement));
-    return fetch_logits(compute_logits(placement, row));
+    const StepClock::Scope scope(clock, head_part(placement));
+    return fetch_logits(compute_logits(placement, clock, row));
 }
 
-RowLogits Decoder::logits(const Placement& placement, int row, std::optional<int> enough)
+RowLogits Decoder::logits(const Placement& placement, StepClock& clock, int row, std::optional<int> enough)
 {
-    const StepClock::Scope scope(placement.host().clock(), head_part(placement));
-    Backend& on = compute_logits(placement, row);
+    const StepClock::Scope scope(clock, head_part(placement));
+    Backend& on = compute_logits(placement, clock, row);
     if (enough)
         if (const RowLogits largest = on.fetch_largest(activations(on).logits, *enough); !largest.largest.empty())
             return largest;

@@ -24,14 +24,14 @@ public:
     int vocabulary() const { return h_.vocabulary; }
     std::size_t scratch_bytes() const { return host_.bytes(); }
 
-    /// Computes tokens at positions sequence.length(), +1, ... for which pages have been reserved, and appends them to
-    /// the sequence. 1 <= tokens.size() <= max_rows().
-    void append(const Placement& placement, KvCache& cache, KvSequence& sequence, std::span<const int> tokens);
+    /// Computes tokens at positions step.first, +1, ... for which pages have been reserved, and appends them to the
+    /// sequence. 1 <= tokens.size() <= max_rows().
+    void append(const Placement& placement, const Step& step, std::span<const int> tokens);
 
     /// Logits (vocabulary,) after one row of the last append(). Valid until the next call.
-    std::span<const float> logits(const Placement& placement, int row);
+    std::span<const float> logits(const Placement& placement, StepClock& clock, int row);
     /// The same, or as many of the largest as are enough, where a device finds them.
-    RowLogits logits(const Placement& placement, int row, std::optional<int> enough);
+    RowLogits logits(const Placement& placement, StepClock& clock, int row, std::optional<int> enough);
 
 private:
     /// Where a layer computes, and the step it belongs to.
@@ -42,10 +42,10 @@ private:
     };
     Activations& activations(Backend& on) { return on.activations(host_); }
     StepClock::Part head_part(const Placement& placement) const;
-    Backend& compute_logits(const Placement& placement, int row);
+    Backend& compute_logits(const Placement& placement, StepClock& clock, int row);
     std::span<const float> fetch_logits(Backend& on);
     void fill_positions(int first, int count);
-    void bring_rows(Backend& to, const Step& step, StepClock& clock);
+    void bring_rows(Backend& to, const Step& step);
     void layer(int l, const LayerWeights& w, const Place& at);
     void mix(int l, const LayerWeights& w, const Place& at);
     void attention(int l, const LayerWeights& w, const Place& at);

@@ -4,7 +4,7 @@ namespace engine {
 
 namespace {
 
-using Road = Device::Road;
+using Direction = Device::Direction;
 
 constexpr std::size_t kAlignment = 256;
 
@@ -49,7 +49,7 @@ Status DeviceStates::enter(StateId state)
             const auto ticket = vram_.device().to_device(from, memory_[std::size_t(l)], states_.layer_bytes(l));
             if (!ticket)
                 return tl::unexpected(ticket.error());
-            if (Status ok = vram_.device().compute_after(Road::ToDevice, *ticket); !ok)
+            if (Status ok = vram_.device().compute_after(Direction::ToDevice, *ticket); !ok)
                 return ok;
         }
     home_ = false;
@@ -61,14 +61,14 @@ Status DeviceStates::copy_home(int l)
     Device& device = vram_.device();
     auto* to = reinterpret_cast<std::byte*>(states_.host_layer(resident_, l));
     const auto ticket = device.to_host(memory_[std::size_t(l)], to, states_.layer_bytes(l));
-    return ticket ? device.wait(Road::ToHost, *ticket) : Status(tl::unexpected(ticket.error()));
+    return ticket ? device.wait(Direction::ToHost, *ticket) : Status(tl::unexpected(ticket.error()));
 }
 
 Status DeviceStates::send_home(StateId state)
 {
     if (state != resident_ || home_)
         return {};
-    if (Status ok = vram_.device().copy_after_compute(Road::ToHost); !ok)
+    if (Status ok = vram_.device().copy_after_compute(Direction::ToHost); !ok)
         return ok;
     for (int l = 0; l < int(memory_.size()); ++l)
         if (memory_[std::size_t(l)])

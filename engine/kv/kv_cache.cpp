@@ -29,7 +29,6 @@ KvCache::KvCache(std::vector<KvLayerShape> layers, int block_tokens, int page_li
     , layers_(std::move(layers))
     , pool_(page_limit, block_tokens)
     , memory_(std::size_t(page_limit))
-    , on_device_(layers_.size(), false)
     , damaged_(std::size_t(page_limit), false)
     , opened_(std::size_t(page_limit))
 {
@@ -195,18 +194,18 @@ std::byte* KvCache::host_block(PageId page, int l) const
     return memory_[std::size_t(page)].data() + layer_offset_[std::size_t(l)];
 }
 
-std::byte* KvCache::block(PageId page, int l, int kv_head)
+std::byte* KvCache::block(PageId page, int l, LayerOn on, int kv_head)
 {
-    std::byte* const device = device_block(page, l);
+    std::byte* const device = on == LayerOn::Device ? device_block(page, l) : nullptr;
     return (device ? device : host_block(page, l)) + std::size_t(kv_head) * layer(l).block.bytes();
 }
 
-KvBlocks KvCache::open(const KvSequence& sequence, int l, int first, int last) const
+KvBlocks KvCache::open(const KvSequence& sequence, int l, LayerOn on, int first, int last) const
 {
     int on_host = 0;
     for (int b = first; b < last; ++b) {
         const PageId page = sequence.pages[std::size_t(b)];
-        const std::byte* const device = device_block(page, l);
+        const std::byte* const device = on == LayerOn::Device ? device_block(page, l) : nullptr;
         opened_[std::size_t(b)] = device ? device : host_block(page, l);
         on_host += device ? 0 : 1;
     }

@@ -91,17 +91,14 @@ public:
     RecurrentStates& states() { return states_; }
     const RecurrentStates& states() const { return states_; }
 
-    /// The block of one layer and KV head that the layer's backend writes: on the device for a layer computed there.
-    std::byte* block(PageId page, int l, int kv_head);
-    /// Blocks [first, last) of a layer for attention.
-    KvBlocks open(const KvSequence& sequence, int l, int first, int last) const;
-    /// The same without those that lie on the device or travel there: null.
+    /// The block of one layer and KV head that a step writes.
+    std::byte* block(PageId page, int l, LayerOn on, int kv_head);
+    /// Blocks [first, last) of a layer for a step's attention.
+    KvBlocks open(const KvSequence& sequence, int l, LayerOn on, int first, int last) const;
+    /// The same of a layer on the device, without those that lie or travel there: null.
     KvBlocks open_host(const KvSequence& sequence, int l, int first, int last) const;
-    /// The block's address on the device, for a layer that is computed there; null where it is not, or not yet.
-    DevicePtr device_block(PageId page, int l) const
-    {
-        return device_ && on_device(l) ? device_->block(page, l) : nullptr;
-    }
+    /// The block's address on the device; null where it is not there, or not yet.
+    DevicePtr device_block(PageId page, int l) const { return device_ ? device_->block(page, l) : nullptr; }
     /// What travels to the device in this step; null: there is none.
     const KvStream* stream() const { return stream_; }
     Residency residency(PageId page, int l) const;
@@ -128,9 +125,6 @@ public:
 
     /// Tells that blocks may lie on this device, too, from now on; null: no longer. It belongs to the caller.
     void set_device(DeviceKv* device, KvStream* stream, DeviceStates* states = nullptr);
-    /// Whether the layer is computed on the device in the steps to come.
-    void set_on_device(int l, bool on) { on_device_[std::size_t(l)] = on; }
-    bool on_device(int l) const { return on_device_[std::size_t(l)]; }
 
 private:
     void lay_out_page();
@@ -149,7 +143,6 @@ private:
     std::vector<HugeArray> memory_;  // (pages,) none until first used, or used again after types have changed
     DeviceKv* device_ = nullptr;
     KvStream* stream_ = nullptr;
-    std::vector<char> on_device_;                   // (layers,)
     std::vector<char> damaged_;                     // (pages,)
     mutable std::vector<const std::byte*> opened_;  // (pages,) what open() found
 };

@@ -154,7 +154,7 @@ Status KvPager::finish(const KvSequence& sequence, int first, int count)
 {
     if (!stream_.status())
         return stream_.status();
-    if (Status ok = vram_.device().copy_after_compute(Device::Road::ToHost); !ok)
+    if (Status ok = vram_.device().copy_after_compute(Device::Direction::ToHost); !ok)
         return ok;
     const int tokens = cache_.block_tokens();
     for (int b = first / tokens; b * tokens < first + count; ++b) {

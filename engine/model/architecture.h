@@ -22,7 +22,8 @@ constexpr bool is_recurrent(Mixer mixer)
     return mixer != Mixer::Attention && mixer != Mixer::None;
 }
 
-enum class Gate { Silu, Gelu, SwigluOai };
+/// ReluSquared: there is no gate, relu(up)^2 alone.
+enum class Gate { Silu, Gelu, SwigluOai, ReluSquared };
 
 struct Architecture {
     std::string_view name;  // general.architecture
@@ -32,6 +33,7 @@ struct Architecture {
     int window_period = 0;                   // of every `period` layers all but the last slide; 0: none does
     float local_rope_base = 0.0f;            // rope base of sliding layers; 0: the same as the others
     std::string_view ffn_norm = "ffn_norm";  // tensor name of the norm before the feed-forward part
+    std::string_view output_norm = "output_norm";  // tensor name of the norm after the last layer
     std::string_view attn_post_norm = {};    // norm of the attention's output, before it is added
     std::string_view ffn_post_norm = {};     // norm of the feed-forward's output, before it is added
     Mixer recurrent = Mixer::Attention;      // of the layers that are recurrent; Attention: none is

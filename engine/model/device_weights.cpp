@@ -121,7 +121,7 @@ Result<DeviceWeights<W>> DeviceWeights<W>::copy(Vram& vram, const W& weights, co
 template <class W>
 Status DeviceWeights<W>::wait()
 {
-    return vram_->device().wait(Device::Road::ToDevice, coming_);
+    return vram_->device().wait(Device::Direction::ToDevice, coming_);
 }
 
 template <class W>

@@ -220,7 +220,10 @@ void read_feed_forward(WeightReader& in, const std::string& p, const Hyperparame
                        LayerWeights& w)
 {
     const int dim = h.embedding_length, ffn = layer.ffn_length;
-    w.ffn_norm = in.vector(p + std::string(h.architecture->ffn_norm) + ".weight", dim);
+    const std::string norm = p + std::string(h.architecture->ffn_norm);
+    w.ffn_norm = in.vector(norm, dim, Need::Optional);  // falcon-h1's has no ".weight"
+    if (!w.ffn_norm)
+        w.ffn_norm = in.vector(norm + ".weight", dim);
     if (!h.architecture->ffn_post_norm.empty())
         w.ffn_post_norm = in.vector(p + std::string(h.architecture->ffn_post_norm) + ".weight", dim);
     if (h.experts > 0) {
@@ -229,7 +232,8 @@ void read_feed_forward(WeightReader& in, const std::string& p, const Hyperparame
             return read_experts(in, p, h, w);
     }
     w.gate = in.matrix(p + "ffn_gate.weight", dim, ffn, 1, Need::Optional);
-    w.up = in.matrix(p + "ffn_up.weight", dim, w.gate ? ffn : 2 * ffn);
+    const bool alone = w.gate || h.architecture->gate == Gate::ReluSquared;
+    w.up = in.matrix(p + "ffn_up.weight", dim, alone ? ffn : 2 * ffn);
     w.down = in.matrix(p + "ffn_down.weight", ffn, dim);
 }
 
@@ -244,7 +248,7 @@ Result<Weights> Weights::read(const GgufFile& file, const Hyperparameters& h)
     w.head.output = in.matrix("output.weight", dim, vocabulary, 1, Need::Optional);
     if (!w.head.output)
         w.head.output = w.token_embedding;
-    w.head.norm = in.vector("output_norm.weight", dim);
+    w.head.norm = in.vector(std::string(h.architecture->output_norm) + ".weight", dim);
     w.rope_factors = in.optional_values("rope_freqs.weight", h.rope_dimensions / 2);
     w.rope_factors_long = in.optional_values("rope_factors_long.weight", h.rope_dimensions / 2);
     w.rope_factors_short = in.optional_values("rope_factors_short.weight", h.rope_dimensions / 2);

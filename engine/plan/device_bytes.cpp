@@ -17,7 +17,7 @@ std::int64_t DeviceLayout::largest_block() const
 
 int DeviceLayout::ring_slots() const
 {
-    if (road_ == Road::Copies)
+    if (transport_ == Transport::Copies)
         return kFewestRingSlots;
     const std::int64_t slots = kLinkRingBytes / std::max<std::int64_t>(1, largest_block());
     return int(std::clamp<std::int64_t>(slots, kFewestRingSlots, kMostRingSlots));

@@ -30,16 +30,16 @@ struct DeviceBytes {
 class DeviceLayout
 {
 public:
-    /// What lies between the memories: a link reaches its rate with megabytes under way, a copy by the host's own
-    /// cores with any block.
-    enum class Road { Copies, Link };
+    /// How bytes get from one memory to the other: copied by the host's own cores, which reach their rate with any
+    /// block, or through a link, which needs megabytes under way for that.
+    enum class Transport { Copies, Link };
 
     /// `scratch_bytes`: what the decoder computes in, on the device.
-    DeviceLayout(std::vector<LayerBytes> layers, int block_tokens, std::int64_t scratch_bytes, Road road)
+    DeviceLayout(std::vector<LayerBytes> layers, int block_tokens, std::int64_t scratch_bytes, Transport transport)
         : layers_(std::move(layers))
         , block_tokens_(block_tokens)
         , scratch_bytes_(scratch_bytes)
-        , road_(road)
+        , transport_(transport)
     {
     }
 
@@ -85,7 +85,7 @@ private:
     std::vector<LayerBytes> layers_;
     int block_tokens_;
     std::int64_t scratch_bytes_;
-    Road road_;
+    Transport transport_;
 };
 
 }  // namespace engine

@@ -7,7 +7,7 @@
 #include "engine/metrics/clock.h"
 #include "engine/metrics/host_probe.h"
 #include "engine/plan/dram_bandwidth.h"
-#include "engine/plan/model_facts.h"
+#include "engine/plan/model_costs.h"
 #include "engine/sampling/sampler.h"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 #include "engine/caught.h"
 #include "engine/memory_plan.h"
 #include "engine/metrics/host_probe.h"
-#include "engine/plan/model_facts.h"
+#include "engine/plan/model_costs.h"
 
 #include <algorithm>
 #include <new>
@@ -332,8 +332,9 @@ Status LoadedModel::compute(KvSequence& sequence, std::span<const int> tokens)
     Status done = placement_->prepare(sequence, first, int(tokens.size()));
     if (done) {
         {
-            const ThreadPool::Step step(cpu_->pool());
-            decoder_->append(placement_->placement(), *cache_, sequence, tokens);
+            const ThreadPool::Step working(cpu_->pool());
+            const Step step{*cache_, sequence, first, placement_->step_device_layers(), clock_};
+            decoder_->append(placement_->placement(), step, tokens);
         }
         done = placement_->finish(sequence, first, int(tokens.size()));
         if (!done)
@@ -348,9 +349,10 @@ Status LoadedModel::compute(KvSequence& sequence, std::span<const int> tokens)
     return file_.still_whole();
 }
 
-/// What the decoder says after the last step, which is computed again where its device is lost.
+/// Asks the decoder after the last step. Where the device that holds the answer is lost, the step is computed again
+/// and the decoder asked anew.
 template <class Ask>
-auto LoadedModel::ask_until_there(KvSequence& sequence, const Ask& ask) -> Result<decltype(ask())>
+auto LoadedModel::with_lost_step_repeated(KvSequence& sequence, const Ask& ask) -> Result<decltype(ask())>
 {
     for (;;) {
         if (last_step_lost_)
@@ -366,12 +368,13 @@ auto LoadedModel::ask_until_there(KvSequence& sequence, const Ask& ask) -> Resul
 
 Result<std::span<const float>> LoadedModel::logits(KvSequence& sequence, int row)
 {
-    return ask_until_there(sequence, [&] { return decoder_->logits(placement_->placement(), row); });
+    return with_lost_step_repeated(sequence, [&] { return decoder_->logits(placement_->placement(), clock_, row); });
 }
 
 Result<RowLogits> LoadedModel::logits(KvSequence& sequence, int row, std::optional<int> enough)
 {
-    return ask_until_there(sequence, [&] { return decoder_->logits(placement_->placement(), row, enough); });
+    return with_lost_step_repeated(sequence,
+                                   [&] { return decoder_->logits(placement_->placement(), clock_, row, enough); });
 }
 
 Status LoadedModel::repeat_last_step(KvSequence& sequence)

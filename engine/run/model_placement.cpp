@@ -153,13 +153,12 @@ void ModelPlacement::close()
 {
     kv_changes_ = kv_changes() + 1;
     if (on_device_) {
-        moved_to_device_ += on_device_->device().bytes_moved(Device::Road::ToDevice);
-        moved_to_host_ += on_device_->device().bytes_moved(Device::Road::ToHost);
+        moved_to_device_ += on_device_->device().bytes_moved(Device::Direction::ToDevice);
+        moved_to_host_ += on_device_->device().bytes_moved(Device::Direction::ToHost);
     }
     model_.cache.set_device(nullptr, nullptr);
     split_ = Placement(model_.host_weights, model_.cpu);
     on_device_.reset();
-    set_layer_flags(false);
     wanted_ = 0;
     on_host_ = true;
 }
@@ -178,13 +177,6 @@ void ModelPlacement::begin_turn(std::vector<TokenRange> pins)
         on_device_->pager().begin_turn(std::move(pins));
 }
 
-/// Which copies the next step uses.
-void ModelPlacement::set_layer_flags(bool on_device)
-{
-    for (int l = 0; l < model_.cache.num_layers(); ++l)
-        model_.cache.set_on_device(l, on_device && l < layers());
-}
-
 Status ModelPlacement::prepare(const KvSequence& sequence, int first, int count)
 {
     on_host_ = !on_device_ || (options_.kv_policy == KvPolicy::CpuDecode && count == 1);
@@ -192,7 +184,6 @@ Status ModelPlacement::prepare(const KvSequence& sequence, int first, int count)
     }
     if (!on_device_)
         return {};
-    set_layer_flags(!on_host_);
     if (model_.cache.states().any())
         if (Status ok = on_host_ ? on_device_->states().leave_all() : on_device_->states().enter(sequence.state); !ok)
             return ok;
@@ -212,7 +203,6 @@ Status ModelPlacement::finish(const KvSequence& sequence, int first, int count)
     CudaBackend* const cuda = on_device_->cuda();
     if (std::string warning = cuda ? cuda->take_warning() : std::string(); !warning.empty())
         note(Event::Kind::Warning, Event::Cause::None, std::move(warning));
-    set_layer_flags(true);
     return done;
 }
 
@@ -252,7 +242,6 @@ bool ModelPlacement::advance()
     }
     if (!on_device_)
         return false;
-    set_layer_flags(true);
     on_device_->pager().trim_windows();
     if (layers() > wanted_layers()) {
         move_to_host(layers() - 1, Event::Cause::Split);
@@ -291,7 +280,6 @@ Status ModelPlacement::move_to_device(int l)
     ++kv_changes_;
     split_.place(l, on_device_->backend(), on_device_->layer(l));
     drop_host_copies();
-    set_layer_flags(true);
     const auto kv = on_device_->pager().join(l);
     if (!kv && kv.error().code == Error::Code::DeviceLost)
         return tl::unexpected(kv.error());
@@ -331,7 +319,6 @@ void ModelPlacement::move_to_host(int l, Event::Cause cause)
     split_.place(l, model_.cpu, model_.host_weights.layer(l));
     event.bytes = on_device_->drop_layer();
     ++kv_changes_;
-    set_layer_flags(true);
     event.duration_us = now_us() - event.time_us;
     events_.push_back(std::move(event));
 }
@@ -350,7 +337,6 @@ bool ModelPlacement::give_up_layer()
 void ModelPlacement::relieve(Event::Cause cause)
 {
     returning_ = cause;
-    set_layer_flags(true);
     on_device_->pager().trim_windows();
     wanted_ = on_device_->planned_layers(options_);
     while (layers() > wanted_)

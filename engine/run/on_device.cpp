@@ -10,7 +10,7 @@ namespace engine {
 
 OnDevice::OnDevice(const ModelOnHost& model)
     : model_(model)
-    , layout_({}, model.cache.block_tokens(), 0, DeviceLayout::Road::Copies)
+    , layout_({}, model.cache.block_tokens(), 0, DeviceLayout::Transport::Copies)
 {
 }
 
@@ -45,7 +45,7 @@ static std::unique_ptr<Vram> watched(Device& device, const PlacementOptions& opt
 Status OnDevice::open_emulated(const PlacementOptions& options, const StepLimits& limits)
 {
     layout_ = device_layout(model_.h, model_.weights, model_.cache.layers(), limits.scratch_bytes,
-                            DeviceLayout::Road::Copies);
+                            DeviceLayout::Transport::Copies);
     auto device = std::make_unique<EmulatedDevice>(options.emulated, emulated_bytes(options, layout_));
     emulated_ = device.get();
     device_ = std::move(device);
@@ -69,7 +69,7 @@ Status OnDevice::open_cuda(const PlacementOptions& options, const StepLimits& li
     layout_ = device_layout(
         model_.h, model_.weights, cache.layers(),
         cuda_scratch_bytes(model_.h, cache, limits.max_rows, limits.max_tokens, rates_of(options.rates.get())),
-        DeviceLayout::Road::Link);
+        DeviceLayout::Transport::Link);
     auto backend = CudaBackend::make(device, *vram_, model_.cpu, model_.h, cache, limits.max_rows, limits.max_tokens);
     if (!backend)
         return tl::unexpected(backend.error());
@@ -95,6 +95,7 @@ Result<std::int64_t> OnDevice::copy_layer()
     if (Status ok = states_->join(l); !ok)
         return tl::unexpected(ok.error());
     layers_.push_back(std::move(*layer));
+    pager_->set_layers(layers());
     return bytes + state_bytes;
 }
 
@@ -118,6 +119,7 @@ std::int64_t OnDevice::drop_layer()
     const std::int64_t bytes = layers_.back().bytes() + (head_ ? head_->bytes() : 0);
     head_.reset();
     layers_.pop_back();
+    pager_->set_layers(layers());
     // A device that is lost here is noticed by the next step, and the state then computed again.
     (void)states_->leave(layers());
     return bytes;
@@ -209,8 +211,8 @@ DeviceTelemetry OnDevice::telemetry() const
     t.state_bytes = vram_->used(Vram::Use::State);
     t.ring_bytes = vram_->used(Vram::Use::Ring);
     t.scratch_bytes = vram_->used(Vram::Use::Scratch);
-    t.to_device_bytes = device_->bytes_moved(Device::Road::ToDevice);
-    t.to_host_bytes = device_->bytes_moved(Device::Road::ToHost);
+    t.to_device_bytes = device_->bytes_moved(Device::Direction::ToDevice);
+    t.to_host_bytes = device_->bytes_moved(Device::Direction::ToHost);
     t.kv_blocks = kv_->blocks();
     t.step_streamed_bytes = pager_->streamed_bytes();
     t.step_attended_on_host_bytes = pager_->attended_on_host_bytes();

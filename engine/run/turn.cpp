@@ -66,7 +66,7 @@ TurnRunner::TurnRunner(TurnHost host, Conversation& conversation, const Request&
     , sampler_(request.sampling, host_.model.info().vocabulary, seed,
                dry_breakers(request.sampling, host_.model.tokenizer()))
     , text_(request.stop, begins_with_space(request, host_.model.tokenizer()), host_.listener.on_text)
-    , meter_(host_.model.cpu().clock())
+    , meter_(host_.model.clock())
 {
     turn_.seed = seed;
 }

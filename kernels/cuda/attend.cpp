@@ -68,7 +68,7 @@ Status attend_blocks(const Driver& driver, Queue queue, const Attention& a)
                          unsigned(shared_floats) * 4, queue, arguments);
 }
 
-Status merge_partials(const Driver& driver, Queue queue, const Attention& a, DevicePtr elsewhere, DevicePtr sinks,
+Status merge_partials(const Driver& driver, Queue queue, const Attention& a, DevicePtr host_partials, DevicePtr sinks,
                       Rows out)
 {
     if (!can_attend(a))
@@ -87,7 +87,7 @@ Status merge_partials(const Driver& driver, Queue queue, const Attention& a, Dev
         .max = pointer<float>(a.partials + partials.max),
         .sum = pointer<float>(a.partials + partials.sum),
         .partials = pointer<float>(a.partials + partials.out),
-        .elsewhere = pointer<float>(elsewhere),
+        .host_partials = pointer<float>(host_partials),
         .out = pointer<float>(out.at),
         .out_stride = out.stride,
     };

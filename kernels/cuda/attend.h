@@ -45,8 +45,9 @@ struct MergeArguments {
     const float* max;
     const float* sum;
     const float* partials;
-    const float* elsewhere;  // (rows, [max (heads,), sum (heads,), out (heads, v_dim)]) of all other blocks, or null
-    float* out;              // (rows, heads, v_dim), row r at r * out_stride
+    const float*
+        host_partials;  // (rows, [max (heads,), sum (heads,), out (heads, v_dim)]) of all other blocks, or null
+    float* out;         // (rows, heads, v_dim), row r at r * out_stride
     int out_stride;
 };
 

@@ -158,11 +158,11 @@ __device__ void matmul(const MatmulArguments& a)
     float sums[kTokenTiles][4] = {};
     // What rounding lost goes through the same products: the second half of the steps.
     const int steps = (a.n / 32 + kGroups - 1) / kGroups;
-    for (int step = 0; step < (a.x_rest ? 2 : 1) * steps; ++step) {
+    for (int step = 0; step < (a.residual ? 2 : 1) * steps; ++step) {
         const int group = step % steps * kGroups;
         __syncthreads();  // the last step has been used
         load_weights<Block>(a, work.weights, first_row, group, shared);
-        load_activations<Block>(a, step < steps ? a.x : a.x_rest, group, shared);
+        load_activations<Block>(a, step < steps ? a.x : a.residual, group, shared);
         __syncthreads();
         for (int g = 0; g < kGroups; ++g) {
             const int byte = 32 * g + lane() % 4 * 4;

@@ -133,7 +133,7 @@ __device__ void matvec(const MatvecArguments& a)
     const std::byte* weights = a.weights + operands.matrix * a.expert.bytes + std::size_t(row) * a.row_bytes;
     const float* bias = a.bias ? a.bias + operands.matrix * std::size_t(a.rows) : nullptr;
     const std::byte* x = a.x + operands.x_offset;
-    const std::byte* rest = a.x_rest ? a.x_rest + operands.x_offset : nullptr;
+    const std::byte* residual = a.residual ? a.residual + operands.x_offset : nullptr;
 
     float sums[at_once] = {};
     const int slices = Weights::slices(a.n);
@@ -144,8 +144,8 @@ __device__ void matvec(const MatvecArguments& a)
         for (int t = 0; t < at_once; ++t)
             if (t < tokens) {
                 sums[t] += Weights::dot(taken, x + std::size_t(t) * a.x_stride, a.n);
-                if (rest)
-                    sums[t] += Weights::dot(taken, rest + std::size_t(t) * a.x_stride, a.n);
+                if (residual)
+                    sums[t] += Weights::dot(taken, residual + std::size_t(t) * a.x_stride, a.n);
             }
     }
 #pragma unroll

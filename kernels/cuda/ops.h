@@ -64,9 +64,9 @@ Status soft_cap(const Driver& driver, Queue queue, float cap, int rows, int n, R
 // out = gate times up. gate_up: (rows, 2 n), the gates first; out: (rows, n), which may begin where gate_up does.
 Status gated(const Driver& driver, Queue queue, const Gating& gating, Rows gate_up, int rows, int n, Rows out);
 
-// What a product over quantised weights wants its activations as. x: (rows, n), n a multiple of 32; rest: what rounding
-// lost, rounded in its turn, at the same stride; or 0
-Status quantize_q8(const Driver& driver, Queue queue, Rows x, int rows, int n, Q8Rows out, DevicePtr rest = 0);
+// What a product over quantised weights wants its activations as. x: (rows, n), n a multiple of 32; residual: what
+// rounding lost, rounded in its turn, at the same stride; or 0
+Status quantize_q8(const Driver& driver, Queue queue, Rows x, int rows, int n, Q8Rows out, DevicePtr residual = 0);
 
 /// Rows of halves, all of them multiplied by one power of two: by 1 unless a value is beyond the range of halves.
 struct HalfRows {
@@ -93,8 +93,8 @@ struct Product {
     DevicePtr weights = 0;  // (rows, row_bytes(type, n)), as in the file
     DevicePtr bias = 0;     // (rows,) or 0
     int tokens = 0;
-    DevicePtr x = 0;       // (tokens, x_stride bytes) in the form that activation_of(type) names: floats or Q8Rows
-    DevicePtr x_rest = 0;  // the same for what rounding to 8 bits lost, which is multiplied too; or 0
+    DevicePtr x = 0;         // (tokens, x_stride bytes) in the form that activation_of(type) names: floats or Q8Rows
+    DevicePtr residual = 0;  // the same for what rounding to 8 bits lost, which is multiplied too; or 0
     std::size_t x_stride = 0;
     Rows out = {};  // (tokens, rows), of any alignment
     Into into = Into::Place;
@@ -180,7 +180,7 @@ Status raise_flag(const Driver& driver, Queue queue, DevicePtr step, DevicePtr f
 /// A wait for the host, of a bounded time by the device's clock.
 struct HostWait {
     DevicePtr step = 0;
-    DevicePtr come = 0;      // raised by the host: what is waited for is there
+    DevicePtr ready = 0;     // raised by the host: what is waited for is there
     DevicePtr given_up = 0;  // raised by the host: it will not come
     DevicePtr late = 0;      // raised where it did not come in time; then no other wait of the step lasts
     DevicePtr passed = 0;    // raised when the wait is over
@@ -227,12 +227,12 @@ struct PartialsLayout {
 // The partials of the KV blocks of this launch.
 Status attend_blocks(const Driver& driver, Queue queue, const Attention& a);
 
-// Joins the partials of all blocks that the rows see and that are on the device, and what was attended elsewhere:
-// (rows, elsewhere_floats()) of the other blocks together, or 0. sinks: (heads,) logits that join the softmax and carry
-// no value, or 0; out: (rows, heads, v_dim)
-Status merge_partials(const Driver& driver, Queue queue, const Attention& a, DevicePtr elsewhere, DevicePtr sinks,
+// Joins the partials of all blocks that the rows see and that are on the device, and those of the host. host_partials:
+// (rows, host_partial_floats()), all other blocks of a row together, or 0. sinks: (heads,) logits that join the softmax
+// and carry no value, or 0; out: (rows, heads, v_dim)
+Status merge_partials(const Driver& driver, Queue queue, const Attention& a, DevicePtr host_partials, DevicePtr sinks,
                       Rows out);
-constexpr std::size_t elsewhere_floats(int heads, int v_dim)  // max (heads,), sum (heads,), out (heads, v_dim)
+constexpr std::size_t host_partial_floats(int heads, int v_dim)  // max (heads,), sum (heads,), out (heads, v_dim)
 {
     return std::size_t(heads) * std::size_t(2 + v_dim);
 }

@@ -250,9 +250,9 @@ Checked check_rest(const Driver& driver, unsigned seed, TensorType type)
         const std::vector<float> x = kernel_rows::activations(kN, tokens, random);
         const std::size_t stride = activation_row_bytes(Activation::Q8, kN);
         const DevicePtr rounded = on.room(stride * std::size_t(tokens));
-        const DevicePtr rest = on.room(stride * std::size_t(tokens));
+        const DevicePtr residual = on.room(stride * std::size_t(tokens));
         const DevicePtr out = on.room(std::size_t(tokens * kRows) * sizeof(float));
-        on.keep(quantize_q8(driver, on.queue(), {on.put(x), kN}, tokens, kN, {rounded, stride}, rest));
+        on.keep(quantize_q8(driver, on.queue(), {on.put(x), kN}, tokens, kN, {rounded, stride}, residual));
         on.keep(matmul(driver, on.queue(),
                        {.type = type,
                         .n = kN,
@@ -260,7 +260,7 @@ Checked check_rest(const Driver& driver, unsigned seed, TensorType type)
                         .weights = on.put(weights),
                         .tokens = tokens,
                         .x = rounded,
-                        .x_rest = rest,
+                        .residual = residual,
                         .x_stride = stride,
                         .out = {out, kRows}}));
         const auto actual = on.get<float>(out, std::size_t(tokens * kRows));

@@ -1,4 +1,4 @@
-#include "engine/plan/model_facts.h"
+#include "engine/plan/model_costs.h"
 
 #include "engine/exec/cpu_backend.h"
 #include "engine/exec/cuda_backend.h"
@@ -93,24 +93,24 @@ std::int64_t LayerWork::read_bytes() const
     return bytes;
 }
 
-ModelFacts model_facts(const Hyperparameters& h, const Weights& weights)
+ModelCosts model_costs(const Hyperparameters& h, const Weights& weights)
 {
-    ModelFacts facts;
+    ModelCosts costs;
     for (std::size_t l = 0; l < h.layers.size(); ++l) {
         const LayerParameters& p = h.layers[l];
-        facts.layers.push_back(layer_work(h, weights.layers[l], p));
-        facts.kv_heads.push_back(p.kv_heads);
-        facts.windows.push_back(p.kind == LayerKind::SlidingWindow ? h.sliding_window : 0);
+        costs.layers.push_back(layer_work(h, weights.layers[l], p));
+        costs.kv_heads.push_back(p.kv_heads);
+        costs.windows.push_back(p.kind == LayerKind::SlidingWindow ? h.sliding_window : 0);
     }
-    add_operation(facts.head, {&weights.head.output});
-    facts.head.values = 3 * std::int64_t(h.embedding_length);
-    facts.vocabulary = h.vocabulary;
-    facts.key_length = h.key_length;
-    facts.value_length = h.value_length;
-    facts.context_length = h.context_length;
-    facts.weight_bytes = weights.bytes;
-    facts.multiplies_twice = h.experts > 0;
-    return facts;
+    add_operation(costs.head, {&weights.head.output});
+    costs.head.values = 3 * std::int64_t(h.embedding_length);
+    costs.vocabulary = h.vocabulary;
+    costs.key_length = h.key_length;
+    costs.value_length = h.value_length;
+    costs.context_length = h.context_length;
+    costs.weight_bytes = weights.bytes;
+    costs.multiplies_twice = h.experts > 0;
+    return costs;
 }
 
 kernels::KvType kernel_type(KvType type)
@@ -159,7 +159,7 @@ std::vector<KvLayerShape> kv_shapes(const Hyperparameters& h, const LoadRequest&
 }
 
 DeviceLayout device_layout(const Hyperparameters& h, const Weights& weights, std::span<const KvLayerShape> kv,
-                           std::int64_t scratch_bytes, DeviceLayout::Road road)
+                           std::int64_t scratch_bytes, DeviceLayout::Transport transport)
 {
     std::vector<LayerBytes> layers;
     for (std::size_t l = 0; l < kv.size(); ++l)
@@ -167,7 +167,7 @@ DeviceLayout device_layout(const Hyperparameters& h, const Weights& weights, std
                           DeviceStates::bytes(std::size_t(h.state_floats(int(l))) * sizeof(float)),
                           std::int64_t(kv[l].bytes()), kv[l].window});
     layers.back().weights += DeviceHead::bytes(weights.head, h, int(kv.size()));  // it goes with the last layer
-    return {std::move(layers), kv.front().block.tokens, scratch_bytes, road};
+    return {std::move(layers), kv.front().block.tokens, scratch_bytes, transport};
 }
 
 std::int64_t scratch_bytes(const Hyperparameters& h, const Weights& weights, const ScratchFor& made_for)
@@ -179,7 +179,7 @@ std::int64_t scratch_bytes(const Hyperparameters& h, const Weights& weights, con
         if (wanted)
             rows.q8(0);
         if (wanted && h.experts > 0)
-            rows.q8_rest(0);
+            rows.q8_residual(0);
     };
     using W = LayerWeights;
     CountedMemory memory;

@@ -1,4 +1,5 @@
-// ModelFacts holds what the planner knows of a model: hyperparameters and tensor sizes, no weights. Values only.
+// ModelCosts holds what a step of a model costs: the bytes it reads and the values it computes. Values only, no
+// weights.
 #pragma once
 
 #include "engine/engine.h"
@@ -33,7 +34,7 @@ struct LayerWork {
     std::int64_t read_bytes() const;
 };
 
-struct ModelFacts {
+struct ModelCosts {
     std::vector<LayerWork> layers;
     LayerWork head;  // the final norm and the product with the vocabulary
     int key_length = 0, value_length = 0;
@@ -44,7 +45,7 @@ struct ModelFacts {
     std::vector<int> kv_heads, windows;  // (layers,)
 };
 
-ModelFacts model_facts(const Hyperparameters& h, const Weights& weights);
+ModelCosts model_costs(const Hyperparameters& h, const Weights& weights);
 
 kernels::KvType kernel_type(KvType type);
 KvType kv_type(kernels::KvType type);
@@ -71,6 +72,6 @@ std::int64_t cuda_scratch_bytes(const Hyperparameters& h, const KvCache& cache, 
 
 /// The layers as a device holds them; the head goes with the last one.
 DeviceLayout device_layout(const Hyperparameters& h, const Weights& weights, std::span<const KvLayerShape> kv,
-                           std::int64_t scratch_bytes, DeviceLayout::Road road);
+                           std::int64_t scratch_bytes, DeviceLayout::Transport transport);
 
 }  // namespace engine
