@@ -35,34 +35,6 @@ struct ExpertParameters {
     Gate gate = Gate::Silu;
 };
 
-/// See LayerWeights and StateSpace. `state`: [history (width - 1, channels), matrices (heads, state_size, head_length)],
-/// where the layer computes.
-struct DeltaNetParameters {
-    StateSpace space;
-    bool heads_in_runs = false;  // value head h reads key head h div (heads / groups); else h mod groups
-    bool sigmoid_gate = false;   // the output times sigmoid(z); else silu(z)
-    float epsilon = 0.0f;
-    Vector conv_taps = nullptr;
-    Vector dt_bias = nullptr, a = nullptr;
-    Vector norm = nullptr;
-    float* state = nullptr;
-};
-
-struct Mamba2Parameters {
-    StateSpace space;
-    float epsilon = 0.0f;
-    Vector conv_taps = nullptr, conv_bias = nullptr;
-    Vector dt_bias = nullptr, a = nullptr, d = nullptr;
-    Vector norm = nullptr;  // null: none
-    float* state = nullptr;
-};
-
-struct ShortConvolutionParameters {
-    int width = 0, channels = 0;
-    Vector taps = nullptr;
-    float* state = nullptr;
-};
-
 // gpt-oss (arXiv 2508.10925): swiglu with a clamp and a residual of one.
 constexpr float kSwigluOaiAlpha = 1.702f, kSwigluOaiLimit = 7.0f;
 
@@ -140,14 +112,6 @@ public:
     virtual void store_kv(const Rows& qkv, const HeadLayout& heads, int l, const Step& step) = 0;
     /// Causal attention of tokens step.first, step.first + 1, ... over everything before them and themselves.
     virtual void attend(const Rows& qkv, const AttentionParameters& p, int l, const Step& step, Rows& out) = 0;
-    /// Gated delta net. mixed: (rows, [q, k, v: conv_channels | z: inner | beta: heads | alpha: heads]), written over;
-    /// out: (rows, inner)
-    virtual void delta_net(Rows& mixed, const DeltaNetParameters& p, Rows& out) = 0;
-    /// mixed: (rows, [z: inner | x: inner | B, C: groups * state_size each | dt: heads]), written over; out: (rows,
-    /// inner)
-    virtual void mamba2(Rows& mixed, const Mamba2Parameters& p, Rows& out) = 0;
-    /// mixed: (rows, [b | c | u: channels each]), written over; out: (rows, channels) c * conv(b * u)
-    virtual void short_convolution(Rows& mixed, const ShortConvolutionParameters& p, Rows& out) = 0;
     /// Mixture of experts: out = sum over the chosen experts of weight * down(gate(x) * up(x)).
     virtual void experts(Rows& x, const LayerWeights& w, const ExpertParameters& p, Rows& out) = 0;
 };

@@ -8,6 +8,7 @@
 #include "engine/result.h"
 
 #include <cstddef>
+#include <span>
 #include <vector>
 
 namespace engine {
@@ -54,6 +55,10 @@ public:
     float* layer(StateId state, int l) const;
     /// The same on the host, whether it is up to date or not.
     float* host_layer(StateId state, int l) const;
+
+    /// All layers of it.
+    std::span<std::byte> host_bytes(StateId state) { return {at(state).memory.data(), bytes_}; }
+    std::span<const std::byte> host_bytes(StateId state) const { return {at(state).memory.data(), bytes_}; }
 
     /// States may lie on this device, too, from now on; null: no longer. It belongs to the caller.
     void set_device(DeviceStates* device) { device_ = device; }

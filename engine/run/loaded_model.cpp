@@ -202,8 +202,8 @@ void LoadedModel::describe_saved_kv()
 {
     const std::uint64_t long_context = info_.context_in_use > h_.rope_scaling.original_context;
     const bool depends = h_.rope_scaling.kind == RopeScaling::Kind::LongRope;
-    saved_kv_format_ =
-        std::make_shared<const SavedKvFormat>(file_.fingerprint() + (depends ? long_context : 0), cache_->layers());
+    saved_kv_format_ = std::make_shared<const SavedKvFormat>(file_.fingerprint() + (depends ? long_context : 0),
+                                                             cache_->layers(), cache_->states().bytes());
 }
 
 StepLimits LoadedModel::step_limits() const
