@@ -90,6 +90,9 @@ struct CpuKernels {
     // out[i] = x[i] * weight[i] / rms(x). x, weight, out: (n,); out may be x
     void (*rms_norm)(int n, const float* x, const float* weight, float eps, float* out);
 
+    // out[i] = (x[i] - mean(x)) * weight[i] / sqrt(variance(x) + eps). x, weight, out: (n,); out may be x
+    void (*layer_norm)(int n, const float* x, const float* weight, float eps, float* out);
+
     // x[i] += y[i]
     void (*add)(int n, const float* y, float* x);
 
@@ -101,6 +104,8 @@ struct CpuKernels {
     void (*gelu_mul)(int n, const float* gate, const float* up, float* out);  // tanh form of gelu
     // gpt-oss: g = min(gate, limit), u = clamp(up, -limit, limit); g * sigmoid(alpha * g) * (u + 1)
     void (*swiglu_oai)(int n, const float* gate, const float* up, float alpha, float limit, float* out);
+
+    void (*sigmoid_mul)(int n, const float* gate, const float* up, float* out);  // sigmoid(gate) * up; out may be up
 
     // Writes token t of a block. k: (k_dim,), v: (v_dim,)
     void (*store_kv)(const KvBlockLayout& layout, std::byte* block, int t, const float* k, const float* v);

@@ -16,6 +16,20 @@ void rms_norm(int n, const float* x, const float* weight, float eps, float* out)
         out[i] = x[i] * scale * weight[i];
 }
 
+void layer_norm(int n, const float* x, const float* weight, float eps, float* out)
+{
+    double sum = 0.0;
+    for (int i = 0; i < n; ++i)
+        sum += double(x[i]);
+    const double mean = sum / double(n);
+    double squares = 0.0;
+    for (int i = 0; i < n; ++i)
+        squares += (double(x[i]) - mean) * (double(x[i]) - mean);
+    const double scale = 1.0 / std::sqrt(squares / double(n) + double(eps));
+    for (int i = 0; i < n; ++i)
+        out[i] = float((double(x[i]) - mean) * scale) * weight[i];
+}
+
 void add(int n, const float* y, float* x)
 {
     for (int i = 0; i < n; ++i)
@@ -63,6 +77,12 @@ void swiglu_oai(int n, const float* gate, const float* up, float alpha, float li
         const float u = std::clamp(up[i], -limit, limit);
         out[i] = g * sigmoid(alpha * g) * (u + 1.0f);
     }
+}
+
+void sigmoid_mul(int n, const float* gate, const float* up, float* out)
+{
+    for (int i = 0; i < n; ++i)
+        out[i] = up[i] * sigmoid(gate[i]);
 }
 
 }  // namespace kernels::scalar
