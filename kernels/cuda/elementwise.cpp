@@ -19,4 +19,10 @@ Status soft_cap(const Driver& driver, Queue queue, float cap, int rows, int n, R
     return driver.launch(Kernel::soft_cap, grid_of(rows, n), {kThreads}, 0, queue, cap, x.at, x.stride, n);
 }
 
+Status weigh_rows(const Driver& driver, Queue queue, Rows weights, int rows, int n, Rows x)
+{
+    return driver.launch(Kernel::weigh_rows, grid_of(rows, n), {kThreads}, 0, queue, weights.at, weights.stride, x.at,
+                         x.stride, n);
+}
+
 }  // namespace kernels::cuda

@@ -9,4 +9,12 @@ Status gated(const Driver& driver, Queue queue, const Gating& gating, Rows gate_
                          gate_up.at, gate_up.stride, gating, n, out.at, out.stride);
 }
 
+Status gate_heads(const Driver& driver, Queue queue, Rows gates, const Heads& heads, int rows, Rows x)
+{
+    constexpr unsigned kThreads = 256;
+    const unsigned values = unsigned(heads.count) * unsigned(heads.length);
+    return driver.launch(Kernel::gate_heads, {(values + kThreads - 1) / kThreads, unsigned(rows)}, {kThreads}, 0, queue,
+                         gates.at, gates.stride, heads.count, heads.length, heads.stride, x.at, x.stride);
+}
+
 }  // namespace kernels::cuda
