@@ -133,6 +133,8 @@ struct CpuKernels {
 
     // out[i] = factor * x[i] / sqrt(sum of x * x + eps). x, out: (n,); out may be x
     void (*l2_norm)(int n, const float* x, float eps, float factor, float* out);
+    // out[i] = (x[i] - mean(x)) * weight[i] / sqrt(variance(x) + eps). x, weight, out: (n,); out may be x
+    void (*layer_norm)(int n, const float* x, const float* weight, float eps, float* out);
 
     // x[i] += y[i]
     void (*add)(int n, const float* y, float* x);

@@ -47,12 +47,17 @@ private:
     void fill_positions(int first, int count);
     void bring_rows(Backend& to, const Step& step);
     void layer(int l, const LayerWeights& w, const Place& at);
-    void mix(int l, const LayerWeights& w, const Place& at);
-    void attention(int l, const LayerWeights& w, const Place& at);
-    void delta_net(int l, const LayerWeights& w, const Place& at);
-    void mamba2(int l, const LayerWeights& w, const Place& at);
-    void short_convolution(int l, const LayerWeights& w, const Place& at);
-    void feed_forward(const LayerWeights& w, const Place& at);
+    void mix(int l, const LayerWeights& w, Rows& x, const Place& at);
+    void delta_net(int l, const LayerWeights& w, Rows& x, const Place& at);
+    void mamba2(int l, const LayerWeights& w, Rows& x, const Place& at);
+    void short_convolution(int l, const LayerWeights& w, Rows& x, const Place& at);
+    Rows& part_input(Vector norm, const Place& at);
+    void norm_rows(Rows& x, Vector weight, Backend& on, Rows& out) const;
+    void attention(int l, const LayerWeights& w, Rows& x, const Place& at);
+    void project(const LayerWeights& w, const HeadLayout& heads, Rows& x, const Place& at);
+    void norm_queries_keys(const LayerWeights& w, const HeadLayout& heads, const Place& at);
+    void experts(const LayerWeights& w, Rows& x, const Place& at);
+    void feed_forward(const LayerWeights& w, Rows& x, const Place& at);
     void add_branch(Rows& y, const Product& product, Vector post_norm, const Place& at);
     void add_normed(Vector post_norm, const Place& at);
 

@@ -13,10 +13,12 @@
 namespace engine {
 namespace {
 
-constexpr std::string_view kRunnable[] = {"llama",      "mistral3",       "qwen2",    "qwen3",   "qwen3moe",
-                                          "gemma2",     "gemma3",         "phi3",     "gpt-oss", "qwen35",
-                                          "qwen35moe",  "qwen3next",      "lfm2",     "lfm2moe", "granitehybrid",
-                                          "nemotron_h", "nemotron_h_moe", "falcon-h1"};
+constexpr std::string_view kRunnable[] = {
+    "llama",     "mistral3",      "qwen2",       "qwen3",         "qwen3moe",   "qwen3vl",    "qwen3vlmoe",
+    "gemma2",    "gemma3",        "phi3",        "gpt-oss",       "smollm3",    "ernie4_5",   "ernie4_5-moe",
+    "seed_oss",  "hunyuan-dense", "hunyuan-moe", "glm4",          "glm4moe",    "minimax-m2", "olmo2",
+    "granite",   "granitemoe",    "cohere2",     "muse-glimmer",  "llama4",     "qwen35",     "qwen35moe",
+    "qwen3next", "lfm2",          "lfm2moe",     "granitehybrid", "nemotron_h", "falcon-h1"};
 
 /// general.file_type (llama.cpp's enum llama_ftype, include/llama.h); empty for a number that means nothing now.
 std::string file_type_name(std::int64_t id)
@@ -69,7 +71,7 @@ private:
 };
 
 /// What the decoder and its backend allocate beside weights and KV: the rows of one prefill chunk, and the logits.
-void describe_scratch(const Hyperparameters& shape, ModelInfo& info)
+void describe_scratch(const GgufFile& gguf, const Hyperparameters& shape, ModelInfo& info)
 {
     constexpr int kMost = 1 << 24;  // keeps a hostile file's numbers from overflowing
     constexpr std::int64_t kFloat = sizeof(float);
@@ -79,9 +81,16 @@ void describe_scratch(const Hyperparameters& shape, ModelInfo& info)
     const std::int64_t kv_dim = at_most(info.kv_heads * (info.memory.key_length + info.memory.value_length));
     const std::int64_t expert_ffn = at_most(shape.number("expert_feed_forward_length"));
     const auto ffns = shape.per_layer("feed_forward_length", info.layers, int(expert_ffn));
-    const std::int64_t ffn = ffns.empty() ? 0 : at_most(*std::max_element(ffns.begin(), ffns.end()));
+    std::int64_t ffn = ffns.empty() ? 0 : at_most(*std::max_element(ffns.begin(), ffns.end()));
+    std::int64_t gates = 0;
+    for (const GgufTensor& tensor : gguf.tensors()) {
+        if (tensor.name.ends_with(".ffn_down_shexp.weight"))
+            ffn = std::max(ffn, at_most(tensor.dims[0]));
+        if (tensor.name.ends_with(".attn_gate.weight"))
+            gates = q_dim;
+    }
 
-    const std::int64_t dense = 4 * dim + 2 * q_dim + kv_dim + 3 * ffn;
+    const std::int64_t dense = 4 * dim + 2 * q_dim + gates + kv_dim + 3 * ffn;
     const std::int64_t routed = at_most(info.experts_used) * (2 * dim + 3 * expert_ffn) + at_most(info.experts);
     // Rows that enter products are kept rounded to 8 bits besides; with experts, to two times 8.
     const std::int64_t rounded = (info.experts > 0 ? 2 : 1) * (dim + q_dim + ffn + routed / 2);
@@ -137,6 +146,18 @@ void describe_state(const Hyperparameters& shape, const std::vector<bool>& recur
     info.memory.state_bytes = info.memory.recurrent_layers * floats * std::int64_t(sizeof(float));
 }
 
+/// Of the blocks at the end that predict several tokens at once only a line says that they are there.
+void leave_predictions_aside(const Hyperparameters& shape, ModelInfo& info)
+{
+    const int predicting = shape.number("nextn_predict_layers");
+    if (predicting == 0 || predicting >= info.layers)
+        return;
+    info.warnings.push_back(std::to_string(predicting) + " of the file's " + std::to_string(info.layers) +
+                            " blocks predict" + (predicting == 1 ? "s" : "") +
+                            " several tokens at once, which this version does not use");
+    info.layers -= predicting;
+}
+
 void describe_shape(const GgufFile& gguf, ModelInfo& info)
 {
     const Hyperparameters shape(gguf, info.architecture);
@@ -149,6 +170,8 @@ void describe_shape(const GgufFile& gguf, ModelInfo& info)
         info.warnings.push_back("the file claims " + std::to_string(info.layers) + " layers");
         info.layers = 0;
     }
+
+    leave_predictions_aside(shape, info);
 
     const std::vector<int> heads = shape.per_layer("attention.head_count", info.layers, 0);
     info.heads = heads.empty() ? 0 : *std::max_element(heads.begin(), heads.end());
@@ -172,7 +195,7 @@ void describe_shape(const GgufFile& gguf, ModelInfo& info)
     }
     info.memory.key_length = key_length;
     info.memory.value_length = value_length;
-    describe_scratch(shape, info);
+    describe_scratch(gguf, shape, info);
 }
 
 void describe_vocabulary(const GgufFile& gguf, ModelInfo& info)
@@ -192,9 +215,17 @@ std::int64_t added(std::int64_t a,
     return a > std::numeric_limits<std::int64_t>::max() - b ? std::numeric_limits<std::int64_t>::max() : a + b;
 }
 
+/// Not of a block that is left aside.
+bool is_used(const GgufTensor& tensor, const ModelInfo& info)
+{
+    return info.layers == 0 || tensor.block() < info.layers;
+}
+
 void describe_weights(const GgufFile& gguf, ModelInfo& info)
 {
     for (const GgufTensor& tensor : gguf.tensors()) {
+        if (!is_used(tensor, info))
+            continue;
         const auto bytes = static_cast<std::int64_t>(tensor.bytes.size());
         info.parameters = added(info.parameters, tensor.elements());
         info.weight_bytes = added(info.weight_bytes, bytes);
@@ -222,7 +253,7 @@ std::string obstacle_of(const GgufFile& gguf, const ModelInfo& info)
     if (std::find(std::begin(kRunnable), std::end(kRunnable), info.architecture) == std::end(kRunnable))
         return "this version cannot run the architecture '" + info.architecture + "'";
     for (const GgufTensor& tensor : gguf.tensors())
-        if (!tensor.can_compute())
+        if (is_used(tensor, info) && !tensor.can_compute())
             return "this version cannot compute with " + tensor.type_name() + ", the type of tensor '" +
                    printable(tensor.name) + "'";
     return {};

@@ -18,6 +18,8 @@ public:
 
     enum class Need { Required, Optional };
 
+    bool has(const std::string& name) const { return file_.tensor(name) != nullptr; }
+
     /// A tensor of `rows` rows of n, `stack` of them one after another.
     Matrix matrix(const std::string& name, int n, std::int64_t rows, int stack = 1, Need need = Need::Required)
     {
@@ -71,6 +73,20 @@ public:
         return {m.type, m.n, int(rows.size() / bytes), rows.data()};
     }
 
+    /// What a norm without weights multiplies by.
+    Vector ones(std::int64_t n) { return weights_.converted_.emplace_back(std::size_t(n), 1.0f).data(); }
+
+    /// n values times a factor.
+    Vector scaled(Vector values, std::int64_t n, float factor)
+    {
+        if (!values || factor == 1.0f)
+            return values;
+        auto& out = weights_.converted_.emplace_back(values, values + n);
+        for (float& v : out)
+            v *= factor;
+        return out.data();
+    }
+
     std::vector<float> optional_values(const std::string& name, int n)
     {
         const Vector values = vector(name, n, Need::Optional);
@@ -118,26 +134,54 @@ namespace {
 
 using Need = WeightReader::Need;
 
-void read_attention(WeightReader& in, const std::string& p, const Hyperparameters& h, const LayerParameters& layer,
-                    LayerWeights& w)
+void read_queries_keys_values(WeightReader& in, const std::string& p, const Hyperparameters& h,
+                              const LayerParameters& layer, LayerWeights& w)
 {
     const int dim = h.embedding_length;
     const int q_dim = layer.heads * h.key_length;
     const int k_dim = layer.kv_heads * h.key_length;
     const int v_dim = layer.kv_heads * h.value_length;
-    w.qkv = in.matrix(p + "attn_qkv.weight", dim, q_dim + k_dim + v_dim, 1, Need::Optional);
+    const bool with_gates = h.architecture->attention_gate == AttentionGate::BesideQueries;
+    const int q_rows = with_gates ? 2 * q_dim : q_dim;
+    if (!with_gates)
+        w.qkv = in.matrix(p + "attn_qkv.weight", dim, q_dim + k_dim + v_dim, 1, Need::Optional);
     if (w.qkv) {
         w.qkv_bias = in.vector(p + "attn_qkv.bias", q_dim + k_dim + v_dim, Need::Optional);
     } else {
-        w.q = in.matrix(p + "attn_q.weight", dim, q_dim);
+        w.q = in.matrix(p + "attn_q.weight", dim, q_rows);
         w.k = in.matrix(p + "attn_k.weight", dim, k_dim);
         w.v = in.matrix(p + "attn_v.weight", dim, v_dim);
-        w.q_bias = in.vector(p + "attn_q.bias", q_dim, Need::Optional);
+        w.q_bias = in.vector(p + "attn_q.bias", q_rows, Need::Optional);
         w.k_bias = in.vector(p + "attn_k.bias", k_dim, Need::Optional);
         w.v_bias = in.vector(p + "attn_v.bias", v_dim, Need::Optional);
     }
-    w.q_norm = in.vector(p + "attn_q_norm.weight", h.key_length, Need::Optional);
-    w.k_norm = in.vector(p + "attn_k_norm.weight", h.key_length, Need::Optional);
+    if (h.architecture->attention_gate == AttentionGate::Apart)
+        w.attn_gate = in.matrix(p + "attn_gate.weight", dim, layer.heads * h.value_length);
+}
+
+void read_qk_norms(WeightReader& in, const std::string& p, const Hyperparameters& h, const LayerParameters& layer,
+                   LayerWeights& w)
+{
+    if (h.qk_norm_weight == QkNormWeight::One) {
+        if (layer.rope)  // Llama 4 norms what it has rotated
+            w.q_norm = w.k_norm = in.ones(h.key_length);
+        return;
+    }
+    const bool whole = h.architecture->qk_norm == QkNorm::WholeRows;
+    // Its queries come to their place by their norm.
+    const Need need = h.architecture->attention_gate == AttentionGate::BesideQueries ? Need::Required : Need::Optional;
+    w.q_norm = in.vector(p + "attn_q_norm.weight", (whole ? layer.heads : 1) * h.key_length, need);
+    w.k_norm = in.vector(p + "attn_k_norm.weight", (whole ? layer.kv_heads : 1) * h.key_length, Need::Optional);
+}
+
+void read_attention(WeightReader& in, const std::string& p, const Hyperparameters& h, const LayerParameters& layer,
+                    LayerWeights& w)
+{
+    const int dim = h.embedding_length;
+    if (!h.architecture->attn_norm.empty())
+        w.attn_norm = in.vector(p + std::string(h.architecture->attn_norm) + ".weight", dim);
+    read_queries_keys_values(in, p, h, layer, w);
+    read_qk_norms(in, p, h, layer, w);
     w.sinks = in.vector(p + "attn_sinks.weight", layer.heads, Need::Optional);
     w.attn_out = in.matrix(p + "attn_output.weight", layer.heads * h.value_length, dim);
     w.attn_out_bias = in.vector(p + "attn_output.bias", dim, Need::Optional);
@@ -208,28 +252,45 @@ void read_experts(WeightReader& in, const std::string& p, const Hyperparameters&
 {
     const int dim = h.embedding_length, ffn = h.expert_ffn_length, experts = h.experts;
     w.router_bias = in.vector(p + "ffn_gate_inp.bias", experts, Need::Optional);
-    w.gate_experts = in.matrix(p + "ffn_gate_exps.weight", dim, ffn, experts);
-    w.up_experts = in.matrix(p + "ffn_up_exps.weight", dim, ffn, experts);
+    w.choice_bias = in.vector(p + "exp_probs_b.bias", experts, Need::Optional);
+    w.up_experts = in.matrix(p + "ffn_gate_up_exps.weight", dim, 2 * ffn, experts, Need::Optional);
+    if (!w.up_experts) {
+        w.gate_experts = in.matrix(p + "ffn_gate_exps.weight", dim, ffn, experts);
+        w.up_experts = in.matrix(p + "ffn_up_exps.weight", dim, ffn, experts);
+        w.gate_experts_bias = in.vector(p + "ffn_gate_exps.bias", std::int64_t(ffn) * experts, Need::Optional);
+        w.up_experts_bias = in.vector(p + "ffn_up_exps.bias", std::int64_t(ffn) * experts, Need::Optional);
+    }
     w.down_experts = in.matrix(p + "ffn_down_exps.weight", ffn, dim, experts);
-    w.gate_experts_bias = in.vector(p + "ffn_gate_exps.bias", std::int64_t(ffn) * experts, Need::Optional);
-    w.up_experts_bias = in.vector(p + "ffn_up_exps.bias", std::int64_t(ffn) * experts, Need::Optional);
     w.down_experts_bias = in.vector(p + "ffn_down_exps.bias", std::int64_t(dim) * experts, Need::Optional);
+}
+
+void read_shared_expert(WeightReader& in, const std::string& p, const Hyperparameters& h, const LayerParameters& layer,
+                        LayerWeights& w)
+{
+    const int dim = h.embedding_length, ffn = layer.ffn_length;
+    w.down = in.matrix(p + "ffn_down_shexp.weight", ffn, dim, 1, Need::Optional);
+    if (!w.down)
+        return;
+    w.gate = in.matrix(p + "ffn_gate_shexp.weight", dim, ffn);
+    w.up = in.matrix(p + "ffn_up_shexp.weight", dim, ffn);
+    w.shared_weight = in.matrix(p + "ffn_gate_inp_shexp.weight", dim, 1, 1, Need::Optional);
 }
 
 void read_feed_forward(WeightReader& in, const std::string& p, const Hyperparameters& h, const LayerParameters& layer,
                        LayerWeights& w)
 {
     const int dim = h.embedding_length, ffn = layer.ffn_length;
-    const std::string norm = p + std::string(h.architecture->ffn_norm);
-    w.ffn_norm = in.vector(norm, dim, Need::Optional);  // falcon-h1's has no ".weight"
-    if (!w.ffn_norm)
-        w.ffn_norm = in.vector(norm + ".weight", dim);
+    // falcon-h1's has no ".weight"
+    if (const std::string norm = p + std::string(h.architecture->ffn_norm); !h.architecture->ffn_norm.empty())
+        w.ffn_norm = in.vector(in.has(norm) ? norm : norm + ".weight", dim);
     if (!h.architecture->ffn_post_norm.empty())
         w.ffn_post_norm = in.vector(p + std::string(h.architecture->ffn_post_norm) + ".weight", dim);
     if (h.experts > 0) {
         w.router = in.matrix(p + "ffn_gate_inp.weight", dim, h.experts, 1, Need::Optional);
-        if (w.router)
-            return read_experts(in, p, h, w);
+        if (w.router) {
+            read_experts(in, p, h, w);
+            return read_shared_expert(in, p, h, layer, w);
+        }
     }
     w.gate = in.matrix(p + "ffn_gate.weight", dim, ffn, 1, Need::Optional);
     const bool alone = w.gate || h.architecture->gate == Gate::ReluSquared;
@@ -238,6 +299,11 @@ void read_feed_forward(WeightReader& in, const std::string& p, const Hyperparame
 }
 
 }  // namespace
+
+bool is_prediction_tensor(const GgufTensor& tensor, const Hyperparameters& h)
+{
+    return tensor.block() >= int(h.layers.size());
+}
 
 Result<Weights> Weights::read(const GgufFile& file, const Hyperparameters& h)
 {
@@ -248,7 +314,9 @@ Result<Weights> Weights::read(const GgufFile& file, const Hyperparameters& h)
     w.head.output = in.matrix("output.weight", dim, vocabulary, 1, Need::Optional);
     if (!w.head.output)
         w.head.output = w.token_embedding;
-    w.head.norm = in.vector(std::string(h.architecture->output_norm) + ".weight", dim);
+    w.head.norm = in.scaled(in.vector(std::string(h.architecture->output_norm) + ".weight", dim), dim, h.logit_scale);
+    if (h.architecture->norm_embeddings)
+        w.embedding_norm = in.ones(dim);
     w.rope_factors = in.optional_values("rope_freqs.weight", h.rope_dimensions / 2);
     w.rope_factors_long = in.optional_values("rope_factors_long.weight", h.rope_dimensions / 2);
     w.rope_factors_short = in.optional_values("rope_factors_short.weight", h.rope_dimensions / 2);
@@ -266,7 +334,8 @@ Result<Weights> Weights::read(const GgufFile& file, const Hyperparameters& h)
     if (in.failed())
         return tl::unexpected(in.error());
     for (const GgufTensor& tensor : file.tensors())
-        w.bytes += std::int64_t(tensor.bytes.size());
+        if (!is_prediction_tensor(tensor, h))
+            w.bytes += std::int64_t(tensor.bytes.size());
     return w;
 }
 

@@ -49,32 +49,33 @@ LayerWork layer_work(const Hyperparameters& h, const LayerWeights& w, const Laye
         work.divided_tokens = double(ThreadPool::kWorthSharing) / double(attended);
         work.operations = 1;  // attention
     }
-    add_operation(work, {&w.qkv, &w.q, &w.k, &w.v});
+    add_operation(work, {&w.qkv, &w.q, &w.k, &w.v, &w.attn_gate});
     add_operation(work, {&w.attn_out});
     add_operation(work, {&w.mix_in, &w.mix_gate, &w.mix_beta, &w.mix_alpha});
     add_operation(work, {&w.mix_out});
     add_operation(work, {&w.gate, &w.up});
     add_operation(work, {&w.down});
     add_operation(work, {&w.router});
+    add_operation(work, {&w.shared_weight});
     for (const Matrix* stack : {&w.gate_experts, &w.up_experts, &w.down_experts})
         add_read(work, *stack, false, h.experts_used);
 
     const std::int64_t dim = h.embedding_length;
     const std::int64_t qk = std::int64_t(p.heads + p.kv_heads) * h.key_length;
     // Two norms, two sums and two roundings of the stream; rotated and perhaps normed queries and keys.
-    work.values =
-        6 * dim + qk + attended + (w.q_norm ? qk : 0) + (w.attn_post_norm ? dim : 0) + (w.ffn_post_norm ? dim : 0);
+    work.values = 6 * dim + qk + (w.attn_gate ? 2 : 1) * attended + (w.q_norm ? qk : 0) + (w.attn_post_norm ? dim : 0) +
+                  (w.ffn_post_norm ? dim : 0);
     if (w.router) {
         work.values += h.experts + h.experts_used * (3 * std::int64_t(h.expert_ffn_length) + 3 * dim);
         work.operations += 5;  // of the chosen experts
-    } else {
-        work.values += p.feed_forward ? 3 * std::int64_t(p.ffn_length) : 0;
     }
     if (is_recurrent(p.mixer)) {
         work.operations += 2;  // the convolution, and the states of the heads
         work.values += 2 * (h.state_space.conv_channels() + h.state_space.inner());
         work.state_bytes = std::int64_t(h.state_space.floats()) * std::int64_t(sizeof(float));
     }
+    if (w.down)
+        work.values += 3 * std::int64_t(p.ffn_length);
     return work;
 }
 
@@ -184,9 +185,14 @@ std::int64_t scratch_bytes(const Hyperparameters& h, const Weights& weights, con
     using W = LayerWeights;
     CountedMemory memory;
     Activations rows(h, made_for.rows, memory);
-    round(any(&W::qkv, &W::q, &W::k, &W::v, &W::mix_in, &W::mix_gate, &W::mix_beta, &W::mix_alpha, &W::gate, &W::up,
-              &W::router),
-          rows.x);
+    const Architecture& a = *h.architecture;
+    const bool attention =
+        any(&W::qkv, &W::q, &W::k, &W::v, &W::attn_gate, &W::mix_in, &W::mix_gate, &W::mix_beta, &W::mix_alpha);
+    const bool feed_forward = any(&W::gate, &W::up, &W::router, &W::shared_weight);
+    const bool attention_hidden = Activations::attention_reads_hidden(a);
+    const bool feed_forward_hidden = Activations::feed_forward_reads_hidden(a);
+    round((attention && !attention_hidden) || (feed_forward && !feed_forward_hidden), rows.x);
+    round((attention && attention_hidden) || (feed_forward && feed_forward_hidden), rows.hidden);
     round(any(&W::attn_out, &W::mix_out), rows.attended);
     round(any(&W::down), rows.inner);
     round(rounds(weights.head.output), rows.last_x);

@@ -153,6 +153,43 @@ private slots:
         QVERIFY(zeros == std::vector<float>(33, 0.0f));
     }
 
+    void layerNorm_data() { addTables(); }
+    void layerNorm()
+    {
+        QFETCH(const CpuKernels*, table);
+        std::mt19937 rng(m_seed);
+        for (int n : {2, 16, 77, 4096}) {
+            std::vector<float> x = randomValues(n, 3.0f, rng);
+            for (float& v : x)
+                v += 2.0f;
+            const std::vector<float> weight = randomValues(n, 1.0f, rng);
+            double mean = 0;
+            double largest = 0;
+            for (float v : x) {
+                mean += double(v) / n;
+                largest = std::max(largest, std::abs(double(v)));
+            }
+            double squares = 0;
+            for (float v : x)
+                squares += (double(v) - mean) * (double(v) - mean);
+            const double scale = 1 / std::sqrt(squares / n + 1e-5);
+            std::vector<float> out(std::size_t(n) + 1, kGuard);
+            table->layer_norm(n, x.data(), weight.data(), 1e-5f, out.data());
+            QCOMPARE(out.back(), kGuard);
+            // The mean is off by n / 16 roundings of the largest value at most; the differences from it, and their
+            // squares' sum, by as much.
+            const double off = (kFewRoundings + n / 16.0 * kEpsilon) * largest * scale;
+            for (std::size_t i = 0; i < x.size(); ++i) {
+                const double expected = (double(x[i]) - mean) * scale * double(weight[i]);
+                QVERIFY(std::abs(double(out[i]) - expected) <=
+                        off * (std::abs(double(weight[i])) + std::abs(expected) * largest * scale));
+            }
+            table->layer_norm(n, x.data(), weight.data(), 1e-5f, x.data());  // out may be x
+            x.push_back(kGuard);
+            QCOMPARE(std::memcmp(x.data(), out.data(), out.size() * sizeof(float)), 0);
+        }
+    }
+
     void add_data() { addTables(); }
     void add()
     {

@@ -33,6 +33,25 @@ void l2_norm(int n, const float* x, float eps, float factor, float* out)
     });
 }
 
+void layer_norm(int n, const float* x, const float* weight, float eps, float* out)
+{
+    __m256 sums = _mm256_setzero_ps();
+    for_lanes(n, [&](int i, __m256i lanes) { sums = _mm256_add_ps(sums, load(x + i, lanes)); });
+    const __m256 mean = _mm256_set1_ps(sum_of(sums) / float(n));
+    __m256 squares = _mm256_setzero_ps();
+    for_lanes(n, [&](int i, __m256i lanes) {
+        // Lanes behind the end stay 0.
+        const __m256 v = _mm256_and_ps(_mm256_sub_ps(load(x + i, lanes), mean), _mm256_castsi256_ps(lanes));
+        squares = _mm256_fmadd_ps(v, v, squares);
+    });
+    const __m128 variance = _mm_set_ss(sum_of(squares) / float(n) + eps);
+    const __m256 scale = _mm256_set1_ps(1.0f / _mm_cvtss_f32(_mm_sqrt_ss(variance)));
+    for_lanes(n, [&](int i, __m256i lanes) {
+        const __m256 v = _mm256_mul_ps(_mm256_sub_ps(load(x + i, lanes), mean), scale);
+        _mm256_maskstore_ps(out + i, lanes, _mm256_mul_ps(v, load(weight + i, lanes)));
+    });
+}
+
 void add(int n, const float* y, float* x)
 {
     for_lanes(n, [&](int i, __m256i lanes) {

@@ -33,6 +33,24 @@ void l2_norm(int n, const float* x, float eps, float factor, float* out)
     });
 }
 
+void layer_norm(int n, const float* x, const float* weight, float eps, float* out)
+{
+    __m512 sums = _mm512_setzero_ps();
+    for_lanes(n, [&](int i, __mmask16 lanes) { sums = _mm512_add_ps(sums, _mm512_maskz_loadu_ps(lanes, x + i)); });
+    const __m512 mean = _mm512_set1_ps(sum_of(sums) / float(n));
+    __m512 squares = _mm512_setzero_ps();
+    for_lanes(n, [&](int i, __mmask16 lanes) {
+        const __m512 v = _mm512_maskz_sub_ps(lanes, _mm512_maskz_loadu_ps(lanes, x + i), mean);
+        squares = _mm512_fmadd_ps(v, v, squares);
+    });
+    const __m128 variance = _mm_set_ss(sum_of(squares) / float(n) + eps);
+    const __m512 scale = _mm512_set1_ps(1.0f / _mm_cvtss_f32(_mm_sqrt_ss(variance)));
+    for_lanes(n, [&](int i, __mmask16 lanes) {
+        const __m512 v = _mm512_mul_ps(_mm512_sub_ps(_mm512_maskz_loadu_ps(lanes, x + i), mean), scale);
+        _mm512_mask_storeu_ps(out + i, lanes, _mm512_mul_ps(v, _mm512_maskz_loadu_ps(lanes, weight + i)));
+    });
+}
+
 void add(int n, const float* y, float* x)
 {
     for_lanes(n, [&](int i, __mmask16 lanes) {

@@ -26,6 +26,20 @@ void l2_norm(int n, const float* x, float eps, float factor, float* out)
         out[i] = x[i] * scale;
 }
 
+void layer_norm(int n, const float* x, const float* weight, float eps, float* out)
+{
+    double sum = 0.0;
+    for (int i = 0; i < n; ++i)
+        sum += double(x[i]);
+    const double mean = sum / double(n);
+    double squares = 0.0;
+    for (int i = 0; i < n; ++i)
+        squares += (double(x[i]) - mean) * (double(x[i]) - mean);
+    const double scale = 1.0 / std::sqrt(squares / double(n) + double(eps));
+    for (int i = 0; i < n; ++i)
+        out[i] = float((double(x[i]) - mean) * scale) * weight[i];
+}
+
 void add(int n, const float* y, float* x)
 {
     for (int i = 0; i < n; ++i)

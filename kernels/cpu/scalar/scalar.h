@@ -18,6 +18,7 @@ void dequantize(TensorType type, int n, const std::byte* row, float* out);
 void quantize_q8(int n, const float* x, std::byte* row);
 void rms_norm(int n, const float* x, const float* weight, float eps, float* out);
 void l2_norm(int n, const float* x, float eps, float factor, float* out);
+void layer_norm(int n, const float* x, const float* weight, float eps, float* out);
 void add(int n, const float* y, float* x);
 void rope(bool neox, int n_rot, const float* cos, const float* sin, float* head);
 void silu_mul(int n, const float* gate, const float* up, float* out);

@@ -25,6 +25,7 @@ CpuKernels table()
     t.quantize_q8 = quantize_q8;
     t.rms_norm = rms_norm;
     t.l2_norm = l2_norm;
+    t.layer_norm = layer_norm;
     t.add = add;
     t.rope = rope;
     t.silu_mul = silu_mul;
