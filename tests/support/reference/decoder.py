@@ -81,16 +81,20 @@ entry's edge). The engine computes GELU in float32.
 """
 import numpy as np
 
-ROTATES_NEIGHBOURS = {"llama", "mistral3", "smollm3", "ernie4_5", "ernie4_5-moe", "glm4", "granite", "granitemoe",
+import recurrent
+
+ROTATES_NEIGHBOURS = {"llama", "mistral3", "smollm3", "ernie4_5", "ernie4_5-moe", "glm4", "granite", "granitemoe", "granitehybrid",
                       "cohere2", "muse-glimmer", "llama4"}
 WINDOW_PERIOD = {"gemma2": 2, "gpt-oss": 2, "gemma3": 6, "olmo2": 4, "cohere2": 4, "muse-glimmer": 4, "llama4": 4}
 ROTATES_IN_WINDOWS = {"cohere2", "muse-glimmer", "llama4"}
 POST_NORMS = {"gemma2", "gemma3", "glm4", "olmo2", "muse-glimmer"}
-FFN_NORM = {"gpt-oss": "post_attention_norm", "seed_oss": "post_attention_norm", "glm4moe": "post_attention_norm",
+FFN_NORM = {"nemotron_h": "attn_norm", "qwen35": "post_attention_norm", "qwen35moe": "post_attention_norm",
+            "qwen3next": "post_attention_norm", "gpt-oss": "post_attention_norm", "seed_oss": "post_attention_norm", "glm4moe": "post_attention_norm",
             "olmo2": None}
 NORMS_AFTER_ROTATION = {"hunyuan-dense", "hunyuan-moe", "llama4"}
 NORMS_WHOLE_ROWS = {"minimax-m2", "olmo2"}
-SIGMOID_SCORES = {"glm4moe", "minimax-m2", "llama4"}
+GATES_BESIDE_QUERIES = {"qwen35", "qwen35moe", "qwen3next"}
+SIGMOID_SCORES = {"lfm2moe", "glm4moe", "minimax-m2", "llama4"}
 
 
 class Exact:
@@ -145,8 +149,9 @@ class Decoder:
         self.arch = self.meta["general.architecture"]
         self.layer_count = self.key("block_count") - self.key("nextn_predict_layers", 0)
         self.dim = self.key("embedding_length")
-        self.heads = self.key("attention.head_count")
-        self.kv_heads = self.key("attention.head_count_kv", self.heads)
+        # Layers that do not attend have 0 of them.
+        self.heads = int(np.max(self.key("attention.head_count")))
+        self.kv_heads = int(np.max(self.key("attention.head_count_kv", self.heads)))
         self.hd = self.key("attention.key_length", self.dim // self.heads)
         self.context = context or self.key("context_length")
         self.original = self.key("rope.scaling.original_context_length", self.key("context_length"))
@@ -191,6 +196,8 @@ class Decoder:
         return size if slides else None
 
     def rotates(self, layer):
+        if self.arch.startswith("nemotron_h"):
+            return False
         if self.arch in ROTATES_IN_WINDOWS:
             return self.window(layer) is not None
         if self.arch == "smollm3":
@@ -241,7 +248,10 @@ class Decoder:
 
     def queries_keys_values(self, x, p):
         q_dim, kv_dim = self.heads * self.hd, self.kv_heads * self.hd
-        if p + "attn_qkv.weight" in self.tensors:
+        if self.arch in GATES_BESIDE_QUERIES:
+            q = self.product(x, p + "attn_q").reshape(len(x), -1, 2, self.hd)[:, :, 0].reshape(len(x), -1)
+            k, v = (self.product(x, p + "attn_" + n) for n in "kv")
+        elif p + "attn_qkv.weight" in self.tensors:
             rows = np.split(np.arange(q_dim + 2 * kv_dim), [q_dim, q_dim + kv_dim])
             q, k, v = (self.product(x, p + "attn_qkv", r) for r in rows)
         else:
@@ -295,7 +305,10 @@ class Decoder:
         mixed = np.einsum("hij,jhd->ihd", shares, np.repeat(v, group, axis=1))
         mixed = mixed.reshape(len(x), -1)
         if p + "attn_gate.weight" in self.tensors:
-            mixed = mixed / (1 + np.exp(-self.product(x, p + "attn_gate")))
+            mixed = mixed * recurrent.sigmoid(self.product(x, p + "attn_gate"))
+        if self.arch in GATES_BESIDE_QUERIES:
+            gate = self.product(x, p + "attn_q").reshape(len(x), -1, 2, self.hd)[:, :, 1]
+            mixed = mixed * recurrent.sigmoid(gate.reshape(len(x), -1))
         return self.product(mixed, p + "attn_output")
 
     def temperature(self, positions, layer):
@@ -321,6 +334,8 @@ class Decoder:
     def mlp(self, x, p, suffix):
         if p + f"ffn_gate{suffix}.weight" in self.tensors:
             gate, up = self.product(x, p + "ffn_gate" + suffix), self.product(x, p + "ffn_up" + suffix)
+        elif self.arch.startswith("nemotron_h"):
+            return self.product(np.maximum(self.product(x, p + "ffn_up" + suffix), 0) ** 2, p + "ffn_down" + suffix)
         else:
             gate, up = np.split(self.product(x, p + "ffn_up" + suffix), 2, axis=1)
         return self.product(self.activate(gate, up), p + "ffn_down" + suffix)
@@ -363,17 +378,33 @@ class Decoder:
             out += shared
         return out
 
+    def mixers(self, x, p, layer, positions):
+        """What is added to the stream before the feed-forward part."""
+        if p + "attn_output.weight" in self.tensors:
+            yield self.attention(x, layer, positions)
+        if p + "shortconv.conv.weight" in self.tensors:
+            yield recurrent.short_convolution(self, x, p)
+        elif p + "ssm_in.weight" in self.tensors:
+            yield recurrent.mamba2(self, x, p)
+        elif p + "ssm_conv1d.weight" in self.tensors:
+            yield recurrent.delta_net(self, x, p)
+
     def layer(self, h, layer, positions):
         p = f"blk.{layer}."
         scale = self.key("residual_scale", 1.0)
         epsilon = 1e-8 if self.arch == "muse-glimmer" else self.epsilon
         post = lambda x, name: self.rms_norm(x, p + name + ".weight", epsilon) if self.arch in POST_NORMS else x
         read = self.norm(h, p + "attn_norm.weight") if self.arch != "olmo2" else h
-        attended = post(self.attention(read, layer, positions), "post_attention_norm")
-        h = h + attended * scale
+        for part in self.mixers(read, p, layer, positions):
+            h = h + post(part, "post_attention_norm") * scale
+        if not any(p + n in self.tensors for n in ("ffn_down.weight", "ffn_down_exps.weight")):
+            return h
         if self.arch != "cohere2":
             norm = FFN_NORM.get(self.arch, "ffn_norm")
-            read = self.norm(h, p + norm + ".weight") if norm else h
+            if norm:
+                read = self.norm(h, p + norm + (".weight" if p + norm + ".weight" in self.tensors else ""))
+            else:
+                read = h
         return h + post(self.feed_forward(read, p), "post_ffw_norm") * scale
 
     def logits(self, tokens):
@@ -387,10 +418,10 @@ class Decoder:
             h = self.rms_norm(h)
         for layer in range(self.layer_count):
             h = self.layer(h, layer, positions)
-        h = self.norm(h, "output_norm.weight")
+        h = self.norm(h, ("token_embd_norm" if self.arch.startswith("lfm2") else "output_norm") + ".weight")
         out = self.product(h, "output" if "output.weight" in self.tensors else "token_embd")
         scale = self.key("logit_scale", 1.0)
-        out = out / scale if self.arch in ("granite", "granitemoe") else out * scale
+        out = out / scale if self.arch in ("granite", "granitemoe", "granitehybrid") else out * scale
         cap = self.key("final_logit_softcapping", 0.0)
         return cap * np.tanh(out / cap) if cap else out
 
