@@ -55,4 +55,4 @@ __device__ void gated_matvec(const GatedMatvecArguments& gated)
         gated_matvec<Weights>(a);                                                                                      \
     }                                                                                                                  \
     EMULATED(name)
-MATVEC_OF_EACH_TYPE(GATED_MATVEC, gated_matvec);
+MATVEC_OF_EACH_TYPE(GATED_MATVEC, gated_matvec)

@@ -1,14 +1,13 @@
 // Lists every kernel of the program by its name: the .cu file that holds it, and the extern "C" function in there.
 #pragma once
 
+#include "kernels/packed_types.h"
+
 // clang-format off
 // One kernel for each packed type, in the order of all_tensor_types(); or for each type, the floats first.
+#define SPILLWAY_KERNEL_OF_PACKED_TYPE(Name, suffix, KERNEL, file) KERNEL(file, file##_##suffix)
 #define SPILLWAY_KERNEL_OF_EACH_PACKED_TYPE(KERNEL, file)                                \
-    KERNEL(file, file##_q4_0)   KERNEL(file, file##_q4_1)   KERNEL(file, file##_q5_0)    \
-    KERNEL(file, file##_q5_1)   KERNEL(file, file##_q8_0)   KERNEL(file, file##_q2_k)    \
-    KERNEL(file, file##_q3_k)   KERNEL(file, file##_q4_k)   KERNEL(file, file##_q5_k)    \
-    KERNEL(file, file##_q6_k)   KERNEL(file, file##_iq4_nl) KERNEL(file, file##_iq3_s)   \
-    KERNEL(file, file##_iq4_xs) KERNEL(file, file##_mxfp4)
+    SPILLWAY_EACH_PACKED_TYPE(SPILLWAY_KERNEL_OF_PACKED_TYPE, KERNEL, file)
 #define SPILLWAY_KERNEL_OF_EACH_TYPE(KERNEL, file)                                       \
     KERNEL(file, file##_f32)    KERNEL(file, file##_f16)    KERNEL(file, file##_bf16)    \
     SPILLWAY_KERNEL_OF_EACH_PACKED_TYPE(KERNEL, file)

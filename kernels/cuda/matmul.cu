@@ -5,6 +5,7 @@
 #include "kernels/cuda/device.h"
 #include "kernels/cuda/matmul.h"
 #include "kernels/cuda/slices.cuh"
+#include "kernels/packed_types.h"
 
 using namespace kernels::cuda;
 
@@ -190,24 +191,11 @@ __device__ void matmul(const MatmulArguments& a)
 
 static_assert(sizeof(Shared) == kMatmulSharedBytes && sizeof(Shared) <= 48 << 10);
 
-#define MATMUL(type, Block)                                                                                            \
-    extern "C" __global__ void __launch_bounds__(kMatmulThreads, 2) matmul_##type(const MatmulArguments a)             \
+#define MATMUL(Name, suffix, ...)                                                                                      \
+    extern "C" __global__ void __launch_bounds__(kMatmulThreads, 2) matmul_##suffix(const MatmulArguments a)           \
     {                                                                                                                  \
-        matmul<kernels::Block>(a);                                                                                     \
+        matmul<kernels::Block##Name>(a);                                                                               \
     }                                                                                                                  \
-    EMULATED(matmul_##type)
+    EMULATED(matmul_##suffix);
 
-MATMUL(q4_0, BlockQ4_0);
-MATMUL(q4_1, BlockQ4_1);
-MATMUL(q5_0, BlockQ5_0);
-MATMUL(q5_1, BlockQ5_1);
-MATMUL(q8_0, BlockQ8_0);
-MATMUL(q2_k, BlockQ2_K);
-MATMUL(q3_k, BlockQ3_K);
-MATMUL(q4_k, BlockQ4_K);
-MATMUL(q5_k, BlockQ5_K);
-MATMUL(q6_k, BlockQ6_K);
-MATMUL(iq4_nl, BlockIQ4_NL);
-MATMUL(iq3_s, BlockIQ3_S);
-MATMUL(iq4_xs, BlockIQ4_XS);
-MATMUL(mxfp4, BlockMXFP4);
+SPILLWAY_EACH_PACKED_TYPE(MATMUL)

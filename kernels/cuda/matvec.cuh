@@ -6,6 +6,7 @@
 #include "kernels/cuda/matvec.h"
 #include "kernels/cuda/reduce.cuh"
 #include "kernels/cuda/slices.cuh"
+#include "kernels/packed_types.h"
 
 namespace kernels::cuda {
 
@@ -161,24 +162,12 @@ __device__ void matvec(const MatvecArguments& a)
 }  // namespace kernels::cuda
 
 // KERNEL(name, Weights) for each weight type.
+#define MATVEC_OF_PACKED_TYPE(Name, suffix, KERNEL, name) KERNEL(name##_##suffix, PackedWeights<kernels::Block##Name>);
 #define MATVEC_OF_EACH_TYPE(KERNEL, name)                                                                              \
     KERNEL(name##_f32, FloatWeights);                                                                                  \
     KERNEL(name##_f16, HalfWeights<kernels::cuda::half_to_float>);                                                     \
     KERNEL(name##_bf16, HalfWeights<kernels::cuda::bf16_to_float>);                                                    \
-    KERNEL(name##_q4_0, PackedWeights<kernels::BlockQ4_0>);                                                            \
-    KERNEL(name##_q4_1, PackedWeights<kernels::BlockQ4_1>);                                                            \
-    KERNEL(name##_q5_0, PackedWeights<kernels::BlockQ5_0>);                                                            \
-    KERNEL(name##_q5_1, PackedWeights<kernels::BlockQ5_1>);                                                            \
-    KERNEL(name##_q8_0, PackedWeights<kernels::BlockQ8_0>);                                                            \
-    KERNEL(name##_q2_k, PackedWeights<kernels::BlockQ2_K>);                                                            \
-    KERNEL(name##_q3_k, PackedWeights<kernels::BlockQ3_K>);                                                            \
-    KERNEL(name##_q4_k, PackedWeights<kernels::BlockQ4_K>);                                                            \
-    KERNEL(name##_q5_k, PackedWeights<kernels::BlockQ5_K>);                                                            \
-    KERNEL(name##_q6_k, PackedWeights<kernels::BlockQ6_K>);                                                            \
-    KERNEL(name##_iq4_nl, PackedWeights<kernels::BlockIQ4_NL>);                                                        \
-    KERNEL(name##_iq3_s, PackedWeights<kernels::BlockIQ3_S>);                                                          \
-    KERNEL(name##_iq4_xs, PackedWeights<kernels::BlockIQ4_XS>);                                                        \
-    KERNEL(name##_mxfp4, PackedWeights<kernels::BlockMXFP4>)
+    SPILLWAY_EACH_PACKED_TYPE(MATVEC_OF_PACKED_TYPE, KERNEL, name)
 
 #define MATVEC_KERNEL(name, Weights, at_once)                                                                          \
     extern "C" __global__ void __launch_bounds__(kMatvecWarps* kWarp) name(const MatvecArguments a)                    \

@@ -50,19 +50,9 @@ void use_tiles(CpuKernels& t)
         t.matmul[std::size_t(type)] = matmul_packed<typename Interleaved::Rows, Tiles>;
         t.matmul_interleaved[std::size_t(type)] = matmul_interleaved<Interleaved, Tiles>;
     };
-    packed.template operator()<avx512::InterleavedQ4_0>(TensorType::Q4_0);
-    packed.template operator()<avx512::InterleavedQ4_1>(TensorType::Q4_1);
-    packed.template operator()<avx512::InterleavedQ5_0>(TensorType::Q5_0);
-    packed.template operator()<avx512::InterleavedQ5_1>(TensorType::Q5_1);
-    packed.template operator()<avx512::InterleavedQ8_0>(TensorType::Q8_0);
-    packed.template operator()<avx512::InterleavedQ2_K>(TensorType::Q2_K);
-    packed.template operator()<avx512::InterleavedQ3_K>(TensorType::Q3_K);
-    packed.template operator()<avx512::InterleavedQ4_K>(TensorType::Q4_K);
-    packed.template operator()<avx512::InterleavedQ5_K>(TensorType::Q5_K);
-    packed.template operator()<avx512::InterleavedQ6_K>(TensorType::Q6_K);
-    packed.template operator()<avx512::InterleavedIQ4_NL>(TensorType::IQ4_NL);
-    packed.template operator()<avx512::InterleavedIQ4_XS>(TensorType::IQ4_XS);
-    packed.template operator()<avx512::InterleavedMXFP4>(TensorType::MXFP4);
+#define PACKED(Name) packed.template operator()<avx512::Interleaved##Name>(TensorType::Name);
+    SPILLWAY_EACH_INTERLEAVED_TYPE(PACKED)
+#undef PACKED
     t.matmul[std::size_t(TensorType::IQ3_S)] = matmul_packed<avx512::IQ3_S, Tiles>;
 }
 

@@ -3,6 +3,14 @@
 
 #include "kernels/cpu.h"
 
+// TYPE(name) for each packed type whose rows can be interleaved: all but IQ3_S.
+// clang-format off
+#define SPILLWAY_EACH_INTERLEAVED_TYPE(TYPE)                                \
+    TYPE(Q4_0) TYPE(Q4_1) TYPE(Q5_0) TYPE(Q5_1) TYPE(Q8_0) TYPE(Q2_K)       \
+    TYPE(Q3_K) TYPE(Q4_K) TYPE(Q5_K) TYPE(Q6_K) TYPE(IQ4_NL) TYPE(IQ4_XS)   \
+    TYPE(MXFP4)
+// clang-format on
+
 namespace kernels::avx512 {
 
 template <class Format>

@@ -20,19 +20,9 @@ CpuKernels improve(const CpuKernels& base)
         t.interleave[std::size_t(type)] = interleave<Interleaved>;
         t.matmul_interleaved[std::size_t(type)] = matmul_interleaved<Interleaved>;
     };
-    packed.template operator()<InterleavedQ4_0>(TensorType::Q4_0);
-    packed.template operator()<InterleavedQ4_1>(TensorType::Q4_1);
-    packed.template operator()<InterleavedQ5_0>(TensorType::Q5_0);
-    packed.template operator()<InterleavedQ5_1>(TensorType::Q5_1);
-    packed.template operator()<InterleavedQ8_0>(TensorType::Q8_0);
-    packed.template operator()<InterleavedQ2_K>(TensorType::Q2_K);
-    packed.template operator()<InterleavedQ3_K>(TensorType::Q3_K);
-    packed.template operator()<InterleavedQ4_K>(TensorType::Q4_K);
-    packed.template operator()<InterleavedQ5_K>(TensorType::Q5_K);
-    packed.template operator()<InterleavedQ6_K>(TensorType::Q6_K);
-    packed.template operator()<InterleavedIQ4_NL>(TensorType::IQ4_NL);
-    packed.template operator()<InterleavedIQ4_XS>(TensorType::IQ4_XS);
-    packed.template operator()<InterleavedMXFP4>(TensorType::MXFP4);
+#define PACKED(Name) packed.template operator()<Interleaved##Name>(TensorType::Name);
+    SPILLWAY_EACH_INTERLEAVED_TYPE(PACKED)
+#undef PACKED
     matmul(TensorType::IQ3_S) = matmul_packed<IQ3_S>;
     matmul(TensorType::F32) = matmul_f32;
     matmul(TensorType::F16) = matmul_f16;
