@@ -61,6 +61,4 @@ struct PlacedAttention {
 /// `here`: (blocks,) whether a block is on the device; none: all are.
 PlacedAttention place(DeviceMemory& on, const AttentionSequence& s, const std::vector<bool>& here = {});
 
-void add_attention_checks(std::vector<KernelCheck>& checks);
-
 }  // namespace kernels::cuda
