@@ -1,3 +1,4 @@
+// Launches the kernels that store KV and attend it.
 #include "kernels/cuda/attend.h"
 
 #include "kernels/cuda/ops.h"
@@ -10,6 +11,15 @@ template <class T>
 static T* pointer(DevicePtr at)
 {
     return reinterpret_cast<T*>(static_cast<std::uintptr_t>(at));
+}
+
+Status store_kv(const Driver& driver, Queue queue, const KvBlocks& kv, DevicePtr k, DevicePtr v, int stride,
+                DevicePtr first, int tokens)
+{
+    if (kv.layout.k_dim % 4 != 0 || kv.layout.v_dim % 4 != 0)
+        return Status::InvalidValue;
+    const Dim grid{unsigned(kv.heads), unsigned(tokens)};
+    return driver.launch(Kernel::store_kv, grid, {64}, 0, queue, kv.layout, k, v, stride, kv.blocks, first);
 }
 
 PartialsLayout::PartialsLayout(int rows, int max_blocks, int heads, int v_dim)
