@@ -7,12 +7,6 @@
 #include <cmath>
 #include <utility>
 
-namespace {
-
-constexpr double kLowestWatermark = 0.5, kHighestWatermark = 1.0;
-
-}  // namespace
-
 PlacementController::PlacementController(EngineThread& engine, QObject* parent)
     : QObject(parent)
     , m_engine(engine)
@@ -100,7 +94,7 @@ void PlacementController::setBudget(double bytes)
 
 void PlacementController::setWatermark(double share)
 {
-    m_request.placement.watermark = std::clamp(share, kLowestWatermark, kHighestWatermark);
+    m_request.placement.watermark = std::clamp(share, engine::kLowestWatermark, engine::kHighestWatermark);
     post(engine::SetWatermark{m_request.placement.watermark});
 }
 
