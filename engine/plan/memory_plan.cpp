@@ -1,5 +1,6 @@
 #include "engine/memory_plan.h"
 
+#include "engine/plan/model_costs.h"
 #include "kernels/kv_block.h"
 
 #include <algorithm>
@@ -22,18 +23,12 @@ std::int64_t product(std::int64_t a, std::int64_t b)
     return a > 0 && b > kMost / a ? kMost : a * b;
 }
 
-/// Bytes of one key or value of one head and token, its scale included.
+/// As kernels::kv_vector_bytes(), of any length.
 std::int64_t vector_bytes(KvType type, std::int64_t length)
 {
-    switch (type) {
-    case KvType::F32:
-        return product(length, kernels::kv_value_bytes(kernels::KvType::F32));
-    case KvType::Q8_0:
-        return sum(length, sizeof(float));
-    case KvType::F16:
-        break;
-    }
-    return product(length, kernels::kv_value_bytes(kernels::KvType::F16));
+    const kernels::KvType kept = kernel_type(type);
+    return sum(product(length, std::int64_t(kernels::kv_value_bytes(kept))),
+               std::int64_t(kernels::kv_scale_bytes(kept)));
 }
 
 /// The bytes of one page: a block of tokens in all layers.

@@ -86,12 +86,9 @@ private:
 
     double kv_token_bytes(int l) const
     {
-        const auto values = [&](KvType type, int length) {
-            const kernels::KvType t = kernel_type(type);
-            return double(kernels::kv_value_bytes(t)) * length + (t == kernels::KvType::Q8_0 ? sizeof(float) : 0);
-        };
         return costs_.kv_heads[std::size_t(l)] *
-               (values(placement_.k_type, costs_.key_length) + values(placement_.v_type, costs_.value_length));
+               double(kernels::kv_vector_bytes(kernel_type(placement_.k_type), costs_.key_length) +
+                      kernels::kv_vector_bytes(kernel_type(placement_.v_type), costs_.value_length));
     }
 
     AttendedKv kv(int l) const
