@@ -13,7 +13,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::array kContexts = {0, 4096, 8192, 16384, 32768, 65536, 131072};
-constexpr std::array kKvTypes = {engine::KvType::F16, engine::KvType::Q8_0, engine::KvType::F32};
 constexpr std::array kPolicies = {engine::KvPolicy::Resident, engine::KvPolicy::Stream, engine::KvPolicy::Merge,
                                   engine::KvPolicy::Auto, engine::KvPolicy::CpuDecode};
 
@@ -118,7 +117,7 @@ engine::Result<Json> predict(const engine::LoadRequest& request)
     const auto rates = saved_rates(request.threads);
     const bool device = request.placement.device != engine::PlacementOptions::Device::Cpu;
     Json plans = Json::array();
-    for (const engine::KvType type : kKvTypes)
+    for (const auto& [type, name] : engine::kKvTypes)
         for (const engine::KvPolicy policy : kPolicies) {
             engine::LoadRequest each = request;
             each.k_type = each.v_type = type;
@@ -129,7 +128,7 @@ engine::Result<Json> predict(const engine::LoadRequest& request)
                 break;
             if (!plan)
                 return tl::unexpected(plan.error());
-            Json json = {{"kv_type", kv_type_name(type)},
+            Json json = {{"kv_type", name},
                          {"kv_policy", nullptr},
                          {"layers", plan->layers},
                          {"device_layers", plan->device_layers},

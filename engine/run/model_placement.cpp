@@ -2,6 +2,7 @@
 
 #include "engine/metrics/clock.h"
 #include "engine/plan/columns.h"
+#include "engine/plan/model_costs.h"
 #include "engine/run/events.h"
 #include "engine/run/placement_checks.h"
 
@@ -16,9 +17,7 @@ namespace {
 /// "f16", or "q8_0 and f16" for keys and values.
 std::string names_of(const kernels::KvBlockLayout& block)
 {
-    const auto name = [](kernels::KvType type) -> std::string {
-        return type == kernels::KvType::F32 ? "f32" : type == kernels::KvType::F16 ? "f16" : "q8_0";
-    };
+    const auto name = [](kernels::KvType type) { return std::string(name_of(kv_type(type))); };
     return block.k_type == block.v_type ? name(block.k_type) : name(block.k_type) + " and " + name(block.v_type);
 }
 
