@@ -1,4 +1,4 @@
-// Reads the small language between % and its letter, and behind the colon of a format field.
+// Formats values into text, as Python's % and str.format do.
 #pragma once
 
 #include "engine/template/heap.h"
@@ -19,12 +19,18 @@ struct FormatSpec {
     char type = '\0';
 };
 
-/// Parses "[[fill]align][sign][#][0][width][grouping][.precision][type]".
+/// Parses what stands between % and its letter, and behind the colon of a format field:
+/// "[[fill]align][sign][#][0][width][grouping][.precision][type]".
 FormatSpec parse_format_spec(std::string_view text);
 
 TracedText format_text(Heap& heap, const TracedText& text, const FormatSpec& spec);
 std::string format_integer(Heap& heap, std::int64_t value, const FormatSpec& spec);
 std::string format_float(Heap& heap, double value, const FormatSpec& spec);
 TracedText format_value(Heap& heap, const Value& value, const FormatSpec& spec);
+
+/// "..." % values: a tuple of values, a dictionary for %(name)s, or the only value.
+Value percent_format(Heap& heap, const Value& format, const Value& values);
+/// "...{}...".format(values)
+TracedText str_format(Interpreter& in, const TracedText& format, const Arguments& arguments);
 
 }  // namespace engine::jinja
