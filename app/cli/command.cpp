@@ -2,7 +2,7 @@
 
 #include "app/cli/interrupt.h"
 #include "app/cli/saved_rates.h"
-#include "app/cli/streams.h"
+#include "app/cli/system.h"
 
 #include <cstdio>
 #include <fstream>

@@ -1,8 +1,32 @@
-#include "app/cli/profile.h"
+#include "app/cli/system.h"
 
 #include <cstdlib>
+#include <unistd.h>
 
 namespace cli {
+
+std::vector<std::string> arguments(int argc, char** argv)
+{
+    return {argv + 1, argv + argc};
+}
+
+void take_streams() {}
+void give_streams_back() {}
+
+bool stdin_is_terminal()
+{
+    return isatty(STDIN_FILENO) != 0;
+}
+
+bool stdout_is_terminal()
+{
+    return isatty(STDOUT_FILENO) != 0;
+}
+
+bool stderr_is_terminal()
+{
+    return isatty(STDERR_FILENO) != 0;
+}
 
 std::filesystem::path data_folder()
 {

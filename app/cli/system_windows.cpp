@@ -1,15 +1,27 @@
-#include "app/cli/streams.h"
+#include "app/cli/system.h"
 
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <fcntl.h>
 #include <io.h>
+#include <memory>
+#include <string_view>
 #include <windows.h>
+
+#include <shellapi.h>
 
 namespace cli {
 
 namespace {
+
+std::string utf8(std::wstring_view text)
+{
+    std::string out(text.size() * 3, '\0');  // UTF-8 takes three bytes for a UTF-16 unit at most
+    out.resize(std::size_t(
+        WideCharToMultiByte(CP_UTF8, 0, text.data(), int(text.size()), out.data(), int(out.size()), nullptr, nullptr)));
+    return out;
+}
 
 // 0: there is no console, or it has them again.
 std::atomic<UINT> input_code_page{0}, output_code_page{0};
@@ -28,6 +40,19 @@ bool is_console(DWORD stream)
 }
 
 }  // namespace
+
+// main()'s arguments are in the process's code page, which the manifest makes UTF-8 from version 1903 on only.
+std::vector<std::string> arguments(int argc, char** argv)
+{
+    int count = 0;
+    const std::unique_ptr<LPWSTR, decltype(&LocalFree)> wide(CommandLineToArgvW(GetCommandLineW(), &count), LocalFree);
+    if (!wide)
+        return {argv + 1, argv + argc};
+    std::vector<std::string> all;
+    for (int i = 1; i < count; ++i)
+        all.push_back(utf8(wide.get()[i]));
+    return all;
+}
 
 void take_streams()
 {
@@ -62,6 +87,19 @@ bool stdout_is_terminal()
 bool stderr_is_terminal()
 {
     return is_console(STD_ERROR_HANDLE);
+}
+
+std::filesystem::path data_folder()
+{
+    const wchar_t* const local = _wgetenv(L"LOCALAPPDATA");
+    const std::filesystem::path folder = local ? local : L"";
+    return folder.is_absolute() ? folder / "spillway" : std::filesystem::path();
+}
+
+std::filesystem::path home_folder()
+{
+    const wchar_t* const home = _wgetenv(L"USERPROFILE");
+    return home ? home : L"";
 }
 
 }  // namespace cli
