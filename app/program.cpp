@@ -3,8 +3,7 @@
 #include "app/experiments/experiment_files.h"
 #include "app/log/log.h"
 #include "app/log/placement_log.h"
-#include "app/system/graphics_driver.h"
-#include "app/system/process_age.h"
+#include "app/system/start.h"
 
 #include <QFontDatabase>
 #include <QGuiApplication>

@@ -1,4 +1,4 @@
-#include "app/system/process_age.h"
+#include "app/system/start.h"
 
 #include <windows.h>
 
@@ -12,4 +12,9 @@ std::optional<std::chrono::milliseconds> processAge()
         return (static_cast<long long>(time.dwHighDateTime) << 32) + time.dwLowDateTime;
     };
     return std::chrono::milliseconds((ticks(now) - ticks(made)) / 10000);
+}
+
+bool graphicsDriverDraws()
+{
+    return true;  // Direct3D draws on the processor where there is no graphics card
 }
