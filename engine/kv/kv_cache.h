@@ -144,7 +144,7 @@ private:
     DeviceKv* device_ = nullptr;
     KvStream* stream_ = nullptr;
     std::vector<char> damaged_;                     // (pages,)
-    mutable std::vector<const std::byte*> opened_;  // (pages,) what open() found
+    mutable std::vector<const std::byte*> opened_;  // (pages,) what open() found; kept so that it allocates nothing
 };
 
 }  // namespace engine

@@ -1227,8 +1227,8 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         </translation>
     </message>
     <message>
-        <source>%1 threads share %2 cores: all wait for the one that has none.</source>
-        <translation>%1 Threads teilen sich %2 Kerne: Alle warten auf den, der keinen hat.</translation>
+        <source>%1 threads share %2 cores: all of them wait for those that have none.</source>
+        <translation>%1 Threads teilen sich %2 Kerne: Alle warten auf die, die keinen haben.</translation>
     </message>
     <message>
         <source>The CPU has most of the work, and only %1 of %2 cores do it.</source>
@@ -2514,8 +2514,8 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>KV-Cache auf dem Datenträger</translation>
     </message>
     <message>
-        <source>So that a conversation is opened again without being read anew. The ones not used for longest leave first. Applies at once; “None” deletes what is there.</source>
-        <translation>Damit ein Gespräch wieder geöffnet wird, ohne neu gelesen zu werden. Am längsten nicht benutzte gehen zuerst. Gilt sofort; „Keiner“ löscht, was da ist.</translation>
+        <source>Keeps what the model has read, so that a conversation opens again without being read anew. What has not been used for longest is deleted first. Applies at once; “None” deletes all of it.</source>
+        <translation>Bewahrt, was das Modell gelesen hat, damit ein Gespräch beim Öffnen nicht neu gelesen werden muss. Was am längsten nicht benutzt wurde, wird zuerst gelöscht. Gilt sofort; „Keiner“ löscht alles.</translation>
     </message>
     <message>
         <source>None</source>
@@ -2958,8 +2958,8 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>Voller Kontext (f16)</translation>
     </message>
     <message>
-        <source>The answer being written stops when this model is loaded. What is there of it stays.</source>
-        <translation>Die laufende Antwort endet, wenn dieses Modell geladen wird. Was davon da ist, bleibt.</translation>
+        <source>The answer being written stops when this model is loaded. What has been written of it stays.</source>
+        <translation>Die laufende Antwort endet, wenn dieses Modell geladen wird. Was davon geschrieben ist, bleibt.</translation>
     </message>
     <message>
         <source>Loading</source>
@@ -3475,8 +3475,8 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>„%1“ wird beantwortet.</translation>
     </message>
     <message>
-        <source>%1 Memory, flow and KV map are of now; speed and what moved are this conversation&apos;s.</source>
-        <translation>%1 Speicher, Fluss und KV-Karte sind von jetzt; Tempo und Umzüge gehören zu diesem Gespräch.</translation>
+        <source>%1 Memory, flow and KV map show what happens now; speed and what moved belong to this conversation.</source>
+        <translation>%1 Speicher, Fluss und KV-Karte zeigen, was jetzt geschieht; Tempo und Umzüge gehören zu diesem Gespräch.</translation>
     </message>
     <message>
         <source>Go there</source>
@@ -4596,8 +4596,8 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>Beim Start öffnen</translation>
     </message>
     <message>
-        <source>Which model is there when Spillway starts. The guide is small and comes with it.</source>
-        <translation>Welches Modell da ist, wenn Spillway startet. Der Helfer ist klein und liegt bei.</translation>
+        <source>Which model Spillway opens when it starts. The guide is small and comes with it.</source>
+        <translation>Welches Modell Spillway beim Start öffnet. Der Helfer ist klein und liegt bei.</translation>
     </message>
     <message>
         <source>The last one</source>
