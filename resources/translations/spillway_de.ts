@@ -1110,7 +1110,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>What computes the model. Applies at once: layers and conversation move there, also in mid-answer.</source>
-        <translation>Was das Modell rechnet. Gilt sofort: Schichten und Unterhaltung ziehen um, auch mitten in einer Antwort.</translation>
+        <translation>Was das Modell rechnet. Gilt sofort: Schichten und Gespräch ziehen um, auch mitten in einer Antwort.</translation>
     </message>
     <message>
         <source>Now: all layers on the CPU</source>
@@ -1126,7 +1126,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>Moving layers: %1, going to %2</source>
-        <translation>Schichten ziehen um: %1, dann %2</translation>
+        <translation>Schichten wandern: %1, Ziel %2</translation>
     </message>
     <message>
         <source>Cancel</source>
@@ -1383,7 +1383,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>Undo</source>
-        <translation>Rückgängig</translation>
+        <translation>Zurücknehmen</translation>
     </message>
     <message>
         <source>Predicted: %1.</source>
@@ -1414,7 +1414,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>Dismiss</source>
-        <translation>Verwerfen</translation>
+        <translation>Ausblenden</translation>
     </message>
 </context>
 <context>
@@ -1890,7 +1890,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <name>FlightRecorder</name>
     <message>
         <source>What was measured of this conversation earlier cannot be read.</source>
-        <translation>Was früher in dieser Unterhaltung gemessen wurde, kann nicht gelesen werden.</translation>
+        <translation>Was früher in diesem Gespräch gemessen wurde, kann nicht gelesen werden.</translation>
     </message>
 </context>
 <context>
@@ -2250,8 +2250,8 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message numerus="yes">
         <source>%1; %n layer(s) on the device, the first block leaves at %2 tokens</source>
         <translation>
-            <numerusform>%1; %n Schicht auf dem Gerät, der erste Block weicht bei %2 Tokens</numerusform>
-            <numerusform>%1; %n Schichten auf dem Gerät, der erste Block weicht bei %2 Tokens</numerusform>
+            <numerusform>%1; %n Schicht auf dem Gerät, der erste Block weicht bei %2 Token</numerusform>
+            <numerusform>%1; %n Schichten auf dem Gerät, der erste Block weicht bei %2 Token</numerusform>
         </translation>
     </message>
     <message>
@@ -2658,7 +2658,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>Scratch</source>
-        <translation>Zwischenspeicher</translation>
+        <translation>Zwischenwerte</translation>
     </message>
     <message>
         <source>%1 needed, %2 of %3 free</source>
@@ -3750,7 +3750,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>Save</source>
-        <translation>Sichern</translation>
+        <translation>Speichern</translation>
     </message>
 </context>
 <context>
@@ -5220,11 +5220,11 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>An emulated one, made of RAM. It shows what happens when a conversation outgrows it.</source>
-        <translation>Ein emulierter, aus RAM gemacht. Er zeigt, was geschieht, wenn eine Unterhaltung darüber hinauswächst.</translation>
+        <translation>Ein emulierter, aus RAM gemacht. Er zeigt, was geschieht, wenn ein Gespräch darüber hinauswächst.</translation>
     </message>
     <message>
         <source>The emulated memory has room for about 1,024 tokens. Ask, and watch the panel on the right: when the memory is full, the oldest blocks leave and the speed falls.</source>
-        <translation>Der emulierte Speicher hat Platz für etwa 1.024 Token. Frage etwas und sieh rechts im Fenster zu: Ist er voll, gehen die ältesten Blöcke, und es wird langsamer.</translation>
+        <translation>Der emulierte Speicher hat Platz für etwa 1.024 Token. Fragen Sie etwas und sehen Sie rechts im Fenster zu: Ist er voll, gehen die ältesten Blöcke, und es wird langsamer.</translation>
     </message>
 </context>
 <context>
@@ -5296,8 +5296,8 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message numerus="yes">
         <source>%n layer(s), the first block leaves at %1 tokens</source>
         <translation>
-            <numerusform>%n Schicht, der erste Block weicht bei %1 Tokens</numerusform>
-            <numerusform>%n Schichten, der erste Block weicht bei %1 Tokens</numerusform>
+            <numerusform>%n Schicht, der erste Block weicht bei %1 Token</numerusform>
+            <numerusform>%n Schichten, der erste Block weicht bei %1 Token</numerusform>
         </translation>
     </message>
 </context>
