@@ -281,11 +281,10 @@ private Q_SLOTS:
             std::vector<std::string> texts;
             const std::int64_t done = journey(load, phase, n, 1 + tried % 3, texts);
             noticed += done >= n ? 1 : 0;
-            QVERIFY2(texts == expected, qPrintable(QString("%1 of %2: %3 | %4")
+            QVERIFY2(texts == expected, qPrintable(QString("%1 of %2: %3 | expected %4")
                                                        .arg(n)
                                                        .arg(allocations)
-                                                       .arg(texts.empty() ? "" : texts.front().c_str())
-                                                       .arg(expected.front().c_str())));
+                                                       .arg(joined(texts), joined(expected))));
             QVERIFY(!QTest::currentTestFailed());
             n += n < one_by_one ? 1 : 1 + n / 10;
         }
@@ -294,6 +293,14 @@ private Q_SLOTS:
     }
 
 private:
+    static QString joined(const std::vector<std::string>& texts)
+    {
+        QStringList all;
+        for (const std::string& text : texts)
+            all << QString::fromStdString(text);
+        return all.join(" / ");
+    }
+
     /// Allocations of the phase; those after the first `n` fail. `texts`: what the next turns say.
     static std::int64_t journey(const LoadRequest& load, const QString& failing, std::int64_t n, std::int64_t at_once,
                                 std::vector<std::string>& texts)
