@@ -3,24 +3,6 @@
 
 // clang-format off
 // TYPE(name, suffix, more...) for each, in the order of all_tensor_types(). name: as in TensorType, and behind Block in
-<<<<<<< HEAD
-// blocks.h; suffix: of the CUDA kernels for it; more: what is handed through.
-#define SPILLWAY_EACH_PACKED_TYPE(TYPE, ...)       \
-    TYPE(Q4_0, q4_0 __VA_OPT__(,) __VA_ARGS__)     \
-    TYPE(Q4_1, q4_1 __VA_OPT__(,) __VA_ARGS__)     \
-    TYPE(Q5_0, q5_0 __VA_OPT__(,) __VA_ARGS__)     \
-    TYPE(Q5_1, q5_1 __VA_OPT__(,) __VA_ARGS__)     \
-    TYPE(Q8_0, q8_0 __VA_OPT__(,) __VA_ARGS__)     \
-    TYPE(Q2_K, q2_k __VA_OPT__(,) __VA_ARGS__)     \
-    TYPE(Q3_K, q3_k __VA_OPT__(,) __VA_ARGS__)     \
-    TYPE(Q4_K, q4_k __VA_OPT__(,) __VA_ARGS__)     \
-    TYPE(Q5_K, q5_k __VA_OPT__(,) __VA_ARGS__)     \
-    TYPE(Q6_K, q6_k __VA_OPT__(,) __VA_ARGS__)     \
-    TYPE(IQ4_NL, iq4_nl __VA_OPT__(,) __VA_ARGS__) \
-    TYPE(IQ3_S, iq3_s __VA_OPT__(,) __VA_ARGS__)   \
-    TYPE(IQ4_XS, iq4_xs __VA_OPT__(,) __VA_ARGS__) \
-    TYPE(MXFP4, mxfp4 __VA_OPT__(,) __VA_ARGS__)
-=======
 // blocks.h; suffix: of the CUDA kernels for it; more: what is handed through, or nothing.
 #define SPILLWAY_EACH_PACKED_TYPE(TYPE, ...)    \
     TYPE(Q4_0, q4_0, __VA_ARGS__)               \
@@ -37,5 +19,4 @@
     TYPE(IQ3_S, iq3_s, __VA_ARGS__)             \
     TYPE(IQ4_XS, iq4_xs, __VA_ARGS__)           \
     TYPE(MXFP4, mxfp4, __VA_ARGS__)
->>>>>>> house
 // clang-format on

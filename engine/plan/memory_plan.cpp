@@ -1,9 +1,6 @@
 #include "engine/memory_plan.h"
 
-<<<<<<< HEAD
 #include "engine/kv/recurrent_states.h"
-=======
->>>>>>> house
 #include "engine/plan/model_costs.h"
 #include "kernels/kv_block.h"
 

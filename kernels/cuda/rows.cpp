@@ -30,7 +30,6 @@ Status rms_norm(const Driver& driver, Queue queue, Rows x, DevicePtr weight, flo
                          out.at, out.stride);
 }
 
-<<<<<<< HEAD
 Status layer_norm(const Driver& driver, Queue queue, Rows x, DevicePtr weight, float eps, int rows, int dim, Rows out)
 {
     constexpr unsigned kThreads = 512;
@@ -45,15 +44,6 @@ Status norm_heads(const Driver& driver, Queue queue, Rows x, const Heads& heads,
     const Dim grid{(unsigned(heads.count) + kHeadsPerBlock - 1) / kHeadsPerBlock, unsigned(rows)};
     return driver.launch(Kernel::norm_heads, grid, {32 * kHeadsPerBlock}, 0, queue, x.at, x.stride, heads.count,
                          heads.length, heads.stride, weight, eps, out.at, out.stride);
-=======
-Status norm_heads(const Driver& driver, Queue queue, Rows x, int heads, int length, DevicePtr weight, float eps,
-                  int rows)
-{
-    constexpr unsigned kHeadsPerBlock = 4;  // a warp each
-    const Dim grid{(unsigned(heads) + kHeadsPerBlock - 1) / kHeadsPerBlock, unsigned(rows)};
-    return driver.launch(Kernel::norm_heads, grid, {32 * kHeadsPerBlock}, 0, queue, x.at, x.stride, heads, length,
-                         weight, eps);
->>>>>>> house
 }
 
 Status rope(const Driver& driver, Queue queue, Rows x, int heads, int length, DevicePtr cos, DevicePtr sin, int pairs,
@@ -83,7 +73,6 @@ Status gated(const Driver& driver, Queue queue, const Gating& gating, Rows gate_
                          gate_up.stride, gating, n, out.at, out.stride);
 }
 
-<<<<<<< HEAD
 Status gate_heads(const Driver& driver, Queue queue, Rows gates, const Heads& heads, int rows, Rows x)
 {
     return driver.launch(Kernel::gate_heads, grid_of_values(rows, heads.count * heads.length), {kThreadsOfValues}, 0,
@@ -96,8 +85,6 @@ Status weigh_rows(const Driver& driver, Queue queue, Rows weights, int rows, int
                          weights.stride, x.at, x.stride, n);
 }
 
-=======
->>>>>>> house
 Status quantize_q8(const Driver& driver, Queue queue, Rows x, int rows, int n, Q8Rows out, DevicePtr residual)
 {
     if (n % 32 != 0)
