@@ -4,6 +4,7 @@
 
 #include "engine/exec/activations.h"
 #include "engine/exec/logits.h"
+#include "engine/exec/recurrent_parameters.h"
 #include "engine/kv/kv_cache.h"
 #include "engine/model/weights.h"
 
@@ -111,6 +112,17 @@ public:
                         const KvSequence& sequence, int first, Rows& out) = 0;
     /// Mixture of experts: out = sum over the chosen experts of weight * down(gate(x) * up(x)).
     virtual void experts(Rows& x, const LayerWeights& w, const ExpertParameters& p, Rows& out) = 0;
+
+    // Mixers of recurrent layers, between their products: they move the layer's state on by the rows. `mixed` is
+    // written over.
+
+    /// mixed: (rows, [q k v: conv_channels | z: inner | beta: heads | alpha: heads]); out: (rows, inner)
+    virtual void delta_net(Rows& mixed, const DeltaNetParameters& p, Rows& out) = 0;
+    /// mixed: (rows, [z: inner | x: inner | B: groups state_size | C: groups state_size | dt: heads]); out: (rows,
+    /// inner)
+    virtual void mamba2(Rows& mixed, const Mamba2Parameters& p, Rows& out) = 0;
+    /// mixed: (rows, [b: channels | c: channels | u: channels]); out: (rows, channels) = c * convolution of b * u
+    virtual void short_convolution(Rows& mixed, const ShortConvolutionParameters& p, Rows& out) = 0;
 };
 
 }  // namespace engine

@@ -22,6 +22,7 @@ CpuBackend::CpuBackend(const Hyperparameters& h, int max_rows, int block_tokens,
     , pool_(std::make_unique<ThreadPool>(threads, pinned))
     , attention_(h, max_rows, block_tokens, *pool_, clock_)
     , products_(h, *pool_)
+    , recurrent_(*pool_)
 {
     if (h.experts > 0)
         experts_ = std::make_unique<CpuExperts>(h, max_rows, products_, *pool_);
@@ -34,6 +35,7 @@ void CpuBackend::set_threads(int threads)
     auto products = products_.scratch_for(pool->size());
     attention_.use(*pool, std::move(attention));
     products_.use(*pool, std::move(products));
+    recurrent_.use(*pool);
     if (experts_)
         experts_->use(*pool);
     pool_ = std::move(pool);

@@ -7,6 +7,7 @@
 #include "engine/exec/cpu_attention.h"
 #include "engine/exec/cpu_experts.h"
 #include "engine/exec/cpu_products.h"
+#include "engine/exec/cpu_recurrent.h"
 #include "engine/exec/thread_pool.h"
 #include "engine/metrics/step_clock.h"
 
@@ -58,6 +59,15 @@ public:
     {
         experts_->compute(x, w, p, out);
     }
+    void delta_net(Rows& mixed, const DeltaNetParameters& p, Rows& out) override
+    {
+        recurrent_.delta_net(mixed, p, out);
+    }
+    void mamba2(Rows& mixed, const Mamba2Parameters& p, Rows& out) override { recurrent_.mamba2(mixed, p, out); }
+    void short_convolution(Rows& mixed, const ShortConvolutionParameters& p, Rows& out) override
+    {
+        recurrent_.short_convolution(mixed, p, out);
+    }
 
     /// Call it between steps. Writes the block of one layer, all KV heads, with the same keys and values in other
     /// types.
@@ -83,6 +93,7 @@ private:
     StepClock clock_;
     CpuAttention attention_;
     CpuProducts products_;
+    CpuRecurrent recurrent_;
     std::unique_ptr<CpuExperts> experts_;  // null: the model has none
 };
 

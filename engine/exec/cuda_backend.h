@@ -86,8 +86,17 @@ public:
     {
         experts_->compute(x, w, p, out);
     }
+    // No kernel does these yet: the step fails.
+    void delta_net(Rows&, const DeltaNetParameters&, Rows&) override { fail_step(); }
+    void mamba2(Rows&, const Mamba2Parameters&, Rows&) override { fail_step(); }
+    void short_convolution(Rows&, const ShortConvolutionParameters&, Rows&) override { fail_step(); }
 
 private:
+    void fail_step()
+    {
+        calls_.run([] { return kernels::cuda::Status::InvalidValue; });
+    }
+
     struct GiveBackScratch {
         Vram* vram;
         std::size_t bytes;
