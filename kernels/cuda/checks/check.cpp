@@ -6,6 +6,7 @@
 #include "kernels/cuda/checks/halves.h"
 #include "kernels/cuda/checks/products.h"
 #include "kernels/cuda/checks/rank.h"
+#include "kernels/cuda/checks/recurrent.h"
 #include "kernels/cuda/checks/rows.h"
 #include "kernels/cuda/checks/store_kv.h"
 #include "kernels/cuda/checks/wait_for_host.h"
@@ -22,6 +23,8 @@ const std::vector<KernelCheck>& kernel_checks()
         add_halves_checks(all);
         add_rank_checks(all);
         add_expert_checks(all);
+        add_recurrent_checks(all);
+        add_linear_attention_checks(all);
         add_store_kv_checks(all);
         add_attention_checks(all);
         add_flag_checks(all);
