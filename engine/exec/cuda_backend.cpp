@@ -57,6 +57,7 @@ CudaBackend::CudaBackend(CudaDevice& device, Vram& vram, CpuBackend& cpu, const 
     , inputs_(calls_, sizes_, arena_)
     , outputs_(calls_, sizes_, arena_)
     , products_(calls_, vram, sizes_)
+    , recurrent_(calls_)
     , host_part_(calls_, inputs_, cpu, sizes_, arena_)
     , joins_(calls_, inputs_, host_part_)
     , recorder_(calls_)

@@ -12,6 +12,7 @@
 #include "engine/exec/cuda_experts.h"
 #include "engine/exec/cuda_graphs.h"
 #include "engine/exec/cuda_products.h"
+#include "engine/exec/cuda_recurrent.h"
 #include "engine/exec/cuda_step_outputs.h"
 
 #include <memory>
@@ -88,10 +89,15 @@ public:
     {
         experts_->compute(x, w, p, out);
     }
-    // No kernel does these yet: the step fails.
-    void delta_net(Rows&, const DeltaNetParameters&, Rows&) override { fail_step(); }
-    void mamba2(Rows&, const Mamba2Parameters&, Rows&) override { fail_step(); }
-    void short_convolution(Rows&, const ShortConvolutionParameters&, Rows&) override { fail_step(); }
+    void delta_net(Rows& mixed, const DeltaNetParameters& p, Rows& out) override
+    {
+        recurrent_.delta_net(mixed, p, out);
+    }
+    void mamba2(Rows& mixed, const Mamba2Parameters& p, Rows& out) override { recurrent_.mamba2(mixed, p, out); }
+    void short_convolution(Rows& mixed, const ShortConvolutionParameters& p, Rows& out) override
+    {
+        recurrent_.short_convolution(mixed, p, out);
+    }
 
 private:
     void fail_step()
@@ -119,6 +125,7 @@ private:
     CudaStepInputs inputs_;
     CudaStepOutputs outputs_;
     CudaProducts products_;
+    CudaRecurrent recurrent_;
     std::unique_ptr<CudaExperts> experts_;  // null: the model has none
     CudaHostPart host_part_;
     CudaJoins joins_;

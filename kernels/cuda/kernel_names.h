@@ -40,6 +40,7 @@
     KERNEL(matmul_floats, matmul_f16)                   \
     KERNEL(matmul_floats, matmul_bf16)                  \
     SPILLWAY_KERNEL_OF_EACH_PACKED_TYPE(KERNEL, matmul) \
+    KERNEL(linear_attention, linear_attention)          \
     KERNEL(merge_partials, merge_partials)              \
     KERNEL(quantize_q8, quantize_q8)                    \
     KERNEL(rank, rank_logits)                           \
@@ -49,6 +50,10 @@
     KERNEL(rms_norm, norm_heads)                        \
     KERNEL(rms_norm, layer_norm)                        \
     KERNEL(rope, rope)                                  \
+    KERNEL(short_convolution, convolve_silu)            \
+    KERNEL(short_convolution, gated_convolution)        \
+    KERNEL(state_gates, gate_and_norm)                  \
+    KERNEL(state_gates, norm_and_gate)                  \
     KERNEL(store_kv, store_kv)                          \
     KERNEL(wait_for_host, raise_flag)                   \
     KERNEL(wait_for_host, wait_for_host)
