@@ -112,7 +112,8 @@ struct Product {
     DevicePtr x = 0;         // (tokens, x_stride bytes) in the form that activation_of(type) names: floats or Q8Rows
     DevicePtr residual = 0;  // the same for what rounding to 8 bits lost, which is multiplied too; or 0
     std::size_t x_stride = 0;
-    Rows out = {};  // (tokens, rows), of any alignment
+    std::size_t stack_stride = 0;  // bytes from one expert's matrix to the next; 0: they follow each other
+    Rows out = {};                 // (tokens, rows), of any alignment
     Into into = Into::Place;
 };
 

@@ -214,10 +214,12 @@ Checked check_gated_experts(const Driver& driver, unsigned seed, TensorType type
     constexpr int kN = 256, kRows = 6, kUsed = 2, kExperts = 4;
     std::mt19937 random(seed);
     Checked checked;
-    for (const int rows : {1, 3}) {
+    for (const auto& [rows, fused] : {std::pair{1, false}, {3, false}, {1, true}}) {
         const Shape s{rows, kUsed, kExperts};
         const int pairs = rows * kUsed;
-        const ProductCase c = product_case(type, kN, kRows * kExperts, rows, kernel_rows::Fill::Random, random);
+        // Fused: each expert's ups follow its gates.
+        const int stacked = fused ? 2 * kRows : kRows;
+        const ProductCase c = product_case(type, kN, stacked * kExperts, rows, kernel_rows::Fill::Random, random);
         DeviceMemory on(driver);
         const Routing routing = room_for_routing(on, s);
         on.keep(route(driver, on.queue(), {on.put(random_logits(s, random)), kExperts}, {}, routing));
@@ -231,8 +233,11 @@ Checked check_gated_experts(const Driver& driver, unsigned seed, TensorType type
                         .tokens = pairs,
                         .x = on.put(c.x.bytes),
                         .x_stride = c.x.stride,
+                        .stack_stride = fused ? stacked * row_bytes(type, kN) : 0,
                         .out = {on.room(values * sizeof(float)), kRows}};
-        GatedProduct both{product, on.put(weight_rows(type, kN, kRows * kExperts, kernel_rows::Fill::Random, random)),
+        GatedProduct both{product,
+                          fused ? product.weights + kRows * row_bytes(type, kN)
+                                : on.put(weight_rows(type, kN, kRows * kExperts, kernel_rows::Fill::Random, random)),
                           on.put(std::vector<float>(bias.size(), 0.25f)), all_gatings().back().gating};
         on.keep(gated_expert_matvec(driver, on.queue(), both, routing, kUsed));
         const auto actual = on.get<float>(product.out.at, values);
@@ -246,7 +251,7 @@ Checked check_gated_experts(const Driver& driver, unsigned seed, TensorType type
             const auto at = std::size_t(pair * kRows);
             const double tolerance = product_tolerance(c, pair / kUsed);
             note(checked, on, gate_error(both.gating, {&actual[at], kRows}, &gates[at], &ups[at], tolerance, tolerance),
-                 name_of(s));
+                 name_of(s) + (fused ? ", fused" : ""));
         }
     }
     return checked;

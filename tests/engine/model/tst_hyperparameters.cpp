@@ -1,8 +1,11 @@
 // The numbers of a model: what is read, what they default to, and which files are refused with a sentence.
 #include "engine/gguf/gguf_file.h"
 #include "engine/model/hyperparameters.h"
+#include "engine/model_info.h"
 #include "tests/support/gguf_writer.h"
 
+#include <QFile>
+#include <QRegularExpression>
 #include <QTemporaryDir>
 #include <QtTest>
 
@@ -50,6 +53,29 @@ class TestHyperparameters : public QObject
     }
 
 private Q_SLOTS:
+    // What README says opens is what is run, and what a file's description says can be.
+    void namesAreTheSameEverywhere()
+    {
+        QStringList rows, known, described;
+        for (const Architecture& a : all_architectures())
+            known += QString::fromUtf8(a.name.data(), qsizetype(a.name.size()));
+        QFile readme(QStringLiteral(SPILLWAY_SOURCE_DIR "/README.md"));
+        QVERIFY(readme.open(QIODevice::ReadOnly));
+        static const QRegularExpression row("^\\| architectures \\| (.*) \\|$", QRegularExpression::MultilineOption);
+        static const QRegularExpression remark(" \\([^)]*\\)");
+        rows = row.match(QString::fromUtf8(readme.readAll())).captured(1).remove(remark).split(", ");
+        rows.sort();
+        known.sort();
+        QCOMPARE(rows, known);
+
+        const std::filesystem::path path = m_folder.filePath("model.gguf").toStdString();
+        for (const QString& name : std::as_const(known)) {
+            model(name.toStdString()).tensor("token_embd.weight", 0, {8}, GgufWriter::Bytes(32)).save(path);
+            const auto info = inspect_model(path);
+            QVERIFY2(info && info->runnable, qPrintable(name));
+        }
+    }
+
     void whatIsNotSaidHasItsDefault()
     {
         const auto h = read(model());
