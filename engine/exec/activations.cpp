@@ -19,26 +19,30 @@ int widest(const Hyperparameters& h, const Width& width)
 }  // namespace
 
 PositionTables::PositionTables(const Hyperparameters& h, int max_rows, RowMemory& memory)
-    : pairs_(h.rope_dimensions / 2)
+    : has_local_(h.architecture->local_rope_base > 0)
+    , pairs_(std::max(h.rope_dimensions(LayerKind::FullAttention),
+                      has_local_ ? 0 : h.rope_dimensions(LayerKind::SlidingWindow)) /
+             2)
+    , local_pairs_(has_local_ ? h.rope_dimensions(LayerKind::SlidingWindow) / 2 : 0)
     , neox_(h.architecture->rope_neox)
-    , tables_(h.architecture->local_rope_base > 0 ? 4 : 2)
-    , floats_per_row_(tables_ * pairs_ + 1)
+    , floats_per_row_(2 * pairs_ + 2 * local_pairs_ + 1)
     , rows_(1, floats_per_row_ * max_rows, memory)
 {
 }
 
 Rotation PositionTables::rotation(LayerKind kind) const
 {
-    const float* cos = data() + std::size_t(is_local(kind) ? 2 : 0) * angles();
-    return {cos, cos + angles(), pairs_, neox_};
+    const float* cos = data() + begin_of(kind);
+    return {cos, cos + angles(kind), pairs(kind), neox_};
 }
 
 Activations::Activations(const Hyperparameters& h, int max_rows, RowMemory& memory)
     : tables(h, max_rows, memory)
     , hidden(max_rows, h.embedding_length, memory)
     , x(max_rows, h.embedding_length, memory)
-    , qkv(max_rows, widest(h, [&](const LayerParameters& layer) { return head_layout(h, layer).cols(); }), memory)
-    , attended(max_rows, widest(h, [&](const LayerParameters& layer) { return layer.heads * h.value_length; }), memory)
+    , qkv(max_rows, widest(h, [](const LayerParameters& layer) { return head_layout(layer).cols(); }), memory)
+    , attended(max_rows, widest(h, [](const LayerParameters& layer) { return layer.heads * layer.value_length; }),
+               memory)
     , gate_up(max_rows, 2 * widest(h, [](const LayerParameters& layer) { return layer.ffn_length; }), memory)
     , inner(max_rows, widest(h, [](const LayerParameters& layer) { return layer.ffn_length; }), memory)
     , branch(max_rows, h.embedding_length, memory)

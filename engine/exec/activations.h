@@ -28,21 +28,25 @@ public:
     const float* data() const { return rows_.row(0); }
 
     Rotation rotation(LayerKind kind) const;
-    float* cos(LayerKind kind) { return data() + std::size_t(is_local(kind) ? 2 : 0) * angles(); }
-    float* sin(LayerKind kind) { return cos(kind) + angles(); }
-    float* q_scale() { return data() + std::size_t(tables_) * angles(); }  // (rows,) factor on each row's queries
-    const float* q_scale() const { return data() + std::size_t(tables_) * angles(); }
+    float* cos(LayerKind kind) { return data() + begin_of(kind); }
+    float* sin(LayerKind kind) { return cos(kind) + angles(kind); }
+    float* q_scale() { return data() + scales_at(); }  // (rows,) factor on each row's queries
+    const float* q_scale() const { return data() + scales_at(); }
     /// Whether sliding layers turn by a base of their own.
-    bool has_local() const { return tables_ == 4; }
+    bool has_local() const { return has_local_; }
     std::size_t bytes() const { return rows_.bytes(); }
 
 private:
     bool is_local(LayerKind kind) const { return has_local() && kind == LayerKind::SlidingWindow; }
-    std::size_t angles() const { return std::size_t(count_) * std::size_t(pairs_); }
+    int pairs(LayerKind kind) const { return is_local(kind) ? local_pairs_ : pairs_; }
+    std::size_t angles(LayerKind kind) const { return std::size_t(count_) * std::size_t(pairs(kind)); }
+    /// Cos and sin of all layers lie first, then those of sliding ones, then the factors.
+    std::size_t begin_of(LayerKind kind) const { return is_local(kind) ? 2 * angles(LayerKind::FullAttention) : 0; }
+    std::size_t scales_at() const { return std::size_t(count_) * std::size_t(floats_per_row_ - 1); }
 
-    int pairs_;
+    bool has_local_;
+    int pairs_, local_pairs_;
     bool neox_;
-    int tables_;  // of (rows, pairs): cos and sin, and those of sliding layers
     int floats_per_row_;
     int count_ = 0;
     Rows rows_;

@@ -132,7 +132,7 @@ void Decoder::attention(int l, const LayerWeights& w, const Place& at)
 {
     auto& [on, a, step] = at;
     const LayerParameters& parameters = h_.layers[std::size_t(l)];
-    const HeadLayout heads = head_layout(h_, parameters);
+    const HeadLayout heads = head_layout(parameters);
 
     if (w.qkv) {
         const Product fused{&w.qkv, w.qkv_bias, 0};

@@ -66,14 +66,14 @@ private:
 };
 
 /// What the decoder and its backend allocate beside weights and KV: the rows of one prefill chunk, and the logits.
-void describe_scratch(const Hyperparameters& shape, ModelInfo& info)
+void describe_scratch(const Hyperparameters& shape, std::int64_t key_length, std::int64_t value_length, ModelInfo& info)
 {
     constexpr int kMost = 1 << 24;  // keeps a hostile file's numbers from overflowing
     constexpr std::int64_t kFloat = sizeof(float);
     const auto at_most = [](std::int64_t value) { return std::min<std::int64_t>(value, kMost); };
     const std::int64_t dim = at_most(info.embedding_length), heads = at_most(info.heads);
-    const std::int64_t q_dim = at_most(heads * info.memory.key_length);
-    const std::int64_t kv_dim = at_most(info.kv_heads * (info.memory.key_length + info.memory.value_length));
+    const std::int64_t q_dim = at_most(heads * key_length);
+    const std::int64_t kv_dim = at_most(info.kv_heads * (key_length + value_length));
     const std::int64_t expert_ffn = at_most(shape.number("expert_feed_forward_length"));
     const auto ffns = shape.per_layer("feed_forward_length", info.layers, int(expert_ffn));
     const std::int64_t ffn = ffns.empty() ? 0 : at_most(*std::max_element(ffns.begin(), ffns.end()));
@@ -82,15 +82,15 @@ void describe_scratch(const Hyperparameters& shape, ModelInfo& info)
     const std::int64_t routed = at_most(info.experts_used) * (2 * dim + 3 * expert_ffn) + at_most(info.experts);
     // Rows that enter products are kept rounded to 8 bits besides; with experts, to two times 8.
     const std::int64_t rounded = (info.experts > 0 ? 2 : 1) * (dim + q_dim + ffn + routed / 2);
-    const std::int64_t angles = 2 * info.memory.key_length;  // cos and sin of half the dimensions, two kinds of layers
+    const std::int64_t angles = 2 * key_length;  // cos and sin of half the dimensions, two kinds of layers
     info.memory.scratch_bytes_per_row = (dense + routed + angles) * kFloat + rounded * 9 / 8;
 
     // Of each thread: queries and sums of a tile of rows, scores of a block; and with experts the products of a piece
     // of work, and a row that is rounded again.
     constexpr int kThreads = 8, kBlockTokens = 256, kTileRows = 16;  // as good as any: this part is small
     const std::int64_t group = info.kv_heads > 0 ? heads / info.kv_heads : 0;
-    const std::int64_t sums = 2 + info.memory.value_length;
-    const std::int64_t attention = group * (kTileRows * (info.memory.key_length + sums) + sums + kBlockTokens);
+    const std::int64_t sums = 2 + value_length;
+    const std::int64_t attention = group * (kTileRows * (key_length + sums) + sums + kBlockTokens);
     const std::int64_t again = info.experts > 0 ? 256 * 64 + dim : 0;
     info.memory.scratch_bytes_fixed = (at_most(info.vocabulary) + 2 * dim + kThreads * (attention + again)) * kFloat;
 }
@@ -122,12 +122,12 @@ void describe_shape(const GgufFile& gguf, ModelInfo& info)
         return;
     }
     for (const int layer_kv_heads : kv_heads) {
-        info.kv_bytes_per_token_f16 += std::int64_t{2} * layer_kv_heads * (std::int64_t{key_length} + value_length);
         info.memory.kv_heads += layer_kv_heads;
+        info.memory.key_numbers += std::int64_t{layer_kv_heads} * key_length;
+        info.memory.value_numbers += std::int64_t{layer_kv_heads} * value_length;
     }
-    info.memory.key_length = key_length;
-    info.memory.value_length = value_length;
-    describe_scratch(shape, info);
+    info.kv_bytes_per_token_f16 = 2 * (info.memory.key_numbers + info.memory.value_numbers);
+    describe_scratch(shape, key_length, value_length, info);
 }
 
 void describe_vocabulary(const GgufFile& gguf, ModelInfo& info)

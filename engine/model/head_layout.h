@@ -14,9 +14,9 @@ struct HeadLayout {
     int cols() const { return v_col() + kv_heads * value_length; }
 };
 
-inline HeadLayout head_layout(const Hyperparameters& h, const LayerParameters& layer)
+inline HeadLayout head_layout(const LayerParameters& layer)
 {
-    return {layer.heads, layer.kv_heads, h.key_length, h.value_length};
+    return {layer.heads, layer.kv_heads, layer.key_length, layer.value_length};
 }
 
 }  // namespace engine

@@ -141,14 +141,41 @@ void read_layers(Reader& in, Hyperparameters& h, int layers)
     for (int l = 0; l < layers; ++l) {
         const auto i = std::size_t(l);
         const bool slides = h.sliding_window > 0 && period > 0 && l % period < period - 1;
-        h.layers.push_back(
-            {slides ? LayerKind::SlidingWindow : LayerKind::FullAttention, heads[i], kv_heads[i], ffn[i]});
+        h.layers.push_back({.kind = slides ? LayerKind::SlidingWindow : LayerKind::FullAttention,
+                            .heads = heads[i],
+                            .kv_heads = kv_heads[i],
+                            .ffn_length = ffn[i]});
         if (heads[i] % kv_heads[i] != 0)
             in.wrong("the number of attention heads is not a multiple of the number of KV heads");
     }
 }
 
 }  // namespace
+
+int Hyperparameters::longest_key() const
+{
+    int most = 0;
+    for (const LayerParameters& layer : layers)
+        most = std::max(most, layer.key_length);
+    return most;
+}
+
+int Hyperparameters::longest_value() const
+{
+    int most = 0;
+    for (const LayerParameters& layer : layers)
+        most = std::max(most, layer.value_length);
+    return most;
+}
+
+int Hyperparameters::rope_dimensions(LayerKind kind) const
+{
+    int most = 0;
+    for (const LayerParameters& layer : layers)
+        if (layer.kind == kind)
+            most = std::max(most, layer.rope_dimensions);
+    return most;
+}
 
 Result<Hyperparameters> read_hyperparameters(const GgufFile& file)
 {
@@ -182,17 +209,22 @@ Result<Hyperparameters> read_hyperparameters(const GgufFile& file)
         return fail(Error::Code::BadFile, in.error());
 
     const int default_head = std::max(1, h.embedding_length / h.layers.front().heads);
-    h.key_length = in.optional("attention.key_length", default_head, 1, 1 << 14);
-    h.value_length = in.optional("attention.value_length", default_head, 1, 1 << 14);
-    h.rope_dimensions = in.optional("rope.dimension_count", h.key_length, 0, h.key_length);
+    const int key_length = in.optional("attention.key_length", default_head, 1, 1 << 14);
+    const int value_length = in.optional("attention.value_length", default_head, 1, 1 << 14);
+    const int rope_dimensions = in.optional("rope.dimension_count", key_length, 0, key_length);
+    for (LayerParameters& layer : h.layers) {
+        layer.key_length = key_length;
+        layer.value_length = value_length;
+        layer.rope_dimensions = rope_dimensions;
+    }
     h.rope_base = in.number("rope.freq_base", 10000.0f);
     const float local_base = h.architecture->local_rope_base > 0 ? h.architecture->local_rope_base : h.rope_base;
     h.rope_base_local = in.number("rope.freq_base_swa", local_base);
     h.rope_scaling = read_rope_scaling(in, file, h.context_length);
-    const float scaled_by = scales_queries_by_embedding(h) ? float(default_head) : float(h.key_length);
+    const float scaled_by = scales_queries_by_embedding(h) ? float(default_head) : float(key_length);
     h.attention_scale = in.number("attention.scale", 1.0f / std::sqrt(scaled_by));
 
-    if (h.key_length % 4 != 0 || h.value_length % 4 != 0 || h.rope_dimensions % 2 != 0)
+    if (key_length % 4 != 0 || value_length % 4 != 0 || rope_dimensions % 2 != 0)
         in.wrong("the model's head dimension is not a multiple of 4");
     if (!(h.rope_base > 0.0f) || !(h.rope_base_local > 0.0f))
         in.wrong("the model's rope base is not positive");

@@ -28,6 +28,9 @@ struct LayerParameters {
     int heads = 0;
     int kv_heads = 0;
     int ffn_length = 0;
+    int key_length = 0;  // head dimension of keys and queries
+    int value_length = 0;
+    int rope_dimensions = 0;  // of a head that turn; the same in all layers of a kind
 };
 
 struct Hyperparameters {
@@ -35,15 +38,12 @@ struct Hyperparameters {
     int context_length = 0;  // tokens the model was made for
     int embedding_length = 0;
     int vocabulary = 0;
-    int key_length = 0;  // head dimension of keys and queries
-    int value_length = 0;
     float rms_epsilon = 0.0f;
     float attention_scale = 0.0f;
     float attention_softcap = 0.0f;  // 0: none
     float final_softcap = 0.0f;      // 0: none
     int sliding_window = 0;          // tokens a sliding layer sees, the newest included; 0: none
     float temperature_scale = 0.0f;  // queries times 1 + this * ln(1 + floor(position / original context)); 0: none
-    int rope_dimensions = 0;
     float rope_base = 10000.0f;
     float rope_base_local = 10000.0f;  // of sliding layers
     RopeScaling rope_scaling;
@@ -52,6 +52,10 @@ struct Hyperparameters {
     int expert_ffn_length = 0;
     float expert_weights_scale = 1.0f;
     std::vector<LayerParameters> layers;
+
+    int longest_key() const;  // of any layer
+    int longest_value() const;
+    int rope_dimensions(LayerKind kind) const;  // 0: there is no such layer
 };
 
 /// Fails with one sentence for an architecture this version does not run, and for numbers that make no sense.

@@ -45,7 +45,7 @@ RopeFrequencies rope_frequencies(const Hyperparameters& h, LayerKind kind, std::
 {
     const bool local = kind == LayerKind::SlidingWindow && h.architecture->local_rope_base > 0;
     const double base = local ? h.rope_base_local : h.rope_base;
-    const int n = h.rope_dimensions;
+    const int n = h.rope_dimensions(kind);
     const RopeScaling& s = h.rope_scaling;
 
     RopeFrequencies out;

@@ -99,9 +99,9 @@ void read_attention(WeightReader& in, const std::string& p, const Hyperparameter
                     LayerWeights& w)
 {
     const int dim = h.embedding_length;
-    const int q_dim = layer.heads * h.key_length;
-    const int k_dim = layer.kv_heads * h.key_length;
-    const int v_dim = layer.kv_heads * h.value_length;
+    const int q_dim = layer.heads * layer.key_length;
+    const int k_dim = layer.kv_heads * layer.key_length;
+    const int v_dim = layer.kv_heads * layer.value_length;
     w.attn_norm = in.vector(p + "attn_norm.weight", dim);
     w.qkv = in.matrix(p + "attn_qkv.weight", dim, q_dim + k_dim + v_dim, 1, Need::Optional);
     if (w.qkv) {
@@ -114,10 +114,10 @@ void read_attention(WeightReader& in, const std::string& p, const Hyperparameter
         w.k_bias = in.vector(p + "attn_k.bias", k_dim, Need::Optional);
         w.v_bias = in.vector(p + "attn_v.bias", v_dim, Need::Optional);
     }
-    w.q_norm = in.vector(p + "attn_q_norm.weight", h.key_length, Need::Optional);
-    w.k_norm = in.vector(p + "attn_k_norm.weight", h.key_length, Need::Optional);
+    w.q_norm = in.vector(p + "attn_q_norm.weight", layer.key_length, Need::Optional);
+    w.k_norm = in.vector(p + "attn_k_norm.weight", layer.key_length, Need::Optional);
     w.sinks = in.vector(p + "attn_sinks.weight", layer.heads, Need::Optional);
-    w.attn_out = in.matrix(p + "attn_output.weight", layer.heads * h.value_length, dim);
+    w.attn_out = in.matrix(p + "attn_output.weight", layer.heads * layer.value_length, dim);
     w.attn_out_bias = in.vector(p + "attn_output.bias", dim, Need::Optional);
     if (!h.architecture->attn_post_norm.empty())
         w.attn_post_norm = in.vector(p + std::string(h.architecture->attn_post_norm) + ".weight", dim);
@@ -164,9 +164,10 @@ Result<Weights> Weights::read(const GgufFile& file, const Hyperparameters& h)
     if (!w.head.output)
         w.head.output = w.token_embedding;
     w.head.norm = in.vector("output_norm.weight", dim);
-    w.rope_factors = in.optional_values("rope_freqs.weight", h.rope_dimensions / 2);
-    w.rope_factors_long = in.optional_values("rope_factors_long.weight", h.rope_dimensions / 2);
-    w.rope_factors_short = in.optional_values("rope_factors_short.weight", h.rope_dimensions / 2);
+    const int pairs = h.rope_dimensions(LayerKind::FullAttention) / 2;
+    w.rope_factors = in.optional_values("rope_freqs.weight", pairs);
+    w.rope_factors_long = in.optional_values("rope_factors_long.weight", pairs);
+    w.rope_factors_short = in.optional_values("rope_factors_short.weight", pairs);
     for (std::size_t l = 0; l < h.layers.size() && !in.failed(); ++l) {
         const std::string prefix = "blk." + std::to_string(l) + ".";
         LayerWeights& layer = w.layers.emplace_back();

@@ -43,7 +43,9 @@ LayerWork layer_work(const Hyperparameters& h, const LayerWeights& w, const Laye
 {
     LayerWork work;
     work.group = p.heads / p.kv_heads;
-    const std::int64_t attended = std::int64_t(p.heads) * h.value_length;
+    work.key_length = p.key_length;
+    work.value_length = p.value_length;
+    const std::int64_t attended = std::int64_t(p.heads) * p.value_length;
     work.divided_tokens = double(ThreadPool::kWorthSharing) / double(attended);
     work.operations = 1;  // attention
     add_operation(work, {&w.qkv, &w.q, &w.k, &w.v});
@@ -55,7 +57,7 @@ LayerWork layer_work(const Hyperparameters& h, const LayerWeights& w, const Laye
         add_read(work, *stack, false, h.experts_used);
 
     const std::int64_t dim = h.embedding_length;
-    const std::int64_t qk = std::int64_t(p.heads + p.kv_heads) * h.key_length;
+    const std::int64_t qk = std::int64_t(p.heads + p.kv_heads) * p.key_length;
     // Two norms, two sums and two roundings of the stream; rotated and perhaps normed queries and keys.
     work.values =
         6 * dim + qk + attended + (w.q_norm ? qk : 0) + (w.attn_post_norm ? dim : 0) + (w.ffn_post_norm ? dim : 0);
@@ -95,8 +97,6 @@ ModelCosts model_costs(const Hyperparameters& h, const Weights& weights)
     add_operation(costs.head, {&weights.head.output});
     costs.head.values = 3 * std::int64_t(h.embedding_length);
     costs.vocabulary = h.vocabulary;
-    costs.key_length = h.key_length;
-    costs.value_length = h.value_length;
     costs.context_length = h.context_length;
     costs.weight_bytes = weights.bytes;
     costs.multiplies_twice = h.experts > 0;
@@ -134,8 +134,8 @@ std::vector<KvLayerShape> kv_shapes(const Hyperparameters& h, const LoadRequest&
     std::vector<KvLayerShape> shapes;
     for (const LayerParameters& layer : h.layers)
         shapes.push_back({layer.kv_heads,
-                          {kernel_type(request.k_type), kernel_type(request.v_type), h.key_length, h.value_length,
-                           request.kv_block_tokens},
+                          {kernel_type(request.k_type), kernel_type(request.v_type), layer.key_length,
+                           layer.value_length, request.kv_block_tokens},
                           layer.kind == LayerKind::SlidingWindow ? h.sliding_window : 0});
     return shapes;
 }

@@ -86,9 +86,10 @@ private:
 
     double kv_token_bytes(int l) const
     {
+        const LayerWork& layer = costs_.layers[std::size_t(l)];
         return costs_.kv_heads[std::size_t(l)] *
-               double(kernels::kv_vector_bytes(kernel_type(placement_.k_type), costs_.key_length) +
-                      kernels::kv_vector_bytes(kernel_type(placement_.v_type), costs_.value_length));
+               double(kernels::kv_vector_bytes(kernel_type(placement_.k_type), layer.key_length) +
+                      kernels::kv_vector_bytes(kernel_type(placement_.v_type), layer.value_length));
     }
 
     AttendedKv kv(int l) const
@@ -145,8 +146,9 @@ private:
 
     std::optional<double> attention(int l, double bytes) const
     {
-        return rates_.attention_seconds(placement_.k_type, placement_.v_type, costs_.key_length,
-                                        costs_.layers[std::size_t(l)].group, bytes, set_bytes_);
+        const LayerWork& layer = costs_.layers[std::size_t(l)];
+        return rates_.attention_seconds(placement_.k_type, placement_.v_type, layer.key_length, layer.group, bytes,
+                                        set_bytes_);
     }
 
     /// The time of a layer whose KV the host's cores attend alone: a short one is one thread's, and the first that is

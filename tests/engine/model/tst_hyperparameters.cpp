@@ -55,10 +55,10 @@ private Q_SLOTS:
         const auto h = read(model());
         QVERIFY2(h, h ? "" : h.error().what.c_str());
         QCOMPARE(h->layers.size(), std::size_t(6));
-        QCOMPARE(h->layers[0].kv_heads, 8);  // as many as heads
-        QCOMPARE(h->key_length, 8);          // embedding / heads
-        QCOMPARE(h->value_length, 8);
-        QCOMPARE(h->rope_dimensions, 8);
+        QCOMPARE(h->layers[0].kv_heads, 8);    // as many as heads
+        QCOMPARE(h->layers[0].key_length, 8);  // embedding / heads
+        QCOMPARE(h->layers[0].value_length, 8);
+        QCOMPARE(h->layers[0].rope_dimensions, 8);
         QCOMPARE(h->rope_base, 10000.0f);
         QVERIFY(qFuzzyCompare(h->attention_scale, 1.0f / std::sqrt(8.0f)));
         QCOMPARE(h->experts, 0);
