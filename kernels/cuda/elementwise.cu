@@ -1,4 +1,4 @@
-// Sums and soft caps: a thread a value, a row of blocks a row.
+// Sums, factors and soft caps: a thread a value, a row of blocks a row.
 #include "kernels/cuda/device.h"
 
 using namespace kernels::cuda;
@@ -23,3 +23,12 @@ extern "C" __global__ void soft_cap(float cap, float* x, int x_stride, int n)
     v = cap * tanhf(v / cap);
 }
 EMULATED(soft_cap);
+
+// x[r] *= factor
+extern "C" __global__ void scale(float factor, float* x, int x_stride, int n)
+{
+    const int i = int(blockIdx.x * blockDim.x + threadIdx.x);
+    if (i < n)
+        x[std::size_t(blockIdx.y) * std::size_t(x_stride) + std::size_t(i)] *= factor;
+}
+EMULATED(scale);

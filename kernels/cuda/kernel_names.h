@@ -20,10 +20,13 @@
     KERNEL(attend_many, attend_many_64)                 \
     KERNEL(attend_many, attend_many_128)                \
     KERNEL(attend_many, attend_many_256)                \
+    KERNEL(attend_many, attend_many_512)                \
     KERNEL(elementwise, add)                            \
+    KERNEL(elementwise, scale)                          \
     KERNEL(elementwise, soft_cap)                       \
     SPILLWAY_KERNEL_OF_EACH_TYPE(KERNEL, embed)         \
     KERNEL(experts, choose_experts)                     \
+    KERNEL(experts, scale_weights)                      \
     KERNEL(experts, sort_pairs)                         \
     KERNEL(experts, sum_experts)                        \
     KERNEL(gated, gated)                                \

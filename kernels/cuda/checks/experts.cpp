@@ -211,6 +211,32 @@ Checked check_gated_experts(const Driver& driver, unsigned seed, TensorType type
     return checked;
 }
 
+Checked check_scale_weights(const Driver& driver, unsigned seed)
+{
+    std::mt19937 random(seed);
+    Checked checked;
+    for (const Shape& s : kShapes) {
+        std::vector<float> scale, weights;
+        std::vector<int> chosen;
+        for (int e = 0; e < s.experts; ++e)
+            scale.push_back(float(1 + random() % 100) / 16.0f);
+        for (int pair = 0; pair < s.rows * s.used; ++pair) {
+            chosen.push_back(int(random() % unsigned(s.experts)));
+            weights.push_back(float(random() % 100) / 64.0f);
+        }
+        DeviceMemory on(driver);
+        Routing routing = room_for_routing(on, s);
+        routing.chosen = on.put(chosen);
+        routing.weights = on.put(weights);
+        on.keep(scale_weights(driver, on.queue(), on.put(scale), routing));
+        std::vector<float> expected = weights;
+        for (std::size_t pair = 0; pair < expected.size(); ++pair)
+            expected[pair] *= scale[std::size_t(chosen[pair])];
+        note(checked, on, share_of_same(on.get<float>(routing.weights, expected.size()), expected), name_of(s));
+    }
+    return checked;
+}
+
 // Small whole numbers, whose sums are exact.
 Checked check_sum(const Driver& driver, unsigned)
 {
@@ -288,6 +314,7 @@ Checked check_rest(const Driver& driver, unsigned seed, TensorType type)
 void add_expert_checks(std::vector<KernelCheck>& checks)
 {
     checks.push_back({"choice of experts", check_route});
+    checks.push_back({"factors of experts", check_scale_weights});
     checks.push_back({"sum of experts", check_sum});
     for (const TensorType type : {TensorType::F16, TensorType::MXFP4})
         checks.push_back(
