@@ -62,7 +62,7 @@ Status KvPager::prepare(const KvSequence& sequence, int first, int count)
 
     std::int64_t missing = 0;
     for (int l = 0; l < cache_.num_layers(); ++l)
-        for (int b = columns_.on_device(l) ? first_needed_block(l, first) : last + 1; b <= last; ++b)
+        for (int b = columns_.keeps_kv(l) ? first_needed_block(l, first) : last + 1; b <= last; ++b)
             if (!device_.holds(sequence.pages[std::size_t(b)], l))
                 missing += std::int64_t(cache_.layer(l).bytes());
     if (vram_.used() > vram_.high_mark())  // it grew without us
@@ -75,7 +75,7 @@ Status KvPager::prepare(const KvSequence& sequence, int first, int count)
                                               "nothing leave it");
 
     for (int l = 0; l < cache_.num_layers(); ++l)
-        for (int b = columns_.on_device(l) ? first_needed_block(l, first) : last + 1; b <= last; ++b) {
+        for (int b = columns_.keeps_kv(l) ? first_needed_block(l, first) : last + 1; b <= last; ++b) {
             const PageId page = sequence.pages[std::size_t(b)];
             if (!device_.holds(page, l)) {
                 const bool empty = b * tokens >= first;
@@ -122,10 +122,10 @@ void KvPager::plan_stream(const KvSequence& sequence, int first, int count)
     attended_on_host_bytes_ = 0;
     const std::span complete(sequence.pages.data(), std::size_t(first / cache_.block_tokens()));
     for (int l = 0; l < cache_.num_layers(); ++l) {
-        if (!columns_.full(l))
+        if (!columns_.on_device(l) || !columns_.full(cache_.source(l)))
             continue;
-        const std::size_t bytes = cache_.layer(l).bytes();
-        const auto on_host = [&](PageId page) { return !device_.block(page, l); };
+        const std::size_t bytes = cache_.read_bytes(l);
+        const auto on_host = [&](PageId page) { return !cache_.device_block(page, l); };
         auto left = int(std::ranges::count_if(complete, on_host));
         const int streamed = blocks_to_stream(l, left, int(complete.size()) + 1, count == 1);
         for (int b = 0; left > 0; ++b) {
@@ -154,6 +154,8 @@ Status KvPager::finish(const KvSequence& sequence, int first, int count)
 {
     if (!stream_.status())
         return stream_.status();
+    if (Status ok = cache_.take_status(); !ok)
+        return ok;
     if (Status ok = vram_.device().copy_after_compute(Device::Direction::ToHost); !ok)
         return ok;
     const int tokens = cache_.block_tokens();
@@ -161,7 +163,7 @@ Status KvPager::finish(const KvSequence& sequence, int first, int count)
         const PageId page = sequence.pages[std::size_t(b)];
         const int begin = std::max(first - b * tokens, 0), end = std::min(first + count - b * tokens, tokens);
         for (int l = 0; l < cache_.num_layers(); ++l)
-            if (columns_.on_device(l))
+            if (columns_.keeps_kv(l))
                 if (Status ok = device_.mirror(page, l, cache_.host_block(page, l), begin, end); !ok)
                     return ok;
         mirrored_rows_[std::size_t(page)] = end;
