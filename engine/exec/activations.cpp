@@ -16,6 +16,17 @@ int widest(const Hyperparameters& h, const Width& width)
     return most;
 }
 
+int widest_ffn(const Hyperparameters& h)
+{
+    return widest(h, [](const LayerParameters& layer) { return layer.ffn_length; });
+}
+
+/// Whether layers have a dense part beside experts.
+bool has_both_parts(const Hyperparameters& h)
+{
+    return h.experts > 0 && h.architecture->dense_beside_experts;
+}
+
 }  // namespace
 
 PositionTables::PositionTables(const Hyperparameters& h, int max_rows, RowMemory& memory)
@@ -43,9 +54,12 @@ Activations::Activations(const Hyperparameters& h, int max_rows, RowMemory& memo
     , qkv(max_rows, widest(h, [](const LayerParameters& layer) { return head_layout(layer).cols(); }), memory)
     , attended(max_rows, widest(h, [](const LayerParameters& layer) { return layer.heads * layer.value_length; }),
                memory)
-    , gate_up(max_rows, 2 * widest(h, [](const LayerParameters& layer) { return layer.ffn_length; }), memory)
-    , inner(max_rows, widest(h, [](const LayerParameters& layer) { return layer.ffn_length; }), memory)
+    , gate_up(max_rows, std::max(2 * widest_ffn(h), h.side_length), memory)
+    , inner(max_rows, std::max(widest_ffn(h), h.side_length), memory)
     , branch(max_rows, h.embedding_length, memory)
+    , routed(has_both_parts(h) ? max_rows : 0, h.embedding_length, memory)
+    , beside(has_both_parts(h) ? max_rows : 0, h.embedding_length, memory)
+    , side(h.side_length > 0 ? max_rows : 0, int(h.layers.size()) * h.side_length, memory)
     , last(1, h.embedding_length, memory)
     , last_x(1, h.embedding_length, memory)
     , logits(1, h.vocabulary, memory)
@@ -55,14 +69,17 @@ Activations::Activations(const Hyperparameters& h, int max_rows, RowMemory& memo
 std::size_t Activations::bytes() const
 {
     std::size_t bytes = tables.bytes();
-    for (const Rows* rows : {&hidden, &x, &qkv, &attended, &gate_up, &inner, &branch, &last, &last_x, &logits})
+    for (const Rows* rows :
+         {&hidden, &x, &qkv, &attended, &gate_up, &inner, &branch, &routed, &beside, &side, &last, &last_x, &logits})
         bytes += rows->bytes();
     return bytes;
 }
 
 void Activations::take_rounded(bool residuals)
 {
-    for (Rows* rows : {&x, &attended, &inner, &last_x}) {
+    for (Rows* rows : {&x, &attended, &inner, &routed, &last_x, &hidden}) {
+        if (rows == &hidden && side.value_capacity_bytes() == 0)
+            continue;  // the side gate alone reads it as it is
         rows->q8(0);
         if (residuals)
             rows->q8_residual(0);

@@ -63,6 +63,9 @@ struct Activations {
     Rows gate_up;   // (rows, 2 ffn)
     Rows inner;     // (rows, ffn)
     Rows branch;    // (rows, dim): what attention or feed-forward adds
+    Rows routed;    // (rows, dim): what the router reads; only where a dense part lies beside experts
+    Rows beside;    // (rows, dim): what the experts add to such a branch
+    Rows side;      // (rows, layers * side): what each layer gets of each token; only with per-layer embeddings
     Rows last;      // (1, dim): the row whose logits are asked for
     Rows last_x;    // (1, dim): normed
     Rows logits;    // (1, vocabulary)

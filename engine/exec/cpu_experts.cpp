@@ -49,7 +49,7 @@ std::size_t CpuExperts::bytes() const
 void CpuExperts::route(Rows& x, const LayerWeights& w, const ExpertParameters& p)
 {
     const Product router{&w.router, w.router_bias, 0};
-    products_.multiply(x, std::span(&router, 1), router_logits_);
+    products_.multiply(p.routed_by ? *p.routed_by : x, std::span(&router, 1), router_logits_);
     const int experts = w.router.rows;
     for (int t = 0; t < x.count(); ++t) {
         const std::span<float> logits(router_logits_.row(t), std::size_t(experts));
@@ -66,8 +66,9 @@ void CpuExperts::route(Rows& x, const LayerWeights& w, const ExpertParameters& p
         }
         // Softmax over all experts, then over the chosen ones to one again, equals the softmax over the chosen ones.
         softmax(weights);
-        for (float& weight : weights)
-            weight *= p.weights_scale;
+        for (int slot = 0; slot < p.used; ++slot)
+            weights[std::size_t(slot)] *=
+                p.weights_scale * (w.down_experts_scale ? w.down_experts_scale[chosen[slot]] : 1.0f);
     }
 }
 
@@ -106,9 +107,14 @@ void CpuExperts::compute(Rows& x, const LayerWeights& w, const ExpertParameters&
             std::memcpy(in_.row(i), x.row(sorted_[std::size_t(i)].row), std::size_t(x.cols()) * sizeof(float));
     });
 
-    gate_up_.set_shape(pairs, 2 * w.gate_experts.rows);
-    products_.multiply_by_experts(in_, active_, w.gate_experts, w.gate_experts_bias, gate_up_, 0);
-    products_.multiply_by_experts(in_, active_, w.up_experts, w.up_experts_bias, gate_up_, w.gate_experts.rows);
+    if (w.gate_up_experts) {
+        gate_up_.set_shape(pairs, w.gate_up_experts.rows);
+        products_.multiply_by_experts(in_, active_, w.gate_up_experts, nullptr, gate_up_, 0);
+    } else {
+        gate_up_.set_shape(pairs, 2 * w.gate_experts.rows);
+        products_.multiply_by_experts(in_, active_, w.gate_experts, w.gate_experts_bias, gate_up_, 0);
+        products_.multiply_by_experts(in_, active_, w.up_experts, w.up_experts_bias, gate_up_, w.gate_experts.rows);
+    }
     products_.gated(p.gate, gate_up_, hidden_);
     out_.set_shape(pairs, w.down_experts.rows);
     products_.multiply_by_experts(hidden_, active_, w.down_experts, w.down_experts_bias, out_, 0);

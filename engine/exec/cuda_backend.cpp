@@ -112,6 +112,12 @@ void CudaBackend::add(const Rows& y, Rows& x)
     calls_.launch(cuda::add, cuda_rows(y), x.count(), x.cols(), cuda_rows(x));
 }
 
+void CudaBackend::scale(float factor, Rows& x)
+{
+    x.changed();
+    calls_.launch(cuda::scale, factor, x.count(), x.cols(), cuda_rows(x));
+}
+
 void CudaBackend::copy_row(const Rows& from, int row, Rows& to)
 {
     to.set_shape(1, from.cols());

@@ -36,7 +36,7 @@ void CudaExperts::compute(Rows& x, const LayerWeights& w, const ExpertParameters
     CudaExpertRows& e = rows_;
     const int pairs = x.count() * p.used;
     const Product router{&w.router, w.router_bias, 0};
-    products_.multiply(x, std::span(&router, 1), e.router_logits);
+    products_.multiply(p.routed_by ? *p.routed_by : x, std::span(&router, 1), e.router_logits);
     const cuda::Routing routing{x.count(),
                                 p.used,
                                 w.router.rows,
@@ -45,13 +45,19 @@ void CudaExperts::compute(Rows& x, const LayerWeights& w, const ExpertParameters
                                 cuda_address(e.sorted),
                                 cuda_address(e.begin)};
     calls_.launch(cuda::route, cuda_rows(e.router_logits), p.weights_scale, routing);
+    if (w.down_experts_scale)
+        calls_.launch(cuda::scale_weights, cuda_address(w.down_experts_scale), routing);
 
     const auto multiply = [&](Rows& from, int pairs_of_each_row, const Matrix& stack, Vector bias, Rows& to, int col) {
         cuda::Product product = products_.operands(from, stack, bias, cuda_rows(to, col));
         product.tokens = pairs;
         calls_.launch(cuda::expert_matmul, product, routing, pairs_of_each_row);
     };
-    if (x.count() == 1 && w.gate_experts.type == w.up_experts.type) {
+    if (w.gate_up_experts) {
+        e.gate_up.set_shape(pairs, w.gate_up_experts.rows);
+        multiply(x, p.used, w.gate_up_experts, nullptr, e.gate_up, 0);
+        products_.gated(p.gate, e.gate_up, e.hidden);
+    } else if (x.count() == 1 && w.gate_experts.type == w.up_experts.type) {
         e.hidden.set_shape(pairs, w.gate_experts.rows);
         cuda::GatedProduct product{.gate =
                                        products_.operands(x, w.gate_experts, w.gate_experts_bias, cuda_rows(e.hidden)),

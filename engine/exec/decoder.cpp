@@ -27,6 +27,7 @@ Decoder::Decoder(const Hyperparameters& h, const Weights& weights, int context_t
     , rope_full_(rope_frequencies(h, LayerKind::FullAttention, rope_factors(weights, h, context_tokens)))
     , rope_local_(rope_frequencies(h, LayerKind::SlidingWindow, rope_factors(weights, h, context_tokens)))
     , host_(h, max_rows, host_row_memory())
+    , projected_(h.side_length > 0 ? max_rows : 0, int(h.layers.size()) * h.side_length)
 {
 }
 
@@ -53,6 +54,8 @@ void Decoder::append(const Placement& placement, const Step& step, std::span<con
     fill_positions(step.first, int(tokens.size()));
     const float scale = h_.architecture->scale_embeddings ? std::sqrt(float(h_.embedding_length)) : 1.0f;
     placement.host().embed(weights_.token_embedding, tokens, scale, host_.hidden);
+    if (h_.side_length > 0)
+        make_side_inputs(placement.host(), tokens);
     rows_at_ = &placement.host();
     for (LayerRange range; range.last < int(weights_.layers.size());) {
         range = placement.range_from(range.last);
@@ -64,6 +67,8 @@ void Decoder::append(const Placement& placement, const Step& step, std::span<con
                 const LayerOn side = step.layer_on(l);  // an emulated device and the host are one backend
                 const StepClock::Scope scope(step.clock,
                                              side == LayerOn::Device ? Part::DeviceLayers : Part::HostLayers);
+                if (side == LayerOn::Host && l == step.device_layers)
+                    bring_shared_kv_home(step, int(tokens.size()));
                 for (; l < range.last && step.layer_on(l) == side; ++l)
                     layer(l, placement.weights_of(l), at);
             }
@@ -73,6 +78,32 @@ void Decoder::append(const Placement& placement, const Step& step, std::span<con
         on.run_layers(range, std::cref(layers));
     }
     step.sequence.ids.insert(step.sequence.ids.end(), tokens.begin(), tokens.end());
+}
+
+/// What each layer gets of each token: half of it from a table, half from what the token's embedding says.
+/// side = (rms_norm(projection * x / sqrt(dim)) + sqrt(length) * row of the table) / sqrt(2)
+void Decoder::make_side_inputs(CpuBackend& host, std::span<const int> tokens)
+{
+    host.embed(weights_.side_embedding, tokens, std::sqrt(float(h_.side_length) / 2), host_.side);
+    const Product projection{&weights_.side_projection, nullptr, 0};
+    host.products(host_.hidden, std::span(&projection, 1), projected_);
+    // A norm takes 1 / sqrt(dim) out again, but for its epsilon; 1 / sqrt(2) is in its weights.
+    host.norm_heads(projected_, 0, int(h_.layers.size()), h_.side_length, weights_.side_norm,
+                    h_.rms_epsilon * float(h_.embedding_length));
+    host.add(projected_, host_.side);
+}
+
+/// Layers on the host read keys and values that layers on the device have just written.
+void Decoder::bring_shared_kv_home(const Step& step, int tokens)
+{
+    int last = -1;
+    for (int l = step.device_layers; l < int(h_.layers.size()); ++l) {
+        const int source = h_.layers[std::size_t(l)].kv_source;
+        if (source < 0 || source >= step.device_layers || source <= last)
+            continue;
+        step.cache.bring_home(step.sequence, source, step.first, tokens);
+        last = source;
+    }
 }
 
 /// The residual stream goes where the next layer computes.
@@ -97,13 +128,46 @@ void Decoder::layer(int l, const LayerWeights& w, const Place& at)
     add_branch(a.attended, {&w.attn_out, w.attn_out_bias, 0}, w.attn_post_norm, at);
 
     on.rms_norm(a.hidden, w.ffn_norm, h_.rms_epsilon, a.x);
-    if (w.router) {
+    if (w.router && w.down) {
+        feed_forward_beside_experts(w, at);
+    } else if (w.router) {
         on.experts(a.x, w, {h_.experts_used, h_.expert_weights_scale, h_.architecture->gate}, a.branch);
         add_normed(w.ffn_post_norm, at);
     } else {
         feed_forward(w, at);
         add_branch(a.inner, {&w.down, nullptr, 0}, w.ffn_post_norm, at);
     }
+    if (w.side_gate)
+        side_branch(l, w, at);
+    if (w.output_scale != 1.0f)
+        on.scale(w.output_scale, a.hidden);
+}
+
+/// hidden += both parts, each with norms of its own. The dense one reads x.
+void Decoder::feed_forward_beside_experts(const LayerWeights& w, const Place& at)
+{
+    auto& [on, a, step] = at;
+    feed_forward(w, at);
+    const Product down{&w.down, nullptr, 0};
+    on.products(a.inner, std::span(&down, 1), a.branch);
+    on.rms_norm(a.branch, w.dense_post_norm, h_.rms_epsilon, a.branch);
+
+    on.rms_norm(a.hidden, w.router_norm, h_.rms_epsilon, a.routed);
+    on.rms_norm(a.hidden, w.experts_norm, h_.rms_epsilon, a.x);
+    on.experts(a.x, w, {h_.experts_used, h_.expert_weights_scale, h_.architecture->gate, &a.routed}, a.beside);
+    on.rms_norm(a.beside, w.experts_post_norm, h_.rms_epsilon, a.beside);
+    on.add(a.beside, a.branch);
+    add_normed(w.ffn_post_norm, at);
+}
+
+/// hidden += what the layer makes of its side input
+void Decoder::side_branch(int l, const LayerWeights& w, const Place& at)
+{
+    auto& [on, a, step] = at;
+    const Product gate{&w.side_gate, nullptr, 0};
+    on.products(a.hidden, std::span(&gate, 1), a.gate_up);
+    on.gated_by(h_.architecture->gate, a.gate_up, a.side, l * h_.side_length, a.inner);
+    add_branch(a.inner, {&w.side_out, nullptr, 0}, w.side_post_norm, at);
 }
 
 /// hidden += product of y, normed first where the architecture does that
@@ -133,22 +197,30 @@ void Decoder::attention(int l, const LayerWeights& w, const Place& at)
     auto& [on, a, step] = at;
     const LayerParameters& parameters = h_.layers[std::size_t(l)];
     const HeadLayout heads = head_layout(parameters);
+    const bool own_kv = parameters.kv_source < 0;
 
-    if (w.qkv) {
+    if (!own_kv) {
+        const Product queries{&w.q, w.q_bias, 0};
+        on.products(a.x, std::span(&queries, 1), a.qkv);
+    } else if (w.qkv) {
         const Product fused{&w.qkv, w.qkv_bias, 0};
         on.products(a.x, std::span(&fused, 1), a.qkv);
     } else {
         const std::array<Product, 3> apart{Product{&w.q, w.q_bias, 0}, Product{&w.k, w.k_bias, heads.k_col()},
-                                           Product{&w.v, w.v_bias, heads.v_col()}};
+                                           Product{w.v ? &w.v : &w.k, w.v_bias, heads.v_col()}};
         on.products(a.x, apart, a.qkv);
     }
     if (w.q_norm)
         on.norm_heads(a.qkv, 0, heads.heads, heads.key_length, w.q_norm, h_.rms_epsilon);
     if (w.k_norm)
         on.norm_heads(a.qkv, heads.k_col(), heads.kv_heads, heads.key_length, w.k_norm, h_.rms_epsilon);
-    on.rope_heads(a.qkv, 0, heads.heads + heads.kv_heads, heads.key_length, a.tables.rotation(parameters.kind));
+    if (w.v_norm)
+        on.norm_heads(a.qkv, heads.v_col(), heads.kv_heads, heads.value_length, w.v_norm, h_.rms_epsilon);
+    on.rope_heads(a.qkv, 0, heads.heads + (own_kv ? heads.kv_heads : 0), heads.key_length,
+                  a.tables.rotation(parameters.kind));
 
-    on.store_kv(a.qkv, heads, l, step);
+    if (own_kv)
+        on.store_kv(a.qkv, heads, l, step);
     const int window = parameters.kind == LayerKind::SlidingWindow ? h_.sliding_window : 0;
     on.attend(a.qkv, {heads, a.tables.q_scale(), h_.attention_softcap, window, w.sinks}, l, step, a.attended);
 }

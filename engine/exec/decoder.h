@@ -22,7 +22,7 @@ public:
 
     int max_rows() const { return max_rows_; }
     int vocabulary() const { return h_.vocabulary; }
-    std::size_t scratch_bytes() const { return host_.bytes(); }
+    std::size_t scratch_bytes() const { return host_.bytes() + projected_.bytes(); }
 
     /// Computes tokens at positions step.first, +1, ... for which pages have been reserved, and appends them to the
     /// sequence. 1 <= tokens.size() <= max_rows().
@@ -45,10 +45,14 @@ private:
     Backend& compute_logits(const Placement& placement, StepClock& clock, int row);
     std::span<const float> fetch_logits(Backend& on);
     void fill_positions(int first, int count);
+    void make_side_inputs(CpuBackend& host, std::span<const int> tokens);
     void bring_rows(Backend& to, const Step& step);
+    void bring_shared_kv_home(const Step& step, int tokens);
     void layer(int l, const LayerWeights& w, const Place& at);
     void attention(int l, const LayerWeights& w, const Place& at);
     void feed_forward(const LayerWeights& w, const Place& at);
+    void feed_forward_beside_experts(const LayerWeights& w, const Place& at);
+    void side_branch(int l, const LayerWeights& w, const Place& at);
     void add_branch(Rows& y, const Product& product, Vector post_norm, const Place& at);
     void add_normed(Vector post_norm, const Place& at);
 
@@ -57,6 +61,7 @@ private:
     int max_rows_;
     RopeFrequencies rope_full_, rope_local_;
     Activations host_;
+    Rows projected_;              // (rows, layers * side): what the embedding says to each layer
     Backend* rows_at_ = nullptr;  // where the residual stream of the last batch is
 };
 

@@ -12,8 +12,8 @@
 namespace engine {
 namespace {
 
-constexpr std::string_view kRunnable[] = {"llama",  "mistral3", "qwen2", "qwen3",  "qwen3moe",
-                                          "gemma2", "gemma3",   "phi3",  "gpt-oss"};
+constexpr std::string_view kRunnable[] = {"llama",  "mistral3", "qwen2",  "qwen3", "qwen3moe",
+                                          "gemma2", "gemma3",   "gemma4", "phi3",  "gpt-oss"};
 
 /// general.file_type (llama.cpp's enum llama_ftype, include/llama.h); empty for a number that means nothing now.
 std::string file_type_name(std::int64_t id)
@@ -55,6 +55,19 @@ public:
         return values;
     }
 
+    /// Which layers see a window only: a flag for each, or a period, of which the last one sees everything.
+    std::vector<bool> sliding(int layers) const
+    {
+        const std::string key = prefix_ + "attention.sliding_window_pattern";
+        const auto flags = gguf_.integers(key, kMaxLayerElements).value_or(std::vector<std::int64_t>());
+        const int period = as_int(gguf_.integer(key), 0);
+        std::vector<bool> slides;
+        for (int l = 0; l < layers; ++l)
+            slides.push_back(flags.empty() ? period > 0 && l % period < period - 1
+                                           : std::size_t(l) < flags.size() && flags[std::size_t(l)] != 0);
+        return slides;
+    }
+
     static int as_int(std::optional<std::int64_t> value, int otherwise)
     {
         return value && *value >= 0 && *value <= std::numeric_limits<int>::max() ? static_cast<int>(*value) : otherwise;
@@ -83,7 +96,10 @@ void describe_scratch(const Hyperparameters& shape, std::int64_t key_length, std
     // Rows that enter products are kept rounded to 8 bits besides; with experts, to two times 8.
     const std::int64_t rounded = (info.experts > 0 ? 2 : 1) * (dim + q_dim + ffn + routed / 2);
     const std::int64_t angles = 2 * key_length;  // cos and sin of half the dimensions, two kinds of layers
-    info.memory.scratch_bytes_per_row = (dense + routed + angles) * kFloat + rounded * 9 / 8;
+    const std::int64_t beside = info.experts > 0 ? 2 * dim : 0;  // where a dense part lies beside them
+    // Per-layer embeddings: what the table and the embedding say to all layers.
+    const std::int64_t side = 2 * at_most(info.layers * at_most(shape.number("embedding_length_per_layer_input")));
+    info.memory.scratch_bytes_per_row = (dense + routed + beside + angles + side) * kFloat + rounded * 9 / 8;
 
     // Of each thread: queries and sums of a tile of rows, scores of a block; and with experts the products of a piece
     // of work, and a row that is rounded again.
@@ -116,18 +132,25 @@ void describe_shape(const GgufFile& gguf, ModelInfo& info)
     const int default_length = info.heads > 0 ? info.embedding_length / info.heads : 0;
     const int key_length = shape.number("attention.key_length", default_length);
     const int value_length = shape.number("attention.value_length", default_length);
+    const int sliding_key_length = shape.number("attention.key_length_swa", key_length);
+    const int sliding_value_length = shape.number("attention.value_length_swa", value_length);
     constexpr int kMaxFactor = 1 << 20;  // 2^20 heads x 2^21 values x 2 bytes x 2^16 layers fit
-    if (info.kv_heads > kMaxFactor || key_length > kMaxFactor || value_length > kMaxFactor) {
+    if (std::max({info.kv_heads, key_length, value_length, sliding_key_length, sliding_value_length}) > kMaxFactor) {
         info.warnings.push_back("the sizes of the attention heads make no sense");
         return;
     }
-    for (const int layer_kv_heads : kv_heads) {
-        info.memory.kv_heads += layer_kv_heads;
-        info.memory.key_numbers += std::int64_t{layer_kv_heads} * key_length;
-        info.memory.value_numbers += std::int64_t{layer_kv_heads} * value_length;
+    const std::vector<bool> slides = shape.sliding(info.layers);
+    const int own =
+        info.layers - shape.number("attention.shared_kv_layers");  // later layers read what earlier ones keep
+    for (int l = 0; l < own; ++l) {
+        const auto i = static_cast<std::size_t>(l);
+        info.memory.kv_heads += kv_heads[i];
+        info.memory.key_numbers += std::int64_t{kv_heads[i]} * (slides[i] ? sliding_key_length : key_length);
+        info.memory.value_numbers += std::int64_t{kv_heads[i]} * (slides[i] ? sliding_value_length : value_length);
     }
     info.kv_bytes_per_token_f16 = 2 * (info.memory.key_numbers + info.memory.value_numbers);
-    describe_scratch(shape, key_length, value_length, info);
+    describe_scratch(shape, std::max(key_length, sliding_key_length), std::max(value_length, sliding_value_length),
+                     info);
 }
 
 void describe_vocabulary(const GgufFile& gguf, ModelInfo& info)

@@ -22,6 +22,9 @@ struct Architecture {
     std::string_view ffn_norm = "ffn_norm";  // tensor name of the norm before the feed-forward part
     std::string_view attn_post_norm = {};    // norm of the attention's output, before it is added
     std::string_view ffn_post_norm = {};     // norm of the feed-forward's output, before it is added
+    float attention_scale = 0.0f;            // factor on scores; 0: 1 / sqrt(head dimension)
+    bool norm_values = false;           // values are normed, too, without weights; without attn_v they are the keys
+    bool dense_beside_experts = false;  // layers with experts have a dense part as well, each with its own norms
 };
 
 /// Null for an architecture this version cannot run.

@@ -40,6 +40,7 @@ void for_each_tensor(W& w, const Hyperparameters& h, int l, const Visit& visit)
     vector(w.qkv_bias, q_dim + k_dim + v_dim);
     vector(w.q_norm, p.key_length);
     vector(w.k_norm, p.key_length);
+    vector(w.v_norm, p.value_length);
     vector(w.sinks, p.heads);
     vector(w.attn_out_bias, h.embedding_length);
     vector(w.attn_post_norm, h.embedding_length);
@@ -49,6 +50,12 @@ void for_each_tensor(W& w, const Hyperparameters& h, int l, const Visit& visit)
     vector(w.gate_experts_bias, h.experts * h.expert_ffn_length);
     vector(w.up_experts_bias, h.experts * h.expert_ffn_length);
     vector(w.down_experts_bias, h.experts * h.embedding_length);
+    vector(w.down_experts_scale, h.experts);
+    vector(w.router_norm, h.embedding_length);
+    vector(w.experts_norm, h.embedding_length);
+    vector(w.dense_post_norm, h.embedding_length);
+    vector(w.experts_post_norm, h.embedding_length);
+    vector(w.side_post_norm, h.embedding_length);
 }
 
 std::size_t aligned(std::size_t bytes)

@@ -45,6 +45,7 @@ public:
             return float(wrong(prefix_ + std::string(key) + " is not a usable number"));
         return float(*value);
     }
+    bool is_array(std::string_view key) { return file_.array_length(prefix_ + std::string(key)).has_value(); }
     std::string_view text(std::string_view key) { return file_.string(prefix_ + std::string(key)).value_or(""); }
 
     /// One value for each layer: a scalar in the file stands for all.
@@ -127,26 +128,85 @@ bool scales_queries_by_embedding(const Hyperparameters& h)
     return (h.architecture->name == "gemma2" && layers == 46) || (h.architecture->name == "gemma3" && layers == 62);
 }
 
+/// A window counts only where the architecture slides: converters also write one for models (phi3, llama) that were
+/// trained without, and llama.cpp ignores it there as well.
+std::vector<bool> sliding_layers(Reader& in, const Hyperparameters& h, int layers)
+{
+    constexpr std::string_view kPattern = "attention.sliding_window_pattern";
+    std::vector<bool> slides(std::size_t(layers), false);
+    if (h.architecture->window_period == 0 || h.sliding_window == 0)
+        return slides;
+    if (in.is_array(kPattern)) {  // a flag for each layer
+        const std::vector<int> flags = in.per_layer(kPattern, layers, 0, 0, 1);
+        slides.assign(flags.begin(), flags.end());
+        return slides;
+    }
+    const int period = in.optional(kPattern, h.architecture->window_period, 0, kMaxLayers);
+    for (int l = 0; l < layers; ++l)
+        slides[std::size_t(l)] = period > 0 && l % period < period - 1;
+    return slides;
+}
+
 void read_layers(Reader& in, Hyperparameters& h, int layers)
 {
     const auto heads = in.per_layer("attention.head_count", layers, 0, 1, 1 << 14);
     const int first_heads = heads.front();
     const auto kv_heads = in.per_layer("attention.head_count_kv", layers, first_heads, 1, 1 << 14);
     const auto ffn = in.per_layer("feed_forward_length", layers, h.expert_ffn_length, 1, kMaxDimension);
-    // A window counts only where the architecture slides: converters also write one for models (phi3, llama) that were
-    // trained without, and llama.cpp ignores it there as well.
-    const int period = h.architecture->window_period == 0 ? 0
-                                                          : in.optional("attention.sliding_window_pattern",
-                                                                        h.architecture->window_period, 0, kMaxLayers);
+    const std::vector<bool> slides = sliding_layers(in, h, layers);
     for (int l = 0; l < layers; ++l) {
         const auto i = std::size_t(l);
-        const bool slides = h.sliding_window > 0 && period > 0 && l % period < period - 1;
-        h.layers.push_back({.kind = slides ? LayerKind::SlidingWindow : LayerKind::FullAttention,
+        h.layers.push_back({.kind = slides[i] ? LayerKind::SlidingWindow : LayerKind::FullAttention,
                             .heads = heads[i],
                             .kv_heads = kv_heads[i],
                             .ffn_length = ffn[i]});
         if (heads[i] % kv_heads[i] != 0)
             in.wrong("the number of attention heads is not a multiple of the number of KV heads");
+    }
+}
+
+/// Sliding layers may have heads of another length.
+void read_head_lengths(Reader& in, Hyperparameters& h, int default_head)
+{
+    constexpr int kMostLength = 1 << 14;
+    const int key = in.optional("attention.key_length", default_head, 1, kMostLength);
+    const int value = in.optional("attention.value_length", default_head, 1, kMostLength);
+    const int rope = in.optional("rope.dimension_count", key, 0, key);
+    const int sliding_key = in.optional("attention.key_length_swa", key, 1, kMostLength);
+    const int sliding_value = in.optional("attention.value_length_swa", value, 1, kMostLength);
+    const int sliding_rope =
+        in.optional("rope.dimension_count_swa", sliding_key == key ? rope : sliding_key, 0, sliding_key);
+    for (LayerParameters& layer : h.layers) {
+        const bool slides = layer.kind == LayerKind::SlidingWindow;
+        layer.key_length = slides ? sliding_key : key;
+        layer.value_length = slides ? sliding_value : value;
+        layer.rope_dimensions = slides ? sliding_rope : rope;
+        if (layer.key_length % 4 != 0 || layer.value_length % 4 != 0 || layer.rope_dimensions % 2 != 0)
+            in.wrong("the model's head dimension is not a multiple of 4");
+        if (h.architecture->local_rope_base == 0.0f && layer.rope_dimensions != rope)
+            in.wrong("the model's sliding layers rotate in a way that its architecture does not know");
+    }
+}
+
+/// The last layers may read the keys and values of the last one of their kind that has its own.
+void share_kv(Reader& in, Hyperparameters& h)
+{
+    const int layers = int(h.layers.size());
+    const int first = layers - in.optional("attention.shared_kv_layers", 0, 0, layers);
+    for (int l = first; l < layers; ++l) {
+        LayerParameters& layer = h.layers[std::size_t(l)];
+        int source = first - 1;
+        while (source >= 0 && h.layers[std::size_t(source)].kind != layer.kind)
+            --source;
+        if (source < 0) {
+            in.wrong("the model's layers share keys and values that no layer has");
+            return;
+        }
+        const LayerParameters& from = h.layers[std::size_t(source)];
+        if (from.kv_heads != layer.kv_heads || from.key_length != layer.key_length ||
+            from.value_length != layer.value_length)
+            in.wrong("the model's layers share keys and values of different shapes");
+        layer.kv_source = source;
     }
 }
 
@@ -209,23 +269,18 @@ Result<Hyperparameters> read_hyperparameters(const GgufFile& file)
         return fail(Error::Code::BadFile, in.error());
 
     const int default_head = std::max(1, h.embedding_length / h.layers.front().heads);
-    const int key_length = in.optional("attention.key_length", default_head, 1, 1 << 14);
-    const int value_length = in.optional("attention.value_length", default_head, 1, 1 << 14);
-    const int rope_dimensions = in.optional("rope.dimension_count", key_length, 0, key_length);
-    for (LayerParameters& layer : h.layers) {
-        layer.key_length = key_length;
-        layer.value_length = value_length;
-        layer.rope_dimensions = rope_dimensions;
-    }
+    read_head_lengths(in, h, default_head);
+    share_kv(in, h);
+    h.side_length = in.optional("embedding_length_per_layer_input", 0, 0, kMaxDimension / layers);
     h.rope_base = in.number("rope.freq_base", 10000.0f);
     const float local_base = h.architecture->local_rope_base > 0 ? h.architecture->local_rope_base : h.rope_base;
     h.rope_base_local = in.number("rope.freq_base_swa", local_base);
     h.rope_scaling = read_rope_scaling(in, file, h.context_length);
-    const float scaled_by = scales_queries_by_embedding(h) ? float(default_head) : float(key_length);
-    h.attention_scale = in.number("attention.scale", 1.0f / std::sqrt(scaled_by));
+    const float scaled_by = scales_queries_by_embedding(h) ? float(default_head) : float(h.longest_key());
+    const float scale =
+        h.architecture->attention_scale > 0 ? h.architecture->attention_scale : 1.0f / std::sqrt(scaled_by);
+    h.attention_scale = in.number("attention.scale", scale);
 
-    if (key_length % 4 != 0 || value_length % 4 != 0 || rope_dimensions % 2 != 0)
-        in.wrong("the model's head dimension is not a multiple of 4");
     if (!(h.rope_base > 0.0f) || !(h.rope_base_local > 0.0f))
         in.wrong("the model's rope base is not positive");
     if (h.experts > 0 && (h.experts_used < 1 || h.experts_used > h.experts || h.expert_ffn_length < 1))

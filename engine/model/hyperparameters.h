@@ -31,6 +31,7 @@ struct LayerParameters {
     int key_length = 0;  // head dimension of keys and queries
     int value_length = 0;
     int rope_dimensions = 0;  // of a head that turn; the same in all layers of a kind
+    int kv_source = -1;       // the layer whose keys and values it reads; -1: it has its own
 };
 
 struct Hyperparameters {
@@ -51,6 +52,7 @@ struct Hyperparameters {
     int experts_used = 0;
     int expert_ffn_length = 0;
     float expert_weights_scale = 1.0f;
+    int side_length = 0;  // values of its own that each layer gets of each token (per-layer embeddings); 0: none
     std::vector<LayerParameters> layers;
 
     int longest_key() const;  // of any layer

@@ -2,6 +2,7 @@
 
 #include "kernels/cpu.h"
 
+#include <cmath>
 #include <string>
 
 namespace engine {
@@ -47,6 +48,21 @@ public:
         kernels::cpu_kernels().dequantize(tensor->type, int(n), tensor->bytes.data(), values.data());
         return values.data();
     }
+
+    /// The same, each value times a factor.
+    Vector scaled_vector(const std::string& name, std::int64_t n, float factor)
+    {
+        const Vector values = vector(name, n);
+        if (!values)
+            return nullptr;
+        auto& scaled = weights_.converted_.emplace_back(values, values + n);
+        for (float& value : scaled)
+            value *= factor;
+        return scaled.data();
+    }
+
+    /// What norms without weights multiply with.
+    Vector ones(int n) { return weights_.converted_.emplace_back(std::size_t(n), 1.0f).data(); }
 
     std::vector<float> optional_values(const std::string& name, int n)
     {
@@ -102,20 +118,29 @@ void read_attention(WeightReader& in, const std::string& p, const Hyperparameter
     const int q_dim = layer.heads * layer.key_length;
     const int k_dim = layer.kv_heads * layer.key_length;
     const int v_dim = layer.kv_heads * layer.value_length;
+    const bool own_kv = layer.kv_source < 0;
+    const Need head_norms = h.architecture->norm_values ? Need::Required : Need::Optional;
     w.attn_norm = in.vector(p + "attn_norm.weight", dim);
-    w.qkv = in.matrix(p + "attn_qkv.weight", dim, q_dim + k_dim + v_dim, 1, Need::Optional);
+    if (own_kv)
+        w.qkv = in.matrix(p + "attn_qkv.weight", dim, q_dim + k_dim + v_dim, 1, Need::Optional);
     if (w.qkv) {
         w.qkv_bias = in.vector(p + "attn_qkv.bias", q_dim + k_dim + v_dim, Need::Optional);
     } else {
         w.q = in.matrix(p + "attn_q.weight", dim, q_dim);
-        w.k = in.matrix(p + "attn_k.weight", dim, k_dim);
-        w.v = in.matrix(p + "attn_v.weight", dim, v_dim);
         w.q_bias = in.vector(p + "attn_q.bias", q_dim, Need::Optional);
+    }
+    if (own_kv && !w.qkv) {
+        const bool values_may_be_keys = h.architecture->norm_values && layer.key_length == layer.value_length;
+        w.k = in.matrix(p + "attn_k.weight", dim, k_dim);
+        w.v = in.matrix(p + "attn_v.weight", dim, v_dim, 1, values_may_be_keys ? Need::Optional : Need::Required);
         w.k_bias = in.vector(p + "attn_k.bias", k_dim, Need::Optional);
         w.v_bias = in.vector(p + "attn_v.bias", v_dim, Need::Optional);
     }
-    w.q_norm = in.vector(p + "attn_q_norm.weight", layer.key_length, Need::Optional);
-    w.k_norm = in.vector(p + "attn_k_norm.weight", layer.key_length, Need::Optional);
+    w.q_norm = in.vector(p + "attn_q_norm.weight", layer.key_length, head_norms);
+    if (own_kv) {
+        w.k_norm = in.vector(p + "attn_k_norm.weight", layer.key_length, head_norms);
+        w.v_norm = h.architecture->norm_values ? in.ones(layer.value_length) : nullptr;
+    }
     w.sinks = in.vector(p + "attn_sinks.weight", layer.heads, Need::Optional);
     w.attn_out = in.matrix(p + "attn_output.weight", layer.heads * layer.value_length, dim);
     w.attn_out_bias = in.vector(p + "attn_output.bias", dim, Need::Optional);
@@ -127,12 +152,34 @@ void read_experts(WeightReader& in, const std::string& p, const Hyperparameters&
 {
     const int dim = h.embedding_length, ffn = h.expert_ffn_length, experts = h.experts;
     w.router_bias = in.vector(p + "ffn_gate_inp.bias", experts, Need::Optional);
-    w.gate_experts = in.matrix(p + "ffn_gate_exps.weight", dim, ffn, experts);
-    w.up_experts = in.matrix(p + "ffn_up_exps.weight", dim, ffn, experts);
+    w.gate_up_experts = in.matrix(p + "ffn_gate_up_exps.weight", dim, 2 * std::int64_t(ffn), experts, Need::Optional);
+    if (!w.gate_up_experts) {
+        w.gate_experts = in.matrix(p + "ffn_gate_exps.weight", dim, ffn, experts);
+        w.up_experts = in.matrix(p + "ffn_up_exps.weight", dim, ffn, experts);
+    }
     w.down_experts = in.matrix(p + "ffn_down_exps.weight", ffn, dim, experts);
     w.gate_experts_bias = in.vector(p + "ffn_gate_exps.bias", std::int64_t(ffn) * experts, Need::Optional);
     w.up_experts_bias = in.vector(p + "ffn_up_exps.bias", std::int64_t(ffn) * experts, Need::Optional);
     w.down_experts_bias = in.vector(p + "ffn_down_exps.bias", std::int64_t(dim) * experts, Need::Optional);
+    w.down_experts_scale = in.vector(p + "ffn_down_exps.scale", experts, Need::Optional);
+}
+
+/// The norms of a layer that has both, a dense part and experts. The router reads the residual stream as
+/// rms(x) * scale / sqrt(dim).
+void read_branch_norms(WeightReader& in, const std::string& p, int dim, LayerWeights& w)
+{
+    w.router_norm = in.scaled_vector(p + "ffn_gate_inp.scale", dim, 1.0f / std::sqrt(float(dim)));
+    w.experts_norm = in.vector(p + "pre_ffw_norm_2.weight", dim);
+    w.dense_post_norm = in.vector(p + "post_ffw_norm_1.weight", dim);
+    w.experts_post_norm = in.vector(p + "post_ffw_norm_2.weight", dim);
+}
+
+void read_side_input(WeightReader& in, const std::string& p, const Hyperparameters& h, LayerWeights& w)
+{
+    const int dim = h.embedding_length;
+    w.side_gate = in.matrix(p + "inp_gate.weight", dim, h.side_length);
+    w.side_out = in.matrix(p + "proj.weight", h.side_length, dim);
+    w.side_post_norm = in.vector(p + "post_norm.weight", dim);
 }
 
 void read_feed_forward(WeightReader& in, const std::string& p, const Hyperparameters& h, const LayerParameters& layer,
@@ -145,7 +192,11 @@ void read_feed_forward(WeightReader& in, const std::string& p, const Hyperparame
     if (h.experts > 0) {
         w.router = in.matrix(p + "ffn_gate_inp.weight", dim, h.experts, 1, Need::Optional);
         if (w.router)
-            return read_experts(in, p, h, w);
+            read_experts(in, p, h, w);
+        if (w.router && !h.architecture->dense_beside_experts)
+            return;
+        if (w.router)
+            read_branch_norms(in, p, dim, w);
     }
     w.gate = in.matrix(p + "ffn_gate.weight", dim, ffn, 1, Need::Optional);
     w.up = in.matrix(p + "ffn_up.weight", dim, w.gate ? ffn : 2 * ffn);
@@ -168,11 +219,21 @@ Result<Weights> Weights::read(const GgufFile& file, const Hyperparameters& h)
     w.rope_factors = in.optional_values("rope_freqs.weight", pairs);
     w.rope_factors_long = in.optional_values("rope_factors_long.weight", pairs);
     w.rope_factors_short = in.optional_values("rope_factors_short.weight", pairs);
+    if (h.side_length > 0) {
+        const int side = int(h.layers.size()) * h.side_length;
+        w.side_embedding = in.matrix("per_layer_token_embd.weight", side, vocabulary);
+        w.side_projection = in.matrix("per_layer_model_proj.weight", dim, side);
+        w.side_norm = in.scaled_vector("per_layer_proj_norm.weight", h.side_length, std::sqrt(0.5f));
+    }
     for (std::size_t l = 0; l < h.layers.size() && !in.failed(); ++l) {
         const std::string prefix = "blk." + std::to_string(l) + ".";
         LayerWeights& layer = w.layers.emplace_back();
         read_attention(in, prefix, h, h.layers[l], layer);
         read_feed_forward(in, prefix, h, h.layers[l], layer);
+        if (h.side_length > 0)
+            read_side_input(in, prefix, h, layer);
+        if (const Vector scale = in.vector(prefix + "layer_output_scale.weight", 1, Need::Optional))
+            layer.output_scale = *scale;
     }
     if (in.failed())
         return tl::unexpected(in.error());

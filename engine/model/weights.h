@@ -30,9 +30,10 @@ using Vector = const float*;
 struct LayerWeights {
     Vector attn_norm = nullptr;  // (dim,)
     Matrix qkv;                  // fused: (q_dim + 2 kv_dim, dim), else
-    Matrix q, k, v;              // (q_dim, dim), (kv_dim, dim), (kv_dim, dim)
+    Matrix q, k, v;              // (q_dim, dim), (kv_dim, dim), (kv_dim, dim); no v: k's product is the values, too
     Vector q_bias = nullptr, k_bias = nullptr, v_bias = nullptr, qkv_bias = nullptr;
     Vector q_norm = nullptr, k_norm = nullptr;  // (key_length,)
+    Vector v_norm = nullptr;                    // (value_length,)
     Vector sinks = nullptr;                     // (heads,)
     Matrix attn_out;                            // (dim, q_dim)
     Vector attn_out_bias = nullptr;             // (dim,)
@@ -49,6 +50,15 @@ struct LayerWeights {
     Matrix down_experts;                                            // (experts, dim, expert_ffn)
     Vector gate_experts_bias = nullptr, up_experts_bias = nullptr;  // (experts, expert_ffn)
     Vector down_experts_bias = nullptr;                             // (experts, dim)
+    Matrix gate_up_experts;                                         // (experts, 2 expert_ffn, dim): both in one
+    Vector down_experts_scale = nullptr;                            // (experts,) factor on what each expert gives
+    // Where there is a dense part beside the experts: norms of what each reads and gives. (dim,)
+    Vector router_norm = nullptr, experts_norm = nullptr, dense_post_norm = nullptr, experts_post_norm = nullptr;
+
+    // Per-layer embeddings: hidden += side_out times (gate of side_gate times hidden, times the layer's side input).
+    Matrix side_gate, side_out;       // (side, dim), (dim, side)
+    Vector side_post_norm = nullptr;  // (dim,)
+    float output_scale = 1.0f;        // factor on the residual stream at the layer's end
 };
 
 /// visit(matrix, how many of its size there are, one after another) for every one there is. W: LayerWeights, const or
@@ -56,10 +66,11 @@ struct LayerWeights {
 template <class W, class Visit>
 void for_each_matrix(W& w, int experts, const Visit& visit)
 {
-    for (auto* matrix : {&w.qkv, &w.q, &w.k, &w.v, &w.attn_out, &w.gate, &w.up, &w.down, &w.router})
+    for (auto* matrix :
+         {&w.qkv, &w.q, &w.k, &w.v, &w.attn_out, &w.gate, &w.up, &w.down, &w.router, &w.side_gate, &w.side_out})
         if (*matrix)
             visit(*matrix, 1);
-    for (auto* stack : {&w.gate_experts, &w.up_experts, &w.down_experts})
+    for (auto* stack : {&w.gate_experts, &w.up_experts, &w.gate_up_experts, &w.down_experts})
         if (*stack)
             visit(*stack, experts);
 }
@@ -79,6 +90,11 @@ public:
     Matrix token_embedding;  // (vocabulary, dim)
     std::vector<LayerWeights> layers;
     HeadWeights head;
+    // Per-layer embeddings, of which the host makes every layer's side input. A row of the table is all that a token
+    // needs, so it stays where it is.
+    Matrix side_embedding;                                     // (vocabulary, layers * side)
+    Matrix side_projection;                                    // (layers * side, dim)
+    Vector side_norm = nullptr;                                // (side,)
     std::vector<float> rope_factors;                           // llama 3's rope_freqs
     std::vector<float> rope_factors_long, rope_factors_short;  // long-rope
     std::int64_t bytes = 0;                                    // of all tensors

@@ -48,12 +48,15 @@ LayerWork layer_work(const Hyperparameters& h, const LayerWeights& w, const Laye
     const std::int64_t attended = std::int64_t(p.heads) * p.value_length;
     work.divided_tokens = double(ThreadPool::kWorthSharing) / double(attended);
     work.operations = 1;  // attention
-    add_operation(work, {&w.qkv, &w.q, &w.k, &w.v});
+    const bool values_are_keys = w.k && !w.v;
+    add_operation(work, {&w.qkv, &w.q, &w.k, values_are_keys ? &w.k : &w.v});
     add_operation(work, {&w.attn_out});
     add_operation(work, {&w.gate, &w.up});
     add_operation(work, {&w.down});
     add_operation(work, {&w.router});
-    for (const Matrix* stack : {&w.gate_experts, &w.up_experts, &w.down_experts})
+    add_operation(work, {&w.side_gate});
+    add_operation(work, {&w.side_out});
+    for (const Matrix* stack : {&w.gate_experts, &w.up_experts, &w.gate_up_experts, &w.down_experts})
         add_read(work, *stack, false, h.experts_used);
 
     const std::int64_t dim = h.embedding_length;
@@ -64,9 +67,13 @@ LayerWork layer_work(const Hyperparameters& h, const LayerWeights& w, const Laye
     if (w.router) {
         work.values += h.experts + h.experts_used * (3 * std::int64_t(h.expert_ffn_length) + 3 * dim);
         work.operations += 5;  // of the chosen experts
-    } else {
-        work.values += 3 * std::int64_t(p.ffn_length);
     }
+    if (w.down)
+        work.values += 3 * std::int64_t(p.ffn_length);
+    if (w.router && w.down)
+        work.values += 6 * dim;  // norms of both parts, and their sum
+    if (w.side_gate)
+        work.values += 4 * dim + 3 * std::int64_t(h.side_length);
     return work;
 }
 
@@ -95,6 +102,8 @@ ModelCosts model_costs(const Hyperparameters& h, const Weights& weights)
         costs.windows.push_back(p.kind == LayerKind::SlidingWindow ? h.sliding_window : 0);
     }
     add_operation(costs.head, {&weights.head.output});
+    add_operation(costs.side, {&weights.side_projection});
+    costs.side.values = 4 * std::int64_t(weights.side_projection.rows);
     costs.head.values = 3 * std::int64_t(h.embedding_length);
     costs.vocabulary = h.vocabulary;
     costs.context_length = h.context_length;
@@ -136,7 +145,8 @@ std::vector<KvLayerShape> kv_shapes(const Hyperparameters& h, const LoadRequest&
         shapes.push_back({layer.kv_heads,
                           {kernel_type(request.k_type), kernel_type(request.v_type), layer.key_length,
                            layer.value_length, request.kv_block_tokens},
-                          layer.kind == LayerKind::SlidingWindow ? h.sliding_window : 0});
+                          layer.kind == LayerKind::SlidingWindow ? h.sliding_window : 0,
+                          layer.kv_source});
     return shapes;
 }
 
@@ -164,16 +174,19 @@ std::int64_t scratch_bytes(const Hyperparameters& h, const Weights& weights, con
     using W = LayerWeights;
     CountedMemory memory;
     Activations rows(h, made_for.rows, memory);
+    const Rows projected(weights.side_projection ? made_for.rows : 0, weights.side_projection.rows, memory);
     round(any(&W::qkv, &W::q, &W::k, &W::v, &W::gate, &W::up, &W::router), rows.x);
+    round(h.architecture->dense_beside_experts && any(&W::router), rows.routed);
+    round(any(&W::side_gate) || rounds(weights.side_projection), rows.hidden);
     round(any(&W::attn_out), rows.attended);
-    round(any(&W::down), rows.inner);
+    round(any(&W::down, &W::side_out), rows.inner);
     round(rounds(weights.head.output), rows.last_x);
     if (h.experts > 0) {
         const int pairs = made_for.rows * h.experts_used;
         const Rows router(made_for.rows, h.experts, memory), gate_up(pairs, 2 * h.expert_ffn_length, memory);
         const Rows out(pairs, h.embedding_length, memory);
         Rows in(pairs, h.embedding_length, memory), hidden(pairs, h.expert_ffn_length, memory);
-        round(any(&W::gate_experts, &W::up_experts), in);
+        round(any(&W::gate_experts, &W::up_experts, &W::gate_up_experts), in);
         round(any(&W::down_experts), hidden);
     }
     return memory.bytes() +

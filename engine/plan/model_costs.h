@@ -37,6 +37,7 @@ struct LayerWork {
 struct ModelCosts {
     std::vector<LayerWork> layers;
     LayerWork head;  // the final norm and the product with the vocabulary
+    LayerWork side;  // what makes the layers' side inputs, always on the host; nothing without per-layer embeddings
     int vocabulary = 0;
     int context_length = 0;  // tokens the model was made for
     std::int64_t weight_bytes = 0;

@@ -73,6 +73,7 @@ public:
             sum += own_cores(l) ? device_layer(l) : host_layer(l);
         sum += head_on_device() ? over(double(costs_.head.read_bytes()), device_->rates.weights_bytes_per_s)
                                 : work(costs_.head);
+        sum += work(costs_.side);
         sum += choice();
         return sum.sum();
     }
@@ -107,7 +108,8 @@ private:
     /// What the CPU's cores read in the whole step.
     double cpu_bytes() const
     {
-        double bytes = head_on_device() ? 0.0 : double(costs_.head.read_bytes());
+        double bytes = double(costs_.side.read_bytes());
+        bytes += head_on_device() ? 0.0 : double(costs_.head.read_bytes());
         for (int l = 0; l < int(costs_.layers.size()); ++l)
             bytes += own_cores(l) ? kv(l).on_host : double(costs_.layers[std::size_t(l)].read_bytes()) + kv(l).all;
         return bytes;

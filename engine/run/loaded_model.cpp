@@ -282,12 +282,14 @@ std::int64_t LoadedModel::decode_bytes() const
 {
     std::int64_t experts = 0;
     for (const LayerWeights& w : weights_.layers)
-        for (const Matrix* stack : {&w.gate_experts, &w.up_experts, &w.down_experts})
+        for (const Matrix* stack : {&w.gate_experts, &w.up_experts, &w.gate_up_experts, &w.down_experts})
             if (*stack)
                 experts += std::int64_t(stack->bytes());
     const std::int64_t idle_experts = experts * (h_.experts - h_.experts_used);
     const bool tied = weights_.head.output.data == weights_.token_embedding.data;
-    return weights_.bytes - idle_experts - (tied ? 0 : std::int64_t(weights_.token_embedding.bytes()));
+    const std::int64_t tables =
+        std::int64_t(weights_.side_embedding.bytes()) + (tied ? 0 : std::int64_t(weights_.token_embedding.bytes()));
+    return weights_.bytes - idle_experts - tables;
 }
 
 Status LoadedModel::append(KvSequence& sequence, std::span<const int> tokens)
