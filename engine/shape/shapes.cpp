@@ -1,5 +1,7 @@
 #include "engine/shape/shapes.h"
 
+#include <cmath>
+
 namespace engine {
 
 namespace {
@@ -34,6 +36,45 @@ constexpr ModelShape kShapes[] = {
      .tied = true,
      .head_norms = true,
      .post_norms = true},
+    {.name = "tiny-gemma4",
+     .architecture = "gemma4",
+     .layers = 4,
+     .embedding = 128,
+     .feed_forward = 256,
+     .heads = 4,
+     .kv_heads = 2,
+     .head_length = 32,
+     .vocabulary = 512,
+     .context = 8192,
+     .rope_base = 1e6f,
+     .window = 32,
+     .tied = true,
+     .gemma4 = {.period = 2,
+                .full_head_length = 64,
+                .full_kv_heads = 1,
+                .shared_kv_layers = 2,
+                .wide_readers = true,
+                .side = 32}},
+    {.name = "tiny-gemma4-moe",
+     .architecture = "gemma4",
+     .layers = 2,
+     .embedding = 128,
+     .feed_forward = 256,
+     .heads = 4,
+     .kv_heads = 2,
+     .head_length = 32,
+     .vocabulary = 512,
+     .context = 8192,
+     .rope_base = 1e6f,
+     .window = 32,
+     .tied = true,
+     .gemma4 = {.period = 2,
+                .full_head_length = 64,
+                .full_kv_heads = 1,
+                .values_are_keys = true,
+                .experts = 4,
+                .experts_used = 2,
+                .expert_ffn = 64}},
     {.name = "llama-3.2-1b",
      .architecture = "llama",
      .layers = 16,
@@ -121,6 +162,87 @@ constexpr ModelShape kShapes[] = {
      .context = 40960,
      .rope_base = 1e6f,
      .head_norms = true},
+    {.name = "gemma-4-e2b",
+     .architecture = "gemma4",
+     .layers = 35,
+     .embedding = 1536,
+     .feed_forward = 6144,
+     .heads = 8,
+     .kv_heads = 1,
+     .head_length = 256,
+     .vocabulary = 262144,
+     .context = 131072,
+     .rope_base = 1e6f,
+     .window = 512,
+     .tied = true,
+     .gemma4 = {.period = 5,
+                .full_head_length = 512,
+                .full_kv_heads = 1,
+                .shared_kv_layers = 20,
+                .wide_readers = true,
+                .side = 256}},
+    {.name = "gemma-4-e4b",
+     .architecture = "gemma4",
+     .layers = 42,
+     .embedding = 2560,
+     .feed_forward = 10240,
+     .heads = 8,
+     .kv_heads = 2,
+     .head_length = 256,
+     .vocabulary = 262144,
+     .context = 131072,
+     .rope_base = 1e6f,
+     .window = 512,
+     .tied = true,
+     .gemma4 = {.period = 6, .full_head_length = 512, .full_kv_heads = 2, .shared_kv_layers = 18, .side = 256}},
+    {.name = "gemma-4-12b",
+     .architecture = "gemma4",
+     .layers = 48,
+     .embedding = 3840,
+     .feed_forward = 15360,
+     .heads = 16,
+     .kv_heads = 8,
+     .head_length = 256,
+     .vocabulary = 262144,
+     .context = 262144,
+     .rope_base = 1e6f,
+     .window = 1024,
+     .tied = true,
+     .gemma4 = {.period = 6, .full_head_length = 512, .full_kv_heads = 1, .values_are_keys = true}},
+    {.name = "gemma-4-26b-a4b",
+     .architecture = "gemma4",
+     .layers = 30,
+     .embedding = 2816,
+     .feed_forward = 2112,
+     .heads = 16,
+     .kv_heads = 8,
+     .head_length = 256,
+     .vocabulary = 262144,
+     .context = 262144,
+     .rope_base = 1e6f,
+     .window = 1024,
+     .tied = true,
+     .gemma4 = {.period = 6,
+                .full_head_length = 512,
+                .full_kv_heads = 2,
+                .values_are_keys = true,
+                .experts = 128,
+                .experts_used = 8,
+                .expert_ffn = 704}},
+    {.name = "gemma-4-31b",
+     .architecture = "gemma4",
+     .layers = 60,
+     .embedding = 5376,
+     .feed_forward = 21504,
+     .heads = 32,
+     .kv_heads = 16,
+     .head_length = 256,
+     .vocabulary = 262144,
+     .context = 262144,
+     .rope_base = 1e6f,
+     .window = 1024,
+     .tied = true,
+     .gemma4 = {.period = 6, .full_head_length = 512, .full_kv_heads = 4, .values_are_keys = true}},
 };
 
 // Numbers of llama.cpp's enum llama_ftype.
@@ -157,19 +279,72 @@ public:
     {
         list_.push_back({std::move(name), TensorType::F32, length, 0, fill});
     }
+    void norm(std::string name, std::int64_t length, float mean = 1)
+    {
+        list_.push_back({std::move(name), TensorType::F32, length, 0, Fill::Norm, mean});
+    }
     std::vector<ShapeTensor> take() { return std::move(list_); }
 
 private:
     std::vector<ShapeTensor> list_;
 };
 
+/// The type of attn_v and ffn_down; Q4_0 files mix nothing within the layers.
+TensorType some_better(const ModelShape& s, const Quantisation& quantisation, int l)
+{
+    return quantisation.most != TensorType::Q4_0 && keeps_more_bits(l, s.layers) ? quantisation.better
+                                                                                 : quantisation.most;
+}
+
+void add_gemma4_layer(TensorList& list, const ModelShape& s, const Quantisation& quantisation, int l)
+{
+    const std::string p = "blk." + std::to_string(l) + ".";
+    const Gemma4Parts& g = s.gemma4;
+    const bool full = g.full(l);
+    const int length = full ? g.full_head_length : s.head_length;
+    const int q = s.heads * length, kv = (full ? g.full_kv_heads : s.kv_heads) * length;
+    const int ffn = s.feed_forward_of(l);
+    const TensorType most = quantisation.most, some = some_better(s, quantisation, l);
+    const float head_mean = std::pow(float(length), -0.25f);  // scores are not scaled
+    list.norm(p + "attn_norm.weight", s.embedding);
+    list.matrix(p + "attn_q", most, s.embedding, q);
+    list.norm(p + "attn_q_norm.weight", length, head_mean);
+    if (l < s.first_reader()) {
+        list.matrix(p + "attn_k", most, s.embedding, kv);
+        list.norm(p + "attn_k_norm.weight", length, head_mean);
+        if (!full || !g.values_are_keys)
+            list.matrix(p + "attn_v", some, s.embedding, kv);
+    }
+    list.matrix(p + "attn_output", most, q, s.embedding);
+    list.norm(p + "post_attention_norm.weight", s.embedding);
+    list.norm(p + "ffn_norm.weight", s.embedding);
+    list.matrix(p + "ffn_gate", most, s.embedding, ffn);
+    list.matrix(p + "ffn_up", most, s.embedding, ffn);
+    list.matrix(p + "ffn_down", some, ffn, s.embedding);
+    list.norm(p + "post_ffw_norm.weight", s.embedding);
+    if (g.experts > 0) {
+        list.matrix(p + "ffn_gate_inp", TensorType::F32, s.embedding, g.experts);
+        list.norm(p + "ffn_gate_inp.scale", s.embedding, std::sqrt(float(s.embedding)));
+        list.matrix(p + "ffn_gate_up_exps", most, s.embedding, std::int64_t(2) * g.expert_ffn * g.experts);
+        list.matrix(p + "ffn_down_exps", some, g.expert_ffn, std::int64_t(s.embedding) * g.experts);
+        list.norm(p + "ffn_down_exps.scale", g.experts);
+        for (const char* name : {"pre_ffw_norm_2", "post_ffw_norm_1", "post_ffw_norm_2"})
+            list.norm(p + name + ".weight", s.embedding);
+    }
+    if (g.side > 0) {
+        list.matrix(p + "inp_gate", most, s.embedding, g.side);
+        list.matrix(p + "proj", most, g.side, s.embedding);
+        list.norm(p + "post_norm.weight", s.embedding);
+    }
+    list.norm(p + "layer_output_scale.weight", 1);
+}
+
 void add_layer(TensorList& list, const ModelShape& s, const Quantisation& quantisation, int l)
 {
     const std::string p = "blk." + std::to_string(l) + ".";
     const int q = s.heads * s.head_length, kv = s.kv_heads * s.head_length;
     const TensorType most = quantisation.most;
-    // Q4_0 files mix nothing within the layers.
-    const TensorType some = most != TensorType::Q4_0 && keeps_more_bits(l, s.layers) ? quantisation.better : most;
+    const TensorType some = some_better(s, quantisation, l);
     list.vector(p + "attn_norm.weight", s.embedding, Fill::Norm);
     list.matrix(p + "attn_q", most, s.embedding, q);
     list.matrix(p + "attn_k", most, s.embedding, kv);
@@ -215,8 +390,15 @@ std::vector<ShapeTensor> shape_tensors(const ModelShape& s, const Quantisation& 
         list.matrix("output", quantisation.better, s.embedding, s.vocabulary);
     if (s.stretch.factor > 0)
         list.vector("rope_freqs.weight", s.head_length / 2, Fill::RopeFactors);
+    if (s.gemma4.period > 0)
+        list.vector("rope_freqs.weight", s.gemma4.full_head_length / 2, Fill::FewPairsTurn);
+    if (const int side = s.layers * s.gemma4.side; side > 0) {
+        list.matrix("per_layer_token_embd", quantisation.most, side, s.vocabulary);
+        list.matrix("per_layer_model_proj", quantisation.most, s.embedding, side);
+        list.norm("per_layer_proj_norm.weight", s.gemma4.side);
+    }
     for (int l = 0; l < s.layers; ++l)
-        add_layer(list, s, quantisation, l);
+        (s.gemma4.period > 0 ? add_gemma4_layer : add_layer)(list, s, quantisation, l);
     return list.take();
 }
 
