@@ -9,7 +9,8 @@ using namespace test_support;
 
 namespace {
 
-const char* const kModels[] = {"llama", "gemma3", "gpt-oss"};  // plain; sliding windows; experts, sinks and windows
+// Plain; sliding windows; experts, sinks and windows; layers that read the KV of others, and have inputs of their own.
+const char* const kModels[] = {"llama", "gemma3", "gpt-oss", "gemma4-e"};
 
 }  // namespace
 
@@ -41,7 +42,7 @@ private Q_SLOTS:
         for (const char* const name : kModels)
             for (const KvPolicy policy : {KvPolicy::Stream, KvPolicy::Merge, KvPolicy::Auto, KvPolicy::CpuDecode})
                 for (const int fit : {64, 200})
-                    for (const int layers : {-1, 1})
+                    for (const int layers : {-1, 1, 3})
                         QTest::addRow("%s policy %d, %d tokens fit, %d layers", name, int(policy), fit, layers)
                             << QString(name) << int(policy) << fit << layers;
     }

@@ -25,6 +25,20 @@ gemma2       scores s become c * tanh(s / c) with attn_logit_softcapping, after 
 gemma3       q and k norm as qwen3. Layers 0-4 of each six have the window and rotate with base 10000 and no scaling;
              the sixth is global with rope.freq_base and rope.scaling. 27B (62 layers): scores as gemma2's 27B.
              (Newer files may name the period and the local base: attention.sliding_window_pattern, rope.freq_base_swa.)
+gemma4       as gemma3, and: attention.sliding_window_pattern has a flag for each layer, true for those with the window;
+             these have heads of attention.key_length_swa and value_length_swa, rope.dimension_count_swa and base
+             rope.freq_base_swa; rope_freqs is for the others alone. Scores are not scaled. Each head of v is divided by
+             its RMS; where attn_v is missing, v is what attn_k gives, before its norm and rotation.
+             The last attention.shared_kv_layers layers have no keys and values of their own: they read those of the
+             last layer before them of their kind. The layer's output is multiplied by layer_output_scale.
+             With experts there is a dense part, too: ffn = rms_norm(dense(rms_norm(h, ffn_norm)), post_ffw_norm_1) +
+             rms_norm(experts(rms_norm(h, pre_ffw_norm_2)), post_ffw_norm_2), then post_ffw_norm. The router reads
+             rms(h) * ffn_gate_inp.scale / sqrt(dim); ffn_gate_up_exps holds the rows of gate, then up; what expert e
+             gives is multiplied by ffn_down_exps.scale[e].
+             With embedding_length_per_layer_input n each layer gets n values of each token,
+             side = (rms_norm(per_layer_model_proj @ h0 / sqrt(dim), per_layer_proj_norm) + sqrt(n) *
+             per_layer_token_embd[token]) / sqrt(2), h0 the scaled embedding, and after its ffn
+             h += rms_norm(proj @ (gelu(inp_gate @ h) * side), post_norm).
 phi3         attn_qkv holds the rows of q, k, v in this order; ffn_up those of gate, then up. rope_factors_long or
              _short divide the angles: long where the context in use (not the position) is more than
              rope.scaling.original_context_length. rope.scaling.attn_factor multiplies cosine and sine, always.
@@ -36,7 +50,7 @@ gpt-oss      biases everywhere (attn_q, _k, _v, _output, router, experts); YaRN;
              Experts: g = min(gate, 7), u = clamp(up, -7, 7), g * sigmoid(1.702 * g) * (u + 1).
 
 rope.scaling.type: absent means linear where there is a rope.scaling.factor: angle / f.
-Sliding window of n (gemma2, gemma3 and gpt-oss only): a token attends to itself and the n - 1 before it.
+Sliding window of n (gemma2, gemma3, gemma4 and gpt-oss only): a token attends to itself and the n - 1 before it.
 YaRN: with f = rope.scaling.factor, theta_i = base^(-2i / rotated), and the ramp
 r_i = 1 - clamp((i - low) / max(0.001, high - low), 0, 1), low = max(0, floor(c(yarn_beta_fast, else 32))),
 high = min(rotated - 1, ceil(c(yarn_beta_slow, else 1))),
@@ -51,6 +65,7 @@ entry's edge). The engine computes GELU in float32.
 import numpy as np
 
 ROTATES_NEIGHBOURS = {"llama", "mistral3"}
+GEMMAS = {"gemma2", "gemma3", "gemma4"}
 
 
 class Exact:
@@ -106,12 +121,12 @@ class Decoder:
         self.layer_count = self.key("block_count")
         self.dim = self.key("embedding_length")
         self.heads = self.key("attention.head_count")
-        self.kv_heads = self.key("attention.head_count_kv", self.heads)
         self.hd = self.key("attention.key_length", self.dim // self.heads)
         self.context = context or self.key("context_length")
         self.original = self.key("rope.scaling.original_context_length", self.key("context_length"))
         self.epsilon = self.key("attention.layer_norm_rms_epsilon")
         self.values = {}
+        self.kept = {}  # keys and values by layer
         self.router_margin = np.inf  # how close an expert that was not chosen came to one that was
 
     def key(self, name, *default):
@@ -122,6 +137,26 @@ class Decoder:
             self.values[name] = self.tensors[name].values()
         return self.values[name]
 
+    # ---- what may differ from layer to layer ----
+
+    def kv_heads(self, layer):
+        heads = self.key("attention.head_count_kv", self.heads)
+        return heads[layer] if isinstance(heads, (list, tuple)) else heads
+
+    def sliding_key(self, name, layer, otherwise):
+        return self.key(name + ("_swa" if self.window(layer) is not None else ""), otherwise)
+
+    def key_length(self, layer):
+        return self.sliding_key("attention.key_length", layer, self.hd)
+
+    def kv_source(self, layer):
+        """The layer whose keys and values it reads."""
+        first = self.layer_count - self.key("attention.shared_kv_layers", 0)
+        if layer < first:
+            return layer
+        slides = self.window(layer) is not None
+        return max(l for l in range(first) if (self.window(l) is not None) == slides)
+
     def maybe(self, name, otherwise):
         return self.weight(name) if name in self.tensors else otherwise
 
@@ -131,8 +166,8 @@ class Decoder:
         return x @ self.weight(name + ".weight")[part].T + self.maybe(name + ".bias", np.zeros(1))[
             part if name + ".bias" in self.tensors else slice(None)]
 
-    def rms_norm(self, x, name):
-        return x / np.sqrt((x * x).mean(axis=-1, keepdims=True) + self.epsilon) * self.weight(name)
+    def rms_norm(self, x, name=None):
+        return x / np.sqrt((x * x).mean(axis=-1, keepdims=True) + self.epsilon) * (self.weight(name) if name else 1)
 
     # ---- positions ----
 
@@ -143,19 +178,21 @@ class Decoder:
             return size if layer % 2 == 0 else None
         if self.arch == "gemma3":
             return size if layer % 6 != 5 else None
+        if self.arch == "gemma4":
+            return size if self.key("attention.sliding_window_pattern")[layer] else None
         return None
 
     def rotation(self, positions, layer):
         """Cosines and sines, (tokens, rotated / 2)."""
-        rotated = self.key("rope.dimension_count", self.hd)
-        local = self.arch == "gemma3" and self.window(layer) is not None
-        base = 10000.0 if local else self.key("rope.freq_base", 10000.0)
+        rotated = self.sliding_key("rope.dimension_count", layer, self.key_length(layer))
+        local = self.arch in ("gemma3", "gemma4") and self.window(layer) is not None
+        base = self.key("rope.freq_base_swa", 10000.0) if local else self.key("rope.freq_base", 10000.0)
         pair = np.arange(rotated // 2)
         theta = base ** (-2.0 * pair / rotated)
         scaling = "none" if local else self.key("rope.scaling.type", "linear")
         factor = self.key("rope.scaling.factor", 1.0)
         size = self.key("rope.scaling.attn_factor", 1.0)
-        theta = theta / self.maybe("rope_freqs.weight", 1.0)
+        theta = theta / (1.0 if local else self.maybe("rope_freqs.weight", 1.0))
         if "rope_factors_long.weight" in self.tensors:
             length = "long" if self.context > self.original else "short"
             theta = theta / self.weight(f"rope_factors_{length}.weight")
@@ -187,32 +224,48 @@ class Decoder:
 
     # ---- the layer ----
 
-    def queries_keys_values(self, x, p):
-        q_dim, kv_dim = self.heads * self.hd, self.kv_heads * self.hd
+    def keys_values(self, x, layer, turn):
+        p, hd = f"blk.{layer}.", self.key_length(layer)
         if p + "attn_qkv.weight" in self.tensors:
+            q_dim, kv_dim = self.heads * hd, self.kv_heads(layer) * hd
             rows = np.split(np.arange(q_dim + 2 * kv_dim), [q_dim, q_dim + kv_dim])
-            q, k, v = (self.product(x, p + "attn_qkv", r) for r in rows)
+            k, v = (self.product(x, p + "attn_qkv", r) for r in rows[1:])
         else:
-            q, k, v = (self.product(x, p + "attn_" + n) for n in "qkv")
-        q, k, v = (y.reshape(len(x), -1, self.hd) for y in (q, k, v))
+            k = self.product(x, p + "attn_k")
+            v = self.product(x, p + "attn_v") if p + "attn_v.weight" in self.tensors else k
+        k, v = (y.reshape(len(x), -1, hd) for y in (k, v))
+        if p + "attn_k_norm.weight" in self.tensors:
+            k = self.rms_norm(k, p + "attn_k_norm.weight")
+        if self.arch == "gemma4":
+            v = self.rms_norm(v)
+        return self.numerics.cache(self.rotate(k, *turn)), self.numerics.cache(v)
+
+    def queries(self, x, layer, turn):
+        p, hd = f"blk.{layer}.", self.key_length(layer)
+        fused = p + "attn_qkv.weight" in self.tensors
+        q = self.product(x, p + "attn_qkv", slice(self.heads * hd)) if fused else self.product(x, p + "attn_q")
+        q = q.reshape(len(x), -1, hd)
         if p + "attn_q_norm.weight" in self.tensors:
-            q, k = self.rms_norm(q, p + "attn_q_norm.weight"), self.rms_norm(k, p + "attn_k_norm.weight")
-        return q, k, v
+            q = self.rms_norm(q, p + "attn_q_norm.weight")
+        return self.rotate(q, *turn)
 
     def score_scale(self):
+        if self.arch == "gemma4":
+            return 1.0
         large = {"gemma2": 46, "gemma3": 62}.get(self.arch) == self.layer_count
         return (self.dim / self.heads if large else self.hd) ** -0.5
 
     def attention(self, x, layer, positions):
         p = f"blk.{layer}."
-        q, k, v = self.queries_keys_values(x, p)
         turn = self.rotation(positions, layer)
-        q, k = self.rotate(q, *turn), self.rotate(k, *turn)
+        q = self.queries(x, layer, turn)
+        if self.kv_source(layer) == layer:
+            self.kept[layer] = self.keys_values(x, layer, turn)
+        k, v = self.kept[self.kv_source(layer)]
         temperature = self.key("attention.temperature_scale", 0.0)
         if temperature:
             q = q * (1 + temperature * np.log(1 + np.floor(positions / self.original)))[:, None, None]
-        k, v = self.numerics.cache(k), self.numerics.cache(v)
-        group = self.heads // self.kv_heads
+        group = self.heads // self.kv_heads(layer)
         scores = np.einsum("ihd,jhd->hij", q, np.repeat(k, group, axis=1)) * self.score_scale()
         cap = self.key("attn_logit_softcapping", 0.0)
         if cap:
@@ -233,19 +286,29 @@ class Decoder:
         if self.arch == "gpt-oss":
             gate, up = np.minimum(gate, 7.0), np.clip(up, -7.0, 7.0)
             return gate / (1 + np.exp(-1.702 * gate)) * (up + 1)
-        return (gelu if self.arch in ("gemma2", "gemma3") else silu)(gate) * up
+        return (gelu if self.arch in GEMMAS else silu)(gate) * up
 
-    def feed_forward(self, x, p):
-        if p + "ffn_gate_inp.weight" in self.tensors:
-            return self.experts(x, p)
+    def feed_forward(self, h, p):
+        """h: the residual stream, not normed."""
+        x = self.rms_norm(h, p + ("post_attention_norm" if self.arch == "gpt-oss" else "ffn_norm") + ".weight")
+        if p + "ffn_gate_inp.weight" not in self.tensors:
+            return self.dense(x, p)
+        if p + "ffn_down.weight" not in self.tensors:
+            return self.experts(x, x, p)
+        routed = self.rms_norm(h) * self.weight(p + "ffn_gate_inp.scale") / np.sqrt(self.dim)
+        experts = self.experts(self.rms_norm(h, p + "pre_ffw_norm_2.weight"), routed, p)
+        return (self.rms_norm(self.dense(x, p), p + "post_ffw_norm_1.weight") +
+                self.rms_norm(experts, p + "post_ffw_norm_2.weight"))
+
+    def dense(self, x, p):
         if p + "ffn_gate.weight" in self.tensors:
             gate, up = self.product(x, p + "ffn_gate"), self.product(x, p + "ffn_up")
         else:
             gate, up = np.split(self.product(x, p + "ffn_up"), 2, axis=1)
         return self.product(self.activate(gate, up), p + "ffn_down")
 
-    def experts(self, x, p):
-        logits = self.product(x, p + "ffn_gate_inp")
+    def experts(self, x, routed, p):
+        logits = self.product(routed, p + "ffn_gate_inp")
         used = self.key("expert_used_count")
         out = np.zeros_like(x)
         for i, row in enumerate(logits):
@@ -253,27 +316,47 @@ class Decoder:
             chosen = order[:used]
             self.router_margin = min(self.router_margin, row[order[used - 1]] - row[order[used]])
             for expert, share in zip(chosen, softmax(row[chosen])):  # qwen3moe's shares come to the same
-                gate, up = (self.product(x[i], p + f"ffn_{n}_exps", expert) for n in ("gate", "up"))
+                if p + "ffn_gate_up_exps.weight" in self.tensors:
+                    gate, up = np.split(self.product(x[i], p + "ffn_gate_up_exps", expert), 2)
+                else:
+                    gate, up = (self.product(x[i], p + f"ffn_{n}_exps", expert) for n in ("gate", "up"))
+                share = share * self.maybe(p + "ffn_down_exps.scale", np.ones(len(row)))[expert]
                 out[i] += share * self.product(self.activate(gate, up), p + "ffn_down_exps", expert)
         return out
 
-    def layer(self, h, layer, positions):
+    def side_inputs(self, h, tokens):
+        """(tokens, layers, n)"""
+        n = self.key("embedding_length_per_layer_input", 0)
+        if not n:
+            return None
+        said = (self.product(h, "per_layer_model_proj") / np.sqrt(self.dim)).reshape(len(h), -1, n)
+        told = self.weight("per_layer_token_embd.weight")[tokens].reshape(said.shape) * np.sqrt(n)
+        return (self.rms_norm(said, "per_layer_proj_norm.weight") + told) / np.sqrt(2)
+
+    def side_branch(self, h, side, p):
+        x = self.product(gelu(self.product(h, p + "inp_gate")) * side, p + "proj")
+        return self.rms_norm(x, p + "post_norm.weight")
+
+    def layer(self, h, layer, positions, side):
         p = f"blk.{layer}."
-        gemma = self.arch in ("gemma2", "gemma3")
+        gemma = self.arch in GEMMAS
         x = self.attention(self.rms_norm(h, p + "attn_norm.weight"), layer, positions)
         h = h + (self.rms_norm(x, p + "post_attention_norm.weight") if gemma else x)
-        norm = "post_attention_norm" if self.arch == "gpt-oss" else "ffn_norm"
-        x = self.feed_forward(self.rms_norm(h, p + norm + ".weight"), p)
-        return h + (self.rms_norm(x, p + "post_ffw_norm.weight") if gemma else x)
+        x = self.feed_forward(h, p)
+        h = h + (self.rms_norm(x, p + "post_ffw_norm.weight") if gemma else x)
+        if side is not None:
+            h = h + self.side_branch(h, side[:, layer], p)
+        return h * self.maybe(p + "layer_output_scale.weight", 1.0)
 
     def logits(self, tokens):
         """(tokens, vocabulary)"""
         positions = np.arange(len(tokens))
         h = self.weight("token_embd.weight")[tokens]
-        if self.arch in ("gemma2", "gemma3"):
+        if self.arch in GEMMAS:
             h = h * np.sqrt(self.dim)
+        side = self.side_inputs(h, tokens)
         for layer in range(self.layer_count):
-            h = self.layer(h, layer, positions)
+            h = self.layer(h, layer, positions, side)
         h = self.rms_norm(h, "output_norm.weight")
         out = self.product(h, "output" if "output.weight" in self.tensors else "token_embd")
         cap = self.key("final_logit_softcapping", 0.0)
