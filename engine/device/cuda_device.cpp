@@ -238,6 +238,13 @@ Result<Device::Ticket> CudaDevice::to_host(const KvRows& rows)
     return mark(to_host_, rows.bytes());
 }
 
+Result<Device::Ticket> CudaDevice::to_host(DevicePtr from, std::byte* to, std::size_t bytes)
+{
+    if (const Status ok = checked(driver().copy_to_host(to, cuda_address(from), bytes, to_host_.queue)); !ok)
+        return tl::unexpected(ok.error());
+    return mark(to_host_, bytes);
+}
+
 void CudaDevice::note_ended(Lane& lane) const
 {
     while (!lane.marks.empty() && driver().query(lane.marks.front().event) == CudaStatus::Ok) {

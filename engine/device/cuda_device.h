@@ -47,6 +47,7 @@ public:
     /// Keys are copied by whole groups of tokens, so that heads are the only gaps: the neighbours' bytes are the same
     /// on both sides, or not yet of any meaning.
     Result<Ticket> to_host(const KvRows& rows) override;
+    Result<Ticket> to_host(DevicePtr from, std::byte* to, std::size_t bytes) override;
     Status clear(DevicePtr memory, std::size_t bytes) override;
     bool ended(Direction direction, Ticket ticket) const override;
     Status wait(Direction direction, Ticket ticket) override;

@@ -39,6 +39,7 @@ public:
     /// DeviceLost. What is copied must stay as it is until the ticket has ended.
     virtual Result<Ticket> to_device(const std::byte* from, DevicePtr to, std::size_t bytes) = 0;
     virtual Result<Ticket> to_host(const KvRows& rows) = 0;
+    virtual Result<Ticket> to_host(DevicePtr from, std::byte* to, std::size_t bytes) = 0;
     virtual Status clear(DevicePtr memory, std::size_t bytes) = 0;
 
     virtual bool ended(Direction direction, Ticket ticket) const = 0;

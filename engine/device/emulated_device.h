@@ -23,6 +23,7 @@ public:
     void release(DevicePtr memory, std::size_t bytes) override;
     Result<Ticket> to_device(const std::byte* from, DevicePtr to, std::size_t bytes) override;
     Result<Ticket> to_host(const KvRows& rows) override;
+    Result<Ticket> to_host(DevicePtr from, std::byte* to, std::size_t bytes) override;
     Status clear(DevicePtr memory, std::size_t bytes) override;
     bool ended(Direction direction, Ticket ticket) const override { return queue(direction).ended(ticket); }
     Status wait(Direction direction, Ticket ticket) override;

@@ -6,6 +6,25 @@ namespace engine {
 
 namespace {
 
+/// Columns of what a recurrent layer's mixer is given: all products of its input.
+int mixed_cols(const Hyperparameters& h, const LayerParameters& layer)
+{
+    const StateSpace& s = h.state_space;
+    switch (layer.mixer) {
+    case Mixer::DeltaNet:
+        return s.conv_channels() + s.inner() + 2 * s.heads;
+    case Mixer::Mamba2:
+    case Mixer::AttentionAndMamba2:
+        return s.inner() + s.conv_channels() + s.heads;
+    case Mixer::ShortConvolution:
+        return 3 * s.inner();
+    case Mixer::Attention:
+    case Mixer::None:
+        break;
+    }
+    return 0;
+}
+
 /// Widest row over all layers.
 template <class Width>
 int widest(const Hyperparameters& h, const Width& width)
@@ -30,13 +49,12 @@ bool has_both_parts(const Hyperparameters& h)
 }  // namespace
 
 PositionTables::PositionTables(const Hyperparameters& h, int max_rows, RowMemory& memory)
-    : has_local_(h.architecture->local_rope_base > 0)
-    , pairs_(std::max(h.rope_dimensions(LayerKind::FullAttention),
-                      has_local_ ? 0 : h.rope_dimensions(LayerKind::SlidingWindow)) /
-             2)
+    : has_local_(has_local_rope(h))
+    , pairs_(h.rope_dimensions(LayerKind::FullAttention) / 2)
     , local_pairs_(has_local_ ? h.rope_dimensions(LayerKind::SlidingWindow) / 2 : 0)
     , neox_(h.architecture->rope_neox)
-    , floats_per_row_(2 * pairs_ + 2 * local_pairs_ + 1)
+    , scales_(h.temperature.full_layers_only ? 2 : 1)
+    , floats_per_row_(2 * pairs_ + 2 * local_pairs_ + scales_)
     , rows_(1, floats_per_row_ * max_rows, memory)
 {
 }
@@ -51,26 +69,33 @@ Activations::Activations(const Hyperparameters& h, int max_rows, RowMemory& memo
     : tables(h, max_rows, memory)
     , hidden(max_rows, h.embedding_length, memory)
     , x(max_rows, h.embedding_length, memory)
-    , qkv(max_rows, widest(h, [](const LayerParameters& layer) { return head_layout(layer).cols(); }), memory)
-    , attended(max_rows, widest(h, [](const LayerParameters& layer) { return layer.heads * layer.value_length; }),
-               memory)
+    , qkv(max_rows,
+          widest(h,
+                 [&](const LayerParameters& layer) {
+                     return std::max(head_layout(h, layer).cols(), mixed_cols(h, layer));
+                 }),
+          memory)
+    , attended(max_rows, widest(h, [&](const LayerParameters& layer) { return mixer_cols(h, layer); }), memory)
     , gate_up(max_rows, std::max(2 * widest_ffn(h), h.side_length), memory)
     , inner(max_rows, std::max(widest_ffn(h), h.side_length), memory)
     , branch(max_rows, h.embedding_length, memory)
+    , weight(max_rows, 1, memory)
     , routed(has_both_parts(h) ? max_rows : 0, h.embedding_length, memory)
     , beside(has_both_parts(h) ? max_rows : 0, h.embedding_length, memory)
     , side(h.side_length > 0 ? max_rows : 0, int(h.layers.size()) * h.side_length, memory)
     , last(1, h.embedding_length, memory)
     , last_x(1, h.embedding_length, memory)
     , logits(1, h.vocabulary, memory)
+    , rounds_hidden_(attention_reads_hidden(*h.architecture) || feed_forward_reads_hidden(*h.architecture) ||
+                     h.side_length > 0)
 {
 }
 
 std::size_t Activations::bytes() const
 {
     std::size_t bytes = tables.bytes();
-    for (const Rows* rows :
-         {&hidden, &x, &qkv, &attended, &gate_up, &inner, &branch, &routed, &beside, &side, &last, &last_x, &logits})
+    for (const Rows* rows : {&hidden, &x, &qkv, &attended, &gate_up, &inner, &branch, &weight, &routed, &beside, &side,
+                             &last, &last_x, &logits})
         bytes += rows->bytes();
     return bytes;
 }
@@ -78,8 +103,8 @@ std::size_t Activations::bytes() const
 void Activations::take_rounded(bool residuals)
 {
     for (Rows* rows : {&x, &attended, &inner, &routed, &last_x, &hidden}) {
-        if (rows == &hidden && side.value_capacity_bytes() == 0)
-            continue;  // the side gate alone reads it as it is
+        if (rows == &hidden && !rounds_hidden_)
+            continue;
         rows->q8(0);
         if (residuals)
             rows->q8_residual(0);

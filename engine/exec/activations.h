@@ -30,10 +30,13 @@ public:
     Rotation rotation(LayerKind kind) const;
     float* cos(LayerKind kind) { return data() + begin_of(kind); }
     float* sin(LayerKind kind) { return cos(kind) + angles(kind); }
-    float* q_scale() { return data() + scales_at(); }  // (rows,) factor on each row's queries
-    const float* q_scale() const { return data() + scales_at(); }
+    /// (rows,) factor on each row's queries.
+    float* q_scale(LayerKind kind) { return data() + scale_offset(kind); }
+    const float* q_scale(LayerKind kind) const { return data() + scale_offset(kind); }
     /// Whether sliding layers turn by a base of their own.
     bool has_local() const { return has_local_; }
+    /// Whether sliding layers leave out the temperature of the queries.
+    bool has_plain_scales() const { return scales_ == 2; }
     std::size_t bytes() const { return rows_.bytes(); }
 
 private:
@@ -42,11 +45,16 @@ private:
     std::size_t angles(LayerKind kind) const { return std::size_t(count_) * std::size_t(pairs(kind)); }
     /// Cos and sin of all layers lie first, then those of sliding ones, then the factors.
     std::size_t begin_of(LayerKind kind) const { return is_local(kind) ? 2 * angles(LayerKind::FullAttention) : 0; }
-    std::size_t scales_at() const { return std::size_t(count_) * std::size_t(floats_per_row_ - 1); }
+    std::size_t scale_offset(LayerKind kind) const
+    {
+        const bool plain = has_plain_scales() && kind == LayerKind::SlidingWindow;
+        return std::size_t(count_) * std::size_t(2 * pairs_ + 2 * local_pairs_ + (plain ? 1 : 0));
+    }
 
     bool has_local_;
     int pairs_, local_pairs_;
     bool neox_;
+    int scales_;  // of (rows,)
     int floats_per_row_;
     int count_ = 0;
     Rows rows_;
@@ -58,11 +66,12 @@ struct Activations {
     PositionTables tables;
     Rows hidden;    // (rows, dim): the residual stream
     Rows x;         // (rows, dim): normed
-    Rows qkv;       // (rows, q_dim + k_dim + v_dim)
-    Rows attended;  // (rows, heads * value_length)
+    Rows qkv;       // (rows, q_dim + k_dim + v_dim), or what a recurrent mixer is given
+    Rows attended;  // (rows, heads * value_length), or what that makes of it
     Rows gate_up;   // (rows, 2 ffn)
     Rows inner;     // (rows, ffn)
     Rows branch;    // (rows, dim): what attention or feed-forward adds
+    Rows weight;    // (rows, 1): of the expert that all rows share, before the sigmoid
     Rows routed;    // (rows, dim): what the router reads; only where a dense part lies beside experts
     Rows beside;    // (rows, dim): what the experts add to such a branch
     Rows side;      // (rows, layers * side): what each layer gets of each token; only with per-layer embeddings
@@ -71,8 +80,17 @@ struct Activations {
     Rows logits;    // (1, vocabulary)
 
     std::size_t bytes() const;
+    /// Whether attention, or the feed-forward part, reads `hidden` itself.
+    static bool attention_reads_hidden(const Architecture& a) { return a.attn_norm.empty(); }
+    static bool feed_forward_reads_hidden(const Architecture& a)
+    {
+        return a.ffn_norm.empty() && a.branches == Branches::InTurn;
+    }
     /// Takes the memory of all 8-bit copies that products ask for; with `residuals` also of what rounding lost.
     void take_rounded(bool residuals);
+
+private:
+    bool rounds_hidden_;
 };
 
 }  // namespace engine

@@ -34,7 +34,13 @@ struct CpuAttention::Tile {
     {
         return blocks.block(b) ? blocks.block(b) + std::size_t(kv_head) * layout.bytes() : nullptr;
     }
-    int oldest_seen(int position) const { return p.window > 0 ? std::max(0, position - p.window + 1) : 0; }
+    int oldest_seen(int position) const
+    {
+        if (p.window == 0)
+            return 0;
+        return p.window_kind == WindowKind::Chunks ? position / p.window * p.window
+                                                   : std::max(0, position - p.window + 1);
+    }
 };
 
 CpuAttention::CpuAttention(const Hyperparameters& h, int max_rows, int block_tokens, ThreadPool& pool)

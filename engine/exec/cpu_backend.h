@@ -7,6 +7,7 @@
 #include "engine/exec/cpu_attention.h"
 #include "engine/exec/cpu_experts.h"
 #include "engine/exec/cpu_products.h"
+#include "engine/exec/cpu_recurrent.h"
 #include "engine/exec/thread_pool.h"
 
 #include <memory>
@@ -31,7 +32,10 @@ public:
 
     void embed(const Matrix& table, std::span<const int> ids, float scale, Rows& out);
     void rms_norm(Rows& x, Vector weight, float epsilon, Rows& out) override;
-    void norm_heads(Rows& x, int col, int heads, int length, Vector weight, float epsilon) override;
+    void layer_norm(Rows& x, Vector weight, float epsilon, Rows& out) override;
+    void norm_heads(Rows& x, const HeadColumns& from, Vector weight, float epsilon, int to) override;
+    void gate_heads(const Rows& gates, const HeadColumns& at, Rows& x) override;
+    void weigh_rows(const Rows& weights, Rows& x) override;
     void rope_heads(Rows& x, int col, int heads, int length, const Rotation& rotation) override;
     void products(Rows& x, std::span<const Product> products, Rows& out) override
     {
@@ -58,6 +62,15 @@ public:
     {
         experts_->compute(x, w, p, out);
     }
+    void delta_net(Rows& mixed, const DeltaNetParameters& p, Rows& out) override
+    {
+        recurrent_.delta_net(mixed, p, out);
+    }
+    void mamba2(Rows& mixed, const Mamba2Parameters& p, Rows& out) override { recurrent_.mamba2(mixed, p, out); }
+    void short_convolution(Rows& mixed, const ShortConvolutionParameters& p, Rows& out) override
+    {
+        recurrent_.short_convolution(mixed, p, out);
+    }
 
     /// Call it between steps. Writes the block of one layer, all KV heads, with the same keys and values in other
     /// types.
@@ -82,6 +95,7 @@ private:
     std::unique_ptr<ThreadPool> pool_;
     CpuAttention attention_;
     CpuProducts products_;
+    CpuRecurrent recurrent_;
     std::unique_ptr<CpuExperts> experts_;  // null: the model has none
 };
 

@@ -41,6 +41,8 @@ void CudaAttention::attend(const Rows& qkv, const AttentionParameters& p, int l,
                 .rows = qkv.count(),
                 .first = inputs_.positions(),
                 .window = p.window,
+                .window_kind =
+                    p.window_kind == WindowKind::Chunks ? cuda::WindowKind::Chunks : cuda::WindowKind::Sliding,
                 .softcap = p.softcap,
                 .q = cuda_rows(qkv),
                 .q_scale = cuda_address(p.q_scale),

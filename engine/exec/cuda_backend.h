@@ -55,7 +55,10 @@ public:
     std::string take_warning() { return calls_.take_warning(); }
 
     void rms_norm(Rows& x, Vector weight, float epsilon, Rows& out) override;
-    void norm_heads(Rows& x, int col, int heads, int length, Vector weight, float epsilon) override;
+    void layer_norm(Rows& x, Vector weight, float epsilon, Rows& out) override;
+    void norm_heads(Rows& x, const HeadColumns& from, Vector weight, float epsilon, int to) override;
+    void gate_heads(const Rows& gates, const HeadColumns& at, Rows& x) override;
+    void weigh_rows(const Rows& weights, Rows& x) override;
     void rope_heads(Rows& x, int col, int heads, int length, const Rotation& rotation) override;
     void add(const Rows& y, Rows& x) override;
     void scale(float factor, Rows& x) override;
@@ -90,8 +93,17 @@ public:
     {
         experts_->compute(x, w, p, out);
     }
+    // No kernel does these yet: the step fails.
+    void delta_net(Rows&, const DeltaNetParameters&, Rows&) override { fail_step(); }
+    void mamba2(Rows&, const Mamba2Parameters&, Rows&) override { fail_step(); }
+    void short_convolution(Rows&, const ShortConvolutionParameters&, Rows&) override { fail_step(); }
 
 private:
+    void fail_step()
+    {
+        calls_.run([] { return kernels::cuda::Status::InvalidValue; });
+    }
+
     struct GiveBackScratch {
         Vram* vram;
         std::size_t bytes;

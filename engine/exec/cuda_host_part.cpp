@@ -61,8 +61,8 @@ void CudaHostPart::attend(const CudaAttending& a)
     const std::size_t floats = cuda::host_partial_floats(a.p.heads.heads, a.p.heads.value_length);
     for (int r = 0; r < a.launch.rows; ++r) {
         const auto* q = reinterpret_cast<const float*>(staging_.data() + std::size_t(r) * query_bytes(a));
-        cpu_.attend_host_blocks(q, inputs_.host().tables.q_scale()[a.row + r], a.p, a.l, step, step.first + a.row + r,
-                                partials_of(a) + std::size_t(r) * floats);
+        cpu_.attend_host_blocks(q, inputs_.host().tables.q_scale(a.p.layer_kind)[a.row + r], a.p, a.l, step,
+                                step.first + a.row + r, partials_of(a) + std::size_t(r) * floats);
     }
 }
 

@@ -6,9 +6,10 @@
 
 #include "engine/device/huge_array.h"
 #include "engine/kv/device_kv.h"
+#include "engine/kv/kv_sequence.h"
 #include "engine/kv/kv_shape.h"
 #include "engine/kv/kv_stream.h"
-#include "engine/kv/page_pool.h"
+#include "engine/kv/recurrent_states.h"
 #include "engine/result.h"
 
 #include <cstddef>
@@ -18,15 +19,6 @@
 #include <vector>
 
 namespace engine {
-
-/// The tokens of one sequence and the pages that hold their KV. Tokens [0, ids.size()) have been computed.
-struct KvSequence {
-    std::vector<PageId> pages;
-    std::vector<int> ids;
-    std::vector<int> lost;        // the next tokens, if their KV was lost: they are computed again before any other
-    std::uint64_t last_used = 0;  // higher is later
-    int length() const { return int(ids.size()); }
-};
 
 /// The blocks of one layer that a step attends, in order, as they become readable:
 /// while (blocks.next()) for b in [blocks.first(), blocks.last()) read blocks.block(b).
@@ -71,7 +63,8 @@ class KvCache
 {
 public:
     /// `page_limit` pages can be taken in all; their memory is allocated when they are first used.
-    KvCache(std::vector<KvLayerShape> layers, int block_tokens, int page_limit);
+    KvCache(std::vector<KvLayerShape> layers, int block_tokens, int page_limit,
+            RecurrentStates states = RecurrentStates({}, 0));
 
     int block_tokens() const { return pool_.tokens_per_page(); }
     const KvLayerShape& layer(int l) const { return layers_[std::size_t(l)]; }
@@ -93,10 +86,15 @@ public:
     std::int64_t allocated_bytes() const;
 
     /// Forgets the tokens from `tokens` on, and those that were lost; pages that hold none of the rest are given back.
-    void truncate(KvSequence& sequence, int tokens);
+    /// A model with recurrent layers goes back to the checkpoint before. Answers how many tokens are left.
+    int truncate(KvSequence& sequence, int tokens);
 
-    /// A sequence that shares the first `tokens` tokens; no bytes are copied until one of the two writes.
+    /// A sequence that shares the first `tokens` tokens, or those up to the checkpoint before; no bytes are copied
+    /// until one of the two writes.
     KvSequence branch(const KvSequence& from, int tokens);
+
+    RecurrentStates& states() { return states_; }
+    const RecurrentStates& states() const { return states_; }
 
     /// The block of one layer and KV head that a step writes.
     std::byte* block(PageId page, int l, LayerOn on, int kv_head);
@@ -125,7 +123,7 @@ public:
     /// A page whose bytes are lost; until it is given back.
     void mark_damaged(PageId page) { damaged_[std::size_t(page)] = true; }
     bool damaged(PageId page) const { return damaged_[std::size_t(page)]; }
-    /// Tokens of the sequence, from its start, that lie on undamaged pages.
+    /// Tokens of the sequence, from its start, that lie on undamaged pages, and after which there is a state.
     int intact_tokens(const KvSequence& sequence) const;
 
     /// Writes the blocks of one layer, all KV heads, in another type.
@@ -136,7 +134,7 @@ public:
     void set_types(kernels::KvType k_type, kernels::KvType v_type, const Rewrite& rewrite);
 
     /// Tells that blocks may lie on this device, too, from now on; null: no longer. It belongs to the caller.
-    void set_device(DeviceKv* device, KvStream* stream);
+    void set_device(DeviceKv* device, KvStream* stream, DeviceStates* states = nullptr);
 
 private:
     void lay_out_page();
@@ -147,6 +145,7 @@ private:
     Status copy_page(PageId from, PageId to);
     Status wait_mirrored(PageId page);
 
+    RecurrentStates states_;
     std::vector<KvLayerShape> layers_;
     std::vector<std::size_t> layer_offset_;  // (layers,) bytes from a page's start
     std::size_t page_bytes_ = 0;

@@ -84,6 +84,7 @@ private:
         Event event;
     };
     void trim_windows(int first);
+    bool keeps_kv(int l) const { return columns_.on_device(l) && cache_.layer(l).has_kv(); }
     int first_needed_block(int l, int first) const;
     void evict(const PageFacts& facts, Event::Cause cause);
     bool fetch_column(const PageFacts& facts, Event::Cause cause);

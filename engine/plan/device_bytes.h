@@ -12,6 +12,7 @@ namespace engine {
 /// One layer, as a device holds it.
 struct LayerBytes {
     std::int64_t weights = 0;   // alignment included
+    std::int64_t state = 0;     // of a recurrent layer, for the one sequence whose state lies there
     std::int64_t kv_block = 0;  // one KV block: `block_tokens` tokens of all KV heads
     int window = 0;             // tokens that a token sees; 0: all
 };
@@ -19,9 +20,10 @@ struct LayerBytes {
 struct DeviceBytes {
     std::int64_t weights = 0;
     std::int64_t kv = 0;
+    std::int64_t state = 0;
     std::int64_t ring = 0;
     std::int64_t scratch = 0;
-    std::int64_t total() const { return weights + kv + ring + scratch; }
+    std::int64_t total() const { return weights + kv + state + ring + scratch; }
 };
 
 /// A model's layers and what they need on a device. Values only.

@@ -1,5 +1,6 @@
 #include "engine/memory_plan.h"
 
+#include "engine/kv/recurrent_states.h"
 #include "engine/plan/model_costs.h"
 #include "kernels/kv_block.h"
 
@@ -49,7 +50,7 @@ int wanted_context(const ModelInfo& model, const LoadRequest& request)
 
 std::int64_t MemoryNeed::total() const
 {
-    return sum(weight_bytes, sum(kv_bytes, scratch_bytes));
+    return sum(sum(weight_bytes, state_bytes), sum(kv_bytes, scratch_bytes));
 }
 
 MemoryNeed memory_need(const ModelInfo& model, const LoadRequest& request)
@@ -58,13 +59,14 @@ MemoryNeed memory_need(const ModelInfo& model, const LoadRequest& request)
     const std::int64_t pages = (std::int64_t(context) + request.kv_block_tokens - 1) / request.kv_block_tokens;
     const int rows = std::min(request.prefill_chunk_tokens, context);
     return {model.weight_bytes, product(pages, page_bytes(model, request)),
+            product(model.memory.state_bytes, 1 + RecurrentStates::kMostCheckpoints),
             sum(product(rows, model.memory.scratch_bytes_per_row), model.memory.scratch_bytes_fixed)};
 }
 
 int largest_context(const ModelInfo& model, const LoadRequest& request, std::int64_t budget_bytes)
 {
     const MemoryNeed need = memory_need(model, request);
-    const std::int64_t left = budget_bytes - sum(need.weight_bytes, need.scratch_bytes);
+    const std::int64_t left = budget_bytes - sum(need.weight_bytes, sum(need.state_bytes, need.scratch_bytes));
     const std::int64_t page = page_bytes(model, request);
     const int wanted = wanted_context(model, request);
     if (left < page || page == 0)

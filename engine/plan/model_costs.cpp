@@ -3,6 +3,7 @@
 #include "engine/exec/cpu_backend.h"
 #include "engine/exec/cuda_backend.h"
 #include "engine/exec/thread_pool.h"
+#include "engine/kv/device_states.h"
 #include "engine/model/device_weights.h"
 #include "kernels/cpu.h"
 
@@ -42,35 +43,45 @@ void add_operation(LayerWork& work, std::initializer_list<const Matrix*> matrice
 LayerWork layer_work(const Hyperparameters& h, const LayerWeights& w, const LayerParameters& p)
 {
     LayerWork work;
-    work.group = p.heads / p.kv_heads;
     work.key_length = p.key_length;
     work.value_length = p.value_length;
     const std::int64_t attended = std::int64_t(p.heads) * p.value_length;
-    work.divided_tokens = double(ThreadPool::kWorthSharing) / double(attended);
-    work.operations = 1;  // attention
+    if (attends(p.mixer)) {
+        work.group = p.heads / p.kv_heads;
+        work.divided_tokens = double(ThreadPool::kWorthSharing) / double(attended);
+        work.operations = 1;  // attention
+    }
     const bool values_are_keys = w.k && !w.v;
-    add_operation(work, {&w.qkv, &w.q, &w.k, values_are_keys ? &w.k : &w.v});
+    add_operation(work, {&w.qkv, &w.q, &w.k, values_are_keys ? &w.k : &w.v, &w.attn_gate});
     add_operation(work, {&w.attn_out});
+    add_operation(work, {&w.mix_in, &w.mix_gate, &w.mix_beta, &w.mix_alpha});
+    add_operation(work, {&w.mix_out});
     add_operation(work, {&w.gate, &w.up});
     add_operation(work, {&w.down});
     add_operation(work, {&w.router});
+    add_operation(work, {&w.shared_weight});
     add_operation(work, {&w.side_gate});
     add_operation(work, {&w.side_out});
-    for (const Matrix* stack : {&w.gate_experts, &w.up_experts, &w.gate_up_experts, &w.down_experts})
+    for (const Matrix* stack : {&w.gate_experts, &w.up_experts, &w.down_experts})
         add_read(work, *stack, false, h.experts_used);
 
     const std::int64_t dim = h.embedding_length;
     const std::int64_t qk = std::int64_t(p.heads + p.kv_heads) * p.key_length;
     // Two norms, two sums and two roundings of the stream; rotated and perhaps normed queries and keys.
-    work.values =
-        6 * dim + qk + attended + (w.q_norm ? qk : 0) + (w.attn_post_norm ? dim : 0) + (w.ffn_post_norm ? dim : 0);
+    work.values = 6 * dim + qk + (w.attn_gate ? 2 : 1) * attended + (w.q_norm ? qk : 0) + (w.attn_post_norm ? dim : 0) +
+                  (w.ffn_post_norm ? dim : 0);
     if (w.router) {
         work.values += h.experts + h.experts_used * (3 * std::int64_t(h.expert_ffn_length) + 3 * dim);
         work.operations += 5;  // of the chosen experts
     }
+    if (is_recurrent(p.mixer)) {
+        work.operations += 2;  // the convolution, and the states of the heads
+        work.values += 2 * (h.state_space.conv_channels() + h.state_space.inner());
+        work.state_bytes = std::int64_t(h.state_space.floats()) * std::int64_t(sizeof(float));
+    }
     if (w.down)
         work.values += 3 * std::int64_t(p.ffn_length);
-    if (w.router && w.down)
+    if (w.experts_norm)
         work.values += 6 * dim;  // norms of both parts, and their sum
     if (w.side_gate)
         work.values += 4 * dim + 3 * std::int64_t(h.side_length);
@@ -138,6 +149,14 @@ KvType kv_type(kernels::KvType type)
     return KvType::F16;
 }
 
+std::vector<int> state_floats(const Hyperparameters& h)
+{
+    std::vector<int> floats;
+    for (int l = 0; l < int(h.layers.size()); ++l)
+        floats.push_back(h.state_floats(l));
+    return floats;
+}
+
 std::vector<KvLayerShape> kv_shapes(const Hyperparameters& h, const LoadRequest& request)
 {
     std::vector<KvLayerShape> shapes;
@@ -155,7 +174,9 @@ DeviceLayout device_layout(const Hyperparameters& h, const Weights& weights, std
 {
     std::vector<LayerBytes> layers;
     for (std::size_t l = 0; l < kv.size(); ++l)
-        layers.push_back({DeviceLayer::bytes(weights.layers[l], h, int(l)), std::int64_t(kv[l].bytes()), kv[l].window});
+        layers.push_back({DeviceLayer::bytes(weights.layers[l], h, int(l)),
+                          DeviceStates::bytes(std::size_t(h.state_floats(int(l))) * sizeof(float)),
+                          std::int64_t(kv[l].bytes()), kv[l].window});
     layers.back().weights += DeviceHead::bytes(weights.head, h, int(kv.size()));  // it goes with the last layer
     return {std::move(layers), kv.front().block.tokens, scratch_bytes, transport};
 }
@@ -174,11 +195,18 @@ std::int64_t scratch_bytes(const Hyperparameters& h, const Weights& weights, con
     using W = LayerWeights;
     CountedMemory memory;
     Activations rows(h, made_for.rows, memory);
+    const Architecture& a = *h.architecture;
     const Rows projected(weights.side_projection ? made_for.rows : 0, weights.side_projection.rows, memory);
-    round(any(&W::qkv, &W::q, &W::k, &W::v, &W::gate, &W::up, &W::router), rows.x);
-    round(h.architecture->dense_beside_experts && any(&W::router), rows.routed);
-    round(any(&W::side_gate) || rounds(weights.side_projection), rows.hidden);
-    round(any(&W::attn_out), rows.attended);
+    const bool attention =
+        any(&W::qkv, &W::q, &W::k, &W::v, &W::attn_gate, &W::mix_in, &W::mix_gate, &W::mix_beta, &W::mix_alpha);
+    const bool feed_forward = any(&W::gate, &W::up, &W::router, &W::shared_weight);
+    const bool attention_hidden = Activations::attention_reads_hidden(a);
+    const bool feed_forward_hidden = Activations::feed_forward_reads_hidden(a);
+    const bool side = any(&W::side_gate) || rounds(weights.side_projection);
+    round((attention && !attention_hidden) || (feed_forward && !feed_forward_hidden), rows.x);
+    round((attention && attention_hidden) || (feed_forward && feed_forward_hidden) || side, rows.hidden);
+    round(a.dense_beside_experts && any(&W::router), rows.routed);
+    round(any(&W::attn_out, &W::mix_out), rows.attended);
     round(any(&W::down, &W::side_out), rows.inner);
     round(rounds(weights.head.output), rows.last_x);
     if (h.experts > 0) {
@@ -186,7 +214,7 @@ std::int64_t scratch_bytes(const Hyperparameters& h, const Weights& weights, con
         const Rows router(made_for.rows, h.experts, memory), gate_up(pairs, 2 * h.expert_ffn_length, memory);
         const Rows out(pairs, h.embedding_length, memory);
         Rows in(pairs, h.embedding_length, memory), hidden(pairs, h.expert_ffn_length, memory);
-        round(any(&W::gate_experts, &W::up_experts, &W::gate_up_experts), in);
+        round(any(&W::gate_experts, &W::up_experts), in);
         round(any(&W::down_experts), hidden);
     }
     return memory.bytes() +

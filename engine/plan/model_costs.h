@@ -30,7 +30,8 @@ struct LayerWork {
     int operations = 0;             // that are divided among the threads
     int group = 1;                  // query heads to a KV head
     int key_length = 0, value_length = 0;
-    double divided_tokens = 0;  // from so many on its attention is divided among the threads
+    double divided_tokens = 0;     // from so many on its attention is divided among the threads
+    std::int64_t state_bytes = 0;  // of a recurrent layer: read and written for each token
     std::int64_t read_bytes() const;
 };
 
@@ -49,6 +50,8 @@ ModelCosts model_costs(const Hyperparameters& h, const Weights& weights);
 
 kernels::KvType kernel_type(KvType type);
 KvType kv_type(kernels::KvType type);
+/// (layers,) floats of the state of each layer for one sequence.
+std::vector<int> state_floats(const Hyperparameters& h);
 std::vector<KvLayerShape> kv_shapes(const Hyperparameters& h, const LoadRequest& request);
 
 enum class AttentionRuns { One, Several };

@@ -93,10 +93,19 @@ Result<DeviceLayout> cuda_layout(const Hyperparameters& h, const Weights& weight
     return device_layout(h, weights, kv, scratch, DeviceLayout::Transport::Link);
 }
 
+/// A conversation's state and its checkpoints, of which there may be one for each of its first tokens.
+std::int64_t state_bytes(const ModelCosts& costs, int tokens)
+{
+    std::int64_t bytes = 0;
+    for (const LayerWork& layer : costs.layers)
+        bytes += layer.state_bytes;
+    return tokens > 0 ? bytes * (1 + RecurrentStates::kMostCheckpoints) : 0;
+}
+
 MemoryUse on_device(const DeviceShare& share, int tokens)
 {
     const DeviceBytes fixed = share.layout.needed(share.layers, 0);
-    MemoryUse use{fixed.weights, 0, fixed.ring, fixed.scratch};
+    MemoryUse use{fixed.weights, 0, fixed.state, fixed.ring, fixed.scratch};
     if (tokens > 0)
         use.kv_bytes = columns_at(share, tokens).on_device * share.layout.column(share.layers) +
                        share.layout.windows_at(share.layers, tokens - 1);
@@ -188,7 +197,8 @@ try {
         PlanRow row;
         row.context_tokens = tokens;
         row.beyond_training = tokens > costs.context_length;
-        row.host = {costs.weight_bytes, (std::int64_t(tokens) + block - 1) / block * kv_page_bytes(kv), 0, scratch};
+        row.host = {costs.weight_bytes, (std::int64_t(tokens) + block - 1) / block * kv_page_bytes(kv),
+                    state_bytes(costs, tokens), 0, scratch};
         if (placement.device) {
             const Columns columns = columns_at(placement.device->share, tokens);
             row.device = on_device(placement.device->share, tokens);
@@ -212,7 +222,8 @@ try {
     std::set<std::pair<kernels::TensorType, int>> products;
     std::set<std::pair<int, int>> heads;  // their length, and how many share a KV head
     for (const LayerWork& layer : costs.layers) {
-        heads.insert({layer.key_length, layer.group});
+        if (layer.divided_tokens > 0)
+            heads.insert({layer.key_length, layer.group});
         for (const WeightRead& read : layer.reads)
             products.insert({read.type, read.row_length});
     }
@@ -253,12 +264,13 @@ try {
     if (!goes_on())
         return given_up();
     rates.copy_start_s = meter.copy_start_s();
-    rates.stream_bytes_per_s = meter.stream_bytes_per_s(form, costs.kv_heads.front());
+    const int kv_heads = std::max(1, *std::ranges::max_element(costs.kv_heads));
+    rates.stream_bytes_per_s = meter.stream_bytes_per_s(form, kv_heads);
     if (request.placement.device == PlacementOptions::Device::Cuda) {
         auto device = CudaDevice::open(request.placement.cuda_ordinal);
         if (!device)
             return tl::unexpected(device.error());
-        auto measured = measure_rates_of(**device, costs.layers.front().reads, form, costs.kv_heads.front());
+        auto measured = measure_rates_of(**device, costs.layers.front().reads, form, kv_heads);
         if (!measured)
             return tl::unexpected(measured.error());
         rates.devices[std::string((*device)->id())] = std::move(*measured);

@@ -111,7 +111,8 @@ private:
         double bytes = double(costs_.side.read_bytes());
         bytes += head_on_device() ? 0.0 : double(costs_.head.read_bytes());
         for (int l = 0; l < int(costs_.layers.size()); ++l)
-            bytes += own_cores(l) ? kv(l).on_host : double(costs_.layers[std::size_t(l)].read_bytes()) + kv(l).all;
+            bytes += own_cores(l) ? kv(l).on_host
+                                  : double(costs_.layers[std::size_t(l)].read_bytes()) + state_traffic(l) + kv(l).all;
         return bytes;
     }
 
@@ -146,6 +147,9 @@ private:
         return sum.sum();
     }
 
+    /// Bytes of a recurrent layer's state that a token reads and writes.
+    double state_traffic(int l) const { return 2.0 * double(costs_.layers[std::size_t(l)].state_bytes); }
+
     std::optional<double> attention(int l, double bytes) const
     {
         const LayerWork& layer = costs_.layers[std::size_t(l)];
@@ -157,6 +161,8 @@ private:
     /// divided among them is taken to be as slow as the last that is not, since no more context is to be faster.
     std::optional<double> whole_attention(int l, double bytes) const
     {
+        if (bytes == 0)
+            return 0;
         const double tokens = context_ + 1.0;
         const double shortest = costs_.layers[std::size_t(l)].divided_tokens;
         const auto divided = attention(l, bytes);
@@ -171,6 +177,7 @@ private:
         const AttendedKv attended = kv(l);
         Seconds sum;
         sum += products;
+        sum += over(state_traffic(l), rates_.dram_read_bytes_per_s);
         if (on_device(l))
             sum += rates_.copy_start_s;  // of what it wrote, to the mirror
         if (!on_device(l) || device_->share.policy != KvPolicy::Stream || attended.on_host == 0 || !products) {
@@ -196,7 +203,8 @@ private:
     std::optional<double> device_layer(int l) const
     {
         const DeviceRates& device = device_->rates;
-        const auto weights = over(double(costs_.layers[std::size_t(l)].read_bytes()), device.weights_bytes_per_s);
+        const auto weights =
+            over(double(costs_.layers[std::size_t(l)].read_bytes()) + state_traffic(l), device.weights_bytes_per_s);
         const AttendedKv attended = kv(l);
         const auto resident = over(attended.all, device.attention_bytes_per_s);
         if (!weights || !resident)

@@ -142,6 +142,7 @@ void ModelPlacement::change_over()
 void ModelPlacement::lose(const Error& error)
 {
     on_device_->pager().mark_lost();
+    on_device_->states().mark_lost();
     events_ = take_events();
     close();
     note(Event::Kind::DeviceLost, Event::Cause::DeviceLost, error.what + "; the model goes on from the host's memory");
@@ -182,6 +183,9 @@ Status ModelPlacement::prepare(const KvSequence& sequence, int first, int count)
     }
     if (!on_device_)
         return {};
+    if (model_.cache.states().any())
+        if (Status ok = on_host_ ? on_device_->states().leave_all() : on_device_->states().enter(sequence.state); !ok)
+            return ok;
     return on_host_ ? on_device_->pager().prepare_on_host(sequence, first, count)
                     : on_device_->pager().prepare(sequence, first, count);
 }

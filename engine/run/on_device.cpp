@@ -30,6 +30,7 @@ Result<std::unique_ptr<OnDevice>> OnDevice::open(const ModelOnHost& model, const
     if (!on->make_ring())
         return fail(Error::Code::DeviceFull, "there is no room on " + on->id() + " for the model's KV");
     on->pager_ = std::make_unique<KvPager>(model.cache, *on->vram_, *on->kv_, *on->stream_);
+    on->states_ = std::make_unique<DeviceStates>(model.cache.states(), *on->vram_);
     return on;
 }
 
@@ -83,16 +84,19 @@ Result<std::int64_t> OnDevice::copy_layer()
         model_.host_weights.use_layer(l, model_.cpu.pool());  // the device computes with the host's kernels
     const LayerWeights& on_host = cuda_ ? model_.weights.layers[std::size_t(l)] : model_.host_weights.layer(l);
     const std::int64_t bytes = DeviceLayer::bytes(on_host, model_.h, l);
-    if (!pager_->make_room(bytes, Event::Cause::Split))
+    const std::int64_t state_bytes = DeviceStates::bytes(model_.cache.states().layer_bytes(l));
+    if (!pager_->make_room(bytes + state_bytes, Event::Cause::Split))
         return fail(Error::Code::DeviceFull, "the layer does not fit");
     auto layer = DeviceLayer::copy(*vram_, on_host, model_.h, l);
     if (!layer)
         return tl::unexpected(layer.error());
     if (Status ok = layer->wait(); !ok)
         return tl::unexpected(ok.error());
+    if (Status ok = states_->join(l); !ok)
+        return tl::unexpected(ok.error());
     layers_.push_back(std::move(*layer));
     pager_->set_layers(layers());
-    return bytes;
+    return bytes + state_bytes;
 }
 
 Result<std::int64_t> OnDevice::copy_head()
@@ -116,6 +120,8 @@ std::int64_t OnDevice::drop_layer()
     head_.reset();
     layers_.pop_back();
     pager_->set_layers(layers());
+    // A device that is lost here is noticed by the next step, and the state then computed again.
+    (void)states_->leave(layers());
     return bytes;
 }
 
@@ -132,8 +138,11 @@ int OnDevice::step_rows(int rows) const
         return rows;
     const std::int64_t left =
         vram_->high_mark() - vram_->used() + vram_->used(Vram::Use::Kv) - layout_.windows(layers());
+    const std::int64_t row = layout_.block_row(layers());
+    if (row == 0)  // none of these layers keeps KV
+        return rows;
     // The first block stays, and a step that begins within a block touches one more than it fills.
-    const std::int64_t blocks = left / layout_.block_row(layers()) - 2;
+    const std::int64_t blocks = left / row - 2;
     return int(std::clamp<std::int64_t>(blocks * model_.cache.block_tokens(), 1, rows));
 }
 
@@ -199,6 +208,7 @@ DeviceTelemetry OnDevice::telemetry() const
     t.watermark_bytes = vram_->high_mark();
     t.weight_bytes = vram_->used(Vram::Use::Weights);
     t.kv_bytes = vram_->used(Vram::Use::Kv);
+    t.state_bytes = vram_->used(Vram::Use::State);
     t.ring_bytes = vram_->used(Vram::Use::Ring);
     t.scratch_bytes = vram_->used(Vram::Use::Scratch);
     t.to_device_bytes = device_->bytes_moved(Device::Direction::ToDevice);

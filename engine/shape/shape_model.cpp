@@ -48,22 +48,24 @@ void add_heads(GgufHeader& header, const ModelShape& s)
 {
     const std::string p = std::string(s.architecture) + ".";
     header.number(p + "attention.head_count_kv", std::uint32_t(s.kv_heads));
-    for (const char* key : {"attention.key_length", "attention.value_length", "rope.dimension_count"})
+    for (const char* key : {"attention.key_length", "attention.value_length"})
         header.number(p + key, std::uint32_t(s.head_length));
+    header.number(p + "rope.dimension_count", std::uint32_t(s.rotated > 0 ? s.rotated : s.head_length));
 }
 
 void add_gemma4(GgufHeader& header, const ModelShape& s)
 {
     const std::string p = std::string(s.architecture) + ".";
     const Gemma4Parts& g = s.gemma4;
-    std::vector<std::int32_t> kv_heads, slides, ffn;
+    std::vector<std::int32_t> kv_heads, ffn;
+    std::vector<bool> slides;
     for (int l = 0; l < s.layers; ++l) {
         kv_heads.push_back(g.full(l) ? g.full_kv_heads : s.kv_heads);
-        slides.push_back(g.full(l) ? 0 : 1);
+        slides.push_back(!g.full(l));
         ffn.push_back(s.feed_forward_of(l));
     }
     header.numbers(p + "attention.head_count_kv", kv_heads);
-    header.numbers(p + "attention.sliding_window_pattern", slides);
+    header.flags(p + "attention.sliding_window_pattern", slides);
     header.numbers(p + "feed_forward_length", ffn);
     for (const char* key : {"attention.key_length", "attention.value_length", "rope.dimension_count"}) {
         header.number(p + key, std::uint32_t(g.full_head_length));
@@ -73,11 +75,6 @@ void add_gemma4(GgufHeader& header, const ModelShape& s)
     header.real(p + "final_logit_softcapping", 30.0f);
     header.number(p + "attention.shared_kv_layers", std::uint32_t(g.shared_kv_layers));
     header.number(p + "embedding_length_per_layer_input", std::uint32_t(g.side));
-    if (g.experts > 0) {
-        header.number(p + "expert_count", std::uint32_t(g.experts));
-        header.number(p + "expert_used_count", std::uint32_t(g.experts_used));
-        header.number(p + "expert_feed_forward_length", std::uint32_t(g.expert_ffn));
-    }
 }
 
 GgufHeader make_header(const ModelShape& s, const Quantisation& quantisation, std::span<const ShapeTensor> tensors)
@@ -100,6 +97,12 @@ GgufHeader make_header(const ModelShape& s, const Quantisation& quantisation, st
         add_heads(header, s);
     header.real(p + "attention.layer_norm_rms_epsilon", 1e-5f);
     header.real(p + "rope.freq_base", s.rope_base);
+    if (s.experts.count > 0) {
+        header.number(p + "expert_count", std::uint32_t(s.experts.count));
+        header.number(p + "expert_used_count", std::uint32_t(s.experts.used));
+        header.number(p + "expert_feed_forward_length", std::uint32_t(s.experts.feed_forward));
+        header.number(p + "leading_dense_block_count", std::uint32_t(s.experts.dense_layers));
+    }
     if (s.window > 0)
         header.number(p + "attention.sliding_window", std::uint32_t(s.window));
     add_vocabulary(header, s.vocabulary);

@@ -8,243 +8,6 @@ namespace {
 
 using kernels::TensorType;
 
-// Numbers of the published models' configuration files.
-constexpr ModelShape kShapes[] = {
-    {.name = "tiny-llama",
-     .architecture = "llama",
-     .layers = 2,
-     .embedding = 256,
-     .feed_forward = 512,
-     .heads = 8,
-     .kv_heads = 2,
-     .head_length = 32,
-     .vocabulary = 512,
-     .context = 8192,
-     .rope_base = 1e4f},
-    {.name = "tiny-gemma3",
-     .architecture = "gemma3",
-     .layers = 6,
-     .embedding = 128,
-     .feed_forward = 256,
-     .heads = 2,
-     .kv_heads = 1,
-     .head_length = 64,
-     .vocabulary = 512,
-     .context = 8192,
-     .rope_base = 1e6f,
-     .window = 32,
-     .tied = true,
-     .head_norms = true,
-     .post_norms = true},
-    {.name = "tiny-gemma4",
-     .architecture = "gemma4",
-     .layers = 4,
-     .embedding = 128,
-     .feed_forward = 256,
-     .heads = 4,
-     .kv_heads = 2,
-     .head_length = 32,
-     .vocabulary = 512,
-     .context = 8192,
-     .rope_base = 1e6f,
-     .window = 32,
-     .tied = true,
-     .gemma4 = {.period = 2,
-                .full_head_length = 64,
-                .full_kv_heads = 1,
-                .shared_kv_layers = 2,
-                .wide_readers = true,
-                .side = 32}},
-    {.name = "tiny-gemma4-moe",
-     .architecture = "gemma4",
-     .layers = 2,
-     .embedding = 128,
-     .feed_forward = 256,
-     .heads = 4,
-     .kv_heads = 2,
-     .head_length = 32,
-     .vocabulary = 512,
-     .context = 8192,
-     .rope_base = 1e6f,
-     .window = 32,
-     .tied = true,
-     .gemma4 = {.period = 2,
-                .full_head_length = 64,
-                .full_kv_heads = 1,
-                .values_are_keys = true,
-                .experts = 4,
-                .experts_used = 2,
-                .expert_ffn = 64}},
-    {.name = "llama-3.2-1b",
-     .architecture = "llama",
-     .layers = 16,
-     .embedding = 2048,
-     .feed_forward = 8192,
-     .heads = 32,
-     .kv_heads = 8,
-     .head_length = 64,
-     .vocabulary = 128256,
-     .context = 131072,
-     .rope_base = 5e5f,
-     .tied = true,
-     .stretch = {32, 1, 4, 8192}},
-    {.name = "llama-3.2-3b",
-     .architecture = "llama",
-     .layers = 28,
-     .embedding = 3072,
-     .feed_forward = 8192,
-     .heads = 24,
-     .kv_heads = 8,
-     .head_length = 128,
-     .vocabulary = 128256,
-     .context = 131072,
-     .rope_base = 5e5f,
-     .tied = true,
-     .stretch = {32, 1, 4, 8192}},
-    {.name = "llama-3.1-8b",
-     .architecture = "llama",
-     .layers = 32,
-     .embedding = 4096,
-     .feed_forward = 14336,
-     .heads = 32,
-     .kv_heads = 8,
-     .head_length = 128,
-     .vocabulary = 128256,
-     .context = 131072,
-     .rope_base = 5e5f,
-     .stretch = {8, 1, 4, 8192}},
-    {.name = "mistral-7b",
-     .architecture = "llama",
-     .layers = 32,
-     .embedding = 4096,
-     .feed_forward = 14336,
-     .heads = 32,
-     .kv_heads = 8,
-     .head_length = 128,
-     .vocabulary = 32768,
-     .context = 32768,
-     .rope_base = 1e6f},
-    {.name = "qwen2.5-0.5b",
-     .architecture = "qwen2",
-     .layers = 24,
-     .embedding = 896,
-     .feed_forward = 4864,
-     .heads = 14,
-     .kv_heads = 2,
-     .head_length = 64,
-     .vocabulary = 151936,
-     .context = 32768,
-     .rope_base = 1e6f,
-     .tied = true,
-     .qkv_bias = true},
-    {.name = "qwen3-0.6b",
-     .architecture = "qwen3",
-     .layers = 28,
-     .embedding = 1024,
-     .feed_forward = 3072,
-     .heads = 16,
-     .kv_heads = 8,
-     .head_length = 128,
-     .vocabulary = 151936,
-     .context = 40960,
-     .rope_base = 1e6f,
-     .tied = true,
-     .head_norms = true},
-    {.name = "qwen3-8b",
-     .architecture = "qwen3",
-     .layers = 36,
-     .embedding = 4096,
-     .feed_forward = 12288,
-     .heads = 32,
-     .kv_heads = 8,
-     .head_length = 128,
-     .vocabulary = 151936,
-     .context = 40960,
-     .rope_base = 1e6f,
-     .head_norms = true},
-    {.name = "gemma-4-e2b",
-     .architecture = "gemma4",
-     .layers = 35,
-     .embedding = 1536,
-     .feed_forward = 6144,
-     .heads = 8,
-     .kv_heads = 1,
-     .head_length = 256,
-     .vocabulary = 262144,
-     .context = 131072,
-     .rope_base = 1e6f,
-     .window = 512,
-     .tied = true,
-     .gemma4 = {.period = 5,
-                .full_head_length = 512,
-                .full_kv_heads = 1,
-                .shared_kv_layers = 20,
-                .wide_readers = true,
-                .side = 256}},
-    {.name = "gemma-4-e4b",
-     .architecture = "gemma4",
-     .layers = 42,
-     .embedding = 2560,
-     .feed_forward = 10240,
-     .heads = 8,
-     .kv_heads = 2,
-     .head_length = 256,
-     .vocabulary = 262144,
-     .context = 131072,
-     .rope_base = 1e6f,
-     .window = 512,
-     .tied = true,
-     .gemma4 = {.period = 6, .full_head_length = 512, .full_kv_heads = 2, .shared_kv_layers = 18, .side = 256}},
-    {.name = "gemma-4-12b",
-     .architecture = "gemma4",
-     .layers = 48,
-     .embedding = 3840,
-     .feed_forward = 15360,
-     .heads = 16,
-     .kv_heads = 8,
-     .head_length = 256,
-     .vocabulary = 262144,
-     .context = 262144,
-     .rope_base = 1e6f,
-     .window = 1024,
-     .tied = true,
-     .gemma4 = {.period = 6, .full_head_length = 512, .full_kv_heads = 1, .values_are_keys = true}},
-    {.name = "gemma-4-26b-a4b",
-     .architecture = "gemma4",
-     .layers = 30,
-     .embedding = 2816,
-     .feed_forward = 2112,
-     .heads = 16,
-     .kv_heads = 8,
-     .head_length = 256,
-     .vocabulary = 262144,
-     .context = 262144,
-     .rope_base = 1e6f,
-     .window = 1024,
-     .tied = true,
-     .gemma4 = {.period = 6,
-                .full_head_length = 512,
-                .full_kv_heads = 2,
-                .values_are_keys = true,
-                .experts = 128,
-                .experts_used = 8,
-                .expert_ffn = 704}},
-    {.name = "gemma-4-31b",
-     .architecture = "gemma4",
-     .layers = 60,
-     .embedding = 5376,
-     .feed_forward = 21504,
-     .heads = 32,
-     .kv_heads = 16,
-     .head_length = 256,
-     .vocabulary = 262144,
-     .context = 262144,
-     .rope_base = 1e6f,
-     .window = 1024,
-     .tied = true,
-     .gemma4 = {.period = 6, .full_head_length = 512, .full_kv_heads = 4, .values_are_keys = true}},
-};
-
 // Numbers of llama.cpp's enum llama_ftype.
 constexpr Quantisation kQuantisations[] = {
     {"q4_k_m", 15, TensorType::Q4_K, TensorType::Q6_K}, {"q5_k_m", 17, TensorType::Q5_K, TensorType::Q6_K},
@@ -322,12 +85,12 @@ void add_gemma4_layer(TensorList& list, const ModelShape& s, const Quantisation&
     list.matrix(p + "ffn_up", most, s.embedding, ffn);
     list.matrix(p + "ffn_down", some, ffn, s.embedding);
     list.norm(p + "post_ffw_norm.weight", s.embedding);
-    if (g.experts > 0) {
-        list.matrix(p + "ffn_gate_inp", TensorType::F32, s.embedding, g.experts);
+    if (const ShapeExperts& e = s.experts; e.count > 0) {
+        list.matrix(p + "ffn_gate_inp", TensorType::F32, s.embedding, e.count);
         list.norm(p + "ffn_gate_inp.scale", s.embedding, std::sqrt(float(s.embedding)));
-        list.matrix(p + "ffn_gate_up_exps", most, s.embedding, std::int64_t(2) * g.expert_ffn * g.experts);
-        list.matrix(p + "ffn_down_exps", some, g.expert_ffn, std::int64_t(s.embedding) * g.experts);
-        list.norm(p + "ffn_down_exps.scale", g.experts);
+        list.matrix(p + "ffn_gate_up_exps", most, s.embedding, std::int64_t(2) * e.feed_forward * e.count);
+        list.matrix(p + "ffn_down_exps", some, e.feed_forward, std::int64_t(s.embedding) * e.count);
+        list.norm(p + "ffn_down_exps.scale", e.count);
         for (const char* name : {"pre_ffw_norm_2", "post_ffw_norm_1", "post_ffw_norm_2"})
             list.norm(p + name + ".weight", s.embedding);
     }
@@ -337,6 +100,28 @@ void add_gemma4_layer(TensorList& list, const ModelShape& s, const Quantisation&
         list.norm(p + "post_norm.weight", s.embedding);
     }
     list.norm(p + "layer_output_scale.weight", 1);
+}
+
+/// One of a dense layer, or what takes its place; `suffix` tells a shared expert's from others.
+void add_feed_forward(TensorList& list, const std::string& p, const std::string& suffix, int embedding, int length,
+                      TensorType most, TensorType down)
+{
+    list.matrix(p + "ffn_gate" + suffix, most, embedding, length);
+    list.matrix(p + "ffn_up" + suffix, most, embedding, length);
+    list.matrix(p + "ffn_down" + suffix, down, length, embedding);
+}
+
+void add_experts(TensorList& list, const std::string& p, const ModelShape& s, TensorType most, TensorType down)
+{
+    const ShapeExperts& e = s.experts;
+    list.matrix(p + "ffn_gate_inp", TensorType::F32, s.embedding, e.count);
+    if (e.choice_bias)
+        list.vector(p + "exp_probs_b.bias", e.count, Fill::Bias);
+    list.matrix(p + "ffn_gate_exps", most, s.embedding, std::int64_t(e.feed_forward) * e.count);
+    list.matrix(p + "ffn_up_exps", most, s.embedding, std::int64_t(e.feed_forward) * e.count);
+    list.matrix(p + "ffn_down_exps", down, e.feed_forward, std::int64_t(s.embedding) * e.count);
+    if (e.shared_feed_forward > 0)
+        add_feed_forward(list, p, "_shexp", s.embedding, e.shared_feed_forward, most, down);
 }
 
 void add_layer(TensorList& list, const ModelShape& s, const Quantisation& quantisation, int l)
@@ -363,18 +148,15 @@ void add_layer(TensorList& list, const ModelShape& s, const Quantisation& quanti
         list.vector(p + "post_attention_norm.weight", s.embedding, Fill::Norm);
         list.vector(p + "post_ffw_norm.weight", s.embedding, Fill::Norm);
     }
-    list.vector(p + "ffn_norm.weight", s.embedding, Fill::Norm);
-    list.matrix(p + "ffn_gate", most, s.embedding, s.feed_forward);
-    list.matrix(p + "ffn_up", most, s.embedding, s.feed_forward);
-    list.matrix(p + "ffn_down", some, s.feed_forward, s.embedding);
+    if (!s.ffn_norm.empty())
+        list.vector(p + std::string(s.ffn_norm) + ".weight", s.embedding, Fill::Norm);
+    if (s.experts.count > 0 && l >= s.experts.dense_layers)
+        add_experts(list, p, s, most, some);
+    else
+        add_feed_forward(list, p, "", s.embedding, s.feed_forward, most, some);
 }
 
 }  // namespace
-
-std::span<const ModelShape> known_shapes()
-{
-    return kShapes;
-}
 
 std::span<const Quantisation> known_quantisations()
 {

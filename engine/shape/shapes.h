@@ -27,9 +27,16 @@ struct Gemma4Parts {
     int shared_kv_layers = 0;      // at the end; they read earlier layers' KV
     bool wide_readers = false;     // their feed-forward part is twice as wide
     int side = 0;                  // values that each layer gets of each token
-    int experts = 0, experts_used = 0, expert_ffn = 0;
 
     bool full(int layer) const { return (layer + 1) % period == 0; }
+};
+
+/// Layers with experts; `count` 0: there are none.
+struct ShapeExperts {
+    int count = 0, used = 0;
+    int feed_forward = 0, shared_feed_forward = 0;
+    int dense_layers = 0;  // come first and have none
+    bool choice_bias = false;
 };
 
 struct ModelShape {
@@ -39,12 +46,15 @@ struct ModelShape {
     int heads = 0, kv_heads = 0, head_length = 0;
     int vocabulary = 0, context = 0;
     float rope_base = 0;
-    int window = 0;           // of sliding layers
-    bool tied = false;        // the output is the embedding
-    bool qkv_bias = false;    // qwen2
-    bool head_norms = false;  // qwen3, gemma3
-    bool post_norms = false;  // gemma3
+    int window = 0;                          // of sliding layers
+    bool tied = false;                       // the output is the embedding
+    bool qkv_bias = false;                   // qwen2
+    bool head_norms = false;                 // qwen3, gemma3
+    bool post_norms = false;                 // gemma3
+    std::string_view ffn_norm = "ffn_norm";  // empty: there is none
+    int rotated = 0;                         // values of a head; 0: all
     StretchedRope stretch = {};
+    ShapeExperts experts = {};
     Gemma4Parts gemma4 = {};
 
     int first_reader() const { return layers - gemma4.shared_kv_layers; }

@@ -24,12 +24,15 @@
     KERNEL(elementwise, add)                            \
     KERNEL(elementwise, scale)                          \
     KERNEL(elementwise, soft_cap)                       \
+    KERNEL(elementwise, weigh_rows)                     \
     SPILLWAY_KERNEL_OF_EACH_TYPE(KERNEL, embed)         \
     KERNEL(experts, choose_experts)                     \
     KERNEL(experts, scale_weights)                      \
     KERNEL(experts, sort_pairs)                         \
     KERNEL(experts, sum_experts)                        \
+    KERNEL(experts, weigh_pairs)                        \
     KERNEL(gated, gated)                                \
+    KERNEL(gated, gate_heads)                           \
     SPILLWAY_KERNEL_OF_EACH_TYPE(KERNEL, gated_matvec)  \
     KERNEL(halves, halves_largest)                      \
     KERNEL(halves, halves_of_rows)                      \
@@ -47,6 +50,7 @@
     KERNEL(rank, rank_result)                           \
     KERNEL(rms_norm, rms_norm)                          \
     KERNEL(rms_norm, norm_heads)                        \
+    KERNEL(rms_norm, layer_norm)                        \
     KERNEL(rope, rope)                                  \
     KERNEL(store_kv, store_kv)                          \
     KERNEL(wait_for_host, raise_flag)                   \

@@ -14,7 +14,7 @@ extern "C" __global__ void __launch_bounds__(kAttendThreads) merge_partials(cons
     const int head = int(blockIdx.x);
     const int row = int(blockIdx.y);
     const int seen = *a.first + row + 1;
-    const int oldest = a.window > 0 ? max(0, seen - a.window) : 0;
+    const int oldest = a.window.oldest_seen(seen - 1);
     const int first_block = oldest / a.block_tokens;
     const int end_block = (seen + a.block_tokens - 1) / a.block_tokens;
     const float* of_host = a.host_partials + std::size_t(row) * std::size_t(a.heads * (2 + a.v_dim));

@@ -46,9 +46,24 @@ Status embed(const Driver& driver, Queue queue, TensorType type, DevicePtr table
 // out[r] = x[r] * weight / rms(x[r]). x, out: (rows, dim); weight: (dim,); out may be x
 Status rms_norm(const Driver& driver, Queue queue, Rows x, DevicePtr weight, float eps, int rows, int dim, Rows out);
 
-// The same for each of `heads` heads of `length` values by itself, in place. x: (rows, heads, length)
-Status norm_heads(const Driver& driver, Queue queue, Rows x, int heads, int length, DevicePtr weight, float eps,
-                  int rows);
+// The same with the mean taken off first: out[r] = (x[r] - mean) * weight / standard deviation.
+Status layer_norm(const Driver& driver, Queue queue, Rows x, DevicePtr weight, float eps, int rows, int dim, Rows out);
+
+/// Heads of rows: `length` values each, and `stride` floats from one to the next.
+struct Heads {
+    int count = 0, length = 0, stride = 0;
+};
+
+// rms_norm for each head by itself. x: (rows, heads); out: (rows, heads, length) of any stride; out may be x where the
+// heads of x follow each other.
+Status norm_heads(const Driver& driver, Queue queue, Rows x, const Heads& heads, DevicePtr weight, float eps, int rows,
+                  Rows out);
+
+// x times the sigmoid of the gates. gates: (rows, heads); x: (rows, heads, length)
+Status gate_heads(const Driver& driver, Queue queue, Rows gates, const Heads& heads, int rows, Rows x);
+
+// x[r] times the sigmoid of weights[r]. weights: (rows,) of any alignment and stride; x: (rows, n)
+Status weigh_rows(const Driver& driver, Queue queue, Rows weights, int rows, int n, Rows x);
 
 // Turns the first 2 * pairs values of each head, in place. x: (rows, heads, length); cos, sin: (rows, pairs)
 enum class RopePairs { Neighbours, Halves };  // (2i, 2i + 1), or (i, i + pairs) as neox does
@@ -157,8 +172,18 @@ struct Routing {
     DevicePtr begin = 0;   // (experts + 1,) ints: each expert's first in `sorted`
 };
 
-// Fills what `to` points at: weights = scale * softmax over the logits of those chosen. logits: (rows, experts)
-Status route(const Driver& driver, Queue queue, Rows logits, float scale, const Routing& to);
+/// How experts are chosen and weighed: those with the largest score + bias, by their score.
+struct Choice {
+    enum class Scores { Softmax, Sigmoid };
+    Scores scores = Scores::Softmax;
+    bool sum_to_one = true;  // weights are divided by their sum, or by least_sum where it is less
+    float least_sum = 0.0f;
+    float scale = 1.0f;  // then multiplied by this
+    DevicePtr bias = 0;  // (experts,) or 0: then experts are chosen by their logits
+};
+
+// Fills what `to` points at. logits: (rows, experts)
+Status route(const Driver& driver, Queue queue, Rows logits, const Choice& choice, const Routing& to);
 
 // What was routed gets other weights: weights[pair] *= scale[the pair's expert]. scale: (experts,)
 Status scale_weights(const Driver& driver, Queue queue, DevicePtr scale, const Routing& routing);
@@ -172,7 +197,11 @@ Status expert_matmul(const Driver& driver, Queue queue, const Product& p, const 
 Status gated_expert_matvec(const Driver& driver, Queue queue, const GatedProduct& p, const Routing& routing,
                            int pairs_of_each_row);
 
-// out[r] = sum over the pairs of row r, in their order, of weight * y[pair]. y: (pairs, n); out: (rows, n)
+// Each pair's weight times its row. x: (rows, n); out: (pairs, n)
+Status weigh_pairs(const Driver& driver, Queue queue, Rows x, const Routing& routing, int n, Rows out);
+
+// out[r] = sum over the pairs of row r, in their order, of weight * y[pair]; routing.weights 0: all weights are 1. y:
+// (pairs, n); out: (rows, n)
 Status sum_experts(const Driver& driver, Queue queue, Rows y, const Routing& routing, int n, Rows out);
 
 // ---- in the middle of a graph: with the host ----
@@ -203,13 +232,17 @@ Status store_kv(const Driver& driver, Queue queue, const KvBlocks& kv, DevicePtr
 
 // ---- attention ----
 
+/// What a window is: so many tokens, the row's own included; or those since the last multiple of so many.
+enum class WindowKind { Sliding, Chunks };
+
 /// Attention of a few rows, each over the tokens before it and itself. One partial for each KV block, then the merge.
 struct Attention {
-    KvBlocks kv = {};       // v_dim is a multiple of 8
-    int group = 1;          // query heads that share a KV head
-    int rows = 1;           // row r is token *first + r, whose keys and values are stored already
-    DevicePtr first = 0;    // one int on the device
-    int window = 0;         // tokens that a row sees, its own included; 0: all
+    KvBlocks kv = {};     // v_dim is a multiple of 8
+    int group = 1;        // query heads that share a KV head
+    int rows = 1;         // row r is token *first + r, whose keys and values are stored already
+    DevicePtr first = 0;  // one int on the device
+    int window = 0;       // tokens that a row sees; 0: all
+    WindowKind window_kind = WindowKind::Sliding;
     float softcap = 0.0f;   // 0: none
     Rows q = {};            // (rows, heads, k_dim)
     DevicePtr q_scale = 0;  // (rows,) factor on each row's queries

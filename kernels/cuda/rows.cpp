@@ -30,13 +30,20 @@ Status rms_norm(const Driver& driver, Queue queue, Rows x, DevicePtr weight, flo
                          out.at, out.stride);
 }
 
-Status norm_heads(const Driver& driver, Queue queue, Rows x, int heads, int length, DevicePtr weight, float eps,
-                  int rows)
+Status layer_norm(const Driver& driver, Queue queue, Rows x, DevicePtr weight, float eps, int rows, int dim, Rows out)
+{
+    constexpr unsigned kThreads = 512;
+    return driver.launch(Kernel::layer_norm, {unsigned(rows)}, {kThreads}, 0, queue, x.at, x.stride, weight, eps, dim,
+                         out.at, out.stride);
+}
+
+Status norm_heads(const Driver& driver, Queue queue, Rows x, const Heads& heads, DevicePtr weight, float eps, int rows,
+                  Rows out)
 {
     constexpr unsigned kHeadsPerBlock = 4;  // a warp each
-    const Dim grid{(unsigned(heads) + kHeadsPerBlock - 1) / kHeadsPerBlock, unsigned(rows)};
-    return driver.launch(Kernel::norm_heads, grid, {32 * kHeadsPerBlock}, 0, queue, x.at, x.stride, heads, length,
-                         weight, eps);
+    const Dim grid{(unsigned(heads.count) + kHeadsPerBlock - 1) / kHeadsPerBlock, unsigned(rows)};
+    return driver.launch(Kernel::norm_heads, grid, {32 * kHeadsPerBlock}, 0, queue, x.at, x.stride, heads.count,
+                         heads.length, heads.stride, weight, eps, out.at, out.stride);
 }
 
 Status rope(const Driver& driver, Queue queue, Rows x, int heads, int length, DevicePtr cos, DevicePtr sin, int pairs,
@@ -70,6 +77,18 @@ Status gated(const Driver& driver, Queue queue, const Gating& gating, Rows gates
 {
     return driver.launch(Kernel::gated, grid_of_values(rows, n), {kThreadsOfValues}, 0, queue, gates.at, gates.stride,
                          up.at, up.stride, gating, n, out.at, out.stride);
+}
+
+Status gate_heads(const Driver& driver, Queue queue, Rows gates, const Heads& heads, int rows, Rows x)
+{
+    return driver.launch(Kernel::gate_heads, grid_of_values(rows, heads.count * heads.length), {kThreadsOfValues}, 0,
+                         queue, gates.at, gates.stride, heads.count, heads.length, heads.stride, x.at, x.stride);
+}
+
+Status weigh_rows(const Driver& driver, Queue queue, Rows weights, int rows, int n, Rows x)
+{
+    return driver.launch(Kernel::weigh_rows, grid_of_values(rows, n), {kThreadsOfValues}, 0, queue, weights.at,
+                         weights.stride, x.at, x.stride, n);
 }
 
 Status quantize_q8(const Driver& driver, Queue queue, Rows x, int rows, int n, Q8Rows out, DevicePtr residual)

@@ -31,10 +31,10 @@ GgufWriter model(const std::string& architecture = "llama", std::string_view lea
     return w;
 }
 
-GgufWriter two_kinds_of_heads(const std::vector<std::uint32_t>& slides)
+GgufWriter two_kinds_of_heads(const std::vector<bool>& slides)
 {
     GgufWriter w = model("gemma4");
-    w.u32("gemma4.attention.sliding_window", 64).u32s("gemma4.attention.sliding_window_pattern", slides);
+    w.u32("gemma4.attention.sliding_window", 64).booleans("gemma4.attention.sliding_window_pattern", slides);
     w.u32("gemma4.attention.key_length", 32).u32("gemma4.attention.value_length", 24);
     w.u32("gemma4.attention.key_length_swa", 16).u32("gemma4.attention.value_length_swa", 12);
     return w.u32("gemma4.rope.dimension_count_swa", 8);
@@ -88,7 +88,7 @@ private Q_SLOTS:
 
     void slidingLayersMayHaveOtherHeads()
     {
-        const auto h = read(two_kinds_of_heads({1, 1, 0, 1, 1, 0}));
+        const auto h = read(two_kinds_of_heads({true, true, false, true, true, false}));
         QVERIFY2(h, h ? "" : h.error().what.c_str());
         for (const int l : {0, 2, 4, 5}) {
             const LayerParameters& layer = h->layers[std::size_t(l)];
@@ -106,19 +106,102 @@ private Q_SLOTS:
 
     void layersMayReadTheKvOfOthers()
     {
-        const auto h = read(two_kinds_of_heads({1, 0, 1, 0, 1, 0}).u32("gemma4.attention.shared_kv_layers", 3));
+        const auto h = read(
+            two_kinds_of_heads({true, false, true, false, true, false}).u32("gemma4.attention.shared_kv_layers", 3));
         QVERIFY2(h, h ? "" : h.error().what.c_str());
         const std::vector<int> sources = {-1, -1, -1, 1, 2, 1};
         for (std::size_t l = 0; l < 6; ++l)
             QCOMPARE(h->layers[l].kv_source, sources[l]);
 
-        const auto none = read(two_kinds_of_heads({1, 1, 1, 0, 1, 0}).u32("gemma4.attention.shared_kv_layers", 3));
+        const auto none = read(
+            two_kinds_of_heads({true, true, true, false, true, false}).u32("gemma4.attention.shared_kv_layers", 3));
         QVERIFY(!none);
         QCOMPARE(none.error().code, Error::Code::BadFile);
         GgufWriter other = model("gemma4", "attention.head_count_kv");
         other.u32("gemma4.attention.shared_kv_layers", 1);
         other.u32s("gemma4.attention.head_count_kv", std::vector<std::uint32_t>{8, 8, 8, 8, 8, 4});
         QVERIFY(!read(other));
+    }
+
+    // One entry for each layer, or a period.
+    void layersThatSlideMayBeNamed()
+    {
+        const std::vector<bool> slides = {false, true, true, false, true, true};
+        GgufWriter w = model("olmo2").u32("olmo2.attention.sliding_window", 64);
+        const auto h = read(w.booleans("olmo2.attention.sliding_window_pattern", slides));
+        QVERIFY2(h, h ? "" : h.error().what.c_str());
+        for (std::size_t l = 0; l < 6; ++l)
+            QCOMPARE(h->layers[l].kind == LayerKind::SlidingWindow, bool(slides[l]));
+        GgufWriter few = model("olmo2").u32("olmo2.attention.sliding_window", 64);
+        QVERIFY(!read(few.booleans("olmo2.attention.sliding_window_pattern", {true, false, true})));
+        GgufWriter period = model("olmo2").u32("olmo2.attention.sliding_window", 64);
+        const auto every_second = read(period.u32("olmo2.attention.sliding_window_pattern", 2));
+        QVERIFY(every_second);
+        for (std::size_t l = 0; l < 6; ++l)
+            QCOMPARE(every_second->layers[l].kind == LayerKind::SlidingWindow, l % 2 == 0);
+    }
+
+    void notAllLayersRotate()
+    {
+        const auto rotating = [&](GgufWriter w) {
+            const auto h = read(w);
+            QString letters;
+            for (std::size_t l = 0; h && l < 6; ++l)
+                letters += h->layers[l].rope ? 'r' : '-';
+            return letters;
+        };
+        QCOMPARE(rotating(model("llama")), "rrrrrr");
+        QCOMPARE(rotating(model("smollm3")), "rrr-rr");
+        QCOMPARE(rotating(model("cohere2").u32("cohere2.attention.sliding_window", 64)), "rrr-rr");
+        QCOMPARE(rotating(model("llama4")), "rrr-rr");
+        QCOMPARE(rotating(model("llama4").u32("llama4.attention.sliding_window", 0)), "rrrrrr");
+        QCOMPARE(rotating(model("granite")), "rrrrrr");
+        QCOMPARE(rotating(model("granite").boolean("granite.rope.scaling.finetuned", false)), "------");
+    }
+
+    // They predict several tokens at once.
+    void theLastBlocksMayNotBeRun()
+    {
+        const auto layers = [&](std::uint32_t predicting) {
+            const auto h = read(model("glm4moe").u32("glm4moe.nextn_predict_layers", predicting));
+            return h ? int(h->layers.size()) : -1;
+        };
+        QCOMPARE(layers(0), 6);
+        QCOMPARE(layers(1), 5);
+        QCOMPARE(layers(5), 1);
+        QCOMPARE(layers(6), -1);
+        QCOMPARE(layers(0xffffffff), -1);
+    }
+
+    void factorsOfTheStream()
+    {
+        GgufWriter w = model("granite").f32("granite.embedding_scale", 12.0f).f32("granite.residual_scale", 0.25f);
+        w.f32("granite.logit_scale", 8.0f).f32("granite.attention.scale", 0.5f);
+        w.f32("granite.attention.layer_norm_rms_epsilon", 1e-6f);
+        const auto h = read(w);
+        QVERIFY2(h, h ? "" : h.error().what.c_str());
+        QCOMPARE(h->embedding_scale, 48.0f);  // the stream is kept divided by residual_scale
+        QCOMPARE(h->stream_epsilon, 1e-6f * 16);
+        QCOMPARE(h->logit_scale, 0.125f);
+        QCOMPARE(h->attention_scale, 0.5f);
+        const auto none = read(model("granite").f32("granite.residual_scale", 0.0f).f32("granite.logit_scale", 0.0f));
+        QVERIFY(none && none->embedding_scale == 1.0f && none->logit_scale == 1.0f);
+        QVERIFY(!read(model("granite").f32("granite.residual_scale", 1e-30f)));
+    }
+
+    void howExpertsAreChosen()
+    {
+        const auto with = [&](std::uint32_t scores) {
+            GgufWriter w = model("glm4moe").u32("glm4moe.expert_count", 4).u32("glm4moe.expert_used_count", 2);
+            return read(w.u32("glm4moe.expert_gating_func", scores).boolean("glm4moe.expert_weights_norm", false));
+        };
+        QVERIFY(with(0) && with(0)->router_scores == RouterScores::Sigmoid);
+        QVERIFY(with(1) && with(1)->router_scores == RouterScores::Softmax);
+        QVERIFY(with(2) && with(2)->router_scores == RouterScores::Sigmoid);
+        QVERIFY(with(3) && with(3)->router_scores == RouterScores::Softmax);
+        QVERIFY(!with(4) && !with(0xffffffff));
+        QVERIFY(with(2)->expert_weights == ExpertWeights::AsScored);
+        QCOMPARE(with(2)->expert_ffn_length, 128);  // as the others
     }
 
     // Each number at its ends, and one beyond them.
@@ -183,6 +266,10 @@ private Q_SLOTS:
                               << "ffffff";
         QTest::addRow("llama") << "llama"
                                << "ffffff";
+        QTest::addRow("olmo2") << "olmo2"
+                               << "sssfss";
+        QTest::addRow("cohere2") << "cohere2"
+                                 << "sssfss";
     }
 
     void onlySomeArchitecturesSlide()

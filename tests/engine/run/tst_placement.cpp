@@ -9,8 +9,9 @@ using namespace test_support;
 
 namespace {
 
-// Plain; sliding windows; experts, sinks and windows; layers that read the KV of others, and have inputs of their own.
-const char* const kModels[] = {"llama", "gemma3", "gpt-oss", "gemma4-e"};
+// plain; sliding windows; experts, sinks and windows; gates; chunks, and experts of which one is shared; layers that
+// read the KV of others, and have inputs of their own
+const char* const kModels[] = {"llama", "gemma3", "gpt-oss", "muse-glimmer", "llama4", "gemma4-e"};
 
 }  // namespace
 
