@@ -118,7 +118,7 @@ def head_length(s, layer):
 
 
 def has_own_kv(s, layer):
-    return layer < s["layers"] - s.get("shared_kv", 0)
+    return layer < s.get("blocks", s["layers"]) - s.get("shared_kv", 0)
 
 
 def metadata(name, s):
