@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <functional>
 
 namespace engine {
@@ -11,54 +10,20 @@ namespace {
 
 using Part = StepClock::Part;
 
-std::span<const float> rope_factors(const Weights& w, const Hyperparameters& h, int context_tokens)
-{
-    if (h.rope_scaling.kind != RopeScaling::Kind::LongRope)
-        return w.rope_factors;
-    return context_tokens > h.rope_scaling.original_context ? w.rope_factors_long : w.rope_factors_short;
-}
-
 }  // namespace
 
 Decoder::Decoder(const Hyperparameters& h, const Weights& weights, int context_tokens, int max_rows)
     : h_(h)
     , weights_(weights)
     , max_rows_(max_rows)
-    , rope_full_(rope_frequencies(h, LayerKind::FullAttention, rope_factors(weights, h, context_tokens)))
-    , rope_local_(rope_frequencies(h, LayerKind::SlidingWindow, rope_factors(weights, h, context_tokens)))
+    , inputs_(h, weights, context_tokens, max_rows)
     , host_(h, max_rows, host_row_memory())
-    , projected_(h.side_length > 0 ? max_rows : 0, int(h.layers.size()) * h.side_length)
 {
-}
-
-/// What depends on positions: rotations, and the factor on the queries.
-void Decoder::fill_positions(int first, int count)
-{
-    PositionTables& tables = host_.tables;
-    tables.set_rows(count);
-    constexpr auto kFull = LayerKind::FullAttention, kSliding = LayerKind::SlidingWindow;
-    rope_table(rope_full_, first, count, tables.cos(kFull), tables.sin(kFull));
-    if (tables.has_local())
-        rope_table(rope_local_, first, count, tables.cos(kSliding), tables.sin(kSliding));
-    const QueryTemperature& temperature = h_.temperature;
-    for (int t = 0; t < count; ++t) {
-        // Llama 4 and Mistral 3 sharpen attention with distance.
-        const double periods = std::floor(double(first + t + temperature.offset) / temperature.length);
-        const double factor = temperature.scale != 0.0f ? 1.0 + temperature.scale * std::log1p(periods) : 1.0;
-        tables.q_scale(kFull)[t] = float(h_.attention_scale * factor);
-        if (tables.has_plain_scales())
-            tables.q_scale(kSliding)[t] = h_.attention_scale;
-    }
 }
 
 void Decoder::append(const Placement& placement, const Step& step, std::span<const int> tokens)
 {
-    fill_positions(step.first, int(tokens.size()));
-    placement.host().embed(weights_.token_embedding, tokens, h_.embedding_scale, host_.hidden);
-    if (weights_.embedding_norm)
-        placement.host().rms_norm(host_.hidden, weights_.embedding_norm, h_.rms_epsilon, host_.hidden);
-    if (h_.side_length > 0)
-        make_side_inputs(placement.host(), tokens);
+    inputs_.make(placement.host(), step.first, tokens, host_);
     rows_at_ = &placement.host();
     for (LayerRange range; range.last < int(weights_.layers.size());) {
         range = placement.range_from(range.last);
@@ -81,19 +46,6 @@ void Decoder::append(const Placement& placement, const Step& step, std::span<con
         on.run_layers(range, std::cref(layers));
     }
     step.sequence.ids.insert(step.sequence.ids.end(), tokens.begin(), tokens.end());
-}
-
-/// What each layer gets of each token: half of it from a table, half from what the token's embedding says.
-/// side = (rms_norm(projection * x / sqrt(dim)) + sqrt(length) * row of the table) / sqrt(2)
-void Decoder::make_side_inputs(CpuBackend& host, std::span<const int> tokens)
-{
-    host.embed(weights_.side_embedding, tokens, std::sqrt(float(h_.side_length) / 2), host_.side);
-    const Product projection{&weights_.side_projection, nullptr, 0};
-    host.products(host_.hidden, std::span(&projection, 1), projected_);
-    // A norm takes 1 / sqrt(dim) out again, but for its epsilon; 1 / sqrt(2) is in its weights.
-    host.norm_heads(projected_, {0, int(h_.layers.size()), h_.side_length, h_.side_length}, weights_.side_norm,
-                    h_.rms_epsilon * float(h_.embedding_length), 0);
-    host.add(projected_, host_.side);
 }
 
 /// Layers on the host read keys and values that layers on the device have just written.

@@ -257,14 +257,11 @@ Checked check_scale_weights(const Driver& driver, unsigned seed)
     std::mt19937 random(seed);
     Checked checked;
     for (const Shape& s : kShapes) {
-        std::vector<float> scale, weights;
-        std::vector<int> chosen;
-        for (int e = 0; e < s.experts; ++e)
-            scale.push_back(float(1 + random() % 100) / 16.0f);
-        for (int pair = 0; pair < s.rows * s.used; ++pair) {
-            chosen.push_back(int(random() % unsigned(s.experts)));
-            weights.push_back(float(random() % 100) / 64.0f);
-        }
+        std::vector<float> scale(std::size_t(s.experts)), weights(std::size_t(s.rows * s.used));
+        std::vector<int> chosen(weights.size());
+        std::ranges::generate(scale, [&] { return float(1 + random() % 100) / 16.0f; });
+        std::ranges::generate(weights, [&] { return float(random() % 100) / 64.0f; });
+        std::ranges::generate(chosen, [&] { return int(random() % unsigned(s.experts)); });
         DeviceMemory on(driver);
         Routing routing = room_for_routing(on, s);
         routing.chosen = on.put(chosen);
