@@ -62,6 +62,7 @@ public:
     void weigh_rows(const Rows& weights, Rows& x) override;
     void rope_heads(Rows& x, int col, int heads, int length, const Rotation& rotation) override;
     void add(const Rows& y, Rows& x) override;
+    void scale(float factor, Rows& x) override;
     void copy_row(const Rows& from, int row, Rows& to) override;
     void soft_cap(float cap, Rows& x) override;
     void products(Rows& x, std::span<const Product> products, Rows& out) override
@@ -69,6 +70,10 @@ public:
         products_.multiply(x, products, out);
     }
     void gated(Gate gate, const Rows& gate_up, Rows& out) override { products_.gated(gate, gate_up, out); }
+    void gated_by(Gate gate, const Rows& x, const Rows& up, int col, Rows& out) override
+    {
+        products_.gated_by(gate, x, up, col, out);
+    }
     void add_product(Rows& x, const Product& product, Rows&, Rows& sum) override
     {
         products_.multiply_and_add(x, product, sum);

@@ -73,7 +73,7 @@ void CudaExperts::compute(Rows& x, const LayerWeights& w, const ExpertParameters
     CudaExpertRows& e = rows_;
     const int pairs = x.count() * p.used;
     const Product router{&w.router, w.router_bias, 0};
-    products_.multiply(x, std::span(&router, 1), e.router_logits);
+    products_.multiply(p.routed_by ? *p.routed_by : x, std::span(&router, 1), e.router_logits);
     cuda::Routing routing{x.count(),
                           p.used,
                           w.router.rows,
@@ -82,6 +82,8 @@ void CudaExperts::compute(Rows& x, const LayerWeights& w, const ExpertParameters
                           cuda_address(e.sorted),
                           cuda_address(e.begin)};
     calls_.launch(cuda::route, cuda_rows(e.router_logits), choice_of(w, p), routing);
+    if (w.down_experts_scale)
+        calls_.launch(cuda::scale_weights, cuda_address(w.down_experts_scale), routing);
     Rows* in = &x;
     int pairs_of_each_row = p.used;
     if (p.weighs == ExpertWeighs::Input) {

@@ -290,7 +290,9 @@ std::int64_t LoadedModel::decode_bytes() const
                 experts += std::int64_t(stack->bytes());
     const std::int64_t idle_experts = experts * (h_.experts - h_.experts_used);
     const bool tied = weights_.head.output.data == weights_.token_embedding.data;
-    return weights_.bytes - idle_experts - (tied ? 0 : std::int64_t(weights_.token_embedding.bytes()));
+    const std::int64_t tables =
+        std::int64_t(weights_.side_embedding.bytes()) + (tied ? 0 : std::int64_t(weights_.token_embedding.bytes()));
+    return weights_.bytes - idle_experts - tables;
 }
 
 Status LoadedModel::append(KvSequence& sequence, std::span<const int> tokens)

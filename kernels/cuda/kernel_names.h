@@ -20,11 +20,14 @@
     KERNEL(attend_many, attend_many_64)                 \
     KERNEL(attend_many, attend_many_128)                \
     KERNEL(attend_many, attend_many_256)                \
+    KERNEL(attend_many, attend_many_512)                \
     KERNEL(elementwise, add)                            \
+    KERNEL(elementwise, scale)                          \
     KERNEL(elementwise, soft_cap)                       \
     KERNEL(elementwise, weigh_rows)                     \
     SPILLWAY_KERNEL_OF_EACH_TYPE(KERNEL, embed)         \
     KERNEL(experts, choose_experts)                     \
+    KERNEL(experts, scale_weights)                      \
     KERNEL(experts, sort_pairs)                         \
     KERNEL(experts, sum_experts)                        \
     KERNEL(experts, weigh_pairs)                        \

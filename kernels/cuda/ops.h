@@ -77,8 +77,11 @@ Status add(const Driver& driver, Queue queue, Rows y, int rows, int n, Rows x);
 // x[r] = cap * tanh(x[r] / cap). x: (rows, n)
 Status soft_cap(const Driver& driver, Queue queue, float cap, int rows, int n, Rows x);
 
-// out = gate times up. gate_up: (rows, 2 n), the gates first; out: (rows, n), which may begin where gate_up does.
-Status gated(const Driver& driver, Queue queue, const Gating& gating, Rows gate_up, int rows, int n, Rows out);
+// x[r] *= factor. x: (rows, n)
+Status scale(const Driver& driver, Queue queue, float factor, int rows, int n, Rows x);
+
+// out = gate times up. gates, up, out: (rows, n), of any alignment; out may begin where the gates do.
+Status gated(const Driver& driver, Queue queue, const Gating& gating, Rows gates, Rows up, int rows, int n, Rows out);
 
 // What a product over quantised weights wants its activations as. x: (rows, n), n a multiple of 32; residual: what
 // rounding lost, rounded in its turn, at the same stride; or 0
@@ -184,6 +187,9 @@ struct Choice {
 // Fills what `to` points at. logits: (rows, experts)
 Status route(const Driver& driver, Queue queue, Rows logits, const Choice& choice, const Routing& to);
 
+// What was routed gets other weights: weights[pair] *= scale[the pair's expert]. scale: (experts,)
+Status scale_weights(const Driver& driver, Queue queue, DevicePtr scale, const Routing& routing);
+
 // A product for each pair, with its expert's matrix. p.tokens: pairs; p.weights, p.bias: a stack of as many as there
 // are experts; p.x: rows that `pairs_of_each_row` pairs share
 Status expert_matmul(const Driver& driver, Queue queue, const Product& p, const Routing& routing,
@@ -284,7 +290,7 @@ constexpr std::size_t carried_bytes(int rows, int heads, int v_dim)
 
 // The same for many rows (prefill) on tensor cores, without partials: a.max_blocks and a.partials are not used.
 // InvalidValue for what attend_many_can does not take.
-bool attend_many_can(const Attention& a);  // f16 or q8_0, head dimensions up to 256
+bool attend_many_can(const Attention& a);  // f16 or q8_0, head dimensions up to 512
 Status attend_many(const Driver& driver, Queue queue, const Attention& a, const Carried& carried, DevicePtr sinks,
                    Rows out);
 

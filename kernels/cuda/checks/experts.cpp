@@ -257,6 +257,29 @@ Checked check_gated_experts(const Driver& driver, unsigned seed, TensorType type
     return checked;
 }
 
+Checked check_scale_weights(const Driver& driver, unsigned seed)
+{
+    std::mt19937 random(seed);
+    Checked checked;
+    for (const Shape& s : kShapes) {
+        std::vector<float> scale(std::size_t(s.experts)), weights(std::size_t(s.rows * s.used));
+        std::vector<int> chosen(weights.size());
+        std::ranges::generate(scale, [&] { return float(1 + random() % 100) / 16.0f; });
+        std::ranges::generate(weights, [&] { return float(random() % 100) / 64.0f; });
+        std::ranges::generate(chosen, [&] { return int(random() % unsigned(s.experts)); });
+        DeviceMemory on(driver);
+        Routing routing = room_for_routing(on, s);
+        routing.chosen = on.put(chosen);
+        routing.weights = on.put(weights);
+        on.keep(scale_weights(driver, on.queue(), on.put(scale), routing));
+        std::vector<float> expected = weights;
+        for (std::size_t pair = 0; pair < expected.size(); ++pair)
+            expected[pair] *= scale[std::size_t(chosen[pair])];
+        note(checked, on, share_of_same(on.get<float>(routing.weights, expected.size()), expected), name_of(s));
+    }
+    return checked;
+}
+
 // Small whole numbers, whose sums are exact.
 Checked check_sum(const Driver& driver, unsigned)
 {
@@ -349,6 +372,7 @@ Checked check_rest(const Driver& driver, unsigned seed, TensorType type)
 void add_expert_checks(std::vector<KernelCheck>& checks)
 {
     checks.push_back({"choice of experts", check_route});
+    checks.push_back({"factors of experts", check_scale_weights});
     struct Named {
         const char* name;
         Choice choice;
