@@ -29,6 +29,11 @@ public:
             wrong(Error::Code::BadFile, name + " has rows that are not a whole number of blocks");
             return {};
         }
+        if (const GgufTensor* scale = file_.scale_of(*tensor)) {
+            wrong(Error::Code::Unsupported, "this version cannot apply " + scale->name +
+                                                ", by which the NVFP4 weights of " + name + " are multiplied");
+            return {};
+        }
         return {type, n, int(rows), tensor->bytes.data()};
     }
 

@@ -7,8 +7,11 @@
     KERNEL(file, file##_q4_0)   KERNEL(file, file##_q4_1)   KERNEL(file, file##_q5_0)    \
     KERNEL(file, file##_q5_1)   KERNEL(file, file##_q8_0)   KERNEL(file, file##_q2_k)    \
     KERNEL(file, file##_q3_k)   KERNEL(file, file##_q4_k)   KERNEL(file, file##_q5_k)    \
-    KERNEL(file, file##_q6_k)   KERNEL(file, file##_iq4_nl) KERNEL(file, file##_iq3_s)   \
-    KERNEL(file, file##_iq4_xs) KERNEL(file, file##_mxfp4)
+    KERNEL(file, file##_q6_k)   KERNEL(file, file##_iq2_xxs) KERNEL(file, file##_iq2_xs) \
+    KERNEL(file, file##_iq3_xxs) KERNEL(file, file##_iq1_s)  KERNEL(file, file##_iq4_nl) \
+    KERNEL(file, file##_iq3_s)  KERNEL(file, file##_iq2_s)  KERNEL(file, file##_iq4_xs)  \
+    KERNEL(file, file##_iq1_m)  KERNEL(file, file##_tq1_0)  KERNEL(file, file##_tq2_0)   \
+    KERNEL(file, file##_mxfp4)  KERNEL(file, file##_nvfp4)
 #define SPILLWAY_KERNEL_OF_EACH_TYPE(KERNEL, file)                                       \
     KERNEL(file, file##_f32)    KERNEL(file, file##_f16)    KERNEL(file, file##_bf16)    \
     SPILLWAY_KERNEL_OF_EACH_PACKED_TYPE(KERNEL, file)

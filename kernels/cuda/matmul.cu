@@ -25,6 +25,14 @@ template <>
 inline constexpr bool kScaleOf16<kernels::BlockQ3_K> = true;
 template <>
 inline constexpr bool kScaleOf16<kernels::BlockQ6_K> = true;
+template <>
+inline constexpr bool kScaleOf16<kernels::BlockIQ2_XS> = true;
+template <>
+inline constexpr bool kScaleOf16<kernels::BlockIQ2_S> = true;
+template <>
+inline constexpr bool kScaleOf16<kernels::BlockIQ1_M> = true;
+template <>
+inline constexpr bool kScaleOf16<kernels::BlockNVFP4> = true;
 
 struct Shared {
     std::byte weights[kMatmulRows * kPitch];
@@ -211,3 +219,12 @@ MATMUL(iq4_nl, BlockIQ4_NL);
 MATMUL(iq3_s, BlockIQ3_S);
 MATMUL(iq4_xs, BlockIQ4_XS);
 MATMUL(mxfp4, BlockMXFP4);
+MATMUL(iq2_xxs, BlockIQ2_XXS);
+MATMUL(iq2_xs, BlockIQ2_XS);
+MATMUL(iq3_xxs, BlockIQ3_XXS);
+MATMUL(iq1_s, BlockIQ1_S);
+MATMUL(iq2_s, BlockIQ2_S);
+MATMUL(iq1_m, BlockIQ1_M);
+MATMUL(tq1_0, BlockTQ1_0);
+MATMUL(tq2_0, BlockTQ2_0);
+MATMUL(nvfp4, BlockNVFP4);

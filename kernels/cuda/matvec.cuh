@@ -178,7 +178,16 @@ __device__ void matvec(const MatvecArguments& a)
     KERNEL(name##_iq4_nl, PackedWeights<kernels::BlockIQ4_NL>);                                                        \
     KERNEL(name##_iq3_s, PackedWeights<kernels::BlockIQ3_S>);                                                          \
     KERNEL(name##_iq4_xs, PackedWeights<kernels::BlockIQ4_XS>);                                                        \
-    KERNEL(name##_mxfp4, PackedWeights<kernels::BlockMXFP4>)
+    KERNEL(name##_mxfp4, PackedWeights<kernels::BlockMXFP4>);                                                          \
+    KERNEL(name##_iq2_xxs, PackedWeights<kernels::BlockIQ2_XXS>);                                                      \
+    KERNEL(name##_iq2_xs, PackedWeights<kernels::BlockIQ2_XS>);                                                        \
+    KERNEL(name##_iq3_xxs, PackedWeights<kernels::BlockIQ3_XXS>);                                                      \
+    KERNEL(name##_iq1_s, PackedWeights<kernels::BlockIQ1_S>);                                                          \
+    KERNEL(name##_iq2_s, PackedWeights<kernels::BlockIQ2_S>);                                                          \
+    KERNEL(name##_iq1_m, PackedWeights<kernels::BlockIQ1_M>);                                                          \
+    KERNEL(name##_tq1_0, PackedWeights<kernels::BlockTQ1_0>);                                                          \
+    KERNEL(name##_tq2_0, PackedWeights<kernels::BlockTQ2_0>);                                                          \
+    KERNEL(name##_nvfp4, PackedWeights<kernels::BlockNVFP4>)
 
 #define MATVEC_KERNEL(name, Weights, at_once)                                                                          \
     extern "C" __global__ void __launch_bounds__(kMatvecWarps* kWarp) name(const MatvecArguments a)                    \

@@ -64,6 +64,15 @@ void use_tiles(CpuKernels& t)
     packed.template operator()<avx512::InterleavedIQ4_XS>(TensorType::IQ4_XS);
     packed.template operator()<avx512::InterleavedMXFP4>(TensorType::MXFP4);
     t.matmul[std::size_t(TensorType::IQ3_S)] = matmul_packed<avx512::IQ3_S, Tiles>;
+    t.matmul[std::size_t(TensorType::IQ2_XXS)] = matmul_packed<avx512::IQ2_XXS, Tiles>;
+    t.matmul[std::size_t(TensorType::IQ2_XS)] = matmul_packed<avx512::IQ2_XS, Tiles>;
+    t.matmul[std::size_t(TensorType::IQ2_S)] = matmul_packed<avx512::IQ2_S, Tiles>;
+    t.matmul[std::size_t(TensorType::IQ3_XXS)] = matmul_packed<avx512::IQ3_XXS, Tiles>;
+    t.matmul[std::size_t(TensorType::IQ1_S)] = matmul_packed<avx512::IQ1_S, Tiles>;
+    t.matmul[std::size_t(TensorType::IQ1_M)] = matmul_packed<avx512::IQ1_M, Tiles>;
+    t.matmul[std::size_t(TensorType::TQ1_0)] = matmul_packed<avx512::TQ1_0, Tiles>;
+    t.matmul[std::size_t(TensorType::TQ2_0)] = matmul_packed<avx512::TQ2_0, Tiles>;
+    t.matmul[std::size_t(TensorType::NVFP4)] = matmul_packed<avx512::NVFP4, Tiles>;
 }
 
 template <int Steps>

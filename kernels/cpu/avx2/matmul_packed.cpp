@@ -17,5 +17,14 @@ template void matmul_packed<IQ3_S, PairProducts>(const MatMul&);
 template void matmul_packed<IQ4_NL, PairProducts>(const MatMul&);
 template void matmul_packed<IQ4_XS, PairProducts>(const MatMul&);
 template void matmul_packed<MXFP4, PairProducts>(const MatMul&);
+template void matmul_packed<IQ2_XXS, PairProducts>(const MatMul&);
+template void matmul_packed<IQ2_XS, PairProducts>(const MatMul&);
+template void matmul_packed<IQ2_S, PairProducts>(const MatMul&);
+template void matmul_packed<IQ3_XXS, PairProducts>(const MatMul&);
+template void matmul_packed<IQ1_S, PairProducts>(const MatMul&);
+template void matmul_packed<IQ1_M, PairProducts>(const MatMul&);
+template void matmul_packed<TQ1_0, PairProducts>(const MatMul&);
+template void matmul_packed<TQ2_0, PairProducts>(const MatMul&);
+template void matmul_packed<NVFP4, PairProducts>(const MatMul&);
 
 }  // namespace kernels::avx2

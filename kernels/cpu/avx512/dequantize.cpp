@@ -95,6 +95,24 @@ void dequantize(TensorType type, int n, const std::byte* row, float* out)
         return packed_to_float<IQ4_XS>(n, row, out);
     case TensorType::MXFP4:
         return packed_to_float<MXFP4>(n, row, out);
+    case TensorType::IQ2_XXS:
+        return packed_to_float<IQ2_XXS>(n, row, out);
+    case TensorType::IQ2_XS:
+        return packed_to_float<IQ2_XS>(n, row, out);
+    case TensorType::IQ2_S:
+        return packed_to_float<IQ2_S>(n, row, out);
+    case TensorType::IQ3_XXS:
+        return packed_to_float<IQ3_XXS>(n, row, out);
+    case TensorType::IQ1_S:
+        return packed_to_float<IQ1_S>(n, row, out);
+    case TensorType::IQ1_M:
+        return packed_to_float<IQ1_M>(n, row, out);
+    case TensorType::TQ1_0:
+        return packed_to_float<TQ1_0>(n, row, out);
+    case TensorType::TQ2_0:
+        return packed_to_float<TQ2_0>(n, row, out);
+    case TensorType::NVFP4:
+        return packed_to_float<NVFP4>(n, row, out);
     }
 }
 

@@ -43,5 +43,14 @@ template void matmul_packed<IQ3_S>(const MatMul&);
 template void matmul_packed<IQ4_NL>(const MatMul&);
 template void matmul_packed<IQ4_XS>(const MatMul&);
 template void matmul_packed<MXFP4>(const MatMul&);
+template void matmul_packed<IQ2_XXS>(const MatMul&);
+template void matmul_packed<IQ2_XS>(const MatMul&);
+template void matmul_packed<IQ2_S>(const MatMul&);
+template void matmul_packed<IQ3_XXS>(const MatMul&);
+template void matmul_packed<IQ1_S>(const MatMul&);
+template void matmul_packed<IQ1_M>(const MatMul&);
+template void matmul_packed<TQ1_0>(const MatMul&);
+template void matmul_packed<TQ2_0>(const MatMul&);
+template void matmul_packed<NVFP4>(const MatMul&);
 
 }  // namespace kernels::avx512

@@ -17,5 +17,14 @@ template void matmul_packed<IQ3_S, Avx512VnniProducts>(const MatMul&);
 template void matmul_packed<IQ4_NL, Avx512VnniProducts>(const MatMul&);
 template void matmul_packed<IQ4_XS, Avx512VnniProducts>(const MatMul&);
 template void matmul_packed<MXFP4, Avx512VnniProducts>(const MatMul&);
+template void matmul_packed<IQ2_XXS, Avx512VnniProducts>(const MatMul&);
+template void matmul_packed<IQ2_XS, Avx512VnniProducts>(const MatMul&);
+template void matmul_packed<IQ2_S, Avx512VnniProducts>(const MatMul&);
+template void matmul_packed<IQ3_XXS, Avx512VnniProducts>(const MatMul&);
+template void matmul_packed<IQ1_S, Avx512VnniProducts>(const MatMul&);
+template void matmul_packed<IQ1_M, Avx512VnniProducts>(const MatMul&);
+template void matmul_packed<TQ1_0, Avx512VnniProducts>(const MatMul&);
+template void matmul_packed<TQ2_0, Avx512VnniProducts>(const MatMul&);
+template void matmul_packed<NVFP4, Avx512VnniProducts>(const MatMul&);
 
 }  // namespace kernels::avx2

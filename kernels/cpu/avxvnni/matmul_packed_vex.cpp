@@ -17,5 +17,14 @@ template void matmul_packed<IQ3_S, VnniProducts>(const MatMul&);
 template void matmul_packed<IQ4_NL, VnniProducts>(const MatMul&);
 template void matmul_packed<IQ4_XS, VnniProducts>(const MatMul&);
 template void matmul_packed<MXFP4, VnniProducts>(const MatMul&);
+template void matmul_packed<IQ2_XXS, VnniProducts>(const MatMul&);
+template void matmul_packed<IQ2_XS, VnniProducts>(const MatMul&);
+template void matmul_packed<IQ2_S, VnniProducts>(const MatMul&);
+template void matmul_packed<IQ3_XXS, VnniProducts>(const MatMul&);
+template void matmul_packed<IQ1_S, VnniProducts>(const MatMul&);
+template void matmul_packed<IQ1_M, VnniProducts>(const MatMul&);
+template void matmul_packed<TQ1_0, VnniProducts>(const MatMul&);
+template void matmul_packed<TQ2_0, VnniProducts>(const MatMul&);
+template void matmul_packed<NVFP4, VnniProducts>(const MatMul&);
 
 }  // namespace kernels::avx2

@@ -63,6 +63,24 @@ void dequantize(TensorType type, int n, const std::byte* row, float* out)
         return packed_to_float<BlockIQ4_XS>(n, row, out);
     case TensorType::MXFP4:
         return packed_to_float<BlockMXFP4>(n, row, out);
+    case TensorType::IQ2_XXS:
+        return packed_to_float<BlockIQ2_XXS>(n, row, out);
+    case TensorType::IQ2_XS:
+        return packed_to_float<BlockIQ2_XS>(n, row, out);
+    case TensorType::IQ2_S:
+        return packed_to_float<BlockIQ2_S>(n, row, out);
+    case TensorType::IQ3_XXS:
+        return packed_to_float<BlockIQ3_XXS>(n, row, out);
+    case TensorType::IQ1_S:
+        return packed_to_float<BlockIQ1_S>(n, row, out);
+    case TensorType::IQ1_M:
+        return packed_to_float<BlockIQ1_M>(n, row, out);
+    case TensorType::TQ1_0:
+        return packed_to_float<BlockTQ1_0>(n, row, out);
+    case TensorType::TQ2_0:
+        return packed_to_float<BlockTQ2_0>(n, row, out);
+    case TensorType::NVFP4:
+        return packed_to_float<BlockNVFP4>(n, row, out);
     }
 }
 

@@ -72,5 +72,14 @@ template void matmul_packed<BlockIQ3_S>(const MatMul&);
 template void matmul_packed<BlockIQ4_NL>(const MatMul&);
 template void matmul_packed<BlockIQ4_XS>(const MatMul&);
 template void matmul_packed<BlockMXFP4>(const MatMul&);
+template void matmul_packed<BlockIQ2_XXS>(const MatMul&);
+template void matmul_packed<BlockIQ2_XS>(const MatMul&);
+template void matmul_packed<BlockIQ2_S>(const MatMul&);
+template void matmul_packed<BlockIQ3_XXS>(const MatMul&);
+template void matmul_packed<BlockIQ1_S>(const MatMul&);
+template void matmul_packed<BlockIQ1_M>(const MatMul&);
+template void matmul_packed<BlockTQ1_0>(const MatMul&);
+template void matmul_packed<BlockTQ2_0>(const MatMul&);
+template void matmul_packed<BlockNVFP4>(const MatMul&);
 
 }  // namespace kernels::scalar

@@ -30,6 +30,15 @@ CpuKernels table()
     matmul(TensorType::IQ4_NL) = matmul_packed<BlockIQ4_NL>;
     matmul(TensorType::IQ4_XS) = matmul_packed<BlockIQ4_XS>;
     matmul(TensorType::MXFP4) = matmul_packed<BlockMXFP4>;
+    matmul(TensorType::IQ2_XXS) = matmul_packed<BlockIQ2_XXS>;
+    matmul(TensorType::IQ2_XS) = matmul_packed<BlockIQ2_XS>;
+    matmul(TensorType::IQ2_S) = matmul_packed<BlockIQ2_S>;
+    matmul(TensorType::IQ3_XXS) = matmul_packed<BlockIQ3_XXS>;
+    matmul(TensorType::IQ1_S) = matmul_packed<BlockIQ1_S>;
+    matmul(TensorType::IQ1_M) = matmul_packed<BlockIQ1_M>;
+    matmul(TensorType::TQ1_0) = matmul_packed<BlockTQ1_0>;
+    matmul(TensorType::TQ2_0) = matmul_packed<BlockTQ2_0>;
+    matmul(TensorType::NVFP4) = matmul_packed<BlockNVFP4>;
 
     t.dequantize = dequantize;
     t.quantize_q8 = quantize_q8;

@@ -158,9 +158,10 @@ void add_product_checks(std::vector<KernelCheck>& checks)
              }});
         // With tensor cores; a step of their kernels is 128 packed weights, or 32 floats.
         checks.push_back({std::string("product of many tokens ") + traits.name,
-                          [=, n = traits.block_len == 256 ? 256
-                                  : is_float(type)        ? 168
-                                                          : 160](const Driver& driver, unsigned seed) {
+                          [=, n = traits.block_len == 256  ? 256
+                                  : is_float(type)         ? 168
+                                  : traits.block_len == 64 ? 192
+                                                           : 160](const Driver& driver, unsigned seed) {
                               return check_product(driver, seed, type, {n}, {{3, 17}, {70, 131}});
                           }});
         checks.push_back({std::string("embedding ") + traits.name,

@@ -57,6 +57,7 @@ ARCHITECTURES = {
 # By block length: rows of whole blocks in small files. Where blocks are long, the short rows of attn_output and
 # ffn_down stay at Q8_0.
 TYPE_SHAPES = {1: dict(arch="llama", layers=1), 32: dict(arch="llama", layers=1, dim=128, ff=64, heads=2, kv=1),
+               64: dict(arch="llama", layers=1, dim=128, ff=64, heads=2, kv=1),
                256: dict(arch="llama", layers=1, dim=256, heads=2, kv=1)}
 # The same file opened with a context that the original one holds: the other factors.
 SECOND_CONTEXTS = {"phi3-longrope": ("phi3-longrope-short", 64)}
