@@ -2,8 +2,10 @@
 #include "kernels/cpu/amx/tile_products.h"
 #include "kernels/cpu/avx512/formats.h"
 #include "kernels/cpu/avx512/interleaved_blocks.h"
+#include "kernels/cpu/avx512/interleaved_grids.h"
 #include "kernels/cpu/avx512/interleaved_panel.h"
 #include "kernels/cpu/avx512/interleaved_super_blocks.h"
+#include "kernels/cpu/avx512/interleaved_ternary.h"
 #include "kernels/cpu/avx512/slots.h"
 
 #include <cstring>
@@ -63,16 +65,16 @@ void use_tiles(CpuKernels& t)
     packed.template operator()<avx512::InterleavedIQ4_NL>(TensorType::IQ4_NL);
     packed.template operator()<avx512::InterleavedIQ4_XS>(TensorType::IQ4_XS);
     packed.template operator()<avx512::InterleavedMXFP4>(TensorType::MXFP4);
-    t.matmul[std::size_t(TensorType::IQ3_S)] = matmul_packed<avx512::IQ3_S, Tiles>;
-    t.matmul[std::size_t(TensorType::IQ2_XXS)] = matmul_packed<avx512::IQ2_XXS, Tiles>;
-    t.matmul[std::size_t(TensorType::IQ2_XS)] = matmul_packed<avx512::IQ2_XS, Tiles>;
-    t.matmul[std::size_t(TensorType::IQ2_S)] = matmul_packed<avx512::IQ2_S, Tiles>;
-    t.matmul[std::size_t(TensorType::IQ3_XXS)] = matmul_packed<avx512::IQ3_XXS, Tiles>;
-    t.matmul[std::size_t(TensorType::IQ1_S)] = matmul_packed<avx512::IQ1_S, Tiles>;
-    t.matmul[std::size_t(TensorType::IQ1_M)] = matmul_packed<avx512::IQ1_M, Tiles>;
-    t.matmul[std::size_t(TensorType::TQ1_0)] = matmul_packed<avx512::TQ1_0, Tiles>;
-    t.matmul[std::size_t(TensorType::TQ2_0)] = matmul_packed<avx512::TQ2_0, Tiles>;
-    t.matmul[std::size_t(TensorType::NVFP4)] = matmul_packed<avx512::NVFP4, Tiles>;
+    packed.template operator()<avx512::InterleavedIQ2_XXS>(TensorType::IQ2_XXS);
+    packed.template operator()<avx512::InterleavedIQ2_XS>(TensorType::IQ2_XS);
+    packed.template operator()<avx512::InterleavedIQ2_S>(TensorType::IQ2_S);
+    packed.template operator()<avx512::InterleavedIQ3_XXS>(TensorType::IQ3_XXS);
+    packed.template operator()<avx512::InterleavedIQ3_S>(TensorType::IQ3_S);
+    packed.template operator()<avx512::InterleavedIQ1_S>(TensorType::IQ1_S);
+    packed.template operator()<avx512::InterleavedIQ1_M>(TensorType::IQ1_M);
+    packed.template operator()<avx512::InterleavedTQ1_0>(TensorType::TQ1_0);
+    packed.template operator()<avx512::InterleavedTQ2_0>(TensorType::TQ2_0);
+    packed.template operator()<avx512::InterleavedNVFP4>(TensorType::NVFP4);
 }
 
 template <int Steps>

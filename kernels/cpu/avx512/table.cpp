@@ -1,10 +1,10 @@
 #include "kernels/cpu/avx512/avx512.h"
 #include "kernels/cpu/avx512/formats.h"
-#include "kernels/cpu/avx512/grid_formats.h"
 #include "kernels/cpu/avx512/interleaved_blocks.h"
+#include "kernels/cpu/avx512/interleaved_grids.h"
 #include "kernels/cpu/avx512/interleaved_super_blocks.h"
+#include "kernels/cpu/avx512/interleaved_ternary.h"
 #include "kernels/cpu/avx512/slots.h"
-#include "kernels/cpu/avx512/ternary_formats.h"
 
 namespace kernels::avx512 {
 
@@ -35,16 +35,16 @@ CpuKernels improve(const CpuKernels& base)
     packed.template operator()<InterleavedIQ4_NL>(TensorType::IQ4_NL);
     packed.template operator()<InterleavedIQ4_XS>(TensorType::IQ4_XS);
     packed.template operator()<InterleavedMXFP4>(TensorType::MXFP4);
-    matmul(TensorType::IQ3_S) = matmul_packed<IQ3_S>;
-    matmul(TensorType::IQ2_XXS) = matmul_packed<IQ2_XXS>;
-    matmul(TensorType::IQ2_XS) = matmul_packed<IQ2_XS>;
-    matmul(TensorType::IQ2_S) = matmul_packed<IQ2_S>;
-    matmul(TensorType::IQ3_XXS) = matmul_packed<IQ3_XXS>;
-    matmul(TensorType::IQ1_S) = matmul_packed<IQ1_S>;
-    matmul(TensorType::IQ1_M) = matmul_packed<IQ1_M>;
-    matmul(TensorType::TQ1_0) = matmul_packed<TQ1_0>;
-    matmul(TensorType::TQ2_0) = matmul_packed<TQ2_0>;
-    matmul(TensorType::NVFP4) = matmul_packed<NVFP4>;
+    packed.template operator()<InterleavedIQ2_XXS>(TensorType::IQ2_XXS);
+    packed.template operator()<InterleavedIQ2_XS>(TensorType::IQ2_XS);
+    packed.template operator()<InterleavedIQ2_S>(TensorType::IQ2_S);
+    packed.template operator()<InterleavedIQ3_XXS>(TensorType::IQ3_XXS);
+    packed.template operator()<InterleavedIQ3_S>(TensorType::IQ3_S);
+    packed.template operator()<InterleavedIQ1_S>(TensorType::IQ1_S);
+    packed.template operator()<InterleavedIQ1_M>(TensorType::IQ1_M);
+    packed.template operator()<InterleavedTQ1_0>(TensorType::TQ1_0);
+    packed.template operator()<InterleavedTQ2_0>(TensorType::TQ2_0);
+    packed.template operator()<InterleavedNVFP4>(TensorType::NVFP4);
     matmul(TensorType::F32) = matmul_f32;
     matmul(TensorType::F16) = matmul_f16;
     matmul(TensorType::BF16) = matmul_bf16;
