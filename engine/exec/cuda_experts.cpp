@@ -56,6 +56,7 @@ void CudaExperts::compute(Rows& x, const LayerWeights& w, const ExpertParameters
         cuda::GatedProduct product{.gate =
                                        products_.operands(x, w.gate_experts, w.gate_experts_bias, cuda_rows(e.hidden)),
                                    .up_weights = cuda_address(w.up_experts.data),
+                                   .up_scale = cuda_address(w.up_experts.scale),
                                    .up_bias = cuda_address(w.up_experts_bias),
                                    .gating = CudaProducts::gating_of(p.gate)};
         product.gate.tokens = pairs;

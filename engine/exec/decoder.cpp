@@ -53,8 +53,10 @@ void Decoder::append(const Placement& placement, KvCache& cache, KvSequence& seq
     const Step step{cache, sequence, sequence.length()};
     StepClock& clock = placement.host().clock();
     fill_positions(step.first, int(tokens.size()));
-    const float scale = h_.architecture->scale_embeddings ? std::sqrt(float(h_.embedding_length)) : 1.0f;
-    placement.host().embed(weights_.token_embedding, tokens, scale, host_.hidden);
+    const Matrix& table = weights_.token_embedding;
+    const float scale = (h_.architecture->scale_embeddings ? std::sqrt(float(h_.embedding_length)) : 1.0f) *
+                        (table.scale ? *table.scale : 1.0f);
+    placement.host().embed(table, tokens, scale, host_.hidden);
     rows_at_ = &placement.host();
     for (LayerRange range; range.last < int(weights_.layers.size());) {
         range = placement.range_from(range.last);

@@ -176,14 +176,10 @@ std::string obstacle_of(const GgufFile& gguf, const ModelInfo& info)
         return "this file holds a vocabulary only, no weights";
     if (std::find(std::begin(kRunnable), std::end(kRunnable), info.architecture) == std::end(kRunnable))
         return "this version cannot run the architecture '" + info.architecture + "'";
-    for (const GgufTensor& tensor : gguf.tensors()) {
+    for (const GgufTensor& tensor : gguf.tensors())
         if (!tensor.can_compute())
             return "this version cannot compute with " + tensor.type_name() + ", the type of tensor '" +
                    printable(tensor.name) + "'";
-        if (const GgufTensor* scale = gguf.scale_of(tensor))
-            return "this version cannot apply '" + printable(scale->name) + "', by which the NVFP4 weights of '" +
-                   printable(tensor.name) + "' are multiplied";
-    }
     return {};
 }
 

@@ -29,12 +29,10 @@ public:
             wrong(Error::Code::BadFile, name + " has rows that are not a whole number of blocks");
             return {};
         }
-        if (const GgufTensor* scale = file_.scale_of(*tensor)) {
-            wrong(Error::Code::Unsupported, "this version cannot apply " + scale->name +
-                                                ", by which the NVFP4 weights of " + name + " are multiplied");
-            return {};
-        }
-        return {type, n, int(rows), tensor->bytes.data()};
+        Matrix m{type, n, int(rows), tensor->bytes.data()};
+        if (const GgufTensor* scale = file_.scale_of(*tensor))
+            m.scale = vector(scale->name, stack);
+        return m;
     }
 
     Vector vector(const std::string& name, std::int64_t n, Need need = Need::Required)

@@ -166,11 +166,6 @@ private Q_SLOTS:
         QCOMPARE(obstacle(with_weight(GgufWriter())), "the file does not name its architecture");
         QCOMPARE(obstacle(with_weight(model(), 15)),
                  "this version cannot compute with Q8_K, the type of tensor 'token_embd.weight'");
-        const GgufWriter nvfp4 = with_weight(model(), 40);
-        QCOMPARE(obstacle(nvfp4), "(runs)");
-        QCOMPARE(obstacle(GgufWriter(nvfp4).tensor("token_embd.scale", 0, {1}, GgufWriter::Bytes(4))),
-                 "this version cannot apply 'token_embd.scale', by which the NVFP4 weights of 'token_embd.weight' are "
-                 "multiplied");
         QCOMPARE(obstacle(with_weight(model(), 99)),
                  "this version cannot compute with type 99, the type of tensor 'token_embd.weight'");
         QCOMPARE(obstacle(with_weight(model().string("general.type", "adapter"))),

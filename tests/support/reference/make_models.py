@@ -133,7 +133,12 @@ class TensorWriter:
         kind = kind or self.type
         if shape[-1] % tensor_types.TYPES[kind].block_len:
             kind = "Q8_0"
-        data = tensor_types.random_blocks(kind, int(np.prod(shape)), std or shape[-1] ** -0.5, self.rng)
+        std = std or shape[-1] ** -0.5
+        if kind == "NVFP4":  # scales of blocks are used up to the largest, and a factor brings them down
+            factors = std * self.rng.uniform(0.8, 1.25, shape[0] if len(shape) == 3 else 1) / 32
+            self.given(name.replace(".weight", ".scale"), factors)
+            std = 32
+        data = tensor_types.random_blocks(kind, int(np.prod(shape)), std, self.rng)
         self.list.append(gguf.Tensor(name, kind, shape, data))
 
     def norm(self, name, size):
