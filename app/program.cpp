@@ -3,8 +3,7 @@
 #include "app/experiments/experiment_files.h"
 #include "app/log/log.h"
 #include "app/log/placement_log.h"
-#include "app/system/graphics_driver.h"
-#include "app/system/process_age.h"
+#include "app/system/start.h"
 
 #include <QFontDatabase>
 #include <QGuiApplication>
@@ -201,11 +200,10 @@ void Program::overrideSettings(const CommandLine& commandLine)
 
 engine::LoadRequest Program::loadRequest()
 {
-    constexpr engine::KvType types[] = {engine::KvType::F16, engine::KvType::Q8_0, engine::KvType::F32};
     engine::LoadRequest request;
     request.context_tokens = m_settings.contextTokens()->value();
     request.threads = m_settings.threads()->value();
-    request.k_type = request.v_type = types[m_settings.kvType()->value()];
+    request.k_type = request.v_type = engine::kKvTypes[std::size_t(m_settings.kvType()->value())].type;
     request.placement = m_devices.placement();
     request.placement.rates = m_speed.rates(request.threads);
     return request;

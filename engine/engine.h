@@ -5,6 +5,7 @@
 // may be used from any thread. Listener functions are called on the owner's thread.
 #pragma once
 
+#include "engine/kv_type.h"
 #include "engine/model_info.h"
 #include "engine/placement_options.h"
 #include "engine/result.h"
@@ -22,8 +23,6 @@
 #include <vector>
 
 namespace engine {
-
-enum class KvType { F32, F16, Q8_0 };
 
 struct LoadRequest {
     std::filesystem::path model;

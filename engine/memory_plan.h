@@ -12,7 +12,8 @@ namespace engine {
 
 struct MemoryNeed {
     std::int64_t weight_bytes = 0;
-    std::int64_t kv_bytes = 0;  // of one conversation that fills the context
+    std::int64_t kv_bytes = 0;     // of one conversation that fills the context
+    std::int64_t state_bytes = 0;  // of its recurrent layers, checkpoints included
     std::int64_t scratch_bytes = 0;
     std::int64_t total() const;
 };

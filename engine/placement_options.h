@@ -31,6 +31,9 @@ struct EmulatedDeviceOptions {
     bool operator==(const EmulatedDeviceOptions&) const = default;
 };
 
+/// The bounds of PlacementOptions::watermark: below the lower one more than half of the budget would lie idle.
+inline constexpr double kLowestWatermark = 0.5, kHighestWatermark = 1.0;
+
 struct PlacementOptions {
     enum class Device { Cpu, Cuda, Emulated };
     Device device = Device::Cpu;
@@ -42,7 +45,7 @@ struct PlacementOptions {
     /// What others hold of the device's memory, for a plan. Empty: a GPU is asked, an emulated device has none.
     std::optional<std::int64_t> other_programs_bytes;
     int budget_fit_tokens = 0;  // or just so much that all layers and so many tokens fit below the watermark
-    double watermark = 0.95;    // share of the budget above which the oldest blocks leave
+    double watermark = 0.95;    // share of the budget above which the oldest blocks leave; see kLowestWatermark
     KvPolicy kv_policy = KvPolicy::Auto;
     std::shared_ptr<const MachineRates> rates;  // of this machine; null: `auto` is `merge` in decoding
     double kv_offload_share = 0;                // of the KV blocks that may leave, this share lies on the host at least

@@ -16,9 +16,10 @@ namespace engine {
 struct MemoryUse {
     std::int64_t weight_bytes = 0;
     std::int64_t kv_bytes = 0;
+    std::int64_t state_bytes = 0;  // of recurrent layers: on the host with all checkpoints
     std::int64_t ring_bytes = 0;
     std::int64_t scratch_bytes = 0;
-    std::int64_t total() const { return weight_bytes + kv_bytes + ring_bytes + scratch_bytes; }
+    std::int64_t total() const { return weight_bytes + kv_bytes + state_bytes + ring_bytes + scratch_bytes; }
 };
 
 struct PlanRow {

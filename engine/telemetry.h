@@ -43,7 +43,7 @@ struct StepShares {
     }
 };
 
-/// The memory of a device and the road to it.
+/// The memory of a device, and what moves between it and the host.
 struct DeviceTelemetry {
     std::string id;  // "emulated"
     int layers = 0;  // computed there
@@ -56,13 +56,14 @@ struct DeviceTelemetry {
     std::int64_t weight_bytes = 0;
     std::int64_t kv_bytes = 0;
     int kv_blocks = 0;
+    std::int64_t state_bytes = 0;  // of recurrent layers
     std::int64_t ring_bytes = 0;
     std::int64_t scratch_bytes = 0;
     std::int64_t to_device_bytes = 0;  // since the model was loaded
     std::int64_t to_host_bytes = 0;
     std::int64_t step_streamed_bytes = 0;          // KV that the last step copied to the device to attend it there
     std::int64_t step_attended_on_host_bytes = 0;  // KV of device layers that it attended on the host
-    std::int64_t used_bytes() const { return weight_bytes + kv_bytes + ring_bytes + scratch_bytes; }
+    std::int64_t used_bytes() const { return weight_bytes + kv_bytes + state_bytes + ring_bytes + scratch_bytes; }
 };
 
 /// Where each KV block of one conversation lies.
@@ -109,7 +110,8 @@ struct Telemetry {
     std::int64_t weight_bytes_device = 0;
     std::int64_t kv_bytes_host = 0;  // of blocks in use
     std::int64_t kv_bytes_device = 0;
-    int kv_blocks_host = 0;  // blocks in use: one layer, one run of tokens
+    std::int64_t state_bytes_host = 0;  // recurrent layers of all conversations, checkpoints included
+    int kv_blocks_host = 0;             // blocks in use: one layer, one run of tokens
     int kv_blocks_device = 0;
     std::int64_t scratch_bytes = 0;
     std::optional<DeviceTelemetry> device;  // empty: all is computed on the host

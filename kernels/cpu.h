@@ -69,6 +69,47 @@ struct AttendBlock {
     const std::byte* next = nullptr;   // the block that is attended after this one, to be asked for meanwhile; or null
 };
 
+/// Linear attention with a state M (keys, values) that decays: the gated delta rule (arXiv 2412.06464), or the plain
+/// sum that Mamba-2 (arXiv 2405.21060) is. For one token after another, in this order:
+///   d = beta * (v - decay * M^T k)  by the delta rule, else  d = beta * v
+///   M = decay * M + k d^T
+///   out = M^T q
+/// Columns do not depend on each other, nor does the result on how tokens are divided among calls: any division of the
+/// columns and of the tokens gives the same bits.
+struct LinearAttention {
+    int keys = 0;
+    int values = 0;  // columns of this call
+    int tokens = 0;
+    bool delta_rule = false;
+    const float *q = nullptr, *k = nullptr;  // (tokens, keys)
+    std::size_t qk_stride = 0;               // floats between tokens, here and below
+    const float* v = nullptr;                // (tokens, values)
+    std::size_t v_stride = 0;
+    const float *decay = nullptr, *beta = nullptr;  // (tokens,)
+    std::size_t gate_stride = 0;
+    float* state = nullptr;        // (keys, values)
+    std::size_t state_stride = 0;  // floats between keys
+    float* out = nullptr;          // (tokens, values)
+    std::size_t out_stride = 0;
+};
+
+/// A causal convolution of each channel by itself, in place:
+///   x[t] = act(bias + sum over j < width of taps[j] * x[t - width + 1 + j]),
+/// where what comes before the first token is in `history`, which then holds the last inputs of this call.
+struct Convolution {
+    int channels = 0;             // of this call; a few hundred stay in the first cache
+    int width = 0;                // taps, at least 1
+    const float* taps = nullptr;  // (width, channels), oldest first
+    const float* bias = nullptr;  // (channels,) or null
+    float* history = nullptr;     // (width - 1, channels), oldest first
+    std::size_t tap_stride = 0;   // floats between rows of taps
+    std::size_t history_stride = 0;
+    int tokens = 0;
+    float* x = nullptr;  // (tokens, channels)
+    std::size_t x_stride = 0;
+    bool silu = false;  // act(y) = y * sigmoid(y), else y
+};
+
 struct CpuKernels {
     const char* name;  // "scalar", "avx2", "avxvnni", "avx512", "amx": shown in the monitor, accepted by SPILLWAY_CPU
 
@@ -90,17 +131,30 @@ struct CpuKernels {
     // out[i] = x[i] * weight[i] / rms(x). x, weight, out: (n,); out may be x
     void (*rms_norm)(int n, const float* x, const float* weight, float eps, float* out);
 
+    // out[i] = factor * x[i] / sqrt(sum of x * x + eps). x, out: (n,); out may be x
+    void (*l2_norm)(int n, const float* x, float eps, float factor, float* out);
+    // out[i] = (x[i] - mean(x)) * weight[i] / sqrt(variance(x) + eps). x, weight, out: (n,); out may be x
+    void (*layer_norm)(int n, const float* x, const float* weight, float eps, float* out);
+
     // x[i] += y[i]
     void (*add)(int n, const float* y, float* x);
 
     // Rotates one head in place. cos, sin: (n_rot / 2,). neox: pairs (i, i + n_rot/2); else pairs (2i, 2i + 1)
     void (*rope)(bool neox, int n_rot, const float* cos, const float* sin, float* head);
 
-    // Gated activations. gate, up, out: (n,); out may be gate
+    // Gated activations. gate, up, out: (n,); out may be gate or up
     void (*silu_mul)(int n, const float* gate, const float* up, float* out);  // silu(gate) * up
     void (*gelu_mul)(int n, const float* gate, const float* up, float* out);  // tanh form of gelu
     // gpt-oss: g = min(gate, limit), u = clamp(up, -limit, limit); g * sigmoid(alpha * g) * (u + 1)
     void (*swiglu_oai)(int n, const float* gate, const float* up, float alpha, float limit, float* out);
+
+    void (*sigmoid_mul)(int n, const float* gate, const float* up, float* out);  // sigmoid(gate) * up
+
+    // out[i] = max(x[i], 0)^2. out may be x
+    void (*relu_squared)(int n, const float* x, float* out);
+
+    void (*linear_attention)(const LinearAttention& a);
+    void (*short_convolution)(const Convolution& c);
 
     // Writes token t of a block. k: (k_dim,), v: (v_dim,)
     void (*store_kv)(const KvBlockLayout& layout, std::byte* block, int t, const float* k, const float* v);

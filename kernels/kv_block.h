@@ -23,6 +23,18 @@ constexpr std::size_t kv_value_bytes(KvType type)
     return type == KvType::F32 ? 4 : type == KvType::F16 ? 2 : 1;
 }
 
+/// Of the scale that each key and each value has besides.
+constexpr std::size_t kv_scale_bytes(KvType type)
+{
+    return type == KvType::Q8_0 ? sizeof(float) : 0;
+}
+
+/// One key or value of one token and head, its scale included.
+constexpr std::size_t kv_vector_bytes(KvType type, int length)
+{
+    return std::size_t(length) * kv_value_bytes(type) + kv_scale_bytes(type);
+}
+
 struct KvBlockLayout {
     KvType k_type = KvType::F16;
     KvType v_type = KvType::F16;
@@ -51,7 +63,7 @@ struct KvBlockLayout {
     }
 
 private:
-    constexpr std::size_t scale_bytes(KvType type) const { return type == KvType::Q8_0 ? std::size_t(tokens) * 4 : 0; }
+    constexpr std::size_t scale_bytes(KvType type) const { return std::size_t(tokens) * kv_scale_bytes(type); }
 };
 
 }  // namespace kernels

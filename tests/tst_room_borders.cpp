@@ -292,7 +292,7 @@ void RoomBordersTest::checkerKnowsTheBorders_data()
     row("app/main.cpp", "#include <spdlog/spdlog.h>", true);
     row("app/main.cpp", "#include \"engine/gguf/gguf_file.h\"", false);
     row("app/main.cpp", "#include \"kernels/cpu.h\"", false);
-    row("app/main.cpp", "#include \"app/cli/arguments.h\"", false);
+    row("app/main.cpp", "#include \"app/cli/system.h\"", false);
     row("app/main.cpp", "#include \"tests/support/fake_engine.h\"", false);
     row("app/main.cpp", "#include CONFIG_HEADER", false);
     row("app/main.cpp", "    engine.rootContext()->setContextProperty(\"chat\", &chat);", false);

@@ -31,7 +31,7 @@ void print(const engine::MachineRates& rates)
     std::printf("\n| KV | head length | query heads to one | GB/s from cache | from memory |\n"
                 "| --- | --- | --- | --- | --- |\n");
     for (const engine::AttentionRate& rate : rates.attention)
-        std::printf("| %s | %d | %d | %.1f | %.1f |\n", kv_type_name(rate.k_type), rate.head_length, rate.group,
+        std::printf("| %s | %d | %d | %.1f | %.1f |\n", name_of(rate.k_type).data(), rate.head_length, rate.group,
                     gb_per_s(rate.curve, kCached), gb_per_s(rate.curve, kFromMemory));
 }
 

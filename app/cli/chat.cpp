@@ -2,8 +2,7 @@
 
 #include "app/cli/interrupt.h"
 #include "app/cli/line_editor.h"
-#include "app/cli/profile.h"
-#include "app/cli/streams.h"
+#include "app/cli/system.h"
 
 #include <cstdio>
 #include <iostream>

@@ -2,7 +2,7 @@
 
 #include "app/cli/interrupt.h"
 #include "app/cli/saved_rates.h"
-#include "app/cli/streams.h"
+#include "app/cli/system.h"
 
 #include <cstdio>
 #include <fstream>
@@ -18,26 +18,12 @@ namespace {
 
 engine::Result<engine::KvType> kv_type(const std::string& name)
 {
-    for (const engine::KvType type : {engine::KvType::F32, engine::KvType::F16, engine::KvType::Q8_0})
-        if (name == kv_type_name(type))
-            return type;
+    if (const auto type = engine::kv_type_named(name))
+        return *type;
     return engine::fail(engine::Error::Code::BadRequest, "the KV type '" + name + "' is none of f32, f16, q8_0");
 }
 
 }  // namespace
-
-const char* kv_type_name(engine::KvType type)
-{
-    switch (type) {
-    case engine::KvType::F32:
-        return "f32";
-    case engine::KvType::Q8_0:
-        return "q8_0";
-    case engine::KvType::F16:
-        break;
-    }
-    return "f16";
-}
 
 CLI::Option_group* CommonOptions::add_to(CLI::App& command, const std::string& file)
 {

@@ -38,9 +38,6 @@ private:
     std::optional<engine::ShapeModel> made_;
 };
 
-/// "f16".
-const char* kv_type_name(engine::KvType type);
-
 /// -n, --temp and the other options of an answer.
 void add_sampling(CLI::App& command, engine::SamplingOptions& sampling);
 

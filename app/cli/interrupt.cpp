@@ -1,6 +1,6 @@
 #include "app/cli/interrupt.h"
 
-#include "app/cli/streams.h"
+#include "app/cli/system.h"
 
 #include <atomic>
 #include <csignal>

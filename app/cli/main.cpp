@@ -1,7 +1,6 @@
 // spillway-cli: everything Spillway does, without a window. Numbers go to stdout, all else to stderr.
-#include "app/cli/arguments.h"
 #include "app/cli/command.h"
-#include "app/cli/streams.h"
+#include "app/cli/system.h"
 #include "engine/caught.h"
 #include "engine/machine.h"
 

@@ -13,7 +13,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::array kContexts = {0, 4096, 8192, 16384, 32768, 65536, 131072};
-constexpr std::array kKvTypes = {engine::KvType::F16, engine::KvType::Q8_0, engine::KvType::F32};
 constexpr std::array kPolicies = {engine::KvPolicy::Resident, engine::KvPolicy::Stream, engine::KvPolicy::Merge,
                                   engine::KvPolicy::Auto, engine::KvPolicy::CpuDecode};
 
@@ -21,6 +20,7 @@ Json to_json(const engine::MemoryUse& use)
 {
     return {{"weight_bytes", use.weight_bytes},
             {"kv_bytes", use.kv_bytes},
+            {"state_bytes", use.state_bytes},
             {"ring_bytes", use.ring_bytes},
             {"scratch_bytes", use.scratch_bytes},
             {"total_bytes", use.total()}};
@@ -81,13 +81,13 @@ void print_memory(const Json& plan)
             std::printf("full at %d tokens", plan["spill_tokens"].get<int>());
     }
     std::printf("; MB:\n");
-    print_header({"memory", "weights", "ring", "scratch", "KV at"}, plan["rows"]);
+    print_header({"memory", "weights", "states", "ring", "scratch", "KV at"}, plan["rows"]);
     for (const char* memory : {"host", "device"}) {
         if (plan["rows"][0][memory].is_null())
             continue;
         const Json& fixed = plan["rows"][0][memory];
-        std::printf("| %s | %.1f | %.1f | %.1f | ", memory, megabytes(fixed["weight_bytes"]),
-                    megabytes(fixed["ring_bytes"]), megabytes(fixed["scratch_bytes"]));
+        std::printf("| %s | %.1f | %.1f | %.1f | %.1f | ", memory, megabytes(fixed["weight_bytes"]),
+                    megabytes(plan["rows"].back()[memory]["state_bytes"]), megabytes(fixed["ring_bytes"]), megabytes(fixed["scratch_bytes"]));
         for (const Json& row : plan["rows"])
             std::printf("| %.1f ", megabytes(row[memory]["kv_bytes"]));
         std::puts("|");
@@ -118,7 +118,7 @@ engine::Result<Json> predict(const engine::LoadRequest& request)
     const auto rates = saved_rates(request.threads);
     const bool device = request.placement.device != engine::PlacementOptions::Device::Cpu;
     Json plans = Json::array();
-    for (const engine::KvType type : kKvTypes)
+    for (const auto& [type, name] : engine::kKvTypes)
         for (const engine::KvPolicy policy : kPolicies) {
             engine::LoadRequest each = request;
             each.k_type = each.v_type = type;
@@ -129,7 +129,7 @@ engine::Result<Json> predict(const engine::LoadRequest& request)
                 break;
             if (!plan)
                 return tl::unexpected(plan.error());
-            Json json = {{"kv_type", kv_type_name(type)},
+            Json json = {{"kv_type", name},
                          {"kv_policy", nullptr},
                          {"layers", plan->layers},
                          {"device_layers", plan->device_layers},

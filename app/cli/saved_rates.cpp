@@ -1,7 +1,6 @@
 #include "app/cli/saved_rates.h"
 
-#include "app/cli/profile.h"
-#include "app/cli/streams.h"
+#include "app/cli/system.h"
 #include "engine/rates_file.h"
 
 #include <cstdio>

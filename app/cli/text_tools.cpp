@@ -1,6 +1,6 @@
 // tokenize and template: the text parts of a model by themselves.
 #include "app/cli/command.h"
-#include "app/cli/streams.h"
+#include "app/cli/system.h"
 
 #include "engine/text_tools.h"
 

@@ -1,7 +1,10 @@
 #include "app/cli/thoughts.h"
 
+#include "engine/reasoning_marks.h"
+
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
 
 namespace cli {
@@ -25,23 +28,8 @@ constexpr std::array kReplacements = {
     Replacement{"<|channel|>final<|message|>", "", ""},
 };
 
-struct Mark {
-    std::string_view open;
-    std::string_view close;
-};
-
-constexpr std::array kMarks = {
-    Mark{"<think>", "</think>"},
-    Mark{"<thinking>", "</thinking>"},
-    Mark{"<thought>", "</thought>"},
-    Mark{"<reasoning>", "</reasoning>"},
-    Mark{"<seed:think>", "</seed:think>"},
-    Mark{"[THINK]", "[/THINK]"},
-    Mark{"◁think▷", "◁/think▷"},
-    Mark{"<|START_THINKING|>", "<|END_THINKING|>"},
-    Mark{"<|channel>thought", "<channel|>"},
-    Mark{"<|channel|>analysis<|message|>", "<|channel|>final<|message|>"},
-};
+// gpt-oss's; the others are the engine's.
+constexpr engine::ReasoningMark kChannels{"<|channel|>analysis<|message|>", "<|channel|>final<|message|>"};
 
 std::string_view stripped(std::string_view text)
 {
@@ -83,22 +71,28 @@ std::string PrintedMarks::end()
     return std::exchange(held_, {});
 }
 
+/// What is said in an answer that begins with a thought between these marks; none where it does not.
+static std::optional<std::string> said_after(std::string_view text, const engine::ReasoningMark& mark)
+{
+    const bool opened = text.starts_with(mark.open);
+    const auto close = text.find(mark.close);
+    // Some templates open the thought themselves; then its end stands on a line of its own.
+    if (!opened && (close == std::string_view::npos || (close > 0 && text[close - 1] != '\n')))
+        return std::nullopt;
+    const std::string_view said = close == std::string_view::npos ? "" : text.substr(close + mark.close.size());
+    if (!stripped(said).empty())
+        return std::string(stripped(said));
+    const std::size_t begin = opened ? mark.open.size() : 0;
+    return std::string(stripped(text.substr(begin, std::max(begin, std::min(close, text.size())) - begin)));
+}
+
 std::string without_thoughts(std::string_view answer)
 {
     const std::string_view text = stripped(answer);
-    for (const Mark& mark : kMarks) {
-        const bool opened = text.starts_with(mark.open);
-        const auto close = text.find(mark.close);
-        // Some templates open the thought themselves; then its end stands on a line of its own.
-        if (!opened && (close == std::string_view::npos || (close > 0 && text[close - 1] != '\n')))
-            continue;
-        const std::string_view said = close == std::string_view::npos ? "" : text.substr(close + mark.close.size());
-        if (!stripped(said).empty())
-            return std::string(stripped(said));
-        const std::size_t begin = opened ? mark.open.size() : 0;
-        return std::string(stripped(text.substr(begin, std::max(begin, std::min(close, text.size())) - begin)));
-    }
-    return std::string(answer);
+    for (const engine::ReasoningMark& mark : engine::kReasoningMarks)
+        if (auto said = said_after(text, mark))
+            return *std::move(said);
+    return said_after(text, kChannels).value_or(std::string(answer));
 }
 
 }  // namespace cli

@@ -33,15 +33,8 @@ ExperimentFacts factsOf(const ExperimentRun& run)
 
 QString kvName(engine::KvType type)
 {
-    switch (type) {
-    case engine::KvType::F32:
-        return QStringLiteral("f32");
-    case engine::KvType::Q8_0:
-        return QStringLiteral("q8_0");
-    case engine::KvType::F16:
-        break;
-    }
-    return QStringLiteral("f16");
+    const std::string_view name = name_of(type);
+    return QString::fromUtf8(name.data(), qsizetype(name.size()));
 }
 
 }  // namespace

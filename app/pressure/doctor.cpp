@@ -1,5 +1,7 @@
 #include "app/pressure/doctor.h"
 
+#include "engine/memory_plan.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -8,10 +10,6 @@ namespace {
 
 using Kind = Diagnosis::Kind;
 using Action = DoctorAction::Kind;
-
-constexpr qint64 kGiB = qint64(1) << 30;
-constexpr qint64 kRamMargin = kGiB;  // left to the rest of the machine, as when a model is loaded
-constexpr int kShortestContext = 2048;
 
 // A step reads all weights and KV. Of a hundredth of them that comes from a disk, 20 to 100 times slower than RAM, a
 // step becomes longer by a fifth to the double: that is noticed, and less is not.
@@ -118,7 +116,8 @@ private:
     {
         if (!last().ram_total_bytes || m_facts.kvBytesPerToken <= 0)
             return {};
-        const double left = double(*last().ram_total_bytes - kRamMargin - m_facts.weightBytes - last().scratch_bytes);
+        const double left =
+            double(*last().ram_total_bytes - engine::kMemoryMarginBytes - m_facts.weightBytes - last().scratch_bytes);
         return int(std::clamp(left / m_facts.kvBytesPerToken, 0.0, 1e9));
     }
 
@@ -132,10 +131,10 @@ private:
     DoctorAction lessMemory() const
     {
         const int tokens = tokensInRam().value_or(0) / 1024 * 1024;
-        if (tokens >= kShortestContext && tokens < last().context_limit)
+        if (tokens >= engine::kShortestContext && tokens < last().context_limit)
             return {Action::ReloadWithContext, tokens};
-        const qint64 weights = last().ram_total_bytes.value_or(0) - kRamMargin -
-                               qint64(kShortestContext * m_facts.kvBytesPerToken) - last().scratch_bytes;
+        const qint64 weights = last().ram_total_bytes.value_or(0) - engine::kMemoryMarginBytes -
+                               qint64(engine::kShortestContext * m_facts.kvBytesPerToken) - last().scratch_bytes;
         return {Action::SmallerQuantisation, std::max<qint64>(0, weights)};
     }
 

@@ -1,5 +1,6 @@
 #include "app/pressure/doctor_text.h"
 
+#include "engine/kv_type.h"
 #include "engine/placement_text.h"
 
 #include <QCoreApplication>
@@ -41,9 +42,8 @@ QString policyName(qint64 policy)
 
 QString typeName(qint64 type)
 {
-    return engine::KvType(type) == engine::KvType::Q8_0  ? QStringLiteral("q8_0")
-           : engine::KvType(type) == engine::KvType::F32 ? QStringLiteral("f32")
-                                                         : QStringLiteral("f16");
+    const std::string_view name = engine::name_of(engine::KvType(type));
+    return QString::fromUtf8(name.data(), qsizetype(name.size()));
 }
 
 QString ofKv(const Diagnosis& d)

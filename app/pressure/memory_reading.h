@@ -34,7 +34,7 @@ public:
 
     bool known = false;
     double weights = 0;
-    double kv = 0;
+    double kv = 0;       // and the states of recurrent layers
     double scratch = 0;  // and the ring that blocks are streamed through
     double others = 0;   // other programs
     double free = 0;

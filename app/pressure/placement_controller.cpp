@@ -7,12 +7,6 @@
 #include <cmath>
 #include <utility>
 
-namespace {
-
-constexpr double kLowestWatermark = 0.5, kHighestWatermark = 1.0;
-
-}  // namespace
-
 PlacementController::PlacementController(EngineThread& engine, QObject* parent)
     : QObject(parent)
     , m_engine(engine)
@@ -33,8 +27,8 @@ int PlacementController::offloadPercent() const
 
 int PlacementController::kvType() const
 {
-    const auto type = std::ranges::find(kKvTypeChoices, m_request.k_type);
-    return m_request.k_type == m_request.v_type ? int(type - kKvTypeChoices.begin()) : -1;
+    const auto type = std::ranges::find(engine::kKvTypes, m_request.k_type, &engine::NamedKvType::type);
+    return m_request.k_type == m_request.v_type ? int(type - engine::kKvTypes.begin()) : -1;
 }
 
 void PlacementController::setLayers(int layers)
@@ -100,7 +94,7 @@ void PlacementController::setBudget(double bytes)
 
 void PlacementController::setWatermark(double share)
 {
-    m_request.placement.watermark = std::clamp(share, kLowestWatermark, kHighestWatermark);
+    m_request.placement.watermark = std::clamp(share, engine::kLowestWatermark, engine::kHighestWatermark);
     post(engine::SetWatermark{m_request.placement.watermark});
 }
 
@@ -113,8 +107,8 @@ void PlacementController::setPolicy(int policy)
 
 void PlacementController::setKvType(int type)
 {
-    if (type >= 0 && type < int(kKvTypeChoices.size()))
-        keepKvAs(kKvTypeChoices[std::size_t(type)]);
+    if (type >= 0 && type < int(engine::kKvTypes.size()))
+        keepKvAs(engine::kKvTypes[std::size_t(type)].type);
 }
 
 void PlacementController::keepKvAs(engine::KvType type)

@@ -46,8 +46,8 @@ PlacementPreview PlacementForecast::previewBudget(double bytes) const
 PlacementPreview PlacementForecast::previewKvType(int type) const
 {
     engine::LoadRequest request = m_present().request;
-    if (type >= 0 && type < int(kKvTypeChoices.size()))
-        request.k_type = request.v_type = kKvTypeChoices[std::size_t(type)];
+    if (type >= 0 && type < int(engine::kKvTypes.size()))
+        request.k_type = request.v_type = engine::kKvTypes[std::size_t(type)].type;
     return preview(request);
 }
 

@@ -16,9 +16,6 @@
 #include <optional>
 #include <span>
 
-/// The types in the order in which SettingsController::KvType counts them.
-inline constexpr std::array kKvTypeChoices = {engine::KvType::F16, engine::KvType::Q8_0, engine::KvType::F32};
-
 /// What a placement would be like, as a value for the pages. Undefined numbers are not known.
 class PlacementPreview
 {

@@ -3,6 +3,7 @@
 #include "app/system/chosen_path.h"
 #include "app/system/profile_folders.h"
 #include "app/text/visible_text.h"
+#include "engine/kv_type.h"
 
 #include <QDir>
 #include <QEvent>
@@ -21,6 +22,9 @@ namespace {
 
 constexpr qint64 kMostBytes = 1 << 20;  // of a settings file that somebody may have written
 constexpr int kLongestPath = 4096;
+static_assert(engine::kKvTypes[SettingsController::F16].type == engine::KvType::F16 &&
+              engine::kKvTypes[SettingsController::Q8_0].type == engine::KvType::Q8_0 &&
+              engine::kKvTypes[SettingsController::F32].type == engine::KvType::F32);
 constexpr QLatin1String kFoldersKey("models/folders");
 constexpr std::array kFolderOfKeys = {QLatin1String("models/dialog_folder"),
                                       QLatin1String("attachments/dialog_folder")};

@@ -44,7 +44,7 @@ public:
     // The places of the choices.
     enum Theme { System, Light, Dark };
     Q_ENUM(Theme)
-    enum KvType { F16, Q8_0, F32 };
+    enum KvType { F16, Q8_0, F32 };  // in the order of engine::kKvTypes
     Q_ENUM(KvType)
     enum StartWith { LastModel, Guide, Nothing };
     Q_ENUM(StartWith)

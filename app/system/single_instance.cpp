@@ -1,6 +1,5 @@
 #include "app/system/single_instance.h"
 
-#include "app/system/foreground.h"
 #include "app/system/socket_peer.h"
 
 #include <QCryptographicHash>

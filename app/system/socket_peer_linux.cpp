@@ -25,3 +25,5 @@ bool isOfThisUser(qintptr socket)
     socklen_t size = sizeof peer;
     return getsockopt(int(socket), SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == geteuid();
 }
+
+void letRaiseItsWindow(qintptr) {}

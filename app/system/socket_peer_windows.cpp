@@ -1,5 +1,7 @@
 #include "app/system/socket_peer.h"
 
+#include <windows.h>
+
 // Pipes have names, not paths.
 QString privateSocketFolder()
 {
@@ -10,4 +12,12 @@ QString privateSocketFolder()
 bool isOfThisUser(qintptr)
 {
     return true;
+}
+
+// Windows lets the program in front pass on its right to be there, and no other take it.
+void letRaiseItsWindow(qintptr socket)
+{
+    ULONG server = 0;
+    if (GetNamedPipeServerProcessId(reinterpret_cast<HANDLE>(socket), &server))
+        AllowSetForegroundWindow(server);
 }

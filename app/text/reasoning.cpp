@@ -1,30 +1,38 @@
 #include "app/text/reasoning.h"
 
+#include "engine/reasoning_marks.h"
+
 #include <algorithm>
 #include <array>
+#include <string_view>
 #include <utility>
 
 namespace {
 
+QString fromUtf8(std::string_view text)
+{
+    return QString::fromUtf8(text.data(), qsizetype(text.size()));
+}
+
 struct Mark {
-    QStringView open;
-    QStringView close;
+    QString open;
+    QString close;
 };
 
-// How models mark it; the last two are gpt-oss's, whose answer begins with one of the silent marks below.
-constexpr std::array kMarks = {
-    Mark{u"<think>", u"</think>"},
-    Mark{u"<thinking>", u"</thinking>"},
-    Mark{u"<thought>", u"</thought>"},
-    Mark{u"<reasoning>", u"</reasoning>"},
-    Mark{u"<seed:think>", u"</seed:think>"},
-    Mark{u"[THINK]", u"[/THINK]"},
-    Mark{u"◁think▷", u"◁/think▷"},
-    Mark{u"<|START_THINKING|>", u"<|END_THINKING|>"},
-    Mark{u"<|channel>thought", u"<channel|>"},
-    Mark{u"<|channel|>analysis<|message|>", u"<|end|>"},
-    Mark{u"<|start|>assistant<|channel|>analysis<|message|>", u"<|end|>"},
-};
+/// How models mark it; the last two are gpt-oss's, whose answer begins with one of the silent marks below.
+const std::vector<Mark>& marks()
+{
+    static const std::vector<Mark> all = [] {
+        std::vector<Mark> marks;
+        for (const engine::ReasoningMark& mark : engine::kReasoningMarks)
+            marks.push_back({fromUtf8(mark.open), fromUtf8(mark.close)});
+        const QString end = QStringLiteral("<|end|>");
+        marks.push_back({QStringLiteral("<|channel|>analysis<|message|>"), end});
+        marks.push_back({QStringLiteral("<|start|>assistant<|channel|>analysis<|message|>"), end});
+        return marks;
+    }();
+    return all;
+}
 
 // What gpt-oss says before its answer, of what it is about to do: a part of the answer that ends with a mark, too.
 constexpr std::array kCommentary = {
@@ -113,9 +121,9 @@ void ReasoningMarks::close(std::vector<Part>& parts)
 bool ReasoningMarks::wholeMark(std::vector<Part>& parts)
 {
     const bool silent = std::find(kSilent.begin(), kSilent.end(), m_held) != kSilent.end();
-    for (const Mark& mark : kMarks) {
+    for (const Mark& mark : marks()) {
         if (m_held == mark.open) {
-            m_close = mark.close.toString();
+            m_close = mark.close;
             m_seen = true;
             parts.push_back({Part::Kind::Begin});
             m_held.clear();
@@ -144,7 +152,7 @@ bool ReasoningMarks::beginningOfMark() const
     const auto begins = [this](QStringView mark) { return mark.startsWith(m_held); };
     return std::any_of(kSilent.begin(), kSilent.end(), begins) ||
            std::any_of(kCommentary.begin(), kCommentary.end(), begins) ||
-           std::any_of(kMarks.begin(), kMarks.end(), [&](const Mark& mark) {
+           std::any_of(marks().begin(), marks().end(), [&](const Mark& mark) {
                return begins(mark.open) || (!m_seen && mark.close != u"<|end|>" && begins(mark.close));
            });
 }

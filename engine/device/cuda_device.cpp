@@ -175,7 +175,7 @@ void CudaDevice::unpin(std::byte* memory, std::size_t bytes)
     pinned_bytes_ -= std::int64_t(bytes);
 }
 
-// ---- roads ----
+// ---- copies ----
 
 Result<Device::Ticket> CudaDevice::mark(Lane& lane, std::size_t bytes)
 {
@@ -238,6 +238,13 @@ Result<Device::Ticket> CudaDevice::to_host(const KvRows& rows)
     return mark(to_host_, rows.bytes());
 }
 
+Result<Device::Ticket> CudaDevice::to_host(DevicePtr from, std::byte* to, std::size_t bytes)
+{
+    if (const Status ok = checked(driver().copy_to_host(to, cuda_address(from), bytes, to_host_.queue)); !ok)
+        return tl::unexpected(ok.error());
+    return mark(to_host_, bytes);
+}
+
 void CudaDevice::note_ended(Lane& lane) const
 {
     while (!lane.marks.empty() && driver().query(lane.marks.front().event) == CudaStatus::Ok) {
@@ -247,36 +254,36 @@ void CudaDevice::note_ended(Lane& lane) const
     }
 }
 
-bool CudaDevice::ended(Road road, Ticket ticket) const
+bool CudaDevice::ended(Direction direction, Ticket ticket) const
 {
-    Lane& lane = this->lane(road);
+    Lane& lane = this->lane(direction);
     if (lane.ended < ticket)
         note_ended(lane);
     return lane.ended >= ticket;
 }
 
-Status CudaDevice::wait(Road road, Ticket ticket)
+Status CudaDevice::wait(Direction direction, Ticket ticket)
 {
-    if (ended(road, ticket))
+    if (ended(direction, ticket))
         return {};
-    Lane& lane = this->lane(road);
+    Lane& lane = this->lane(direction);
     const auto mark = std::ranges::find(lane.marks, ticket, &Mark::ticket);
     Status waited = checked(driver().synchronize(mark->event));
     note_ended(lane);
     return waited;
 }
 
-Status CudaDevice::compute_after(Road road, Ticket ticket)
+Status CudaDevice::compute_after(Direction direction, Ticket ticket)
 {
-    if (ended(road, ticket))
+    if (ended(direction, ticket))
         return {};
-    const auto mark = std::ranges::find(lane(road).marks, ticket, &Mark::ticket);
+    const auto mark = std::ranges::find(lane(direction).marks, ticket, &Mark::ticket);
     return checked(driver().wait(compute_, mark->event));
 }
 
-Status CudaDevice::copy_after_compute(Road road)
+Status CudaDevice::copy_after_compute(Direction direction)
 {
-    Lane& lane = this->lane(road);
+    Lane& lane = this->lane(direction);
     if (Status ok = checked(driver().record(lane.computed, compute_)); !ok)
         return ok;
     return checked(driver().wait(lane.queue, lane.computed));

@@ -1,4 +1,4 @@
-// CudaDevice reaches a GPU through the CUDA driver: its memory, a queue to compute in, and one for each road. Its
+// CudaDevice reaches a GPU through the CUDA driver: its memory, a queue to compute in, and one for each direction. Its
 // backend is CudaBackend.
 #pragma once
 
@@ -47,22 +47,23 @@ public:
     /// Keys are copied by whole groups of tokens, so that heads are the only gaps: the neighbours' bytes are the same
     /// on both sides, or not yet of any meaning.
     Result<Ticket> to_host(const KvRows& rows) override;
+    Result<Ticket> to_host(DevicePtr from, std::byte* to, std::size_t bytes) override;
     Status clear(DevicePtr memory, std::size_t bytes) override;
-    bool ended(Road road, Ticket ticket) const override;
-    Status wait(Road road, Ticket ticket) override;
+    bool ended(Direction direction, Ticket ticket) const override;
+    Status wait(Direction direction, Ticket ticket) override;
     bool orders_itself() const override { return true; }
-    Status compute_after(Road road, Ticket ticket) override;
-    Status copy_after_compute(Road road) override;
+    Status compute_after(Direction direction, Ticket ticket) override;
+    Status copy_after_compute(Direction direction) override;
     void pin(std::byte* memory, std::size_t bytes) override;
     void unpin(std::byte* memory, std::size_t bytes) override;
-    std::int64_t bytes_moved(Road road) const override { return lane(road).bytes_moved; }
+    std::int64_t bytes_moved(Direction direction) const override { return lane(direction).bytes_moved; }
 
 private:
     struct Mark {
         Ticket ticket = 0;
         kernels::cuda::Event event = nullptr;
     };
-    /// One road: a queue of the driver's, and an event after each copy that has not been seen to end.
+    /// One direction: a queue of the driver's, and an event after each copy that has not been seen to end.
     struct Lane {
         kernels::cuda::Queue queue = nullptr;
         kernels::cuda::Event computed = nullptr;
@@ -75,7 +76,7 @@ private:
 
     explicit CudaDevice(std::unique_ptr<kernels::cuda::Driver> driver);
     Status make_queues();
-    Lane& lane(Road road) const { return road == Road::ToDevice ? to_device_ : to_host_; }
+    Lane& lane(Direction direction) const { return direction == Direction::ToDevice ? to_device_ : to_host_; }
     Status copy_rows(const KvRows& rows, std::size_t offset, std::size_t row_bytes, int first, int last);
     Result<Ticket> mark(Lane& lane, std::size_t bytes);
     void note_ended(Lane& lane) const;

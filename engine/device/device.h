@@ -1,5 +1,5 @@
-// Device is a device as the engine sees it: memory, and the two roads between it and the host. What it computes with is
-// its Backend. The engine's thread calls everything here; copies run on their own and are waited for by ticket.
+// Device is a device as the engine sees it: memory, and copies between it and the host. What computes there is a
+// Backend. The engine's thread calls everything here; copies run on their own and are waited for by ticket.
 #pragma once
 
 #include "engine/device/kv_rows.h"
@@ -18,9 +18,9 @@ using DevicePtr = std::byte*;
 class Device
 {
 public:
-    /// Copies of one road are numbered from 1 in their order, and end in it. 0 has always ended.
+    /// Copies of one direction are numbered from 1 in their order, and end in it. 0 has always ended.
     using Ticket = std::uint64_t;
-    enum class Road { ToDevice, ToHost };
+    enum class Direction { ToDevice, ToHost };
 
     virtual ~Device() = default;
 
@@ -39,10 +39,11 @@ public:
     /// DeviceLost. What is copied must stay as it is until the ticket has ended.
     virtual Result<Ticket> to_device(const std::byte* from, DevicePtr to, std::size_t bytes) = 0;
     virtual Result<Ticket> to_host(const KvRows& rows) = 0;
+    virtual Result<Ticket> to_host(DevicePtr from, std::byte* to, std::size_t bytes) = 0;
     virtual Status clear(DevicePtr memory, std::size_t bytes) = 0;
 
-    virtual bool ended(Road road, Ticket ticket) const = 0;
-    virtual Status wait(Road road, Ticket ticket) = 0;
+    virtual bool ended(Direction direction, Ticket ticket) const = 0;
+    virtual Status wait(Direction direction, Ticket ticket) = 0;
 
     // What is computed and what is copied may run beside each other; a device whose backend has done everything when a
     // call returns has nothing to order.
@@ -50,9 +51,9 @@ public:
     /// Whether what is computed waits for copies by itself: then the host need not.
     virtual bool orders_itself() const { return false; }
     /// What is computed from now on begins when the copy has ended.
-    virtual Status compute_after(Road road, Ticket ticket) { return wait(road, ticket); }
+    virtual Status compute_after(Direction direction, Ticket ticket) { return wait(direction, ticket); }
     /// Copies from now on begin when all that was given to compute so far is done.
-    virtual Status copy_after_compute(Road /*road*/) { return {}; }
+    virtual Status copy_after_compute(Direction /*direction*/) { return {}; }
 
     /// Memory of the host's that copies will be made from and to: they are faster where it is page-locked. Stays
     /// allocated until unpin(), or as long as the device.
@@ -61,7 +62,7 @@ public:
     virtual void unpin(std::byte* /*memory*/, std::size_t /*bytes*/) {}
 
     /// Bytes that have travelled since the device was opened.
-    virtual std::int64_t bytes_moved(Road road) const = 0;
+    virtual std::int64_t bytes_moved(Direction direction) const = 0;
 };
 
 }  // namespace engine

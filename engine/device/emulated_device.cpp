@@ -70,6 +70,15 @@ try {
     return caught("to copy to the host");
 }
 
+Result<Device::Ticket> EmulatedDevice::to_host(DevicePtr from, std::byte* to, std::size_t bytes)
+try {
+    if (const Status ok = call(); !ok)
+        return tl::unexpected(ok.error());
+    return to_host_.give(from, to, bytes);
+} catch (...) {
+    return caught("to copy to the host");
+}
+
 Status EmulatedDevice::clear(DevicePtr memory, std::size_t bytes)
 {
     if (Status ok = call(); !ok)
@@ -78,10 +87,10 @@ Status EmulatedDevice::clear(DevicePtr memory, std::size_t bytes)
     return {};
 }
 
-Status EmulatedDevice::wait(Road road, Ticket ticket)
+Status EmulatedDevice::wait(Direction direction, Ticket ticket)
 {
     Status ok = call();
-    queue(road).wait(ticket);
+    queue(direction).wait(ticket);
     return ok;
 }
 

@@ -23,14 +23,18 @@ public:
     void release(DevicePtr memory, std::size_t bytes) override;
     Result<Ticket> to_device(const std::byte* from, DevicePtr to, std::size_t bytes) override;
     Result<Ticket> to_host(const KvRows& rows) override;
+    Result<Ticket> to_host(DevicePtr from, std::byte* to, std::size_t bytes) override;
     Status clear(DevicePtr memory, std::size_t bytes) override;
-    bool ended(Road road, Ticket ticket) const override { return queue(road).ended(ticket); }
-    Status wait(Road road, Ticket ticket) override;
-    std::int64_t bytes_moved(Road road) const override { return queue(road).bytes_moved(); }
+    bool ended(Direction direction, Ticket ticket) const override { return queue(direction).ended(ticket); }
+    Status wait(Direction direction, Ticket ticket) override;
+    std::int64_t bytes_moved(Direction direction) const override { return queue(direction).bytes_moved(); }
 
 private:
-    CopyQueue& queue(Road road) { return road == Road::ToDevice ? to_device_ : to_host_; }
-    const CopyQueue& queue(Road road) const { return road == Road::ToDevice ? to_device_ : to_host_; }
+    CopyQueue& queue(Direction direction) { return direction == Direction::ToDevice ? to_device_ : to_host_; }
+    const CopyQueue& queue(Direction direction) const
+    {
+        return direction == Direction::ToDevice ? to_device_ : to_host_;
+    }
     /// Counts a call; fails when the device is gone.
     Status call();
 

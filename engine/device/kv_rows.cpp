@@ -39,11 +39,9 @@ void copy_range(const std::byte* from, std::byte* to, std::size_t offset, std::s
 
 std::size_t KvRows::bytes() const
 {
-    const auto vector_bytes = [](KvType type, int dim) {
-        return std::size_t(dim) * kernels::kv_value_bytes(type) + (type == KvType::Q8_0 ? sizeof(float) : 0);
-    };
     return std::size_t(kv_heads) * std::size_t(last - first) *
-           (vector_bytes(layout.k_type, layout.k_dim) + vector_bytes(layout.v_type, layout.v_dim));
+           (kernels::kv_vector_bytes(layout.k_type, layout.k_dim) +
+            kernels::kv_vector_bytes(layout.v_type, layout.v_dim));
 }
 
 void copy_kv_rows(const KvRows& rows)

@@ -30,19 +30,28 @@ public:
     Rotation rotation(LayerKind kind) const;
     float* cos(LayerKind kind) { return data() + std::size_t(is_local(kind) ? 2 : 0) * angles(); }
     float* sin(LayerKind kind) { return cos(kind) + angles(); }
-    float* q_scale() { return data() + std::size_t(tables_) * angles(); }  // (rows,) factor on each row's queries
-    const float* q_scale() const { return data() + std::size_t(tables_) * angles(); }
+    /// (rows,) factor on each row's queries.
+    float* q_scale(LayerKind kind) { return data() + scale_offset(kind); }
+    const float* q_scale(LayerKind kind) const { return data() + scale_offset(kind); }
     /// Whether sliding layers turn by a base of their own.
     bool has_local() const { return tables_ == 4; }
+    /// Whether sliding layers leave out the temperature of the queries.
+    bool has_plain_scales() const { return scales_ == 2; }
     std::size_t bytes() const { return rows_.bytes(); }
 
 private:
     bool is_local(LayerKind kind) const { return has_local() && kind == LayerKind::SlidingWindow; }
+    std::size_t scale_offset(LayerKind kind) const
+    {
+        const bool plain = has_plain_scales() && kind == LayerKind::SlidingWindow;
+        return std::size_t(tables_) * angles() + (plain ? std::size_t(count_) : 0);
+    }
     std::size_t angles() const { return std::size_t(count_) * std::size_t(pairs_); }
 
     int pairs_;
     bool neox_;
     int tables_;  // of (rows, pairs): cos and sin, and those of sliding layers
+    int scales_;  // of (rows,)
     int floats_per_row_;
     int count_ = 0;
     Rows rows_;
@@ -54,18 +63,28 @@ struct Activations {
     PositionTables tables;
     Rows hidden;    // (rows, dim): the residual stream
     Rows x;         // (rows, dim): normed
-    Rows qkv;       // (rows, q_dim + k_dim + v_dim)
-    Rows attended;  // (rows, heads * value_length)
+    Rows qkv;       // (rows, q_dim + k_dim + v_dim), or what a recurrent mixer is given
+    Rows attended;  // (rows, heads * value_length), or what that makes of it
     Rows gate_up;   // (rows, 2 ffn)
     Rows inner;     // (rows, ffn)
     Rows branch;    // (rows, dim): what attention or feed-forward adds
+    Rows weight;    // (rows, 1): of the expert that all rows share, before the sigmoid
     Rows last;      // (1, dim): the row whose logits are asked for
     Rows last_x;    // (1, dim): normed
     Rows logits;    // (1, vocabulary)
 
     std::size_t bytes() const;
-    /// Takes the memory of all 8-bit copies that products ask for; with `rests` also of what rounding lost.
-    void take_rounded(bool rests);
+    /// Whether attention, or the feed-forward part, reads `hidden` itself.
+    static bool attention_reads_hidden(const Architecture& a) { return a.attn_norm.empty(); }
+    static bool feed_forward_reads_hidden(const Architecture& a)
+    {
+        return a.ffn_norm.empty() && a.branches == Branches::InTurn;
+    }
+    /// Takes the memory of all 8-bit copies that products ask for; with `residuals` also of what rounding lost.
+    void take_rounded(bool residuals);
+
+private:
+    bool rounds_hidden_;
 };
 
 }  // namespace engine

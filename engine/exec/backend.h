@@ -4,7 +4,9 @@
 
 #include "engine/exec/activations.h"
 #include "engine/exec/logits.h"
+#include "engine/exec/recurrent_parameters.h"
 #include "engine/kv/kv_cache.h"
+#include "engine/metrics/step_clock.h"
 #include "engine/model/weights.h"
 
 #include <cstdint>
@@ -20,28 +22,53 @@ struct Product {
     int out_col = 0;
 };
 
+/// Heads of a row: head h has columns [col + h * stride, + length).
+struct HeadColumns {
+    int col = 0;
+    int heads = 0;
+    int length = 0;
+    int stride = 0;
+};
+
 struct AttentionParameters {
     HeadLayout heads;
     const float* q_scale = nullptr;  // (rows,) factor on each row's queries
     float softcap = 0.0f;
     int window = 0;          // tokens seen, the row's own included; 0: all
     Vector sinks = nullptr;  // (heads,) logits that join the softmax and carry no value
+    WindowKind window_kind = WindowKind::Sliding;
+    LayerKind layer_kind = LayerKind::FullAttention;  // whose factors on queries these are
 };
 
 struct ExpertParameters {
     int used = 0;
     float weights_scale = 1.0f;
     Gate gate = Gate::Silu;
+    RouterScores scores = RouterScores::Softmax;
+    ExpertWeights weights = ExpertWeights::SumToOne;
+    ExpertWeighs weighs = ExpertWeighs::Output;
+    /// The weights are a softmax over the logits of the experts that were chosen by their logits.
+    bool softmax_of_chosen(Vector choice_bias) const
+    {
+        return scores == RouterScores::Softmax && weights == ExpertWeights::SumToOne && !choice_bias;
+    }
 };
+
+/// The weights of chosen experts are divided by their sum, or by this where it is less.
+constexpr float kLeastSumOfWeights = 1.0f / (1 << 14);
 
 // gpt-oss (arXiv 2508.10925): swiglu with a clamp and a residual of one.
 constexpr float kSwigluOaiAlpha = 1.702f, kSwigluOaiLimit = 7.0f;
 
-/// What a batch is appended to; row 0 is token `first`.
+/// What a batch is appended to, and where; row 0 is token `first`.
 struct Step {
     KvCache& cache;
     KvSequence& sequence;
     int first;
+    int device_layers;  // [0, device_layers) are computed on a device
+    StepClock& clock;   // measures where its time goes, on whichever backend
+
+    LayerOn layer_on(int l) const { return l < device_layers ? LayerOn::Device : LayerOn::Host; }
 };
 
 /// Layers that one backend computes one after another in a step.
@@ -81,8 +108,14 @@ public:
     // ---- operations ----
 
     virtual void rms_norm(Rows& x, Vector weight, float epsilon, Rows& out) = 0;
-    /// Each of `heads` heads of `length` values, from column `col` on, by itself.
-    virtual void norm_heads(Rows& x, int col, int heads, int length, Vector weight, float epsilon) = 0;
+    /// The same with the mean taken off first.
+    virtual void layer_norm(Rows& x, Vector weight, float epsilon, Rows& out) = 0;
+    /// Each head by itself; they follow each other from column `to` on, which may be where they are.
+    virtual void norm_heads(Rows& x, const HeadColumns& from, Vector weight, float epsilon, int to) = 0;
+    /// x times the sigmoid of `gates`. x: (rows, heads * length)
+    virtual void gate_heads(const Rows& gates, const HeadColumns& at, Rows& x) = 0;
+    /// Each row of x times the sigmoid of its weight. weights: (rows, 1)
+    virtual void weigh_rows(const Rows& weights, Rows& x) = 0;
     virtual void rope_heads(Rows& x, int col, int heads, int length, const Rotation& rotation) = 0;
     virtual void products(Rows& x, std::span<const Product> products, Rows& out) = 0;
     /// gate_up: (rows, 2 n), gate first; out: (rows, n)
@@ -103,14 +136,23 @@ public:
     virtual void copy_row(const Rows& from, int row, Rows& to) = 0;  // to: (1, cols)
     virtual void soft_cap(float cap, Rows& x) = 0;
 
-    /// Appends the rows' keys and values to layer l: tokens first, first + 1, ... of the sequence.
-    virtual void store_kv(const Rows& qkv, const HeadLayout& heads, int l, KvCache& cache, const KvSequence& sequence,
-                          int first) = 0;
-    /// Causal attention of tokens first, first + 1, ... over everything before them and themselves.
-    virtual void attend(const Rows& qkv, const AttentionParameters& p, int l, const KvCache& cache,
-                        const KvSequence& sequence, int first, Rows& out) = 0;
+    /// Appends the rows' keys and values to layer l: tokens step.first, step.first + 1, ... of the sequence.
+    virtual void store_kv(const Rows& qkv, const HeadLayout& heads, int l, const Step& step) = 0;
+    /// Causal attention of tokens step.first, step.first + 1, ... over everything before them and themselves.
+    virtual void attend(const Rows& qkv, const AttentionParameters& p, int l, const Step& step, Rows& out) = 0;
     /// Mixture of experts: out = sum over the chosen experts of weight * down(gate(x) * up(x)).
     virtual void experts(Rows& x, const LayerWeights& w, const ExpertParameters& p, Rows& out) = 0;
+
+    // Mixers of recurrent layers, between their products: they move the layer's state on by the rows. `mixed` is
+    // written over.
+
+    /// mixed: (rows, [q k v: conv_channels | z: inner | beta: heads | alpha: heads]); out: (rows, inner)
+    virtual void delta_net(Rows& mixed, const DeltaNetParameters& p, Rows& out) = 0;
+    /// mixed: (rows, [z: inner | x: inner | B: groups state_size | C: groups state_size | dt: heads]); out: (rows,
+    /// inner)
+    virtual void mamba2(Rows& mixed, const Mamba2Parameters& p, Rows& out) = 0;
+    /// mixed: (rows, [b: channels | c: channels | u: channels]); out: (rows, channels) = c * convolution of b * u
+    virtual void short_convolution(Rows& mixed, const ShortConvolutionParameters& p, Rows& out) = 0;
 };
 
 }  // namespace engine

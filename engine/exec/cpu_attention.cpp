@@ -34,13 +34,18 @@ struct CpuAttention::Tile {
     {
         return blocks.block(b) ? blocks.block(b) + std::size_t(kv_head) * layout.bytes() : nullptr;
     }
-    int oldest_seen(int position) const { return p.window > 0 ? std::max(0, position - p.window + 1) : 0; }
+    int oldest_seen(int position) const
+    {
+        if (p.window == 0)
+            return 0;
+        return p.window_kind == WindowKind::Chunks ? position / p.window * p.window
+                                                   : std::max(0, position - p.window + 1);
+    }
 };
 
-CpuAttention::CpuAttention(const Hyperparameters& h, int max_rows, int block_tokens, ThreadPool& pool, StepClock& clock)
+CpuAttention::CpuAttention(const Hyperparameters& h, int max_rows, int block_tokens, ThreadPool& pool)
     : kernels_(kernels::cpu_kernels())
     , pool_(&pool)
-    , clock_(clock)
     , max_rows_(max_rows)
     , block_tokens_(block_tokens)
     , key_length_(h.key_length)
@@ -87,16 +92,15 @@ void CpuAttention::use(ThreadPool& pool, std::vector<Scratch> scratch)
     scratch_ = std::move(scratch);
 }
 
-void CpuAttention::store_kv(const Rows& qkv, const HeadLayout& heads, int l, KvCache& cache, const KvSequence& sequence,
-                            int first)
+void CpuAttention::store_kv(const Rows& qkv, const HeadLayout& heads, int l, const Step& step)
 {
-    const kernels::KvBlockLayout& layout = cache.layer(l).block;
+    const kernels::KvBlockLayout& layout = step.cache.layer(l).block;
     pool_->for_each(qkv.count(), 4, [&](int begin, int end, int) {
         for (int t = begin; t < end; ++t) {
-            const int position = first + t;
-            const PageId page = sequence.pages[std::size_t(position / block_tokens_)];
+            const int position = step.first + t;
+            const PageId page = step.sequence.pages[std::size_t(position / block_tokens_)];
             for (int head = 0; head < heads.kv_heads; ++head)
-                kernels_.store_kv(layout, cache.block(page, l, head), position % block_tokens_,
+                kernels_.store_kv(layout, step.cache.block(page, l, step.layer_on(l), head), position % block_tokens_,
                                   qkv.row(t) + heads.k_col() + head * heads.key_length,
                                   qkv.row(t) + heads.v_col() + head * heads.value_length);
         }
@@ -199,21 +203,21 @@ void CpuAttention::finish_rows(const Tile& tile, const float* sums, Rows& to)
     }
 }
 
-bool CpuAttention::next_run(KvBlocks& blocks)
+bool CpuAttention::next_run(KvBlocks& blocks, StepClock& clock)
 {
     if (blocks.streamed() == 0)
         return blocks.next();
-    const StepClock::Scope link(clock_, StepClock::Part::KvLink);
+    const StepClock::Scope link(clock, StepClock::Part::KvLink);
     return blocks.next();
 }
 
-void CpuAttention::attend(const Rows& qkv, const AttentionParameters& p, int l, const KvCache& cache,
-                          const KvSequence& sequence, int first, Rows& out)
+void CpuAttention::attend(const Rows& qkv, const AttentionParameters& p, int l, const Step& step, Rows& out)
 {
+    const int first = step.first;
     out.set_shape(qkv.count(), p.heads.heads * p.heads.value_length);
-    const KvLayerShape& shape = cache.layer(l);
+    const KvLayerShape& shape = step.cache.layer(l);
     const int last_block = (first + qkv.count() - 1) / block_tokens_ + 1;
-    KvBlocks blocks = cache.open(sequence, l, shape.first_block(first), last_block);
+    KvBlocks blocks = step.cache.open(step.sequence, l, step.layer_on(l), shape.first_block(first), last_block);
 
     // One KV head of one tile at a time: a core streams one head's blocks, and its query heads share each byte read.
     const int tiles = (qkv.count() + kTileRows - 1) / kTileRows;
@@ -222,9 +226,9 @@ void CpuAttention::attend(const Rows& qkv, const AttentionParameters& p, int l, 
     const int grain = ThreadPool::sharing_pays(products) ? 1 : items;
     // What an emulated device has and what the host has is attended in one loop: its time is shared out by blocks.
     std::optional<StepClock::Scope> on_host;
-    if (cache.on_device(l) && blocks.read_on_host() > 0)
-        on_host.emplace(clock_, StepClock::Part::HostAttention, double(blocks.read_on_host()) / blocks.count());
-    for (bool first_run = true; next_run(blocks); first_run = false) {
+    if (step.layer_on(l) == LayerOn::Device && blocks.read_on_host() > 0)
+        on_host.emplace(step.clock, StepClock::Part::HostAttention, double(blocks.read_on_host()) / blocks.count());
+    for (bool first_run = true; next_run(blocks, step.clock); first_run = false) {
         const bool last_run = blocks.last() == last_block;
         const bool kept = !(first_run && last_run);  // sums outlive the run
         pool_->for_each(items, grain, [&](int begin, int end, int worker) {
@@ -249,10 +253,10 @@ void CpuAttention::attend(const Rows& qkv, const AttentionParameters& p, int l, 
 }
 
 void CpuAttention::attend_host_blocks(const float* q, float q_scale, const AttentionParameters& p, int l,
-                                      const KvCache& cache, const KvSequence& sequence, int position, float* partial)
+                                      const Step& step, int position, float* partial)
 {
-    const KvLayerShape& shape = cache.layer(l);
-    KvBlocks blocks = cache.open_host(sequence, l, shape.first_block(position), position / block_tokens_ + 1);
+    const KvLayerShape& shape = step.cache.layer(l);
+    KvBlocks blocks = step.cache.open_host(step.sequence, l, shape.first_block(position), position / block_tokens_ + 1);
     blocks.next();
     const int heads = p.heads.heads, group = p.heads.group(), v_dim = p.heads.value_length;
     pool_->for_each(p.heads.kv_heads, 1, [&](int begin, int end, int worker) {

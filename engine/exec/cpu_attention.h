@@ -5,7 +5,6 @@
 
 #include "engine/exec/backend.h"
 #include "engine/exec/thread_pool.h"
-#include "engine/metrics/step_clock.h"
 
 #include <cstddef>
 #include <vector>
@@ -24,9 +23,8 @@ public:
         AlignedArray<float> sums;     // (kTileRows, group, 2 + value_length), merged so far
     };
 
-    /// The clock outlives it; the pool, too, or is replaced by use(). `max_rows`: tokens of the largest batch. Throws
-    /// std::bad_alloc.
-    CpuAttention(const Hyperparameters& h, int max_rows, int block_tokens, ThreadPool& pool, StepClock& clock);
+    /// The pool outlives it, or is replaced by use(). `max_rows`: tokens of the largest batch. Throws std::bad_alloc.
+    CpuAttention(const Hyperparameters& h, int max_rows, int block_tokens, ThreadPool& pool);
     /// Makes what that many workers compute in. Throws std::bad_alloc.
     std::vector<Scratch> scratch_for(int threads) const;
     /// `runs`: after allow_runs().
@@ -38,12 +36,10 @@ public:
     bool allows_runs() const { return run_sums_ != nullptr; }
 
     // As the backend's operations of these names.
-    void store_kv(const Rows& qkv, const HeadLayout& heads, int l, KvCache& cache, const KvSequence& sequence,
-                  int first);
-    void attend(const Rows& qkv, const AttentionParameters& p, int l, const KvCache& cache, const KvSequence& sequence,
-                int first, Rows& out);
-    void attend_host_blocks(const float* q, float q_scale, const AttentionParameters& p, int l, const KvCache& cache,
-                            const KvSequence& sequence, int position, float* partial);
+    void store_kv(const Rows& qkv, const HeadLayout& heads, int l, const Step& step);
+    void attend(const Rows& qkv, const AttentionParameters& p, int l, const Step& step, Rows& out);
+    void attend_host_blocks(const float* q, float q_scale, const AttentionParameters& p, int l, const Step& step,
+                            int position, float* partial);
     void rewrite_kv(const KvLayerShape& from, const std::byte* old, const KvLayerShape& to, std::byte* block);
 
 private:
@@ -52,12 +48,11 @@ private:
     void attend_run(const Tile& tile, Scratch& scratch, float* sums) const;
     static void clear_sums(const Tile& tile, float* sums);
     static void finish_rows(const Tile& tile, const float* sums, Rows& to);
-    bool next_run(KvBlocks& blocks);
+    static bool next_run(KvBlocks& blocks, StepClock& clock);
     std::size_t tile_sums() const;  // floats that the sums of one tile take
 
     const kernels::CpuKernels& kernels_;
     ThreadPool* pool_;
-    StepClock& clock_;
     const int max_rows_, block_tokens_, key_length_, value_length_;
     int max_kv_heads_ = 0, max_group_ = 0;
     std::vector<Scratch> scratch_;  // (threads,)

@@ -20,8 +20,9 @@ CpuBackend::CpuBackend(const Hyperparameters& h, int max_rows, int block_tokens,
     , block_tokens_(block_tokens)
     , pinned_(pinned)
     , pool_(std::make_unique<ThreadPool>(threads, pinned))
-    , attention_(h, max_rows, block_tokens, *pool_, clock_)
+    , attention_(h, max_rows, block_tokens, *pool_)
     , products_(h, *pool_)
+    , recurrent_(*pool_)
 {
     if (h.experts > 0)
         experts_ = std::make_unique<CpuExperts>(h, max_rows, products_, *pool_);
@@ -34,6 +35,7 @@ void CpuBackend::set_threads(int threads)
     auto products = products_.scratch_for(pool->size());
     attention_.use(*pool, std::move(attention));
     products_.use(*pool, std::move(products));
+    recurrent_.use(*pool);
     if (experts_)
         experts_->use(*pool);
     pool_ = std::move(pool);
@@ -75,15 +77,47 @@ void CpuBackend::rms_norm(Rows& x, Vector weight, float epsilon, Rows& out)
     });
 }
 
-void CpuBackend::norm_heads(Rows& x, int col, int heads, int length, Vector weight, float epsilon)
+void CpuBackend::layer_norm(Rows& x, Vector weight, float epsilon, Rows& out)
+{
+    out.set_shape(x.count(), x.cols());
+    pool_->for_each(x.count(), kRowsWorthSharing, [&](int begin, int end, int) {
+        for (int t = begin; t < end; ++t)
+            kernels_.layer_norm(x.cols(), x.row(t), weight, epsilon, out.row(t));
+    });
+}
+
+void CpuBackend::norm_heads(Rows& x, const HeadColumns& from, Vector weight, float epsilon, int to)
 {
     x.changed();
     pool_->for_each(x.count(), kRowsWorthSharing, [&](int begin, int end, int) {
         for (int t = begin; t < end; ++t)
-            for (int head = 0; head < heads; ++head) {
-                float* values = x.row(t) + col + head * length;
-                kernels_.rms_norm(length, values, weight, epsilon, values);
+            for (int head = 0; head < from.heads; ++head)
+                kernels_.rms_norm(from.length, x.row(t) + from.col + head * from.stride, weight, epsilon,
+                                  x.row(t) + to + head * from.length);
+    });
+}
+
+void CpuBackend::gate_heads(const Rows& gates, const HeadColumns& at, Rows& x)
+{
+    x.changed();
+    pool_->for_each(x.count(), kRowsWorthSharing, [&](int begin, int end, int) {
+        for (int t = begin; t < end; ++t)
+            for (int head = 0; head < at.heads; ++head) {
+                float* values = x.row(t) + head * at.length;
+                kernels_.sigmoid_mul(at.length, gates.row(t) + at.col + head * at.stride, values, values);
             }
+    });
+}
+
+void CpuBackend::weigh_rows(const Rows& weights, Rows& x)
+{
+    x.changed();
+    pool_->for_each(x.count(), kRowsWorthSharing, [&](int begin, int end, int) {
+        for (int t = begin; t < end; ++t) {
+            const float weight = 1.0f / (1.0f + std::exp(-*weights.row(t)));
+            for (int i = 0; i < x.cols(); ++i)
+                x.row(t)[i] *= weight;
+        }
     });
 }
 

@@ -7,8 +7,8 @@
 #include "engine/exec/cpu_attention.h"
 #include "engine/exec/cpu_experts.h"
 #include "engine/exec/cpu_products.h"
+#include "engine/exec/cpu_recurrent.h"
 #include "engine/exec/thread_pool.h"
-#include "engine/metrics/step_clock.h"
 
 #include <memory>
 
@@ -24,8 +24,6 @@ public:
     void set_threads(int threads);
     int threads() const { return pool_->size(); }
     ThreadPool& pool() { return *pool_; }
-    /// Measures where the time of the steps goes, also of what another backend computes in them.
-    StepClock& clock() { return clock_; }
     std::size_t scratch_bytes() const;
     /// What the workers compute in, for a backend made with these numbers; `runs`: after allow_runs().
     static std::size_t worker_bytes(const Hyperparameters& h, int max_rows, int block_tokens, int threads, bool runs);
@@ -34,7 +32,10 @@ public:
 
     void embed(const Matrix& table, std::span<const int> ids, float scale, Rows& out);
     void rms_norm(Rows& x, Vector weight, float epsilon, Rows& out) override;
-    void norm_heads(Rows& x, int col, int heads, int length, Vector weight, float epsilon) override;
+    void layer_norm(Rows& x, Vector weight, float epsilon, Rows& out) override;
+    void norm_heads(Rows& x, const HeadColumns& from, Vector weight, float epsilon, int to) override;
+    void gate_heads(const Rows& gates, const HeadColumns& at, Rows& x) override;
+    void weigh_rows(const Rows& weights, Rows& x) override;
     void rope_heads(Rows& x, int col, int heads, int length, const Rotation& rotation) override;
     void products(Rows& x, std::span<const Product> products, Rows& out) override
     {
@@ -44,19 +45,26 @@ public:
     void add(const Rows& y, Rows& x) override;
     void copy_row(const Rows& from, int row, Rows& to) override;
     void soft_cap(float cap, Rows& x) override;
-    void store_kv(const Rows& qkv, const HeadLayout& heads, int l, KvCache& cache, const KvSequence& sequence,
-                  int first) override
+    void store_kv(const Rows& qkv, const HeadLayout& heads, int l, const Step& step) override
     {
-        attention_.store_kv(qkv, heads, l, cache, sequence, first);
+        attention_.store_kv(qkv, heads, l, step);
     }
-    void attend(const Rows& qkv, const AttentionParameters& p, int l, const KvCache& cache, const KvSequence& sequence,
-                int first, Rows& out) override
+    void attend(const Rows& qkv, const AttentionParameters& p, int l, const Step& step, Rows& out) override
     {
-        attention_.attend(qkv, p, l, cache, sequence, first, out);
+        attention_.attend(qkv, p, l, step, out);
     }
     void experts(Rows& x, const LayerWeights& w, const ExpertParameters& p, Rows& out) override
     {
         experts_->compute(x, w, p, out);
+    }
+    void delta_net(Rows& mixed, const DeltaNetParameters& p, Rows& out) override
+    {
+        recurrent_.delta_net(mixed, p, out);
+    }
+    void mamba2(Rows& mixed, const Mamba2Parameters& p, Rows& out) override { recurrent_.mamba2(mixed, p, out); }
+    void short_convolution(Rows& mixed, const ShortConvolutionParameters& p, Rows& out) override
+    {
+        recurrent_.short_convolution(mixed, p, out);
     }
 
     /// Call it between steps. Writes the block of one layer, all KV heads, with the same keys and values in other
@@ -68,10 +76,10 @@ public:
 
     /// Attends for one row what lies on the host of a layer that a device computes. q: (heads, key_length) of token
     /// `position`; partial: [max (heads,), sum (heads,), out (heads, value_length)] of those blocks together.
-    void attend_host_blocks(const float* q, float q_scale, const AttentionParameters& p, int l, const KvCache& cache,
-                            const KvSequence& sequence, int position, float* partial)
+    void attend_host_blocks(const float* q, float q_scale, const AttentionParameters& p, int l, const Step& step,
+                            int position, float* partial)
     {
-        attention_.attend_host_blocks(q, q_scale, p, l, cache, sequence, position, partial);
+        attention_.attend_host_blocks(q, q_scale, p, l, step, position, partial);
     }
 
 private:
@@ -80,9 +88,9 @@ private:
     const int max_rows_, block_tokens_;
     const bool pinned_;  // threads, to cores
     std::unique_ptr<ThreadPool> pool_;
-    StepClock clock_;
     CpuAttention attention_;
     CpuProducts products_;
+    CpuRecurrent recurrent_;
     std::unique_ptr<CpuExperts> experts_;  // null: the model has none
 };
 

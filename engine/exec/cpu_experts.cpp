@@ -3,13 +3,15 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <span>
 
 namespace engine {
 
 namespace {
 
-/// Works in place.
+// All work in place.
+
 void softmax(std::span<float> x)
 {
     const float max = *std::max_element(x.begin(), x.end());
@@ -18,6 +20,23 @@ void softmax(std::span<float> x)
         sum += v = std::exp(v - max);
     for (float& v : x)
         v /= sum;
+}
+
+void score(RouterScores how, std::span<float> logits)
+{
+    if (how == RouterScores::Softmax)
+        return softmax(logits);
+    for (float& v : logits)
+        v = 1.0f / (1.0f + std::exp(-v));
+}
+
+void sum_to_one(std::span<float> weights)
+{
+    float sum = 0.0f;
+    for (const float weight : weights)
+        sum += weight;
+    for (float& weight : weights)
+        weight /= std::max(sum, kLeastSumOfWeights);
 }
 
 }  // namespace
@@ -30,6 +49,7 @@ CpuExperts::CpuExperts(const Hyperparameters& h, int max_rows, CpuProducts& prod
     , gate_up_(max_rows * h.experts_used, 2 * h.expert_ffn_length)
     , hidden_(max_rows * h.experts_used, h.expert_ffn_length)
     , out_(max_rows * h.experts_used, h.embedding_length)
+    , choice_(std::size_t(h.experts))
     , expert_count_(std::size_t(h.experts))
 {
     const auto pairs = std::size_t(max_rows) * std::size_t(h.experts_used);
@@ -50,24 +70,36 @@ void CpuExperts::route(Rows& x, const LayerWeights& w, const ExpertParameters& p
 {
     const Product router{&w.router, w.router_bias, 0};
     products_.multiply(x, std::span(&router, 1), router_logits_);
-    const int experts = w.router.rows;
+    // Softmax over all experts, then over the chosen ones to one again, equals the softmax over the chosen ones.
+    const bool of_chosen = p.softmax_of_chosen(w.choice_bias);
     for (int t = 0; t < x.count(); ++t) {
-        const std::span<float> logits(router_logits_.row(t), std::size_t(experts));
-        int* chosen = chosen_.data() + std::size_t(t * p.used);
+        const std::span<float> scores(router_logits_.row(t), std::size_t(w.router.rows));
+        const std::span<int> chosen(chosen_.data() + std::size_t(t * p.used), std::size_t(p.used));
         const std::span<float> weights(weights_.data() + std::size_t(t * p.used), std::size_t(p.used));
-        for (int slot = 0; slot < p.used; ++slot) {
-            int best = -1;
-            for (int e = 0; e < experts; ++e)
-                if (std::find(chosen, chosen + slot, e) == chosen + slot &&
-                    (best < 0 || logits[std::size_t(e)] > logits[std::size_t(best)]))
-                    best = e;
-            chosen[slot] = best;
-            weights[std::size_t(slot)] = logits[std::size_t(best)];
-        }
-        // Softmax over all experts, then over the chosen ones to one again, equals the softmax over the chosen ones.
-        softmax(weights);
+        std::ranges::copy(scores, choice_.begin());  // scores are in the order of their logits
+        if (!of_chosen)
+            score(p.scores, scores);
+        for (std::size_t e = 0; w.choice_bias && e < scores.size(); ++e)
+            choice_[e] = scores[e] + w.choice_bias[e];
+        choose(scores.data(), chosen, weights);
+        if (of_chosen)
+            softmax(weights);
+        else if (p.weights == ExpertWeights::SumToOne)
+            sum_to_one(weights);
         for (float& weight : weights)
             weight *= p.weights_scale;
+    }
+}
+
+/// The experts with the largest choice_, the lower number first among equals.
+void CpuExperts::choose(const float* scores, std::span<int> chosen, std::span<float> weights)
+{
+    for (std::size_t slot = 0; slot < chosen.size(); ++slot) {
+        const auto best = std::max_element(choice_.begin(), choice_.end());
+        const auto expert = std::size_t(best - choice_.begin());
+        chosen[slot] = int(expert);
+        weights[slot] = scores[expert];
+        *best = -std::numeric_limits<float>::infinity();
     }
 }
 
@@ -95,19 +127,37 @@ void CpuExperts::sort_by_expert(int rows, const ExpertParameters& p)
     }
 }
 
+/// The rows of all pairs, by expert.
+void CpuExperts::gather(const Rows& x, const ExpertParameters& p)
+{
+    const int pairs = x.count() * p.used;
+    in_.set_shape(pairs, x.cols());
+    pool_->for_each(pairs, 16, [&](int begin, int end, int) {
+        for (int i = begin; i < end; ++i) {
+            const Pair& pair = sorted_[std::size_t(i)];
+            const float* from = x.row(pair.row);
+            if (p.weighs == ExpertWeighs::Output) {
+                std::memcpy(in_.row(i), from, std::size_t(x.cols()) * sizeof(float));
+                continue;
+            }
+            const float weight = weights_[std::size_t(pair.row * p.used + pair.slot)];
+            for (int c = 0; c < x.cols(); ++c)
+                in_.row(i)[c] = weight * from[c];
+        }
+    });
+    if (p.weighs == ExpertWeighs::Input)
+        std::fill_n(weights_.begin(), pairs, 1.0f);
+}
+
 void CpuExperts::compute(Rows& x, const LayerWeights& w, const ExpertParameters& p, Rows& out)
 {
     route(x, w, p);
     sort_by_expert(x.count(), p);
+    gather(x, p);
     const int pairs = x.count() * p.used;
-    in_.set_shape(pairs, x.cols());
-    pool_->for_each(pairs, 16, [&](int begin, int end, int) {
-        for (int i = begin; i < end; ++i)
-            std::memcpy(in_.row(i), x.row(sorted_[std::size_t(i)].row), std::size_t(x.cols()) * sizeof(float));
-    });
-
-    gate_up_.set_shape(pairs, 2 * w.gate_experts.rows);
-    products_.multiply_by_experts(in_, active_, w.gate_experts, w.gate_experts_bias, gate_up_, 0);
+    gate_up_.set_shape(pairs, 2 * w.down_experts.n);
+    if (w.gate_experts)
+        products_.multiply_by_experts(in_, active_, w.gate_experts, w.gate_experts_bias, gate_up_, 0);
     products_.multiply_by_experts(in_, active_, w.up_experts, w.up_experts_bias, gate_up_, w.gate_experts.rows);
     products_.gated(p.gate, gate_up_, hidden_);
     out_.set_shape(pairs, w.down_experts.rows);

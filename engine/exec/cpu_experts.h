@@ -6,6 +6,7 @@
 #include "engine/exec/cpu_products.h"
 
 #include <cstddef>
+#include <span>
 #include <vector>
 
 namespace engine {
@@ -30,6 +31,8 @@ private:
         int slot = 0;
     };
     void route(Rows& x, const LayerWeights& w, const ExpertParameters& p);
+    void choose(const float* scores, std::span<int> chosen, std::span<float> weights);
+    void gather(const Rows& x, const ExpertParameters& p);
     void sort_by_expert(int rows, const ExpertParameters& p);
 
     CpuProducts& products_;
@@ -39,6 +42,7 @@ private:
     Rows gate_up_;                      // (rows * used, 2 expert_ffn)
     Rows hidden_;                       // (rows * used, expert_ffn)
     Rows out_;                          // (rows * used, dim)
+    std::vector<float> choice_;         // (experts,) of one row: what experts are chosen by
     std::vector<int> chosen_;           // (rows, used), best first
     std::vector<float> weights_;        // (rows, used)
     std::vector<int> sorted_position_;  // (rows, used) where each pair went

@@ -15,7 +15,7 @@ constexpr int kMaxGrain = 256;
 // Pieces begin where interleaved rows do.
 constexpr int kLeastGrain = kernels::kInterleavedRows;
 // Tokens whose second half is multiplied at once.
-constexpr int kRestTokens = 64;
+constexpr int kResidualTokens = 64;
 
 }  // namespace
 
@@ -32,7 +32,7 @@ int CpuProducts::widest_row(const Hyperparameters& h)
 {
     int most = std::max(h.embedding_length, h.expert_ffn_length);
     for (const LayerParameters& layer : h.layers)
-        most = std::max({most, layer.ffn_length, layer.heads * h.value_length});
+        most = std::max({most, layer.ffn_length, mixer_cols(h, layer)});
     return most;
 }
 
@@ -41,13 +41,13 @@ std::vector<CpuProducts::Scratch> CpuProducts::scratch_for(int threads) const
     std::vector<Scratch> scratch;
     for (int worker = 0; worker < threads && sixteen_bits_; ++worker)
         scratch.push_back(
-            {aligned_array<float>(std::size_t(widest_row_)), aligned_array<float>(kMaxGrain * kRestTokens)});
+            {aligned_array<float>(std::size_t(widest_row_)), aligned_array<float>(kMaxGrain * kResidualTokens)});
     return scratch;
 }
 
 std::size_t CpuProducts::scratch_bytes(const Hyperparameters& h, int threads)
 {
-    const std::size_t floats = std::size_t(widest_row(h)) + kMaxGrain * kRestTokens;
+    const std::size_t floats = std::size_t(widest_row(h)) + kMaxGrain * kResidualTokens;
     return h.experts > 0 ? std::size_t(threads) * floats * sizeof(float) : 0;
 }
 
@@ -58,13 +58,13 @@ void CpuProducts::use(ThreadPool& pool, std::vector<Scratch> scratch)
 }
 
 /// The lower half of 16 bits: x less its 8-bit copy, rounded to 8 bits again.
-void CpuProducts::round_rest(Rows& x, int row, Scratch& scratch) const
+void CpuProducts::round_residual(Rows& x, int row, Scratch& scratch) const
 {
     const kernels::Q8Row rounded(x.q8(row), x.cols());
     const float* values = x.row(row);
     for (int i = 0; i < x.cols(); ++i)
-        scratch.rest[std::size_t(i)] = values[i] - float(rounded.q[i]) * rounded.scale[i / 32];
-    kernels_.quantize_q8(x.cols(), scratch.rest.get(), x.q8_rest(row));
+        scratch.residual[std::size_t(i)] = values[i] - float(rounded.q[i]) * rounded.scale[i / 32];
+    kernels_.quantize_q8(x.cols(), scratch.residual.get(), x.q8_residual(row));
 }
 
 void CpuProducts::round_rows(Rows& x)
@@ -73,12 +73,12 @@ void CpuProducts::round_rows(Rows& x)
         return;
     x.q8(0);  // allocated before the workers ask for their rows
     if (sixteen_bits_)
-        x.q8_rest(0);
+        x.q8_residual(0);
     pool_->for_each(x.count(), kRowsWorthWaking, [&](int begin, int end, int worker) {
         for (int t = begin; t < end; ++t) {
             kernels_.quantize_q8(x.cols(), x.row(t), x.q8(t));
             if (sixteen_bits_)
-                round_rest(x, t, scratch_[std::size_t(worker)]);
+                round_residual(x, t, scratch_[std::size_t(worker)]);
         }
     });
     x.set_rounded();
@@ -92,18 +92,18 @@ int CpuProducts::row_grain(int rows, int tokens) const
 }
 
 /// Adds the products of what rounding lost.
-void CpuProducts::add_rest(MatMulKernel multiply, const kernels::MatMul& args, Rows& x, int first_row,
-                           Scratch& scratch) const
+void CpuProducts::add_residual(MatMulKernel multiply, const kernels::MatMul& args, Rows& x, int first_row,
+                               Scratch& scratch) const
 {
-    kernels::MatMul rest = args;
-    rest.out = scratch.sums.get();
-    rest.out_stride = kMaxGrain;
-    for (int t = 0; t < args.tokens; t += kRestTokens) {
-        rest.tokens = std::min(kRestTokens, args.tokens - t);
-        rest.x = x.q8_rest(first_row + t);
-        multiply(rest);
-        for (int i = 0; i < rest.tokens; ++i)
-            kernels_.add(args.rows, rest.out + i * kMaxGrain, args.out + std::size_t(t + i) * args.out_stride);
+    kernels::MatMul residual = args;
+    residual.out = scratch.sums.get();
+    residual.out_stride = kMaxGrain;
+    for (int t = 0; t < args.tokens; t += kResidualTokens) {
+        residual.tokens = std::min(kResidualTokens, args.tokens - t);
+        residual.x = x.q8_residual(first_row + t);
+        multiply(residual);
+        for (int i = 0; i < residual.tokens; ++i)
+            kernels_.add(args.rows, residual.out + i * kMaxGrain, args.out + std::size_t(t + i) * args.out_stride);
     }
 }
 
@@ -124,7 +124,7 @@ void CpuProducts::run_product(const Product& product, Rows& x, int first_row, in
     const MatMulKernel multiply = (m.interleaved ? kernels_.matmul_interleaved : kernels_.matmul)[std::size_t(m.type)];
     multiply(args);
     if (sixteen_bits_ && !as_floats)
-        add_rest(multiply, args, x, first_row, scratch_[std::size_t(worker)]);
+        add_residual(multiply, args, x, first_row, scratch_[std::size_t(worker)]);
     if (m.scale)
         for (int t = 0; t < tokens; ++t)
             for (int r = 0; r < args.rows; ++r)

@@ -23,8 +23,8 @@ class CpuProducts
 public:
     /// What one worker computes in; nothing where rows are rounded to 8 bits.
     struct Scratch {
-        AlignedArray<float> rest;  // (widest row,) what rounding lost of a row
-        AlignedArray<float> sums;  // (kRestTokens, kMaxGrain) products of that
+        AlignedArray<float> residual;  // (widest row,) what rounding lost of a row
+        AlignedArray<float> sums;      // (kResidualTokens, kMaxGrain) products of that
     };
 
     /// The pool outlives it, or is replaced by use(). Throws std::bad_alloc.
@@ -44,9 +44,10 @@ public:
 private:
     static int widest_row(const Hyperparameters& h);  // that is rounded
     void round_rows(Rows& x);
-    void round_rest(Rows& x, int row, Scratch& scratch) const;
+    void round_residual(Rows& x, int row, Scratch& scratch) const;
     using MatMulKernel = void (*)(const kernels::MatMul&);
-    void add_rest(MatMulKernel multiply, const kernels::MatMul& args, Rows& x, int first_row, Scratch& scratch) const;
+    void add_residual(MatMulKernel multiply, const kernels::MatMul& args, Rows& x, int first_row,
+                      Scratch& scratch) const;
     int row_grain(int rows, int tokens) const;
     void run_product(const Product& product, Rows& x, int first_row, int tokens, int begin, int end, Rows& out,
                      int worker);

@@ -21,13 +21,13 @@ CudaAttention::CudaAttention(CudaCalls& calls, const CudaStepInputs& inputs, Cud
 {
 }
 
-void CudaAttention::store_kv(const Rows& qkv, const HeadLayout& heads, int l, KvCache& cache)
+void CudaAttention::store_kv(const Rows& qkv, const HeadLayout& heads, int l, const Step& step)
 {
-    calls_.launch(cuda::store_kv, inputs_.kv_blocks(l, cache.layer(l)), cuda_address(qkv.row(0) + heads.k_col()),
+    calls_.launch(cuda::store_kv, inputs_.kv_blocks(l, step.cache.layer(l)), cuda_address(qkv.row(0) + heads.k_col()),
                   cuda_address(qkv.row(0) + heads.v_col()), qkv.cols(), inputs_.positions(), qkv.count());
 }
 
-void CudaAttention::attend(const Rows& qkv, const AttentionParameters& p, int l, const KvCache& cache, Rows& out)
+void CudaAttention::attend(const Rows& qkv, const AttentionParameters& p, int l, const Step& step, Rows& out)
 {
     out.set_shape(qkv.count(), p.heads.heads * p.heads.value_length);
     const CudaAttending all{
@@ -36,11 +36,13 @@ void CudaAttention::attend(const Rows& qkv, const AttentionParameters& p, int l,
         .row = 0,
         .launch =
             {
-                .kv = inputs_.kv_blocks(l, cache.layer(l)),
+                .kv = inputs_.kv_blocks(l, step.cache.layer(l)),
                 .group = p.heads.group(),
                 .rows = qkv.count(),
                 .first = inputs_.positions(),
                 .window = p.window,
+                .window_kind =
+                    p.window_kind == WindowKind::Chunks ? cuda::WindowKind::Chunks : cuda::WindowKind::Sliding,
                 .softcap = p.softcap,
                 .q = cuda_rows(qkv),
                 .q_scale = cuda_address(p.q_scale),
@@ -79,7 +81,7 @@ void CudaAttention::attend_many(const CudaAttending& a)
     const Step& step = inputs_.step();
     const int last_block = (step.first + a.launch.rows - 1) / step.cache.block_tokens() + 1;
     const int first_block = step.cache.layer(a.l).first_block(step.first);
-    KvBlocks runs = step.cache.open(step.sequence, a.l, first_block, last_block);
+    KvBlocks runs = step.cache.open(step.sequence, a.l, LayerOn::Device, first_block, last_block);
     while (runs.next()) {
         cuda::Attention launch = a.launch;
         launch.begin = runs.first();
@@ -125,7 +127,8 @@ void CudaAttention::attend_here(const CudaAttending& a)
     const Step& step = inputs_.step();
     const int position = step.first + a.row;
     const int last_block = (position + a.launch.rows - 1) / step.cache.block_tokens() + 1;
-    KvBlocks runs = step.cache.open(step.sequence, a.l, step.cache.layer(a.l).first_block(position), last_block);
+    KvBlocks runs =
+        step.cache.open(step.sequence, a.l, LayerOn::Device, step.cache.layer(a.l).first_block(position), last_block);
     cuda::Attention launch = a.launch;
     while (runs.next()) {
         launch.begin = runs.first();

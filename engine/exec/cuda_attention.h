@@ -21,9 +21,9 @@ public:
     CudaAttention(CudaCalls& calls, const CudaStepInputs& inputs, CudaHostPart& host_part, CudaJoins& joins,
                   CudaRecorder& recorder, const CudaSizes& sizes, CudaArena& memory);
 
-    // As the backend's operations of these names, for the step that was begun.
-    void store_kv(const Rows& qkv, const HeadLayout& heads, int l, KvCache& cache);
-    void attend(const Rows& qkv, const AttentionParameters& p, int l, const KvCache& cache, Rows& out);
+    // As the backend's operations of these names; the step is the one that was begun.
+    void store_kv(const Rows& qkv, const HeadLayout& heads, int l, const Step& step);
+    void attend(const Rows& qkv, const AttentionParameters& p, int l, const Step& step, Rows& out);
 
     /// What a recording was cut for. The device attends its blocks, and the host its own at the same time; where it has
     /// any, the queries have been sent.

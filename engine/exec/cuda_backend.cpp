@@ -92,10 +92,34 @@ void CudaBackend::rms_norm(Rows& x, Vector weight, float epsilon, Rows& out)
     calls_.launch(cuda::rms_norm, cuda_rows(x), cuda_address(weight), epsilon, x.count(), x.cols(), cuda_rows(out));
 }
 
-void CudaBackend::norm_heads(Rows& x, int col, int heads, int length, Vector weight, float epsilon)
+void CudaBackend::layer_norm(Rows& x, Vector weight, float epsilon, Rows& out)
+{
+    out.set_shape(x.count(), x.cols());
+    calls_.launch(cuda::layer_norm, cuda_rows(x), cuda_address(weight), epsilon, x.count(), x.cols(), cuda_rows(out));
+}
+
+void CudaBackend::norm_heads(Rows& x, const HeadColumns& from, Vector weight, float epsilon, int to)
 {
     x.changed();
-    calls_.launch(cuda::norm_heads, cuda_rows(x, col), heads, length, cuda_address(weight), epsilon, x.count());
+    if (from.heads == 1)  // a whole row: too long for one warp
+        calls_.launch(cuda::rms_norm, cuda_rows(x, from.col), cuda_address(weight), epsilon, x.count(), from.length,
+                      cuda_rows(x, to));
+    else
+        calls_.launch(cuda::norm_heads, cuda_rows(x, from.col), cuda::Heads{from.heads, from.length, from.stride},
+                      cuda_address(weight), epsilon, x.count(), cuda_rows(x, to));
+}
+
+void CudaBackend::gate_heads(const Rows& gates, const HeadColumns& at, Rows& x)
+{
+    x.changed();
+    calls_.launch(cuda::gate_heads, cuda_rows(gates, at.col), cuda::Heads{at.heads, at.length, at.stride}, x.count(),
+                  cuda_rows(x));
+}
+
+void CudaBackend::weigh_rows(const Rows& weights, Rows& x)
+{
+    x.changed();
+    calls_.launch(cuda::weigh_rows, cuda_rows(weights), x.count(), x.cols(), cuda_rows(x));
 }
 
 void CudaBackend::rope_heads(Rows& x, int col, int heads, int length, const Rotation& rotation)

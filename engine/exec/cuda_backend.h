@@ -55,7 +55,10 @@ public:
     std::string take_warning() { return calls_.take_warning(); }
 
     void rms_norm(Rows& x, Vector weight, float epsilon, Rows& out) override;
-    void norm_heads(Rows& x, int col, int heads, int length, Vector weight, float epsilon) override;
+    void layer_norm(Rows& x, Vector weight, float epsilon, Rows& out) override;
+    void norm_heads(Rows& x, const HeadColumns& from, Vector weight, float epsilon, int to) override;
+    void gate_heads(const Rows& gates, const HeadColumns& at, Rows& x) override;
+    void weigh_rows(const Rows& weights, Rows& x) override;
     void rope_heads(Rows& x, int col, int heads, int length, const Rotation& rotation) override;
     void add(const Rows& y, Rows& x) override;
     void copy_row(const Rows& from, int row, Rows& to) override;
@@ -73,21 +76,29 @@ public:
     {
         products_.gated_products(x, gate_and_up, gate, gate_up, out);
     }
-    void store_kv(const Rows& qkv, const HeadLayout& heads, int l, KvCache& cache, const KvSequence&, int) override
+    void store_kv(const Rows& qkv, const HeadLayout& heads, int l, const Step& step) override
     {
-        attention_.store_kv(qkv, heads, l, cache);
+        attention_.store_kv(qkv, heads, l, step);
     }
-    void attend(const Rows& qkv, const AttentionParameters& p, int l, const KvCache& cache, const KvSequence&, int,
-                Rows& out) override
+    void attend(const Rows& qkv, const AttentionParameters& p, int l, const Step& step, Rows& out) override
     {
-        attention_.attend(qkv, p, l, cache, out);
+        attention_.attend(qkv, p, l, step, out);
     }
     void experts(Rows& x, const LayerWeights& w, const ExpertParameters& p, Rows& out) override
     {
         experts_->compute(x, w, p, out);
     }
+    // No kernel does these yet: the step fails.
+    void delta_net(Rows&, const DeltaNetParameters&, Rows&) override { fail_step(); }
+    void mamba2(Rows&, const Mamba2Parameters&, Rows&) override { fail_step(); }
+    void short_convolution(Rows&, const ShortConvolutionParameters&, Rows&) override { fail_step(); }
 
 private:
+    void fail_step()
+    {
+        calls_.run([] { return kernels::cuda::Status::InvalidValue; });
+    }
+
     struct GiveBackScratch {
         Vram* vram;
         std::size_t bytes;

@@ -8,8 +8,14 @@ namespace engine {
 
 namespace cuda = kernels::cuda;
 
+static bool weighs_input(const Hyperparameters& h)
+{
+    return h.architecture->expert_weighs == ExpertWeighs::Input;
+}
+
 CudaExpertRows::CudaExpertRows(const Hyperparameters& h, int max_rows, RowMemory& memory)
     : router_logits(max_rows, h.experts, memory)
+    , in(weighs_input(h) ? max_rows * h.experts_used : 0, h.embedding_length, memory)
     , gate_up(max_rows * h.experts_used, 2 * h.expert_ffn_length, memory)
     , hidden(max_rows * h.experts_used, h.expert_ffn_length, memory)
     , out(max_rows * h.experts_used, h.embedding_length, memory)
@@ -20,7 +26,11 @@ CudaExpertRows::CudaExpertRows(const Hyperparameters& h, int max_rows, RowMemory
     sorted = memory.take(pairs * sizeof(int));
     begin = memory.take(std::size_t(h.experts + 1) * sizeof(int));
     hidden.q8(0);
-    hidden.q8_rest(0);
+    hidden.q8_residual(0);
+    if (weighs_input(h)) {
+        in.q8(0);
+        in.q8_residual(0);
+    }
 }
 
 CudaExperts::CudaExperts(CudaCalls& calls, CudaProducts& products, const Hyperparameters& h, int max_rows,
@@ -31,40 +41,59 @@ CudaExperts::CudaExperts(CudaCalls& calls, CudaProducts& products, const Hyperpa
 {
 }
 
+static cuda::Choice choice_of(const LayerWeights& w, const ExpertParameters& p)
+{
+    return {.scores = p.scores == RouterScores::Sigmoid ? cuda::Choice::Scores::Sigmoid : cuda::Choice::Scores::Softmax,
+            .sum_to_one = p.weights == ExpertWeights::SumToOne,
+            .least_sum = kLeastSumOfWeights,
+            .scale = p.weights_scale,
+            .bias = cuda_address(w.choice_bias)};
+}
+
 void CudaExperts::compute(Rows& x, const LayerWeights& w, const ExpertParameters& p, Rows& out)
 {
     CudaExpertRows& e = rows_;
     const int pairs = x.count() * p.used;
     const Product router{&w.router, w.router_bias, 0};
     products_.multiply(x, std::span(&router, 1), e.router_logits);
-    const cuda::Routing routing{x.count(),
-                                p.used,
-                                w.router.rows,
-                                cuda_address(e.chosen),
-                                cuda_address(e.weights),
-                                cuda_address(e.sorted),
-                                cuda_address(e.begin)};
-    calls_.launch(cuda::route, cuda_rows(e.router_logits), p.weights_scale, routing);
+    cuda::Routing routing{x.count(),
+                          p.used,
+                          w.router.rows,
+                          cuda_address(e.chosen),
+                          cuda_address(e.weights),
+                          cuda_address(e.sorted),
+                          cuda_address(e.begin)};
+    calls_.launch(cuda::route, cuda_rows(e.router_logits), choice_of(w, p), routing);
+    Rows* in = &x;
+    int pairs_of_each_row = p.used;
+    if (p.weighs == ExpertWeighs::Input) {
+        e.in.set_shape(pairs, x.cols());
+        calls_.launch(cuda::weigh_pairs, cuda_rows(x), routing, x.cols(), cuda_rows(e.in));
+        in = &e.in;
+        pairs_of_each_row = 1;
+        routing.weights = 0;
+    }
 
-    const auto multiply = [&](Rows& from, int pairs_of_each_row, const Matrix& stack, Vector bias, Rows& to, int col) {
+    const auto multiply = [&](Rows& from, int pairs_of_each, const Matrix& stack, Vector bias, Rows& to, int col) {
         cuda::Product product = products_.operands(from, stack, bias, cuda_rows(to, col));
         product.tokens = pairs;
-        calls_.launch(cuda::expert_matmul, product, routing, pairs_of_each_row);
+        calls_.launch(cuda::expert_matmul, product, routing, pairs_of_each);
     };
-    if (x.count() == 1 && w.gate_experts.type == w.up_experts.type) {
+    if (x.count() == 1 && w.gate_experts && w.gate_experts.type == w.up_experts.type) {
         e.hidden.set_shape(pairs, w.gate_experts.rows);
-        cuda::GatedProduct product{.gate =
-                                       products_.operands(x, w.gate_experts, w.gate_experts_bias, cuda_rows(e.hidden)),
-                                   .up_weights = cuda_address(w.up_experts.data),
-                                   .up_scale = cuda_address(w.up_experts.scale),
-                                   .up_bias = cuda_address(w.up_experts_bias),
-                                   .gating = CudaProducts::gating_of(p.gate)};
+        cuda::GatedProduct product{
+            .gate = products_.operands(*in, w.gate_experts, w.gate_experts_bias, cuda_rows(e.hidden)),
+            .up_weights = cuda_address(w.up_experts.data),
+            .up_scale = cuda_address(w.up_experts.scale),
+            .up_bias = cuda_address(w.up_experts_bias),
+            .gating = CudaProducts::gating_of(p.gate)};
         product.gate.tokens = pairs;
-        calls_.launch(cuda::gated_expert_matvec, product, routing, p.used);
+        calls_.launch(cuda::gated_expert_matvec, product, routing, pairs_of_each_row);
     } else {
-        e.gate_up.set_shape(pairs, 2 * w.gate_experts.rows);
-        multiply(x, p.used, w.gate_experts, w.gate_experts_bias, e.gate_up, 0);
-        multiply(x, p.used, w.up_experts, w.up_experts_bias, e.gate_up, w.gate_experts.rows);
+        e.gate_up.set_shape(pairs, 2 * w.down_experts.n);
+        if (w.gate_experts)
+            multiply(*in, pairs_of_each_row, w.gate_experts, w.gate_experts_bias, e.gate_up, 0);
+        multiply(*in, pairs_of_each_row, w.up_experts, w.up_experts_bias, e.gate_up, w.gate_experts.rows);
         products_.gated(p.gate, e.gate_up, e.hidden);
     }
     e.out.set_shape(pairs, w.down_experts.rows);

@@ -17,6 +17,7 @@ struct CudaExpertRows {
     CudaExpertRows(const Hyperparameters& h, int max_rows, RowMemory& memory);
 
     Rows router_logits;  // (rows, experts)
+    Rows in;             // (rows * used, dim) where it is the input that is weighed
     Rows gate_up;        // (rows * used, 2 expert_ffn)
     Rows hidden;         // (rows * used, expert_ffn)
     Rows out;            // (rows * used, dim)

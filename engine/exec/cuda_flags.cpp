@@ -31,7 +31,7 @@ cuda::Status CudaFlags::wait_for_answer(cuda::DevicePtr step, int l) const
 {
     return cuda::wait_for_host(device_->driver(), device_->compute(),
                                {.step = step,
-                                .come = cuda_address(word(l, kAnswered)),
+                                .ready = cuda_address(word(l, kAnswered)),
                                 .given_up = cuda_address(given_up_),
                                 .late = cuda_address(late_),
                                 .passed = cuda_address(word(l, kPassed)),

@@ -11,9 +11,9 @@ CudaHostPart::CudaHostPart(CudaCalls& calls, const CudaStepInputs& inputs, CpuBa
     : calls_(calls)
     , inputs_(inputs)
     , cpu_(cpu)
-    , partials_bytes_(sizes.elsewhere)
+    , partials_bytes_(sizes.host_partials)
     , most_heads_(sizes.heads)
-    , partials_(memory.take(sizes.elsewhere))
+    , partials_(memory.take(sizes.host_partials))
 {
 }
 
@@ -57,18 +57,18 @@ void CudaHostPart::wait_and_attend(const CudaAttending& a)
 void CudaHostPart::attend(const CudaAttending& a)
 {
     const Step& step = inputs_.step();
-    const StepClock::Scope on_host(cpu_.clock(), StepClock::Part::HostAttention);
-    const std::size_t floats = cuda::elsewhere_floats(a.p.heads.heads, a.p.heads.value_length);
+    const StepClock::Scope on_host(step.clock, StepClock::Part::HostAttention);
+    const std::size_t floats = cuda::host_partial_floats(a.p.heads.heads, a.p.heads.value_length);
     for (int r = 0; r < a.launch.rows; ++r) {
         const auto* q = reinterpret_cast<const float*>(staging_.data() + std::size_t(r) * query_bytes(a));
-        cpu_.attend_host_blocks(q, inputs_.host().tables.q_scale()[a.row + r], a.p, a.l, step.cache, step.sequence,
+        cpu_.attend_host_blocks(q, inputs_.host().tables.q_scale(a.p.layer_kind)[a.row + r], a.p, a.l, step,
                                 step.first + a.row + r, partials_of(a) + std::size_t(r) * floats);
     }
 }
 
 void CudaHostPart::bring_partials(const CudaAttending& a)
 {
-    const std::size_t floats = cuda::elsewhere_floats(a.p.heads.heads, a.p.heads.value_length);
+    const std::size_t floats = cuda::host_partial_floats(a.p.heads.heads, a.p.heads.value_length);
     const std::size_t bytes = std::size_t(a.launch.rows) * floats * sizeof(float);
     calls_.run(
         [&] { return calls_.driver().copy_to_device(cuda_address(partials_), partials_of(a), bytes, calls_.queue()); });

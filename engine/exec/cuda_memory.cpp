@@ -52,7 +52,7 @@ CudaSizes::CudaSizes(const Hyperparameters& h, const KvCache& cache, int max_row
     positions = std::size_t(max_rows + 1) * sizeof(int);
     block_tables = std::size_t(layers) * std::size_t(max_blocks) * sizeof(std::uint64_t);
     partials = cuda::PartialsLayout(kFewRows, max_blocks, heads, v_dim).bytes;
-    elsewhere = std::size_t(kFewRows) * cuda::elsewhere_floats(heads, v_dim) * sizeof(float);
+    host_partials = std::size_t(kFewRows) * cuda::host_partial_floats(heads, v_dim) * sizeof(float);
     rank_scratch = cuda::RankLayout(h.vocabulary, most_ranked).bytes;
     ranked = std::size_t(2 * most_ranked + 1) * sizeof(float);
     carried = cuda::carried_bytes(max_rows, heads, v_dim);
@@ -61,7 +61,7 @@ CudaSizes::CudaSizes(const Hyperparameters& h, const KvCache& cache, int max_row
 std::size_t CudaSizes::device() const
 {
     return activations + cuda_aligned(positions) + cuda_aligned(block_tables) + cuda_aligned(partials) +
-           cuda_aligned(elsewhere) + cuda_aligned(carried) + cuda_aligned(rank_scratch) + cuda_aligned(ranked);
+           cuda_aligned(host_partials) + cuda_aligned(carried) + cuda_aligned(rank_scratch) + cuda_aligned(ranked);
 }
 
 }  // namespace engine

@@ -64,7 +64,7 @@ struct CudaSizes {
     int heads = 0, v_dim = 0;  // the most of any layer
     int most_ranked;           // logits that are searched for, at most
     bool sixteen_bits;         // activations are rounded to two times 8 bits, as the CPU does for models with experts
-    std::size_t positions, block_tables, activations, partials, elsewhere, carried, rank_scratch, ranked;
+    std::size_t positions, block_tables, activations, partials, host_partials, carried, rank_scratch, ranked;
     std::size_t device() const;
 };
 

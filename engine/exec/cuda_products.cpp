@@ -55,14 +55,14 @@ void CudaProducts::round_rows(Rows& x)
         return;
     calls_.run([&] {
         return cuda::quantize_q8(calls_.driver(), calls_.queue(), cuda_rows(x), x.count(), x.cols(),
-                                 {cuda_address(x.q8(0)), x.q8_stride()}, rest_of(x));
+                                 {cuda_address(x.q8(0)), x.q8_stride()}, residual_of(x));
     });
     x.set_rounded();
 }
 
-cuda::DevicePtr CudaProducts::rest_of(Rows& x) const
+cuda::DevicePtr CudaProducts::residual_of(Rows& x) const
 {
-    return sixteen_bits_ ? cuda_address(x.q8_rest(0)) : 0;
+    return sixteen_bits_ ? cuda_address(x.q8_residual(0)) : 0;
 }
 
 cuda::Product CudaProducts::operands(Rows& x, const Matrix& m, Vector bias, const cuda::Rows& out)
@@ -79,7 +79,7 @@ cuda::Product CudaProducts::operands(Rows& x, const Matrix& m, Vector bias, cons
         .bias = cuda_address(bias),
         .tokens = x.count(),
         .x = as_floats ? cuda_address(x.row(0)) : cuda_address(x.q8(0)),
-        .x_rest = as_floats ? 0 : rest_of(x),
+        .residual = as_floats ? 0 : residual_of(x),
         .x_stride = as_floats ? std::size_t(x.cols()) * sizeof(float) : x.q8_stride(),
         .out = out,
     };

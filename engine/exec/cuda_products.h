@@ -39,7 +39,7 @@ public:
 
 private:
     void round_rows(Rows& x);
-    kernels::cuda::DevicePtr rest_of(Rows& x) const;  // what rounding x lost; 0 where that is left out
+    kernels::cuda::DevicePtr residual_of(Rows& x) const;  // what rounding x lost; 0 where that is left out
     void multiply_into(Rows& x, std::span<const Product> products, Rows& out, kernels::cuda::Into into);
     bool multiplies_by_blas(const Rows& x, std::span<const Product> products) const;
     int rows_by_blas(const kernels::cuda::Product& product);

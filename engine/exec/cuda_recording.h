@@ -27,7 +27,7 @@ struct CudaAttending {
 class CudaRecording
 {
 public:
-    /// What of a layer's KV is elsewhere.
+    /// What of a layer's KV does not lie on the device.
     struct Layer {
         bool merges = false;   // the host attends a part
         bool streams = false;  // a part comes through the ring

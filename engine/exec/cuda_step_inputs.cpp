@@ -62,7 +62,9 @@ void CudaStepInputs::fill_block_tables(const Step& step, int rows)
     const int blocks = (step.first + rows - 1) / step.cache.block_tokens() + 1;
     for (int l = 0; l < sizes_.layers; ++l)
         for (int b = 0; b < blocks; ++b)
-            block_table(l)[b] = cuda_address(step.cache.device_block(step.sequence.pages[std::size_t(b)], l));
+            block_table(l)[b] = step.layer_on(l) == LayerOn::Device
+                                    ? cuda_address(step.cache.device_block(step.sequence.pages[std::size_t(b)], l))
+                                    : 0;
     const KvStream& stream = *step.cache.stream();
     for (std::size_t i = 0; i < stream.blocks().size(); ++i)
         block_table(stream.blocks()[i].layer)[stream.blocks()[i].number] = cuda_address(stream.slot_of(i));

@@ -39,50 +39,53 @@ void Decoder::fill_positions(int first, int count)
     rope_table(rope_full_, first, count, tables.cos(kFull), tables.sin(kFull));
     if (tables.has_local())
         rope_table(rope_local_, first, count, tables.cos(kSliding), tables.sin(kSliding));
+    const QueryTemperature& temperature = h_.temperature;
     for (int t = 0; t < count; ++t) {
-        // Llama 4 and Mistral 3 sharpen attention with distance: 1 + scale * ln(1 + floor(position / original)).
-        const double periods = std::floor(double(first + t) / std::max(1, h_.rope_scaling.original_context));
-        const double temperature =
-            h_.temperature_scale != 0.0f ? 1.0 + h_.temperature_scale * std::log1p(periods) : 1.0;
-        tables.q_scale()[t] = float(h_.attention_scale * temperature);
+        // Llama 4 and Mistral 3 sharpen attention with distance.
+        const double periods = std::floor(double(first + t + temperature.offset) / temperature.length);
+        const double factor = temperature.scale != 0.0f ? 1.0 + temperature.scale * std::log1p(periods) : 1.0;
+        tables.q_scale(kFull)[t] = float(h_.attention_scale * factor);
+        if (tables.has_plain_scales())
+            tables.q_scale(kSliding)[t] = h_.attention_scale;
     }
 }
 
-void Decoder::append(const Placement& placement, KvCache& cache, KvSequence& sequence, std::span<const int> tokens)
+void Decoder::append(const Placement& placement, const Step& step, std::span<const int> tokens)
 {
-    const Step step{cache, sequence, sequence.length()};
-    StepClock& clock = placement.host().clock();
     fill_positions(step.first, int(tokens.size()));
     const Matrix& table = weights_.token_embedding;
-    const float scale = (h_.architecture->scale_embeddings ? std::sqrt(float(h_.embedding_length)) : 1.0f) *
-                        (table.scale ? *table.scale : 1.0f);
+    const float scale = h_.embedding_scale * (table.scale ? *table.scale : 1.0f);
     placement.host().embed(table, tokens, scale, host_.hidden);
+    if (weights_.embedding_norm)
+        placement.host().rms_norm(host_.hidden, weights_.embedding_norm, h_.rms_epsilon, host_.hidden);
     rows_at_ = &placement.host();
     for (LayerRange range; range.last < int(weights_.layers.size());) {
         range = placement.range_from(range.last);
         Backend& on = placement.backend_of(range.first);
-        bring_rows(on, step, clock);
+        bring_rows(on, step);
         // One reference fits the function itself: nothing is allocated.
         const auto layers = [&, at = Place{on, activations(on), step}] {
             for (int l = range.first; l < range.last;) {
-                const bool there = cache.on_device(l);  // an emulated device and the host are one backend
-                const StepClock::Scope scope(clock, there ? Part::DeviceLayers : Part::HostLayers);
-                for (; l < range.last && cache.on_device(l) == there; ++l)
+                const LayerOn side = step.layer_on(l);  // an emulated device and the host are one backend
+                const StepClock::Scope scope(step.clock,
+                                             side == LayerOn::Device ? Part::DeviceLayers : Part::HostLayers);
+                for (; l < range.last && step.layer_on(l) == side; ++l)
                     layer(l, placement.weights_of(l), at);
             }
         };
-        const StepClock::Scope scope(clock, on.memory_space() == MemorySpace::Device ? Part::DeviceLayers : Part::Rest);
+        const StepClock::Scope scope(step.clock,
+                                     on.memory_space() == MemorySpace::Device ? Part::DeviceLayers : Part::Rest);
         on.run_layers(range, std::cref(layers));
     }
-    sequence.ids.insert(sequence.ids.end(), tokens.begin(), tokens.end());
+    step.sequence.ids.insert(step.sequence.ids.end(), tokens.begin(), tokens.end());
 }
 
 /// The residual stream goes where the next layer computes.
-void Decoder::bring_rows(Backend& to, const Step& step, StepClock& clock)
+void Decoder::bring_rows(Backend& to, const Step& step)
 {
     if (&to == rows_at_)
         return;
-    const StepClock::Scope waiting(clock, Part::DeviceLayers);
+    const StepClock::Scope waiting(step.clock, Part::DeviceLayers);
     if (to.memory_space() == MemorySpace::Device)
         to.enter(step, host_);
     else
@@ -94,18 +97,41 @@ void Decoder::bring_rows(Backend& to, const Step& step, StepClock& clock)
 void Decoder::layer(int l, const LayerWeights& w, const Place& at)
 {
     auto& [on, a, step] = at;
-    on.rms_norm(a.hidden, w.attn_norm, h_.rms_epsilon, a.x);
-    attention(l, w, at);
-    add_branch(a.attended, {&w.attn_out, w.attn_out_bias, 0}, w.attn_post_norm, at);
-
-    on.rms_norm(a.hidden, w.ffn_norm, h_.rms_epsilon, a.x);
+    const LayerParameters& parameters = h_.layers[std::size_t(l)];
+    Rows* x = nullptr;
+    if (parameters.mixer != Mixer::None) {
+        x = &part_input(w.attn_norm, at);
+        mix(l, w, *x, at);
+    }
+    if (!parameters.feed_forward)
+        return;
+    Rows& y = h_.architecture->branches == Branches::Parallel ? *x : part_input(w.ffn_norm, at);
     if (w.router) {
-        on.experts(a.x, w, {h_.experts_used, h_.expert_weights_scale, h_.architecture->gate}, a.branch);
+        experts(w, y, at);
         add_normed(w.ffn_post_norm, at);
     } else {
-        feed_forward(w, at);
+        feed_forward(w, y, at);
         add_branch(a.inner, {&w.down, nullptr, 0}, w.ffn_post_norm, at);
     }
+}
+
+/// What attention or the feed-forward part reads: the residual stream, normed where there is a norm.
+Rows& Decoder::part_input(Vector norm, const Place& at)
+{
+    auto& [on, a, step] = at;
+    if (!norm)
+        return a.hidden;
+    norm_rows(a.hidden, norm, on, a.x);
+    return a.x;
+}
+
+/// The norm of rows of the residual stream.
+void Decoder::norm_rows(Rows& x, Vector weight, Backend& on, Rows& out) const
+{
+    if (h_.architecture->norm == NormKind::Layer)
+        on.layer_norm(x, weight, h_.stream_epsilon, out);
+    else
+        on.rms_norm(x, weight, h_.stream_epsilon, out);
 }
 
 /// hidden += product of y, normed first where the architecture does that
@@ -125,48 +151,174 @@ void Decoder::add_normed(Vector post_norm, const Place& at)
 {
     auto& [on, a, step] = at;
     if (post_norm)
-        on.rms_norm(a.branch, post_norm, h_.rms_epsilon, a.branch);
+        on.rms_norm(a.branch, post_norm, h_.post_norm_epsilon, a.branch);
     on.add(a.branch, a.hidden);
 }
 
+/// hidden += what the layer's mixers make of x
+void Decoder::mix(int l, const LayerWeights& w, Rows& x, const Place& at)
+{
+    Rows& mixed = at.a.attended;
+    const Product out{&w.mix_out, nullptr, 0};
+    switch (h_.layers[std::size_t(l)].mixer) {
+    case Mixer::AttentionAndMamba2:
+    case Mixer::Attention:
+        attention(l, w, x, at);
+        add_branch(mixed, {&w.attn_out, w.attn_out_bias, 0}, w.attn_post_norm, at);
+        if (h_.layers[std::size_t(l)].mixer == Mixer::Attention)
+            return;
+        [[fallthrough]];
+    case Mixer::Mamba2:
+        mamba2(l, w, x, at);
+        return add_branch(mixed, out, nullptr, at);
+    case Mixer::DeltaNet:
+        delta_net(l, w, x, at);
+        return add_branch(mixed, out, nullptr, at);
+    case Mixer::ShortConvolution:
+        short_convolution(l, w, x, at);
+        return add_branch(mixed, out, nullptr, at);
+    case Mixer::None:
+        return;
+    }
+}
+
+/// attended = gated delta net of x (arXiv 2412.06464)
+void Decoder::delta_net(int l, const LayerWeights& w, Rows& x, const Place& at)
+{
+    auto& [on, a, step] = at;
+    const StateSpace& s = h_.state_space;
+    const int z = s.conv_channels(), beta = z + s.inner(), alpha = beta + s.heads;
+    const std::array<Product, 4> apart{Product{&w.mix_in, nullptr, 0}, Product{&w.mix_gate, nullptr, z},
+                                       Product{&w.mix_beta, nullptr, beta}, Product{&w.mix_alpha, nullptr, alpha}};
+    on.products(x, apart, a.qkv);
+    on.delta_net(a.qkv,
+                 {s, h_.architecture->heads_in_runs, h_.architecture->sigmoid_output_gate, h_.rms_epsilon, w.conv_taps,
+                  w.dt_bias, w.decay, w.mix_norm, step.cache.states().layer(step.sequence.state, l)},
+                 a.attended);
+}
+
+/// attended = Mamba-2 of x (arXiv 2405.21060)
+void Decoder::mamba2(int l, const LayerWeights& w, Rows& x, const Place& at)
+{
+    auto& [on, a, step] = at;
+    const Product in{&w.mix_in, nullptr, 0};
+    on.products(x, std::span(&in, 1), a.qkv);
+    on.mamba2(a.qkv,
+              {h_.state_space, h_.rms_epsilon, w.conv_taps, w.conv_bias, w.dt_bias, w.decay, w.skip, w.mix_norm,
+               step.cache.states().layer(step.sequence.state, l)},
+              a.attended);
+}
+
+/// attended = gated short convolution of x
+void Decoder::short_convolution(int l, const LayerWeights& w, Rows& x, const Place& at)
+{
+    auto& [on, a, step] = at;
+    const Product in{&w.mix_in, nullptr, 0};
+    on.products(x, std::span(&in, 1), a.qkv);
+    on.short_convolution(a.qkv,
+                         {h_.state_space.conv_width, h_.state_space.inner(), w.conv_taps,
+                          step.cache.states().layer(step.sequence.state, l)},
+                         a.attended);
+}
+
 /// attended = attention of x
-void Decoder::attention(int l, const LayerWeights& w, const Place& at)
+void Decoder::attention(int l, const LayerWeights& w, Rows& x, const Place& at)
 {
     auto& [on, a, step] = at;
     const LayerParameters& parameters = h_.layers[std::size_t(l)];
     const HeadLayout heads = head_layout(h_, parameters);
+    const bool norm_last = h_.architecture->qk_norm == QkNorm::HeadsAfterRope;
 
+    project(w, heads, x, at);
+    if (!norm_last)
+        norm_queries_keys(w, heads, at);
+    if (parameters.rope)
+        on.rope_heads(a.qkv, 0, heads.heads + heads.kv_heads, heads.key_length, a.tables.rotation(parameters.kind));
+    if (norm_last)
+        norm_queries_keys(w, heads, at);
+
+    on.store_kv(a.qkv, heads, l, step);
+    on.attend(a.qkv,
+              {.heads = heads,
+               .q_scale = a.tables.q_scale(parameters.kind),
+               .softcap = h_.attention_softcap,
+               .window = parameters.kind == LayerKind::SlidingWindow ? h_.sliding_window : 0,
+               .sinks = w.sinks,
+               .window_kind = h_.architecture->window,
+               .layer_kind = parameters.kind},
+              l, step, a.attended);
+    if (heads.gate != AttentionGate::None)
+        on.gate_heads(a.qkv, {heads.gate_col(), heads.heads, heads.value_length, heads.gate_stride()}, a.attended);
+}
+
+/// qkv = queries, keys, values and gates of x
+void Decoder::project(const LayerWeights& w, const HeadLayout& heads, Rows& x, const Place& at)
+{
+    auto& [on, a, step] = at;
+    std::array<Product, 4> products;
+    std::size_t count = 0;
     if (w.qkv) {
-        const Product fused{&w.qkv, w.qkv_bias, 0};
-        on.products(a.x, std::span(&fused, 1), a.qkv);
+        products[count++] = {&w.qkv, w.qkv_bias, 0};
     } else {
-        const std::array<Product, 3> apart{Product{&w.q, w.q_bias, 0}, Product{&w.k, w.k_bias, heads.k_col()},
-                                           Product{&w.v, w.v_bias, heads.v_col()}};
-        on.products(a.x, apart, a.qkv);
+        products[count++] = {&w.q, w.q_bias, heads.projected_q_col()};
+        products[count++] = {&w.k, w.k_bias, heads.k_col()};
+        products[count++] = {&w.v, w.v_bias, heads.v_col()};
     }
-    if (w.q_norm)
-        on.norm_heads(a.qkv, 0, heads.heads, heads.key_length, w.q_norm, h_.rms_epsilon);
-    if (w.k_norm)
-        on.norm_heads(a.qkv, heads.k_col(), heads.kv_heads, heads.key_length, w.k_norm, h_.rms_epsilon);
-    on.rope_heads(a.qkv, 0, heads.heads + heads.kv_heads, heads.key_length, a.tables.rotation(parameters.kind));
+    if (w.attn_gate)
+        products[count++] = {&w.attn_gate, nullptr, heads.gate_col()};
+    on.products(x, std::span(products).first(count), a.qkv);
+}
 
-    on.store_kv(a.qkv, heads, l, step.cache, step.sequence, step.first);
-    const int window = parameters.kind == LayerKind::SlidingWindow ? h_.sliding_window : 0;
-    on.attend(a.qkv, {heads, a.tables.q_scale(), h_.attention_softcap, window, w.sinks}, l, step.cache, step.sequence,
-              step.first, a.attended);
+void Decoder::norm_queries_keys(const LayerWeights& w, const HeadLayout& heads, const Place& at)
+{
+    auto& [on, a, step] = at;
+    const bool whole = h_.architecture->qk_norm == QkNorm::WholeRows;  // as one long head
+    const int d = heads.key_length;
+    const HeadColumns q = whole ? HeadColumns{0, 1, heads.k_col(), heads.k_col()}
+                                : HeadColumns{heads.projected_q_col(), heads.heads, d, heads.projected_q_stride()};
+    const HeadColumns k = whole ? HeadColumns{heads.k_col(), 1, heads.kv_heads * d, heads.kv_heads * d}
+                                : HeadColumns{heads.k_col(), heads.kv_heads, d, d};
+    if (w.q_norm)
+        on.norm_heads(a.qkv, q, w.q_norm, h_.rms_epsilon, 0);
+    if (w.k_norm)
+        on.norm_heads(a.qkv, k, w.k_norm, h_.rms_epsilon, heads.k_col());
+}
+
+/// branch = what the experts make of x, and the one that all rows share
+void Decoder::experts(const LayerWeights& w, Rows& x, const Place& at)
+{
+    auto& [on, a, step] = at;
+    const Architecture& architecture = *h_.architecture;
+    on.experts(x, w,
+               {.used = h_.experts_used,
+                .weights_scale = h_.expert_weights_scale,
+                .gate = architecture.gate,
+                .scores = h_.router_scores,
+                .weights = h_.expert_weights,
+                .weighs = architecture.expert_weighs},
+               a.branch);
+    if (!w.down)
+        return;
+    feed_forward(w, x, at);
+    if (w.shared_weight) {
+        const Product weight{&w.shared_weight, nullptr, 0};
+        on.products(x, std::span(&weight, 1), a.weight);
+        on.weigh_rows(a.weight, a.inner);
+    }
+    on.add_product(a.inner, {&w.down, nullptr, 0}, a.x, a.branch);  // nobody reads x any more
 }
 
 /// inner = gate times up of x
-void Decoder::feed_forward(const LayerWeights& w, const Place& at)
+void Decoder::feed_forward(const LayerWeights& w, Rows& x, const Place& at)
 {
     auto& [on, a, step] = at;
     const Gate gate = h_.architecture->gate;
     if (w.gate) {
         const std::array<Product, 2> apart{Product{&w.gate, nullptr, 0}, Product{&w.up, nullptr, w.gate.rows}};
-        on.gated_products(a.x, apart, gate, a.gate_up, a.inner);
+        on.gated_products(x, apart, gate, a.gate_up, a.inner);
     } else {
         const Product fused{&w.up, nullptr, 0};
-        on.gated_products(a.x, std::span(&fused, 1), gate, a.gate_up, a.inner);
+        on.gated_products(x, std::span(&fused, 1), gate, a.gate_up, a.inner);
     }
 }
 
@@ -176,18 +328,18 @@ Part Decoder::head_part(const Placement& placement) const
 }
 
 /// Computes one row's logits where the head lies, and leaves them there; returns that backend.
-Backend& Decoder::compute_logits(const Placement& placement, int row)
+Backend& Decoder::compute_logits(const Placement& placement, StepClock& clock, int row)
 {
     // The head is on a device only where the last layer is.
     Backend& on = placement.backend_of_head();
     if (&on != rows_at_) {
-        const StepClock::Scope waiting(placement.host().clock(), Part::DeviceLayers);
+        const StepClock::Scope waiting(clock, Part::DeviceLayers);
         rows_at_->fetch(activations(*rows_at_).hidden, host_.hidden);
         rows_at_ = &on;
     }
     Activations& a = activations(on);
     on.copy_row(a.hidden, row, a.last);
-    on.rms_norm(a.last, placement.head().norm, h_.rms_epsilon, a.last_x);
+    norm_rows(a.last, placement.head().norm, on, a.last_x);
     const Product output{&placement.head().output, nullptr, 0};
     on.products(a.last_x, std::span(&output, 1), a.logits);
     if (h_.final_softcap != 0.0f)
@@ -202,16 +354,16 @@ std::span<const float> Decoder::fetch_logits(Backend& on)
     return {host_.logits.row(0), std::size_t(h_.vocabulary)};
 }
 
-std::span<const float> Decoder::logits(const Placement& placement, int row)
+std::span<const float> Decoder::logits(const Placement& placement, StepClock& clock, int row)
 {
-    const StepClock::Scope scope(placement.host().clock(), head_part(placement));
-    return fetch_logits(compute_logits(placement, row));
+    const StepClock::Scope scope(clock, head_part(placement));
+    return fetch_logits(compute_logits(placement, clock, row));
 }
 
-RowLogits Decoder::logits(const Placement& placement, int row, std::optional<int> enough)
+RowLogits Decoder::logits(const Placement& placement, StepClock& clock, int row, std::optional<int> enough)
 {
-    const StepClock::Scope scope(placement.host().clock(), head_part(placement));
-    Backend& on = compute_logits(placement, row);
+    const StepClock::Scope scope(clock, head_part(placement));
+    Backend& on = compute_logits(placement, clock, row);
     if (enough)
         if (const RowLogits largest = on.fetch_largest(activations(on).logits, *enough); !largest.largest.empty())
             return largest;

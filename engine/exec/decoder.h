@@ -24,14 +24,14 @@ public:
     int vocabulary() const { return h_.vocabulary; }
     std::size_t scratch_bytes() const { return host_.bytes(); }
 
-    /// Computes tokens at positions sequence.length(), +1, ... for which pages have been reserved, and appends them to
-    /// the sequence. 1 <= tokens.size() <= max_rows().
-    void append(const Placement& placement, KvCache& cache, KvSequence& sequence, std::span<const int> tokens);
+    /// Computes tokens at positions step.first, +1, ... for which pages have been reserved, and appends them to the
+    /// sequence. 1 <= tokens.size() <= max_rows().
+    void append(const Placement& placement, const Step& step, std::span<const int> tokens);
 
     /// Logits (vocabulary,) after one row of the last append(). Valid until the next call.
-    std::span<const float> logits(const Placement& placement, int row);
+    std::span<const float> logits(const Placement& placement, StepClock& clock, int row);
     /// The same, or as many of the largest as are enough, where a device finds them.
-    RowLogits logits(const Placement& placement, int row, std::optional<int> enough);
+    RowLogits logits(const Placement& placement, StepClock& clock, int row, std::optional<int> enough);
 
 private:
     /// Where a layer computes, and the step it belongs to.
@@ -42,13 +42,22 @@ private:
     };
     Activations& activations(Backend& on) { return on.activations(host_); }
     StepClock::Part head_part(const Placement& placement) const;
-    Backend& compute_logits(const Placement& placement, int row);
+    Backend& compute_logits(const Placement& placement, StepClock& clock, int row);
     std::span<const float> fetch_logits(Backend& on);
     void fill_positions(int first, int count);
-    void bring_rows(Backend& to, const Step& step, StepClock& clock);
+    void bring_rows(Backend& to, const Step& step);
     void layer(int l, const LayerWeights& w, const Place& at);
-    void attention(int l, const LayerWeights& w, const Place& at);
-    void feed_forward(const LayerWeights& w, const Place& at);
+    void mix(int l, const LayerWeights& w, Rows& x, const Place& at);
+    void delta_net(int l, const LayerWeights& w, Rows& x, const Place& at);
+    void mamba2(int l, const LayerWeights& w, Rows& x, const Place& at);
+    void short_convolution(int l, const LayerWeights& w, Rows& x, const Place& at);
+    Rows& part_input(Vector norm, const Place& at);
+    void norm_rows(Rows& x, Vector weight, Backend& on, Rows& out) const;
+    void attention(int l, const LayerWeights& w, Rows& x, const Place& at);
+    void project(const LayerWeights& w, const HeadLayout& heads, Rows& x, const Place& at);
+    void norm_queries_keys(const LayerWeights& w, const HeadLayout& heads, const Place& at);
+    void experts(const LayerWeights& w, Rows& x, const Place& at);
+    void feed_forward(const LayerWeights& w, Rows& x, const Place& at);
     void add_branch(Rows& y, const Product& product, Vector post_norm, const Place& at);
     void add_normed(Vector post_norm, const Place& at);
 

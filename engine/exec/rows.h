@@ -102,7 +102,7 @@ public:
     void set_rounded() { rounded_ = true; }
     std::size_t q8_stride() const { return kernels::activation_row_bytes(kernels::Activation::Q8, cols_); }
     std::byte* q8(int r) { return rounded_row(q8_, r); }
-    std::byte* q8_rest(int r) { return rounded_row(q8_rest_, r); }
+    std::byte* q8_residual(int r) { return rounded_row(q8_residual_, r); }
 
     std::size_t value_capacity_bytes() const
     {
@@ -115,7 +115,7 @@ public:
     /// What is taken so far.
     std::size_t bytes() const
     {
-        return value_capacity_bytes() + (q8_ ? q8_capacity_bytes() : 0) + (q8_rest_ ? q8_capacity_bytes() : 0);
+        return value_capacity_bytes() + (q8_ ? q8_capacity_bytes() : 0) + (q8_residual_ ? q8_capacity_bytes() : 0);
     }
 
 private:
@@ -138,7 +138,7 @@ private:
     bool rounded_ = false;
     Piece values_;
     Piece q8_;
-    Piece q8_rest_;
+    Piece q8_residual_;
 };
 
 }  // namespace engine

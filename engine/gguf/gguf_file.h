@@ -30,6 +30,7 @@ struct GgufTensor {
     std::int64_t elements() const { return dims[0] * dims[1] * dims[2] * dims[3]; }  // cannot overflow: checked
     bool can_compute() const { return kernels::type_traits(static_cast<std::uint32_t>(type)) != nullptr; }
     std::string type_name() const;  // "Q4_K"; "type 99" where the id is new to us
+    int block() const;              // 12 of "blk.12.attn_q.weight"; -1: it belongs to none
 };
 
 /// Owns the mapped parts; strings and tensor bytes are views into them and live as long as this does (moving it is
@@ -52,6 +53,10 @@ public:
                                                       std::uint64_t most = kMaxArrayElements) const
     {
         return metadata_.integers(key, most);
+    }
+    std::optional<std::vector<bool>> booleans(std::string_view key, std::uint64_t most) const
+    {
+        return metadata_.booleans(key, most);
     }
     std::optional<std::uint64_t> array_length(std::string_view key) const { return metadata_.array_length(key); }
     std::vector<Metadata::Printed> printed_metadata() const { return metadata_.printed(); }

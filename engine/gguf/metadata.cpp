@@ -332,6 +332,17 @@ std::optional<std::vector<std::int64_t>> Metadata::integers(std::string_view key
     return integers;
 }
 
+std::optional<std::vector<bool>> Metadata::booleans(std::string_view key, std::uint64_t most) const
+{
+    const Entry* entry = find_array(key);
+    if (!entry || entry->element != ValueType::Bool || entry->count > most)
+        return {};
+    std::vector<bool> booleans;
+    for (const std::byte b : entry->payload)
+        booleans.push_back(b != std::byte(0));
+    return booleans;
+}
+
 std::optional<std::uint64_t> Metadata::array_length(std::string_view key) const
 {
     const Entry* entry = find_array(key);

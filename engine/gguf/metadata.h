@@ -32,6 +32,7 @@ public:
     std::optional<std::vector<std::string_view>> strings(std::string_view key) const;
     std::optional<std::vector<float>> floats(std::string_view key) const;  // an array of any numbers
     /// Nothing, too, where there are more than `most`.
+    std::optional<std::vector<bool>> booleans(std::string_view key, std::uint64_t most) const;
     std::optional<std::vector<std::int64_t>> integers(std::string_view key,
                                                       std::uint64_t most = kMaxArrayElements) const;
     std::optional<std::uint64_t> array_length(std::string_view key) const;

@@ -4,6 +4,7 @@
 #include "engine/gguf/printable.h"
 
 #include <algorithm>
+#include <charconv>
 #include <limits>
 
 namespace engine {
@@ -116,6 +117,15 @@ Result<Described> read_tensor(ByteReader& reader, std::uint64_t alignment)
 }
 
 }  // namespace
+
+int GgufTensor::block() const
+{
+    constexpr std::string_view kPrefix = "blk.";
+    int number = -1;
+    if (std::string_view(name).starts_with(kPrefix))
+        std::from_chars(name.data() + kPrefix.size(), name.data() + name.size(), number);
+    return number;
+}
 
 std::string GgufTensor::type_name() const
 {

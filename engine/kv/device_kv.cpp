@@ -62,7 +62,7 @@ Status DeviceKv::wait_arrived(PageId page, int l)
     Block& block = at(page, l);
     if (block.arrived || !block.memory)
         return {};
-    if (Status ok = vram_.device().wait(Device::Road::ToDevice, block.coming); !ok)
+    if (Status ok = vram_.device().wait(Device::Direction::ToDevice, block.coming); !ok)
         return ok;
     note_arrivals();
     return {};
@@ -71,7 +71,7 @@ Status DeviceKv::wait_arrived(PageId page, int l)
 void DeviceKv::note_arrivals()
 {
     std::erase_if(coming_, [&](std::size_t i) {
-        table_[i].arrived = vram_.device().ended(Device::Road::ToDevice, table_[i].coming);
+        table_[i].arrived = vram_.device().ended(Device::Direction::ToDevice, table_[i].coming);
         changes_ += table_[i].arrived ? 1 : 0;
         return table_[i].arrived;
     });
@@ -83,7 +83,7 @@ void DeviceKv::drop(PageId page, int l)
     if (!block.memory)
         return;
     if (!block.arrived) {
-        (void)vram_.device().wait(Device::Road::ToDevice, block.coming);  // a lost device writes no more either
+        (void)vram_.device().wait(Device::Direction::ToDevice, block.coming);  // a lost device writes no more either
         std::erase(coming_, index(page, l));
     }
     (void)wait_mirrored(page, l);
@@ -109,7 +109,7 @@ Status DeviceKv::wait_mirrored(PageId page, int l)
 {
     if (mirror_complete(page, l))
         return {};
-    return vram_.device().wait(Device::Road::ToHost, at(page, l).mirrored);
+    return vram_.device().wait(Device::Direction::ToHost, at(page, l).mirrored);
 }
 
 }  // namespace engine

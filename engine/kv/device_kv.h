@@ -39,7 +39,7 @@ public:
     Status wait_mirrored(PageId page, int l);
     bool mirror_complete(PageId page, int l) const
     {
-        return vram_.device().ended(Device::Road::ToHost, at(page, l).mirrored);
+        return vram_.device().ended(Device::Direction::ToHost, at(page, l).mirrored);
     }
 
     Vram& vram() const { return vram_; }

@@ -24,11 +24,11 @@ bool KvBlocks::next()
     return run_last_ > run_first_;
 }
 
-KvCache::KvCache(std::vector<KvLayerShape> layers, int block_tokens, int page_limit)
-    : layers_(std::move(layers))
+KvCache::KvCache(std::vector<KvLayerShape> layers, int block_tokens, int page_limit, RecurrentStates states)
+    : states_(std::move(states))
+    , layers_(std::move(layers))
     , pool_(page_limit, block_tokens)
     , memory_(std::size_t(page_limit))
-    , on_device_(layers_.size(), false)
     , damaged_(std::size_t(page_limit), false)
     , opened_(std::size_t(page_limit))
 {
@@ -92,10 +92,11 @@ void KvCache::give_back(PageId page)
 
 int KvCache::intact_tokens(const KvSequence& sequence) const
 {
-    for (int b = 0; b < int(sequence.pages.size()); ++b)
+    int tokens = sequence.length();
+    for (int b = int(sequence.pages.size()) - 1; b >= 0; --b)
         if (damaged_[std::size_t(sequence.pages[std::size_t(b)])])
-            return std::min(sequence.length(), b * block_tokens());
-    return sequence.length();
+            tokens = std::min(tokens, b * block_tokens());
+    return states_.reachable(sequence, tokens);
 }
 
 Status KvCache::wait_mirrored(PageId page)
@@ -156,24 +157,31 @@ Status KvCache::reserve(KvSequence& sequence, int tokens)
         give_back(sequence.pages[tail]);
         sequence.pages[tail] = *copy;
     }
+    if (Status ok = states_.prepare(sequence); !ok) {
+        undo();
+        return ok;
+    }
     return {};
 }
 
-void KvCache::truncate(KvSequence& sequence, int tokens)
+int KvCache::truncate(KvSequence& sequence, int tokens)
 {
     sequence.lost.clear();
+    tokens = states_.cut(sequence, tokens);
     if (tokens < sequence.length())
         sequence.ids.resize(std::size_t(tokens));
     while (int(sequence.pages.size()) > pool_.pages_for(sequence.length())) {
         give_back(sequence.pages.back());
         sequence.pages.pop_back();
     }
+    return sequence.length();
 }
 
 KvSequence KvCache::branch(const KvSequence& from, int tokens)
 {
     assert(tokens <= from.length());
     KvSequence to;
+    tokens = states_.branch(from, tokens, to);
     to.ids.assign(from.ids.begin(), from.ids.begin() + tokens);
     to.pages.assign(from.pages.begin(), from.pages.begin() + pool_.pages_for(tokens));
     for (const PageId page : to.pages)
@@ -186,18 +194,18 @@ std::byte* KvCache::host_block(PageId page, int l) const
     return memory_[std::size_t(page)].data() + layer_offset_[std::size_t(l)];
 }
 
-std::byte* KvCache::block(PageId page, int l, int kv_head)
+std::byte* KvCache::block(PageId page, int l, LayerOn on, int kv_head)
 {
-    std::byte* const device = device_block(page, l);
+    std::byte* const device = on == LayerOn::Device ? device_block(page, l) : nullptr;
     return (device ? device : host_block(page, l)) + std::size_t(kv_head) * layer(l).block.bytes();
 }
 
-KvBlocks KvCache::open(const KvSequence& sequence, int l, int first, int last) const
+KvBlocks KvCache::open(const KvSequence& sequence, int l, LayerOn on, int first, int last) const
 {
     int on_host = 0;
     for (int b = first; b < last; ++b) {
         const PageId page = sequence.pages[std::size_t(b)];
-        const std::byte* const device = device_block(page, l);
+        const std::byte* const device = on == LayerOn::Device ? device_block(page, l) : nullptr;
         opened_[std::size_t(b)] = device ? device : host_block(page, l);
         on_host += device ? 0 : 1;
     }
@@ -254,8 +262,9 @@ void KvCache::set_types(kernels::KvType k_type, kernels::KvType v_type, const Re
     }
 }
 
-void KvCache::set_device(DeviceKv* device, KvStream* stream)
+void KvCache::set_device(DeviceKv* device, KvStream* stream, DeviceStates* states)
 {
+    states_.set_device(states);
     device_ = device;
     stream_ = stream;
     for (std::size_t page = 0; device_ && page < memory_.size(); ++page)

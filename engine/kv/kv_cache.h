@@ -6,9 +6,10 @@
 
 #include "engine/device/huge_array.h"
 #include "engine/kv/device_kv.h"
+#include "engine/kv/kv_sequence.h"
 #include "engine/kv/kv_shape.h"
 #include "engine/kv/kv_stream.h"
-#include "engine/kv/page_pool.h"
+#include "engine/kv/recurrent_states.h"
 #include "engine/result.h"
 
 #include <cstddef>
@@ -17,15 +18,6 @@
 #include <vector>
 
 namespace engine {
-
-/// The tokens of one sequence and the pages that hold their KV. Tokens [0, ids.size()) have been computed.
-struct KvSequence {
-    std::vector<PageId> pages;
-    std::vector<int> ids;
-    std::vector<int> lost;        // the next tokens, if their KV was lost: they are computed again before any other
-    std::uint64_t last_used = 0;  // higher is later
-    int length() const { return int(ids.size()); }
-};
 
 /// The blocks of one layer that a step attends, in order, as they become readable:
 /// while (blocks.next()) for b in [blocks.first(), blocks.last()) read blocks.block(b).
@@ -70,7 +62,8 @@ class KvCache
 {
 public:
     /// `page_limit` pages can be taken in all; their memory is allocated when they are first used.
-    KvCache(std::vector<KvLayerShape> layers, int block_tokens, int page_limit);
+    KvCache(std::vector<KvLayerShape> layers, int block_tokens, int page_limit,
+            RecurrentStates states = RecurrentStates({}, 0));
 
     int block_tokens() const { return pool_.tokens_per_page(); }
     const KvLayerShape& layer(int l) const { return layers_[std::size_t(l)]; }
@@ -88,22 +81,24 @@ public:
     std::int64_t allocated_bytes() const;
 
     /// Forgets the tokens from `tokens` on, and those that were lost; pages that hold none of the rest are given back.
-    void truncate(KvSequence& sequence, int tokens);
+    /// A model with recurrent layers goes back to the checkpoint before. Answers how many tokens are left.
+    int truncate(KvSequence& sequence, int tokens);
 
-    /// A sequence that shares the first `tokens` tokens; no bytes are copied until one of the two writes.
+    /// A sequence that shares the first `tokens` tokens, or those up to the checkpoint before; no bytes are copied
+    /// until one of the two writes.
     KvSequence branch(const KvSequence& from, int tokens);
 
-    /// The block of one layer and KV head that the layer's backend writes: on the device for a layer computed there.
-    std::byte* block(PageId page, int l, int kv_head);
-    /// Blocks [first, last) of a layer for attention.
-    KvBlocks open(const KvSequence& sequence, int l, int first, int last) const;
-    /// The same without those that lie on the device or travel there: null.
+    RecurrentStates& states() { return states_; }
+    const RecurrentStates& states() const { return states_; }
+
+    /// The block of one layer and KV head that a step writes.
+    std::byte* block(PageId page, int l, LayerOn on, int kv_head);
+    /// Blocks [first, last) of a layer for a step's attention.
+    KvBlocks open(const KvSequence& sequence, int l, LayerOn on, int first, int last) const;
+    /// The same of a layer on the device, without those that lie or travel there: null.
     KvBlocks open_host(const KvSequence& sequence, int l, int first, int last) const;
-    /// The block's address on the device, for a layer that is computed there; null where it is not, or not yet.
-    DevicePtr device_block(PageId page, int l) const
-    {
-        return device_ && on_device(l) ? device_->block(page, l) : nullptr;
-    }
+    /// The block's address on the device; null where it is not there, or not yet.
+    DevicePtr device_block(PageId page, int l) const { return device_ ? device_->block(page, l) : nullptr; }
     /// What travels to the device in this step; null: there is none.
     const KvStream* stream() const { return stream_; }
     Residency residency(PageId page, int l) const;
@@ -118,7 +113,7 @@ public:
     /// A page whose bytes are lost; until it is given back.
     void mark_damaged(PageId page) { damaged_[std::size_t(page)] = true; }
     bool damaged(PageId page) const { return damaged_[std::size_t(page)]; }
-    /// Tokens of the sequence, from its start, that lie on undamaged pages.
+    /// Tokens of the sequence, from its start, that lie on undamaged pages, and after which there is a state.
     int intact_tokens(const KvSequence& sequence) const;
 
     /// Writes the blocks of one layer, all KV heads, in another type.
@@ -129,10 +124,7 @@ public:
     void set_types(kernels::KvType k_type, kernels::KvType v_type, const Rewrite& rewrite);
 
     /// Tells that blocks may lie on this device, too, from now on; null: no longer. It belongs to the caller.
-    void set_device(DeviceKv* device, KvStream* stream);
-    /// Whether the layer is computed on the device in the steps to come.
-    void set_on_device(int l, bool on) { on_device_[std::size_t(l)] = on; }
-    bool on_device(int l) const { return on_device_[std::size_t(l)]; }
+    void set_device(DeviceKv* device, KvStream* stream, DeviceStates* states = nullptr);
 
 private:
     void lay_out_page();
@@ -143,6 +135,7 @@ private:
     Status copy_page(PageId from, PageId to);
     Status wait_mirrored(PageId page);
 
+    RecurrentStates states_;
     std::vector<KvLayerShape> layers_;
     std::vector<std::size_t> layer_offset_;  // (layers,) bytes from a page's start
     std::size_t page_bytes_ = 0;
@@ -150,7 +143,6 @@ private:
     std::vector<HugeArray> memory_;  // (pages,) none until first used, or used again after types have changed
     DeviceKv* device_ = nullptr;
     KvStream* stream_ = nullptr;
-    std::vector<char> on_device_;                   // (layers,)
     std::vector<char> damaged_;                     // (pages,)
     mutable std::vector<const std::byte*> opened_;  // (pages,) what open() found
 };

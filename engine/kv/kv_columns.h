@@ -29,9 +29,12 @@ public:
     std::span<const PageId> pages_in_use() const { return in_use_; }  // in their order
     bool in_use(const PageFacts& facts) const;
 
+    /// Layers [0, count) are on the device from now on.
+    void set_layers(int count) { layers_ = count; }
+    bool on_device(int l) const { return l < layers_; }
     /// Whether layer l is on the device and attends to everything; whether it is there and has a window.
-    bool full(int l) const { return cache_.on_device(l) && cache_.layer(l).window == 0; }
-    bool sliding(int l) const { return cache_.on_device(l) && cache_.layer(l).window > 0; }
+    bool full(int l) const { return on_device(l) && cache_.layer(l).has_kv() && cache_.layer(l).window == 0; }
+    bool sliding(int l) const { return on_device(l) && cache_.layer(l).window > 0; }
     std::int64_t bytes() const;  // of one column
     bool any_on_device(PageId page) const;
 
@@ -58,6 +61,7 @@ private:
 
     const KvCache& cache_;
     const DeviceKv& device_;
+    int layers_ = 0;
     std::uint64_t turn_ = 1;
     std::vector<TokenRange> pins_;  // of the conversation in use
     std::vector<PageFacts> facts_;  // (pages,)

@@ -62,7 +62,7 @@ Status KvPager::prepare(const KvSequence& sequence, int first, int count)
 
     std::int64_t missing = 0;
     for (int l = 0; l < cache_.num_layers(); ++l)
-        for (int b = cache_.on_device(l) ? first_needed_block(l, first) : last + 1; b <= last; ++b)
+        for (int b = keeps_kv(l) ? first_needed_block(l, first) : last + 1; b <= last; ++b)
             if (!device_.holds(sequence.pages[std::size_t(b)], l))
                 missing += std::int64_t(cache_.layer(l).bytes());
     if (vram_.used() > vram_.high_mark())  // it grew without us
@@ -75,7 +75,7 @@ Status KvPager::prepare(const KvSequence& sequence, int first, int count)
                                               "nothing leave it");
 
     for (int l = 0; l < cache_.num_layers(); ++l)
-        for (int b = cache_.on_device(l) ? first_needed_block(l, first) : last + 1; b <= last; ++b) {
+        for (int b = keeps_kv(l) ? first_needed_block(l, first) : last + 1; b <= last; ++b) {
             const PageId page = sequence.pages[std::size_t(b)];
             if (!device_.holds(page, l)) {
                 const bool empty = b * tokens >= first;
@@ -154,14 +154,14 @@ Status KvPager::finish(const KvSequence& sequence, int first, int count)
 {
     if (!stream_.status())
         return stream_.status();
-    if (Status ok = vram_.device().copy_after_compute(Device::Road::ToHost); !ok)
+    if (Status ok = vram_.device().copy_after_compute(Device::Direction::ToHost); !ok)
         return ok;
     const int tokens = cache_.block_tokens();
     for (int b = first / tokens; b * tokens < first + count; ++b) {
         const PageId page = sequence.pages[std::size_t(b)];
         const int begin = std::max(first - b * tokens, 0), end = std::min(first + count - b * tokens, tokens);
         for (int l = 0; l < cache_.num_layers(); ++l)
-            if (cache_.on_device(l))
+            if (keeps_kv(l))
                 if (Status ok = device_.mirror(page, l, cache_.host_block(page, l), begin, end); !ok)
                     return ok;
         mirrored_rows_[std::size_t(page)] = end;

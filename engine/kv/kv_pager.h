@@ -21,6 +21,8 @@ class KvPager
 public:
     KvPager(KvCache& cache, Vram& vram, DeviceKv& device, KvStream& stream);
 
+    /// Layers [0, count) are on the device from now on; see join() and leave() for their KV.
+    void set_layers(int count) { columns_.set_layers(count); }
     void set_policy(KvPolicy policy) { policy_ = policy; }
     KvPolicy policy() const { return policy_; }
     /// Under `auto`, in a decode step: how many of the `on_host` blocks of layer l, which has `blocks` in all, travel
@@ -82,6 +84,7 @@ private:
         Event event;
     };
     void trim_windows(int first);
+    bool keeps_kv(int l) const { return columns_.on_device(l) && cache_.layer(l).has_kv(); }
     int first_needed_block(int l, int first) const;
     void evict(const PageFacts& facts, Event::Cause cause);
     bool fetch_column(const PageFacts& facts, Event::Cause cause);

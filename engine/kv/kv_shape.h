@@ -13,11 +13,16 @@ constexpr int first_block_seen(int position, int window, int block_tokens)
     return window > 0 && position >= window ? (position - window + 1) / block_tokens : 0;
 }
 
+/// Where a step computes a layer. On the host it reads and writes the host's pages alone; on the device it does so with
+/// the blocks that lie there.
+enum class LayerOn { Host, Device };
+
 struct KvLayerShape {
     int kv_heads = 0;
     kernels::KvBlockLayout block;  // of one KV head
     int window = 0;                // tokens a token sees, itself included; 0: all
     std::size_t bytes() const { return std::size_t(kv_heads) * block.bytes(); }
+    bool has_kv() const { return kv_heads > 0; }  // a recurrent layer has none
 
     int first_block(int position) const { return first_block_seen(position, window, block.tokens); }
 };

@@ -9,7 +9,7 @@ int KvStream::set_slots(int count, std::size_t slot_bytes)
     clear();
     const int kept = slot_bytes == slot_bytes_ ? count : 0;
     while (int(slots_.size()) > kept) {
-        (void)vram_.device().wait(Device::Road::ToDevice, slots_.back().coming);
+        (void)vram_.device().wait(Device::Direction::ToDevice, slots_.back().coming);
         vram_.give_back(Vram::Use::Ring, slots_.back().memory, slot_bytes_);
         slots_.pop_back();
     }
@@ -45,7 +45,7 @@ void KvStream::start()
 void KvStream::refill()
 {
     if (status_)
-        status_ = vram_.device().copy_after_compute(Device::Road::ToDevice);
+        status_ = vram_.device().copy_after_compute(Device::Direction::ToDevice);
     fill();
 }
 
@@ -67,7 +67,7 @@ bool KvStream::ready() const
 {
     const Device& device = vram_.device();
     return taken_ < sent_ &&
-           (device.orders_itself() || device.ended(Device::Road::ToDevice, slots_[taken_ % slots_.size()].coming));
+           (device.orders_itself() || device.ended(Device::Direction::ToDevice, slots_[taken_ % slots_.size()].coming));
 }
 
 /// A device that computes behind the host's back is given half the ring at a time: the other half is being filled.
@@ -83,7 +83,7 @@ const std::byte* KvStream::take()
     if (block >= sent_)  // the device failed
         return blocks_[block].mirror;
     const Slot& slot = slots_[block % slots_.size()];
-    if (const Status ok = vram_.device().compute_after(Device::Road::ToDevice, slot.coming); !ok) {
+    if (const Status ok = vram_.device().compute_after(Device::Direction::ToDevice, slot.coming); !ok) {
         status_ = ok;
         return blocks_[block].mirror;
     }

@@ -21,14 +21,15 @@ std::optional<SavedKvHeader> read_header(const PrivateFile& file)
 
 SavedKvMiss compare(const std::optional<SavedKvHeader>& found, const SavedKvFormat& format)
 {
-    const SavedKvHeader ours = format.header(0);
+    const SavedKvHeader ours = format.header(0, 0);
     if (!found || std::memcmp(found->mark, ours.mark, sizeof ours.mark) != 0)
         return SavedKvMiss::Damaged;
     const SavedKvOrigin& a = found->origin;
     const SavedKvOrigin& b = ours.origin;
     if (a.layout != b.layout)  // even the checksum may lie elsewhere
         return SavedKvMiss::OtherVersion;
-    if (found->checksum != SavedKvFormat::header_checksum(*found) || found->tokens > kMostTokens)
+    if (found->checksum != SavedKvFormat::header_checksum(*found) || found->tokens > kMostTokens ||
+        found->states > std::uint32_t(SavedKvFormat::kMostStates))
         return SavedKvMiss::Damaged;
     if (a.engine != b.engine)
         return SavedKvMiss::OtherVersion;
@@ -61,13 +62,14 @@ tl::expected<SavedKvReader, SavedKvMiss> SavedKvReader::open(const std::filesyst
     const auto header = read_header(*file);
     if (const SavedKvMiss miss = compare(header, *format); miss != SavedKvMiss::None)
         return tl::unexpected(miss);
-    return SavedKvReader(std::move(*file), std::move(format), int(header->tokens));
+    return SavedKvReader(std::move(*file), std::move(format), int(header->tokens), int(header->states));
 }
 
-SavedKvReader::SavedKvReader(PrivateFile file, std::shared_ptr<const SavedKvFormat> format, int tokens)
+SavedKvReader::SavedKvReader(PrivateFile file, std::shared_ptr<const SavedKvFormat> format, int tokens, int states)
     : file_(std::move(file))
     , format_(std::move(format))
     , tokens_(tokens)
+    , states_(states)
     , chain_(format_->first_chain())
 {
     replies_ = read_replies();
@@ -81,7 +83,7 @@ int SavedKvReader::page_tokens(int page) const
 /// They count only with the ids before them: their chain is that of the whole file.
 SavedReplies SavedKvReader::read_replies()
 {
-    const std::uint64_t at = format_->replies_at(tokens_);
+    const std::uint64_t at = format_->replies_at(tokens_, states_);
     if (file_.size() <= at || file_.size() - at > kMostReplyBytes)
         return {};
     std::uint64_t chain = chain_;
@@ -118,6 +120,19 @@ bool SavedKvReader::read_page(std::span<std::byte* const> blocks)
     return true;
 }
 
+int SavedKvReader::read_state(int number, std::span<const int> ids, std::span<std::byte> state)
+{
+    SavedKvFormat::StateMark mark;
+    const std::uint64_t at = format_->state_at(tokens_, number);
+    if (state.size() != format_->state_bytes() || !file_.read(at, std::as_writable_bytes(std::span(&mark, 1))) ||
+        mark.tokens == 0 || mark.tokens > ids.size() || !file_.read(at + sizeof mark, state))
+        return 0;
+    if (mark.checksum != format_->mark_of(ids.first(mark.tokens), state).checksum)
+        return 0;
+    bytes_read_ += std::int64_t(state.size());
+    return int(mark.tokens);
+}
+
 // ---- writing ----
 
 Result<SavedKvWriter> SavedKvWriter::open(const std::filesystem::path& path,
@@ -128,7 +143,7 @@ Result<SavedKvWriter> SavedKvWriter::open(const std::filesystem::path& path,
         return tl::unexpected(file.error());
     SavedKvWriter writer(std::move(*file), std::move(format), ids);
     writer.skip_same_pages();
-    if (Status ok = writer.write_header(writer.page_ * writer.format_->block_tokens()); !ok)
+    if (Status ok = writer.write_header(writer.page_ * writer.format_->block_tokens(), 0); !ok)
         return tl::unexpected(ok.error());
     return writer;
 }
@@ -169,9 +184,9 @@ Status SavedKvWriter::write(std::uint64_t offset, std::span<const std::byte> byt
     return file_.write(offset, bytes);
 }
 
-Status SavedKvWriter::write_header(int tokens)
+Status SavedKvWriter::write_header(int tokens, int states)
 {
-    const SavedKvHeader header = format_->header(tokens);
+    const SavedKvHeader header = format_->header(tokens, states);
     return write(0, std::as_bytes(std::span(&header, 1)));
 }
 
@@ -184,13 +199,26 @@ Status SavedKvWriter::write_page(std::span<const std::byte* const> blocks)
     chain_ = SavedKvFormat::next_chain(chain_, ids);
     const int tokens = page_ * format_->block_tokens() + int(ids.size());
     ++page_;
-    return write_header(tokens);
+    return write_header(tokens, 0);
 }
 
-Status SavedKvWriter::finish(const SavedReplies& replies)
+Status SavedKvWriter::finish(std::span<const SavedState> states, const SavedReplies& replies)
 {
+    const int tokens = int(ids_.size());
+    for (int number = 0; number < int(states.size()); ++number) {
+        const SavedState& state = states[std::size_t(number)];
+        const auto mark = format_->mark_of(ids_.first(std::size_t(state.tokens)), state.bytes);
+        const std::uint64_t at = format_->state_at(tokens, number);
+        if (Status ok = write(at, std::as_bytes(std::span(&mark, 1))); !ok)
+            return ok;
+        if (Status ok = write(at + sizeof mark, state.bytes); !ok)
+            return ok;
+    }
+    if (!states.empty())
+        if (Status ok = write_header(tokens, int(states.size())); !ok)
+            return ok;
     const auto bytes = pack_replies(replies, chain_);
-    const std::uint64_t at = format_->replies_at(int(ids_.size()));
+    const std::uint64_t at = format_->replies_at(tokens, int(states.size()));
     if (Status ok = write(at, bytes); !ok)
         return ok;
     if (Status ok = file_.cut(at + bytes.size()); !ok)

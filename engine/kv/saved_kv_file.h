@@ -30,10 +30,16 @@ public:
     /// The next page into blocks (layers,), each of the first KV head. False: it is damaged; the blocks are as they
     /// were.
     bool read_page(std::span<std::byte* const> blocks);
-    std::int64_t bytes_read() const { return bytes_read_; }  // of pages
+    std::int64_t bytes_read() const { return bytes_read_; }  // of pages and states
+
+    /// Of recurrent layers.
+    int states() const { return states_; }
+    /// After how many tokens it is the state, and its bytes into `state`, where `ids` are those it was saved with from
+    /// the first on. 0: they are not, or it is damaged; what is in `state` then means nothing.
+    int read_state(int number, std::span<const int> ids, std::span<std::byte> state);
 
 private:
-    SavedKvReader(PrivateFile file, std::shared_ptr<const SavedKvFormat> format, int tokens);
+    SavedKvReader(PrivateFile file, std::shared_ptr<const SavedKvFormat> format, int tokens, int states);
     SavedReplies read_replies();
     int page_tokens(int page) const;
     bool read_ids(int page, std::vector<int>& ids) const;
@@ -41,12 +47,19 @@ private:
     PrivateFile file_;
     std::shared_ptr<const SavedKvFormat> format_;
     int tokens_ = 0;
+    int states_ = 0;
     SavedReplies replies_;
     std::int64_t bytes_read_ = 0;
     int page_ = 0;             // the next one
     std::uint64_t chain_ = 0;  // before it
     std::vector<int> ids_;     // of it, when asked for
     std::vector<std::byte> record_;
+};
+
+/// A state of a model's recurrent layers, after so many tokens.
+struct SavedState {
+    int tokens = 0;
+    std::span<const std::byte> bytes;
 };
 
 /// Writes one file, over an older one if need be. Used by one thread.
@@ -63,15 +76,16 @@ public:
 
     /// blocks: (layers,) of page next_page(), each of the first KV head. CannotWrite.
     Status write_page(std::span<const std::byte* const> blocks);
-    /// Call it after the last page; when it returns, all is on the disk. CannotWrite.
-    Status finish(const SavedReplies& replies);
+    /// Call it after the last page, with the states of recurrent layers, SavedKvFormat::kMostStates at most; when it
+    /// returns, all is on the disk. CannotWrite.
+    Status finish(std::span<const SavedState> states, const SavedReplies& replies);
 
 private:
     SavedKvWriter(PrivateFile file, std::shared_ptr<const SavedKvFormat> format, std::span<const int> ids);
     void skip_same_pages();
     std::span<const int> page_ids(int page) const;
     Status write(std::uint64_t offset, std::span<const std::byte> bytes);
-    Status write_header(int tokens);
+    Status write_header(int tokens, int states);
 
     PrivateFile file_;
     std::shared_ptr<const SavedKvFormat> format_;

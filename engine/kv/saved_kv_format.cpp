@@ -16,19 +16,22 @@ constexpr char kMark[8] = {'S', 'P', 'I', 'L', 'L', 'K', 'V', '\n'};
 constexpr std::size_t kIdsAt = sizeof(std::uint64_t);  // in a record
 constexpr std::size_t kReplyWordsAt = sizeof(std::uint64_t) + sizeof(std::uint32_t);
 
-std::uint64_t shape_of(std::span<const KvLayerShape> layers)
+std::uint64_t shape_of(std::span<const KvLayerShape> layers, std::size_t state_bytes)
 {
     std::vector<std::uint32_t> numbers;
     for (const KvLayerShape& layer : layers)
         for (const int number : {layer.kv_heads, layer.block.k_dim, layer.block.v_dim, layer.window})
             numbers.push_back(std::uint32_t(number));
+    if (state_bytes > 0)
+        numbers.push_back(std::uint32_t(state_bytes));
     return checksum(std::as_bytes(std::span(numbers)));
 }
 
 }  // namespace
 
-SavedKvFormat::SavedKvFormat(std::uint64_t model, std::span<const KvLayerShape> layers)
+SavedKvFormat::SavedKvFormat(std::uint64_t model, std::span<const KvLayerShape> layers, std::size_t state_bytes)
     : layers_(layers.begin(), layers.end())
+    , state_bytes_(state_bytes)
 {
     const kernels::KvBlockLayout& block = layers_.front().block;
     origin_.model = model;
@@ -36,7 +39,7 @@ SavedKvFormat::SavedKvFormat(std::uint64_t model, std::span<const KvLayerShape> 
     origin_.v_type = std::uint32_t(block.v_type);
     origin_.block_tokens = std::uint32_t(block.tokens);
     origin_.layers = std::uint32_t(layers_.size());
-    origin_.shape = shape_of(layers_);
+    origin_.shape = shape_of(layers_, state_bytes);
 }
 
 int SavedKvFormat::rows(int tokens)
@@ -61,18 +64,26 @@ std::uint64_t SavedKvFormat::record_at(int block) const
     return sizeof(SavedKvHeader) + std::uint64_t(block) * record_bytes(block_tokens());
 }
 
-std::uint64_t SavedKvFormat::replies_at(int tokens) const
+std::uint64_t SavedKvFormat::state_at(int tokens, int state) const
 {
     const int tail = tokens % block_tokens();
-    return record_at(tokens / block_tokens()) + (tail > 0 ? record_bytes(tail) : 0);
+    return record_at(tokens / block_tokens()) + (tail > 0 ? record_bytes(tail) : 0) +
+           std::uint64_t(state) * (sizeof(StateMark) + state_bytes_);
 }
 
-SavedKvHeader SavedKvFormat::header(int tokens) const
+SavedKvFormat::StateMark SavedKvFormat::mark_of(std::span<const int> ids, std::span<const std::byte> state) const
+{
+    const std::uint64_t chain = next_chain(first_chain(), ids);
+    return {checksum(state, chain + ids.size()), std::uint32_t(ids.size()), 0};
+}
+
+SavedKvHeader SavedKvFormat::header(int tokens, int states) const
 {
     SavedKvHeader header;
     std::memcpy(header.mark, kMark, sizeof kMark);
     header.origin = origin_;
     header.tokens = std::uint32_t(tokens);
+    header.states = std::uint32_t(states);
     header.checksum = header_checksum(header);
     return header;
 }

@@ -6,6 +6,11 @@
 //               i32    the tokens' ids: as many as rows
 //               bytes  of each layer and KV head the block, laid out for so many rows (kernels/kv_block.h)
 //             Rows: block_tokens; in the last record the tokens that are left, rounded up to groups of 16.
+//   states    of a model with recurrent layers, as many as the header says, of fewer tokens first
+//               u64    checksum of the rest; its seed is that of all ids before it
+//               u32    after how many tokens it is the state
+//               u32    0
+//               bytes  of all layers
 //   replies   u64    checksum of the rest, with the chain as its seed
 //             u32    how many 32-bit words follow: of each reply the number of its ids, then the ids
 //
@@ -48,7 +53,7 @@ struct SavedKvHeader {
     char mark[8] = {};
     SavedKvOrigin origin;
     std::uint32_t tokens = 0;
-    std::uint32_t reserved = 0;
+    std::uint32_t states = 0;
     std::uint64_t checksum = 0;  // of the header before it
 };
 static_assert(sizeof(SavedKvOrigin) == 40 && sizeof(SavedKvHeader) == 64);
@@ -57,8 +62,12 @@ static_assert(sizeof(SavedKvOrigin) == 40 && sizeof(SavedKvHeader) == 64);
 class SavedKvFormat
 {
 public:
-    /// `layers`: all with the same formats and block length, one at least.
-    SavedKvFormat(std::uint64_t model, std::span<const KvLayerShape> layers);
+    /// The most states of one file.
+    static constexpr int kMostStates = 2;
+
+    /// `layers`: all with the same formats and block length, one at least. `state_bytes`: of the recurrent layers'
+    /// state; 0: none is recurrent.
+    SavedKvFormat(std::uint64_t model, std::span<const KvLayerShape> layers, std::size_t state_bytes = 0);
 
     const SavedKvOrigin& origin() const { return origin_; }
     /// Whether keys and values are in the types of these blocks.
@@ -72,15 +81,25 @@ public:
     /// Bytes of a record whose block holds so many tokens.
     std::size_t record_bytes(int tokens) const;
     std::uint64_t record_at(int block) const;
-    /// The place in a file with so many tokens at which the replies begin.
-    std::uint64_t replies_at(int tokens) const;
+    /// The place in a file with so many tokens of a state, and that at which the replies begin behind so many states.
+    std::uint64_t state_at(int tokens, int state) const;
+    std::uint64_t replies_at(int tokens, int states) const { return state_at(tokens, states); }
+    std::size_t state_bytes() const { return state_bytes_; }
 
-    SavedKvHeader header(int tokens) const;
+    SavedKvHeader header(int tokens, int states) const;
     static std::uint64_t header_checksum(const SavedKvHeader& header);
 
     /// The checksum's chain before the first record, and after one that holds these ids.
     std::uint64_t first_chain() const;
     static std::uint64_t next_chain(std::uint64_t chain, std::span<const int> ids);
+
+    /// What stands before a state's bytes. ids: all before it.
+    struct StateMark {
+        std::uint64_t checksum = 0;
+        std::uint32_t tokens = 0;
+        std::uint32_t reserved = 0;
+    };
+    StateMark mark_of(std::span<const int> ids, std::span<const std::byte> state) const;
 
     /// One record. ids: (tokens,); blocks: (layers,) each of the first KV head.
     void pack(std::span<const int> ids, std::span<const std::byte* const> blocks, std::uint64_t chain,
@@ -98,6 +117,7 @@ private:
     void each_part(int rows, const Move& move) const;
 
     std::vector<KvLayerShape> layers_;
+    std::size_t state_bytes_;
     SavedKvOrigin origin_;
 };
 

@@ -253,7 +253,7 @@ std::vector<SavedKvStore::File> SavedKvStore::files() const
 /// Files that were used longest ago leave until this one fits; its own older version counts for nothing.
 Status SavedKvStore::make_room(const SavedKvJob& job, const fs::path& path)
 {
-    const auto needed = std::int64_t(job.format->replies_at(int(job.ids.size())));
+    const auto needed = std::int64_t(job.format->replies_at(int(job.ids.size()), int(job.states.size())));
     std::vector<File> others = files();
     std::int64_t own = 0, all = needed;
     std::erase_if(others, [&](const File& file) {
@@ -287,7 +287,7 @@ Status SavedKvStore::write(const SavedKvJob& job, const fs::path& path, Event& e
         if (Status ok = writer->write_page(blocks); !ok)
             return ok;
     }
-    if (Status ok = writer->finish(job.replies); !ok)
+    if (Status ok = writer->finish(job.states, job.replies); !ok)
         return ok;
     event.bytes = writer->bytes_written();
     event.tokens = {0, int(job.ids.size())};
@@ -300,7 +300,7 @@ void SavedKvStore::carry_out(const SavedKvJob& job)
         return;
     const fs::path path = path_of(job.conversation);
     std::error_code error;
-    const auto needed = std::int64_t(job.format->replies_at(int(job.ids.size())));
+    const auto needed = std::int64_t(job.format->replies_at(int(job.ids.size()), int(job.states.size())));
     if (needed > limits_.most_bytes) {
         fs::remove(path, error);
         Event event;

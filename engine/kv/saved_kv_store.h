@@ -28,6 +28,7 @@ struct SavedKvJob {
     std::shared_ptr<const SavedKvFormat> format;
     std::vector<int> ids;
     std::vector<const std::byte*> blocks;  // (pages, layers) each of the first KV head
+    std::vector<SavedState> states;        // of recurrent layers, of fewer tokens first
     SavedReplies replies;
     int ticket = 0;
 };

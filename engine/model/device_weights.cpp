@@ -38,19 +38,28 @@ void for_each_tensor(W& w, const Hyperparameters& h, int l, const Visit& visit)
         if (data)
             visit(data, std::size_t(length) * sizeof(float));
     };
+    const bool whole_rows = h.architecture->qk_norm == QkNorm::WholeRows;
     vector(w.attn_norm, h.embedding_length);
-    vector(w.q_bias, q_dim);
+    vector(w.q_bias, w.q.rows);
     vector(w.k_bias, k_dim);
     vector(w.v_bias, v_dim);
     vector(w.qkv_bias, q_dim + k_dim + v_dim);
-    vector(w.q_norm, h.key_length);
-    vector(w.k_norm, h.key_length);
+    vector(w.q_norm, whole_rows ? q_dim : h.key_length);
+    vector(w.k_norm, whole_rows ? k_dim : h.key_length);
     vector(w.sinks, p.heads);
     vector(w.attn_out_bias, h.embedding_length);
     vector(w.attn_post_norm, h.embedding_length);
+    const StateSpace& space = h.state_space;
+    vector(w.conv_taps, space.conv_width * space.conv_channels());
+    vector(w.conv_bias, space.conv_channels());
+    vector(w.dt_bias, space.heads);
+    vector(w.decay, space.heads);
+    vector(w.skip, space.heads);
+    vector(w.mix_norm, p.mixer == Mixer::DeltaNet ? space.head_length : space.inner());
     vector(w.ffn_norm, h.embedding_length);
     vector(w.ffn_post_norm, h.embedding_length);
     vector(w.router_bias, h.experts);
+    vector(w.choice_bias, h.experts);
     vector(w.gate_experts_bias, h.experts * h.expert_ffn_length);
     vector(w.up_experts_bias, h.experts * h.expert_ffn_length);
     vector(w.down_experts_bias, h.experts * h.embedding_length);
@@ -119,7 +128,7 @@ Result<DeviceWeights<W>> DeviceWeights<W>::copy(Vram& vram, const W& weights, co
 template <class W>
 Status DeviceWeights<W>::wait()
 {
-    return vram_->device().wait(Device::Road::ToDevice, coming_);
+    return vram_->device().wait(Device::Direction::ToDevice, coming_);
 }
 
 template <class W>

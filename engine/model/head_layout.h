@@ -8,15 +8,36 @@ namespace engine {
 struct HeadLayout {
     int heads = 0, kv_heads = 0;
     int key_length = 0, value_length = 0;
+    AttentionGate gate = AttentionGate::None;
     int group() const { return heads / kv_heads; }
     int k_col() const { return heads * key_length; }
     int v_col() const { return k_col() + kv_heads * key_length; }
-    int cols() const { return v_col() + kv_heads * value_length; }
+    int cols() const { return gates_col() + gate_cols(); }
+
+    /// Where attn_q's product goes, and from one of its queries to the next: to its place, or behind the values
+    /// together with the gates, and the norm of its heads brings it to its place.
+    int projected_q_col() const { return gate == AttentionGate::BesideQueries ? gates_col() : 0; }
+    int projected_q_stride() const { return gate == AttentionGate::BesideQueries ? gate_stride() : key_length; }
+    /// The first head's gate, and from one head's to the next.
+    int gate_col() const { return gates_col() + (gate == AttentionGate::BesideQueries ? key_length : 0); }
+    int gate_stride() const { return value_length + (gate == AttentionGate::BesideQueries ? key_length : 0); }
+
+private:
+    int gates_col() const { return v_col() + kv_heads * value_length; }
+    int gate_cols() const { return gate == AttentionGate::None ? 0 : heads * gate_stride(); }
 };
 
 inline HeadLayout head_layout(const Hyperparameters& h, const LayerParameters& layer)
 {
-    return {layer.heads, layer.kv_heads, h.key_length, h.value_length};
+    return {layer.heads, layer.kv_heads, h.key_length, h.value_length, h.architecture->attention_gate};
+}
+
+/// Columns of what a layer's mixers make of its input, before the product that goes back to the stream.
+inline int mixer_cols(const Hyperparameters& h, const LayerParameters& layer)
+{
+    const int attended = layer.heads * h.value_length;
+    const int mixed = is_recurrent(layer.mixer) ? h.state_space.inner() : 0;
+    return attended > mixed ? attended : mixed;
 }
 
 }  // namespace engine

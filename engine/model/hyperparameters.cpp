@@ -45,6 +45,18 @@ public:
             return float(wrong(prefix_ + std::string(key) + " is not a usable number"));
         return float(*value);
     }
+    bool has(std::string_view key) const
+    {
+        const std::string name = prefix_ + std::string(key);
+        return file_.integer(name) || file_.array_length(name);
+    }
+    /// Where the file says 0 it means that it has none.
+    float factor(std::string_view key, float otherwise)
+    {
+        const float value = number(key, otherwise);
+        return value == 0.0f ? otherwise : value;
+    }
+    std::optional<bool> boolean(std::string_view key) { return file_.boolean(prefix_ + std::string(key)); }
     std::string_view text(std::string_view key) { return file_.string(prefix_ + std::string(key)).value_or(""); }
 
     /// One value for each layer: a scalar in the file stands for all.
@@ -71,6 +83,23 @@ public:
         for (int l = 0; l < layers; ++l)
             out.push_back(checked(key, (*values)[std::size_t(l)], lowest, highest));
         return out;
+    }
+
+    /// Which layers slide: named one by one, or all but the last of each `period`.
+    std::vector<bool> sliding_layers(int layers, int period)
+    {
+        constexpr std::string_view kKey = "attention.sliding_window_pattern";
+        std::vector<bool> slides =
+            file_.booleans(prefix_ + std::string(kKey), kMaxLayerElements).value_or(std::vector<bool>());
+        if (slides.empty()) {
+            period = optional(kKey, period, 0, kMaxLayers);
+            for (int l = 0; l < layers; ++l)
+                slides.push_back(period > 0 && l % period < period - 1);
+        }
+        if (int(slides.size()) < layers)
+            wrong(prefix_ + std::string(kKey) + " has fewer entries than the model has layers");
+        slides.resize(std::size_t(layers));
+        return slides;
     }
 
     int wrong(std::string sentence)
@@ -127,28 +156,189 @@ bool scales_queries_by_embedding(const Hyperparameters& h)
     return (h.architecture->name == "gemma2" && layers == 46) || (h.architecture->name == "gemma3" && layers == 62);
 }
 
-void read_layers(Reader& in, Hyperparameters& h, int layers)
+/// The sizes of recurrent layers. Names of the keys: architectures with a short convolution have one of their own.
+StateSpace read_state_space(Reader& in, const Hyperparameters& h)
 {
-    const auto heads = in.per_layer("attention.head_count", layers, 0, 1, 1 << 14);
-    const int first_heads = heads.front();
-    const auto kv_heads = in.per_layer("attention.head_count_kv", layers, first_heads, 1, 1 << 14);
-    const auto ffn = in.per_layer("feed_forward_length", layers, h.expert_ffn_length, 1, kMaxDimension);
+    constexpr int kMostTaps = 64, kMostHeads = 1 << 14;
+    StateSpace s;
+    if (h.architecture->recurrent == Mixer::Attention)
+        return s;
+    if (h.architecture->recurrent == Mixer::ShortConvolution) {
+        s.conv_width = in.required("shortconv.l_cache", 2, kMostTaps);
+        s.heads = 1;
+        s.head_length = h.embedding_length;
+        return s;
+    }
+    s.conv_width = in.required("ssm.conv_kernel", 2, kMostTaps);
+    s.state_size = in.required("ssm.state_size", 1, kMostHeads);
+    s.groups = in.required("ssm.group_count", 1, kMostHeads);
+    s.heads = in.required("ssm.time_step_rank", 1, kMostHeads);
+    const int inner = in.required("ssm.inner_size", 1, kMaxDimension);
+    if (s.heads < 1 || inner % s.heads != 0 || s.groups < 1 || s.heads % s.groups != 0) {
+        in.wrong("the heads of the model's recurrent layers make no sense");
+        return {};
+    }
+    s.head_length = inner / s.heads;
+    if (std::int64_t(s.groups) * s.state_size > kMaxDimension ||
+        std::int64_t(s.heads) * s.state_size * s.head_length > std::int64_t(1) << 28)
+        in.wrong("the state of the model's recurrent layers is larger than any model's");
+    return s;
+}
+
+/// Which layers are recurrent, for architectures that have such.
+std::vector<int> recurrent_layers(Reader& in, const Hyperparameters& h, int layers, const std::vector<int>& kv_heads)
+{
+    std::vector<int> recurrent(std::size_t(layers), 0);
+    if (h.architecture->recurrent == Mixer::Attention)
+        return recurrent;
+    const int interval = in.optional("full_attention_interval", h.architecture->full_attention_interval, 0, kMaxLayers);
+    for (int l = 0; l < layers; ++l)
+        recurrent[std::size_t(l)] = interval > 0 ? (l + 1) % interval != 0 : kv_heads[std::size_t(l)] == 0;
+    if (in.has("attention.recurrent_layers"))
+        recurrent = in.per_layer("attention.recurrent_layers", layers, 0, 0, 1);
+    return recurrent;
+}
+
+/// `recurrent`: the layer keeps a state.
+Mixer mixer_of(const Architecture& architecture, bool recurrent, int ffn_length)
+{
+    if (architecture.recurrent == Mixer::AttentionAndMamba2)
+        return Mixer::AttentionAndMamba2;
+    if (!recurrent)
+        return Mixer::Attention;
+    return architecture.one_part_layers && ffn_length > 0 ? Mixer::None : architecture.recurrent;
+}
+
+/// Files do not agree on the key that says it, so it is what the tensor has. 0: the layer has none.
+int shared_expert_length(Reader& in, const GgufFile& file, int l)
+{
+    const std::string name = "blk." + std::to_string(l) + ".ffn_down_shexp.weight";
+    const GgufTensor* tensor = file.tensor(name);
+    if (tensor && tensor->dims[0] > kMaxDimension)
+        return in.wrong("the tensor " + name + " is larger than a model can have it");
+    return tensor ? int(tensor->dims[0]) : 0;
+}
+
+bool rotates(Reader& in, const Hyperparameters& h, int l, bool slides)
+{
+    switch (h.architecture->rope_layers) {
+    case RopeLayers::AllButEveryFourth:
+        return l % 4 != 3;
+    case RopeLayers::SlidingLayers:
+        return slides || h.sliding_window == 0;
+    case RopeLayers::WhereFinetuned:
+        return in.boolean("rope.scaling.finetuned").value_or(true);
+    case RopeLayers::None:
+        return false;
+    case RopeLayers::All:
+        break;
+    }
+    return true;
+}
+
+void read_layers(Reader& in, const GgufFile& file, Hyperparameters& h, int layers)
+{
+    // A layer that does not attend has no heads.
+    const int fewest = h.architecture->recurrent == Mixer::Attention ? 1 : 0;
+    const auto heads = in.per_layer("attention.head_count", layers, 0, fewest, 1 << 14);
+    const int most_heads = *std::max_element(heads.begin(), heads.end());
+    const auto kv_heads = in.per_layer("attention.head_count_kv", layers, most_heads, fewest, 1 << 14);
+    const auto ffn = in.per_layer("feed_forward_length", layers, h.expert_ffn_length,
+                                  h.architecture->one_part_layers ? 0 : 1, kMaxDimension);
+    if (h.expert_ffn_length < 0)  // the file does not say it apart
+        h.expert_ffn_length = h.experts > 0 ? ffn.back() : 0;
+    const auto recurrent = recurrent_layers(in, h, layers, kv_heads);
+    h.state_space = read_state_space(in, h);
     // A window counts only where the architecture slides: converters also write one for models (phi3, llama) that were
     // trained without, and llama.cpp ignores it there as well.
-    const int period = h.architecture->window_period == 0 ? 0
-                                                          : in.optional("attention.sliding_window_pattern",
-                                                                        h.architecture->window_period, 0, kMaxLayers);
+    const Architecture& a = *h.architecture;
+    std::vector<bool> slides(static_cast<std::size_t>(layers));
+    if (a.window_period > 0 && h.sliding_window > 0)
+        slides = in.sliding_layers(layers, a.window_period);
     for (int l = 0; l < layers; ++l) {
         const auto i = std::size_t(l);
-        const bool slides = h.sliding_window > 0 && period > 0 && l % period < period - 1;
-        h.layers.push_back(
-            {slides ? LayerKind::SlidingWindow : LayerKind::FullAttention, heads[i], kv_heads[i], ffn[i]});
-        if (heads[i] % kv_heads[i] != 0)
+        const LayerKind kind = slides[i] ? LayerKind::SlidingWindow : LayerKind::FullAttention;
+        const int shared = shared_expert_length(in, file, l);
+        LayerParameters layer{mixer_of(*h.architecture, recurrent[i] != 0, ffn[i]),
+                              kind,
+                              heads[i],
+                              kv_heads[i],
+                              shared > 0 ? shared : ffn[i],
+                              rotates(in, h, l, slides[i])};
+        layer.feed_forward = !h.architecture->one_part_layers || layer.mixer == Mixer::None;
+        if (!attends(layer.mixer))
+            layer.heads = layer.kv_heads = 0;
+        else if (layer.kv_heads == 0 || layer.heads == 0 || layer.heads % layer.kv_heads != 0)
             in.wrong("the number of attention heads is not a multiple of the number of KV heads");
+        h.layers.push_back(layer);
     }
 }
 
+void read_experts(Reader& in, Hyperparameters& h)
+{
+    h.experts = in.optional("expert_count", 0, 0, 4096);
+    h.experts_used = in.optional("expert_used_count", 0, 0, 4096);
+    h.expert_ffn_length = in.optional("expert_feed_forward_length", -1, 0, kMaxDimension);
+    h.expert_weights_scale = in.factor("expert_weights_scale", 1.0f);
+    h.router_scores = h.architecture->router_scores;
+    h.expert_weights = h.architecture->expert_weights;
+    constexpr int kNone = 0, kSoftmax = 1, kSigmoid = 2, kSoftmaxOfChosen = 3;  // llama.cpp, include/llama.h
+    switch (const int scores = in.optional("expert_gating_func", kNone, kNone, 255)) {
+    case kNone:
+        break;
+    case kSoftmaxOfChosen:  // of all, and made to sum to one: the same
+        h.expert_weights = ExpertWeights::SumToOne;
+        [[fallthrough]];
+    case kSoftmax:
+        h.router_scores = RouterScores::Softmax;
+        break;
+    case kSigmoid:
+        h.router_scores = RouterScores::Sigmoid;
+        break;
+    default:
+        in.wrong("the file's experts are chosen in a way (" + std::to_string(scores) + ") that is not known");
+    }
+    if (const auto norm = in.boolean("expert_weights_norm"))
+        h.expert_weights = *norm ? ExpertWeights::SumToOne : ExpertWeights::AsScored;
+}
+
+void read_scales(Reader& in, Hyperparameters& h)
+{
+    const Architecture& a = *h.architecture;
+    const float residual_scale = in.factor("residual_scale", 1.0f);
+    h.rms_epsilon = in.number("attention.layer_norm_rms_epsilon", in.number("attention.layer_norm_epsilon", 1e-5f));
+    h.stream_epsilon = h.rms_epsilon / (residual_scale * residual_scale);
+    h.post_norm_epsilon = a.post_norm_epsilon > 0.0f ? a.post_norm_epsilon : h.rms_epsilon;
+    h.embedding_scale =
+        in.factor("embedding_scale", a.scale_embeddings ? std::sqrt(float(h.embedding_length)) : 1.0f) / residual_scale;
+    const float logit_scale = in.factor("logit_scale", 1.0f);
+    h.logit_scale = a.logit_scale == LogitScale::Divides ? 1.0f / logit_scale : logit_scale;
+}
+
+/// After the rope scaling.
+void read_temperature(Reader& in, Hyperparameters& h)
+{
+    h.temperature = h.architecture->temperature;
+    h.temperature.scale = in.number("attention.temperature_scale", h.temperature.scale);
+    const int length = h.temperature.length > 0 ? h.temperature.length : h.rope_scaling.original_context;
+    h.temperature.length = in.optional("attention.temperature_length", std::max(1, length), 1, kMaxTokens);
+}
+
+/// Of Llama 4 the model with 128 experts (Maverick) norms no queries and keys.
+QkNormWeight qk_norm_weight(const Hyperparameters& h)
+{
+    constexpr int kMaverickExperts = 128;
+    return h.experts == kMaverickExperts ? QkNormWeight::FromFile : h.architecture->qk_norm_weight;
+}
+
 }  // namespace
+
+bool has_local_rope(const Hyperparameters& h)
+{
+    const bool scaled = h.rope_scaling.kind != RopeScaling::Kind::None;
+    return h.architecture->local_rope_base > 0 ||
+           (h.architecture->local_rope_unscaled && scaled && h.sliding_window > 0);
+}
 
 Result<Hyperparameters> read_hyperparameters(const GgufFile& file)
 {
@@ -162,26 +352,25 @@ Result<Hyperparameters> read_hyperparameters(const GgufFile& file)
                     "this version cannot run the architecture '" + std::string(name->substr(0, 60)) + "'");
 
     Reader in(file, *name);
-    const int layers = in.required("block_count", 1, kMaxLayers);
+    const int blocks = in.required("block_count", 1, kMaxLayers);
+    // The last ones may predict several tokens at once; those are not run.
+    const int layers = blocks - in.optional("nextn_predict_layers", 0, 0, std::max(0, blocks - 1));
     h.context_length = in.required("context_length", 1, kMaxTokens);
     h.embedding_length = in.required("embedding_length", 1, kMaxDimension);
-    h.rms_epsilon = in.number("attention.layer_norm_rms_epsilon", 1e-5f);
-    h.sliding_window = in.optional("attention.sliding_window", 0, 0, kMaxTokens);
-    h.experts = in.optional("expert_count", 0, 0, 4096);
-    h.experts_used = in.optional("expert_used_count", 0, 0, 4096);
-    h.expert_ffn_length = in.optional("expert_feed_forward_length", 0, 0, kMaxDimension);
-    h.expert_weights_scale = in.number("expert_weights_scale", 1.0f);
-    if (h.expert_weights_scale == 0.0f)
-        h.expert_weights_scale = 1.0f;
+    h.sliding_window = in.optional("attention.sliding_window", h.architecture->default_window, 0, kMaxTokens);
     h.attention_softcap = in.number("attn_logit_softcapping", 0.0f);
     h.final_softcap = in.number("final_logit_softcapping", 0.0f);
-    h.temperature_scale = in.number("attention.temperature_scale", 0.0f);
+    read_experts(in, h);
+    read_scales(in, h);
     if (in.error().empty())
-        read_layers(in, h, layers);
+        read_layers(in, file, h, layers);
     if (!in.error().empty())
         return fail(Error::Code::BadFile, in.error());
 
-    const int default_head = std::max(1, h.embedding_length / h.layers.front().heads);
+    int most_heads = 1;
+    for (const LayerParameters& layer : h.layers)
+        most_heads = std::max(most_heads, layer.heads);
+    const int default_head = std::max(1, h.embedding_length / most_heads);
     h.key_length = in.optional("attention.key_length", default_head, 1, 1 << 14);
     h.value_length = in.optional("attention.value_length", default_head, 1, 1 << 14);
     h.rope_dimensions = in.optional("rope.dimension_count", h.key_length, 0, h.key_length);
@@ -190,12 +379,18 @@ Result<Hyperparameters> read_hyperparameters(const GgufFile& file)
     h.rope_base_local = in.number("rope.freq_base_swa", local_base);
     h.rope_scaling = read_rope_scaling(in, file, h.context_length);
     const float scaled_by = scales_queries_by_embedding(h) ? float(default_head) : float(h.key_length);
-    h.attention_scale = in.number("attention.scale", 1.0f / std::sqrt(scaled_by));
+    h.attention_scale = in.factor("attention.scale", 1.0f / std::sqrt(scaled_by));
+    read_temperature(in, h);
+    h.qk_norm_weight = qk_norm_weight(h);
 
     if (h.key_length % 4 != 0 || h.value_length % 4 != 0 || h.rope_dimensions % 2 != 0)
         in.wrong("the model's head dimension is not a multiple of 4");
     if (!(h.rope_base > 0.0f) || !(h.rope_base_local > 0.0f))
         in.wrong("the model's rope base is not positive");
+    if (h.architecture->attention_gate != AttentionGate::None && h.key_length != h.value_length)
+        in.wrong("the model's attention has gates, but keys and values of different lengths");
+    if (!std::isfinite(h.stream_epsilon) || !std::isfinite(h.embedding_scale) || !std::isfinite(h.logit_scale))
+        in.wrong("the model's factors make no sense");
     if (h.experts > 0 && (h.experts_used < 1 || h.experts_used > h.experts || h.expert_ffn_length < 1))
         in.wrong("the model's expert counts make no sense");
     if (!in.error().empty())

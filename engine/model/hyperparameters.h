@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/model/architecture.h"
+#include "engine/model/state_space.h"
 #include "engine/result.h"
 
 #include <string>
@@ -24,10 +25,13 @@ struct RopeScaling {
 };
 
 struct LayerParameters {
+    Mixer mixer = Mixer::Attention;
     LayerKind kind = LayerKind::FullAttention;
     int heads = 0;
     int kv_heads = 0;
-    int ffn_length = 0;
+    int ffn_length = 0;        // of a layer with experts: of the expert that all rows share
+    bool rope = true;          // queries and keys are rotated
+    bool feed_forward = true;  // false: the layer is a mixer alone
 };
 
 struct Hyperparameters {
@@ -38,11 +42,18 @@ struct Hyperparameters {
     int key_length = 0;  // head dimension of keys and queries
     int value_length = 0;
     float rms_epsilon = 0.0f;
+    float stream_epsilon = 0.0f;     // of norms of the residual stream
+    float post_norm_epsilon = 0.0f;  // of norms of what a layer's parts add to it
+    // What a model adds to its residual stream times a factor. The stream is kept divided by that factor instead: norms
+    // take it out again, where their epsilon is divided by its square. So this includes 1 / residual_scale.
+    float embedding_scale = 1.0f;
+    float logit_scale = 1.0f;
     float attention_scale = 0.0f;
     float attention_softcap = 0.0f;  // 0: none
     float final_softcap = 0.0f;      // 0: none
     int sliding_window = 0;          // tokens a sliding layer sees, the newest included; 0: none
-    float temperature_scale = 0.0f;  // queries times 1 + this * ln(1 + floor(position / original context)); 0: none
+    QueryTemperature temperature;
+    QkNormWeight qk_norm_weight = QkNormWeight::FromFile;
     int rope_dimensions = 0;
     float rope_base = 10000.0f;
     float rope_base_local = 10000.0f;  // of sliding layers
@@ -51,8 +62,17 @@ struct Hyperparameters {
     int experts_used = 0;
     int expert_ffn_length = 0;
     float expert_weights_scale = 1.0f;
+    RouterScores router_scores = RouterScores::Softmax;
+    ExpertWeights expert_weights = ExpertWeights::SumToOne;
+    StateSpace state_space;  // of every recurrent layer
     std::vector<LayerParameters> layers;
+
+    /// Floats of the state that layer l keeps for each sequence; 0: it keeps none.
+    int state_floats(int l) const { return is_recurrent(layers[std::size_t(l)].mixer) ? state_space.floats() : 0; }
 };
+
+/// Whether sliding layers turn by angles of their own.
+bool has_local_rope(const Hyperparameters& h);
 
 /// Fails with one sentence for an architecture this version does not run, and for numbers that make no sense.
 Result<Hyperparameters> read_hyperparameters(const GgufFile& file);

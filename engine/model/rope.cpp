@@ -43,7 +43,7 @@ double yarn_magnitude(const RopeScaling& s)
 
 RopeFrequencies rope_frequencies(const Hyperparameters& h, LayerKind kind, std::span<const float> factors)
 {
-    const bool local = kind == LayerKind::SlidingWindow && h.architecture->local_rope_base > 0;
+    const bool local = kind == LayerKind::SlidingWindow && has_local_rope(h);
     const double base = local ? h.rope_base_local : h.rope_base;
     const int n = h.rope_dimensions;
     const RopeScaling& s = h.rope_scaling;
@@ -56,6 +56,8 @@ RopeFrequencies rope_frequencies(const Hyperparameters& h, LayerKind kind, std::
             radians /= factors[std::size_t(i)];
         out.radians_per_token.push_back(radians);
     }
+    if (local && h.architecture->local_rope_unscaled)
+        out.magnitude = 1.0;
     if (local)  // local layers never reach beyond their window: their positions are not scaled
         return out;
     if (s.kind == RopeScaling::Kind::Linear) {

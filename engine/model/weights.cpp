@@ -18,6 +18,8 @@ public:
 
     enum class Need { Required, Optional };
 
+    bool has(const std::string& name) const { return file_.tensor(name) != nullptr; }
+
     /// A tensor of `rows` rows of n, `stack` of them one after another.
     Matrix matrix(const std::string& name, int n, std::int64_t rows, int stack = 1, Need need = Need::Required)
     {
@@ -49,6 +51,43 @@ public:
         auto& values = weights_.converted_.emplace_back(std::size_t(n));
         kernels::cpu_kernels().dequantize(tensor->type, int(n), tensor->bytes.data(), values.data());
         return values.data();
+    }
+
+    /// Taps of a convolution, (width, channels) as the kernels read them; the file has them by channel.
+    Vector taps(const std::string& name, int width, int channels)
+    {
+        const Vector by_channel = vector(name, std::int64_t(width) * channels);
+        if (!by_channel)
+            return nullptr;
+        auto& values = weights_.converted_.emplace_back(std::size_t(width) * std::size_t(channels));
+        for (int c = 0; c < channels; ++c)
+            for (int j = 0; j < width; ++j)
+                values[std::size_t(j) * std::size_t(channels) + std::size_t(c)] = by_channel[c * width + j];
+        return values.data();
+    }
+
+    /// Rows first, first + 1, ... (`run` of them) of every `period` rows of a matrix, as one of their own.
+    Matrix rows_of(const Matrix& m, int first, int run, int period)
+    {
+        const std::size_t bytes = kernels::row_bytes(m.type, m.n);
+        auto& rows = weights_.gathered_.emplace_back();
+        for (int begin = first; begin < m.rows; begin += period)
+            rows.insert(rows.end(), m.data + std::size_t(begin) * bytes, m.data + std::size_t(begin + run) * bytes);
+        return {m.type, m.n, int(rows.size() / bytes), rows.data()};
+    }
+
+    /// What a norm without weights multiplies by.
+    Vector ones(std::int64_t n) { return weights_.converted_.emplace_back(std::size_t(n), 1.0f).data(); }
+
+    /// n values times a factor.
+    Vector scaled(Vector values, std::int64_t n, float factor)
+    {
+        if (!values || factor == 1.0f)
+            return values;
+        auto& out = weights_.converted_.emplace_back(values, values + n);
+        for (float& v : out)
+            v *= factor;
+        return out.data();
     }
 
     std::vector<float> optional_values(const std::string& name, int n)
@@ -98,27 +137,54 @@ namespace {
 
 using Need = WeightReader::Need;
 
-void read_attention(WeightReader& in, const std::string& p, const Hyperparameters& h, const LayerParameters& layer,
-                    LayerWeights& w)
+void read_queries_keys_values(WeightReader& in, const std::string& p, const Hyperparameters& h,
+                              const LayerParameters& layer, LayerWeights& w)
 {
     const int dim = h.embedding_length;
     const int q_dim = layer.heads * h.key_length;
     const int k_dim = layer.kv_heads * h.key_length;
     const int v_dim = layer.kv_heads * h.value_length;
-    w.attn_norm = in.vector(p + "attn_norm.weight", dim);
-    w.qkv = in.matrix(p + "attn_qkv.weight", dim, q_dim + k_dim + v_dim, 1, Need::Optional);
+    const bool with_gates = h.architecture->attention_gate == AttentionGate::BesideQueries;
+    const int q_rows = with_gates ? 2 * q_dim : q_dim;
+    if (!with_gates)
+        w.qkv = in.matrix(p + "attn_qkv.weight", dim, q_dim + k_dim + v_dim, 1, Need::Optional);
     if (w.qkv) {
         w.qkv_bias = in.vector(p + "attn_qkv.bias", q_dim + k_dim + v_dim, Need::Optional);
     } else {
-        w.q = in.matrix(p + "attn_q.weight", dim, q_dim);
+        w.q = in.matrix(p + "attn_q.weight", dim, q_rows);
         w.k = in.matrix(p + "attn_k.weight", dim, k_dim);
         w.v = in.matrix(p + "attn_v.weight", dim, v_dim);
-        w.q_bias = in.vector(p + "attn_q.bias", q_dim, Need::Optional);
+        w.q_bias = in.vector(p + "attn_q.bias", q_rows, Need::Optional);
         w.k_bias = in.vector(p + "attn_k.bias", k_dim, Need::Optional);
         w.v_bias = in.vector(p + "attn_v.bias", v_dim, Need::Optional);
     }
-    w.q_norm = in.vector(p + "attn_q_norm.weight", h.key_length, Need::Optional);
-    w.k_norm = in.vector(p + "attn_k_norm.weight", h.key_length, Need::Optional);
+    if (h.architecture->attention_gate == AttentionGate::Apart)
+        w.attn_gate = in.matrix(p + "attn_gate.weight", dim, layer.heads * h.value_length);
+}
+
+void read_qk_norms(WeightReader& in, const std::string& p, const Hyperparameters& h, const LayerParameters& layer,
+                   LayerWeights& w)
+{
+    if (h.qk_norm_weight == QkNormWeight::One) {
+        if (layer.rope)  // Llama 4 norms what it has rotated
+            w.q_norm = w.k_norm = in.ones(h.key_length);
+        return;
+    }
+    const bool whole = h.architecture->qk_norm == QkNorm::WholeRows;
+    // Its queries come to their place by their norm.
+    const Need need = h.architecture->attention_gate == AttentionGate::BesideQueries ? Need::Required : Need::Optional;
+    w.q_norm = in.vector(p + "attn_q_norm.weight", (whole ? layer.heads : 1) * h.key_length, need);
+    w.k_norm = in.vector(p + "attn_k_norm.weight", (whole ? layer.kv_heads : 1) * h.key_length, Need::Optional);
+}
+
+void read_attention(WeightReader& in, const std::string& p, const Hyperparameters& h, const LayerParameters& layer,
+                    LayerWeights& w)
+{
+    const int dim = h.embedding_length;
+    if (!h.architecture->attn_norm.empty())
+        w.attn_norm = in.vector(p + std::string(h.architecture->attn_norm) + ".weight", dim);
+    read_queries_keys_values(in, p, h, layer, w);
+    read_qk_norms(in, p, h, layer, w);
     w.sinks = in.vector(p + "attn_sinks.weight", layer.heads, Need::Optional);
     w.attn_out = in.matrix(p + "attn_output.weight", layer.heads * h.value_length, dim);
     w.attn_out_bias = in.vector(p + "attn_output.bias", dim, Need::Optional);
@@ -126,36 +192,121 @@ void read_attention(WeightReader& in, const std::string& p, const Hyperparameter
         w.attn_post_norm = in.vector(p + std::string(h.architecture->attn_post_norm) + ".weight", dim);
 }
 
+/// The file may have one matrix for both, by key head: [beta of its value heads, alpha of its value heads].
+void read_delta_gates(WeightReader& in, const std::string& p, int dim, const StateSpace& s, LayerWeights& w)
+{
+    const Matrix both = in.matrix(p + "ssm_ba.weight", dim, 2 * s.heads, 1, Need::Optional);
+    if (!both) {
+        w.mix_beta = in.matrix(p + "ssm_beta.weight", dim, s.heads);
+        w.mix_alpha = in.matrix(p + "ssm_alpha.weight", dim, s.heads);
+        return;
+    }
+    const int run = s.heads / s.groups;
+    w.mix_beta = in.rows_of(both, 0, run, 2 * run);
+    w.mix_alpha = in.rows_of(both, run, run, 2 * run);
+}
+
+void read_delta_net(WeightReader& in, const std::string& p, int dim, const StateSpace& s, LayerWeights& w)
+{
+    w.mix_in = in.matrix(p + "attn_qkv.weight", dim, s.conv_channels());
+    w.mix_gate = in.matrix(p + "attn_gate.weight", dim, s.inner());
+    read_delta_gates(in, p, dim, s, w);
+    w.conv_taps = in.taps(p + "ssm_conv1d.weight", s.conv_width, s.conv_channels());
+    w.dt_bias = in.vector(p + "ssm_dt.bias", s.heads);
+    w.decay = in.vector(p + "ssm_a", s.heads);
+    w.mix_norm = in.vector(p + "ssm_norm.weight", s.head_length);
+    w.mix_out = in.matrix(p + "ssm_out.weight", s.inner(), dim);
+}
+
+void read_mamba2(WeightReader& in, const std::string& p, int dim, const StateSpace& s, LayerWeights& w)
+{
+    w.mix_in = in.matrix(p + "ssm_in.weight", dim, s.inner() + s.conv_channels() + s.heads);
+    w.conv_taps = in.taps(p + "ssm_conv1d.weight", s.conv_width, s.conv_channels());
+    w.conv_bias = in.vector(p + "ssm_conv1d.bias", s.conv_channels(), Need::Optional);
+    w.dt_bias = in.vector(p + "ssm_dt.bias", s.heads);
+    w.decay = in.vector(p + "ssm_a", s.heads);
+    w.skip = in.vector(p + "ssm_d", s.heads);
+    w.mix_norm = in.vector(p + "ssm_norm.weight", s.inner(), Need::Optional);
+    w.mix_out = in.matrix(p + "ssm_out.weight", s.inner(), dim);
+}
+
+void read_recurrent(WeightReader& in, const std::string& p, const Hyperparameters& h, Mixer mixer, LayerWeights& w)
+{
+    const StateSpace& s = h.state_space;
+    const int dim = h.embedding_length;
+    switch (mixer) {
+    case Mixer::DeltaNet:
+        return read_delta_net(in, p, dim, s, w);
+    case Mixer::Mamba2:
+    case Mixer::AttentionAndMamba2:
+        return read_mamba2(in, p, dim, s, w);
+    case Mixer::ShortConvolution:
+        w.mix_in = in.matrix(p + "shortconv.in_proj.weight", dim, 3 * std::int64_t(dim));
+        w.conv_taps = in.taps(p + "shortconv.conv.weight", s.conv_width, dim);
+        w.mix_out = in.matrix(p + "shortconv.out_proj.weight", dim, dim);
+        return;
+    case Mixer::Attention:
+    case Mixer::None:
+        return;
+    }
+}
+
 void read_experts(WeightReader& in, const std::string& p, const Hyperparameters& h, LayerWeights& w)
 {
     const int dim = h.embedding_length, ffn = h.expert_ffn_length, experts = h.experts;
     w.router_bias = in.vector(p + "ffn_gate_inp.bias", experts, Need::Optional);
-    w.gate_experts = in.matrix(p + "ffn_gate_exps.weight", dim, ffn, experts);
-    w.up_experts = in.matrix(p + "ffn_up_exps.weight", dim, ffn, experts);
+    w.choice_bias = in.vector(p + "exp_probs_b.bias", experts, Need::Optional);
+    w.up_experts = in.matrix(p + "ffn_gate_up_exps.weight", dim, 2 * ffn, experts, Need::Optional);
+    if (!w.up_experts) {
+        w.gate_experts = in.matrix(p + "ffn_gate_exps.weight", dim, ffn, experts);
+        w.up_experts = in.matrix(p + "ffn_up_exps.weight", dim, ffn, experts);
+        w.gate_experts_bias = in.vector(p + "ffn_gate_exps.bias", std::int64_t(ffn) * experts, Need::Optional);
+        w.up_experts_bias = in.vector(p + "ffn_up_exps.bias", std::int64_t(ffn) * experts, Need::Optional);
+    }
     w.down_experts = in.matrix(p + "ffn_down_exps.weight", ffn, dim, experts);
-    w.gate_experts_bias = in.vector(p + "ffn_gate_exps.bias", std::int64_t(ffn) * experts, Need::Optional);
-    w.up_experts_bias = in.vector(p + "ffn_up_exps.bias", std::int64_t(ffn) * experts, Need::Optional);
     w.down_experts_bias = in.vector(p + "ffn_down_exps.bias", std::int64_t(dim) * experts, Need::Optional);
+}
+
+void read_shared_expert(WeightReader& in, const std::string& p, const Hyperparameters& h, const LayerParameters& layer,
+                        LayerWeights& w)
+{
+    const int dim = h.embedding_length, ffn = layer.ffn_length;
+    w.down = in.matrix(p + "ffn_down_shexp.weight", ffn, dim, 1, Need::Optional);
+    if (!w.down)
+        return;
+    w.gate = in.matrix(p + "ffn_gate_shexp.weight", dim, ffn);
+    w.up = in.matrix(p + "ffn_up_shexp.weight", dim, ffn);
+    w.shared_weight = in.matrix(p + "ffn_gate_inp_shexp.weight", dim, 1, 1, Need::Optional);
 }
 
 void read_feed_forward(WeightReader& in, const std::string& p, const Hyperparameters& h, const LayerParameters& layer,
                        LayerWeights& w)
 {
     const int dim = h.embedding_length, ffn = layer.ffn_length;
-    w.ffn_norm = in.vector(p + std::string(h.architecture->ffn_norm) + ".weight", dim);
+    // falcon-h1's has no ".weight"
+    if (const std::string norm = p + std::string(h.architecture->ffn_norm); !h.architecture->ffn_norm.empty())
+        w.ffn_norm = in.vector(in.has(norm) ? norm : norm + ".weight", dim);
     if (!h.architecture->ffn_post_norm.empty())
         w.ffn_post_norm = in.vector(p + std::string(h.architecture->ffn_post_norm) + ".weight", dim);
     if (h.experts > 0) {
         w.router = in.matrix(p + "ffn_gate_inp.weight", dim, h.experts, 1, Need::Optional);
-        if (w.router)
-            return read_experts(in, p, h, w);
+        if (w.router) {
+            read_experts(in, p, h, w);
+            return read_shared_expert(in, p, h, layer, w);
+        }
     }
     w.gate = in.matrix(p + "ffn_gate.weight", dim, ffn, 1, Need::Optional);
-    w.up = in.matrix(p + "ffn_up.weight", dim, w.gate ? ffn : 2 * ffn);
+    const bool alone = w.gate || h.architecture->gate == Gate::ReluSquared;
+    w.up = in.matrix(p + "ffn_up.weight", dim, alone ? ffn : 2 * ffn);
     w.down = in.matrix(p + "ffn_down.weight", ffn, dim);
 }
 
 }  // namespace
+
+bool is_prediction_tensor(const GgufTensor& tensor, const Hyperparameters& h)
+{
+    return tensor.block() >= int(h.layers.size());
+}
 
 Result<Weights> Weights::read(const GgufFile& file, const Hyperparameters& h)
 {
@@ -166,20 +317,28 @@ Result<Weights> Weights::read(const GgufFile& file, const Hyperparameters& h)
     w.head.output = in.matrix("output.weight", dim, vocabulary, 1, Need::Optional);
     if (!w.head.output)
         w.head.output = w.token_embedding;
-    w.head.norm = in.vector("output_norm.weight", dim);
+    w.head.norm = in.scaled(in.vector(std::string(h.architecture->output_norm) + ".weight", dim), dim, h.logit_scale);
+    if (h.architecture->norm_embeddings)
+        w.embedding_norm = in.ones(dim);
     w.rope_factors = in.optional_values("rope_freqs.weight", h.rope_dimensions / 2);
     w.rope_factors_long = in.optional_values("rope_factors_long.weight", h.rope_dimensions / 2);
     w.rope_factors_short = in.optional_values("rope_factors_short.weight", h.rope_dimensions / 2);
     for (std::size_t l = 0; l < h.layers.size() && !in.failed(); ++l) {
         const std::string prefix = "blk." + std::to_string(l) + ".";
         LayerWeights& layer = w.layers.emplace_back();
-        read_attention(in, prefix, h, h.layers[l], layer);
-        read_feed_forward(in, prefix, h, h.layers[l], layer);
+        const LayerParameters& parameters = h.layers[l];
+        layer.attn_norm = in.vector(prefix + "attn_norm.weight", dim);
+        if (attends(parameters.mixer))
+            read_attention(in, prefix, h, parameters, layer);
+        read_recurrent(in, prefix, h, parameters.mixer, layer);
+        if (parameters.feed_forward)
+            read_feed_forward(in, prefix, h, parameters, layer);
     }
     if (in.failed())
         return tl::unexpected(in.error());
     for (const GgufTensor& tensor : file.tensors())
-        w.bytes += std::int64_t(tensor.bytes.size());
+        if (!is_prediction_tensor(tensor, h))
+            w.bytes += std::int64_t(tensor.bytes.size());
     return w;
 }
 

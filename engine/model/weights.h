@@ -34,23 +34,38 @@ using Vector = const float*;
 struct LayerWeights {
     Vector attn_norm = nullptr;  // (dim,)
     Matrix qkv;                  // fused: (q_dim + 2 kv_dim, dim), else
-    Matrix q, k, v;              // (q_dim, dim), (kv_dim, dim), (kv_dim, dim)
+    Matrix q, k, v;              // (q_dim, dim), (kv_dim, dim), (kv_dim, dim); beside gates q is (2 q_dim, dim)
+    Matrix attn_gate;            // (q_dim, dim) apart from q
     Vector q_bias = nullptr, k_bias = nullptr, v_bias = nullptr, qkv_bias = nullptr;
-    Vector q_norm = nullptr, k_norm = nullptr;  // (key_length,)
+    Vector q_norm = nullptr, k_norm = nullptr;  // (key_length,), or of whole rows (q_dim,), (kv_dim,)
     Vector sinks = nullptr;                     // (heads,)
     Matrix attn_out;                            // (dim, q_dim)
     Vector attn_out_bias = nullptr;             // (dim,)
     Vector attn_post_norm = nullptr;            // (dim,)
 
-    Vector ffn_norm = nullptr;       // (dim,)
+    // Of a recurrent layer; s: its StateSpace.
+    Matrix mix_in;    // delta net: (s.conv_channels, dim); Mamba-2: (s.inner + s.conv_channels + s.heads, dim)
+                      // [z, x, B, C, dt]; short convolution: (3 dim, dim) [b, c, u]
+    Matrix mix_gate;  // delta net: (s.inner, dim)
+    Matrix mix_beta, mix_alpha;  // delta net: (s.heads, dim)
+    Matrix mix_out;              // (dim, s.inner)
+    Vector conv_taps = nullptr;  // (s.conv_width, s.conv_channels), the oldest token's first
+    Vector conv_bias = nullptr;  // (s.conv_channels,)
+    Vector dt_bias = nullptr, decay = nullptr, skip = nullptr;  // (s.heads,); decay is negative
+    Vector mix_norm = nullptr;                                  // delta net: (s.head_length,); Mamba-2: (s.inner,)
+
+    Vector ffn_norm = nullptr;  // (dim,)
+    // Of a layer with experts: of the expert that all rows share, if there is one.
     Matrix gate, up;                 // (ffn, dim); fused: up is (2 ffn, dim), gate first, and gate is empty
     Matrix down;                     // (dim, ffn)
     Vector ffn_post_norm = nullptr;  // (dim,)
 
-    Matrix router;                                                  // (experts, dim); empty: no experts in this layer
-    Vector router_bias = nullptr;                                   // (experts,)
-    Matrix gate_experts, up_experts;                                // (experts, expert_ffn, dim)
-    Matrix down_experts;                                            // (experts, dim, expert_ffn)
+    Matrix router;                    // (experts, dim); empty: no experts in this layer
+    Vector router_bias = nullptr;     // (experts,)
+    Vector choice_bias = nullptr;     // (experts,) on scores where experts are chosen
+    Matrix shared_weight;             // (1, dim) sigmoid of it: the shared expert's weight
+    Matrix gate_experts, up_experts;  // (experts, expert_ffn, dim), or fused as gate and up
+    Matrix down_experts;              // (experts, dim, expert_ffn)
     Vector gate_experts_bias = nullptr, up_experts_bias = nullptr;  // (experts, expert_ffn)
     Vector down_experts_bias = nullptr;                             // (experts, dim)
 };
@@ -60,7 +75,8 @@ struct LayerWeights {
 template <class W, class Visit>
 void for_each_matrix(W& w, int experts, const Visit& visit)
 {
-    for (auto* matrix : {&w.qkv, &w.q, &w.k, &w.v, &w.attn_out, &w.gate, &w.up, &w.down, &w.router})
+    for (auto* matrix : {&w.qkv, &w.q, &w.k, &w.v, &w.attn_gate, &w.attn_out, &w.mix_in, &w.mix_gate, &w.mix_beta,
+                         &w.mix_alpha, &w.mix_out, &w.gate, &w.up, &w.down, &w.router, &w.shared_weight})
         if (*matrix)
             visit(*matrix, 1);
     for (auto* stack : {&w.gate_experts, &w.up_experts, &w.down_experts})
@@ -68,9 +84,12 @@ void for_each_matrix(W& w, int experts, const Visit& visit)
             visit(*stack, experts);
 }
 
+/// Whether a tensor belongs to a block behind the layers that are run, which predicts several tokens at once.
+bool is_prediction_tensor(const GgufTensor& tensor, const Hyperparameters& h);
+
 /// What follows the last layer.
 struct HeadWeights {
-    Vector norm = nullptr;  // (dim,)
+    Vector norm = nullptr;  // (dim,); includes the model's factor on logits
     Matrix output;          // (vocabulary, dim); the embedding again where the file ties them
 };
 
@@ -83,13 +102,15 @@ public:
     Matrix token_embedding;  // (vocabulary, dim)
     std::vector<LayerWeights> layers;
     HeadWeights head;
+    Vector embedding_norm = nullptr;                           // (dim,) where embeddings are normed
     std::vector<float> rope_factors;                           // llama 3's rope_freqs
     std::vector<float> rope_factors_long, rope_factors_short;  // long-rope
-    std::int64_t bytes = 0;                                    // of all tensors
+    std::int64_t bytes = 0;                                    // of all tensors that are used
 
 private:
     friend class WeightReader;
-    std::deque<std::vector<float>> converted_;  // vectors the file does not store as floats
+    std::deque<std::vector<float>> converted_;     // vectors that the file does not store, or not as we want them
+    std::deque<std::vector<std::byte>> gathered_;  // rows of matrices that the file stores in another order
 };
 
 }  // namespace engine

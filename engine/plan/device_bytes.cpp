@@ -17,7 +17,7 @@ std::int64_t DeviceLayout::largest_block() const
 
 int DeviceLayout::ring_slots() const
 {
-    if (road_ == Road::Copies)
+    if (transport_ == Transport::Copies)
         return kFewestRingSlots;
     const std::int64_t slots = kLinkRingBytes / std::max<std::int64_t>(1, largest_block());
     return int(std::clamp<std::int64_t>(slots, kFewestRingSlots, kMostRingSlots));
@@ -61,8 +61,10 @@ std::int64_t DeviceLayout::windows_at(int layers, int position) const
 DeviceBytes DeviceLayout::needed(int layers, int columns) const
 {
     DeviceBytes bytes;
-    for (const LayerBytes& layer : first(layers))
+    for (const LayerBytes& layer : first(layers)) {
         bytes.weights += layer.weights;
+        bytes.state += layer.state;
+    }
     bytes.kv = columns * column(layers) + windows(layers);
     bytes.ring = ring_bytes();
     bytes.scratch = scratch_bytes_;

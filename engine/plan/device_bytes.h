@@ -12,6 +12,7 @@ namespace engine {
 /// One layer, as a device holds it.
 struct LayerBytes {
     std::int64_t weights = 0;   // alignment included
+    std::int64_t state = 0;     // of a recurrent layer, for the one sequence whose state lies there
     std::int64_t kv_block = 0;  // one KV block: `block_tokens` tokens of all KV heads
     int window = 0;             // tokens that a token sees; 0: all
 };
@@ -19,25 +20,26 @@ struct LayerBytes {
 struct DeviceBytes {
     std::int64_t weights = 0;
     std::int64_t kv = 0;
+    std::int64_t state = 0;
     std::int64_t ring = 0;
     std::int64_t scratch = 0;
-    std::int64_t total() const { return weights + kv + ring + scratch; }
+    std::int64_t total() const { return weights + kv + state + ring + scratch; }
 };
 
 /// A model's layers and what they need on a device. Values only.
 class DeviceLayout
 {
 public:
-    /// What lies between the memories: a link reaches its rate with megabytes under way, a copy by the host's own
-    /// cores with any block.
-    enum class Road { Copies, Link };
+    /// How bytes get from one memory to the other: copied by the host's own cores, which reach their rate with any
+    /// block, or through a link, which needs megabytes under way for that.
+    enum class Transport { Copies, Link };
 
     /// `scratch_bytes`: what the decoder computes in, on the device.
-    DeviceLayout(std::vector<LayerBytes> layers, int block_tokens, std::int64_t scratch_bytes, Road road)
+    DeviceLayout(std::vector<LayerBytes> layers, int block_tokens, std::int64_t scratch_bytes, Transport transport)
         : layers_(std::move(layers))
         , block_tokens_(block_tokens)
         , scratch_bytes_(scratch_bytes)
-        , road_(road)
+        , transport_(transport)
     {
     }
 
@@ -83,7 +85,7 @@ private:
     std::vector<LayerBytes> layers_;
     int block_tokens_;
     std::int64_t scratch_bytes_;
-    Road road_;
+    Transport transport_;
 };
 
 }  // namespace engine

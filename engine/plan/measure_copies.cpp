@@ -21,7 +21,7 @@ Result<double> measure_copy_bytes_per_s(const DeviceMeter& meter)
     return 2.0 * double(half) / *time;
 }
 
-Result<double> measure_road_bytes_per_s(const DeviceMeter& meter, Device::Road road)
+Result<double> measure_link_bytes_per_s(const DeviceMeter& meter, Device::Direction direction)
 {
     CudaStaging host;
     const std::size_t bytes = std::min(meter.bytes(), std::size_t(64) << 20);
@@ -29,7 +29,7 @@ Result<double> measure_road_bytes_per_s(const DeviceMeter& meter, Device::Road r
         return tl::unexpected(ok.error());
     const cuda::Driver& driver = meter.device().driver();
     auto time = meter.seconds([&] {
-        return road == Device::Road::ToDevice
+        return direction == Device::Direction::ToDevice
                    ? driver.copy_to_device(cuda_address(meter.memory()), host.data(), bytes, meter.device().compute())
                    : driver.copy_to_host(host.data(), cuda_address(meter.memory()), bytes, meter.device().compute());
     });

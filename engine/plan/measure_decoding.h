@@ -3,7 +3,7 @@
 
 #include "engine/plan/device_meter.h"
 #include "engine/plan/measure_rates.h"
-#include "engine/plan/model_facts.h"
+#include "engine/plan/model_costs.h"
 
 #include <span>
 

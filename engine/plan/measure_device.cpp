@@ -66,8 +66,8 @@ Result<DeviceRates> measure_rates_of(CudaDevice& device, std::span<const WeightR
     rates.name = name_with_driver(device);
     Kept keep;
     keep(rates.copy_bytes_per_s, [&] { return measure_copy_bytes_per_s(*meter); });
-    keep(rates.to_device_bytes_per_s, [&] { return measure_road_bytes_per_s(*meter, Device::Road::ToDevice); });
-    keep(rates.to_host_bytes_per_s, [&] { return measure_road_bytes_per_s(*meter, Device::Road::ToHost); });
+    keep(rates.to_device_bytes_per_s, [&] { return measure_link_bytes_per_s(*meter, Device::Direction::ToDevice); });
+    keep(rates.to_host_bytes_per_s, [&] { return measure_link_bytes_per_s(*meter, Device::Direction::ToHost); });
     keep(rates.weights_bytes_per_s, [&] { return measure_weights_bytes_per_s(*meter, layer); });
     keep(rates.attention_bytes_per_s,
          [&] { return measure_attention_bytes_per_s(*meter, form, kv_heads, kAttendedTokens); });

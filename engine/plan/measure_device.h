@@ -5,7 +5,7 @@
 #include "engine/device/cuda_device.h"
 #include "engine/machine_rates.h"
 #include "engine/plan/measure_rates.h"
-#include "engine/plan/model_facts.h"
+#include "engine/plan/model_costs.h"
 
 #include <span>
 #include <string>

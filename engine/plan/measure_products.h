@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/plan/device_meter.h"
-#include "engine/plan/model_facts.h"
+#include "engine/plan/model_costs.h"
 
 namespace engine {
 

@@ -7,7 +7,7 @@
 #include "engine/metrics/clock.h"
 #include "engine/metrics/host_probe.h"
 #include "engine/plan/dram_bandwidth.h"
-#include "engine/plan/model_facts.h"
+#include "engine/plan/model_costs.h"
 #include "engine/sampling/sampler.h"
 
 #include <algorithm>
@@ -316,7 +316,6 @@ double RateMeter::stream_bytes_per_s(const KvForm& form, int kv_heads)
 Result<MachineRates> measure_machine_rates(int threads, const std::function<bool(double)>& on_progress)
 try {
     constexpr std::array kRowLengths = {256, 2048};
-    constexpr std::array kKvTypes = {KvType::F32, KvType::F16, KvType::Q8_0};
     constexpr std::array kHeadLengths = {64, 128};
     constexpr std::array kGroups = {1, 4, 8};
     ThreadPool pool(threads > 0 ? threads : physical_cores());
@@ -344,7 +343,7 @@ try {
                 return fail(Error::Code::Cancelled, "measuring was cancelled");
             rates.products.push_back(meter.product(type, length));
         }
-    for (const KvType type : kKvTypes)
+    for (const auto& [type, name] : kKvTypes)
         for (const int head_length : kHeadLengths)
             for (const int group : kGroups) {
                 if (!goes_on())

@@ -1,5 +1,7 @@
 #include "engine/memory_plan.h"
 
+#include "engine/kv/recurrent_states.h"
+#include "engine/plan/model_costs.h"
 #include "kernels/kv_block.h"
 
 #include <algorithm>
@@ -22,18 +24,12 @@ std::int64_t product(std::int64_t a, std::int64_t b)
     return a > 0 && b > kMost / a ? kMost : a * b;
 }
 
-/// Bytes of one key or value of one head and token, its scale included.
+/// As kernels::kv_vector_bytes(), of any length.
 std::int64_t vector_bytes(KvType type, std::int64_t length)
 {
-    switch (type) {
-    case KvType::F32:
-        return product(length, kernels::kv_value_bytes(kernels::KvType::F32));
-    case KvType::Q8_0:
-        return sum(length, sizeof(float));
-    case KvType::F16:
-        break;
-    }
-    return product(length, kernels::kv_value_bytes(kernels::KvType::F16));
+    const kernels::KvType kept = kernel_type(type);
+    return sum(product(length, std::int64_t(kernels::kv_value_bytes(kept))),
+               std::int64_t(kernels::kv_scale_bytes(kept)));
 }
 
 /// The bytes of one page: a block of tokens in all layers.
@@ -54,7 +50,7 @@ int wanted_context(const ModelInfo& model, const LoadRequest& request)
 
 std::int64_t MemoryNeed::total() const
 {
-    return sum(weight_bytes, sum(kv_bytes, scratch_bytes));
+    return sum(sum(weight_bytes, state_bytes), sum(kv_bytes, scratch_bytes));
 }
 
 MemoryNeed memory_need(const ModelInfo& model, const LoadRequest& request)
@@ -63,13 +59,14 @@ MemoryNeed memory_need(const ModelInfo& model, const LoadRequest& request)
     const std::int64_t pages = (std::int64_t(context) + request.kv_block_tokens - 1) / request.kv_block_tokens;
     const int rows = std::min(request.prefill_chunk_tokens, context);
     return {model.weight_bytes, product(pages, page_bytes(model, request)),
+            product(model.memory.state_bytes, 1 + RecurrentStates::kMostCheckpoints),
             sum(product(rows, model.memory.scratch_bytes_per_row), model.memory.scratch_bytes_fixed)};
 }
 
 int largest_context(const ModelInfo& model, const LoadRequest& request, std::int64_t budget_bytes)
 {
     const MemoryNeed need = memory_need(model, request);
-    const std::int64_t left = budget_bytes - sum(need.weight_bytes, need.scratch_bytes);
+    const std::int64_t left = budget_bytes - sum(need.weight_bytes, sum(need.state_bytes, need.scratch_bytes));
     const std::int64_t page = page_bytes(model, request);
     const int wanted = wanted_context(model, request);
     if (left < page || page == 0)

@@ -90,13 +90,22 @@ Result<DeviceLayout> cuda_layout(const Hyperparameters& h, const Weights& weight
         return tl::unexpected(ok.error());
     const std::int64_t scratch =
         cuda_scratch_bytes(h, none, std::min(request.prefill_chunk_tokens, context), context, rates);
-    return device_layout(h, weights, kv, scratch, DeviceLayout::Road::Link);
+    return device_layout(h, weights, kv, scratch, DeviceLayout::Transport::Link);
+}
+
+/// A conversation's state and its checkpoints, of which there may be one for each of its first tokens.
+std::int64_t state_bytes(const ModelCosts& costs, int tokens)
+{
+    std::int64_t bytes = 0;
+    for (const LayerWork& layer : costs.layers)
+        bytes += layer.state_bytes;
+    return tokens > 0 ? bytes * (1 + RecurrentStates::kMostCheckpoints) : 0;
 }
 
 MemoryUse on_device(const DeviceShare& share, int tokens)
 {
     const DeviceBytes fixed = share.layout.needed(share.layers, 0);
-    MemoryUse use{fixed.weights, 0, fixed.ring, fixed.scratch};
+    MemoryUse use{fixed.weights, 0, fixed.state, fixed.ring, fixed.scratch};
     if (tokens > 0)
         use.kv_bytes = columns_at(share, tokens).on_device * share.layout.column(share.layers) +
                        share.layout.windows_at(share.layers, tokens - 1);
@@ -109,7 +118,7 @@ struct Planner::Model {
     GgufFile file;
     Hyperparameters h;
     Weights weights;
-    ModelFacts facts;
+    ModelCosts costs;
     mutable std::optional<CudaFacts> cuda = {};  // asked once: all rows are of the same moment
 };
 
@@ -125,10 +134,10 @@ try {
     auto weights = Weights::read(*file, *h);
     if (!weights)
         return tl::unexpected(weights.error());
-    ModelFacts facts = model_facts(*h, *weights);
+    ModelCosts costs = model_costs(*h, *weights);
     Planner planner;
     planner.model_ =
-        std::make_shared<const Model>(Model{std::move(*file), std::move(*h), std::move(*weights), std::move(facts)});
+        std::make_shared<const Model>(Model{std::move(*file), std::move(*h), std::move(*weights), std::move(costs)});
     return planner;
 } catch (...) {
     return caught("to look into the model");
@@ -136,17 +145,17 @@ try {
 
 int Planner::context_length() const
 {
-    return model_->facts.context_length;
+    return model_->costs.context_length;
 }
 
 Result<Plan> Planner::plan(const LoadRequest& request, std::span<const int> contexts, const MachineRates* rates) const
 try {
-    const ModelFacts& facts = model_->facts;
+    const ModelCosts& costs = model_->costs;
     const bool has_device = request.placement.device != PlacementOptions::Device::Cpu;
     const int block = request.kv_block_tokens;
     if (block < 16 || block % 16 != 0)
         return fail(Error::Code::BadRequest, "a KV block must hold a multiple of 16 tokens");
-    const int context = request.context_tokens > 0 ? request.context_tokens : facts.context_length;
+    const int context = request.context_tokens > 0 ? request.context_tokens : costs.context_length;
     const int threads = request.threads > 0 ? request.threads : physical_cores();
     const std::int64_t scratch = scratch_bytes(model_->h, model_->weights,
                                                {std::min(request.prefill_chunk_tokens, context), block, threads,
@@ -155,7 +164,7 @@ try {
 
     PlannedPlacement placement{request.k_type, request.v_type, {}};
     Plan plan;
-    plan.layers = int(facts.layers.size());
+    plan.layers = int(costs.layers.size());
     if (has_device) {
         if (request.placement.device == PlacementOptions::Device::Cuda) {
             if (!model_->cuda || model_->cuda->ordinal != request.placement.cuda_ordinal) {
@@ -171,8 +180,8 @@ try {
             placement.device = cuda_device(*model_->cuda, request.placement, std::move(*layout), std::move(known));
         } else {
             placement.device = emulated_device(
-                request.placement, device_layout(model_->h, model_->weights, kv, scratch, DeviceLayout::Road::Copies),
-                rates);
+                request.placement,
+                device_layout(model_->h, model_->weights, kv, scratch, DeviceLayout::Transport::Copies), rates);
         }
         const DeviceShare& share = placement.device->share;
         plan.device_layers = share.layers;
@@ -187,8 +196,9 @@ try {
             return fail(Error::Code::BadRequest, "a context holds 0 to 16777216 tokens");
         PlanRow row;
         row.context_tokens = tokens;
-        row.beyond_training = tokens > facts.context_length;
-        row.host = {facts.weight_bytes, (std::int64_t(tokens) + block - 1) / block * kv_page_bytes(kv), 0, scratch};
+        row.beyond_training = tokens > costs.context_length;
+        row.host = {costs.weight_bytes, (std::int64_t(tokens) + block - 1) / block * kv_page_bytes(kv),
+                    state_bytes(costs, tokens), 0, scratch};
         if (placement.device) {
             const Columns columns = columns_at(placement.device->share, tokens);
             row.device = on_device(placement.device->share, tokens);
@@ -196,7 +206,7 @@ try {
             row.stops = columns.stops;
         }
         if (rates)
-            if (const auto seconds = step_seconds(facts, placement, *rates, tokens); seconds && *seconds > 0)
+            if (const auto seconds = step_seconds(costs, placement, *rates, tokens); seconds && *seconds > 0)
                 row.tok_s = 1 / *seconds;
         plan.rows.push_back(row);
     }
@@ -208,15 +218,16 @@ try {
 Result<MachineRates> Planner::measure_rates(const LoadRequest& request,
                                             const std::function<bool(double)>& on_progress) const
 try {
-    const ModelFacts& facts = model_->facts;
+    const ModelCosts& costs = model_->costs;
     std::set<std::pair<kernels::TensorType, int>> products;
     std::set<int> groups;
-    for (const LayerWork& layer : facts.layers) {
-        groups.insert(layer.group);
+    for (const LayerWork& layer : costs.layers) {
+        if (layer.divided_tokens > 0)
+            groups.insert(layer.group);
         for (const WeightRead& read : layer.reads)
             products.insert({read.type, read.row_length});
     }
-    for (const WeightRead& read : facts.head.reads)
+    for (const WeightRead& read : costs.head.reads)
         products.insert({read.type, read.row_length});
     const std::size_t pieces = products.size() + groups.size() + 2;
     std::size_t done = 0;
@@ -242,7 +253,7 @@ try {
             return given_up();
         rates.products.push_back(meter.product(kernels::type_traits(type), row_length));
     }
-    KvForm form{request.k_type, request.v_type, facts.key_length, 1, request.kv_block_tokens};
+    KvForm form{request.k_type, request.v_type, costs.key_length, 1, request.kv_block_tokens};
     for (const int group : groups) {
         if (!goes_on())
             return given_up();
@@ -252,12 +263,13 @@ try {
     if (!goes_on())
         return given_up();
     rates.copy_start_s = meter.copy_start_s();
-    rates.stream_bytes_per_s = meter.stream_bytes_per_s(form, facts.kv_heads.front());
+    const int kv_heads = std::max(1, *std::ranges::max_element(costs.kv_heads));
+    rates.stream_bytes_per_s = meter.stream_bytes_per_s(form, kv_heads);
     if (request.placement.device == PlacementOptions::Device::Cuda) {
         auto device = CudaDevice::open(request.placement.cuda_ordinal);
         if (!device)
             return tl::unexpected(device.error());
-        auto measured = measure_rates_of(**device, facts.layers.front().reads, form, facts.kv_heads.front());
+        auto measured = measure_rates_of(**device, costs.layers.front().reads, form, kv_heads);
         if (!measured)
             return tl::unexpected(measured.error());
         rates.devices[std::string((*device)->id())] = std::move(*measured);

@@ -50,9 +50,9 @@ struct AttendedKv {
 class StepForecast
 {
 public:
-    StepForecast(const ModelFacts& facts, const PlannedPlacement& placement, const MachineRates& rates,
+    StepForecast(const ModelCosts& costs, const PlannedPlacement& placement, const MachineRates& rates,
                  int context_tokens)
-        : facts_(facts)
+        : costs_(costs)
         , placement_(placement)
         , rates_(rates)
         , context_(context_tokens)
@@ -69,10 +69,10 @@ public:
         if (columns_.stops)
             return std::nullopt;
         Seconds sum;
-        for (int l = 0; l < int(facts_.layers.size()); ++l)
+        for (int l = 0; l < int(costs_.layers.size()); ++l)
             sum += own_cores(l) ? device_layer(l) : host_layer(l);
-        sum += head_on_device() ? over(double(facts_.head.read_bytes()), device_->rates.weights_bytes_per_s)
-                                : work(facts_.head);
+        sum += head_on_device() ? over(double(costs_.head.read_bytes()), device_->rates.weights_bytes_per_s)
+                                : work(costs_.head);
         sum += choice();
         return sum.sum();
     }
@@ -82,21 +82,18 @@ private:
     bool own_cores(int l) const { return on_device(l) && device_->cores == DeviceCores::Own; }
 
     /// It goes with the last layer.
-    bool head_on_device() const { return own_cores(int(facts_.layers.size()) - 1); }
+    bool head_on_device() const { return own_cores(int(costs_.layers.size()) - 1); }
 
     double kv_token_bytes(int l) const
     {
-        const auto values = [&](KvType type, int length) {
-            const kernels::KvType t = kernel_type(type);
-            return double(kernels::kv_value_bytes(t)) * length + (t == kernels::KvType::Q8_0 ? sizeof(float) : 0);
-        };
-        return facts_.kv_heads[std::size_t(l)] *
-               (values(placement_.k_type, facts_.key_length) + values(placement_.v_type, facts_.value_length));
+        return costs_.kv_heads[std::size_t(l)] *
+               double(kernels::kv_vector_bytes(kernel_type(placement_.k_type), costs_.key_length) +
+                      kernels::kv_vector_bytes(kernel_type(placement_.v_type), costs_.value_length));
     }
 
     AttendedKv kv(int l) const
     {
-        const int window = facts_.windows[std::size_t(l)];
+        const int window = costs_.windows[std::size_t(l)];
         const double tokens = context_ + 1.0;
         AttendedKv kv;
         kv.all = kv_token_bytes(l) * (window > 0 ? std::min<double>(tokens, window) : tokens);
@@ -109,9 +106,10 @@ private:
     /// What the CPU's cores read in the whole step.
     double cpu_bytes() const
     {
-        double bytes = head_on_device() ? 0.0 : double(facts_.head.read_bytes());
-        for (int l = 0; l < int(facts_.layers.size()); ++l)
-            bytes += own_cores(l) ? kv(l).on_host : double(facts_.layers[std::size_t(l)].read_bytes()) + kv(l).all;
+        double bytes = head_on_device() ? 0.0 : double(costs_.head.read_bytes());
+        for (int l = 0; l < int(costs_.layers.size()); ++l)
+            bytes += own_cores(l) ? kv(l).on_host
+                                  : double(costs_.layers[std::size_t(l)].read_bytes()) + state_traffic(l) + kv(l).all;
         return bytes;
     }
 
@@ -122,7 +120,7 @@ private:
         Seconds sum;
         sum += rates_.token_s;
         if (!head_on_device())
-            sum += rates_.choice_s_per_value ? std::optional(facts_.vocabulary * *rates_.choice_s_per_value)
+            sum += rates_.choice_s_per_value ? std::optional(costs_.vocabulary * *rates_.choice_s_per_value)
                                              : std::nullopt;
         return sum.sum();
     }
@@ -138,7 +136,7 @@ private:
             const std::string_view type = kernels::type_traits(read.type).name;
             const double bytes = double(read.bytes) * (read.alone ? threads() : 1);
             sum += rates_.product_seconds(type, read.row_length, bytes, set_bytes_);
-            if (facts_.multiplies_twice)  // the second time from the cache
+            if (costs_.multiplies_twice)  // the second time from the cache
                 sum += rates_.product_seconds(type, read.row_length, bytes, 0);
         }
         sum += over(double(work.values), rates_.values_per_s);
@@ -146,18 +144,23 @@ private:
         return sum.sum();
     }
 
+    /// Bytes of a recurrent layer's state that a token reads and writes.
+    double state_traffic(int l) const { return 2.0 * double(costs_.layers[std::size_t(l)].state_bytes); }
+
     std::optional<double> attention(int l, double bytes) const
     {
-        return rates_.attention_seconds(placement_.k_type, placement_.v_type, facts_.key_length,
-                                        facts_.layers[std::size_t(l)].group, bytes, set_bytes_);
+        return rates_.attention_seconds(placement_.k_type, placement_.v_type, costs_.key_length,
+                                        costs_.layers[std::size_t(l)].group, bytes, set_bytes_);
     }
 
     /// The time of a layer whose KV the host's cores attend alone: a short one is one thread's, and the first that is
     /// divided among them is taken to be as slow as the last that is not, since no more context is to be faster.
     std::optional<double> whole_attention(int l, double bytes) const
     {
+        if (bytes == 0)
+            return 0;
         const double tokens = context_ + 1.0;
-        const double shortest = facts_.layers[std::size_t(l)].divided_tokens;
+        const double shortest = costs_.layers[std::size_t(l)].divided_tokens;
         const auto divided = attention(l, bytes);
         const auto by_one = attention(l, std::min(bytes, shortest * kv_token_bytes(l)) * threads());
         return tokens < shortest ? by_one : longest({divided, by_one});
@@ -166,10 +169,11 @@ private:
     /// The time of a layer on the host's cores, be it a layer of a device that shares them.
     std::optional<double> host_layer(int l) const
     {
-        const auto products = work(facts_.layers[std::size_t(l)]);
+        const auto products = work(costs_.layers[std::size_t(l)]);
         const AttendedKv attended = kv(l);
         Seconds sum;
         sum += products;
+        sum += over(state_traffic(l), rates_.dram_read_bytes_per_s);
         if (on_device(l))
             sum += rates_.copy_start_s;  // of what it wrote, to the mirror
         if (!on_device(l) || device_->share.policy != KvPolicy::Stream || attended.on_host == 0 || !products) {
@@ -195,7 +199,8 @@ private:
     std::optional<double> device_layer(int l) const
     {
         const DeviceRates& device = device_->rates;
-        const auto weights = over(double(facts_.layers[std::size_t(l)].read_bytes()), device.weights_bytes_per_s);
+        const auto weights =
+            over(double(costs_.layers[std::size_t(l)].read_bytes()) + state_traffic(l), device.weights_bytes_per_s);
         const AttendedKv attended = kv(l);
         const auto resident = over(attended.all, device.attention_bytes_per_s);
         if (!weights || !resident)
@@ -234,7 +239,7 @@ private:
         return three_way_split(all, {resident_s, s0, *cpu_s, 1 / *link, 1 / *dram_rate, *hand_off}).seconds;
     }
 
-    const ModelFacts& facts_;
+    const ModelCosts& costs_;
     const PlannedPlacement& placement_;
     const MachineRates& rates_;
     int context_;
@@ -245,10 +250,10 @@ private:
 
 }  // namespace
 
-std::optional<double> step_seconds(const ModelFacts& facts, const PlannedPlacement& placement,
+std::optional<double> step_seconds(const ModelCosts& costs, const PlannedPlacement& placement,
                                    const MachineRates& rates, int context_tokens)
 {
-    return StepForecast(facts, placement, rates, context_tokens).seconds();
+    return StepForecast(costs, placement, rates, context_tokens).seconds();
 }
 
 }  // namespace engine

@@ -1,4 +1,4 @@
-// Predicts the time of one decode step from a model's facts and a machine's rates, layer by layer. Pure arithmetic.
+// Predicts the time of one decode step from a model's costs and a machine's rates, layer by layer. Pure arithmetic.
 //
 // A layer on the host costs its products, its small operations and its attention, each at the rate that the cores have
 // for the bytes of the whole step; what is too little to be divided among the threads, at one thread's. The choice of
@@ -19,7 +19,7 @@
 
 #include "engine/machine_rates.h"
 #include "engine/plan/columns.h"
-#include "engine/plan/model_facts.h"
+#include "engine/plan/model_costs.h"
 
 namespace engine {
 
@@ -38,7 +38,7 @@ struct PlannedPlacement {
 
 /// Seconds of the decode step that appends a token to `context_tokens`. Empty: a rate is not known, or the policy stops
 /// before.
-std::optional<double> step_seconds(const ModelFacts& facts, const PlannedPlacement& placement,
+std::optional<double> step_seconds(const ModelCosts& costs, const PlannedPlacement& placement,
                                    const MachineRates& rates, int context_tokens);
 
 }  // namespace engine

@@ -17,8 +17,6 @@ constexpr int kVersion = 7;
 constexpr std::size_t kLongestText = 1 << 20;
 constexpr std::size_t kMostRates = 1000, kMostPoints = 100, kLongestName = 200;
 constexpr double kMostBytesPerS = 1e15;
-constexpr std::array<std::pair<KvType, const char*>, 3> kKvTypes = {
-    {{KvType::F32, "f32"}, {KvType::F16, "f16"}, {KvType::Q8_0, "q8_0"}}};
 
 Json optional(const std::optional<double>& value)
 {
@@ -31,14 +29,6 @@ Json curve_json(const RateCurve& curve)
     for (const RateCurve::Point& point : curve.points())
         points.push_back({point.set_bytes, point.bytes_per_s});
     return points;
-}
-
-const char* name_of(KvType type)
-{
-    for (const auto& [value, name] : kKvTypes)
-        if (value == type)
-            return name;
-    return "";
 }
 
 /// What is not as to_json() wrote it throws; parse_machine_rates() makes one sentence of it.
@@ -93,10 +83,8 @@ RateCurve curve_of(const Json& value)
 
 KvType kv_type_of(const Json& value)
 {
-    for (const auto& [type, name] : kKvTypes)
-        if (value == name)
-            return type;
-    throw Wrong();
+    const auto type = kv_type_named(text_of(value));
+    return type ? *type : throw Wrong();
 }
 
 MachineRates rates_of(const Json& json)

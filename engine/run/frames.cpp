@@ -30,6 +30,7 @@ Telemetry Frames::make(const LoadedModel& model, const KvSequence& sequence, Pha
     t.weight_bytes_host = model.weight_bytes();
     t.kv_blocks_host = model.cache().used_pages() * model.cache().num_layers();
     t.kv_bytes_host = std::int64_t(model.cache().used_pages()) * std::int64_t(model.cache().page_bytes());
+    t.state_bytes_host = std::int64_t(model.cache().states().used()) * std::int64_t(model.cache().states().bytes());
     t.kv_map = map_;
     if (const auto device = model.placement().telemetry())
         add_device(t, *device);

@@ -3,7 +3,7 @@
 #include "engine/caught.h"
 #include "engine/memory_plan.h"
 #include "engine/metrics/host_probe.h"
-#include "engine/plan/model_facts.h"
+#include "engine/plan/model_costs.h"
 
 #include <algorithm>
 #include <new>
@@ -181,8 +181,9 @@ void LoadedModel::allocate(const LoadRequest& request)
     // Page memory is taken when first used. Two pages beside each context: a branch's tail is copied before it is
     // written.
     const int context_pages = (info_.context_in_use + request.kv_block_tokens - 1) / request.kv_block_tokens;
-    cache_ = std::make_unique<KvCache>(kv_shapes(h_, request), request.kv_block_tokens,
-                                       kConversationsInCache * (context_pages + 2));
+    cache_ = std::make_unique<KvCache>(
+        kv_shapes(h_, request), request.kv_block_tokens, kConversationsInCache * (context_pages + 2),
+        RecurrentStates(state_floats(h_), kConversationsInCache * (RecurrentStates::kMostCheckpoints + 2)));
     LoadRequest in_use = request;
     in_use.context_tokens = info_.context_in_use;
     const MemoryNeed need = memory_need(info_, in_use);
@@ -201,8 +202,8 @@ void LoadedModel::describe_saved_kv()
 {
     const std::uint64_t long_context = info_.context_in_use > h_.rope_scaling.original_context;
     const bool depends = h_.rope_scaling.kind == RopeScaling::Kind::LongRope;
-    saved_kv_format_ =
-        std::make_shared<const SavedKvFormat>(file_.fingerprint() + (depends ? long_context : 0), cache_->layers());
+    saved_kv_format_ = std::make_shared<const SavedKvFormat>(file_.fingerprint() + (depends ? long_context : 0),
+                                                             cache_->layers(), cache_->states().bytes());
 }
 
 StepLimits LoadedModel::step_limits() const
@@ -260,6 +261,8 @@ Status LoadedModel::bring_weights_in(const Progress& progress)
     const bool fits = !memory.total_bytes || weights_.bytes < *memory.total_bytes * 9 / 10;
     LoadProgress done{0, weights_.bytes};
     for (const GgufTensor& tensor : file_.tensors()) {
+        if (is_prediction_tensor(tensor, h_))
+            continue;
         for (std::size_t at = 0; at < tensor.bytes.size(); at += kPiece) {
             if (progress.cancelled())
                 return fail(Error::Code::Cancelled, "loading was cancelled");
@@ -331,10 +334,13 @@ Status LoadedModel::compute(KvSequence& sequence, std::span<const int> tokens)
     Status done = placement_->prepare(sequence, first, int(tokens.size()));
     if (done) {
         {
-            const ThreadPool::Step step(cpu_->pool());
-            decoder_->append(placement_->placement(), *cache_, sequence, tokens);
+            const ThreadPool::Step working(cpu_->pool());
+            const Step step{*cache_, sequence, first, placement_->step_device_layers(), clock_};
+            decoder_->append(placement_->placement(), step, tokens);
         }
         done = placement_->finish(sequence, first, int(tokens.size()));
+        if (!done)
+            cache_->states().spoil(sequence);
         last_first_ = first;
         last_step_lost_ = false;
     }
@@ -345,9 +351,10 @@ Status LoadedModel::compute(KvSequence& sequence, std::span<const int> tokens)
     return file_.still_whole();
 }
 
-/// What the decoder says after the last step, which is computed again where its device is lost.
+/// Asks the decoder after the last step. Where the device that holds the answer is lost, the step is computed again
+/// and the decoder asked anew.
 template <class Ask>
-auto LoadedModel::ask_until_there(KvSequence& sequence, const Ask& ask) -> Result<decltype(ask())>
+auto LoadedModel::with_lost_step_repeated(KvSequence& sequence, const Ask& ask) -> Result<decltype(ask())>
 {
     for (;;) {
         if (last_step_lost_)
@@ -363,19 +370,21 @@ auto LoadedModel::ask_until_there(KvSequence& sequence, const Ask& ask) -> Resul
 
 Result<std::span<const float>> LoadedModel::logits(KvSequence& sequence, int row)
 {
-    return ask_until_there(sequence, [&] { return decoder_->logits(placement_->placement(), row); });
+    return with_lost_step_repeated(sequence, [&] { return decoder_->logits(placement_->placement(), clock_, row); });
 }
 
 Result<RowLogits> LoadedModel::logits(KvSequence& sequence, int row, std::optional<int> enough)
 {
-    return ask_until_there(sequence, [&] { return decoder_->logits(placement_->placement(), row, enough); });
+    return with_lost_step_repeated(sequence,
+                                   [&] { return decoder_->logits(placement_->placement(), clock_, row, enough); });
 }
 
 Status LoadedModel::repeat_last_step(KvSequence& sequence)
 {
-    const std::vector<int> tokens(sequence.ids.begin() + last_first_, sequence.ids.end());
-    cache_->truncate(sequence, last_first_);
-    return append(sequence, tokens);
+    const std::vector<int> ids = sequence.ids;
+    const int kept = cache_->truncate(sequence, last_first_);
+    sequence.lost.assign(ids.begin() + kept, ids.begin() + last_first_);
+    return append(sequence, std::span(ids).subspan(std::size_t(last_first_)));
 }
 
 void LoadedModel::lose_device(const Error& error)

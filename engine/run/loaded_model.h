@@ -37,6 +37,8 @@ public:
     const KvCache& cache() const { return *cache_; }
     CpuBackend& cpu() { return *cpu_; }
     const CpuBackend& cpu() const { return *cpu_; }
+    /// Measures where the time of its steps goes.
+    StepClock& clock() { return clock_; }
 
     int context_tokens() const { return info_.context_in_use; }
     /// Tokens of the next step at most: fewer than the prefill chunk where a device has little room.
@@ -88,7 +90,7 @@ private:
     Status step(KvSequence& sequence, std::span<const int> tokens);
     Status compute(KvSequence& sequence, std::span<const int> tokens);
     template <class Ask>
-    auto ask_until_there(KvSequence& sequence, const Ask& ask) -> Result<decltype(ask())>;
+    auto with_lost_step_repeated(KvSequence& sequence, const Ask& ask) -> Result<decltype(ask())>;
     Status repeat_last_step(KvSequence& sequence);
     void lose_device(const Error& error);
 
@@ -104,6 +106,7 @@ private:
     std::shared_ptr<const SavedKvFormat> saved_kv_format_;
     std::unique_ptr<ModelPlacement> placement_;
     std::unique_ptr<Decoder> decoder_;
+    StepClock clock_;
     int last_first_ = 0;           // the first token of the last step
     bool last_step_lost_ = false;  // with the device that computed it
 };

@@ -2,6 +2,7 @@
 
 #include "engine/metrics/clock.h"
 #include "engine/plan/columns.h"
+#include "engine/plan/model_costs.h"
 #include "engine/run/events.h"
 #include "engine/run/placement_checks.h"
 
@@ -16,9 +17,7 @@ namespace {
 /// "f16", or "q8_0 and f16" for keys and values.
 std::string names_of(const kernels::KvBlockLayout& block)
 {
-    const auto name = [](kernels::KvType type) -> std::string {
-        return type == kernels::KvType::F32 ? "f32" : type == kernels::KvType::F16 ? "f16" : "q8_0";
-    };
+    const auto name = [](kernels::KvType type) { return std::string(name_of(kv_type(type))); };
     return block.k_type == block.v_type ? name(block.k_type) : name(block.k_type) + " and " + name(block.v_type);
 }
 
@@ -143,6 +142,7 @@ void ModelPlacement::change_over()
 void ModelPlacement::lose(const Error& error)
 {
     on_device_->pager().mark_lost();
+    on_device_->states().mark_lost();
     events_ = take_events();
     close();
     note(Event::Kind::DeviceLost, Event::Cause::DeviceLost, error.what + "; the model goes on from the host's memory");
@@ -152,13 +152,12 @@ void ModelPlacement::close()
 {
     kv_changes_ = kv_changes() + 1;
     if (on_device_) {
-        moved_to_device_ += on_device_->device().bytes_moved(Device::Road::ToDevice);
-        moved_to_host_ += on_device_->device().bytes_moved(Device::Road::ToHost);
+        moved_to_device_ += on_device_->device().bytes_moved(Device::Direction::ToDevice);
+        moved_to_host_ += on_device_->device().bytes_moved(Device::Direction::ToHost);
     }
     model_.cache.set_device(nullptr, nullptr);
     split_ = Placement(model_.host_weights, model_.cpu);
     on_device_.reset();
-    set_layer_flags(false);
     wanted_ = 0;
     on_host_ = true;
 }
@@ -177,13 +176,6 @@ void ModelPlacement::begin_turn(std::vector<TokenRange> pins)
         on_device_->pager().begin_turn(std::move(pins));
 }
 
-/// Which copies the next step uses.
-void ModelPlacement::set_layer_flags(bool on_device)
-{
-    for (int l = 0; l < model_.cache.num_layers(); ++l)
-        model_.cache.set_on_device(l, on_device && l < layers());
-}
-
 Status ModelPlacement::prepare(const KvSequence& sequence, int first, int count)
 {
     on_host_ = !on_device_ || (options_.kv_policy == KvPolicy::CpuDecode && count == 1);
@@ -191,7 +183,9 @@ Status ModelPlacement::prepare(const KvSequence& sequence, int first, int count)
     }
     if (!on_device_)
         return {};
-    set_layer_flags(!on_host_);
+    if (model_.cache.states().any())
+        if (Status ok = on_host_ ? on_device_->states().leave_all() : on_device_->states().enter(sequence.state); !ok)
+            return ok;
     return on_host_ ? on_device_->pager().prepare_on_host(sequence, first, count)
                     : on_device_->pager().prepare(sequence, first, count);
 }
@@ -208,7 +202,6 @@ Status ModelPlacement::finish(const KvSequence& sequence, int first, int count)
     CudaBackend* const cuda = on_device_->cuda();
     if (std::string warning = cuda ? cuda->take_warning() : std::string(); !warning.empty())
         note(Event::Kind::Warning, Event::Cause::None, std::move(warning));
-    set_layer_flags(true);
     return done;
 }
 
@@ -248,7 +241,6 @@ bool ModelPlacement::advance()
     }
     if (!on_device_)
         return false;
-    set_layer_flags(true);
     on_device_->pager().trim_windows();
     if (layers() > wanted_layers()) {
         move_to_host(layers() - 1, Event::Cause::Split);
@@ -287,7 +279,6 @@ Status ModelPlacement::move_to_device(int l)
     ++kv_changes_;
     split_.place(l, on_device_->backend(), on_device_->layer(l));
     drop_host_copies();
-    set_layer_flags(true);
     const auto kv = on_device_->pager().join(l);
     if (!kv && kv.error().code == Error::Code::DeviceLost)
         return tl::unexpected(kv.error());
@@ -327,7 +318,6 @@ void ModelPlacement::move_to_host(int l, Event::Cause cause)
     split_.place(l, model_.cpu, model_.host_weights.layer(l));
     event.bytes = on_device_->drop_layer();
     ++kv_changes_;
-    set_layer_flags(true);
     event.duration_us = now_us() - event.time_us;
     events_.push_back(std::move(event));
 }
@@ -346,7 +336,6 @@ bool ModelPlacement::give_up_layer()
 void ModelPlacement::relieve(Event::Cause cause)
 {
     returning_ = cause;
-    set_layer_flags(true);
     on_device_->pager().trim_windows();
     wanted_ = on_device_->planned_layers(options_);
     while (layers() > wanted_)

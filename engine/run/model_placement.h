@@ -83,6 +83,8 @@ public:
     void lose(const Error& error);
 
     int layers() const { return on_device_ ? on_device_->layers() : 0; }
+    /// Layers that the step which was prepared last computes on the device.
+    int step_device_layers() const { return on_host_ ? 0 : layers(); }
     int wanted_layers() const { return next_ ? 0 : wanted_; }  // none is, on a device that is being left
     KvPolicy policy() const { return options_.kv_policy; }
     std::optional<DeviceTelemetry> telemetry() const;
@@ -123,7 +125,6 @@ private:
     Status move_to_device(int l);
     void move_to_host(int l, Event::Cause cause);
     Result<std::int64_t> move_head();
-    void set_layer_flags(bool on_device);
     void relieve(Event::Cause cause);
     void note(Event::Kind kind, Event::Cause cause, std::string sentence);
 

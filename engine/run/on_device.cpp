@@ -10,7 +10,7 @@ namespace engine {
 
 OnDevice::OnDevice(const ModelOnHost& model)
     : model_(model)
-    , layout_({}, model.cache.block_tokens(), 0, DeviceLayout::Road::Copies)
+    , layout_({}, model.cache.block_tokens(), 0, DeviceLayout::Transport::Copies)
 {
 }
 
@@ -30,6 +30,7 @@ Result<std::unique_ptr<OnDevice>> OnDevice::open(const ModelOnHost& model, const
     if (!on->make_ring())
         return fail(Error::Code::DeviceFull, "there is no room on " + on->id() + " for the model's KV");
     on->pager_ = std::make_unique<KvPager>(model.cache, *on->vram_, *on->kv_, *on->stream_);
+    on->states_ = std::make_unique<DeviceStates>(model.cache.states(), *on->vram_);
     return on;
 }
 
@@ -44,7 +45,7 @@ static std::unique_ptr<Vram> watched(Device& device, const PlacementOptions& opt
 Status OnDevice::open_emulated(const PlacementOptions& options, const StepLimits& limits)
 {
     layout_ = device_layout(model_.h, model_.weights, model_.cache.layers(), limits.scratch_bytes,
-                            DeviceLayout::Road::Copies);
+                            DeviceLayout::Transport::Copies);
     auto device = std::make_unique<EmulatedDevice>(options.emulated, emulated_bytes(options, layout_));
     emulated_ = device.get();
     device_ = std::move(device);
@@ -68,7 +69,7 @@ Status OnDevice::open_cuda(const PlacementOptions& options, const StepLimits& li
     layout_ = device_layout(
         model_.h, model_.weights, cache.layers(),
         cuda_scratch_bytes(model_.h, cache, limits.max_rows, limits.max_tokens, rates_of(options.rates.get())),
-        DeviceLayout::Road::Link);
+        DeviceLayout::Transport::Link);
     auto backend = CudaBackend::make(device, *vram_, model_.cpu, model_.h, cache, limits.max_rows, limits.max_tokens);
     if (!backend)
         return tl::unexpected(backend.error());
@@ -83,15 +84,19 @@ Result<std::int64_t> OnDevice::copy_layer()
         model_.host_weights.use_layer(l, model_.cpu.pool());  // the device computes with the host's kernels
     const LayerWeights& on_host = cuda_ ? model_.weights.layers[std::size_t(l)] : model_.host_weights.layer(l);
     const std::int64_t bytes = DeviceLayer::bytes(on_host, model_.h, l);
-    if (!pager_->make_room(bytes, Event::Cause::Split))
+    const std::int64_t state_bytes = DeviceStates::bytes(model_.cache.states().layer_bytes(l));
+    if (!pager_->make_room(bytes + state_bytes, Event::Cause::Split))
         return fail(Error::Code::DeviceFull, "the layer does not fit");
     auto layer = DeviceLayer::copy(*vram_, on_host, model_.h, l);
     if (!layer)
         return tl::unexpected(layer.error());
     if (Status ok = layer->wait(); !ok)
         return tl::unexpected(ok.error());
+    if (Status ok = states_->join(l); !ok)
+        return tl::unexpected(ok.error());
     layers_.push_back(std::move(*layer));
-    return bytes;
+    pager_->set_layers(layers());
+    return bytes + state_bytes;
 }
 
 Result<std::int64_t> OnDevice::copy_head()
@@ -114,6 +119,9 @@ std::int64_t OnDevice::drop_layer()
     const std::int64_t bytes = layers_.back().bytes() + (head_ ? head_->bytes() : 0);
     head_.reset();
     layers_.pop_back();
+    pager_->set_layers(layers());
+    // A device that is lost here is noticed by the next step, and the state then computed again.
+    (void)states_->leave(layers());
     return bytes;
 }
 
@@ -130,8 +138,11 @@ int OnDevice::step_rows(int rows) const
         return rows;
     const std::int64_t left =
         vram_->high_mark() - vram_->used() + vram_->used(Vram::Use::Kv) - layout_.windows(layers());
+    const std::int64_t row = layout_.block_row(layers());
+    if (row == 0)  // none of these layers keeps KV
+        return rows;
     // The first block stays, and a step that begins within a block touches one more than it fills.
-    const std::int64_t blocks = left / layout_.block_row(layers()) - 2;
+    const std::int64_t blocks = left / row - 2;
     return int(std::clamp<std::int64_t>(blocks * model_.cache.block_tokens(), 1, rows));
 }
 
@@ -197,10 +208,11 @@ DeviceTelemetry OnDevice::telemetry() const
     t.watermark_bytes = vram_->high_mark();
     t.weight_bytes = vram_->used(Vram::Use::Weights);
     t.kv_bytes = vram_->used(Vram::Use::Kv);
+    t.state_bytes = vram_->used(Vram::Use::State);
     t.ring_bytes = vram_->used(Vram::Use::Ring);
     t.scratch_bytes = vram_->used(Vram::Use::Scratch);
-    t.to_device_bytes = device_->bytes_moved(Device::Road::ToDevice);
-    t.to_host_bytes = device_->bytes_moved(Device::Road::ToHost);
+    t.to_device_bytes = device_->bytes_moved(Device::Direction::ToDevice);
+    t.to_host_bytes = device_->bytes_moved(Device::Direction::ToHost);
     t.kv_blocks = kv_->blocks();
     t.step_streamed_bytes = pager_->streamed_bytes();
     t.step_attended_on_host_bytes = pager_->attended_on_host_bytes();

@@ -3,6 +3,7 @@
 
 #include "engine/device/emulated_device.h"
 #include "engine/exec/cuda_backend.h"
+#include "engine/kv/device_states.h"
 #include "engine/kv/kv_pager.h"
 #include "engine/machine_rates.h"
 #include "engine/model/device_weights.h"
@@ -37,6 +38,7 @@ public:
     const Vram& vram() const { return *vram_; }
     KvPager& pager() { return *pager_; }
     const KvPager& pager() const { return *pager_; }
+    DeviceStates& states() { return *states_; }
     DeviceLayout& layout() { return layout_; }
 
     int layers() const { return int(layers_.size()); }
@@ -66,7 +68,7 @@ public:
     /// Blocks have the sizes of the cache's from now on. Precondition: none is there.
     void lay_out_kv();
     /// The cache keeps blocks here from now on.
-    void attach() { model_.cache.set_device(kv_.get(), stream_.get()); }
+    void attach() { model_.cache.set_device(kv_.get(), stream_.get(), states_.get()); }
     std::uint64_t kv_changes() const { return kv_->changes(); }
 
     /// All but what is wanted.
@@ -88,6 +90,7 @@ private:
     std::unique_ptr<DeviceKv> kv_;
     std::unique_ptr<KvStream> stream_;
     std::unique_ptr<KvPager> pager_;
+    std::unique_ptr<DeviceStates> states_;
     std::deque<DeviceLayer> layers_;  // the first of the model's
     std::optional<DeviceHead> head_;  // there with the last layer, if it found room
 };

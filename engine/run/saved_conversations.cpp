@@ -24,6 +24,39 @@ std::optional<KeptReply> reply_of(const Tokenizer& tokenizer, const std::vector<
     return reply;
 }
 
+/// The state at the end, and the checkpoint before it.
+std::vector<SavedState> newest_states(const RecurrentStates& states, const KvSequence& held)
+{
+    std::vector<SavedState> newest;
+    const auto add = [&](int tokens, StateId state) {
+        if (newest.empty() || newest.back().tokens < tokens)
+            newest.push_back({tokens, states.host_bytes(state)});
+    };
+    for (const StateCheckpoint& checkpoint : held.checkpoints)
+        add(checkpoint.tokens, checkpoint.state);
+    if (held.state != kNoState)
+        add(held.length(), held.state);
+    if (newest.size() > std::size_t(SavedKvFormat::kMostStates))
+        newest.erase(newest.begin(), newest.end() - SavedKvFormat::kMostStates);
+    return newest;
+}
+
+/// A recurrent layer goes on from the newest saved state that the restored tokens reach.
+void restore_states(KvCache& cache, KvSequence& sequence, SavedKvReader& reader)
+{
+    RecurrentStates& states = cache.states();
+    for (int number = 0; number < reader.states() && states.any(); ++number) {
+        StateId state = states.take();
+        if (state == kNoState)
+            break;
+        if (const int tokens = reader.read_state(number, sequence.ids, states.host_bytes(state)); tokens > 0)
+            sequence.checkpoints.push_back({tokens, state});
+        else
+            states.give_back(state);
+    }
+    cache.truncate(sequence, sequence.length());
+}
+
 }  // namespace
 
 Status SavedConversations::use(const SetSavedKv& settings, std::function<void()> wake)
@@ -111,6 +144,7 @@ SavedKvJob SavedConversations::job_for(LoadedModel& model, const Conversation& c
     for (const PageId page : held.pages)
         for (int l = 0; l < cache.num_layers(); ++l)
             job.blocks.push_back(cache.host_block(page, l));
+    job.states = newest_states(cache.states(), held);
     for (const KeptReply& reply : conversation.replies)
         job.replies.push_back(reply.ids);
     job.ticket = last_ticket_;
@@ -165,11 +199,14 @@ Result<SavedKvMiss> restore(KvCache& cache, KvSequence& sequence, SavedKvReader&
             }
             sequence.ids.insert(sequence.ids.end(), rest.begin(), rest.begin() + tokens);
         }
-        if (tokens < std::min(wanted, int(rest.size())))
+        if (tokens < std::min(wanted, int(rest.size()))) {
+            restore_states(cache, sequence, reader);
             return SavedKvMiss::OtherText;
+        }
         if (tokens < wanted || !goes_on(sequence.length()))
             break;
     }
+    restore_states(cache, sequence, reader);
     return SavedKvMiss::None;
 }
 

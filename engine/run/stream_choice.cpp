@@ -1,6 +1,6 @@
 #include "engine/run/stream_choice.h"
 
-#include "engine/plan/model_facts.h"
+#include "engine/plan/model_costs.h"
 #include "engine/plan/three_way.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ KvPager::StreamChoice stream_choice(const ModelOnHost& model, const MachineRates
         !device.to_device_bytes_per_s || !device.hand_off_s)
         return {};
     constexpr double kManyBytes = 1e12;  // attention reads memory, not caches
-    const ModelFacts facts = model_facts(model.h, model.weights);
+    const ModelCosts costs = model_costs(model.h, model.weights);
     struct LayerCosts {
         SplitCosts costs;
         double block_bytes, resident_s_per_block;
@@ -23,7 +23,7 @@ KvPager::StreamChoice stream_choice(const ModelOnHost& model, const MachineRates
     std::vector<LayerCosts> layers;
     for (int l = 0; l < model.cache.num_layers(); ++l) {
         const KvLayerShape& kv = model.cache.layer(l);
-        const LayerWork& work = facts.layers[std::size_t(l)];
+        const LayerWork& work = costs.layers[std::size_t(l)];
         const auto cpu = rates->attention_seconds(kv_type(kv.block.k_type), kv_type(kv.block.v_type), kv.block.k_dim,
                                                   work.group, 1, kManyBytes);
         if (!cpu)

@@ -15,6 +15,25 @@ int common_prefix(std::span<const int> a, std::span<const int> b)
     return int(end - a.begin());
 }
 
+// A recurrent state cannot be cut. So many tokens at most are computed again where nothing better is known.
+constexpr int kCheckpointTokens = 4096;
+
+/// Where a prompt is worth going back to, lowest first: to the end of the system's message, which other conversations
+/// share, and to that of the newest one, which is answered again, or where the next prompt leaves out what was thought.
+std::vector<int> checkpoint_positions(const PromptLedger& ledger, int prompt_tokens)
+{
+    std::vector<int> positions;
+    for (int tokens = kCheckpointTokens; tokens < prompt_tokens; tokens += kCheckpointTokens)
+        positions.push_back(tokens);
+    if (!ledger.messages.empty()) {
+        positions.push_back(ledger.messages.front().tokens.last);
+        positions.push_back(ledger.messages.back().tokens.last);
+    }
+    std::erase_if(positions, [&](int tokens) { return tokens <= 0 || tokens >= prompt_tokens; });
+    std::ranges::sort(positions);
+    return positions;
+}
+
 DryBreakers dry_breakers(const SamplingOptions& sampling, const Tokenizer& tokenizer)
 {
     if (sampling.dry_multiplier <= 0.0f)
@@ -47,7 +66,7 @@ TurnRunner::TurnRunner(TurnHost host, Conversation& conversation, const Request&
     , sampler_(request.sampling, host_.model.info().vocabulary, seed,
                dry_breakers(request.sampling, host_.model.tokenizer()))
     , text_(request.stop, begins_with_space(request, host_.model.tokenizer()), host_.listener.on_text)
-    , meter_(host_.model.cpu().clock())
+    , meter_(host_.model.clock())
 {
     turn_.seed = seed;
 }
@@ -83,6 +102,7 @@ Result<Turn> TurnRunner::run()
         return tl::unexpected(status.error());
     if (!status)
         turn_.reason = StopReason::Cancelled;
+    host_.model.cache().states().keep(conversation_.kv);
     keep_reply();
     turn_.answer.last = turn_.answer.first + int(answer_.size());
     turn_.telemetry = frame(Phase::Idle);
@@ -160,22 +180,26 @@ Status TurnRunner::prefill(const std::vector<int>& prompt)
     KvSequence& kv = conversation_.kv;
     if (Status done = restore_saved(prompt); !done)
         return done;
-    reused_ = std::min(common_prefix(kv.ids, prompt), int(prompt.size()) - 1);
+    reused_ = host_.model.cache().truncate(kv, std::min(common_prefix(kv.ids, prompt), int(prompt.size()) - 1));
     restored_ = std::min(restored_, reused_);
-    host_.model.cache().truncate(kv, reused_);
     prefilled_ = reused_;
+    const std::vector<int> checkpoints = checkpoint_positions(turn_.ledger, int(prompt.size()));
     while (prefilled_ < int(prompt.size())) {
         report(Phase::Prefill, true);
         host_.between_steps();
         if (host_.stop.stop_requested())
             return fail(Error::Code::Cancelled, "the answer was stopped");
-        const auto chunk = std::span(prompt).subspan(std::size_t(prefilled_));
+        const auto stop = std::ranges::upper_bound(checkpoints, prefilled_);
+        const int end = stop != checkpoints.end() && host_.model.cache().states().any() ? *stop : int(prompt.size());
+        const auto chunk = std::span(prompt).subspan(std::size_t(prefilled_), std::size_t(end - prefilled_));
         const auto tokens = chunk.first(std::min(chunk.size(), std::size_t(host_.model.max_rows())));
         const std::int64_t start = now_us();
         if (Status done = step(tokens); !done)
             return done;
         meter_.add_prefill(int(tokens.size()), now_us() - start);
         prefilled_ += int(tokens.size());
+        if (std::ranges::binary_search(checkpoints, prefilled_))
+            host_.model.cache().states().keep(kv);
         last_row_ = int(tokens.size()) - 1;
     }
     report(Phase::Prefill, true);
@@ -220,6 +244,8 @@ Status TurnRunner::decode()
             return {};
         }
         last_row_ = 0;
+        if (conversation_.kv.length() % kCheckpointTokens == 0)
+            host_.model.cache().states().keep(conversation_.kv);
         note_nearly_full();
     }
     turn_.reason = StopReason::MaxTokens;

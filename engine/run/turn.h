@@ -43,7 +43,7 @@ private:
     void note_nearly_full();
     void report(Phase phase, bool always);
     Telemetry frame(Phase phase);
-    StepClock& clock() { return host_.model.cpu().clock(); }
+    StepClock& clock() { return host_.model.clock(); }
     void keep_reply();
 
     TurnHost host_;

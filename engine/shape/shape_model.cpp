@@ -61,8 +61,14 @@ GgufHeader make_header(const ModelShape& s, const Quantisation& quantisation, st
     header.number(p + "attention.key_length", std::uint32_t(s.head_length));
     header.number(p + "attention.value_length", std::uint32_t(s.head_length));
     header.real(p + "attention.layer_norm_rms_epsilon", 1e-5f);
-    header.number(p + "rope.dimension_count", std::uint32_t(s.head_length));
+    header.number(p + "rope.dimension_count", std::uint32_t(s.rotated > 0 ? s.rotated : s.head_length));
     header.real(p + "rope.freq_base", s.rope_base);
+    if (s.experts.count > 0) {
+        header.number(p + "expert_count", std::uint32_t(s.experts.count));
+        header.number(p + "expert_used_count", std::uint32_t(s.experts.used));
+        header.number(p + "expert_feed_forward_length", std::uint32_t(s.experts.feed_forward));
+        header.number(p + "leading_dense_block_count", std::uint32_t(s.experts.dense_layers));
+    }
     if (s.window > 0)
         header.number(p + "attention.sliding_window", std::uint32_t(s.window));
     add_vocabulary(header, s.vocabulary);

@@ -34,6 +34,26 @@ constexpr ModelShape kShapes[] = {
      .tied = true,
      .head_norms = true,
      .post_norms = true},
+    {.name = "tiny-glm4moe",
+     .architecture = "glm4moe",
+     .layers = 3,
+     .embedding = 256,
+     .feed_forward = 512,
+     .heads = 4,
+     .kv_heads = 2,
+     .head_length = 64,
+     .vocabulary = 512,
+     .context = 8192,
+     .rope_base = 1e6f,
+     .qkv_bias = true,
+     .ffn_norm = "post_attention_norm",
+     .rotated = 32,
+     .experts = {.count = 8,
+                 .used = 2,
+                 .feed_forward = 256,
+                 .shared_feed_forward = 256,
+                 .dense_layers = 1,
+                 .choice_bias = true}},
     {.name = "llama-3.2-1b",
      .architecture = "llama",
      .layers = 16,
@@ -121,6 +141,78 @@ constexpr ModelShape kShapes[] = {
      .context = 40960,
      .rope_base = 1e6f,
      .head_norms = true},
+    {.name = "qwen3-30b-a3b",
+     .architecture = "qwen3moe",
+     .layers = 48,
+     .embedding = 2048,
+     .feed_forward = 6144,
+     .heads = 32,
+     .kv_heads = 4,
+     .head_length = 128,
+     .vocabulary = 151936,
+     .context = 40960,
+     .rope_base = 1e6f,
+     .head_norms = true,
+     .experts = {.count = 128, .used = 8, .feed_forward = 768}},
+    {.name = "smollm3-3b",
+     .architecture = "smollm3",
+     .layers = 36,
+     .embedding = 2048,
+     .feed_forward = 11008,
+     .heads = 16,
+     .kv_heads = 4,
+     .head_length = 128,
+     .vocabulary = 128256,
+     .context = 65536,
+     .rope_base = 5e6f,
+     .tied = true},
+    {.name = "command-r7b",
+     .architecture = "cohere2",
+     .layers = 32,
+     .embedding = 4096,
+     .feed_forward = 14336,
+     .heads = 32,
+     .kv_heads = 8,
+     .head_length = 128,
+     .vocabulary = 256000,
+     .context = 131072,
+     .rope_base = 5e4f,
+     .window = 4096,
+     .tied = true,
+     .ffn_norm = {}},
+    {.name = "seed-oss-36b",
+     .architecture = "seed_oss",
+     .layers = 64,
+     .embedding = 5120,
+     .feed_forward = 27648,
+     .heads = 80,
+     .kv_heads = 8,
+     .head_length = 128,
+     .vocabulary = 155136,
+     .context = 524288,
+     .rope_base = 1e7f,
+     .qkv_bias = true,
+     .ffn_norm = "post_attention_norm"},
+    {.name = "glm-4.5-air",  // without its block that predicts several tokens
+     .architecture = "glm4moe",
+     .layers = 46,
+     .embedding = 4096,
+     .feed_forward = 10944,
+     .heads = 96,
+     .kv_heads = 8,
+     .head_length = 128,
+     .vocabulary = 151552,
+     .context = 131072,
+     .rope_base = 1e6f,
+     .qkv_bias = true,
+     .ffn_norm = "post_attention_norm",
+     .rotated = 64,
+     .experts = {.count = 128,
+                 .used = 8,
+                 .feed_forward = 1408,
+                 .shared_feed_forward = 1408,
+                 .dense_layers = 1,
+                 .choice_bias = true}},
 };
 
 // Numbers of llama.cpp's enum llama_ftype.
@@ -169,6 +261,28 @@ private:
     std::vector<ShapeTensor> list_;
 };
 
+/// One of a dense layer, or what takes its place; `suffix` tells a shared expert's from others.
+void add_feed_forward(TensorList& list, const std::string& p, const std::string& suffix, int embedding, int length,
+                      TensorType most, TensorType down)
+{
+    list.matrix(p + "ffn_gate" + suffix, most, embedding, length);
+    list.matrix(p + "ffn_up" + suffix, most, embedding, length);
+    list.matrix(p + "ffn_down" + suffix, down, length, embedding);
+}
+
+void add_experts(TensorList& list, const std::string& p, const ModelShape& s, TensorType most, TensorType down)
+{
+    const ShapeExperts& e = s.experts;
+    list.matrix(p + "ffn_gate_inp", TensorType::F32, s.embedding, e.count);
+    if (e.choice_bias)
+        list.vector(p + "exp_probs_b.bias", e.count, Fill::Bias);
+    list.matrix(p + "ffn_gate_exps", most, s.embedding, std::int64_t(e.feed_forward) * e.count);
+    list.matrix(p + "ffn_up_exps", most, s.embedding, std::int64_t(e.feed_forward) * e.count);
+    list.matrix(p + "ffn_down_exps", down, e.feed_forward, std::int64_t(s.embedding) * e.count);
+    if (e.shared_feed_forward > 0)
+        add_feed_forward(list, p, "_shexp", s.embedding, e.shared_feed_forward, most, down);
+}
+
 void add_layer(TensorList& list, const ModelShape& s, const Quantisation& quantisation, int l)
 {
     const std::string p = "blk." + std::to_string(l) + ".";
@@ -194,10 +308,12 @@ void add_layer(TensorList& list, const ModelShape& s, const Quantisation& quanti
         list.vector(p + "post_attention_norm.weight", s.embedding, Fill::Norm);
         list.vector(p + "post_ffw_norm.weight", s.embedding, Fill::Norm);
     }
-    list.vector(p + "ffn_norm.weight", s.embedding, Fill::Norm);
-    list.matrix(p + "ffn_gate", most, s.embedding, s.feed_forward);
-    list.matrix(p + "ffn_up", most, s.embedding, s.feed_forward);
-    list.matrix(p + "ffn_down", some, s.feed_forward, s.embedding);
+    if (!s.ffn_norm.empty())
+        list.vector(p + std::string(s.ffn_norm) + ".weight", s.embedding, Fill::Norm);
+    if (s.experts.count > 0 && l >= s.experts.dense_layers)
+        add_experts(list, p, s, most, some);
+    else
+        add_feed_forward(list, p, "", s.embedding, s.feed_forward, most, some);
 }
 
 }  // namespace

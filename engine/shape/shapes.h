@@ -18,6 +18,14 @@ struct StretchedRope {
     int original_context = 8192;
 };
 
+/// Layers with experts; `count` 0: there are none.
+struct ShapeExperts {
+    int count = 0, used = 0;
+    int feed_forward = 0, shared_feed_forward = 0;
+    int dense_layers = 0;  // come first and have none
+    bool choice_bias = false;
+};
+
 struct ModelShape {
     std::string_view name;
     std::string_view architecture;
@@ -25,12 +33,15 @@ struct ModelShape {
     int heads = 0, kv_heads = 0, head_length = 0;
     int vocabulary = 0, context = 0;
     float rope_base = 0;
-    int window = 0;           // of sliding layers
-    bool tied = false;        // the output is the embedding
-    bool qkv_bias = false;    // qwen2
-    bool head_norms = false;  // qwen3, gemma3
-    bool post_norms = false;  // gemma3
+    int window = 0;                          // of sliding layers
+    bool tied = false;                       // the output is the embedding
+    bool qkv_bias = false;                   // qwen2
+    bool head_norms = false;                 // qwen3, gemma3
+    bool post_norms = false;                 // gemma3
+    std::string_view ffn_norm = "ffn_norm";  // empty: there is none
+    int rotated = 0;                         // values of a head; 0: all
     StretchedRope stretch = {};
+    ShapeExperts experts = {};
 };
 
 /// One quantisation as files have it: most matrices in one type, some in a better one.

@@ -1,8 +1,8 @@
 // Python's arithmetic and slicing. Integers have 64 bits here: a result beyond that is an error, never a wrong number.
+#include "engine/template/format.h"
 #include "engine/template/iterate.h"
 #include "engine/template/operators.h"
 #include "engine/template/output.h"
-#include "engine/template/percent_format.h"
 #include "engine/template/unicode.h"
 
 #include <cmath>

@@ -1,5 +1,5 @@
 // Formatting single values. No C library formatting: its decimal point depends on the user's locale.
-#include "engine/template/format_spec.h"
+#include "engine/template/format.h"
 
 #include "engine/template/operators.h"
 #include "engine/template/text_of.h"

@@ -1,7 +1,7 @@
 #include "engine/template/names.h"
 
-#include "engine/template/from_json.h"
 #include "engine/template/globals.h"
+#include "engine/template/json.h"
 #include "engine/template/text_of.h"
 
 #include <algorithm>

@@ -1,7 +1,6 @@
 // Python's % formatting.
-#include "engine/template/percent_format.h"
+#include "engine/template/format.h"
 
-#include "engine/template/format_spec.h"
 #include "engine/template/operators.h"
 #include "engine/template/output.h"
 #include "engine/template/text_of.h"

@@ -1,8 +1,7 @@
 // Python's str.format.
-#include "engine/template/str_format.h"
+#include "engine/template/format.h"
 
 #include "engine/template/attributes.h"
-#include "engine/template/format_spec.h"
 #include "engine/template/interpreter.h"
 #include "engine/template/operators.h"
 #include "engine/template/text_of.h"

@@ -1,11 +1,11 @@
 // Methods of strings that make new text or pieces of it.
 #include "engine/template/attributes.h"
 #include "engine/template/conversion.h"
+#include "engine/template/format.h"
 #include "engine/template/interpreter.h"
 #include "engine/template/operators.h"
 #include "engine/template/output.h"
 #include "engine/template/parameters.h"
-#include "engine/template/str_format.h"
 #include "engine/template/text_pieces.h"
 #include "engine/template/unicode.h"
 

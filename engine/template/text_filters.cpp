@@ -2,13 +2,13 @@
 #include "engine/template/attributes.h"
 #include "engine/template/conversion.h"
 #include "engine/template/filters.h"
+#include "engine/template/format.h"
 #include "engine/template/interpreter.h"
+#include "engine/template/json.h"
 #include "engine/template/operators.h"
 #include "engine/template/parameters.h"
-#include "engine/template/percent_format.h"
 #include "engine/template/text_of.h"
 #include "engine/template/text_pieces.h"
-#include "engine/template/to_json.h"
 #include "engine/template/unicode.h"
 
 namespace engine::jinja {

@@ -1,17 +1,26 @@
 #include "engine/tokenizer/reasoning_marks.h"
 
+#include "engine/reasoning_marks.h"
+
+#include <algorithm>
 #include <array>
 
 namespace engine {
 
 namespace {
 
-constexpr std::array<std::string_view, 20> kSingle = {
-    "<think>",          "</think>",           "<thinking>",       "</thinking>",  "<thought>",
-    "</thought>",       "<reasoning>",        "</reasoning>",     "<seed:think>", "</seed:think>",
-    "[THINK]",          "[/THINK]",           "◁think▷",          "◁/think▷",     "<|START_THINKING|>",
-    "<|END_THINKING|>", "<|START_RESPONSE|>", "<|END_RESPONSE|>", "<|channel>",   "<channel|>",
-};
+// Around the answer.
+constexpr std::array<std::string_view, 2> kResponse = {"<|START_RESPONSE|>", "<|END_RESPONSE|>"};
+
+constexpr auto kSingle = [] {
+    std::array<std::string_view, 2 * kReasoningMarks.size() + kResponse.size()> all;
+    auto next = std::ranges::copy(kResponse, all.begin()).out;
+    for (const ReasoningMark& mark : kReasoningMarks) {
+        *next++ = mark.token;
+        *next++ = mark.close;
+    }
+    return all;
+}();
 
 // gpt-oss writes its marks in several tokens.
 constexpr std::array<std::string_view, 4> kChannels = {

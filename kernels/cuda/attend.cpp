@@ -1,3 +1,4 @@
+// Launches the kernels that store KV and attend it.
 #include "kernels/cuda/attend.h"
 
 #include "kernels/cuda/ops.h"
@@ -10,6 +11,15 @@ template <class T>
 static T* pointer(DevicePtr at)
 {
     return reinterpret_cast<T*>(static_cast<std::uintptr_t>(at));
+}
+
+Status store_kv(const Driver& driver, Queue queue, const KvBlocks& kv, DevicePtr k, DevicePtr v, int stride,
+                DevicePtr first, int tokens)
+{
+    if (kv.layout.k_dim % 4 != 0 || kv.layout.v_dim % 4 != 0)
+        return Status::InvalidValue;
+    const Dim grid{unsigned(kv.heads), unsigned(tokens)};
+    return driver.launch(Kernel::store_kv, grid, {64}, 0, queue, kv.layout, k, v, stride, kv.blocks, first);
 }
 
 PartialsLayout::PartialsLayout(int rows, int max_blocks, int heads, int v_dim)
@@ -39,7 +49,7 @@ Status attend_blocks(const Driver& driver, Queue queue, const Attention& a)
         .begin = a.begin,
         .end = a.end,
         .first = pointer<int>(a.first),
-        .window = a.window,
+        .window = {a.window, a.window_kind == WindowKind::Chunks},
         .q = pointer<float>(a.q.at),
         .q_stride = a.q.stride,
         .q_scale = pointer<float>(a.q_scale),
@@ -68,7 +78,7 @@ Status attend_blocks(const Driver& driver, Queue queue, const Attention& a)
                          unsigned(shared_floats) * 4, queue, arguments);
 }
 
-Status merge_partials(const Driver& driver, Queue queue, const Attention& a, DevicePtr elsewhere, DevicePtr sinks,
+Status merge_partials(const Driver& driver, Queue queue, const Attention& a, DevicePtr host_partials, DevicePtr sinks,
                       Rows out)
 {
     if (!can_attend(a))
@@ -81,13 +91,13 @@ Status merge_partials(const Driver& driver, Queue queue, const Attention& a, Dev
         .v_dim = a.kv.layout.v_dim,
         .blocks = pointer<std::uint64_t>(a.kv.blocks),
         .first = pointer<int>(a.first),
-        .window = a.window,
+        .window = {a.window, a.window_kind == WindowKind::Chunks},
         .sinks = pointer<float>(sinks),
         .max_blocks = a.max_blocks,
         .max = pointer<float>(a.partials + partials.max),
         .sum = pointer<float>(a.partials + partials.sum),
         .partials = pointer<float>(a.partials + partials.out),
-        .elsewhere = pointer<float>(elsewhere),
+        .host_partials = pointer<float>(host_partials),
         .out = pointer<float>(out.at),
         .out_stride = out.stride,
     };
@@ -115,7 +125,7 @@ Status attend_many(const Driver& driver, Queue queue, const Attention& a, const 
         .begin = a.begin,
         .end = a.end,
         .first = pointer<int>(a.first),
-        .window = a.window,
+        .window = {a.window, a.window_kind == WindowKind::Chunks},
         .q = pointer<float>(a.q.at),
         .q_stride = a.q.stride,
         .q_scale = pointer<float>(a.q_scale),

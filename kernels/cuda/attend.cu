@@ -201,12 +201,12 @@ __device__ void attend(const AttendArguments& a)
     __syncthreads();
 
     const int seen = *a.first + row + 1;
-    const int oldest = a.window > 0 ? max(0, seen - a.window) : 0;
+    const int oldest = a.window.oldest_seen(seen - 1);
     const int begin = max(a.begin, oldest / a.layout.tokens);
     for (int b = begin + int(blockIdx.y); b < a.end && b * a.layout.tokens < seen; b += int(gridDim.y)) {
         const std::uint64_t column = a.blocks[b];
         if (column == 0)
-            continue;  // its partial comes from elsewhere
+            continue;  // the host attends it
         const Piece piece{reinterpret_cast<const std::byte*>(column) + std::size_t(kv_head) * a.layout.bytes(),
                           max(0, oldest - b * a.layout.tokens), min(a.layout.tokens, seen - b * a.layout.tokens)};
         const std::size_t partial =

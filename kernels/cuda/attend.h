@@ -9,6 +9,20 @@ namespace kernels::cuda {
 
 constexpr int kAttendThreads = 256;
 
+/// Tokens that a row sees: so many, its own included, or its own and those since the last multiple of so many.
+struct AttendWindow {
+    int tokens;  // 0: all
+    int chunks;  // not 0: since the last multiple
+    constexpr int oldest_seen(int position) const
+    {
+        if (tokens == 0)
+            return 0;
+        if (chunks)
+            return position / tokens * tokens;
+        return position >= tokens ? position + 1 - tokens : 0;
+    }
+};
+
 /// Attention of a few query rows over the KV blocks of one layer, block by block: the arguments of the kernels.
 struct AttendArguments {
     KvBlockLayout layout;
@@ -17,7 +31,7 @@ struct AttendArguments {
     const std::uint64_t* blocks;
     int begin, end;    // the KV blocks that this launch takes, of those that the rows see
     const int* first;  // the first row is token *first, the next *first + 1, ...
-    int window;        // tokens that a row sees, its own included; 0: all
+    AttendWindow window;
 
     const float* q;  // (rows, kv_heads * group, k_dim), row r at r * q_stride
     int q_stride;
@@ -39,14 +53,15 @@ struct MergeArguments {
     int v_dim;
     const std::uint64_t* blocks;  // those that are 0 have no partial here
     const int* first;
-    int window;
+    AttendWindow window;
     const float* sinks;  // (heads,) or null
     int max_blocks;
     const float* max;
     const float* sum;
     const float* partials;
-    const float* elsewhere;  // (rows, [max (heads,), sum (heads,), out (heads, v_dim)]) of all other blocks, or null
-    float* out;              // (rows, heads, v_dim), row r at r * out_stride
+    const float*
+        host_partials;  // (rows, [max (heads,), sum (heads,), out (heads, v_dim)]) of all other blocks, or null
+    float* out;         // (rows, heads, v_dim), row r at r * out_stride
     int out_stride;
 };
 
@@ -59,7 +74,7 @@ struct AttendManyArguments {
     const std::uint64_t* blocks;
     int begin, end;
     const int* first;
-    int window;
+    AttendWindow window;
     const float* q;
     int q_stride;
     const float* q_scale;

@@ -87,7 +87,7 @@ __device__ inline Query query(const AttendManyArguments& a, int kv_head, int ind
     q.head = kv_head * a.group + index % a.group;
     q.live = q.row < a.rows;
     q.position = q.live ? *a.first + q.row : -1;
-    q.oldest = a.window > 0 ? max(0, q.position + 1 - a.window) : 0;
+    q.oldest = q.live ? a.window.oldest_seen(q.position) : 0;
     q.scale = q.live ? a.q_scale[q.row] : 0.0f;
     return q;
 }
@@ -168,7 +168,7 @@ __device__ void attend_many(const AttendManyArguments& a)
     const int seen = *a.first + min(a.rows, (first_query + kAttendManyQueries - 1) / a.group + 1);
     const int end = a.end > seen / a.layout.tokens ? seen : a.end * a.layout.tokens;
     const int first_position = *a.first + first_query / a.group;
-    const int oldest = a.window > 0 ? max(0, first_position + 1 - a.window) : 0;
+    const int oldest = a.window.oldest_seen(first_position);
     float out[dim / 8][4] = {};
     if (!a.begins)
         carry<dim>(a, queries, out, true);

@@ -3,7 +3,6 @@
 #include "kernels/cuda/of_type.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace kernels::cuda {
 
@@ -11,21 +10,14 @@ namespace kernels::cuda {
 
 const char* fill_table(BlasTable& t, Symbol symbol, void* library)
 {
-    const char* missing = nullptr;
-    const auto bind = [&](auto& slot, const char* name) {
-        void* found = symbol(library, name);
-        if (!found && !missing)
-            missing = name;
-        static_assert(sizeof slot == sizeof found);
-        std::memcpy(&slot, &found, sizeof slot);
-    };
+    Binder bind(symbol, library);
     bind(t.create, "cublasCreate_v2");
     bind(t.destroy, "cublasDestroy_v2");
     bind(t.set_queue, "cublasSetStream_v2");
     bind(t.set_workspace, "cublasSetWorkspace_v2");
     bind(t.set_scalars_at, "cublasSetPointerMode_v2");
     bind(t.multiply, "cublasGemmEx");
-    return missing;
+    return bind.missing();
 }
 
 // Never closed, as the driver.

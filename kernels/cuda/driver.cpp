@@ -75,14 +75,7 @@ void set_platform(const Platform& other)
 
 const char* fill_table(DriverTable& t, Symbol symbol, void* library)
 {
-    const char* missing = nullptr;
-    const auto bind = [&](auto& slot, const char* name) {
-        void* found = symbol(library, name);
-        if (!found && !missing)
-            missing = name;
-        static_assert(sizeof slot == sizeof found);
-        std::memcpy(&slot, &found, sizeof slot);
-    };
+    Binder bind(symbol, library);
     bind(t.init, "cuInit");
     bind(t.driver_version, "cuDriverGetVersion");
     bind(t.error_text, "cuGetErrorString");
@@ -126,7 +119,7 @@ const char* fill_table(DriverTable& t, Symbol symbol, void* library)
     bind(t.graph_destroy, "cuGraphDestroy");
     bind(t.graph_exec_destroy, "cuGraphExecDestroy");
     bind(t.launch_kernel, "cuLaunchKernel");
-    return missing;
+    return bind.missing();
 }
 
 // ---- opening ----

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <span>
 #include <string>
@@ -167,6 +168,33 @@ struct OpenedLibrary {
     std::string problem;
 };
 OpenedLibrary open_driver_library();
+
+/// Gives the slots of a table their functions in a library.
+class Binder
+{
+public:
+    Binder(Symbol symbol, void* library)
+        : symbol_(symbol)
+        , library_(library)
+    {
+    }
+    template <class Slot>
+    void operator()(Slot& slot, const char* name)
+    {
+        void* const found = symbol_(library_, name);
+        if (!found && !missing_)
+            missing_ = name;
+        static_assert(sizeof slot == sizeof found);
+        std::memcpy(&slot, &found, sizeof slot);
+    }
+    /// The name of the first one that the library lacks, or null.
+    const char* missing() const { return missing_; }
+
+private:
+    const Symbol symbol_;
+    void* const library_;
+    const char* missing_ = nullptr;
+};
 
 /// Fills the table from a library's symbols. The name of the first one that is missing, or null.
 const char* fill_table(DriverTable& table, Symbol symbol, void* library);

@@ -1,5 +1,5 @@
-// Sums and soft caps: a thread a value, a row of blocks a row.
-#include "kernels/cuda/device.h"
+// Sums, soft caps and weights of rows: a thread a value, a row of blocks a row.
+#include "kernels/cuda/gates.cuh"
 
 using namespace kernels::cuda;
 
@@ -23,3 +23,14 @@ extern "C" __global__ void soft_cap(float cap, float* x, int x_stride, int n)
     v = cap * tanhf(v / cap);
 }
 EMULATED(soft_cap);
+
+// x[r] times the sigmoid of weights[r]
+extern "C" __global__ void weigh_rows(const float* weights, int weights_stride, float* x, int x_stride, int n)
+{
+    const int i = int(blockIdx.x * blockDim.x + threadIdx.x);
+    if (i >= n)
+        return;
+    x[std::size_t(blockIdx.y) * std::size_t(x_stride) + std::size_t(i)] *=
+        sigmoid(weights[std::size_t(blockIdx.y) * std::size_t(weights_stride)]);
+}
+EMULATED(weigh_rows);

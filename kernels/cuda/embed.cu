@@ -2,6 +2,7 @@
 // computes, so products and sums are not fused.
 #include "kernels/cuda/device.h"
 #include "kernels/cuda/unpack.cuh"
+#include "kernels/packed_types.h"
 
 using namespace kernels::cuda;
 
@@ -66,26 +67,5 @@ __device__ void embed(const int* ids, const std::byte* table, std::size_t row_by
 EMBED(f32, F32);
 EMBED(f16, Halves<kernels::cuda::half_to_float>);
 EMBED(bf16, Halves<kernels::cuda::bf16_to_float>);
-EMBED(q4_0, Packed<kernels::BlockQ4_0>);
-EMBED(q4_1, Packed<kernels::BlockQ4_1>);
-EMBED(q5_0, Packed<kernels::BlockQ5_0>);
-EMBED(q5_1, Packed<kernels::BlockQ5_1>);
-EMBED(q8_0, Packed<kernels::BlockQ8_0>);
-EMBED(q2_k, Packed<kernels::BlockQ2_K>);
-EMBED(q3_k, Packed<kernels::BlockQ3_K>);
-EMBED(q4_k, Packed<kernels::BlockQ4_K>);
-EMBED(q5_k, Packed<kernels::BlockQ5_K>);
-EMBED(q6_k, Packed<kernels::BlockQ6_K>);
-EMBED(iq4_nl, Packed<kernels::BlockIQ4_NL>);
-EMBED(iq3_s, Packed<kernels::BlockIQ3_S>);
-EMBED(iq4_xs, Packed<kernels::BlockIQ4_XS>);
-EMBED(mxfp4, Packed<kernels::BlockMXFP4>);
-EMBED(iq2_xxs, Packed<kernels::BlockIQ2_XXS>);
-EMBED(iq2_xs, Packed<kernels::BlockIQ2_XS>);
-EMBED(iq3_xxs, Packed<kernels::BlockIQ3_XXS>);
-EMBED(iq1_s, Packed<kernels::BlockIQ1_S>);
-EMBED(iq2_s, Packed<kernels::BlockIQ2_S>);
-EMBED(iq1_m, Packed<kernels::BlockIQ1_M>);
-EMBED(tq1_0, Packed<kernels::BlockTQ1_0>);
-EMBED(tq2_0, Packed<kernels::BlockTQ2_0>);
-EMBED(nvfp4, Packed<kernels::BlockNVFP4>);
+#define EMBED_PACKED(Name, suffix, ...) EMBED(suffix, Packed<kernels::Block##Name>);
+SPILLWAY_EACH_PACKED_TYPE(EMBED_PACKED)

@@ -1,14 +1,34 @@
+#include "kernels/cuda/experts.h"
 #include "kernels/cuda/ops.h"
 
 namespace kernels::cuda {
 
-Status route(const Driver& driver, Queue queue, Rows logits, float scale, const Routing& to)
+static ExpertScores scores_of(const Choice& choice)
+{
+    if (choice.scores == Choice::Scores::Sigmoid)
+        return ExpertScores::Sigmoid;
+    return choice.sum_to_one && choice.bias == 0 ? ExpertScores::SoftmaxOfChosen : ExpertScores::Softmax;
+}
+
+Status route(const Driver& driver, Queue queue, Rows logits, const Choice& choice, const Routing& to)
 {
     constexpr unsigned kThreads = 32;
     if (to.used < 1 || to.used > to.experts)
         return Status::InvalidValue;
-    const Status status = driver.launch(Kernel::choose_experts, {unsigned(to.rows)}, {kThreads}, 0, queue, logits.at,
-                                        logits.stride, to.experts, to.used, scale, to.chosen, to.weights);
+    const ChooseArguments arguments{
+        .logits = reinterpret_cast<const float*>(logits.at),
+        .stride = logits.stride,
+        .experts = to.experts,
+        .used = to.used,
+        .scores = scores_of(choice),
+        .sum_to_one = choice.sum_to_one,
+        .least_sum = choice.least_sum,
+        .scale = choice.scale,
+        .bias = reinterpret_cast<const float*>(choice.bias),
+        .chosen = reinterpret_cast<int*>(to.chosen),
+        .weights = reinterpret_cast<float*>(to.weights),
+    };
+    const Status status = driver.launch(Kernel::choose_experts, {unsigned(to.rows)}, {kThreads}, 0, queue, arguments);
     if (status != Status::Ok || to.rows <= kFewTokens)
         return status;
     return driver.launch(Kernel::sort_pairs, {unsigned(to.experts)}, {kThreads}, 0, queue, to.chosen, to.rows * to.used,
@@ -20,6 +40,14 @@ Status sum_experts(const Driver& driver, Queue queue, Rows y, const Routing& rou
     constexpr unsigned kThreads = 256;
     const Dim grid{(unsigned(n) + kThreads - 1) / kThreads, unsigned(routing.rows)};
     return driver.launch(Kernel::sum_experts, grid, {kThreads}, 0, queue, y.at, y.stride, routing.weights, routing.used,
+                         n, out.at, out.stride);
+}
+
+Status weigh_pairs(const Driver& driver, Queue queue, Rows x, const Routing& routing, int n, Rows out)
+{
+    constexpr unsigned kThreads = 256;
+    const Dim grid{(unsigned(n) + kThreads - 1) / kThreads, unsigned(routing.rows * routing.used)};
+    return driver.launch(Kernel::weigh_pairs, grid, {kThreads}, 0, queue, x.at, x.stride, routing.weights, routing.used,
                          n, out.at, out.stride);
 }
 

@@ -1,6 +1,7 @@
 // Mixture of experts: which experts a row goes to, its pairs in the order of their experts, and the sum of what the
 // experts made of it. A pair is a row with one of its experts.
-#include "kernels/cuda/device.h"
+#include "kernels/cuda/experts.h"
+#include "kernels/cuda/gates.cuh"
 #include "kernels/cuda/reduce.cuh"
 
 #include <limits>
@@ -14,18 +15,57 @@ struct Best {
     int expert;
 };
 
-// Whether a comes before b: the larger logit, among equals the lower index.
+// Whether a comes before b: the larger one, among equals the lower index.
 __device__ bool before(const Best& a, const Best& b)
 {
     return a.logit > b.logit || (a.logit == b.logit && a.expert < b.expert);
 }
 
+// What a row's experts are worth. logits: (experts,)
+class Scores
+{
+public:
+    __device__ Scores(const ChooseArguments& a, const float* logits)
+        : a_(a)
+        , logits_(logits)
+    {
+        if (a.scores != ExpertScores::Softmax)
+            return;
+        largest_ = -INFINITY;
+        for (int e = lane(); e < a.experts; e += kWarp)
+            largest_ = fmaxf(largest_, logits[e]);
+        largest_ = warp_max(largest_);
+        for (int e = lane(); e < a.experts; e += kWarp)
+            sum_ += expf(logits[e] - largest_);
+        sum_ = warp_sum(sum_);
+    }
+    __device__ float score(int e) const
+    {
+        switch (a_.scores) {
+        case ExpertScores::Softmax:
+            return expf(logits_[e] - largest_) / sum_;
+        case ExpertScores::Sigmoid:
+            return sigmoid(logits_[e]);
+        case ExpertScores::SoftmaxOfChosen:
+            break;
+        }
+        return logits_[e];
+    }
+    // What experts are chosen by. Scores are in the order of their logits.
+    __device__ float choice(int e) const { return a_.bias ? score(e) + a_.bias[e] : logits_[e]; }
+
+private:
+    const ChooseArguments& a_;
+    const float* logits_;
+    float largest_ = 0.0f, sum_ = 0.0f;
+};
+
 // The first of those that come after `last`, in every lane.
-__device__ Best next_best(const float* logits, int experts, const Best& last)
+__device__ Best next_best(const Scores& scores, int experts, const Best& last)
 {
     Best best{-std::numeric_limits<float>::infinity(), experts};
     for (int e = lane(); e < experts; e += kWarp) {
-        const Best here{logits[e], e};
+        const Best here{scores.choice(e), e};
         if (before(last, here) && before(here, best))
             best = here;
     }
@@ -39,32 +79,34 @@ __device__ Best next_best(const float* logits, int experts, const Best& last)
 
 }  // namespace
 
-// A warp a row. logits: (rows, experts) at their stride; chosen, weights: (rows, used). Softmax over all experts, then
-// over the chosen ones to one again, equals the softmax over the chosen ones.
-extern "C" __global__ void choose_experts(const float* logits, int stride, int experts, int used, float scale,
-                                          int* chosen, float* weights)
+// A warp a row. Softmax over all experts, then over the chosen ones to one again, equals the softmax over the chosen
+// ones.
+extern "C" __global__ void choose_experts(const ChooseArguments a)
 {
-    logits += std::size_t(blockIdx.x) * std::size_t(stride);
-    chosen += std::size_t(blockIdx.x) * std::size_t(used);
-    weights += std::size_t(blockIdx.x) * std::size_t(used);
+    const Scores scores(a, a.logits + std::size_t(blockIdx.x) * std::size_t(a.stride));
+    int* chosen = a.chosen + std::size_t(blockIdx.x) * std::size_t(a.used);
+    float* weights = a.weights + std::size_t(blockIdx.x) * std::size_t(a.used);
+    const bool of_chosen = a.scores == ExpertScores::SoftmaxOfChosen;
     Best last{std::numeric_limits<float>::infinity(), -1};
     float largest = 0.0f;
     float sum = 0.0f;
-    for (int slot = 0; slot < used; ++slot) {
-        last = next_best(logits, experts, last);
+    for (int slot = 0; slot < a.used; ++slot) {
+        last = next_best(scores, a.experts, last);
         // Where a broken model's logits are no numbers none is the best; an expert that exists is taken then.
-        const int expert = last.expert < experts ? last.expert : slot;
+        const int expert = last.expert < a.experts ? last.expert : slot;
         if (slot == 0)
             largest = last.logit;
-        sum += expf(last.logit - largest);
+        const float weight = of_chosen ? expf(last.logit - largest) : scores.score(expert);
+        sum += weight;
         if (lane() == 0)
             chosen[slot] = expert;
         if (lane() == 0)
-            weights[slot] = expf(last.logit - largest);
+            weights[slot] = weight;
     }
     __syncwarp();
-    for (int slot = lane(); slot < used; slot += kWarp)
-        weights[slot] = weights[slot] / sum * scale;
+    const float divisor = of_chosen ? sum : a.sum_to_one ? fmaxf(sum, a.least_sum) : 1.0f;
+    for (int slot = lane(); slot < a.used; slot += kWarp)
+        weights[slot] = weights[slot] / divisor * a.scale;
 }
 EMULATED(choose_experts);
 
@@ -91,7 +133,8 @@ extern "C" __global__ void sort_pairs(const int* chosen, int pairs, int* sorted,
 }
 EMULATED(sort_pairs);
 
-// A thread a value. y: (rows * used, n) at y_stride; weights: (rows, used); out: (rows, n) at out_stride
+// A thread a value. y: (rows * used, n) at y_stride; weights: (rows, used), or null: all are 1; out: (rows, n) at
+// out_stride
 extern "C" __global__ void sum_experts(const float* y, int y_stride, const float* weights, int used, int n, float* out,
                                        int out_stride)
 {
@@ -101,7 +144,20 @@ extern "C" __global__ void sum_experts(const float* y, int y_stride, const float
     const std::size_t first = std::size_t(blockIdx.y) * std::size_t(used);
     float sum = 0.0f;
     for (std::size_t pair = first; pair < first + std::size_t(used); ++pair)
-        sum += weights[pair] * y[pair * std::size_t(y_stride) + std::size_t(i)];
+        sum += (weights ? weights[pair] : 1.0f) * y[pair * std::size_t(y_stride) + std::size_t(i)];
     out[std::size_t(blockIdx.y) * std::size_t(out_stride) + std::size_t(i)] = sum;
 }
 EMULATED(sum_experts);
+
+// A thread a value. x: (rows, n) at x_stride; weights: (rows, used); out: (rows * used, n) at out_stride
+extern "C" __global__ void weigh_pairs(const float* x, int x_stride, const float* weights, int used, int n, float* out,
+                                       int out_stride)
+{
+    const int i = int(blockIdx.x * blockDim.x + threadIdx.x);
+    if (i >= n)
+        return;
+    const std::size_t pair = blockIdx.y;
+    out[pair * std::size_t(out_stride) + std::size_t(i)] =
+        weights[pair] * x[pair / std::size_t(used) * std::size_t(x_stride) + std::size_t(i)];
+}
+EMULATED(weigh_pairs);

@@ -13,3 +13,16 @@ extern "C" __global__ void gated(const float* gate_up, int stride, Gating gating
     out[std::size_t(blockIdx.y) * std::size_t(out_stride) + std::size_t(i)] = gate_times(gating, row[i], row[n + i]);
 }
 EMULATED(gated);
+
+// x: (rows, heads, length) times the sigmoid of gates: (rows, heads), head h at h * head_stride.
+extern "C" __global__ void gate_heads(const float* gates, int gates_stride, int heads, int length, int head_stride,
+                                      float* x, int x_stride)
+{
+    const int i = int(blockIdx.x * blockDim.x + threadIdx.x);
+    if (i >= heads * length)
+        return;
+    gates += std::size_t(blockIdx.y) * std::size_t(gates_stride);
+    x += std::size_t(blockIdx.y) * std::size_t(x_stride);
+    x[i] *= sigmoid(gates[i / length * head_stride + i % length]);
+}
+EMULATED(gate_heads);

@@ -19,7 +19,7 @@ __device__ void gated_matvec(const GatedMatvecArguments& gated)
     const Operands operands = operands_of(a, token);
     const std::size_t at = operands.matrix * a.expert.bytes + std::size_t(row) * a.row_bytes;
     const std::byte* x = a.x + operands.x_offset;
-    const std::byte* rest = a.x_rest ? a.x_rest + operands.x_offset : nullptr;
+    const std::byte* residual = a.residual ? a.residual + operands.x_offset : nullptr;
 
     float gate = 0.0f;
     float up = 0.0f;
@@ -30,9 +30,9 @@ __device__ void gated_matvec(const GatedMatvecArguments& gated)
         const typename Weights::Taken ups = Weights::take(gated.up + at, slice);
         gate += Weights::dot(gates, x, a.n);
         up += Weights::dot(ups, x, a.n);
-        if (rest) {
-            gate += Weights::dot(gates, rest, a.n);
-            up += Weights::dot(ups, rest, a.n);
+        if (residual) {
+            gate += Weights::dot(gates, residual, a.n);
+            up += Weights::dot(ups, residual, a.n);
         }
     }
     gate = warp_sum(gate);
@@ -59,4 +59,4 @@ __device__ void gated_matvec(const GatedMatvecArguments& gated)
         gated_matvec<Weights>(a);                                                                                      \
     }                                                                                                                  \
     EMULATED(name)
-MATVEC_OF_EACH_TYPE(GATED_MATVEC, gated_matvec);
+MATVEC_OF_EACH_TYPE(GATED_MATVEC, gated_matvec)

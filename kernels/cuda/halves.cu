@@ -4,6 +4,7 @@
 #include "kernels/cuda/power_of_two.cuh"
 #include "kernels/cuda/reduce.cuh"
 #include "kernels/cuda/unpack.cuh"
+#include "kernels/packed_types.h"
 
 using namespace kernels::cuda;
 
@@ -68,34 +69,12 @@ extern "C" __global__ void halves_of_rows(const float* x, int x_stride, int n, H
 }
 EMULATED(halves_of_rows);
 
-#define HALVES(type, Block)                                                                                            \
-    extern "C" __global__ void halves_##type(const std::byte* weights, std::size_t row_bytes, int n,                   \
-                                             std::uint16_t* out)                                                       \
+#define HALVES(Name, suffix, ...)                                                                                      \
+    extern "C" __global__ void halves_##suffix(const std::byte* weights, std::size_t row_bytes, int n,                 \
+                                               std::uint16_t* out)                                                     \
     {                                                                                                                  \
-        weights_to_halves<kernels::Block>(weights, row_bytes, n, out);                                                 \
+        weights_to_halves<kernels::Block##Name>(weights, row_bytes, n, out);                                           \
     }                                                                                                                  \
-    EMULATED(halves_##type)
+    EMULATED(halves_##suffix);
 
-HALVES(q4_0, BlockQ4_0);
-HALVES(q4_1, BlockQ4_1);
-HALVES(q5_0, BlockQ5_0);
-HALVES(q5_1, BlockQ5_1);
-HALVES(q8_0, BlockQ8_0);
-HALVES(q2_k, BlockQ2_K);
-HALVES(q3_k, BlockQ3_K);
-HALVES(q4_k, BlockQ4_K);
-HALVES(q5_k, BlockQ5_K);
-HALVES(q6_k, BlockQ6_K);
-HALVES(iq4_nl, BlockIQ4_NL);
-HALVES(iq3_s, BlockIQ3_S);
-HALVES(iq4_xs, BlockIQ4_XS);
-HALVES(mxfp4, BlockMXFP4);
-HALVES(iq2_xxs, BlockIQ2_XXS);
-HALVES(iq2_xs, BlockIQ2_XS);
-HALVES(iq3_xxs, BlockIQ3_XXS);
-HALVES(iq1_s, BlockIQ1_S);
-HALVES(iq2_s, BlockIQ2_S);
-HALVES(iq1_m, BlockIQ1_M);
-HALVES(tq1_0, BlockTQ1_0);
-HALVES(tq2_0, BlockTQ2_0);
-HALVES(nvfp4, BlockNVFP4);
+SPILLWAY_EACH_PACKED_TYPE(HALVES)

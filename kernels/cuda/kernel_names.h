@@ -1,17 +1,13 @@
 // Lists every kernel of the program by its name: the .cu file that holds it, and the extern "C" function in there.
 #pragma once
 
+#include "kernels/packed_types.h"
+
 // clang-format off
 // One kernel for each packed type, in the order of all_tensor_types(); or for each type, the floats first.
+#define SPILLWAY_KERNEL_OF_PACKED_TYPE(Name, suffix, KERNEL, file) KERNEL(file, file##_##suffix)
 #define SPILLWAY_KERNEL_OF_EACH_PACKED_TYPE(KERNEL, file)                                \
-    KERNEL(file, file##_q4_0)   KERNEL(file, file##_q4_1)   KERNEL(file, file##_q5_0)    \
-    KERNEL(file, file##_q5_1)   KERNEL(file, file##_q8_0)   KERNEL(file, file##_q2_k)    \
-    KERNEL(file, file##_q3_k)   KERNEL(file, file##_q4_k)   KERNEL(file, file##_q5_k)    \
-    KERNEL(file, file##_q6_k)   KERNEL(file, file##_iq2_xxs) KERNEL(file, file##_iq2_xs) \
-    KERNEL(file, file##_iq3_xxs) KERNEL(file, file##_iq1_s)  KERNEL(file, file##_iq4_nl) \
-    KERNEL(file, file##_iq3_s)  KERNEL(file, file##_iq2_s)  KERNEL(file, file##_iq4_xs)  \
-    KERNEL(file, file##_iq1_m)  KERNEL(file, file##_tq1_0)  KERNEL(file, file##_tq2_0)   \
-    KERNEL(file, file##_mxfp4)  KERNEL(file, file##_nvfp4)
+    SPILLWAY_EACH_PACKED_TYPE(SPILLWAY_KERNEL_OF_PACKED_TYPE, KERNEL, file)
 #define SPILLWAY_KERNEL_OF_EACH_TYPE(KERNEL, file)                                       \
     KERNEL(file, file##_f32)    KERNEL(file, file##_f16)    KERNEL(file, file##_bf16)    \
     SPILLWAY_KERNEL_OF_EACH_PACKED_TYPE(KERNEL, file)
@@ -26,11 +22,14 @@
     KERNEL(attend_many, attend_many_256)                \
     KERNEL(elementwise, add)                            \
     KERNEL(elementwise, soft_cap)                       \
+    KERNEL(elementwise, weigh_rows)                     \
     SPILLWAY_KERNEL_OF_EACH_TYPE(KERNEL, embed)         \
     KERNEL(experts, choose_experts)                     \
     KERNEL(experts, sort_pairs)                         \
     KERNEL(experts, sum_experts)                        \
+    KERNEL(experts, weigh_pairs)                        \
     KERNEL(gated, gated)                                \
+    KERNEL(gated, gate_heads)                           \
     SPILLWAY_KERNEL_OF_EACH_TYPE(KERNEL, gated_matvec)  \
     KERNEL(halves, halves_largest)                      \
     KERNEL(halves, halves_of_rows)                      \
@@ -48,6 +47,7 @@
     KERNEL(rank, rank_result)                           \
     KERNEL(rms_norm, rms_norm)                          \
     KERNEL(rms_norm, norm_heads)                        \
+    KERNEL(rms_norm, layer_norm)                        \
     KERNEL(rope, rope)                                  \
     KERNEL(store_kv, store_kv)                          \
     KERNEL(wait_for_host, raise_flag)                   \

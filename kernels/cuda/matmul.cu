@@ -5,6 +5,7 @@
 #include "kernels/cuda/device.h"
 #include "kernels/cuda/matmul.h"
 #include "kernels/cuda/slices.cuh"
+#include "kernels/packed_types.h"
 
 using namespace kernels::cuda;
 
@@ -167,11 +168,11 @@ __device__ void matmul(const MatmulArguments& a)
     float sums[kTokenTiles][4] = {};
     // What rounding lost goes through the same products: the second half of the steps.
     const int steps = (a.n / 32 + kGroups - 1) / kGroups;
-    for (int step = 0; step < (a.x_rest ? 2 : 1) * steps; ++step) {
+    for (int step = 0; step < (a.residual ? 2 : 1) * steps; ++step) {
         const int group = step % steps * kGroups;
         __syncthreads();  // the last step has been used
         load_weights<Block>(a, work.weights, first_row, group, shared);
-        load_activations<Block>(a, step < steps ? a.x : a.x_rest, group, shared);
+        load_activations<Block>(a, step < steps ? a.x : a.residual, group, shared);
         __syncthreads();
         for (int g = 0; g < kGroups; ++g) {
             const int byte = 32 * g + lane() % 4 * 4;
@@ -200,33 +201,11 @@ __device__ void matmul(const MatmulArguments& a)
 
 static_assert(sizeof(Shared) == kMatmulSharedBytes && sizeof(Shared) <= 48 << 10);
 
-#define MATMUL(type, Block)                                                                                            \
-    extern "C" __global__ void __launch_bounds__(kMatmulThreads, 2) matmul_##type(const MatmulArguments a)             \
+#define MATMUL(Name, suffix, ...)                                                                                      \
+    extern "C" __global__ void __launch_bounds__(kMatmulThreads, 2) matmul_##suffix(const MatmulArguments a)           \
     {                                                                                                                  \
-        matmul<kernels::Block>(a);                                                                                     \
+        matmul<kernels::Block##Name>(a);                                                                               \
     }                                                                                                                  \
-    EMULATED(matmul_##type)
+    EMULATED(matmul_##suffix);
 
-MATMUL(q4_0, BlockQ4_0);
-MATMUL(q4_1, BlockQ4_1);
-MATMUL(q5_0, BlockQ5_0);
-MATMUL(q5_1, BlockQ5_1);
-MATMUL(q8_0, BlockQ8_0);
-MATMUL(q2_k, BlockQ2_K);
-MATMUL(q3_k, BlockQ3_K);
-MATMUL(q4_k, BlockQ4_K);
-MATMUL(q5_k, BlockQ5_K);
-MATMUL(q6_k, BlockQ6_K);
-MATMUL(iq4_nl, BlockIQ4_NL);
-MATMUL(iq3_s, BlockIQ3_S);
-MATMUL(iq4_xs, BlockIQ4_XS);
-MATMUL(mxfp4, BlockMXFP4);
-MATMUL(iq2_xxs, BlockIQ2_XXS);
-MATMUL(iq2_xs, BlockIQ2_XS);
-MATMUL(iq3_xxs, BlockIQ3_XXS);
-MATMUL(iq1_s, BlockIQ1_S);
-MATMUL(iq2_s, BlockIQ2_S);
-MATMUL(iq1_m, BlockIQ1_M);
-MATMUL(tq1_0, BlockTQ1_0);
-MATMUL(tq2_0, BlockTQ2_0);
-MATMUL(nvfp4, BlockNVFP4);
+SPILLWAY_EACH_PACKED_TYPE(MATMUL)

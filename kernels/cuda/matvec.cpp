@@ -21,7 +21,7 @@ static MatvecArguments arguments_of(const Product& p)
         .weights = pointer<std::byte>(p.weights),
         .row_bytes = row_bytes(p.type, p.n),
         .x = pointer<std::byte>(p.x),
-        .x_rest = pointer<std::byte>(p.x_rest),
+        .residual = pointer<std::byte>(p.residual),
         .x_stride = p.x_stride,
         .scale = pointer<float>(p.scale),
         .bias = pointer<float>(p.bias),

@@ -4,4 +4,4 @@
 using namespace kernels::cuda;
 
 #define MATVEC(name, Weights) MATVEC_KERNEL(name, Weights, 1)
-MATVEC_OF_EACH_TYPE(MATVEC, matvec);
+MATVEC_OF_EACH_TYPE(MATVEC, matvec)

@@ -6,6 +6,7 @@
 #include "kernels/cuda/matvec.h"
 #include "kernels/cuda/reduce.cuh"
 #include "kernels/cuda/slices.cuh"
+#include "kernels/packed_types.h"
 
 namespace kernels::cuda {
 
@@ -134,7 +135,7 @@ __device__ void matvec(const MatvecArguments& a)
     const float scale = a.scale ? a.scale[operands.matrix] : 1.0f;
     const float* bias = a.bias ? a.bias + operands.matrix * std::size_t(a.rows) : nullptr;
     const std::byte* x = a.x + operands.x_offset;
-    const std::byte* rest = a.x_rest ? a.x_rest + operands.x_offset : nullptr;
+    const std::byte* residual = a.residual ? a.residual + operands.x_offset : nullptr;
 
     float sums[at_once] = {};
     const int slices = Weights::slices(a.n);
@@ -145,8 +146,8 @@ __device__ void matvec(const MatvecArguments& a)
         for (int t = 0; t < at_once; ++t)
             if (t < tokens) {
                 sums[t] += Weights::dot(taken, x + std::size_t(t) * a.x_stride, a.n);
-                if (rest)
-                    sums[t] += Weights::dot(taken, rest + std::size_t(t) * a.x_stride, a.n);
+                if (residual)
+                    sums[t] += Weights::dot(taken, residual + std::size_t(t) * a.x_stride, a.n);
             }
     }
 #pragma unroll
@@ -162,33 +163,12 @@ __device__ void matvec(const MatvecArguments& a)
 }  // namespace kernels::cuda
 
 // KERNEL(name, Weights) for each weight type.
+#define MATVEC_OF_PACKED_TYPE(Name, suffix, KERNEL, name) KERNEL(name##_##suffix, PackedWeights<kernels::Block##Name>);
 #define MATVEC_OF_EACH_TYPE(KERNEL, name)                                                                              \
     KERNEL(name##_f32, FloatWeights);                                                                                  \
     KERNEL(name##_f16, HalfWeights<kernels::cuda::half_to_float>);                                                     \
     KERNEL(name##_bf16, HalfWeights<kernels::cuda::bf16_to_float>);                                                    \
-    KERNEL(name##_q4_0, PackedWeights<kernels::BlockQ4_0>);                                                            \
-    KERNEL(name##_q4_1, PackedWeights<kernels::BlockQ4_1>);                                                            \
-    KERNEL(name##_q5_0, PackedWeights<kernels::BlockQ5_0>);                                                            \
-    KERNEL(name##_q5_1, PackedWeights<kernels::BlockQ5_1>);                                                            \
-    KERNEL(name##_q8_0, PackedWeights<kernels::BlockQ8_0>);                                                            \
-    KERNEL(name##_q2_k, PackedWeights<kernels::BlockQ2_K>);                                                            \
-    KERNEL(name##_q3_k, PackedWeights<kernels::BlockQ3_K>);                                                            \
-    KERNEL(name##_q4_k, PackedWeights<kernels::BlockQ4_K>);                                                            \
-    KERNEL(name##_q5_k, PackedWeights<kernels::BlockQ5_K>);                                                            \
-    KERNEL(name##_q6_k, PackedWeights<kernels::BlockQ6_K>);                                                            \
-    KERNEL(name##_iq4_nl, PackedWeights<kernels::BlockIQ4_NL>);                                                        \
-    KERNEL(name##_iq3_s, PackedWeights<kernels::BlockIQ3_S>);                                                          \
-    KERNEL(name##_iq4_xs, PackedWeights<kernels::BlockIQ4_XS>);                                                        \
-    KERNEL(name##_mxfp4, PackedWeights<kernels::BlockMXFP4>);                                                          \
-    KERNEL(name##_iq2_xxs, PackedWeights<kernels::BlockIQ2_XXS>);                                                      \
-    KERNEL(name##_iq2_xs, PackedWeights<kernels::BlockIQ2_XS>);                                                        \
-    KERNEL(name##_iq3_xxs, PackedWeights<kernels::BlockIQ3_XXS>);                                                      \
-    KERNEL(name##_iq1_s, PackedWeights<kernels::BlockIQ1_S>);                                                          \
-    KERNEL(name##_iq2_s, PackedWeights<kernels::BlockIQ2_S>);                                                          \
-    KERNEL(name##_iq1_m, PackedWeights<kernels::BlockIQ1_M>);                                                          \
-    KERNEL(name##_tq1_0, PackedWeights<kernels::BlockTQ1_0>);                                                          \
-    KERNEL(name##_tq2_0, PackedWeights<kernels::BlockTQ2_0>);                                                          \
-    KERNEL(name##_nvfp4, PackedWeights<kernels::BlockNVFP4>)
+    SPILLWAY_EACH_PACKED_TYPE(MATVEC_OF_PACKED_TYPE, KERNEL, name)
 
 #define MATVEC_KERNEL(name, Weights, at_once)                                                                          \
     extern "C" __global__ void __launch_bounds__(kMatvecWarps* kWarp) name(const MatvecArguments a)                    \

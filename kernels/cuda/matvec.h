@@ -25,8 +25,8 @@ struct MatvecArguments {
     int n, rows, tokens;
     const std::byte* weights;
     std::size_t row_bytes;
-    const std::byte* x;       // (tokens,) rows of x_stride bytes: floats, or 8-bit activations (kernels/cpu.h: Q8Row)
-    const std::byte* x_rest;  // the same for what rounding lost, which is added; or null
+    const std::byte* x;         // (tokens,) rows of x_stride bytes: floats, or 8-bit activations (kernels/cpu.h: Q8Row)
+    const std::byte* residual;  // the same for what rounding lost, which is added; or null
     std::size_t x_stride;
     const float* scale;  // (1,), with experts (experts,), or null
     const float* bias;   // (rows,) or null

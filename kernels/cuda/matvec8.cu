@@ -4,4 +4,4 @@
 using namespace kernels::cuda;
 
 #define MATVEC8(name, Weights) MATVEC_KERNEL(name, Weights, kMatvecTokens)
-MATVEC_OF_EACH_TYPE(MATVEC8, matvec8);
+MATVEC_OF_EACH_TYPE(MATVEC8, matvec8)

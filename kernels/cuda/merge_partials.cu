@@ -14,21 +14,21 @@ extern "C" __global__ void __launch_bounds__(kAttendThreads) merge_partials(cons
     const int head = int(blockIdx.x);
     const int row = int(blockIdx.y);
     const int seen = *a.first + row + 1;
-    const int oldest = a.window > 0 ? max(0, seen - a.window) : 0;
+    const int oldest = a.window.oldest_seen(seen - 1);
     const int first_block = oldest / a.block_tokens;
     const int end_block = (seen + a.block_tokens - 1) / a.block_tokens;
-    const float* elsewhere = a.elsewhere + std::size_t(row) * std::size_t(a.heads * (2 + a.v_dim));
-    const int parts_in_all = end_block + (a.elsewhere ? 1 : 0);  // the last one is what came from elsewhere
+    const float* of_host = a.host_partials + std::size_t(row) * std::size_t(a.heads * (2 + a.v_dim));
+    const int parts_in_all = end_block + (a.host_partials ? 1 : 0);  // the last one is the host's
     const auto is_here = [&](int b) { return b == end_block || a.blocks[b] != 0; };
     const auto partial = [&](int b) {
         return (std::size_t(row) * std::size_t(a.max_blocks) + std::size_t(b)) * std::size_t(a.heads) +
                std::size_t(head);
     };
-    const auto max_of = [&](int b) { return b < end_block ? a.max[partial(b)] : elsewhere[head]; };
-    const auto sum_of = [&](int b) { return b < end_block ? a.sum[partial(b)] : elsewhere[a.heads + head]; };
+    const auto max_of = [&](int b) { return b < end_block ? a.max[partial(b)] : of_host[head]; };
+    const auto sum_of = [&](int b) { return b < end_block ? a.sum[partial(b)] : of_host[a.heads + head]; };
     const auto out_of = [&](int b) {
         const float* out =
-            b < end_block ? a.partials + partial(b) * std::size_t(a.v_dim) : elsewhere + 2 * a.heads + head * a.v_dim;
+            b < end_block ? a.partials + partial(b) * std::size_t(a.v_dim) : of_host + 2 * a.heads + head * a.v_dim;
         return reinterpret_cast<const float4*>(out);
     };
 

@@ -46,9 +46,24 @@ Status embed(const Driver& driver, Queue queue, TensorType type, DevicePtr table
 // out[r] = x[r] * weight / rms(x[r]). x, out: (rows, dim); weight: (dim,); out may be x
 Status rms_norm(const Driver& driver, Queue queue, Rows x, DevicePtr weight, float eps, int rows, int dim, Rows out);
 
-// The same for each of `heads` heads of `length` values by itself, in place. x: (rows, heads, length)
-Status norm_heads(const Driver& driver, Queue queue, Rows x, int heads, int length, DevicePtr weight, float eps,
-                  int rows);
+// The same with the mean taken off first: out[r] = (x[r] - mean) * weight / standard deviation.
+Status layer_norm(const Driver& driver, Queue queue, Rows x, DevicePtr weight, float eps, int rows, int dim, Rows out);
+
+/// Heads of rows: `length` values each, and `stride` floats from one to the next.
+struct Heads {
+    int count = 0, length = 0, stride = 0;
+};
+
+// rms_norm for each head by itself. x: (rows, heads); out: (rows, heads, length) of any stride; out may be x where the
+// heads of x follow each other.
+Status norm_heads(const Driver& driver, Queue queue, Rows x, const Heads& heads, DevicePtr weight, float eps, int rows,
+                  Rows out);
+
+// x times the sigmoid of the gates. gates: (rows, heads); x: (rows, heads, length)
+Status gate_heads(const Driver& driver, Queue queue, Rows gates, const Heads& heads, int rows, Rows x);
+
+// x[r] times the sigmoid of weights[r]. weights: (rows,) of any alignment and stride; x: (rows, n)
+Status weigh_rows(const Driver& driver, Queue queue, Rows weights, int rows, int n, Rows x);
 
 // Turns the first 2 * pairs values of each head, in place. x: (rows, heads, length); cos, sin: (rows, pairs)
 enum class RopePairs { Neighbours, Halves };  // (2i, 2i + 1), or (i, i + pairs) as neox does
@@ -64,9 +79,9 @@ Status soft_cap(const Driver& driver, Queue queue, float cap, int rows, int n, R
 // out = gate times up. gate_up: (rows, 2 n), the gates first; out: (rows, n), which may begin where gate_up does.
 Status gated(const Driver& driver, Queue queue, const Gating& gating, Rows gate_up, int rows, int n, Rows out);
 
-// What a product over quantised weights wants its activations as. x: (rows, n), n a multiple of 32; rest: what rounding
-// lost, rounded in its turn, at the same stride; or 0
-Status quantize_q8(const Driver& driver, Queue queue, Rows x, int rows, int n, Q8Rows out, DevicePtr rest = 0);
+// What a product over quantised weights wants its activations as. x: (rows, n), n a multiple of 32; residual: what
+// rounding lost, rounded in its turn, at the same stride; or 0
+Status quantize_q8(const Driver& driver, Queue queue, Rows x, int rows, int n, Q8Rows out, DevicePtr residual = 0);
 
 /// Rows of halves, all of them multiplied by one power of two: by 1 unless a value is beyond the range of halves.
 struct HalfRows {
@@ -94,8 +109,8 @@ struct Product {
     DevicePtr scale = 0;    // one float by which sums are multiplied, with experts one for each; or 0
     DevicePtr bias = 0;     // (rows,) or 0
     int tokens = 0;
-    DevicePtr x = 0;       // (tokens, x_stride bytes) in the form that activation_of(type) names: floats or Q8Rows
-    DevicePtr x_rest = 0;  // the same for what rounding to 8 bits lost, which is multiplied too; or 0
+    DevicePtr x = 0;         // (tokens, x_stride bytes) in the form that activation_of(type) names: floats or Q8Rows
+    DevicePtr residual = 0;  // the same for what rounding to 8 bits lost, which is multiplied too; or 0
     std::size_t x_stride = 0;
     Rows out = {};  // (tokens, rows), of any alignment
     Into into = Into::Place;
@@ -156,8 +171,18 @@ struct Routing {
     DevicePtr begin = 0;   // (experts + 1,) ints: each expert's first in `sorted`
 };
 
-// Fills what `to` points at: weights = scale * softmax over the logits of those chosen. logits: (rows, experts)
-Status route(const Driver& driver, Queue queue, Rows logits, float scale, const Routing& to);
+/// How experts are chosen and weighed: those with the largest score + bias, by their score.
+struct Choice {
+    enum class Scores { Softmax, Sigmoid };
+    Scores scores = Scores::Softmax;
+    bool sum_to_one = true;  // weights are divided by their sum, or by least_sum where it is less
+    float least_sum = 0.0f;
+    float scale = 1.0f;  // then multiplied by this
+    DevicePtr bias = 0;  // (experts,) or 0: then experts are chosen by their logits
+};
+
+// Fills what `to` points at. logits: (rows, experts)
+Status route(const Driver& driver, Queue queue, Rows logits, const Choice& choice, const Routing& to);
 
 // A product for each pair, with its expert's matrix. p.tokens: pairs; p.weights, p.bias: a stack of as many as there
 // are experts; p.x: rows that `pairs_of_each_row` pairs share
@@ -168,7 +193,11 @@ Status expert_matmul(const Driver& driver, Queue queue, const Product& p, const 
 Status gated_expert_matvec(const Driver& driver, Queue queue, const GatedProduct& p, const Routing& routing,
                            int pairs_of_each_row);
 
-// out[r] = sum over the pairs of row r, in their order, of weight * y[pair]. y: (pairs, n); out: (rows, n)
+// Each pair's weight times its row. x: (rows, n); out: (pairs, n)
+Status weigh_pairs(const Driver& driver, Queue queue, Rows x, const Routing& routing, int n, Rows out);
+
+// out[r] = sum over the pairs of row r, in their order, of weight * y[pair]; routing.weights 0: all weights are 1. y:
+// (pairs, n); out: (rows, n)
 Status sum_experts(const Driver& driver, Queue queue, Rows y, const Routing& routing, int n, Rows out);
 
 // ---- in the middle of a graph: with the host ----
@@ -182,7 +211,7 @@ Status raise_flag(const Driver& driver, Queue queue, DevicePtr step, DevicePtr f
 /// A wait for the host, of a bounded time by the device's clock.
 struct HostWait {
     DevicePtr step = 0;
-    DevicePtr come = 0;      // raised by the host: what is waited for is there
+    DevicePtr ready = 0;     // raised by the host: what is waited for is there
     DevicePtr given_up = 0;  // raised by the host: it will not come
     DevicePtr late = 0;      // raised where it did not come in time; then no other wait of the step lasts
     DevicePtr passed = 0;    // raised when the wait is over
@@ -199,13 +228,17 @@ Status store_kv(const Driver& driver, Queue queue, const KvBlocks& kv, DevicePtr
 
 // ---- attention ----
 
+/// What a window is: so many tokens, the row's own included; or those since the last multiple of so many.
+enum class WindowKind { Sliding, Chunks };
+
 /// Attention of a few rows, each over the tokens before it and itself. One partial for each KV block, then the merge.
 struct Attention {
-    KvBlocks kv = {};       // v_dim is a multiple of 8
-    int group = 1;          // query heads that share a KV head
-    int rows = 1;           // row r is token *first + r, whose keys and values are stored already
-    DevicePtr first = 0;    // one int on the device
-    int window = 0;         // tokens that a row sees, its own included; 0: all
+    KvBlocks kv = {};     // v_dim is a multiple of 8
+    int group = 1;        // query heads that share a KV head
+    int rows = 1;         // row r is token *first + r, whose keys and values are stored already
+    DevicePtr first = 0;  // one int on the device
+    int window = 0;       // tokens that a row sees; 0: all
+    WindowKind window_kind = WindowKind::Sliding;
     float softcap = 0.0f;   // 0: none
     Rows q = {};            // (rows, heads, k_dim)
     DevicePtr q_scale = 0;  // (rows,) factor on each row's queries
@@ -229,12 +262,12 @@ struct PartialsLayout {
 // The partials of the KV blocks of this launch.
 Status attend_blocks(const Driver& driver, Queue queue, const Attention& a);
 
-// Joins the partials of all blocks that the rows see and that are on the device, and what was attended elsewhere:
-// (rows, elsewhere_floats()) of the other blocks together, or 0. sinks: (heads,) logits that join the softmax and carry
-// no value, or 0; out: (rows, heads, v_dim)
-Status merge_partials(const Driver& driver, Queue queue, const Attention& a, DevicePtr elsewhere, DevicePtr sinks,
+// Joins the partials of all blocks that the rows see and that are on the device, and those of the host. host_partials:
+// (rows, host_partial_floats()), all other blocks of a row together, or 0. sinks: (heads,) logits that join the softmax
+// and carry no value, or 0; out: (rows, heads, v_dim)
+Status merge_partials(const Driver& driver, Queue queue, const Attention& a, DevicePtr host_partials, DevicePtr sinks,
                       Rows out);
-constexpr std::size_t elsewhere_floats(int heads, int v_dim)  // max (heads,), sum (heads,), out (heads, v_dim)
+constexpr std::size_t host_partial_floats(int heads, int v_dim)  // max (heads,), sum (heads,), out (heads, v_dim)
 {
     return std::size_t(heads) * std::size_t(2 + v_dim);
 }

@@ -38,9 +38,9 @@ __device__ static float put_group(float value, int group, int n, std::byte* out)
     return value - float(q) * scale;
 }
 
-// x: (rows, n) at x_stride; out: (rows, out_stride bytes); rest: the same of what rounding lost, or null; n is a
+// x: (rows, n) at x_stride; out: (rows, out_stride bytes); residual: the same of what rounding lost, or null; n is a
 // multiple of 32
-extern "C" __global__ void quantize_q8(const float* x, int x_stride, int n, std::byte* out, std::byte* rest,
+extern "C" __global__ void quantize_q8(const float* x, int x_stride, int n, std::byte* out, std::byte* residual,
                                        std::size_t out_stride)
 {
     const int group = int(blockIdx.x) * int(blockDim.x) / kWarp + warp();
@@ -49,7 +49,7 @@ extern "C" __global__ void quantize_q8(const float* x, int x_stride, int n, std:
     const float value = x[std::size_t(blockIdx.y) * std::size_t(x_stride) + std::size_t(32 * group + lane())];
     const std::size_t row = std::size_t(blockIdx.y) * out_stride;
     const float lost = put_group(value, group, n, out + row);
-    if (rest)
-        put_group(lost, group, n, rest + row);
+    if (residual)
+        put_group(lost, group, n, residual + row);
 }
 EMULATED(quantize_q8);

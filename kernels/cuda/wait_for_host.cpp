@@ -19,7 +19,7 @@ Status wait_for_host(const Driver& driver, Queue queue, const HostWait& wait)
 {
     const HostWaitArguments arguments{
         .step = pointer<int>(wait.step),
-        .come = pointer<int>(wait.come),
+        .ready = pointer<int>(wait.ready),
         .given_up = pointer<int>(wait.given_up),
         .late = pointer<int>(wait.late),
         .passed = pointer<int>(wait.passed),

@@ -13,15 +13,15 @@ extern "C" __global__ void raise_flag(const int* step, int* flag)
 }
 EMULATED(raise_flag);
 
-// What comes after it in the queue can read what the host wrote before it raised `come`. A step that is late already is
-// computed again: nothing in it waits any more.
+// What comes after it in the queue can read what the host wrote before it raised `ready`. A step that is late already
+// is computed again: nothing in it waits any more.
 extern "C" __global__ void wait_for_host(const HostWaitArguments a)
 {
     if (threadIdx.x != 0)
         return;
     const int step = *a.step;
     const std::uint64_t begin = now_ns();
-    while (load_from_host(a.late) != step && load_from_host(a.come) != step && load_from_host(a.given_up) != step) {
+    while (load_from_host(a.late) != step && load_from_host(a.ready) != step && load_from_host(a.given_up) != step) {
         if (now_ns() - begin > a.most_ns)
             store_for_host(a.late, step);
         else

@@ -8,7 +8,7 @@ namespace kernels::cuda {
 /// Words hold the number of the step for which something has happened.
 struct HostWaitArguments {
     const int* step;
-    const int* come;      // the host's: what is waited for is there
+    const int* ready;     // the host's: what is waited for is there
     const int* given_up;  // the host's: it will not come
     int* late;            // it was waited for too long
     int* passed;          // the wait is over

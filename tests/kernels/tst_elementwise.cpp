@@ -1,4 +1,4 @@
-// Norm, sum, rotation and gated activations of every table against double precision.
+// Norms, sum, rotation and activations of every table against double precision.
 #include "kernels/cpu.h"
 #include "tests/support/test_program.h"
 
@@ -75,7 +75,11 @@ class TestElementwise : public QObject
                 QVERIFY2(std::abs(actual - e) <= tolerance,
                          qPrintable(QString("gate %1: %2 instead of %3").arg(g).arg(actual).arg(e)));
             }
-            gated(n, gate.data(), up.data(), gate.data());  // out may be gate
+            std::vector<float> same = up;
+            gated(n, gate.data(), same.data(), same.data());  // out may be up
+            same.push_back(kGuard);
+            QCOMPARE(std::memcmp(same.data(), out.data(), out.size() * sizeof(float)), 0);
+            gated(n, gate.data(), up.data(), gate.data());  // or gate
             gate.push_back(kGuard);
             QCOMPARE(std::memcmp(gate.data(), out.data(), out.size() * sizeof(float)), 0);
         }
@@ -119,6 +123,71 @@ private slots:
         const std::vector<float> weight(33, 2.0f);
         table->rms_norm(33, x.data(), weight.data(), 1e-6f, x.data());
         QVERIFY(x == std::vector<float>(33, 0.0f));
+    }
+
+    void l2Norm_data() { addTables(); }
+    void l2Norm()
+    {
+        QFETCH(const CpuKernels*, table);
+        std::mt19937 rng(m_seed);
+        for (int n : {1, 16, 77, 128, 256}) {
+            std::vector<float> x = randomValues(n, 3.0f, rng);
+            double squares = 0;
+            for (float v : x)
+                squares += double(v) * double(v);
+            const double scale = double(0.125f) / std::sqrt(squares + double(1e-6f));
+            std::vector<float> out(std::size_t(n) + 1, kGuard);
+            table->l2_norm(n, x.data(), 1e-6f, 0.125f, out.data());
+            QCOMPARE(out.back(), kGuard);
+            for (std::size_t i = 0; i < x.size(); ++i) {
+                const double expected = double(x[i]) * scale;
+                QVERIFY(std::abs(double(out[i]) - expected) <=
+                        std::abs(expected) * (kFewRoundings + n / 32.0 * kEpsilon));
+            }
+            table->l2_norm(n, x.data(), 1e-6f, 0.125f, x.data());
+            x.push_back(kGuard);
+            QCOMPARE(std::memcmp(x.data(), out.data(), out.size() * sizeof(float)), 0);
+        }
+        std::vector<float> zeros(33, 0.0f);
+        table->l2_norm(33, zeros.data(), 1e-6f, 1.0f, zeros.data());
+        QVERIFY(zeros == std::vector<float>(33, 0.0f));
+    }
+
+    void layerNorm_data() { addTables(); }
+    void layerNorm()
+    {
+        QFETCH(const CpuKernels*, table);
+        std::mt19937 rng(m_seed);
+        for (int n : {2, 16, 77, 4096}) {
+            std::vector<float> x = randomValues(n, 3.0f, rng);
+            for (float& v : x)
+                v += 2.0f;
+            const std::vector<float> weight = randomValues(n, 1.0f, rng);
+            double mean = 0;
+            double largest = 0;
+            for (float v : x) {
+                mean += double(v) / n;
+                largest = std::max(largest, std::abs(double(v)));
+            }
+            double squares = 0;
+            for (float v : x)
+                squares += (double(v) - mean) * (double(v) - mean);
+            const double scale = 1 / std::sqrt(squares / n + 1e-5);
+            std::vector<float> out(std::size_t(n) + 1, kGuard);
+            table->layer_norm(n, x.data(), weight.data(), 1e-5f, out.data());
+            QCOMPARE(out.back(), kGuard);
+            // The mean is off by n / 16 roundings of the largest value at most; the differences from it, and their
+            // squares' sum, by as much.
+            const double off = (kFewRoundings + n / 16.0 * kEpsilon) * largest * scale;
+            for (std::size_t i = 0; i < x.size(); ++i) {
+                const double expected = (double(x[i]) - mean) * scale * double(weight[i]);
+                QVERIFY(std::abs(double(out[i]) - expected) <=
+                        off * (std::abs(double(weight[i])) + std::abs(expected) * largest * scale));
+            }
+            table->layer_norm(n, x.data(), weight.data(), 1e-5f, x.data());  // out may be x
+            x.push_back(kGuard);
+            QCOMPARE(std::memcmp(x.data(), out.data(), out.size() * sizeof(float)), 0);
+        }
     }
 
     void add_data() { addTables(); }
@@ -191,6 +260,35 @@ private slots:
             // 0.5 g (1 + tanh v), written so that doubles do not cancel for negative g
             return g * sigmoid(2 * v) * u;
         });
+    }
+
+    void sigmoidMul_data() { addTables(); }
+    void sigmoidMul()
+    {
+        QFETCH(const CpuKernels*, table);
+        checkGated(table->sigmoid_mul, [](double g, double u) { return sigmoid(g) * u; });
+    }
+
+    void reluSquared_data() { addTables(); }
+    void reluSquared()
+    {
+        QFETCH(const CpuKernels*, table);
+        std::mt19937 rng(m_seed);
+        for (int n : {1, 15, 16, 33, 1000}) {
+            std::vector<float> x = randomValues(n, 1.0f, rng);
+            if (n > 4) {
+                x[1] = -std::numeric_limits<float>::infinity();
+                x[2] = NAN;
+            }
+            std::vector<float> out(std::size_t(n) + 1, kGuard);
+            table->relu_squared(n, x.data(), out.data());
+            QCOMPARE(out.back(), kGuard);
+            for (std::size_t i = 0; i < x.size(); ++i)
+                QVERIFY(std::isnan(x[i]) ? std::isnan(out[i]) : out[i] == std::max(x[i], 0.0f) * std::max(x[i], 0.0f));
+            table->relu_squared(n, x.data(), x.data());
+            x.push_back(kGuard);
+            QCOMPARE(std::memcmp(x.data(), out.data(), out.size() * sizeof(float)), 0);
+        }
     }
 
     void swigluOai_data() { addTables(); }

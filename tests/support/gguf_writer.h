@@ -65,6 +65,10 @@ public:
     }
     GgufWriter& floats(std::string_view key, std::span<const float> v) { return array(key, 6, v); }
     GgufWriter& i32s(std::string_view key, std::span<const std::int32_t> v) { return array(key, 5, v); }
+    GgufWriter& booleans(std::string_view key, const std::vector<bool>& v)
+    {
+        return array(key, 7, std::span<const std::uint8_t>(std::vector<std::uint8_t>(v.begin(), v.end())));
+    }
     GgufWriter& u32s(std::string_view key, std::span<const std::uint32_t> v) { return array(key, 4, v); }
 
     /// Any elements under any type id.

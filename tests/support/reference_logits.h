@@ -4,6 +4,7 @@
 #include "engine/evaluate.h"
 #include "tests/support/models.h"
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -15,6 +16,10 @@ struct Reference {
     std::vector<double> gap, greedy_gap;
     double error = 0;  // expected, relative
     double bound = 0;  // allowed
+    // Where experts are chosen a near tie that falls the other way moves a whole row: then errors are the median of the
+    // rows', and so few rows in a hundred may have another argmax.
+    bool by_median = false;
+    int percent_otherwise = 0;
     double bound_f32_kv = 0, bound_q8_0_kv = 0;
     int context = 0;  // tokens to open the model with; 0: its own
     std::vector<float> logits;
@@ -32,8 +37,13 @@ inline Reference read_reference(const QString& base)
     r.gap = json.at("gap").get<std::vector<double>>();
     r.greedy_gap = json.at("greedy_gap").get<std::vector<double>>();
     const bool own = json.contains("tolerance");
-    r.error = own ? json.at("tolerance").get<double>() : json.at("llama_cpp_relative_error").get<double>();
-    r.bound = own ? r.error : 1.2 * r.error;
+    r.by_median = !own && json.contains("router_margin");
+    r.percent_otherwise = r.by_median ? 5 : 0;
+    const char* const expected = own           ? "tolerance"
+                                 : r.by_median ? "llama_cpp_median_row_error"
+                                               : "llama_cpp_relative_error";
+    r.error = json.at(expected).get<double>();
+    r.bound = own ? r.error : (r.by_median ? 1.5 : 1.2) * r.error;
     r.bound_f32_kv = own ? json.at("tolerance_f32_kv").get<double>() : r.bound;
     r.bound_q8_0_kv = own ? json.at("tolerance_q8_0_kv").get<double>() : 0;
     r.context = json.value("context", 0);
@@ -88,6 +98,27 @@ inline double relative_error(const std::vector<float>& rows, const Reference& r)
             size += truth * truth;
         }
     return std::sqrt(difference / size);
+}
+
+/// Of the rows that are stored.
+inline double median_row_error(const std::vector<float>& rows, const Reference& r)
+{
+    const std::size_t n = r.logits.size() / r.positions.size();
+    std::vector<double> errors;
+    for (std::size_t p = 0; p < r.positions.size(); ++p) {
+        Reference one;
+        one.positions = {r.positions[p]};
+        one.logits.assign(r.logits.begin() + std::ptrdiff_t(p * n), r.logits.begin() + std::ptrdiff_t((p + 1) * n));
+        errors.push_back(relative_error(rows, one));
+    }
+    std::ranges::nth_element(errors, errors.begin() + std::ptrdiff_t(errors.size() / 2));
+    return errors[errors.size() / 2];
+}
+
+/// What the reference's bounds are of.
+inline double error_of(const std::vector<float>& rows, const Reference& r)
+{
+    return r.by_median ? median_row_error(rows, r) : relative_error(rows, r);
 }
 
 inline int argmax(std::span<const float> row)

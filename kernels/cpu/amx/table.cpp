@@ -7,6 +7,7 @@
 #include "kernels/cpu/avx512/interleaved_super_blocks.h"
 #include "kernels/cpu/avx512/interleaved_ternary.h"
 #include "kernels/cpu/avx512/slots.h"
+#include "kernels/packed_types.h"
 
 #include <cstring>
 
@@ -52,29 +53,9 @@ void use_tiles(CpuKernels& t)
         t.matmul[std::size_t(type)] = matmul_packed<typename Interleaved::Rows, Tiles>;
         t.matmul_interleaved[std::size_t(type)] = matmul_interleaved<Interleaved, Tiles>;
     };
-    packed.template operator()<avx512::InterleavedQ4_0>(TensorType::Q4_0);
-    packed.template operator()<avx512::InterleavedQ4_1>(TensorType::Q4_1);
-    packed.template operator()<avx512::InterleavedQ5_0>(TensorType::Q5_0);
-    packed.template operator()<avx512::InterleavedQ5_1>(TensorType::Q5_1);
-    packed.template operator()<avx512::InterleavedQ8_0>(TensorType::Q8_0);
-    packed.template operator()<avx512::InterleavedQ2_K>(TensorType::Q2_K);
-    packed.template operator()<avx512::InterleavedQ3_K>(TensorType::Q3_K);
-    packed.template operator()<avx512::InterleavedQ4_K>(TensorType::Q4_K);
-    packed.template operator()<avx512::InterleavedQ5_K>(TensorType::Q5_K);
-    packed.template operator()<avx512::InterleavedQ6_K>(TensorType::Q6_K);
-    packed.template operator()<avx512::InterleavedIQ4_NL>(TensorType::IQ4_NL);
-    packed.template operator()<avx512::InterleavedIQ4_XS>(TensorType::IQ4_XS);
-    packed.template operator()<avx512::InterleavedMXFP4>(TensorType::MXFP4);
-    packed.template operator()<avx512::InterleavedIQ2_XXS>(TensorType::IQ2_XXS);
-    packed.template operator()<avx512::InterleavedIQ2_XS>(TensorType::IQ2_XS);
-    packed.template operator()<avx512::InterleavedIQ2_S>(TensorType::IQ2_S);
-    packed.template operator()<avx512::InterleavedIQ3_XXS>(TensorType::IQ3_XXS);
-    packed.template operator()<avx512::InterleavedIQ3_S>(TensorType::IQ3_S);
-    packed.template operator()<avx512::InterleavedIQ1_S>(TensorType::IQ1_S);
-    packed.template operator()<avx512::InterleavedIQ1_M>(TensorType::IQ1_M);
-    packed.template operator()<avx512::InterleavedTQ1_0>(TensorType::TQ1_0);
-    packed.template operator()<avx512::InterleavedTQ2_0>(TensorType::TQ2_0);
-    packed.template operator()<avx512::InterleavedNVFP4>(TensorType::NVFP4);
+#define PACKED(Name, ...) packed.template operator()<avx512::Interleaved##Name>(TensorType::Name);
+    SPILLWAY_EACH_PACKED_TYPE(PACKED)
+#undef PACKED
 }
 
 template <int Steps>

@@ -1,4 +1,4 @@
-// Norm, sum, rotation and gated activations, eight values at a time.
+// Norms, sum, rotation and activations, eight values at a time.
 #include "kernels/cpu/avx2/lanes.h"
 #include "kernels/cpu/avx2/slots.h"
 
@@ -15,6 +15,39 @@ void rms_norm(int n, const float* x, const float* weight, float eps, float* out)
     const __m256 scale = _mm256_set1_ps(1.0f / _mm_cvtss_f32(_mm_sqrt_ss(mean)));
     for_lanes(n, [&](int i, __m256i lanes) {
         const __m256 v = _mm256_mul_ps(load(x + i, lanes), scale);
+        _mm256_maskstore_ps(out + i, lanes, _mm256_mul_ps(v, load(weight + i, lanes)));
+    });
+}
+
+void l2_norm(int n, const float* x, float eps, float factor, float* out)
+{
+    __m256 squares = _mm256_setzero_ps();
+    for_lanes(n, [&](int i, __m256i lanes) {
+        const __m256 v = load(x + i, lanes);
+        squares = _mm256_fmadd_ps(v, v, squares);
+    });
+    const __m128 length = _mm_sqrt_ss(_mm_set_ss(sum_of(squares) + eps));
+    const __m256 scale = _mm256_set1_ps(factor / _mm_cvtss_f32(length));
+    for_lanes(n, [&](int i, __m256i lanes) {
+        _mm256_maskstore_ps(out + i, lanes, _mm256_mul_ps(load(x + i, lanes), scale));
+    });
+}
+
+void layer_norm(int n, const float* x, const float* weight, float eps, float* out)
+{
+    __m256 sums = _mm256_setzero_ps();
+    for_lanes(n, [&](int i, __m256i lanes) { sums = _mm256_add_ps(sums, load(x + i, lanes)); });
+    const __m256 mean = _mm256_set1_ps(sum_of(sums) / float(n));
+    __m256 squares = _mm256_setzero_ps();
+    for_lanes(n, [&](int i, __m256i lanes) {
+        // Lanes behind the end stay 0.
+        const __m256 v = _mm256_and_ps(_mm256_sub_ps(load(x + i, lanes), mean), _mm256_castsi256_ps(lanes));
+        squares = _mm256_fmadd_ps(v, v, squares);
+    });
+    const __m128 variance = _mm_set_ss(sum_of(squares) / float(n) + eps);
+    const __m256 scale = _mm256_set1_ps(1.0f / _mm_cvtss_f32(_mm_sqrt_ss(variance)));
+    for_lanes(n, [&](int i, __m256i lanes) {
+        const __m256 v = _mm256_mul_ps(_mm256_sub_ps(load(x + i, lanes), mean), scale);
         _mm256_maskstore_ps(out + i, lanes, _mm256_mul_ps(v, load(weight + i, lanes)));
     });
 }
@@ -63,13 +96,6 @@ void rope(bool neox, int n_rot, const float* cos, const float* sin, float* head)
         rope_neighbours(n_rot / 2, cos, sin, head);
 }
 
-// x * sigmoid(y)
-static __m256 times_sigmoid(__m256 x, __m256 y)
-{
-    const __m256 one = _mm256_set1_ps(1.0f);
-    return _mm256_div_ps(x, _mm256_add_ps(one, exp_of(_mm256_sub_ps(_mm256_setzero_ps(), y))));
-}
-
 void silu_mul(int n, const float* gate, const float* up, float* out)
 {
     for_lanes(n, [&](int i, __m256i lanes) {
@@ -99,6 +125,21 @@ void swiglu_oai(int n, const float* gate, const float* up, float alpha, float li
         const __m256 u = _mm256_max_ps(least, _mm256_min_ps(most, load(up + i, lanes)));
         const __m256 gated = times_sigmoid(g, _mm256_mul_ps(_mm256_set1_ps(alpha), g));
         _mm256_maskstore_ps(out + i, lanes, _mm256_mul_ps(gated, _mm256_add_ps(u, _mm256_set1_ps(1.0f))));
+    });
+}
+
+void sigmoid_mul(int n, const float* gate, const float* up, float* out)
+{
+    for_lanes(n, [&](int i, __m256i lanes) {
+        _mm256_maskstore_ps(out + i, lanes, times_sigmoid(load(up + i, lanes), load(gate + i, lanes)));
+    });
+}
+
+void relu_squared(int n, const float* x, float* out)
+{
+    for_lanes(n, [&](int i, __m256i lanes) {
+        const __m256 positive = _mm256_max_ps(_mm256_setzero_ps(), load(x + i, lanes));  // in this order NaN stays NaN
+        _mm256_maskstore_ps(out + i, lanes, _mm256_mul_ps(positive, positive));
     });
 }
 

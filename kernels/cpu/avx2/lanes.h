@@ -86,4 +86,11 @@ inline float exp_of(float x)
     return _mm256_cvtss_f32(exp_of(_mm256_set1_ps(x)));
 }
 
+/// x * sigmoid(y)
+inline __m256 times_sigmoid(__m256 x, __m256 y)
+{
+    const __m256 one = _mm256_set1_ps(1.0f);
+    return _mm256_div_ps(x, _mm256_add_ps(one, exp_of(_mm256_sub_ps(_mm256_setzero_ps(), y))));
+}
+
 }  // namespace kernels::avx2

@@ -19,11 +19,17 @@ CpuKernels improve(const CpuKernels& base)
 
     t.quantize_q8 = quantize_q8;
     t.rms_norm = rms_norm;
+    t.l2_norm = l2_norm;
+    t.layer_norm = layer_norm;
     t.add = add;
     t.rope = rope;
     t.silu_mul = silu_mul;
     t.gelu_mul = gelu_mul;
     t.swiglu_oai = swiglu_oai;
+    t.sigmoid_mul = sigmoid_mul;
+    t.relu_squared = relu_squared;
+    t.linear_attention = linear_attention;
+    t.short_convolution = short_convolution;
     t.attend_block = attend_block;
     t.merge_partial = merge_partial;
     return t;

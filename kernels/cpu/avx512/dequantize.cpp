@@ -2,6 +2,7 @@
 #include "kernels/cpu/avx512/lanes.h"
 #include "kernels/cpu/avx512/row_product.h"
 #include "kernels/cpu/avx512/slots.h"
+#include "kernels/packed_types.h"
 
 namespace kernels::avx512 {
 
@@ -67,52 +68,11 @@ void dequantize(TensorType type, int n, const std::byte* row, float* out)
         return halves_to_float(n, row, out);
     case TensorType::BF16:
         return bfloats_to_float(n, row, out);
-    case TensorType::Q4_0:
-        return packed_to_float<Q4_0>(n, row, out);
-    case TensorType::Q4_1:
-        return packed_to_float<Q4_1>(n, row, out);
-    case TensorType::Q5_0:
-        return packed_to_float<Q5_0>(n, row, out);
-    case TensorType::Q5_1:
-        return packed_to_float<Q5_1>(n, row, out);
-    case TensorType::Q8_0:
-        return packed_to_float<Q8_0>(n, row, out);
-    case TensorType::Q2_K:
-        return packed_to_float<Q2_K>(n, row, out);
-    case TensorType::Q3_K:
-        return packed_to_float<Q3_K>(n, row, out);
-    case TensorType::Q4_K:
-        return packed_to_float<Q4_K>(n, row, out);
-    case TensorType::Q5_K:
-        return packed_to_float<Q5_K>(n, row, out);
-    case TensorType::Q6_K:
-        return packed_to_float<Q6_K>(n, row, out);
-    case TensorType::IQ4_NL:
-        return packed_to_float<IQ4_NL>(n, row, out);
-    case TensorType::IQ3_S:
-        return packed_to_float<IQ3_S>(n, row, out);
-    case TensorType::IQ4_XS:
-        return packed_to_float<IQ4_XS>(n, row, out);
-    case TensorType::MXFP4:
-        return packed_to_float<MXFP4>(n, row, out);
-    case TensorType::IQ2_XXS:
-        return packed_to_float<IQ2_XXS>(n, row, out);
-    case TensorType::IQ2_XS:
-        return packed_to_float<IQ2_XS>(n, row, out);
-    case TensorType::IQ2_S:
-        return packed_to_float<IQ2_S>(n, row, out);
-    case TensorType::IQ3_XXS:
-        return packed_to_float<IQ3_XXS>(n, row, out);
-    case TensorType::IQ1_S:
-        return packed_to_float<IQ1_S>(n, row, out);
-    case TensorType::IQ1_M:
-        return packed_to_float<IQ1_M>(n, row, out);
-    case TensorType::TQ1_0:
-        return packed_to_float<TQ1_0>(n, row, out);
-    case TensorType::TQ2_0:
-        return packed_to_float<TQ2_0>(n, row, out);
-    case TensorType::NVFP4:
-        return packed_to_float<NVFP4>(n, row, out);
+#define PACKED_TO_FLOAT(Name, ...)                                                                                     \
+    case TensorType::Name:                                                                                             \
+        return packed_to_float<Name>(n, row, out);
+        SPILLWAY_EACH_PACKED_TYPE(PACKED_TO_FLOAT)
+#undef PACKED_TO_FLOAT
     }
 }
 

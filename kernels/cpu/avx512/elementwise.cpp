@@ -1,4 +1,4 @@
-// Norm, sum, rotation and gated activations, 16 values at a time.
+// Norms, sum, rotation and activations, 16 values at a time.
 #include "kernels/cpu/avx512/lanes.h"
 #include "kernels/cpu/avx512/slots.h"
 
@@ -15,6 +15,38 @@ void rms_norm(int n, const float* x, const float* weight, float eps, float* out)
     const __m512 scale = _mm512_set1_ps(1.0f / _mm_cvtss_f32(_mm_sqrt_ss(mean)));
     for_lanes(n, [&](int i, __mmask16 lanes) {
         const __m512 v = _mm512_mul_ps(_mm512_maskz_loadu_ps(lanes, x + i), scale);
+        _mm512_mask_storeu_ps(out + i, lanes, _mm512_mul_ps(v, _mm512_maskz_loadu_ps(lanes, weight + i)));
+    });
+}
+
+void l2_norm(int n, const float* x, float eps, float factor, float* out)
+{
+    __m512 squares = _mm512_setzero_ps();
+    for_lanes(n, [&](int i, __mmask16 lanes) {
+        const __m512 v = _mm512_maskz_loadu_ps(lanes, x + i);
+        squares = _mm512_fmadd_ps(v, v, squares);
+    });
+    const __m128 length = _mm_sqrt_ss(_mm_set_ss(sum_of(squares) + eps));
+    const __m512 scale = _mm512_set1_ps(factor / _mm_cvtss_f32(length));
+    for_lanes(n, [&](int i, __mmask16 lanes) {
+        _mm512_mask_storeu_ps(out + i, lanes, _mm512_mul_ps(_mm512_maskz_loadu_ps(lanes, x + i), scale));
+    });
+}
+
+void layer_norm(int n, const float* x, const float* weight, float eps, float* out)
+{
+    __m512 sums = _mm512_setzero_ps();
+    for_lanes(n, [&](int i, __mmask16 lanes) { sums = _mm512_add_ps(sums, _mm512_maskz_loadu_ps(lanes, x + i)); });
+    const __m512 mean = _mm512_set1_ps(sum_of(sums) / float(n));
+    __m512 squares = _mm512_setzero_ps();
+    for_lanes(n, [&](int i, __mmask16 lanes) {
+        const __m512 v = _mm512_maskz_sub_ps(lanes, _mm512_maskz_loadu_ps(lanes, x + i), mean);
+        squares = _mm512_fmadd_ps(v, v, squares);
+    });
+    const __m128 variance = _mm_set_ss(sum_of(squares) / float(n) + eps);
+    const __m512 scale = _mm512_set1_ps(1.0f / _mm_cvtss_f32(_mm_sqrt_ss(variance)));
+    for_lanes(n, [&](int i, __mmask16 lanes) {
+        const __m512 v = _mm512_mul_ps(_mm512_sub_ps(_mm512_maskz_loadu_ps(lanes, x + i), mean), scale);
         _mm512_mask_storeu_ps(out + i, lanes, _mm512_mul_ps(v, _mm512_maskz_loadu_ps(lanes, weight + i)));
     });
 }
@@ -64,13 +96,6 @@ void rope(bool neox, int n_rot, const float* cos, const float* sin, float* head)
         rope_neighbours(n_rot / 2, cos, sin, head);
 }
 
-// x * sigmoid(y)
-static __m512 times_sigmoid(__m512 x, __m512 y)
-{
-    const __m512 one = _mm512_set1_ps(1.0f);
-    return _mm512_div_ps(x, _mm512_add_ps(one, exp_of(_mm512_sub_ps(_mm512_setzero_ps(), y))));
-}
-
 void silu_mul(int n, const float* gate, const float* up, float* out)
 {
     for_lanes(n, [&](int i, __mmask16 lanes) {
@@ -101,6 +126,23 @@ void swiglu_oai(int n, const float* gate, const float* up, float alpha, float li
         const __m512 u = _mm512_max_ps(least, _mm512_min_ps(most, _mm512_maskz_loadu_ps(lanes, up + i)));
         const __m512 gated = times_sigmoid(g, _mm512_mul_ps(_mm512_set1_ps(alpha), g));
         _mm512_mask_storeu_ps(out + i, lanes, _mm512_mul_ps(gated, _mm512_add_ps(u, _mm512_set1_ps(1.0f))));
+    });
+}
+
+void sigmoid_mul(int n, const float* gate, const float* up, float* out)
+{
+    for_lanes(n, [&](int i, __mmask16 lanes) {
+        const __m512 g = _mm512_maskz_loadu_ps(lanes, gate + i);
+        _mm512_mask_storeu_ps(out + i, lanes, times_sigmoid(_mm512_maskz_loadu_ps(lanes, up + i), g));
+    });
+}
+
+void relu_squared(int n, const float* x, float* out)
+{
+    for_lanes(n, [&](int i, __mmask16 lanes) {
+        const __m512 v = _mm512_maskz_loadu_ps(lanes, x + i);
+        const __m512 positive = _mm512_max_ps(_mm512_setzero_ps(), v);  // in this order NaN stays NaN
+        _mm512_mask_storeu_ps(out + i, lanes, _mm512_mul_ps(positive, positive));
     });
 }
 

@@ -76,4 +76,11 @@ inline float exp_of(float x)
     return _mm512_cvtss_f32(exp_of(_mm512_set1_ps(x)));
 }
 
+/// x * sigmoid(y)
+inline __m512 times_sigmoid(__m512 x, __m512 y)
+{
+    const __m512 one = _mm512_set1_ps(1.0f);
+    return _mm512_div_ps(x, _mm512_add_ps(one, exp_of(_mm512_sub_ps(_mm512_setzero_ps(), y))));
+}
+
 }  // namespace kernels::avx512

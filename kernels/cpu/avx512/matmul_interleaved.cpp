@@ -7,6 +7,7 @@
 #include "kernels/cpu/avx512/interleaved_ternary.h"
 #include "kernels/cpu/avx512/panel_products.h"
 #include "kernels/cpu/avx512/slots.h"
+#include "kernels/packed_types.h"
 
 namespace kernels::avx512 {
 
@@ -152,32 +153,10 @@ void interleave(int n, int rows, const std::byte* weights, std::byte* out)
     std::memcpy(out, weights, std::size_t(rows * stride));
 }
 
-#define INSTANTIATE(Format)                                                                                            \
-    template void matmul_interleaved<Format>(const MatMul&);                                                           \
-    template void interleave<Format>(int, int, const std::byte*, std::byte*);
-INSTANTIATE(InterleavedQ4_0)
-INSTANTIATE(InterleavedQ4_1)
-INSTANTIATE(InterleavedQ5_0)
-INSTANTIATE(InterleavedQ5_1)
-INSTANTIATE(InterleavedQ8_0)
-INSTANTIATE(InterleavedQ2_K)
-INSTANTIATE(InterleavedQ3_K)
-INSTANTIATE(InterleavedQ4_K)
-INSTANTIATE(InterleavedQ5_K)
-INSTANTIATE(InterleavedQ6_K)
-INSTANTIATE(InterleavedIQ4_NL)
-INSTANTIATE(InterleavedIQ4_XS)
-INSTANTIATE(InterleavedMXFP4)
-INSTANTIATE(InterleavedIQ2_XXS)
-INSTANTIATE(InterleavedIQ2_XS)
-INSTANTIATE(InterleavedIQ2_S)
-INSTANTIATE(InterleavedIQ3_XXS)
-INSTANTIATE(InterleavedIQ3_S)
-INSTANTIATE(InterleavedIQ1_S)
-INSTANTIATE(InterleavedIQ1_M)
-INSTANTIATE(InterleavedTQ1_0)
-INSTANTIATE(InterleavedTQ2_0)
-INSTANTIATE(InterleavedNVFP4)
+#define INSTANTIATE(Name, ...)                                                                                         \
+    template void matmul_interleaved<Interleaved##Name>(const MatMul&);                                                \
+    template void interleave<Interleaved##Name>(int, int, const std::byte*, std::byte*);
+SPILLWAY_EACH_PACKED_TYPE(INSTANTIATE)
 #undef INSTANTIATE
 
 }  // namespace kernels::avx512

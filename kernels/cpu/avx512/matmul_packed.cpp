@@ -3,6 +3,7 @@
 #include "kernels/cpu/avx512/panel_products.h"
 #include "kernels/cpu/avx512/row_product.h"
 #include "kernels/cpu/avx512/slots.h"
+#include "kernels/packed_types.h"
 
 namespace kernels::avx512 {
 
@@ -29,28 +30,8 @@ void matmul_packed(const MatMul& m)
     }
 }
 
-template void matmul_packed<Q4_0>(const MatMul&);
-template void matmul_packed<Q4_1>(const MatMul&);
-template void matmul_packed<Q5_0>(const MatMul&);
-template void matmul_packed<Q5_1>(const MatMul&);
-template void matmul_packed<Q8_0>(const MatMul&);
-template void matmul_packed<Q2_K>(const MatMul&);
-template void matmul_packed<Q3_K>(const MatMul&);
-template void matmul_packed<Q4_K>(const MatMul&);
-template void matmul_packed<Q5_K>(const MatMul&);
-template void matmul_packed<Q6_K>(const MatMul&);
-template void matmul_packed<IQ3_S>(const MatMul&);
-template void matmul_packed<IQ4_NL>(const MatMul&);
-template void matmul_packed<IQ4_XS>(const MatMul&);
-template void matmul_packed<MXFP4>(const MatMul&);
-template void matmul_packed<IQ2_XXS>(const MatMul&);
-template void matmul_packed<IQ2_XS>(const MatMul&);
-template void matmul_packed<IQ2_S>(const MatMul&);
-template void matmul_packed<IQ3_XXS>(const MatMul&);
-template void matmul_packed<IQ1_S>(const MatMul&);
-template void matmul_packed<IQ1_M>(const MatMul&);
-template void matmul_packed<TQ1_0>(const MatMul&);
-template void matmul_packed<TQ2_0>(const MatMul&);
-template void matmul_packed<NVFP4>(const MatMul&);
+#define MATMUL_PACKED(Name, ...) template void matmul_packed<Name>(const MatMul&);
+SPILLWAY_EACH_PACKED_TYPE(MATMUL_PACKED)
+#undef MATMUL_PACKED
 
 }  // namespace kernels::avx512

@@ -8,7 +8,7 @@ namespace kernels::avx512 {
 template <class Format>
 void matmul_packed(const MatMul& m);  // instantiated for every format of formats.h
 template <class Format>
-void matmul_interleaved(const MatMul& m);  // for every format of interleaved_blocks.h and interleaved_super_blocks.h
+void matmul_interleaved(const MatMul& m);  // for every format of the interleaved_*.h that has rows
 template <class Format>
 void interleave(int n, int rows, const std::byte* weights, std::byte* out);
 void matmul_f32(const MatMul& m);
@@ -18,11 +18,17 @@ void matmul_bf16(const MatMul& m);
 void dequantize(TensorType type, int n, const std::byte* row, float* out);
 void quantize_q8(int n, const float* x, std::byte* row);
 void rms_norm(int n, const float* x, const float* weight, float eps, float* out);
+void l2_norm(int n, const float* x, float eps, float factor, float* out);
+void layer_norm(int n, const float* x, const float* weight, float eps, float* out);
 void add(int n, const float* y, float* x);
 void rope(bool neox, int n_rot, const float* cos, const float* sin, float* head);
 void silu_mul(int n, const float* gate, const float* up, float* out);
 void gelu_mul(int n, const float* gate, const float* up, float* out);
 void swiglu_oai(int n, const float* gate, const float* up, float alpha, float limit, float* out);
+void sigmoid_mul(int n, const float* gate, const float* up, float* out);
+void relu_squared(int n, const float* x, float* out);
+void linear_attention(const LinearAttention& a);
+void short_convolution(const Convolution& c);
 void store_kv(const KvBlockLayout& layout, std::byte* block, int t, const float* k, const float* v);
 void attend_block(const AttendBlock& a);
 void merge_partial(int dim, float max, float sum, const float* out, float& acc_max, float& acc_sum, float* acc_out);

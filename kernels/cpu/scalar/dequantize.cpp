@@ -1,6 +1,7 @@
 // Packed rows to floats, for looking up embeddings and for checking products.
 #include "kernels/cpu/scalar/formats.h"
 #include "kernels/cpu/scalar/scalar.h"
+#include "kernels/packed_types.h"
 
 namespace kernels::scalar {
 
@@ -35,52 +36,11 @@ void dequantize(TensorType type, int n, const std::byte* row, float* out)
         return halves_to_float<half_to_float>(n, row, out);
     case TensorType::BF16:
         return halves_to_float<bf16_to_float>(n, row, out);
-    case TensorType::Q4_0:
-        return packed_to_float<BlockQ4_0>(n, row, out);
-    case TensorType::Q4_1:
-        return packed_to_float<BlockQ4_1>(n, row, out);
-    case TensorType::Q5_0:
-        return packed_to_float<BlockQ5_0>(n, row, out);
-    case TensorType::Q5_1:
-        return packed_to_float<BlockQ5_1>(n, row, out);
-    case TensorType::Q8_0:
-        return packed_to_float<BlockQ8_0>(n, row, out);
-    case TensorType::Q2_K:
-        return packed_to_float<BlockQ2_K>(n, row, out);
-    case TensorType::Q3_K:
-        return packed_to_float<BlockQ3_K>(n, row, out);
-    case TensorType::Q4_K:
-        return packed_to_float<BlockQ4_K>(n, row, out);
-    case TensorType::Q5_K:
-        return packed_to_float<BlockQ5_K>(n, row, out);
-    case TensorType::Q6_K:
-        return packed_to_float<BlockQ6_K>(n, row, out);
-    case TensorType::IQ4_NL:
-        return packed_to_float<BlockIQ4_NL>(n, row, out);
-    case TensorType::IQ3_S:
-        return packed_to_float<BlockIQ3_S>(n, row, out);
-    case TensorType::IQ4_XS:
-        return packed_to_float<BlockIQ4_XS>(n, row, out);
-    case TensorType::MXFP4:
-        return packed_to_float<BlockMXFP4>(n, row, out);
-    case TensorType::IQ2_XXS:
-        return packed_to_float<BlockIQ2_XXS>(n, row, out);
-    case TensorType::IQ2_XS:
-        return packed_to_float<BlockIQ2_XS>(n, row, out);
-    case TensorType::IQ2_S:
-        return packed_to_float<BlockIQ2_S>(n, row, out);
-    case TensorType::IQ3_XXS:
-        return packed_to_float<BlockIQ3_XXS>(n, row, out);
-    case TensorType::IQ1_S:
-        return packed_to_float<BlockIQ1_S>(n, row, out);
-    case TensorType::IQ1_M:
-        return packed_to_float<BlockIQ1_M>(n, row, out);
-    case TensorType::TQ1_0:
-        return packed_to_float<BlockTQ1_0>(n, row, out);
-    case TensorType::TQ2_0:
-        return packed_to_float<BlockTQ2_0>(n, row, out);
-    case TensorType::NVFP4:
-        return packed_to_float<BlockNVFP4>(n, row, out);
+#define PACKED_TO_FLOAT(Name, ...)                                                                                     \
+    case TensorType::Name:                                                                                             \
+        return packed_to_float<Block##Name>(n, row, out);
+        SPILLWAY_EACH_PACKED_TYPE(PACKED_TO_FLOAT)
+#undef PACKED_TO_FLOAT
     }
 }
 

@@ -1,4 +1,4 @@
-// Reference norm, sum, rotation and gated activations.
+// Reference norms, sum, rotation and activations.
 #include "kernels/cpu/scalar/scalar.h"
 
 #include <algorithm>
@@ -14,6 +14,30 @@ void rms_norm(int n, const float* x, const float* weight, float eps, float* out)
     const float scale = float(1.0 / std::sqrt(squares / double(n) + double(eps)));
     for (int i = 0; i < n; ++i)
         out[i] = x[i] * scale * weight[i];
+}
+
+void l2_norm(int n, const float* x, float eps, float factor, float* out)
+{
+    double squares = 0.0;
+    for (int i = 0; i < n; ++i)
+        squares += double(x[i]) * double(x[i]);
+    const float scale = float(double(factor) / std::sqrt(squares + double(eps)));
+    for (int i = 0; i < n; ++i)
+        out[i] = x[i] * scale;
+}
+
+void layer_norm(int n, const float* x, const float* weight, float eps, float* out)
+{
+    double sum = 0.0;
+    for (int i = 0; i < n; ++i)
+        sum += double(x[i]);
+    const double mean = sum / double(n);
+    double squares = 0.0;
+    for (int i = 0; i < n; ++i)
+        squares += (double(x[i]) - mean) * (double(x[i]) - mean);
+    const double scale = 1.0 / std::sqrt(squares / double(n) + double(eps));
+    for (int i = 0; i < n; ++i)
+        out[i] = float((double(x[i]) - mean) * scale) * weight[i];
 }
 
 void add(int n, const float* y, float* x)
@@ -62,6 +86,20 @@ void swiglu_oai(int n, const float* gate, const float* up, float alpha, float li
         const float g = std::min(gate[i], limit);
         const float u = std::clamp(up[i], -limit, limit);
         out[i] = g * sigmoid(alpha * g) * (u + 1.0f);
+    }
+}
+
+void sigmoid_mul(int n, const float* gate, const float* up, float* out)
+{
+    for (int i = 0; i < n; ++i)
+        out[i] = sigmoid(gate[i]) * up[i];
+}
+
+void relu_squared(int n, const float* x, float* out)
+{
+    for (int i = 0; i < n; ++i) {
+        const float positive = x[i] < 0.0f ? 0.0f : x[i];  // NaN stays NaN
+        out[i] = positive * positive;
     }
 }
 

@@ -2,6 +2,7 @@
 // are applied and summed in float, group after group, in an order that knows nothing of other rows or tokens.
 #include "kernels/cpu/scalar/formats.h"
 #include "kernels/cpu/scalar/scalar.h"
+#include "kernels/packed_types.h"
 
 #include <algorithm>
 #include <vector>
@@ -58,28 +59,8 @@ void matmul_packed(const MatMul& m)
     }
 }
 
-template void matmul_packed<BlockQ4_0>(const MatMul&);
-template void matmul_packed<BlockQ4_1>(const MatMul&);
-template void matmul_packed<BlockQ5_0>(const MatMul&);
-template void matmul_packed<BlockQ5_1>(const MatMul&);
-template void matmul_packed<BlockQ8_0>(const MatMul&);
-template void matmul_packed<BlockQ2_K>(const MatMul&);
-template void matmul_packed<BlockQ3_K>(const MatMul&);
-template void matmul_packed<BlockQ4_K>(const MatMul&);
-template void matmul_packed<BlockQ5_K>(const MatMul&);
-template void matmul_packed<BlockQ6_K>(const MatMul&);
-template void matmul_packed<BlockIQ3_S>(const MatMul&);
-template void matmul_packed<BlockIQ4_NL>(const MatMul&);
-template void matmul_packed<BlockIQ4_XS>(const MatMul&);
-template void matmul_packed<BlockMXFP4>(const MatMul&);
-template void matmul_packed<BlockIQ2_XXS>(const MatMul&);
-template void matmul_packed<BlockIQ2_XS>(const MatMul&);
-template void matmul_packed<BlockIQ2_S>(const MatMul&);
-template void matmul_packed<BlockIQ3_XXS>(const MatMul&);
-template void matmul_packed<BlockIQ1_S>(const MatMul&);
-template void matmul_packed<BlockIQ1_M>(const MatMul&);
-template void matmul_packed<BlockTQ1_0>(const MatMul&);
-template void matmul_packed<BlockTQ2_0>(const MatMul&);
-template void matmul_packed<BlockNVFP4>(const MatMul&);
+#define MATMUL_PACKED(Name, ...) template void matmul_packed<Block##Name>(const MatMul&);
+SPILLWAY_EACH_PACKED_TYPE(MATMUL_PACKED)
+#undef MATMUL_PACKED
 
 }  // namespace kernels::scalar

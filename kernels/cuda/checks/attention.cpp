@@ -1,6 +1,7 @@
 #include "kernels/cuda/checks/attention.h"
 
 #include "kernels/cpu.h"
+#include "kernels/cuda/checks/checks.h"
 #include "kernels/cuda/checks/compare.h"
 #include "kernels/half.h"
 
@@ -86,6 +87,9 @@ Shapes few_rows_of(KvType type)
     add_case(all, "small heads", type, 12, 24, 16, {{}, 3, 2, 33, 1, 0, 0, false});
     add_case(all, "large heads", type, 256, 256, 16, {{}, 1, 2, 20, 1, 0, 0, false});
     add_case(all, "window within a block, sinks", type, 64, 128, 32, {{}, 1, 1, 96, 1, 5, 0, true});
+    add_case(all, "end of a chunk, and the next", type, 64, 64, 16,
+             {{}, 1, 2, 97, 3, 24, 0, false, WindowKind::Chunks});
+    add_case(all, "within a chunk", type, 64, 64, 32, {{}, 2, 1, 90, 2, 40, 0, false, WindowKind::Chunks});
     return all;
 }
 
@@ -97,6 +101,7 @@ Shapes many_rows_of(KvType type)
     add_case(all, "groups of 3, window", type, 64, 64, 16, {{}, 1, 3, 200, 40, 33, 0, false});
     add_case(all, "odd sizes, cap", type, 80, 96, 32, {{}, 1, 2, 70, 9, 0, 5.0f, false});
     add_case(all, "sinks, short window", type, 64, 32, 16, {{}, 1, 7, 90, 11, 4, 0, true});
+    add_case(all, "groups of 3, chunks", type, 64, 64, 16, {{}, 1, 3, 200, 90, 40, 0, false, WindowKind::Chunks});
     add_case(all, "small heads", type, 12, 24, 16, {{}, 2, 2, 33, 5, 0, 0, false});
     add_case(all, "large heads", type, 256, 256, 16, {{}, 1, 2, 70, 10, 0, 0, false});
     return all;
@@ -189,6 +194,7 @@ PlacedAttention place(DeviceMemory& on, const AttentionSequence& s, const std::v
                    .rows = c.rows,
                    .first = on.put(std::vector<int>{c.tokens - c.rows}),
                    .window = c.window,
+                   .window_kind = c.window_kind,
                    .softcap = c.softcap,
                    .q = {on.put(s.q), s.heads() * c.layout.k_dim},
                    .q_scale = on.put(s.q_scale),

@@ -15,6 +15,7 @@ struct AttentionCase {
     int kv_heads = 1, group = 1, tokens = 1, rows = 1, window = 0;
     float softcap = 0;
     bool sinks = false;
+    WindowKind window_kind = WindowKind::Sliding;
 };
 
 /// A sequence's KV and the queries of its last rows.
@@ -26,7 +27,12 @@ struct AttentionSequence {
     int heads() const { return c.kv_heads * c.group; }
     int blocks() const { return int(columns.size()); }
     int seen(int row) const { return c.tokens - c.rows + row + 1; }
-    int oldest(int row) const { return c.window > 0 && seen(row) > c.window ? seen(row) - c.window : 0; }
+    int oldest(int row) const
+    {
+        if (c.window > 0 && c.window_kind == WindowKind::Chunks)
+            return (seen(row) - 1) / c.window * c.window;
+        return c.window > 0 && seen(row) > c.window ? seen(row) - c.window : 0;
+    }
     std::size_t out_floats() const { return std::size_t(c.rows) * std::size_t(heads()) * std::size_t(c.layout.v_dim); }
 };
 
@@ -60,7 +66,5 @@ struct PlacedAttention {
 };
 /// `here`: (blocks,) whether a block is on the device; none: all are.
 PlacedAttention place(DeviceMemory& on, const AttentionSequence& s, const std::vector<bool>& here = {});
-
-void add_attention_checks(std::vector<KernelCheck>& checks);
 
 }  // namespace kernels::cuda

@@ -1,14 +1,6 @@
 #include "kernels/cuda/check.h"
 
-#include "kernels/cuda/checks/attention.h"
-#include "kernels/cuda/checks/experts.h"
-#include "kernels/cuda/checks/gates.h"
-#include "kernels/cuda/checks/halves.h"
-#include "kernels/cuda/checks/products.h"
-#include "kernels/cuda/checks/rank.h"
-#include "kernels/cuda/checks/rows.h"
-#include "kernels/cuda/checks/store_kv.h"
-#include "kernels/cuda/checks/wait_for_host.h"
+#include "kernels/cuda/checks/checks.h"
 
 namespace kernels::cuda {
 

@@ -1,4 +1,4 @@
-#include "kernels/cuda/checks/experts.h"
+#include "kernels/cuda/checks/checks.h"
 
 #include "kernels/cpu.h"
 #include "kernels/cuda/checks/compare.h"
@@ -61,21 +61,35 @@ std::vector<int> best_of_each_row(const std::vector<float>& logits, const Shape&
     return best;
 }
 
+/// The scores of one row, in double precision.
+std::vector<double> scores_of(const float* logits, int experts, Choice::Scores scores)
+{
+    std::vector<double> out(static_cast<std::size_t>(experts));
+    double sum = 0;
+    for (std::size_t e = 0; e < out.size(); ++e)
+        sum += out[e] =
+            scores == Choice::Scores::Sigmoid ? 1 / (1 + std::exp(-double(logits[e]))) : std::exp(double(logits[e]));
+    if (scores == Choice::Scores::Softmax)
+        for (double& score : out)
+            score /= sum;
+    return out;
+}
+
 double weight_error(const std::vector<float>& logits, const std::vector<int>& chosen, const std::vector<float>& weights,
-                    float scale, const Shape& s)
+                    const Choice& choice, const Shape& s)
 {
     double worst = 0;
     for (int r = 0; r < s.rows; ++r) {
-        const auto logit = [&](int slot) {
-            return double(logits[std::size_t(r * s.experts + chosen[std::size_t(r * s.used + slot)])]);
-        };
+        const auto scores = scores_of(&logits[std::size_t(r * s.experts)], s.experts, choice.scores);
+        const auto score = [&](int slot) { return scores[std::size_t(chosen[std::size_t(r * s.used + slot)])]; };
         double sum = 0;
         for (int slot = 0; slot < s.used; ++slot)
-            sum += std::exp(logit(slot));
+            sum += score(slot);
         for (int slot = 0; slot < s.used; ++slot) {
-            // An exponential of 8 at most, wrong by a few units in the last place, and a sum of as many.
-            const double expected = double(scale) * std::exp(logit(slot)) / sum;
-            const double tolerance = (s.used + 16) * kHalfEpsilon * expected;
+            // Exponentials of 8 at most, wrong by a few units in the last place, and sums of as many.
+            const double divisor = choice.sum_to_one ? std::max(sum, double(choice.least_sum)) : 1;
+            const double expected = double(choice.scale) * score(slot) / divisor;
+            const double tolerance = (s.experts + 32) * kHalfEpsilon * expected;
             worst = std::max(worst, share_of(tolerance, double(weights[std::size_t(r * s.used + slot)]), expected));
         }
     }
@@ -88,14 +102,14 @@ Checked check_route(const Driver& driver, unsigned seed)
     Checked checked;
     for (const Shape& s : kShapes) {
         DeviceMemory on(driver);
-        constexpr float kFactor = 2.5f;
+        const Choice choice{.scale = 2.5f};
         const std::vector<float> logits = random_logits(s, random);
         const Routing routing = room_for_routing(on, s);
-        on.keep(route(driver, on.queue(), {on.put(logits), s.experts}, kFactor, routing));
+        on.keep(route(driver, on.queue(), {on.put(logits), s.experts}, choice, routing));
         const std::vector<int> best = best_of_each_row(logits, s);
         const auto weights = on.get<float>(routing.weights, best.size());
         note(checked, on, share_of_same(on.get<int>(routing.chosen, best.size()), best), name_of(s));
-        note(checked, on, weight_error(logits, best, weights, kFactor, s), name_of(s));
+        note(checked, on, weight_error(logits, best, weights, choice, s), name_of(s));
         if (s.rows <= kFewTokens)
             continue;
         std::vector<int> sorted(best.size());
@@ -118,6 +132,33 @@ std::vector<float> scales_of(int experts)
     for (int e = 0; e < experts; ++e)
         scales.push_back(e % 3 == 0 ? 1.0f : e % 3 == 1 ? 2.0f : 0.5f);
     return scales;
+}
+
+/// What experts are chosen by, where a bias is added to their scores: whole numbers, further apart than scores are
+/// large, so that the bias alone decides.
+Checked check_choice(const Driver& driver, unsigned seed, Choice choice)
+{
+    std::mt19937 random(seed);
+    Checked checked;
+    for (const Shape& s : {Shape{1, 2, 5}, {3, 4, 40}, {20, 8, 128}})
+        for (const bool biased : {false, true}) {
+            DeviceMemory on(driver);
+            const std::vector<float> logits = random_logits(s, random);
+            std::vector<float> by = logits;  // scores are in their order
+            std::vector<float> bias;
+            for (int e = 0; e < s.experts; ++e)
+                bias.push_back(2.0f * float(e * 7 % s.experts));
+            for (std::size_t i = 0; biased && i < by.size(); ++i)
+                by[i] = bias[i % bias.size()];
+            choice.bias = biased ? on.put(bias) : 0;
+            const Routing routing = room_for_routing(on, s);
+            on.keep(route(driver, on.queue(), {on.put(logits), s.experts}, choice, routing));
+            const std::vector<int> best = best_of_each_row(by, s);
+            const std::string name = name_of(s) + (biased ? ", with a bias" : "");
+            note(checked, on, share_of_same(on.get<int>(routing.chosen, best.size()), best), name);
+            note(checked, on, weight_error(logits, best, on.get<float>(routing.weights, best.size()), choice, s), name);
+        }
+    return checked;
 }
 
 /// The product of one pair by itself, less the bias.
@@ -155,7 +196,7 @@ Checked check_expert_product(const Driver& driver, unsigned seed, TensorType typ
             DeviceMemory on(driver);
             const Routing routing = room_for_routing(on, s);
             const std::vector<float> logits = random_logits(s, random);
-            on.keep(route(driver, on.queue(), {on.put(logits), kExperts}, 1.0f, routing));
+            on.keep(route(driver, on.queue(), {on.put(logits), kExperts}, {}, routing));
             const DevicePtr out = on.room(std::size_t(pairs * kRows) * sizeof(float));
             on.keep(expert_matmul(driver, on.queue(),
                                   {.type = type,
@@ -190,7 +231,7 @@ Checked check_gated_experts(const Driver& driver, unsigned seed, TensorType type
         const ProductCase c = product_case(type, kN, kRows * kExperts, rows, kernel_rows::Fill::Random, random);
         DeviceMemory on(driver);
         const Routing routing = room_for_routing(on, s);
-        on.keep(route(driver, on.queue(), {on.put(random_logits(s, random)), kExperts}, 1.0f, routing));
+        on.keep(route(driver, on.queue(), {on.put(random_logits(s, random)), kExperts}, {}, routing));
         const std::vector<float> bias(std::size_t(kRows * kExperts), 0.5f);
         const auto values = std::size_t(pairs * kRows);
         Product product{.type = type,
@@ -247,8 +288,23 @@ Checked check_sum(const Driver& driver, unsigned)
         Routing routing = room_for_routing(on, s);
         routing.weights = on.put(weights);
         const DevicePtr out = on.room(expected.size() * sizeof(float));
-        on.keep(sum_experts(driver, on.queue(), {on.put(y), kN}, routing, kN, {out, kN}));
+        const DevicePtr pairs = on.put(y);
+        on.keep(sum_experts(driver, on.queue(), {pairs, kN}, routing, kN, {out, kN}));
         note(checked, on, share_of_same(on.get<float>(out, expected.size()), expected), name_of(s));
+
+        // The weights on what comes before instead.
+        std::vector<float> weighed;
+        for (std::size_t i = 0; i < y.size(); ++i)
+            weighed.push_back(weights[i / kN] * y[i / kN / std::size_t(s.used) * kN + i % kN]);
+        const DevicePtr in = on.room(weighed.size() * sizeof(float));
+        on.keep(weigh_pairs(driver, on.queue(), {pairs, kN}, routing, kN, {in, kN}));
+        note(checked, on, share_of_same(on.get<float>(in, weighed.size()), weighed), name_of(s) + ", input");
+        routing.weights = 0;
+        std::fill(expected.begin(), expected.end(), 0.0f);
+        for (std::size_t i = 0; i < y.size(); ++i)
+            expected[i / kN / std::size_t(s.used) * kN + i % kN] += y[i];
+        on.keep(sum_experts(driver, on.queue(), {pairs, kN}, routing, kN, {out, kN}));
+        note(checked, on, share_of_same(on.get<float>(out, expected.size()), expected), name_of(s) + ", plain");
     }
     return checked;
 }
@@ -265,9 +321,9 @@ Checked check_rest(const Driver& driver, unsigned seed, TensorType type)
         const std::vector<float> x = kernel_rows::activations(kN, tokens, random);
         const std::size_t stride = activation_row_bytes(Activation::Q8, kN);
         const DevicePtr rounded = on.room(stride * std::size_t(tokens));
-        const DevicePtr rest = on.room(stride * std::size_t(tokens));
+        const DevicePtr residual = on.room(stride * std::size_t(tokens));
         const DevicePtr out = on.room(std::size_t(tokens * kRows) * sizeof(float));
-        on.keep(quantize_q8(driver, on.queue(), {on.put(x), kN}, tokens, kN, {rounded, stride}, rest));
+        on.keep(quantize_q8(driver, on.queue(), {on.put(x), kN}, tokens, kN, {rounded, stride}, residual));
         on.keep(matmul(driver, on.queue(),
                        {.type = type,
                         .n = kN,
@@ -275,7 +331,7 @@ Checked check_rest(const Driver& driver, unsigned seed, TensorType type)
                         .weights = on.put(weights),
                         .tokens = tokens,
                         .x = rounded,
-                        .x_rest = rest,
+                        .residual = residual,
                         .x_stride = stride,
                         .out = {out, kRows}}));
         const auto actual = on.get<float>(out, std::size_t(tokens * kRows));
@@ -303,6 +359,18 @@ Checked check_rest(const Driver& driver, unsigned seed, TensorType type)
 void add_expert_checks(std::vector<KernelCheck>& checks)
 {
     checks.push_back({"choice of experts", check_route});
+    struct Named {
+        const char* name;
+        Choice choice;
+    };
+    static constexpr Named kChoices[] = {
+        {"by their softmax", {.sum_to_one = false}},
+        {"by their softmax, made one", {.least_sum = 0x1p-14f, .scale = 1.5f}},
+        {"by sigmoids", {.scores = Choice::Scores::Sigmoid, .sum_to_one = false}},
+        {"by sigmoids, made one", {.scores = Choice::Scores::Sigmoid, .least_sum = 2.0f, .scale = 2.5f}}};
+    for (const Named& c : kChoices)
+        checks.push_back({std::string("choice of experts ") + c.name,
+                          [&c](const Driver& d, unsigned seed) { return check_choice(d, seed, c.choice); }});
     checks.push_back({"sum of experts", check_sum});
     for (const TensorType type : {TensorType::F16, TensorType::MXFP4, TensorType::NVFP4})
         checks.push_back(

@@ -1,6 +1,7 @@
 #include "kernels/cuda/checks/gates.h"
 
 #include "kernels/cpu.h"
+#include "kernels/cuda/checks/checks.h"
 #include "kernels/cuda/checks/compare.h"
 #include "kernels/cuda/checks/products.h"
 #include "kernels/cuda/ops.h"

@@ -20,6 +20,4 @@ std::span<const NamedGating> all_gatings();
 double gate_error(const Gating& gating, std::span<const float> actual, const float* gates, const float* ups,
                   double gate_tolerance = 0, double up_tolerance = 0);
 
-void add_gated_product_checks(std::vector<KernelCheck>& checks);
-
 }  // namespace kernels::cuda

@@ -1,4 +1,4 @@
-#include "kernels/cuda/checks/halves.h"
+#include "kernels/cuda/checks/checks.h"
 
 #include "kernels/cuda/checks/compare.h"
 #include "kernels/cuda/checks/products.h"

@@ -34,6 +34,4 @@ double product_tolerance(const ProductCase& c, int token);
 /// The largest difference from the reference, as a share of the tolerance.
 double product_error(const ProductCase& c, const std::vector<float>& actual);
 
-void add_product_checks(std::vector<KernelCheck>& checks);
-
 }  // namespace kernels::cuda

@@ -1,4 +1,4 @@
-#include "kernels/cuda/checks/rank.h"
+#include "kernels/cuda/checks/checks.h"
 
 #include "kernels/cuda/checks/compare.h"
 #include "kernels/cuda/ops.h"

@@ -1,4 +1,4 @@
-#include "kernels/cuda/checks/rows.h"
+#include "kernels/cuda/checks/checks.h"
 
 #include "kernels/cpu.h"
 #include "kernels/cuda/checks/compare.h"
@@ -6,6 +6,7 @@
 #include "kernels/cuda/ops.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <random>
 #include <utility>
@@ -91,27 +92,116 @@ Checked check_rms_norm(const Driver& driver, unsigned seed)
     return checked;
 }
 
+Checked check_layer_norm(const Driver& driver, unsigned seed)
+{
+    std::mt19937 random(seed);
+    Checked checked;
+    for (const int dim : {2, 31, 64, 512, 1000, 4096}) {
+        Rectangle x = random_rectangle(random, 3, dim, dim + 5);
+        for (float& v : x.values)
+            v += 1.5f;
+        const Rectangle weight = random_rectangle(random, 1, dim, dim);
+        DeviceMemory on(driver);
+        const DevicePtr at = on.put(x.values);
+        on.keep(
+            layer_norm(driver, on.queue(), {at, x.stride}, on.put(weight.values), 1e-5f, x.rows, dim, {at, x.stride}));
+        Rectangle expected = x;
+        std::vector<double> scale;
+        for (int r = 0; r < x.rows; ++r) {
+            scalar().layer_norm(dim, expected.row(r), weight.row(0), 1e-5f, expected.row(r));
+            double mean = 0, squares = 0;
+            for (int i = 0; i < dim; ++i)
+                mean += double(x.row(r)[i]) / dim;
+            for (int i = 0; i < dim; ++i)
+                squares += (double(x.row(r)[i]) - mean) * (double(x.row(r)[i]) - mean) / dim;
+            scale.push_back(1 / std::sqrt(squares + 1e-5));
+        }
+        // The mean is wrong by as many roundings of the largest value as a thread adds, and the tree; so is a
+        // difference from it, and the squares by twice that share.
+        const double roundings = (dim + 511) / 512 + 16;
+        const double share = error_of(get(on, at, x), expected, roundings, [&](int r, int i) {
+            const double size = 2 * largest_of(x.row(r), dim) * scale[std::size_t(r)];
+            return std::abs(double(weight.row(0)[i])) * size * (1 + size);
+        });
+        note(checked, on, share, std::to_string(dim) + " values");
+    }
+    return checked;
+}
+
+// In their place, or drawn together from wider ones behind them.
 Checked check_norm_heads(const Driver& driver, unsigned seed)
 {
     std::mt19937 random(seed);
     Checked checked;
-    for (const int heads : {1, 3, 4, 9})
-        for (const int length : {64, 80, 128}) {
-            const Rectangle x = random_rectangle(random, 2, heads * length, heads * length + 16);
-            const Rectangle weight = random_rectangle(random, 1, length, length);
-            DeviceMemory on(driver);
-            const DevicePtr at = on.put(x.values);
-            on.keep(
-                norm_heads(driver, on.queue(), {at, x.stride}, heads, length, on.put(weight.values), 1e-6f, x.rows));
-            Rectangle expected = x;
-            for (int r = 0; r < x.rows; ++r)
-                for (int h = 0; h < heads; ++h) {
-                    float* head = expected.row(r) + h * length;
-                    scalar().rms_norm(length, head, weight.row(0), 1e-6f, head);
-                }
-            note(checked, on, norm_error(get(on, at, x), expected, (length + 31) / 32),
-                 std::to_string(heads) + " heads of " + std::to_string(length));
-        }
+    for (const int count : {1, 3, 4, 9})
+        for (const int length : {64, 80, 128})
+            for (const bool moved : {false, true}) {
+                const int from = moved ? count * length : 0, head_stride = moved ? 2 * length : length;
+                const int n = from + count * head_stride;
+                const Rectangle x = random_rectangle(random, 2, n, n + 16);
+                const Rectangle weight = random_rectangle(random, 1, length, length);
+                DeviceMemory on(driver);
+                const DevicePtr at = on.put(x.values);
+                on.keep(norm_heads(driver, on.queue(), {at + std::size_t(from) * sizeof(float), x.stride},
+                                   {count, length, head_stride}, on.put(weight.values), 1e-6f, x.rows, {at, x.stride}));
+                Rectangle expected = x;
+                for (int r = 0; r < x.rows; ++r)
+                    for (int h = 0; h < count; ++h)
+                        scalar().rms_norm(length, x.row(r) + from + h * head_stride, weight.row(0), 1e-6f,
+                                          expected.row(r) + h * length);
+                note(checked, on, norm_error(get(on, at, x), expected, (length + 31) / 32),
+                     std::to_string(count) + " heads of " + std::to_string(length) + (moved ? ", moved" : ""));
+            }
+    return checked;
+}
+
+// As for gates: four roundings of an argument up to 40, and a handful more.
+constexpr double kSigmoidRoundings = 4 * 40 + 8;
+
+Checked check_gate_heads(const Driver& driver, unsigned seed)
+{
+    std::mt19937 random(seed);
+    Checked checked;
+    for (const auto& [count, length, head_stride] : {std::array{1, 7, 7}, {3, 64, 128}, {5, 80, 80}}) {
+        const Rectangle gates = random_rectangle(random, 2, count * head_stride, count * head_stride + 4, 6.0f);
+        const Rectangle x = random_rectangle(random, 2, count * length, count * length + 8);
+        DeviceMemory on(driver);
+        const DevicePtr at = on.put(x.values);
+        on.keep(gate_heads(driver, on.queue(), {on.put(gates.values), gates.stride}, {count, length, head_stride}, 2,
+                           {at, x.stride}));
+        Rectangle expected = x;
+        for (int r = 0; r < 2; ++r)
+            for (int h = 0; h < count; ++h) {
+                float* values = expected.row(r) + h * length;
+                scalar().sigmoid_mul(length, gates.row(r) + h * head_stride, values, values);
+            }
+        note(checked, on,
+             error_of(get(on, at, x), expected, kSigmoidRoundings,
+                      [&](int r, int i) { return std::abs(double(x.row(r)[i])); }),
+             std::to_string(count) + " heads of " + std::to_string(length));
+    }
+    return checked;
+}
+
+Checked check_weigh_rows(const Driver& driver, unsigned seed)
+{
+    std::mt19937 random(seed);
+    Checked checked;
+    for (const int n : {1, 256, 1000}) {
+        const Rectangle weights = random_rectangle(random, 3, 1, 1, 4.0f);
+        const Rectangle x = random_rectangle(random, 3, n, n + 3);
+        DeviceMemory on(driver);
+        const DevicePtr at = on.put(x.values);
+        on.keep(weigh_rows(driver, on.queue(), {on.put(weights.values), 1}, 3, n, {at, x.stride}));
+        Rectangle expected = x;
+        for (int r = 0; r < 3; ++r)
+            for (int i = 0; i < n; ++i)
+                expected.row(r)[i] = float(double(x.row(r)[i]) / (1 + std::exp(-double(*weights.row(r)))));
+        note(checked, on,
+             error_of(get(on, at, x), expected, kSigmoidRoundings,
+                      [&](int r, int i) { return std::abs(double(x.row(r)[i])); }),
+             std::to_string(n) + " values");
+    }
     return checked;
 }
 
@@ -230,6 +320,9 @@ void add_row_checks(std::vector<KernelCheck>& checks)
 {
     checks.push_back({"norm of rows", check_rms_norm});
     checks.push_back({"norm of heads", check_norm_heads});
+    checks.push_back({"norm of rows less their mean", check_layer_norm});
+    checks.push_back({"gates of heads", check_gate_heads});
+    checks.push_back({"weights of rows", check_weigh_rows});
     checks.push_back({"rotation of neighbours",
                       [](const Driver& d, unsigned seed) { return check_rope(d, seed, RopePairs::Neighbours); }});
     checks.push_back(

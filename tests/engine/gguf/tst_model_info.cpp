@@ -140,6 +140,24 @@ private Q_SLOTS:
         QCOMPARE(info_of(with_weight(model())).kv_bytes_per_token_f16, 3 * 4 * 32 * 2);  // as many as query heads
     }
 
+    // They are counted in block_count and come last.
+    void blocksThatPredictAreLeftAside()
+    {
+        GgufWriter w = with_weight(model("glm4moe").u32("glm4moe.nextn_predict_layers", 1));
+        w.tensor("blk.1.ffn_norm.weight", 0, {8}, GgufWriter::Bytes(32));
+        w.tensor("blk.2.nextn.eh_proj.weight", 99, {32, 64}, GgufWriter::Bytes(64));
+        const auto info = info_of(w);
+        QCOMPARE(info.layers, 2);
+        QCOMPARE(info.kv_bytes_per_token_f16, 2 * 4 * 32 * 2);
+        QCOMPARE(info.parameters, 256 * 5 + 8);
+        QCOMPARE(info.weight_bytes, (256 * 5 + 8) * 4);
+        QVERIFY2(info.runnable, info.obstacle.c_str());
+        QCOMPARE(info.warnings.size(), std::size_t(1));
+        QCOMPARE(
+            info.warnings.front(),
+            std::string("1 of the file's 3 blocks predicts several tokens at once, which this version does not use"));
+    }
+
     void namesAndTypes()
     {
         GgufWriter w = model();

@@ -79,7 +79,7 @@ private Q_SLOTS:
         KvSequence a;
         QVERIFY(cache.reserve(a, 40));
         fill(a, 40);
-        std::memset(cache.block(a.pages[2], 0, 1), 7, cache.layer(0).block.bytes());
+        std::memset(cache.block(a.pages[2], 0, LayerOn::Host, 1), 7, cache.layer(0).block.bytes());
         KvSequence b = cache.branch(a, 40);
         QCOMPARE(cache.used_pages(), 3);
         QCOMPARE(b.pages, a.pages);
@@ -88,9 +88,9 @@ private Q_SLOTS:
         QCOMPARE(cache.used_pages(), 4);
         QCOMPARE(b.pages[0], a.pages[0]);
         QVERIFY(b.pages[2] != a.pages[2]);
-        QCOMPARE(std::to_integer<int>(*cache.block(b.pages[2], 0, 1)), 7);
-        std::memset(cache.block(b.pages[2], 0, 1), 9, 4);
-        QCOMPARE(std::to_integer<int>(*cache.block(a.pages[2], 0, 1)), 7);
+        QCOMPARE(std::to_integer<int>(*cache.block(b.pages[2], 0, LayerOn::Host, 1)), 7);
+        std::memset(cache.block(b.pages[2], 0, LayerOn::Host, 1), 9, 4);
+        QCOMPARE(std::to_integer<int>(*cache.block(a.pages[2], 0, LayerOn::Host, 1)), 7);
 
         cache.truncate(a, 0);
         QCOMPARE(cache.used_pages(), 3);
@@ -135,8 +135,8 @@ private Q_SLOTS:
         KvSequence a;
         QVERIFY(cache.reserve(a, 16));
         const std::size_t bytes = cache.layer(0).block.bytes();
-        QVERIFY(cache.block(a.pages[0], 0, 1) >= cache.block(a.pages[0], 0, 0) + bytes);
-        QVERIFY(cache.block(a.pages[0], 1, 0) >= cache.block(a.pages[0], 0, 1) + bytes);
+        QVERIFY(cache.block(a.pages[0], 0, LayerOn::Host, 1) >= cache.block(a.pages[0], 0, LayerOn::Host, 0) + bytes);
+        QVERIFY(cache.block(a.pages[0], 1, LayerOn::Host, 0) >= cache.block(a.pages[0], 0, LayerOn::Host, 1) + bytes);
         QVERIFY(cache.page_bytes() >= 3 * bytes);
         QCOMPARE(cache.residency(a.pages[0], 1), Residency::Host);
     }

@@ -32,8 +32,7 @@ struct Paged {
     {
         vram.set_watermark(1.0);
         cache.set_device(&kv, &stream);
-        for (int l = 0; l < 2; ++l)
-            cache.set_on_device(l, true);
+        pager.set_layers(2);
     }
     ~Paged() { cache.set_device(nullptr, nullptr); }
 
@@ -48,7 +47,8 @@ struct Paged {
         if (Status ok = pager.prepare(sequence, first, kTokens); !ok)
             return ok;
         for (int l = 0; l < 2; ++l)
-            std::memset(cache.block(sequence.pages.back(), l, 0), value(sequence.pages.back(), l), kBlock.bytes());
+            std::memset(cache.block(sequence.pages.back(), l, LayerOn::Device, 0), value(sequence.pages.back(), l),
+                        kBlock.bytes());
         if (Status ok = pager.finish(sequence, first, kTokens); !ok)
             return ok;
         sequence.ids.resize(std::size_t(first + kTokens));

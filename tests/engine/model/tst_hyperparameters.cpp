@@ -77,6 +77,87 @@ private Q_SLOTS:
         }
     }
 
+    // One entry for each layer, or a period.
+    void layersThatSlideMayBeNamed()
+    {
+        const std::vector<bool> slides = {false, true, true, false, true, true};
+        GgufWriter w = model("olmo2").u32("olmo2.attention.sliding_window", 64);
+        const auto h = read(w.booleans("olmo2.attention.sliding_window_pattern", slides));
+        QVERIFY2(h, h ? "" : h.error().what.c_str());
+        for (std::size_t l = 0; l < 6; ++l)
+            QCOMPARE(h->layers[l].kind == LayerKind::SlidingWindow, bool(slides[l]));
+        GgufWriter few = model("olmo2").u32("olmo2.attention.sliding_window", 64);
+        QVERIFY(!read(few.booleans("olmo2.attention.sliding_window_pattern", {true, false, true})));
+        GgufWriter period = model("olmo2").u32("olmo2.attention.sliding_window", 64);
+        const auto every_second = read(period.u32("olmo2.attention.sliding_window_pattern", 2));
+        QVERIFY(every_second);
+        for (std::size_t l = 0; l < 6; ++l)
+            QCOMPARE(every_second->layers[l].kind == LayerKind::SlidingWindow, l % 2 == 0);
+    }
+
+    void notAllLayersRotate()
+    {
+        const auto rotating = [&](GgufWriter w) {
+            const auto h = read(w);
+            QString letters;
+            for (std::size_t l = 0; h && l < 6; ++l)
+                letters += h->layers[l].rope ? 'r' : '-';
+            return letters;
+        };
+        QCOMPARE(rotating(model("llama")), "rrrrrr");
+        QCOMPARE(rotating(model("smollm3")), "rrr-rr");
+        QCOMPARE(rotating(model("cohere2").u32("cohere2.attention.sliding_window", 64)), "rrr-rr");
+        QCOMPARE(rotating(model("llama4")), "rrr-rr");
+        QCOMPARE(rotating(model("llama4").u32("llama4.attention.sliding_window", 0)), "rrrrrr");
+        QCOMPARE(rotating(model("granite")), "rrrrrr");
+        QCOMPARE(rotating(model("granite").boolean("granite.rope.scaling.finetuned", false)), "------");
+    }
+
+    // They predict several tokens at once.
+    void theLastBlocksMayNotBeRun()
+    {
+        const auto layers = [&](std::uint32_t predicting) {
+            const auto h = read(model("glm4moe").u32("glm4moe.nextn_predict_layers", predicting));
+            return h ? int(h->layers.size()) : -1;
+        };
+        QCOMPARE(layers(0), 6);
+        QCOMPARE(layers(1), 5);
+        QCOMPARE(layers(5), 1);
+        QCOMPARE(layers(6), -1);
+        QCOMPARE(layers(0xffffffff), -1);
+    }
+
+    void factorsOfTheStream()
+    {
+        GgufWriter w = model("granite").f32("granite.embedding_scale", 12.0f).f32("granite.residual_scale", 0.25f);
+        w.f32("granite.logit_scale", 8.0f).f32("granite.attention.scale", 0.5f);
+        w.f32("granite.attention.layer_norm_rms_epsilon", 1e-6f);
+        const auto h = read(w);
+        QVERIFY2(h, h ? "" : h.error().what.c_str());
+        QCOMPARE(h->embedding_scale, 48.0f);  // the stream is kept divided by residual_scale
+        QCOMPARE(h->stream_epsilon, 1e-6f * 16);
+        QCOMPARE(h->logit_scale, 0.125f);
+        QCOMPARE(h->attention_scale, 0.5f);
+        const auto none = read(model("granite").f32("granite.residual_scale", 0.0f).f32("granite.logit_scale", 0.0f));
+        QVERIFY(none && none->embedding_scale == 1.0f && none->logit_scale == 1.0f);
+        QVERIFY(!read(model("granite").f32("granite.residual_scale", 1e-30f)));
+    }
+
+    void howExpertsAreChosen()
+    {
+        const auto with = [&](std::uint32_t scores) {
+            GgufWriter w = model("glm4moe").u32("glm4moe.expert_count", 4).u32("glm4moe.expert_used_count", 2);
+            return read(w.u32("glm4moe.expert_gating_func", scores).boolean("glm4moe.expert_weights_norm", false));
+        };
+        QVERIFY(with(0) && with(0)->router_scores == RouterScores::Sigmoid);
+        QVERIFY(with(1) && with(1)->router_scores == RouterScores::Softmax);
+        QVERIFY(with(2) && with(2)->router_scores == RouterScores::Sigmoid);
+        QVERIFY(with(3) && with(3)->router_scores == RouterScores::Softmax);
+        QVERIFY(!with(4) && !with(0xffffffff));
+        QVERIFY(with(2)->expert_weights == ExpertWeights::AsScored);
+        QCOMPARE(with(2)->expert_ffn_length, 128);  // as the others
+    }
+
     // Each number at its ends, and one beyond them.
     void everyNumberHasItsBounds_data()
     {
@@ -137,6 +218,10 @@ private Q_SLOTS:
                               << "ffffff";
         QTest::addRow("llama") << "llama"
                                << "ffffff";
+        QTest::addRow("olmo2") << "olmo2"
+                               << "sssfss";
+        QTest::addRow("cohere2") << "cohere2"
+                                 << "sssfss";
     }
 
     void onlySomeArchitecturesSlide()

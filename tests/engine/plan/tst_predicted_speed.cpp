@@ -31,28 +31,28 @@ MachineRates machine(double products, double attention, double dram)
 }
 
 /// The shape of hybrid.md 3.1, Mistral 7B: 32 layers of 8 KV heads; its 4.3 GB of weights a token all in the layers.
-ModelFacts mistral()
+ModelCosts mistral()
 {
-    ModelFacts facts;
-    facts.key_length = facts.value_length = 128;
-    facts.context_length = 32768;
-    facts.kv_heads.assign(32, 8);
-    facts.windows.assign(32, 0);
+    ModelCosts costs;
+    costs.key_length = costs.value_length = 128;
+    costs.context_length = 32768;
+    costs.kv_heads.assign(32, 8);
+    costs.windows.assign(32, 0);
     LayerWork layer;
     layer.reads = {{kernels::TensorType::Q4_K, 4096, std::int64_t(4.3e9 / 32)}};
     layer.group = 4;
-    facts.layers.assign(32, layer);
-    return facts;
+    costs.layers.assign(32, layer);
+    return costs;
 }
 
-DeviceLayout layout_of(const ModelFacts& facts)
+DeviceLayout layout_of(const ModelCosts& costs)
 {
     std::vector<LayerBytes> layers;
-    for (std::size_t l = 0; l < facts.layers.size(); ++l)
-        layers.push_back({facts.layers[l].read_bytes(),
-                          std::int64_t(facts.kv_heads[l]) * 2 * (facts.key_length + 4) * kBlockTokens,
-                          facts.windows[l]});
-    return {std::move(layers), kBlockTokens, 0, DeviceLayout::Road::Copies};
+    for (std::size_t l = 0; l < costs.layers.size(); ++l)
+        layers.push_back({costs.layers[l].read_bytes(),
+                          std::int64_t(costs.kv_heads[l]) * 2 * (costs.key_length + 4) * kBlockTokens,
+                          costs.windows[l]});
+    return {std::move(layers), kBlockTokens, 0, DeviceLayout::Transport::Copies};
 }
 
 /// All layers on a device with cores of its own, and room for so many columns of q8_0 KV.
@@ -65,9 +65,9 @@ DeviceRates device_rates(double weights, double attention, double link, double h
             .hand_off_s = hand_off_s};
 }
 
-PlannedPlacement on_device(const ModelFacts& facts, int columns, KvPolicy policy)
+PlannedPlacement on_device(const ModelCosts& costs, int columns, KvPolicy policy)
 {
-    const DeviceLayout layout = layout_of(facts);
+    const DeviceLayout layout = layout_of(costs);
     const int layers = layout.num_layers();
     const std::int64_t bytes = layout.needed(layers, columns).total();
     return {KvType::Q8_0, KvType::Q8_0,
@@ -77,7 +77,7 @@ PlannedPlacement on_device(const ModelFacts& facts, int columns, KvPolicy policy
 
 /// A model, a machine and a device, all at random; the device is faster than the CPU or shares its cores.
 struct Case {
-    ModelFacts facts;
+    ModelCosts costs;
     MachineRates rates;
     PlannedPlacement placement;
 };
@@ -88,20 +88,20 @@ Case random_case(std::mt19937& random)
         return std::uniform_real_distribution<double>(least, most)(random);
     };
     Case c;
-    c.facts = mistral();
-    c.facts.layers.resize(1 + random() % 32);
-    for (LayerWork& layer : c.facts.layers) {
+    c.costs = mistral();
+    c.costs.layers.resize(1 + random() % 32);
+    for (LayerWork& layer : c.costs.layers) {
         layer.reads[0].bytes = std::int64_t(number(1e5, 2e8));
         layer.values = std::int64_t(number(0, 1e5));
         layer.operations = 5;
         layer.divided_tokens = number(0, 5000);
         layer.reads[0].alone = random() % 4 == 0;
     }
-    c.facts.head = c.facts.layers[0];
-    c.facts.kv_heads.assign(c.facts.layers.size(), 1 << random() % 4);
-    c.facts.windows.assign(c.facts.layers.size(), 0);
-    for (std::size_t l = 0; l + 1 < c.facts.windows.size(); l += 2)
-        c.facts.windows[l] = int(random() % 3) * 500;
+    c.costs.head = c.costs.layers[0];
+    c.costs.kv_heads.assign(c.costs.layers.size(), 1 << random() % 4);
+    c.costs.windows.assign(c.costs.layers.size(), 0);
+    for (std::size_t l = 0; l + 1 < c.costs.windows.size(); l += 2)
+        c.costs.windows[l] = int(random() % 3) * 500;
     c.rates = machine(1, 1, number(5e9, 90e9));
     const double cached = number(10e9, 80e9);
     for (RateCurve* curve : {&c.rates.products[0].curve, &c.rates.attention[0].curve})
@@ -112,10 +112,10 @@ Case random_case(std::mt19937& random)
     c.rates.threads = 1 + int(random() % 8);
     constexpr KvPolicy kPolicies[] = {KvPolicy::Resident, KvPolicy::Stream, KvPolicy::Merge, KvPolicy::Auto,
                                       KvPolicy::CpuDecode};
-    c.placement = on_device(c.facts, 4 + int(random() % 200), kPolicies[random() % 5]);
+    c.placement = on_device(c.costs, 4 + int(random() % 200), kPolicies[random() % 5]);
     PlannedDevice& device = *c.placement.device;
     device.cores = random() % 2 ? DeviceCores::Own : DeviceCores::HostsToo;
-    device.share.layers = 1 + int(random() % c.facts.layers.size());
+    device.share.layers = 1 + int(random() % c.costs.layers.size());
     device.share.offload_share = random() % 3 == 0 ? 0.3 : 0.0;
     device.rates = device_rates(number(60e9, 3e12), number(60e9, 3e12), number(3e9, 60e9), number(0, 1e-4));
     return c;
@@ -152,10 +152,10 @@ private Q_SLOTS:
         QFETCH(int, policy);
         QFETCH(int, context);
         QFETCH(double, tok_s);
-        const ModelFacts facts = mistral();
+        const ModelCosts costs = mistral();
         constexpr int kColumns = 31;  // 0.5 GiB / 68 KiB a token / 256 tokens, rounded up
         const double here =
-            1 / step_seconds(facts, on_device(facts, kColumns, KvPolicy(policy)), machine(60e9, 60e9, 60e9), context)
+            1 / step_seconds(costs, on_device(costs, kColumns, KvPolicy(policy)), machine(60e9, 60e9, 60e9), context)
                     .value_or(1e9);
         // Ours moves whole blocks through a ring of four, so that less hides behind the weights.
         QVERIFY2(here <= tok_s * 1.03, qPrintable(QString::number(here)));
@@ -171,42 +171,42 @@ private Q_SLOTS:
 
     void aWindowIsAllThatASlidingLayerReads()
     {
-        ModelFacts facts = mistral();
-        facts.windows.assign(32, 512);
+        ModelCosts costs = mistral();
+        costs.windows.assign(32, 512);
         const MachineRates rates = machine(40e9, 20e9, 60e9);
-        QCOMPARE(step_seconds(facts, kOnHost, rates, 511), step_seconds(facts, kOnHost, rates, 100000));
-        QVERIFY(step_seconds(facts, kOnHost, rates, 510) < step_seconds(facts, kOnHost, rates, 511));
+        QCOMPARE(step_seconds(costs, kOnHost, rates, 511), step_seconds(costs, kOnHost, rates, 100000));
+        QVERIFY(step_seconds(costs, kOnHost, rates, 510) < step_seconds(costs, kOnHost, rates, 511));
     }
 
     void sharedCoresAddUpAndCopiesGoOnMeanwhile()
     {
-        const ModelFacts facts = mistral();
+        const ModelCosts costs = mistral();
         const MachineRates rates = machine(40e9, 20e9, 60e9);
-        PlannedPlacement placement = on_device(facts, 16, KvPolicy::Merge);
+        PlannedPlacement placement = on_device(costs, 16, KvPolicy::Merge);
         placement.device->cores = DeviceCores::HostsToo;
-        const auto alone = step_seconds(facts, kOnHost, rates, 20000);
+        const auto alone = step_seconds(costs, kOnHost, rates, 20000);
         QVERIFY(alone);
-        QCOMPARE(step_seconds(facts, placement, rates, 20000), alone);
+        QCOMPARE(step_seconds(costs, placement, rates, 20000), alone);
         placement.device->share.policy = KvPolicy::Stream;
         placement.device->rates.to_device_bytes_per_s = 1e12;
-        QCOMPARE(step_seconds(facts, placement, rates, 20000), alone);
+        QCOMPARE(step_seconds(costs, placement, rates, 20000), alone);
         placement.device->rates.to_device_bytes_per_s = 5e9;
-        QVERIFY(*step_seconds(facts, placement, rates, 20000) > 1.3 * *alone);
-        QCOMPARE(step_seconds(facts, placement, rates, 4096), step_seconds(facts, kOnHost, rates, 4096));
+        QVERIFY(*step_seconds(costs, placement, rates, 20000) > 1.3 * *alone);
+        QCOMPARE(step_seconds(costs, placement, rates, 4096), step_seconds(costs, kOnHost, rates, 4096));
     }
 
     void oneBlockMoreSpills()
     {
-        const ModelFacts facts = mistral();
+        const ModelCosts costs = mistral();
         const MachineRates rates = machine(40e9, 10e9, 60e9);
-        const PlannedPlacement placement = on_device(facts, 16, KvPolicy::Merge);
+        const PlannedPlacement placement = on_device(costs, 16, KvPolicy::Merge);
         const DeviceShare& share = placement.device->share;
         QCOMPARE(columns_before_spill(share, 1000), 16);
         QCOMPARE(columns_at(share, 16 * 256).on_device, 16);
         for (const int tokens : {16 * 256 + 1, 18 * 256 + 1, 100 * 256})  // one leaves for each that is begun
             QCOMPARE(columns_at(share, tokens).on_device, 16);
-        const auto before = step_seconds(facts, placement, rates, 16 * 256);
-        const auto after = step_seconds(facts, placement, rates, 16 * 256 + 1);
+        const auto before = step_seconds(costs, placement, rates, 16 * 256);
+        const auto after = step_seconds(costs, placement, rates, 16 * 256 + 1);
         QVERIFY(before && after && *after >= *before);
         // one column at 10 GB/s
         QVERIFY(*after - *before <= 1.01 * double(share.layout.column(32)) / 10e9);
@@ -214,21 +214,21 @@ private Q_SLOTS:
 
     void whatIsNotKnownIsNotGuessed()
     {
-        const ModelFacts facts = mistral();
+        const ModelCosts costs = mistral();
         const MachineRates known = machine(40e9, 20e9, 60e9);
-        QVERIFY(step_seconds(facts, kOnHost, known, 0));
+        QVERIFY(step_seconds(costs, kOnHost, known, 0));
         MachineRates rates = known;
         rates.products[0].type = "Q5_K";
-        QVERIFY(!step_seconds(facts, kOnHost, rates, 0));
+        QVERIFY(!step_seconds(costs, kOnHost, rates, 0));
         rates = known;
         rates.attention.clear();
-        QVERIFY(!step_seconds(facts, kOnHost, rates, 0));
-        PlannedPlacement placement = on_device(facts, 16, KvPolicy::Merge);
+        QVERIFY(!step_seconds(costs, kOnHost, rates, 0));
+        PlannedPlacement placement = on_device(costs, 16, KvPolicy::Merge);
         placement.device->rates.hand_off_s.reset();
-        QVERIFY(step_seconds(facts, placement, known, 100));
-        QVERIFY(!step_seconds(facts, placement, known, 10000));
+        QVERIFY(step_seconds(costs, placement, known, 100));
+        QVERIFY(!step_seconds(costs, placement, known, 10000));
         placement.device->rates.weights_bytes_per_s.reset();
-        QVERIFY(!step_seconds(facts, placement, known, 100));
+        QVERIFY(!step_seconds(costs, placement, known, 100));
     }
 
     void autoIsNeverSlowerThanStreamOrMerge()
@@ -241,7 +241,7 @@ private Q_SLOTS:
             const int context = int(random() % 60000);
             const auto with = [&](KvPolicy policy) {
                 c.placement.device->share.policy = policy;
-                return step_seconds(c.facts, c.placement, c.rates, context).value_or(-1);
+                return step_seconds(c.costs, c.placement, c.rates, context).value_or(-1);
             };
             const double best = std::min(with(KvPolicy::Stream), with(KvPolicy::Merge));
             QVERIFY2(best > 0, where(seed, i, context));
@@ -257,7 +257,7 @@ private Q_SLOTS:
             const Case c = random_case(random);
             double last = 0;
             for (int context = 0; context < 40000; context += 1 + int(random() % 300)) {
-                const auto seconds = step_seconds(c.facts, c.placement, c.rates, context);
+                const auto seconds = step_seconds(c.costs, c.placement, c.rates, context);
                 if (!seconds) {
                     QCOMPARE(c.placement.device->share.policy, KvPolicy::Resident);
                     break;
@@ -280,7 +280,7 @@ private Q_SLOTS:
             for (int columns = 200; columns >= 2; --columns) {
                 share.high_mark_bytes = share.layout.needed(share.layers, columns).total();
                 share.budget_bytes = share.high_mark_bytes;
-                const auto seconds = step_seconds(c.facts, c.placement, c.rates, context);
+                const auto seconds = step_seconds(c.costs, c.placement, c.rates, context);
                 if (!seconds) {
                     QCOMPARE(share.policy, KvPolicy::Resident);
                     break;

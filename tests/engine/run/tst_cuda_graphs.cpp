@@ -152,7 +152,7 @@ private Q_SLOTS:
             const auto model = load(leaving ? leaving_after(96) : never_leaving());
             QVERIFY(model);
             QVERIFY(!model->placement().host_waits_for_link());
-            StepClock& clock = model->cpu().clock();
+            StepClock& clock = model->clock();
             const Run here = run(
                 *model,
                 [&](int token) {

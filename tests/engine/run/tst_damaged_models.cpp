@@ -76,7 +76,8 @@ private Q_SLOTS:
     void everyNumberAtItsBounds_data()
     {
         QTest::addColumn<QString>("model");
-        for (const char* name : {"llama", "qwen3moe", "gemma2", "gpt-oss", "phi3-longrope"})
+        for (const char* name :
+             {"llama", "qwen3moe", "gemma2", "gpt-oss", "phi3-longrope", "glm4moe", "llama4", "muse-glimmer"})
             QTest::newRow(name) << QString("%1/%2.gguf").arg(test_support::own_models_folder(), name);
     }
 

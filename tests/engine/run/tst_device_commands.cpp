@@ -98,6 +98,7 @@ private Q_SLOTS:
         QVERIFY(frames_after(SetKvOffloadShare{0.5}) > 0);
         QCOMPARE(frames_after(SetThreads{1}), 0);      // nothing of what lies where
         QCOMPARE(frames_after(SetWatermark{2.0}), 0);  // refused
+        QCOMPARE(frames_after(SetWatermark{0.4}), 0);
     }
 
     void theMapShowsEachBlockWhereItLies()

@@ -9,7 +9,8 @@ using namespace test_support;
 
 namespace {
 
-const char* const kModels[] = {"llama", "gemma3", "gpt-oss"};  // plain; sliding windows; experts, sinks and windows
+// plain; sliding windows; experts, sinks and windows; gates; chunks, and experts of which one is shared
+const char* const kModels[] = {"llama", "gemma3", "gpt-oss", "muse-glimmer", "llama4"};
 
 }  // namespace
 

@@ -1,7 +1,7 @@
 // The engine against float32 references of every tensor type and architecture: the project's own small models, and the
 // goldens from elsewhere. The rule is the goldens': logits within 1.2 x the error llama.cpp makes on the same file
 // (own models: a bound derived from the same roundings), argmax and greedy ids wherever the two best logits are further
-// apart than 6 x that error.
+// apart than 6 x that error. Goldens whose experts are chosen by a hair are held by the median of their rows.
 #include "tests/support/reference_logits.h"
 #include "tests/support/test_program.h"
 
@@ -58,7 +58,7 @@ private Q_SLOTS:
         QVERIFY(!test_support::models_with_results(test_support::own_models_folder()).isEmpty());
         if (test_support::golden_folder().isEmpty())
             QSKIP("SPILLWAY_GOLDEN is not set: the project's own small models alone are checked");
-        QVERIFY(std::ranges::count_if(goldens(), runs) >= 29);
+        QVERIFY(std::ranges::count_if(goldens(), runs) >= 57);
     }
 
     void modelsThatAreNotRunYet()
@@ -83,15 +83,22 @@ private Q_SLOTS:
         const std::size_t n = r.logits.size() / r.positions.size();
         QCOMPARE(rows.size(), tokens.size() * n);
 
-        const double error = relative_error(rows, r);
+        const double error = error_of(rows, r);
         QVERIFY2(error <= r.bound, qPrintable(QString("error %1, bound %2").arg(error).arg(r.bound)));
 
         const auto row = [&](std::size_t t) { return std::span(rows).subspan(t * n, n); };
+        int asked = 0, otherwise = 0;
+        const auto compare = [&](int actual, int expected) {
+            ++asked;
+            otherwise += actual != expected;
+        };
         for (std::size_t t = 0; t < r.tokens.size(); ++t)
             if (r.gap[t] > 6 * r.error)
-                QCOMPARE(argmax(row(t)), r.argmax[t]);
+                compare(argmax(row(t)), r.argmax[t]);
         for (std::size_t i = 0; i < r.greedy.size() && r.greedy_gap[i] > 6 * r.error; ++i)
-            QCOMPARE(argmax(row(r.tokens.size() - 1 + i)), r.greedy[i]);
+            compare(argmax(row(r.tokens.size() - 1 + i)), r.greedy[i]);
+        QVERIFY2(100 * otherwise <= r.percent_otherwise * asked,
+                 qPrintable(QString("%1 of %2 ids differ").arg(otherwise).arg(asked)));
     }
 
     void floatKvIsCloser_data() { add_models(); }
@@ -101,8 +108,10 @@ private Q_SLOTS:
         const Reference r = read_reference(base);
         LoadRequest with;
         with.k_type = with.v_type = KvType::F32;
-        const double error = relative_error(run(base, r, r.tokens, with), r);
-        const double bound = all_weights_f32(base) ? 1e-5 : r.bound_f32_kv;
+        const auto rows = run(base, r, r.tokens, with);
+        const bool exact = all_weights_f32(base);
+        const double error = exact ? relative_error(rows, r) : error_of(rows, r);
+        const double bound = exact ? 1e-5 : r.bound_f32_kv;
         QVERIFY2(error <= bound, qPrintable(QString("error %1, bound %2").arg(error).arg(bound)));
     }
 

@@ -146,7 +146,7 @@ private Q_SLOTS:
         for (const bool spills : {false, true}) {
             const auto model = load(spills ? emulated("llama", 64, KvPolicy::Stream) : request_for("llama"));
             QVERIFY(model);
-            StepClock& clock = model->cpu().clock();
+            StepClock& clock = model->clock();
             std::int64_t before = 0, most = 0;
             const Run all = run(*model, [&](int done) {
                 if (done > kPrefillTokens)

@@ -46,6 +46,12 @@ private Q_SLOTS:
         QTest::newRow("Qwen2.5 0.5B") << "qwen2.5-0.5b" << qint64(494'032'768);
         QTest::newRow("Qwen3 0.6B") << "qwen3-0.6b" << qint64(596'049'920);
         QTest::newRow("Qwen3 8B") << "qwen3-8b" << qint64(8'190'735'360);
+        QTest::newRow("Qwen3 30B-A3B") << "qwen3-30b-a3b" << qint64(30'532'122'624);
+        QTest::newRow("SmolLM3 3B") << "smollm3-3b" << qint64(3'075'098'624);
+        QTest::newRow("Command R7B") << "command-r7b" << qint64(8'028'033'024);
+        QTest::newRow("Seed-OSS 36B") << "seed-oss-36b" << qint64(36'151'104'512);
+        // Less its block that predicts several tokens, which has an embedding and an output of its own.
+        QTest::newRow("GLM-4.5-Air") << "glm-4.5-air" << qint64(110'468'824'832 - 3'616'573'568);
     }
     void shapesHaveTheParametersOfTheirModels()
     {
@@ -93,7 +99,7 @@ private Q_SLOTS:
     void everyQuantisationComputes_data()
     {
         QTest::addColumn<QString>("name");
-        for (const char* const shape : {"tiny-llama", "tiny-gemma3"})
+        for (const char* const shape : {"tiny-llama", "tiny-gemma3", "tiny-glm4moe"})
             for (const std::string& quantisation : shape_quantisations())
                 QTest::addRow("%s:%s", shape, quantisation.c_str())
                     << QString("%1:%2").arg(shape, quantisation.c_str());

@@ -1,5 +1,5 @@
-// Attention on the device beyond what kernel_checks() compares: parts that are attended elsewhere or one after another,
-// grids, graphs.
+// Attention on the device beyond what kernel_checks() compares: parts that are attended by the host or one after
+// another, grids, graphs.
 #include "kernels/cuda/checks/attention.h"
 #include "tests/kernels/cuda/on_device.h"
 #include "tests/support/test_program.h"
@@ -34,7 +34,7 @@ private slots:
         std::vector<bool> here(std::size_t(s.blocks()), true);
         here[1] = here[3] = false;
         const PlacedAttention p = place(on.memory(), s, here);
-        std::vector<float> elsewhere;
+        std::vector<float> host_partials;
         std::vector<AttentionPartial> partials(std::size_t(s.heads()));
         for (int h = 0; h < s.heads(); ++h) {
             AttentionPartial& joint = partials[std::size_t(h)];
@@ -43,16 +43,16 @@ private slots:
                 join(joint, reference_partial(s, 0, h, b));
         }
         for (const AttentionPartial& joint : partials)
-            elsewhere.push_back(joint.max);
+            host_partials.push_back(joint.max);
         for (const AttentionPartial& joint : partials)
-            elsewhere.push_back(joint.sum);
+            host_partials.push_back(joint.sum);
         for (const AttentionPartial& joint : partials)
-            elsewhere.insert(elsewhere.end(), joint.out.begin(), joint.out.end());
-        QCOMPARE(elsewhere.size(), elsewhere_floats(s.heads(), 64));
+            host_partials.insert(host_partials.end(), joint.out.begin(), joint.out.end());
+        QCOMPARE(host_partials.size(), host_partial_floats(s.heads(), 64));
         const DevicePtr out = on.room(std::size_t(s.heads() * 64) * 4);
         on.must(attend_blocks(on.driver(), on.queue(), p.attention));
-        on.must(
-            merge_partials(on.driver(), on.queue(), p.attention, on.put(elsewhere), p.sinks, {out, s.heads() * 64}));
+        on.must(merge_partials(on.driver(), on.queue(), p.attention, on.put(host_partials), p.sinks,
+                               {out, s.heads() * 64}));
         compare(on.get<float>(out, std::size_t(s.heads() * 64)), s);
     }
 

@@ -35,6 +35,37 @@ gpt-oss      biases everywhere (attn_q, _k, _v, _output, router, experts); YaRN;
              post_attention_norm. Router: the expert_used_count largest logits, softmax over those alone.
              Experts: g = min(gate, 7), u = clamp(up, -7, 7), g * sigmoid(1.702 * g) * (u + 1).
 
+qwen3vl,     (their text part) as qwen3, qwen3moe.
+qwen3vlmoe
+smollm3      rotates neighbours; every fourth layer (3, 7 ..) rotates nothing.
+ernie4_5,    rotate neighbours.
+ernie4_5-moe
+seed_oss     biases of q, k, v; the ffn's norm is called post_attention_norm.
+hunyuan-     q and k norm of each head after the rotation.
+dense, -moe
+glm4         rotates neighbours; post norms as gemma's; ffn_up holds gate, then up.
+glm4moe      the ffn's norm is called post_attention_norm; router scores are sigmoids.
+minimax-m2   q and k norm of the whole row before it is split into heads; router scores are sigmoids.
+olmo2        q and k norm as minimax-m2; no norms before attention and ffn, post norms as gemma's. With a window (OLMo 3)
+             of each four layers the first three have it and rotate without scaling.
+granite,     rotate neighbours, unless rope.scaling.finetuned is false. The embedding times embedding_scale; what attention
+granitemoe   and ffn give times residual_scale; scores times attention.scale; logits divided by logit_scale.
+cohere2      rotates neighbours in window layers (three of four) alone. LayerNorm (the mean is taken off) without bias, by
+             attention.layer_norm_epsilon; h += attention(x) + ffn(x) of the same x. Logits times logit_scale.
+muse-        rotates neighbours in window layers (three of four) alone. The embedding is divided by its rms. Attention's
+glimmer      result times sigmoid(attn_gate @ x); post norms as gemma's with epsilon 1e-8; logits times logit_scale, then
+             final_logit_softcapping.
+llama4       three of four layers rotate neighbours, then norm heads of q and k without weights (not with 128 experts), and
+             see the tokens since the last multiple of 8192 (attention.sliding_window) only. The fourth rotates nothing,
+             and its queries are times 1 + 0.1 * log(1 + floor((position + 1) / 8192)). Router scores are sigmoids, and
+             an expert's *input* is multiplied by its score.
+
+Experts in general: scores are the softmax of the router's logits, or sigmoids (expert_gating_func 2). The expert_used_count
+with the largest score + exp_probs_b.bias are chosen; their weights are their scores, divided by max(their sum, 2^-14) unless
+expert_weights_norm is false (llama4: never), times expert_weights_scale. ffn_*_shexp is an expert that all tokens share,
+times sigmoid(ffn_gate_inp_shexp . x) where there is such a vector. ffn_gate_up_exps holds the rows of gate, then up. A layer
+without router has a plain ffn. The last nextn_predict_layers blocks are not run.
+
 rope.scaling.type: absent means linear where there is a rope.scaling.factor: angle / f.
 Sliding window of n (gemma2, gemma3 and gpt-oss only): a token attends to itself and the n - 1 before it.
 YaRN: with f = rope.scaling.factor, theta_i = base^(-2i / rotated), and the ramp
@@ -50,7 +81,16 @@ entry's edge). The engine computes GELU in float32.
 """
 import numpy as np
 
-ROTATES_NEIGHBOURS = {"llama", "mistral3"}
+ROTATES_NEIGHBOURS = {"llama", "mistral3", "smollm3", "ernie4_5", "ernie4_5-moe", "glm4", "granite", "granitemoe",
+                      "cohere2", "muse-glimmer", "llama4"}
+WINDOW_PERIOD = {"gemma2": 2, "gpt-oss": 2, "gemma3": 6, "olmo2": 4, "cohere2": 4, "muse-glimmer": 4, "llama4": 4}
+ROTATES_IN_WINDOWS = {"cohere2", "muse-glimmer", "llama4"}
+POST_NORMS = {"gemma2", "gemma3", "glm4", "olmo2", "muse-glimmer"}
+FFN_NORM = {"gpt-oss": "post_attention_norm", "seed_oss": "post_attention_norm", "glm4moe": "post_attention_norm",
+            "olmo2": None}
+NORMS_AFTER_ROTATION = {"hunyuan-dense", "hunyuan-moe", "llama4"}
+NORMS_WHOLE_ROWS = {"minimax-m2", "olmo2"}
+SIGMOID_SCORES = {"glm4moe", "minimax-m2", "llama4"}
 
 
 class Exact:
@@ -103,14 +143,14 @@ class Decoder:
         """context: the length the conversation was opened with; only phi3's long-rope factors depend on it."""
         self.meta, self.tensors, self.numerics = gguf.metadata, gguf.tensors, numerics
         self.arch = self.meta["general.architecture"]
-        self.layer_count = self.key("block_count")
+        self.layer_count = self.key("block_count") - self.key("nextn_predict_layers", 0)
         self.dim = self.key("embedding_length")
         self.heads = self.key("attention.head_count")
         self.kv_heads = self.key("attention.head_count_kv", self.heads)
         self.hd = self.key("attention.key_length", self.dim // self.heads)
         self.context = context or self.key("context_length")
         self.original = self.key("rope.scaling.original_context_length", self.key("context_length"))
-        self.epsilon = self.key("attention.layer_norm_rms_epsilon")
+        self.epsilon = self.key("attention.layer_norm_rms_epsilon", self.key("attention.layer_norm_epsilon", None))
         self.values = {}
         self.router_margin = np.inf  # how close an expert that was not chosen came to one that was
 
@@ -138,25 +178,37 @@ class Decoder:
         return x @ self.weight(name + ".weight")[part].T + self.maybe(name + ".bias", np.zeros(1))[
             part if name + ".bias" in self.tensors else slice(None)]
 
-    def rms_norm(self, x, name):
-        return x / np.sqrt((x * x).mean(axis=-1, keepdims=True) + self.epsilon) * self.weight(name)
+    def rms_norm(self, x, name=None, epsilon=None):
+        weight = self.weight(name) if name else 1.0
+        return x / np.sqrt((x * x).mean(axis=-1, keepdims=True) + (epsilon or self.epsilon)) * weight
+
+    def norm(self, x, name):
+        """That of the residual stream."""
+        return self.rms_norm(x - x.mean(axis=-1, keepdims=True) if self.arch == "cohere2" else x, name)
 
     # ---- positions ----
 
     def window(self, layer):
         """Tokens a layer looks back on, itself included; None: all."""
-        size = self.key("attention.sliding_window", None)
-        if self.arch in ("gemma2", "gpt-oss"):
-            return size if layer % 2 == 0 else None
-        if self.arch == "gemma3":
-            return size if layer % 6 != 5 else None
-        return None
+        size = self.key("attention.sliding_window", 8192 if self.arch == "llama4" else 0)
+        pattern = self.key("attention.sliding_window_pattern", WINDOW_PERIOD.get(self.arch, 0))
+        if not size or self.arch not in WINDOW_PERIOD:
+            return None
+        slides = pattern[layer] if isinstance(pattern, list) else pattern and layer % pattern < pattern - 1
+        return size if slides else None
+
+    def rotates(self, layer):
+        if self.arch in ROTATES_IN_WINDOWS:
+            return self.window(layer) is not None
+        if self.arch == "smollm3":
+            return layer % 4 != 3
+        return self.arch not in ("granite", "granitemoe") or self.key("rope.scaling.finetuned", True)
 
     def rotation(self, positions, layer):
         """Cosines and sines, (tokens, rotated / 2)."""
         rotated = self.key("rope.dimension_count", self.hd)
-        local = self.arch == "gemma3" and self.window(layer) is not None
-        base = 10000.0 if local else self.key("rope.freq_base", 10000.0)
+        local = self.arch in ("gemma3", "olmo2") and self.window(layer) is not None
+        base = 10000.0 if local and self.arch == "gemma3" else self.key("rope.freq_base", 10000.0)
         pair = np.arange(rotated // 2)
         theta = base ** (-2.0 * pair / rotated)
         scaling = "none" if local else self.key("rope.scaling.type", "linear")
@@ -201,23 +253,35 @@ class Decoder:
             q, k, v = (self.product(x, p + "attn_qkv", r) for r in rows)
         else:
             q, k, v = (self.product(x, p + "attn_" + n) for n in "qkv")
-        q, k, v = (y.reshape(len(x), -1, self.hd) for y in (q, k, v))
-        if p + "attn_q_norm.weight" in self.tensors:
+        if self.arch in NORMS_WHOLE_ROWS:
             q, k = self.rms_norm(q, p + "attn_q_norm.weight"), self.rms_norm(k, p + "attn_k_norm.weight")
-        return q, k, v
+        return (y.reshape(len(x), -1, self.hd) for y in (q, k, v))
+
+    def norm_heads(self, q, k, p, rotated):
+        if self.arch == "llama4":
+            return (self.rms_norm(q), self.rms_norm(k)) if rotated and self.key("expert_count") != 128 else (q, k)
+        if p + "attn_q_norm.weight" not in self.tensors:
+            return q, k
+        return self.rms_norm(q, p + "attn_q_norm.weight"), self.rms_norm(k, p + "attn_k_norm.weight")
 
     def score_scale(self):
+        if self.key("attention.scale", 0.0):
+            return self.key("attention.scale")
         large = {"gemma2": 46, "gemma3": 62}.get(self.arch) == self.layer_count
         return (self.dim / self.heads if large else self.hd) ** -0.5
 
     def attention(self, x, layer, positions):
         p = f"blk.{layer}."
         q, k, v = self.queries_keys_values(x, p)
-        turn = self.rotation(positions, layer)
-        q, k = self.rotate(q, *turn), self.rotate(k, *turn)
-        temperature = self.key("attention.temperature_scale", 0.0)
-        if temperature:
-            q = q * (1 + temperature * np.log(1 + np.floor(positions / self.original)))[:, None, None]
+        rotated = self.rotates(layer)
+        if self.arch not in NORMS_AFTER_ROTATION | NORMS_WHOLE_ROWS:
+            q, k = self.norm_heads(q, k, p, rotated)
+        if rotated:
+            turn = self.rotation(positions, layer)
+            q, k = self.rotate(q, *turn), self.rotate(k, *turn)
+        if self.arch in NORMS_AFTER_ROTATION:
+            q, k = self.norm_heads(q, k, p, rotated)
+        q = q * self.temperature(positions, layer)[:, None, None]
         k, v = self.numerics.cache(k), self.numerics.cache(v)
         group = self.heads // self.kv_heads
         scores = np.einsum("ihd,jhd->hij", q, np.repeat(k, group, axis=1)) * self.score_scale()
@@ -227,6 +291,8 @@ class Decoder:
         back = positions[:, None] - positions[None, :]
         window = self.window(layer)
         seen = (back >= 0) & (back < (window or len(x)))
+        if self.arch == "llama4" and window:
+            seen &= positions[:, None] // window == positions[None, :] // window
         scores = np.where(seen, scores, -np.inf)
         if p + "attn_sinks.weight" in self.tensors:
             sinks = np.broadcast_to(self.weight(p + "attn_sinks.weight")[:, None, None], scores.shape[:2] + (1,))
@@ -234,7 +300,19 @@ class Decoder:
         else:
             shares = softmax(scores)
         mixed = np.einsum("hij,jhd->ihd", shares, np.repeat(v, group, axis=1))
-        return self.product(mixed.reshape(len(x), -1), p + "attn_output")
+        mixed = mixed.reshape(len(x), -1)
+        if p + "attn_gate.weight" in self.tensors:
+            mixed = mixed / (1 + np.exp(-self.product(x, p + "attn_gate")))
+        return self.product(mixed, p + "attn_output")
+
+    def temperature(self, positions, layer):
+        """The factor on the queries."""
+        scale = self.key("attention.temperature_scale", 0.1 if self.arch == "llama4" else 0.0)
+        if self.arch == "llama4":
+            if self.window(layer) is not None:
+                return np.ones(len(positions))
+            return 1 + scale * np.log(1 + np.floor((positions + 1) / self.key("attention.temperature_length", 8192)))
+        return 1 + scale * np.log(1 + np.floor(positions / self.original))
 
     def activate(self, gate, up):
         if self.arch == "gpt-oss":
@@ -245,33 +323,65 @@ class Decoder:
     def feed_forward(self, x, p):
         if p + "ffn_gate_inp.weight" in self.tensors:
             return self.experts(x, p)
-        if p + "ffn_gate.weight" in self.tensors:
-            gate, up = self.product(x, p + "ffn_gate"), self.product(x, p + "ffn_up")
+        return self.mlp(x, p, "")
+
+    def mlp(self, x, p, suffix):
+        if p + f"ffn_gate{suffix}.weight" in self.tensors:
+            gate, up = self.product(x, p + "ffn_gate" + suffix), self.product(x, p + "ffn_up" + suffix)
         else:
-            gate, up = np.split(self.product(x, p + "ffn_up"), 2, axis=1)
-        return self.product(self.activate(gate, up), p + "ffn_down")
+            gate, up = np.split(self.product(x, p + "ffn_up" + suffix), 2, axis=1)
+        return self.product(self.activate(gate, up), p + "ffn_down" + suffix)
+
+    def scores(self, logits):
+        sigmoid = self.key("expert_gating_func", 2 if self.arch in SIGMOID_SCORES else 1) == 2
+        return 1 / (1 + np.exp(-logits)) if sigmoid else softmax(logits)
+
+    def expert(self, x, p, expert):
+        if p + "ffn_gate_up_exps.weight" in self.tensors:
+            gate, up = np.split(self.product(x, p + "ffn_gate_up_exps", expert), 2)
+        else:
+            gate, up = (self.product(x, p + f"ffn_{n}_exps", expert) for n in ("gate", "up"))
+        return self.product(self.activate(gate, up), p + "ffn_down_exps", expert)
 
     def experts(self, x, p):
         logits = self.product(x, p + "ffn_gate_inp")
         used = self.key("expert_used_count")
+        bias = self.maybe(p + "exp_probs_b.bias", None)
+        weighs_input = self.arch == "llama4"
         out = np.zeros_like(x)
         for i, row in enumerate(logits):
-            order = np.argsort(-row, kind="stable")
+            scores = self.scores(row)
+            choice = row if bias is None else scores + bias
+            order = np.argsort(-choice, kind="stable")
             chosen = order[:used]
-            self.router_margin = min(self.router_margin, row[order[used - 1]] - row[order[used]])
-            for expert, share in zip(chosen, softmax(row[chosen])):  # qwen3moe's shares come to the same
-                gate, up = (self.product(x[i], p + f"ffn_{n}_exps", expert) for n in ("gate", "up"))
-                out[i] += share * self.product(self.activate(gate, up), p + "ffn_down_exps", expert)
+            self.router_margin = min(self.router_margin, choice[order[used - 1]] - choice[order[used]])
+            shares = scores[chosen]
+            if not weighs_input and self.key("expert_weights_norm", True):
+                shares = shares / max(shares.sum(), 2.0 ** -14)
+            for expert, share in zip(chosen, shares * (self.key("expert_weights_scale", 1.0) or 1.0)):
+                if weighs_input:
+                    out[i] += self.expert(x[i] * share, p, expert)
+                else:
+                    out[i] += share * self.expert(x[i], p, expert)
+        if p + "ffn_down_shexp.weight" in self.tensors:
+            shared = self.mlp(x, p, "_shexp")
+            if p + "ffn_gate_inp_shexp.weight" in self.tensors:
+                shared = shared / (1 + np.exp(-self.product(x, p + "ffn_gate_inp_shexp").reshape(-1, 1)))
+            out += shared
         return out
 
     def layer(self, h, layer, positions):
         p = f"blk.{layer}."
-        gemma = self.arch in ("gemma2", "gemma3")
-        x = self.attention(self.rms_norm(h, p + "attn_norm.weight"), layer, positions)
-        h = h + (self.rms_norm(x, p + "post_attention_norm.weight") if gemma else x)
-        norm = "post_attention_norm" if self.arch == "gpt-oss" else "ffn_norm"
-        x = self.feed_forward(self.rms_norm(h, p + norm + ".weight"), p)
-        return h + (self.rms_norm(x, p + "post_ffw_norm.weight") if gemma else x)
+        scale = self.key("residual_scale", 1.0)
+        epsilon = 1e-8 if self.arch == "muse-glimmer" else self.epsilon
+        post = lambda x, name: self.rms_norm(x, p + name + ".weight", epsilon) if self.arch in POST_NORMS else x
+        read = self.norm(h, p + "attn_norm.weight") if self.arch != "olmo2" else h
+        attended = post(self.attention(read, layer, positions), "post_attention_norm")
+        h = h + attended * scale
+        if self.arch != "cohere2":
+            norm = FFN_NORM.get(self.arch, "ffn_norm")
+            read = self.norm(h, p + norm + ".weight") if norm else h
+        return h + post(self.feed_forward(read, p), "post_ffw_norm") * scale
 
     def logits(self, tokens):
         """(tokens, vocabulary)"""
@@ -279,10 +389,15 @@ class Decoder:
         h = self.weight("token_embd.weight")[tokens]
         if self.arch in ("gemma2", "gemma3"):
             h = h * np.sqrt(self.dim)
+        h = h * self.key("embedding_scale", 1.0)
+        if self.arch == "muse-glimmer":
+            h = self.rms_norm(h)
         for layer in range(self.layer_count):
             h = self.layer(h, layer, positions)
-        h = self.rms_norm(h, "output_norm.weight")
+        h = self.norm(h, "output_norm.weight")
         out = self.product(h, "output" if "output.weight" in self.tensors else "token_embd")
+        scale = self.key("logit_scale", 1.0)
+        out = out / scale if self.arch in ("granite", "granitemoe") else out * scale
         cap = self.key("final_logit_softcapping", 0.0)
         return cap * np.tanh(out / cap) if cap else out
 

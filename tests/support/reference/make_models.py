@@ -53,6 +53,27 @@ ARCHITECTURES = {
                     sinks=True),
     "gpt-oss-mxfp4": dict(arch="gpt-oss", layers=1, theta=1.5e5, yarn=(32.0, 32), window=16, experts=4, used=2,
                           bias=True, sinks=True, expert_type="MXFP4"),
+    "smollm3": dict(arch="smollm3", layers=4, dim=32, heads=2, kv=1),
+    "glm4": dict(arch="glm4", layers=1, rotated=8, bias=True, fused=True, post_norms=True),
+    "glm4moe": dict(arch="glm4moe", blocks=3, theta=1e6, rotated=8, dim=32, ff=16, heads=2, kv=1, type="F32", bias=True,
+                    qk_norm=True, ffn_norm="post_attention_norm", experts=4, used=2, dense=1, shared=16,
+                    choice_bias=True, scale=2.5, predicting=1),
+    "ernie4_5-moe": dict(arch="ernie4_5-moe", layers=2, dim=32, ff=16, heads=2, kv=1, type="F32", experts=4, used=2,
+                         dense=1, shared=32, choice_bias=True),
+    "hunyuan-moe": dict(arch="hunyuan-moe", layers=1, dim=32, qk_norm=True, experts=4, used=2, shared=64,
+                        shared_weight=True, fused_experts=True),
+    "olmo3": dict(arch="olmo2", type="Q8_0", theta=5e5, qk_norm="rows", post_norms=True, input_norms=False, window=16,
+                  pattern=[True, False], yarn=(8.0, 32)),
+    "granitemoe": dict(arch="granitemoe", layers=1, dim=32, ff=16, heads=2, kv=1, type="F32", experts=4, used=2, shared=32,
+                       floats={"embedding_scale": 3.0, "residual_scale": 0.8, "logit_scale": 0.5,
+                               "attention.scale": 0.09375}, rope_unused=True),
+    "cohere2": dict(arch="cohere2", heads=2, kv=1, hd=32, type="Q8_0", window=16, pattern=2, input_norms="one",
+                    floats={"logit_scale": 0.7}),
+    "muse-glimmer": dict(arch="muse-glimmer", dim=32, heads=2, kv=1, type="F32", window=16, pattern=[True, False],
+                         qk_norm=True, gate=True, post_norms=True,
+                         floats={"logit_scale": 1.2, "final_logit_softcapping": 30.0}),
+    "llama4": dict(arch="llama4", dim=32, theta=5e5, window=16, pattern=2, experts=4, used=1, shared=32,
+                   temperature_length=16),
 }
 # By block length: rows of whole blocks in small files. Where blocks are long, the short rows of attn_output and
 # ffn_down stay at Q8_0.
@@ -87,12 +108,13 @@ def metadata(name, s):
     pieces, scores, kinds = vocabulary()
     u32 = lambda key, value: (f"{a}.{key}", gguf.U32, value)
     f32 = lambda key, value: (f"{a}.{key}", gguf.F32, value)
+    epsilon = "attention.layer_norm_epsilon" if a == "cohere2" else "attention.layer_norm_rms_epsilon"
     out = [("general.architecture", gguf.STR, a), ("general.name", gguf.STR, f"random {name}"),
-           u32("block_count", s["layers"]), u32("context_length", 512), u32("embedding_length", s["dim"]),
+           u32("block_count", s.get("blocks", s["layers"])), u32("context_length", 512), u32("embedding_length", s["dim"]),
            u32("feed_forward_length", s["ff"]), u32("attention.head_count", s["heads"]),
            u32("attention.head_count_kv", s["kv"]), u32("attention.key_length", s["hd"]),
-           u32("attention.value_length", s["hd"]), f32("attention.layer_norm_rms_epsilon", 1e-5),
-           u32("rope.dimension_count", s["hd"]), f32("rope.freq_base", s["theta"]), u32("vocab_size", len(pieces))]
+           u32("attention.value_length", s["hd"]), f32(epsilon, 1e-5),
+           u32("rope.dimension_count", s.get("rotated", s["hd"])), f32("rope.freq_base", s["theta"]), u32("vocab_size", len(pieces))]
     if "window" in s:
         out.append(u32("attention.sliding_window", s["window"]))
     if "softcap" in s:
@@ -112,6 +134,20 @@ def metadata(name, s):
     if "experts" in s:
         out += [u32("expert_count", s["experts"]), u32("expert_used_count", s["used"]),
                 u32("expert_feed_forward_length", s["ff"])]
+    if "pattern" in s:
+        key = f"{a}.attention.sliding_window_pattern"
+        out.append((key, gguf.ARR, (gguf.BOOL, s["pattern"])) if isinstance(s["pattern"], list) else
+                   (key, gguf.U32, s["pattern"]))
+    if "scale" in s:
+        out += [f32("expert_weights_scale", s["scale"]), u32("expert_gating_func", 2),
+                (f"{a}.expert_weights_norm", gguf.BOOL, True)]
+    if "predicting" in s:
+        out.append(u32("nextn_predict_layers", s["predicting"]))
+    if "temperature_length" in s:
+        out.append(u32("attention.temperature_length", s["temperature_length"]))
+    if "rope_unused" in s:
+        out.append((f"{a}.rope.scaling.finetuned", gguf.BOOL, False))
+    out += [f32(key, value) for key, value in s.get("floats", {}).items()]
     return out + [("tokenizer.ggml.model", gguf.STR, "llama"),
                   ("tokenizer.ggml.tokens", gguf.ARR, (gguf.STR, pieces)),
                   ("tokenizer.ggml.scores", gguf.ARR, (gguf.F32, scores)),
@@ -170,33 +206,41 @@ def tensors(name, s):
     if "longrope" in s:
         w.given("rope_factors_long.weight", np.linspace(1.0, 40.0, s["hd"] // 2))
         w.given("rope_factors_short.weight", np.linspace(1.0, 1.1, s["hd"] // 2))
-    for layer in range(s["layers"]):
+    for layer in range(s.get("blocks", s["layers"])):
         attention_tensors(w, s, f"blk.{layer}.")
-        (expert_tensors if "experts" in s else ffn_tensors)(w, s, f"blk.{layer}.")
+        experts = "experts" in s and s.get("dense", 0) <= layer < s["layers"]
+        (expert_tensors if experts else ffn_tensors)(w, s, f"blk.{layer}.")
     return w.list
 
 
 def attention_tensors(w, s, p):
     dim, q_dim, kv_dim = s["dim"], s["heads"] * s["hd"], s["kv"] * s["hd"]
-    w.norm(p + "attn_norm.weight", dim)
+    if s.get("input_norms", True):
+        w.norm(p + "attn_norm.weight", dim)
     if "fused" in s:
         w.weight(p + "attn_qkv.weight", q_dim + 2 * kv_dim, dim)
+        if "bias" in s:
+            w.bias(p + "attn_qkv.bias", q_dim + 2 * kv_dim)
     else:
         for n, rows in (("q", q_dim), ("k", kv_dim), ("v", kv_dim)):
             w.weight(p + f"attn_{n}.weight", rows, dim)
             if "bias" in s:
                 w.bias(p + f"attn_{n}.bias", rows)
     if "qk_norm" in s:
-        w.norm(p + "attn_q_norm.weight", s["hd"])
-        w.norm(p + "attn_k_norm.weight", s["hd"])
+        whole = s["qk_norm"] == "rows"
+        w.norm(p + "attn_q_norm.weight", q_dim if whole else s["hd"])
+        w.norm(p + "attn_k_norm.weight", kv_dim if whole else s["hd"])
+    if "gate" in s:
+        w.weight(p + "attn_gate.weight", q_dim, dim)
     w.weight(p + "attn_output.weight", dim, q_dim)
     if "sinks" in s:
         w.bias(p + "attn_output.bias", dim)
         w.given(p + "attn_sinks.weight", w.rng.standard_normal(s["heads"]))
-    if "gemma" in s:
+    if "gemma" in s or "post_norms" in s:
         w.norm(p + "post_attention_norm.weight", dim)
         w.norm(p + "post_ffw_norm.weight", dim)
-    w.norm(p + ("post_attention_norm.weight" if "sinks" in s else "ffn_norm.weight"), dim)
+    if s.get("input_norms", True) is True:
+        w.norm(p + ("post_attention_norm" if "sinks" in s else s.get("ffn_norm", "ffn_norm")) + ".weight", dim)
 
 
 def ffn_tensors(w, s, p):
@@ -209,7 +253,15 @@ def ffn_tensors(w, s, p):
 def expert_tensors(w, s, p):
     experts, dim, ff, kind = s["experts"], s["dim"], s["ff"], s.get("expert_type")
     w.weight(p + "ffn_gate_inp.weight", experts, dim, kind="F32")
-    for n, rows, row in (("gate", ff, dim), ("up", ff, dim), ("down", dim, ff)):
+    if "choice_bias" in s:
+        w.bias(p + "exp_probs_b.bias", experts)
+    if "shared" in s:
+        for n, rows, row in (("gate", s["shared"], dim), ("up", s["shared"], dim), ("down", dim, s["shared"])):
+            w.weight(p + f"ffn_{n}_shexp.weight", rows, row)
+    if "shared_weight" in s:
+        w.weight(p + "ffn_gate_inp_shexp.weight", dim, kind="F32", std=dim ** -0.5)
+    halves = (("gate_up", 2 * ff, dim),) if "fused_experts" in s else (("gate", ff, dim), ("up", ff, dim))
+    for n, rows, row in (*halves, ("down", dim, ff)):
         w.weight(p + f"ffn_{n}_exps.weight", experts, rows, row, kind=kind)
         if "sinks" in s:
             w.bias(p + f"ffn_{n}_exps.bias", experts, rows)

@@ -1,0 +1,34 @@
+// Gives spillway-cli what systems do in different ways: the command line, the standard streams, the user's folders.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace cli {
+
+/// What follows the program's name, in UTF-8.
+std::vector<std::string> arguments(int argc, char** argv);
+
+// ---- streams ----
+
+/// Bytes pass stdin and stdout as they are: Windows would turn line ends around. A console speaks UTF-8 until the
+/// program ends.
+void take_streams();
+/// Sets the console as it was before, since it is there longer than the program. Done by itself when the program ends,
+/// but for _Exit().
+void give_streams_back();
+
+bool stdin_is_terminal();
+bool stdout_is_terminal();
+bool stderr_is_terminal();
+
+// ---- folders ----
+
+// The same as the window's (app/system/profile_folders.h), without Qt.
+
+/// Where files are kept. Empty where the environment names none.
+std::filesystem::path data_folder();
+std::filesystem::path home_folder();
+
+}  // namespace cli

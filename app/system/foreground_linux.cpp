@@ -1,3 +1,0 @@
-#include "app/system/foreground.h"
-
-void letRaiseItsWindow(std::intptr_t) {}

@@ -1,0 +1,64 @@
+#include "app/system/start.h"
+
+#include <QGuiApplication>
+#include <QLibrary>
+#include <QOpenGLContext>
+
+#include <cstdlib>
+#include <ctime>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <unistd.h>
+
+namespace {
+
+// Qt's GLX ends the program where the X server has GLX and we have no driver for it, so we look first.
+bool glxDraws(Display* display)
+{
+    using QueryExtension = int (*)(Display*, int*, int*);
+    using ChooseConfig = void** (*)(Display*, int, const int*, int*);
+    QLibrary glx(QStringLiteral("GLX"), 0);
+    const auto query = reinterpret_cast<QueryExtension>(glx.resolve("glXQueryExtension"));
+    const auto choose = reinterpret_cast<ChooseConfig>(glx.resolve("glXChooseFBConfig"));
+    if (!query || !choose)
+        return false;
+    int ignored = 0;
+    if (!query(display, &ignored, &ignored))
+        return true;  // Qt does without it
+    int configs = 0;
+    void** const found = choose(display, 0, nullptr, &configs);
+    std::free(static_cast<void*>(found));  // as XFree does
+    return configs > 0;
+}
+
+}  // namespace
+
+std::optional<std::chrono::milliseconds> processAge()
+{
+    std::ifstream file("/proc/self/stat");
+    std::string line;
+    if (!std::getline(file, line))
+        return {};
+    const auto name = line.rfind(')');  // of the process, which may hold anything
+    if (name == std::string::npos)
+        return {};
+    std::istringstream fields(line.substr(name + 1));
+    std::string skipped;
+    for (int i = 0; i < 19; ++i)
+        fields >> skipped;
+    long long startTicks = 0;
+    timespec now{};
+    if (!(fields >> startTicks) || clock_gettime(CLOCK_BOOTTIME, &now) != 0)
+        return {};
+    const long long sinceBootMs = now.tv_sec * 1000LL + now.tv_nsec / 1000000;
+    return std::chrono::milliseconds(sinceBootMs - startTicks * 1000 / sysconf(_SC_CLK_TCK));
+}
+
+bool graphicsDriverDraws()
+{
+    if (const auto* const x11 = qGuiApp->nativeInterface<QNativeInterface::QX11Application>();
+        x11 && x11->display() && !glxDraws(x11->display()))
+        return false;
+    return QOpenGLContext().create();
+}

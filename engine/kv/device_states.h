@@ -1,0 +1,57 @@
+// DeviceStates keeps the recurrent state of one sequence on a device, for the layers that are computed there. Another
+// sequence's takes its place when that one is computed; the first goes home before.
+#pragma once
+
+#include "engine/device/vram.h"
+#include "engine/kv/recurrent_states.h"
+
+#include <vector>
+
+namespace engine {
+
+/// Its memory for a layer is there as long as the layer is, always at the same address.
+class DeviceStates
+{
+public:
+    DeviceStates(RecurrentStates& states, Vram& vram);
+    ~DeviceStates();
+    DeviceStates(const DeviceStates&) = delete;
+    DeviceStates& operator=(const DeviceStates&) = delete;
+
+    /// Bytes that a layer's state takes of a device.
+    static std::int64_t bytes(std::size_t layer_bytes);
+
+    /// Call it before a step on the device, which writes the state from then on. DeviceLost; so below.
+    Status enter(StateId state);
+    /// Call it before a step that computes device layers on the host.
+    Status leave_all();
+    /// The host's copy of this state is up to date when this returns.
+    Status send_home(StateId state);
+    /// A layer came to the device: its part of the state follows. DeviceFull.
+    Status join(int l);
+    /// A layer leaves: its part goes home. Where that fails the state is damaged.
+    Status leave(int l);
+
+    /// Null: it lies on the host.
+    float* layer(StateId state, int l) const
+    {
+        return state == resident_ ? reinterpret_cast<float*>(memory_[std::size_t(l)]) : nullptr;
+    }
+    /// Nobody owns the state any more.
+    void forget(StateId state);
+    /// What lies here is from now on another state's, whose host part is a copy.
+    void rename(StateId from, StateId to);
+    /// The device is gone, and with it what was not at home.
+    void mark_lost();
+
+private:
+    Status copy_home(int l);
+
+    RecurrentStates& states_;
+    Vram& vram_;
+    std::vector<DevicePtr> memory_;  // (layers,) null: the layer is not here, or keeps no state
+    StateId resident_ = kNoState;    // whose state lies here
+    bool home_ = true;               // the host has it, too
+};
+
+}  // namespace engine

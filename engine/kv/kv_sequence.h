@@ -1,0 +1,33 @@
+// KvSequence holds what a sequence of tokens owns of the cache: its tokens, the pages of their keys and values, and its
+// recurrent state with the checkpoints to which it can go back.
+#pragma once
+
+#include "engine/kv/page_pool.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace engine {
+
+/// A state of all recurrent layers, in RecurrentStates.
+using StateId = std::int32_t;
+constexpr StateId kNoState = -1;
+
+/// The state after the first `tokens` tokens.
+struct StateCheckpoint {
+    int tokens = 0;
+    StateId state = kNoState;
+};
+
+/// The tokens of one sequence and the pages that hold their KV. Tokens [0, ids.size()) have been computed.
+struct KvSequence {
+    std::vector<PageId> pages;
+    std::vector<int> ids;
+    std::vector<int> lost;        // the next tokens, if their KV was lost: they are computed again before any other
+    std::uint64_t last_used = 0;  // higher is later
+    StateId state = kNoState;     // after all its tokens; none: nothing is computed yet, or no layer is recurrent
+    std::vector<StateCheckpoint> checkpoints;  // of fewer tokens first
+    int length() const { return int(ids.size()); }
+};
+
+}  // namespace engine

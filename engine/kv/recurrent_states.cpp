@@ -1,0 +1,171 @@
+#include "engine/kv/recurrent_states.h"
+
+#include "engine/kv/device_states.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+#include <new>
+#include <utility>
+
+namespace engine {
+
+namespace {
+
+constexpr std::size_t kAlignment = 64;
+
+}  // namespace
+
+RecurrentStates::RecurrentStates(const std::vector<int>& floats, int limit)
+    : floats_(floats)
+{
+    for (const int of_layer : floats_) {
+        offsets_.push_back(bytes_);
+        bytes_ += (std::size_t(of_layer) * sizeof(float) + kAlignment - 1) / kAlignment * kAlignment;
+    }
+    slots_.resize(any() ? std::size_t(limit) : 0);
+    for (StateId state = StateId(slots_.size()) - 1; state >= 0; --state)
+        free_.push_back(state);
+}
+
+StateId RecurrentStates::take()
+{
+    if (free_.empty())
+        return kNoState;
+    const StateId state = free_.back();
+    Slot& slot = at(state);
+    try {
+        if (slot.memory)
+            std::memset(slot.memory.data(), 0, bytes_);
+        else
+            slot.memory = HugeArray(bytes_);
+    } catch (const std::bad_alloc&) {
+        return kNoState;
+    }
+    free_.pop_back();
+    slot.owners = 1;
+    slot.damaged = false;
+    return state;
+}
+
+StateId RecurrentStates::share(StateId state)
+{
+    ++at(state).owners;
+    return state;
+}
+
+void RecurrentStates::give_back(StateId& state)
+{
+    if (state == kNoState)
+        return;
+    const StateId given = std::exchange(state, kNoState);
+    assert(at(given).owners > 0);
+    if (--at(given).owners > 0)
+        return;
+    if (device_)
+        device_->forget(given);
+    free_.push_back(given);
+}
+
+void RecurrentStates::drop_oldest(KvSequence& sequence)
+{
+    give_back(sequence.checkpoints.front().state);
+    sequence.checkpoints.erase(sequence.checkpoints.begin());
+}
+
+Status RecurrentStates::prepare(KvSequence& sequence)
+{
+    if (!any() || (sequence.state != kNoState && at(sequence.state).owners == 1))
+        return {};
+    StateId own = take();
+    while (own == kNoState && !sequence.checkpoints.empty()) {  // going on is worth more than going back
+        drop_oldest(sequence);
+        if (sequence.state != kNoState && at(sequence.state).owners == 1)
+            return {};
+        own = take();
+    }
+    if (own == kNoState)
+        return fail(Error::Code::NoMemory, "no memory is left for the states of the model's recurrent layers");
+    if (sequence.state != kNoState) {
+        std::memcpy(at(own).memory.data(), at(sequence.state).memory.data(), bytes_);
+        if (device_)
+            device_->rename(sequence.state, own);
+        give_back(sequence.state);
+    }
+    sequence.state = own;
+    return {};
+}
+
+int RecurrentStates::reachable(const KvSequence& sequence, int tokens) const
+{
+    if (!any() || (tokens >= sequence.length() && whole(sequence)))
+        return std::min(tokens, sequence.length());
+    for (auto checkpoint = sequence.checkpoints.rbegin(); checkpoint != sequence.checkpoints.rend(); ++checkpoint)
+        if (checkpoint->tokens <= tokens)
+            return checkpoint->tokens;
+    return 0;
+}
+
+int RecurrentStates::cut(KvSequence& sequence, int tokens)
+{
+    const int left = reachable(sequence, tokens);
+    if (!any() || (left == sequence.length() && whole(sequence)))
+        return left;
+    while (!sequence.checkpoints.empty() && sequence.checkpoints.back().tokens > left) {
+        give_back(sequence.checkpoints.back().state);
+        sequence.checkpoints.pop_back();
+    }
+    give_back(sequence.state);
+    if (left > 0)
+        sequence.state = share(sequence.checkpoints.back().state);
+    return left;
+}
+
+void RecurrentStates::keep(KvSequence& sequence)
+{
+    if (!any() || !whole(sequence) || sequence.length() == 0)
+        return;
+    if (!sequence.checkpoints.empty() && sequence.checkpoints.back().tokens == sequence.length())
+        return;
+    if (device_ && !device_->send_home(sequence.state))
+        return;
+    if (int(sequence.checkpoints.size()) == kMostCheckpoints)
+        drop_oldest(sequence);
+    sequence.checkpoints.push_back({sequence.length(), share(sequence.state)});
+}
+
+int RecurrentStates::branch(const KvSequence& from, int tokens, KvSequence& to)
+{
+    if (!any())
+        return tokens;
+    for (const StateCheckpoint& checkpoint : from.checkpoints)
+        if (checkpoint.tokens <= tokens)
+            to.checkpoints.push_back({checkpoint.tokens, share(checkpoint.state)});
+    if (tokens == from.length() && whole(from) && (!device_ || device_->send_home(from.state))) {
+        to.state = share(from.state);
+        return tokens;
+    }
+    if (to.checkpoints.empty())
+        return 0;
+    to.state = share(to.checkpoints.back().state);
+    return to.checkpoints.back().tokens;
+}
+
+void RecurrentStates::spoil(const KvSequence& sequence)
+{
+    if (sequence.state != kNoState)
+        at(sequence.state).damaged = true;
+}
+
+float* RecurrentStates::host_layer(StateId state, int l) const
+{
+    return reinterpret_cast<float*>(at(state).memory.data() + offsets_[std::size_t(l)]);
+}
+
+float* RecurrentStates::layer(StateId state, int l) const
+{
+    float* const device = device_ ? device_->layer(state, l) : nullptr;
+    return device ? device : host_layer(state, l);
+}
+
+}  // namespace engine

@@ -1,0 +1,91 @@
+// RecurrentStates keeps the states of recurrent layers in the host's memory: one for each sequence, written by every
+// step, and checkpoints, which never change. A state has a fixed size, and unlike keys and values it cannot be cut: a
+// sequence goes back only to a checkpoint, and what follows is computed again.
+#pragma once
+
+#include "engine/device/huge_array.h"
+#include "engine/kv/kv_sequence.h"
+#include "engine/result.h"
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace engine {
+
+class DeviceStates;
+
+/// Owned by the KV cache; the engine's thread calls it. A state that several own is not written: prepare() copies it
+/// first.
+class RecurrentStates
+{
+public:
+    /// The most checkpoints of one sequence: the oldest goes first.
+    static constexpr int kMostCheckpoints = 6;
+
+    /// `floats`: (layers,) of each layer's state, 0 where it has none. `limit`: states in all.
+    RecurrentStates(const std::vector<int>& floats, int limit);
+
+    /// Whether the model has any recurrent layer. Without one nothing here does anything.
+    bool any() const { return bytes_ > 0; }
+    int num_layers() const { return int(floats_.size()); }
+    /// Of one layer; 0: it keeps no state.
+    std::size_t layer_bytes(int l) const { return std::size_t(floats_[std::size_t(l)]) * sizeof(float); }
+    /// Of one state, all layers.
+    std::size_t bytes() const { return bytes_; }
+    int used() const { return int(slots_.size() - free_.size()); }
+
+    /// Gives the sequence a state of its own for the next step: all zero at its beginning. NoMemory; the sequence is
+    /// unchanged then, but for checkpoints that were given up.
+    Status prepare(KvSequence& sequence);
+    /// The most tokens, `tokens` at most, after which there is a state to go back to.
+    int reachable(const KvSequence& sequence, int tokens) const;
+    /// Goes back to the state after reachable(tokens) tokens, which it answers. The sequence's tokens are not touched.
+    int cut(KvSequence& sequence, int tokens);
+    /// Makes a checkpoint of the sequence as it is. Where the state lies on a device that does not answer, or is lost,
+    /// there is none: then the next step knows.
+    void keep(KvSequence& sequence);
+    /// Gives `to`, which has none, the state after reachable(tokens) tokens of `from` and the checkpoints before it;
+    /// answers how many tokens that are.
+    int branch(const KvSequence& from, int tokens, KvSequence& to);
+    /// The sequence's state has been written by a step that failed.
+    void spoil(const KvSequence& sequence);
+
+    /// The state of one layer where the next step computes it: on the device, or on the host.
+    float* layer(StateId state, int l) const;
+    /// The same on the host, whether it is up to date or not.
+    float* host_layer(StateId state, int l) const;
+
+    /// All layers of it.
+    std::span<std::byte> host_bytes(StateId state) { return {at(state).memory.data(), bytes_}; }
+    std::span<const std::byte> host_bytes(StateId state) const { return {at(state).memory.data(), bytes_}; }
+
+    /// States may lie on this device, too, from now on; null: no longer. It belongs to the caller.
+    void set_device(DeviceStates* device) { device_ = device; }
+    void mark_damaged(StateId state) { slots_[std::size_t(state)].damaged = true; }
+
+    /// An empty state for what is read from a file, or kNoState: there is no memory.
+    StateId take();
+    void give_back(StateId& state);
+
+private:
+    struct Slot {
+        HugeArray memory;  // none until first used
+        int owners = 0;
+        bool damaged = false;
+    };
+    Slot& at(StateId state) { return slots_[std::size_t(state)]; }
+    const Slot& at(StateId state) const { return slots_[std::size_t(state)]; }
+    StateId share(StateId state);
+    bool whole(const KvSequence& sequence) const { return sequence.state != kNoState && !at(sequence.state).damaged; }
+    void drop_oldest(KvSequence& sequence);
+
+    std::vector<int> floats_;           // (layers,)
+    std::vector<std::size_t> offsets_;  // (layers,) bytes from a state's start
+    std::size_t bytes_ = 0;
+    std::vector<Slot> slots_;
+    std::vector<StateId> free_;
+    DeviceStates* device_ = nullptr;
+};
+
+}  // namespace engine

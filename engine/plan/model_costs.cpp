@@ -1,0 +1,219 @@
+#include "engine/plan/model_costs.h"
+
+#include "engine/exec/cpu_backend.h"
+#include "engine/exec/cuda_backend.h"
+#include "engine/exec/thread_pool.h"
+#include "engine/kv/device_states.h"
+#include "engine/model/device_weights.h"
+#include "kernels/cpu.h"
+
+#include <algorithm>
+#include <initializer_list>
+
+namespace engine {
+
+namespace {
+
+void add_read(LayerWork& work, const Matrix& matrix, bool alone, int times = 1)
+{
+    if (!matrix)
+        return;
+    const auto same = std::ranges::find_if(work.reads, [&](const WeightRead& r) {
+        return r.type == matrix.type && r.row_length == matrix.n && r.alone == alone;
+    });
+    const std::int64_t bytes = std::int64_t(matrix.bytes()) * times;
+    if (same == work.reads.end())
+        work.reads.push_back({matrix.type, matrix.n, bytes, alone});
+    else
+        same->bytes += bytes;
+}
+
+/// Matrices that are multiplied as one operation, which is divided among the threads where that pays.
+void add_operation(LayerWork& work, std::initializer_list<const Matrix*> matrices)
+{
+    std::int64_t products = 0;
+    for (const Matrix* matrix : matrices)
+        products += *matrix ? std::int64_t(matrix->rows) * matrix->n : 0;
+    const bool alone = !ThreadPool::sharing_pays(products);
+    for (const Matrix* matrix : matrices)
+        add_read(work, *matrix, alone);
+    work.operations += !alone;
+}
+
+LayerWork layer_work(const Hyperparameters& h, const LayerWeights& w, const LayerParameters& p)
+{
+    LayerWork work;
+    const std::int64_t attended = std::int64_t(p.heads) * h.value_length;
+    if (attends(p.mixer)) {
+        work.group = p.heads / p.kv_heads;
+        work.divided_tokens = double(ThreadPool::kWorthSharing) / double(attended);
+        work.operations = 1;  // attention
+    }
+    add_operation(work, {&w.qkv, &w.q, &w.k, &w.v, &w.attn_gate});
+    add_operation(work, {&w.attn_out});
+    add_operation(work, {&w.mix_in, &w.mix_gate, &w.mix_beta, &w.mix_alpha});
+    add_operation(work, {&w.mix_out});
+    add_operation(work, {&w.gate, &w.up});
+    add_operation(work, {&w.down});
+    add_operation(work, {&w.router});
+    add_operation(work, {&w.shared_weight});
+    for (const Matrix* stack : {&w.gate_experts, &w.up_experts, &w.down_experts})
+        add_read(work, *stack, false, h.experts_used);
+
+    const std::int64_t dim = h.embedding_length;
+    const std::int64_t qk = std::int64_t(p.heads + p.kv_heads) * h.key_length;
+    // Two norms, two sums and two roundings of the stream; rotated and perhaps normed queries and keys.
+    work.values = 6 * dim + qk + (w.attn_gate ? 2 : 1) * attended + (w.q_norm ? qk : 0) + (w.attn_post_norm ? dim : 0) +
+                  (w.ffn_post_norm ? dim : 0);
+    if (w.router) {
+        work.values += h.experts + h.experts_used * (3 * std::int64_t(h.expert_ffn_length) + 3 * dim);
+        work.operations += 5;  // of the chosen experts
+    }
+    if (is_recurrent(p.mixer)) {
+        work.operations += 2;  // the convolution, and the states of the heads
+        work.values += 2 * (h.state_space.conv_channels() + h.state_space.inner());
+        work.state_bytes = std::int64_t(h.state_space.floats()) * std::int64_t(sizeof(float));
+    }
+    if (w.down)
+        work.values += 3 * std::int64_t(p.ffn_length);
+    return work;
+}
+
+bool rounds(const Matrix& matrix)
+{
+    return matrix && kernels::activation_of(matrix.type) == kernels::Activation::Q8;
+}
+
+}  // namespace
+
+std::int64_t LayerWork::read_bytes() const
+{
+    std::int64_t bytes = 0;
+    for (const WeightRead& read : reads)
+        bytes += read.bytes;
+    return bytes;
+}
+
+ModelCosts model_costs(const Hyperparameters& h, const Weights& weights)
+{
+    ModelCosts costs;
+    for (std::size_t l = 0; l < h.layers.size(); ++l) {
+        const LayerParameters& p = h.layers[l];
+        costs.layers.push_back(layer_work(h, weights.layers[l], p));
+        costs.kv_heads.push_back(p.kv_heads);
+        costs.windows.push_back(p.kind == LayerKind::SlidingWindow ? h.sliding_window : 0);
+    }
+    add_operation(costs.head, {&weights.head.output});
+    costs.head.values = 3 * std::int64_t(h.embedding_length);
+    costs.vocabulary = h.vocabulary;
+    costs.key_length = h.key_length;
+    costs.value_length = h.value_length;
+    costs.context_length = h.context_length;
+    costs.weight_bytes = weights.bytes;
+    costs.multiplies_twice = h.experts > 0;
+    return costs;
+}
+
+kernels::KvType kernel_type(KvType type)
+{
+    switch (type) {
+    case KvType::F32:
+        return kernels::KvType::F32;
+    case KvType::Q8_0:
+        return kernels::KvType::Q8_0;
+    case KvType::F16:
+        break;
+    }
+    return kernels::KvType::F16;
+}
+
+KvType kv_type(kernels::KvType type)
+{
+    switch (type) {
+    case kernels::KvType::F32:
+        return KvType::F32;
+    case kernels::KvType::Q8_0:
+        return KvType::Q8_0;
+    case kernels::KvType::F16:
+        break;
+    }
+    return KvType::F16;
+}
+
+std::vector<int> state_floats(const Hyperparameters& h)
+{
+    std::vector<int> floats;
+    for (int l = 0; l < int(h.layers.size()); ++l)
+        floats.push_back(h.state_floats(l));
+    return floats;
+}
+
+std::vector<KvLayerShape> kv_shapes(const Hyperparameters& h, const LoadRequest& request)
+{
+    std::vector<KvLayerShape> shapes;
+    for (const LayerParameters& layer : h.layers)
+        shapes.push_back({layer.kv_heads,
+                          {kernel_type(request.k_type), kernel_type(request.v_type), h.key_length, h.value_length,
+                           request.kv_block_tokens},
+                          layer.kind == LayerKind::SlidingWindow ? h.sliding_window : 0});
+    return shapes;
+}
+
+DeviceLayout device_layout(const Hyperparameters& h, const Weights& weights, std::span<const KvLayerShape> kv,
+                           std::int64_t scratch_bytes, DeviceLayout::Transport transport)
+{
+    std::vector<LayerBytes> layers;
+    for (std::size_t l = 0; l < kv.size(); ++l)
+        layers.push_back({DeviceLayer::bytes(weights.layers[l], h, int(l)),
+                          DeviceStates::bytes(std::size_t(h.state_floats(int(l))) * sizeof(float)),
+                          std::int64_t(kv[l].bytes()), kv[l].window});
+    layers.back().weights += DeviceHead::bytes(weights.head, h, int(kv.size()));  // it goes with the last layer
+    return {std::move(layers), kv.front().block.tokens, scratch_bytes, transport};
+}
+
+std::int64_t scratch_bytes(const Hyperparameters& h, const Weights& weights, const ScratchFor& made_for)
+{
+    const auto any = [&](auto... matrices) {
+        return std::ranges::any_of(weights.layers, [&](const LayerWeights& w) { return (rounds(w.*matrices) || ...); });
+    };
+    const auto round = [&](bool wanted, Rows& rows) {
+        if (wanted)
+            rows.q8(0);
+        if (wanted && h.experts > 0)
+            rows.q8_residual(0);
+    };
+    using W = LayerWeights;
+    CountedMemory memory;
+    Activations rows(h, made_for.rows, memory);
+    const Architecture& a = *h.architecture;
+    const bool attention =
+        any(&W::qkv, &W::q, &W::k, &W::v, &W::attn_gate, &W::mix_in, &W::mix_gate, &W::mix_beta, &W::mix_alpha);
+    const bool feed_forward = any(&W::gate, &W::up, &W::router, &W::shared_weight);
+    const bool attention_hidden = Activations::attention_reads_hidden(a);
+    const bool feed_forward_hidden = Activations::feed_forward_reads_hidden(a);
+    round((attention && !attention_hidden) || (feed_forward && !feed_forward_hidden), rows.x);
+    round((attention && attention_hidden) || (feed_forward && feed_forward_hidden), rows.hidden);
+    round(any(&W::attn_out, &W::mix_out), rows.attended);
+    round(any(&W::down), rows.inner);
+    round(rounds(weights.head.output), rows.last_x);
+    if (h.experts > 0) {
+        const int pairs = made_for.rows * h.experts_used;
+        const Rows router(made_for.rows, h.experts, memory), gate_up(pairs, 2 * h.expert_ffn_length, memory);
+        const Rows out(pairs, h.embedding_length, memory);
+        Rows in(pairs, h.embedding_length, memory), hidden(pairs, h.expert_ffn_length, memory);
+        round(any(&W::gate_experts, &W::up_experts), in);
+        round(any(&W::down_experts), hidden);
+    }
+    return memory.bytes() +
+           std::int64_t(CpuBackend::worker_bytes(h, made_for.rows, made_for.block_tokens, made_for.threads,
+                                                 made_for.runs == AttentionRuns::Several));
+}
+
+std::int64_t cuda_scratch_bytes(const Hyperparameters& h, const KvCache& cache, int max_rows, int max_tokens,
+                                const DeviceRates& rates)
+{
+    return CudaBackend::scratch_bytes(h, cache, max_rows, max_tokens) +
+           (rates.multiplies_by_blas() ? CudaBlas::bytes(h, max_rows) : 0);
+}
+
+}  // namespace engine

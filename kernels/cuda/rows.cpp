@@ -1,0 +1,98 @@
+// Launches the kernels that work on each row by itself.
+#include "kernels/cuda/of_type.h"
+#include "kernels/cuda/ops.h"
+
+namespace kernels::cuda {
+
+// Of a block, where each value is by itself.
+static constexpr unsigned kThreadsOfValues = 256;
+
+static Dim grid_of_values(int rows, int n)
+{
+    return {(unsigned(n) + kThreadsOfValues - 1) / kThreadsOfValues, unsigned(rows)};
+}
+
+Status embed(const Driver& driver, Queue queue, TensorType type, DevicePtr table, DevicePtr ids, float scale, int rows,
+             int n, Rows out)
+{
+    if (n % 4 != 0)
+        return Status::InvalidValue;
+    constexpr unsigned kThreads = 128;
+    const Dim grid{(unsigned(n) / 4 + kThreads - 1) / kThreads, unsigned(rows)};
+    return driver.launch(of_type(Kernel::embed_f32, type), grid, {kThreads}, 0, queue, ids, table, row_bytes(type, n),
+                         scale, n, out.at, out.stride);
+}
+
+Status rms_norm(const Driver& driver, Queue queue, Rows x, DevicePtr weight, float eps, int rows, int dim, Rows out)
+{
+    constexpr unsigned kThreads = 512;  // a decode step has one row: it is the latency of one block that counts
+    return driver.launch(Kernel::rms_norm, {unsigned(rows)}, {kThreads}, 0, queue, x.at, x.stride, weight, eps, dim,
+                         out.at, out.stride);
+}
+
+Status layer_norm(const Driver& driver, Queue queue, Rows x, DevicePtr weight, float eps, int rows, int dim, Rows out)
+{
+    constexpr unsigned kThreads = 512;
+    return driver.launch(Kernel::layer_norm, {unsigned(rows)}, {kThreads}, 0, queue, x.at, x.stride, weight, eps, dim,
+                         out.at, out.stride);
+}
+
+Status norm_heads(const Driver& driver, Queue queue, Rows x, const Heads& heads, DevicePtr weight, float eps, int rows,
+                  Rows out)
+{
+    constexpr unsigned kHeadsPerBlock = 4;  // a warp each
+    const Dim grid{(unsigned(heads.count) + kHeadsPerBlock - 1) / kHeadsPerBlock, unsigned(rows)};
+    return driver.launch(Kernel::norm_heads, grid, {32 * kHeadsPerBlock}, 0, queue, x.at, x.stride, heads.count,
+                         heads.length, heads.stride, weight, eps, out.at, out.stride);
+}
+
+Status rope(const Driver& driver, Queue queue, Rows x, int heads, int length, DevicePtr cos, DevicePtr sin, int pairs,
+            RopePairs order, int rows)
+{
+    constexpr unsigned kThreads = 128;
+    const Dim grid{(unsigned(heads * pairs) + kThreads - 1) / kThreads, unsigned(rows)};
+    return driver.launch(Kernel::rope, grid, {kThreads}, 0, queue, x.at, x.stride, heads, length, cos, sin, pairs,
+                         int(order == RopePairs::Halves));
+}
+
+Status add(const Driver& driver, Queue queue, Rows y, int rows, int n, Rows x)
+{
+    return driver.launch(Kernel::add, grid_of_values(rows, n), {kThreadsOfValues}, 0, queue, y.at, y.stride, x.at,
+                         x.stride, n);
+}
+
+Status soft_cap(const Driver& driver, Queue queue, float cap, int rows, int n, Rows x)
+{
+    return driver.launch(Kernel::soft_cap, grid_of_values(rows, n), {kThreadsOfValues}, 0, queue, cap, x.at, x.stride,
+                         n);
+}
+
+Status gated(const Driver& driver, Queue queue, const Gating& gating, Rows gate_up, int rows, int n, Rows out)
+{
+    return driver.launch(Kernel::gated, grid_of_values(rows, n), {kThreadsOfValues}, 0, queue, gate_up.at,
+                         gate_up.stride, gating, n, out.at, out.stride);
+}
+
+Status gate_heads(const Driver& driver, Queue queue, Rows gates, const Heads& heads, int rows, Rows x)
+{
+    return driver.launch(Kernel::gate_heads, grid_of_values(rows, heads.count * heads.length), {kThreadsOfValues}, 0,
+                         queue, gates.at, gates.stride, heads.count, heads.length, heads.stride, x.at, x.stride);
+}
+
+Status weigh_rows(const Driver& driver, Queue queue, Rows weights, int rows, int n, Rows x)
+{
+    return driver.launch(Kernel::weigh_rows, grid_of_values(rows, n), {kThreadsOfValues}, 0, queue, weights.at,
+                         weights.stride, x.at, x.stride, n);
+}
+
+Status quantize_q8(const Driver& driver, Queue queue, Rows x, int rows, int n, Q8Rows out, DevicePtr residual)
+{
+    if (n % 32 != 0)
+        return Status::InvalidValue;
+    constexpr unsigned kGroupsPerBlock = 8;  // a warp each
+    const Dim grid{(unsigned(n) / 32 + kGroupsPerBlock - 1) / kGroupsPerBlock, unsigned(rows)};
+    return driver.launch(Kernel::quantize_q8, grid, {32 * kGroupsPerBlock}, 0, queue, x.at, x.stride, n, out.at,
+                         residual, out.stride);
+}
+
+}  // namespace kernels::cuda
