@@ -13,6 +13,10 @@ inline constexpr std::int8_t kIq4Values[16] = {-127, -104, -83, -65, -49, -35, -
 // Twice the value of the four-bit float: one sign, two exponent, one mantissa bit.
 inline constexpr std::int8_t kMxfp4Values[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
 
+// The magnitudes in the grids of IQ2_XXS, IQ2_XS and IQ2_S, and those in the grid of IQ3_XXS.
+inline constexpr std::uint8_t kIq2Levels[4] = {8, 25, 43, 0};  // the last is not used
+inline constexpr std::uint8_t kIq3xxsLevels[8] = {4, 12, 20, 28, 36, 44, 52, 62};
+
 // Four magnitudes each, the first in the lowest byte.
 inline constexpr std::uint32_t kIq3sGrid[512] = {
     0x01010101, 0x01010103, 0x01010105, 0x0101010b, 0x0101010f, 0x01010301, 0x01010303, 0x01010305, 0x01010309,

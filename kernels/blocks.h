@@ -7,6 +7,11 @@
 #pragma once
 
 #include "kernels/block_values.h"
+#include "kernels/iq1_grid.h"
+#include "kernels/iq2_s_grid.h"
+#include "kernels/iq2_xs_grid.h"
+#include "kernels/iq2_xxs_grid.h"
+#include "kernels/iq3_xxs_grid.h"
 
 #include <cstdint>
 
@@ -131,6 +136,92 @@ struct BlockIQ3_S {
     std::uint8_t scales[4];
 };
 static_assert(sizeof(BlockIQ3_S) == 110);
+
+// 8 groups of 32: w = scale * (1 + 2 * group scale) / 8 * +-kIq2Levels[.]. A group is four points of kIq2xxsGrid, eight
+// weights each, and 32 bits: seven signs of each point, the first point's lowest, below four bits of group scale. A set
+// sign bit negates; the eighth weight is negative where that makes the number of negative ones even.
+struct BlockIQ2_XXS {
+    struct Group {
+        std::uint8_t index[4];
+        std::uint8_t signs_and_scale[4];
+    };
+    std::uint16_t scale;
+    Group groups[8];
+};
+static_assert(sizeof(BlockIQ2_XXS) == 66);
+
+// 16 groups of 16: w = scale * (1 + 2 * group scale) / 8 * +-kIq2Levels[.]. A point has nine bits of index into
+// kIq2xsGrid and above them seven signs, as in IQ2_XXS. Group scales are nibbles, low before high.
+struct BlockIQ2_XS {
+    std::uint16_t scale;
+    std::uint16_t points[32];
+    std::uint8_t scales[8];
+};
+static_assert(sizeof(BlockIQ2_XS) == 74);
+
+// As IQ2_XS, with points of kIq2sGrid: eight bits of index, two more in high (a byte for four points), and eight signs.
+struct BlockIQ2_S {
+    std::uint16_t scale;
+    std::uint8_t index[32];
+    std::uint8_t signs[32];
+    std::uint8_t high[8];
+    std::uint8_t scales[8];
+};
+static_assert(sizeof(BlockIQ2_S) == 82);
+
+// 8 groups of 32: w = scale * (1 + 2 * group scale) / 4 * +-kIq3xxsLevels[.]. A group is eight points of kIq3xxsGrid,
+// four weights each; its signs and scale as in IQ2_XXS, seven signs for eight weights.
+struct BlockIQ3_XXS {
+    std::uint16_t scale;
+    std::uint8_t index[64];
+    std::uint8_t signs_and_scales[8][4];
+};
+static_assert(sizeof(BlockIQ3_XXS) == 98);
+
+// 8 groups of 32: w = scale * (1 + 2 * group scale) * (point's value +- 1/8). Four points of kIq1Grid a group: eight
+// bits of index, and in the group's 16 bits of high three more of each, three of scale, and the sign of the 1/8.
+struct BlockIQ1_S {
+    std::uint16_t scale;
+    std::uint8_t index[32];
+    std::uint16_t high[8];
+};
+static_assert(sizeof(BlockIQ1_S) == 50);
+
+// 16 groups of 16: as IQ1_S, but each point has a nibble in high (low before high): three bits of index, and the sign
+// of its 1/8. Four groups' scales are three bits each of a word of scales; the words' top nibbles are the scale, a
+// half, its lowest first.
+struct BlockIQ1_M {
+    std::uint8_t index[32];
+    std::uint8_t high[16];
+    std::uint16_t scales[4];
+};
+static_assert(sizeof(BlockIQ1_M) == 56);
+
+// w = scale * (trit - 1). A byte holds trits as a fraction of 256: times 3, what is above 255 is the first one, and so
+// on with what is below. Weight 32 t + i is trit t of q[i], weight 160 + 16 t + i that of q[32 + i], weight 240 + 4 t +
+// i that of last[i], which has four only.
+struct BlockTQ1_0 {
+    std::uint8_t q[48];
+    std::uint8_t last[4];
+    std::uint16_t scale;
+};
+static_assert(sizeof(BlockTQ1_0) == 54);
+
+// w = scale * (q - 1); two bits each, as in Q2_K
+struct BlockTQ2_0 {
+    std::uint8_t q[64];
+    std::uint16_t scale;
+};
+static_assert(sizeof(BlockTQ2_0) == 66);
+
+// 4 groups of 16: w = scale * value of the four-bit float; byte 8 g + i holds weights i and i + 8 of group g. A scale
+// is a float of four bits of exponent (bias 7), three of fraction and no sign (the top bit means nothing); 127 stands
+// for 0.
+struct BlockNVFP4 {
+    std::uint8_t scales[4];
+    std::uint8_t nibbles[32];
+};
+static_assert(sizeof(BlockNVFP4) == 36);
 
 // 8 groups of 32: w = scale * (group scale - 32) * kIq4Values[nibble]; six bits of scale: four in scales_low, two in
 // scales_high.

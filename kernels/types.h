@@ -21,13 +21,22 @@ enum class TensorType : std::uint32_t {
     Q4_K = 12,
     Q5_K = 13,
     Q6_K = 14,
+    IQ2_XXS = 16,
+    IQ2_XS = 17,
+    IQ3_XXS = 18,
+    IQ1_S = 19,
     IQ4_NL = 20,
     IQ3_S = 21,
+    IQ2_S = 22,
     IQ4_XS = 23,
+    IQ1_M = 29,
     BF16 = 30,
+    TQ1_0 = 34,
+    TQ2_0 = 35,
     MXFP4 = 39,
+    NVFP4 = 40,
 };
-constexpr int kTensorTypeIds = 40;  // one past the largest id: the length of tables indexed by type
+constexpr int kTensorTypeIds = 41;  // one past the largest id: the length of tables indexed by type
 
 struct TypeTraits {
     TensorType type;

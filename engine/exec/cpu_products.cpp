@@ -125,6 +125,10 @@ void CpuProducts::run_product(const Product& product, Rows& x, int first_row, in
     multiply(args);
     if (sixteen_bits_ && !as_floats)
         add_residual(multiply, args, x, first_row, scratch_[std::size_t(worker)]);
+    if (m.scale)
+        for (int t = 0; t < tokens; ++t)
+            for (int r = 0; r < args.rows; ++r)
+                args.out[std::size_t(t) * args.out_stride + std::size_t(r)] *= *m.scale;
     if (product.bias)
         for (int t = 0; t < tokens; ++t)
             kernels_.add(args.rows, product.bias + begin, args.out + std::size_t(t) * args.out_stride);

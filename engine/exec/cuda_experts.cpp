@@ -105,6 +105,7 @@ void CudaExperts::compute(Rows& x, const LayerWeights& w, const ExpertParameters
         cuda::GatedProduct product{.gate =
                                        products_.operands(*in, stacks.gate, w.gate_experts_bias, cuda_rows(e.hidden)),
                                    .up_weights = cuda_address(stacks.up.data),
+                                   .up_scale = cuda_address(stacks.up.scale),
                                    .up_bias = cuda_address(w.up_experts_bias),
                                    .gating = CudaProducts::gating_of(p.gate)};
         product.gate.tokens = pairs;

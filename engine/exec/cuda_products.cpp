@@ -75,6 +75,7 @@ cuda::Product CudaProducts::operands(Rows& x, const Matrix& m, Vector bias, cons
         .n = m.n,
         .rows = m.rows,
         .weights = cuda_address(m.data),
+        .scale = cuda_address(m.scale),
         .bias = cuda_address(bias),
         .tokens = x.count(),
         .x = as_floats ? cuda_address(x.row(0)) : cuda_address(x.q8(0)),
@@ -141,8 +142,9 @@ void CudaProducts::use_blas(const Hyperparameters& h)
 
 bool CudaProducts::multiplies_by_blas(const Rows& x, std::span<const Product> products) const
 {
-    return blas_ && x.count() > cuda::kFewTokens &&
-           std::ranges::all_of(products, [](const Product& p) { return cuda::blas_can(p.matrix->type); });
+    return blas_ && x.count() > cuda::kFewTokens && std::ranges::all_of(products, [](const Product& p) {
+               return cuda::blas_can(p.matrix->type) && !p.matrix->scale;
+           });
 }
 
 /// So many rows of the matrix are done. What cuBLAS does not do now it is not asked for again.
@@ -184,6 +186,7 @@ void CudaProducts::gated_products(Rows& x, std::span<const Product> gate_and_up,
     const cuda::GatedProduct product{
         .gate = operands(x, both.gate, both.gate_bias, cuda_rows(out)),
         .up_weights = cuda_address(both.up.data),
+        .up_scale = cuda_address(both.up.scale),
         .up_bias = cuda_address(both.up_bias),
         .gating = gating_of(gate),
     };

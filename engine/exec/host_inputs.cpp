@@ -23,7 +23,8 @@ HostInputs::HostInputs(const Hyperparameters& h, const Weights& weights, int con
 void HostInputs::make(CpuBackend& host, int first, std::span<const int> tokens, Activations& to)
 {
     fill_positions(first, int(tokens.size()), to.tables);
-    host.embed(weights_.token_embedding, tokens, h_.embedding_scale, to.hidden);
+    const Matrix& table = weights_.token_embedding;
+    host.embed(table, tokens, h_.embedding_scale * (table.scale ? *table.scale : 1.0f), to.hidden);
     if (weights_.embedding_norm)
         host.rms_norm(to.hidden, weights_.embedding_norm, h_.rms_epsilon, to.hidden);
     if (h_.side_length > 0)

@@ -229,6 +229,16 @@ const GgufTensor* GgufFile::tensor(std::string_view name) const
     return found != by_name_.end() && tensors_[*found].name == name ? &tensors_[*found] : nullptr;
 }
 
+const GgufTensor* GgufFile::scale_of(const GgufTensor& weights) const
+{
+    constexpr std::string_view kWeight = ".weight", kScale = ".scale";
+    if (weights.type != kernels::TensorType::NVFP4 || !weights.name.ends_with(kWeight))
+        return nullptr;
+    const std::string_view name(weights.name);
+    const GgufTensor* scale = tensor(std::string(name.substr(0, name.size() - kWeight.size())) += kScale);
+    return scale ? scale : tensor(std::string(name) += kScale);
+}
+
 std::uint64_t GgufFile::file_bytes() const
 {
     std::uint64_t bytes = 0;

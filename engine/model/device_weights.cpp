@@ -16,6 +16,8 @@ void for_each_tensor(W& w, const Hyperparameters& h, int, const Visit& visit)
 {
     visit(w.norm, std::size_t(h.embedding_length) * sizeof(float));
     visit(w.output.data, w.output.bytes());
+    if (w.output.scale)
+        visit(w.output.scale, sizeof(float));
 }
 
 template <class W, class Visit>
@@ -26,8 +28,11 @@ void for_each_tensor(W& w, const Hyperparameters& h, int l, const Visit& visit)
     const int q_dim = p.heads * p.key_length;
     const int k_dim = p.kv_heads * p.key_length, v_dim = p.kv_heads * p.value_length;
 
-    for_each_matrix(w, h.experts,
-                    [&](auto& matrix, int stack) { visit(matrix.data, matrix.bytes() * std::size_t(stack)); });
+    for_each_matrix(w, h.experts, [&](auto& matrix, int stack) {
+        visit(matrix.data, matrix.bytes() * std::size_t(stack));
+        if (matrix.scale)
+            visit(matrix.scale, std::size_t(stack) * sizeof(float));
+    });
 
     const auto vector = [&](auto& data, int length) {
         if (data)

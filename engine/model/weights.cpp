@@ -32,7 +32,10 @@ public:
             wrong(Error::Code::BadFile, name + " has rows that are not a whole number of blocks");
             return {};
         }
-        return {type, n, int(rows), tensor->bytes.data()};
+        Matrix m{type, n, int(rows), tensor->bytes.data()};
+        if (const GgufTensor* scale = file_.scale_of(*tensor))
+            m.scale = vector(scale->name, stack);
+        return m;
     }
 
     Vector vector(const std::string& name, std::int64_t n, Need need = Need::Required)

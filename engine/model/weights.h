@@ -17,11 +17,15 @@ struct Matrix {
     int n = 0;
     int rows = 0;
     const std::byte* data = nullptr;
-    bool interleaved = false;  // its rows, by kernels::CpuKernels::interleave
+    bool interleaved = false;      // its rows, by kernels::CpuKernels::interleave
+    const float* scale = nullptr;  // a factor for all weights, of a stack one for each matrix; null: 1
 
     explicit operator bool() const { return data != nullptr; }
     std::size_t bytes() const { return std::size_t(rows) * kernels::row_bytes(type, n); }
-    Matrix expert(int e) const { return {type, n, rows, data + std::size_t(e) * bytes(), interleaved}; }
+    Matrix expert(int e) const
+    {
+        return {type, n, rows, data + std::size_t(e) * bytes(), interleaved, scale ? scale + e : nullptr};
+    }
 };
 
 /// Null where the architecture has none.

@@ -6,6 +6,7 @@
 #include <cassert>
 #include <cmath>
 #include <cstring>
+#include <optional>
 
 namespace engine {
 
@@ -73,8 +74,62 @@ std::array<std::uint8_t, 16> packed_scales(unsigned scale, unsigned min)
     return out;
 }
 
+/// Four words of four scales of 3 bits, all 3, below a nibble of the half each.
+std::array<std::uint8_t, 16> iq1_m_scales(float scale)
+{
+    std::array<std::uint8_t, 16> out = {};
+    const unsigned half = half_of(scale);
+    for (std::size_t i = 0; i < 4; ++i) {
+        const unsigned word = 3 | 3 << 3 | 3 << 6 | 3 << 9 | (half >> (4 * i) & 15) << 12;
+        out[2 * i] = std::uint8_t(word);
+        out[2 * i + 1] = std::uint8_t(word >> 8);
+    }
+    return out;
+}
+
+/// The nearest float of four bits of exponent (bias 7) and three of fraction, of those that are not 0.
+std::uint8_t nvfp4_scale(float scale)
+{
+    const int exponent = std::max(std::ilogb(scale), -6);
+    return std::uint8_t(std::max(1, 8 * (exponent + 6) + int(std::lround(std::ldexp(scale, 3 - exponent)))));
+}
+
+/// Types whose one half scales values of a known size.
+std::optional<Fixed> scaled_values(TensorType type, float deviation)
+{
+    const auto half = [&](int at, double size) { return Fixed{{at, 0}, {float(deviation / size), 0}, 1}; };
+    // Root mean squares of group scales 1, 3 .. 31 or 1, 3 .. 15 or -32 .. 31, and of the values in the grids.
+    constexpr double kOdd16 = 18.47, kOdd8 = 9.22, kAround0 = 18.48;
+    switch (type) {
+    case TensorType::IQ2_XXS:
+        return half(0, kOdd16 / 8 * 23.12);
+    case TensorType::IQ2_XS:
+        return half(0, kOdd16 / 8 * 24.22);
+    case TensorType::IQ2_S:
+        return half(0, kOdd16 / 8 * 24.43);
+    case TensorType::IQ3_XXS:
+        return half(0, kOdd16 / 4 * 30.85);
+    case TensorType::IQ3_S:
+        return half(0, kOdd16 * 7.594);
+    case TensorType::IQ1_S:
+        return half(0, kOdd8 * 0.7809);
+    case TensorType::IQ4_NL:
+        return half(0, 67.44);
+    case TensorType::IQ4_XS:
+        return half(0, kAround0 * 67.44);
+    case TensorType::TQ1_0:
+        return half(52, 0.8179);
+    case TensorType::TQ2_0:
+        return half(64, 0.7071);
+    default:
+        return {};
+    }
+}
+
 Fixed fixed_parts(TensorType type, float deviation)
 {
+    if (const auto scaled = scaled_values(type, deviation))
+        return *scaled;
     const auto step = [&](int bits, double scale) { return float(deviation / (uniform_deviation(bits) * scale)); };
     switch (type) {
     case TensorType::Q4_0:  // d * (q - 8)
@@ -95,16 +150,32 @@ Fixed fixed_parts(TensorType type, float deviation)
         parts.bytes.fill(kScale);
         return parts;
     }
+    case TensorType::IQ1_M:  // group scales are 7
+        return {{}, {}, 0, 48, iq1_m_scales(float(deviation / (7 * 0.7809))), 8};
+    case TensorType::NVFP4: {  // values up to 6
+        Fixed parts{{}, {}, 0, 0, {}, 4};
+        parts.bytes.fill(nvfp4_scale(float(deviation / 2.925)));
+        return parts;
+    }
     default:
         assert(false);
         return {};
     }
 }
 
+/// Pairs of bits that are 3 become 1, so that -1, 0 and 1 have the mean 0.
+void clear_threes(std::span<std::byte> bytes)
+{
+    for (std::byte& pairs : bytes)
+        pairs &= ~((pairs & std::byte(0x55)) << 1);
+}
+
 void fill_packed(TensorType type, float deviation, SplitMix& random, std::span<std::byte> blocks)
 {
     const Fixed parts = fixed_parts(type, deviation);
     fill_bits(random, blocks);
+    if (type == TensorType::TQ2_0)
+        clear_threes(blocks);
     const auto stride = std::size_t(kernels::type_traits(type).block_bytes);
     for (std::size_t at = 0; at + stride <= blocks.size(); at += stride) {
         std::byte* block = &blocks[at];
@@ -137,9 +208,11 @@ bool can_fill(TensorType type)
     case TensorType::Q4_K:
     case TensorType::Q5_K:
     case TensorType::Q6_K:
+    case TensorType::IQ1_M:
+    case TensorType::NVFP4:
         return true;
     default:
-        return false;
+        return scaled_values(type, 1.0f).has_value();
     }
 }
 

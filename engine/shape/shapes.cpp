@@ -10,10 +10,16 @@ using kernels::TensorType;
 
 // Numbers of llama.cpp's enum llama_ftype.
 constexpr Quantisation kQuantisations[] = {
-    {"q4_k_m", 15, TensorType::Q4_K, TensorType::Q6_K}, {"q5_k_m", 17, TensorType::Q5_K, TensorType::Q6_K},
-    {"q6_k", 18, TensorType::Q6_K, TensorType::Q6_K},   {"q4_0", 2, TensorType::Q4_0, TensorType::Q6_K},
-    {"q8_0", 7, TensorType::Q8_0, TensorType::Q8_0},    {"f16", 1, TensorType::F16, TensorType::F16},
-    {"bf16", 32, TensorType::BF16, TensorType::BF16},
+    {"q4_k_m", 15, TensorType::Q4_K, TensorType::Q6_K},     {"q5_k_m", 17, TensorType::Q5_K, TensorType::Q6_K},
+    {"q6_k", 18, TensorType::Q6_K, TensorType::Q6_K},       {"q4_0", 2, TensorType::Q4_0, TensorType::Q6_K},
+    {"q8_0", 7, TensorType::Q8_0, TensorType::Q8_0},        {"f16", 1, TensorType::F16, TensorType::F16},
+    {"bf16", 32, TensorType::BF16, TensorType::BF16},       {"iq4_nl", 25, TensorType::IQ4_NL, TensorType::Q6_K},
+    {"iq4_xs", 30, TensorType::IQ4_XS, TensorType::Q6_K},   {"iq3_s", 26, TensorType::IQ3_S, TensorType::Q6_K},
+    {"iq3_xxs", 23, TensorType::IQ3_XXS, TensorType::Q5_K}, {"iq2_s", 28, TensorType::IQ2_S, TensorType::Q5_K},
+    {"iq2_xs", 20, TensorType::IQ2_XS, TensorType::Q5_K},   {"iq2_xxs", 19, TensorType::IQ2_XXS, TensorType::Q5_K},
+    {"iq1_m", 31, TensorType::IQ1_M, TensorType::Q5_K},     {"iq1_s", 24, TensorType::IQ1_S, TensorType::Q5_K},
+    {"tq2_0", 37, TensorType::TQ2_0, TensorType::Q6_K},     {"tq1_0", 36, TensorType::TQ1_0, TensorType::Q6_K},
+    {"nvfp4", 39, TensorType::NVFP4, TensorType::Q8_0},
 };
 
 /// The layers whose attn_v and ffn_down the mixed quantisations keep in the better type.

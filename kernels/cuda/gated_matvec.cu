@@ -39,6 +39,10 @@ __device__ void gated_matvec(const GatedMatvecArguments& gated)
     up = warp_sum(up);
     if (lane() != 0)
         return;
+    if (a.scale)
+        gate *= a.scale[operands.matrix];
+    if (gated.up_scale)
+        up *= gated.up_scale[operands.matrix];
     const std::size_t bias = operands.matrix * std::size_t(a.rows) + std::size_t(row);
     if (a.bias)
         gate += a.bias[bias];

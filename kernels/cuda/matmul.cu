@@ -26,6 +26,14 @@ template <>
 inline constexpr bool kScaleOf16<kernels::BlockQ3_K> = true;
 template <>
 inline constexpr bool kScaleOf16<kernels::BlockQ6_K> = true;
+template <>
+inline constexpr bool kScaleOf16<kernels::BlockIQ2_XS> = true;
+template <>
+inline constexpr bool kScaleOf16<kernels::BlockIQ2_S> = true;
+template <>
+inline constexpr bool kScaleOf16<kernels::BlockIQ1_M> = true;
+template <>
+inline constexpr bool kScaleOf16<kernels::BlockNVFP4> = true;
 
 struct Shared {
     std::byte weights[kMatmulRows * kPitch];
@@ -42,11 +50,12 @@ struct Shared {
 struct Work {
     const std::byte* weights;
     const float* bias;
+    float scale;
     bool any;
 };
 __device__ Work take_work(const MatmulArguments& a, Shared& shared)
 {
-    Work work{a.weights, a.bias, true};
+    Work work{a.weights, a.bias, a.scale ? a.scale[a.expert.begin ? blockIdx.z : 0] : 1.0f, true};
     int first = int(blockIdx.y) * kMatmulTokens;
     int end = a.tokens;
     if (a.expert.begin) {
@@ -183,7 +192,8 @@ __device__ void matmul(const MatmulArguments& a)
             if (r >= a.rows || t < 0)
                 continue;
             float& out = a.out[std::size_t(t) * std::size_t(a.out_stride) + std::size_t(r)];
-            out = (a.accumulate ? out : 0.0f) + (work.bias ? sums[tile][i] + work.bias[r] : sums[tile][i]);
+            const float sum = sums[tile][i] * work.scale;
+            out = (a.accumulate ? out : 0.0f) + (work.bias ? sum + work.bias[r] : sum);
         }
 }
 

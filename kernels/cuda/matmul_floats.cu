@@ -200,7 +200,8 @@ __device__ void matmul(const MatmulArguments& a)
             if (r >= a.rows || t >= a.tokens)
                 continue;
             float& out = a.out[std::size_t(t) * std::size_t(a.out_stride) + std::size_t(r)];
-            out = (a.accumulate ? out : 0.0f) + (a.bias ? sums[tile][i] + a.bias[r] : sums[tile][i]);
+            const float sum = sums[tile][i] * (a.scale ? *a.scale : 1.0f);
+            out = (a.accumulate ? out : 0.0f) + (a.bias ? sum + a.bias[r] : sum);
         }
 }
 

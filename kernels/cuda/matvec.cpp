@@ -23,6 +23,7 @@ static MatvecArguments arguments_of(const Product& p)
         .x = pointer<std::byte>(p.x),
         .residual = pointer<std::byte>(p.residual),
         .x_stride = p.x_stride,
+        .scale = pointer<float>(p.scale),
         .bias = pointer<float>(p.bias),
         .accumulate = p.into == Into::Sum,
         .out = pointer<float>(p.out.at),
@@ -57,6 +58,7 @@ static Status launch_gated(const Driver& driver, Queue queue, const GatedProduct
     GatedMatvecArguments arguments{
         .gate = arguments_of(p.gate),
         .up = pointer<std::byte>(p.up_weights),
+        .up_scale = pointer<float>(p.up_scale),
         .up_bias = pointer<float>(p.up_bias),
         .gating = p.gating,
     };

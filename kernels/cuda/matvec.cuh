@@ -132,6 +132,7 @@ __device__ void matvec(const MatvecArguments& a)
     const int tokens = min(at_once, a.tokens - first);
     const Operands operands = operands_of(a, first);
     const std::byte* weights = a.weights + operands.matrix * a.expert.bytes + std::size_t(row) * a.row_bytes;
+    const float scale = a.scale ? a.scale[operands.matrix] : 1.0f;
     const float* bias = a.bias ? a.bias + operands.matrix * std::size_t(a.rows) : nullptr;
     const std::byte* x = a.x + operands.x_offset;
     const std::byte* residual = a.residual ? a.residual + operands.x_offset : nullptr;
@@ -151,7 +152,7 @@ __device__ void matvec(const MatvecArguments& a)
     }
 #pragma unroll
     for (int t = 0; t < at_once; ++t) {
-        const float sum = warp_sum(sums[t]);
+        const float sum = warp_sum(sums[t]) * scale;
         if (lane() == 0 && t < tokens) {
             float& out = a.out[std::size_t(first + t) * std::size_t(a.out_stride) + std::size_t(row)];
             out = (a.accumulate ? out : 0.0f) + (bias ? sum + bias[row] : sum);

@@ -20,7 +20,7 @@ struct ExpertArguments {
     int pairs_of_each_row;  // pairs that share a row of x
 };
 
-/// out[t][r] = sum over i of weights[r][i] * x[t][i], plus bias[r], plus what was there.
+/// out[t][r] = scale times the sum over i of weights[r][i] * x[t][i], plus bias[r], plus what was there.
 struct MatvecArguments {
     int n, rows, tokens;
     const std::byte* weights;
@@ -28,18 +28,20 @@ struct MatvecArguments {
     const std::byte* x;         // (tokens,) rows of x_stride bytes: floats, or 8-bit activations (kernels/cpu.h: Q8Row)
     const std::byte* residual;  // the same for what rounding lost, which is added; or null
     std::size_t x_stride;
-    const float* bias;  // (rows,) or null
+    const float* scale;  // (1,), with experts (experts,), or null
+    const float* bias;   // (rows,) or null
     int accumulate;
     float* out;
     int out_stride;
     ExpertArguments expert;  // null in it: there is one matrix
 };
 
-/// out[t][r] = gate of (weights times x[t])[r], times (up times x[t])[r].
+/// out[t][r] = gate of (weights times x[t])[r], times (up times x[t])[r], each times its scale and plus its bias.
 struct GatedMatvecArguments {
-    MatvecArguments gate;  // adds nothing to what was there
-    const std::byte* up;   // as gate.weights
-    const float* up_bias;  // as gate.bias
+    MatvecArguments gate;   // adds nothing to what was there
+    const std::byte* up;    // as gate.weights
+    const float* up_scale;  // as gate.scale
+    const float* up_bias;   // as gate.bias
     Gating gating;
 };
 

@@ -110,6 +110,7 @@ struct Product {
     int n = 0;              // length of a row: a multiple of the type's block length, or of 8 for floats
     int rows = 0;           // weight rows
     DevicePtr weights = 0;  // (rows, row_bytes(type, n)), as in the file
+    DevicePtr scale = 0;    // one float by which sums are multiplied, with experts one for each; or 0
     DevicePtr bias = 0;     // (rows,) or 0
     int tokens = 0;
     DevicePtr x = 0;         // (tokens, x_stride bytes) in the form that activation_of(type) names: floats or Q8Rows
@@ -133,6 +134,7 @@ Status matmul(const Driver& driver, Queue queue, const Product& p);
 struct GatedProduct {
     Product gate = {};         // into its place
     DevicePtr up_weights = 0;  // as gate.weights
+    DevicePtr up_scale = 0;    // as gate.scale
     DevicePtr up_bias = 0;     // as gate.bias
     Gating gating = {};
 };

@@ -191,9 +191,9 @@ private slots:
         QFETCH(const CpuKernels*, table);
         QFETCH(TensorType, type);
         std::mt19937 rng(m_seed);
-        const int n = isFloat(type) ? 1000 : 5 * std::max(256, kernels::type_traits(type).block_len);
-        const Case c =
-            makeCase(type, n + (kernels::type_traits(type).block_len == 32 ? 96 : 0), 71, 45, Fill::Random, rng);
+        const int block = kernels::type_traits(type).block_len;
+        const int n = isFloat(type) ? 1000 : 5 * 256 + (block < 256 ? 3 * block : 0);  // eight groups and a rest
+        const Case c = makeCase(type, n, 71, 45, Fill::Random, rng);
         const auto matmul = table->matmul[std::size_t(type)];
         std::vector<float> whole;
         matmul(c.product(whole));

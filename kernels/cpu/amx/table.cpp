@@ -2,9 +2,12 @@
 #include "kernels/cpu/amx/tile_products.h"
 #include "kernels/cpu/avx512/formats.h"
 #include "kernels/cpu/avx512/interleaved_blocks.h"
+#include "kernels/cpu/avx512/interleaved_grids.h"
 #include "kernels/cpu/avx512/interleaved_panel.h"
 #include "kernels/cpu/avx512/interleaved_super_blocks.h"
+#include "kernels/cpu/avx512/interleaved_ternary.h"
 #include "kernels/cpu/avx512/slots.h"
+#include "kernels/packed_types.h"
 
 #include <cstring>
 
@@ -50,10 +53,9 @@ void use_tiles(CpuKernels& t)
         t.matmul[std::size_t(type)] = matmul_packed<typename Interleaved::Rows, Tiles>;
         t.matmul_interleaved[std::size_t(type)] = matmul_interleaved<Interleaved, Tiles>;
     };
-#define PACKED(Name) packed.template operator()<avx512::Interleaved##Name>(TensorType::Name);
-    SPILLWAY_EACH_INTERLEAVED_TYPE(PACKED)
+#define PACKED(Name, ...) packed.template operator()<avx512::Interleaved##Name>(TensorType::Name);
+    SPILLWAY_EACH_PACKED_TYPE(PACKED)
 #undef PACKED
-    t.matmul[std::size_t(TensorType::IQ3_S)] = matmul_packed<avx512::IQ3_S, Tiles>;
 }
 
 template <int Steps>

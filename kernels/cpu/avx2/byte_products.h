@@ -10,7 +10,7 @@ namespace kernels::avx2 {
 struct PairProducts {
     static constexpr bool kByPairs = true;
 
-    /// 63 * 127 * 2 unsigned and 128 * 127 * 2 signed fit.
+    /// 126 * 127 * 2 unsigned and 128 * 127 * 2 signed fit.
     static __m256i add(__m256i sums, __m256i unsigned_bytes, __m256i signed_bytes)
     {
         const __m256i pairs = _mm256_maddubs_epi16(unsigned_bytes, signed_bytes);

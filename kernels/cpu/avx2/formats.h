@@ -173,6 +173,43 @@ struct MXFP4 {
     }
 };
 
+/// Half the values of floats without sign, four bits of exponent and three of fraction: for values that are doubled.
+struct Nvfp4Scales {
+    float of[256];
+};
+constexpr Nvfp4Scales nvfp4_scales()
+{
+    Nvfp4Scales scales{};
+    for (int code = 0; code < 256; ++code) {
+        const int exponent = code >> 3 & 15, fraction = code & 7;
+        const int eighths = exponent == 0 ? fraction : 8 + fraction;
+        float scale = float(eighths) * 0x1p-10f;
+        for (int e = 1; e < exponent; ++e)
+            scale *= 2;
+        scales.of[code] = code == 127 ? 0.0f : scale;
+    }
+    return scales;
+}
+inline constexpr Nvfp4Scales kNvfp4Scales = nvfp4_scales();
+
+struct NVFP4 {
+    static constexpr int kBias = 16, kGroups = 2, kBytes = sizeof(BlockNVFP4), kMost = 28;
+    static constexpr bool kSigned = false, kHalves = true, kOffset = false;
+    static void unpack(const std::byte* at, int groups, Chunk256& c)
+    {
+        for (int g = 0; g < groups; ++g) {
+            const auto* b = reinterpret_cast<const BlockNVFP4*>(at) + g / 2;
+            const __m128i bytes = load128(b->nibbles + 16 * (g % 2)), four_bits = _mm_set1_epi8(15);
+            const __m128i low = _mm_and_si128(bytes, four_bits);
+            const __m128i high = _mm_and_si128(_mm_srli_epi16(bytes, 4), four_bits);
+            const __m256i natural = _mm256_set_m128i(_mm_unpackhi_epi64(low, high), _mm_unpacklo_epi64(low, high));
+            store256(c.q + 32 * g, table_lookup(kMxfp4Values, natural, kBias));
+            for (int h = 0; h < 2; ++h)
+                c.scale[8 * h + g] = kNvfp4Scales.of[b->scales[2 * (g % 2) + h]];
+        }
+    }
+};
+
 // ---- blocks of 256 ----
 
 inline void put_scaled(__m256i integers, float scale, float* to)
@@ -310,28 +347,6 @@ inline __m256i eight_nibbles(const std::uint8_t* at)
     return _mm256_and_si256(_mm256_srlv_epi32(packed, _mm256_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28)),
                             _mm256_set1_epi32(15));
 }
-
-struct IQ3_S {
-    static constexpr int kBias = 16, kGroups = 8, kBytes = sizeof(BlockIQ3_S), kMost = 31;
-    static constexpr bool kSigned = false, kHalves = false, kOffset = false;
-    static void unpack(const std::byte* at, int, Chunk256& c)
-    {
-        const auto* b = reinterpret_cast<const BlockIQ3_S*>(at);
-        for (int g = 0; g < 8; ++g) {
-            std::uint32_t magnitudes[8];
-            for (int i = 0; i < 8; ++i)
-                magnitudes[i] = kIq3sGrid[b->q[8 * g + i] | (b->high[g] >> i & 1) << 8];
-            const __m256i negative = bits_to_bytes(word_at<std::uint32_t>(b->signs + 4 * g), char(0xff));
-            const __m256i magnitude = load256(magnitudes);
-            // x xor -1, minus -1, is -x
-            const __m256i value = _mm256_sub_epi8(_mm256_xor_si256(magnitude, negative), negative);
-            store256(c.q + 32 * g, _mm256_add_epi8(value, _mm256_set1_epi8(kBias)));
-        }
-        const __m256i four_bits = eight_nibbles(b->scales);
-        put_scaled(_mm256_add_epi32(_mm256_add_epi32(four_bits, four_bits), _mm256_set1_epi32(1)), half_at(&b->scale),
-                   c.scale);
-    }
-};
 
 struct IQ4_XS {
     static constexpr int kBias = 0, kGroups = 8, kBytes = sizeof(BlockIQ4_XS), kMost = 127;

@@ -8,7 +8,9 @@
 #pragma once
 
 #include "kernels/cpu/avx2/formats.h"
+#include "kernels/cpu/avx2/grid_formats.h"
 #include "kernels/cpu/avx2/lanes.h"
+#include "kernels/cpu/avx2/ternary_formats.h"
 #include "kernels/cpu/avx2/tile.h"
 #include "kernels/cpu/thread_scratch.h"
 
@@ -56,7 +58,7 @@ inline Halves half_products(const std::uint8_t* w, const std::int8_t* x)
 
 constexpr int shift_down(int bias)  // shifts are made for a bias of 128
 {
-    return bias == 32 ? 2 : bias == 16 ? 3 : bias == 8 ? 4 : 5;
+    return bias == 64 ? 1 : bias == 32 ? 2 : bias == 16 ? 3 : bias == 8 ? 4 : bias == 4 ? 5 : 7;
 }
 
 struct Floats {
@@ -114,7 +116,7 @@ constexpr std::ptrdiff_t kPrefetchBytes = 2048;
 template <class Format>
 void unpack_row(const std::byte* row, int groups, Chunk256* chunks)
 {
-    constexpr std::ptrdiff_t kStep = Format::kGroups == 1 ? 8 * Format::kBytes : Format::kBytes;
+    constexpr std::ptrdiff_t kStep = 8 / Format::kGroups * Format::kBytes;
     for (int first = 0; first < groups; first += 8, row += kStep, ++chunks) {
         for (std::ptrdiff_t line = 0; line < kStep; line += 64)
             _mm_prefetch(reinterpret_cast<const char*>(row + kPrefetchBytes + line), _MM_HINT_T0);

@@ -2,7 +2,9 @@
 #pragma once
 
 #include "kernels/cpu/avx2/formats.h"
+#include "kernels/cpu/avx2/grid_formats.h"
 #include "kernels/cpu/avx2/slots.h"
+#include "kernels/cpu/avx2/ternary_formats.h"
 #include "kernels/packed_types.h"
 
 namespace kernels::avx2 {

@@ -63,7 +63,7 @@ inline void transpose8(__m256i (&r)[8])
 template <class Format>
 void fill_panel(const Panel& panel, const std::byte* weights, std::ptrdiff_t stride, int count)
 {
-    constexpr std::ptrdiff_t kStep = Format::kGroups == 1 ? 8 * Format::kBytes : Format::kBytes;
+    constexpr std::ptrdiff_t kStep = 8 / Format::kGroups * Format::kBytes;
     Chunk256 rows[kPanelRows];
     for (int first = 0; first < panel.groups; first += 8) {
         const int groups = panel.groups - first < 8 ? panel.groups - first : 8;

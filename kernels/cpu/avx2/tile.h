@@ -13,7 +13,8 @@ template <class Format>
 constexpr int kPairsAtOnce = Format::kSigned       ? 1
                              : Format::kMost <= 15 ? 8
                              : Format::kMost <= 31 ? 4
-                                                   : 2;
+                             : Format::kMost <= 63 ? 2
+                                                   : 1;
 
 // A token's four activations, for the weights of 8 rows; where these have signs, for their magnitudes.
 template <class Format>

@@ -206,6 +206,41 @@ struct MXFP4 {
     }
 };
 
+/// Half the values of floats without sign, four bits of exponent and three of fraction: for values that are doubled.
+inline __m512 nvfp4_scales(__m512i codes)
+{
+    const __m512i exponent_and_fraction = _mm512_and_si512(codes, _mm512_set1_epi32(127));
+    const __m512i normal =
+        _mm512_slli_epi32(_mm512_add_epi32(exponent_and_fraction, _mm512_set1_epi32((127 - 8) << 3)), 20);
+    const __m512 tiny = _mm512_mul_ps(_mm512_cvtepi32_ps(exponent_and_fraction), _mm512_set1_ps(0x1p-10f));
+    const __mmask16 is_tiny = _mm512_cmplt_epi32_mask(exponent_and_fraction, _mm512_set1_epi32(8));
+    const __m512 scales = _mm512_mask_mov_ps(_mm512_castsi512_ps(normal), is_tiny, tiny);
+    return _mm512_maskz_mov_ps(_mm512_cmpneq_epi32_mask(codes, _mm512_set1_epi32(127)), scales);
+}
+
+/// Blocks of 64: four at a time.
+struct NVFP4 {
+    static constexpr int kBias = 16, kGroups = 2, kBytes = sizeof(BlockNVFP4);
+    static constexpr bool kHalves = true, kOffset = false;
+    static Weights256 load(const std::byte* at)
+    {
+        const auto* b = reinterpret_cast<const BlockNVFP4*>(at);
+        const __m512i table = table16(kMxfp4Values, kBias);
+        Weights256 w{};
+        for (int i = 0; i < 4; ++i) {
+            // Eight bytes of a group of 16, twice; then its low nibbles and its high ones.
+            const __m512i bytes = _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 0, 1, 1, 2, 2, 3, 3),
+                                                           _mm512_castsi256_si512(load256(b[i].nibbles)));
+            const __m512i shifted = _mm512_srlv_epi64(bytes, _mm512_setr_epi64(0, 4, 0, 4, 0, 4, 0, 4));
+            w.q[i] = _mm512_shuffle_epi8(table, _mm512_and_si512(shifted, _mm512_set1_epi8(15)));
+        }
+        const __m128i codes = _mm_setr_epi32(word_at<int>(b[0].scales), word_at<int>(b[1].scales),
+                                             word_at<int>(b[2].scales), word_at<int>(b[3].scales));
+        w.scale16 = halves_apart(nvfp4_scales(_mm512_cvtepu8_epi32(codes)));
+        return w;
+    }
+};
+
 // ---- blocks of 256 ----
 
 inline __m256 eight_bytes_scaled(std::uint64_t bytes, float scale)
@@ -344,31 +379,6 @@ struct Q3_K {
                                               _mm_slli_epi16(_mm_and_si128(high_pairs, _mm_set1_epi8(3)), 4));
         const __m128i scales = _mm_sub_epi8(six_bits, _mm_set1_epi8(32));
         w.scale16 = halves_apart(sixteen_bytes_scaled(scales, half_at(&b->scale)));
-        return w;
-    }
-};
-
-struct IQ3_S {
-    static constexpr int kBias = 16, kGroups = 8, kBytes = sizeof(BlockIQ3_S);
-    static constexpr bool kHalves = false, kOffset = false;
-    static Weights256 load(const std::byte* at)
-    {
-        const auto* b = reinterpret_cast<const BlockIQ3_S*>(at);
-        Weights256 w{};
-        for (int i = 0; i < 4; ++i) {
-            const __m512i low = _mm512_cvtepu8_epi32(load128(b->q + 16 * i));
-            const __mmask16 ninth_bits = word_at<std::uint16_t>(b->high + 2 * i);
-            const __m512i index = _mm512_mask_or_epi32(low, ninth_bits, low, _mm512_set1_epi32(256));
-            const __m512i magnitude = _mm512_i32gather_epi32(index, kIq3sGrid, 4);
-            const __mmask64 negative = _cvtu64_mask64(word_at<std::uint64_t>(b->signs + 8 * i));
-            const __m512i bias = _mm512_set1_epi8(kBias);
-            w.q[i] = _mm512_mask_sub_epi8(_mm512_add_epi8(bias, magnitude), negative, bias, magnitude);
-        }
-        const __m256i packed = _mm256_set1_epi32(word_at<int>(b->scales));
-        const __m256i four_bits = _mm256_and_si256(
-            _mm256_srlv_epi32(packed, _mm256_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28)), _mm256_set1_epi32(15));
-        const __m256i odd = _mm256_add_epi32(_mm256_add_epi32(four_bits, four_bits), _mm256_set1_epi32(1));
-        w.scale = _mm256_mul_ps(_mm256_cvtepi32_ps(odd), _mm256_set1_ps(half_at(&b->scale)));
         return w;
     }
 };

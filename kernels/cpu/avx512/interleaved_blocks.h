@@ -114,6 +114,42 @@ struct InterleavedMXFP4 : OneGroup {
     }
 };
 
+/// Two groups of 32, each of two parts.
+struct InterleavedNVFP4 {
+    using Rows = NVFP4;
+    static constexpr int kHalfAt = 0, kHalfBytes = 0, kWordsAt = 0, kWords = 9;
+    static constexpr int kChunks = 4, kChunkGroups = 1, kSteps = 4;
+    static constexpr int group_of(int chunk, int) { return chunk / 2; }
+    static constexpr int part_of(int chunk) { return chunk % 2; }
+    static constexpr int source(int word) { return word; }
+
+    class Scales
+    {
+    public:
+        explicit Scales(__m512i codes)
+            : codes_(codes)
+        {
+        }
+        template <int Group, int Part>
+        __m512 scale() const
+        {
+            return nvfp4_scales(byte_of<2 * Group + Part>(codes_));
+        }
+
+    private:
+        __m512i codes_;
+    };
+    static Scales scales(const std::byte*, const std::byte* words) { return Scales(words_at(words, 0)); }
+
+    template <int Chunk>
+    static void weights(const std::byte* words, int step, __m512i (&w)[1])
+    {
+        const __m512i nibbles = words_at(words, 1 + 2 * Chunk + step % 2);
+        w[0] = _mm512_shuffle_epi8(table16(kMxfp4Values, Rows::kBias),
+                                   step < 2 ? low_nibbles(nibbles) : high_nibbles(nibbles));
+    }
+};
+
 /// Scale and offset as the two halves of word 0.
 struct OneGroupWithOffset : OneGroup {
     static constexpr int kHalfAt = 0, kHalfBytes = 0, kWordsAt = 0;

@@ -46,6 +46,26 @@ private:
     int blocks_;
 };
 
+/// body(step, w) at every step of a chunk; see interleaved_words.h.
+template <class Format, int Chunk, class Body>
+[[gnu::always_inline]] inline void for_steps(const std::byte* words, const Body& body)
+{
+    __m512i w[Format::kChunkGroups];
+    if constexpr (requires { typename Format::template Prepared<Chunk>; }) {
+        const typename Format::template Prepared<Chunk> prepared(words);
+        unrolled<Format::kSteps>([&]<int Step>() __attribute__((always_inline)) {
+            w[0] = prepared.template weights<Step>();
+            body(Step, w);
+        });
+    } else {
+#pragma GCC unroll 8
+        for (int step = 0; step < Format::kSteps; ++step) {
+            Format::template weights<Chunk>(words, step, w);
+            body(step, w);
+        }
+    }
+}
+
 /// Unpacks a panel for products with many tokens.
 template <class Format>
 void unpack(const InterleavedPanel<Format>& from, int blocks, const Panel& to)
@@ -58,14 +78,13 @@ void unpack(const InterleavedPanel<Format>& from, int blocks, const Panel& to)
         const int first_group = block * Rows::kGroups;
         unrolled<Format::kChunks>([&]<int Chunk>() __attribute__((always_inline)) {
             constexpr int kPart = Format::part_of(Chunk);
-            for (int step = 0; step < Format::kSteps; ++step) {
-                __m512i w[Format::kChunkGroups];
-                Format::template weights<Chunk>(words, step, w);
-                for (int j = 0; j < Format::kChunkGroups; ++j) {
-                    const int slot = to.shape.slot(first_group + Format::group_of(Chunk, j));
-                    _mm512_storeu_si512(to.weights(slot) + 64 * (4 * kPart + step), _mm512_add_epi8(w[j], rest));
-                }
-            }
+            for_steps<Format, Chunk>(
+                words, [&](int step, const __m512i* w) __attribute__((always_inline)) {
+                    for (int j = 0; j < Format::kChunkGroups; ++j) {
+                        const int slot = to.shape.slot(first_group + Format::group_of(Chunk, j));
+                        _mm512_storeu_si512(to.weights(slot) + 64 * (4 * kPart + step), _mm512_add_epi8(w[j], rest));
+                    }
+                });
             unrolled<Format::kChunkGroups>([&]<int J>() __attribute__((always_inline)) {
                 constexpr int kGroup = Format::group_of(Chunk, J);
                 const int slot = to.shape.slot(first_group + kGroup);

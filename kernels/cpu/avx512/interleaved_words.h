@@ -66,6 +66,7 @@ inline __m512i high_nibbles(__m512i bytes)
 
 // A format says: where in a row's block its half is, and its words, as the file has them (word source(i) of the file's
 // becomes word i); and, for a chunk of a block, the steps in which four weights of each row come at once, for each of
-// the chunk's groups: w[j] belongs to group group_of(chunk, j), weights part_of(chunk) * 16 + 4 * step and on.
+// the chunk's groups: w[j] belongs to group group_of(chunk, j), weights part_of(chunk) * 16 + 4 * step and on. A format
+// whose steps share work has a struct Prepared<chunk>, which does that once and then gives w[0] of each step.
 
 }  // namespace kernels::avx512

@@ -1,10 +1,13 @@
 // Products of packed weights whose rows were interleaved, sixteen at a time. They are summed in the order of
 // group_sums.h, as those of rows that were not: the bits are the same.
 #include "kernels/cpu/avx512/interleaved_blocks.h"
+#include "kernels/cpu/avx512/interleaved_grids.h"
 #include "kernels/cpu/avx512/interleaved_panel.h"
 #include "kernels/cpu/avx512/interleaved_super_blocks.h"
+#include "kernels/cpu/avx512/interleaved_ternary.h"
 #include "kernels/cpu/avx512/panel_products.h"
 #include "kernels/cpu/avx512/slots.h"
+#include "kernels/packed_types.h"
 
 namespace kernels::avx512 {
 
@@ -34,17 +37,15 @@ template <class Format, int Turn, int Tokens>
                 exact[j][t] = Rows::kBias == 0 ? _mm512_setzero_si512()
                                                : _mm512_set1_epi32(x[t].shift[part] >> shift_down(Rows::kBias));
             }
-#pragma GCC unroll 8
-        for (int step = 0; step < Format::kSteps; ++step) {
-            __m512i w[Format::kChunkGroups];
-            Format::template weights<Chunk>(words, step, w);
-            for (int j = 0; j < Format::kChunkGroups; ++j)
-                for (int t = 0; t < Tokens; ++t) {
-                    const std::ptrdiff_t group = first_group + Format::group_of(Chunk, j);
-                    const __m512i four = four_of(x[t].q + group * 32 + kPart * 16 + 4 * step);
-                    exact[j][t] = add_byte_products(exact[j][t], w[j], four);
-                }
-        }
+        for_steps<Format, Chunk>(
+            words, [&](int step, const __m512i* w) __attribute__((always_inline)) {
+                for (int j = 0; j < Format::kChunkGroups; ++j)
+                    for (int t = 0; t < Tokens; ++t) {
+                        const std::ptrdiff_t group = first_group + Format::group_of(Chunk, j);
+                        const __m512i four = four_of(x[t].q + group * 32 + kPart * 16 + 4 * step);
+                        exact[j][t] = add_byte_products(exact[j][t], w[j], four);
+                    }
+            });
         unrolled<Format::kChunkGroups>([&]<int J>() __attribute__((always_inline)) {
             constexpr int kGroup = Format::group_of(Chunk, J);
             const std::ptrdiff_t group = first_group + kGroup;
@@ -81,7 +82,7 @@ static void product_of_panel(const InterleavedPanel<Format>& panel, int blocks, 
         });
     unrolled<kBlocks - 1>([&]<int I>() __attribute__((always_inline)) {
         if (block + I < blocks)
-            add_block<Format, I, Tokens>(panel, block + I, x, sums);
+            add_block<Format, I * Format::Rows::kGroups, Tokens>(panel, block + I, x, sums);
     });
     for (int t = 0; t < Tokens; ++t) {
         __m512 of_token[kSums];
@@ -152,10 +153,10 @@ void interleave(int n, int rows, const std::byte* weights, std::byte* out)
     std::memcpy(out, weights, std::size_t(rows * stride));
 }
 
-#define INSTANTIATE(Name)                                                                                              \
+#define INSTANTIATE(Name, ...)                                                                                         \
     template void matmul_interleaved<Interleaved##Name>(const MatMul&);                                                \
     template void interleave<Interleaved##Name>(int, int, const std::byte*, std::byte*);
-SPILLWAY_EACH_INTERLEAVED_TYPE(INSTANTIATE)
+SPILLWAY_EACH_PACKED_TYPE(INSTANTIATE)
 #undef INSTANTIATE
 
 }  // namespace kernels::avx512

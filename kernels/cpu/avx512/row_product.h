@@ -2,7 +2,9 @@
 #pragma once
 
 #include "kernels/cpu/avx512/formats.h"
+#include "kernels/cpu/avx512/grid_formats.h"
 #include "kernels/cpu/avx512/group_sums.h"
+#include "kernels/cpu/avx512/ternary_formats.h"
 #include "kernels/cpu/token_rows.h"
 
 namespace kernels::avx512 {
@@ -22,7 +24,7 @@ inline __m512i half_products(const __m512i (&w)[4], const std::int8_t* x)
 
 constexpr int shift_down(int bias)  // shifts are made for a bias of 128
 {
-    return bias == 128 ? 0 : bias == 32 ? 2 : bias == 16 ? 3 : bias == 8 ? 4 : 5;
+    return bias == 128 ? 0 : bias == 64 ? 1 : bias == 32 ? 2 : bias == 16 ? 3 : bias == 8 ? 4 : bias == 4 ? 5 : 7;
 }
 
 template <class Format>
@@ -58,19 +60,20 @@ inline __m256 add_groups(const Weights256& w, const TokenRow& x, __m256 sums)
     return sums;
 }
 
-/// The weights of a row's last groups, padded with blocks of zeros. Only types with blocks of 32 have such a tail.
+/// The weights of a row's last groups, padded with blocks of zeros. Only types with blocks of less than 256 have such a
+/// tail.
 template <class Format>
 inline Weights256 load_tail(const std::byte* at, int groups)
 {
-    std::byte padded[8 * Format::kBytes] = {};
-    std::memcpy(padded, at, std::size_t(groups) * Format::kBytes);
+    std::byte padded[8 / Format::kGroups * Format::kBytes] = {};
+    std::memcpy(padded, at, std::size_t(groups / Format::kGroups) * Format::kBytes);
     return Format::load(padded);
 }
 
 constexpr std::ptrdiff_t kPrefetchBytes = 2048;
 
 template <class Format>
-constexpr std::ptrdiff_t kBytes256 = Format::kGroups == 1 ? 8 * Format::kBytes : Format::kBytes;
+constexpr std::ptrdiff_t kBytes256 = 8 / Format::kGroups* Format::kBytes;
 
 /// out[t][r] for all rows and all tokens, of which there are so many.
 template <class Format, int Tokens>

@@ -3,20 +3,12 @@
 
 #include "kernels/cpu.h"
 
-// TYPE(name) for each packed type whose rows can be interleaved: all but IQ3_S.
-// clang-format off
-#define SPILLWAY_EACH_INTERLEAVED_TYPE(TYPE)                                \
-    TYPE(Q4_0) TYPE(Q4_1) TYPE(Q5_0) TYPE(Q5_1) TYPE(Q8_0) TYPE(Q2_K)       \
-    TYPE(Q3_K) TYPE(Q4_K) TYPE(Q5_K) TYPE(Q6_K) TYPE(IQ4_NL) TYPE(IQ4_XS)   \
-    TYPE(MXFP4)
-// clang-format on
-
 namespace kernels::avx512 {
 
 template <class Format>
 void matmul_packed(const MatMul& m);  // instantiated for every format of formats.h
 template <class Format>
-void matmul_interleaved(const MatMul& m);  // for every format of interleaved_blocks.h and interleaved_super_blocks.h
+void matmul_interleaved(const MatMul& m);  // for every format of the interleaved_*.h that has rows
 template <class Format>
 void interleave(int n, int rows, const std::byte* weights, std::byte* out);
 void matmul_f32(const MatMul& m);

@@ -1,8 +1,11 @@
 #include "kernels/cpu/avx512/avx512.h"
 #include "kernels/cpu/avx512/formats.h"
 #include "kernels/cpu/avx512/interleaved_blocks.h"
+#include "kernels/cpu/avx512/interleaved_grids.h"
 #include "kernels/cpu/avx512/interleaved_super_blocks.h"
+#include "kernels/cpu/avx512/interleaved_ternary.h"
 #include "kernels/cpu/avx512/slots.h"
+#include "kernels/packed_types.h"
 
 namespace kernels::avx512 {
 
@@ -20,10 +23,9 @@ CpuKernels improve(const CpuKernels& base)
         t.interleave[std::size_t(type)] = interleave<Interleaved>;
         t.matmul_interleaved[std::size_t(type)] = matmul_interleaved<Interleaved>;
     };
-#define PACKED(Name) packed.template operator()<Interleaved##Name>(TensorType::Name);
-    SPILLWAY_EACH_INTERLEAVED_TYPE(PACKED)
+#define PACKED(Name, ...) packed.template operator()<Interleaved##Name>(TensorType::Name);
+    SPILLWAY_EACH_PACKED_TYPE(PACKED)
 #undef PACKED
-    matmul(TensorType::IQ3_S) = matmul_packed<IQ3_S>;
     matmul(TensorType::F32) = matmul_f32;
     matmul(TensorType::F16) = matmul_f16;
     matmul(TensorType::BF16) = matmul_bf16;

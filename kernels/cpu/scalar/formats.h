@@ -205,8 +205,168 @@ inline void unpack(const BlockIQ4_XS& b, int sub, Group32& g)
     }
 }
 
+/// Seven signs with the eighth, which makes the number of set ones even.
+inline int eight_signs(std::uint32_t seven)
+{
+    return int(seven | std::uint32_t(std::popcount(seven) & 1) << 7);
+}
+
+// Eight magnitudes of two bits, a set sign bit negates.
+inline void put_iq2_point(std::uint16_t point, int signs, std::int8_t* q)
+{
+    for (int i = 0; i < 8; ++i) {
+        const int magnitude = kIq2Levels[point >> (2 * i) & 3];
+        q[i] = std::int8_t(signs >> i & 1 ? -magnitude : magnitude);
+    }
+}
+
+/// Four times seven signs, lowest first, below a scale of four bits.
+inline std::uint32_t signs_and_scale(const std::uint8_t (&bytes)[4])
+{
+    std::uint32_t word;
+    std::memcpy(&word, bytes, 4);
+    return word;
+}
+
+inline void unpack(const BlockIQ2_XXS& b, int sub, Group32& g)
+{
+    const auto& group = b.groups[sub];
+    const std::uint32_t word = signs_and_scale(group.signs_and_scale);
+    g.set_scale(half_to_float(b.scale) * float(1 + 2 * (word >> 28)) * 0.125f);
+    for (int point = 0; point < 4; ++point)
+        put_iq2_point(kIq2xxsGrid[group.index[point]], eight_signs(word >> (7 * point) & 127), g.q + 8 * point);
+}
+
+inline void set_two_scales(std::uint16_t scale, std::uint8_t nibbles, Group32& g)
+{
+    for (int h = 0; h < 2; ++h) {
+        g.scale[h] = half_to_float(scale) * float(1 + 2 * (nibbles >> (4 * h) & 15)) * 0.125f;
+        g.offset[h] = 0.0f;
+    }
+}
+
+inline void unpack(const BlockIQ2_XS& b, int sub, Group32& g)
+{
+    set_two_scales(b.scale, b.scales[sub], g);
+    for (int i = 0; i < 4; ++i) {
+        const std::uint16_t point = b.points[4 * sub + i];
+        put_iq2_point(kIq2xsGrid[point & 511], eight_signs(point >> 9), g.q + 8 * i);
+    }
+}
+
+inline void unpack(const BlockIQ2_S& b, int sub, Group32& g)
+{
+    set_two_scales(b.scale, b.scales[sub], g);
+    for (int i = 0; i < 4; ++i) {
+        const int high = b.high[sub] >> (2 * i) & 3;
+        put_iq2_point(kIq2sGrid[b.index[4 * sub + i] | high << 8], b.signs[4 * sub + i], g.q + 8 * i);
+    }
+}
+
+inline void unpack(const BlockIQ3_XXS& b, int sub, Group32& g)
+{
+    const std::uint32_t word = signs_and_scale(b.signs_and_scales[sub]);
+    g.set_scale(half_to_float(b.scale) * float(1 + 2 * (word >> 28)) * 0.25f);
+    for (int part = 0; part < 8; ++part) {  // four weights each
+        const std::uint16_t point = kIq3xxsGrid[b.index[8 * sub + part]];
+        const int signs = eight_signs(word >> (7 * (part / 2)) & 127) >> (4 * (part % 2));
+        for (int i = 0; i < 4; ++i) {
+            const int magnitude = kIq3xxsLevels[point >> (4 * i) & 15];
+            g.q[4 * part + i] = std::int8_t(signs >> i & 1 ? -magnitude : magnitude);
+        }
+    }
+}
+
+// Eight values of two bits, which stand for -1, 0, 1, and an eighth added or taken away: in eighths.
+inline void put_iq1_point(int index, bool minus, std::int8_t* q)
+{
+    for (int i = 0; i < 8; ++i)
+        q[i] = std::int8_t(8 * ((kIq1Grid[index] >> (2 * i) & 3) - 1) + (minus ? -1 : 1));
+}
+
+inline void unpack(const BlockIQ1_S& b, int sub, Group32& g)
+{
+    const int high = b.high[sub];
+    g.set_scale(half_to_float(b.scale) * float(1 + 2 * (high >> 12 & 7)) * 0.125f);
+    for (int i = 0; i < 4; ++i)
+        put_iq1_point(b.index[4 * sub + i] | (high >> (3 * i) & 7) << 8, high >> 15 & 1, g.q + 8 * i);
+}
+
+/// The half whose nibbles are the top ones of the four words.
+inline std::uint16_t iq1_m_scale(const std::uint16_t (&words)[4])
+{
+    return std::uint16_t(words[0] >> 12 | (words[1] >> 12) << 4 | (words[2] >> 12) << 8 | (words[3] >> 12) << 12);
+}
+
+inline void unpack(const BlockIQ1_M& b, int sub, Group32& g)
+{
+    const float scale = half_to_float(iq1_m_scale(b.scales));
+    for (int h = 0; h < 2; ++h) {
+        const int group_scale = b.scales[sub / 2] >> (3 * (2 * (sub % 2) + h)) & 7;
+        g.scale[h] = scale * float(1 + 2 * group_scale) * 0.125f;
+        g.offset[h] = 0.0f;
+    }
+    for (int i = 0; i < 4; ++i) {
+        const int nibble = b.high[2 * sub + i / 2] >> (4 * (i % 2)) & 15;
+        put_iq1_point(b.index[4 * sub + i] | (nibble & 7) << 8, nibble & 8, g.q + 8 * i);
+    }
+}
+
+/// Trit `t` of a byte: 0, 1, 2. Multiplying by a power of three drops the trits before it, as the byte overflows.
+inline int trit(std::uint8_t byte, int t)
+{
+    constexpr int kPowers[] = {1, 3, 9, 27, 81};
+    return std::uint8_t(byte * kPowers[t]) * 3 >> 8;
+}
+
+inline void unpack(const BlockTQ1_0& b, int sub, Group32& g)
+{
+    g.set_scale(half_to_float(b.scale));
+    for (int i = 0; i < 32; ++i) {
+        const int w = 32 * sub + i;
+        const int value = w < 160   ? trit(b.q[i], sub)
+                          : w < 240 ? trit(b.q[32 + w % 16], (w - 160) / 16)
+                                    : trit(b.last[w % 4], (w - 240) / 4);
+        g.q[i] = std::int8_t(value - 1);
+    }
+}
+
+inline void unpack(const BlockTQ2_0& b, int sub, Group32& g)
+{
+    g.set_scale(half_to_float(b.scale));
+    for (int i = 0; i < 32; ++i)
+        g.q[i] = std::int8_t((b.q[32 * (sub / 4) + i] >> (2 * (sub % 4)) & 3) - 1);
+}
+
+// Half of it, for values that are kept doubled.
+inline float nvfp4_scale(std::uint8_t code)
+{
+    const int exponent = code >> 3 & 15;
+    const int fraction = code & 7;
+    if (code == 127)
+        return 0.0f;
+    if (exponent == 0)
+        return float(fraction) * 0x1p-10f;
+    return std::bit_cast<float>(std::uint32_t(exponent - 8 + 127) << 23 | std::uint32_t(fraction) << 20);
+}
+
+inline void unpack(const BlockNVFP4& b, int sub, Group32& g)
+{
+    for (int h = 0; h < 2; ++h) {
+        g.scale[h] = nvfp4_scale(b.scales[2 * sub + h]);
+        g.offset[h] = 0.0f;
+        for (int j = 0; j < 8; ++j) {
+            const std::uint8_t byte = b.nibbles[16 * sub + 8 * h + j];
+            g.q[16 * h + j] = kMxfp4Values[byte & 15];
+            g.q[16 * h + 8 + j] = kMxfp4Values[byte >> 4];
+        }
+    }
+}
+
 template <class Block>
 constexpr int kBlockGroups = 8;  // groups of 32 in a block
+template <>
+inline constexpr int kBlockGroups<BlockNVFP4> = 2;
 template <>
 inline constexpr int kBlockGroups<BlockQ4_0> = 1;
 template <>

@@ -125,6 +125,15 @@ Checked check_route(const Driver& driver, unsigned seed)
     return checked;
 }
 
+/// A power of two for each expert.
+std::vector<float> scales_of(int experts)
+{
+    std::vector<float> scales;
+    for (int e = 0; e < experts; ++e)
+        scales.push_back(e % 3 == 0 ? 1.0f : e % 3 == 1 ? 2.0f : 0.5f);
+    return scales;
+}
+
 /// What experts are chosen by, where a bias is added to their scores: whole numbers, further apart than scores are
 /// large, so that the bias alone decides.
 Checked check_choice(const Driver& driver, unsigned seed, Choice choice)
@@ -163,6 +172,7 @@ double pair_error(const ProductCase& stack, int pair, int x_row, int expert, con
     one.tokens = 1;
     one.weights.assign(weights, weights + std::ptrdiff_t(bytes));
     one.x.bytes.assign(x, x + std::ptrdiff_t(stack.x.stride));
+    one.scale = scales_of(expert + 1).back();
     std::vector<float> actual;
     for (int r = 0; r < stack.rows; ++r)
         actual.push_back(all[std::size_t(pair * stack.rows + r)] - bias[std::size_t(expert * stack.rows + r)]);
@@ -193,6 +203,7 @@ Checked check_expert_product(const Driver& driver, unsigned seed, TensorType typ
                                    .n = kN,
                                    .rows = kRows,
                                    .weights = on.put(c.weights),
+                                   .scale = on.put(scales_of(kExperts)),
                                    .bias = on.put(bias),
                                    .tokens = pairs,
                                    .x = on.put(c.x.bytes),
@@ -229,27 +240,31 @@ Checked check_gated_experts(const Driver& driver, unsigned seed, TensorType type
                         .n = kN,
                         .rows = kRows,
                         .weights = on.put(c.weights),
+                        .scale = on.put(scales_of(kExperts)),
                         .bias = on.put(bias),
                         .tokens = pairs,
                         .x = on.put(c.x.bytes),
                         .x_stride = c.x.stride,
                         .stack_stride = fused ? stacked * row_bytes(type, kN) : 0,
                         .out = {on.room(values * sizeof(float)), kRows}};
+        const std::vector<float> up_scales(kExperts, 2.0f);
         GatedProduct both{product,
                           fused ? product.weights + kRows * row_bytes(type, kN)
                                 : on.put(weight_rows(type, kN, kRows * kExperts, kernel_rows::Fill::Random, random)),
-                          on.put(std::vector<float>(bias.size(), 0.25f)), all_gatings().back().gating};
+                          on.put(up_scales), on.put(std::vector<float>(bias.size(), 0.25f)),
+                          all_gatings().back().gating};
         on.keep(gated_expert_matvec(driver, on.queue(), both, routing, kUsed));
         const auto actual = on.get<float>(product.out.at, values);
         on.keep(expert_matmul(driver, on.queue(), product, routing, kUsed));
         const auto gates = on.get<float>(product.out.at, values);
         product.weights = both.up_weights;
+        product.scale = both.up_scale;
         product.bias = both.up_bias;
         on.keep(expert_matmul(driver, on.queue(), product, routing, kUsed));
         const auto ups = on.get<float>(product.out.at, values);
         for (int pair = 0; pair < pairs; ++pair) {
             const auto at = std::size_t(pair * kRows);
-            const double tolerance = product_tolerance(c, pair / kUsed);
+            const double tolerance = 2 * product_tolerance(c, pair / kUsed);  // no scale is larger
             note(checked, on, gate_error(both.gating, {&actual[at], kRows}, &gates[at], &ups[at], tolerance, tolerance),
                  name_of(s) + (fused ? ", fused" : ""));
         }
@@ -386,11 +401,12 @@ void add_expert_checks(std::vector<KernelCheck>& checks)
         checks.push_back({std::string("choice of experts ") + c.name,
                           [&c](const Driver& d, unsigned seed) { return check_choice(d, seed, c.choice); }});
     checks.push_back({"sum of experts", check_sum});
-    for (const TensorType type : {TensorType::F16, TensorType::MXFP4})
+    for (const TensorType type : {TensorType::F16, TensorType::MXFP4, TensorType::NVFP4})
         checks.push_back(
             {std::string("gated product of experts ") + type_traits(type).name,
              [=](const Driver& driver, unsigned seed) { return check_gated_experts(driver, seed, type); }});
-    for (const TensorType type : {TensorType::F16, TensorType::Q8_0, TensorType::Q4_K, TensorType::MXFP4})
+    for (const TensorType type :
+         {TensorType::F16, TensorType::Q8_0, TensorType::Q4_K, TensorType::MXFP4, TensorType::NVFP4})
         checks.push_back(
             {std::string("product of experts ") + type_traits(type).name,
              [=](const Driver& driver, unsigned seed) { return check_expert_product(driver, seed, type); }});

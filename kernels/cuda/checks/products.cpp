@@ -35,7 +35,8 @@ Checked check_product(const Driver& driver, unsigned seed, TensorType type, std:
     for (const int n : lengths)
         for (const auto& [rows, tokens] : rows_and_tokens) {
             DeviceMemory on(driver);
-            const ProductCase c = product_case(type, n, rows, tokens, Fill::Random, random);
+            ProductCase c = product_case(type, n, rows, tokens, Fill::Random, random);
+            c.scale = rows > 5 ? 0.5f : 1.0f;
             const std::vector<float> actual = product_on(on, c);
             note(checked, on, product_error(c, actual),
                  std::to_string(rows) + " rows of " + std::to_string(n) + ", " + std::to_string(tokens) + " tokens");
@@ -98,6 +99,7 @@ std::vector<float> product_on(DeviceMemory& on, const ProductCase& c, const std:
                     .n = c.n,
                     .rows = c.rows,
                     .weights = on.put(c.weights),
+                    .scale = c.scale == 1.0f ? 0 : on.put(std::vector<float>{c.scale}),
                     .bias = bias.empty() ? 0 : on.put(bias),
                     .tokens = c.tokens,
                     .x = on.put(c.x.bytes),
@@ -133,6 +135,8 @@ std::vector<float> scalar_product(const ProductCase& c)
     std::vector<float> out(std::size_t(c.rows * c.tokens));
     all_cpu_kernels().front().matmul[std::size_t(c.type)](
         {c.n, c.rows, c.weights.data(), c.tokens, c.x.bytes.data(), c.x.stride, out.data(), std::size_t(c.rows)});
+    for (float& value : out)
+        value *= c.scale;
     return out;
 }
 
@@ -159,9 +163,10 @@ void add_product_checks(std::vector<KernelCheck>& checks)
              }});
         // With tensor cores; a step of their kernels is 128 packed weights, or 32 floats.
         checks.push_back({std::string("product of many tokens ") + traits.name,
-                          [=, n = traits.block_len == 256 ? 256
-                                  : is_float(type)        ? 168
-                                                          : 160](const Driver& driver, unsigned seed) {
+                          [=, n = traits.block_len == 256  ? 256
+                                  : is_float(type)         ? 168
+                                  : traits.block_len == 64 ? 192
+                                                           : 160](const Driver& driver, unsigned seed) {
                               return check_product(driver, seed, type, {n}, {{3, 17}, {70, 131}});
                           }});
         checks.push_back({std::string("embedding ") + traits.name,

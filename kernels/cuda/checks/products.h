@@ -15,6 +15,7 @@ struct ProductCase {
     int n = 0, rows = 0, tokens = 0;
     std::vector<std::byte> weights;
     kernel_rows::ActivationRows x;
+    float scale = 1.0f;  // of all weights
 };
 
 ProductCase product_case(TensorType type, int n, int rows, int tokens, kernel_rows::Fill fill, std::mt19937& random);

@@ -34,12 +34,38 @@ inline const std::vector<TypeFacts>& packedTypes()
         {T::Q4_K, {0, 2}, 63 * 15 + 63},
         {T::Q5_K, {0, 2}, 63 * 31 + 63},
         {T::Q6_K, {208}, 128 * 32},
+        {T::IQ2_XXS, {0}, 31 * 43 / 8.0f},
+        {T::IQ2_XS, {0}, 31 * 43 / 8.0f},
+        {T::IQ3_XXS, {0}, 31 * 62 / 4.0f},
+        {T::IQ1_S, {0}, 15 * 9 / 8.0f},
         {T::IQ3_S, {0}, 31 * 15},
+        {T::IQ2_S, {0}, 31 * 43 / 8.0f},
+        {T::IQ1_M, {}, 15 * 9 / 8.0f},
+        {T::TQ1_0, {52}, 1},
+        {T::TQ2_0, {64}, 2},
         {T::IQ4_NL, {0}, 127},
         {T::IQ4_XS, {0}, 32 * 127},
         {T::MXFP4, {}, 12},
+        {T::NVFP4, {}, 12},
     };
     return facts;
+}
+
+/// Scales of types that have no half in one piece.
+inline void putOtherScale(kernels::TensorType type, std::byte* block, Fill fill, std::mt19937& rng)
+{
+    if (type == kernels::TensorType::MXFP4)
+        block[0] = std::byte(124);  // 2^(124 - 128) = kScale
+    if (type == kernels::TensorType::NVFP4)
+        for (int i = 0; i < 4; ++i)  // 32: twice kScale, for values that are not doubled; below it they rise
+            block[i] = std::byte(fill == Fill::Random ? rng() % 33 : 32);
+    constexpr unsigned kNibbles[] = {0, 0, 0xc, 2};  // of kScale in half precision, the lowest first
+    if (type == kernels::TensorType::IQ1_M)
+        for (int i = 0; i < 4; ++i) {
+            const unsigned sign = i == 3 && rng() % 2 ? 8 : 0;
+            std::byte& top = block[49 + 2 * i];
+            top = (top & std::byte(15)) | std::byte((kNibbles[i] | sign) << 4);
+        }
 }
 
 inline std::vector<std::byte> packedRows(const TypeFacts& facts, int n, int rows, Fill fill, std::mt19937& rng)
@@ -57,8 +83,7 @@ inline std::vector<std::byte> packedRows(const TypeFacts& facts, int n, int rows
             const std::uint16_t half = rng() % 2 ? plus : std::uint16_t(plus | 0x8000);
             std::memcpy(bytes.data() + block + offset, &half, 2);
         }
-        if (facts.type == kernels::TensorType::MXFP4)
-            bytes[block] = std::byte(124);  // 2^(124 - 128) = kScale
+        putOtherScale(facts.type, &bytes[block], fill, rng);
     }
     return bytes;
 }

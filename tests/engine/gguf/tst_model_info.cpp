@@ -182,8 +182,8 @@ private Q_SLOTS:
         QCOMPARE(obstacle(with_weight(model())), "(runs)");
         QCOMPARE(obstacle(with_weight(model("mamba"))), "this version cannot run the architecture 'mamba'");
         QCOMPARE(obstacle(with_weight(GgufWriter())), "the file does not name its architecture");
-        QCOMPARE(obstacle(with_weight(model(), 16)),
-                 "this version cannot compute with IQ2_XXS, the type of tensor 'token_embd.weight'");
+        QCOMPARE(obstacle(with_weight(model(), 15)),
+                 "this version cannot compute with Q8_K, the type of tensor 'token_embd.weight'");
         QCOMPARE(obstacle(with_weight(model(), 99)),
                  "this version cannot compute with type 99, the type of tensor 'token_embd.weight'");
         QCOMPARE(obstacle(with_weight(model().string("general.type", "adapter"))),

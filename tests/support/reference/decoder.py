@@ -178,7 +178,7 @@ class Decoder:
 
     def weight(self, name):
         if name not in self.values:
-            self.values[name] = self.tensors[name].values()
+            self.values[name] = self.tensors[name].values() * self.scale_of(name)
         return self.values[name]
 
     # ---- what may differ from layer to layer ----
@@ -200,6 +200,13 @@ class Decoder:
             return layer
         slides = self.window(layer) is not None
         return max(l for l in range(first) if (self.window(l) is not None) == slides)
+
+    def scale_of(self, name):
+        """NVFP4 weights come with a factor: one for a matrix, or one for each of a stack."""
+        if self.tensors[name].type != "NVFP4" or name.replace(".weight", ".scale") not in self.tensors:
+            return 1.0
+        scale = self.tensors[name.replace(".weight", ".scale")].values()
+        return scale.reshape(-1, 1, 1) if self.tensors[name].values().ndim == 3 else scale
 
     def maybe(self, name, otherwise):
         return self.weight(name) if name in self.tensors else otherwise

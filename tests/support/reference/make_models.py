@@ -85,6 +85,7 @@ ARCHITECTURES = {
 # By block length: rows of whole blocks in small files. Where blocks are long, the short rows of attn_output and
 # ffn_down stay at Q8_0.
 TYPE_SHAPES = {1: dict(arch="llama", layers=1), 32: dict(arch="llama", layers=1, dim=128, ff=64, heads=2, kv=1),
+               64: dict(arch="llama", layers=1, dim=128, ff=64, heads=2, kv=1),
                256: dict(arch="llama", layers=1, dim=256, heads=2, kv=1)}
 # The same file opened with a context that the original one holds: the other factors.
 SECOND_CONTEXTS = {"phi3-longrope": ("phi3-longrope-short", 64)}
@@ -195,7 +196,12 @@ class TensorWriter:
         kind = kind or self.type
         if shape[-1] % tensor_types.TYPES[kind].block_len:
             kind = "Q8_0"
-        data = tensor_types.random_blocks(kind, int(np.prod(shape)), std or shape[-1] ** -0.5, self.rng)
+        std = std or shape[-1] ** -0.5
+        if kind == "NVFP4":  # scales of blocks are used up to the largest, and a factor brings them down
+            factors = std * self.rng.uniform(0.8, 1.25, shape[0] if len(shape) == 3 else 1) / 32
+            self.given(name.replace(".weight", ".scale"), factors)
+            std = 32
+        data = tensor_types.random_blocks(kind, int(np.prod(shape)), std, self.rng)
         self.list.append(gguf.Tensor(name, kind, shape, data))
 
     def norm(self, name, size):

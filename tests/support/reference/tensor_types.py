@@ -7,6 +7,8 @@ from collections import namedtuple
 
 import numpy as np
 
+import grids
+
 Type = namedtuple("Type", "id block_len layout")
 
 HALF = "<f2"
@@ -23,11 +25,20 @@ TYPES = {
     "Q4_K": Type(12, 256, [("d", HALF), ("dmin", HALF), ("scales", "u1", 12), ("q", "u1", 128)]),
     "Q5_K": Type(13, 256, [("d", HALF), ("dmin", HALF), ("scales", "u1", 12), ("high", "u1", 32), ("q", "u1", 128)]),
     "Q6_K": Type(14, 256, [("q", "u1", 128), ("high", "u1", 64), ("scales", "i1", 16), ("d", HALF)]),
+    "IQ2_XXS": Type(16, 256, [("d", HALF), ("groups", [("index", "u1", 4), ("signs", "<u4")], 8)]),
+    "IQ2_XS": Type(17, 256, [("d", HALF), ("q", "<u2", 32), ("scales", "u1", 8)]),
+    "IQ3_XXS": Type(18, 256, [("d", HALF), ("q", "u1", 64), ("signs", "<u4", 8)]),
+    "IQ1_S": Type(19, 256, [("d", HALF), ("q", "u1", 32), ("high", "<u2", 8)]),
     "IQ4_NL": Type(20, 32, [("d", HALF), ("q", "u1", 16)]),
     "IQ3_S": Type(21, 256, [("d", HALF), ("q", "u1", 64), ("high", "u1", 8), ("signs", "u1", 32), ("scales", "u1", 4)]),
+    "IQ2_S": Type(22, 256, [("d", HALF), ("q", "u1", 32), ("signs", "u1", 32), ("high", "u1", 8), ("scales", "u1", 8)]),
     "IQ4_XS": Type(23, 256, [("d", HALF), ("scales_high", "u1", 2), ("scales_low", "u1", 4), ("q", "u1", 128)]),
+    "IQ1_M": Type(29, 256, [("q", "u1", 32), ("high", "u1", 16), ("scales", "<u2", 4)]),
     "BF16": Type(30, 1, [("x", "<u2")]),
+    "TQ1_0": Type(34, 256, [("q", "u1", 48), ("last", "u1", 4), ("d", HALF)]),
+    "TQ2_0": Type(35, 256, [("q", "u1", 64), ("d", HALF)]),
     "MXFP4": Type(39, 32, [("e", "u1"), ("q", "u1", 16)]),
+    "NVFP4": Type(40, 64, [("e", "u1", 4), ("q", "u1", 32)]),
 }
 NAME_OF_ID = {t.id: name for name, t in TYPES.items()}
 
@@ -176,13 +187,100 @@ def iq3_s(b):
     return b["d"] * spread(scale, 32) * values * (1.0 - 2.0 * bits(b["signs"]))
 
 
+def odd(scale):
+    """Group scales s stand for 2 s + 1."""
+    return 2.0 * scale.astype(float) + 1.0
+
+
+def halves(bytes_):
+    """(n, k) bytes to (n, 2 k): each one's low four bits, then its high ones."""
+    return np.stack([bytes_ & 15, bytes_ >> 4], axis=2).reshape(len(bytes_), -1)
+
+
+def seven_signs(packed):
+    """Numbers of 7 bits to factors of eight weights, (..., 8): a set bit negates, the eighth makes it an even lot."""
+    first = (packed[..., None] >> np.arange(7)) & 1
+    return 1.0 - 2.0 * np.concatenate([first, first.sum(axis=-1, keepdims=True) & 1], axis=-1)
+
+
+def signs_below_scales(words):
+    """(n, 8) words of 32 bits: four times 7 bits of signs, which become (n, 256) factors, and (n, 8) scales of 4."""
+    factors = seven_signs((words[..., None] >> np.array([0, 7, 14, 21])) & 127)
+    return factors.reshape(len(words), 256), odd(words >> 28)
+
+
+def iq2_xxs(b):
+    factors, scale = signs_below_scales(b["groups"]["signs"])
+    return b["d"] / 8 * spread(scale, 32) * factors * grids.IQ2_XXS[b["groups"]["index"]].reshape(-1, 256)
+
+
+def iq2_xs(b):
+    factors = seven_signs(b["q"] >> 9).reshape(-1, 256)
+    return b["d"] / 8 * spread(odd(halves(b["scales"])), 16) * factors * grids.IQ2_XS[b["q"] & 511].reshape(-1, 256)
+
+
+def iq2_s(b):
+    high = np.stack([(b["high"] >> shift) & 3 for shift in (0, 2, 4, 6)], axis=2).reshape(-1, 32).astype(int)
+    values = grids.IQ2_S[b["q"] | high << 8].reshape(-1, 256)
+    return b["d"] / 8 * spread(odd(halves(b["scales"])), 16) * (1.0 - 2.0 * bits(b["signs"])) * values
+
+
+def iq3_xxs(b):
+    factors, scale = signs_below_scales(b["signs"])
+    return b["d"] / 4 * spread(scale, 32) * factors * grids.IQ3_XXS[b["q"]].reshape(-1, 256)
+
+
+def iq1_s(b):
+    high = (b["high"][..., None] >> np.array([0, 3, 6, 9])) & 7
+    values = grids.IQ1[b["q"] | high.reshape(-1, 32).astype(int) << 8].reshape(-1, 256)
+    delta = np.where(b["high"] >> 15, -0.125, 0.125)
+    return b["d"] * spread(odd(b["high"] >> 12 & 7), 32) * (values + spread(delta, 32))
+
+
+def iq1_m(b):
+    top = (b["scales"] >> 12).astype(int)
+    d = (top << np.array([0, 4, 8, 12])).sum(axis=1).astype("<u2").view(HALF).astype(float)[:, None]
+    scale = (b["scales"][..., None] >> np.array([0, 3, 6, 9])) & 7
+    four = halves(b["high"])
+    values = grids.IQ1[b["q"] | (four & 7).astype(int) << 8].reshape(-1, 256)
+    delta = np.where(four & 8, -0.125, 0.125)
+    return d * spread(odd(scale.reshape(-1, 16)), 16) * (values + spread(delta, 8))
+
+
+def trits(bytes_, count):
+    """(n, k) bytes to (n, count * k): a byte is a fraction of 256, rounded up; its digits to the base of 3, plane by
+    plane."""
+    planes = []
+    for _ in range(count):
+        bytes_ = bytes_.astype(int) * 3
+        planes.append(bytes_ >> 8)
+        bytes_ = bytes_ & 255
+    return np.concatenate(planes, axis=1) - 1.0
+
+
+def tq1_0(b):
+    return b["d"] * np.concatenate([trits(b["q"][:, :32], 5), trits(b["q"][:, 32:], 5), trits(b["last"], 4)], axis=1)
+
+
+def tq2_0(b):
+    return b["d"] * (two_bits(b["q"]) - 1.0)
+
+
+def nvfp4(b):
+    exponent, fraction = (b["e"] >> 3 & 15).astype(int), (b["e"] & 7).astype(int)
+    scale = np.where(exponent == 0, np.ldexp(fraction, -9), np.ldexp(8.0 + fraction, exponent - 10))
+    scale = np.where(b["e"] == 127, 0.0, scale)  # the one code that is no number
+    return spread(scale, 16) * MXFP4_VALUES[nibbles(b["q"].reshape(-1, 8))].reshape(-1, 64)
+
+
 def mxfp4(b):
     return np.ldexp(1.0, b["e"].astype(int) - 127)[:, None] * MXFP4_VALUES[nibbles(b["q"])]
 
 
 DEQUANTIZE = {"Q4_0": q4_0, "Q4_1": q4_1, "Q5_0": q5_0, "Q5_1": q5_1, "Q8_0": q8_0, "Q2_K": q2_k, "Q3_K": q3_k,
               "Q4_K": q4_k, "Q5_K": q5_k, "Q6_K": q6_k, "IQ4_NL": iq4_nl, "IQ4_XS": iq4_xs, "IQ3_S": iq3_s,
-              "MXFP4": mxfp4}
+              "IQ2_XXS": iq2_xxs, "IQ2_XS": iq2_xs, "IQ2_S": iq2_s, "IQ3_XXS": iq3_xxs, "IQ1_S": iq1_s, "IQ1_M": iq1_m,
+              "TQ1_0": tq1_0, "TQ2_0": tq2_0, "MXFP4": mxfp4, "NVFP4": nvfp4}
 
 
 def dequantize(name, data):
@@ -204,6 +302,13 @@ def dequantize(name, data):
 MIDDLE = {"Q4_1": 7.5, "Q5_1": 15.5, "Q2_K": 1.5, "Q4_K": 7.5, "Q5_K": 15.5}  # of the values that have a minimum
 
 
+def put_iq1_m_scale(blocks, d):
+    """The half is spread over the top four bits of four words."""
+    half = d.astype(HALF).view("<u2")
+    top = np.stack([(half >> shift) & 15 for shift in (0, 4, 8, 12)], axis=1)
+    blocks["scales"] = (blocks["scales"] & 0xfff) | top << 12
+
+
 def random_blocks(name, count, std, rng):
     """Any valid blocks, all bits in use, whose weights have about this standard deviation."""
     if name in ("F32", "F16"):
@@ -214,11 +319,18 @@ def random_blocks(name, count, std, rng):
     if name == "MXFP4":  # values up to 6 with a standard deviation of about 2.9; powers of two around the one that fits
         blocks["e"] = 127 + np.round(np.log2(std / 2.9)) + rng.integers(-1, 2, len(blocks))
         return blocks.tobytes()
+    if name == "NVFP4":  # a scale for each 16 weights: 8 steps to a power of two
+        middle = np.clip(8 * (7 + np.round(np.log2(std / 2.9))), 8, 112)
+        blocks["e"] = middle + rng.integers(-8, 9, blocks["e"].shape)
+        return blocks.tobytes()
     size = rng.uniform(0.5, 1.5, len(blocks))
     sign = rng.choice([-1, 1], len(blocks))
     scale = 1.0
     for _ in range(2):  # first with d around 1, to see how wide the values are
-        blocks["d"] = size * scale * (1 if name in MIDDLE else sign)
+        if name == "IQ1_M":
+            put_iq1_m_scale(blocks, size * scale * sign)
+        else:
+            blocks["d"] = size * scale * (1 if name in MIDDLE else sign)
         if "m" in blocks.dtype.names:
             blocks["m"] = -MIDDLE[name] * size * scale
         if "dmin" in blocks.dtype.names:
