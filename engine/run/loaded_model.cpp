@@ -90,7 +90,8 @@ Status LoadedModel::read_text_parts(const Progress& progress)
 
     const auto source = file_.string("tokenizer.chat_template");
     auto parsed = ChatTemplate::parse(std::string(source.value_or(kChatMlTemplate)));
-    if (!parsed && source) {
+    // Too little memory says nothing about the template: the model is not to answer in another form.
+    if (!parsed && source && parsed.error().code != Error::Code::NoMemory) {
         warn(progress,
              "the model's chat template cannot be used (" + parsed.error().what + "); the ChatML form is used instead");
         parsed = ChatTemplate::parse(std::string(kChatMlTemplate));
