@@ -53,7 +53,7 @@ CpuAttention::CpuAttention(const Hyperparameters& h, int max_rows, int block_tok
 {
     for (const LayerParameters& layer : h.layers) {
         max_kv_heads_ = std::max(max_kv_heads_, layer.kv_heads);
-        max_group_ = std::max(max_group_, layer.heads / layer.kv_heads);
+        max_group_ = std::max(max_group_, layer.group());
     }
     scratch_ = scratch_for(pool.size());
 }
@@ -76,7 +76,7 @@ std::size_t CpuAttention::scratch_bytes(const Hyperparameters& h, int max_rows, 
 {
     std::size_t group = 0, kv_heads = 0;
     for (const LayerParameters& layer : h.layers) {
-        group = std::max(group, std::size_t(layer.heads / layer.kv_heads));
+        group = std::max(group, std::size_t(layer.group()));
         kv_heads = std::max(kv_heads, std::size_t(layer.kv_heads));
     }
     const std::size_t sums = group * std::size_t(2 + h.longest_value());

@@ -197,6 +197,9 @@ void CpuProducts::gate_row(Gate gate, int n, const float* g, const float* up, fl
     case Gate::SwigluOai:
         kernels_.swiglu_oai(n, g, up, kSwigluOaiAlpha, kSwigluOaiLimit, out);
         break;
+    case Gate::ReluSquared:
+        kernels_.relu_squared(n, g, out);
+        break;
     }
 }
 

@@ -17,6 +17,8 @@ cuda::Gating CudaProducts::gating_of(Gate gate)
         return {cuda::GateKind::Silu};
     case Gate::Gelu:
         return {cuda::GateKind::Gelu};
+    case Gate::ReluSquared:
+        return {cuda::GateKind::ReluSquared};
     case Gate::SwigluOai:
         break;
     }

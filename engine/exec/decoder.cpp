@@ -342,9 +342,14 @@ void Decoder::feed_forward(const LayerWeights& w, Rows& x, const Place& at)
     if (w.gate) {
         const std::array<Product, 2> apart{Product{&w.gate, nullptr, 0}, Product{&w.up, nullptr, w.gate.rows}};
         on.gated_products(x, apart, gate, a.gate_up, a.inner);
+        return;
+    }
+    const Product up{&w.up, nullptr, 0};
+    if (gate == Gate::ReluSquared) {
+        on.products(x, std::span(&up, 1), a.gate_up);
+        on.gated_by(gate, a.gate_up, a.gate_up, 0, a.inner);
     } else {
-        const Product fused{&w.up, nullptr, 0};
-        on.gated_products(x, std::span(&fused, 1), gate, a.gate_up, a.inner);
+        on.gated_products(x, std::span(&up, 1), gate, a.gate_up, a.inner);  // both in one
     }
 }
 

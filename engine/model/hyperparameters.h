@@ -36,6 +36,8 @@ struct LayerParameters {
     int value_length = 0;
     int rope_dimensions = 0;  // of a head that turn; the same in all layers of a kind
     int kv_source = -1;       // the layer whose keys and values it reads; -1: it has its own
+
+    int group() const { return kv_heads > 0 ? heads / kv_heads : 0; }  // query heads to a KV head
 };
 
 struct Hyperparameters {

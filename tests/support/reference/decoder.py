@@ -358,7 +358,7 @@ class Decoder:
         if p + "attn_gate.weight" in self.tensors:
             mixed = mixed * recurrent.sigmoid(self.product(x, p + "attn_gate"))
         if self.arch in GATES_BESIDE_QUERIES:
-            gate = self.product(x, p + "attn_q").reshape(len(x), -1, 2, self.hd)[:, :, 1]
+            gate = self.product(x, p + "attn_q").reshape(len(x), -1, 2, self.key_length(layer))[:, :, 1]
             mixed = mixed * recurrent.sigmoid(gate.reshape(len(x), -1))
         return self.product(mixed, p + "attn_output")
 
