@@ -14,7 +14,7 @@ std::int64_t CudaBackend::scratch_bytes(const Hyperparameters& h, const KvCache&
     return std::int64_t(CudaSizes(h, cache, max_rows, max_tokens).device());
 }
 
-Status CudaBackend::supports(const Hyperparameters& h, std::span<const KvLayerShape> kv)
+Status CudaBackend::supports(const Hyperparameters&, std::span<const KvLayerShape> kv)
 {
     for (const KvLayerShape& shape : kv) {
         const cuda::Attention attention{.kv = {shape.block, shape.kv_heads, 0}};

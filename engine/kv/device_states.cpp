@@ -6,11 +6,11 @@ namespace {
 
 using Direction = Device::Direction;
 
-constexpr std::size_t kAlignment = 256;
+constexpr std::size_t kDeviceAlignment = 256;
 
-std::size_t aligned(std::size_t bytes)
+std::size_t on_device_bytes(std::size_t bytes)
 {
-    return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+    return (bytes + kDeviceAlignment - 1) / kDeviceAlignment * kDeviceAlignment;
 }
 
 }  // namespace
@@ -26,12 +26,12 @@ DeviceStates::~DeviceStates()
 {
     for (int l = 0; l < int(memory_.size()); ++l)
         if (memory_[std::size_t(l)])
-            vram_.give_back(Vram::Use::State, memory_[std::size_t(l)], aligned(states_.layer_bytes(l)));
+            vram_.give_back(Vram::Use::State, memory_[std::size_t(l)], on_device_bytes(states_.layer_bytes(l)));
 }
 
 std::int64_t DeviceStates::bytes(std::size_t layer_bytes)
 {
-    return std::int64_t(aligned(layer_bytes));
+    return std::int64_t(on_device_bytes(layer_bytes));
 }
 
 Status DeviceStates::enter(StateId state)
@@ -95,7 +95,7 @@ Status DeviceStates::join(int l)
     // The next step brings it with the others.
     if (Status ok = leave_all(); !ok)
         return ok;
-    const auto memory = vram_.take(Vram::Use::State, aligned(bytes));
+    const auto memory = vram_.take(Vram::Use::State, on_device_bytes(bytes));
     if (!memory)
         return tl::unexpected(memory.error());
     memory_[std::size_t(l)] = *memory;
@@ -110,7 +110,7 @@ Status DeviceStates::leave(int l)
     Status status = leave_all();
     if (!status)
         mark_lost();
-    vram_.give_back(Vram::Use::State, memory, aligned(states_.layer_bytes(l)));
+    vram_.give_back(Vram::Use::State, memory, on_device_bytes(states_.layer_bytes(l)));
     memory = nullptr;
     return status;
 }

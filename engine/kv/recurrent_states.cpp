@@ -12,7 +12,7 @@ namespace engine {
 
 namespace {
 
-constexpr std::size_t kAlignment = 64;
+constexpr std::size_t kLayerAlignment = 64;
 
 }  // namespace
 
@@ -21,7 +21,7 @@ RecurrentStates::RecurrentStates(const std::vector<int>& floats, int limit)
 {
     for (const int of_layer : floats_) {
         offsets_.push_back(bytes_);
-        bytes_ += (std::size_t(of_layer) * sizeof(float) + kAlignment - 1) / kAlignment * kAlignment;
+        bytes_ += (std::size_t(of_layer) * sizeof(float) + kLayerAlignment - 1) / kLayerAlignment * kLayerAlignment;
     }
     slots_.resize(any() ? std::size_t(limit) : 0);
     for (StateId state = StateId(slots_.size()) - 1; state >= 0; --state)

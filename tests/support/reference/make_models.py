@@ -79,6 +79,20 @@ ARCHITECTURES = {
     "muse-glimmer": dict(arch="muse-glimmer", dim=32, heads=2, kv=1, type="F32", window=16, pattern=[True, False],
                          qk_norm=True, gate=True, post_norms=True,
                          floats={"logit_scale": 1.2, "final_logit_softcapping": 30.0}),
+    "qwen35": dict(arch="qwen35", layers=4, dim=32, heads=2, kv=1, theta=1e7, rotated=8, qk_norm=True, query_gate=True,
+                   ffn_norm="post_attention_norm", recurrent=[1, 1, 1, 0],
+                   ssm=dict(kind="delta", width=4, size=16, groups=2, heads=4, length=16)),
+    "qwen3next": dict(arch="qwen3next", dim=32, heads=2, kv=1, theta=1e7, rotated=8, type="F32", qk_norm=True,
+                      query_gate=True, ffn_norm="post_attention_norm", recurrent=[1, 0], experts=4, used=2, shared=32,
+                      shared_weight=True, ssm=dict(kind="delta", width=4, size=16, groups=2, heads=4, length=16,
+                                                   fused_gates=True, interval=2)),
+    "lfm2": dict(arch="lfm2", layers=3, dim=32, heads=2, kv=[0, 1, 0], theta=1e6, qk_norm=True,
+                 recurrent=[1, 0, 1], output_norm="token_embd_norm", ssm=dict(kind="convolution", width=3)),
+    "nemotron_h": dict(arch="nemotron_h", layers=4, dim=32, heads=2, kv=[0, 1, 0, 0], ff=[0, 0, 48, 0],
+                       recurrent=[1, 0, 0, 1], one_part=True,
+                       ssm=dict(kind="mamba2", width=4, size=16, groups=2, heads=4, length=8)),
+    "falcon-h1": dict(arch="falcon-h1", layers=2, dim=32, heads=2, kv=1, type="F32", recurrent=[2, 2],
+                      ssm=dict(kind="mamba2", width=4, size=32, groups=1, heads=2, length=32)),
     "llama4": dict(arch="llama4", dim=32, theta=5e5, window=16, pattern=2, experts=4, used=1, shared=32,
                    temperature_length=16),
 }
@@ -170,6 +184,14 @@ def metadata(name, s):
                 (f"{a}.expert_weights_norm", gguf.BOOL, True)]
     if "predicting" in s:
         out.append(u32("nextn_predict_layers", s["predicting"]))
+    if "ssm" in s and s["ssm"]["kind"] == "convolution":
+        out.append(u32("shortconv.l_cache", s["ssm"]["width"]))
+    elif "ssm" in s:
+        m = s["ssm"]
+        out += [u32("ssm.conv_kernel", m["width"]), u32("ssm.state_size", m["size"]), u32("ssm.group_count", m["groups"]),
+                u32("ssm.time_step_rank", m["heads"]), u32("ssm.inner_size", m["heads"] * m["length"])]
+        if "interval" in m:
+            out.append(u32("full_attention_interval", m["interval"]))
     if "temperature_length" in s:
         out.append(u32("attention.temperature_length", s["temperature_length"]))
     if "rope_unused" in s:
@@ -225,7 +247,7 @@ def tensors(name, s):
     w = TensorWriter(name, s)
     vocabulary_size = len(vocabulary()[0])
     w.weight("token_embd.weight", vocabulary_size, s["dim"])
-    w.norm("output_norm.weight", s["dim"])
+    w.norm(s.get("output_norm", "output_norm") + ".weight", s["dim"])
     if not s["tied"]:
         w.weight("output.weight", vocabulary_size, s["dim"])
     if "rope_freqs" in s:
@@ -241,7 +263,9 @@ def tensors(name, s):
         w.given("rope_factors_long.weight", np.linspace(1.0, 40.0, s["hd"] // 2))
         w.given("rope_factors_short.weight", np.linspace(1.0, 1.1, s["hd"] // 2))
     for layer in range(s.get("blocks", s["layers"])):
-        attention_tensors(w, s, f"blk.{layer}.", layer)
+        mixer_tensors(w, s, f"blk.{layer}.", layer)
+        if "one_part" in s and not of_layer(s["ff"], layer):
+            continue
         experts = "experts" in s and s.get("dense", 0) <= layer < s["layers"]
         if experts:
             expert_tensors(w, s, f"blk.{layer}.")
@@ -252,6 +276,65 @@ def tensors(name, s):
         if s["arch"] == "gemma4":
             end_tensors(w, s, f"blk.{layer}.")
     return w.list
+
+
+def mixer_tensors(w, s, p, layer):
+    """s["recurrent"]: of each layer, 1 a recurrent mixer, 0 attention, 2 both."""
+    recurrent = s.get("recurrent", [0] * (layer + 1))[layer]
+    if "one_part" in s and of_layer(s["ff"], layer):  # a feed-forward alone
+        w.norm(p + "attn_norm.weight", s["dim"])
+        return
+    if recurrent != 1:
+        attention_tensors(w, s, p, layer)
+    else:
+        w.norm(p + "attn_norm.weight", s["dim"])
+        if "one_part" not in s:
+            w.norm(p + s.get("ffn_norm", "ffn_norm") + ".weight", s["dim"])
+    if recurrent:
+        {"delta": delta_net_tensors, "mamba2": mamba2_tensors, "convolution": convolution_tensors}[s["ssm"]["kind"]](w, s, p)
+
+
+def decays(w, heads):
+    """Negative; with a step near 1 a state keeps a tenth to nine tenths."""
+    return -w.rng.uniform(0.1, 2.0, heads)
+
+
+def delta_net_tensors(w, s, p):
+    m = s["ssm"]
+    inner = m["heads"] * m["length"]
+    channels = inner + 2 * m["groups"] * m["size"]
+    w.weight(p + "attn_qkv.weight", channels, s["dim"])
+    w.weight(p + "attn_gate.weight", inner, s["dim"])
+    if "fused_gates" in m:
+        w.weight(p + "ssm_ba.weight", 2 * m["heads"], s["dim"])
+    else:
+        w.weight(p + "ssm_beta.weight", m["heads"], s["dim"])
+        w.weight(p + "ssm_alpha.weight", m["heads"], s["dim"])
+    w.given(p + "ssm_conv1d.weight", 0.5 * w.rng.standard_normal((channels, m["width"])))
+    w.bias(p + "ssm_dt.bias", m["heads"])
+    w.given(p + "ssm_a", decays(w, m["heads"]))
+    w.norm(p + "ssm_norm.weight", m["length"])
+    w.weight(p + "ssm_out.weight", s["dim"], inner)
+
+
+def mamba2_tensors(w, s, p):
+    m = s["ssm"]
+    inner = m["heads"] * m["length"]
+    channels = inner + 2 * m["groups"] * m["size"]
+    w.weight(p + "ssm_in.weight", inner + channels + m["heads"], s["dim"])
+    w.given(p + "ssm_conv1d.weight", 0.5 * w.rng.standard_normal((channels, m["width"])))
+    w.bias(p + "ssm_conv1d.bias", channels)
+    w.bias(p + "ssm_dt.bias", m["heads"])
+    w.given(p + "ssm_a", decays(w, m["heads"]).reshape(-1, 1))
+    w.given(p + "ssm_d", w.rng.standard_normal((m["heads"], 1)))
+    w.given(p + "ssm_norm.weight", 1 + 0.1 * w.rng.standard_normal((m["groups"], inner // m["groups"])))
+    w.weight(p + "ssm_out.weight", s["dim"], inner)
+
+
+def convolution_tensors(w, s, p):
+    w.weight(p + "shortconv.in_proj.weight", 3 * s["dim"], s["dim"])
+    w.given(p + "shortconv.conv.weight", 0.5 * w.rng.standard_normal((s["dim"], s["ssm"]["width"])))
+    w.weight(p + "shortconv.out_proj.weight", s["dim"], s["dim"])
 
 
 def attention_tensors(w, s, p, layer):
@@ -270,7 +353,7 @@ def attention_tensors(w, s, p, layer):
             w.bias(p + "attn_qkv.bias", q_dim + 2 * kv_dim)
     else:
         for n, rows in kinds:
-            w.weight(p + f"attn_{n}.weight", rows, dim)
+            w.weight(p + f"attn_{n}.weight", rows * (2 if n == "q" and "query_gate" in s else 1), dim)
             if "bias" in s:
                 w.bias(p + f"attn_{n}.bias", rows)
     if "qk_norm" in s:
@@ -287,12 +370,14 @@ def attention_tensors(w, s, p, layer):
     if "gemma" in s or "post_norms" in s:
         w.norm(p + "post_attention_norm.weight", dim)
         w.norm(p + "post_ffw_norm.weight", dim)
-    if s.get("input_norms", True) is True:
+    if s["arch"] == "falcon-h1":
+        w.norm(p + "ffn_norm", dim)
+    elif s.get("input_norms", True) is True and "one_part" not in s:
         w.norm(p + ("post_attention_norm" if "sinks" in s else s.get("ffn_norm", "ffn_norm")) + ".weight", dim)
 
 
 def ffn_tensors(w, s, p, ff):
-    if "fused" not in s:
+    if "fused" not in s and "one_part" not in s:
         w.weight(p + "ffn_gate.weight", ff, s["dim"])
     w.weight(p + "ffn_up.weight", ff * (2 if "fused" in s else 1), s["dim"])
     w.weight(p + "ffn_down.weight", s["dim"], ff)
