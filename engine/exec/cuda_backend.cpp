@@ -16,6 +16,8 @@ std::int64_t CudaBackend::scratch_bytes(const Hyperparameters& h, const KvCache&
 
 Status CudaBackend::supports(const Hyperparameters&, std::span<const KvLayerShape> kv)
 {
+    if (Status ok = CudaRecurrent::supports(h.state_space); !ok)
+        return ok;
     for (const KvLayerShape& shape : kv) {
         const cuda::Attention attention{.kv = {shape.block, shape.kv_heads, 0}};
         if (shape.block.k_type == kernels::KvType::F32 || shape.block.v_type == kernels::KvType::F32)
