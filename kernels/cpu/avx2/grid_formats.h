@@ -161,13 +161,17 @@ struct IQ1_M {
     {
         const auto* b = reinterpret_cast<const BlockIQ1_M*>(at);
         for (int g = 0; g < 8; ++g) {
-            std::uint64_t points[4];
-            for (int i = 0; i < 4; ++i) {
-                const int nibble = b->high[2 * g + i / 2] >> (4 * (i % 2)) & 15;
-                const std::uint64_t plus = std::uint64_t(~nibble >> 3 & 1) * (kIq1Plus * 0x0101010101010101u);
-                points[i] = kIq1Bytes.of[b->index[4 * g + i] | (nibble & 7) << 8] + plus;
-            }
-            store256(c.q + 32 * g, load256(points));
+            const std::uint32_t nibbles = word_at<std::uint16_t>(b->high + 2 * g);
+            const auto point = [&](int i) {
+                const std::uint32_t high = nibbles >> (4 * i) & 7;
+                return static_cast<long long>(kIq1Bytes.of[b->index[4 * g + i] | high << 8]);
+            };
+            const __m256i less =
+                _mm256_and_si256(_mm256_srlv_epi64(_mm256_set1_epi64x(nibbles), _mm256_setr_epi64x(3, 7, 11, 15)),
+                                 _mm256_set1_epi64x(1));
+            const __m256i plus =
+                _mm256_and_si256(_mm256_cmpeq_epi64(less, _mm256_setzero_si256()), _mm256_set1_epi8(kIq1Plus));
+            store256(c.q + 32 * g, _mm256_add_epi8(_mm256_setr_epi64x(point(0), point(1), point(2), point(3)), plus));
         }
         put_scales(word_at<std::uint64_t>(b->scales), c.scale);
     }
