@@ -62,8 +62,8 @@ Result<BenchReport> bench(const LoadRequest& load, const BenchRequest& request,
 
 /// One kernel by itself, of the table in use, on all threads.
 struct KernelRow {
-    std::string kernel;      // "Q4_K": products of that type; "attention-q8_0"
-    double cache_gb_s = 0;   // of weights or KV, 1 MiB of them again and again
+    std::string kernel;      // "Q4_K": products of that type; "attention-q8_0"; "linear-attention"
+    double cache_gb_s = 0;   // of weights or KV, 1 MiB of them again and again; of states what is read and written
     double memory_gb_s = 0;  // the same of more than any cache holds
     /// Products of a prompt of 512 tokens: 1e9 multiplications and additions a second.
     std::optional<double> prompt_gop_s = {};

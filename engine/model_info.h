@@ -14,9 +14,10 @@ namespace engine {
 
 /// The numbers of a file that decide what its KV cache and its scratch take; see memory_plan.h. Zero: not known.
 struct MemoryShape {
-    std::int64_t kv_heads = 0;  // of all layers together
-    std::int64_t key_length = 0;
-    std::int64_t value_length = 0;
+    // Of all layers together: KV heads, and the numbers in the keys and in the values of one token.
+    std::int64_t kv_heads = 0;
+    std::int64_t key_numbers = 0;
+    std::int64_t value_numbers = 0;
     std::int64_t state_bytes = 0;            // of one conversation's recurrent layers, checkpoints not counted
     int recurrent_layers = 0;                // that keep such a state; those that also attend included
     std::int64_t scratch_bytes_per_row = 0;  // for each token of a prefill chunk

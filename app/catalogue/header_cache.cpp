@@ -16,7 +16,7 @@ using engine::ModelInfo;
 
 // Goes up when what is kept of a header changes. The program's version counts as well: another one may be able to run
 // more.
-constexpr int kForm = 1;
+constexpr int kForm = 2;
 constexpr qint64 kLargestFile = 64 << 20;
 
 QString text(const std::string& value)
@@ -61,8 +61,8 @@ struct Shape {
     std::int64_t engine::MemoryShape::*member;
 };
 constexpr Shape kShape[] = {{"kvHeadsOfAll", &engine::MemoryShape::kv_heads},
-                            {"keyLength", &engine::MemoryShape::key_length},
-                            {"valueLength", &engine::MemoryShape::value_length},
+                            {"keyNumbers", &engine::MemoryShape::key_numbers},
+                            {"valueNumbers", &engine::MemoryShape::value_numbers},
                             {"scratchPerRow", &engine::MemoryShape::scratch_bytes_per_row},
                             {"scratchFixed", &engine::MemoryShape::scratch_bytes_fixed}};
 

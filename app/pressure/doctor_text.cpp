@@ -165,7 +165,9 @@ QString doctorSentence(const Diagnosis& d)
     case Kind::KvOnHost:
         return ofKv(d);
     case Kind::TooManyThreads:
-        return Text::tr("%1 threads share %2 cores: all wait for the one that has none.").arg(d.count).arg(d.available);
+        return Text::tr("%1 threads share %2 cores: all of them wait for those that have none.")
+            .arg(d.count)
+            .arg(d.available);
     case Kind::TooFewThreads:
         return Text::tr("The CPU has most of the work, and only %1 of %2 cores do it.").arg(d.count).arg(d.available);
     case Kind::HostLayers:

@@ -35,22 +35,34 @@ int widest(const Hyperparameters& h, const Width& width)
     return most;
 }
 
+int widest_ffn(const Hyperparameters& h)
+{
+    return widest(h, [](const LayerParameters& layer) { return layer.ffn_length; });
+}
+
+/// Whether layers have a dense part beside experts.
+bool has_both_parts(const Hyperparameters& h)
+{
+    return h.experts > 0 && h.architecture->dense_beside_experts;
+}
+
 }  // namespace
 
 PositionTables::PositionTables(const Hyperparameters& h, int max_rows, RowMemory& memory)
-    : pairs_(h.rope_dimensions / 2)
+    : has_local_(has_local_rope(h))
+    , pairs_(h.rope_dimensions(LayerKind::FullAttention) / 2)
+    , local_pairs_(has_local_ ? h.rope_dimensions(LayerKind::SlidingWindow) / 2 : 0)
     , neox_(h.architecture->rope_neox)
-    , tables_(has_local_rope(h) ? 4 : 2)
     , scales_(h.temperature.full_layers_only ? 2 : 1)
-    , floats_per_row_(tables_ * pairs_ + scales_)
+    , floats_per_row_(2 * pairs_ + 2 * local_pairs_ + scales_)
     , rows_(1, floats_per_row_ * max_rows, memory)
 {
 }
 
 Rotation PositionTables::rotation(LayerKind kind) const
 {
-    const float* cos = data() + std::size_t(is_local(kind) ? 2 : 0) * angles();
-    return {cos, cos + angles(), pairs_, neox_};
+    const float* cos = data() + begin_of(kind);
+    return {cos, cos + angles(kind), pairs(kind), neox_};
 }
 
 Activations::Activations(const Hyperparameters& h, int max_rows, RowMemory& memory)
@@ -64,28 +76,33 @@ Activations::Activations(const Hyperparameters& h, int max_rows, RowMemory& memo
                  }),
           memory)
     , attended(max_rows, widest(h, [&](const LayerParameters& layer) { return mixer_cols(h, layer); }), memory)
-    , gate_up(max_rows, 2 * widest(h, [](const LayerParameters& layer) { return layer.ffn_length; }), memory)
-    , inner(max_rows, widest(h, [](const LayerParameters& layer) { return layer.ffn_length; }), memory)
+    , gate_up(max_rows, std::max(2 * widest_ffn(h), h.side_length), memory)
+    , inner(max_rows, std::max(widest_ffn(h), h.side_length), memory)
     , branch(max_rows, h.embedding_length, memory)
     , weight(max_rows, 1, memory)
+    , routed(has_both_parts(h) ? max_rows : 0, h.embedding_length, memory)
+    , beside(has_both_parts(h) ? max_rows : 0, h.embedding_length, memory)
+    , side(h.side_length > 0 ? max_rows : 0, int(h.layers.size()) * h.side_length, memory)
     , last(1, h.embedding_length, memory)
     , last_x(1, h.embedding_length, memory)
     , logits(1, h.vocabulary, memory)
-    , rounds_hidden_(attention_reads_hidden(*h.architecture) || feed_forward_reads_hidden(*h.architecture))
+    , rounds_hidden_(attention_reads_hidden(*h.architecture) || feed_forward_reads_hidden(*h.architecture) ||
+                     h.side_length > 0)
 {
 }
 
 std::size_t Activations::bytes() const
 {
     std::size_t bytes = tables.bytes();
-    for (const Rows* rows : {&hidden, &x, &qkv, &attended, &gate_up, &inner, &branch, &weight, &last, &last_x, &logits})
+    for (const Rows* rows : {&hidden, &x, &qkv, &attended, &gate_up, &inner, &branch, &weight, &routed, &beside, &side,
+                             &last, &last_x, &logits})
         bytes += rows->bytes();
     return bytes;
 }
 
 void Activations::take_rounded(bool residuals)
 {
-    for (Rows* rows : {&x, &attended, &inner, &last_x, &hidden}) {
+    for (Rows* rows : {&x, &attended, &inner, &routed, &last_x, &hidden}) {
         if (rows == &hidden && !rounds_hidden_)
             continue;
         rows->q8(0);

@@ -28,29 +28,32 @@ public:
     const float* data() const { return rows_.row(0); }
 
     Rotation rotation(LayerKind kind) const;
-    float* cos(LayerKind kind) { return data() + std::size_t(is_local(kind) ? 2 : 0) * angles(); }
-    float* sin(LayerKind kind) { return cos(kind) + angles(); }
+    float* cos(LayerKind kind) { return data() + begin_of(kind); }
+    float* sin(LayerKind kind) { return cos(kind) + angles(kind); }
     /// (rows,) factor on each row's queries.
     float* q_scale(LayerKind kind) { return data() + scale_offset(kind); }
     const float* q_scale(LayerKind kind) const { return data() + scale_offset(kind); }
     /// Whether sliding layers turn by a base of their own.
-    bool has_local() const { return tables_ == 4; }
+    bool has_local() const { return has_local_; }
     /// Whether sliding layers leave out the temperature of the queries.
     bool has_plain_scales() const { return scales_ == 2; }
     std::size_t bytes() const { return rows_.bytes(); }
 
 private:
     bool is_local(LayerKind kind) const { return has_local() && kind == LayerKind::SlidingWindow; }
+    int pairs(LayerKind kind) const { return is_local(kind) ? local_pairs_ : pairs_; }
+    std::size_t angles(LayerKind kind) const { return std::size_t(count_) * std::size_t(pairs(kind)); }
+    /// Cos and sin of all layers lie first, then those of sliding ones, then the factors.
+    std::size_t begin_of(LayerKind kind) const { return is_local(kind) ? 2 * angles(LayerKind::FullAttention) : 0; }
     std::size_t scale_offset(LayerKind kind) const
     {
         const bool plain = has_plain_scales() && kind == LayerKind::SlidingWindow;
-        return std::size_t(tables_) * angles() + (plain ? std::size_t(count_) : 0);
+        return std::size_t(count_) * std::size_t(2 * pairs_ + 2 * local_pairs_ + (plain ? 1 : 0));
     }
-    std::size_t angles() const { return std::size_t(count_) * std::size_t(pairs_); }
 
-    int pairs_;
+    bool has_local_;
+    int pairs_, local_pairs_;
     bool neox_;
-    int tables_;  // of (rows, pairs): cos and sin, and those of sliding layers
     int scales_;  // of (rows,)
     int floats_per_row_;
     int count_ = 0;
@@ -69,6 +72,9 @@ struct Activations {
     Rows inner;     // (rows, ffn)
     Rows branch;    // (rows, dim): what attention or feed-forward adds
     Rows weight;    // (rows, 1): of the expert that all rows share, before the sigmoid
+    Rows routed;    // (rows, dim): what the router reads; only where a dense part lies beside experts
+    Rows beside;    // (rows, dim): what the experts add to such a branch
+    Rows side;      // (rows, layers * side): what each layer gets of each token; only with per-layer embeddings
     Rows last;      // (1, dim): the row whose logits are asked for
     Rows last_x;    // (1, dim): normed
     Rows logits;    // (1, vocabulary)

@@ -47,6 +47,7 @@ struct ExpertParameters {
     RouterScores scores = RouterScores::Softmax;
     ExpertWeights weights = ExpertWeights::SumToOne;
     ExpertWeighs weighs = ExpertWeighs::Output;
+    Rows* routed_by = nullptr;  // (rows, dim) that the router reads; null: what the experts read
     /// The weights are a softmax over the logits of the experts that were chosen by their logits.
     bool softmax_of_chosen(Vector choice_bias) const
     {
@@ -120,7 +121,10 @@ public:
     virtual void products(Rows& x, std::span<const Product> products, Rows& out) = 0;
     /// gate_up: (rows, 2 n), gate first; out: (rows, n)
     virtual void gated(Gate gate, const Rows& gate_up, Rows& out) = 0;
+    /// The same where the gates are x, (rows, n), and what they are on are columns [col, col + n) of `up`.
+    virtual void gated_by(Gate gate, const Rows& x, const Rows& up, int col, Rows& out) = 0;
     virtual void add(const Rows& y, Rows& x) = 0;
+    virtual void scale(float factor, Rows& x) = 0;
     /// sum += the product of x. `branch`: room for it, where it is not added while it is computed
     virtual void add_product(Rows& x, const Product& product, Rows& branch, Rows& sum)
     {

@@ -48,12 +48,12 @@ CpuAttention::CpuAttention(const Hyperparameters& h, int max_rows, int block_tok
     , pool_(&pool)
     , max_rows_(max_rows)
     , block_tokens_(block_tokens)
-    , key_length_(h.key_length)
-    , value_length_(h.value_length)
+    , key_length_(h.longest_key())
+    , value_length_(h.longest_value())
 {
     for (const LayerParameters& layer : h.layers) {
         max_kv_heads_ = std::max(max_kv_heads_, layer.kv_heads);
-        max_group_ = std::max(max_group_, layer.heads / layer.kv_heads);
+        max_group_ = std::max(max_group_, layer.group());
     }
     scratch_ = scratch_for(pool.size());
 }
@@ -76,12 +76,12 @@ std::size_t CpuAttention::scratch_bytes(const Hyperparameters& h, int max_rows, 
 {
     std::size_t group = 0, kv_heads = 0;
     for (const LayerParameters& layer : h.layers) {
-        group = std::max(group, std::size_t(layer.heads / layer.kv_heads));
+        group = std::max(group, std::size_t(layer.group()));
         kv_heads = std::max(kv_heads, std::size_t(layer.kv_heads));
     }
-    const std::size_t sums = group * std::size_t(2 + h.value_length);
+    const std::size_t sums = group * std::size_t(2 + h.longest_value());
     const std::size_t worker =
-        kTileRows * group * std::size_t(h.key_length) + group * std::size_t(block_tokens) + sums + kTileRows * sums;
+        kTileRows * group * std::size_t(h.longest_key()) + group * std::size_t(block_tokens) + sums + kTileRows * sums;
     const auto tiles = std::size_t((max_rows + kTileRows - 1) / kTileRows);
     return (std::size_t(threads) * worker + (runs ? tiles * kv_heads * kTileRows * sums : 0)) * sizeof(float);
 }

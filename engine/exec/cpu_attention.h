@@ -53,7 +53,8 @@ private:
 
     const kernels::CpuKernels& kernels_;
     ThreadPool* pool_;
-    const int max_rows_, block_tokens_, key_length_, value_length_;
+    const int max_rows_, block_tokens_;
+    const int key_length_, value_length_;  // the most of any layer
     int max_kv_heads_ = 0, max_group_ = 0;
     std::vector<Scratch> scratch_;  // (threads,)
     AlignedArray<float> run_sums_;  // (tiles, kv_heads, tile_sums()) of an attention in several runs

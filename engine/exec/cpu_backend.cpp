@@ -141,6 +141,15 @@ void CpuBackend::add(const Rows& y, Rows& x)
     });
 }
 
+void CpuBackend::scale(float factor, Rows& x)
+{
+    x.changed();
+    pool_->for_each(x.count(), kRowsWorthSharing, [&](int begin, int end, int) {
+        for (int t = begin; t < end; ++t)
+            std::for_each_n(x.row(t), x.cols(), [&](float& value) { value *= factor; });
+    });
+}
+
 void CpuBackend::copy_row(const Rows& from, int row, Rows& to)
 {
     to.set_shape(1, from.cols());

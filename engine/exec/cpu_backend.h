@@ -42,7 +42,12 @@ public:
         products_.multiply(x, products, out);
     }
     void gated(Gate gate, const Rows& gate_up, Rows& out) override { products_.gated(gate, gate_up, out); }
+    void gated_by(Gate gate, const Rows& x, const Rows& up, int col, Rows& out) override
+    {
+        products_.gated_by(gate, x, up, col, out);
+    }
     void add(const Rows& y, Rows& x) override;
+    void scale(float factor, Rows& x) override;
     void copy_row(const Rows& from, int row, Rows& to) override;
     void soft_cap(float cap, Rows& x) override;
     void store_kv(const Rows& qkv, const HeadLayout& heads, int l, const Step& step) override

@@ -69,7 +69,7 @@ std::size_t CpuExperts::bytes() const
 void CpuExperts::route(Rows& x, const LayerWeights& w, const ExpertParameters& p)
 {
     const Product router{&w.router, w.router_bias, 0};
-    products_.multiply(x, std::span(&router, 1), router_logits_);
+    products_.multiply(p.routed_by ? *p.routed_by : x, std::span(&router, 1), router_logits_);
     // Softmax over all experts, then over the chosen ones to one again, equals the softmax over the chosen ones.
     const bool of_chosen = p.softmax_of_chosen(w.choice_bias);
     for (int t = 0; t < x.count(); ++t) {
@@ -86,8 +86,9 @@ void CpuExperts::route(Rows& x, const LayerWeights& w, const ExpertParameters& p
             softmax(weights);
         else if (p.weights == ExpertWeights::SumToOne)
             sum_to_one(weights);
-        for (float& weight : weights)
-            weight *= p.weights_scale;
+        for (int slot = 0; slot < p.used; ++slot)
+            weights[std::size_t(slot)] *=
+                p.weights_scale * (w.down_experts_scale ? w.down_experts_scale[chosen[slot]] : 1.0f);
     }
 }
 

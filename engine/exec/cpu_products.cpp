@@ -30,7 +30,7 @@ CpuProducts::CpuProducts(const Hyperparameters& h, ThreadPool& pool)
 
 int CpuProducts::widest_row(const Hyperparameters& h)
 {
-    int most = std::max(h.embedding_length, h.expert_ffn_length);
+    int most = std::max({h.embedding_length, h.expert_ffn_length, h.side_length});
     for (const LayerParameters& layer : h.layers)
         most = std::max({most, layer.ffn_length, mixer_cols(h, layer)});
     return most;
@@ -185,26 +185,40 @@ void CpuProducts::multiply_by_experts(Rows& x, std::span<const ExpertRows> range
     });
 }
 
+void CpuProducts::gate_row(Gate gate, int n, const float* g, const float* up, float* out) const
+{
+    switch (gate) {
+    case Gate::Silu:
+        kernels_.silu_mul(n, g, up, out);
+        break;
+    case Gate::Gelu:
+        kernels_.gelu_mul(n, g, up, out);
+        break;
+    case Gate::SwigluOai:
+        kernels_.swiglu_oai(n, g, up, kSwigluOaiAlpha, kSwigluOaiLimit, out);
+        break;
+    case Gate::ReluSquared:
+        kernels_.relu_squared(n, g, out);
+        break;
+    }
+}
+
 void CpuProducts::gated(Gate gate, const Rows& gate_up, Rows& out)
 {
     const int n = gate_up.cols() / 2;
     out.set_shape(gate_up.count(), n);
     pool_->for_each(gate_up.count(), kRowsWorthWaking, [&](int begin, int end, int) {
-        for (int t = begin; t < end; ++t) {
-            const float* g = gate_up.row(t);
-            const float* up = g + n;
-            switch (gate) {
-            case Gate::Silu:
-                kernels_.silu_mul(n, g, up, out.row(t));
-                break;
-            case Gate::Gelu:
-                kernels_.gelu_mul(n, g, up, out.row(t));
-                break;
-            case Gate::SwigluOai:
-                kernels_.swiglu_oai(n, g, up, kSwigluOaiAlpha, kSwigluOaiLimit, out.row(t));
-                break;
-            }
-        }
+        for (int t = begin; t < end; ++t)
+            gate_row(gate, n, gate_up.row(t), gate_up.row(t) + n, out.row(t));
+    });
+}
+
+void CpuProducts::gated_by(Gate gate, const Rows& x, const Rows& up, int col, Rows& out)
+{
+    out.set_shape(x.count(), x.cols());
+    pool_->for_each(x.count(), kRowsWorthWaking, [&](int begin, int end, int) {
+        for (int t = begin; t < end; ++t)
+            gate_row(gate, x.cols(), x.row(t), up.row(t) + col, out.row(t));
     });
 }
 

@@ -40,9 +40,11 @@ public:
     void multiply_by_experts(Rows& x, std::span<const ExpertRows> ranges, const Matrix& stack, Vector bias, Rows& out,
                              int out_col);
     void gated(Gate gate, const Rows& gate_up, Rows& out);
+    void gated_by(Gate gate, const Rows& x, const Rows& up, int col, Rows& out);
 
 private:
     static int widest_row(const Hyperparameters& h);  // that is rounded
+    void gate_row(Gate gate, int n, const float* g, const float* up, float* out) const;
     void round_rows(Rows& x);
     void round_residual(Rows& x, int row, Scratch& scratch) const;
     using MatMulKernel = void (*)(const kernels::MatMul&);

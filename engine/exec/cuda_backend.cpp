@@ -21,8 +21,8 @@ Status CudaBackend::supports(const Hyperparameters& h, std::span<const KvLayerSh
         if (shape.block.k_type == kernels::KvType::F32 || shape.block.v_type == kernels::KvType::F32)
             return fail(Error::Code::Unsupported, "an f32 KV cache is computed on the cpu only");
         if (!cuda::attend_many_can(attention))
-            return fail(Error::Code::Unsupported, "heads of " + std::to_string(h.key_length) + " and " +
-                                                      std::to_string(h.value_length) +
+            return fail(Error::Code::Unsupported, "heads of " + std::to_string(shape.block.k_dim) + " and " +
+                                                      std::to_string(shape.block.v_dim) +
                                                       " values are not computed on CUDA devices");
     }
     return {};
@@ -57,6 +57,7 @@ CudaBackend::CudaBackend(CudaDevice& device, Vram& vram, CpuBackend& cpu, const 
     , inputs_(calls_, sizes_, arena_)
     , outputs_(calls_, sizes_, arena_)
     , products_(calls_, vram, sizes_)
+    , recurrent_(calls_)
     , host_part_(calls_, inputs_, cpu, sizes_, arena_)
     , joins_(calls_, inputs_, host_part_)
     , recorder_(calls_)
@@ -75,7 +76,7 @@ Status CudaBackend::allocate(const Hyperparameters& h)
         return ok;
     if (Status ok = outputs_.allocate(activations_); !ok)
         return ok;
-    if (Status ok = host_part_.allocate(h.key_length); !ok)
+    if (Status ok = host_part_.allocate(h.longest_key()); !ok)
         return ok;
     return joins_.allocate(sizes_.layers);
 }
@@ -134,6 +135,12 @@ void CudaBackend::add(const Rows& y, Rows& x)
 {
     x.changed();
     calls_.launch(cuda::add, cuda_rows(y), x.count(), x.cols(), cuda_rows(x));
+}
+
+void CudaBackend::scale(float factor, Rows& x)
+{
+    x.changed();
+    calls_.launch(cuda::scale, factor, x.count(), x.cols(), cuda_rows(x));
 }
 
 void CudaBackend::copy_row(const Rows& from, int row, Rows& to)

@@ -12,6 +12,7 @@
 #include "engine/exec/cuda_experts.h"
 #include "engine/exec/cuda_graphs.h"
 #include "engine/exec/cuda_products.h"
+#include "engine/exec/cuda_recurrent.h"
 #include "engine/exec/cuda_step_outputs.h"
 
 #include <memory>
@@ -61,6 +62,7 @@ public:
     void weigh_rows(const Rows& weights, Rows& x) override;
     void rope_heads(Rows& x, int col, int heads, int length, const Rotation& rotation) override;
     void add(const Rows& y, Rows& x) override;
+    void scale(float factor, Rows& x) override;
     void copy_row(const Rows& from, int row, Rows& to) override;
     void soft_cap(float cap, Rows& x) override;
     void products(Rows& x, std::span<const Product> products, Rows& out) override
@@ -68,6 +70,10 @@ public:
         products_.multiply(x, products, out);
     }
     void gated(Gate gate, const Rows& gate_up, Rows& out) override { products_.gated(gate, gate_up, out); }
+    void gated_by(Gate gate, const Rows& x, const Rows& up, int col, Rows& out) override
+    {
+        products_.gated_by(gate, x, up, col, out);
+    }
     void add_product(Rows& x, const Product& product, Rows&, Rows& sum) override
     {
         products_.multiply_and_add(x, product, sum);
@@ -88,10 +94,15 @@ public:
     {
         experts_->compute(x, w, p, out);
     }
-    // No kernel does these yet: the step fails.
-    void delta_net(Rows&, const DeltaNetParameters&, Rows&) override { fail_step(); }
-    void mamba2(Rows&, const Mamba2Parameters&, Rows&) override { fail_step(); }
-    void short_convolution(Rows&, const ShortConvolutionParameters&, Rows&) override { fail_step(); }
+    void delta_net(Rows& mixed, const DeltaNetParameters& p, Rows& out) override
+    {
+        recurrent_.delta_net(mixed, p, out);
+    }
+    void mamba2(Rows& mixed, const Mamba2Parameters& p, Rows& out) override { recurrent_.mamba2(mixed, p, out); }
+    void short_convolution(Rows& mixed, const ShortConvolutionParameters& p, Rows& out) override
+    {
+        recurrent_.short_convolution(mixed, p, out);
+    }
 
 private:
     void fail_step()
@@ -119,6 +130,7 @@ private:
     CudaStepInputs inputs_;
     CudaStepOutputs outputs_;
     CudaProducts products_;
+    CudaRecurrent recurrent_;
     std::unique_ptr<CudaExperts> experts_;  // null: the model has none
     CudaHostPart host_part_;
     CudaJoins joins_;

@@ -41,6 +41,24 @@ CudaExperts::CudaExperts(CudaCalls& calls, CudaProducts& products, const Hyperpa
 {
 }
 
+/// The first expert's matrices, and bytes from one expert's to the next.
+struct GatesAndUps {
+    Matrix gate, up;
+    std::size_t stride;
+};
+
+/// Apart, also where the file has them in one.
+static GatesAndUps gates_and_ups_of(const LayerWeights& w)
+{
+    if (w.gate_experts)
+        return {w.gate_experts, w.up_experts, w.gate_experts.bytes()};
+    Matrix half = w.up_experts;
+    half.rows /= 2;
+    Matrix up = half;
+    up.data += half.bytes();
+    return {half, up, w.up_experts.bytes()};
+}
+
 static cuda::Choice choice_of(const LayerWeights& w, const ExpertParameters& p)
 {
     return {.scores = p.scores == RouterScores::Sigmoid ? cuda::Choice::Scores::Sigmoid : cuda::Choice::Scores::Softmax,
@@ -55,7 +73,7 @@ void CudaExperts::compute(Rows& x, const LayerWeights& w, const ExpertParameters
     CudaExpertRows& e = rows_;
     const int pairs = x.count() * p.used;
     const Product router{&w.router, w.router_bias, 0};
-    products_.multiply(x, std::span(&router, 1), e.router_logits);
+    products_.multiply(p.routed_by ? *p.routed_by : x, std::span(&router, 1), e.router_logits);
     cuda::Routing routing{x.count(),
                           p.used,
                           w.router.rows,
@@ -64,6 +82,8 @@ void CudaExperts::compute(Rows& x, const LayerWeights& w, const ExpertParameters
                           cuda_address(e.sorted),
                           cuda_address(e.begin)};
     calls_.launch(cuda::route, cuda_rows(e.router_logits), choice_of(w, p), routing);
+    if (w.down_experts_scale)
+        calls_.launch(cuda::scale_weights, cuda_address(w.down_experts_scale), routing);
     Rows* in = &x;
     int pairs_of_each_row = p.used;
     if (p.weighs == ExpertWeighs::Input) {
@@ -79,15 +99,17 @@ void CudaExperts::compute(Rows& x, const LayerWeights& w, const ExpertParameters
         product.tokens = pairs;
         calls_.launch(cuda::expert_matmul, product, routing, pairs_of_each);
     };
-    if (x.count() == 1 && w.gate_experts && w.gate_experts.type == w.up_experts.type) {
-        e.hidden.set_shape(pairs, w.gate_experts.rows);
-        cuda::GatedProduct product{
-            .gate = products_.operands(*in, w.gate_experts, w.gate_experts_bias, cuda_rows(e.hidden)),
-            .up_weights = cuda_address(w.up_experts.data),
-            .up_scale = cuda_address(w.up_experts.scale),
-            .up_bias = cuda_address(w.up_experts_bias),
-            .gating = CudaProducts::gating_of(p.gate)};
+    const GatesAndUps stacks = gates_and_ups_of(w);
+    if (x.count() == 1 && stacks.gate.type == stacks.up.type) {
+        e.hidden.set_shape(pairs, stacks.gate.rows);
+        cuda::GatedProduct product{.gate =
+                                       products_.operands(*in, stacks.gate, w.gate_experts_bias, cuda_rows(e.hidden)),
+                                   .up_weights = cuda_address(stacks.up.data),
+                                   .up_scale = cuda_address(stacks.up.scale),
+                                   .up_bias = cuda_address(w.up_experts_bias),
+                                   .gating = CudaProducts::gating_of(p.gate)};
         product.gate.tokens = pairs;
+        product.gate.stack_stride = stacks.stride;
         calls_.launch(cuda::gated_expert_matvec, product, routing, pairs_of_each_row);
     } else {
         e.gate_up.set_shape(pairs, 2 * w.down_experts.n);

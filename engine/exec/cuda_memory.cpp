@@ -38,7 +38,7 @@ CudaSizes::CudaSizes(const Hyperparameters& h, const KvCache& cache, int max_row
     : max_rows(max_rows)
     , max_blocks((max_tokens + cache.block_tokens() - 1) / cache.block_tokens() + 1)
     , layers(int(h.layers.size()))
-    , v_dim(h.value_length)
+    , v_dim(h.longest_value())
     , most_ranked(std::min(cuda::kMostRanked, (h.vocabulary - 1) / 2))  // else all of them are as few bytes
     , sixteen_bits(h.experts > 0)
 {

@@ -17,6 +17,8 @@ cuda::Gating CudaProducts::gating_of(Gate gate)
         return {cuda::GateKind::Silu};
     case Gate::Gelu:
         return {cuda::GateKind::Gelu};
+    case Gate::ReluSquared:
+        return {cuda::GateKind::ReluSquared};
     case Gate::SwigluOai:
         break;
     }
@@ -164,7 +166,14 @@ void CudaProducts::gated(Gate gate, const Rows& gate_up, Rows& out)
 {
     const int n = gate_up.cols() / 2;
     out.set_shape(gate_up.count(), n);
-    calls_.launch(cuda::gated, gating_of(gate), cuda_rows(gate_up), gate_up.count(), n, cuda_rows(out));
+    calls_.launch(cuda::gated, gating_of(gate), cuda_rows(gate_up), cuda_rows(gate_up, n), gate_up.count(), n,
+                  cuda_rows(out));
+}
+
+void CudaProducts::gated_by(Gate gate, const Rows& x, const Rows& up, int col, Rows& out)
+{
+    out.set_shape(x.count(), x.cols());
+    calls_.launch(cuda::gated, gating_of(gate), cuda_rows(x), cuda_rows(up, col), x.count(), x.cols(), cuda_rows(out));
 }
 
 void CudaProducts::gated_products(Rows& x, std::span<const Product> gate_and_up, Gate gate, Rows& gate_up, Rows& out)

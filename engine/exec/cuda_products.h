@@ -28,6 +28,7 @@ public:
     /// Into the residual stream itself.
     void multiply_and_add(Rows& x, const Product& product, Rows& sum);
     void gated(Gate gate, const Rows& gate_up, Rows& out);
+    void gated_by(Gate gate, const Rows& x, const Rows& up, int col, Rows& out);
     /// `gate_up`: room for what is between, where it is not one kernel.
     void gated_products(Rows& x, std::span<const Product> gate_and_up, Gate gate, Rows& gate_up, Rows& out);
 

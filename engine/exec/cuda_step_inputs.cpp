@@ -20,7 +20,8 @@ CudaStepInputs::CudaStepInputs(CudaCalls& calls, const CudaSizes& sizes, CudaAre
 Status CudaStepInputs::allocate(const Activations& like)
 {
     const std::size_t lists = cuda_aligned(sizes_.positions) + cuda_aligned(sizes_.block_tables);
-    const std::size_t bytes = lists + cuda_aligned(like.tables.bytes()) + like.hidden.value_capacity_bytes();
+    const std::size_t bytes = lists + cuda_aligned(like.tables.bytes()) +
+                              cuda_aligned(like.hidden.value_capacity_bytes()) + like.side.value_capacity_bytes();
     if (Status ok = staging_.allocate(calls_.device(), bytes); !ok)
         return ok;
     return taken_.make(calls_.device());
@@ -79,6 +80,7 @@ void CudaStepInputs::send(const Step& step, const Activations& host, Activations
     const int rows = host.hidden.count(), cols = host.hidden.cols();
     to.hidden.set_shape(rows, cols);
     to.tables.set_rows(host.tables.count());
+    to.side.set_shape(host.side.count(), host.side.cols());
     calls_.run([&] { return driver.make_current(); });
     calls_.run([&] { return driver.synchronize(taken_.get()); });  // the last step's inputs are gone from here
     if (!calls_.ok())
@@ -101,6 +103,8 @@ void CudaStepInputs::send(const Step& step, const Activations& host, Activations
     };
     copy(host.tables.data(), std::size_t(host.tables.floats()), to.tables.data());
     copy(host.hidden.row(0), std::size_t(rows) * std::size_t(cols), to.hidden.row(0));
+    if (host.side.count() > 0)
+        copy(host.side.row(0), std::size_t(rows) * std::size_t(host.side.cols()), to.side.row(0));
     calls_.run([&] { return driver.record(taken_.get(), queue); });
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <functional>
 
 namespace engine {
@@ -11,53 +10,20 @@ namespace {
 
 using Part = StepClock::Part;
 
-std::span<const float> rope_factors(const Weights& w, const Hyperparameters& h, int context_tokens)
-{
-    if (h.rope_scaling.kind != RopeScaling::Kind::LongRope)
-        return w.rope_factors;
-    return context_tokens > h.rope_scaling.original_context ? w.rope_factors_long : w.rope_factors_short;
-}
-
 }  // namespace
 
 Decoder::Decoder(const Hyperparameters& h, const Weights& weights, int context_tokens, int max_rows)
     : h_(h)
     , weights_(weights)
     , max_rows_(max_rows)
-    , rope_full_(rope_frequencies(h, LayerKind::FullAttention, rope_factors(weights, h, context_tokens)))
-    , rope_local_(rope_frequencies(h, LayerKind::SlidingWindow, rope_factors(weights, h, context_tokens)))
+    , inputs_(h, weights, context_tokens, max_rows)
     , host_(h, max_rows, host_row_memory())
 {
 }
 
-/// What depends on positions: rotations, and the factor on the queries.
-void Decoder::fill_positions(int first, int count)
-{
-    PositionTables& tables = host_.tables;
-    tables.set_rows(count);
-    constexpr auto kFull = LayerKind::FullAttention, kSliding = LayerKind::SlidingWindow;
-    rope_table(rope_full_, first, count, tables.cos(kFull), tables.sin(kFull));
-    if (tables.has_local())
-        rope_table(rope_local_, first, count, tables.cos(kSliding), tables.sin(kSliding));
-    const QueryTemperature& temperature = h_.temperature;
-    for (int t = 0; t < count; ++t) {
-        // Llama 4 and Mistral 3 sharpen attention with distance.
-        const double periods = std::floor(double(first + t + temperature.offset) / temperature.length);
-        const double factor = temperature.scale != 0.0f ? 1.0 + temperature.scale * std::log1p(periods) : 1.0;
-        tables.q_scale(kFull)[t] = float(h_.attention_scale * factor);
-        if (tables.has_plain_scales())
-            tables.q_scale(kSliding)[t] = h_.attention_scale;
-    }
-}
-
 void Decoder::append(const Placement& placement, const Step& step, std::span<const int> tokens)
 {
-    fill_positions(step.first, int(tokens.size()));
-    const Matrix& table = weights_.token_embedding;
-    const float scale = h_.embedding_scale * (table.scale ? *table.scale : 1.0f);
-    placement.host().embed(table, tokens, scale, host_.hidden);
-    if (weights_.embedding_norm)
-        placement.host().rms_norm(host_.hidden, weights_.embedding_norm, h_.rms_epsilon, host_.hidden);
+    inputs_.make(placement.host(), step.first, tokens, host_);
     rows_at_ = &placement.host();
     for (LayerRange range; range.last < int(weights_.layers.size());) {
         range = placement.range_from(range.last);
@@ -69,6 +35,8 @@ void Decoder::append(const Placement& placement, const Step& step, std::span<con
                 const LayerOn side = step.layer_on(l);  // an emulated device and the host are one backend
                 const StepClock::Scope scope(step.clock,
                                              side == LayerOn::Device ? Part::DeviceLayers : Part::HostLayers);
+                if (side == LayerOn::Host && l == step.device_layers)
+                    bring_shared_kv_home(step, int(tokens.size()));
                 for (; l < range.last && step.layer_on(l) == side; ++l)
                     layer(l, placement.weights_of(l), at);
             }
@@ -78,6 +46,19 @@ void Decoder::append(const Placement& placement, const Step& step, std::span<con
         on.run_layers(range, std::cref(layers));
     }
     step.sequence.ids.insert(step.sequence.ids.end(), tokens.begin(), tokens.end());
+}
+
+/// Layers on the host read keys and values that layers on the device have just written.
+void Decoder::bring_shared_kv_home(const Step& step, int tokens)
+{
+    int last = -1;
+    for (int l = step.device_layers; l < int(h_.layers.size()); ++l) {
+        const int source = h_.layers[std::size_t(l)].kv_source;
+        if (source < 0 || source >= step.device_layers || source <= last)
+            continue;
+        step.cache.bring_home(step.sequence, source, step.first, tokens);
+        last = source;
+    }
 }
 
 /// The residual stream goes where the next layer computes.
@@ -106,13 +87,57 @@ void Decoder::layer(int l, const LayerWeights& w, const Place& at)
     if (!parameters.feed_forward)
         return;
     Rows& y = h_.architecture->branches == Branches::Parallel ? *x : part_input(w.ffn_norm, at);
-    if (w.router) {
+    if (w.router && w.experts_norm) {
+        feed_forward_beside_experts(w, y, at);
+    } else if (w.router) {
         experts(w, y, at);
         add_normed(w.ffn_post_norm, at);
     } else {
         feed_forward(w, y, at);
         add_branch(a.inner, {&w.down, nullptr, 0}, w.ffn_post_norm, at);
     }
+    if (w.side_gate)
+        side_branch(l, w, at);
+    if (w.output_scale != 1.0f)
+        on.scale(w.output_scale, a.hidden);
+}
+
+/// hidden += both parts, each with norms of its own. The dense one reads x.
+void Decoder::feed_forward_beside_experts(const LayerWeights& w, Rows& x, const Place& at)
+{
+    auto& [on, a, step] = at;
+    feed_forward(w, x, at);
+    const Product down{&w.down, nullptr, 0};
+    on.products(a.inner, std::span(&down, 1), a.branch);
+    on.rms_norm(a.branch, w.dense_post_norm, h_.rms_epsilon, a.branch);
+
+    on.rms_norm(a.hidden, w.router_norm, h_.rms_epsilon, a.routed);
+    on.rms_norm(a.hidden, w.experts_norm, h_.rms_epsilon, a.x);
+    on.experts(a.x, w, expert_parameters(&a.routed), a.beside);
+    on.rms_norm(a.beside, w.experts_post_norm, h_.rms_epsilon, a.beside);
+    on.add(a.beside, a.branch);
+    add_normed(w.ffn_post_norm, at);
+}
+
+ExpertParameters Decoder::expert_parameters(Rows* routed_by) const
+{
+    return {.used = h_.experts_used,
+            .weights_scale = h_.expert_weights_scale,
+            .gate = h_.architecture->gate,
+            .scores = h_.router_scores,
+            .weights = h_.expert_weights,
+            .weighs = h_.architecture->expert_weighs,
+            .routed_by = routed_by};
+}
+
+/// hidden += what the layer makes of its side input
+void Decoder::side_branch(int l, const LayerWeights& w, const Place& at)
+{
+    auto& [on, a, step] = at;
+    const Product gate{&w.side_gate, nullptr, 0};
+    on.products(a.hidden, std::span(&gate, 1), a.gate_up);
+    on.gated_by(h_.architecture->gate, a.gate_up, a.side, l * h_.side_length, a.inner);
+    add_branch(a.inner, {&w.side_out, nullptr, 0}, w.side_post_norm, at);
 }
 
 /// What attention or the feed-forward part reads: the residual stream, normed where there is a norm.
@@ -228,16 +253,19 @@ void Decoder::attention(int l, const LayerWeights& w, Rows& x, const Place& at)
     const LayerParameters& parameters = h_.layers[std::size_t(l)];
     const HeadLayout heads = head_layout(h_, parameters);
     const bool norm_last = h_.architecture->qk_norm == QkNorm::HeadsAfterRope;
+    const bool own_kv = parameters.kv_source < 0;
 
     project(w, heads, x, at);
     if (!norm_last)
         norm_queries_keys(w, heads, at);
     if (parameters.rope)
-        on.rope_heads(a.qkv, 0, heads.heads + heads.kv_heads, heads.key_length, a.tables.rotation(parameters.kind));
+        on.rope_heads(a.qkv, 0, heads.heads + (own_kv ? heads.kv_heads : 0), heads.key_length,
+                      a.tables.rotation(parameters.kind));
     if (norm_last)
         norm_queries_keys(w, heads, at);
 
-    on.store_kv(a.qkv, heads, l, step);
+    if (own_kv)
+        on.store_kv(a.qkv, heads, l, step);
     on.attend(a.qkv,
               {.heads = heads,
                .q_scale = a.tables.q_scale(parameters.kind),
@@ -261,8 +289,10 @@ void Decoder::project(const LayerWeights& w, const HeadLayout& heads, Rows& x, c
         products[count++] = {&w.qkv, w.qkv_bias, 0};
     } else {
         products[count++] = {&w.q, w.q_bias, heads.projected_q_col()};
-        products[count++] = {&w.k, w.k_bias, heads.k_col()};
-        products[count++] = {&w.v, w.v_bias, heads.v_col()};
+        if (w.k)  // else it reads those of another layer
+            products[count++] = {&w.k, w.k_bias, heads.k_col()};
+        if (w.k)
+            products[count++] = {w.v ? &w.v : &w.k, w.v_bias, heads.v_col()};
     }
     if (w.attn_gate)
         products[count++] = {&w.attn_gate, nullptr, heads.gate_col()};
@@ -282,21 +312,17 @@ void Decoder::norm_queries_keys(const LayerWeights& w, const HeadLayout& heads, 
         on.norm_heads(a.qkv, q, w.q_norm, h_.rms_epsilon, 0);
     if (w.k_norm)
         on.norm_heads(a.qkv, k, w.k_norm, h_.rms_epsilon, heads.k_col());
+    const int v_length = heads.value_length;
+    if (w.v_norm)
+        on.norm_heads(a.qkv, {heads.v_col(), heads.kv_heads, v_length, v_length}, w.v_norm, h_.rms_epsilon,
+                      heads.v_col());
 }
 
 /// branch = what the experts make of x, and the one that all rows share
 void Decoder::experts(const LayerWeights& w, Rows& x, const Place& at)
 {
     auto& [on, a, step] = at;
-    const Architecture& architecture = *h_.architecture;
-    on.experts(x, w,
-               {.used = h_.experts_used,
-                .weights_scale = h_.expert_weights_scale,
-                .gate = architecture.gate,
-                .scores = h_.router_scores,
-                .weights = h_.expert_weights,
-                .weighs = architecture.expert_weighs},
-               a.branch);
+    on.experts(x, w, expert_parameters(nullptr), a.branch);
     if (!w.down)
         return;
     feed_forward(w, x, at);
@@ -316,9 +342,14 @@ void Decoder::feed_forward(const LayerWeights& w, Rows& x, const Place& at)
     if (w.gate) {
         const std::array<Product, 2> apart{Product{&w.gate, nullptr, 0}, Product{&w.up, nullptr, w.gate.rows}};
         on.gated_products(x, apart, gate, a.gate_up, a.inner);
+        return;
+    }
+    const Product up{&w.up, nullptr, 0};
+    if (gate == Gate::ReluSquared) {
+        on.products(x, std::span(&up, 1), a.gate_up);
+        on.gated_by(gate, a.gate_up, a.gate_up, 0, a.inner);
     } else {
-        const Product fused{&w.up, nullptr, 0};
-        on.gated_products(x, std::span(&fused, 1), gate, a.gate_up, a.inner);
+        on.gated_products(x, std::span(&up, 1), gate, a.gate_up, a.inner);  // both in one
     }
 }
 

@@ -3,9 +3,9 @@
 // it allocates nothing.
 #pragma once
 
+#include "engine/exec/host_inputs.h"
 #include "engine/exec/placement.h"
 #include "engine/kv/kv_cache.h"
-#include "engine/model/rope.h"
 #include "engine/model/weights.h"
 
 #include <optional>
@@ -22,7 +22,7 @@ public:
 
     int max_rows() const { return max_rows_; }
     int vocabulary() const { return h_.vocabulary; }
-    std::size_t scratch_bytes() const { return host_.bytes(); }
+    std::size_t scratch_bytes() const { return host_.bytes() + inputs_.bytes(); }
 
     /// Computes tokens at positions step.first, +1, ... for which pages have been reserved, and appends them to the
     /// sequence. 1 <= tokens.size() <= max_rows().
@@ -44,8 +44,8 @@ private:
     StepClock::Part head_part(const Placement& placement) const;
     Backend& compute_logits(const Placement& placement, StepClock& clock, int row);
     std::span<const float> fetch_logits(Backend& on);
-    void fill_positions(int first, int count);
     void bring_rows(Backend& to, const Step& step);
+    void bring_shared_kv_home(const Step& step, int tokens);
     void layer(int l, const LayerWeights& w, const Place& at);
     void mix(int l, const LayerWeights& w, Rows& x, const Place& at);
     void delta_net(int l, const LayerWeights& w, Rows& x, const Place& at);
@@ -56,15 +56,18 @@ private:
     void attention(int l, const LayerWeights& w, Rows& x, const Place& at);
     void project(const LayerWeights& w, const HeadLayout& heads, Rows& x, const Place& at);
     void norm_queries_keys(const LayerWeights& w, const HeadLayout& heads, const Place& at);
+    ExpertParameters expert_parameters(Rows* routed_by) const;
     void experts(const LayerWeights& w, Rows& x, const Place& at);
     void feed_forward(const LayerWeights& w, Rows& x, const Place& at);
+    void feed_forward_beside_experts(const LayerWeights& w, Rows& x, const Place& at);
+    void side_branch(int l, const LayerWeights& w, const Place& at);
     void add_branch(Rows& y, const Product& product, Vector post_norm, const Place& at);
     void add_normed(Vector post_norm, const Place& at);
 
     const Hyperparameters& h_;
     const Weights& weights_;
     int max_rows_;
-    RopeFrequencies rope_full_, rope_local_;
+    HostInputs inputs_;
     Activations host_;
     Backend* rows_at_ = nullptr;  // where the residual stream of the last batch is
 };

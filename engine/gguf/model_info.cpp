@@ -14,11 +14,11 @@ namespace engine {
 namespace {
 
 constexpr std::string_view kRunnable[] = {
-    "llama",     "mistral3",      "qwen2",       "qwen3",         "qwen3moe",   "qwen3vl",    "qwen3vlmoe",
-    "gemma2",    "gemma3",        "phi3",        "gpt-oss",       "smollm3",    "ernie4_5",   "ernie4_5-moe",
-    "seed_oss",  "hunyuan-dense", "hunyuan-moe", "glm4",          "glm4moe",    "minimax-m2", "olmo2",
-    "granite",   "granitemoe",    "cohere2",     "muse-glimmer",  "llama4",     "qwen35",     "qwen35moe",
-    "qwen3next", "lfm2",          "lfm2moe",     "granitehybrid", "nemotron_h", "falcon-h1"};
+    "llama",        "mistral3",  "qwen2",         "qwen3",       "qwen3moe",      "qwen3vl",    "qwen3vlmoe",
+    "gemma2",       "gemma3",    "gemma4",        "phi3",        "gpt-oss",       "smollm3",    "ernie4_5",
+    "ernie4_5-moe", "seed_oss",  "hunyuan-dense", "hunyuan-moe", "glm4",          "glm4moe",    "minimax-m2",
+    "olmo2",        "granite",   "granitemoe",    "cohere2",     "muse-glimmer",  "llama4",     "qwen35",
+    "qwen35moe",    "qwen3next", "lfm2",          "lfm2moe",     "granitehybrid", "nemotron_h", "falcon-h1"};
 
 /// general.file_type (llama.cpp's enum llama_ftype, include/llama.h); empty for a number that means nothing now.
 std::string file_type_name(std::int64_t id)
@@ -60,6 +60,19 @@ public:
         return values;
     }
 
+    /// Which layers see a window only: a flag for each, or a period, of which the last one sees everything.
+    std::vector<bool> sliding(int layers) const
+    {
+        const std::string key = prefix_ + "attention.sliding_window_pattern";
+        const auto flags = gguf_.integers(key, kMaxLayerElements).value_or(std::vector<std::int64_t>());
+        const int period = as_int(gguf_.integer(key), 0);
+        std::vector<bool> slides;
+        for (int l = 0; l < layers; ++l)
+            slides.push_back(flags.empty() ? period > 0 && l % period < period - 1
+                                           : std::size_t(l) < flags.size() && flags[std::size_t(l)] != 0);
+        return slides;
+    }
+
     static int as_int(std::optional<std::int64_t> value, int otherwise)
     {
         return value && *value >= 0 && *value <= std::numeric_limits<int>::max() ? static_cast<int>(*value) : otherwise;
@@ -71,14 +84,15 @@ private:
 };
 
 /// What the decoder and its backend allocate beside weights and KV: the rows of one prefill chunk, and the logits.
-void describe_scratch(const GgufFile& gguf, const Hyperparameters& shape, ModelInfo& info)
+void describe_scratch(const GgufFile& gguf, const Hyperparameters& shape, std::int64_t key_length,
+                      std::int64_t value_length, ModelInfo& info)
 {
     constexpr int kMost = 1 << 24;  // keeps a hostile file's numbers from overflowing
     constexpr std::int64_t kFloat = sizeof(float);
     const auto at_most = [](std::int64_t value) { return std::min<std::int64_t>(value, kMost); };
     const std::int64_t dim = at_most(info.embedding_length), heads = at_most(info.heads);
-    const std::int64_t q_dim = at_most(heads * info.memory.key_length);
-    const std::int64_t kv_dim = at_most(info.kv_heads * (info.memory.key_length + info.memory.value_length));
+    const std::int64_t q_dim = at_most(heads * key_length);
+    const std::int64_t kv_dim = at_most(info.kv_heads * (key_length + value_length));
     const std::int64_t expert_ffn = at_most(shape.number("expert_feed_forward_length"));
     const auto ffns = shape.per_layer("feed_forward_length", info.layers, int(expert_ffn));
     std::int64_t ffn = ffns.empty() ? 0 : at_most(*std::max_element(ffns.begin(), ffns.end()));
@@ -94,15 +108,18 @@ void describe_scratch(const GgufFile& gguf, const Hyperparameters& shape, ModelI
     const std::int64_t routed = at_most(info.experts_used) * (2 * dim + 3 * expert_ffn) + at_most(info.experts);
     // Rows that enter products are kept rounded to 8 bits besides; with experts, to two times 8.
     const std::int64_t rounded = (info.experts > 0 ? 2 : 1) * (dim + q_dim + ffn + routed / 2);
-    const std::int64_t angles = 2 * info.memory.key_length;  // cos and sin of half the dimensions, two kinds of layers
-    info.memory.scratch_bytes_per_row = (dense + routed + angles) * kFloat + rounded * 9 / 8;
+    const std::int64_t angles = 2 * key_length;  // cos and sin of half the dimensions, two kinds of layers
+    const std::int64_t beside = info.experts > 0 ? 2 * dim : 0;  // where a dense part lies beside them
+    // Per-layer embeddings: what the table and the embedding say to all layers.
+    const std::int64_t side = 2 * at_most(info.layers * at_most(shape.number("embedding_length_per_layer_input")));
+    info.memory.scratch_bytes_per_row = (dense + routed + beside + angles + side) * kFloat + rounded * 9 / 8;
 
     // Of each thread: queries and sums of a tile of rows, scores of a block; and with experts the products of a piece
     // of work, and a row that is rounded again.
     constexpr int kThreads = 8, kBlockTokens = 256, kTileRows = 16;  // as good as any: this part is small
     const std::int64_t group = info.kv_heads > 0 ? heads / info.kv_heads : 0;
-    const std::int64_t sums = 2 + info.memory.value_length;
-    const std::int64_t attention = group * (kTileRows * (info.memory.key_length + sums) + sums + kBlockTokens);
+    const std::int64_t sums = 2 + value_length;
+    const std::int64_t attention = group * (kTileRows * (key_length + sums) + sums + kBlockTokens);
     const std::int64_t again = info.experts > 0 ? 256 * 64 + dim : 0;
     info.memory.scratch_bytes_fixed = (at_most(info.vocabulary) + 2 * dim + kThreads * (attention + again)) * kFloat;
 }
@@ -181,21 +198,28 @@ void describe_shape(const GgufFile& gguf, ModelInfo& info)
     const int default_length = info.heads > 0 ? info.embedding_length / info.heads : 0;
     const int key_length = shape.number("attention.key_length", default_length);
     const int value_length = shape.number("attention.value_length", default_length);
+    const int sliding_key_length = shape.number("attention.key_length_swa", key_length);
+    const int sliding_value_length = shape.number("attention.value_length_swa", value_length);
     constexpr int kMaxFactor = 1 << 20;  // 2^20 heads x 2^21 values x 2 bytes x 2^16 layers fit
-    if (info.kv_heads > kMaxFactor || key_length > kMaxFactor || value_length > kMaxFactor) {
+    if (std::max({info.kv_heads, key_length, value_length, sliding_key_length, sliding_value_length}) > kMaxFactor) {
         info.warnings.push_back("the sizes of the attention heads make no sense");
         return;
     }
-    const std::vector<int> recurrent = recurrent_layers(shape, info, kv_heads);
+    const std::vector<bool> recurrent = recurrent_layers(shape, info, kv_heads);
     describe_state(shape, recurrent, info);
-    for (std::size_t l = 0; l < kv_heads.size(); ++l) {
-        const int layer_kv_heads = recurrent[l] && !attends_as_well(info) ? 0 : kv_heads[l];
-        info.kv_bytes_per_token_f16 += std::int64_t{2} * layer_kv_heads * (std::int64_t{key_length} + value_length);
+    const std::vector<bool> slides = shape.sliding(info.layers);
+    // Later layers read what earlier ones keep.
+    const int own = info.layers - shape.number("attention.shared_kv_layers");
+    for (int l = 0; l < own; ++l) {
+        const auto i = static_cast<std::size_t>(l);
+        const std::int64_t layer_kv_heads = recurrent[i] && !attends_as_well(info) ? 0 : kv_heads[i];
         info.memory.kv_heads += layer_kv_heads;
+        info.memory.key_numbers += layer_kv_heads * (slides[i] ? sliding_key_length : key_length);
+        info.memory.value_numbers += layer_kv_heads * (slides[i] ? sliding_value_length : value_length);
     }
-    info.memory.key_length = key_length;
-    info.memory.value_length = value_length;
-    describe_scratch(gguf, shape, info);
+    info.kv_bytes_per_token_f16 = 2 * (info.memory.key_numbers + info.memory.value_numbers);
+    describe_scratch(gguf, shape, std::max(key_length, sliding_key_length),
+                     std::max(value_length, sliding_value_length), info);
 }
 
 void describe_vocabulary(const GgufFile& gguf, ModelInfo& info)

@@ -40,7 +40,7 @@ void KvCache::lay_out_page()
     layer_offset_.clear();
     page_bytes_ = 0;
     for (const KvLayerShape& layer : layers_) {
-        layer_offset_.push_back(page_bytes_);
+        layer_offset_.push_back(layer.source < 0 ? page_bytes_ : layer_offset_[std::size_t(layer.source)]);
         page_bytes_ += (layer.bytes() + 63) / 64 * 64;
     }
 }
@@ -113,6 +113,20 @@ Status KvCache::wait_mirrored(const KvSequence& sequence)
         if (Status ok = wait_mirrored(page); !ok)
             return ok;
     return {};
+}
+
+void KvCache::bring_home(const KvSequence& sequence, int l, int first, int count)
+{
+    if (status_)
+        status_ = device_->vram().device().copy_after_compute(Device::Direction::ToHost);
+    const int tokens = block_tokens(), last = first + count;
+    for (int b = first / tokens; b * tokens < last && status_; ++b) {
+        const PageId page = sequence.pages[std::size_t(b)];
+        status_ = device_->mirror(page, l, host_block(page, l), std::max(first - b * tokens, 0),
+                                  std::min(last - b * tokens, tokens));
+    }
+    for (int b = layer(l).first_block(first); b * tokens < last && status_; ++b)
+        status_ = device_->wait_mirrored(sequence.pages[std::size_t(b)], l);
 }
 
 /// The copy lies on the host; a device layer fetches its block when it writes there.
@@ -227,7 +241,7 @@ KvBlocks KvCache::open_host(const KvSequence& sequence, int l, int first, int la
 
 Residency KvCache::residency(PageId page, int l) const
 {
-    return device_ ? device_->residency(page, l) : Residency::Host;
+    return device_ ? device_->residency(page, source(l)) : Residency::Host;
 }
 
 std::int64_t KvCache::allocated_bytes() const
@@ -256,7 +270,8 @@ void KvCache::set_types(kernels::KvType k_type, kernels::KvType v_type, const Re
             if (!memory_[std::size_t(page)])
                 mark_damaged(page);
             for (std::size_t l = 0; l < layers_.size() && memory_[std::size_t(page)]; ++l)
-                rewrite(old_layers[l], old.data() + old_offset[l], layers_[l], host_block(page, int(l)));
+                if (layers_[l].has_kv())
+                    rewrite(old_layers[l], old.data() + old_offset[l], layers_[l], host_block(page, int(l)));
         }
         release(std::move(old), old_bytes);
     }

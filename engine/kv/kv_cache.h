@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <functional>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace engine {
@@ -68,6 +69,10 @@ public:
     int block_tokens() const { return pool_.tokens_per_page(); }
     const KvLayerShape& layer(int l) const { return layers_[std::size_t(l)]; }
     std::span<const KvLayerShape> layers() const { return layers_; }
+    /// The layer whose blocks layer l reads: mostly itself.
+    int source(int l) const { return layer(l).source < 0 ? l : layer(l).source; }
+    /// Bytes of a block that it reads.
+    std::size_t read_bytes(int l) const { return layer(source(l)).bytes(); }
     std::size_t page_bytes() const { return page_bytes_; }
     int used_pages() const { return pool_.used_pages(); }
     int num_layers() const { return int(layers_.size()); }
@@ -98,7 +103,12 @@ public:
     /// The same of a layer on the device, without those that lie or travel there: null.
     KvBlocks open_host(const KvSequence& sequence, int l, int first, int last) const;
     /// The block's address on the device; null where it is not there, or not yet.
-    DevicePtr device_block(PageId page, int l) const { return device_ ? device_->block(page, l) : nullptr; }
+    DevicePtr device_block(PageId page, int l) const { return device_ ? device_->block(page, source(l)) : nullptr; }
+    /// Call it within a step: what it has written on the device to layer l from token `first` on, and all that its
+    /// window sees, lies in the host's pages when this returns, for layers on the host that read it. What goes wrong
+    /// take_status() says.
+    void bring_home(const KvSequence& sequence, int l, int first, int count);
+    Status take_status() { return std::exchange(status_, {}); }
     /// What travels to the device in this step; null: there is none.
     const KvStream* stream() const { return stream_; }
     Residency residency(PageId page, int l) const;
@@ -144,7 +154,8 @@ private:
     DeviceKv* device_ = nullptr;
     KvStream* stream_ = nullptr;
     std::vector<char> damaged_;                     // (pages,)
-    mutable std::vector<const std::byte*> opened_;  // (pages,) what open() found
+    mutable std::vector<const std::byte*> opened_;  // (pages,) what open() found; kept so that it allocates nothing
+    Status status_;                                 // of bring_home()
 };
 
 }  // namespace engine

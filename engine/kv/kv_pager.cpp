@@ -122,10 +122,10 @@ void KvPager::plan_stream(const KvSequence& sequence, int first, int count)
     attended_on_host_bytes_ = 0;
     const std::span complete(sequence.pages.data(), std::size_t(first / cache_.block_tokens()));
     for (int l = 0; l < cache_.num_layers(); ++l) {
-        if (!columns_.full(l))
+        if (!columns_.on_device(l) || !columns_.full(cache_.source(l)))
             continue;
-        const std::size_t bytes = cache_.layer(l).bytes();
-        const auto on_host = [&](PageId page) { return !device_.block(page, l); };
+        const std::size_t bytes = cache_.read_bytes(l);
+        const auto on_host = [&](PageId page) { return !cache_.device_block(page, l); };
         auto left = int(std::ranges::count_if(complete, on_host));
         const int streamed = blocks_to_stream(l, left, int(complete.size()) + 1, count == 1);
         for (int b = 0; left > 0; ++b) {
@@ -154,6 +154,8 @@ Status KvPager::finish(const KvSequence& sequence, int first, int count)
 {
     if (!stream_.status())
         return stream_.status();
+    if (Status ok = cache_.take_status(); !ok)
+        return ok;
     if (Status ok = vram_.device().copy_after_compute(Device::Direction::ToHost); !ok)
         return ok;
     const int tokens = cache_.block_tokens();

@@ -21,8 +21,10 @@ struct KvLayerShape {
     int kv_heads = 0;
     kernels::KvBlockLayout block;  // of one KV head
     int window = 0;                // tokens a token sees, itself included; 0: all
-    std::size_t bytes() const { return std::size_t(kv_heads) * block.bytes(); }
-    bool has_kv() const { return kv_heads > 0; }  // a recurrent layer has none
+    int source = -1;               // the layer whose blocks it reads; -1: it has its own
+    bool has_kv() const { return source < 0 && kv_heads > 0; }
+    /// Of a block of all KV heads; 0 where the layer has none of its own.
+    std::size_t bytes() const { return has_kv() ? std::size_t(kv_heads) * block.bytes() : 0; }
 
     int first_block(int position) const { return first_block_seen(position, window, block.tokens); }
 };

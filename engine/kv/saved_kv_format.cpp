@@ -16,11 +16,16 @@ constexpr char kMark[8] = {'S', 'P', 'I', 'L', 'L', 'K', 'V', '\n'};
 constexpr std::size_t kIdsAt = sizeof(std::uint64_t);  // in a record
 constexpr std::size_t kReplyWordsAt = sizeof(std::uint64_t) + sizeof(std::uint32_t);
 
+int stored_heads(const KvLayerShape& layer)
+{
+    return layer.has_kv() ? layer.kv_heads : 0;
+}
+
 std::uint64_t shape_of(std::span<const KvLayerShape> layers, std::size_t state_bytes)
 {
     std::vector<std::uint32_t> numbers;
     for (const KvLayerShape& layer : layers)
-        for (const int number : {layer.kv_heads, layer.block.k_dim, layer.block.v_dim, layer.window})
+        for (const int number : {stored_heads(layer), layer.block.k_dim, layer.block.v_dim, layer.window})
             numbers.push_back(std::uint32_t(number));
     if (state_bytes > 0)
         numbers.push_back(std::uint32_t(state_bytes));
@@ -54,7 +59,7 @@ std::size_t SavedKvFormat::record_bytes(int tokens) const
     for (const KvLayerShape& layer : layers_) {
         kernels::KvBlockLayout short_block = layer.block;
         short_block.tokens = n;
-        bytes += std::size_t(layer.kv_heads) * short_block.bytes();
+        bytes += std::size_t(stored_heads(layer)) * short_block.bytes();
     }
     return bytes;
 }
@@ -112,7 +117,7 @@ void SavedKvFormat::each_part(int rows, const Move& move) const
         const kernels::KvBlockLayout& block = layer.block;
         kernels::KvBlockLayout part = block;
         part.tokens = rows;
-        for (int head = 0; head < layer.kv_heads; ++head) {
+        for (int head = 0; head < stored_heads(layer); ++head) {
             const std::size_t at = std::size_t(head) * block.bytes();
             move(l, at, part.k_scales_offset());
             move(l, at + block.k_scales_offset(), part.v_offset() - part.k_scales_offset());

@@ -94,6 +94,9 @@ struct Architecture {
     bool heads_in_runs = false;                    // delta net: value heads of one key head follow each other
     bool sigmoid_output_gate = false;              // delta net: its output times sigmoid(z), not silu(z)
     bool one_part_layers = false;                  // a layer is a mixer or a feed-forward, with one norm
+    float attention_scale = 0.0f;                  // factor on scores; 0: 1 / sqrt(head dimension)
+    bool norm_values = false;           // values are normed, too, without weights; without attn_v they are the keys
+    bool dense_beside_experts = false;  // layers with experts have a dense part as well, each with its own norms
 };
 
 /// Null for an architecture this version cannot run.

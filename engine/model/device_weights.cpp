@@ -25,8 +25,8 @@ requires std::is_same_v<std::remove_const_t<W>, LayerWeights>
 void for_each_tensor(W& w, const Hyperparameters& h, int l, const Visit& visit)
 {
     const LayerParameters& p = h.layers[std::size_t(l)];
-    const int q_dim = p.heads * h.key_length;
-    const int k_dim = p.kv_heads * h.key_length, v_dim = p.kv_heads * h.value_length;
+    const int q_dim = p.heads * p.key_length;
+    const int k_dim = p.kv_heads * p.key_length, v_dim = p.kv_heads * p.value_length;
 
     for_each_matrix(w, h.experts, [&](auto& matrix, int stack) {
         visit(matrix.data, matrix.bytes() * std::size_t(stack));
@@ -44,8 +44,9 @@ void for_each_tensor(W& w, const Hyperparameters& h, int l, const Visit& visit)
     vector(w.k_bias, k_dim);
     vector(w.v_bias, v_dim);
     vector(w.qkv_bias, q_dim + k_dim + v_dim);
-    vector(w.q_norm, whole_rows ? q_dim : h.key_length);
-    vector(w.k_norm, whole_rows ? k_dim : h.key_length);
+    vector(w.q_norm, whole_rows ? q_dim : p.key_length);
+    vector(w.k_norm, whole_rows ? k_dim : p.key_length);
+    vector(w.v_norm, p.value_length);
     vector(w.sinks, p.heads);
     vector(w.attn_out_bias, h.embedding_length);
     vector(w.attn_post_norm, h.embedding_length);
@@ -63,6 +64,12 @@ void for_each_tensor(W& w, const Hyperparameters& h, int l, const Visit& visit)
     vector(w.gate_experts_bias, h.experts * h.expert_ffn_length);
     vector(w.up_experts_bias, h.experts * h.expert_ffn_length);
     vector(w.down_experts_bias, h.experts * h.embedding_length);
+    vector(w.down_experts_scale, h.experts);
+    vector(w.router_norm, h.embedding_length);
+    vector(w.experts_norm, h.embedding_length);
+    vector(w.dense_post_norm, h.embedding_length);
+    vector(w.experts_post_norm, h.embedding_length);
+    vector(w.side_post_norm, h.embedding_length);
 }
 
 std::size_t aligned(std::size_t bytes)

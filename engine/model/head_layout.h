@@ -29,13 +29,13 @@ private:
 
 inline HeadLayout head_layout(const Hyperparameters& h, const LayerParameters& layer)
 {
-    return {layer.heads, layer.kv_heads, h.key_length, h.value_length, h.architecture->attention_gate};
+    return {layer.heads, layer.kv_heads, layer.key_length, layer.value_length, h.architecture->attention_gate};
 }
 
 /// Columns of what a layer's mixers make of its input, before the product that goes back to the stream.
 inline int mixer_cols(const Hyperparameters& h, const LayerParameters& layer)
 {
-    const int attended = layer.heads * h.value_length;
+    const int attended = layer.heads * layer.value_length;
     const int mixed = is_recurrent(layer.mixer) ? h.state_space.inner() : 0;
     return attended > mixed ? attended : mixed;
 }

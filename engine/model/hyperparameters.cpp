@@ -1,6 +1,7 @@
 #include "engine/model/hyperparameters.h"
 
 #include "engine/gguf/gguf_file.h"
+#include "engine/model/hyperparameter_reader.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,120 +10,7 @@ namespace engine {
 
 namespace {
 
-// Upper limits far above any model, so that products of these numbers cannot overflow.
-constexpr int kMaxLayers = int(kMaxLayerElements);
-constexpr int kMaxDimension = 1 << 20;
-constexpr int kMaxTokens = 1 << 27;
-
-/// Reads `ARCH.key` values; remembers the first thing that was wrong.
-class Reader
-{
-public:
-    Reader(const GgufFile& file, std::string_view architecture)
-        : file_(file)
-        , prefix_(std::string(architecture) + ".")
-    {
-    }
-
-    int required(std::string_view key, int lowest, int highest)
-    {
-        const auto value = file_.integer(prefix_ + std::string(key));
-        if (!value)
-            return wrong(prefix_ + std::string(key) + " is missing from the model file");
-        return checked(key, *value, lowest, highest);
-    }
-    int optional(std::string_view key, int otherwise, int lowest, int highest)
-    {
-        const auto value = file_.integer(prefix_ + std::string(key));
-        return value ? checked(key, *value, lowest, highest) : otherwise;
-    }
-    float number(std::string_view key, float otherwise)
-    {
-        const auto value = file_.number(prefix_ + std::string(key));
-        if (!value)
-            return otherwise;
-        if (!std::isfinite(*value) || std::abs(*value) > 1e30)
-            return float(wrong(prefix_ + std::string(key) + " is not a usable number"));
-        return float(*value);
-    }
-    bool has(std::string_view key) const
-    {
-        const std::string name = prefix_ + std::string(key);
-        return file_.integer(name) || file_.array_length(name);
-    }
-    /// Where the file says 0 it means that it has none.
-    float factor(std::string_view key, float otherwise)
-    {
-        const float value = number(key, otherwise);
-        return value == 0.0f ? otherwise : value;
-    }
-    std::optional<bool> boolean(std::string_view key) { return file_.boolean(prefix_ + std::string(key)); }
-    std::string_view text(std::string_view key) { return file_.string(prefix_ + std::string(key)).value_or(""); }
-
-    /// One value for each layer: a scalar in the file stands for all.
-    std::vector<int> per_layer(std::string_view key, int layers, int otherwise, int lowest, int highest)
-    {
-        if (const auto entries = file_.array_length(prefix_ + std::string(key)).value_or(0);
-            entries > kMaxLayerElements) {
-            wrong(prefix_ + std::string(key) + " has " + std::to_string(entries) +
-                  " entries, more than a model can have layers");
-            return std::vector<int>(std::size_t(layers), lowest);
-        }
-        const auto values = file_.integers(prefix_ + std::string(key));
-        if (!values) {
-            const int all = optional(key, otherwise, lowest, highest);
-            if (all < lowest)
-                wrong(prefix_ + std::string(key) + " is missing from the model file");
-            return std::vector<int>(std::size_t(layers), std::max(all, lowest));
-        }
-        if (int(values->size()) < layers) {
-            wrong(prefix_ + std::string(key) + " has fewer entries than the model has layers");
-            return std::vector<int>(std::size_t(layers), lowest);
-        }
-        std::vector<int> out;
-        for (int l = 0; l < layers; ++l)
-            out.push_back(checked(key, (*values)[std::size_t(l)], lowest, highest));
-        return out;
-    }
-
-    /// Which layers slide: named one by one, or all but the last of each `period`.
-    std::vector<bool> sliding_layers(int layers, int period)
-    {
-        constexpr std::string_view kKey = "attention.sliding_window_pattern";
-        std::vector<bool> slides =
-            file_.booleans(prefix_ + std::string(kKey), kMaxLayerElements).value_or(std::vector<bool>());
-        if (slides.empty()) {
-            period = optional(kKey, period, 0, kMaxLayers);
-            for (int l = 0; l < layers; ++l)
-                slides.push_back(period > 0 && l % period < period - 1);
-        }
-        if (int(slides.size()) < layers)
-            wrong(prefix_ + std::string(kKey) + " has fewer entries than the model has layers");
-        slides.resize(std::size_t(layers));
-        return slides;
-    }
-
-    int wrong(std::string sentence)
-    {
-        if (error_.empty())
-            error_ = std::move(sentence);
-        return 0;
-    }
-    const std::string& error() const { return error_; }
-
-private:
-    int checked(std::string_view key, std::int64_t value, int lowest, int highest)
-    {
-        if (value >= lowest && value <= highest)
-            return int(value);
-        wrong(prefix_ + std::string(key) + " is " + std::to_string(value) + ", outside what a model can have");
-        return lowest;
-    }
-
-    const GgufFile& file_;
-    std::string prefix_;
-    std::string error_;
-};
+using Reader = HyperparameterReader;
 
 RopeScaling read_rope_scaling(Reader& in, const GgufFile& file, int context_length)
 {
@@ -274,6 +162,51 @@ void read_layers(Reader& in, const GgufFile& file, Hyperparameters& h, int layer
     }
 }
 
+/// Sliding layers may have heads of another length.
+void read_head_lengths(Reader& in, Hyperparameters& h, int default_head)
+{
+    constexpr int kMostLength = 1 << 14;
+    const int key = in.optional("attention.key_length", default_head, 1, kMostLength);
+    const int value = in.optional("attention.value_length", default_head, 1, kMostLength);
+    const int rope = in.optional("rope.dimension_count", key, 0, key);
+    const int sliding_key = in.optional("attention.key_length_swa", key, 1, kMostLength);
+    const int sliding_value = in.optional("attention.value_length_swa", value, 1, kMostLength);
+    const int sliding_rope =
+        in.optional("rope.dimension_count_swa", sliding_key == key ? rope : sliding_key, 0, sliding_key);
+    for (LayerParameters& layer : h.layers) {
+        const bool slides = layer.kind == LayerKind::SlidingWindow;
+        layer.key_length = slides ? sliding_key : key;
+        layer.value_length = slides ? sliding_value : value;
+        layer.rope_dimensions = slides ? sliding_rope : rope;
+        if (layer.key_length % 4 != 0 || layer.value_length % 4 != 0 || layer.rope_dimensions % 2 != 0)
+            in.wrong("the model's head dimension is not a multiple of 4");
+        if (!has_local_rope(h) && layer.rope_dimensions != rope)
+            in.wrong("the model's sliding layers rotate in a way that its architecture does not know");
+    }
+}
+
+/// The last layers may read the keys and values of the last one of their kind that has its own.
+void share_kv(Reader& in, Hyperparameters& h)
+{
+    const int layers = int(h.layers.size());
+    const int first = layers - in.optional("attention.shared_kv_layers", 0, 0, layers);
+    for (int l = first; l < layers; ++l) {
+        LayerParameters& layer = h.layers[std::size_t(l)];
+        int source = first - 1;
+        while (source >= 0 && h.layers[std::size_t(source)].kind != layer.kind)
+            --source;
+        if (source < 0) {
+            in.wrong("the model's layers share keys and values that no layer has");
+            return;
+        }
+        const LayerParameters& from = h.layers[std::size_t(source)];
+        if (from.kv_heads != layer.kv_heads || from.key_length != layer.key_length ||
+            from.value_length != layer.value_length)
+            in.wrong("the model's layers share keys and values of different shapes");
+        layer.kv_source = source;
+    }
+}
+
 void read_experts(Reader& in, Hyperparameters& h)
 {
     h.experts = in.optional("expert_count", 0, 0, 4096);
@@ -333,6 +266,31 @@ QkNormWeight qk_norm_weight(const Hyperparameters& h)
 
 }  // namespace
 
+int Hyperparameters::longest_key() const
+{
+    int most = 0;
+    for (const LayerParameters& layer : layers)
+        most = std::max(most, layer.key_length);
+    return most;
+}
+
+int Hyperparameters::longest_value() const
+{
+    int most = 0;
+    for (const LayerParameters& layer : layers)
+        most = std::max(most, layer.value_length);
+    return most;
+}
+
+int Hyperparameters::rope_dimensions(LayerKind kind) const
+{
+    int most = 0;
+    for (const LayerParameters& layer : layers)
+        if (layer.kind == kind || !has_local_rope(*this))
+            most = std::max(most, layer.rope_dimensions);
+    return most;
+}
+
 bool has_local_rope(const Hyperparameters& h)
 {
     const bool scaled = h.rope_scaling.kind != RopeScaling::Kind::None;
@@ -371,23 +329,23 @@ Result<Hyperparameters> read_hyperparameters(const GgufFile& file)
     for (const LayerParameters& layer : h.layers)
         most_heads = std::max(most_heads, layer.heads);
     const int default_head = std::max(1, h.embedding_length / most_heads);
-    h.key_length = in.optional("attention.key_length", default_head, 1, 1 << 14);
-    h.value_length = in.optional("attention.value_length", default_head, 1, 1 << 14);
-    h.rope_dimensions = in.optional("rope.dimension_count", h.key_length, 0, h.key_length);
+    h.side_length = in.optional("embedding_length_per_layer_input", 0, 0, kMaxDimension / layers);
     h.rope_base = in.number("rope.freq_base", 10000.0f);
     const float local_base = h.architecture->local_rope_base > 0 ? h.architecture->local_rope_base : h.rope_base;
     h.rope_base_local = in.number("rope.freq_base_swa", local_base);
     h.rope_scaling = read_rope_scaling(in, file, h.context_length);
-    const float scaled_by = scales_queries_by_embedding(h) ? float(default_head) : float(h.key_length);
-    h.attention_scale = in.factor("attention.scale", 1.0f / std::sqrt(scaled_by));
+    read_head_lengths(in, h, default_head);
+    share_kv(in, h);
+    const float scaled_by = scales_queries_by_embedding(h) ? float(default_head) : float(h.longest_key());
+    const float scale =
+        h.architecture->attention_scale > 0 ? h.architecture->attention_scale : 1.0f / std::sqrt(scaled_by);
+    h.attention_scale = in.factor("attention.scale", scale);
     read_temperature(in, h);
     h.qk_norm_weight = qk_norm_weight(h);
 
-    if (h.key_length % 4 != 0 || h.value_length % 4 != 0 || h.rope_dimensions % 2 != 0)
-        in.wrong("the model's head dimension is not a multiple of 4");
     if (!(h.rope_base > 0.0f) || !(h.rope_base_local > 0.0f))
         in.wrong("the model's rope base is not positive");
-    if (h.architecture->attention_gate != AttentionGate::None && h.key_length != h.value_length)
+    if (h.architecture->attention_gate != AttentionGate::None && h.longest_key() != h.longest_value())
         in.wrong("the model's attention has gates, but keys and values of different lengths");
     if (!std::isfinite(h.stream_epsilon) || !std::isfinite(h.embedding_scale) || !std::isfinite(h.logit_scale))
         in.wrong("the model's factors make no sense");

@@ -32,6 +32,12 @@ struct LayerParameters {
     int ffn_length = 0;        // of a layer with experts: of the expert that all rows share
     bool rope = true;          // queries and keys are rotated
     bool feed_forward = true;  // false: the layer is a mixer alone
+    int key_length = 0;        // head dimension of keys and queries
+    int value_length = 0;
+    int rope_dimensions = 0;  // of a head that turn; the same in all layers of a kind
+    int kv_source = -1;       // the layer whose keys and values it reads; -1: it has its own
+
+    int group() const { return kv_heads > 0 ? heads / kv_heads : 0; }  // query heads to a KV head
 };
 
 struct Hyperparameters {
@@ -39,8 +45,6 @@ struct Hyperparameters {
     int context_length = 0;  // tokens the model was made for
     int embedding_length = 0;
     int vocabulary = 0;
-    int key_length = 0;  // head dimension of keys and queries
-    int value_length = 0;
     float rms_epsilon = 0.0f;
     float stream_epsilon = 0.0f;     // of norms of the residual stream
     float post_norm_epsilon = 0.0f;  // of norms of what a layer's parts add to it
@@ -54,7 +58,6 @@ struct Hyperparameters {
     int sliding_window = 0;          // tokens a sliding layer sees, the newest included; 0: none
     QueryTemperature temperature;
     QkNormWeight qk_norm_weight = QkNormWeight::FromFile;
-    int rope_dimensions = 0;
     float rope_base = 10000.0f;
     float rope_base_local = 10000.0f;  // of sliding layers
     RopeScaling rope_scaling;
@@ -65,10 +68,16 @@ struct Hyperparameters {
     RouterScores router_scores = RouterScores::Softmax;
     ExpertWeights expert_weights = ExpertWeights::SumToOne;
     StateSpace state_space;  // of every recurrent layer
+    int side_length = 0;     // values of its own that each layer gets of each token (per-layer embeddings); 0: none
     std::vector<LayerParameters> layers;
 
     /// Floats of the state that layer l keeps for each sequence; 0: it keeps none.
     int state_floats(int l) const { return is_recurrent(layers[std::size_t(l)].mixer) ? state_space.floats() : 0; }
+
+    int longest_key() const;  // of any layer
+    int longest_value() const;
+    /// Of the layers that turn by the angles of this kind's; 0: there is none.
+    int rope_dimensions(LayerKind kind) const;
 };
 
 /// Whether sliding layers turn by angles of their own.

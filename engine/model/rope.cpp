@@ -45,20 +45,20 @@ RopeFrequencies rope_frequencies(const Hyperparameters& h, LayerKind kind, std::
 {
     const bool local = kind == LayerKind::SlidingWindow && has_local_rope(h);
     const double base = local ? h.rope_base_local : h.rope_base;
-    const int n = h.rope_dimensions;
+    const int n = h.rope_dimensions(kind);
     const RopeScaling& s = h.rope_scaling;
 
     RopeFrequencies out;
     out.magnitude = s.attn_factor;
     for (int i = 0; i < n / 2; ++i) {
         double radians = std::pow(base, -2.0 * i / n);
-        if (i < int(factors.size()) && factors[std::size_t(i)] > 0)
+        if (!local && i < int(factors.size()) && factors[std::size_t(i)] > 0)
             radians /= factors[std::size_t(i)];
         out.radians_per_token.push_back(radians);
     }
     if (local && h.architecture->local_rope_unscaled)
         out.magnitude = 1.0;
-    if (local)  // local layers never reach beyond their window: their positions are not scaled
+    if (local)  // local layers never reach beyond their window: neither frequencies nor positions are scaled
         return out;
     if (s.kind == RopeScaling::Kind::Linear) {
         for (double& radians : out.radians_per_token)

@@ -2,6 +2,7 @@
 
 #include "kernels/cpu.h"
 
+#include <cmath>
 #include <string>
 
 namespace engine {
@@ -141,25 +142,29 @@ void read_queries_keys_values(WeightReader& in, const std::string& p, const Hype
                               const LayerParameters& layer, LayerWeights& w)
 {
     const int dim = h.embedding_length;
-    const int q_dim = layer.heads * h.key_length;
-    const int k_dim = layer.kv_heads * h.key_length;
-    const int v_dim = layer.kv_heads * h.value_length;
+    const int q_dim = layer.heads * layer.key_length;
+    const int k_dim = layer.kv_heads * layer.key_length;
+    const int v_dim = layer.kv_heads * layer.value_length;
+    const bool own_kv = layer.kv_source < 0;
     const bool with_gates = h.architecture->attention_gate == AttentionGate::BesideQueries;
     const int q_rows = with_gates ? 2 * q_dim : q_dim;
-    if (!with_gates)
+    if (!with_gates && own_kv)
         w.qkv = in.matrix(p + "attn_qkv.weight", dim, q_dim + k_dim + v_dim, 1, Need::Optional);
     if (w.qkv) {
         w.qkv_bias = in.vector(p + "attn_qkv.bias", q_dim + k_dim + v_dim, Need::Optional);
     } else {
         w.q = in.matrix(p + "attn_q.weight", dim, q_rows);
-        w.k = in.matrix(p + "attn_k.weight", dim, k_dim);
-        w.v = in.matrix(p + "attn_v.weight", dim, v_dim);
         w.q_bias = in.vector(p + "attn_q.bias", q_rows, Need::Optional);
+    }
+    if (own_kv && !w.qkv) {
+        const bool values_may_be_keys = h.architecture->norm_values && layer.key_length == layer.value_length;
+        w.k = in.matrix(p + "attn_k.weight", dim, k_dim);
+        w.v = in.matrix(p + "attn_v.weight", dim, v_dim, 1, values_may_be_keys ? Need::Optional : Need::Required);
         w.k_bias = in.vector(p + "attn_k.bias", k_dim, Need::Optional);
         w.v_bias = in.vector(p + "attn_v.bias", v_dim, Need::Optional);
     }
     if (h.architecture->attention_gate == AttentionGate::Apart)
-        w.attn_gate = in.matrix(p + "attn_gate.weight", dim, layer.heads * h.value_length);
+        w.attn_gate = in.matrix(p + "attn_gate.weight", dim, layer.heads * layer.value_length);
 }
 
 void read_qk_norms(WeightReader& in, const std::string& p, const Hyperparameters& h, const LayerParameters& layer,
@@ -167,26 +172,28 @@ void read_qk_norms(WeightReader& in, const std::string& p, const Hyperparameters
 {
     if (h.qk_norm_weight == QkNormWeight::One) {
         if (layer.rope)  // Llama 4 norms what it has rotated
-            w.q_norm = w.k_norm = in.ones(h.key_length);
+            w.q_norm = w.k_norm = in.ones(layer.key_length);
         return;
     }
     const bool whole = h.architecture->qk_norm == QkNorm::WholeRows;
-    // Its queries come to their place by their norm.
-    const Need need = h.architecture->attention_gate == AttentionGate::BesideQueries ? Need::Required : Need::Optional;
-    w.q_norm = in.vector(p + "attn_q_norm.weight", (whole ? layer.heads : 1) * h.key_length, need);
-    w.k_norm = in.vector(p + "attn_k_norm.weight", (whole ? layer.kv_heads : 1) * h.key_length, Need::Optional);
+    const Need all = h.architecture->norm_values ? Need::Required : Need::Optional;
+    // Where they lie beside gates queries come to their place by their norm.
+    const Need need = h.architecture->attention_gate == AttentionGate::BesideQueries ? Need::Required : all;
+    w.q_norm = in.vector(p + "attn_q_norm.weight", (whole ? layer.heads : 1) * layer.key_length, need);
+    if (layer.kv_source >= 0)
+        return;
+    w.k_norm = in.vector(p + "attn_k_norm.weight", (whole ? layer.kv_heads : 1) * layer.key_length, all);
+    w.v_norm = h.architecture->norm_values ? in.ones(layer.value_length) : nullptr;
 }
 
 void read_attention(WeightReader& in, const std::string& p, const Hyperparameters& h, const LayerParameters& layer,
                     LayerWeights& w)
 {
     const int dim = h.embedding_length;
-    if (!h.architecture->attn_norm.empty())
-        w.attn_norm = in.vector(p + std::string(h.architecture->attn_norm) + ".weight", dim);
     read_queries_keys_values(in, p, h, layer, w);
     read_qk_norms(in, p, h, layer, w);
     w.sinks = in.vector(p + "attn_sinks.weight", layer.heads, Need::Optional);
-    w.attn_out = in.matrix(p + "attn_output.weight", layer.heads * h.value_length, dim);
+    w.attn_out = in.matrix(p + "attn_output.weight", layer.heads * layer.value_length, dim);
     w.attn_out_bias = in.vector(p + "attn_output.bias", dim, Need::Optional);
     if (!h.architecture->attn_post_norm.empty())
         w.attn_post_norm = in.vector(p + std::string(h.architecture->attn_post_norm) + ".weight", dim);
@@ -265,6 +272,30 @@ void read_experts(WeightReader& in, const std::string& p, const Hyperparameters&
     }
     w.down_experts = in.matrix(p + "ffn_down_exps.weight", ffn, dim, experts);
     w.down_experts_bias = in.vector(p + "ffn_down_exps.bias", std::int64_t(dim) * experts, Need::Optional);
+    w.down_experts_scale = in.vector(p + "ffn_down_exps.scale", experts, Need::Optional);
+}
+
+/// The norms of a layer that has both, a dense part and experts. The router reads the residual stream as
+/// rms(x) * scale / sqrt(dim).
+void read_branch_norms(WeightReader& in, const std::string& p, int dim, LayerWeights& w)
+{
+    w.router_norm = in.scaled(in.vector(p + "ffn_gate_inp.scale", dim), dim, 1.0f / std::sqrt(float(dim)));
+    w.experts_norm = in.vector(p + "pre_ffw_norm_2.weight", dim);
+    w.dense_post_norm = in.vector(p + "post_ffw_norm_1.weight", dim);
+    w.experts_post_norm = in.vector(p + "post_ffw_norm_2.weight", dim);
+}
+
+/// What a layer does after its feed-forward part.
+void read_layer_end(WeightReader& in, const std::string& p, const Hyperparameters& h, LayerWeights& w)
+{
+    const int dim = h.embedding_length;
+    if (h.side_length > 0) {
+        w.side_gate = in.matrix(p + "inp_gate.weight", dim, h.side_length);
+        w.side_out = in.matrix(p + "proj.weight", h.side_length, dim);
+        w.side_post_norm = in.vector(p + "post_norm.weight", dim);
+    }
+    if (const Vector scale = in.vector(p + "layer_output_scale.weight", 1, Need::Optional))
+        w.output_scale = *scale;
 }
 
 void read_shared_expert(WeightReader& in, const std::string& p, const Hyperparameters& h, const LayerParameters& layer,
@@ -292,7 +323,9 @@ void read_feed_forward(WeightReader& in, const std::string& p, const Hyperparame
         w.router = in.matrix(p + "ffn_gate_inp.weight", dim, h.experts, 1, Need::Optional);
         if (w.router) {
             read_experts(in, p, h, w);
-            return read_shared_expert(in, p, h, layer, w);
+            if (!h.architecture->dense_beside_experts)
+                return read_shared_expert(in, p, h, layer, w);
+            read_branch_norms(in, p, dim, w);
         }
     }
     w.gate = in.matrix(p + "ffn_gate.weight", dim, ffn, 1, Need::Optional);
@@ -320,19 +353,28 @@ Result<Weights> Weights::read(const GgufFile& file, const Hyperparameters& h)
     w.head.norm = in.scaled(in.vector(std::string(h.architecture->output_norm) + ".weight", dim), dim, h.logit_scale);
     if (h.architecture->norm_embeddings)
         w.embedding_norm = in.ones(dim);
-    w.rope_factors = in.optional_values("rope_freqs.weight", h.rope_dimensions / 2);
-    w.rope_factors_long = in.optional_values("rope_factors_long.weight", h.rope_dimensions / 2);
-    w.rope_factors_short = in.optional_values("rope_factors_short.weight", h.rope_dimensions / 2);
+    const int pairs = h.rope_dimensions(LayerKind::FullAttention) / 2;
+    w.rope_factors = in.optional_values("rope_freqs.weight", pairs);
+    w.rope_factors_long = in.optional_values("rope_factors_long.weight", pairs);
+    w.rope_factors_short = in.optional_values("rope_factors_short.weight", pairs);
+    if (h.side_length > 0) {
+        const int side = int(h.layers.size()) * h.side_length;
+        w.side_embedding = in.matrix("per_layer_token_embd.weight", side, vocabulary);
+        w.side_projection = in.matrix("per_layer_model_proj.weight", dim, side);
+        w.side_norm = in.scaled(in.vector("per_layer_proj_norm.weight", h.side_length), h.side_length, std::sqrt(0.5f));
+    }
     for (std::size_t l = 0; l < h.layers.size() && !in.failed(); ++l) {
         const std::string prefix = "blk." + std::to_string(l) + ".";
         LayerWeights& layer = w.layers.emplace_back();
         const LayerParameters& parameters = h.layers[l];
-        layer.attn_norm = in.vector(prefix + "attn_norm.weight", dim);
+        if (!h.architecture->attn_norm.empty())
+            layer.attn_norm = in.vector(prefix + std::string(h.architecture->attn_norm) + ".weight", dim);
         if (attends(parameters.mixer))
             read_attention(in, prefix, h, parameters, layer);
         read_recurrent(in, prefix, h, parameters.mixer, layer);
         if (parameters.feed_forward)
             read_feed_forward(in, prefix, h, parameters, layer);
+        read_layer_end(in, prefix, h, layer);
     }
     if (in.failed())
         return tl::unexpected(in.error());

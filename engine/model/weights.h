@@ -34,10 +34,13 @@ using Vector = const float*;
 struct LayerWeights {
     Vector attn_norm = nullptr;  // (dim,)
     Matrix qkv;                  // fused: (q_dim + 2 kv_dim, dim), else
-    Matrix q, k, v;              // (q_dim, dim), (kv_dim, dim), (kv_dim, dim); beside gates q is (2 q_dim, dim)
-    Matrix attn_gate;            // (q_dim, dim) apart from q
+    // (q_dim, dim), (kv_dim, dim), (kv_dim, dim); beside gates q is (2 q_dim, dim); no v: k's product is the values,
+    // too
+    Matrix q, k, v;
+    Matrix attn_gate;  // (q_dim, dim) apart from q
     Vector q_bias = nullptr, k_bias = nullptr, v_bias = nullptr, qkv_bias = nullptr;
     Vector q_norm = nullptr, k_norm = nullptr;  // (key_length,), or of whole rows (q_dim,), (kv_dim,)
+    Vector v_norm = nullptr;                    // (value_length,)
     Vector sinks = nullptr;                     // (heads,)
     Matrix attn_out;                            // (dim, q_dim)
     Vector attn_out_bias = nullptr;             // (dim,)
@@ -68,6 +71,14 @@ struct LayerWeights {
     Matrix down_experts;              // (experts, dim, expert_ffn)
     Vector gate_experts_bias = nullptr, up_experts_bias = nullptr;  // (experts, expert_ffn)
     Vector down_experts_bias = nullptr;                             // (experts, dim)
+    Vector down_experts_scale = nullptr;                            // (experts,) factor on what each expert gives
+    // Where there is a dense part beside the experts: norms of what each reads and gives. (dim,)
+    Vector router_norm = nullptr, experts_norm = nullptr, dense_post_norm = nullptr, experts_post_norm = nullptr;
+
+    // Per-layer embeddings: hidden += side_out times (gate of side_gate times hidden, times the layer's side input).
+    Matrix side_gate, side_out;       // (side, dim), (dim, side)
+    Vector side_post_norm = nullptr;  // (dim,)
+    float output_scale = 1.0f;        // factor on the residual stream at the layer's end
 };
 
 /// visit(matrix, how many of its size there are, one after another) for every one there is. W: LayerWeights, const or
@@ -75,8 +86,9 @@ struct LayerWeights {
 template <class W, class Visit>
 void for_each_matrix(W& w, int experts, const Visit& visit)
 {
-    for (auto* matrix : {&w.qkv, &w.q, &w.k, &w.v, &w.attn_gate, &w.attn_out, &w.mix_in, &w.mix_gate, &w.mix_beta,
-                         &w.mix_alpha, &w.mix_out, &w.gate, &w.up, &w.down, &w.router, &w.shared_weight})
+    for (auto* matrix :
+         {&w.qkv, &w.q, &w.k, &w.v, &w.attn_gate, &w.attn_out, &w.mix_in, &w.mix_gate, &w.mix_beta, &w.mix_alpha,
+          &w.mix_out, &w.gate, &w.up, &w.down, &w.router, &w.shared_weight, &w.side_gate, &w.side_out})
         if (*matrix)
             visit(*matrix, 1);
     for (auto* stack : {&w.gate_experts, &w.up_experts, &w.down_experts})
@@ -102,7 +114,12 @@ public:
     Matrix token_embedding;  // (vocabulary, dim)
     std::vector<LayerWeights> layers;
     HeadWeights head;
-    Vector embedding_norm = nullptr;                           // (dim,) where embeddings are normed
+    Vector embedding_norm = nullptr;  // (dim,) where embeddings are normed
+    // Per-layer embeddings, of which the host makes every layer's side input. A row of the table is all that a token
+    // needs, so it stays where it is.
+    Matrix side_embedding;                                     // (vocabulary, layers * side)
+    Matrix side_projection;                                    // (layers * side, dim)
+    Vector side_norm = nullptr;                                // (side,)
     std::vector<float> rope_factors;                           // llama 3's rope_freqs
     std::vector<float> rope_factors_long, rope_factors_short;  // long-rope
     std::int64_t bytes = 0;                                    // of all tensors that are used

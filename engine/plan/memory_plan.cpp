@@ -24,21 +24,21 @@ std::int64_t product(std::int64_t a, std::int64_t b)
     return a > 0 && b > kMost / a ? kMost : a * b;
 }
 
-/// As kernels::kv_vector_bytes(), of any length.
-std::int64_t vector_bytes(KvType type, std::int64_t length)
+/// Bytes of the keys, or the values, of one token and all heads, each with its scale.
+std::int64_t token_bytes(KvType type, std::int64_t numbers, std::int64_t heads)
 {
     const kernels::KvType kept = kernel_type(type);
-    return sum(product(length, std::int64_t(kernels::kv_value_bytes(kept))),
-               std::int64_t(kernels::kv_scale_bytes(kept)));
+    return sum(product(numbers, std::int64_t(kernels::kv_value_bytes(kept))),
+               product(heads, std::int64_t(kernels::kv_scale_bytes(kept))));
 }
 
 /// The bytes of one page: a block of tokens in all layers.
 std::int64_t page_bytes(const ModelInfo& model, const LoadRequest& request)
 {
     const MemoryShape& shape = model.memory;
-    const std::int64_t per_head =
-        sum(vector_bytes(request.k_type, shape.key_length), vector_bytes(request.v_type, shape.value_length));
-    return product(product(shape.kv_heads, per_head), request.kv_block_tokens);
+    const std::int64_t token = sum(token_bytes(request.k_type, shape.key_numbers, shape.kv_heads),
+                                   token_bytes(request.v_type, shape.value_numbers, shape.kv_heads));
+    return product(token, request.kv_block_tokens);
 }
 
 int wanted_context(const ModelInfo& model, const LoadRequest& request)

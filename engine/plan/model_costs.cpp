@@ -43,13 +43,16 @@ void add_operation(LayerWork& work, std::initializer_list<const Matrix*> matrice
 LayerWork layer_work(const Hyperparameters& h, const LayerWeights& w, const LayerParameters& p)
 {
     LayerWork work;
-    const std::int64_t attended = std::int64_t(p.heads) * h.value_length;
+    work.key_length = p.key_length;
+    work.value_length = p.value_length;
+    const std::int64_t attended = std::int64_t(p.heads) * p.value_length;
     if (attends(p.mixer)) {
         work.group = p.heads / p.kv_heads;
         work.divided_tokens = double(ThreadPool::kWorthSharing) / double(attended);
         work.operations = 1;  // attention
     }
-    add_operation(work, {&w.qkv, &w.q, &w.k, &w.v, &w.attn_gate});
+    const bool values_are_keys = w.k && !w.v;
+    add_operation(work, {&w.qkv, &w.q, &w.k, values_are_keys ? &w.k : &w.v, &w.attn_gate});
     add_operation(work, {&w.attn_out});
     add_operation(work, {&w.mix_in, &w.mix_gate, &w.mix_beta, &w.mix_alpha});
     add_operation(work, {&w.mix_out});
@@ -57,11 +60,13 @@ LayerWork layer_work(const Hyperparameters& h, const LayerWeights& w, const Laye
     add_operation(work, {&w.down});
     add_operation(work, {&w.router});
     add_operation(work, {&w.shared_weight});
+    add_operation(work, {&w.side_gate});
+    add_operation(work, {&w.side_out});
     for (const Matrix* stack : {&w.gate_experts, &w.up_experts, &w.down_experts})
         add_read(work, *stack, false, h.experts_used);
 
     const std::int64_t dim = h.embedding_length;
-    const std::int64_t qk = std::int64_t(p.heads + p.kv_heads) * h.key_length;
+    const std::int64_t qk = std::int64_t(p.heads + p.kv_heads) * p.key_length;
     // Two norms, two sums and two roundings of the stream; rotated and perhaps normed queries and keys.
     work.values = 6 * dim + qk + (w.attn_gate ? 2 : 1) * attended + (w.q_norm ? qk : 0) + (w.attn_post_norm ? dim : 0) +
                   (w.ffn_post_norm ? dim : 0);
@@ -76,6 +81,10 @@ LayerWork layer_work(const Hyperparameters& h, const LayerWeights& w, const Laye
     }
     if (w.down)
         work.values += 3 * std::int64_t(p.ffn_length);
+    if (w.experts_norm)
+        work.values += 6 * dim;  // norms of both parts, and their sum
+    if (w.side_gate)
+        work.values += 4 * dim + 3 * std::int64_t(h.side_length);
     return work;
 }
 
@@ -104,10 +113,10 @@ ModelCosts model_costs(const Hyperparameters& h, const Weights& weights)
         costs.windows.push_back(p.kind == LayerKind::SlidingWindow ? h.sliding_window : 0);
     }
     add_operation(costs.head, {&weights.head.output});
+    add_operation(costs.side, {&weights.side_projection});
+    costs.side.values = 4 * std::int64_t(weights.side_projection.rows);
     costs.head.values = 3 * std::int64_t(h.embedding_length);
     costs.vocabulary = h.vocabulary;
-    costs.key_length = h.key_length;
-    costs.value_length = h.value_length;
     costs.context_length = h.context_length;
     costs.weight_bytes = weights.bytes;
     costs.multiplies_twice = h.experts > 0;
@@ -153,9 +162,10 @@ std::vector<KvLayerShape> kv_shapes(const Hyperparameters& h, const LoadRequest&
     std::vector<KvLayerShape> shapes;
     for (const LayerParameters& layer : h.layers)
         shapes.push_back({layer.kv_heads,
-                          {kernel_type(request.k_type), kernel_type(request.v_type), h.key_length, h.value_length,
-                           request.kv_block_tokens},
-                          layer.kind == LayerKind::SlidingWindow ? h.sliding_window : 0});
+                          {kernel_type(request.k_type), kernel_type(request.v_type), layer.key_length,
+                           layer.value_length, request.kv_block_tokens},
+                          layer.kind == LayerKind::SlidingWindow ? h.sliding_window : 0,
+                          layer.kv_source});
     return shapes;
 }
 
@@ -186,15 +196,18 @@ std::int64_t scratch_bytes(const Hyperparameters& h, const Weights& weights, con
     CountedMemory memory;
     Activations rows(h, made_for.rows, memory);
     const Architecture& a = *h.architecture;
+    const Rows projected(weights.side_projection ? made_for.rows : 0, weights.side_projection.rows, memory);
     const bool attention =
         any(&W::qkv, &W::q, &W::k, &W::v, &W::attn_gate, &W::mix_in, &W::mix_gate, &W::mix_beta, &W::mix_alpha);
     const bool feed_forward = any(&W::gate, &W::up, &W::router, &W::shared_weight);
     const bool attention_hidden = Activations::attention_reads_hidden(a);
     const bool feed_forward_hidden = Activations::feed_forward_reads_hidden(a);
+    const bool side = any(&W::side_gate) || rounds(weights.side_projection);
     round((attention && !attention_hidden) || (feed_forward && !feed_forward_hidden), rows.x);
-    round((attention && attention_hidden) || (feed_forward && feed_forward_hidden), rows.hidden);
+    round((attention && attention_hidden) || (feed_forward && feed_forward_hidden) || side, rows.hidden);
+    round(a.dense_beside_experts && any(&W::router), rows.routed);
     round(any(&W::attn_out, &W::mix_out), rows.attended);
-    round(any(&W::down), rows.inner);
+    round(any(&W::down, &W::side_out), rows.inner);
     round(rounds(weights.head.output), rows.last_x);
     if (h.experts > 0) {
         const int pairs = made_for.rows * h.experts_used;

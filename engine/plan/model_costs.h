@@ -29,15 +29,16 @@ struct LayerWork {
     std::int64_t values = 0;        // activations that norms, rotations, gates and rounding read
     int operations = 0;             // that are divided among the threads
     int group = 1;                  // query heads to a KV head
-    double divided_tokens = 0;      // from so many on its attention is divided among the threads
-    std::int64_t state_bytes = 0;   // of a recurrent layer: read and written for each token
+    int key_length = 0, value_length = 0;
+    double divided_tokens = 0;     // from so many on its attention is divided among the threads
+    std::int64_t state_bytes = 0;  // of a recurrent layer: read and written for each token
     std::int64_t read_bytes() const;
 };
 
 struct ModelCosts {
     std::vector<LayerWork> layers;
     LayerWork head;  // the final norm and the product with the vocabulary
-    int key_length = 0, value_length = 0;
+    LayerWork side;  // what makes the layers' side inputs, always on the host; nothing without per-layer embeddings
     int vocabulary = 0;
     int context_length = 0;  // tokens the model was made for
     std::int64_t weight_bytes = 0;

@@ -220,16 +220,16 @@ Result<MachineRates> Planner::measure_rates(const LoadRequest& request,
 try {
     const ModelCosts& costs = model_->costs;
     std::set<std::pair<kernels::TensorType, int>> products;
-    std::set<int> groups;
+    std::set<std::pair<int, int>> heads;  // their length, and how many share a KV head
     for (const LayerWork& layer : costs.layers) {
         if (layer.divided_tokens > 0)
-            groups.insert(layer.group);
+            heads.insert({layer.key_length, layer.group});
         for (const WeightRead& read : layer.reads)
             products.insert({read.type, read.row_length});
     }
     for (const WeightRead& read : costs.head.reads)
         products.insert({read.type, read.row_length});
-    const std::size_t pieces = products.size() + groups.size() + 2;
+    const std::size_t pieces = products.size() + heads.size() + 2;
     std::size_t done = 0;
     const auto goes_on = [&] { return !on_progress || on_progress(double(done++) / double(pieces)); };
     const auto given_up = [] { return fail(Error::Code::Cancelled, "measuring this machine was given up"); };
@@ -253,10 +253,11 @@ try {
             return given_up();
         rates.products.push_back(meter.product(kernels::type_traits(type), row_length));
     }
-    KvForm form{request.k_type, request.v_type, costs.key_length, 1, request.kv_block_tokens};
-    for (const int group : groups) {
+    KvForm form{.k_type = request.k_type, .v_type = request.v_type, .block_tokens = request.kv_block_tokens};
+    for (const auto& [length, group] : heads) {
         if (!goes_on())
             return given_up();
+        form.head_length = length;
         form.group = group;
         rates.attention.push_back(meter.attention(form));
     }

@@ -73,6 +73,7 @@ public:
             sum += own_cores(l) ? device_layer(l) : host_layer(l);
         sum += head_on_device() ? over(double(costs_.head.read_bytes()), device_->rates.weights_bytes_per_s)
                                 : work(costs_.head);
+        sum += work(costs_.side);
         sum += choice();
         return sum.sum();
     }
@@ -86,9 +87,10 @@ private:
 
     double kv_token_bytes(int l) const
     {
+        const LayerWork& layer = costs_.layers[std::size_t(l)];
         return costs_.kv_heads[std::size_t(l)] *
-               double(kernels::kv_vector_bytes(kernel_type(placement_.k_type), costs_.key_length) +
-                      kernels::kv_vector_bytes(kernel_type(placement_.v_type), costs_.value_length));
+               double(kernels::kv_vector_bytes(kernel_type(placement_.k_type), layer.key_length) +
+                      kernels::kv_vector_bytes(kernel_type(placement_.v_type), layer.value_length));
     }
 
     AttendedKv kv(int l) const
@@ -106,7 +108,8 @@ private:
     /// What the CPU's cores read in the whole step.
     double cpu_bytes() const
     {
-        double bytes = head_on_device() ? 0.0 : double(costs_.head.read_bytes());
+        double bytes = double(costs_.side.read_bytes());
+        bytes += head_on_device() ? 0.0 : double(costs_.head.read_bytes());
         for (int l = 0; l < int(costs_.layers.size()); ++l)
             bytes += own_cores(l) ? kv(l).on_host
                                   : double(costs_.layers[std::size_t(l)].read_bytes()) + state_traffic(l) + kv(l).all;
@@ -149,8 +152,9 @@ private:
 
     std::optional<double> attention(int l, double bytes) const
     {
-        return rates_.attention_seconds(placement_.k_type, placement_.v_type, costs_.key_length,
-                                        costs_.layers[std::size_t(l)].group, bytes, set_bytes_);
+        const LayerWork& layer = costs_.layers[std::size_t(l)];
+        return rates_.attention_seconds(placement_.k_type, placement_.v_type, layer.key_length, layer.group, bytes,
+                                        set_bytes_);
     }
 
     /// The time of a layer whose KV the host's cores attend alone: a short one is one thread's, and the first that is

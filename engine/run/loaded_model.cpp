@@ -90,7 +90,8 @@ Status LoadedModel::read_text_parts(const Progress& progress)
 
     const auto source = file_.string("tokenizer.chat_template");
     auto parsed = ChatTemplate::parse(std::string(source.value_or(kChatMlTemplate)));
-    if (!parsed && source) {
+    // Too little memory says nothing about the template: the model is not to answer in another form.
+    if (!parsed && source && parsed.error().code != Error::Code::NoMemory) {
         warn(progress,
              "the model's chat template cannot be used (" + parsed.error().what + "); the ChatML form is used instead");
         parsed = ChatTemplate::parse(std::string(kChatMlTemplate));
@@ -290,7 +291,9 @@ std::int64_t LoadedModel::decode_bytes() const
                 experts += std::int64_t(stack->bytes());
     const std::int64_t idle_experts = experts * (h_.experts - h_.experts_used);
     const bool tied = weights_.head.output.data == weights_.token_embedding.data;
-    return weights_.bytes - idle_experts - (tied ? 0 : std::int64_t(weights_.token_embedding.bytes()));
+    const std::int64_t tables =
+        std::int64_t(weights_.side_embedding.bytes()) + (tied ? 0 : std::int64_t(weights_.token_embedding.bytes()));
+    return weights_.bytes - idle_experts - tables;
 }
 
 Status LoadedModel::append(KvSequence& sequence, std::span<const int> tokens)

@@ -240,10 +240,14 @@ try {
     return;  // whoever cannot even be told hears of it with the next thing that fails
 }
 
+/// Does what was asked for, as far as the state of the engine allows:
+///   no model        answers commands
+///   between steps   answers commands, then moves one layer or one column of KV
+///   idle            answers commands and moves layers and KV until all is as wanted, with frames that show it
+/// In each it tells what has been saved meanwhile.
 void LocalEngine::attend(const Listener& listener)
 {
     carry_out_posted(listener);
-    // Layers and KV move one at a time between steps, and all at once when nothing else is to be done.
     while (model_ && model_->placement().advance() && !generating_) {
         placement_changed_ = true;
         send_placement_events(listener);

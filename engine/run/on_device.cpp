@@ -161,7 +161,9 @@ void OnDevice::use_rates(const MachineRates* rates)
     }
     const DeviceRates device = rates_of(rates);
     pager_->set_stream_choice(stream_choice(model_, rates, device, layout_.ring_bytes()));
-    cuda_->set_joining(device.joins_by_flags() ? CudaJoining::Flags : CudaJoining::CutGraphs);
+    // A step that came late is computed again, which a recurrent state does not bear.
+    const bool by_flags = device.joins_by_flags() && !model_.cache.states().any();
+    cuda_->set_joining(by_flags ? CudaJoining::Flags : CudaJoining::CutGraphs);
     if (device.multiplies_by_blas())
         cuda_->use_blas(model_.h);
 }

@@ -29,7 +29,7 @@ KvPager::StreamChoice stream_choice(const ModelOnHost& model, const MachineRates
         if (!cpu)
             return {};
         const double weights_s = double(work.read_bytes()) / *device.weights_bytes_per_s;
-        const auto block_bytes = double(kv.bytes());
+        const auto block_bytes = double(model.cache.read_bytes(l));
         layers.push_back({{.ahead_bytes = std::min(double(ring_bytes), weights_s * *device.to_device_bytes_per_s),
                            .cpu_s_per_byte = *cpu,
                            .link_s_per_byte = 1 / *device.to_device_bytes_per_s,

@@ -5,7 +5,7 @@ namespace engine {
 namespace {
 
 // Type ids of the format.
-constexpr std::uint32_t kUint32 = 4, kInt32 = 5, kFloat32 = 6, kString = 8, kArray = 9;
+constexpr std::uint32_t kUint32 = 4, kInt32 = 5, kFloat32 = 6, kBool = 7, kString = 8, kArray = 9;
 
 }  // namespace
 
@@ -71,6 +71,15 @@ void GgufHeader::numbers(std::string_view key, std::span<const std::int32_t> val
     put(keys_, std::uint64_t(values.size()));
     for (const std::int32_t value : values)
         put(keys_, value);
+}
+
+void GgufHeader::flags(std::string_view key, const std::vector<bool>& values)
+{
+    begin(key, kArray);
+    put(keys_, kBool);
+    put(keys_, std::uint64_t(values.size()));
+    for (const bool value : values)
+        put(keys_, std::uint8_t(value));
 }
 
 void GgufHeader::tensor(const ShapeTensor& tensor)

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace engine {
 
@@ -21,6 +22,7 @@ public:
     void texts(std::string_view key, std::span<const std::string> values);
     void reals(std::string_view key, std::span<const float> values);
     void numbers(std::string_view key, std::span<const std::int32_t> values);
+    void flags(std::string_view key, const std::vector<bool>& values);
     /// The data of tensors follow each other in this order, each aligned.
     void tensor(const ShapeTensor& tensor);
 

@@ -44,6 +44,39 @@ void add_vocabulary(GgufHeader& header, int size)
     header.number("tokenizer.ggml.eos_token_id", 2);
 }
 
+void add_heads(GgufHeader& header, const ModelShape& s)
+{
+    const std::string p = std::string(s.architecture) + ".";
+    header.number(p + "attention.head_count_kv", std::uint32_t(s.kv_heads));
+    for (const char* key : {"attention.key_length", "attention.value_length"})
+        header.number(p + key, std::uint32_t(s.head_length));
+    header.number(p + "rope.dimension_count", std::uint32_t(s.rotated > 0 ? s.rotated : s.head_length));
+}
+
+void add_gemma4(GgufHeader& header, const ModelShape& s)
+{
+    const std::string p = std::string(s.architecture) + ".";
+    const Gemma4Parts& g = s.gemma4;
+    std::vector<std::int32_t> kv_heads, ffn;
+    std::vector<bool> slides;
+    for (int l = 0; l < s.layers; ++l) {
+        kv_heads.push_back(g.full(l) ? g.full_kv_heads : s.kv_heads);
+        slides.push_back(!g.full(l));
+        ffn.push_back(s.feed_forward_of(l));
+    }
+    header.numbers(p + "attention.head_count_kv", kv_heads);
+    header.flags(p + "attention.sliding_window_pattern", slides);
+    header.numbers(p + "feed_forward_length", ffn);
+    for (const char* key : {"attention.key_length", "attention.value_length", "rope.dimension_count"}) {
+        header.number(p + key, std::uint32_t(g.full_head_length));
+        header.number(p + key + "_swa", std::uint32_t(s.head_length));
+    }
+    header.real(p + "rope.freq_base_swa", 1e4f);
+    header.real(p + "final_logit_softcapping", 30.0f);
+    header.number(p + "attention.shared_kv_layers", std::uint32_t(g.shared_kv_layers));
+    header.number(p + "embedding_length_per_layer_input", std::uint32_t(g.side));
+}
+
 GgufHeader make_header(const ModelShape& s, const Quantisation& quantisation, std::span<const ShapeTensor> tensors)
 {
     GgufHeader header;
@@ -55,13 +88,14 @@ GgufHeader make_header(const ModelShape& s, const Quantisation& quantisation, st
     header.number(p + "block_count", std::uint32_t(s.layers));
     header.number(p + "context_length", std::uint32_t(s.context));
     header.number(p + "embedding_length", std::uint32_t(s.embedding));
-    header.number(p + "feed_forward_length", std::uint32_t(s.feed_forward));
+    if (s.gemma4.period == 0)
+        header.number(p + "feed_forward_length", std::uint32_t(s.feed_forward));
     header.number(p + "attention.head_count", std::uint32_t(s.heads));
-    header.number(p + "attention.head_count_kv", std::uint32_t(s.kv_heads));
-    header.number(p + "attention.key_length", std::uint32_t(s.head_length));
-    header.number(p + "attention.value_length", std::uint32_t(s.head_length));
+    if (s.gemma4.period > 0)
+        add_gemma4(header, s);
+    else
+        add_heads(header, s);
     header.real(p + "attention.layer_norm_rms_epsilon", 1e-5f);
-    header.number(p + "rope.dimension_count", std::uint32_t(s.rotated > 0 ? s.rotated : s.head_length));
     header.real(p + "rope.freq_base", s.rope_base);
     if (s.experts.count > 0) {
         header.number(p + "expert_count", std::uint32_t(s.experts.count));
@@ -108,12 +142,15 @@ public:
     {
         if (tensor.rows > 0)
             return write_matrix(tensor);
-        std::vector<float> values(std::size_t(tensor.row_length));
+        std::vector<float> values(std::size_t(tensor.row_length), 1.0f);
         if (tensor.fill == Fill::RopeFactors)
             values = rope_factors(shape_);
+        else if (tensor.fill == Fill::FewPairsTurn)  // a quarter of them
+            std::fill(values.begin() + std::ptrdiff_t(values.size() / 4), values.end(), 1e30f);
         else
             for (float& value : values)
-                value = (tensor.fill == Fill::Norm ? 1.0f : 0.0f) + 0.1f * random_.uniform();
+                value = tensor.fill == Fill::Norm ? tensor.mean * (1.0f + 0.1f * random_.uniform())
+                                                  : 0.1f * random_.uniform();
         if (Status ok = file_.write(std::as_bytes(std::span(values))); !ok)
             return ok;
         return pad(tensor.bytes());

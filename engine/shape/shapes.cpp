@@ -1,219 +1,12 @@
 #include "engine/shape/shapes.h"
 
+#include <cmath>
+
 namespace engine {
 
 namespace {
 
 using kernels::TensorType;
-
-// Numbers of the published models' configuration files.
-constexpr ModelShape kShapes[] = {
-    {.name = "tiny-llama",
-     .architecture = "llama",
-     .layers = 2,
-     .embedding = 256,
-     .feed_forward = 512,
-     .heads = 8,
-     .kv_heads = 2,
-     .head_length = 32,
-     .vocabulary = 512,
-     .context = 8192,
-     .rope_base = 1e4f},
-    {.name = "tiny-gemma3",
-     .architecture = "gemma3",
-     .layers = 6,
-     .embedding = 128,
-     .feed_forward = 256,
-     .heads = 2,
-     .kv_heads = 1,
-     .head_length = 64,
-     .vocabulary = 512,
-     .context = 8192,
-     .rope_base = 1e6f,
-     .window = 32,
-     .tied = true,
-     .head_norms = true,
-     .post_norms = true},
-    {.name = "tiny-glm4moe",
-     .architecture = "glm4moe",
-     .layers = 3,
-     .embedding = 256,
-     .feed_forward = 512,
-     .heads = 4,
-     .kv_heads = 2,
-     .head_length = 64,
-     .vocabulary = 512,
-     .context = 8192,
-     .rope_base = 1e6f,
-     .qkv_bias = true,
-     .ffn_norm = "post_attention_norm",
-     .rotated = 32,
-     .experts = {.count = 8,
-                 .used = 2,
-                 .feed_forward = 256,
-                 .shared_feed_forward = 256,
-                 .dense_layers = 1,
-                 .choice_bias = true}},
-    {.name = "llama-3.2-1b",
-     .architecture = "llama",
-     .layers = 16,
-     .embedding = 2048,
-     .feed_forward = 8192,
-     .heads = 32,
-     .kv_heads = 8,
-     .head_length = 64,
-     .vocabulary = 128256,
-     .context = 131072,
-     .rope_base = 5e5f,
-     .tied = true,
-     .stretch = {32, 1, 4, 8192}},
-    {.name = "llama-3.2-3b",
-     .architecture = "llama",
-     .layers = 28,
-     .embedding = 3072,
-     .feed_forward = 8192,
-     .heads = 24,
-     .kv_heads = 8,
-     .head_length = 128,
-     .vocabulary = 128256,
-     .context = 131072,
-     .rope_base = 5e5f,
-     .tied = true,
-     .stretch = {32, 1, 4, 8192}},
-    {.name = "llama-3.1-8b",
-     .architecture = "llama",
-     .layers = 32,
-     .embedding = 4096,
-     .feed_forward = 14336,
-     .heads = 32,
-     .kv_heads = 8,
-     .head_length = 128,
-     .vocabulary = 128256,
-     .context = 131072,
-     .rope_base = 5e5f,
-     .stretch = {8, 1, 4, 8192}},
-    {.name = "mistral-7b",
-     .architecture = "llama",
-     .layers = 32,
-     .embedding = 4096,
-     .feed_forward = 14336,
-     .heads = 32,
-     .kv_heads = 8,
-     .head_length = 128,
-     .vocabulary = 32768,
-     .context = 32768,
-     .rope_base = 1e6f},
-    {.name = "qwen2.5-0.5b",
-     .architecture = "qwen2",
-     .layers = 24,
-     .embedding = 896,
-     .feed_forward = 4864,
-     .heads = 14,
-     .kv_heads = 2,
-     .head_length = 64,
-     .vocabulary = 151936,
-     .context = 32768,
-     .rope_base = 1e6f,
-     .tied = true,
-     .qkv_bias = true},
-    {.name = "qwen3-0.6b",
-     .architecture = "qwen3",
-     .layers = 28,
-     .embedding = 1024,
-     .feed_forward = 3072,
-     .heads = 16,
-     .kv_heads = 8,
-     .head_length = 128,
-     .vocabulary = 151936,
-     .context = 40960,
-     .rope_base = 1e6f,
-     .tied = true,
-     .head_norms = true},
-    {.name = "qwen3-8b",
-     .architecture = "qwen3",
-     .layers = 36,
-     .embedding = 4096,
-     .feed_forward = 12288,
-     .heads = 32,
-     .kv_heads = 8,
-     .head_length = 128,
-     .vocabulary = 151936,
-     .context = 40960,
-     .rope_base = 1e6f,
-     .head_norms = true},
-    {.name = "qwen3-30b-a3b",
-     .architecture = "qwen3moe",
-     .layers = 48,
-     .embedding = 2048,
-     .feed_forward = 6144,
-     .heads = 32,
-     .kv_heads = 4,
-     .head_length = 128,
-     .vocabulary = 151936,
-     .context = 40960,
-     .rope_base = 1e6f,
-     .head_norms = true,
-     .experts = {.count = 128, .used = 8, .feed_forward = 768}},
-    {.name = "smollm3-3b",
-     .architecture = "smollm3",
-     .layers = 36,
-     .embedding = 2048,
-     .feed_forward = 11008,
-     .heads = 16,
-     .kv_heads = 4,
-     .head_length = 128,
-     .vocabulary = 128256,
-     .context = 65536,
-     .rope_base = 5e6f,
-     .tied = true},
-    {.name = "command-r7b",
-     .architecture = "cohere2",
-     .layers = 32,
-     .embedding = 4096,
-     .feed_forward = 14336,
-     .heads = 32,
-     .kv_heads = 8,
-     .head_length = 128,
-     .vocabulary = 256000,
-     .context = 131072,
-     .rope_base = 5e4f,
-     .window = 4096,
-     .tied = true,
-     .ffn_norm = {}},
-    {.name = "seed-oss-36b",
-     .architecture = "seed_oss",
-     .layers = 64,
-     .embedding = 5120,
-     .feed_forward = 27648,
-     .heads = 80,
-     .kv_heads = 8,
-     .head_length = 128,
-     .vocabulary = 155136,
-     .context = 524288,
-     .rope_base = 1e7f,
-     .qkv_bias = true,
-     .ffn_norm = "post_attention_norm"},
-    {.name = "glm-4.5-air",  // without its block that predicts several tokens
-     .architecture = "glm4moe",
-     .layers = 46,
-     .embedding = 4096,
-     .feed_forward = 10944,
-     .heads = 96,
-     .kv_heads = 8,
-     .head_length = 128,
-     .vocabulary = 151552,
-     .context = 131072,
-     .rope_base = 1e6f,
-     .qkv_bias = true,
-     .ffn_norm = "post_attention_norm",
-     .rotated = 64,
-     .experts = {.count = 128,
-                 .used = 8,
-                 .feed_forward = 1408,
-                 .shared_feed_forward = 1408,
-                 .dense_layers = 1,
-                 .choice_bias = true}},
-};
 
 // Numbers of llama.cpp's enum llama_ftype.
 constexpr Quantisation kQuantisations[] = {
@@ -255,11 +48,65 @@ public:
     {
         list_.push_back({std::move(name), TensorType::F32, length, 0, fill});
     }
+    void norm(std::string name, std::int64_t length, float mean = 1)
+    {
+        list_.push_back({std::move(name), TensorType::F32, length, 0, Fill::Norm, mean});
+    }
     std::vector<ShapeTensor> take() { return std::move(list_); }
 
 private:
     std::vector<ShapeTensor> list_;
 };
+
+/// The type of attn_v and ffn_down; Q4_0 files mix nothing within the layers.
+TensorType some_better(const ModelShape& s, const Quantisation& quantisation, int l)
+{
+    return quantisation.most != TensorType::Q4_0 && keeps_more_bits(l, s.layers) ? quantisation.better
+                                                                                 : quantisation.most;
+}
+
+void add_gemma4_layer(TensorList& list, const ModelShape& s, const Quantisation& quantisation, int l)
+{
+    const std::string p = "blk." + std::to_string(l) + ".";
+    const Gemma4Parts& g = s.gemma4;
+    const bool full = g.full(l);
+    const int length = full ? g.full_head_length : s.head_length;
+    const int q = s.heads * length, kv = (full ? g.full_kv_heads : s.kv_heads) * length;
+    const int ffn = s.feed_forward_of(l);
+    const TensorType most = quantisation.most, some = some_better(s, quantisation, l);
+    const float head_mean = std::pow(float(length), -0.25f);  // scores are not scaled
+    list.norm(p + "attn_norm.weight", s.embedding);
+    list.matrix(p + "attn_q", most, s.embedding, q);
+    list.norm(p + "attn_q_norm.weight", length, head_mean);
+    if (l < s.first_reader()) {
+        list.matrix(p + "attn_k", most, s.embedding, kv);
+        list.norm(p + "attn_k_norm.weight", length, head_mean);
+        if (!full || !g.values_are_keys)
+            list.matrix(p + "attn_v", some, s.embedding, kv);
+    }
+    list.matrix(p + "attn_output", most, q, s.embedding);
+    list.norm(p + "post_attention_norm.weight", s.embedding);
+    list.norm(p + "ffn_norm.weight", s.embedding);
+    list.matrix(p + "ffn_gate", most, s.embedding, ffn);
+    list.matrix(p + "ffn_up", most, s.embedding, ffn);
+    list.matrix(p + "ffn_down", some, ffn, s.embedding);
+    list.norm(p + "post_ffw_norm.weight", s.embedding);
+    if (const ShapeExperts& e = s.experts; e.count > 0) {
+        list.matrix(p + "ffn_gate_inp", TensorType::F32, s.embedding, e.count);
+        list.norm(p + "ffn_gate_inp.scale", s.embedding, std::sqrt(float(s.embedding)));
+        list.matrix(p + "ffn_gate_up_exps", most, s.embedding, std::int64_t(2) * e.feed_forward * e.count);
+        list.matrix(p + "ffn_down_exps", some, e.feed_forward, std::int64_t(s.embedding) * e.count);
+        list.norm(p + "ffn_down_exps.scale", e.count);
+        for (const char* name : {"pre_ffw_norm_2", "post_ffw_norm_1", "post_ffw_norm_2"})
+            list.norm(p + name + ".weight", s.embedding);
+    }
+    if (g.side > 0) {
+        list.matrix(p + "inp_gate", most, s.embedding, g.side);
+        list.matrix(p + "proj", most, g.side, s.embedding);
+        list.norm(p + "post_norm.weight", s.embedding);
+    }
+    list.norm(p + "layer_output_scale.weight", 1);
+}
 
 /// One of a dense layer, or what takes its place; `suffix` tells a shared expert's from others.
 void add_feed_forward(TensorList& list, const std::string& p, const std::string& suffix, int embedding, int length,
@@ -288,8 +135,7 @@ void add_layer(TensorList& list, const ModelShape& s, const Quantisation& quanti
     const std::string p = "blk." + std::to_string(l) + ".";
     const int q = s.heads * s.head_length, kv = s.kv_heads * s.head_length;
     const TensorType most = quantisation.most;
-    // Q4_0 files mix nothing within the layers.
-    const TensorType some = most != TensorType::Q4_0 && keeps_more_bits(l, s.layers) ? quantisation.better : most;
+    const TensorType some = some_better(s, quantisation, l);
     list.vector(p + "attn_norm.weight", s.embedding, Fill::Norm);
     list.matrix(p + "attn_q", most, s.embedding, q);
     list.matrix(p + "attn_k", most, s.embedding, kv);
@@ -318,11 +164,6 @@ void add_layer(TensorList& list, const ModelShape& s, const Quantisation& quanti
 
 }  // namespace
 
-std::span<const ModelShape> known_shapes()
-{
-    return kShapes;
-}
-
 std::span<const Quantisation> known_quantisations()
 {
     return kQuantisations;
@@ -337,8 +178,15 @@ std::vector<ShapeTensor> shape_tensors(const ModelShape& s, const Quantisation& 
         list.matrix("output", quantisation.better, s.embedding, s.vocabulary);
     if (s.stretch.factor > 0)
         list.vector("rope_freqs.weight", s.head_length / 2, Fill::RopeFactors);
+    if (s.gemma4.period > 0)
+        list.vector("rope_freqs.weight", s.gemma4.full_head_length / 2, Fill::FewPairsTurn);
+    if (const int side = s.layers * s.gemma4.side; side > 0) {
+        list.matrix("per_layer_token_embd", quantisation.most, side, s.vocabulary);
+        list.matrix("per_layer_model_proj", quantisation.most, s.embedding, side);
+        list.norm("per_layer_proj_norm.weight", s.gemma4.side);
+    }
     for (int l = 0; l < s.layers; ++l)
-        add_layer(list, s, quantisation, l);
+        (s.gemma4.period > 0 ? add_gemma4_layer : add_layer)(list, s, quantisation, l);
     return list.take();
 }
 

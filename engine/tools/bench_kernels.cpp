@@ -2,7 +2,9 @@
 
 #include "engine/caught.h"
 #include "engine/device/kernels_in_use.h"
+#include "engine/exec/rows.h"
 #include "engine/exec/thread_pool.h"
+#include "engine/metrics/clock.h"
 #include "engine/metrics/host_probe.h"
 #include "engine/plan/dram_bandwidth.h"
 #include "engine/plan/measure_rates.h"
@@ -11,6 +13,7 @@
 #include <array>
 #include <new>
 #include <system_error>
+#include <vector>
 
 namespace engine {
 
@@ -26,6 +29,8 @@ struct Attention {
 constexpr std::array kAttention = {Attention{"attention-f32", KvType::F32}, Attention{"attention-f16", KvType::F16},
                                    Attention{"attention-q8_0", KvType::Q8_0}};
 
+constexpr const char* kStateKernel = "linear-attention";
+
 /// A head of 128 values that four query heads share.
 KernelRow attention_row(RateMeter& meter, const Attention& kernel)
 {
@@ -40,6 +45,83 @@ KernelRow product_row(RateMeter& meter, const kernels::TypeTraits& type)
             meter.matmul_ops_per_s(type, kRowLength, kPromptTokens) / 1e9};
 }
 
+/// Linear attention by the delta rule: heads of 128 keys and 128 values, one after another.
+class StateMeter
+{
+public:
+    /// Throws std::bad_alloc.
+    explicit StateMeter(ThreadPool& pool)
+        : pool_(pool)
+        , states_(aligned_array<float>(RateMeter::sets().back() / sizeof(float)))
+        , rows_(std::size_t(kPromptTokens) * kColumns, 0.05f)
+        , gates_(kPromptTokens, 0.5f)
+        , out_(std::size_t(kPromptTokens) * kHeadLength * std::size_t(pool.size()))
+    {
+        std::fill_n(states_.get(), RateMeter::sets().back() / sizeof(float), 0.01f);
+    }
+    KernelRow row()
+    {
+        const auto heads_in = [](std::size_t bytes) { return int(bytes / kHeadBytes); };
+        const auto moved_gb_s = [&](int heads) { return 2.0 * heads * double(kHeadBytes) / seconds(heads, 1) / 1e9; };
+        const int prompt_heads = 8 * pool_.size();
+        // M^T k, decay, k d^T, M^T q: four multiplications of each value, three of them with an addition
+        const double operations = 7.0 * kHeadLength * kHeadLength * kPromptTokens * prompt_heads;
+        return {kStateKernel, moved_gb_s(heads_in(RateMeter::sets().front())),
+                moved_gb_s(heads_in(RateMeter::sets().back())),
+                operations / seconds(prompt_heads, kPromptTokens) / 1e9};
+    }
+
+private:
+    static constexpr int kHeadLength = 128, kColumns = 3 * kHeadLength;
+    static constexpr std::size_t kHeadBytes = kHeadLength * kHeadLength * sizeof(float);
+
+    /// The median of some passes.
+    double seconds(int heads, int tokens)
+    {
+        const ThreadPool::Step step(pool_);
+        std::vector<double> passes;
+        const std::int64_t begin = now_us();
+        while (passes.size() < 5 || now_us() - begin < kLeastMs * 1000) {
+            const std::int64_t start = now_us();
+            int calls = 0;
+            do {
+                pass(heads, tokens);
+                ++calls;
+            } while (now_us() - start < 500);  // the clock's steps must not count
+            passes.push_back(double(now_us() - start) / 1e6 / calls);
+        }
+        std::ranges::sort(passes);
+        return passes[passes.size() / 2];
+    }
+    void pass(int heads, int tokens)
+    {
+        pool_.for_each(heads, std::max(1, heads / (8 * pool_.size())), [&](int begin, int end, int worker) {
+            for (int head = begin; head < end; ++head)
+                kernels::cpu_kernels().linear_attention(
+                    {.keys = kHeadLength,
+                     .values = kHeadLength,
+                     .tokens = tokens,
+                     .delta_rule = true,
+                     .q = rows_.data(),
+                     .k = rows_.data() + kHeadLength,
+                     .qk_stride = kColumns,
+                     .v = rows_.data() + 2 * kHeadLength,
+                     .v_stride = kColumns,
+                     .decay = gates_.data(),
+                     .beta = gates_.data(),
+                     .gate_stride = 1,
+                     .state = states_.get() + std::size_t(head) * kHeadLength * kHeadLength,
+                     .state_stride = kHeadLength,
+                     .out = out_.data() + std::size_t(worker) * kPromptTokens * kHeadLength,
+                     .out_stride = kHeadLength});
+        });
+    }
+
+    ThreadPool& pool_;
+    AlignedArray<float> states_;
+    std::vector<float> rows_, gates_, out_;
+};
+
 /// The names of the kernels that can be measured.
 std::vector<std::string> kernel_names()
 {
@@ -48,6 +130,7 @@ std::vector<std::string> kernel_names()
         names.emplace_back(type.name);
     for (const Attention& kernel : kAttention)
         names.emplace_back(kernel.name);
+    names.emplace_back(kStateKernel);
     return names;
 }
 
@@ -79,6 +162,8 @@ try {
     for (const Attention& kernel : kAttention)
         if (wanted(kernel.name))
             add(attention_row(meter, kernel));
+    if (wanted(kStateKernel))
+        add(StateMeter(pool).row());
     return report;
 } catch (...) {
     return caught("to measure this");

@@ -108,7 +108,7 @@ Status merge_partials(const Driver& driver, Queue queue, const Attention& a, Dev
 bool attend_many_can(const Attention& a)
 {
     const KvBlockLayout& l = a.kv.layout;
-    return can_attend(a) && l.k_type != KvType::F32 && l.v_type != KvType::F32 && l.k_dim <= 256 && l.v_dim <= 256;
+    return can_attend(a) && l.k_type != KvType::F32 && l.v_type != KvType::F32 && l.k_dim <= 512 && l.v_dim <= 512;
 }
 
 Status attend_many(const Driver& driver, Queue queue, const Attention& a, const Carried& carried, DevicePtr sinks,
@@ -140,10 +140,12 @@ Status attend_many(const Driver& driver, Queue queue, const Attention& a, const 
     const int dim = std::max(a.kv.layout.k_dim, a.kv.layout.v_dim);
     const Kernel kernel = dim <= 64    ? Kernel::attend_many_64
                           : dim <= 128 ? Kernel::attend_many_128
-                                       : Kernel::attend_many_256;
+                          : dim <= 256 ? Kernel::attend_many_256
+                                       : Kernel::attend_many_512;
+    const unsigned threads = dim <= 256 ? kAttendManyThreads : 2 * kAttendManyThreads;
     const unsigned queries = unsigned(a.rows) * unsigned(a.group);
     return driver.launch(kernel, {(queries + kAttendManyQueries - 1) / kAttendManyQueries, unsigned(a.kv.heads)},
-                         {kAttendManyThreads}, 0, queue, arguments);
+                         {threads}, 0, queue, arguments);
 }
 
 }  // namespace kernels::cuda

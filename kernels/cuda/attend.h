@@ -86,7 +86,7 @@ struct AttendManyArguments {
     int out_stride;
 };
 
-constexpr int kAttendManyQueries = 64;  // that a thread block takes: 16 a warp
-constexpr int kAttendManyThreads = 2 * kAttendManyQueries;
+constexpr int kAttendManyQueries = 64;                      // that a thread block takes: 16 a warp
+constexpr int kAttendManyThreads = 2 * kAttendManyQueries;  // for heads longer than 256 twice as many
 
 }  // namespace kernels::cuda

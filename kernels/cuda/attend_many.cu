@@ -1,7 +1,9 @@
 // Attention for many rows (prefill) over paged KV, on tensor cores. A thread block takes 64 queries of one KV head (all
-// heads of its group, row after row) and walks over the tokens they see, 64 or 32 at a time: keys and values become
+// heads of its group, row after row) and walks over the tokens they see, 64, 32 or 16 at a time: keys and values become
 // halves in shared memory, scores and weights stay in registers, and the running result is rescaled whenever a larger
-// score comes. Where the KV blocks come in several runs, it is carried from one launch to the next.
+// score comes. Heads of up to 512 values are divided between two warps, which hold half of the queries' and of the
+// result's values each and add their parts of the scores in shared memory. Where the KV blocks come in several runs,
+// the result is carried from one launch to the next.
 #include "kernels/cuda/attend.h"
 #include "kernels/cuda/device.h"
 
@@ -11,7 +13,23 @@ using kernels::KvType;
 namespace {
 
 template <int dim>
-constexpr int kTile = dim <= 128 ? 64 : 32;  // tokens at a time: what fits shared memory
+constexpr int kTile = dim <= 128   ? 64
+                      : dim <= 256 ? 32
+                                   : 16;  // tokens at a time: what fits shared memory
+
+template <int dim>
+constexpr int kParts = dim <= 256 ? 1 : 2;  // warps that share 16 queries
+template <int dim>
+constexpr int kPart = dim / kParts<dim>;  // values of a head that a warp holds
+template <int dim>
+constexpr int kThreads = kParts<dim>* kAttendManyThreads;
+
+// Of the thread block's warps those of the first part come first.
+template <int dim>
+__device__ inline int part()
+{
+    return warp() / (kAttendManyThreads / kWarp);
+}
 
 template <int dim>
 struct Shared {
@@ -20,6 +38,27 @@ struct Shared {
     __align__(16) std::uint16_t v[kTile<dim>][dim + 8];
     float k_scale[kTile<dim>];  // -1 for tokens that nobody sees
 };
+
+// Each warp's part of its scores.
+template <int dim>
+struct ScoreParts {
+    float scores[kThreads<dim> / kWarp][kTile<dim> / 2][kWarp];
+};
+
+// scores = the sum over the parts of each lane's queries, in their order: the same in all warps that share them.
+template <int dim>
+__device__ void add_parts(ScoreParts<dim>& all_parts, float (&scores)[kTile<dim> / 8][4])
+{
+    constexpr int apart = kAttendManyThreads / kWarp;  // warps from one part to the next
+    for (int tile = 0; tile < kTile<dim> / 8; ++tile)
+        for (int i = 0; i < 4; ++i)
+            all_parts.scores[warp()][4 * tile + i][lane()] = scores[tile][i];
+    __syncthreads();
+    for (int tile = 0; tile < kTile<dim> / 8; ++tile)
+        for (int i = 0; i < 4; ++i)
+            scores[tile][i] = all_parts.scores[warp() % apart][4 * tile + i][lane()] +
+                              all_parts.scores[warp() % apart + apart][4 * tile + i][lane()];
+}
 
 // Four values of a token as halves. Those of Q8_0 keys are whole numbers, and their scale comes later.
 __device__ inline uint2 four_halves(KvType type, const std::byte* values, std::size_t index, float scale)
@@ -38,7 +77,7 @@ __device__ void load_tile(const AttendManyArguments& a, int kv_head, int first, 
     const kernels::KvBlockLayout& l = a.layout;
     const bool scaled_k = l.k_type == KvType::Q8_0;
     const bool scaled_v = l.v_type == KvType::Q8_0;
-    for (int i = int(threadIdx.x); i < kTile<dim> * dim / 4; i += kAttendManyThreads) {
+    for (int i = int(threadIdx.x); i < kTile<dim> * dim / 4; i += kThreads<dim>) {
         // Neighbouring threads read neighbouring bytes: of keys, the tokens of a run of 16; of values, a token's own.
         const int k_token = i / 16 / (dim / 4) * 16 + i % 16;
         const int k_quad = i / 16 % (dim / 4);
@@ -116,7 +155,7 @@ __device__ inline float row_sum(float x)
 
 // What a launch leaves to the next of each query of each head: the largest score, the sum, and the values.
 template <int dim>
-__device__ void carry(const AttendManyArguments& a, Query (&queries)[2], float (&out)[dim / 8][4], bool in)
+__device__ void carry(const AttendManyArguments& a, Query (&queries)[2], float (&out)[kPart<dim> / 8][4], bool in)
 {
     for (int r = 0; r < 2; ++r) {
         Query& of = queries[r];
@@ -130,13 +169,13 @@ __device__ void carry(const AttendManyArguments& a, Query (&queries)[2], float (
         if (in) {
             of.largest = state[0];
             of.sum = first_lane ? state[1] : 0.0f;
-        } else if (first_lane) {
+        } else if (first_lane && part<dim>() == 0) {
             state[0] = of.largest;
             state[1] = sum;
         }
-        for (int tile = 0; tile < dim / 8; ++tile)
+        for (int tile = 0; tile < kPart<dim> / 8; ++tile)
             for (int i = 0; i < 2; ++i) {
-                const int d = 8 * tile + 2 * (lane() % 4) + i;
+                const int d = part<dim>() * kPart<dim> + 8 * tile + 2 * (lane() % 4) + i;
                 if (d >= a.layout.v_dim)
                     continue;
                 if (in)
@@ -152,24 +191,27 @@ template <int dim>
 __device__ void attend_many(const AttendManyArguments& a)
 {
     constexpr int tile_tokens = kTile<dim>;
+    constexpr int own = kPart<dim>;
     __shared__ Shared<dim> shared;
     const int kv_head = int(blockIdx.y);
     const int first_query = int(blockIdx.x) * kAttendManyQueries;
+    const int first_own = part<dim>() * own;  // of the head's values
+    const int row_of_warps = warp() % (kAttendManyThreads / kWarp);
     const int group = lane() / 4;
     const int place = lane() % 4;
-    Query queries[2] = {query(a, kv_head, first_query + warp() * 16 + group),
-                        query(a, kv_head, first_query + warp() * 16 + group + 8)};
+    Query queries[2] = {query(a, kv_head, first_query + row_of_warps * 16 + group),
+                        query(a, kv_head, first_query + row_of_warps * 16 + group + 8)};
 
-    std::uint32_t q[dim / 16][4];
-    for (int step = 0; step < dim / 16; ++step)
+    std::uint32_t q[own / 16][4];
+    for (int step = 0; step < own / 16; ++step)
         for (int i = 0; i < 4; ++i)
-            q[step][i] = load_query(a, queries[i % 2], 16 * step + 8 * (i / 2) + 2 * place);
+            q[step][i] = load_query(a, queries[i % 2], first_own + 16 * step + 8 * (i / 2) + 2 * place);
 
     const int seen = *a.first + min(a.rows, (first_query + kAttendManyQueries - 1) / a.group + 1);
     const int end = a.end > seen / a.layout.tokens ? seen : a.end * a.layout.tokens;
     const int first_position = *a.first + first_query / a.group;
     const int oldest = a.window.oldest_seen(first_position);
-    float out[dim / 8][4] = {};
+    float out[own / 8][4] = {};
     if (!a.begins)
         carry<dim>(a, queries, out, true);
     for (int first = max(a.begin * a.layout.tokens, oldest / tile_tokens * tile_tokens); first < end;
@@ -182,12 +224,17 @@ __device__ void attend_many(const AttendManyArguments& a)
 #pragma unroll
         for (int tile = 0; tile < tile_tokens / 8; ++tile)
 #pragma unroll
-            for (int step = 0; step < dim / 16; ++step) {
-                const std::uint16_t* k = &shared.k[8 * tile + group][16 * step + 2 * place];
+            for (int step = 0; step < own / 16; ++step) {
+                const std::uint16_t* k = &shared.k[8 * tile + group][first_own + 16 * step + 2 * place];
                 const std::uint32_t b[2] = {*reinterpret_cast<const std::uint32_t*>(k),
                                             *reinterpret_cast<const std::uint32_t*>(k + 8)};
                 multiply_halves(scores[tile], q[step], b);
             }
+
+        if constexpr (kParts < dim >> 1) {
+            __shared__ ScoreParts<dim> all_parts;
+            add_parts<dim>(all_parts, scores);
+        }
 
         float largest[2] = {-INFINITY, -INFINITY};
         for (int tile = 0; tile < tile_tokens / 8; ++tile)
@@ -208,7 +255,7 @@ __device__ void attend_many(const AttendManyArguments& a)
             const float keep = expf(queries[r].largest - base);
             queries[r].largest = joint;
             queries[r].sum *= keep;
-            for (int tile = 0; tile < dim / 8; ++tile)
+            for (int tile = 0; tile < own / 8; ++tile)
                 for (int i = 2 * r; i < 2 * r + 2; ++i)
                     out[tile][i] *= keep;
             for (int tile = 0; tile < tile_tokens / 8; ++tile)
@@ -225,9 +272,9 @@ __device__ void attend_many(const AttendManyArguments& a)
                                               two_halves(scores[2 * step + 1][0], scores[2 * step + 1][1]),
                                               two_halves(scores[2 * step + 1][2], scores[2 * step + 1][3])};
 #pragma unroll
-            for (int tile = 0; tile < dim / 8; ++tile) {
+            for (int tile = 0; tile < own / 8; ++tile) {
                 std::uint32_t v[2];
-                load_columns(v, &shared.v[16 * step + lane() % 16][8 * tile]);
+                load_columns(v, &shared.v[16 * step + lane() % 16][first_own + 8 * tile]);
                 multiply_halves(out[tile], weights, v);
             }
         }
@@ -248,10 +295,10 @@ __device__ void attend_many(const AttendManyArguments& a)
         const float keep = expf(of.largest - base);
         const float factor = keep / (sum * keep + expf(sink - base));
         float* to = a.out + std::size_t(of.row) * std::size_t(a.out_stride) + std::size_t(of.head * a.layout.v_dim);
-        for (int tile = 0; tile < dim / 8; ++tile)
+        for (int tile = 0; tile < own / 8; ++tile)
             for (int i = 0; i < 2; ++i)
-                if (8 * tile + 2 * place + i < a.layout.v_dim)
-                    to[8 * tile + 2 * place + i] = out[tile][2 * r + i] * factor;
+                if (const int d = first_own + 8 * tile + 2 * place + i; d < a.layout.v_dim)
+                    to[d] = out[tile][2 * r + i] * factor;
     }
 }
 
@@ -274,3 +321,9 @@ extern "C" __global__ void __launch_bounds__(kAttendManyThreads) attend_many_256
     attend_many<256>(a);
 }
 EMULATED(attend_many_256);
+
+extern "C" __global__ void __launch_bounds__(2 * kAttendManyThreads) attend_many_512(const AttendManyArguments a)
+{
+    attend_many<512>(a);
+}
+EMULATED(attend_many_512);

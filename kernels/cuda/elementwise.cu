@@ -1,4 +1,4 @@
-// Sums, soft caps and weights of rows: a thread a value, a row of blocks a row.
+// Sums, factors, soft caps and weights of rows: a thread a value, a row of blocks a row.
 #include "kernels/cuda/gates.cuh"
 
 using namespace kernels::cuda;
@@ -23,6 +23,15 @@ extern "C" __global__ void soft_cap(float cap, float* x, int x_stride, int n)
     v = cap * tanhf(v / cap);
 }
 EMULATED(soft_cap);
+
+// x[r] *= factor
+extern "C" __global__ void scale(float factor, float* x, int x_stride, int n)
+{
+    const int i = int(blockIdx.x * blockDim.x + threadIdx.x);
+    if (i < n)
+        x[std::size_t(blockIdx.y) * std::size_t(x_stride) + std::size_t(i)] *= factor;
+}
+EMULATED(scale);
 
 // x[r] times the sigmoid of weights[r]
 extern "C" __global__ void weigh_rows(const float* weights, int weights_stride, float* x, int x_stride, int n)

@@ -35,6 +35,14 @@ Status route(const Driver& driver, Queue queue, Rows logits, const Choice& choic
                          to.sorted, to.begin);
 }
 
+Status scale_weights(const Driver& driver, Queue queue, DevicePtr scale, const Routing& routing)
+{
+    constexpr unsigned kThreads = 256;
+    const int pairs = routing.rows * routing.used;
+    return driver.launch(Kernel::scale_weights, {(unsigned(pairs) + kThreads - 1) / kThreads}, {kThreads}, 0, queue,
+                         scale, routing.chosen, routing.weights, pairs);
+}
+
 Status sum_experts(const Driver& driver, Queue queue, Rows y, const Routing& routing, int n, Rows out)
 {
     constexpr unsigned kThreads = 256;

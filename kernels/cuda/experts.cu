@@ -133,6 +133,15 @@ extern "C" __global__ void sort_pairs(const int* chosen, int pairs, int* sorted,
 }
 EMULATED(sort_pairs);
 
+// A thread a pair. scale: (experts,); chosen, weights: (pairs,)
+extern "C" __global__ void scale_weights(const float* scale, const int* chosen, float* weights, int pairs)
+{
+    const int pair = int(blockIdx.x * blockDim.x + threadIdx.x);
+    if (pair < pairs)
+        weights[pair] *= scale[chosen[pair]];
+}
+EMULATED(scale_weights);
+
 // A thread a value. y: (rows * used, n) at y_stride; weights: (rows, used), or null: all are 1; out: (rows, n) at
 // out_stride
 extern "C" __global__ void sum_experts(const float* y, int y_stride, const float* weights, int used, int n, float* out,

@@ -1,16 +1,18 @@
-// Gated activations of a feed-forward layer: a thread a value. gate_up: (rows, 2 n), the gates first; out: (rows, n),
-// which may be the gates' own place.
+// Gated activations of a feed-forward layer: a thread a value. gates, up, out: (rows, n) at their strides; out may be
+// the gates' own place.
 #include "kernels/cuda/gates.cuh"
 
 using namespace kernels::cuda;
 
-extern "C" __global__ void gated(const float* gate_up, int stride, Gating gating, int n, float* out, int out_stride)
+extern "C" __global__ void gated(const float* gates, int gates_stride, const float* up, int up_stride, Gating gating,
+                                 int n, float* out, int out_stride)
 {
     const int i = int(blockIdx.x * blockDim.x + threadIdx.x);
     if (i >= n)
         return;
-    const float* row = gate_up + std::size_t(blockIdx.y) * std::size_t(stride);
-    out[std::size_t(blockIdx.y) * std::size_t(out_stride) + std::size_t(i)] = gate_times(gating, row[i], row[n + i]);
+    const float gate = gates[std::size_t(blockIdx.y) * std::size_t(gates_stride) + std::size_t(i)];
+    const float value = up[std::size_t(blockIdx.y) * std::size_t(up_stride) + std::size_t(i)];
+    out[std::size_t(blockIdx.y) * std::size_t(out_stride) + std::size_t(i)] = gate_times(gating, gate, value);
 }
 EMULATED(gated);
 

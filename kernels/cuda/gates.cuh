@@ -38,6 +38,8 @@ __device__ inline float gate_times(const Gating& gating, float gate, float up)
         return silu_times(gate, up);
     case GateKind::Gelu:
         return gelu_times(gate, up);
+    case GateKind::ReluSquared:
+        return fmaxf(gate, 0.0f) * fmaxf(gate, 0.0f);
     case GateKind::SwigluOai:
         break;
     }

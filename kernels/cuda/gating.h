@@ -3,7 +3,8 @@
 
 namespace kernels::cuda {
 
-enum class GateKind { Silu, Gelu, SwigluOai };
+/// ReluSquared: of the gate alone.
+enum class GateKind { Silu, Gelu, SwigluOai, ReluSquared };
 
 struct Gating {
     GateKind kind = GateKind::Silu;

@@ -20,11 +20,14 @@
     KERNEL(attend_many, attend_many_64)                 \
     KERNEL(attend_many, attend_many_128)                \
     KERNEL(attend_many, attend_many_256)                \
+    KERNEL(attend_many, attend_many_512)                \
     KERNEL(elementwise, add)                            \
+    KERNEL(elementwise, scale)                          \
     KERNEL(elementwise, soft_cap)                       \
     KERNEL(elementwise, weigh_rows)                     \
     SPILLWAY_KERNEL_OF_EACH_TYPE(KERNEL, embed)         \
     KERNEL(experts, choose_experts)                     \
+    KERNEL(experts, scale_weights)                      \
     KERNEL(experts, sort_pairs)                         \
     KERNEL(experts, sum_experts)                        \
     KERNEL(experts, weigh_pairs)                        \
@@ -40,6 +43,7 @@
     KERNEL(matmul_floats, matmul_f16)                   \
     KERNEL(matmul_floats, matmul_bf16)                  \
     SPILLWAY_KERNEL_OF_EACH_PACKED_TYPE(KERNEL, matmul) \
+    KERNEL(linear_attention, linear_attention)          \
     KERNEL(merge_partials, merge_partials)              \
     KERNEL(quantize_q8, quantize_q8)                    \
     KERNEL(rank, rank_logits)                           \
@@ -49,6 +53,10 @@
     KERNEL(rms_norm, norm_heads)                        \
     KERNEL(rms_norm, layer_norm)                        \
     KERNEL(rope, rope)                                  \
+    KERNEL(short_convolution, convolve_silu)            \
+    KERNEL(short_convolution, gated_convolution)        \
+    KERNEL(state_gates, gate_and_norm)                  \
+    KERNEL(state_gates, norm_and_gate)                  \
     KERNEL(store_kv, store_kv)                          \
     KERNEL(wait_for_host, raise_flag)                   \
     KERNEL(wait_for_host, wait_for_host)

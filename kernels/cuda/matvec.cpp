@@ -90,7 +90,7 @@ static ExpertArguments chosen_experts(const Product& p, const Routing& routing, 
     return {.chosen = pointer<int>(routing.chosen),
             .sorted = nullptr,
             .begin = nullptr,
-            .bytes = std::size_t(p.rows) * row_bytes(p.type, p.n),
+            .bytes = p.stack_stride > 0 ? p.stack_stride : std::size_t(p.rows) * row_bytes(p.type, p.n),
             .pairs_of_each_row = pairs_of_each_row};
 }
 

@@ -16,7 +16,7 @@ struct ExpertArguments {
     const int* chosen;      // (tokens,) each pair's expert, for products of few
     const int* sorted;      // (tokens,) pairs by expert, for products of many: pair sorted[i] is the i-th
     const int* begin;       // (experts + 1,) each expert's first in `sorted`
-    std::size_t bytes;      // of one expert's matrix
+    std::size_t bytes;      // from one expert's matrix to the next
     int pairs_of_each_row;  // pairs that share a row of x
 };
 

@@ -9,6 +9,7 @@
 #include "kernels/cuda/driver.h"
 #include "kernels/cuda/gating.h"
 #include "kernels/cuda/halves.h"
+#include "kernels/cuda/recurrent.h"
 #include "kernels/kv_block.h"
 #include "kernels/types.h"
 
@@ -76,8 +77,11 @@ Status add(const Driver& driver, Queue queue, Rows y, int rows, int n, Rows x);
 // x[r] = cap * tanh(x[r] / cap). x: (rows, n)
 Status soft_cap(const Driver& driver, Queue queue, float cap, int rows, int n, Rows x);
 
-// out = gate times up. gate_up: (rows, 2 n), the gates first; out: (rows, n), which may begin where gate_up does.
-Status gated(const Driver& driver, Queue queue, const Gating& gating, Rows gate_up, int rows, int n, Rows out);
+// x[r] *= factor. x: (rows, n)
+Status scale(const Driver& driver, Queue queue, float factor, int rows, int n, Rows x);
+
+// out = gate times up. gates, up, out: (rows, n), of any alignment; out may begin where the gates do.
+Status gated(const Driver& driver, Queue queue, const Gating& gating, Rows gates, Rows up, int rows, int n, Rows out);
 
 // What a product over quantised weights wants its activations as. x: (rows, n), n a multiple of 32; residual: what
 // rounding lost, rounded in its turn, at the same stride; or 0
@@ -112,7 +116,8 @@ struct Product {
     DevicePtr x = 0;         // (tokens, x_stride bytes) in the form that activation_of(type) names: floats or Q8Rows
     DevicePtr residual = 0;  // the same for what rounding to 8 bits lost, which is multiplied too; or 0
     std::size_t x_stride = 0;
-    Rows out = {};  // (tokens, rows), of any alignment
+    std::size_t stack_stride = 0;  // bytes from one expert's matrix to the next; 0: they follow each other
+    Rows out = {};                 // (tokens, rows), of any alignment
     Into into = Into::Place;
 };
 
@@ -183,6 +188,9 @@ struct Choice {
 
 // Fills what `to` points at. logits: (rows, experts)
 Status route(const Driver& driver, Queue queue, Rows logits, const Choice& choice, const Routing& to);
+
+// What was routed gets other weights: weights[pair] *= scale[the pair's expert]. scale: (experts,)
+Status scale_weights(const Driver& driver, Queue queue, DevicePtr scale, const Routing& routing);
 
 // A product for each pair, with its expert's matrix. p.tokens: pairs; p.weights, p.bias: a stack of as many as there
 // are experts; p.x: rows that `pairs_of_each_row` pairs share
@@ -284,8 +292,65 @@ constexpr std::size_t carried_bytes(int rows, int heads, int v_dim)
 
 // The same for many rows (prefill) on tensor cores, without partials: a.max_blocks and a.partials are not used.
 // InvalidValue for what attend_many_can does not take.
-bool attend_many_can(const Attention& a);  // f16 or q8_0, head dimensions up to 256
+bool attend_many_can(const Attention& a);  // f16 or q8_0, head dimensions up to 512
 Status attend_many(const Driver& driver, Queue queue, const Attention& a, const Carried& carried, DevicePtr sinks,
                    Rows out);
+
+// ---- recurrent layers ----
+//
+// Their states are floats that a launch reads, and leaves as the rows have changed them: rows one after another, so
+// that it makes no difference how they are divided among launches. Addresses are multiples of 4 bytes.
+
+/// A causal convolution of each channel by itself (kernels/cpu.h).
+struct Convolution {
+    int channels = 0;
+    int width = 0;          // taps: 1 .. kMostTaps
+    DevicePtr taps = 0;     // (width, channels), oldest first
+    DevicePtr bias = 0;     // (channels,) or 0
+    DevicePtr history = 0;  // (width - 1, channels), oldest first: read and moved on
+    int rows = 0;
+};
+
+// x = silu of the convolution; then the first channels are normed as `heads` says. x: (rows, channels)
+Status convolve_silu(const Driver& driver, Queue queue, const Convolution& c, Rows x, const NormedHeads& heads);
+
+// out = c * convolution of b * u. mixed: (rows, [b (channels,) | c | u]); out: (rows, channels)
+Status gated_convolution(const Driver& driver, Queue queue, const Convolution& c, Rows mixed, Rows out);
+
+/// Linear attention of all heads (kernels/cpu.h) with gates that are computed on the way.
+struct LinearAttention {
+    int keys = 0;               // of a head: 1 .. kMostStateKeys
+    int values = 0;             // of a head
+    int heads = 0;              // of values
+    int key_heads = 0;          // of keys and queries; divides heads
+    bool keys_in_runs = false;  // head h has key head h / (heads / key_heads), else h % key_heads
+    StateGates gates = StateGates::DeltaRule;
+    int rows = 0;
+    int stride = 0;                // floats between rows of what follows
+    DevicePtr q = 0, k = 0;        // (rows, key_heads, keys)
+    DevicePtr v = 0;               // (rows, heads, values)
+    DevicePtr gate = 0;            // (rows, heads): of the delta rule
+    DevicePtr step = 0;            // (rows, heads)
+    DevicePtr dt_bias = 0, a = 0;  // (heads,)
+    DevicePtr state = 0;           // (heads, keys, values): read and moved on
+    Rows out = {};                 // (rows, heads, values)
+};
+Status linear_attention(const Driver& driver, Queue queue, const LinearAttention& l);
+
+// y = y * weight / rms(y) * gate(z), each head by itself, in place. y, z: (rows, heads, length); weight: (length,)
+enum class StateGate { Silu, Sigmoid };
+Status norm_and_gate(const Driver& driver, Queue queue, Rows y, Rows z, int heads, int length, DevicePtr weight,
+                     float eps, StateGate gate, int rows);
+
+/// y = (y + d x) * silu(z), in place; then each group of heads is normed by itself.
+struct GateAndNorm {
+    int heads = 0, length = 0;    // of a head
+    int groups = 0;               // divides heads
+    Rows y = {}, x = {}, z = {};  // (rows, heads, length); x and z of one stride
+    DevicePtr d = 0;              // (heads,)
+    DevicePtr weight = 0;         // (heads, length), or 0: no norm
+    float epsilon = 0.0f;
+};
+Status gate_and_norm(const Driver& driver, Queue queue, const GateAndNorm& g, int rows);
 
 }  // namespace kernels::cuda

@@ -61,16 +61,22 @@ Status add(const Driver& driver, Queue queue, Rows y, int rows, int n, Rows x)
                          x.stride, n);
 }
 
+Status scale(const Driver& driver, Queue queue, float factor, int rows, int n, Rows x)
+{
+    return driver.launch(Kernel::scale, grid_of_values(rows, n), {kThreadsOfValues}, 0, queue, factor, x.at, x.stride,
+                         n);
+}
+
 Status soft_cap(const Driver& driver, Queue queue, float cap, int rows, int n, Rows x)
 {
     return driver.launch(Kernel::soft_cap, grid_of_values(rows, n), {kThreadsOfValues}, 0, queue, cap, x.at, x.stride,
                          n);
 }
 
-Status gated(const Driver& driver, Queue queue, const Gating& gating, Rows gate_up, int rows, int n, Rows out)
+Status gated(const Driver& driver, Queue queue, const Gating& gating, Rows gates, Rows up, int rows, int n, Rows out)
 {
-    return driver.launch(Kernel::gated, grid_of_values(rows, n), {kThreadsOfValues}, 0, queue, gate_up.at,
-                         gate_up.stride, gating, n, out.at, out.stride);
+    return driver.launch(Kernel::gated, grid_of_values(rows, n), {kThreadsOfValues}, 0, queue, gates.at, gates.stride,
+                         up.at, up.stride, gating, n, out.at, out.stride);
 }
 
 Status gate_heads(const Driver& driver, Queue queue, Rows gates, const Heads& heads, int rows, Rows x)

@@ -1110,7 +1110,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>What computes the model. Applies at once: layers and conversation move there, also in mid-answer.</source>
-        <translation>Was das Modell rechnet. Gilt sofort: Schichten und Unterhaltung ziehen um, auch mitten in einer Antwort.</translation>
+        <translation>Was das Modell rechnet. Gilt sofort: Schichten und Gespräch ziehen um, auch mitten in einer Antwort.</translation>
     </message>
     <message>
         <source>Now: all layers on the CPU</source>
@@ -1126,7 +1126,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>Moving layers: %1, going to %2</source>
-        <translation>Schichten ziehen um: %1, dann %2</translation>
+        <translation>Schichten wandern: %1, Ziel %2</translation>
     </message>
     <message>
         <source>Cancel</source>
@@ -1227,8 +1227,8 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         </translation>
     </message>
     <message>
-        <source>%1 threads share %2 cores: all wait for the one that has none.</source>
-        <translation>%1 Threads teilen sich %2 Kerne: Alle warten auf den, der keinen hat.</translation>
+        <source>%1 threads share %2 cores: all of them wait for those that have none.</source>
+        <translation>%1 Threads teilen sich %2 Kerne: Alle warten auf die, die keinen haben.</translation>
     </message>
     <message>
         <source>The CPU has most of the work, and only %1 of %2 cores do it.</source>
@@ -1383,7 +1383,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>Undo</source>
-        <translation>Rückgängig</translation>
+        <translation>Zurücknehmen</translation>
     </message>
     <message>
         <source>Predicted: %1.</source>
@@ -1414,7 +1414,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>Dismiss</source>
-        <translation>Verwerfen</translation>
+        <translation>Ausblenden</translation>
     </message>
 </context>
 <context>
@@ -1890,7 +1890,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <name>FlightRecorder</name>
     <message>
         <source>What was measured of this conversation earlier cannot be read.</source>
-        <translation>Was früher in dieser Unterhaltung gemessen wurde, kann nicht gelesen werden.</translation>
+        <translation>Was früher in diesem Gespräch gemessen wurde, kann nicht gelesen werden.</translation>
     </message>
 </context>
 <context>
@@ -2250,8 +2250,8 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message numerus="yes">
         <source>%1; %n layer(s) on the device, the first block leaves at %2 tokens</source>
         <translation>
-            <numerusform>%1; %n Schicht auf dem Gerät, der erste Block weicht bei %2 Tokens</numerusform>
-            <numerusform>%1; %n Schichten auf dem Gerät, der erste Block weicht bei %2 Tokens</numerusform>
+            <numerusform>%1; %n Schicht auf dem Gerät, der erste Block weicht bei %2 Token</numerusform>
+            <numerusform>%1; %n Schichten auf dem Gerät, der erste Block weicht bei %2 Token</numerusform>
         </translation>
     </message>
     <message>
@@ -2514,8 +2514,8 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>KV-Cache auf dem Datenträger</translation>
     </message>
     <message>
-        <source>So that a conversation is opened again without being read anew. The ones not used for longest leave first. Applies at once; “None” deletes what is there.</source>
-        <translation>Damit ein Gespräch wieder geöffnet wird, ohne neu gelesen zu werden. Am längsten nicht benutzte gehen zuerst. Gilt sofort; „Keiner“ löscht, was da ist.</translation>
+        <source>Keeps what the model has read, so that a conversation opens again without being read anew. What has not been used for longest is deleted first. Applies at once; “None” deletes all of it.</source>
+        <translation>Bewahrt, was das Modell gelesen hat, damit ein Gespräch beim Öffnen nicht neu gelesen werden muss. Was am längsten nicht benutzt wurde, wird zuerst gelöscht. Gilt sofort; „Keiner“ löscht alles.</translation>
     </message>
     <message>
         <source>None</source>
@@ -2658,7 +2658,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>Scratch</source>
-        <translation>Zwischenspeicher</translation>
+        <translation>Zwischenwerte</translation>
     </message>
     <message>
         <source>%1 needed, %2 of %3 free</source>
@@ -2958,8 +2958,8 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>Voller Kontext (f16)</translation>
     </message>
     <message>
-        <source>The answer being written stops when this model is loaded. What is there of it stays.</source>
-        <translation>Die laufende Antwort endet, wenn dieses Modell geladen wird. Was davon da ist, bleibt.</translation>
+        <source>The answer being written stops when this model is loaded. What has been written of it stays.</source>
+        <translation>Die laufende Antwort endet, wenn dieses Modell geladen wird. Was davon geschrieben ist, bleibt.</translation>
     </message>
     <message>
         <source>Loading</source>
@@ -3475,8 +3475,8 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>„%1“ wird beantwortet.</translation>
     </message>
     <message>
-        <source>%1 Memory, flow and KV map are of now; speed and what moved are this conversation&apos;s.</source>
-        <translation>%1 Speicher, Fluss und KV-Karte sind von jetzt; Tempo und Umzüge gehören zu diesem Gespräch.</translation>
+        <source>%1 Memory, flow and KV map show what happens now; speed and what moved belong to this conversation.</source>
+        <translation>%1 Speicher, Fluss und KV-Karte zeigen, was jetzt geschieht; Tempo und Umzüge gehören zu diesem Gespräch.</translation>
     </message>
     <message>
         <source>Go there</source>
@@ -3750,7 +3750,7 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>Save</source>
-        <translation>Sichern</translation>
+        <translation>Speichern</translation>
     </message>
 </context>
 <context>
@@ -4596,8 +4596,8 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>Beim Start öffnen</translation>
     </message>
     <message>
-        <source>Which model is there when Spillway starts. The guide is small and comes with it.</source>
-        <translation>Welches Modell da ist, wenn Spillway startet. Der Helfer ist klein und liegt bei.</translation>
+        <source>Which model Spillway opens when it starts. The guide is small and comes with it.</source>
+        <translation>Welches Modell Spillway beim Start öffnet. Der Helfer ist klein und liegt bei.</translation>
     </message>
     <message>
         <source>The last one</source>
@@ -5220,11 +5220,11 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
     <message>
         <source>An emulated one, made of RAM. It shows what happens when a conversation outgrows it.</source>
-        <translation>Ein emulierter, aus RAM gemacht. Er zeigt, was geschieht, wenn eine Unterhaltung darüber hinauswächst.</translation>
+        <translation>Ein emulierter, aus RAM gemacht. Er zeigt, was geschieht, wenn ein Gespräch darüber hinauswächst.</translation>
     </message>
     <message>
         <source>The emulated memory has room for about 1,024 tokens. Ask, and watch the panel on the right: when the memory is full, the oldest blocks leave and the speed falls.</source>
-        <translation>Der emulierte Speicher hat Platz für etwa 1.024 Token. Frage etwas und sieh rechts im Fenster zu: Ist er voll, gehen die ältesten Blöcke, und es wird langsamer.</translation>
+        <translation>Der emulierte Speicher hat Platz für etwa 1.024 Token. Fragen Sie etwas und sehen Sie rechts im Fenster zu: Ist er voll, gehen die ältesten Blöcke, und es wird langsamer.</translation>
     </message>
 </context>
 <context>
@@ -5296,8 +5296,8 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message numerus="yes">
         <source>%n layer(s), the first block leaves at %1 tokens</source>
         <translation>
-            <numerusform>%n Schicht, der erste Block weicht bei %1 Tokens</numerusform>
-            <numerusform>%n Schichten, der erste Block weicht bei %1 Tokens</numerusform>
+            <numerusform>%n Schicht, der erste Block weicht bei %1 Token</numerusform>
+            <numerusform>%n Schichten, der erste Block weicht bei %1 Token</numerusform>
         </translation>
     </message>
 </context>

@@ -78,7 +78,7 @@ struct Attention {
     {
         std::uniform_real_distribution<float> upToOne(0.0f, 1.0f);
         for (int t = 0; t < tokens; ++t) {
-            // The delta rule's keys have the length one: then it never makes an error larger (see expected()).
+            // The delta rule's keys have the length one: then it never makes an error larger (see exactAttention()).
             for (std::vector<float>* rows : {&q, &k}) {
                 float* row = rows->data() + std::ptrdiff_t(t) * qkStride;
                 const auto inverse = float((deltaRule ? 1.0 : 3.0) / length(row, keys) * (1 - 1e-6));
@@ -127,7 +127,7 @@ LinearAttention part(LinearAttention a, int first, int last, int left, int right
     return a;
 }
 
-struct Exact {
+struct ExactAttention {
     std::vector<double> out, outError;      // (tokens, values)
     std::vector<double> state, stateError;  // (keys, values) (values,)
 };
@@ -135,10 +135,10 @@ struct Exact {
 // In double precision, with how far floats may be off. A column's error, as a vector over the keys, goes through
 // decay (I - beta k k^T), which makes no vector longer where |k| <= 1 and 0 <= beta <= 1; so its length grows by no
 // more than what a token's roundings add. A sum of n products is off by n roundings of the lengths' product at most.
-Exact expected(const Attention& a)
+ExactAttention exactAttention(const Attention& a)
 {
     const auto keys = std::size_t(a.keys), values = std::size_t(a.values);
-    Exact e{{}, {}, std::vector<double>(keys * values), std::vector<double>(values, 0.0)};
+    ExactAttention e{{}, {}, std::vector<double>(keys * values), std::vector<double>(values, 0.0)};
     for (std::size_t key = 0; key < keys; ++key)
         for (std::size_t c = 0; c < values; ++c)
             e.state[key * values + c] = double(a.state[key * std::size_t(a.stateStride) + c]);
@@ -258,7 +258,7 @@ private slots:
              {Shape{128, 128, 1}, Shape{128, 128, 20}, Shape{128, 64, 200}, Shape{16, 1, 3}, Shape{17, 7, 9},
               Shape{64, 30, 2}, Shape{256, 256, 9}, Shape{33, 100, 12}, Shape{96, 47, 7}, Shape{1, 16, 8}}) {
             Attention a(shape.keys, shape.values, shape.tokens, deltaRule, rng);
-            const Exact exact = expected(a);
+            const ExactAttention exact = exactAttention(a);
             table->linear_attention(a.arguments());
             QVERIFY(gapsAreUntouched(a.state, a.values, a.stateStride) &&
                     gapsAreUntouched(a.out, a.values, a.outStride));

@@ -144,7 +144,7 @@ engine::ModelInfo FakeScript::model(const std::filesystem::path& path) const
     info.heads = 32;
     info.kv_heads = 8;
     info.kv_bytes_per_token_f16 = 32768;
-    info.memory = {.kv_heads = 16 * 8, .key_length = 64, .value_length = 64};
+    info.memory = {.kv_heads = 16 * 8, .key_numbers = 16 * 8 * 64, .value_numbers = 16 * 8 * 64};
     info.has_chat_template = now.has_chat_template;
     info.template_arguments = now.template_arguments;
     info.runnable = now.runnable;

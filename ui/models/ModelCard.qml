@@ -125,7 +125,7 @@ Rectangle {
         Text {
             Layout.fillWidth: true
             visible: root.offered && root.facts.runnable && root.answering
-            text: qsTr("The answer being written stops when this model is loaded. What is there of it stays.")
+            text: qsTr("The answer being written stops when this model is loaded. What has been written of it stays.")
             textFormat: Text.PlainText
             wrapMode: Text.Wrap
             font.pixelSize: Theme.sizeSmall

@@ -58,7 +58,7 @@ ColumnLayout {
         sentence: {
             const who = root.chat.turn.titleElsewhere === "" ? qsTr("Another conversation is being answered.")
                                                              : qsTr("“%1” is being answered.").arg(root.chat.turn.titleElsewhere);
-            return qsTr("%1 Memory, flow and KV map are of now; speed and what moved are this conversation's.").arg(who);
+            return qsTr("%1 Memory, flow and KV map show what happens now; speed and what moved belong to this conversation.").arg(who);
         }
         actionText: qsTr("Go there")
         onActionRequested: root.conversationRequested(root.chat.turn.answeredElsewhere)

@@ -49,7 +49,7 @@ ColumnLayout {
     NumberRow {
         objectName: "savedKvRow"
         title: qsTr("KV cache on the disk")
-        explanation: qsTr("So that a conversation is opened again without being read anew. The ones not used for longest leave first. Applies at once; “None” deletes what is there.")
+        explanation: qsTr("Keeps what the model has read, so that a conversation opens again without being read anew. What has not been used for longest is deleted first. Applies at once; “None” deletes all of it.")
         setting: root.settings.savedKvGib
         zeroText: qsTr("None")
         suffix: qsTr(" GiB")

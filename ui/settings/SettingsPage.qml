@@ -63,7 +63,7 @@ Page {
     ChoiceRow {
         objectName: "startRow"
         title: qsTr("Open at start")
-        explanation: qsTr("Which model is there when Spillway starts. The guide is small and comes with it.")
+        explanation: qsTr("Which model Spillway opens when it starts. The guide is small and comes with it.")
         setting: root.settings.startWith
         choices: [qsTr("The last one"), qsTr("The guide"), qsTr("None")]
     }

@@ -1,6 +1,7 @@
 #include "kernels/cuda/check.h"
 
 #include "kernels/cuda/checks/checks.h"
+#include "kernels/cuda/checks/recurrent.h"
 
 namespace kernels::cuda {
 
@@ -14,6 +15,8 @@ const std::vector<KernelCheck>& kernel_checks()
         add_halves_checks(all);
         add_rank_checks(all);
         add_expert_checks(all);
+        add_recurrent_checks(all);
+        add_linear_attention_checks(all);
         add_store_kv_checks(all);
         add_attention_checks(all);
         add_flag_checks(all);

@@ -225,10 +225,12 @@ Checked check_gated_experts(const Driver& driver, unsigned seed, TensorType type
     constexpr int kN = 256, kRows = 6, kUsed = 2, kExperts = 4;
     std::mt19937 random(seed);
     Checked checked;
-    for (const int rows : {1, 3}) {
+    for (const auto& [rows, fused] : {std::pair{1, false}, {3, false}, {1, true}}) {
         const Shape s{rows, kUsed, kExperts};
         const int pairs = rows * kUsed;
-        const ProductCase c = product_case(type, kN, kRows * kExperts, rows, kernel_rows::Fill::Random, random);
+        // Fused: each expert's ups follow its gates.
+        const int stacked = fused ? 2 * kRows : kRows;
+        const ProductCase c = product_case(type, kN, stacked * kExperts, rows, kernel_rows::Fill::Random, random);
         DeviceMemory on(driver);
         const Routing routing = room_for_routing(on, s);
         on.keep(route(driver, on.queue(), {on.put(random_logits(s, random)), kExperts}, {}, routing));
@@ -243,9 +245,12 @@ Checked check_gated_experts(const Driver& driver, unsigned seed, TensorType type
                         .tokens = pairs,
                         .x = on.put(c.x.bytes),
                         .x_stride = c.x.stride,
+                        .stack_stride = fused ? stacked * row_bytes(type, kN) : 0,
                         .out = {on.room(values * sizeof(float)), kRows}};
         const std::vector<float> up_scales(kExperts, 2.0f);
-        GatedProduct both{product, on.put(weight_rows(type, kN, kRows * kExperts, kernel_rows::Fill::Random, random)),
+        GatedProduct both{product,
+                          fused ? product.weights + kRows * row_bytes(type, kN)
+                                : on.put(weight_rows(type, kN, kRows * kExperts, kernel_rows::Fill::Random, random)),
                           on.put(up_scales), on.put(std::vector<float>(bias.size(), 0.25f)),
                           all_gatings().back().gating};
         on.keep(gated_expert_matvec(driver, on.queue(), both, routing, kUsed));
@@ -261,8 +266,31 @@ Checked check_gated_experts(const Driver& driver, unsigned seed, TensorType type
             const auto at = std::size_t(pair * kRows);
             const double tolerance = 2 * product_tolerance(c, pair / kUsed);  // no scale is larger
             note(checked, on, gate_error(both.gating, {&actual[at], kRows}, &gates[at], &ups[at], tolerance, tolerance),
-                 name_of(s));
+                 name_of(s) + (fused ? ", fused" : ""));
         }
+    }
+    return checked;
+}
+
+Checked check_scale_weights(const Driver& driver, unsigned seed)
+{
+    std::mt19937 random(seed);
+    Checked checked;
+    for (const Shape& s : kShapes) {
+        std::vector<float> scale(std::size_t(s.experts)), weights(std::size_t(s.rows * s.used));
+        std::vector<int> chosen(weights.size());
+        std::ranges::generate(scale, [&] { return float(1 + random() % 100) / 16.0f; });
+        std::ranges::generate(weights, [&] { return float(random() % 100) / 64.0f; });
+        std::ranges::generate(chosen, [&] { return int(random() % unsigned(s.experts)); });
+        DeviceMemory on(driver);
+        Routing routing = room_for_routing(on, s);
+        routing.chosen = on.put(chosen);
+        routing.weights = on.put(weights);
+        on.keep(scale_weights(driver, on.queue(), on.put(scale), routing));
+        std::vector<float> expected = weights;
+        for (std::size_t pair = 0; pair < expected.size(); ++pair)
+            expected[pair] *= scale[std::size_t(chosen[pair])];
+        note(checked, on, share_of_same(on.get<float>(routing.weights, expected.size()), expected), name_of(s));
     }
     return checked;
 }
@@ -359,6 +387,7 @@ Checked check_rest(const Driver& driver, unsigned seed, TensorType type)
 void add_expert_checks(std::vector<KernelCheck>& checks)
 {
     checks.push_back({"choice of experts", check_route});
+    checks.push_back({"factors of experts", check_scale_weights});
     struct Named {
         const char* name;
         Choice choice;

@@ -28,6 +28,9 @@ std::vector<float> gate_on_host(const Gating& gating, int n, const float* gates,
     case GateKind::Gelu:
         scalar.gelu_mul(n, gates, ups, out.data());
         break;
+    case GateKind::ReluSquared:
+        scalar.relu_squared(n, gates, out.data());
+        break;
     case GateKind::SwigluOai:
         scalar.swiglu_oai(n, gates, ups, gating.alpha, gating.limit, out.data());
         break;
@@ -101,6 +104,7 @@ std::span<const NamedGating> all_gatings()
 {
     static constexpr NamedGating kAll[] = {{"silu", {GateKind::Silu}},
                                            {"gelu", {GateKind::Gelu}},
+                                           {"relu squared", {GateKind::ReluSquared}},
                                            {"swiglu of gpt-oss", {GateKind::SwigluOai, 1.702f, 7.0f}}};
     return kAll;
 }

@@ -267,6 +267,24 @@ Checked check_soft_cap(const Driver& driver, unsigned seed)
     return checked;
 }
 
+Checked check_scale(const Driver& driver, unsigned seed)
+{
+    std::mt19937 random(seed);
+    Checked checked;
+    for (const int n : {1, 255, 300}) {
+        const Rectangle x = random_rectangle(random, 2, n, n + 2);
+        DeviceMemory on(driver);
+        const DevicePtr at = on.put(x.values);
+        on.keep(scale(driver, on.queue(), 0.37f, 2, n, {at, x.stride}));
+        Rectangle expected = x;
+        for (int r = 0; r < 2; ++r)
+            for (int i = 0; i < n; ++i)
+                expected.row(r)[i] *= 0.37f;
+        note(checked, on, share_of_same(get(on, at, x).values, expected.values), std::to_string(n) + " values");
+    }
+    return checked;
+}
+
 Checked check_gate(const Driver& driver, unsigned seed, const Gating& gating)
 {
     std::mt19937 random(seed);
@@ -276,7 +294,7 @@ Checked check_gate(const Driver& driver, unsigned seed, const Gating& gating)
         DeviceMemory on(driver);
         const Rows in{on.put(x.values), x.stride};
         const Rows out = n % 2 ? Rows{on.put(std::vector<float>(std::size_t(2 * n))), n} : in;  // or in its place
-        on.keep(gated(driver, on.queue(), gating, in, 2, n, out));
+        on.keep(gated(driver, on.queue(), gating, in, {in.at + std::size_t(n) * sizeof(float), in.stride}, 2, n, out));
         const std::vector<float> all = on.get<float>(out.at, std::size_t(2 * out.stride));
         double worst = 0;
         for (int r = 0; r < 2; ++r)
@@ -284,6 +302,27 @@ Checked check_gate(const Driver& driver, unsigned seed, const Gating& gating)
                 worst, gate_error(gating, {&all[std::size_t(r * out.stride)], std::size_t(n)}, x.row(r), x.row(r) + n));
         note(checked, on, worst, std::to_string(n) + " values");
     }
+    return checked;
+}
+
+// Gates and what they are on in rows of their own, from a column on.
+Checked check_gate_apart(const Driver& driver, unsigned seed)
+{
+    constexpr int kN = 96, kCol = 7;
+    std::mt19937 random(seed);
+    const Gating gating = all_gatings().front().gating;
+    const Rectangle gates = random_rectangle(random, 3, kN, kN + 1, 6.0f);
+    const Rectangle up = random_rectangle(random, 3, kN + kCol, 2 * kN, 6.0f);
+    DeviceMemory on(driver);
+    const DevicePtr out = on.room(std::size_t(3 * kN) * sizeof(float));
+    on.keep(gated(driver, on.queue(), gating, {on.put(gates.values), gates.stride},
+                  {on.put(up.values) + kCol * sizeof(float), up.stride}, 3, kN, {out, kN}));
+    const std::vector<float> all = on.get<float>(out, std::size_t(3 * kN));
+    Checked checked;
+    for (int r = 0; r < 3; ++r)
+        note(checked, on,
+             gate_error(gating, {&all[std::size_t(r * kN)], std::size_t(kN)}, gates.row(r), up.row(r) + kCol),
+             "row " + std::to_string(r));
     return checked;
 }
 
@@ -328,9 +367,11 @@ void add_row_checks(std::vector<KernelCheck>& checks)
     checks.push_back(
         {"rotation of halves", [](const Driver& d, unsigned seed) { return check_rope(d, seed, RopePairs::Halves); }});
     checks.push_back({"sum of rows", check_add});
+    checks.push_back({"rows times a factor", check_scale});
     checks.push_back({"soft cap", check_soft_cap});
     for (const NamedGating& gate : all_gatings())
         checks.push_back({gate.name, [&](const Driver& d, unsigned seed) { return check_gate(d, seed, gate.gating); }});
+    checks.push_back({"gates in rows of their own", check_gate_apart});
     checks.push_back({"rounding to 8 bits", check_quantize});
 }
 

@@ -27,7 +27,7 @@ ModelEntry entry(const QString& id, double bytes = 1, bool openable = true)
     e.bytes = bytes;
     e.info.weight_bytes = std::int64_t(bytes);
     e.info.context_tokens = 4096;
-    e.info.memory = {.kv_heads = 100, .key_length = 64, .value_length = 64};
+    e.info.memory = {.kv_heads = 100, .key_numbers = 6400, .value_numbers = 6400};
     if (!openable)
         e.obstacle = "No.";
     return e;

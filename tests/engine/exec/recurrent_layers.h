@@ -293,4 +293,48 @@ inline double worst_share(const Layer& l, const Expected& e, const std::vector<f
     return worst;
 }
 
+/// A short convolution, its state, and rows for it.
+struct ShortConvolution {
+    int width, channels, rows;
+    std::vector<float> taps, state, mixed;  // mixed: (rows, [b | c | u])
+
+    ShortConvolution(int width, int channels, int rows, std::mt19937& random)
+        : width(width)
+        , channels(channels)
+        , rows(rows)
+        , taps(random_values(std::size_t(width * channels), 0.5f, random))
+        , state(random_values(std::size_t((width - 1) * channels), 1.0f, random))
+        , mixed(random_values(std::size_t(rows * 3 * channels), 1.0f, random))
+    {
+    }
+    /// As above. out: (rows, channels)
+    double worst_share(const std::vector<float>& out, const std::vector<float>& after) const
+    {
+        std::vector<float> inputs = state;
+        for (int t = 0; t < rows; ++t)
+            for (int i = 0; i < channels; ++i)
+                inputs.push_back(at(t, i) * at(t, 2 * channels + i));
+        if (!std::equal(after.begin(), after.end(), inputs.end() - (width - 1) * channels))
+            return INFINITY;
+        double worst = 0;
+        for (int t = 0; t < rows; ++t)
+            for (int i = 0; i < channels; ++i) {
+                double sum = 0, parts = 0;
+                for (int j = 0; j < width; ++j) {
+                    const double term = double(taps[std::size_t(j * channels + i)]) *
+                                        double(inputs[std::size_t((t + j) * channels + i)]);
+                    sum += term;
+                    parts += std::abs(term);
+                }
+                const double c = double(at(t, channels + i));
+                const double difference = std::abs(double(out[std::size_t(t * channels + i)]) - c * sum);
+                worst = std::max(worst, difference / ((width + 2) * kRounding * std::abs(c) * parts + 1e-30));
+            }
+        return worst;
+    }
+
+private:
+    float at(int t, int col) const { return mixed[std::size_t(t * 3 * channels + col)]; }
+};
+
 }  // namespace recurrent_layers

@@ -5,16 +5,23 @@
 
 #include <QtTest>
 
+#include <algorithm>
+#include <array>
 #include <cstring>
+#include <random>
 #include <string>
+#include <utility>
+#include <vector>
 
 using namespace engine;
 
 namespace {
 
-constexpr int kTokens = 16;
+constexpr int kTokens = 16, kPages = 32;
 constexpr kernels::KvBlockLayout kBlock{kernels::KvType::F16, kernels::KvType::F16, 8, 8, kTokens};
-constexpr int kColumnBytes = 2 * int(kBlock.bytes());  // two layers
+constexpr int kBlockBytes = int(kBlock.bytes());
+constexpr int kColumnBytes = 2 * kBlockBytes;  // two layers
+const KvLayerShape kFull{1, kBlock}, kSliding{1, kBlock, 2 * kTokens};
 
 EmulatedDeviceOptions link(int lose_at_call = 0, int refuse_allocation = 0)
 {
@@ -25,43 +32,114 @@ EmulatedDeviceOptions link(int lose_at_call = 0, int refuse_allocation = 0)
     return options;
 }
 
-/// A device with room for so many columns of two layers.
+/// A device with room for so many columns of two layers. Each token is written with a stamp of its own, and each step
+/// reads all that its layers see.
 struct Paged {
-    explicit Paged(int columns, const EmulatedDeviceOptions& options = link())
-        : device(options, std::int64_t(columns) * kColumnBytes)
+    explicit Paged(int columns, const EmulatedDeviceOptions& options = link(),
+                   std::vector<KvLayerShape> layers = {kFull, kFull})
+        : cache(std::move(layers), kTokens, kPages)
+        , device(options, std::int64_t(columns) * kColumnBytes)
     {
         vram.set_watermark(1.0);
         cache.set_device(&kv, &stream);
-        pager.set_layers(2);
+        put_layers(cache.num_layers());
     }
     ~Paged() { cache.set_device(nullptr, nullptr); }
 
-    static int value(PageId page, int l) { return 1 + page * 2 + l; }
+    void put_layers(int count)
+    {
+        pager.set_layers(count);
+        device_layers = count;
+    }
 
-    /// A step that writes one block.
-    Status step(KvSequence& sequence)
+    std::byte value(PageId page, int l, int t) const
+    {
+        return std::byte(stamps[std::size_t(page)][std::size_t(t)] + 85 * l);
+    }
+    void write(std::byte* block, PageId page, int l, int t) const
+    {
+        for (int d = 0; d < kBlock.k_dim; ++d)
+            std::memset(block + 2 * kBlock.k_index(t, d), int(value(page, l, t)), 2);
+        std::memset(block + kBlock.v_offset() + std::size_t(2 * t * kBlock.v_dim), int(value(page, l, t)),
+                    2 * kBlock.v_dim);
+    }
+    bool holds(const std::byte* block, PageId page, int l, int tokens) const
+    {
+        bool same = true;
+        for (int t = 0; t < tokens; ++t) {
+            for (int d = 0; d < kBlock.k_dim; ++d)
+                same = same && block[2 * kBlock.k_index(t, d)] == value(page, l, t);
+            for (int d = 0; d < 2 * kBlock.v_dim; ++d)
+                same = same && block[kBlock.v_offset() + std::size_t(2 * t * kBlock.v_dim + d)] == value(page, l, t);
+        }
+        return same;
+    }
+
+    /// A step that computes so many tokens.
+    Status step(KvSequence& sequence, int tokens = kTokens, LayerOn on = LayerOn::Device)
     {
         const int first = sequence.length();
-        if (Status ok = cache.reserve(sequence, first + kTokens); !ok)
+        const std::vector<PageId> before = sequence.pages;
+        if (Status ok = cache.reserve(sequence, first + tokens); !ok)
             return ok;
-        if (Status ok = pager.prepare(sequence, first, kTokens); !ok)
+        for (std::size_t b = 0; b < before.size(); ++b)  // a shared page was copied
+            stamps[std::size_t(sequence.pages[b])] = stamps[std::size_t(before[b])];
+        if (Status ok = on == LayerOn::Device ? pager.prepare(sequence, first, tokens)
+                                              : pager.prepare_on_host(sequence, first, tokens);
+            !ok)
             return ok;
-        for (int l = 0; l < 2; ++l)
-            std::memset(cache.block(sequence.pages.back(), l, LayerOn::Device, 0), value(sequence.pages.back(), l),
-                        kBlock.bytes());
-        if (Status ok = pager.finish(sequence, first, kTokens); !ok)
-            return ok;
-        sequence.ids.resize(std::size_t(first + kTokens));
+        for (int i = first; i < first + tokens; ++i)
+            stamps[std::size_t(sequence.pages[std::size_t(i / kTokens)])][std::size_t(i % kTokens)] = ++last_stamp;
+        std::int64_t on_host_bytes = 0;
+        for (int l = 0; l < cache.num_layers(); ++l)
+            on_host_bytes +=
+                compute(sequence, l, on == LayerOn::Device && l < device_layers ? on : LayerOn::Host, first, tokens);
+        if (on == LayerOn::Device) {
+            right = right && on_host_bytes == pager.attended_on_host_bytes();
+            if (Status ok = pager.finish(sequence, first, tokens); !ok)
+                return ok;
+        }
+        sequence.ids.resize(std::size_t(first + tokens));
         return {};
+    }
+    /// Answers the bytes of a device's layer that are to be attended on the host.
+    std::int64_t compute(const KvSequence& sequence, int l, LayerOn on, int first, int tokens)
+    {
+        for (int i = first; i < first + tokens; ++i) {
+            const PageId page = sequence.pages[std::size_t(i / kTokens)];
+            write(cache.block(page, l, on, 0), page, l, i % kTokens);
+        }
+        const int begin = cache.layer(l).first_block(first), end = (first + tokens - 1) / kTokens + 1;
+        std::int64_t on_host_bytes = 0;
+        KvBlocks on_host = cache.open_host(sequence, l, begin, end);
+        on_host.next();
+        for (int b = begin; b < end && on == LayerOn::Device; ++b)
+            on_host_bytes += on_host.block(b) ? kBlockBytes : 0;
+        KvBlocks blocks = cache.open(sequence, l, on, begin, end);
+        int read = begin;
+        while (blocks.next())
+            for (; read < blocks.last(); ++read)
+                right = right && holds(blocks.block(read), sequence.pages[std::size_t(read)], l,
+                                       std::min(kTokens, first + tokens - read * kTokens));
+        right = right && read == end;
+        return on_host_bytes;
     }
     bool steps(KvSequence& sequence, int count)
     {
         for (int i = 0; i < count; ++i)
             if (!step(sequence))
                 return false;
-        return true;
+        return right;
     }
-    /// One letter a column: D on the device, h on the host.
+
+    /// One letter a column: D on the device, h on the host; of one layer, or of both.
+    std::string places(const KvSequence& sequence, int l) const
+    {
+        std::string places;
+        for (const PageId page : sequence.pages)
+            places += kv.holds(page, l) ? 'D' : 'h';
+        return places;
+    }
     std::string places(const KvSequence& sequence) const
     {
         std::string places;
@@ -69,24 +147,141 @@ struct Paged {
             places += kv.holds(page, 0) && kv.holds(page, 1) ? 'D' : 'h';
         return places;
     }
+    /// Whether the host has all of it, and all steps so far have read what was written.
     bool intact(const KvSequence& sequence)
     {
-        if (!cache.wait_mirrored(sequence))
-            return false;
-        for (const PageId page : sequence.pages)
-            for (int l = 0; l < 2; ++l)
-                for (std::size_t i = 0; i < kBlock.bytes(); ++i)
-                    if (cache.host_block(page, l)[i] != std::byte(value(page, l)))
-                        return false;
-        return true;
+        bool whole = right && cache.wait_mirrored(sequence).has_value();
+        for (int b = 0; b * kTokens < sequence.length(); ++b)
+            for (int l = 0; l < cache.num_layers(); ++l) {
+                const PageId page = sequence.pages[std::size_t(b)];
+                whole = whole &&
+                        holds(cache.host_block(page, l), page, l, std::min(kTokens, sequence.length() - b * kTokens));
+            }
+        return whole;
     }
 
-    KvCache cache{{{1, kBlock}, {1, kBlock}}, kTokens, 32};
+    KvCache cache;
     EmulatedDevice device;
     Vram vram{device};
     DeviceKv kv{vram, cache.layers(), cache.page_limit()};
-    KvStream stream{vram, 64};
+    KvStream stream{vram, std::size_t(kPages) * 4};
     KvPager pager{cache, vram, kv, stream};
+    int device_layers = 0;
+    std::array<std::array<unsigned char, kTokens>, kPages> stamps = {};
+    unsigned char last_stamp = 0;
+    bool right = true;  // what was read
+};
+
+/// Three conversations, and whatever may happen to them between steps.
+struct Chance {
+    explicit Chance(std::mt19937& random)
+        : random(random)
+    {
+        here.stream.set_slots(below(4), kBlockBytes);
+        here.pager.set_stream_choice([](int, int on_host, int) { return on_host / 2; });
+    }
+    int below(int end) { return int(random() % unsigned(end)); }
+    KvSequence& any() { return conversations[std::size_t(below(3))]; }
+
+    void act()
+    {
+        switch (below(20)) {
+        case 0:
+            here.pager.set_policy(KvPolicy(below(5)));
+            break;
+        case 1:
+            here.pager.set_offload_share(0.25 * below(5));
+            break;
+        case 2:
+            here.vram.set_limit(below(2) ? 0 : (12 + below(20)) * kBlockBytes);
+            here.pager.trim_windows();
+            here.pager.make_room(0, Event::Cause::User);
+            break;
+        case 3:
+            here.device.set_other_programs_bytes(below(8) * kBlockBytes);
+            break;
+        case 4:
+            here.pager.set_pins(some_pins());
+            break;
+        case 5:
+            move_a_layer();
+            break;
+        case 6:
+            here.cache.truncate(any(), below(100));
+            break;
+        case 7:
+            branch();
+            break;
+        case 8:
+        case 9:
+            here.pager.bring_back(Event::Cause::User);
+            break;
+        case 10:
+            here.pager.settle();
+            break;
+        case 11:
+            compute(any(), 1, LayerOn::Host);
+            break;
+        case 12:
+        case 13:
+            compute(any(), 1 + below(2 * kTokens), LayerOn::Device);
+            break;
+        default:
+            compute(*newest, 1, LayerOn::Device);
+        }
+    }
+    std::vector<TokenRange> some_pins()
+    {
+        const int first = below(100);
+        return below(2) ? std::vector<TokenRange>() : std::vector<TokenRange>{{first, first + 1 + below(40)}};
+    }
+    void compute(KvSequence& conversation, int tokens, LayerOn on)
+    {
+        if (conversation.length() + tokens > 8 * kTokens)
+            here.cache.truncate(conversation, below(kTokens));
+        if (&conversation != newest)
+            here.pager.begin_turn(some_pins());
+        newest = &conversation;
+        const Status done = here.step(conversation, tokens, on);
+        if (!done && done.error().code != Error::Code::DeviceFull && done.error().code != Error::Code::ContextFull)
+            here.right = false;
+        if (done && on == LayerOn::Device)
+            for (int l = 0; l < here.device_layers; ++l)
+                here.right = here.right &&
+                             here.kv.holds(conversation.pages[std::size_t(conversation.length() - 1) / kTokens], l);
+    }
+    void branch()
+    {
+        KvSequence& from = any();
+        KvSequence& to = any();
+        if (&from == &to)
+            return;
+        here.cache.truncate(to, 0);
+        to = here.cache.branch(from, below(from.length() + 1));
+    }
+    void move_a_layer()
+    {
+        const int layers = here.device_layers;
+        if (layers > 0 && below(2)) {
+            here.right = here.right && here.pager.leave(layers - 1).has_value();
+            here.put_layers(layers - 1);
+        } else if (layers < here.cache.num_layers()) {
+            here.put_layers(layers + 1);
+            (void)here.pager.join(layers);  // what finds no room comes later
+        }
+    }
+    bool all_intact()
+    {
+        for (const KvSequence& conversation : conversations)
+            if (!here.intact(conversation))
+                return false;
+        return true;
+    }
+
+    std::mt19937& random;
+    Paged here{14, link(), {kFull, kSliding, kFull}};
+    std::array<KvSequence, 3> conversations;
+    KvSequence* newest = &conversations[0];
 };
 
 }  // namespace
@@ -199,6 +394,151 @@ private Q_SLOTS:
         while (status)
             status = here.step(a);
         QCOMPARE(status.error().code, Error::Code::DeviceLost);
+    }
+
+    void hostBlocksTravelThroughTheRing()
+    {
+        Paged here(5);
+        QCOMPARE(here.stream.set_slots(2, kBlockBytes), 2);  // leaves room for four columns
+        here.pager.set_policy(KvPolicy::Stream);
+        KvSequence a;
+        QVERIFY(here.steps(a, 7));
+        QCOMPARE(here.places(a), "DhhhDDD");
+        QCOMPARE(here.pager.streamed_bytes(), std::int64_t(3 * kColumnBytes));
+        QVERIFY(here.intact(a));
+    }
+
+    void thePolicySaysWhatOfATokenTravels()
+    {
+        Paged here(5);
+        here.stream.set_slots(2, kBlockBytes);
+        KvSequence a;
+        QVERIFY(here.steps(a, 8));
+        QCOMPARE(here.places(a), "DhhhhDDD");
+        const auto travels = [&](KvPolicy policy) {
+            here.pager.set_policy(policy);
+            const bool done = here.step(a, 1).has_value() && here.right;
+            return std::pair(done ? here.pager.streamed_bytes() : -1, here.pager.attended_on_host_bytes());
+        };
+        using Bytes = std::pair<std::int64_t, std::int64_t>;
+        QCOMPARE(travels(KvPolicy::Merge), Bytes(0, 5 * kColumnBytes));  // a column more has left
+        QCOMPARE(travels(KvPolicy::Stream), Bytes(5 * kColumnBytes, 0));
+        QCOMPARE(travels(KvPolicy::Auto), Bytes(0, 5 * kColumnBytes));
+        here.pager.set_stream_choice([](int, int, int) { return 2; });
+        QCOMPARE(travels(KvPolicy::Auto), Bytes(2 * kColumnBytes, 3 * kColumnBytes));
+        QVERIFY(here.intact(a));
+    }
+
+    void windowsSlideAndTheirRoomIsLeftToThem()
+    {
+        Paged here(3, link(), {kFull, kSliding});
+        KvSequence a;
+        QVERIFY(here.steps(a, 6));
+        QCOMPARE(here.places(a, 0), "DhhhDD");
+        QCOMPARE(here.places(a, 1), "hhhDDD");
+        here.pager.trim_windows();
+        QCOMPARE(here.places(a, 1), "hhhhDD");
+        // The next token's block needs the room again.
+        QVERIFY(!here.pager.bring_back(Event::Cause::User));
+        QVERIFY(here.steps(a, 1));
+        QVERIFY(here.intact(a));
+    }
+
+    void aLayerThatComesTakesItsBlocksAlong()
+    {
+        Paged here(2);
+        here.put_layers(1);
+        KvSequence a;
+        QVERIFY(here.steps(a, 4));
+        QCOMPARE(here.places(a, 0), "DDDD");
+        QCOMPARE(here.places(a, 1), "hhhh");
+        here.put_layers(2);
+        const auto joined = here.pager.join(1);
+        QVERIFY(joined);
+        QCOMPARE(*joined, 2);  // those that stay are whole
+        QCOMPARE(here.places(a, 0), "DhhD");
+        QCOMPARE(here.places(a, 1), "DhhD");
+        for (const Event& event : here.pager.take_events())
+            QCOMPARE(event.cause, Event::Cause::Split);
+        QVERIFY(here.steps(a, 1));
+        QVERIFY(here.pager.leave(1));
+        here.put_layers(1);
+        QCOMPARE(here.places(a, 1), "hhhhh");
+        QVERIFY(here.steps(a, 1));
+        QVERIFY(here.intact(a));
+    }
+
+    void aStepOnTheHostWritesItsPages()
+    {
+        Paged here(8);
+        KvSequence a;
+        QVERIFY(here.steps(a, 3));
+        QVERIFY(here.step(a, 1, LayerOn::Host));
+        QCOMPARE(here.places(a), "DDDh");
+        QCOMPARE(here.pager.attended_on_host_bytes(), std::int64_t(3 * kColumnBytes));
+        QVERIFY(here.steps(a, 1));  // goes on within the block that the host has begun
+        QCOMPARE(here.places(a), "DDDDD");
+        QVERIFY(here.step(a, 1, LayerOn::Host));  // within one that the device has begun
+        QCOMPARE(here.places(a), "DDDDh");
+        QVERIFY(here.intact(a));
+    }
+
+    void aLostDeviceDamagesWhatTheHostDoesNotHave()
+    {
+        EmulatedDeviceOptions slow = link();
+        slow.link_bytes_per_s = 4 * kColumnBytes;
+        Paged here(4, slow);
+        KvSequence a;
+        QVERIFY(here.step(a));
+        QVERIFY(here.cache.wait_mirrored(a));
+        QVERIFY(here.step(a));
+        here.pager.mark_lost();
+        const bool on_its_way = !here.kv.mirror_complete(a.pages[1], 1);
+        QVERIFY(!here.cache.damaged(a.pages[0]));
+        if (!on_its_way)
+            QSKIP("this machine let the copy arrive first");
+        QVERIFY(here.cache.damaged(a.pages[1]));
+        QCOMPARE(here.cache.intact_tokens(a), kTokens);
+    }
+
+    void aColumnThatFindsNoMemoryComesTheNextTime()
+    {
+        Paged here(6, link(0, 14));
+        here.vram.set_limit(4 * kColumnBytes);
+        KvSequence a;
+        QVERIFY(here.steps(a, 6));
+        QCOMPARE(here.places(a), "DhhDDD");
+        here.pager.take_events();
+        here.vram.set_limit(0);
+        QVERIFY(!here.pager.bring_back(Event::Cause::User));  // the second of its two blocks
+        QCOMPARE(here.places(a), "DhhDDD");
+        QVERIFY(here.pager.bring_back(Event::Cause::User));
+        here.pager.settle();
+        QCOMPARE(here.places(a), "DhDDDD");
+        const auto events = here.pager.take_events();
+        QCOMPARE(events.size(), std::size_t(1));
+        QCOMPARE(events[0].kind, Event::Kind::Fetch);
+        QCOMPARE(events[0].blocks, 1);
+        QVERIFY(here.steps(a, 1));
+        QVERIFY(here.intact(a));
+    }
+
+    // Whatever happens, each step reads what was written, and the host has all of it in the end.
+    void conversationsStayWhole()
+    {
+        const unsigned seed = qEnvironmentVariableIsSet("SPILLWAY_SEED")
+                                  ? qEnvironmentVariable("SPILLWAY_SEED").toUInt()
+                                  : std::random_device{}();
+        qInfo("SPILLWAY_SEED=%u", seed);
+        std::mt19937 random(seed);
+        for (int round = 0; round < 40; ++round) {
+            Chance chance(random);
+            for (int i = 0; i < 100; ++i) {
+                chance.act();
+                QVERIFY2(chance.here.right, qPrintable(QString("round %1, act %2").arg(round).arg(i)));
+            }
+            QVERIFY2(chance.all_intact(), qPrintable(QString("round %1").arg(round)));
+        }
     }
 };
 

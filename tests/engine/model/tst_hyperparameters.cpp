@@ -1,8 +1,11 @@
 // The numbers of a model: what is read, what they default to, and which files are refused with a sentence.
 #include "engine/gguf/gguf_file.h"
 #include "engine/model/hyperparameters.h"
+#include "engine/model_info.h"
 #include "tests/support/gguf_writer.h"
 
+#include <QFile>
+#include <QRegularExpression>
 #include <QTemporaryDir>
 #include <QtTest>
 
@@ -31,6 +34,15 @@ GgufWriter model(const std::string& architecture = "llama", std::string_view lea
     return w;
 }
 
+GgufWriter two_kinds_of_heads(const std::vector<bool>& slides)
+{
+    GgufWriter w = model("gemma4");
+    w.u32("gemma4.attention.sliding_window", 64).booleans("gemma4.attention.sliding_window_pattern", slides);
+    w.u32("gemma4.attention.key_length", 32).u32("gemma4.attention.value_length", 24);
+    w.u32("gemma4.attention.key_length_swa", 16).u32("gemma4.attention.value_length_swa", 12);
+    return w.u32("gemma4.rope.dimension_count_swa", 8);
+}
+
 }  // namespace
 
 class TestHyperparameters : public QObject
@@ -50,15 +62,38 @@ class TestHyperparameters : public QObject
     }
 
 private Q_SLOTS:
+    // What README says opens is what is run, and what a file's description says can be.
+    void namesAreTheSameEverywhere()
+    {
+        QStringList rows, known, described;
+        for (const Architecture& a : all_architectures())
+            known += QString::fromUtf8(a.name.data(), qsizetype(a.name.size()));
+        QFile readme(QStringLiteral(SPILLWAY_SOURCE_DIR "/README.md"));
+        QVERIFY(readme.open(QIODevice::ReadOnly));
+        static const QRegularExpression row("^\\| architectures \\| (.*) \\|$", QRegularExpression::MultilineOption);
+        static const QRegularExpression remark(" \\([^)]*\\)");
+        rows = row.match(QString::fromUtf8(readme.readAll())).captured(1).remove(remark).split(", ");
+        rows.sort();
+        known.sort();
+        QCOMPARE(rows, known);
+
+        const std::filesystem::path path = m_folder.filePath("model.gguf").toStdString();
+        for (const QString& name : std::as_const(known)) {
+            model(name.toStdString()).tensor("token_embd.weight", 0, {8}, GgufWriter::Bytes(32)).save(path);
+            const auto info = inspect_model(path);
+            QVERIFY2(info && info->runnable, qPrintable(name));
+        }
+    }
+
     void whatIsNotSaidHasItsDefault()
     {
         const auto h = read(model());
         QVERIFY2(h, h ? "" : h.error().what.c_str());
         QCOMPARE(h->layers.size(), std::size_t(6));
-        QCOMPARE(h->layers[0].kv_heads, 8);  // as many as heads
-        QCOMPARE(h->key_length, 8);          // embedding / heads
-        QCOMPARE(h->value_length, 8);
-        QCOMPARE(h->rope_dimensions, 8);
+        QCOMPARE(h->layers[0].kv_heads, 8);    // as many as heads
+        QCOMPARE(h->layers[0].key_length, 8);  // embedding / heads
+        QCOMPARE(h->layers[0].value_length, 8);
+        QCOMPARE(h->layers[0].rope_dimensions, 8);
         QCOMPARE(h->rope_base, 10000.0f);
         QVERIFY(qFuzzyCompare(h->attention_scale, 1.0f / std::sqrt(8.0f)));
         QCOMPARE(h->experts, 0);
@@ -75,6 +110,43 @@ private Q_SLOTS:
             QCOMPARE(h->layers[l].heads, int(heads[l]));
             QCOMPARE(h->layers[l].kv_heads, int(kv_heads[l]));
         }
+    }
+
+    void slidingLayersMayHaveOtherHeads()
+    {
+        const auto h = read(two_kinds_of_heads({true, true, false, true, true, false}));
+        QVERIFY2(h, h ? "" : h.error().what.c_str());
+        for (const int l : {0, 2, 4, 5}) {
+            const LayerParameters& layer = h->layers[std::size_t(l)];
+            const bool slides = l == 0 || l == 4;
+            QCOMPARE(layer.kind == LayerKind::SlidingWindow, slides);
+            QCOMPARE(layer.key_length, slides ? 16 : 32);
+            QCOMPARE(layer.value_length, slides ? 12 : 24);
+            QCOMPARE(layer.rope_dimensions, slides ? 8 : 32);
+            QCOMPARE(layer.kv_source, -1);
+        }
+        QCOMPARE(h->longest_key(), 32);
+        QCOMPARE(h->longest_value(), 24);
+        QCOMPARE(h->attention_scale, 1.0f);
+    }
+
+    void layersMayReadTheKvOfOthers()
+    {
+        const auto h = read(
+            two_kinds_of_heads({true, false, true, false, true, false}).u32("gemma4.attention.shared_kv_layers", 3));
+        QVERIFY2(h, h ? "" : h.error().what.c_str());
+        const std::vector<int> sources = {-1, -1, -1, 1, 2, 1};
+        for (std::size_t l = 0; l < 6; ++l)
+            QCOMPARE(h->layers[l].kv_source, sources[l]);
+
+        const auto none = read(
+            two_kinds_of_heads({true, true, true, false, true, false}).u32("gemma4.attention.shared_kv_layers", 3));
+        QVERIFY(!none);
+        QCOMPARE(none.error().code, Error::Code::BadFile);
+        GgufWriter other = model("gemma4", "attention.head_count_kv");
+        other.u32("gemma4.attention.shared_kv_layers", 1);
+        other.u32s("gemma4.attention.head_count_kv", std::vector<std::uint32_t>{8, 8, 8, 8, 8, 4});
+        QVERIFY(!read(other));
     }
 
     // One entry for each layer, or a period.
@@ -211,6 +283,8 @@ private Q_SLOTS:
         QTest::addRow("gemma2") << "gemma2"
                                 << "sfsfsf";
         QTest::addRow("gemma3") << "gemma3"
+                                << "sssssf";
+        QTest::addRow("gemma4") << "gemma4"
                                 << "sssssf";
         QTest::addRow("gpt-oss") << "gpt-oss"
                                  << "sfsfsf";

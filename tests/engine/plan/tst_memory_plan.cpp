@@ -24,7 +24,7 @@ ModelInfo large_model()
     ModelInfo model;
     model.weight_bytes = 4 * kGiB;
     model.context_tokens = 131072;
-    model.memory = {.kv_heads = 32 * 8, .key_length = 128, .value_length = 128};
+    model.memory = {.kv_heads = 32 * 8, .key_numbers = 32 * 8 * 128, .value_numbers = 32 * 8 * 128};
     model.memory.scratch_bytes_per_row = 1000;
     return model;
 }
@@ -53,8 +53,8 @@ private Q_SLOTS:
     {
         QTest::addColumn<QString>("name");
         QTest::addColumn<int>("type");
-        for (const char* name :
-             {"llama", "qwen3moe", "gemma3", "gpt-oss", "phi3", "type-Q4_K", "olmo3", "glm4moe", "muse-glimmer"})
+        for (const char* name : {"llama", "qwen3moe", "gemma3", "gpt-oss", "phi3", "type-Q4_K", "olmo3", "glm4moe",
+                                 "muse-glimmer", "gemma4", "gemma4-e", "gemma4-moe"})
             for (const int type : {int(KvType::F32), int(KvType::F16), int(KvType::Q8_0)})
                 QTest::addRow("%s %d", name, type) << QString(name) << type;
     }
@@ -145,8 +145,8 @@ private Q_SLOTS:
     {
         ModelInfo model = large_model();
         model.memory = {.kv_heads = std::int64_t(1) << 40,
-                        .key_length = 1 << 20,
-                        .value_length = 1 << 20,
+                        .key_numbers = std::int64_t(1) << 60,
+                        .value_numbers = std::int64_t(1) << 60,
                         .scratch_bytes_per_row = std::numeric_limits<std::int64_t>::max(),
                         .scratch_bytes_fixed = std::numeric_limits<std::int64_t>::max()};
         model.weight_bytes = std::numeric_limits<std::int64_t>::max();

@@ -34,13 +34,13 @@ MachineRates machine(double products, double attention, double dram)
 ModelCosts mistral()
 {
     ModelCosts costs;
-    costs.key_length = costs.value_length = 128;
     costs.context_length = 32768;
     costs.kv_heads.assign(32, 8);
     costs.windows.assign(32, 0);
     LayerWork layer;
     layer.reads = {{kernels::TensorType::Q4_K, 4096, std::int64_t(4.3e9 / 32)}};
     layer.group = 4;
+    layer.key_length = layer.value_length = 128;
     costs.layers.assign(32, layer);
     return costs;
 }
@@ -50,7 +50,7 @@ DeviceLayout layout_of(const ModelCosts& costs)
     std::vector<LayerBytes> layers;
     for (std::size_t l = 0; l < costs.layers.size(); ++l)
         layers.push_back({costs.layers[l].read_bytes(),
-                          std::int64_t(costs.kv_heads[l]) * 2 * (costs.key_length + 4) * kBlockTokens,
+                          std::int64_t(costs.kv_heads[l]) * 2 * (costs.layers[l].key_length + 4) * kBlockTokens,
                           costs.windows[l]});
     return {std::move(layers), kBlockTokens, 0, DeviceLayout::Transport::Copies};
 }

@@ -39,7 +39,7 @@ private Q_SLOTS:
     void noLogitChangesWithTheDevice_data()
     {
         QTest::addColumn<QString>("name");
-        for (const char* const name : {"llama", "gemma3", "gpt-oss", "type-Q4_K", "type-Q8_0"})
+        for (const char* const name : {"llama", "gemma3", "gpt-oss", "gemma4-e", "type-Q4_K", "type-Q8_0"})
             QTest::addRow("%s", name) << QString(name);
     }
     void noLogitChangesWithTheDevice()

@@ -9,8 +9,9 @@ using namespace test_support;
 
 namespace {
 
-// plain; sliding windows; experts, sinks and windows; gates; chunks, and experts of which one is shared
-const char* const kModels[] = {"llama", "gemma3", "gpt-oss", "muse-glimmer", "llama4"};
+// plain; sliding windows; experts, sinks and windows; gates; chunks, and experts of which one is shared; layers that
+// read the KV of others, and have inputs of their own
+const char* const kModels[] = {"llama", "gemma3", "gpt-oss", "muse-glimmer", "llama4", "gemma4-e"};
 
 }  // namespace
 
@@ -42,7 +43,7 @@ private Q_SLOTS:
         for (const char* const name : kModels)
             for (const KvPolicy policy : {KvPolicy::Stream, KvPolicy::Merge, KvPolicy::Auto, KvPolicy::CpuDecode})
                 for (const int fit : {64, 200})
-                    for (const int layers : {-1, 1})
+                    for (const int layers : {-1, 1, 3})
                         QTest::addRow("%s policy %d, %d tokens fit, %d layers", name, int(policy), fit, layers)
                             << QString(name) << int(policy) << fit << layers;
     }

@@ -158,7 +158,7 @@ private Q_SLOTS:
         QTest::addColumn<int>("type");
         QTest::addColumn<int>("saved_with");  // tokens that fit on the emulated device; 0: the cpu alone
         QTest::addColumn<int>("opened_with");
-        for (const char* const model : {"llama", "gemma3", "gpt-oss"})
+        for (const char* const model : {"llama", "gemma3", "gpt-oss", "gemma4-e"})
             for (const KvType type : {KvType::F16, KvType::Q8_0})
                 for (const auto& [from, to] : {std::pair(0, 0), std::pair(96, 0), std::pair(0, 96), std::pair(96, 96)})
                     QTest::addRow("%s %d, %d to %d", model, int(type), from, to)

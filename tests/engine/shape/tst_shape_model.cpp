@@ -46,6 +46,13 @@ private Q_SLOTS:
         QTest::newRow("Qwen2.5 0.5B") << "qwen2.5-0.5b" << qint64(494'032'768);
         QTest::newRow("Qwen3 0.6B") << "qwen3-0.6b" << qint64(596'049'920);
         QTest::newRow("Qwen3 8B") << "qwen3-8b" << qint64(8'190'735'360);
+        // Of their text parts, by the shapes of their tensors; their publisher says 12B, 25.2B and 30.7B, and of the
+        // small ones 5.1B and 8B with what sees and hears.
+        QTest::newRow("Gemma 4 E2B") << "gemma-4-e2b" << qint64(4'628'569'635);
+        QTest::newRow("Gemma 4 E4B") << "gemma-4-e4b" << qint64(7'463'013'674);
+        QTest::newRow("Gemma 4 12B") << "gemma-4-12b" << qint64(11'907'350'576);
+        QTest::newRow("Gemma 4 26B A4B") << "gemma-4-26b-a4b" << qint64(25'233'142'046);
+        QTest::newRow("Gemma 4 31B") << "gemma-4-31b" << qint64(30'697'345'596);
         QTest::newRow("Qwen3 30B-A3B") << "qwen3-30b-a3b" << qint64(30'532'122'624);
         QTest::newRow("SmolLM3 3B") << "smollm3-3b" << qint64(3'075'098'624);
         QTest::newRow("Command R7B") << "command-r7b" << qint64(8'028'033'024);
@@ -99,7 +106,7 @@ private Q_SLOTS:
     void everyQuantisationComputes_data()
     {
         QTest::addColumn<QString>("name");
-        for (const char* const shape : {"tiny-llama", "tiny-gemma3", "tiny-glm4moe"})
+        for (const char* const shape : {"tiny-llama", "tiny-gemma3", "tiny-glm4moe", "tiny-gemma4", "tiny-gemma4-moe"})
             for (const std::string& quantisation : shape_quantisations())
                 QTest::addRow("%s:%s", shape, quantisation.c_str())
                     << QString("%1:%2").arg(shape, quantisation.c_str());

@@ -25,6 +25,20 @@ gemma2       scores s become c * tanh(s / c) with attn_logit_softcapping, after 
 gemma3       q and k norm as qwen3. Layers 0-4 of each six have the window and rotate with base 10000 and no scaling;
              the sixth is global with rope.freq_base and rope.scaling. 27B (62 layers): scores as gemma2's 27B.
              (Newer files may name the period and the local base: attention.sliding_window_pattern, rope.freq_base_swa.)
+gemma4       as gemma3, and: attention.sliding_window_pattern has a flag for each layer, true for those with the window;
+             these have heads of attention.key_length_swa and value_length_swa, rope.dimension_count_swa and base
+             rope.freq_base_swa; rope_freqs is for the others alone. Scores are not scaled. Each head of v is divided by
+             its RMS; where attn_v is missing, v is what attn_k gives, before its norm and rotation.
+             The last attention.shared_kv_layers layers have no keys and values of their own: they read those of the
+             last layer before them of their kind. The layer's output is multiplied by layer_output_scale.
+             With experts there is a dense part, too: ffn = rms_norm(dense(rms_norm(h, ffn_norm)), post_ffw_norm_1) +
+             rms_norm(experts(rms_norm(h, pre_ffw_norm_2)), post_ffw_norm_2), then post_ffw_norm. The router reads
+             rms(h) * ffn_gate_inp.scale / sqrt(dim); ffn_gate_up_exps holds the rows of gate, then up; what expert e
+             gives is multiplied by ffn_down_exps.scale[e].
+             With embedding_length_per_layer_input n each layer gets n values of each token,
+             side = (rms_norm(per_layer_model_proj @ h0 / sqrt(dim), per_layer_proj_norm) + sqrt(n) *
+             per_layer_token_embd[token]) / sqrt(2), h0 the scaled embedding, and after its ffn
+             h += rms_norm(proj @ (gelu(inp_gate @ h) * side), post_norm).
 phi3         attn_qkv holds the rows of q, k, v in this order; ffn_up those of gate, then up. rope_factors_long or
              _short divide the angles: long where the context in use (not the position) is more than
              rope.scaling.original_context_length. rope.scaling.attn_factor multiplies cosine and sine, always.
@@ -67,7 +81,7 @@ times sigmoid(ffn_gate_inp_shexp . x) where there is such a vector. ffn_gate_up_
 without router has a plain ffn. The last nextn_predict_layers blocks are not run.
 
 rope.scaling.type: absent means linear where there is a rope.scaling.factor: angle / f.
-Sliding window of n (gemma2, gemma3 and gpt-oss only): a token attends to itself and the n - 1 before it.
+Sliding window of n (gemma2, gemma3, gemma4 and gpt-oss only): a token attends to itself and the n - 1 before it.
 YaRN: with f = rope.scaling.factor, theta_i = base^(-2i / rotated), and the ramp
 r_i = 1 - clamp((i - low) / max(0.001, high - low), 0, 1), low = max(0, floor(c(yarn_beta_fast, else 32))),
 high = min(rotated - 1, ceil(c(yarn_beta_slow, else 1))),
@@ -81,16 +95,21 @@ entry's edge). The engine computes GELU in float32.
 """
 import numpy as np
 
-ROTATES_NEIGHBOURS = {"llama", "mistral3", "smollm3", "ernie4_5", "ernie4_5-moe", "glm4", "granite", "granitemoe",
+import recurrent
+
+ROTATES_NEIGHBOURS = {"llama", "mistral3", "smollm3", "ernie4_5", "ernie4_5-moe", "glm4", "granite", "granitemoe", "granitehybrid",
                       "cohere2", "muse-glimmer", "llama4"}
-WINDOW_PERIOD = {"gemma2": 2, "gpt-oss": 2, "gemma3": 6, "olmo2": 4, "cohere2": 4, "muse-glimmer": 4, "llama4": 4}
+GEMMAS = {"gemma2", "gemma3", "gemma4"}
+WINDOW_PERIOD = {"gemma2": 2, "gpt-oss": 2, "gemma3": 6, "gemma4": 6, "olmo2": 4, "cohere2": 4, "muse-glimmer": 4, "llama4": 4}
 ROTATES_IN_WINDOWS = {"cohere2", "muse-glimmer", "llama4"}
-POST_NORMS = {"gemma2", "gemma3", "glm4", "olmo2", "muse-glimmer"}
-FFN_NORM = {"gpt-oss": "post_attention_norm", "seed_oss": "post_attention_norm", "glm4moe": "post_attention_norm",
+POST_NORMS = {"gemma2", "gemma3", "gemma4", "glm4", "olmo2", "muse-glimmer"}
+FFN_NORM = {"nemotron_h": "attn_norm", "qwen35": "post_attention_norm", "qwen35moe": "post_attention_norm",
+            "qwen3next": "post_attention_norm", "gpt-oss": "post_attention_norm", "seed_oss": "post_attention_norm", "glm4moe": "post_attention_norm",
             "olmo2": None}
 NORMS_AFTER_ROTATION = {"hunyuan-dense", "hunyuan-moe", "llama4"}
 NORMS_WHOLE_ROWS = {"minimax-m2", "olmo2"}
-SIGMOID_SCORES = {"glm4moe", "minimax-m2", "llama4"}
+GATES_BESIDE_QUERIES = {"qwen35", "qwen35moe", "qwen3next"}
+SIGMOID_SCORES = {"lfm2moe", "glm4moe", "minimax-m2", "llama4"}
 
 
 class Exact:
@@ -145,13 +164,13 @@ class Decoder:
         self.arch = self.meta["general.architecture"]
         self.layer_count = self.key("block_count") - self.key("nextn_predict_layers", 0)
         self.dim = self.key("embedding_length")
-        self.heads = self.key("attention.head_count")
-        self.kv_heads = self.key("attention.head_count_kv", self.heads)
+        self.heads = int(np.max(self.key("attention.head_count")))  # layers that do not attend have 0
         self.hd = self.key("attention.key_length", self.dim // self.heads)
         self.context = context or self.key("context_length")
         self.original = self.key("rope.scaling.original_context_length", self.key("context_length"))
         self.epsilon = self.key("attention.layer_norm_rms_epsilon", self.key("attention.layer_norm_epsilon", None))
         self.values = {}
+        self.kept = {}  # keys and values by layer
         self.router_margin = np.inf  # how close an expert that was not chosen came to one that was
 
     def key(self, name, *default):
@@ -161,6 +180,26 @@ class Decoder:
         if name not in self.values:
             self.values[name] = self.tensors[name].values() * self.scale_of(name)
         return self.values[name]
+
+    # ---- what may differ from layer to layer ----
+
+    def kv_heads(self, layer):
+        heads = self.key("attention.head_count_kv", self.heads)
+        return heads[layer] if isinstance(heads, (list, tuple)) else heads
+
+    def sliding_key(self, name, layer, otherwise):
+        return self.key(name + ("_swa" if self.window(layer) is not None else ""), otherwise)
+
+    def key_length(self, layer):
+        return self.sliding_key("attention.key_length", layer, self.hd)
+
+    def kv_source(self, layer):
+        """The layer whose keys and values it reads."""
+        first = self.layer_count - self.key("attention.shared_kv_layers", 0)
+        if layer < first:
+            return layer
+        slides = self.window(layer) is not None
+        return max(l for l in range(first) if (self.window(l) is not None) == slides)
 
     def scale_of(self, name):
         """NVFP4 weights come with a factor: one for a matrix, or one for each of a stack."""
@@ -198,6 +237,8 @@ class Decoder:
         return size if slides else None
 
     def rotates(self, layer):
+        if self.arch.startswith("nemotron_h"):
+            return False
         if self.arch in ROTATES_IN_WINDOWS:
             return self.window(layer) is not None
         if self.arch == "smollm3":
@@ -206,15 +247,16 @@ class Decoder:
 
     def rotation(self, positions, layer):
         """Cosines and sines, (tokens, rotated / 2)."""
-        rotated = self.key("rope.dimension_count", self.hd)
-        local = self.arch in ("gemma3", "olmo2") and self.window(layer) is not None
-        base = 10000.0 if local and self.arch == "gemma3" else self.key("rope.freq_base", 10000.0)
+        rotated = self.sliding_key("rope.dimension_count", layer, self.key_length(layer))
+        local = self.arch in ("gemma3", "gemma4", "olmo2") and self.window(layer) is not None
+        based = local and self.arch != "olmo2"
+        base = self.key("rope.freq_base_swa", 10000.0) if based else self.key("rope.freq_base", 10000.0)
         pair = np.arange(rotated // 2)
         theta = base ** (-2.0 * pair / rotated)
         scaling = "none" if local else self.key("rope.scaling.type", "linear")
         factor = self.key("rope.scaling.factor", 1.0)
         size = self.key("rope.scaling.attn_factor", 1.0)
-        theta = theta / self.maybe("rope_freqs.weight", 1.0)
+        theta = theta / (1.0 if local else self.maybe("rope_freqs.weight", 1.0))
         if "rope_factors_long.weight" in self.tensors:
             length = "long" if self.context > self.original else "short"
             theta = theta / self.weight(f"rope_factors_{length}.weight")
@@ -246,25 +288,34 @@ class Decoder:
 
     # ---- the layer ----
 
-    def queries_keys_values(self, x, p):
-        q_dim, kv_dim = self.heads * self.hd, self.kv_heads * self.hd
-        if p + "attn_qkv.weight" in self.tensors:
+    def queries_keys_values(self, x, layer):
+        """(tokens, heads, hd) each; keys and values are None where the layer reads another one's."""
+        p, hd = f"blk.{layer}.", self.key_length(layer)
+        q_dim, kv_dim = self.heads * hd, self.kv_heads(layer) * hd
+        if self.arch in GATES_BESIDE_QUERIES:
+            q = self.product(x, p + "attn_q").reshape(len(x), -1, 2, hd)[:, :, 0].reshape(len(x), -1)
+            k, v = (self.product(x, p + "attn_" + n) for n in "kv")
+        elif p + "attn_qkv.weight" in self.tensors:
             rows = np.split(np.arange(q_dim + 2 * kv_dim), [q_dim, q_dim + kv_dim])
             q, k, v = (self.product(x, p + "attn_qkv", r) for r in rows)
         else:
-            q, k, v = (self.product(x, p + "attn_" + n) for n in "qkv")
+            there = lambda n: p + f"attn_{n}.weight" in self.tensors
+            q, k = (self.product(x, p + "attn_" + n) if there(n) else None for n in "qk")
+            v = self.product(x, p + "attn_v") if there("v") else k
         if self.arch in NORMS_WHOLE_ROWS:
             q, k = self.rms_norm(q, p + "attn_q_norm.weight"), self.rms_norm(k, p + "attn_k_norm.weight")
-        return (y.reshape(len(x), -1, self.hd) for y in (q, k, v))
+        return (y if y is None else y.reshape(len(x), -1, hd) for y in (q, k, v))
 
     def norm_heads(self, q, k, p, rotated):
         if self.arch == "llama4":
             return (self.rms_norm(q), self.rms_norm(k)) if rotated and self.key("expert_count") != 128 else (q, k)
         if p + "attn_q_norm.weight" not in self.tensors:
             return q, k
-        return self.rms_norm(q, p + "attn_q_norm.weight"), self.rms_norm(k, p + "attn_k_norm.weight")
+        return self.rms_norm(q, p + "attn_q_norm.weight"), k if k is None else self.rms_norm(k, p + "attn_k_norm.weight")
 
     def score_scale(self):
+        if self.arch == "gemma4":
+            return 1.0
         if self.key("attention.scale", 0.0):
             return self.key("attention.scale")
         large = {"gemma2": 46, "gemma3": 62}.get(self.arch) == self.layer_count
@@ -272,18 +323,21 @@ class Decoder:
 
     def attention(self, x, layer, positions):
         p = f"blk.{layer}."
-        q, k, v = self.queries_keys_values(x, p)
+        q, k, v = self.queries_keys_values(x, layer)
         rotated = self.rotates(layer)
         if self.arch not in NORMS_AFTER_ROTATION | NORMS_WHOLE_ROWS:
             q, k = self.norm_heads(q, k, p, rotated)
         if rotated:
             turn = self.rotation(positions, layer)
-            q, k = self.rotate(q, *turn), self.rotate(k, *turn)
+            q, k = self.rotate(q, *turn), k if k is None else self.rotate(k, *turn)
         if self.arch in NORMS_AFTER_ROTATION:
             q, k = self.norm_heads(q, k, p, rotated)
         q = q * self.temperature(positions, layer)[:, None, None]
-        k, v = self.numerics.cache(k), self.numerics.cache(v)
-        group = self.heads // self.kv_heads
+        if k is not None:
+            v = self.rms_norm(v) if self.arch == "gemma4" else v
+            self.kept[layer] = self.numerics.cache(k), self.numerics.cache(v)
+        k, v = self.kept[self.kv_source(layer)]
+        group = self.heads // self.kv_heads(layer)
         scores = np.einsum("ihd,jhd->hij", q, np.repeat(k, group, axis=1)) * self.score_scale()
         cap = self.key("attn_logit_softcapping", 0.0)
         if cap:
@@ -302,7 +356,10 @@ class Decoder:
         mixed = np.einsum("hij,jhd->ihd", shares, np.repeat(v, group, axis=1))
         mixed = mixed.reshape(len(x), -1)
         if p + "attn_gate.weight" in self.tensors:
-            mixed = mixed / (1 + np.exp(-self.product(x, p + "attn_gate")))
+            mixed = mixed * recurrent.sigmoid(self.product(x, p + "attn_gate"))
+        if self.arch in GATES_BESIDE_QUERIES:
+            gate = self.product(x, p + "attn_q").reshape(len(x), -1, 2, self.key_length(layer))[:, :, 1]
+            mixed = mixed * recurrent.sigmoid(gate.reshape(len(x), -1))
         return self.product(mixed, p + "attn_output")
 
     def temperature(self, positions, layer):
@@ -318,16 +375,24 @@ class Decoder:
         if self.arch == "gpt-oss":
             gate, up = np.minimum(gate, 7.0), np.clip(up, -7.0, 7.0)
             return gate / (1 + np.exp(-1.702 * gate)) * (up + 1)
-        return (gelu if self.arch in ("gemma2", "gemma3") else silu)(gate) * up
+        return (gelu if self.arch in GEMMAS else silu)(gate) * up
 
-    def feed_forward(self, x, p):
-        if p + "ffn_gate_inp.weight" in self.tensors:
-            return self.experts(x, p)
-        return self.mlp(x, p, "")
+    def feed_forward(self, x, h, p):
+        """h: the residual stream, not normed."""
+        if p + "ffn_gate_inp.weight" not in self.tensors:
+            return self.mlp(x, p, "")
+        if p + "ffn_down.weight" not in self.tensors:
+            return self.experts(x, x, p)
+        routed = self.rms_norm(h) * self.weight(p + "ffn_gate_inp.scale") / np.sqrt(self.dim)
+        experts = self.experts(self.rms_norm(h, p + "pre_ffw_norm_2.weight"), routed, p)
+        return (self.rms_norm(self.mlp(x, p, ""), p + "post_ffw_norm_1.weight") +
+                self.rms_norm(experts, p + "post_ffw_norm_2.weight"))
 
     def mlp(self, x, p, suffix):
         if p + f"ffn_gate{suffix}.weight" in self.tensors:
             gate, up = self.product(x, p + "ffn_gate" + suffix), self.product(x, p + "ffn_up" + suffix)
+        elif self.arch.startswith("nemotron_h"):
+            return self.product(np.maximum(self.product(x, p + "ffn_up" + suffix), 0) ** 2, p + "ffn_down" + suffix)
         else:
             gate, up = np.split(self.product(x, p + "ffn_up" + suffix), 2, axis=1)
         return self.product(self.activate(gate, up), p + "ffn_down" + suffix)
@@ -343,8 +408,8 @@ class Decoder:
             gate, up = (self.product(x, p + f"ffn_{n}_exps", expert) for n in ("gate", "up"))
         return self.product(self.activate(gate, up), p + "ffn_down_exps", expert)
 
-    def experts(self, x, p):
-        logits = self.product(x, p + "ffn_gate_inp")
+    def experts(self, x, routed, p):
+        logits = self.product(routed, p + "ffn_gate_inp")
         used = self.key("expert_used_count")
         bias = self.maybe(p + "exp_probs_b.bias", None)
         weighs_input = self.arch == "llama4"
@@ -362,6 +427,7 @@ class Decoder:
                 if weighs_input:
                     out[i] += self.expert(x[i] * share, p, expert)
                 else:
+                    share = share * self.maybe(p + "ffn_down_exps.scale", np.ones(len(row)))[expert]
                     out[i] += share * self.expert(x[i], p, expert)
         if p + "ffn_down_shexp.weight" in self.tensors:
             shared = self.mlp(x, p, "_shexp")
@@ -370,34 +436,64 @@ class Decoder:
             out += shared
         return out
 
-    def layer(self, h, layer, positions):
+    def side_inputs(self, h, tokens):
+        """(tokens, layers, n)"""
+        n = self.key("embedding_length_per_layer_input", 0)
+        if not n:
+            return None
+        said = (self.product(h, "per_layer_model_proj") / np.sqrt(self.dim)).reshape(len(h), -1, n)
+        told = self.weight("per_layer_token_embd.weight")[tokens].reshape(said.shape) * np.sqrt(n)
+        return (self.rms_norm(said, "per_layer_proj_norm.weight") + told) / np.sqrt(2)
+
+    def side_branch(self, h, side, p):
+        x = self.product(gelu(self.product(h, p + "inp_gate")) * side, p + "proj")
+        return self.rms_norm(x, p + "post_norm.weight")
+
+    def mixers(self, x, p, layer, positions):
+        """What is added to the stream before the feed-forward part."""
+        if p + "attn_output.weight" in self.tensors:
+            yield self.attention(x, layer, positions)
+        if p + "shortconv.conv.weight" in self.tensors:
+            yield recurrent.short_convolution(self, x, p)
+        elif p + "ssm_in.weight" in self.tensors:
+            yield recurrent.mamba2(self, x, p)
+        elif p + "ssm_conv1d.weight" in self.tensors:
+            yield recurrent.delta_net(self, x, p)
+
+    def layer(self, h, layer, positions, side):
         p = f"blk.{layer}."
         scale = self.key("residual_scale", 1.0)
         epsilon = 1e-8 if self.arch == "muse-glimmer" else self.epsilon
         post = lambda x, name: self.rms_norm(x, p + name + ".weight", epsilon) if self.arch in POST_NORMS else x
         read = self.norm(h, p + "attn_norm.weight") if self.arch != "olmo2" else h
-        attended = post(self.attention(read, layer, positions), "post_attention_norm")
-        h = h + attended * scale
+        for part in self.mixers(read, p, layer, positions):
+            h = h + post(part, "post_attention_norm") * scale
+        if not any(p + n in self.tensors for n in ("ffn_down.weight", "ffn_down_exps.weight")):
+            return h
         if self.arch != "cohere2":
             norm = FFN_NORM.get(self.arch, "ffn_norm")
-            read = self.norm(h, p + norm + ".weight") if norm else h
-        return h + post(self.feed_forward(read, p), "post_ffw_norm") * scale
+            read = self.norm(h, p + norm + ("" if p + norm in self.tensors else ".weight")) if norm else h
+        h = h + post(self.feed_forward(read, h, p), "post_ffw_norm") * scale
+        if side is not None:
+            h = h + self.side_branch(h, side[:, layer], p)
+        return h * self.maybe(p + "layer_output_scale.weight", 1.0)
 
     def logits(self, tokens):
         """(tokens, vocabulary)"""
         positions = np.arange(len(tokens))
         h = self.weight("token_embd.weight")[tokens]
-        if self.arch in ("gemma2", "gemma3"):
+        if self.arch in GEMMAS:
             h = h * np.sqrt(self.dim)
         h = h * self.key("embedding_scale", 1.0)
         if self.arch == "muse-glimmer":
             h = self.rms_norm(h)
+        side = self.side_inputs(h, tokens)
         for layer in range(self.layer_count):
-            h = self.layer(h, layer, positions)
-        h = self.norm(h, "output_norm.weight")
+            h = self.layer(h, layer, positions, side)
+        h = self.norm(h, ("token_embd_norm" if self.arch.startswith("lfm2") else "output_norm") + ".weight")
         out = self.product(h, "output" if "output.weight" in self.tensors else "token_embd")
         scale = self.key("logit_scale", 1.0)
-        out = out / scale if self.arch in ("granite", "granitemoe") else out * scale
+        out = out / scale if self.arch in ("granite", "granitemoe", "granitehybrid") else out * scale
         cap = self.key("final_logit_softcapping", 0.0)
         return cap * np.tanh(out / cap) if cap else out
 

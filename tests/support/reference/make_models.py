@@ -47,6 +47,13 @@ ARCHITECTURES = {
     "qwen3moe": dict(arch="qwen3moe", layers=1, theta=1e6, qk_norm=True, experts=4, used=2),
     "gemma2": dict(arch="gemma2", gemma=True, window=16, softcap=(50.0, 30.0)),
     "gemma3": dict(arch="gemma3", layers=6, heads=2, kv=1, theta=1e6, gemma=True, qk_norm=True, window=16, linear=8.0),
+    "gemma4": dict(arch="gemma4", layers=3, dim=32, kv=[2, 2, 1], hd=32, hd_swa=16, theta=1e6, gemma=True, qk_norm=True,
+                   window=16, pattern=[1, 1, 0], softcap=(0.0, 30.0), no_v=True),
+    "gemma4-e": dict(arch="gemma4", layers=4, dim=32, kv=1, hd=32, hd_swa=16, theta=1e6, gemma=True, qk_norm=True,
+                     window=16, pattern=[1, 0, 1, 0], softcap=(0.0, 30.0), shared_kv=2, side=16, ff=[32, 32, 64, 64]),
+    "gemma4-moe": dict(arch="gemma4", dim=32, kv=[2, 1], hd=32, hd_swa=16, theta=1e6, gemma=True, qk_norm=True,
+                       window=16, pattern=[1, 0], softcap=(0.0, 30.0), no_v=True, experts=4, used=2, both=True,
+                       fused_experts=True, expert_ff=16),
     "phi3": dict(arch="phi3", layers=1, kv=4, fused=True),
     "phi3-longrope": dict(arch="phi3", layers=1, kv=4, fused=True, longrope=(1.19, 64)),
     "gpt-oss": dict(arch="gpt-oss", theta=1.5e5, yarn=(32.0, 32), window=16, experts=4, used=2, bias=True,
@@ -103,10 +110,23 @@ def vocabulary():
     return pieces, scores, kinds
 
 
+def of_layer(value, layer):
+    return value[layer] if isinstance(value, list) else value
+
+
+def head_length(s, layer):
+    return s["hd_swa"] if "hd_swa" in s and s["pattern"][layer] else s["hd"]
+
+
+def has_own_kv(s, layer):
+    return layer < s.get("blocks", s["layers"]) - s.get("shared_kv", 0)
+
+
 def metadata(name, s):
     a = s["arch"]
     pieces, scores, kinds = vocabulary()
-    u32 = lambda key, value: (f"{a}.{key}", gguf.U32, value)
+    u32 = lambda key, value: ((f"{a}.{key}", gguf.ARR, (gguf.U32, value)) if isinstance(value, list) else
+                              (f"{a}.{key}", gguf.U32, value))
     f32 = lambda key, value: (f"{a}.{key}", gguf.F32, value)
     epsilon = "attention.layer_norm_epsilon" if a == "cohere2" else "attention.layer_norm_rms_epsilon"
     out = [("general.architecture", gguf.STR, a), ("general.name", gguf.STR, f"random {name}"),
@@ -117,6 +137,13 @@ def metadata(name, s):
            u32("rope.dimension_count", s.get("rotated", s["hd"])), f32("rope.freq_base", s["theta"]), u32("vocab_size", len(pieces))]
     if "window" in s:
         out.append(u32("attention.sliding_window", s["window"]))
+    if "hd_swa" in s:
+        out += [u32("attention.key_length_swa", s["hd_swa"]), u32("attention.value_length_swa", s["hd_swa"]),
+                u32("rope.dimension_count_swa", s["hd_swa"]), f32("rope.freq_base_swa", 1e4)]
+    if "shared_kv" in s:
+        out.append(u32("attention.shared_kv_layers", s["shared_kv"]))
+    if "side" in s:
+        out.append(u32("embedding_length_per_layer_input", s["side"]))
     if "softcap" in s:
         out += [f32("attn_logit_softcapping", s["softcap"][0]), f32("final_logit_softcapping", s["softcap"][1])]
     if "yarn" in s:
@@ -133,7 +160,7 @@ def metadata(name, s):
         out.append(f32("attention.temperature_scale", s["temperature"]))
     if "experts" in s:
         out += [u32("expert_count", s["experts"]), u32("expert_used_count", s["used"]),
-                u32("expert_feed_forward_length", s["ff"])]
+                u32("expert_feed_forward_length", s.get("expert_ff", s["ff"]))]
     if "pattern" in s:
         key = f"{a}.attention.sliding_window_pattern"
         out.append((key, gguf.ARR, (gguf.BOOL, s["pattern"])) if isinstance(s["pattern"], list) else
@@ -203,18 +230,38 @@ def tensors(name, s):
         w.weight("output.weight", vocabulary_size, s["dim"])
     if "rope_freqs" in s:
         w.given("rope_freqs.weight", llama3_factors(s))
+    if "hd_swa" in s:  # a quarter of the pairs turns
+        w.given("rope_freqs.weight", np.where(np.arange(s["hd"] // 2) < s["hd"] // 8, 1.0, 1e30))
+    if "side" in s:
+        side = s["layers"] * s["side"]
+        w.weight("per_layer_token_embd.weight", vocabulary_size, side, std=s["side"] ** -0.5)
+        w.weight("per_layer_model_proj.weight", side, s["dim"])
+        w.norm("per_layer_proj_norm.weight", s["side"])
     if "longrope" in s:
         w.given("rope_factors_long.weight", np.linspace(1.0, 40.0, s["hd"] // 2))
         w.given("rope_factors_short.weight", np.linspace(1.0, 1.1, s["hd"] // 2))
     for layer in range(s.get("blocks", s["layers"])):
-        attention_tensors(w, s, f"blk.{layer}.")
+        attention_tensors(w, s, f"blk.{layer}.", layer)
         experts = "experts" in s and s.get("dense", 0) <= layer < s["layers"]
-        (expert_tensors if experts else ffn_tensors)(w, s, f"blk.{layer}.")
+        if experts:
+            expert_tensors(w, s, f"blk.{layer}.")
+        if not experts or "both" in s:
+            ffn_tensors(w, s, f"blk.{layer}.", of_layer(s["ff"], layer))
+        if "both" in s:
+            both_parts_tensors(w, s, f"blk.{layer}.")
+        if s["arch"] == "gemma4":
+            end_tensors(w, s, f"blk.{layer}.")
     return w.list
 
 
-def attention_tensors(w, s, p):
-    dim, q_dim, kv_dim = s["dim"], s["heads"] * s["hd"], s["kv"] * s["hd"]
+def attention_tensors(w, s, p, layer):
+    hd = head_length(s, layer)
+    dim, q_dim, kv_dim = s["dim"], s["heads"] * hd, of_layer(s["kv"], layer) * hd
+    kinds = (("q", q_dim), ("k", kv_dim), ("v", kv_dim))
+    if "no_v" in s and not s["pattern"][layer]:
+        kinds = kinds[:2]
+    if not has_own_kv(s, layer):
+        kinds = kinds[:1]
     if s.get("input_norms", True):
         w.norm(p + "attn_norm.weight", dim)
     if "fused" in s:
@@ -222,14 +269,15 @@ def attention_tensors(w, s, p):
         if "bias" in s:
             w.bias(p + "attn_qkv.bias", q_dim + 2 * kv_dim)
     else:
-        for n, rows in (("q", q_dim), ("k", kv_dim), ("v", kv_dim)):
+        for n, rows in kinds:
             w.weight(p + f"attn_{n}.weight", rows, dim)
             if "bias" in s:
                 w.bias(p + f"attn_{n}.bias", rows)
     if "qk_norm" in s:
         whole = s["qk_norm"] == "rows"
-        w.norm(p + "attn_q_norm.weight", q_dim if whole else s["hd"])
-        w.norm(p + "attn_k_norm.weight", kv_dim if whole else s["hd"])
+        w.norm(p + "attn_q_norm.weight", q_dim if whole else hd)
+        if has_own_kv(s, layer):
+            w.norm(p + "attn_k_norm.weight", kv_dim if whole else hd)
     if "gate" in s:
         w.weight(p + "attn_gate.weight", q_dim, dim)
     w.weight(p + "attn_output.weight", dim, q_dim)
@@ -243,15 +291,31 @@ def attention_tensors(w, s, p):
         w.norm(p + ("post_attention_norm" if "sinks" in s else s.get("ffn_norm", "ffn_norm")) + ".weight", dim)
 
 
-def ffn_tensors(w, s, p):
+def ffn_tensors(w, s, p, ff):
     if "fused" not in s:
-        w.weight(p + "ffn_gate.weight", s["ff"], s["dim"])
-    w.weight(p + "ffn_up.weight", s["ff"] * (2 if "fused" in s else 1), s["dim"])
-    w.weight(p + "ffn_down.weight", s["dim"], s["ff"])
+        w.weight(p + "ffn_gate.weight", ff, s["dim"])
+    w.weight(p + "ffn_up.weight", ff * (2 if "fused" in s else 1), s["dim"])
+    w.weight(p + "ffn_down.weight", s["dim"], ff)
+
+
+def both_parts_tensors(w, s, p):
+    """Beside a dense part the experts have norms of their own, and so has their router."""
+    w.norm(p + "ffn_gate_inp.scale", s["dim"])
+    w.norm(p + "ffn_down_exps.scale", s["experts"])
+    for n in ("pre_ffw_norm_2", "post_ffw_norm_1", "post_ffw_norm_2"):
+        w.norm(p + n + ".weight", s["dim"])
+
+
+def end_tensors(w, s, p):
+    if "side" in s:
+        w.weight(p + "inp_gate.weight", s["side"], s["dim"])
+        w.weight(p + "proj.weight", s["dim"], s["side"])
+        w.norm(p + "post_norm.weight", s["dim"])
+    w.given(p + "layer_output_scale.weight", [w.rng.uniform(0.5, 1.0)])
 
 
 def expert_tensors(w, s, p):
-    experts, dim, ff, kind = s["experts"], s["dim"], s["ff"], s.get("expert_type")
+    experts, dim, ff, kind = s["experts"], s["dim"], s.get("expert_ff", s["ff"]), s.get("expert_type")
     w.weight(p + "ffn_gate_inp.weight", experts, dim, kind="F32")
     if "choice_bias" in s:
         w.bias(p + "exp_probs_b.bias", experts)

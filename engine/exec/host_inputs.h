@@ -1,0 +1,35 @@
+// HostInputs makes on the host what the layers of a step read: the tokens' embeddings, what depends on their positions,
+// and what each layer gets of each token by itself.
+#pragma once
+
+#include "engine/exec/cpu_backend.h"
+#include "engine/model/rope.h"
+#include "engine/model/weights.h"
+
+#include <cstddef>
+#include <span>
+
+namespace engine {
+
+/// Owned by the decoder, on its thread; after construction it allocates nothing.
+class HostInputs
+{
+public:
+    /// Both outlive it. `context_tokens`: the context in use. `max_rows`: tokens of a batch. Throws std::bad_alloc.
+    HostInputs(const Hyperparameters& h, const Weights& weights, int context_tokens, int max_rows);
+    std::size_t bytes() const { return projected_.bytes(); }
+
+    /// hidden, side and tables of `to`, for tokens at positions first, first + 1, ...
+    void make(CpuBackend& host, int first, std::span<const int> tokens, Activations& to);
+
+private:
+    void fill_positions(int first, int count, PositionTables& tables) const;
+    void make_side(CpuBackend& host, std::span<const int> tokens, Activations& to);
+
+    const Hyperparameters& h_;
+    const Weights& weights_;
+    RopeFrequencies rope_full_, rope_local_;
+    Rows projected_;  // (rows, layers * side): what the embedding says to each layer
+};
+
+}  // namespace engine
