@@ -98,8 +98,8 @@ std::uint8_t nvfp4_scale(float scale)
 std::optional<Fixed> scaled_values(TensorType type, float deviation)
 {
     const auto half = [&](int at, double size) { return Fixed{{at, 0}, {float(deviation / size), 0}, 1}; };
-    // Root mean squares of group scales 1, 3 .. 31 or 1, 3 .. 15 or -32 .. 31, and of the values in the grids.
-    constexpr double kOdd16 = 18.47, kOdd8 = 9.22, kAround0 = 18.48;
+    // Root mean squares of group scales 1, 3 .. 31 or 1, 3 .. 15, and of the values in the grids.
+    constexpr double kOdd16 = 18.47, kOdd8 = 9.22;
     switch (type) {
     case TensorType::IQ2_XXS:
         return half(0, kOdd16 / 8 * 23.12);
@@ -115,8 +115,6 @@ std::optional<Fixed> scaled_values(TensorType type, float deviation)
         return half(0, kOdd8 * 0.7809);
     case TensorType::IQ4_NL:
         return half(0, 67.44);
-    case TensorType::IQ4_XS:
-        return half(0, kAround0 * 67.44);
     case TensorType::TQ1_0:
         return half(52, 0.8179);
     case TensorType::TQ2_0:
@@ -150,6 +148,8 @@ Fixed fixed_parts(TensorType type, float deviation)
         parts.bytes.fill(kScale);
         return parts;
     }
+    case TensorType::IQ4_XS:  // group scales are 33 - 32, so that d stays a normal half
+        return {{0, 0}, {float(deviation / 67.44), 0}, 1, 2, {0xaa, 0xaa, 0x11, 0x11, 0x11, 0x11}, 6};
     case TensorType::IQ1_M:  // group scales are 7
         return {{}, {}, 0, 48, iq1_m_scales(float(deviation / (7 * 0.7809))), 8};
     case TensorType::NVFP4: {  // values up to 6
@@ -208,6 +208,7 @@ bool can_fill(TensorType type)
     case TensorType::Q4_K:
     case TensorType::Q5_K:
     case TensorType::Q6_K:
+    case TensorType::IQ4_XS:
     case TensorType::IQ1_M:
     case TensorType::NVFP4:
         return true;

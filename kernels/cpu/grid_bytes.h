@@ -1,10 +1,8 @@
-// Spreads the grids of the IQ1, IQ2 and IQ3 types to bytes, for products that look up four or eight weights at once,
-// and completes their signs.
+// Spreads the grids of the IQ1, IQ2 and IQ3 types to bytes, for products that look up four or eight weights at once.
 #pragma once
 
 #include "kernels/blocks.h"
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -37,18 +35,5 @@ inline constexpr auto kIq3xxsBytes = point_bytes<std::uint32_t>(kIq3xxsGrid, 4, 
 constexpr int kIq1Bias = 16, kIq1Plus = 2;
 inline constexpr std::uint8_t kIq1Levels[4] = {kIq1Bias - 8 - 1, kIq1Bias - 1, kIq1Bias + 8 - 1, 0};
 inline constexpr auto kIq1Bytes = point_bytes<std::uint64_t>(kIq1Grid, 2, kIq1Levels);
-
-/// Seven signs and the eighth that makes the number of set ones even.
-struct EvenSigns {
-    std::uint8_t of[128];
-};
-constexpr EvenSigns even_signs()
-{
-    EvenSigns signs{};
-    for (unsigned seven = 0; seven < 128; ++seven)
-        signs.of[seven] = std::uint8_t(seven | unsigned(std::popcount(seven) & 1) << 7);
-    return signs;
-}
-inline constexpr EvenSigns kEvenSigns = even_signs();
 
 }  // namespace kernels

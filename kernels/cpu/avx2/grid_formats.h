@@ -29,19 +29,50 @@ inline __m256i with_signs(__m256i magnitudes, std::uint32_t signs, int bias)
     return _mm256_add_epi8(values, _mm256_set1_epi8(char(bias)));
 }
 
-/// Four times seven signs to 32.
-inline std::uint32_t all_signs(std::uint32_t word)
+/// Four points of eight weights side by side, without a way through memory.
+inline __m256i four_points(std::uint64_t first, std::uint64_t second, std::uint64_t third, std::uint64_t fourth)
 {
-    std::uint32_t signs = 0;
-    for (int i = 0; i < 4; ++i)
-        signs |= std::uint32_t(kEvenSigns.of[word >> (7 * i) & 127]) << (8 * i);
-    return signs;
+    const auto word = [](std::uint64_t point) { return static_cast<long long>(point); };
+    return _mm256_setr_epi64x(word(first), word(second), word(third), word(fourth));
+}
+
+/// Eight points of four weights, point(i) the i-th.
+template <class Point>
+inline __m256i eight_points(const Point& point)
+{
+    const auto two = [&](int i) { return std::uint64_t(point(i)) | std::uint64_t(point(i + 1)) << 32; };
+    return four_points(two(0), two(2), two(4), two(6));
+}
+
+/// Seven signs in each byte, whose eighth bit makes the number of set ones even.
+inline __m256i completed_signs(__m256i sevens)
+{
+    // What a shift brings in from a neighbouring byte stays above the bits that count.
+    __m256i odd = _mm256_xor_si256(sevens, _mm256_srli_epi16(sevens, 4));
+    odd = _mm256_xor_si256(odd, _mm256_srli_epi16(odd, 2));
+    odd = _mm256_xor_si256(odd, _mm256_srli_epi16(odd, 1));
+    return _mm256_or_si256(sevens, _mm256_slli_epi16(_mm256_and_si256(odd, _mm256_set1_epi8(1)), 7));
+}
+
+/// The signs of a block, 32 bits a group.
+struct GroupSigns {
+    std::uint32_t of[8];
+    explicit GroupSigns(__m256i sevens) { store256(of, completed_signs(sevens)); }
+};
+
+/// From four times seven bits at the bottom of each group's word.
+inline GroupSigns signs_of_words(__m256i words)
+{
+    const auto field = [&](int i) {
+        return _mm256_and_si256(_mm256_sllv_epi32(words, _mm256_set1_epi32(i)), _mm256_set1_epi32(0x7f << (8 * i)));
+    };
+    return GroupSigns(_mm256_or_si256(_mm256_or_si256(field(0), field(1)), _mm256_or_si256(field(2), field(3))));
 }
 
 /// The top four bits of eight words.
-inline __m256i top_nibbles(const void* words)
+inline __m256i top_nibbles(__m256i words)
 {
-    return _mm256_srli_epi32(load256(words), 28);
+    return _mm256_srli_epi32(words, 28);
 }
 
 struct IQ2_XXS {
@@ -50,14 +81,15 @@ struct IQ2_XXS {
     static void unpack(const std::byte* at, int, Chunk256& c)
     {
         const auto* b = reinterpret_cast<const BlockIQ2_XXS*>(at);
-        std::uint32_t words[8];
+        // Every second word, in order.
+        const __m256 low = _mm256_castsi256_ps(load256(b->groups)), high = _mm256_castsi256_ps(load256(b->groups + 4));
+        const __m256i mixed = _mm256_castps_si256(_mm256_shuffle_ps(low, high, 0xdd));
+        const __m256i words = _mm256_permute4x64_epi64(mixed, 0xd8);
+        const GroupSigns signs = signs_of_words(words);
         for (int g = 0; g < 8; ++g) {
             const auto& group = b->groups[g];
-            words[g] = word_at<std::uint32_t>(group.signs_and_scale);
-            std::uint64_t points[4];
-            for (int i = 0; i < 4; ++i)
-                points[i] = kIq2xxsBytes.of[group.index[i]];
-            store256(c.q + 32 * g, with_signs(load256(points), all_signs(words[g]), kBias));
+            const auto point = [&](int i) { return kIq2xxsBytes.of[group.index[i]]; };
+            store256(c.q + 32 * g, with_signs(four_points(point(0), point(1), point(2), point(3)), signs.of[g], kBias));
         }
         put_odd_scales(top_nibbles(words), 0.125f * half_at(&b->scale), c.scale);
     }
@@ -69,15 +101,13 @@ struct IQ2_XS {
     static void unpack(const std::byte* at, int, Chunk256& c)
     {
         const auto* b = reinterpret_cast<const BlockIQ2_XS*>(at);
+        const __m256i low = _mm256_srli_epi16(load256(b->points), 9);
+        const __m256i high = _mm256_srli_epi16(load256(b->points + 16), 9);
+        const GroupSigns signs(_mm256_permute4x64_epi64(_mm256_packus_epi16(low, high), 0xd8));
         for (int g = 0; g < 8; ++g) {
-            std::uint64_t points[4];
-            std::uint32_t signs = 0;
-            for (int i = 0; i < 4; ++i) {
-                const auto point = word_at<std::uint16_t>(b->points + 4 * g + i);
-                points[i] = kIq2xsBytes.of[point & 511];
-                signs |= std::uint32_t(kEvenSigns.of[point >> 9]) << (8 * i);
-            }
-            store256(c.q + 32 * g, with_signs(load256(points), signs, kBias));
+            const auto four = word_at<std::uint64_t>(b->points + 4 * g);
+            const auto point = [&](int i) { return kIq2xsBytes.of[four >> (16 * i) & 511]; };
+            store256(c.q + 32 * g, with_signs(four_points(point(0), point(1), point(2), point(3)), signs.of[g], kBias));
         }
         put_odd_half_scales(b->scales, 0.125f * half_at(&b->scale), c.scale);
     }
@@ -90,11 +120,11 @@ struct IQ2_S {
     {
         const auto* b = reinterpret_cast<const BlockIQ2_S*>(at);
         for (int g = 0; g < 8; ++g) {
-            std::uint64_t points[4];
-            for (int i = 0; i < 4; ++i)
-                points[i] = kIq2sBytes.of[b->index[4 * g + i] | (b->high[g] >> (2 * i) & 3) << 8];
+            const auto point = [&](int i) {
+                return kIq2sBytes.of[b->index[4 * g + i] | (b->high[g] >> (2 * i) & 3) << 8];
+            };
             const auto signs = word_at<std::uint32_t>(b->signs + 4 * g);
-            store256(c.q + 32 * g, with_signs(load256(points), signs, kBias));
+            store256(c.q + 32 * g, with_signs(four_points(point(0), point(1), point(2), point(3)), signs, kBias));
         }
         put_odd_half_scales(b->scales, 0.125f * half_at(&b->scale), c.scale);
     }
@@ -106,14 +136,13 @@ struct IQ3_XXS {
     static void unpack(const std::byte* at, int, Chunk256& c)
     {
         const auto* b = reinterpret_cast<const BlockIQ3_XXS*>(at);
+        const __m256i words = load256(b->signs_and_scales);
+        const GroupSigns signs = signs_of_words(words);
         for (int g = 0; g < 8; ++g) {
-            std::uint32_t points[8];
-            for (int i = 0; i < 8; ++i)
-                points[i] = kIq3xxsBytes.of[b->index[8 * g + i]];
-            const auto word = word_at<std::uint32_t>(b->signs_and_scales[g]);
-            store256(c.q + 32 * g, with_signs(load256(points), all_signs(word), kBias));
+            const __m256i points = eight_points([&](int i) { return kIq3xxsBytes.of[b->index[8 * g + i]]; });
+            store256(c.q + 32 * g, with_signs(points, signs.of[g], kBias));
         }
-        put_odd_scales(top_nibbles(b->signs_and_scales), 0.25f * half_at(&b->scale), c.scale);
+        put_odd_scales(top_nibbles(words), 0.25f * half_at(&b->scale), c.scale);
     }
 };
 
@@ -124,11 +153,10 @@ struct IQ3_S {
     {
         const auto* b = reinterpret_cast<const BlockIQ3_S*>(at);
         for (int g = 0; g < 8; ++g) {
-            std::uint32_t magnitudes[8];
-            for (int i = 0; i < 8; ++i)
-                magnitudes[i] = kIq3sGrid[b->q[8 * g + i] | (b->high[g] >> i & 1) << 8];
+            const __m256i points =
+                eight_points([&](int i) { return kIq3sGrid[b->q[8 * g + i] | (b->high[g] >> i & 1) << 8]; });
             const auto signs = word_at<std::uint32_t>(b->signs + 4 * g);
-            store256(c.q + 32 * g, with_signs(load256(magnitudes), signs, kBias));
+            store256(c.q + 32 * g, with_signs(points, signs, kBias));
         }
         put_odd_scales(eight_nibbles(b->scales), half_at(&b->scale), c.scale);
     }
@@ -142,11 +170,9 @@ struct IQ1_S {
         const auto* b = reinterpret_cast<const BlockIQ1_S*>(at);
         for (int g = 0; g < 8; ++g) {
             const int high = word_at<std::uint16_t>(b->high + g);
-            std::uint64_t points[4];
-            for (int i = 0; i < 4; ++i)
-                points[i] = kIq1Bytes.of[b->index[4 * g + i] | (high >> (3 * i) & 7) << 8];
+            const auto point = [&](int i) { return kIq1Bytes.of[b->index[4 * g + i] | (high >> (3 * i) & 7) << 8]; };
             const __m256i plus = _mm256_set1_epi8(high >> 15 ? 0 : kIq1Plus);
-            store256(c.q + 32 * g, _mm256_add_epi8(load256(points), plus));
+            store256(c.q + 32 * g, _mm256_add_epi8(four_points(point(0), point(1), point(2), point(3)), plus));
         }
         const __m256i high = _mm256_cvtepu16_epi32(load128(b->high));
         put_odd_scales(_mm256_and_si256(_mm256_srli_epi32(high, 12), _mm256_set1_epi32(7)), 0.125f * half_at(&b->scale),
@@ -161,13 +187,17 @@ struct IQ1_M {
     {
         const auto* b = reinterpret_cast<const BlockIQ1_M*>(at);
         for (int g = 0; g < 8; ++g) {
-            std::uint64_t points[4];
-            for (int i = 0; i < 4; ++i) {
-                const int nibble = b->high[2 * g + i / 2] >> (4 * (i % 2)) & 15;
-                const std::uint64_t plus = std::uint64_t(~nibble >> 3 & 1) * (kIq1Plus * 0x0101010101010101u);
-                points[i] = kIq1Bytes.of[b->index[4 * g + i] | (nibble & 7) << 8] + plus;
-            }
-            store256(c.q + 32 * g, load256(points));
+            const std::uint32_t nibbles = word_at<std::uint16_t>(b->high + 2 * g);
+            const auto point = [&](int i) {
+                const std::uint32_t high = nibbles >> (4 * i) & 7;
+                return kIq1Bytes.of[b->index[4 * g + i] | high << 8];
+            };
+            const __m256i less =
+                _mm256_and_si256(_mm256_srlv_epi64(_mm256_set1_epi64x(nibbles), _mm256_setr_epi64x(3, 7, 11, 15)),
+                                 _mm256_set1_epi64x(1));
+            const __m256i plus =
+                _mm256_and_si256(_mm256_cmpeq_epi64(less, _mm256_setzero_si256()), _mm256_set1_epi8(kIq1Plus));
+            store256(c.q + 32 * g, _mm256_add_epi8(four_points(point(0), point(1), point(2), point(3)), plus));
         }
         put_scales(word_at<std::uint64_t>(b->scales), c.scale);
     }
