@@ -54,8 +54,8 @@ struct ModelShape {
     std::string_view ffn_norm = "ffn_norm";  // empty: there is none
     int rotated = 0;                         // values of a head; 0: all
     StretchedRope stretch = {};
-    ShapeExperts experts = {};
     Gemma4Parts gemma4 = {};
+    ShapeExperts experts = {};
 
     int first_reader() const { return layers - gemma4.shared_kv_layers; }
     int feed_forward_of(int layer) const
