@@ -83,10 +83,10 @@ public:
     std::uint64_t record_at(int block) const;
     /// The place in a file with so many tokens of a state, and that at which the replies begin behind so many states.
     std::uint64_t state_at(int tokens, int state) const;
-    std::uint64_t replies_at(int tokens, int states) const { return state_at(tokens, states); }
+    std::uint64_t replies_at(int tokens, int states = 0) const { return state_at(tokens, states); }
     std::size_t state_bytes() const { return state_bytes_; }
 
-    SavedKvHeader header(int tokens, int states) const;
+    SavedKvHeader header(int tokens, int states = 0) const;
     static std::uint64_t header_checksum(const SavedKvHeader& header);
 
     /// The checksum's chain before the first record, and after one that holds these ids.
