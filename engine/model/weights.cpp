@@ -272,7 +272,9 @@ void read_experts(WeightReader& in, const std::string& p, const Hyperparameters&
     }
     w.down_experts = in.matrix(p + "ffn_down_exps.weight", ffn, dim, experts);
     w.down_experts_bias = in.vector(p + "ffn_down_exps.bias", std::int64_t(dim) * experts, Need::Optional);
-    w.down_experts_scale = in.vector(p + "ffn_down_exps.scale", experts, Need::Optional);
+    // NVFP4's own factors bear the same name; a model's are multiplied into them where there are both.
+    if (!w.down_experts.scale)
+        w.down_experts_scale = in.vector(p + "ffn_down_exps.scale", experts, Need::Optional);
 }
 
 /// The norms of a layer that has both, a dense part and experts. The router reads the residual stream as
