@@ -10,8 +10,9 @@ using namespace test_support;
 namespace {
 
 // plain; sliding windows; experts, sinks and windows; gates; chunks, and experts of which one is shared; layers that
-// read the KV of others, and have inputs of their own
-const char* const kModels[] = {"llama", "gemma3", "gpt-oss", "muse-glimmer", "llama4", "gemma4-e"};
+// read the KV of others, and have inputs of their own; a gated delta net, Mamba-2 and a short convolution with states
+const char* const kModels[] = {"llama",    "gemma3", "gpt-oss",    "muse-glimmer", "llama4",
+                               "gemma4-e", "qwen35", "nemotron_h", "lfm2"};
 
 }  // namespace
 
