@@ -14,7 +14,7 @@ std::int64_t CudaBackend::scratch_bytes(const Hyperparameters& h, const KvCache&
     return std::int64_t(CudaSizes(h, cache, max_rows, max_tokens).device());
 }
 
-Status CudaBackend::supports(const Hyperparameters&, std::span<const KvLayerShape> kv)
+Status CudaBackend::supports(const Hyperparameters& h, std::span<const KvLayerShape> kv)
 {
     if (Status ok = CudaRecurrent::supports(h.state_space); !ok)
         return ok;

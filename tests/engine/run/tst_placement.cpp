@@ -189,7 +189,8 @@ private Q_SLOTS:
         QVERIFY2(here.status, here.status ? "" : here.status.error().what.c_str());
         QCOMPARE(first_difference(here.logits, m_on_cpu[name]), -1);
         QVERIFY(count(here.events, Event::Kind::LayerMove) > 0);
-        if (name != "gemma3")  // one of its layers sees everything, and is seldom there
+        // Of the others few layers keep KV that grows, and those are seldom there.
+        if (name == "llama" || name == "gpt-oss")
             QVERIFY(count(here.events, Event::Kind::Offload) > 0);
     }
 

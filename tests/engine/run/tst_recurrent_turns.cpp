@@ -1,0 +1,149 @@
+// Turns of models whose layers keep a state: however a conversation came to where it is, its answer is that of a
+// conversation that is computed from its beginning.
+#include "tests/engine/run/loaded_engine.h"
+#include "tests/support/test_program.h"
+
+#include <QtTest>
+
+#include <QTemporaryDir>
+
+using namespace engine;
+using namespace test_support;
+
+namespace {
+
+const char* const kRecurrentModels[] = {"qwen35", "nemotron_h", "lfm2", "falcon-h1"};
+constexpr const char* kRecurrentName = "a-conversation";
+
+LoadRequest recurrent_request(const QString& model, int fit_tokens)
+{
+    LoadRequest request;
+    request.model = (own_models_folder() + '/' + model + ".gguf").toStdString();
+    request.kv_block_tokens = 16;
+    request.prefill_chunk_tokens = 24;
+    request.context_tokens = 512;
+    if (fit_tokens > 0) {
+        request.placement.device = PlacementOptions::Device::Emulated;
+        request.placement.emulated.fit_tokens = fit_tokens;
+        request.placement.emulated.link_bytes_per_s = 0;
+    }
+    return request;
+}
+
+std::unique_ptr<Engine> engine_with(const LoadRequest& request)
+{
+    auto engine = make_engine();
+    const auto info = engine->load(request, {}, {});
+    if (!info)
+        qFatal("%s", info.error().what.c_str());
+    return engine;
+}
+
+Turn answer_of(Engine& engine, SequenceId sequence, const std::vector<Message>& messages,
+               const std::string& saved_as = {})
+{
+    Request request = chat(messages, 20);
+    request.saved_as = saved_as;
+    auto turn = engine.generate(sequence, request, {}, {});
+    if (!turn)
+        qFatal("%s", turn.error().what.c_str());
+    return std::move(*turn);
+}
+
+/// The text that a conversation gives that begins with this question.
+std::string fresh_answer_of(const LoadRequest& request, const std::vector<Message>& messages)
+{
+    const auto engine = engine_with(request);
+    return answer_of(*engine, *engine->create_sequence(), messages).text;
+}
+
+/// Until what was posted has been done.
+void wait_until_it_is_saved(Engine& engine)
+{
+    bool saved = false;
+    Listener listener;
+    listener.on_event = [&](const Event& event) { saved = saved || event.kind == Event::Kind::KvSaved; };
+    QTRY_VERIFY_WITH_TIMEOUT((engine.poll(listener), saved), 20'000);
+}
+
+}  // namespace
+
+class TestRecurrentTurns : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void eachWayGivesTheAnswerOfAFreshRun_data()
+    {
+        QTest::addColumn<QString>("model");
+        QTest::addColumn<int>("fit_tokens");  // 0: on the cpu
+        for (const char* const model : kRecurrentModels)
+            for (const int fit : {0, 96})
+                QTest::addRow("%s, %s", model, fit > 0 ? "emulated" : "cpu") << QString(model) << fit;
+    }
+    void eachWayGivesTheAnswerOfAFreshRun()
+    {
+        QFETCH(QString, model);
+        QFETCH(int, fit_tokens);
+        const LoadRequest request = recurrent_request(model, fit_tokens);
+        const auto engine = engine_with(request);
+        const SequenceId sequence = *engine->create_sequence();
+        const Message system{"system", "You answer with what the sea said to the shore."};
+        std::vector<Message> messages{system, {"user", "the third of the tides"}};
+
+        // It goes on.
+        const Turn first = answer_of(*engine, sequence, messages);
+        QCOMPARE(first.text, fresh_answer_of(request, messages));
+        std::vector<Message> longer = messages;
+        longer.push_back({"assistant", first.text});
+        longer.push_back({"user", "and the shore, what does it say in its turn?"});
+        const Turn second = answer_of(*engine, sequence, longer);
+        QVERIFY(second.telemetry.reused_tokens > 0);
+        const std::string expected = fresh_answer_of(request, longer);
+        QCOMPARE(second.text, expected);
+
+        // It is answered again, and branches.
+        const Turn again = answer_of(*engine, sequence, longer);
+        QCOMPARE(again.text, expected);
+        QVERIFY(again.telemetry.reused_tokens >= second.telemetry.reused_tokens);
+        const SequenceId branch = *engine->branch(sequence, -1);
+        const SequenceId earlier = *engine->branch(sequence, first.prompt.last + 3);
+        QCOMPARE(answer_of(*engine, branch, longer).text, expected);
+        QCOMPARE(answer_of(*engine, earlier, longer).text, expected);
+
+        // A question is asked in another way; the first conversation is as it was.
+        std::vector<Message> edited = messages;
+        edited.back().text = "the third of the winds";
+        const Turn other = answer_of(*engine, branch, edited);
+        QCOMPARE(other.text, fresh_answer_of(request, edited));
+        QVERIFY(other.telemetry.reused_tokens > 0);  // the system's message
+        QCOMPARE(answer_of(*engine, sequence, longer).text, expected);
+    }
+
+    void aSavedConversationGoesOnFromItsState_data() { eachWayGivesTheAnswerOfAFreshRun_data(); }
+    void aSavedConversationGoesOnFromItsState()
+    {
+        QFETCH(QString, model);
+        QFETCH(int, fit_tokens);
+        const LoadRequest request = recurrent_request(model, fit_tokens);
+        const QTemporaryDir folder;
+        const SetSavedKv settings{folder.path().toStdString(), std::int64_t(1) << 30};
+        std::vector<Message> messages{{"user", "tell me of the tides and of the shore, of the sand and of the foam"}};
+        {
+            const auto engine = engine_with(request);
+            engine->post(settings);
+            messages.push_back(
+                {"assistant", answer_of(*engine, *engine->create_sequence(), messages, kRecurrentName).text});
+            wait_until_it_is_saved(*engine);
+        }
+        messages.push_back({"user", "and of the wind"});
+        const auto engine = engine_with(request);
+        engine->post(settings);
+        const Turn turn = answer_of(*engine, *engine->create_sequence(), messages, kRecurrentName);
+        QVERIFY(turn.telemetry.restored_tokens > 0);
+        QCOMPARE(turn.text, fresh_answer_of(request, messages));
+    }
+};
+
+SPILLWAY_TEST(QCoreApplication, TestRecurrentTurns)
+#include "tst_recurrent_turns.moc"
