@@ -18,12 +18,8 @@ constexpr std::array kPolicies = {engine::KvPolicy::Resident, engine::KvPolicy::
 
 Json to_json(const engine::MemoryUse& use)
 {
-    return {{"weight_bytes", use.weight_bytes},
-            {"kv_bytes", use.kv_bytes},
-            {"state_bytes", use.state_bytes},
-            {"ring_bytes", use.ring_bytes},
-            {"scratch_bytes", use.scratch_bytes},
-            {"total_bytes", use.total()}};
+    return {{"weight_bytes", use.weight_bytes}, {"kv_bytes", use.kv_bytes},           {"state_bytes", use.state_bytes},
+            {"ring_bytes", use.ring_bytes},     {"scratch_bytes", use.scratch_bytes}, {"total_bytes", use.total()}};
 }
 
 Json to_json(const engine::PlanRow& row)
@@ -87,7 +83,8 @@ void print_memory(const Json& plan)
             continue;
         const Json& fixed = plan["rows"][0][memory];
         std::printf("| %s | %.1f | %.1f | %.1f | %.1f | ", memory, megabytes(fixed["weight_bytes"]),
-                    megabytes(plan["rows"].back()[memory]["state_bytes"]), megabytes(fixed["ring_bytes"]), megabytes(fixed["scratch_bytes"]));
+                    megabytes(plan["rows"].back()[memory]["state_bytes"]), megabytes(fixed["ring_bytes"]),
+                    megabytes(fixed["scratch_bytes"]));
         for (const Json& row : plan["rows"])
             std::printf("| %.1f ", megabytes(row[memory]["kv_bytes"]));
         std::puts("|");
