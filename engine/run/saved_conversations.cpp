@@ -45,6 +45,7 @@ std::vector<SavedState> newest_states(const RecurrentStates& states, const KvSeq
 void restore_states(KvCache& cache, KvSequence& sequence, SavedKvReader& reader)
 {
     RecurrentStates& states = cache.states();
+    states.give_back(sequence.state);  // an empty one, which reserve() gave it
     for (int number = 0; number < reader.states() && states.any(); ++number) {
         StateId state = states.take();
         if (state == kNoState)

@@ -22,7 +22,7 @@ private slots:
                               .experts = 4,
                               .chosen = on.room(6 * sizeof(int)),
                               .weights = on.room(6 * sizeof(float))};
-        on.must(route(on.driver(), on.queue(), {on.put(logits), 4}, 1, routing));
+        on.must(route(on.driver(), on.queue(), {on.put(logits), 4}, Choice{}, routing));
         for (const int expert : on.get<int>(routing.chosen, 6))
             QVERIFY(expert >= 0 && expert < 4);
     }
@@ -30,7 +30,7 @@ private slots:
     void moreThanThereAreIsRefused()
     {
         OnDevice on;
-        QVERIFY(route(on.driver(), on.queue(), {}, 1, {.rows = 1, .used = 5, .experts = 4}) == Status::InvalidValue);
+        QVERIFY(route(on.driver(), on.queue(), {}, Choice{}, {.rows = 1, .used = 5, .experts = 4}) == Status::InvalidValue);
     }
 };
 
