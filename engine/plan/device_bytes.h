@@ -12,9 +12,9 @@ namespace engine {
 /// One layer, as a device holds it.
 struct LayerBytes {
     std::int64_t weights = 0;   // alignment included
-    std::int64_t state = 0;     // of a recurrent layer, for the one sequence whose state lies there
     std::int64_t kv_block = 0;  // one KV block: `block_tokens` tokens of all KV heads
     int window = 0;             // tokens that a token sees; 0: all
+    std::int64_t state = 0;     // of a recurrent layer, for the one sequence whose state lies there
 };
 
 struct DeviceBytes {

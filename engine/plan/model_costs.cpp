@@ -175,8 +175,8 @@ DeviceLayout device_layout(const Hyperparameters& h, const Weights& weights, std
     std::vector<LayerBytes> layers;
     for (std::size_t l = 0; l < kv.size(); ++l)
         layers.push_back({DeviceLayer::bytes(weights.layers[l], h, int(l)),
-                          DeviceStates::bytes(std::size_t(h.state_floats(int(l))) * sizeof(float)),
-                          std::int64_t(kv[l].bytes()), kv[l].window});
+                          std::int64_t(kv[l].bytes()), kv[l].window,
+                          DeviceStates::bytes(std::size_t(h.state_floats(int(l))) * sizeof(float))});
     layers.back().weights += DeviceHead::bytes(weights.head, h, int(kv.size()));  // it goes with the last layer
     return {std::move(layers), kv.front().block.tokens, scratch_bytes, transport};
 }

@@ -116,7 +116,7 @@ private Q_SLOTS:
             host.use_layer(l, pool);  // once is enough
             const LayerWeights& file = model->weights.layers[std::size_t(l)];
             const Compared c = compare(host.layer(l), file, model->h.experts, m_seed);
-            QVERIFY(c.all >= 4);
+            QVERIFY(c.all >= 2);  // a layer of one part has no more
             QCOMPARE(c.same, c.all);
             QCOMPARE(c.interleaved, c.expected);
             QCOMPARE(host.layer(l).attn_norm, file.attn_norm);
