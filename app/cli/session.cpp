@@ -57,8 +57,7 @@ int Session::open()
     const auto request = options_.common.request();
     if (!request)
         return report(request.error());
-    const StopOnInterrupt stop;
-    const auto info = engine_->load(*request, progress_on_stderr(), stop.token());
+    const auto info = engine_->load(*request, progress_on_stderr(), {});
     if (!info)
         return report(info.error());
     // A base model knows no turns: it continues the text, in the window as here.
@@ -153,7 +152,7 @@ int Session::ask()
 int Session::print_answer(const engine::Request& request)
 {
     clear_interrupts();
-    const StopOnInterrupt stop;
+    std::stop_source stop;
     std::map<std::string, int> events;
     engine::Listener listener;
     PrintedMarks marks;
@@ -163,12 +162,16 @@ int Session::print_answer(const engine::Request& request)
         std::fputs(for_terminal(marks.add(text)).c_str(), stdout);
         std::fflush(stdout);
     };
+    listener.on_telemetry = [&](const engine::Telemetry&) {
+        if (interrupted())
+            stop.request_stop();
+    };
     listener.on_event = [&](const engine::Event& event) {
         ++events[kind_name(event.kind)];
         if (!event.sentence.empty())
             std::fprintf(stderr, "note: %s\n", for_terminal(event.sentence).c_str());
     };
-    const auto turn = engine_->generate(sequence_, request, listener, stop.token());
+    const auto turn = engine_->generate(sequence_, request, listener, stop.get_token());
     clear_interrupts();
     std::fputs(for_terminal(marks.end()).c_str(), stdout);
     if (!turn)

@@ -13,7 +13,6 @@
 #include <QTemporaryDir>
 
 #ifdef Q_OS_LINUX
-#include <csignal>
 #include <sys/resource.h>
 #endif
 
@@ -122,32 +121,6 @@ private Q_SLOTS:
         QCOMPARE(said.count('\n'), 1);
 #else
         QSKIP("no limit on address space here");
-#endif
-    }
-
-    /// While a prompt is rendered nothing is heard of the engine.
-    void aTemplateIsStoppedByCtrlC()
-    {
-#ifdef Q_OS_LINUX
-        const QTemporaryDir folder;
-        const QString slow = folder.filePath("slow.gguf");
-        support::ChainModel({})
-            .chat_template("{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}")
-            .save(slow.toStdString());
-        QByteArray said;
-        // When the rendering begins is not told, so it is interrupted sooner and later.
-        for (int after_ms = 100; after_ms < 5000 && !said.contains("rendering"); after_ms *= 2) {
-            QProcess process;
-            process.start(SPILLWAY_CLI, {"run", "-m", slow, "-p", "hello"});
-            QVERIFY(process.waitForStarted());
-            QTest::qSleep(after_ms);
-            ::kill(pid_t(process.processId()), SIGINT);
-            QVERIFY(process.waitForFinished(60000));
-            said = process.readAllStandardError();
-        }
-        QVERIFY2(said.contains("the rendering of the chat template was stopped"), said.constData());
-#else
-        QSKIP("sends a signal");
 #endif
     }
 
