@@ -43,7 +43,7 @@ private Q_SLOTS:
         QElapsedTimer clock;
         clock.start();
         const auto rows = rowsOf(request(Store::Folder, "m"));
-        QVERIFY(clock.elapsed() < 5000);
+        QVERIFY(clock.elapsed() < 60'000);
         QVERIFY(!rows.first().openable());
     }
 

@@ -181,7 +181,9 @@ private Q_SLOTS:
         QVERIFY2(outcome.error == "the template takes too many steps", outcome.error.c_str());
         QVERIFY(outcome.steps > kSteps);
         const QByteArray seconds = QByteArray::number(outcome.seconds);
-        QVERIFY2(outcome.seconds < 0.5 * kSlower, seconds.constData());
+        // A square that nobody pays for takes hours. The steps take less than half a second where nothing else runs; the
+        // same work takes several times as long where others use the caches.
+        QVERIFY2(outcome.seconds < 4 * kSlower, seconds.constData());
         if (qEnvironmentVariableIsSet("SPILLWAY_SHOW_TIMES"))
             qInfo("%s s", seconds.constData());
     }
@@ -224,7 +226,7 @@ private Q_SLOTS:
         QVERIFY(!rendered);
         QCOMPARE(int(rendered.error().code), int(Error::Code::Cancelled));
         const double seconds = double(ended - asked) / CLOCKS_PER_SEC;
-        QVERIFY2(seconds < 0.1 * kSlower, qPrintable(QString::number(seconds)));  // the slowest take 0.012 s
+        QVERIFY2(seconds < 1 * kSlower, qPrintable(QString::number(seconds)));  // the slowest take 0.012 s
         if (qEnvironmentVariableIsSet("SPILLWAY_SHOW_TIMES"))
             qInfo("%f s", seconds);
     }
