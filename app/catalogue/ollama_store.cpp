@@ -21,7 +21,7 @@ constexpr qint64 kLargestManifest = 1 << 20;
 constexpr int kMostLayers = 64;
 constexpr int kMostManifests = 10'000;
 
-struct Tr {
+struct OllamaTr {
     Q_DECLARE_TR_FUNCTIONS(OllamaStore)
 };
 
@@ -91,10 +91,10 @@ QString troubleWith(const QString& blob, qint64 wanted)
     const QFileInfo file(blob);
     if (!file.isFile())
         return QFileInfo::exists(blob + QStringLiteral("-partial"))
-                   ? Tr::tr("Ollama has not finished downloading this model.")
-                   : Tr::tr("Ollama has removed this model’s file.");
+                   ? OllamaTr::tr("Ollama has not finished downloading this model.")
+                   : OllamaTr::tr("Ollama has removed this model’s file.");
     if (wanted > 0 && file.size() < wanted)
-        return Tr::tr("This file is shorter than Ollama says it should be.");
+        return OllamaTr::tr("This file is shorter than Ollama says it should be.");
     return {};
 }
 

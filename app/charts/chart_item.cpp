@@ -1,5 +1,7 @@
 #include "app/charts/chart_item.h"
 
+#include "app/charts/custom_plot.h"
+
 #include <QClipboard>
 #include <QFont>
 #include <QGuiApplication>
@@ -8,7 +10,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <qcustomplot.h>
 
 namespace {
 

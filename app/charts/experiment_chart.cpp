@@ -1,8 +1,9 @@
 #include "app/charts/experiment_chart.h"
 
+#include "app/charts/custom_plot.h"
+
 #include <algorithm>
 #include <cmath>
-#include <qcustomplot.h>
 
 namespace {
 

@@ -1,13 +1,14 @@
 #include "app/charts/experiment_plot.h"
 
+#include "app/charts/custom_plot.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <qcustomplot.h>
 
 namespace {
 
-constexpr double kHeadroom = 1.1;
+constexpr double kFigureHeadroom = 1.1;
 constexpr double kMarginOctaves = 0.25;
 constexpr double kDotPixels = 7;
 
@@ -78,6 +79,6 @@ void ExperimentPlot::draw(QCustomPlot& plot, const ExperimentRowModel& rows, int
     const auto [least, most] = std::minmax_element(contexts.begin(), contexts.end());
     const double from = contexts.isEmpty() ? 9 : std::log2(*least), to = contexts.isEmpty() ? 12 : std::log2(*most);
     plot.xAxis->setRange(from - kMarginOctaves, to + kMarginOctaves);
-    plot.yAxis->setRange(0, highest > 0 ? highest * kHeadroom : 1);
+    plot.yAxis->setRange(0, highest > 0 ? highest * kFigureHeadroom : 1);
     plot.yAxis->setTickLabels(highest > 0);  // there is no scale yet
 }

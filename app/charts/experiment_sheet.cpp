@@ -1,5 +1,6 @@
 #include "app/charts/experiment_sheet.h"
 
+#include "app/charts/custom_plot.h"
 #include "app/experiments/experiment_exports.h"
 #include "app/system/chosen_path.h"
 
@@ -7,13 +8,11 @@
 #include <QImage>
 #include <QSvgGenerator>
 
-#include <qcustomplot.h>
-
 namespace {
 
 constexpr int kColumns = 2;
 constexpr QSize kFigure(560, 320);
-constexpr int kMargin = 24, kTitleHeight = 30, kLegendHeight = 34, kFigureTitle = 22;
+constexpr int kSheetMargin = 24, kTitleHeight = 30, kLegendHeight = 34, kFigureTitle = 22;
 constexpr int kFontPixels = 13;
 constexpr int kSwatch = 10;
 constexpr double kScale = 2;  // of a PNG, for print
@@ -21,8 +20,8 @@ constexpr double kScale = 2;  // of a PNG, for print
 QSize sheetSize(qsizetype figures)
 {
     const int rows = int((figures + kColumns - 1) / kColumns);
-    return {kMargin + kColumns * (kFigure.width() + kMargin),
-            kMargin + 2 * kTitleHeight + kLegendHeight + rows * (kFigureTitle + kFigure.height() + kMargin)};
+    return {kSheetMargin + kColumns * (kFigure.width() + kSheetMargin),
+            kSheetMargin + 2 * kTitleHeight + kLegendHeight + rows * (kFigureTitle + kFigure.height() + kSheetMargin)};
 }
 
 }  // namespace
@@ -79,21 +78,21 @@ void ExperimentSheet::paint(QCPPainter& painter) const
     plain.setPixelSize(kFontPixels);
     QFont heavy = plain;
     heavy.setWeight(QFont::DemiBold);
-    const int width = sheetSize(m_figures.size()).width() - 2 * kMargin;
+    const int width = sheetSize(m_figures.size()).width() - 2 * kSheetMargin;
 
     painter.setFont(heavy);
     painter.setPen(first.ink());
-    painter.drawText(QRect(kMargin, kMargin, width, kTitleHeight), Qt::AlignLeft | Qt::AlignVCenter, m_title);
+    painter.drawText(QRect(kSheetMargin, kSheetMargin, width, kTitleHeight), Qt::AlignLeft | Qt::AlignVCenter, m_title);
     painter.setFont(plain);
     painter.setPen(first.mutedInk());
-    painter.drawText(QRect(kMargin, kMargin + kTitleHeight, width, kTitleHeight), Qt::AlignLeft | Qt::AlignVCenter,
-                     m_note);
-    paintLegend(painter, kMargin + 2 * kTitleHeight);
+    painter.drawText(QRect(kSheetMargin, kSheetMargin + kTitleHeight, width, kTitleHeight),
+                     Qt::AlignLeft | Qt::AlignVCenter, m_note);
+    paintLegend(painter, kSheetMargin + 2 * kTitleHeight);
 
-    const int top = kMargin + 2 * kTitleHeight + kLegendHeight;
+    const int top = kSheetMargin + 2 * kTitleHeight + kLegendHeight;
     for (int i = 0; i < m_figures.size(); ++i) {
-        const int x = kMargin + i % kColumns * (kFigure.width() + kMargin);
-        const int y = top + i / kColumns * (kFigureTitle + kFigure.height() + kMargin);
+        const int x = kSheetMargin + i % kColumns * (kFigure.width() + kSheetMargin);
+        const int y = top + i / kColumns * (kFigureTitle + kFigure.height() + kSheetMargin);
         painter.setFont(heavy);
         painter.setPen(first.ink());
         painter.drawText(QRect(x, y, kFigure.width(), kFigureTitle), Qt::AlignLeft | Qt::AlignVCenter,
@@ -109,7 +108,7 @@ void ExperimentSheet::paintLegend(QCPPainter& painter, int top) const
 {
     const ExperimentChart& first = *m_figures.first();
     const QFontMetrics metrics(painter.font());
-    int x = kMargin;
+    int x = kSheetMargin;
     for (const auto& [name, color] : first.legend()) {
         const QRect swatch(x, top + (kLegendHeight - kSwatch) / 2, kSwatch, kSwatch);
         if (color.isValid())
@@ -117,7 +116,7 @@ void ExperimentSheet::paintLegend(QCPPainter& painter, int top) const
         x += color.isValid() ? kSwatch + kSwatch / 2 : 0;
         const int width = metrics.horizontalAdvance(name) + 1;
         painter.setPen(first.ink());
-        painter.drawText(QRect(x, top, width + kMargin, kLegendHeight), Qt::AlignLeft | Qt::AlignVCenter, name);
-        x += width + kMargin;
+        painter.drawText(QRect(x, top, width + kSheetMargin, kLegendHeight), Qt::AlignLeft | Qt::AlignVCenter, name);
+        x += width + kSheetMargin;
     }
 }

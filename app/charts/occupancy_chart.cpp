@@ -1,15 +1,16 @@
 #include "app/charts/occupancy_chart.h"
 
+#include "app/charts/custom_plot.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <qcustomplot.h>
 #include <utility>
 
 namespace {
 
 constexpr double kGrabPixels = 6;  // how near a line has to be
-constexpr double kHeadroom = 1.02;
+constexpr double kOccupancyHeadroom = 1.02;
 constexpr double kLeastSeconds = 10, kLeastTokens = 256;  // on the x axis
 
 struct Area {
@@ -82,7 +83,7 @@ void OccupancyChart::fill(QCustomPlot& plot)
     const double least = m_axis == Time ? kLeastSeconds : kLeastTokens;
     plot.xAxis->setRange(begin, std::max(count > 0 ? x.last() : 0, begin + least));
     const double highest = count > 0 ? *std::max_element(top.begin(), top.end()) : 0;
-    plot.yAxis->setRange(0, std::max({now.total, highest * kHeadroom, 1.0}));
+    plot.yAxis->setRange(0, std::max({now.total, highest * kOccupancyHeadroom, 1.0}));
     if (now.budget > 0)
         drawLevels(plot, places);
 }

@@ -1,14 +1,15 @@
 #include "app/charts/speed_chart.h"
 
+#include "app/charts/custom_plot.h"
+
 #include <QSet>
 
 #include <algorithm>
 #include <cmath>
-#include <qcustomplot.h>
 
 namespace {
 
-constexpr double kHeadroom = 1.1;
+constexpr double kSpeedHeadroom = 1.1;
 constexpr double kAhead = 1.25;     // of the present context: what is coming
 constexpr int kFewestTokens = 512;  // on the x axis
 constexpr double kMarkHeight = 0.05;
@@ -51,7 +52,7 @@ void SpeedChart::fill(QCustomPlot& plot)
     if (monitor()->contextLimit() > 0)
         right = m_wholeContext ? monitor()->contextLimit() : std::min(right, double(monitor()->contextLimit()));
     plot.xAxis->setRange(0, right);
-    const double highest = kHeadroom * std::max({drawPredicted(plot), drawRuns(plot), 1.0});
+    const double highest = kSpeedHeadroom * std::max({drawPredicted(plot), drawRuns(plot), 1.0});
     plot.yAxis->setRange(0, highest);
     drawSpill(plot);
     if (shows("marks"))

@@ -7,7 +7,7 @@
 namespace {
 
 constexpr qsizetype kMost = 100;
-constexpr qsizetype kLongestLine = 500;
+constexpr qsizetype kLongestDefinition = 500;
 
 /// Case and the kind of space between words do not matter.
 QString compared(QStringView label)
@@ -23,7 +23,7 @@ void References::take(QStringView paragraph)
         QStringLiteral("^ {0,3}\\[(?!\\^)((?:[^\\[\\]\\\\]|\\\\.){1,200})\\]:[ \\t]*\\S+"));
     for (const QStringView line : paragraph.tokenize(u'\n')) {
         const auto found = definition.match(line.toString());
-        if (!found.hasMatch() || line.size() > kLongestLine)
+        if (!found.hasMatch() || line.size() > kLongestDefinition)
             return;  // it cannot interrupt a paragraph
         const QString label = compared(found.captured(1));
         const bool known =

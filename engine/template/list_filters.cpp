@@ -87,7 +87,7 @@ static Value lazily(Interpreter& in, std::string_view name, Make make)
     });
 }
 
-static Value reverse(Interpreter& in, const Value& input, Arguments& arguments)
+static Value reversed(Interpreter& in, const Value& input, Arguments& arguments)
 {
     const Parameters p("reverse", arguments, {});
     if (input.is_string())
@@ -215,7 +215,7 @@ FilterBody find_list_filter(std::string_view name)
         {"length", length},     {"count", length},     {"default", default_value},
         {"d", default_value},   {"join", join},        {"first", first},
         {"last", last},         {"list", list},        {"items", items},
-        {"dictsort", dictsort}, {"reverse", reverse},  {"sum", sum},
+        {"dictsort", dictsort}, {"reverse", reversed}, {"sum", sum},
         {"batch", batch},       {"slice", slice_into}, {"attr", attr},
     };
     for (const auto& [known, body] : kFilters)

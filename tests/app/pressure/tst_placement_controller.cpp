@@ -11,7 +11,7 @@
 
 namespace {
 
-constexpr auto kGuide = SPILLWAY_SOURCE_DIR "/resources/guide-model/guide.gguf";
+constexpr auto kGuideModel = SPILLWAY_SOURCE_DIR "/resources/guide-model/guide.gguf";
 
 /// The engine, and everything behind the panel, with the guide model on an emulated device.
 class Panel
@@ -22,7 +22,7 @@ public:
         , m_models(m_engine, engine::inspect_model, request(context_tokens))
         , m_pressure(m_engine, m_models)
     {
-        m_models.openAndLoad(QLatin1String(kGuide));
+        m_models.openAndLoad(QLatin1String(kGuideModel));
     }
     PlacementController& placement() { return *m_pressure.placement(); }
     PressureMonitor& monitor() { return *m_pressure.monitor(); }
@@ -175,7 +175,7 @@ private Q_SLOTS:
         Panel panel;
         QTRY_VERIFY(panel.ready());
         PlacementController& placement = panel.placement();
-        auto planner = engine::Planner::open(kGuide);
+        auto planner = engine::Planner::open(kGuideModel);
         QVERIFY(planner);
         auto rates = *planner->measure_rates(placement.request());
         rates.token_s = 10.0;  // a machine that is said to be slow beyond all truth
@@ -248,7 +248,7 @@ private Q_SLOTS:
         last.generated_tokens = 100;
         last.decode_tokens_per_s = 1e9;
         QVERIFY(!placement.forecast()->outran(last));  // than nothing known
-        auto planner = engine::Planner::open(kGuide);
+        auto planner = engine::Planner::open(kGuideModel);
         QVERIFY(planner);
         placement.forecast()->setRates(
             std::make_shared<const engine::MachineRates>(*planner->measure_rates(placement.request())));

@@ -11,12 +11,12 @@
 
 namespace {
 
-using Kind = engine::Event::Kind;
+using EventKind = engine::Event::Kind;
 using Cause = engine::Event::Cause;
 
 engine::Event offload(int first)
 {
-    return {.kind = Kind::Offload,
+    return {.kind = EventKind::Offload,
             .cause = Cause::Watermark,
             .bytes = 1024,
             .blocks = 6,
@@ -42,8 +42,8 @@ private Q_SLOTS:
         PlacementEventModel events;
         const QAbstractItemModelTester tester(&events, QAbstractItemModelTester::FailureReportingMode::Fatal);
         add(events, offload(256));
-        add(events, {.kind = Kind::CommandDone, .sentence = {}});  // moves nothing
-        add(events, {.kind = Kind::LayerMove, .cause = Cause::User, .layer = 3, .sentence = "layer 3 moved"});
+        add(events, {.kind = EventKind::CommandDone, .sentence = {}});  // moves nothing
+        add(events, {.kind = EventKind::LayerMove, .cause = Cause::User, .layer = 3, .sentence = "layer 3 moved"});
         QCOMPARE(events.rowCount(), 2);
         const QModelIndex row = events.index(0);
         QCOMPARE(row.data(PlacementEventModel::KindRole).toInt(), int(PlacementEventModel::Offload));
@@ -103,7 +103,7 @@ private Q_SLOTS:
         ShownPlacementEvents shown(events);
         const QAbstractItemModelTester tester(&shown, QAbstractItemModelTester::FailureReportingMode::Fatal);
         add(events, offload(0));
-        add(events, {.kind = Kind::Fetch, .tokens = {0, 256}, .sentence = {}});
+        add(events, {.kind = EventKind::Fetch, .tokens = {0, 256}, .sentence = {}});
         QCOMPARE(shown.count(), 2);
         shown.setKind(PlacementEventModel::Fetch);
         QCOMPARE(shown.count(), 1);
@@ -119,7 +119,7 @@ private Q_SLOTS:
         PlacementEventModel events;
         ShownPlacementEvents shown(events);
         add(events, offload(256));
-        add(events, {.kind = Kind::Warning, .sentence = "=HYPERLINK(\"x\"), twice"});
+        add(events, {.kind = EventKind::Warning, .sentence = "=HYPERLINK(\"x\"), twice"});
         const QStringList lines = shown.csv().split('\n');
         QCOMPARE(lines.size(), 4);  // a head, two rows, the end
         QCOMPARE(lines[0],

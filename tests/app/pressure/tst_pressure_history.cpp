@@ -8,7 +8,7 @@
 
 namespace {
 
-engine::Telemetry frameAt(double seconds, int contextTokens, int generatedTokens)
+engine::Telemetry historyFrame(double seconds, int contextTokens, int generatedTokens)
 {
     engine::Telemetry frame;
     frame.time_us = std::int64_t(seconds * 1e6);
@@ -77,11 +77,11 @@ private Q_SLOTS:
     void aSpeedIsThatOfTheTokensSinceThePointBefore()
     {
         PressureHistory history;
-        history.add(1, frameAt(1.0, 100, 0));  // a long prompt is no slow token
-        history.add(1, frameAt(5.0, 101, 1));
+        history.add(1, historyFrame(1.0, 100, 0));  // a long prompt is no slow token
+        history.add(1, historyFrame(5.0, 101, 1));
         QVERIFY(history.runs().back().points.empty());
-        history.add(1, frameAt(5.5, 111, 11));
-        history.add(1, frameAt(7.5, 121, 21));
+        history.add(1, historyFrame(5.5, 111, 11));
+        history.add(1, historyFrame(7.5, 121, 21));
         const auto& points = history.runs().back().points;
         QCOMPARE(points.size(), size_t(2));
         QCOMPARE(points[0].contextTokens, 111);
@@ -92,8 +92,8 @@ private Q_SLOTS:
     void aShortAnswerHasOnePoint()
     {
         PressureHistory history;
-        history.add(1, frameAt(1, 10, 1));
-        engine::Telemetry last = frameAt(1.01, 14, 5);
+        history.add(1, historyFrame(1, 10, 1));
+        engine::Telemetry last = historyFrame(1.01, 14, 5);
         last.decode_tokens_per_s = 400;
         history.finish(1, last);
         QCOMPARE(history.runs().back().points.size(), size_t(1));
@@ -105,7 +105,7 @@ private Q_SLOTS:
     {
         PressureHistory history;
         for (int i = 0; i < 40'000; ++i) {
-            engine::Telemetry frame = frameAt(i, i, i + 1);
+            engine::Telemetry frame = historyFrame(i, i, i + 1);
             frame.device = device();
             frame.device->kv_bytes = i;
             history.add(1, frame);
@@ -120,7 +120,7 @@ private Q_SLOTS:
         QCOMPARE(history.runs().back().points.back().contextTokens, 39'999);
         QCOMPARE(history.marks().size(), qsizetype(PressureHistory::kMostMarks));
         for (quint64 turn = 2; turn < 200; ++turn)
-            history.add(turn, frameAt(50'000 + double(turn), 5, 1));
+            history.add(turn, historyFrame(50'000 + double(turn), 5, 1));
         QCOMPARE(history.runs().size(), size_t(PressureHistory::kMostRuns));
     }
 
@@ -129,14 +129,14 @@ private Q_SLOTS:
         PressureHistory history;
         QVERIFY(history.samplesOverTokens().empty());
         for (int i = 0; i < 10; ++i)
-            history.add(1, frameAt(i, 100 * i, i));
+            history.add(1, historyFrame(i, 100 * i, i));
         for (int i = 0; i < 5; ++i)
-            history.add(2, frameAt(20 + i, 350 + 10 * i, i));  // another version of what followed
+            history.add(2, historyFrame(20 + i, 350 + 10 * i, i));  // another version of what followed
         QCOMPARE(history.samples().size(), qsizetype(15));
         QCOMPARE(history.samplesOverTokens(), (std::vector<qsizetype>{0, 1, 2, 3, 10, 11, 12, 13, 14}));
-        history.add(2, frameAt(30, 390, 5));  // nothing is said, and time goes by
+        history.add(2, historyFrame(30, 390, 5));  // nothing is said, and time goes by
         QCOMPARE(history.samplesOverTokens().back(), qsizetype(15));
-        history.add(3, frameAt(40, 0, 0));  // from the beginning
+        history.add(3, historyFrame(40, 0, 0));  // from the beginning
         QCOMPARE(history.samplesOverTokens(), std::vector<qsizetype>{16});
         history.clear();
         QVERIFY(history.samplesOverTokens().empty());
@@ -144,7 +144,7 @@ private Q_SLOTS:
 
     void theFlowIsWhatWasReadAndMoved()
     {
-        engine::Telemetry before = frameAt(1, 100, 10), now = frameAt(2, 120, 30);
+        engine::Telemetry before = historyFrame(1, 100, 10), now = frameAt(2, 120, 30);
         for (engine::Telemetry* frame : {&before, &now}) {
             frame->phase = engine::Phase::Decode;
             frame->device = device();
@@ -189,7 +189,7 @@ private Q_SLOTS:
         changed.clear();
 
         engine::Turn turn;
-        turn.telemetry = frameAt(3, 50, 20);
+        turn.telemetry = historyFrame(3, 50, 20);
         turn.telemetry.device = device();
         turn.telemetry.ttft_ms = 12.5;
         turn.telemetry.tpot = engine::TokenTimes{10, 9, 30};

@@ -39,7 +39,7 @@ LoadRequest request_for(const char* model, KvType type, int fit_tokens)
     return request;
 }
 
-std::unique_ptr<LoadedModel> load(const LoadRequest& request)
+std::unique_ptr<LoadedModel> load_saving(const LoadRequest& request)
 {
     auto model =
         LoadedModel::load(request, {[](const LoadProgress&) {}, [] { return false; }, [](const std::string&) {}});
@@ -48,7 +48,7 @@ std::unique_ptr<LoadedModel> load(const LoadRequest& request)
     return std::move(*model);
 }
 
-std::vector<int> some_tokens(const LoadedModel& model)
+std::vector<int> tokens_to_save(const LoadedModel& model)
 {
     std::mt19937 random(4711);
     std::vector<int> ids;
@@ -175,15 +175,15 @@ private Q_SLOTS:
         SavedConversations saved;
         QVERIFY(saved.use({m_folder->filePath("kv").toStdString(), std::int64_t(1) << 30}, {}));
 
-        const auto first = load(request_for(name.c_str(), KvType(type), saved_with));
-        const std::vector<int> ids = some_tokens(*first);
+        const auto first = load_saving(request_for(name.c_str(), KvType(type), saved_with));
+        const std::vector<int> ids = tokens_to_save(*first);
         Conversation conversation;
         go_on(*first, conversation.kv, ids, kSavedTokens);
         saved.save(*first, conversation, "x");
         const auto expected = go_on(*first, conversation.kv, ids, kAllTokens);  // while it is written
         saved.release_all(*first, 1h);
 
-        const auto second = load(request_for(name.c_str(), KvType(type), opened_with));
+        const auto second = load_saving(request_for(name.c_str(), KvType(type), opened_with));
         Conversation opened;
         const SavedStart start = saved.open(*second, opened, "x", [] { return true; });
         QVERIFY(start.reader);
@@ -199,8 +199,8 @@ private Q_SLOTS:
     {
         SavedConversations saved;
         QVERIFY(saved.use({m_folder->filePath("kv").toStdString(), std::int64_t(1) << 30}, {}));
-        const auto model = load(request_for("llama", KvType::F16, 0));
-        const std::vector<int> ids = some_tokens(*model);
+        const auto model = load_saving(request_for("llama", KvType::F16, 0));
+        const std::vector<int> ids = tokens_to_save(*model);
         std::vector<int> others = ids;
         std::ranges::reverse(others);
         Conversation conversation;
@@ -231,8 +231,8 @@ private Q_SLOTS:
     {
         SavedConversations saved;
         QVERIFY(saved.use({m_folder->filePath("kv").toStdString(), std::int64_t(1) << 30}, {}));
-        const auto model = load(request_for("llama", KvType::F16, 0));
-        const std::vector<int> ids = some_tokens(*model);
+        const auto model = load_saving(request_for("llama", KvType::F16, 0));
+        const std::vector<int> ids = tokens_to_save(*model);
         Conversation conversation;
         const auto expected = [&] {
             go_on(*model, conversation.kv, ids, kSavedTokens);

@@ -1,0 +1,15 @@
+// This header gives QCustomPlot's classes to a program that does without Qt's keywords, with which theirs are written.
+#pragma once
+
+#include <QObject>
+
+#define QCUSTOMPLOT_USE_LIBRARY  // on Windows it is a DLL
+#define signals Q_SIGNALS
+#define slots Q_SLOTS
+#define emit Q_EMIT
+#define foreach Q_FOREACH
+#include <qcustomplot.h>
+#undef signals
+#undef slots
+#undef emit
+#undef foreach
