@@ -283,7 +283,7 @@ void RoomBordersTest::checkerKnowsTheBorders_data()
     row("engine/engine.h", "#include \"result.h\"", false);
 
     row("app/charts/custom_plot.h", "#include <qcustomplot.h>", true);
-        row("app/charts/chart_item.cpp", "#include <qcustomplot.h>", false);
+    row("app/charts/chart_item.cpp", "#include <qcustomplot.h>", false);
     row("app/log/log_model.cpp", "#include <qcustomplot.h>", false);
     row("app/main.cpp", "#include <QApplication>", true);
     row("app/main.cpp", "#include <QtQml/qqmlregistration.h>", true);

@@ -1,4 +1,4 @@
-// This header gives QCustomPlot's classes to a program that does without Qt's keywords, with which theirs are written.
+// Gives QCustomPlot, which is written with Qt's keywords, to a program that does without them.
 #pragma once
 
 #include <QObject>
