@@ -13,12 +13,12 @@ QJsonObject version(const QString& role, const QString& text)
     return {{"role", role}, {"content", QJsonArray{QJsonObject{{"type", "text"}, {"text", text}}}}};
 }
 
-QByteArray file(const QJsonArray& messages)
+QByteArray chatFile(const QJsonArray& messages)
 {
     return QJsonDocument(QJsonObject{{"name", "T"}, {"messages", messages}}).toJson();
 }
 
-QJsonObject message(const QJsonArray& versions, const QJsonValue& selected = 0)
+QJsonObject chatMessage(const QJsonArray& versions, const QJsonValue& selected = 0)
 {
     return {{"versions", versions}, {"currentlySelected", selected}};
 }
@@ -55,7 +55,7 @@ private Q_SLOTS:
     {
         const QString once = fromData("lm-studio.conversation.json").conversations[0].header.id;
         QCOMPARE(fromData("lm-studio.conversation.json").conversations[0].header.id, once);
-        const Imported other = imported(file({message({version("user", "A")})}));
+        const Imported other = imported(chatFile({chatMessage({version("user", "A")})}));
         QVERIFY(other.conversations[0].header.id != once);
     }
 
@@ -71,7 +71,8 @@ private Q_SLOTS:
     {
         QFETCH(QJsonValue, selected);
         const QJsonArray both{version("user", "A"), version("user", "B")};
-        const Imported all = imported(file({message(both, selected), message({version("assistant", "C")})}));
+        const Imported all =
+            imported(chatFile({chatMessage(both, selected), chatMessage({version("assistant", "C")})}));
         QCOMPARE(outline(all.conversations.value(0)), "0<- user: A\n1<- user: B\n2<0 assistant: C *");
     }
 
@@ -79,16 +80,16 @@ private Q_SLOTS:
     {
         const QList<QJsonValue> wrong{QJsonValue(), 5, true, "text", QJsonArray{5, {}}, QJsonObject{{"type", 5}}};
         for (const QJsonValue& value : wrong) {
-            const QJsonObject sound = message({version("user", "A")});
+            const QJsonObject sound = chatMessage({version("user", "A")});
             for (const char* at : {"role", "content", "steps", "senderInfo"}) {
                 QJsonObject spoilt = version("assistant", "B");
                 spoilt[QLatin1String(at)] = value;
-                const Imported all = imported(file({sound, value, message({spoilt, value})}));
+                const Imported all = imported(chatFile({sound, value, chatMessage({spoilt, value})}));
                 QCOMPARE(all.error, "");
                 QCOMPARE(all.conversations.size(), 1);
             }
         }
-        const Imported none = imported(file({message({version("tool", "A")})}));
+        const Imported none = imported(chatFile({chatMessage({version("tool", "A")})}));
         QVERIFY2(none.error.contains("no conversations"), qPrintable(none.error));
     }
 };
