@@ -66,16 +66,23 @@ struct DeviceTelemetry {
     std::int64_t used_bytes() const { return weight_bytes + kv_bytes + state_bytes + ring_bytes + scratch_bytes; }
 };
 
-/// Where each KV block of one conversation lies.
+/// Where each KV block of one conversation lies, and the states of its recurrent layers.
 struct KvMap {
-    /// As for Residency; Window: a block that its sliding layer needs no more on the device; the host keeps it.
-    enum class Place : std::uint8_t { Host, Device, Moving, Window };
+    /// As for Residency; Window: a block that its sliding layer needs no more on the device; the host keeps it. None:
+    /// the layer has no KV of its own.
+    enum class Place : std::uint8_t { Host, Device, Moving, Window, None };
     static constexpr std::uint8_t kPinned = 0x80;
+    /// What a recurrent layer keeps of the conversation, whatever its length. No bytes: it is none.
+    struct State {
+        std::int64_t bytes = 0;
+        Residency at = Residency::Host;
+    };
 
     int block_tokens = 0;
     int layers = 0;
     int columns = 0;                  // one for every run of block_tokens tokens
     std::vector<std::uint8_t> cells;  // (columns, layers) a Place, and kPinned where the user keeps the column
+    std::vector<State> states;        // (layers,); empty: the model has no recurrent layer
 
     std::uint8_t cell(int column, int layer) const
     {
@@ -115,7 +122,7 @@ struct Telemetry {
     int kv_blocks_device = 0;
     std::int64_t scratch_bytes = 0;
     std::optional<DeviceTelemetry> device;  // empty: all is computed on the host
-    std::shared_ptr<const KvMap> kv_map;    // of the conversation; the same object until a block has moved
+    std::shared_ptr<const KvMap> kv_map;    // of the conversation; the same object until a block or a state has moved
 
     int threads = 0;  // of the CPU that compute
     int cores = 0;    // worth a thread each

@@ -42,7 +42,7 @@ Status DeviceStates::enter(StateId state)
     }
     if (Status ok = leave_all(); !ok)
         return ok;
-    resident_ = state;
+    hold(state);
     for (int l = 0; l < int(memory_.size()); ++l)
         if (memory_[std::size_t(l)]) {
             const auto* from = reinterpret_cast<const std::byte*>(states_.host_layer(state, l));
@@ -54,6 +54,13 @@ Status DeviceStates::enter(StateId state)
         }
     home_ = false;
     return {};
+}
+
+/// What lies here is this state's from now on, or nobody's.
+void DeviceStates::hold(StateId state)
+{
+    changes_ += state != resident_ ? 1 : 0;
+    resident_ = state;
 }
 
 Status DeviceStates::copy_home(int l)
@@ -82,7 +89,7 @@ Status DeviceStates::leave_all()
 {
     if (Status ok = send_home(resident_); !ok)
         return ok;
-    resident_ = kNoState;
+    hold(kNoState);
     home_ = true;
     return {};
 }
@@ -119,21 +126,21 @@ void DeviceStates::forget(StateId state)
 {
     if (state != resident_)
         return;
-    resident_ = kNoState;
+    hold(kNoState);
     home_ = true;
 }
 
 void DeviceStates::rename(StateId from, StateId to)
 {
     if (from == resident_)
-        resident_ = to;
+        hold(to);
 }
 
 void DeviceStates::mark_lost()
 {
     if (resident_ != kNoState && !home_)
         states_.mark_damaged(resident_);
-    resident_ = kNoState;
+    hold(kNoState);
     home_ = true;
 }
 

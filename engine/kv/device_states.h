@@ -5,6 +5,7 @@
 #include "engine/device/vram.h"
 #include "engine/kv/recurrent_states.h"
 
+#include <cstdint>
 #include <vector>
 
 namespace engine {
@@ -44,7 +45,11 @@ public:
     /// The device is gone, and with it what was not at home.
     void mark_lost();
 
+    /// Goes up when another state lies here, or none any more.
+    std::uint64_t changes() const { return changes_; }
+
 private:
+    void hold(StateId state);
     Status copy_home(int l);
 
     RecurrentStates& states_;
@@ -52,6 +57,7 @@ private:
     std::vector<DevicePtr> memory_;  // (layers,) null: the layer is not here, or keeps no state
     StateId resident_ = kNoState;    // whose state lies here
     bool home_ = true;               // the host has it, too
+    std::uint64_t changes_ = 0;
 };
 
 }  // namespace engine

@@ -12,6 +12,7 @@
 #include "engine/kv/recurrent_states.h"
 #include "engine/result.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <span>
@@ -76,6 +77,8 @@ public:
     std::size_t page_bytes() const { return page_bytes_; }
     int used_pages() const { return pool_.used_pages(); }
     int num_layers() const { return int(layers_.size()); }
+    /// Those with KV of their own: so many blocks are in a page.
+    int kv_layers() const { return int(std::ranges::count_if(layers_, &KvLayerShape::has_kv)); }
 
     /// Makes room for tokens [sequence.length(), tokens): takes pages, and copies a shared page that would be written.
     /// Error::ContextFull when the pool is exhausted, NoMemory when the system has none; the sequence is unchanged

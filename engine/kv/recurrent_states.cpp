@@ -168,4 +168,10 @@ float* RecurrentStates::layer(StateId state, int l) const
     return device ? device : host_layer(state, l);
 }
 
+Residency RecurrentStates::residency(StateId state, int l) const
+{
+    const bool there = device_ && state != kNoState && device_->layer(state, l);
+    return there ? Residency::Device : Residency::Host;
+}
+
 }  // namespace engine

@@ -6,6 +6,7 @@
 #include "engine/device/huge_array.h"
 #include "engine/kv/kv_sequence.h"
 #include "engine/result.h"
+#include "engine/telemetry.h"
 
 #include <cstddef>
 #include <span>
@@ -53,6 +54,8 @@ public:
 
     /// The state of one layer where the next step computes it: on the device, or on the host.
     float* layer(StateId state, int l) const;
+    /// Where that is.
+    Residency residency(StateId state, int l) const;
     /// The same on the host, whether it is up to date or not.
     float* host_layer(StateId state, int l) const;
 

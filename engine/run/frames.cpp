@@ -28,7 +28,7 @@ Telemetry Frames::make(const LoadedModel& model, const KvSequence& sequence, Pha
     t.context_tokens = sequence.length();
     t.context_limit = model.context_tokens();
     t.weight_bytes_host = model.weight_bytes();
-    t.kv_blocks_host = model.cache().used_pages() * model.cache().num_layers();
+    t.kv_blocks_host = model.cache().used_pages() * model.cache().kv_layers();
     t.kv_bytes_host = std::int64_t(model.cache().used_pages()) * std::int64_t(model.cache().page_bytes());
     t.state_bytes_host = std::int64_t(model.cache().states().used()) * std::int64_t(model.cache().states().bytes());
     t.kv_map = map_;
@@ -58,11 +58,12 @@ void Frames::refresh_memory(bool may_wait)
 void Frames::refresh_map(const LoadedModel& model, const KvSequence& sequence, bool may_wait)
 {
     const std::uint64_t changes = model.placement().kv_changes();
-    const bool same = map_ && map_changes_ == changes && map_pages_ == sequence.pages;
+    const bool same = map_ && map_changes_ == changes && map_pages_ == sequence.pages && map_state_ == sequence.state;
     if (same || (map_ && may_wait && last_us_ - map_us_ < kSlowIntervalUs))
         return;
     map_ = std::make_shared<const KvMap>(model.placement().kv_map(sequence));
     map_pages_ = sequence.pages;
+    map_state_ = sequence.state;
     map_changes_ = changes;
     map_us_ = last_us_;
 }

@@ -7,8 +7,8 @@
 namespace engine {
 
 /// Makes frames of one loaded model. What costs a look at every block, or a question to the system, is kept from frame
-/// to frame: while an answer runs it is made anew no more than five times a second, and the KV map when a block has
-/// moved.
+/// to frame: while an answer runs it is made anew no more than five times a second, and the KV map when a block or a
+/// state has moved.
 class Frames
 {
 public:
@@ -25,6 +25,7 @@ private:
 
     std::shared_ptr<const KvMap> map_;
     std::vector<PageId> map_pages_;  // that the map shows
+    StateId map_state_ = kNoState;   // the same
     std::uint64_t map_changes_ = 0;  // ModelPlacement::kv_changes() then
     std::int64_t map_us_ = 0;
     HostMemory memory_;

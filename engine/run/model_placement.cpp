@@ -481,7 +481,7 @@ void ModelPlacement::set_kv_types(kernels::KvType k_type, kernels::KvType v_type
                                       std::byte* block) { model_.cpu.rewrite_kv(from, old, to, block); });
     }
     ++kv_changes_;
-    event.blocks = model_.cache.used_pages() * model_.cache.num_layers();
+    event.blocks = model_.cache.used_pages() * model_.cache.kv_layers();
     event.bytes = std::int64_t(model_.cache.used_pages()) * std::int64_t(model_.cache.page_bytes());
     event.duration_us = now_us() - event.time_us;
     event.sentence += " → " + names_of(model_.cache.layer(0).block);
@@ -533,11 +533,17 @@ KvMap ModelPlacement::kv_map(const KvSequence& sequence) const
         const std::uint8_t pin = on_device_ && on_device_->pager().pinned(page) ? KvMap::kPinned : 0;
         for (int l = 0; l < map.layers; ++l) {
             auto place = KvMap::Place(model_.cache.residency(page, l));
-            if (place == KvMap::Place::Host && l < layers() && b < model_.cache.layer(l).first_block(sequence.length()))
+            if (!model_.cache.layer(l).has_kv())
+                place = KvMap::Place::None;
+            else if (place == KvMap::Place::Host && l < layers() &&
+                     b < model_.cache.layer(l).first_block(sequence.length()))
                 place = KvMap::Place::Window;
             map.cells.push_back(std::uint8_t(std::uint8_t(place) | pin));
         }
     }
+    const RecurrentStates& states = model_.cache.states();
+    for (int l = 0; states.any() && l < map.layers; ++l)
+        map.states.push_back({std::int64_t(states.layer_bytes(l)), states.residency(sequence.state, l)});
     return map;
 }
 

@@ -92,8 +92,8 @@ public:
     std::optional<std::int64_t> device_peak_bytes() const;
     /// Whether a step of the device waits here for KV on its way there: a GPU waits by itself, unseen.
     bool host_waits_for_link() const { return !on_device_ || !on_device_->device().orders_itself(); }
-    /// Says where the sequence's blocks lie, in (columns x layers) cells; while kv_changes() is the same, so is the
-    /// map.
+    /// Says where the sequence's blocks lie, in (columns x layers) cells, and its states; while kv_changes() is the
+    /// same, so is the map.
     KvMap kv_map(const KvSequence& sequence) const;
     std::uint64_t kv_changes() const { return kv_changes_ + (on_device_ ? on_device_->kv_changes() : 0); }
     std::vector<Event> take_events();

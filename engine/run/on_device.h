@@ -69,7 +69,8 @@ public:
     void lay_out_kv();
     /// The cache keeps blocks here from now on.
     void attach() { model_.cache.set_device(kv_.get(), stream_.get(), states_.get()); }
-    std::uint64_t kv_changes() const { return kv_->changes(); }
+    /// Of KV and states.
+    std::uint64_t kv_changes() const { return kv_->changes() + states_->changes(); }
 
     /// All but what is wanted.
     DeviceTelemetry telemetry() const;

@@ -55,7 +55,7 @@ public:
         std::sort(seconds.begin(), seconds.end());
         row.context_tokens = kv_.length();
         row.tok_s = 1.0 / seconds[seconds.size() / 2];
-        const int blocks = int(kv_.pages.size()) * model_.cache().num_layers();
+        const int blocks = int(kv_.pages.size()) * model_.cache().kv_layers();
         row.blocks_host = blocks;
         if (const auto device = model_.placement().telemetry()) {
             row.vram_used_bytes = device->used_bytes();

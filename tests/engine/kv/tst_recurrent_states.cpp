@@ -208,7 +208,15 @@ private Q_SLOTS:
         QVERIFY(on.step(sequence, 3));
         QVERIFY(on.cache.states().layer(sequence.state, 0) != on.cache.states().host_layer(sequence.state, 0));
         QVERIFY(on.cache.states().layer(sequence.state, 2) == on.cache.states().host_layer(sequence.state, 2));
+        QCOMPARE(int(on.cache.states().residency(sequence.state, 0)), int(Residency::Device));
+        QCOMPARE(int(on.cache.states().residency(sequence.state, 2)), int(Residency::Host));
+        QCOMPARE(int(on.cache.states().residency(kNoState, 0)), int(Residency::Host));
+        const auto changes = on.states.changes();
+        QVERIFY(on.step(sequence, 0));
+        QCOMPARE(on.states.changes(), changes);  // it is there already
         QVERIFY(on.states.join(1) && on.states.join(2));
+        QVERIFY(on.states.changes() > changes);  // it has gone home until the next step
+        QCOMPARE(int(on.cache.states().residency(sequence.state, 0)), int(Residency::Host));
         QVERIFY(on.step(sequence, 2));
         QVERIFY(has_seen(on.cache, sequence, 5));
         QCOMPARE(on.vram.used(Vram::Use::State), 2 * 256);

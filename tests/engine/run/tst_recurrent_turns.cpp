@@ -119,6 +119,57 @@ private Q_SLOTS:
         QCOMPARE(answer_of(*engine, sequence, longer).text, expected);
     }
 
+    void theMapSaysWhatIsKeptAndWhere_data()
+    {
+        QTest::addColumn<QString>("model");
+        QTest::addColumn<QList<int>>("states");  // whether each layer has one
+        QTest::addColumn<QList<int>>("kv");
+        QTest::addRow("qwen35") << "qwen35" << QList<int>{1, 1, 1, 0} << QList<int>{0, 0, 0, 1};
+        QTest::addRow("lfm2") << "lfm2" << QList<int>{1, 0, 1} << QList<int>{0, 1, 0};
+        QTest::addRow("nemotron_h") << "nemotron_h" << QList<int>{1, 0, 0, 1} << QList<int>{0, 1, 0, 0};
+        QTest::addRow("falcon-h1") << "falcon-h1" << QList<int>{1, 1} << QList<int>{1, 1};
+    }
+    void theMapSaysWhatIsKeptAndWhere()
+    {
+        QFETCH(QString, model);
+        QFETCH(QList<int>, states);
+        QFETCH(QList<int>, kv);
+        LoadRequest request = recurrent_request(model, 96);
+        request.placement.device_layers = 2;
+        const auto engine = engine_with(request);
+        const Turn turn = answer_of(*engine, *engine->create_sequence(), {{"user", "the third of the tides"}});
+        const Telemetry& t = turn.telemetry;
+        QVERIFY(t.kv_map);
+        const KvMap& map = *t.kv_map;
+        QCOMPARE(map.layers, int(states.size()));
+        QCOMPARE(map.states.size(), std::size_t(map.layers));
+        std::int64_t bytes = 0, on_device = 0;
+        for (int l = 0; l < map.layers; ++l) {
+            const KvMap::State& state = map.states[std::size_t(l)];
+            QCOMPARE(state.bytes > 0, states[l] == 1);
+            QCOMPARE(int(state.at), int(states[l] == 1 && l < 2 ? Residency::Device : Residency::Host));
+            bytes += state.bytes;
+            on_device += state.at == Residency::Device ? state.bytes : 0;
+            for (int b = 0; b < map.columns; ++b)
+                QCOMPARE(map.place(b, l) != KvMap::Place::None, kv[l] == 1);
+        }
+        // The newest, and checkpoints.
+        QVERIFY(t.state_bytes_host >= 2 * bytes);
+        QCOMPARE(t.state_bytes_host % bytes, std::int64_t(0));
+        QVERIFY(t.device->state_bytes >= on_device && t.device->state_bytes < on_device + 2 * 256);
+        QCOMPARE(t.kv_blocks_host + t.kv_blocks_device, map.columns * int(kv.count(1)));
+
+        // Between turns, too.
+        Telemetry moved;
+        engine->post(SetDeviceLayers{0});
+        Listener listener;
+        listener.on_telemetry = [&](const Telemetry& frame) { moved = frame; };
+        QTRY_VERIFY((engine->poll(listener), moved.device && moved.device->layers == 0));
+        QVERIFY(moved.kv_map);
+        for (const KvMap::State& state : moved.kv_map->states)
+            QCOMPARE(int(state.at), int(Residency::Host));
+    }
+
     void aSavedConversationGoesOnFromItsState_data() { eachWayGivesTheAnswerOfAFreshRun_data(); }
     void aSavedConversationGoesOnFromItsState()
     {
