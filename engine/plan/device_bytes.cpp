@@ -67,7 +67,7 @@ DeviceBytes DeviceLayout::needed(int layers, int columns) const
     }
     bytes.kv = columns * column(layers) + windows(layers);
     bytes.ring = ring_bytes();
-    bytes.scratch = scratch_bytes_;
+    bytes.scratch = scratch_bytes(layers);
     return bytes;
 }
 

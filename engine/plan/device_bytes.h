@@ -71,6 +71,13 @@ public:
     /// What they hold when the token at `position` has been computed by itself.
     std::int64_t windows_at(int layers, int position) const;
 
+    /// What is computed in. A device behind a link takes it when it is opened; one that computes with the host's cores
+    /// needs none for no layers.
+    std::int64_t scratch_bytes(int layers) const
+    {
+        return transport_ == Transport::Copies && layers == 0 ? 0 : scratch_bytes_;
+    }
+
     /// The first `layers` and so many columns of their KV, windows at their largest.
     DeviceBytes needed(int layers, int columns) const;
     /// The size of a device that has room for all layers and the KV of so many tokens below a watermark, a share of its

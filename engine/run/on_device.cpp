@@ -50,7 +50,6 @@ Status OnDevice::open_emulated(const PlacementOptions& options, const StepLimits
     emulated_ = device.get();
     device_ = std::move(device);
     vram_ = watched(*device_, options);
-    vram_->count(Vram::Use::Scratch, limits.scratch_bytes);
     return {};
 }
 
@@ -85,7 +84,8 @@ Result<std::int64_t> OnDevice::copy_layer()
     const LayerWeights& on_host = cuda_ ? model_.weights.layers[std::size_t(l)] : model_.host_weights.layer(l);
     const std::int64_t bytes = DeviceLayer::bytes(on_host, model_.h, l);
     const std::int64_t state_bytes = DeviceStates::bytes(model_.cache.states().layer_bytes(l));
-    if (!pager_->make_room(bytes + state_bytes, Event::Cause::Split))
+    const std::int64_t scratch_bytes = l == 0 && emulated_ ? layout_.scratch_bytes(1) : 0;
+    if (!pager_->make_room(bytes + state_bytes + scratch_bytes, Event::Cause::Split))
         return fail(Error::Code::DeviceFull, "the layer does not fit");
     auto layer = DeviceLayer::copy(*vram_, on_host, model_.h, l);
     if (!layer)
@@ -96,6 +96,8 @@ Result<std::int64_t> OnDevice::copy_layer()
         return tl::unexpected(ok.error());
     layers_.push_back(std::move(*layer));
     pager_->set_layers(layers());
+    // It computes in the host's scratch, which counts as its own as long as it computes.
+    vram_->count(Vram::Use::Scratch, scratch_bytes);
     return bytes + state_bytes;
 }
 
@@ -120,6 +122,8 @@ std::int64_t OnDevice::drop_layer()
     head_.reset();
     layers_.pop_back();
     pager_->set_layers(layers());
+    if (emulated_ && layers() == 0)
+        vram_->count(Vram::Use::Scratch, -vram_->used(Vram::Use::Scratch));
     // A device that is lost here is noticed by the next step, and the state then computed again.
     (void)states_->leave(layers());
     return bytes;

@@ -183,6 +183,35 @@ private Q_SLOTS:
         QCOMPARE(plan.rows.front().host.scratch_bytes, model->scratch_bytes());
     }
 
+    /// It computes with the host's cores and in the host's scratch, which counts only as long as it does.
+    void aDeviceWithoutLayersNeedsNoScratch()
+    {
+        LoadRequest request = request_for("llama");
+        request.placement.emulated.fit_tokens = 256;
+        const Plan full = plan_of(request, {0});
+        const auto model = load(request);
+        QVERIFY(model);
+        const auto telemetry = [&] { return *model->placement().telemetry(); };
+        QVERIFY(telemetry().layers > 0 && telemetry().scratch_bytes > 0);
+        QCOMPARE(full.rows.front().device->scratch_bytes, telemetry().scratch_bytes);
+
+        const std::int64_t budget = telemetry().scratch_bytes / 2;
+        request.placement.vram_budget_bytes = budget;
+        const Plan none = plan_of(request, {0});
+        QCOMPARE(none.device_layers, 0);
+        QVERIFY(model->placement().apply(SetVramBudget{budget}));
+        QCOMPARE(telemetry().layers, 0);
+        QCOMPARE(telemetry().scratch_bytes, std::int64_t(0));
+        QCOMPARE(none.rows.front().device->scratch_bytes, std::int64_t(0));
+        QVERIFY(telemetry().used_bytes() <= budget);
+
+        QVERIFY(model->placement().apply(SetVramBudget{0}));
+        while (model->placement().advance()) {
+        }
+        QCOMPARE(telemetry().layers, full.device_layers);
+        QCOMPARE(telemetry().scratch_bytes, full.rows.front().device->scratch_bytes);
+    }
+
     void theFirstBlockLeavesWhereItWasPlanned_data()
     {
         QTest::addColumn<QString>("name");
