@@ -20,6 +20,8 @@ struct MemoryShape {
     std::int64_t value_numbers = 0;
     std::int64_t state_bytes = 0;            // of one conversation's recurrent layers, checkpoints not counted
     int recurrent_layers = 0;                // that keep such a state; those that also attend included
+    int kv_layers = 0;                       // that keep keys and values of their own
+    int kv_and_state_layers = 0;             // of both
     std::int64_t scratch_bytes_per_row = 0;  // for each token of a prefill chunk
     std::int64_t scratch_bytes_fixed = 0;
 };

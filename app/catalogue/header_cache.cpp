@@ -16,7 +16,7 @@ using engine::ModelInfo;
 
 // Goes up when what is kept of a header changes. The program's version counts as well: another one may be able to run
 // more.
-constexpr int kForm = 2;
+constexpr int kForm = 3;
 constexpr qint64 kLargestFile = 64 << 20;
 
 QString text(const std::string& value)
@@ -63,8 +63,16 @@ struct Shape {
 constexpr Shape kShape[] = {{"kvHeadsOfAll", &engine::MemoryShape::kv_heads},
                             {"keyNumbers", &engine::MemoryShape::key_numbers},
                             {"valueNumbers", &engine::MemoryShape::value_numbers},
+                            {"stateBytes", &engine::MemoryShape::state_bytes},
                             {"scratchPerRow", &engine::MemoryShape::scratch_bytes_per_row},
                             {"scratchFixed", &engine::MemoryShape::scratch_bytes_fixed}};
+struct LayerCount {
+    const char* key;
+    int engine::MemoryShape::*member;
+};
+constexpr LayerCount kLayerCounts[] = {{"recurrentLayers", &engine::MemoryShape::recurrent_layers},
+                                       {"kvLayers", &engine::MemoryShape::kv_layers},
+                                       {"kvAndStateLayers", &engine::MemoryShape::kv_and_state_layers}};
 
 QJsonObject toJson(const ModelInfo& info)
 {
@@ -78,6 +86,8 @@ QJsonObject toJson(const ModelInfo& info)
         json[QLatin1String(key)] = text(info.*member);
     for (const auto& [key, member] : kShape)
         json[QLatin1String(key)] = qint64(info.memory.*member);
+    for (const auto& [key, member] : kLayerCounts)
+        json[QLatin1String(key)] = info.memory.*member;
     json[QLatin1String("template")] = info.has_chat_template;
     json[QLatin1String("embeds")] = info.embeds;
     QJsonArray warnings;
@@ -99,6 +109,8 @@ ModelInfo fromJson(const QJsonObject& json)
         info.*member = json[QLatin1String(key)].toString().toStdString();
     for (const auto& [key, member] : kShape)
         info.memory.*member = std::max<qint64>(0, json[QLatin1String(key)].toInteger());
+    for (const auto& [key, member] : kLayerCounts)
+        info.memory.*member = std::max(0, json[QLatin1String(key)].toInt());
     info.has_chat_template = json[QLatin1String("template")].toBool();
     info.embeds = json[QLatin1String("embeds")].toBool();
     for (const auto& warning : json[QLatin1String("warnings")].toArray())

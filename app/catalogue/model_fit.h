@@ -1,6 +1,7 @@
 // ModelFit tells the pages in numbers whether a model fits into this machine's memory.
 #pragma once
 
+#include "app/catalogue/fixed_state.h"
 #include "engine/memory_plan.h"
 
 #include <QObject>
@@ -26,22 +27,26 @@ class ModelFit
     Q_PROPERTY(double neededBytes MEMBER neededBytes CONSTANT)
     Q_PROPERTY(double weightBytes MEMBER weightBytes CONSTANT)
     Q_PROPERTY(double kvBytes MEMBER kvBytes CONSTANT)
+    Q_PROPERTY(double stateBytes MEMBER stateBytes CONSTANT)
     Q_PROPERTY(double scratchBytes MEMBER scratchBytes CONSTANT)
     Q_PROPERTY(double availableBytes MEMBER availableBytes CONSTANT)
     Q_PROPERTY(double totalBytes MEMBER totalBytes CONSTANT)
+    Q_PROPERTY(FixedState state MEMBER state CONSTANT)
 
 public:
     ModelFit() = default;
-    explicit ModelFit(const engine::FitReport& report)
+    ModelFit(const engine::FitReport& report, const FixedState& fixed)
         : verdict(Fit::Verdict(report.fit))
         , contextTokens(report.context_tokens)
         , largestContext(report.largest_context)
         , neededBytes(double(report.need.total()))
         , weightBytes(double(report.need.weight_bytes))
         , kvBytes(double(report.need.kv_bytes))
+        , stateBytes(double(report.need.state_bytes))
         , scratchBytes(double(report.need.scratch_bytes))
         , availableBytes(double(report.memory.for_next_model_bytes().value_or(-1)))
         , totalBytes(report.memory.total_bytes ? double(*report.memory.total_bytes) : -1)
+        , state(fixed)
     {
     }
 
@@ -53,9 +58,11 @@ public:
     double neededBytes = 0;  // at the context asked for
     double weightBytes = 0;
     double kvBytes = 0;
+    double stateBytes = 0;
     double scratchBytes = 0;
     double availableBytes = -1;
     double totalBytes = -1;
+    FixedState state;
 };
 
 static_assert(int(Fit::DoesNotFit) == int(engine::Fit::DoesNotFit));

@@ -135,7 +135,9 @@ void ModelListModel::setOpen(const QString& id)
 
 ModelFit ModelListModel::fitOf(const ModelEntry& entry) const
 {
-    return entry.openable() ? ModelFit(engine::fit_in_memory(entry.info, m_request, m_memory)) : ModelFit();
+    if (!entry.openable())
+        return {};
+    return {engine::fit_in_memory(entry.info, m_request, m_memory), FixedState(entry.info, m_request)};
 }
 
 void ModelListModel::changed(int row, Role role)

@@ -213,6 +213,8 @@ void describe_shape(const GgufFile& gguf, ModelInfo& info)
     for (int l = 0; l < own; ++l) {
         const auto i = static_cast<std::size_t>(l);
         const std::int64_t layer_kv_heads = recurrent[i] && !attends_as_well(info) ? 0 : kv_heads[i];
+        info.memory.kv_layers += layer_kv_heads > 0 ? 1 : 0;
+        info.memory.kv_and_state_layers += layer_kv_heads > 0 && recurrent[i] ? 1 : 0;
         info.memory.kv_heads += layer_kv_heads;
         info.memory.key_numbers += layer_kv_heads * (slides[i] ? sliding_key_length : key_length);
         info.memory.value_numbers += layer_kv_heads * (slides[i] ? sliding_value_length : value_length);

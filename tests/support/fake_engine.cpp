@@ -144,7 +144,11 @@ engine::ModelInfo FakeScript::model(const std::filesystem::path& path) const
     info.heads = 32;
     info.kv_heads = 8;
     info.kv_bytes_per_token_f16 = 32768;
-    info.memory = {.kv_heads = 16 * 8, .key_numbers = 16 * 8 * 64, .value_numbers = 16 * 8 * 64};
+    const std::int64_t heads = (16 - now.recurrent_layers) * 8;
+    info.memory = {.kv_heads = heads, .key_numbers = heads * 64, .value_numbers = heads * 64};
+    info.memory.kv_layers = 16 - now.recurrent_layers;
+    info.memory.recurrent_layers = now.recurrent_layers;
+    info.memory.state_bytes = now.recurrent_layers * std::int64_t(100'000);
     info.has_chat_template = now.has_chat_template;
     info.template_arguments = now.template_arguments;
     info.runnable = now.runnable;

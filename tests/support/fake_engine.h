@@ -32,6 +32,7 @@ public:
         bool has_chat_template = true;
         std::vector<std::string> template_arguments;
         bool runnable = true;
+        int recurrent_layers = 0;                       // of 16; the others keep KV
         std::optional<engine::DeviceTelemetry> device;  // of every frame; a command changes its layers and its budget
         std::optional<std::string> device_error;        // why none can be opened while the model is there
         std::optional<engine::StepShares> shares;       // of every answer's last frame

@@ -12,8 +12,8 @@ Item {
     WindowCase {
         name: "ModelsPage"
 
-        function showModels(files, availableBytes) {
-            makeWindow();
+        function showModels(files, availableBytes, script) {
+            makeWindow(script);
             Bench.putModels(files, availableBytes || 8e9);
             keyClick(Qt.Key_L, Qt.ControlModifier);
             tryVerify(() => findChild(shell, "modelsPage"));
@@ -157,6 +157,23 @@ Item {
             click(row(1)); // in its middle
             tryVerify(() => row(1).unfolded);
             compare(list().currentIndex, 1);
+        }
+
+        function test_layers_of_fixed_state_say_what_they_save_data() {
+            return [
+                { tag: "none", layers: 0, context: 131072, words: "" },
+                // 4 layers of 8 heads of 64 numbers, each way, in f16; and seven states of 12 layers.
+                { tag: "long", layers: 12, context: 262144, words: "12 of 16 layer(s) keep a state of fixed size: a conversation of 128K tokens takes 1.08 GB instead of 4.29 GB." },
+                { tag: "short", layers: 12, context: 256, words: "12 of 16 layer(s) keep a state of fixed size: 8.4 MB a conversation, however long it is." }
+            ];
+        }
+        function test_layers_of_fixed_state_say_what_they_save(data) {
+            showModels(["a.gguf"], 64e9, { recurrentLayers: data.layers, context: data.context });
+            keyClick(Qt.Key_Down);
+            keyClick(Qt.Key_Space);
+            tryVerify(() => findChild(row(0), "fixedState"));
+            compare(findChild(row(0), "fixedState").text, data.words);
+            compare(findChild(row(0), "fixedState").visible, data.words !== "");
         }
 
         function test_search_and_order() {

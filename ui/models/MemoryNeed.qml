@@ -31,6 +31,7 @@ ColumnLayout {
     readonly property var parts: [
         { name: qsTr("Weights"), bytes: fit.weightBytes, ink: Theme.accent },
         { name: qsTr("KV cache of %1 tokens").arg(Format.count(fit.contextTokens)), bytes: fit.kvBytes, ink: Theme.warning },
+        ...(fit.stateBytes > 0 ? [{ name: qsTr("States of fixed size"), bytes: fit.stateBytes, ink: Theme.state }] : []),
         { name: qsTr("Scratch"), bytes: fit.scratchBytes, ink: Theme.textMuted }
     ]
 

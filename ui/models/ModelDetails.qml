@@ -29,12 +29,35 @@ ColumnLayout {
         [qsTr("Also"), entry.otherNames]
     ]
 
+    readonly property string stateWords: {
+        const state = fit.state;
+        if (state.layers === 0)
+            return "";
+        const layers = state.besideKv ? qsTr("%n of %1 layer(s) keep a state of fixed size beside their KV", "", state.layers).arg(state.ofLayers)
+                                      : qsTr("%n of %1 layer(s) keep a state of fixed size", "", state.layers).arg(state.ofLayers);
+        return state.saves
+            ? qsTr("%1: a conversation of %2 tokens takes %3 instead of %4.").arg(layers).arg(Format.context(state.tokens))
+                  .arg(Format.bytes(state.conversationBytes)).arg(Format.bytes(state.withoutBytes))
+            : qsTr("%1: %2 a conversation, however long it is.").arg(layers).arg(Format.bytes(state.bytes));
+    }
+
     spacing: Theme.gap
 
     MemoryNeed {
         Layout.fillWidth: true
         visible: root.entry.openable
         fit: root.fit
+    }
+    Text {
+        objectName: "fixedState"
+        Layout.fillWidth: true
+        visible: root.stateWords !== ""
+        text: root.stateWords
+        textFormat: Text.PlainText
+        wrapMode: Text.Wrap
+        font.pixelSize: Theme.sizeBody
+        lineHeight: Theme.lineHeight
+        color: Theme.text
     }
     GridLayout {
         Layout.fillWidth: true

@@ -5,6 +5,8 @@
 #include <QElapsedTimer>
 #include <QTest>
 
+#include <algorithm>
+
 using namespace test_support;
 
 class TestCatalogueFiles : public CatalogueCase
@@ -133,11 +135,12 @@ private Q_SLOTS:
         for (int i = 0; i < 20; ++i)
             m_folder->put(QString("m/%1.gguf").arg(i), chatModel("Model " + std::to_string(i), i + 1));
         m_folder->put("m/broken.gguf", "broken");
+        QVERIFY(QFile::copy(SPILLWAY_SOURCE_DIR "/tests/data/models/lfm2.gguf", m_folder->path("m/lfm2.gguf")));
         ScanRequest cached = request(Store::Folder, "m");
         cached.cacheFile = m_folder->path("cache/headers.json");
         ScanReport first, second, third;
         const auto rows = rowsOf(cached, &first);
-        QCOMPARE(first.headersRead, 21);
+        QCOMPARE(first.headersRead, 22);
         const auto again = rowsOf(cached, &second);
         QCOMPARE(second.headersRead, 0);
         QCOMPARE(lines(again), lines(rows));
@@ -146,11 +149,18 @@ private Q_SLOTS:
             QCOMPARE(again[i].info.memory.scratch_bytes_per_row, rows[i].info.memory.scratch_bytes_per_row);
             QCOMPARE(again[i].kind, rows[i].kind);
         }
+        const auto hybrid =
+            std::ranges::find(again, std::string("lfm2"), [](const ModelEntry& row) { return row.info.architecture; });
+        QVERIFY(hybrid != again.end());
+        QCOMPARE(hybrid->info.memory.recurrent_layers, 2);
+        QCOMPARE(hybrid->info.memory.kv_layers, 1);
+        QCOMPARE(hybrid->info.memory.kv_and_state_layers, 0);
+        QCOMPARE(hybrid->info.memory.state_bytes, std::int64_t(2 * 2 * 32 * 4));
         m_folder->put("m/3.gguf", chatModel("Changed", 99));
         QFile::remove(m_folder->path("m/4.gguf"));
         const auto changed = rowsOf(cached, &third);
         QCOMPARE(third.headersRead, 1);
-        QCOMPARE(changed.size(), 20);
+        QCOMPARE(changed.size(), 21);
         QVERIFY(lines(changed).contains("Folder | Changed |  |  |  | openable"));
     }
 

@@ -243,6 +243,43 @@ private Q_SLOTS:
         QCOMPARE(fit(0).verdict, Fit::DoesNotFit);
     }
 
+    /// What layers that keep a state of fixed size save, in numbers worked out by hand.
+    void statesOfFixedSizeAreWorthWhatTheySave()
+    {
+        engine::ModelInfo info;
+        info.context_tokens = 262144;
+        info.layers = 32;
+        // Every fourth layer keeps 2 heads of 256 numbers each way, the other 24 a state of 1 MB.
+        info.memory = {.kv_heads = 8 * 2, .key_numbers = 8 * 512, .value_numbers = 8 * 512};
+        info.memory.kv_layers = 8;
+        info.memory.recurrent_layers = 24;
+        info.memory.state_bytes = 24'000'000;
+        const FixedState hybrid(info, {});
+        QCOMPARE(hybrid.layers, 24);
+        QCOMPARE(hybrid.ofLayers, 32);
+        QCOMPARE(hybrid.tokens, 131072);   // 128K, though it was made for more
+        QCOMPARE(hybrid.bytes, 7 * 24e6);  // with six checkpoints
+        QCOMPARE(hybrid.conversationBytes, 131072.0 * 8 * 1024 * 2 + 7 * 24e6);
+        QCOMPARE(hybrid.withoutBytes, 131072.0 * 32 * 1024 * 2);
+        QVERIFY(hybrid.saves() && !hybrid.besideKv);
+
+        engine::LoadRequest half;
+        half.k_type = half.v_type = engine::KvType::Q8_0;
+        QVERIFY(FixedState(info, half).withoutBytes < hybrid.withoutBytes * 0.6);
+
+        info.context_tokens = 1024;  // too short for it to pay
+        QVERIFY(!FixedState(info, {}).saves());
+        info.context_tokens = 131072;
+        info.memory.recurrent_layers = info.memory.kv_and_state_layers = 8;  // as many as attend, and the same
+        QVERIFY(FixedState(info, {}).besideKv && !FixedState(info, {}).saves());
+        info.memory.kv_and_state_layers = info.memory.kv_layers = 0;  // no layer attends
+        info.memory.kv_heads = info.memory.key_numbers = info.memory.value_numbers = 0;
+        QCOMPARE(FixedState(info, {}).conversationBytes, 7 * 24e6);
+        QVERIFY(!FixedState(info, {}).saves());
+        info.memory.recurrent_layers = 0;
+        QCOMPARE(FixedState(info, {}), FixedState());
+    }
+
     // ---- the controller ----
 
     void aFirstScanStreamsAndEnds()

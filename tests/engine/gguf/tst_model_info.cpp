@@ -3,6 +3,7 @@
 #include "engine/gguf/gguf_file.h"
 #include "engine/model_info.h"
 #include "tests/support/gguf_writer.h"
+#include "tests/support/models.h"
 #include "tests/support/test_program.h"
 
 #include <QElapsedTimer>
@@ -188,6 +189,37 @@ private Q_SLOTS:
                  "this version cannot compute with type 99, the type of tensor 'token_embd.weight'");
         QCOMPARE(obstacle(with_weight(model().string("general.type", "adapter"))),
                  "this file is no model by itself, it holds a 'adapter'");
+    }
+
+    void layersThatKeepKvAndStates_data()
+    {
+        QTest::addColumn<QString>("file");
+        QTest::addColumn<QList<int>>("layers");  // all, with a state, with KV, with both
+        QTest::addColumn<int>("floats");         // of the state of one layer
+        // The taps of a convolution but one, and the matrices of all heads.
+        QTest::addRow("qwen35") << "qwen35" << QList<int>{4, 3, 1, 0} << 3 * (4 * 16 + 2 * 2 * 16) + 4 * 16 * 16;
+        QTest::addRow("lfm2") << "lfm2" << QList<int>{3, 2, 1, 0} << 2 * 32;
+        QTest::addRow("nemotron_h") << "nemotron_h" << QList<int>{4, 2, 1, 0} << 3 * (4 * 8 + 2 * 2 * 16) + 4 * 8 * 16;
+        QTest::addRow("falcon-h1") << "falcon-h1" << QList<int>{2, 2, 2, 2} << 3 * (2 * 32 + 2 * 32) + 2 * 32 * 32;
+        QTest::addRow("gemma4-e") << "gemma4-e" << QList<int>{} << 0;
+        QTest::addRow("llama") << "llama" << QList<int>{} << 0;
+    }
+    void layersThatKeepKvAndStates()
+    {
+        QFETCH(QString, file);
+        QFETCH(QList<int>, layers);
+        QFETCH(int, floats);
+        const auto info = inspect_model((test_support::own_models_folder() + '/' + file + ".gguf").toStdU16String());
+        QVERIFY(info);
+        const engine::MemoryShape& shape = info->memory;
+        if (layers.isEmpty()) {
+            QCOMPARE(shape.recurrent_layers, 0);
+            QVERIFY(shape.kv_layers > 0 && shape.kv_layers <= info->layers);
+            return;
+        }
+        QCOMPARE((QList<int>{info->layers, shape.recurrent_layers, shape.kv_layers, shape.kv_and_state_layers}),
+                 layers);
+        QCOMPARE(shape.state_bytes, std::int64_t(4) * floats * shape.recurrent_layers);
     }
 
     void numbersThatMakeNoSense()
