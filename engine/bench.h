@@ -50,7 +50,8 @@ struct BenchReport {
     std::optional<double> device_copy_gb_s;
     int device_layers = 0;
     std::int64_t weight_bytes = 0;
-    std::int64_t kv_bytes = 0;  // in use at the end
+    std::int64_t kv_bytes = 0;     // in use at the end
+    std::int64_t state_bytes = 0;  // of recurrent layers, checkpoints included; the same
     std::optional<std::int64_t> peak_resident_bytes;
     std::vector<BenchRow> rows;
 };

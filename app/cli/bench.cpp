@@ -57,6 +57,7 @@ void print_json(const engine::BenchReport& report)
                                    {"device_copy_gb_s", number(report.device_copy_gb_s)},
                                    {"weight_bytes", report.weight_bytes},
                                    {"kv_bytes", report.kv_bytes},
+                                   {"state_bytes", report.state_bytes},
                                    {"peak_resident_bytes", number(report.peak_resident_bytes)},
                                    {"rows", rows}};
     if (report.kv_policy)

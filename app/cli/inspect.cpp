@@ -35,6 +35,8 @@ nlohmann::ordered_json to_json(const engine::ModelInfo& m)
             {"experts", m.experts},
             {"experts_used", m.experts_used},
             {"kv_bytes_per_token_f16", m.kv_bytes_per_token_f16},
+            {"recurrent_layers", m.memory.recurrent_layers},
+            {"state_bytes", m.memory.state_bytes},
             {"tokenizer", m.tokenizer},
             {"has_chat_template", m.has_chat_template},
             {"license", m.license},
@@ -69,6 +71,9 @@ void print(const engine::ModelInfo& m)
     if (m.experts > 0)
         line("experts", std::to_string(m.experts) + ", used " + std::to_string(m.experts_used));
     line("KV per token", std::to_string(m.kv_bytes_per_token_f16) + " bytes in f16");
+    if (m.memory.recurrent_layers > 0)
+        line("states", megabytes(m.memory.state_bytes) + " in " + std::to_string(m.memory.recurrent_layers) + " of " +
+                           std::to_string(m.layers) + " layers, however long a conversation is");
     line("tokenizer", m.tokenizer);
     line("chat template", m.has_chat_template ? "yes" : "no");
     line("license", m.license);

@@ -36,6 +36,8 @@ nlohmann::ordered_json placement_summary(const engine::Telemetry& t, const std::
         {"kv_blocks_device", t.kv_blocks_device},
         {"kv_bytes_host", t.kv_bytes_host},
         {"kv_bytes_device", t.kv_bytes_device},
+        {"state_bytes_host", t.state_bytes_host},
+        {"state_bytes_device", t.device ? t.device->state_bytes : 0},
         {"link_bytes", t.device ? t.device->to_device_bytes + t.device->to_host_bytes : 0}};
     if (t.device) {
         summary["device_layers"] = t.device->layers;

@@ -204,6 +204,7 @@ try {
     }
     const auto& cache = (*model)->cache();
     report.kv_bytes = std::int64_t(cache.used_pages()) * std::int64_t(cache.page_bytes());
+    report.state_bytes = std::int64_t(cache.states().used()) * std::int64_t(cache.states().bytes());
     report.peak_resident_bytes = process_memory().peak_resident_bytes;
     return report;
 } catch (...) {
