@@ -40,6 +40,12 @@ int widest_ffn(const Hyperparameters& h)
     return widest(h, [](const LayerParameters& layer) { return layer.ffn_length; });
 }
 
+/// Whether experts read and give fewer values than the stream has.
+bool has_latent_experts(const Hyperparameters& h)
+{
+    return h.experts > 0 && h.expert_length != h.embedding_length;
+}
+
 /// Whether layers have a dense part beside experts.
 bool has_both_parts(const Hyperparameters& h)
 {
@@ -82,6 +88,8 @@ Activations::Activations(const Hyperparameters& h, int max_rows, RowMemory& memo
     , weight(max_rows, 1, memory)
     , routed(has_both_parts(h) ? max_rows : 0, h.embedding_length, memory)
     , beside(has_both_parts(h) ? max_rows : 0, h.embedding_length, memory)
+    , expert_in(has_latent_experts(h) ? max_rows : 0, h.expert_length, memory)
+    , expert_sum(has_latent_experts(h) ? max_rows : 0, h.expert_length, memory)
     , side(h.side_length > 0 ? max_rows : 0, int(h.layers.size()) * h.side_length, memory)
     , last(1, h.embedding_length, memory)
     , last_x(1, h.embedding_length, memory)
@@ -94,15 +102,15 @@ Activations::Activations(const Hyperparameters& h, int max_rows, RowMemory& memo
 std::size_t Activations::bytes() const
 {
     std::size_t bytes = tables.bytes();
-    for (const Rows* rows : {&hidden, &x, &qkv, &attended, &gate_up, &inner, &branch, &weight, &routed, &beside, &side,
-                             &last, &last_x, &logits})
+    for (const Rows* rows : {&hidden, &x, &qkv, &attended, &gate_up, &inner, &branch, &weight, &routed, &beside,
+                             &expert_in, &expert_sum, &side, &last, &last_x, &logits})
         bytes += rows->bytes();
     return bytes;
 }
 
 void Activations::take_rounded(bool residuals)
 {
-    for (Rows* rows : {&x, &attended, &inner, &routed, &last_x, &hidden}) {
+    for (Rows* rows : {&x, &attended, &inner, &routed, &expert_in, &expert_sum, &last_x, &hidden}) {
         if (rows == &hidden && !rounds_hidden_)
             continue;
         rows->q8(0);

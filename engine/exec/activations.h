@@ -64,20 +64,22 @@ struct Activations {
     Activations(const Hyperparameters& h, int max_rows, RowMemory& memory);
 
     PositionTables tables;
-    Rows hidden;    // (rows, dim): the residual stream
-    Rows x;         // (rows, dim): normed
-    Rows qkv;       // (rows, q_dim + k_dim + v_dim), or what a recurrent mixer is given
-    Rows attended;  // (rows, heads * value_length), or what that makes of it
-    Rows gate_up;   // (rows, 2 ffn)
-    Rows inner;     // (rows, ffn)
-    Rows branch;    // (rows, dim): what attention or feed-forward adds
-    Rows weight;    // (rows, 1): of the expert that all rows share, before the sigmoid
-    Rows routed;    // (rows, dim): what the router reads; only where a dense part lies beside experts
-    Rows beside;    // (rows, dim): what the experts add to such a branch
-    Rows side;      // (rows, layers * side): what each layer gets of each token; only with per-layer embeddings
-    Rows last;      // (1, dim): the row whose logits are asked for
-    Rows last_x;    // (1, dim): normed
-    Rows logits;    // (1, vocabulary)
+    Rows hidden;     // (rows, dim): the residual stream
+    Rows x;          // (rows, dim): normed
+    Rows qkv;        // (rows, q_dim + k_dim + v_dim), or what a recurrent mixer is given
+    Rows attended;   // (rows, heads * value_length), or what that makes of it
+    Rows gate_up;    // (rows, 2 ffn)
+    Rows inner;      // (rows, ffn)
+    Rows branch;     // (rows, dim): what attention or feed-forward adds
+    Rows weight;     // (rows, 1): of the expert that all rows share, before the sigmoid
+    Rows routed;     // (rows, dim): what the router reads; only where a dense part lies beside experts
+    Rows beside;     // (rows, dim): what the experts add to such a branch
+    Rows expert_in;  // (rows, expert_length): what latent experts read, and what they make of it
+    Rows expert_sum;
+    Rows side;    // (rows, layers * side): what each layer gets of each token; only with per-layer embeddings
+    Rows last;    // (1, dim): the row whose logits are asked for
+    Rows last_x;  // (1, dim): normed
+    Rows logits;  // (1, vocabulary)
 
     std::size_t bytes() const;
     /// Whether attention, or the feed-forward part, reads `hidden` itself.

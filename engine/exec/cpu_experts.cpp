@@ -45,10 +45,10 @@ CpuExperts::CpuExperts(const Hyperparameters& h, int max_rows, CpuProducts& prod
     : products_(products)
     , pool_(&pool)
     , router_logits_(max_rows, h.experts)
-    , in_(max_rows * h.experts_used, h.embedding_length)
+    , in_(max_rows * h.experts_used, h.expert_length)
     , gate_up_(max_rows * h.experts_used, 2 * h.expert_ffn_length)
     , hidden_(max_rows * h.experts_used, h.expert_ffn_length)
-    , out_(max_rows * h.experts_used, h.embedding_length)
+    , out_(max_rows * h.experts_used, h.expert_length)
     , choice_(std::size_t(h.experts))
     , expert_count_(std::size_t(h.experts))
 {
@@ -156,11 +156,14 @@ void CpuExperts::compute(Rows& x, const LayerWeights& w, const ExpertParameters&
     sort_by_expert(x.count(), p);
     gather(x, p);
     const int pairs = x.count() * p.used;
-    gate_up_.set_shape(pairs, 2 * w.down_experts.n);
+    gate_up_.set_shape(pairs, (has_gate(p.gate) ? 2 : 1) * w.down_experts.n);
     if (w.gate_experts)
         products_.multiply_by_experts(in_, active_, w.gate_experts, w.gate_experts_bias, gate_up_, 0);
     products_.multiply_by_experts(in_, active_, w.up_experts, w.up_experts_bias, gate_up_, w.gate_experts.rows);
-    products_.gated(p.gate, gate_up_, hidden_);
+    if (has_gate(p.gate))
+        products_.gated(p.gate, gate_up_, hidden_);
+    else
+        products_.gated_by(p.gate, gate_up_, gate_up_, 0, hidden_);
     out_.set_shape(pairs, w.down_experts.rows);
     products_.multiply_by_experts(hidden_, active_, w.down_experts, w.down_experts_bias, out_, 0);
 

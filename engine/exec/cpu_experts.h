@@ -38,10 +38,10 @@ private:
     CpuProducts& products_;
     ThreadPool* pool_;
     Rows router_logits_;                // (rows, experts)
-    Rows in_;                           // (rows * used, dim), sorted by expert
-    Rows gate_up_;                      // (rows * used, 2 expert_ffn)
+    Rows in_;                           // (rows * used, expert_length), sorted by expert
+    Rows gate_up_;                      // (rows * used, 2 expert_ffn); without gates (rows * used, expert_ffn)
     Rows hidden_;                       // (rows * used, expert_ffn)
-    Rows out_;                          // (rows * used, dim)
+    Rows out_;                          // (rows * used, expert_length)
     std::vector<float> choice_;         // (experts,) of one row: what experts are chosen by
     std::vector<int> chosen_;           // (rows, used), best first
     std::vector<float> weights_;        // (rows, used)

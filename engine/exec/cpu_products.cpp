@@ -30,7 +30,7 @@ CpuProducts::CpuProducts(const Hyperparameters& h, ThreadPool& pool)
 
 int CpuProducts::widest_row(const Hyperparameters& h)
 {
-    int most = std::max({h.embedding_length, h.expert_ffn_length, h.side_length});
+    int most = std::max({h.embedding_length, h.expert_ffn_length, h.expert_length, h.side_length});
     for (const LayerParameters& layer : h.layers)
         most = std::max({most, layer.ffn_length, mixer_cols(h, layer)});
     return most;

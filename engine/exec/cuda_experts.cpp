@@ -15,10 +15,10 @@ static bool weighs_input(const Hyperparameters& h)
 
 CudaExpertRows::CudaExpertRows(const Hyperparameters& h, int max_rows, RowMemory& memory)
     : router_logits(max_rows, h.experts, memory)
-    , in(weighs_input(h) ? max_rows * h.experts_used : 0, h.embedding_length, memory)
+    , in(weighs_input(h) ? max_rows * h.experts_used : 0, h.expert_length, memory)
     , gate_up(max_rows * h.experts_used, 2 * h.expert_ffn_length, memory)
     , hidden(max_rows * h.experts_used, h.expert_ffn_length, memory)
-    , out(max_rows * h.experts_used, h.embedding_length, memory)
+    , out(max_rows * h.experts_used, h.expert_length, memory)
 {
     const auto pairs = std::size_t(max_rows) * std::size_t(h.experts_used);
     chosen = memory.take(pairs * sizeof(int));
@@ -99,8 +99,11 @@ void CudaExperts::compute(Rows& x, const LayerWeights& w, const ExpertParameters
         product.tokens = pairs;
         calls_.launch(cuda::expert_matmul, product, routing, pairs_of_each);
     };
-    const GatesAndUps stacks = gates_and_ups_of(w);
-    if (x.count() == 1 && stacks.gate.type == stacks.up.type) {
+    if (!has_gate(p.gate)) {
+        e.gate_up.set_shape(pairs, w.down_experts.n);
+        multiply(*in, pairs_of_each_row, w.up_experts, w.up_experts_bias, e.gate_up, 0);
+        products_.gated_by(p.gate, e.gate_up, e.gate_up, 0, e.hidden);
+    } else if (const GatesAndUps stacks = gates_and_ups_of(w); x.count() == 1 && stacks.gate.type == stacks.up.type) {
         e.hidden.set_shape(pairs, stacks.gate.rows);
         cuda::GatedProduct product{.gate =
                                        products_.operands(*in, stacks.gate, w.gate_experts_bias, cuda_rows(e.hidden)),

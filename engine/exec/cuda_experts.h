@@ -17,10 +17,10 @@ struct CudaExpertRows {
     CudaExpertRows(const Hyperparameters& h, int max_rows, RowMemory& memory);
 
     Rows router_logits;  // (rows, experts)
-    Rows in;             // (rows * used, dim) where it is the input that is weighed
+    Rows in;             // (rows * used, expert_length) where it is the input that is weighed
     Rows gate_up;        // (rows * used, 2 expert_ffn)
     Rows hidden;         // (rows * used, expert_ffn)
-    Rows out;            // (rows * used, dim)
+    Rows out;            // (rows * used, expert_length)
     // Of the device (kernels/cuda/ops.h: Routing); for good, as the memory is.
     std::byte *chosen, *weights, *sorted, *begin;
 };

@@ -322,7 +322,14 @@ void Decoder::norm_queries_keys(const LayerWeights& w, const HeadLayout& heads, 
 void Decoder::experts(const LayerWeights& w, Rows& x, const Place& at)
 {
     auto& [on, a, step] = at;
-    on.experts(x, w, expert_parameters(nullptr), a.branch);
+    if (w.latent_down) {
+        const Product down{&w.latent_down, nullptr, 0}, up{&w.latent_up, nullptr, 0};
+        on.products(x, std::span(&down, 1), a.expert_in);
+        on.experts(a.expert_in, w, expert_parameters(&x), a.expert_sum);
+        on.products(a.expert_sum, std::span(&up, 1), a.branch);
+    } else {
+        on.experts(x, w, expert_parameters(nullptr), a.branch);
+    }
     if (!w.down)
         return;
     feed_forward(w, x, at);
@@ -345,7 +352,7 @@ void Decoder::feed_forward(const LayerWeights& w, Rows& x, const Place& at)
         return;
     }
     const Product up{&w.up, nullptr, 0};
-    if (gate == Gate::ReluSquared) {
+    if (!has_gate(gate)) {
         on.products(x, std::span(&up, 1), a.gate_up);
         on.gated_by(gate, a.gate_up, a.gate_up, 0, a.inner);
     } else {

@@ -14,11 +14,12 @@ namespace engine {
 namespace {
 
 constexpr std::string_view kRunnable[] = {
-    "llama",        "mistral3",  "qwen2",         "qwen3",       "qwen3moe",      "qwen3vl",    "qwen3vlmoe",
-    "gemma2",       "gemma3",    "gemma4",        "phi3",        "gpt-oss",       "smollm3",    "ernie4_5",
-    "ernie4_5-moe", "seed_oss",  "hunyuan-dense", "hunyuan-moe", "glm4",          "glm4moe",    "minimax-m2",
-    "olmo2",        "granite",   "granitemoe",    "cohere2",     "muse-glimmer",  "llama4",     "qwen35",
-    "qwen35moe",    "qwen3next", "lfm2",          "lfm2moe",     "granitehybrid", "nemotron_h", "falcon-h1"};
+    "llama",      "mistral3",     "qwen2",         "qwen3",      "qwen3moe",      "qwen3vl",
+    "qwen3vlmoe", "gemma2",       "gemma3",        "gemma4",     "phi3",          "gpt-oss",
+    "smollm3",    "ernie4_5",     "ernie4_5-moe",  "seed_oss",   "hunyuan-dense", "hunyuan-moe",
+    "glm4",       "glm4moe",      "minimax-m2",    "olmo2",      "granite",       "granitemoe",
+    "cohere2",    "muse-glimmer", "llama4",        "qwen35",     "qwen35moe",     "qwen3next",
+    "lfm2",       "lfm2moe",      "granitehybrid", "nemotron_h", "falcon-h1",     "nemotron_h_moe"};
 
 /// general.file_type (llama.cpp's enum llama_ftype, include/llama.h); empty for a number that means nothing now.
 std::string file_type_name(std::int64_t id)

@@ -124,6 +124,13 @@ static constexpr Architecture kArchitectures[] = {
      .rope_layers = RopeLayers::None,
      .recurrent = Mixer::Mamba2,
      .one_part_layers = true},
+    {.name = "nemotron_h_moe",
+     .gate = Gate::ReluSquared,
+     .ffn_norm = "attn_norm",
+     .rope_layers = RopeLayers::None,
+     .router_scores = RouterScores::Sigmoid,
+     .recurrent = Mixer::Mamba2,
+     .one_part_layers = true},
     {.name = "falcon-h1", .recurrent = Mixer::AttentionAndMamba2},
 };
 

@@ -25,6 +25,11 @@ constexpr bool is_recurrent(Mixer mixer)
 /// ReluSquared: there is no gate, relu(up)^2 alone.
 enum class Gate { Silu, Gelu, SwigluOai, ReluSquared };
 
+constexpr bool has_gate(Gate gate)
+{
+    return gate != Gate::ReluSquared;
+}
+
 /// What rows are normed by: their root mean square; or their standard deviation, their mean taken off.
 enum class NormKind { Rms, Layer };
 

@@ -63,7 +63,7 @@ void for_each_tensor(W& w, const Hyperparameters& h, int l, const Visit& visit)
     vector(w.choice_bias, h.experts);
     vector(w.gate_experts_bias, h.experts * h.expert_ffn_length);
     vector(w.up_experts_bias, h.experts * h.expert_ffn_length);
-    vector(w.down_experts_bias, h.experts * h.embedding_length);
+    vector(w.down_experts_bias, h.experts * h.expert_length);
     vector(w.down_experts_scale, h.experts);
     vector(w.router_norm, h.embedding_length);
     vector(w.experts_norm, h.embedding_length);

@@ -212,6 +212,8 @@ void read_experts(Reader& in, Hyperparameters& h)
     h.experts = in.optional("expert_count", 0, 0, 4096);
     h.experts_used = in.optional("expert_used_count", 0, 0, 4096);
     h.expert_ffn_length = in.optional("expert_feed_forward_length", -1, 0, kMaxDimension);
+    const int latent = in.optional("moe_latent_size", 0, 0, kMaxDimension);
+    h.expert_length = latent > 0 ? latent : h.embedding_length;
     h.expert_weights_scale = in.factor("expert_weights_scale", 1.0f);
     h.router_scores = h.architecture->router_scores;
     h.expert_weights = h.architecture->expert_weights;

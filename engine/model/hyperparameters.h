@@ -64,6 +64,7 @@ struct Hyperparameters {
     int experts = 0;
     int experts_used = 0;
     int expert_ffn_length = 0;
+    int expert_length = 0;  // values of a row that experts read and give: the embedding's, or fewer (latent experts)
     float expert_weights_scale = 1.0f;
     RouterScores router_scores = RouterScores::Softmax;
     ExpertWeights expert_weights = ExpertWeights::SumToOne;

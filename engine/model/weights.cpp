@@ -260,12 +260,19 @@ void read_recurrent(WeightReader& in, const std::string& p, const Hyperparameter
 
 void read_experts(WeightReader& in, const std::string& p, const Hyperparameters& h, LayerWeights& w)
 {
-    const int dim = h.embedding_length, ffn = h.expert_ffn_length, experts = h.experts;
+    const int dim = h.expert_length, ffn = h.expert_ffn_length, experts = h.experts;
     w.router_bias = in.vector(p + "ffn_gate_inp.bias", experts, Need::Optional);
     w.choice_bias = in.vector(p + "exp_probs_b.bias", experts, Need::Optional);
-    w.up_experts = in.matrix(p + "ffn_gate_up_exps.weight", dim, 2 * ffn, experts, Need::Optional);
+    if (dim != h.embedding_length) {
+        w.latent_down = in.matrix(p + "ffn_latent_down.weight", h.embedding_length, dim);
+        w.latent_up = in.matrix(p + "ffn_latent_up.weight", dim, h.embedding_length);
+    }
+    const bool gated = has_gate(h.architecture->gate);
+    if (gated)
+        w.up_experts = in.matrix(p + "ffn_gate_up_exps.weight", dim, 2 * ffn, experts, Need::Optional);
     if (!w.up_experts) {
-        w.gate_experts = in.matrix(p + "ffn_gate_exps.weight", dim, ffn, experts);
+        if (gated)
+            w.gate_experts = in.matrix(p + "ffn_gate_exps.weight", dim, ffn, experts);
         w.up_experts = in.matrix(p + "ffn_up_exps.weight", dim, ffn, experts);
         w.gate_experts_bias = in.vector(p + "ffn_gate_exps.bias", std::int64_t(ffn) * experts, Need::Optional);
         w.up_experts_bias = in.vector(p + "ffn_up_exps.bias", std::int64_t(ffn) * experts, Need::Optional);
@@ -307,7 +314,8 @@ void read_shared_expert(WeightReader& in, const std::string& p, const Hyperparam
     w.down = in.matrix(p + "ffn_down_shexp.weight", ffn, dim, 1, Need::Optional);
     if (!w.down)
         return;
-    w.gate = in.matrix(p + "ffn_gate_shexp.weight", dim, ffn);
+    if (has_gate(h.architecture->gate))
+        w.gate = in.matrix(p + "ffn_gate_shexp.weight", dim, ffn);
     w.up = in.matrix(p + "ffn_up_shexp.weight", dim, ffn);
     w.shared_weight = in.matrix(p + "ffn_gate_inp_shexp.weight", dim, 1, 1, Need::Optional);
 }
@@ -331,7 +339,7 @@ void read_feed_forward(WeightReader& in, const std::string& p, const Hyperparame
         }
     }
     w.gate = in.matrix(p + "ffn_gate.weight", dim, ffn, 1, Need::Optional);
-    const bool alone = w.gate || h.architecture->gate == Gate::ReluSquared;
+    const bool alone = w.gate || !has_gate(h.architecture->gate);
     w.up = in.matrix(p + "ffn_up.weight", dim, alone ? ffn : 2 * ffn);
     w.down = in.matrix(p + "ffn_down.weight", ffn, dim);
 }

@@ -67,11 +67,12 @@ struct LayerWeights {
     Vector router_bias = nullptr;     // (experts,)
     Vector choice_bias = nullptr;     // (experts,) on scores where experts are chosen
     Matrix shared_weight;             // (1, dim) sigmoid of it: the shared expert's weight
-    Matrix gate_experts, up_experts;  // (experts, expert_ffn, dim), or fused as gate and up
-    Matrix down_experts;              // (experts, dim, expert_ffn)
+    Matrix gate_experts, up_experts;  // (experts, expert_ffn, expert_length), or fused as gate and up, or ups alone
+    Matrix down_experts;              // (experts, expert_length, expert_ffn)
     Vector gate_experts_bias = nullptr, up_experts_bias = nullptr;  // (experts, expert_ffn)
-    Vector down_experts_bias = nullptr;                             // (experts, dim)
+    Vector down_experts_bias = nullptr;                             // (experts, expert_length)
     Vector down_experts_scale = nullptr;                            // (experts,) factor on what each expert gives
+    Matrix latent_down, latent_up;  // (expert_length, dim), (dim, expert_length): around latent experts
     // Where there is a dense part beside the experts: norms of what each reads and gives. (dim,)
     Vector router_norm = nullptr, experts_norm = nullptr, dense_post_norm = nullptr, experts_post_norm = nullptr;
 
@@ -86,9 +87,10 @@ struct LayerWeights {
 template <class W, class Visit>
 void for_each_matrix(W& w, int experts, const Visit& visit)
 {
-    for (auto* matrix :
-         {&w.qkv, &w.q, &w.k, &w.v, &w.attn_gate, &w.attn_out, &w.mix_in, &w.mix_gate, &w.mix_beta, &w.mix_alpha,
-          &w.mix_out, &w.gate, &w.up, &w.down, &w.router, &w.shared_weight, &w.side_gate, &w.side_out})
+    for (auto* matrix : {&w.qkv,           &w.q,           &w.k,         &w.v,         &w.attn_gate,
+                         &w.attn_out,      &w.mix_in,      &w.mix_gate,  &w.mix_beta,  &w.mix_alpha,
+                         &w.mix_out,       &w.gate,        &w.up,        &w.down,      &w.router,
+                         &w.shared_weight, &w.latent_down, &w.latent_up, &w.side_gate, &w.side_out})
         if (*matrix)
             visit(*matrix, 1);
     for (auto* stack : {&w.gate_experts, &w.up_experts, &w.down_experts})

@@ -60,6 +60,8 @@ LayerWork layer_work(const Hyperparameters& h, const LayerWeights& w, const Laye
     add_operation(work, {&w.down});
     add_operation(work, {&w.router});
     add_operation(work, {&w.shared_weight});
+    add_operation(work, {&w.latent_down});
+    add_operation(work, {&w.latent_up});
     add_operation(work, {&w.side_gate});
     add_operation(work, {&w.side_out});
     for (const Matrix* stack : {&w.gate_experts, &w.up_experts, &w.down_experts})
@@ -71,7 +73,8 @@ LayerWork layer_work(const Hyperparameters& h, const LayerWeights& w, const Laye
     work.values = 6 * dim + qk + (w.attn_gate ? 2 : 1) * attended + (w.q_norm ? qk : 0) + (w.attn_post_norm ? dim : 0) +
                   (w.ffn_post_norm ? dim : 0);
     if (w.router) {
-        work.values += h.experts + h.experts_used * (3 * std::int64_t(h.expert_ffn_length) + 3 * dim);
+        work.values +=
+            h.experts + h.experts_used * (3 * std::int64_t(h.expert_ffn_length) + 3 * std::int64_t(h.expert_length));
         work.operations += 5;  // of the chosen experts
     }
     if (is_recurrent(p.mixer)) {
@@ -174,8 +177,7 @@ DeviceLayout device_layout(const Hyperparameters& h, const Weights& weights, std
 {
     std::vector<LayerBytes> layers;
     for (std::size_t l = 0; l < kv.size(); ++l)
-        layers.push_back({DeviceLayer::bytes(weights.layers[l], h, int(l)),
-                          std::int64_t(kv[l].bytes()), kv[l].window,
+        layers.push_back({DeviceLayer::bytes(weights.layers[l], h, int(l)), std::int64_t(kv[l].bytes()), kv[l].window,
                           DeviceStates::bytes(std::size_t(h.state_floats(int(l))) * sizeof(float))});
     layers.back().weights += DeviceHead::bytes(weights.head, h, int(kv.size()));  // it goes with the last layer
     return {std::move(layers), kv.front().block.tokens, scratch_bytes, transport};
@@ -199,21 +201,22 @@ std::int64_t scratch_bytes(const Hyperparameters& h, const Weights& weights, con
     const Rows projected(weights.side_projection ? made_for.rows : 0, weights.side_projection.rows, memory);
     const bool attention =
         any(&W::qkv, &W::q, &W::k, &W::v, &W::attn_gate, &W::mix_in, &W::mix_gate, &W::mix_beta, &W::mix_alpha);
-    const bool feed_forward = any(&W::gate, &W::up, &W::router, &W::shared_weight);
+    const bool feed_forward = any(&W::gate, &W::up, &W::router, &W::shared_weight, &W::latent_down);
     const bool attention_hidden = Activations::attention_reads_hidden(a);
     const bool feed_forward_hidden = Activations::feed_forward_reads_hidden(a);
     const bool side = any(&W::side_gate) || rounds(weights.side_projection);
     round((attention && !attention_hidden) || (feed_forward && !feed_forward_hidden), rows.x);
     round((attention && attention_hidden) || (feed_forward && feed_forward_hidden) || side, rows.hidden);
     round(a.dense_beside_experts && any(&W::router), rows.routed);
+    round(any(&W::latent_up), rows.expert_sum);
     round(any(&W::attn_out, &W::mix_out), rows.attended);
     round(any(&W::down, &W::side_out), rows.inner);
     round(rounds(weights.head.output), rows.last_x);
     if (h.experts > 0) {
         const int pairs = made_for.rows * h.experts_used;
         const Rows router(made_for.rows, h.experts, memory), gate_up(pairs, 2 * h.expert_ffn_length, memory);
-        const Rows out(pairs, h.embedding_length, memory);
-        Rows in(pairs, h.embedding_length, memory), hidden(pairs, h.expert_ffn_length, memory);
+        const Rows out(pairs, h.expert_length, memory);
+        Rows in(pairs, h.expert_length, memory), hidden(pairs, h.expert_ffn_length, memory);
         round(any(&W::gate_experts, &W::up_experts), in);
         round(any(&W::down_experts), hidden);
     }

@@ -79,6 +79,8 @@ with the largest score + exp_probs_b.bias are chosen; their weights are their sc
 expert_weights_norm is false (llama4: never), times expert_weights_scale. ffn_*_shexp is an expert that all tokens share,
 times sigmoid(ffn_gate_inp_shexp . x) where there is such a vector. ffn_gate_up_exps holds the rows of gate, then up. A layer
 without router has a plain ffn. The last nextn_predict_layers blocks are not run.
+nemotron_h has no gates: down @ max(up @ x, 0)^2, in experts and the shared one, too. With moe_latent_size experts read
+ffn_latent_down @ x, and what they give together goes through ffn_latent_up; router and shared expert read x itself.
 
 rope.scaling.type: absent means linear where there is a rope.scaling.factor: angle / f.
 Sliding window of n (gemma2, gemma3, gemma4 and gpt-oss only): a token attends to itself and the n - 1 before it.
@@ -103,13 +105,13 @@ GEMMAS = {"gemma2", "gemma3", "gemma4"}
 WINDOW_PERIOD = {"gemma2": 2, "gpt-oss": 2, "gemma3": 6, "gemma4": 6, "olmo2": 4, "cohere2": 4, "muse-glimmer": 4, "llama4": 4}
 ROTATES_IN_WINDOWS = {"cohere2", "muse-glimmer", "llama4"}
 POST_NORMS = {"gemma2", "gemma3", "gemma4", "glm4", "olmo2", "muse-glimmer"}
-FFN_NORM = {"nemotron_h": "attn_norm", "qwen35": "post_attention_norm", "qwen35moe": "post_attention_norm",
+FFN_NORM = {"nemotron_h": "attn_norm", "nemotron_h_moe": "attn_norm", "qwen35": "post_attention_norm", "qwen35moe": "post_attention_norm",
             "qwen3next": "post_attention_norm", "gpt-oss": "post_attention_norm", "seed_oss": "post_attention_norm", "glm4moe": "post_attention_norm",
             "olmo2": None}
 NORMS_AFTER_ROTATION = {"hunyuan-dense", "hunyuan-moe", "llama4"}
 NORMS_WHOLE_ROWS = {"minimax-m2", "olmo2"}
 GATES_BESIDE_QUERIES = {"qwen35", "qwen35moe", "qwen3next"}
-SIGMOID_SCORES = {"lfm2moe", "glm4moe", "minimax-m2", "llama4"}
+SIGMOID_SCORES = {"nemotron_h_moe", "lfm2moe", "glm4moe", "minimax-m2", "llama4"}
 
 
 class Exact:
@@ -404,6 +406,9 @@ class Decoder:
     def expert(self, x, p, expert):
         if p + "ffn_gate_up_exps.weight" in self.tensors:
             gate, up = np.split(self.product(x, p + "ffn_gate_up_exps", expert), 2)
+        elif self.arch.startswith("nemotron_h"):
+            up = self.product(x, p + "ffn_up_exps", expert)
+            return self.product(np.maximum(up, 0) ** 2, p + "ffn_down_exps", expert)
         else:
             gate, up = (self.product(x, p + f"ffn_{n}_exps", expert) for n in ("gate", "up"))
         return self.product(self.activate(gate, up), p + "ffn_down_exps", expert)
@@ -413,7 +418,9 @@ class Decoder:
         used = self.key("expert_used_count")
         bias = self.maybe(p + "exp_probs_b.bias", None)
         weighs_input = self.arch == "llama4"
-        out = np.zeros_like(x)
+        latent = p + "ffn_latent_down.weight" in self.tensors
+        read = self.product(x, p + "ffn_latent_down") if latent else x
+        out = np.zeros_like(read)
         for i, row in enumerate(logits):
             scores = self.scores(row)
             choice = row if bias is None else scores + bias
@@ -425,10 +432,12 @@ class Decoder:
                 shares = shares / max(shares.sum(), 2.0 ** -14)
             for expert, share in zip(chosen, shares * (self.key("expert_weights_scale", 1.0) or 1.0)):
                 if weighs_input:
-                    out[i] += self.expert(x[i] * share, p, expert)
+                    out[i] += self.expert(read[i] * share, p, expert)
                 else:
                     share = share * self.maybe(p + "ffn_down_exps.scale", np.ones(len(row)))[expert]
-                    out[i] += share * self.expert(x[i], p, expert)
+                    out[i] += share * self.expert(read[i], p, expert)
+        if latent:
+            out = self.product(out, p + "ffn_latent_up")
         if p + "ffn_down_shexp.weight" in self.tensors:
             shared = self.mlp(x, p, "_shexp")
             if p + "ffn_gate_inp_shexp.weight" in self.tensors:

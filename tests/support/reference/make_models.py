@@ -91,6 +91,10 @@ ARCHITECTURES = {
     "nemotron_h": dict(arch="nemotron_h", layers=4, dim=32, heads=2, kv=[0, 1, 0, 0], ff=[0, 0, 48, 0],
                        recurrent=[1, 0, 0, 1], one_part=True,
                        ssm=dict(kind="mamba2", width=4, size=16, groups=2, heads=4, length=8)),
+    "nemotron_h_moe": dict(arch="nemotron_h_moe", layers=4, dim=32, heads=2, kv=[0, 0, 1, 0], ff=[0, 32, 0, 32],
+                           recurrent=[1, 0, 0, 0], one_part=True, experts=6, used=2, expert_ff=32, shared=48, latent=16,
+                           choice_bias=True, floats={"expert_weights_scale": 2.5},
+                           ssm=dict(kind="mamba2", width=4, size=16, groups=2, heads=4, length=8)),
     "falcon-h1": dict(arch="falcon-h1", layers=2, dim=32, heads=2, kv=1, type="F32", recurrent=[2, 2],
                       ssm=dict(kind="mamba2", width=4, size=32, groups=1, heads=2, length=32)),
     "llama4": dict(arch="llama4", dim=32, theta=5e5, window=16, pattern=2, experts=4, used=1, shared=32,
@@ -175,6 +179,8 @@ def metadata(name, s):
     if "experts" in s:
         out += [u32("expert_count", s["experts"]), u32("expert_used_count", s["used"]),
                 u32("expert_feed_forward_length", s.get("expert_ff", s["ff"]))]
+    if "latent" in s:
+        out.append(u32("moe_latent_size", s["latent"]))
     if "pattern" in s:
         key = f"{a}.attention.sliding_window_pattern"
         out.append((key, gguf.ARR, (gguf.BOOL, s["pattern"])) if isinstance(s["pattern"], list) else
@@ -405,11 +411,18 @@ def expert_tensors(w, s, p):
     if "choice_bias" in s:
         w.bias(p + "exp_probs_b.bias", experts)
     if "shared" in s:
-        for n, rows, row in (("gate", s["shared"], dim), ("up", s["shared"], dim), ("down", dim, s["shared"])):
+        gate = (("gate", s["shared"], dim),) if "one_part" not in s else ()
+        for n, rows, row in (*gate, ("up", s["shared"], dim), ("down", dim, s["shared"])):
             w.weight(p + f"ffn_{n}_shexp.weight", rows, row)
     if "shared_weight" in s:
         w.weight(p + "ffn_gate_inp_shexp.weight", dim, kind="F32", std=dim ** -0.5)
+    if "latent" in s:
+        w.weight(p + "ffn_latent_down.weight", s["latent"], dim)
+        w.weight(p + "ffn_latent_up.weight", dim, s["latent"])
+        dim = s["latent"]
     halves = (("gate_up", 2 * ff, dim),) if "fused_experts" in s else (("gate", ff, dim), ("up", ff, dim))
+    if "one_part" in s:  # no gates
+        halves = (("up", ff, dim),)
     for n, rows, row in (*halves, ("down", dim, ff)):
         w.weight(p + f"ffn_{n}_exps.weight", experts, rows, row, kind=kind)
         if "sinks" in s:
