@@ -1,5 +1,7 @@
 #include "engine/exec/decoder.h"
 
+#include "engine/exec/recurrent_mixers.h"
+
 #include <algorithm>
 #include <array>
 #include <functional>
@@ -183,67 +185,17 @@ void Decoder::add_normed(Vector post_norm, const Place& at)
 /// hidden += what the layer's mixers make of x
 void Decoder::mix(int l, const LayerWeights& w, Rows& x, const Place& at)
 {
+    const Mixer mixer = h_.layers[std::size_t(l)].mixer;
     Rows& mixed = at.a.attended;
-    const Product out{&w.mix_out, nullptr, 0};
-    switch (h_.layers[std::size_t(l)].mixer) {
-    case Mixer::AttentionAndMamba2:
-    case Mixer::Attention:
+    if (attends(mixer)) {
         attention(l, w, x, at);
         add_branch(mixed, {&w.attn_out, w.attn_out_bias, 0}, w.attn_post_norm, at);
-        if (h_.layers[std::size_t(l)].mixer == Mixer::Attention)
-            return;
-        [[fallthrough]];
-    case Mixer::Mamba2:
-        mamba2(l, w, x, at);
-        return add_branch(mixed, out, nullptr, at);
-    case Mixer::DeltaNet:
-        delta_net(l, w, x, at);
-        return add_branch(mixed, out, nullptr, at);
-    case Mixer::ShortConvolution:
-        short_convolution(l, w, x, at);
-        return add_branch(mixed, out, nullptr, at);
-    case Mixer::None:
-        return;
     }
-}
-
-/// attended = gated delta net of x (arXiv 2412.06464)
-void Decoder::delta_net(int l, const LayerWeights& w, Rows& x, const Place& at)
-{
-    auto& [on, a, step] = at;
-    const StateSpace& s = h_.state_space;
-    const int z = s.conv_channels(), beta = z + s.inner(), alpha = beta + s.heads;
-    const std::array<Product, 4> apart{Product{&w.mix_in, nullptr, 0}, Product{&w.mix_gate, nullptr, z},
-                                       Product{&w.mix_beta, nullptr, beta}, Product{&w.mix_alpha, nullptr, alpha}};
-    on.products(x, apart, a.qkv);
-    on.delta_net(a.qkv,
-                 {s, h_.architecture->heads_in_runs, h_.architecture->sigmoid_output_gate, h_.rms_epsilon, w.conv_taps,
-                  w.dt_bias, w.decay, w.mix_norm, step.cache.states().layer(step.sequence.state, l)},
-                 a.attended);
-}
-
-/// attended = Mamba-2 of x (arXiv 2405.21060)
-void Decoder::mamba2(int l, const LayerWeights& w, Rows& x, const Place& at)
-{
-    auto& [on, a, step] = at;
-    const Product in{&w.mix_in, nullptr, 0};
-    on.products(x, std::span(&in, 1), a.qkv);
-    on.mamba2(a.qkv,
-              {h_.state_space, h_.rms_epsilon, w.conv_taps, w.conv_bias, w.dt_bias, w.decay, w.skip, w.mix_norm,
-               step.cache.states().layer(step.sequence.state, l)},
-              a.attended);
-}
-
-/// attended = gated short convolution of x
-void Decoder::short_convolution(int l, const LayerWeights& w, Rows& x, const Place& at)
-{
-    auto& [on, a, step] = at;
-    const Product in{&w.mix_in, nullptr, 0};
-    on.products(x, std::span(&in, 1), a.qkv);
-    on.short_convolution(a.qkv,
-                         {h_.state_space.conv_width, h_.state_space.inner(), w.conv_taps,
-                          step.cache.states().layer(step.sequence.state, l)},
-                         a.attended);
+    if (is_recurrent(mixer)) {
+        float* const state = at.step.cache.states().layer(at.step.sequence.state, l);
+        mix_recurrent(h_, mixer, w, x, state, at.on, at.a);
+        add_branch(mixed, {&w.mix_out, nullptr, 0}, nullptr, at);
+    }
 }
 
 /// attended = attention of x

@@ -48,9 +48,6 @@ private:
     void bring_shared_kv_home(const Step& step, int tokens);
     void layer(int l, const LayerWeights& w, const Place& at);
     void mix(int l, const LayerWeights& w, Rows& x, const Place& at);
-    void delta_net(int l, const LayerWeights& w, Rows& x, const Place& at);
-    void mamba2(int l, const LayerWeights& w, Rows& x, const Place& at);
-    void short_convolution(int l, const LayerWeights& w, Rows& x, const Place& at);
     Rows& part_input(Vector norm, const Place& at);
     void norm_rows(Rows& x, Vector weight, Backend& on, Rows& out) const;
     void attention(int l, const LayerWeights& w, Rows& x, const Place& at);

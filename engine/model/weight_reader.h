@@ -1,0 +1,72 @@
+// WeightReader finds the tensors of a model by name and checks their shapes; it remembers the first thing that was
+// wrong.
+#pragma once
+
+#include "engine/model/weights.h"
+
+#include <string>
+
+namespace engine {
+
+class WeightReader
+{
+public:
+    WeightReader(const GgufFile& file, Weights& weights)
+        : file_(file)
+        , weights_(weights)
+    {
+    }
+
+    enum class Need { Required, Optional };
+
+    bool has(const std::string& name) const { return file_.tensor(name) != nullptr; }
+
+    /// A tensor of `rows` rows of n, `stack` of them one after another.
+    Matrix matrix(const std::string& name, int n, std::int64_t rows, int stack = 1, Need need = Need::Required);
+
+    Vector vector(const std::string& name, std::int64_t n, Need need = Need::Required);
+
+    /// Taps of a convolution, (width, channels) as the kernels read them; the file has them by channel.
+    Vector taps(const std::string& name, int width, int channels);
+
+    /// Rows first, first + 1, ... (`run` of them) of every `period` rows of a matrix, as one of their own.
+    Matrix rows_of(const Matrix& m, int first, int run, int period);
+
+    /// What a norm without weights multiplies by.
+    Vector ones(std::int64_t n) { return weights_.converted_.emplace_back(std::size_t(n), 1.0f).data(); }
+
+    /// n values times a factor.
+    Vector scaled(Vector values, std::int64_t n, float factor)
+    {
+        if (!values || factor == 1.0f)
+            return values;
+        auto& out = weights_.converted_.emplace_back(values, values + n);
+        for (float& v : out)
+            v *= factor;
+        return out.data();
+    }
+
+    std::vector<float> optional_values(const std::string& name, int n)
+    {
+        const Vector values = vector(name, n, Need::Optional);
+        return values ? std::vector<float>(values, values + n) : std::vector<float>{};
+    }
+
+    void wrong(Error::Code code, std::string sentence)
+    {
+        if (error_.what.empty())
+            error_ = {code, std::move(sentence)};
+    }
+    bool failed() const { return !error_.what.empty(); }
+    const Error& error() const { return error_; }
+
+private:
+    /// n = 0: any shape with `count` elements; else rows of n, `count` of them.
+    const GgufTensor* find(const std::string& name, int n, std::int64_t count, Need need);
+
+    const GgufFile& file_;
+    Weights& weights_;
+    Error error_;
+};
+
+}  // namespace engine
