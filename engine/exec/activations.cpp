@@ -90,10 +90,15 @@ Activations::Activations(const Hyperparameters& h, int max_rows, RowMemory& memo
     , beside(has_both_parts(h) ? max_rows : 0, h.embedding_length, memory)
     , expert_in(has_latent_experts(h) ? max_rows : 0, h.expert_length, memory)
     , expert_sum(has_latent_experts(h) ? max_rows : 0, h.expert_length, memory)
+    , streams(h.streams.several() ? max_rows : 0, h.streams.count * h.embedding_length, memory)
+    , stream_routes(h.streams.several() ? max_rows : 0, h.streams.count, memory)
+    , low_rank(h.streams.rank > 0 ? max_rows : 0, h.streams.rank, memory)
+    , last_streams(h.streams.several() ? 1 : 0, h.streams.count * h.embedding_length, memory)
     , side(h.side_length > 0 ? max_rows : 0, int(h.layers.size()) * h.side_length, memory)
     , last(1, h.embedding_length, memory)
     , last_x(1, h.embedding_length, memory)
     , logits(1, h.vocabulary, memory)
+    , several_streams_(h.streams.several())
     , rounds_hidden_(attention_reads_hidden(*h.architecture) || feed_forward_reads_hidden(*h.architecture) ||
                      h.side_length > 0)
 {
@@ -102,15 +107,17 @@ Activations::Activations(const Hyperparameters& h, int max_rows, RowMemory& memo
 std::size_t Activations::bytes() const
 {
     std::size_t bytes = tables.bytes();
-    for (const Rows* rows : {&hidden, &x, &qkv, &attended, &gate_up, &inner, &branch, &weight, &routed, &beside,
-                             &expert_in, &expert_sum, &side, &last, &last_x, &logits})
+    for (const Rows* rows :
+         {&hidden, &x,      &qkv,       &attended,   &gate_up, &inner,         &branch,   &weight,
+          &routed, &beside, &expert_in, &expert_sum, &streams, &stream_routes, &low_rank, &last_streams,
+          &side,   &last,   &last_x,    &logits})
         bytes += rows->bytes();
     return bytes;
 }
 
 void Activations::take_rounded(bool residuals)
 {
-    for (Rows* rows : {&x, &attended, &inner, &routed, &expert_in, &expert_sum, &last_x, &hidden}) {
+    for (Rows* rows : {&x, &attended, &inner, &routed, &expert_in, &expert_sum, &low_rank, &last_x, &hidden}) {
         if (rows == &hidden && !rounds_hidden_)
             continue;
         rows->q8(0);

@@ -76,10 +76,19 @@ struct Activations {
     Rows beside;     // (rows, dim): what the experts add to such a branch
     Rows expert_in;  // (rows, expert_length): what latent experts read, and what they make of it
     Rows expert_sum;
-    Rows side;    // (rows, layers * side): what each layer gets of each token; only with per-layer embeddings
-    Rows last;    // (1, dim): the row whose logits are asked for
-    Rows last_x;  // (1, dim): normed
-    Rows logits;  // (1, vocabulary)
+    // Only with several residual streams; `hidden` is the active one then.
+    Rows streams;        // (rows, streams * dim)
+    Rows stream_routes;  // (rows, streams): what a layer's router says of them
+    Rows low_rank;       // (rows, rank)
+    Rows last_streams;   // (1, streams * dim)
+    Rows side;           // (rows, layers * side): what each layer gets of each token; only with per-layer embeddings
+    Rows last;           // (1, dim): the row whose logits are asked for
+    Rows last_x;         // (1, dim): normed
+    Rows logits;         // (1, vocabulary)
+
+    /// What goes from layer to layer, and from one memory to another.
+    Rows& carried() { return several_streams_ ? streams : hidden; }
+    const Rows& carried() const { return several_streams_ ? streams : hidden; }
 
     std::size_t bytes() const;
     /// Whether attention, or the feed-forward part, reads `hidden` itself.
@@ -92,6 +101,7 @@ struct Activations {
     void take_rounded(bool residuals);
 
 private:
+    bool several_streams_;
     bool rounds_hidden_;
 };
 

@@ -5,6 +5,7 @@
 #include "engine/exec/activations.h"
 #include "engine/exec/logits.h"
 #include "engine/exec/recurrent_parameters.h"
+#include "engine/exec/stream_operations.h"
 #include "engine/kv/kv_cache.h"
 #include "engine/metrics/step_clock.h"
 #include "engine/model/weights.h"
@@ -123,6 +124,8 @@ public:
     virtual void gated(Gate gate, const Rows& gate_up, Rows& out) = 0;
     /// The same where the gates are x, (rows, n), and what they are on are columns [col, col + n) of `up`.
     virtual void gated_by(Gate gate, const Rows& x, const Rows& up, int col, Rows& out) = 0;
+    /// Of the first n columns of each row what is above their mean and so many standard deviations: max(x - that, 0).
+    virtual void keep_above(float deviations, int n, Rows& x) = 0;
     virtual void add(const Rows& y, Rows& x) = 0;
     virtual void scale(float factor, Rows& x) = 0;
     /// sum += the product of x. `branch`: room for it, where it is not added while it is computed
@@ -157,6 +160,9 @@ public:
     virtual void mamba2(Rows& mixed, const Mamba2Parameters& p, Rows& out) = 0;
     /// mixed: (rows, [b: channels | c: channels | u: channels]); out: (rows, channels) = c * convolution of b * u
     virtual void short_convolution(Rows& mixed, const ShortConvolutionParameters& p, Rows& out) = 0;
+
+    /// What models with several residual streams need besides.
+    virtual StreamOperations& streams() = 0;
 };
 
 }  // namespace engine

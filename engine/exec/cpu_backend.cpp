@@ -23,6 +23,7 @@ CpuBackend::CpuBackend(const Hyperparameters& h, int max_rows, int block_tokens,
     , attention_(h, max_rows, block_tokens, *pool_)
     , products_(h, *pool_)
     , recurrent_(*pool_)
+    , streams_(*pool_)
 {
     if (h.experts > 0)
         experts_ = std::make_unique<CpuExperts>(h, max_rows, products_, *pool_);
@@ -36,6 +37,7 @@ void CpuBackend::set_threads(int threads)
     attention_.use(*pool, std::move(attention));
     products_.use(*pool, std::move(products));
     recurrent_.use(*pool);
+    streams_.use(*pool);
     if (experts_)
         experts_->use(*pool);
     pool_ = std::move(pool);
@@ -129,6 +131,25 @@ void CpuBackend::rope_heads(Rows& x, int col, int heads, int length, const Rotat
             for (int head = 0; head < heads; ++head)
                 kernels_.rope(rotation.neox, 2 * rotation.pairs, rotation.cos + std::size_t(t) * rotation.pairs,
                               rotation.sin + std::size_t(t) * rotation.pairs, x.row(t) + col + head * length);
+    });
+}
+
+void CpuBackend::keep_above(float deviations, int n, Rows& x)
+{
+    x.changed();
+    pool_->for_each(x.count(), kRowsWorthSharing, [&](int begin, int end, int) {
+        for (int t = begin; t < end; ++t) {
+            float* values = x.row(t);
+            double sum = 0.0, squares = 0.0;
+            for (int i = 0; i < n; ++i)
+                sum += double(values[i]);
+            const double mean = sum / n;
+            for (int i = 0; i < n; ++i)
+                squares += (double(values[i]) - mean) * (double(values[i]) - mean);
+            const float least = float(mean + double(deviations) * std::sqrt(squares / std::max(1, n - 1)));
+            for (int i = 0; i < n; ++i)
+                values[i] = std::max(values[i] - least, 0.0f);
+        }
     });
 }
 

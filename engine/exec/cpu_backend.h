@@ -8,6 +8,7 @@
 #include "engine/exec/cpu_experts.h"
 #include "engine/exec/cpu_products.h"
 #include "engine/exec/cpu_recurrent.h"
+#include "engine/exec/cpu_streams.h"
 #include "engine/exec/thread_pool.h"
 
 #include <memory>
@@ -46,6 +47,7 @@ public:
     {
         products_.gated_by(gate, x, up, col, out);
     }
+    void keep_above(float deviations, int n, Rows& x) override;
     void add(const Rows& y, Rows& x) override;
     void scale(float factor, Rows& x) override;
     void copy_row(const Rows& from, int row, Rows& to) override;
@@ -71,6 +73,8 @@ public:
     {
         recurrent_.short_convolution(mixed, p, out);
     }
+    StreamOperations& streams() override { return streams_; }
+    CpuStreams& cpu_streams() { return streams_; }
 
     /// Call it between steps. Writes the block of one layer, all KV heads, with the same keys and values in other
     /// types.
@@ -96,6 +100,7 @@ private:
     CpuAttention attention_;
     CpuProducts products_;
     CpuRecurrent recurrent_;
+    CpuStreams streams_;
     std::unique_ptr<CpuExperts> experts_;  // null: the model has none
 };
 

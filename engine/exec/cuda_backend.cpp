@@ -60,6 +60,7 @@ CudaBackend::CudaBackend(CudaDevice& device, Vram& vram, CpuBackend& cpu, const 
     , outputs_(calls_, sizes_, arena_)
     , products_(calls_, vram, sizes_)
     , recurrent_(calls_)
+    , streams_(calls_)
     , host_part_(calls_, inputs_, cpu, sizes_, arena_)
     , joins_(calls_, inputs_, host_part_)
     , recorder_(calls_)
@@ -131,6 +132,12 @@ void CudaBackend::rope_heads(Rows& x, int col, int heads, int length, const Rota
     const auto order = rotation.neox ? cuda::RopePairs::Halves : cuda::RopePairs::Neighbours;
     calls_.launch(cuda::rope, cuda_rows(x, col), heads, length, cuda_address(rotation.cos), cuda_address(rotation.sin),
                   rotation.pairs, order, x.count());
+}
+
+void CudaBackend::keep_above(float deviations, int n, Rows& x)
+{
+    x.changed();
+    calls_.launch(cuda::keep_above, deviations, x.count(), n, cuda_rows(x));
 }
 
 void CudaBackend::add(const Rows& y, Rows& x)

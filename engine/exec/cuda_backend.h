@@ -14,6 +14,7 @@
 #include "engine/exec/cuda_products.h"
 #include "engine/exec/cuda_recurrent.h"
 #include "engine/exec/cuda_step_outputs.h"
+#include "engine/exec/cuda_streams.h"
 
 #include <memory>
 #include <string>
@@ -61,6 +62,7 @@ public:
     void gate_heads(const Rows& gates, const HeadColumns& at, Rows& x) override;
     void weigh_rows(const Rows& weights, Rows& x) override;
     void rope_heads(Rows& x, int col, int heads, int length, const Rotation& rotation) override;
+    void keep_above(float deviations, int n, Rows& x) override;
     void add(const Rows& y, Rows& x) override;
     void scale(float factor, Rows& x) override;
     void copy_row(const Rows& from, int row, Rows& to) override;
@@ -103,6 +105,7 @@ public:
     {
         recurrent_.short_convolution(mixed, p, out);
     }
+    StreamOperations& streams() override { return streams_; }
 
 private:
     void fail_step()
@@ -131,6 +134,7 @@ private:
     CudaStepOutputs outputs_;
     CudaProducts products_;
     CudaRecurrent recurrent_;
+    CudaStreams streams_;
     std::unique_ptr<CudaExperts> experts_;  // null: the model has none
     CudaHostPart host_part_;
     CudaJoins joins_;

@@ -21,7 +21,7 @@ Status CudaStepInputs::allocate(const Activations& like)
 {
     const std::size_t lists = cuda_aligned(sizes_.positions) + cuda_aligned(sizes_.block_tables);
     const std::size_t bytes = lists + cuda_aligned(like.tables.bytes()) +
-                              cuda_aligned(like.hidden.value_capacity_bytes()) + like.side.value_capacity_bytes();
+                              cuda_aligned(like.carried().value_capacity_bytes()) + like.side.value_capacity_bytes();
     if (Status ok = staging_.allocate(calls_.device(), bytes); !ok)
         return ok;
     return taken_.make(calls_.device());
@@ -77,8 +77,9 @@ void CudaStepInputs::send(const Step& step, const Activations& host, Activations
     step_ = &step;
     const cuda::Driver& driver = calls_.driver();
     const cuda::Queue queue = calls_.queue();
-    const int rows = host.hidden.count(), cols = host.hidden.cols();
-    to.hidden.set_shape(rows, cols);
+    const int rows = host.hidden.count(), cols = host.carried().cols();
+    to.hidden.set_shape(rows, host.hidden.cols());
+    to.carried().set_shape(rows, cols);
     to.tables.set_rows(host.tables.count());
     to.side.set_shape(host.side.count(), host.side.cols());
     calls_.run([&] { return driver.make_current(); });
@@ -102,7 +103,7 @@ void CudaStepInputs::send(const Step& step, const Activations& host, Activations
         from += cuda_aligned(count * sizeof(float));
     };
     copy(host.tables.data(), std::size_t(host.tables.floats()), to.tables.data());
-    copy(host.hidden.row(0), std::size_t(rows) * std::size_t(cols), to.hidden.row(0));
+    copy(host.carried().row(0), std::size_t(rows) * std::size_t(cols), to.carried().row(0));
     if (host.side.count() > 0)
         copy(host.side.row(0), std::size_t(rows) * std::size_t(host.side.cols()), to.side.row(0));
     calls_.run([&] { return driver.record(taken_.get(), queue); });

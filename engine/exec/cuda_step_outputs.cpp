@@ -21,7 +21,7 @@ CudaStepOutputs::CudaStepOutputs(CudaCalls& calls, const CudaSizes& sizes, CudaA
 Status CudaStepOutputs::allocate(const Activations& like)
 {
     return staging_.allocate(calls_.device(),
-                             std::max(like.hidden.value_capacity_bytes(), like.logits.value_capacity_bytes()));
+                             std::max(like.carried().value_capacity_bytes(), like.logits.value_capacity_bytes()));
 }
 
 void CudaStepOutputs::fetch(const Rows& from, Rows& host)

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <functional>
 
 namespace engine {
@@ -19,6 +20,7 @@ Decoder::Decoder(const Hyperparameters& h, const Weights& weights, int context_t
     , weights_(weights)
     , max_rows_(max_rows)
     , inputs_(h, weights, context_tokens, max_rows)
+    , streams_(h, weights)
     , host_(h, max_rows, host_row_memory())
 {
 }
@@ -26,6 +28,8 @@ Decoder::Decoder(const Hyperparameters& h, const Weights& weights, int context_t
 void Decoder::append(const Placement& placement, const Step& step, std::span<const int> tokens)
 {
     inputs_.make(placement.host(), step.first, tokens, host_);
+    if (streams_.several())
+        streams_.start(placement.host(), host_);
     rows_at_ = &placement.host();
     for (LayerRange range; range.last < int(weights_.layers.size());) {
         range = placement.range_from(range.last);
@@ -72,7 +76,7 @@ void Decoder::bring_rows(Backend& to, const Step& step)
     if (to.memory_space() == MemorySpace::Device)
         to.enter(step, host_);
     else
-        rows_at_->fetch(activations(*rows_at_).hidden, host_.hidden);
+        rows_at_->fetch(activations(*rows_at_).carried(), host_.carried());
     rows_at_ = &to;
 }
 
@@ -82,9 +86,15 @@ void Decoder::layer(int l, const LayerWeights& w, const Place& at)
     auto& [on, a, step] = at;
     const LayerParameters& parameters = h_.layers[std::size_t(l)];
     Rows* x = nullptr;
+    if (streams_.several())
+        streams_.begin_layer(w, on, a);
     if (parameters.mixer != Mixer::None) {
         x = &part_input(w.attn_norm, at);
+        if (w.altup.laurel_down)
+            streams_.add_laurel(w, *x, on, a);
         mix(l, w, *x, at);
+        if (w.altup.laurel_down)
+            on.scale(std::sqrt(0.5f), a.hidden);
     }
     if (!parameters.feed_forward)
         return;
@@ -98,8 +108,10 @@ void Decoder::layer(int l, const LayerWeights& w, const Place& at)
         feed_forward(w, y, at);
         add_branch(a.inner, {&w.down, nullptr, 0}, w.ffn_post_norm, at);
     }
+    if (streams_.several())
+        streams_.end_layer(w, on, a, a.x);
     if (w.side_gate)
-        side_branch(l, w, at);
+        side_branch(l, w, streams_.several() ? a.x : a.hidden, at);
     if (w.output_scale != 1.0f)
         on.scale(w.output_scale, a.hidden);
 }
@@ -132,13 +144,15 @@ ExpertParameters Decoder::expert_parameters(Rows* routed_by) const
             .routed_by = routed_by};
 }
 
-/// hidden += what the layer makes of its side input
-void Decoder::side_branch(int l, const LayerWeights& w, const Place& at)
+/// hidden, or streams, += what the layer makes of x and of its side input
+void Decoder::side_branch(int l, const LayerWeights& w, Rows& x, const Place& at)
 {
     auto& [on, a, step] = at;
     const Product gate{&w.side_gate, nullptr, 0};
-    on.products(a.hidden, std::span(&gate, 1), a.gate_up);
+    on.products(x, std::span(&gate, 1), a.gate_up);
     on.gated_by(h_.architecture->gate, a.gate_up, a.side, l * h_.side_length, a.inner);
+    if (streams_.several())
+        return streams_.add_side(w, on, a);
     add_branch(a.inner, {&w.side_out, nullptr, 0}, w.side_post_norm, at);
 }
 
@@ -300,8 +314,11 @@ void Decoder::feed_forward(const LayerWeights& w, Rows& x, const Place& at)
     const Gate gate = h_.architecture->gate;
     if (w.gate) {
         const std::array<Product, 2> apart{Product{&w.gate, nullptr, 0}, Product{&w.up, nullptr, w.gate.rows}};
-        on.gated_products(x, apart, gate, a.gate_up, a.inner);
-        return;
+        if (w.gate_deviations == 0.0f)
+            return on.gated_products(x, apart, gate, a.gate_up, a.inner);
+        on.products(x, apart, a.gate_up);
+        on.keep_above(w.gate_deviations, w.gate.rows, a.gate_up);
+        return on.gated(gate, a.gate_up, a.inner);
     }
     const Product up{&w.up, nullptr, 0};
     if (!has_gate(gate)) {
@@ -324,11 +341,14 @@ Backend& Decoder::compute_logits(const Placement& placement, StepClock& clock, i
     Backend& on = placement.backend_of_head();
     if (&on != rows_at_) {
         const StepClock::Scope waiting(clock, Part::DeviceLayers);
-        rows_at_->fetch(activations(*rows_at_).hidden, host_.hidden);
+        rows_at_->fetch(activations(*rows_at_).carried(), host_.carried());
         rows_at_ = &on;
     }
     Activations& a = activations(on);
-    on.copy_row(a.hidden, row, a.last);
+    if (streams_.several())
+        streams_.join(placement.head(), row, on, a, a.last);
+    else
+        on.copy_row(a.hidden, row, a.last);
     norm_rows(a.last, placement.head().norm, on, a.last_x);
     const Product output{&placement.head().output, nullptr, 0};
     on.products(a.last_x, std::span(&output, 1), a.logits);

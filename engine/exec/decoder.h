@@ -5,6 +5,7 @@
 
 #include "engine/exec/host_inputs.h"
 #include "engine/exec/placement.h"
+#include "engine/exec/residual_streams.h"
 #include "engine/kv/kv_cache.h"
 #include "engine/model/weights.h"
 
@@ -57,7 +58,7 @@ private:
     void experts(const LayerWeights& w, Rows& x, const Place& at);
     void feed_forward(const LayerWeights& w, Rows& x, const Place& at);
     void feed_forward_beside_experts(const LayerWeights& w, Rows& x, const Place& at);
-    void side_branch(int l, const LayerWeights& w, const Place& at);
+    void side_branch(int l, const LayerWeights& w, Rows& x, const Place& at);
     void add_branch(Rows& y, const Product& product, Vector post_norm, const Place& at);
     void add_normed(Vector post_norm, const Place& at);
 
@@ -65,6 +66,7 @@ private:
     const Weights& weights_;
     int max_rows_;
     HostInputs inputs_;
+    ResidualStreams streams_;
     Activations host_;
     Backend* rows_at_ = nullptr;  // where the residual stream of the last batch is
 };

@@ -22,6 +22,9 @@ template <class Visit>
 void for_each_matrix(HeadWeights& w, int, const Visit& visit)
 {
     visit(w.output, 1);
+    for (Matrix& m : w.stream_out)
+        if (m)
+            visit(m, 1);
 }
 
 }  // namespace

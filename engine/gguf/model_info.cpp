@@ -14,12 +14,12 @@ namespace engine {
 namespace {
 
 constexpr std::string_view kRunnable[] = {
-    "llama",      "mistral3",     "qwen2",         "qwen3",      "qwen3moe",      "qwen3vl",
-    "qwen3vlmoe", "gemma2",       "gemma3",        "gemma4",     "phi3",          "gpt-oss",
-    "smollm3",    "ernie4_5",     "ernie4_5-moe",  "seed_oss",   "hunyuan-dense", "hunyuan-moe",
-    "glm4",       "glm4moe",      "minimax-m2",    "olmo2",      "granite",       "granitemoe",
-    "cohere2",    "muse-glimmer", "llama4",        "qwen35",     "qwen35moe",     "qwen3next",
-    "lfm2",       "lfm2moe",      "granitehybrid", "nemotron_h", "falcon-h1",     "nemotron_h_moe"};
+    "llama",          "mistral3",  "qwen2",         "qwen3",       "qwen3moe",      "qwen3vl",    "qwen3vlmoe",
+    "gemma2",         "gemma3",    "gemma4",        "phi3",        "gpt-oss",       "smollm3",    "ernie4_5",
+    "ernie4_5-moe",   "seed_oss",  "hunyuan-dense", "hunyuan-moe", "glm4",          "glm4moe",    "minimax-m2",
+    "olmo2",          "granite",   "granitemoe",    "cohere2",     "muse-glimmer",  "llama4",     "qwen35",
+    "qwen35moe",      "qwen3next", "lfm2",          "lfm2moe",     "granitehybrid", "nemotron_h", "falcon-h1",
+    "nemotron_h_moe", "gemma3n"};
 
 /// general.file_type (llama.cpp's enum llama_ftype, include/llama.h); empty for a number that means nothing now.
 std::string file_type_name(std::int64_t id)
@@ -84,6 +84,25 @@ private:
     std::string prefix_;
 };
 
+/// Later layers read what earlier ones keep.
+int layers_without_kv(const Hyperparameters& shape, const ModelInfo& info)
+{
+    constexpr int kWithKv = 20;  // of gemma3n, where the file does not say
+    const int otherwise = info.architecture == "gemma3n" ? std::max(0, info.layers - kWithKv) : 0;
+    return shape.number("attention.shared_kv_layers", otherwise);
+}
+
+/// Values of a row of all residual streams, where a model has several.
+std::int64_t stream_values(const Hyperparameters& shape, const ModelInfo& info)
+{
+    constexpr int kAltUpStreams = 4, kLaurelRank = 64, kMostStreams = 8;
+    if (info.architecture != "gemma3n")
+        return 0;
+    return std::int64_t(std::min(kMostStreams, shape.number("altup.num_inputs", kAltUpStreams))) *
+               (info.embedding_length + 1) +
+           kLaurelRank;
+}
+
 /// What the decoder and its backend allocate beside weights and KV: the rows of one prefill chunk, and the logits.
 void describe_scratch(const GgufFile& gguf, const Hyperparameters& shape, std::int64_t key_length,
                       std::int64_t value_length, ModelInfo& info)
@@ -112,7 +131,8 @@ void describe_scratch(const GgufFile& gguf, const Hyperparameters& shape, std::i
     const std::int64_t angles = 2 * key_length;  // cos and sin of half the dimensions, two kinds of layers
     const std::int64_t beside = info.experts > 0 ? 2 * dim : 0;  // where a dense part lies beside them
     // Per-layer embeddings: what the table and the embedding say to all layers.
-    const std::int64_t side = 2 * at_most(info.layers * at_most(shape.number("embedding_length_per_layer_input")));
+    const int side_length = shape.number("embedding_length_per_layer_input", info.architecture == "gemma3n" ? 256 : 0);
+    const std::int64_t side = 2 * at_most(info.layers * at_most(side_length)) + at_most(stream_values(shape, info));
     info.memory.scratch_bytes_per_row = (dense + routed + beside + angles + side) * kFloat + rounded * 9 / 8;
 
     // Of each thread: queries and sums of a tile of rows, scores of a block; and with experts the products of a piece
@@ -122,7 +142,9 @@ void describe_scratch(const GgufFile& gguf, const Hyperparameters& shape, std::i
     const std::int64_t sums = 2 + value_length;
     const std::int64_t attention = group * (kTileRows * (key_length + sums) + sums + kBlockTokens);
     const std::int64_t again = info.experts > 0 ? 256 * 64 + dim : 0;
-    info.memory.scratch_bytes_fixed = (at_most(info.vocabulary) + 2 * dim + kThreads * (attention + again)) * kFloat;
+    info.memory.scratch_bytes_fixed =
+        (at_most(info.vocabulary) + 2 * dim + at_most(stream_values(shape, info)) + kThreads * (attention + again)) *
+        kFloat;
 }
 
 /// Layers of which attention and a recurrent part read the same rows.
@@ -209,8 +231,7 @@ void describe_shape(const GgufFile& gguf, ModelInfo& info)
     const std::vector<bool> recurrent = recurrent_layers(shape, info, kv_heads);
     describe_state(shape, recurrent, info);
     const std::vector<bool> slides = shape.sliding(info.layers);
-    // Later layers read what earlier ones keep.
-    const int own = info.layers - shape.number("attention.shared_kv_layers");
+    const int own = info.layers - layers_without_kv(shape, info);
     for (int l = 0; l < own; ++l) {
         const auto i = static_cast<std::size_t>(l);
         const std::int64_t layer_kv_heads = recurrent[i] && !attends_as_well(info) ? 0 : kv_heads[i];

@@ -58,6 +58,9 @@ enum class ExpertWeighs { Output, Input };
 
 enum class LogitScale { Multiplies, Divides };
 
+/// Residual streams. AltUp (arXiv 2301.13310): several, of which a layer reads one and predicts the others.
+enum class Streams { One, AltUp };
+
 /// Queries of a token at `position` times 1 + scale * ln(1 + floor((position + offset) / length)).
 struct QueryTemperature {
     float scale = 0.0f;  // 0: none
@@ -100,7 +103,11 @@ struct Architecture {
     bool sigmoid_output_gate = false;              // delta net: its output times sigmoid(z), not silu(z)
     bool one_part_layers = false;                  // a layer is a mixer or a feed-forward, with one norm
     float attention_scale = 0.0f;                  // factor on scores; 0: 1 / sqrt(head dimension)
-    bool norm_values = false;           // values are normed, too, without weights; without attn_v they are the keys
+    bool norm_values = false;  // values are normed, too, without weights; without attn_v they are the keys
+    Streams streams = Streams::One;
+    int sparse_layers = 0;   // of the first so many gates only what is far above their mean counts
+    int layers_with_kv = 0;  // later ones read the KV of these, where the file does not say; 0: all have their own
+    int side_length = 0;     // of per-layer embeddings, where the file does not say
     bool dense_beside_experts = false;  // layers with experts have a dense part as well, each with its own norms
 };
 

@@ -15,9 +15,15 @@ requires std::is_same_v<std::remove_const_t<W>, HeadWeights>
 void for_each_tensor(W& w, const Hyperparameters& h, int, const Visit& visit)
 {
     visit(w.norm, std::size_t(h.embedding_length) * sizeof(float));
-    visit(w.output.data, w.output.bytes());
-    if (w.output.scale)
-        visit(w.output.scale, sizeof(float));
+    const auto matrix = [&](auto& m) {
+        if (m)
+            visit(m.data, m.bytes());
+        if (m.scale)
+            visit(m.scale, sizeof(float));
+    };
+    matrix(w.output);
+    for (auto& m : w.stream_out)
+        matrix(m);
 }
 
 template <class W, class Visit>
@@ -70,6 +76,12 @@ void for_each_tensor(W& w, const Hyperparameters& h, int l, const Visit& visit)
     vector(w.dense_post_norm, h.embedding_length);
     vector(w.experts_post_norm, h.embedding_length);
     vector(w.side_post_norm, h.embedding_length);
+    const int streams = h.streams.count;
+    vector(w.altup.router_norm, h.embedding_length);
+    vector(w.altup.predict, streams * streams * streams);
+    vector(w.altup.correct, streams * streams);
+    vector(w.altup.scale, h.embedding_length);
+    vector(w.altup.laurel_norm, h.embedding_length);
 }
 
 std::size_t aligned(std::size_t bytes)

@@ -189,7 +189,9 @@ void read_head_lengths(Reader& in, Hyperparameters& h, int default_head)
 void share_kv(Reader& in, Hyperparameters& h)
 {
     const int layers = int(h.layers.size());
-    const int first = layers - in.optional("attention.shared_kv_layers", 0, 0, layers);
+    const int with_kv = h.architecture->layers_with_kv;
+    const int shared = with_kv > 0 ? std::max(0, layers - with_kv) : 0;
+    const int first = layers - in.optional("attention.shared_kv_layers", shared, 0, layers);
     for (int l = first; l < layers; ++l) {
         LayerParameters& layer = h.layers[std::size_t(l)];
         int source = first - 1;
@@ -257,6 +259,19 @@ void read_temperature(Reader& in, Hyperparameters& h)
     h.temperature.scale = in.number("attention.temperature_scale", h.temperature.scale);
     const int length = h.temperature.length > 0 ? h.temperature.length : h.rope_scaling.original_context;
     h.temperature.length = in.optional("attention.temperature_length", std::max(1, length), 1, kMaxTokens);
+}
+
+/// AltUp's numbers are those of the only models that have it, where the file does not say them.
+void read_streams(Reader& in, Hyperparameters& h)
+{
+    constexpr int kAltUpStreams = 4, kLaurelRank = 64;
+    if (h.architecture->streams == Streams::One)
+        return;
+    h.streams = {in.optional("altup.num_inputs", kAltUpStreams, 2, kMostStreams), kLaurelRank};
+    if (in.optional("altup.active_idx", 0, 0, kMostStreams) != 0)
+        in.wrong("the model's layers read another stream than the first, which this version does not know");
+    if (h.embedding_length > kMaxDimension / h.streams.count)
+        in.wrong("the model's residual streams are longer than any model's");
 }
 
 /// Of Llama 4 the model with 128 experts (Maverick) norms no queries and keys.
@@ -331,7 +346,9 @@ Result<Hyperparameters> read_hyperparameters(const GgufFile& file)
     for (const LayerParameters& layer : h.layers)
         most_heads = std::max(most_heads, layer.heads);
     const int default_head = std::max(1, h.embedding_length / most_heads);
-    h.side_length = in.optional("embedding_length_per_layer_input", 0, 0, kMaxDimension / layers);
+    h.side_length =
+        in.optional("embedding_length_per_layer_input", h.architecture->side_length, 0, kMaxDimension / layers);
+    read_streams(in, h);
     h.rope_base = in.number("rope.freq_base", 10000.0f);
     const float local_base = h.architecture->local_rope_base > 0 ? h.architecture->local_rope_base : h.rope_base;
     h.rope_base_local = in.number("rope.freq_base_swa", local_base);

@@ -4,6 +4,7 @@
 
 #include "engine/model/architecture.h"
 #include "engine/model/state_space.h"
+#include "engine/model/stream_parameters.h"
 #include "engine/result.h"
 
 #include <string>
@@ -69,7 +70,8 @@ struct Hyperparameters {
     RouterScores router_scores = RouterScores::Softmax;
     ExpertWeights expert_weights = ExpertWeights::SumToOne;
     StateSpace state_space;  // of every recurrent layer
-    int side_length = 0;     // values of its own that each layer gets of each token (per-layer embeddings); 0: none
+    StreamParameters streams;
+    int side_length = 0;  // values of its own that each layer gets of each token (per-layer embeddings); 0: none
     std::vector<LayerParameters> layers;
 
     /// Floats of the state that layer l keeps for each sequence; 0: it keeps none.

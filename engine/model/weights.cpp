@@ -1,5 +1,6 @@
 #include "engine/model/weights.h"
 
+#include "engine/model/stream_weights.h"
 #include "engine/model/weight_reader.h"
 
 #include <cmath>
@@ -193,9 +194,11 @@ void read_shared_expert(WeightReader& in, const std::string& p, const Hyperparam
     w.shared_weight = in.matrix(p + "ffn_gate_inp_shexp.weight", dim, 1, 1, Need::Optional);
 }
 
-void read_feed_forward(WeightReader& in, const std::string& p, const Hyperparameters& h, const LayerParameters& layer,
-                       LayerWeights& w)
+void read_feed_forward(WeightReader& in, const std::string& p, const Hyperparameters& h, int l, LayerWeights& w)
 {
+    // 95 % of a normal distribution lie below its mean and so many standard deviations.
+    constexpr float kSparseDeviations = 1.6448533535f;
+    const LayerParameters& layer = h.layers[std::size_t(l)];
     const int dim = h.embedding_length, ffn = layer.ffn_length;
     // falcon-h1's has no ".weight"
     if (const std::string norm = p + std::string(h.architecture->ffn_norm); !h.architecture->ffn_norm.empty())
@@ -212,6 +215,8 @@ void read_feed_forward(WeightReader& in, const std::string& p, const Hyperparame
         }
     }
     w.gate = in.matrix(p + "ffn_gate.weight", dim, ffn, 1, Need::Optional);
+    if (l < h.architecture->sparse_layers)
+        w.gate_deviations = kSparseDeviations;
     const bool alone = w.gate || !has_gate(h.architecture->gate);
     w.up = in.matrix(p + "ffn_up.weight", dim, alone ? ffn : 2 * ffn);
     w.down = in.matrix(p + "ffn_down.weight", ffn, dim);
@@ -246,6 +251,8 @@ Result<Weights> Weights::read(const GgufFile& file, const Hyperparameters& h)
         w.side_projection = in.matrix("per_layer_model_proj.weight", dim, side);
         w.side_norm = in.scaled(in.vector("per_layer_proj_norm.weight", h.side_length), h.side_length, std::sqrt(0.5f));
     }
+    if (h.streams.several())
+        read_model_streams(in, h, w);
     for (std::size_t l = 0; l < h.layers.size() && !in.failed(); ++l) {
         const std::string prefix = "blk." + std::to_string(l) + ".";
         LayerWeights& layer = w.layers.emplace_back();
@@ -256,8 +263,10 @@ Result<Weights> Weights::read(const GgufFile& file, const Hyperparameters& h)
             read_attention(in, prefix, h, parameters, layer);
         read_recurrent(in, prefix, h, parameters.mixer, layer);
         if (parameters.feed_forward)
-            read_feed_forward(in, prefix, h, parameters, layer);
+            read_feed_forward(in, prefix, h, int(l), layer);
         read_layer_end(in, prefix, h, layer);
+        if (h.streams.several())
+            read_layer_streams(in, prefix, h, layer);
     }
     if (in.failed())
         return tl::unexpected(in.error());

@@ -6,6 +6,7 @@
 #include "engine/model/hyperparameters.h"
 #include "kernels/types.h"
 
+#include <array>
 #include <deque>
 #include <vector>
 
@@ -30,6 +31,17 @@ struct Matrix {
 
 /// Null where the architecture has none.
 using Vector = const float*;
+
+/// AltUp of a layer, with what LAuReL (arXiv 2411.07501) adds beside attention.
+struct AltUpWeights {
+    Matrix router;                  // (streams, dim)
+    Vector router_norm = nullptr;   // (dim,), divided by dim
+    Vector predict = nullptr;       // (streams * streams, streams): by [to][from], of what the router says
+    Vector correct = nullptr;       // (streams, streams)
+    Vector scale = nullptr;         // (dim,) on what the side branch reads
+    Matrix laurel_down, laurel_up;  // (rank, dim), (dim, rank)
+    Vector laurel_norm = nullptr;   // (dim,)
+};
 
 struct LayerWeights {
     Vector attn_norm = nullptr;  // (dim,)
@@ -80,6 +92,9 @@ struct LayerWeights {
     Matrix side_gate, side_out;       // (side, dim), (dim, side)
     Vector side_post_norm = nullptr;  // (dim,)
     float output_scale = 1.0f;        // factor on the residual stream at the layer's end
+
+    float gate_deviations = 0.0f;  // gates count from so many standard deviations above their mean on; 0: all do
+    AltUpWeights altup;            // its router is empty where there is one stream
 };
 
 /// visit(matrix, how many of its size there are, one after another) for every one there is. W: LayerWeights, const or
@@ -87,10 +102,29 @@ struct LayerWeights {
 template <class W, class Visit>
 void for_each_matrix(W& w, int experts, const Visit& visit)
 {
-    for (auto* matrix : {&w.qkv,           &w.q,           &w.k,         &w.v,         &w.attn_gate,
-                         &w.attn_out,      &w.mix_in,      &w.mix_gate,  &w.mix_beta,  &w.mix_alpha,
-                         &w.mix_out,       &w.gate,        &w.up,        &w.down,      &w.router,
-                         &w.shared_weight, &w.latent_down, &w.latent_up, &w.side_gate, &w.side_out})
+    for (auto* matrix : {&w.qkv,
+                         &w.q,
+                         &w.k,
+                         &w.v,
+                         &w.attn_gate,
+                         &w.attn_out,
+                         &w.mix_in,
+                         &w.mix_gate,
+                         &w.mix_beta,
+                         &w.mix_alpha,
+                         &w.mix_out,
+                         &w.gate,
+                         &w.up,
+                         &w.down,
+                         &w.router,
+                         &w.shared_weight,
+                         &w.latent_down,
+                         &w.latent_up,
+                         &w.side_gate,
+                         &w.side_out,
+                         &w.altup.router,
+                         &w.altup.laurel_down,
+                         &w.altup.laurel_up})
         if (*matrix)
             visit(*matrix, 1);
     for (auto* stack : {&w.gate_experts, &w.up_experts, &w.down_experts})
@@ -103,8 +137,9 @@ bool is_prediction_tensor(const GgufTensor& tensor, const Hyperparameters& h);
 
 /// What follows the last layer.
 struct HeadWeights {
-    Vector norm = nullptr;  // (dim,); includes the model's factor on logits
-    Matrix output;          // (vocabulary, dim); the embedding again where the file ties them
+    Vector norm = nullptr;                            // (dim,); includes the model's factor on logits
+    Matrix output;                                    // (vocabulary, dim); the embedding again where the file ties them
+    std::array<Matrix, kMostStreams - 1> stream_out;  // (dim, dim) of each stream but the first; empty: there is one
 };
 
 class Weights
@@ -116,7 +151,8 @@ public:
     Matrix token_embedding;  // (vocabulary, dim)
     std::vector<LayerWeights> layers;
     HeadWeights head;
-    Vector embedding_norm = nullptr;  // (dim,) where embeddings are normed
+    Vector embedding_norm = nullptr;                 // (dim,) where embeddings are normed
+    std::array<Matrix, kMostStreams - 1> stream_in;  // (dim, dim): what makes the other streams of the first
     // Per-layer embeddings, of which the host makes every layer's side input. A row of the table is all that a token
     // needs, so it stays where it is.
     Matrix side_embedding;                                     // (vocabulary, layers * side)

@@ -62,6 +62,9 @@ LayerWork layer_work(const Hyperparameters& h, const LayerWeights& w, const Laye
     add_operation(work, {&w.shared_weight});
     add_operation(work, {&w.latent_down});
     add_operation(work, {&w.latent_up});
+    add_operation(work, {&w.altup.router});
+    add_operation(work, {&w.altup.laurel_down});
+    add_operation(work, {&w.altup.laurel_up});
     add_operation(work, {&w.side_gate});
     add_operation(work, {&w.side_out});
     for (const Matrix* stack : {&w.gate_experts, &w.up_experts, &w.down_experts})
@@ -88,6 +91,8 @@ LayerWork layer_work(const Hyperparameters& h, const LayerWeights& w, const Laye
         work.values += 6 * dim;  // norms of both parts, and their sum
     if (w.side_gate)
         work.values += 4 * dim + 3 * std::int64_t(h.side_length);
+    if (w.altup.router)
+        work.values += (6 * h.streams.count + 8) * dim;
     return work;
 }
 
@@ -116,7 +121,11 @@ ModelCosts model_costs(const Hyperparameters& h, const Weights& weights)
         costs.windows.push_back(p.kind == LayerKind::SlidingWindow ? h.sliding_window : 0);
     }
     add_operation(costs.head, {&weights.head.output});
+    for (const Matrix& matrix : weights.head.stream_out)
+        add_operation(costs.head, {&matrix});
     add_operation(costs.side, {&weights.side_projection});
+    for (const Matrix& matrix : weights.stream_in)
+        add_operation(costs.side, {&matrix});
     costs.side.values = 4 * std::int64_t(weights.side_projection.rows);
     costs.head.values = 3 * std::int64_t(h.embedding_length);
     costs.vocabulary = h.vocabulary;
@@ -204,14 +213,21 @@ std::int64_t scratch_bytes(const Hyperparameters& h, const Weights& weights, con
     const bool feed_forward = any(&W::gate, &W::up, &W::router, &W::shared_weight, &W::latent_down);
     const bool attention_hidden = Activations::attention_reads_hidden(a);
     const bool feed_forward_hidden = Activations::feed_forward_reads_hidden(a);
-    const bool side = any(&W::side_gate) || rounds(weights.side_projection);
-    round((attention && !attention_hidden) || (feed_forward && !feed_forward_hidden), rows.x);
-    round((attention && attention_hidden) || (feed_forward && feed_forward_hidden) || side, rows.hidden);
+    const auto any_altup = [&](Matrix AltUpWeights::*matrix) {
+        return std::ranges::any_of(weights.layers, [&](const LayerWeights& w) { return rounds(w.altup.*matrix); });
+    };
+    const bool side_hidden = any(&W::side_gate) && !h.streams.several();
+    const bool side_x = (any(&W::side_gate) && h.streams.several()) || any_altup(&AltUpWeights::router);
+    const bool host_hidden = rounds(weights.side_projection) || rounds(weights.stream_in.front());
+    round((attention && !attention_hidden) || (feed_forward && !feed_forward_hidden) || side_x, rows.x);
+    round((attention && attention_hidden) || (feed_forward && feed_forward_hidden) || side_hidden || host_hidden,
+          rows.hidden);
+    round(any_altup(&AltUpWeights::laurel_up), rows.low_rank);
     round(a.dense_beside_experts && any(&W::router), rows.routed);
     round(any(&W::latent_up), rows.expert_sum);
     round(any(&W::attn_out, &W::mix_out), rows.attended);
     round(any(&W::down, &W::side_out), rows.inner);
-    round(rounds(weights.head.output), rows.last_x);
+    round(rounds(weights.head.output) || rounds(weights.head.stream_out.front()), rows.last_x);
     if (h.experts > 0) {
         const int pairs = made_for.rows * h.experts_used;
         const Rows router(made_for.rows, h.experts, memory), gate_up(pairs, 2 * h.expert_ffn_length, memory);

@@ -1,6 +1,7 @@
 // Gated activations of a feed-forward layer: a thread a value. gates, up, out: (rows, n) at their strides; out may be
 // the gates' own place.
 #include "kernels/cuda/gates.cuh"
+#include "kernels/cuda/reduce.cuh"
 
 using namespace kernels::cuda;
 
@@ -28,3 +29,20 @@ extern "C" __global__ void gate_heads(const float* gates, int gates_stride, int 
     x[i] *= sigmoid(gates[i / length * head_stride + i % length]);
 }
 EMULATED(gate_heads);
+
+// Of the first n columns of x what is above their mean and so many standard deviations: max(x - that, 0). A block a row.
+extern "C" __global__ void keep_above(float deviations, int n, float* x, int x_stride)
+{
+    x += std::size_t(blockIdx.x) * std::size_t(x_stride);
+    float sum = 0.0f;
+    for (int i = int(threadIdx.x); i < n; i += int(blockDim.x))
+        sum += x[i];
+    const float mean = block_sum(sum) / float(n);
+    float squares = 0.0f;
+    for (int i = int(threadIdx.x); i < n; i += int(blockDim.x))
+        squares += (x[i] - mean) * (x[i] - mean);
+    const float least = mean + deviations * sqrtf(block_sum(squares) / float(n > 1 ? n - 1 : 1));
+    for (int i = int(threadIdx.x); i < n; i += int(blockDim.x))
+        x[i] = fmaxf(x[i] - least, 0.0f);
+}
+EMULATED(keep_above);

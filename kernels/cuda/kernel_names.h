@@ -33,6 +33,7 @@
     KERNEL(experts, weigh_pairs)                        \
     KERNEL(gated, gated)                                \
     KERNEL(gated, gate_heads)                           \
+    KERNEL(gated, keep_above)                           \
     SPILLWAY_KERNEL_OF_EACH_TYPE(KERNEL, gated_matvec)  \
     KERNEL(halves, halves_largest)                      \
     KERNEL(halves, halves_of_rows)                      \
@@ -58,6 +59,11 @@
     KERNEL(state_gates, gate_and_norm)                  \
     KERNEL(state_gates, norm_and_gate)                  \
     KERNEL(store_kv, store_kv)                          \
+    KERNEL(streams, add_to_streams)                     \
+    KERNEL(streams, correct_streams)                    \
+    KERNEL(streams, join_streams)                       \
+    KERNEL(streams, predict_streams)                    \
+    KERNEL(streams, take_columns)                       \
     KERNEL(wait_for_host, raise_flag)                   \
     KERNEL(wait_for_host, wait_for_host)
 // clang-format on

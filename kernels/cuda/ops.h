@@ -83,6 +83,12 @@ Status scale(const Driver& driver, Queue queue, float factor, int rows, int n, R
 // out = gate times up. gates, up, out: (rows, n), of any alignment; out may begin where the gates do.
 Status gated(const Driver& driver, Queue queue, const Gating& gating, Rows gates, Rows up, int rows, int n, Rows out);
 
+// Of the first n columns of each row what is above their mean and so many standard deviations: max(x - that, 0).
+Status keep_above(const Driver& driver, Queue queue, float deviations, int rows, int n, Rows x);
+
+// The first n columns of each row. out: (rows, n)
+Status take_columns(const Driver& driver, Queue queue, Rows x, int rows, int n, Rows out);
+
 // What a product over quantised weights wants its activations as. x: (rows, n), n a multiple of 32; residual: what
 // rounding lost, rounded in its turn, at the same stride; or 0
 Status quantize_q8(const Driver& driver, Queue queue, Rows x, int rows, int n, Q8Rows out, DevicePtr residual = 0);
@@ -295,6 +301,36 @@ constexpr std::size_t carried_bytes(int rows, int heads, int v_dim)
 bool attend_many_can(const Attention& a);  // f16 or q8_0, head dimensions up to 512
 Status attend_many(const Driver& driver, Queue queue, const Attention& a, const Carried& carried, DevicePtr sinks,
                    Rows out);
+
+// ---- residual streams ----
+
+/// Streams of a row follow each other: (rows, count, dim). 1 to kMostStreams of them.
+struct Streams {
+    Rows rows = {};
+    int count = 0, dim = 0;
+};
+
+/// What a layer's router says of its streams, and what makes coefficients of it.
+struct RoutedStreams {
+    Rows routed = {};  // (rows, streams)
+    DevicePtr coefficients = 0;
+};
+
+// streams[to] += sum over `from` of (coefficients routed)[to][from] * streams[from]; active: (rows, dim), the first of
+// them then. coefficients: (count * count, count)
+Status predict_streams(const Driver& driver, Queue queue, const RoutedStreams& by, int rows, const Streams& streams,
+                       Rows active);
+
+// streams[to] += (active - streams[0]) * (1 + (coefficients routed)[to]); first = streams[0] * weight then.
+// coefficients: (count, count); weight: (dim,); active, first: (rows, dim)
+Status correct_streams(const Driver& driver, Queue queue, const RoutedStreams& by, int rows, Rows active,
+                       DevicePtr weight, const Streams& streams, Rows first);
+
+// streams[s] += y for all but the first. y: (rows, dim)
+Status add_to_streams(const Driver& driver, Queue queue, Rows y, int rows, const Streams& streams);
+
+// first = the mean of it and the other streams, each brought to its length before. first: (rows, dim)
+Status join_streams(const Driver& driver, Queue queue, const Streams& streams, int rows, Rows first);
 
 // ---- recurrent layers ----
 //

@@ -85,6 +85,18 @@ Status gate_heads(const Driver& driver, Queue queue, Rows gates, const Heads& he
                          queue, gates.at, gates.stride, heads.count, heads.length, heads.stride, x.at, x.stride);
 }
 
+Status keep_above(const Driver& driver, Queue queue, float deviations, int rows, int n, Rows x)
+{
+    constexpr unsigned kThreads = 512;
+    return driver.launch(Kernel::keep_above, {unsigned(rows)}, {kThreads}, 0, queue, deviations, n, x.at, x.stride);
+}
+
+Status take_columns(const Driver& driver, Queue queue, Rows x, int rows, int n, Rows out)
+{
+    return driver.launch(Kernel::take_columns, grid_of_values(rows, n), {kThreadsOfValues}, 0, queue, x.at, x.stride, n,
+                         out.at, out.stride);
+}
+
 Status weigh_rows(const Driver& driver, Queue queue, Rows weights, int rows, int n, Rows x)
 {
     return driver.launch(Kernel::weigh_rows, grid_of_values(rows, n), {kThreadsOfValues}, 0, queue, weights.at,

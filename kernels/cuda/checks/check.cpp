@@ -17,6 +17,7 @@ const std::vector<KernelCheck>& kernel_checks()
         add_expert_checks(all);
         add_recurrent_checks(all);
         add_linear_attention_checks(all);
+        add_stream_checks(all);
         add_store_kv_checks(all);
         add_attention_checks(all);
         add_flag_checks(all);

@@ -23,6 +23,8 @@ void add_expert_checks(std::vector<KernelCheck>& checks);
 void add_store_kv_checks(std::vector<KernelCheck>& checks);
 /// Of attention over a sequence's KV blocks.
 void add_attention_checks(std::vector<KernelCheck>& checks);
+/// Of several residual streams side by side, and of sparse gates.
+void add_stream_checks(std::vector<KernelCheck>& checks);
 /// Of the flags between a device and its host.
 void add_flag_checks(std::vector<KernelCheck>& checks);
 

@@ -159,7 +159,7 @@ private Q_SLOTS:
     {
         QTest::addColumn<QString>("model");
         for (const char* name : {"llama", "qwen3moe", "gemma2", "gpt-oss", "phi3-longrope", "mistral3", "glm4moe",
-                                 "llama4", "muse-glimmer", "gemma4-e", "gemma4-moe", "nemotron_h_moe"})
+                                 "llama4", "muse-glimmer", "gemma4-e", "gemma4-moe", "nemotron_h_moe", "gemma3n"})
             QTest::newRow(name) << QString("%1/%2.gguf").arg(test_support::own_models_folder(), name);
     }
 

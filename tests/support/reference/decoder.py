@@ -39,6 +39,7 @@ gemma4       as gemma3, and: attention.sliding_window_pattern has a flag for eac
              side = (rms_norm(per_layer_model_proj @ h0 / sqrt(dim), per_layer_proj_norm) + sqrt(n) *
              per_layer_token_embd[token]) / sqrt(2), h0 the scaled embedding, and after its ffn
              h += rms_norm(proj @ (gelu(inp_gate @ h) * side), post_norm).
+gemma3n      as gemma4 with inputs for each layer; heads are of one length; the rest is in streams.py.
 phi3         attn_qkv holds the rows of q, k, v in this order; ffn_up those of gate, then up. rope_factors_long or
              _short divide the angles: long where the context in use (not the position) is more than
              rope.scaling.original_context_length. rope.scaling.attn_factor multiplies cosine and sine, always.
@@ -98,13 +99,14 @@ entry's edge). The engine computes GELU in float32.
 import numpy as np
 
 import recurrent
+import streams
 
 ROTATES_NEIGHBOURS = {"llama", "mistral3", "smollm3", "ernie4_5", "ernie4_5-moe", "glm4", "granite", "granitemoe", "granitehybrid",
                       "cohere2", "muse-glimmer", "llama4"}
-GEMMAS = {"gemma2", "gemma3", "gemma4"}
-WINDOW_PERIOD = {"gemma2": 2, "gpt-oss": 2, "gemma3": 6, "gemma4": 6, "olmo2": 4, "cohere2": 4, "muse-glimmer": 4, "llama4": 4}
+GEMMAS = {"gemma2", "gemma3", "gemma3n", "gemma4"}
+WINDOW_PERIOD = {"gemma2": 2, "gpt-oss": 2, "gemma3": 6, "gemma3n": 5, "gemma4": 6, "olmo2": 4, "cohere2": 4, "muse-glimmer": 4, "llama4": 4}
 ROTATES_IN_WINDOWS = {"cohere2", "muse-glimmer", "llama4"}
-POST_NORMS = {"gemma2", "gemma3", "gemma4", "glm4", "olmo2", "muse-glimmer"}
+POST_NORMS = {"gemma2", "gemma3", "gemma3n", "gemma4", "glm4", "olmo2", "muse-glimmer"}
 FFN_NORM = {"nemotron_h": "attn_norm", "nemotron_h_moe": "attn_norm", "qwen35": "post_attention_norm", "qwen35moe": "post_attention_norm",
             "qwen3next": "post_attention_norm", "gpt-oss": "post_attention_norm", "seed_oss": "post_attention_norm", "glm4moe": "post_attention_norm",
             "olmo2": None}
@@ -197,7 +199,8 @@ class Decoder:
 
     def kv_source(self, layer):
         """The layer whose keys and values it reads."""
-        first = self.layer_count - self.key("attention.shared_kv_layers", 0)
+        shared = max(0, self.layer_count - 20) if self.arch == "gemma3n" else 0
+        first = self.layer_count - self.key("attention.shared_kv_layers", shared)
         if layer < first:
             return layer
         slides = self.window(layer) is not None
@@ -250,7 +253,7 @@ class Decoder:
     def rotation(self, positions, layer):
         """Cosines and sines, (tokens, rotated / 2)."""
         rotated = self.sliding_key("rope.dimension_count", layer, self.key_length(layer))
-        local = self.arch in ("gemma3", "gemma4", "olmo2") and self.window(layer) is not None
+        local = self.arch in ("gemma3", "gemma3n", "gemma4", "olmo2") and self.window(layer) is not None
         based = local and self.arch != "olmo2"
         base = self.key("rope.freq_base_swa", 10000.0) if based else self.key("rope.freq_base", 10000.0)
         pair = np.arange(rotated // 2)
@@ -316,7 +319,7 @@ class Decoder:
         return self.rms_norm(q, p + "attn_q_norm.weight"), k if k is None else self.rms_norm(k, p + "attn_k_norm.weight")
 
     def score_scale(self):
-        if self.arch == "gemma4":
+        if self.arch in ("gemma3n", "gemma4"):
             return 1.0
         if self.key("attention.scale", 0.0):
             return self.key("attention.scale")
@@ -336,7 +339,7 @@ class Decoder:
             q, k = self.norm_heads(q, k, p, rotated)
         q = q * self.temperature(positions, layer)[:, None, None]
         if k is not None:
-            v = self.rms_norm(v) if self.arch == "gemma4" else v
+            v = self.rms_norm(v) if self.arch in ("gemma3n", "gemma4") else v
             self.kept[layer] = self.numerics.cache(k), self.numerics.cache(v)
         k, v = self.kept[self.kv_source(layer)]
         group = self.heads // self.kv_heads(layer)
@@ -397,6 +400,8 @@ class Decoder:
             return self.product(np.maximum(self.product(x, p + "ffn_up" + suffix), 0) ** 2, p + "ffn_down" + suffix)
         else:
             gate, up = np.split(self.product(x, p + "ffn_up" + suffix), 2, axis=1)
+        if self.arch == "gemma3n":
+            gate = streams.sparse(gate, p)
         return self.product(self.activate(gate, up), p + "ffn_down" + suffix)
 
     def scores(self, logits):
@@ -447,7 +452,7 @@ class Decoder:
 
     def side_inputs(self, h, tokens):
         """(tokens, layers, n)"""
-        n = self.key("embedding_length_per_layer_input", 0)
+        n = self.key("embedding_length_per_layer_input", 256 if self.arch == "gemma3n" else 0)
         if not n:
             return None
         said = (self.product(h, "per_layer_model_proj") / np.sqrt(self.dim)).reshape(len(h), -1, n)
@@ -497,8 +502,11 @@ class Decoder:
         if self.arch == "muse-glimmer":
             h = self.rms_norm(h)
         side = self.side_inputs(h, tokens)
+        several = streams.of(self.arch)
+        h = several.start(self, h) if several else h
         for layer in range(self.layer_count):
-            h = self.layer(h, layer, positions, side)
+            h = several.layer(self, h, layer, positions, side) if several else self.layer(h, layer, positions, side)
+        h = several.end(self, h) if several else h
         h = self.norm(h, ("token_embd_norm" if self.arch.startswith("lfm2") else "output_norm") + ".weight")
         out = self.product(h, "output" if "output.weight" in self.tensors else "token_embd")
         scale = self.key("logit_scale", 1.0)

@@ -54,6 +54,9 @@ ARCHITECTURES = {
     "gemma4-moe": dict(arch="gemma4", dim=32, kv=[2, 1], hd=32, hd_swa=16, theta=1e6, gemma=True, qk_norm=True,
                        window=16, pattern=[1, 0], softcap=(0.0, 30.0), no_v=True, experts=4, used=2, both=True,
                        fused_experts=True, expert_ff=16),
+    "gemma3n": dict(arch="gemma3n", layers=12, dim=32, heads=2, kv=1, theta=1e6, gemma=True, qk_norm=True, window=16,
+                    pattern=[1, 0] * 6, softcap=(0.0, 30.0), shared_kv=2, side=8, side_type="Q8_0", streams=4, rank=64,
+                    ffn_share=0.1),
     "phi3": dict(arch="phi3", layers=1, kv=4, fused=True),
     "phi3-longrope": dict(arch="phi3", layers=1, kv=4, fused=True, longrope=(1.19, 64)),
     "gpt-oss": dict(arch="gpt-oss", theta=1.5e5, yarn=(32.0, 32), window=16, experts=4, used=2, bias=True,
@@ -232,8 +235,8 @@ class TensorWriter:
         data = tensor_types.random_blocks(kind, int(np.prod(shape)), std, self.rng)
         self.list.append(gguf.Tensor(name, kind, shape, data))
 
-    def norm(self, name, size):
-        self.given(name, 1 + 0.1 * self.rng.standard_normal(size))
+    def norm(self, name, size, mean=1.0):
+        self.given(name, mean * (1 + 0.1 * self.rng.standard_normal(size)))
 
     def bias(self, name, *shape):
         self.given(name, 0.1 * self.rng.standard_normal(shape))
@@ -262,9 +265,12 @@ def tensors(name, s):
         w.given("rope_freqs.weight", np.where(np.arange(s["hd"] // 2) < s["hd"] // 8, 1.0, 1e30))
     if "side" in s:
         side = s["layers"] * s["side"]
-        w.weight("per_layer_token_embd.weight", vocabulary_size, side, std=s["side"] ** -0.5)
+        w.weight("per_layer_token_embd.weight", vocabulary_size, side, kind=s.get("side_type"), std=s["side"] ** -0.5)
         w.weight("per_layer_model_proj.weight", side, s["dim"])
         w.norm("per_layer_proj_norm.weight", s["side"])
+    if "streams" in s:
+        for n in ("altup_proj", "altup_unembd_proj"):
+            w.weight(n + ".weight", s["streams"] - 1, s["dim"], s["dim"])
     if "longrope" in s:
         w.given("rope_factors_long.weight", np.linspace(1.0, 40.0, s["hd"] // 2))
         w.given("rope_factors_short.weight", np.linspace(1.0, 1.1, s["hd"] // 2))
@@ -279,8 +285,10 @@ def tensors(name, s):
             ffn_tensors(w, s, f"blk.{layer}.", of_layer(s["ff"], layer))
         if "both" in s:
             both_parts_tensors(w, s, f"blk.{layer}.")
-        if s["arch"] == "gemma4":
+        if s["arch"] == "gemma4" or "side" in s:
             end_tensors(w, s, f"blk.{layer}.")
+        if "streams" in s:
+            stream_tensors(w, s, f"blk.{layer}.")
     return w.list
 
 
@@ -375,7 +383,8 @@ def attention_tensors(w, s, p, layer):
         w.given(p + "attn_sinks.weight", w.rng.standard_normal(s["heads"]))
     if "gemma" in s or "post_norms" in s:
         w.norm(p + "post_attention_norm.weight", dim)
-        w.norm(p + "post_ffw_norm.weight", dim)
+        # Where few gates of a short row are open, what they let through is not to be all that counts.
+        w.norm(p + "post_ffw_norm.weight", dim, s.get("ffn_share", 1.0))
     if s["arch"] == "falcon-h1":
         w.norm(p + "ffn_norm", dim)
     elif s.get("input_norms", True) is True and "one_part" not in s:
@@ -402,7 +411,20 @@ def end_tensors(w, s, p):
         w.weight(p + "inp_gate.weight", s["side"], s["dim"])
         w.weight(p + "proj.weight", s["dim"], s["side"])
         w.norm(p + "post_norm.weight", s["dim"])
-    w.given(p + "layer_output_scale.weight", [w.rng.uniform(0.5, 1.0)])
+    if s["arch"] == "gemma4":
+        w.given(p + "layer_output_scale.weight", [w.rng.uniform(0.5, 1.0)])
+
+
+def stream_tensors(w, s, p):
+    count, dim = s["streams"], s["dim"]
+    w.weight(p + "altup_router.weight", count, dim, kind="F32", std=0.5 * dim ** 0.5)
+    w.norm(p + "altup_router_norm.weight", dim)
+    w.given(p + "altup_predict_coef.weight", 0.2 * w.rng.standard_normal((count * count, count)))
+    w.given(p + "altup_correct_coef.weight", 0.2 * w.rng.standard_normal((count, count)))
+    w.norm(p + "altup_correct_scale.weight", dim)
+    w.weight(p + "laurel_l.weight", s["rank"], dim)
+    w.weight(p + "laurel_r.weight", dim, s["rank"])
+    w.norm(p + "laurel_post_norm.weight", dim)
 
 
 def expert_tensors(w, s, p):

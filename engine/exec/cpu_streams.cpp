@@ -1,0 +1,146 @@
+#include "engine/exec/cpu_streams.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <span>
+
+namespace engine {
+
+namespace {
+
+// Rows of a batch from which on it is worth waking the workers.
+constexpr int kStreamRowsWorthSharing = 4;
+
+/// (count,) = coefficients, (count, streams), times routed, (streams,)
+template <std::size_t Most>
+std::array<float, Most> times_routed(Vector coefficients, int count, std::span<const float> routed)
+{
+    std::array<float, Most> out{};
+    for (int i = 0; i < count; ++i)
+        for (const float r : routed)
+            out[std::size_t(i)] += *coefficients++ * r;
+    return out;
+}
+
+/// The sum of the squares of (n,) values.
+double squares(const float* x, int n)
+{
+    double sum = 0.0;
+    for (int i = 0; i < n; ++i)
+        sum += double(x[i]) * double(x[i]);
+    return sum;
+}
+
+/// The factor that gives x the length of `like`, both (n,).
+float to_length_of(const float* like, const float* x, int n)
+{
+    const double here = squares(x, n);
+    return here > 0.0 ? float(std::sqrt(squares(like, n) / here)) : 1.0f;
+}
+
+}  // namespace
+
+template <class Work>
+void CpuStreams::for_each_row(const Rows& rows, const Work& work) const
+{
+    pool_->for_each(rows.count(), kStreamRowsWorthSharing, [&](int begin, int end, int) {
+        for (int t = begin; t < end; ++t)
+            work(t);
+    });
+}
+
+void CpuStreams::take(const Rows& streams, int row, int s, int dim, Rows& out)
+{
+    out.set_shape(1, dim);
+    std::copy_n(streams.row(row) + s * dim, dim, out.row(0));
+}
+
+void CpuStreams::take_first(const Rows& streams, int dim, Rows& out)
+{
+    out.set_shape(streams.count(), dim);
+    for_each_row(streams, [&](int t) { std::copy_n(streams.row(t), dim, out.row(t)); });
+}
+
+void CpuStreams::predict(const Rows& routed, Vector coefficients, Rows& streams, Rows& active)
+{
+    const int count = routed.cols(), dim = streams.cols() / count;
+    active.set_shape(streams.count(), dim);
+    streams.changed();
+    for_each_row(streams, [&](int t) {
+        const auto c =
+            times_routed<kMostStreams * kMostStreams>(coefficients, count * count, {routed.row(t), std::size_t(count)});
+        float* x = streams.row(t);
+        std::array<float, kMostStreams> before{};
+        for (int i = 0; i < dim; ++i) {
+            for (int s = 0; s < count; ++s)
+                before[std::size_t(s)] = x[s * dim + i];
+            for (int to = 0; to < count; ++to) {
+                float sum = before[std::size_t(to)];
+                for (int from = 0; from < count; ++from)
+                    sum += c[std::size_t(to * count + from)] * before[std::size_t(from)];
+                x[to * dim + i] = sum;
+            }
+            active.row(t)[i] = x[i];
+        }
+    });
+}
+
+void CpuStreams::correct(const Rows& routed, Vector coefficients, const Rows& active, Vector weight, Rows& streams,
+                         Rows& first)
+{
+    const int count = routed.cols(), dim = active.cols();
+    first.set_shape(streams.count(), dim);
+    streams.changed();
+    for_each_row(streams, [&](int t) {
+        const auto c = times_routed<kMostStreams>(coefficients, count, {routed.row(t), std::size_t(count)});
+        float* x = streams.row(t);
+        for (int i = 0; i < dim; ++i) {
+            const float change = active.row(t)[i] - x[i];
+            for (int to = 0; to < count; ++to)
+                x[to * dim + i] += change * (1.0f + c[std::size_t(to)]);
+            first.row(t)[i] = x[i] * weight[i];
+        }
+    });
+}
+
+void CpuStreams::add_to_others(const Rows& y, Rows& streams)
+{
+    streams.changed();
+    for_each_row(streams, [&](int t) {
+        for (int col = y.cols(); col < streams.cols(); col += y.cols())
+            kernels_.add(y.cols(), y.row(t), streams.row(t) + col);
+    });
+}
+
+void CpuStreams::even_out(const Rows& x, Rows& streams)
+{
+    streams.changed();
+    for_each_row(x, [&](int t) {
+        std::copy_n(x.row(t), x.cols(), streams.row(t));
+        for (int col = x.cols(); col < streams.cols(); col += x.cols()) {
+            float* stream = streams.row(t) + col;
+            const float factor = to_length_of(x.row(t), stream, x.cols());
+            std::for_each_n(stream, x.cols(), [&](float& value) { value *= factor; });
+        }
+    });
+}
+
+void CpuStreams::join(const Rows& streams, Rows& first)
+{
+    first.changed();
+    for_each_row(first, [&](int t) {
+        const int dim = first.cols(), count = streams.cols() / dim;
+        float* sum = first.row(t);
+        std::array<float, kMostStreams> factors{};
+        for (int s = 1; s < count; ++s)
+            factors[std::size_t(s)] = to_length_of(sum, streams.row(t) + s * dim, dim);
+        for (int i = 0; i < dim; ++i) {
+            for (int s = 1; s < count; ++s)
+                sum[i] += factors[std::size_t(s)] * streams.row(t)[s * dim + i];
+            sum[i] /= float(count);
+        }
+    });
+}
+
+}  // namespace engine

@@ -1,0 +1,31 @@
+// CudaStreams queues the operations of residual streams on a GPU.
+#pragma once
+
+#include "engine/exec/cuda_calls.h"
+#include "engine/exec/stream_operations.h"
+
+namespace engine {
+
+/// Owned by a GPU's backend, on its thread. It keeps nothing.
+class CudaStreams final : public StreamOperations
+{
+public:
+    /// `calls` outlives it.
+    explicit CudaStreams(CudaCalls& calls)
+        : calls_(calls)
+    {
+    }
+
+    void take(const Rows& streams, int row, int s, int dim, Rows& out) override;
+    void take_first(const Rows& streams, int dim, Rows& out) override;
+    void predict(const Rows& routed, Vector coefficients, Rows& streams, Rows& active) override;
+    void correct(const Rows& routed, Vector coefficients, const Rows& active, Vector weight, Rows& streams,
+                 Rows& first) override;
+    void add_to_others(const Rows& y, Rows& streams) override;
+    void join(const Rows& streams, Rows& first) override;
+
+private:
+    CudaCalls& calls_;
+};
+
+}  // namespace engine

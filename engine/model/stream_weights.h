@@ -1,0 +1,17 @@
+// Reads the weights of models that have several residual streams.
+#pragma once
+
+#include "engine/model/weights.h"
+
+#include <string>
+
+namespace engine {
+
+class WeightReader;
+
+/// `prefix`: of the names of the layer's tensors.
+void read_layer_streams(WeightReader& in, const std::string& prefix, const Hyperparameters& h, LayerWeights& w);
+/// What there is before the first layer and behind the last.
+void read_model_streams(WeightReader& in, const Hyperparameters& h, Weights& w);
+
+}  // namespace engine

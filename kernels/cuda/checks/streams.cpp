@@ -1,0 +1,270 @@
+#include "kernels/cuda/streams.h"
+#include "kernels/cuda/checks/checks.h"
+#include "kernels/cuda/checks/compare.h"
+#include "kernels/cuda/ops.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <random>
+
+namespace kernels::cuda {
+
+namespace {
+
+struct StreamCase {
+    int rows, count, dim;
+    int stride() const { return count * dim + 3; }
+    std::string name() const { return std::to_string(count) + " streams of " + std::to_string(dim); }
+};
+constexpr StreamCase kStreamCases[] = {{1, 4, 64}, {3, 4, 300}, {2, 2, 1}, {2, kMostStreams, 513}};
+
+std::vector<float> normal_values(std::mt19937& random, int count)
+{
+    std::normal_distribution<float> normal;
+    std::vector<float> values(static_cast<std::size_t>(count));
+    std::ranges::generate(values, [&] { return normal(random); });
+    return values;
+}
+
+/// A sum of products, in double precision, and the sum of their sizes.
+struct Summed {
+    double sum = 0, size = 0;
+    void add(double product)
+    {
+        sum += product;
+        size += std::abs(product);
+    }
+};
+
+/// (coefficients routed)[i] of one row.
+Summed times_routed(const std::vector<float>& coefficients, const float* routed, int i, int count)
+{
+    Summed s;
+    for (int k = 0; k < count; ++k)
+        s.add(double(coefficients[std::size_t(i * count + k)]) * double(routed[k]));
+    return s;
+}
+
+/// What all checks of streams begin with, on the device and here.
+struct OnDevice {
+    OnDevice(const Driver& driver, const StreamCase& c, std::mt19937& random)
+        : shape(c)
+        , memory(driver)
+        , x(normal_values(random, c.rows * c.stride()))
+        , y(normal_values(random, c.rows * c.dim))
+        , routed(normal_values(random, c.rows * c.count))
+        , streams{{memory.put(x), c.stride()}, c.count, c.dim}
+        , y_there(memory.put(y))
+        , routed_there(memory.put(routed))
+    {
+    }
+    float before(int r, int s, int i) const { return x[std::size_t(r * shape.stride() + s * shape.dim + i)]; }
+    float of_y(int r, int i) const { return y[std::size_t(r * shape.dim + i)]; }
+    const float* routes(int r) const { return &routed[std::size_t(r * shape.count)]; }
+    /// What the streams hold by now.
+    void fetch() { after = memory.get<float>(streams.rows.at, x.size()); }
+    double now(int r, int s, int i) const { return after[std::size_t(r * shape.stride() + s * shape.dim + i)]; }
+    /// What lies between rows belongs to others.
+    bool gaps_are_whole() const
+    {
+        for (int r = 0; r < shape.rows; ++r)
+            for (int i = shape.count * shape.dim; i < shape.stride(); ++i)
+                if (after[std::size_t(r * shape.stride() + i)] != x[std::size_t(r * shape.stride() + i)])
+                    return false;
+        return true;
+    }
+
+    StreamCase shape;
+    DeviceMemory memory;
+    std::vector<float> x, y, routed, after;
+    Streams streams;
+    DevicePtr y_there, routed_there;
+};
+
+Checked check_predict(const Driver& driver, unsigned seed)
+{
+    std::mt19937 random(seed);
+    Checked checked;
+    for (const StreamCase& c : kStreamCases) {
+        OnDevice on(driver, c, random);
+        const std::vector<float> coefficients = normal_values(random, c.count * c.count * c.count);
+        const RoutedStreams by{{on.routed_there, c.count}, on.memory.put(coefficients)};
+        on.memory.keep(predict_streams(driver, on.memory.queue(), by, c.rows, on.streams, {on.y_there, c.dim}));
+        on.fetch();
+        const auto active = on.memory.get<float>(on.y_there, on.y.size());
+        double worst = on.gaps_are_whole() ? 0 : INFINITY;
+        for (int r = 0; r < c.rows; ++r)
+            for (int i = 0; i < c.dim; ++i) {
+                for (int to = 0; to < c.count; ++to) {
+                    Summed expected;
+                    expected.add(double(on.before(r, to, i)));
+                    for (int from = 0; from < c.count; ++from) {
+                        const Summed made = times_routed(coefficients, on.routes(r), to * c.count + from, c.count);
+                        expected.sum += made.sum * double(on.before(r, from, i));
+                        expected.size += made.size * std::abs(double(on.before(r, from, i)));
+                    }
+                    // A product and a sum each, in both sums.
+                    const double tolerance = 4.0 * (c.count + 1) * kHalfEpsilon * expected.size;
+                    worst = std::max(worst, share_of(tolerance, on.now(r, to, i), expected.sum));
+                }
+                worst = std::max(worst, share_of(0, double(active[std::size_t(r * c.dim + i)]), on.now(r, 0, i)));
+            }
+        note(checked, on.memory, worst, c.name());
+    }
+    return checked;
+}
+
+Checked check_correct(const Driver& driver, unsigned seed)
+{
+    std::mt19937 random(seed);
+    Checked checked;
+    for (const StreamCase& c : kStreamCases) {
+        OnDevice on(driver, c, random);
+        const std::vector<float> coefficients = normal_values(random, c.count * c.count);
+        const std::vector<float> weight = normal_values(random, c.dim);
+        const RoutedStreams by{{on.routed_there, c.count}, on.memory.put(coefficients)};
+        const DevicePtr first = on.memory.room(on.y.size() * sizeof(float));
+        on.memory.keep(correct_streams(driver, on.memory.queue(), by, c.rows, {on.y_there, c.dim},
+                                       on.memory.put(weight), on.streams, {first, c.dim}));
+        on.fetch();
+        const auto firsts = on.memory.get<float>(first, on.y.size());
+        double worst = on.gaps_are_whole() ? 0 : INFINITY;
+        for (int r = 0; r < c.rows; ++r)
+            for (int i = 0; i < c.dim; ++i) {
+                const double y = double(on.of_y(r, i)), x0 = double(on.before(r, 0, i));
+                for (int to = 0; to < c.count; ++to) {
+                    const Summed made = times_routed(coefficients, on.routes(r), to, c.count);
+                    const double expected = double(on.before(r, to, i)) + (y - x0) * (1 + made.sum);
+                    const double size =
+                        std::abs(double(on.before(r, to, i))) + (std::abs(y) + std::abs(x0)) * (1 + made.size);
+                    worst = std::max(worst,
+                                     share_of((2.0 * c.count + 4) * kHalfEpsilon * size, on.now(r, to, i), expected));
+                }
+                const auto product = float(on.now(r, 0, i)) * weight[std::size_t(i)];
+                worst = std::max(worst, share_of(0, double(firsts[std::size_t(r * c.dim + i)]), double(product)));
+            }
+        note(checked, on.memory, worst, c.name());
+    }
+    return checked;
+}
+
+Checked check_add_to_streams(const Driver& driver, unsigned seed)
+{
+    std::mt19937 random(seed);
+    Checked checked;
+    for (const StreamCase& c : kStreamCases) {
+        OnDevice on(driver, c, random);
+        on.memory.keep(add_to_streams(driver, on.memory.queue(), {on.y_there, c.dim}, c.rows, on.streams));
+        on.fetch();
+        double worst = on.gaps_are_whole() ? 0 : INFINITY;
+        for (int r = 0; r < c.rows; ++r)
+            for (int s = 0; s < c.count; ++s)
+                for (int i = 0; i < c.dim; ++i) {
+                    const float expected = s == 0 ? on.before(r, s, i) : on.before(r, s, i) + on.of_y(r, i);
+                    worst = std::max(worst, share_of(0, on.now(r, s, i), double(expected)));
+                }
+        note(checked, on.memory, worst, c.name());
+    }
+    return checked;
+}
+
+Checked check_join(const Driver& driver, unsigned seed)
+{
+    std::mt19937 random(seed);
+    Checked checked;
+    for (const StreamCase& c : kStreamCases) {
+        OnDevice on(driver, c, random);
+        on.memory.keep(join_streams(driver, on.memory.queue(), on.streams, c.rows, {on.y_there, c.dim}));
+        const auto actual = on.memory.get<float>(on.y_there, on.y.size());
+        double worst = 0;
+        for (int r = 0; r < c.rows; ++r) {
+            std::array<double, kMostStreams> squares{};
+            for (int s = 0; s < c.count; ++s)
+                for (int i = 0; i < c.dim; ++i) {
+                    const double v = double(s == 0 ? on.of_y(r, i) : on.before(r, s, i));
+                    squares[std::size_t(s)] += v * v;
+                }
+            for (int i = 0; i < c.dim; ++i) {
+                Summed expected;
+                expected.add(double(on.of_y(r, i)));
+                for (int s = 1; s < c.count; ++s)
+                    expected.add(std::sqrt(squares[0] / squares[std::size_t(s)]) * double(on.before(r, s, i)));
+                // Two sums of squares, as those of norms; then the streams.
+                const double roundings = (c.dim + 511) / 512 + 10 + 4 + c.count + 2;
+                const double tolerance = roundings * kHalfEpsilon * expected.size / c.count;
+                worst = std::max(
+                    worst, share_of(tolerance, double(actual[std::size_t(r * c.dim + i)]), expected.sum / c.count));
+            }
+        }
+        note(checked, on.memory, worst, c.name());
+    }
+    return checked;
+}
+
+Checked check_take_columns(const Driver& driver, unsigned seed)
+{
+    std::mt19937 random(seed);
+    Checked checked;
+    for (const StreamCase& c : kStreamCases) {
+        OnDevice on(driver, c, random);
+        on.memory.keep(take_columns(driver, on.memory.queue(), on.streams.rows, c.rows, c.dim, {on.y_there, c.dim}));
+        const auto actual = on.memory.get<float>(on.y_there, on.y.size());
+        std::vector<float> expected;
+        for (int r = 0; r < c.rows; ++r)
+            for (int i = 0; i < c.dim; ++i)
+                expected.push_back(on.before(r, 0, i));
+        note(checked, on.memory, share_of_same(actual, expected), c.name());
+    }
+    return checked;
+}
+
+Checked check_keep_above(const Driver& driver, unsigned seed)
+{
+    constexpr double kDeviations = 1.5;
+    std::mt19937 random(seed);
+    Checked checked;
+    for (const int n : {2, 31, 512, 1000, 4096}) {
+        const int rows = 3, stride = n + 7;
+        std::vector<float> x = normal_values(random, rows * stride);
+        DeviceMemory on(driver);
+        const DevicePtr at = on.put(x);
+        on.keep(keep_above(driver, on.queue(), float(kDeviations), rows, n, {at, stride}));
+        const auto actual = on.get<float>(at, x.size());
+        double worst = 0;
+        for (int r = 0; r < rows; ++r) {
+            const float* row = &x[std::size_t(r * stride)];
+            double mean = 0, squares = 0, largest = 0;
+            for (int i = 0; i < n; ++i)
+                mean += double(row[i]) / n;
+            for (int i = 0; i < n; ++i)
+                squares += (double(row[i]) - mean) * (double(row[i]) - mean) / (n - 1);
+            for (int i = 0; i < n; ++i)
+                largest = std::max(largest, std::abs(double(row[i])));
+            const double least = mean + kDeviations * std::sqrt(squares);
+            // As the mean and the deviation of a layer norm.
+            const double tolerance = ((n + 511) / 512 + 16) * kHalfEpsilon * 2 * largest * (1 + kDeviations);
+            for (int i = 0; i < stride; ++i) {
+                const double here = double(actual[std::size_t(r * stride + i)]);
+                const double expected = i < n ? std::max(double(row[i]) - least, 0.0) : double(row[i]);
+                worst = std::max(worst, share_of(i < n ? tolerance : 0, here, expected));
+            }
+        }
+        note(checked, on, worst, std::to_string(n) + " values");
+    }
+    return checked;
+}
+
+}  // namespace
+
+void add_stream_checks(std::vector<KernelCheck>& checks)
+{
+    checks.push_back({"prediction of streams", check_predict});
+    checks.push_back({"correction of streams", check_correct});
+    checks.push_back({"sum of streams", check_add_to_streams});
+    checks.push_back({"join of streams", check_join});
+    checks.push_back({"columns of rows", check_take_columns});
+    checks.push_back({"gates far above their mean", check_keep_above});
+}
+
+}  // namespace kernels::cuda

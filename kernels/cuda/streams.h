@@ -1,0 +1,22 @@
+// Says what the kernels of residual streams and their launchers agree on.
+#pragma once
+
+namespace kernels::cuda {
+
+constexpr int kMostStreams = 8;
+
+/// The streams of each row follow each other: (rows, count, dim) at `stride` floats from row to row.
+struct StreamRows {
+    float* at;
+    int stride;
+    int count, dim;
+};
+
+/// What a layer's router says of its streams, and what is made of that. routed: (rows, count)
+struct RoutedArguments {
+    const float* routed;
+    int stride;
+    const float* coefficients;  // (how many are made, count)
+};
+
+}  // namespace kernels::cuda
