@@ -36,25 +36,28 @@ Vector WeightReader::vector(const std::string& name, std::int64_t n, Need need)
     return values.data();
 }
 
-Vector WeightReader::taps(const std::string& name, int width, int channels)
+Vector WeightReader::taps(const std::string& name, int width, int channels, int apart)
 {
     const Vector by_channel = vector(name, std::int64_t(width) * channels);
     if (!by_channel)
         return nullptr;
-    auto& values = weights_.converted_.emplace_back(std::size_t(width) * std::size_t(channels));
+    const int rows = (width - 1) * apart + 1;
+    auto& values = weights_.converted_.emplace_back(std::size_t(rows) * std::size_t(channels));
     for (int c = 0; c < channels; ++c)
         for (int j = 0; j < width; ++j)
-            values[std::size_t(j) * std::size_t(channels) + std::size_t(c)] = by_channel[c * width + j];
+            values[std::size_t(j * apart) * std::size_t(channels) + std::size_t(c)] = by_channel[c * width + j];
     return values.data();
 }
 
-Matrix WeightReader::rows_of(const Matrix& m, int first, int run, int period)
+Matrix WeightReader::rows_of(const Matrix& m, int period, std::initializer_list<Run> runs)
 {
     const std::size_t bytes = kernels::row_bytes(m.type, m.n);
     auto& rows = weights_.gathered_.emplace_back();
-    for (int begin = first; begin < m.rows; begin += period)
-        rows.insert(rows.end(), m.data + std::size_t(begin) * bytes, m.data + std::size_t(begin + run) * bytes);
-    return {m.type, m.n, int(rows.size() / bytes), rows.data()};
+    for (const Run& run : runs)
+        for (int begin = run.first; begin < m.rows; begin += period)
+            rows.insert(rows.end(), m.data + std::size_t(begin) * bytes,
+                        m.data + std::size_t(begin + run.count) * bytes);
+    return {m.type, m.n, int(rows.size() / bytes), rows.data(), false, m.scale};
 }
 
 const GgufTensor* WeightReader::find(const std::string& name, int n, std::int64_t count, Need need)

@@ -4,6 +4,7 @@
 
 #include "engine/model/weights.h"
 
+#include <initializer_list>
 #include <string>
 
 namespace engine {
@@ -26,11 +27,16 @@ public:
 
     Vector vector(const std::string& name, std::int64_t n, Need need = Need::Required);
 
-    /// Taps of a convolution, (width, channels) as the kernels read them; the file has them by channel.
-    Vector taps(const std::string& name, int width, int channels);
+    /// Taps of a convolution, (width, channels) as the kernels read them; the file has them by channel. Where they are
+    /// more than one token apart there are zeros between them: ((width - 1) * apart + 1, channels).
+    Vector taps(const std::string& name, int width, int channels, int apart = 1);
 
-    /// Rows first, first + 1, ... (`run` of them) of every `period` rows of a matrix, as one of their own.
-    Matrix rows_of(const Matrix& m, int first, int run, int period);
+    /// Rows [first, first + count).
+    struct Run {
+        int first, count;
+    };
+    /// Those rows of every `period` rows of a matrix, as one of their own: all of the first run, then all of the next.
+    Matrix rows_of(const Matrix& m, int period, std::initializer_list<Run> runs);
 
     /// What a norm without weights multiplies by.
     Vector ones(std::int64_t n) { return weights_.converted_.emplace_back(std::size_t(n), 1.0f).data(); }
@@ -44,6 +50,14 @@ public:
         for (float& v : out)
             v *= factor;
         return out.data();
+    }
+
+    /// A matrix times a factor.
+    Matrix scaled(Matrix m, float factor)
+    {
+        if (m)
+            m.scale = weights_.converted_.emplace_back(1, factor * (m.scale ? *m.scale : 1.0f)).data();
+        return m;
     }
 
     std::vector<float> optional_values(const std::string& name, int n)

@@ -22,15 +22,24 @@ void read_queries_keys_values(WeightReader& in, const std::string& p, const Hype
     const bool own_kv = layer.kv_source < 0;
     const bool with_gates = h.architecture->attention_gate == AttentionGate::BesideQueries;
     const int q_rows = with_gates ? 2 * q_dim : q_dim;
-    if (!with_gates && own_kv)
-        w.qkv = in.matrix(p + "attn_qkv.weight", dim, q_dim + k_dim + v_dim, 1, Need::Optional);
-    if (w.qkv) {
-        w.qkv_bias = in.vector(p + "attn_qkv.bias", q_dim + k_dim + v_dim, Need::Optional);
+    const int rows = q_rows + k_dim + v_dim;
+    const Matrix fused = own_kv ? in.matrix(p + "attn_qkv.weight", dim, rows, 1, Need::Optional) : Matrix();
+    const Vector bias = fused ? in.vector(p + "attn_qkv.bias", rows, Need::Optional) : nullptr;
+    if (fused && with_gates) {  // their products go to places that do not follow each other
+        w.q = fused.part(0, q_rows);
+        w.k = fused.part(q_rows, k_dim);
+        w.v = fused.part(q_rows + k_dim, v_dim);
+        w.q_bias = bias;
+        w.k_bias = bias ? bias + q_rows : nullptr;
+        w.v_bias = bias ? bias + q_rows + k_dim : nullptr;
+    } else if (fused) {
+        w.qkv = fused;
+        w.qkv_bias = bias;
     } else {
         w.q = in.matrix(p + "attn_q.weight", dim, q_rows);
         w.q_bias = in.vector(p + "attn_q.bias", q_rows, Need::Optional);
     }
-    if (own_kv && !w.qkv) {
+    if (own_kv && !fused) {
         const bool values_may_be_keys = h.architecture->norm_values && layer.key_length == layer.value_length;
         w.k = in.matrix(p + "attn_k.weight", dim, k_dim);
         w.v = in.matrix(p + "attn_v.weight", dim, v_dim, 1, values_may_be_keys ? Need::Optional : Need::Required);
@@ -83,14 +92,28 @@ void read_delta_gates(WeightReader& in, const std::string& p, int dim, const Sta
         return;
     }
     const int run = s.heads / s.groups;
-    w.mix_beta = in.rows_of(both, 0, run, 2 * run);
-    w.mix_alpha = in.rows_of(both, run, run, 2 * run);
+    w.mix_beta = in.rows_of(both, 2 * run, {{0, run}});
+    w.mix_alpha = in.rows_of(both, 2 * run, {{run, run}});
+}
+
+/// Old files have one matrix for all, by key head: [q, k, v of its value heads, z of its value heads].
+void read_delta_input(WeightReader& in, const std::string& p, int dim, const StateSpace& s, LayerWeights& w)
+{
+    const std::int64_t rows = std::int64_t(s.conv_channels()) + s.inner();
+    const Matrix all = in.matrix(p + "ssm_in.weight", dim, rows, 1, Need::Optional);
+    if (!all) {
+        w.mix_in = in.matrix(p + "attn_qkv.weight", dim, s.conv_channels());
+        w.mix_gate = in.matrix(p + "attn_gate.weight", dim, s.inner());
+        return;
+    }
+    const int keys = s.state_size, values = s.inner() / s.groups, period = 2 * (keys + values);
+    w.mix_in = in.rows_of(all, period, {{0, keys}, {keys, keys}, {2 * keys, values}});
+    w.mix_gate = in.rows_of(all, period, {{2 * keys + values, values}});
 }
 
 void read_delta_net(WeightReader& in, const std::string& p, int dim, const StateSpace& s, LayerWeights& w)
 {
-    w.mix_in = in.matrix(p + "attn_qkv.weight", dim, s.conv_channels());
-    w.mix_gate = in.matrix(p + "attn_gate.weight", dim, s.inner());
+    read_delta_input(in, p, dim, s, w);
     read_delta_gates(in, p, dim, s, w);
     w.conv_taps = in.taps(p + "ssm_conv1d.weight", s.conv_width, s.conv_channels());
     w.dt_bias = in.vector(p + "ssm_dt.bias", s.heads);

@@ -23,6 +23,11 @@ struct Matrix {
 
     explicit operator bool() const { return data != nullptr; }
     std::size_t bytes() const { return std::size_t(rows) * kernels::row_bytes(type, n); }
+    /// Some of its rows.
+    Matrix part(int first, int count) const
+    {
+        return {type, n, count, data + std::size_t(first) * kernels::row_bytes(type, n), false, scale};
+    }
     Matrix expert(int e) const
     {
         return {type, n, rows, data + std::size_t(e) * bytes(), interleaved, scale ? scale + e : nullptr};

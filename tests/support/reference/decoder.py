@@ -293,13 +293,23 @@ class Decoder:
 
     # ---- the layer ----
 
+    def queries_beside_gates(self, x, layer):
+        """(tokens, heads, 2, hd)"""
+        p, hd = f"blk.{layer}.", self.key_length(layer)
+        rows = np.arange(2 * self.heads * hd)
+        q = self.product(x, p + "attn_qkv", rows) if p + "attn_qkv.weight" in self.tensors else self.product(x, p + "attn_q")
+        return q.reshape(len(x), -1, 2, hd)
+
     def queries_keys_values(self, x, layer):
         """(tokens, heads, hd) each; keys and values are None where the layer reads another one's."""
         p, hd = f"blk.{layer}.", self.key_length(layer)
         q_dim, kv_dim = self.heads * hd, self.kv_heads(layer) * hd
         if self.arch in GATES_BESIDE_QUERIES:
-            q = self.product(x, p + "attn_q").reshape(len(x), -1, 2, hd)[:, :, 0].reshape(len(x), -1)
-            k, v = (self.product(x, p + "attn_" + n) for n in "kv")
+            q = self.queries_beside_gates(x, layer)[:, :, 0].reshape(len(x), -1)
+            if p + "attn_qkv.weight" in self.tensors:
+                k, v = (self.product(x, p + "attn_qkv", 2 * q_dim + np.arange(n * kv_dim, (n + 1) * kv_dim)) for n in (0, 1))
+            else:
+                k, v = (self.product(x, p + "attn_" + n) for n in "kv")
         elif p + "attn_qkv.weight" in self.tensors:
             rows = np.split(np.arange(q_dim + 2 * kv_dim), [q_dim, q_dim + kv_dim])
             q, k, v = (self.product(x, p + "attn_qkv", r) for r in rows)
@@ -363,7 +373,7 @@ class Decoder:
         if p + "attn_gate.weight" in self.tensors:
             mixed = mixed * recurrent.sigmoid(self.product(x, p + "attn_gate"))
         if self.arch in GATES_BESIDE_QUERIES:
-            gate = self.product(x, p + "attn_q").reshape(len(x), -1, 2, self.key_length(layer))[:, :, 1]
+            gate = self.queries_beside_gates(x, layer)[:, :, 1]
             mixed = mixed * recurrent.sigmoid(gate.reshape(len(x), -1))
         return self.product(mixed, p + "attn_output")
 
@@ -469,7 +479,7 @@ class Decoder:
             yield self.attention(x, layer, positions)
         if p + "shortconv.conv.weight" in self.tensors:
             yield recurrent.short_convolution(self, x, p)
-        elif p + "ssm_in.weight" in self.tensors:
+        elif p + "ssm_d" in self.tensors:
             yield recurrent.mamba2(self, x, p)
         elif p + "ssm_conv1d.weight" in self.tensors:
             yield recurrent.delta_net(self, x, p)

@@ -89,6 +89,10 @@ ARCHITECTURES = {
                       query_gate=True, ffn_norm="post_attention_norm", recurrent=[1, 0], experts=4, used=2, shared=32,
                       shared_weight=True, ssm=dict(kind="delta", width=4, size=16, groups=2, heads=4, length=16,
                                                    fused_gates=True, interval=2)),
+    "qwen3next-fused": dict(arch="qwen3next", dim=32, heads=2, kv=1, theta=1e7, rotated=8, qk_norm=True, query_gate=True,
+                            fused_attention=True, ffn_norm="post_attention_norm", recurrent=[1, 0],
+                            ssm=dict(kind="delta", width=4, size=16, groups=2, heads=4, length=16, fused_gates=True,
+                                     fused_input=True, interval=2)),
     "lfm2": dict(arch="lfm2", layers=3, dim=32, heads=2, kv=[0, 1, 0], theta=1e6, qk_norm=True,
                  recurrent=[1, 0, 1], output_norm="token_embd_norm", ssm=dict(kind="convolution", width=3)),
     "nemotron_h": dict(arch="nemotron_h", layers=4, dim=32, heads=2, kv=[0, 1, 0, 0], ff=[0, 0, 48, 0],
@@ -317,8 +321,11 @@ def delta_net_tensors(w, s, p):
     m = s["ssm"]
     inner = m["heads"] * m["length"]
     channels = inner + 2 * m["groups"] * m["size"]
-    w.weight(p + "attn_qkv.weight", channels, s["dim"])
-    w.weight(p + "attn_gate.weight", inner, s["dim"])
+    if "fused_input" in m:
+        w.weight(p + "ssm_in.weight", channels + inner, s["dim"])
+    else:
+        w.weight(p + "attn_qkv.weight", channels, s["dim"])
+        w.weight(p + "attn_gate.weight", inner, s["dim"])
     if "fused_gates" in m:
         w.weight(p + "ssm_ba.weight", 2 * m["heads"], s["dim"])
     else:
@@ -365,6 +372,8 @@ def attention_tensors(w, s, p, layer):
         w.weight(p + "attn_qkv.weight", q_dim + 2 * kv_dim, dim)
         if "bias" in s:
             w.bias(p + "attn_qkv.bias", q_dim + 2 * kv_dim)
+    elif "fused_attention" in s:
+        w.weight(p + "attn_qkv.weight", 2 * q_dim + 2 * kv_dim, dim)
     else:
         for n, rows in kinds:
             w.weight(p + f"attn_{n}.weight", rows * (2 if n == "q" and "query_gate" in s else 1), dim)

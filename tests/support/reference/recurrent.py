@@ -8,7 +8,8 @@ delta net    qwen35, qwen35moe, qwen3next (arXiv 2412.06464). attn_qkv: [q (G S)
              State M (S, P) of each head: M = decay M; M += k (beta (v - M^T k))^T; out = M^T q.
              Then rms_norm of each head by ssm_norm, times SiLU(attn_gate x), and ssm_out.
              Value head h reads key head h mod G; in qwen3next h div (N / G), where ssm_ba has for each key head the
-             rows of beta of its value heads, then those of alpha.
+             rows of beta of its value heads, then those of alpha. Old files have ssm_in in place of attn_qkv and
+             attn_gate: for each key head the rows of q, of k, of v of its value heads, and of the gate of these.
 Mamba-2      granitehybrid, nemotron_h, falcon-h1 (arXiv 2405.21060). ssm_in: [z (I), x (I), B (G S), C (G S), dt (N)];
              x, B, C through convolution with bias and SiLU; dt = softplus(dt + ssm_dt.bias).
              M = exp(dt ssm_a) M + B (dt x)^T; out = M^T C + ssm_d x; head h reads group h div (N / G).
@@ -55,8 +56,15 @@ def sizes(d):
 
 def delta_net(d, x, p):
     size, groups, heads, length = sizes(d)
-    z = d.product(x, p + "attn_gate").reshape(len(x), heads, length)
-    mixed = silu(convolve(d.product(x, p + "attn_qkv"), d.weight(p + "ssm_conv1d.weight")))
+    if p + "ssm_in.weight" in d.tensors:
+        values = heads // groups * length
+        parts = np.split(d.product(x, p + "ssm_in").reshape(len(x), groups, -1), [size, 2 * size, 2 * size + values], axis=2)
+        *mixed, z = (y.reshape(len(x), -1) for y in parts)
+        mixed = np.concatenate(mixed, axis=1)
+    else:
+        z, mixed = d.product(x, p + "attn_gate"), d.product(x, p + "attn_qkv")
+    z = z.reshape(len(x), heads, length)
+    mixed = silu(convolve(mixed, d.weight(p + "ssm_conv1d.weight")))
     q, k, v = np.split(mixed, [groups * size, 2 * groups * size], axis=1)
     q, k = (y.reshape(len(x), groups, size) for y in (q, k))
     q, k = (y / np.sqrt((y * y).sum(axis=-1, keepdims=True) + d.epsilon) for y in (q, k))
