@@ -46,6 +46,12 @@ bool has_latent_experts(const Hyperparameters& h)
     return h.experts > 0 && h.expert_length != h.embedding_length;
 }
 
+/// Columns of what layers get of each token by itself.
+int side_cols(const Hyperparameters& h)
+{
+    return std::max(int(h.layers.size()) * h.side_length, h.ngrams.values());
+}
+
 /// Whether layers have a dense part beside experts.
 bool has_both_parts(const Hyperparameters& h)
 {
@@ -93,12 +99,15 @@ Activations::Activations(const Hyperparameters& h, int max_rows, RowMemory& memo
     , streams(h.streams.several() ? max_rows : 0, h.streams.count * h.embedding_length, memory)
     , stream_routes(h.streams.several() ? max_rows : 0, h.streams.count, memory)
     , low_rank(h.streams.rank > 0 ? max_rows : 0, h.streams.rank, memory)
+    , stream_norms(h.streams.connected ? max_rows : 0, h.streams.count * h.embedding_length, memory)
+    , stream_gates(h.streams.connected ? max_rows : 0, h.streams.count * h.embedding_length, memory)
     , last_streams(h.streams.several() ? 1 : 0, h.streams.count * h.embedding_length, memory)
-    , side(h.side_length > 0 ? max_rows : 0, int(h.layers.size()) * h.side_length, memory)
+    , side(side_cols(h) > 0 ? max_rows : 0, side_cols(h), memory)
     , last(1, h.embedding_length, memory)
     , last_x(1, h.embedding_length, memory)
     , logits(1, h.vocabulary, memory)
     , several_streams_(h.streams.several())
+    , rounds_side_(h.ngrams.longest > 0)
     , rounds_hidden_(attention_reads_hidden(*h.architecture) || feed_forward_reads_hidden(*h.architecture) ||
                      h.side_length > 0)
 {
@@ -107,18 +116,26 @@ Activations::Activations(const Hyperparameters& h, int max_rows, RowMemory& memo
 std::size_t Activations::bytes() const
 {
     std::size_t bytes = tables.bytes();
-    for (const Rows* rows :
-         {&hidden, &x,      &qkv,       &attended,   &gate_up, &inner,         &branch,   &weight,
-          &routed, &beside, &expert_in, &expert_sum, &streams, &stream_routes, &low_rank, &last_streams,
-          &side,   &last,   &last_x,    &logits})
+    for (const Rows* rows : {&hidden,       &x,
+                             &qkv,          &attended,
+                             &gate_up,      &inner,
+                             &branch,       &weight,
+                             &routed,       &beside,
+                             &expert_in,    &expert_sum,
+                             &streams,      &stream_routes,
+                             &low_rank,     &stream_norms,
+                             &stream_gates, &last_streams,
+                             &side,         &last,
+                             &last_x,       &logits})
         bytes += rows->bytes();
     return bytes;
 }
 
 void Activations::take_rounded(bool residuals)
 {
-    for (Rows* rows : {&x, &attended, &inner, &routed, &expert_in, &expert_sum, &low_rank, &last_x, &hidden}) {
-        if (rows == &hidden && !rounds_hidden_)
+    for (Rows* rows :
+         {&x, &attended, &inner, &routed, &expert_in, &expert_sum, &low_rank, &stream_norms, &last_x, &hidden, &side}) {
+        if ((rows == &hidden && !rounds_hidden_) || (rows == &side && !rounds_side_))
             continue;
         rows->q8(0);
         if (residuals)

@@ -78,10 +78,12 @@ struct Activations {
     Rows expert_sum;
     // Only with several residual streams; `hidden` is the active one then.
     Rows streams;        // (rows, streams * dim)
-    Rows stream_routes;  // (rows, streams): what a layer's router says of them
+    Rows stream_routes;  // (rows, streams): what a layer's router says of them, or what each gets of a part's result
     Rows low_rank;       // (rows, rank)
+    Rows stream_norms;   // (rows, streams * dim): normed, with hyper-connections
+    Rows stream_gates;   // (rows, streams * dim): what is on them
     Rows last_streams;   // (1, streams * dim)
-    Rows side;           // (rows, layers * side): what each layer gets of each token; only with per-layer embeddings
+    Rows side;           // (rows, layers * side): what each layer gets of each token; or (rows, values) of its n-grams
     Rows last;           // (1, dim): the row whose logits are asked for
     Rows last_x;         // (1, dim): normed
     Rows logits;         // (1, vocabulary)
@@ -91,17 +93,20 @@ struct Activations {
     const Rows& carried() const { return several_streams_ ? streams : hidden; }
 
     std::size_t bytes() const;
+    /// Whether the layers' parts read mixtures of several streams.
+    static bool connects(const Architecture& a) { return a.streams == Streams::HyperConnections; }
     /// Whether attention, or the feed-forward part, reads `hidden` itself.
-    static bool attention_reads_hidden(const Architecture& a) { return a.attn_norm.empty(); }
+    static bool attention_reads_hidden(const Architecture& a) { return a.attn_norm.empty() && !connects(a); }
     static bool feed_forward_reads_hidden(const Architecture& a)
     {
-        return a.ffn_norm.empty() && a.branches == Branches::InTurn;
+        return a.ffn_norm.empty() && a.branches == Branches::InTurn && !connects(a);
     }
     /// Takes the memory of all 8-bit copies that products ask for; with `residuals` also of what rounding lost.
     void take_rounded(bool residuals);
 
 private:
     bool several_streams_;
+    bool rounds_side_;
     bool rounds_hidden_;
 };
 

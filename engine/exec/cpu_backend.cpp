@@ -55,13 +55,13 @@ std::size_t CpuBackend::worker_bytes(const Hyperparameters& h, int max_rows, int
            CpuProducts::scratch_bytes(h, threads);
 }
 
-void CpuBackend::embed(const Matrix& table, std::span<const int> ids, float scale, Rows& out)
+void CpuBackend::embed(const Matrix& table, std::span<const int> ids, float scale, Rows& out, int each)
 {
-    out.set_shape(int(ids.size()), table.n);
+    out.set_shape(int(ids.size()) / each, each * table.n);
     const std::size_t row_bytes = kernels::row_bytes(table.type, table.n);
     pool_->for_each(int(ids.size()), kRowsWorthSharing, [&](int begin, int end, int) {
         for (int t = begin; t < end; ++t) {
-            float* row = out.row(t);
+            float* row = out.row(t / each) + t % each * table.n;
             kernels_.dequantize(table.type, table.n, table.data + std::size_t(ids[std::size_t(t)]) * row_bytes, row);
             if (scale != 1.0f)
                 for (int i = 0; i < table.n; ++i)

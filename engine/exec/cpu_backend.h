@@ -31,7 +31,8 @@ public:
     /// Lets the blocks of an attention come in several runs from now on. Throws std::bad_alloc.
     void allow_runs() { attention_.allow_runs(); }
 
-    void embed(const Matrix& table, std::span<const int> ids, float scale, Rows& out);
+    /// Each row gets `each` rows of the table, one after another. ids: (rows, each)
+    void embed(const Matrix& table, std::span<const int> ids, float scale, Rows& out, int each = 1);
     void rms_norm(Rows& x, Vector weight, float epsilon, Rows& out) override;
     void layer_norm(Rows& x, Vector weight, float epsilon, Rows& out) override;
     void norm_heads(Rows& x, const HeadColumns& from, Vector weight, float epsilon, int to) override;

@@ -12,6 +12,9 @@ namespace {
 // Rows of a batch from which on it is worth waking the workers.
 constexpr int kStreamRowsWorthSharing = 4;
 
+// Channels of a convolution that one worker takes through all rows.
+constexpr int kChannelsOfStreams = 256;
+
 /// (count,) = coefficients, (count, streams), times routed, (streams,)
 template <std::size_t Most>
 std::array<float, Most> times_routed(Vector coefficients, int count, std::span<const float> routed)
@@ -30,6 +33,11 @@ double squares(const float* x, int n)
     for (int i = 0; i < n; ++i)
         sum += double(x[i]) * double(x[i]);
     return sum;
+}
+
+float stream_sigmoid(float x)
+{
+    return 1.0f / (1.0f + std::exp(-x));
 }
 
 /// The factor that gives x the length of `like`, both (n,).
@@ -139,6 +147,91 @@ void CpuStreams::join(const Rows& streams, Rows& first)
             for (int s = 1; s < count; ++s)
                 sum[i] += factors[std::size_t(s)] * streams.row(t)[s * dim + i];
             sum[i] /= float(count);
+        }
+    });
+}
+
+void CpuStreams::repeat(const Rows& x, int count, Rows& streams)
+{
+    streams.set_shape(x.count(), count * x.cols());
+    for_each_row(x, [&](int t) {
+        for (int s = 0; s < count; ++s)
+            std::copy_n(x.row(t), x.cols(), streams.row(t) + s * x.cols());
+    });
+}
+
+void CpuStreams::norm(Rows& x, int dim, Vector weight, float epsilon, Rows& out)
+{
+    out.set_shape(x.count(), x.cols());
+    for_each_row(x, [&](int t) {
+        for (int col = 0; col < x.cols(); col += dim)
+            kernels_.rms_norm(dim, x.row(t) + col, weight + col, epsilon, out.row(t) + col);
+    });
+}
+
+void CpuStreams::mean(const Rows& streams, int dim, Rows& out)
+{
+    out.set_shape(streams.count(), dim);
+    for_each_row(streams, [&](int t) {
+        std::copy_n(streams.row(t), dim, out.row(t));
+        for (int col = dim; col < streams.cols(); col += dim)
+            kernels_.add(dim, streams.row(t) + col, out.row(t));
+        const float share = float(dim) / float(streams.cols());
+        std::for_each_n(out.row(t), dim, [&](float& value) { value *= share; });
+    });
+}
+
+void CpuStreams::inject(const Rows& shares, const Rows& y, Rows& streams)
+{
+    streams.changed();
+    for_each_row(streams, [&](int t) {
+        for (int s = 0; s < shares.cols(); ++s) {
+            const float share = 2.0f * stream_sigmoid(shares.row(t)[s]);
+            float* x = streams.row(t) + s * y.cols();
+            for (int i = 0; i < y.cols(); ++i)
+                x[i] += share * y.row(t)[i];
+        }
+    });
+}
+
+void CpuStreams::gate_ngrams(const Rows& queries, const Rows& values, Rows& keys)
+{
+    constexpr double kLeast = 1e-6;
+    const int dim = values.cols();
+    keys.changed();
+    for_each_row(keys, [&](int t) {
+        for (int col = 0; col < keys.cols(); col += dim) {
+            float* key = keys.row(t) + col;
+            double score = 0.0;
+            for (int i = 0; i < dim; ++i)
+                score += double(key[i]) * double(queries.row(t)[col + i]);
+            score /= std::sqrt(double(dim));
+            const double root = std::sqrt(std::max(std::abs(score), kLeast));
+            const float gate = stream_sigmoid(float(std::copysign(root, score)));
+            for (int i = 0; i < dim; ++i)
+                key[i] = gate * values.row(t)[i];
+        }
+    });
+}
+
+void CpuStreams::convolve(Vector taps, int width, float* history, Rows& x)
+{
+    const int channels = x.cols(), items = (channels + kChannelsOfStreams - 1) / kChannelsOfStreams;
+    const auto stride = std::size_t(channels);
+    x.changed();
+    pool_->for_each(items, 1, [&](int begin, int end, int) {
+        for (int item = begin; item < end; ++item) {
+            const int first = item * kChannelsOfStreams;
+            kernels_.short_convolution({.channels = std::min(kChannelsOfStreams, channels - first),
+                                        .width = width,
+                                        .taps = taps + first,
+                                        .history = history + first,
+                                        .tap_stride = stride,
+                                        .history_stride = stride,
+                                        .tokens = x.count(),
+                                        .x = x.row(0) + first,
+                                        .x_stride = stride,
+                                        .silu = true});
         }
     });
 }

@@ -26,9 +26,16 @@ public:
                  Rows& first) override;
     void add_to_others(const Rows& y, Rows& streams) override;
     void join(const Rows& streams, Rows& first) override;
+    void norm(Rows& x, int dim, Vector weight, float epsilon, Rows& out) override;
+    void mean(const Rows& streams, int dim, Rows& out) override;
+    void inject(const Rows& shares, const Rows& y, Rows& streams) override;
+    void gate_ngrams(const Rows& queries, const Rows& values, Rows& keys) override;
+    void convolve(Vector taps, int width, float* history, Rows& x) override;
 
     /// The first stream is x, (rows, dim), and the others get its length.
     void even_out(const Rows& x, Rows& streams);
+    /// Each stream is x, (rows, dim).
+    void repeat(const Rows& x, int count, Rows& streams);
 
 private:
     /// work(row) for each of the rows.

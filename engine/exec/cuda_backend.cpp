@@ -18,6 +18,8 @@ Status CudaBackend::supports(const Hyperparameters& h, std::span<const KvLayerSh
 {
     if (Status ok = CudaRecurrent::supports(h.state_space); !ok)
         return ok;
+    if (Status ok = CudaStreams::supports(h.ngrams); !ok)
+        return ok;
     for (const KvLayerShape& shape : kv) {
         const cuda::Attention attention{.kv = {shape.block, shape.kv_heads, 0}};
         if (shape.block.k_type == kernels::KvType::F32 || shape.block.v_type == kernels::KvType::F32)

@@ -3,6 +3,8 @@
 #include "engine/exec/cuda_address.h"
 #include "kernels/cuda/streams.h"
 
+#include <string>
+
 namespace engine {
 
 namespace cuda = kernels::cuda;
@@ -12,6 +14,15 @@ static_assert(kMostStreams == cuda::kMostStreams);
 static cuda::Streams cuda_streams(const Rows& streams, int dim)
 {
     return {cuda_rows(streams), streams.cols() / dim, dim};
+}
+
+Status CudaStreams::supports(const NgramParameters& ngrams)
+{
+    if (ngrams.longest > 0 && ngrams.spread_taps() > cuda::kMostSpreadTaps)
+        return fail(Error::Code::Unsupported, "embeddings of n-grams whose convolution reaches back " +
+                                                  std::to_string(ngrams.spread_taps() - 1) +
+                                                  " tokens are computed on the cpu only");
+    return {};
 }
 
 void CudaStreams::take(const Rows& streams, int row, int s, int dim, Rows& out)
@@ -59,6 +70,45 @@ void CudaStreams::join(const Rows& streams, Rows& first)
 {
     first.changed();
     calls_.launch(cuda::join_streams, cuda_streams(streams, first.cols()), first.count(), cuda_rows(first));
+}
+
+void CudaStreams::norm(Rows& x, int dim, Vector weight, float epsilon, Rows& out)
+{
+    out.set_shape(x.count(), x.cols());
+    for (int col = 0; col < x.cols(); col += dim)
+        calls_.launch(cuda::rms_norm, cuda_rows(x, col), cuda_address(weight + col), epsilon, x.count(), dim,
+                      cuda_rows(out, col));
+}
+
+void CudaStreams::mean(const Rows& streams, int dim, Rows& out)
+{
+    out.set_shape(streams.count(), dim);
+    calls_.launch(cuda::mean_of_streams, cuda_streams(streams, dim), streams.count(), cuda_rows(out));
+}
+
+void CudaStreams::inject(const Rows& shares, const Rows& y, Rows& streams)
+{
+    streams.changed();
+    calls_.launch(cuda::inject_into_streams, cuda_rows(shares), cuda_rows(y), streams.count(),
+                  cuda_streams(streams, y.cols()));
+}
+
+void CudaStreams::gate_ngrams(const Rows& queries, const Rows& values, Rows& keys)
+{
+    keys.changed();
+    calls_.launch(cuda::gate_ngrams, cuda_rows(queries), cuda_rows(values), keys.count(),
+                  cuda_streams(keys, values.cols()));
+}
+
+void CudaStreams::convolve(Vector taps, int width, float* history, Rows& x)
+{
+    x.changed();
+    const cuda::Convolution convolution{.channels = x.cols(),
+                                        .width = width,
+                                        .taps = cuda_address(taps),
+                                        .history = cuda_address(history),
+                                        .rows = x.count()};
+    calls_.launch(cuda::convolve_ngrams, convolution, cuda_rows(x));
 }
 
 }  // namespace engine

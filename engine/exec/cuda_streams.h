@@ -10,6 +10,9 @@ namespace engine {
 class CudaStreams final : public StreamOperations
 {
 public:
+    /// Unsupported: the sentence says what of these n-grams no kernel does.
+    static Status supports(const NgramParameters& ngrams);
+
     /// `calls` outlives it.
     explicit CudaStreams(CudaCalls& calls)
         : calls_(calls)
@@ -23,6 +26,11 @@ public:
                  Rows& first) override;
     void add_to_others(const Rows& y, Rows& streams) override;
     void join(const Rows& streams, Rows& first) override;
+    void norm(Rows& x, int dim, Vector weight, float epsilon, Rows& out) override;
+    void mean(const Rows& streams, int dim, Rows& out) override;
+    void inject(const Rows& shares, const Rows& y, Rows& streams) override;
+    void gate_ngrams(const Rows& queries, const Rows& values, Rows& keys) override;
+    void convolve(Vector taps, int width, float* history, Rows& x) override;
 
 private:
     CudaCalls& calls_;

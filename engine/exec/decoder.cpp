@@ -27,7 +27,7 @@ Decoder::Decoder(const Hyperparameters& h, const Weights& weights, int context_t
 
 void Decoder::append(const Placement& placement, const Step& step, std::span<const int> tokens)
 {
-    inputs_.make(placement.host(), step.first, tokens, host_);
+    inputs_.make(placement.host(), step.sequence.ids, tokens, host_);
     if (streams_.several())
         streams_.start(placement.host(), host_);
     rows_at_ = &placement.host();
@@ -87,9 +87,9 @@ void Decoder::layer(int l, const LayerWeights& w, const Place& at)
     const LayerParameters& parameters = h_.layers[std::size_t(l)];
     Rows* x = nullptr;
     if (streams_.several())
-        streams_.begin_layer(w, on, a);
+        streams_.begin_layer(l, w, step, on, a);
     if (parameters.mixer != Mixer::None) {
-        x = &part_input(w.attn_norm, at);
+        x = &part_input(w.attn_norm, w.attn_streams, at);
         if (w.altup.laurel_down)
             streams_.add_laurel(w, *x, on, a);
         mix(l, w, *x, at);
@@ -98,7 +98,7 @@ void Decoder::layer(int l, const LayerWeights& w, const Place& at)
     }
     if (!parameters.feed_forward)
         return;
-    Rows& y = h_.architecture->branches == Branches::Parallel ? *x : part_input(w.ffn_norm, at);
+    Rows& y = h_.architecture->branches == Branches::Parallel ? *x : part_input(w.ffn_norm, w.ffn_streams, at);
     if (w.router && w.experts_norm) {
         feed_forward_beside_experts(w, y, at);
     } else if (w.router) {
@@ -108,10 +108,10 @@ void Decoder::layer(int l, const LayerWeights& w, const Place& at)
         feed_forward(w, y, at);
         add_branch(a.inner, {&w.down, nullptr, 0}, w.ffn_post_norm, at);
     }
-    if (streams_.several())
+    if (w.altup.router)
         streams_.end_layer(w, on, a, a.x);
     if (w.side_gate)
-        side_branch(l, w, streams_.several() ? a.x : a.hidden, at);
+        side_branch(l, w, w.altup.router ? a.x : a.hidden, at);
     if (w.output_scale != 1.0f)
         on.scale(w.output_scale, a.hidden);
 }
@@ -156,10 +156,15 @@ void Decoder::side_branch(int l, const LayerWeights& w, Rows& x, const Place& at
     add_branch(a.inner, {&w.side_out, nullptr, 0}, w.side_post_norm, at);
 }
 
-/// What attention or the feed-forward part reads: the residual stream, normed where there is a norm.
-Rows& Decoder::part_input(Vector norm, const Place& at)
+/// What attention or the feed-forward part reads: the residual stream, normed where there is a norm; or what it makes
+/// of several.
+Rows& Decoder::part_input(Vector norm, const StreamConnection& streams, const Place& at)
 {
     auto& [on, a, step] = at;
+    if (streams.norm) {
+        streams_.mix(streams, a.streams, on, a, a.x);
+        return a.x;
+    }
     if (!norm)
         return a.hidden;
     norm_rows(a.hidden, norm, on, a.x);
@@ -179,7 +184,7 @@ void Decoder::norm_rows(Rows& x, Vector weight, Backend& on, Rows& out) const
 void Decoder::add_branch(Rows& y, const Product& product, Vector post_norm, const Place& at)
 {
     auto& [on, a, step] = at;
-    if (!post_norm) {
+    if (!post_norm && !h_.streams.connected) {
         on.add_product(y, product, a.branch, a.hidden);
         return;
     }
@@ -187,13 +192,16 @@ void Decoder::add_branch(Rows& y, const Product& product, Vector post_norm, cons
     add_normed(post_norm, at);
 }
 
-/// hidden += branch
+/// hidden, or each stream's share of it, += branch
 void Decoder::add_normed(Vector post_norm, const Place& at)
 {
     auto& [on, a, step] = at;
     if (post_norm)
         on.rms_norm(a.branch, post_norm, h_.post_norm_epsilon, a.branch);
-    on.add(a.branch, a.hidden);
+    if (h_.streams.connected)
+        on.streams().inject(a.stream_routes, a.branch, a.streams);
+    else
+        on.add(a.branch, a.hidden);
 }
 
 /// hidden += what the layer's mixers make of x
@@ -346,10 +354,11 @@ Backend& Decoder::compute_logits(const Placement& placement, StepClock& clock, i
     }
     Activations& a = activations(on);
     if (streams_.several())
-        streams_.join(placement.head(), row, on, a, a.last);
+        streams_.join(placement.head(), row, on, a);
     else
         on.copy_row(a.hidden, row, a.last);
-    norm_rows(a.last, placement.head().norm, on, a.last_x);
+    if (placement.head().norm)
+        norm_rows(a.last, placement.head().norm, on, a.last_x);
     const Product output{&placement.head().output, nullptr, 0};
     on.products(a.last_x, std::span(&output, 1), a.logits);
     if (h_.final_softcap != 0.0f)

@@ -49,7 +49,7 @@ private:
     void bring_shared_kv_home(const Step& step, int tokens);
     void layer(int l, const LayerWeights& w, const Place& at);
     void mix(int l, const LayerWeights& w, Rows& x, const Place& at);
-    Rows& part_input(Vector norm, const Place& at);
+    Rows& part_input(Vector norm, const StreamConnection& streams, const Place& at);
     void norm_rows(Rows& x, Vector weight, Backend& on, Rows& out) const;
     void attention(int l, const LayerWeights& w, Rows& x, const Place& at);
     void project(const LayerWeights& w, const HeadLayout& heads, Rows& x, const Place& at);

@@ -17,18 +17,24 @@ HostInputs::HostInputs(const Hyperparameters& h, const Weights& weights, int con
     , rope_full_(rope_frequencies(h, LayerKind::FullAttention, rope_factors(weights, h, context_tokens)))
     , rope_local_(rope_frequencies(h, LayerKind::SlidingWindow, rope_factors(weights, h, context_tokens)))
     , projected_(h.side_length > 0 ? max_rows : 0, int(h.layers.size()) * h.side_length)
+    , ngrams_(h.ngrams, max_rows)
 {
 }
 
-void HostInputs::make(CpuBackend& host, int first, std::span<const int> tokens, Activations& to)
+void HostInputs::make(CpuBackend& host, std::span<const int> before, std::span<const int> tokens, Activations& to)
 {
-    fill_positions(first, int(tokens.size()), to.tables);
+    fill_positions(int(before.size()), int(tokens.size()), to.tables);
     const Matrix& table = weights_.token_embedding;
     host.embed(table, tokens, h_.embedding_scale * (table.scale ? *table.scale : 1.0f), to.hidden);
     if (weights_.embedding_norm)
         host.rms_norm(to.hidden, weights_.embedding_norm, h_.rms_epsilon, to.hidden);
     if (h_.side_length > 0)
         make_side(host, tokens, to);
+    if (h_.ngrams.longest > 0) {
+        const Matrix& rows = weights_.side_embedding;
+        host.embed(rows, ngrams_.rows_of(before, tokens), rows.scale ? *rows.scale : 1.0f, to.side,
+                   h_.ngrams.rows_of_token());
+    }
 }
 
 /// What depends on positions: rotations, and the factor on the queries.

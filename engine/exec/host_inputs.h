@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/exec/cpu_backend.h"
+#include "engine/exec/ngrams.h"
 #include "engine/model/rope.h"
 #include "engine/model/weights.h"
 
@@ -19,8 +20,8 @@ public:
     HostInputs(const Hyperparameters& h, const Weights& weights, int context_tokens, int max_rows);
     std::size_t bytes() const { return projected_.bytes(); }
 
-    /// hidden, side and tables of `to`, for tokens at positions first, first + 1, ...
-    void make(CpuBackend& host, int first, std::span<const int> tokens, Activations& to);
+    /// hidden, side and tables of `to`, for tokens that follow those of `before`.
+    void make(CpuBackend& host, std::span<const int> before, std::span<const int> tokens, Activations& to);
 
 private:
     void fill_positions(int first, int count, PositionTables& tables) const;
@@ -30,6 +31,7 @@ private:
     const Weights& weights_;
     RopeFrequencies rope_full_, rope_local_;
     Rows projected_;  // (rows, layers * side): what the embedding says to each layer
+    Ngrams ngrams_;
 };
 
 }  // namespace engine

@@ -25,6 +25,9 @@ void for_each_matrix(HeadWeights& w, int, const Visit& visit)
     for (Matrix& m : w.stream_out)
         if (m)
             visit(m, 1);
+    for (Matrix* m : {&w.streams.down, &w.streams.up})
+        if (*m)
+            visit(*m, 1);
 }
 
 }  // namespace

@@ -7,6 +7,8 @@ namespace engine {
 void ResidualStreams::start(CpuBackend& host, Activations& to) const
 {
     const int dim = h_.embedding_length, others = h_.streams.count - 1;
+    if (h_.streams.connected)
+        return host.cpu_streams().repeat(to.hidden, h_.streams.count, to.streams);
     std::array<Product, kMostStreams - 1> products;
     for (int s = 0; s < others; ++s)
         products[std::size_t(s)] = {&weights_.stream_in[std::size_t(s)], nullptr, (s + 1) * dim};
@@ -23,8 +25,12 @@ void ResidualStreams::route(const LayerWeights& w, Backend& on, Activations& a) 
     on.soft_cap(1.0f, a.stream_routes);
 }
 
-void ResidualStreams::begin_layer(const LayerWeights& w, Backend& on, Activations& a) const
+void ResidualStreams::begin_layer(int l, const LayerWeights& w, const Step& step, Backend& on, Activations& a) const
 {
+    if (w.ngrams.key)
+        add_ngrams(w.ngrams, step.cache.states().layer(step.sequence.state, l) + h_.mixer_floats(l), on, a);
+    if (!w.altup.router)
+        return;
     on.streams().take_first(a.streams, h_.embedding_length, a.hidden);
     route(w, on, a);
     on.streams().predict(a.stream_routes, w.altup.predict, a.streams, a.hidden);
@@ -54,17 +60,52 @@ void ResidualStreams::add_side(const LayerWeights& w, Backend& on, Activations& 
     on.streams().add_to_others(a.branch, a.streams);
 }
 
-void ResidualStreams::join(const HeadWeights& head, int row, Backend& on, Activations& a, Rows& out) const
+void ResidualStreams::mix(const StreamConnection& c, Rows& streams, Backend& on, Activations& a, Rows& out) const
+{
+    const Product down{&c.down, nullptr, 0}, up{&c.up, nullptr, 0}, inject{&c.inject, nullptr, 0};
+    const int wide = streams.cols();
+    on.streams().norm(streams, h_.embedding_length, c.norm, h_.rms_epsilon, a.stream_norms);
+    on.products(a.stream_norms, std::span(&down, 1), a.low_rank);
+    on.gate_heads(a.low_rank, {0, 1, h_.streams.rank, h_.streams.rank}, a.low_rank);  // by itself: its silu
+    on.products(a.low_rank, std::span(&up, 1), a.stream_gates);
+    if (c.inject)
+        on.products(a.stream_norms, std::span(&inject, 1), a.stream_routes);
+    on.gate_heads(a.stream_gates, {0, 1, wide, wide}, a.stream_norms);
+    on.streams().mean(a.stream_norms, h_.embedding_length, out);
+}
+
+/// streams += what the n-grams that end at each token say to each stream, and a convolution of that over tokens
+void ResidualStreams::add_ngrams(const NgramWeights& w, float* history, Backend& on, Activations& a) const
 {
     const int dim = h_.embedding_length;
+    const Product key{&w.key, nullptr, 0}, value{&w.value, nullptr, 0};
+    Rows& keys = a.stream_gates;
+    on.products(a.side, std::span(&key, 1), keys);
+    on.products(a.side, std::span(&value, 1), a.branch);
+    on.streams().norm(keys, dim, w.key_norm, h_.rms_epsilon, keys);
+    on.streams().norm(a.streams, dim, w.query_norm, h_.rms_epsilon, a.stream_norms);
+    on.streams().gate_ngrams(a.stream_norms, a.branch, keys);
+    on.streams().norm(keys, dim, w.conv_norm, h_.rms_epsilon, a.stream_norms);
+    on.streams().convolve(w.taps, h_.ngrams.spread_taps(), history, a.stream_norms);
+    on.add(keys, a.streams);
+    on.add(a.stream_norms, a.streams);
+}
+
+void ResidualStreams::join(const HeadWeights& head, int row, Backend& on, Activations& a) const
+{
+    const int dim = h_.embedding_length;
+    if (h_.streams.connected) {
+        on.copy_row(a.streams, row, a.last_streams);
+        return mix(head.streams, a.last_streams, on, a, a.last_x);
+    }
     // Each product goes to its stream's place in the one row.
     for (int s = 1; s < h_.streams.count; ++s) {
         on.streams().take(a.streams, row, s, dim, a.last_x);
         const Product from{&head.stream_out[std::size_t(s - 1)], nullptr, s * dim};
         on.products(a.last_x, std::span(&from, 1), a.last_streams);
     }
-    on.streams().take(a.streams, row, 0, dim, out);
-    on.streams().join(a.last_streams, out);
+    on.streams().take(a.streams, row, 0, dim, a.last);
+    on.streams().join(a.last_streams, a.last);
 }
 
 }  // namespace engine

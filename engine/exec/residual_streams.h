@@ -1,5 +1,6 @@
 // ResidualStreams computes what a model with several residual streams does around the parts of its layers: AltUp
-// (arXiv 2301.13310) with LAuReL (arXiv 2411.07501).
+// (arXiv 2301.13310) with LAuReL (arXiv 2411.07501), or hyper-connections (arXiv 2409.19606) with embeddings of
+// n-grams.
 #pragma once
 
 #include "engine/exec/backend.h"
@@ -7,8 +8,8 @@
 
 namespace engine {
 
-/// Owned by the decoder, on its thread; it keeps nothing. A layer's parts read and change `hidden`, which is the active
-/// stream.
+/// Owned by the decoder, on its thread; it keeps nothing. With AltUp a layer's parts read and change `hidden`, which is
+/// the active stream; with hyper-connections they read mixtures, and what they give is shared out.
 class ResidualStreams
 {
 public:
@@ -22,19 +23,28 @@ public:
 
     /// Makes all streams of the tokens' embeddings, which are in `hidden`.
     void start(CpuBackend& host, Activations& to) const;
-    /// The active stream, as the layer predicts it.
-    void begin_layer(const LayerWeights& w, Backend& on, Activations& a) const;
+    /// hidden = the active stream, as the layer predicts it; or the layer's n-grams are added to all.
+    void begin_layer(int l, const LayerWeights& w, const Step& step, Backend& on, Activations& a) const;
+    /// out = what the head norms of one row, or what it multiplies: `last` or `last_x`.
+    void join(const HeadWeights& head, int row, Backend& on, Activations& a) const;
+
+    // AltUp.
+
     /// The active stream also gets what attention reads, x, itself and through two small products.
     void add_laurel(const LayerWeights& w, Rows& x, Backend& on, Activations& a) const;
     /// What the layer has made of the active stream goes to all; x: what the side branch reads.
     void end_layer(const LayerWeights& w, Backend& on, Activations& a, Rows& x) const;
     /// What the side branch has made of it goes from `inner` to all streams but the active one.
     void add_side(const LayerWeights& w, Backend& on, Activations& a) const;
-    /// out = what the head norms of one row.
-    void join(const HeadWeights& head, int row, Backend& on, Activations& a, Rows& out) const;
+
+    // Hyper-connections.
+
+    /// out = the mixture of the streams that a part of a layer reads; stream_routes = what each gets of its result.
+    void mix(const StreamConnection& c, Rows& streams, Backend& on, Activations& a, Rows& out) const;
 
 private:
     void route(const LayerWeights& w, Backend& on, Activations& a) const;
+    void add_ngrams(const NgramWeights& w, float* history, Backend& on, Activations& a) const;
 
     const Hyperparameters& h_;
     const Weights& weights_;

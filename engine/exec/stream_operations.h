@@ -31,6 +31,24 @@ public:
     virtual void add_to_others(const Rows& y, Rows& streams) = 0;
     /// first, (rows, dim) = the mean of it and the other streams, each of which is brought to its length before.
     virtual void join(const Rows& streams, Rows& first) = 0;
+
+    // Hyper-connections (arXiv 2409.19606).
+
+    /// Each stream of each row normed by itself. weight: (streams * dim,); out may be x
+    virtual void norm(Rows& x, int dim, Vector weight, float epsilon, Rows& out) = 0;
+    /// out, (rows, dim) = the mean of the streams.
+    virtual void mean(const Rows& streams, int dim, Rows& out) = 0;
+    /// streams[s] += 2 sigmoid(shares[s]) * y. shares: (rows, streams); y: (rows, dim)
+    virtual void inject(const Rows& shares, const Rows& y, Rows& streams) = 0;
+
+    // Embeddings of n-grams. What comes of them is (rows, streams * dim).
+
+    /// keys[s] = sigmoid(root(keys[s] . queries[s] / sqrt(dim))) * values, root(x) = sign(x) sqrt(max(|x|, 1e-6)).
+    /// values: (rows, dim)
+    virtual void gate_ngrams(const Rows& queries, const Rows& values, Rows& keys) = 0;
+    /// x = silu of a causal convolution of each channel by itself. taps: (width, channels), oldest first; history:
+    /// (width - 1, channels), the last inputs, which moves on
+    virtual void convolve(Vector taps, int width, float* history, Rows& x) = 0;
 };
 
 }  // namespace engine

@@ -19,7 +19,7 @@ constexpr std::string_view kRunnable[] = {
     "ernie4_5-moe",   "seed_oss",  "hunyuan-dense", "hunyuan-moe", "glm4",          "glm4moe",    "minimax-m2",
     "olmo2",          "granite",   "granitemoe",    "cohere2",     "muse-glimmer",  "llama4",     "qwen35",
     "qwen35moe",      "qwen3next", "lfm2",          "lfm2moe",     "granitehybrid", "nemotron_h", "falcon-h1",
-    "nemotron_h_moe", "gemma3n"};
+    "nemotron_h_moe", "gemma3n",   "qwen4exp"};
 
 /// general.file_type (llama.cpp's enum llama_ftype, include/llama.h); empty for a number that means nothing now.
 std::string file_type_name(std::int64_t id)
@@ -61,6 +61,13 @@ public:
         return values;
     }
 
+    /// Entries of a list.
+    int count(std::string_view key) const
+    {
+        return int(
+            std::min<std::uint64_t>(gguf_.array_length(prefix_ + std::string(key)).value_or(0), kMaxLayerElements));
+    }
+
     /// Which layers see a window only: a flag for each, or a period, of which the last one sees everything.
     std::vector<bool> sliding(int layers) const
     {
@@ -96,11 +103,11 @@ int layers_without_kv(const Hyperparameters& shape, const ModelInfo& info)
 std::int64_t stream_values(const Hyperparameters& shape, const ModelInfo& info)
 {
     constexpr int kAltUpStreams = 4, kLaurelRank = 64, kMostStreams = 8;
-    if (info.architecture != "gemma3n")
-        return 0;
-    return std::int64_t(std::min(kMostStreams, shape.number("altup.num_inputs", kAltUpStreams))) *
-               (info.embedding_length + 1) +
-           kLaurelRank;
+    const bool altup = info.architecture == "gemma3n";
+    const int count = shape.number(altup ? "altup.num_inputs" : "hyper_connection.count", altup ? kAltUpStreams : 0);
+    // Connected ones are kept normed, and so are their gates.
+    return std::int64_t(std::min(kMostStreams, count)) * (altup ? 1 : 3) * (info.embedding_length + 1) +
+           (altup ? kLaurelRank : shape.number("hyper_connection.low_rank"));
 }
 
 /// What the decoder and its backend allocate beside weights and KV: the rows of one prefill chunk, and the logits.
@@ -160,7 +167,8 @@ std::vector<bool> recurrent_layers(const Hyperparameters& shape, const ModelInfo
     std::vector<bool> recurrent(kv_heads.size(), any && attends_as_well(info));
     if (!any || attends_as_well(info))
         return recurrent;
-    const int interval = shape.number("full_attention_interval", info.architecture.starts_with("qwen3") ? 4 : 0);
+    const bool by_four = info.architecture.starts_with("qwen3") || info.architecture.starts_with("qwen4");
+    const int interval = shape.number("full_attention_interval", by_four ? 4 : 0);
     const auto ffn = shape.per_layer("feed_forward_length", info.layers, 0);
     const auto named = shape.per_layer("attention.recurrent_layers", info.layers, -1);
     const bool one_part = info.architecture.starts_with("nemotron_h");
@@ -183,7 +191,11 @@ void describe_state(const Hyperparameters& shape, const std::vector<bool>& recur
     if (const std::int64_t taps = number("shortconv.l_cache"); taps > 0)
         floats = (taps - 1) * info.embedding_length;
     info.memory.recurrent_layers = int(std::ranges::count(recurrent, true));
-    info.memory.state_bytes = info.memory.recurrent_layers * floats * std::int64_t(sizeof(float));
+    // What a convolution over n-grams reaches back on, of all residual streams.
+    const std::int64_t reach = std::max<std::int64_t>(0, number("ple.conv_kernel") - 1) * number("ple.ngram_size");
+    const std::int64_t wide = std::min<std::int64_t>(kMost, number("hyper_connection.count") * info.embedding_length);
+    const std::int64_t ngrams = std::int64_t(shape.count("ple.layers")) * std::min<std::int64_t>(kMost, reach) * wide;
+    info.memory.state_bytes = (info.memory.recurrent_layers * floats + ngrams) * std::int64_t(sizeof(float));
 }
 
 /// Of the blocks at the end that predict several tokens at once only a line says that they are there.
@@ -196,6 +208,20 @@ void leave_predictions_aside(const Hyperparameters& shape, ModelInfo& info)
                             " blocks predict" + (predicting == 1 ? "s" : "") +
                             " several tokens at once, which this version does not use");
     info.layers -= predicting;
+}
+
+/// Where attention reads a part of a long context only, the context ends before that.
+void limit_to_dense_attention(const Hyperparameters& shape, ModelInfo& info)
+{
+    const auto ratios = shape.per_layer("attention.compress_ratios", info.layers, 0);
+    const int dense = shape.number("attention.indexer.top_k");
+    if (dense == 0 || dense >= info.context_tokens || std::ranges::none_of(ratios, [](int ratio) { return ratio > 0; }))
+        return;
+    info.warnings.push_back("beyond " + std::to_string(dense) +
+                            " tokens this model reads a part of its context only, " +
+                            "which this version does not compute: of its " + std::to_string(info.context_tokens) +
+                            " tokens of context " + std::to_string(dense) + " are used");
+    info.context_tokens = dense;
 }
 
 void describe_shape(const GgufFile& gguf, ModelInfo& info)
@@ -212,6 +238,7 @@ void describe_shape(const GgufFile& gguf, ModelInfo& info)
     }
 
     leave_predictions_aside(shape, info);
+    limit_to_dense_attention(shape, info);
 
     const std::vector<int> heads = shape.per_layer("attention.head_count", info.layers, 0);
     info.heads = heads.empty() ? 0 : *std::max_element(heads.begin(), heads.end());

@@ -59,7 +59,8 @@ enum class ExpertWeighs { Output, Input };
 enum class LogitScale { Multiplies, Divides };
 
 /// Residual streams. AltUp (arXiv 2301.13310): several, of which a layer reads one and predicts the others.
-enum class Streams { One, AltUp };
+/// HyperConnections (arXiv 2409.19606): several, of which a layer's parts read a mixture and add to each a share.
+enum class Streams { One, AltUp, HyperConnections };
 
 /// Queries of a token at `position` times 1 + scale * ln(1 + floor((position + offset) / length)).
 struct QueryTemperature {
@@ -96,7 +97,7 @@ struct Architecture {
     ExpertWeights expert_weights = ExpertWeights::SumToOne;  // where the file does not say
     ExpertWeighs expert_weighs = ExpertWeighs::Output;
     LogitScale logit_scale = LogitScale::Multiplies;
-    std::string_view output_norm = "output_norm";  // tensor name of the norm after the last layer
+    std::string_view output_norm = "output_norm";  // tensor name of the norm after the last layer; empty: none
     Mixer recurrent = Mixer::Attention;            // of the layers that are recurrent; Attention: none is
     int full_attention_interval = 0;               // every so many-th layer attends; 0: those that have KV heads do
     bool heads_in_runs = false;                    // delta net: value heads of one key head follow each other

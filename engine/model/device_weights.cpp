@@ -14,7 +14,10 @@ template <class W, class Visit>
 requires std::is_same_v<std::remove_const_t<W>, HeadWeights>
 void for_each_tensor(W& w, const Hyperparameters& h, int, const Visit& visit)
 {
-    visit(w.norm, std::size_t(h.embedding_length) * sizeof(float));
+    if (w.norm)
+        visit(w.norm, std::size_t(h.embedding_length) * sizeof(float));
+    if (w.streams.norm)
+        visit(w.streams.norm, std::size_t(h.streams.count) * std::size_t(h.embedding_length) * sizeof(float));
     const auto matrix = [&](auto& m) {
         if (m)
             visit(m.data, m.bytes());
@@ -24,6 +27,8 @@ void for_each_tensor(W& w, const Hyperparameters& h, int, const Visit& visit)
     matrix(w.output);
     for (auto& m : w.stream_out)
         matrix(m);
+    matrix(w.streams.down);
+    matrix(w.streams.up);
 }
 
 template <class W, class Visit>
@@ -82,6 +87,13 @@ void for_each_tensor(W& w, const Hyperparameters& h, int l, const Visit& visit)
     vector(w.altup.correct, streams * streams);
     vector(w.altup.scale, h.embedding_length);
     vector(w.altup.laurel_norm, h.embedding_length);
+    const int wide = streams * h.embedding_length;
+    vector(w.attn_streams.norm, wide);
+    vector(w.ffn_streams.norm, wide);
+    vector(w.ngrams.key_norm, wide);
+    vector(w.ngrams.query_norm, wide);
+    vector(w.ngrams.conv_norm, wide);
+    vector(w.ngrams.taps, h.ngrams.spread_taps() * wide);
 }
 
 std::size_t aligned(std::size_t bytes)

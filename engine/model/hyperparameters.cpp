@@ -2,6 +2,7 @@
 
 #include "engine/gguf/gguf_file.h"
 #include "engine/model/hyperparameter_reader.h"
+#include "engine/model/read_streams.h"
 
 #include <algorithm>
 #include <cmath>
@@ -261,19 +262,6 @@ void read_temperature(Reader& in, Hyperparameters& h)
     h.temperature.length = in.optional("attention.temperature_length", std::max(1, length), 1, kMaxTokens);
 }
 
-/// AltUp's numbers are those of the only models that have it, where the file does not say them.
-void read_streams(Reader& in, Hyperparameters& h)
-{
-    constexpr int kAltUpStreams = 4, kLaurelRank = 64;
-    if (h.architecture->streams == Streams::One)
-        return;
-    h.streams = {in.optional("altup.num_inputs", kAltUpStreams, 2, kMostStreams), kLaurelRank};
-    if (in.optional("altup.active_idx", 0, 0, kMostStreams) != 0)
-        in.wrong("the model's layers read another stream than the first, which this version does not know");
-    if (h.embedding_length > kMaxDimension / h.streams.count)
-        in.wrong("the model's residual streams are longer than any model's");
-}
-
 /// Of Llama 4 the model with 128 experts (Maverick) norms no queries and keys.
 QkNormWeight qk_norm_weight(const Hyperparameters& h)
 {
@@ -346,9 +334,10 @@ Result<Hyperparameters> read_hyperparameters(const GgufFile& file)
     for (const LayerParameters& layer : h.layers)
         most_heads = std::max(most_heads, layer.heads);
     const int default_head = std::max(1, h.embedding_length / most_heads);
-    h.side_length =
-        in.optional("embedding_length_per_layer_input", h.architecture->side_length, 0, kMaxDimension / layers);
-    read_streams(in, h);
+    read_streams(in, file, h);
+    if (!h.streams.connected)
+        h.side_length =
+            in.optional("embedding_length_per_layer_input", h.architecture->side_length, 0, kMaxDimension / layers);
     h.rope_base = in.number("rope.freq_base", 10000.0f);
     const float local_base = h.architecture->local_rope_base > 0 ? h.architecture->local_rope_base : h.rope_base;
     h.rope_base_local = in.number("rope.freq_base_swa", local_base);
@@ -360,6 +349,7 @@ Result<Hyperparameters> read_hyperparameters(const GgufFile& file)
         h.architecture->attention_scale > 0 ? h.architecture->attention_scale : 1.0f / std::sqrt(scaled_by);
     h.attention_scale = in.factor("attention.scale", scale);
     read_temperature(in, h);
+    read_dense_context(in, h);
     h.qk_norm_weight = qk_norm_weight(h);
 
     if (!(h.rope_base > 0.0f) || !(h.rope_base_local > 0.0f))
@@ -368,6 +358,8 @@ Result<Hyperparameters> read_hyperparameters(const GgufFile& file)
         in.wrong("the model's attention has gates, but keys and values of different lengths");
     if (!std::isfinite(h.stream_epsilon) || !std::isfinite(h.embedding_scale) || !std::isfinite(h.logit_scale))
         in.wrong("the model's factors make no sense");
+    if (h.architecture->output_norm.empty() && h.logit_scale != 1.0f)
+        in.wrong("the model has a factor on its logits that its architecture does not know");
     if (h.experts > 0 && (h.experts_used < 1 || h.experts_used > h.experts || h.expert_ffn_length < 1))
         in.wrong("the model's expert counts make no sense");
     if (!in.error().empty())

@@ -36,6 +36,7 @@ struct LayerParameters {
     int key_length = 0;        // head dimension of keys and queries
     int value_length = 0;
     int rope_dimensions = 0;  // of a head that turn; the same in all layers of a kind
+    bool ngrams = false;      // embeddings of n-grams come before its mixer
     int kv_source = -1;       // the layer whose keys and values it reads; -1: it has its own
 
     int group() const { return kv_heads > 0 ? heads / kv_heads : 0; }  // query heads to a KV head
@@ -71,11 +72,16 @@ struct Hyperparameters {
     ExpertWeights expert_weights = ExpertWeights::SumToOne;
     StateSpace state_space;  // of every recurrent layer
     StreamParameters streams;
-    int side_length = 0;  // values of its own that each layer gets of each token (per-layer embeddings); 0: none
+    NgramParameters ngrams;
+    int dense_context = 0;  // tokens up to which attention is not sparse, which is all that is computed; 0: it never is
+    int side_length = 0;    // values of its own that each layer gets of each token (per-layer embeddings); 0: none
     std::vector<LayerParameters> layers;
 
-    /// Floats of the state that layer l keeps for each sequence; 0: it keeps none.
-    int state_floats(int l) const { return is_recurrent(layers[std::size_t(l)].mixer) ? state_space.floats() : 0; }
+    /// Floats of the state that layer l keeps for each sequence, that of its mixer first; 0: it keeps none.
+    int state_floats(int l) const { return mixer_floats(l) + (layers[std::size_t(l)].ngrams ? ngram_floats() : 0); }
+    int mixer_floats(int l) const { return is_recurrent(layers[std::size_t(l)].mixer) ? state_space.floats() : 0; }
+    /// The last inputs of the convolution over all streams.
+    int ngram_floats() const { return (ngrams.spread_taps() - 1) * streams.count * embedding_length; }
 
     int longest_key() const;  // of any layer
     int longest_value() const;

@@ -10,7 +10,7 @@ namespace engine {
 class WeightReader;
 
 /// `prefix`: of the names of the layer's tensors.
-void read_layer_streams(WeightReader& in, const std::string& prefix, const Hyperparameters& h, LayerWeights& w);
+void read_layer_streams(WeightReader& in, const std::string& prefix, const Hyperparameters& h, int l, LayerWeights& w);
 /// What there is before the first layer and behind the last.
 void read_model_streams(WeightReader& in, const Hyperparameters& h, Weights& w);
 

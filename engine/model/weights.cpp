@@ -261,7 +261,8 @@ Result<Weights> Weights::read(const GgufFile& file, const Hyperparameters& h)
     w.head.output = in.matrix("output.weight", dim, vocabulary, 1, Need::Optional);
     if (!w.head.output)
         w.head.output = w.token_embedding;
-    w.head.norm = in.scaled(in.vector(std::string(h.architecture->output_norm) + ".weight", dim), dim, h.logit_scale);
+    if (const std::string norm(h.architecture->output_norm); !norm.empty())
+        w.head.norm = in.scaled(in.vector(norm + ".weight", dim), dim, h.logit_scale);
     if (h.architecture->norm_embeddings)
         w.embedding_norm = in.ones(dim);
     const int pairs = h.rope_dimensions(LayerKind::FullAttention) / 2;
@@ -289,7 +290,7 @@ Result<Weights> Weights::read(const GgufFile& file, const Hyperparameters& h)
             read_feed_forward(in, prefix, h, int(l), layer);
         read_layer_end(in, prefix, h, layer);
         if (h.streams.several())
-            read_layer_streams(in, prefix, h, layer);
+            read_layer_streams(in, prefix, h, int(l), layer);
     }
     if (in.failed())
         return tl::unexpected(in.error());

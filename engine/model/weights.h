@@ -48,6 +48,20 @@ struct AltUpWeights {
     Vector laurel_norm = nullptr;   // (dim,)
 };
 
+/// How a part of a layer reads several streams, and adds to them. f: the streams, each normed; h: how many there are.
+struct StreamConnection {
+    Vector norm = nullptr;  // (streams * dim,); null: there is none
+    Matrix down, up;        // (rank, streams * dim) times 1 / h, (streams * dim, rank): gates of f
+    Matrix inject;          // (streams, streams * dim) times 1 / h: what each stream gets of the part's result
+};
+
+/// Embeddings of n-grams.
+struct NgramWeights {
+    Matrix key, value;                                                     // (streams * dim, values), (dim, values)
+    Vector key_norm = nullptr, query_norm = nullptr, conv_norm = nullptr;  // (streams * dim,)
+    Vector taps = nullptr;                                                 // (spread_taps, streams * dim)
+};
+
 struct LayerWeights {
     Vector attn_norm = nullptr;  // (dim,)
     Matrix qkv;                  // fused: (q_dim + 2 kv_dim, dim), else
@@ -99,7 +113,9 @@ struct LayerWeights {
     float output_scale = 1.0f;        // factor on the residual stream at the layer's end
 
     float gate_deviations = 0.0f;  // gates count from so many standard deviations above their mean on; 0: all do
-    AltUpWeights altup;            // its router is empty where there is one stream
+    AltUpWeights altup;            // its router is empty where there is none
+    StreamConnection attn_streams, ffn_streams;
+    NgramWeights ngrams;  // its key is empty where there are none
 };
 
 /// visit(matrix, how many of its size there are, one after another) for every one there is. W: LayerWeights, const or
@@ -129,7 +145,15 @@ void for_each_matrix(W& w, int experts, const Visit& visit)
                          &w.side_out,
                          &w.altup.router,
                          &w.altup.laurel_down,
-                         &w.altup.laurel_up})
+                         &w.altup.laurel_up,
+                         &w.attn_streams.down,
+                         &w.attn_streams.up,
+                         &w.attn_streams.inject,
+                         &w.ffn_streams.down,
+                         &w.ffn_streams.up,
+                         &w.ffn_streams.inject,
+                         &w.ngrams.key,
+                         &w.ngrams.value})
         if (*matrix)
             visit(*matrix, 1);
     for (auto* stack : {&w.gate_experts, &w.up_experts, &w.down_experts})
@@ -142,9 +166,10 @@ bool is_prediction_tensor(const GgufTensor& tensor, const Hyperparameters& h);
 
 /// What follows the last layer.
 struct HeadWeights {
-    Vector norm = nullptr;                            // (dim,); includes the model's factor on logits
-    Matrix output;                                    // (vocabulary, dim); the embedding again where the file ties them
-    std::array<Matrix, kMostStreams - 1> stream_out;  // (dim, dim) of each stream but the first; empty: there is one
+    Vector norm = nullptr;  // (dim,); includes the model's factor on logits; null: there is none
+    Matrix output;          // (vocabulary, dim); the embedding again where the file ties them
+    std::array<Matrix, kMostStreams - 1> stream_out;  // AltUp: (dim, dim) of each stream but the first
+    StreamConnection streams;                         // hyper-connections, without `inject`
 };
 
 class Weights
@@ -157,10 +182,10 @@ public:
     std::vector<LayerWeights> layers;
     HeadWeights head;
     Vector embedding_norm = nullptr;                 // (dim,) where embeddings are normed
-    std::array<Matrix, kMostStreams - 1> stream_in;  // (dim, dim): what makes the other streams of the first
+    std::array<Matrix, kMostStreams - 1> stream_in;  // AltUp, (dim, dim): what makes the other streams of the first
     // Per-layer embeddings, of which the host makes every layer's side input. A row of the table is all that a token
     // needs, so it stays where it is.
-    Matrix side_embedding;                                     // (vocabulary, layers * side)
+    Matrix side_embedding;                                     // (vocabulary, layers * side); of n-grams (rows, length)
     Matrix side_projection;                                    // (layers * side, dim)
     Vector side_norm = nullptr;                                // (side,)
     std::vector<float> rope_factors;                           // llama 3's rope_freqs

@@ -85,12 +85,23 @@ LayerWork layer_work(const Hyperparameters& h, const LayerWeights& w, const Laye
         work.values += 2 * (h.state_space.conv_channels() + h.state_space.inner());
         work.state_bytes = std::int64_t(h.state_space.floats()) * std::int64_t(sizeof(float));
     }
+    work.state_bytes += p.ngrams ? h.ngram_floats() * std::int64_t(sizeof(float)) : 0;
     if (w.down)
         work.values += 3 * std::int64_t(p.ffn_length);
     if (w.experts_norm)
         work.values += 6 * dim;  // norms of both parts, and their sum
     if (w.side_gate)
         work.values += 4 * dim + 3 * std::int64_t(h.side_length);
+    for (const StreamConnection* c : {&w.attn_streams, &w.ffn_streams}) {
+        add_operation(work, {&c->down});
+        add_operation(work, {&c->up});
+        add_operation(work, {&c->inject});
+        work.values += c->norm ? 5 * h.streams.count * dim : 0;
+    }
+    add_operation(work, {&w.ngrams.key});
+    add_operation(work, {&w.ngrams.value});
+    if (w.ngrams.key)
+        work.values += 8 * h.streams.count * dim;
     if (w.altup.router)
         work.values += (6 * h.streams.count + 8) * dim;
     return work;
@@ -123,6 +134,8 @@ ModelCosts model_costs(const Hyperparameters& h, const Weights& weights)
     add_operation(costs.head, {&weights.head.output});
     for (const Matrix& matrix : weights.head.stream_out)
         add_operation(costs.head, {&matrix});
+    add_operation(costs.head, {&weights.head.streams.down});
+    add_operation(costs.head, {&weights.head.streams.up});
     add_operation(costs.side, {&weights.side_projection});
     for (const Matrix& matrix : weights.stream_in)
         add_operation(costs.side, {&matrix});
@@ -222,7 +235,17 @@ std::int64_t scratch_bytes(const Hyperparameters& h, const Weights& weights, con
     round((attention && !attention_hidden) || (feed_forward && !feed_forward_hidden) || side_x, rows.x);
     round((attention && attention_hidden) || (feed_forward && feed_forward_hidden) || side_hidden || host_hidden,
           rows.hidden);
-    round(any_altup(&AltUpWeights::laurel_up), rows.low_rank);
+    const auto any_connection = [&](Matrix StreamConnection::*matrix) {
+        const auto rounds_it = [&](const StreamConnection& c) { return rounds(c.*matrix); };
+        return rounds_it(weights.head.streams) || std::ranges::any_of(weights.layers, [&](const LayerWeights& w) {
+                   return rounds_it(w.attn_streams) || rounds_it(w.ffn_streams);
+               });
+    };
+    round(any_altup(&AltUpWeights::laurel_up) || any_connection(&StreamConnection::up), rows.low_rank);
+    round(any_connection(&StreamConnection::down) || any_connection(&StreamConnection::inject), rows.stream_norms);
+    round(std::ranges::any_of(weights.layers,
+                              [](const LayerWeights& w) { return rounds(w.ngrams.key) || rounds(w.ngrams.value); }),
+          rows.side);
     round(a.dense_beside_experts && any(&W::router), rows.routed);
     round(any(&W::latent_up), rows.expert_sum);
     round(any(&W::attn_out, &W::mix_out), rows.attended);

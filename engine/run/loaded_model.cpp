@@ -103,8 +103,12 @@ Status LoadedModel::read_text_parts(const Progress& progress)
     return {};
 }
 
-Status LoadedModel::choose_context(const LoadRequest& request, const Progress& progress)
+Status LoadedModel::choose_context(LoadRequest request, const Progress& progress)
 {
+    if (const int most = h_.dense_context; most > 0 && request.context_tokens > most) {
+        warn(progress, "of this model " + std::to_string(most) + " tokens of context can be computed; these are used");
+        request.context_tokens = most;
+    }
     const int wanted = request.context_tokens > 0 ? request.context_tokens : h_.context_length;
     info_.context_in_use = wanted;
     if (wanted > h_.context_length)

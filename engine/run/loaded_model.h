@@ -79,7 +79,7 @@ private:
     {
     }
     Status read_text_parts(const Progress& progress);
-    Status choose_context(const LoadRequest& request, const Progress& progress);
+    Status choose_context(LoadRequest request, const Progress& progress);
     static Status check_kv_fits(const std::string& of, std::int64_t kv_bytes, std::int64_t free_bytes);
     void warn(const Progress& progress, std::string sentence);
     void allocate(const LoadRequest& request);

@@ -60,8 +60,12 @@
     KERNEL(state_gates, norm_and_gate)                  \
     KERNEL(store_kv, store_kv)                          \
     KERNEL(streams, add_to_streams)                     \
+    KERNEL(streams, convolve_ngrams)                    \
     KERNEL(streams, correct_streams)                    \
+    KERNEL(streams, gate_ngrams)                        \
+    KERNEL(streams, inject_into_streams)                \
     KERNEL(streams, join_streams)                       \
+    KERNEL(streams, mean_of_streams)                    \
     KERNEL(streams, predict_streams)                    \
     KERNEL(streams, take_columns)                       \
     KERNEL(wait_for_host, raise_flag)                   \

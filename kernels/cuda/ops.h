@@ -10,6 +10,7 @@
 #include "kernels/cuda/gating.h"
 #include "kernels/cuda/halves.h"
 #include "kernels/cuda/recurrent.h"
+#include "kernels/cuda/streams.h"
 #include "kernels/kv_block.h"
 #include "kernels/types.h"
 
@@ -331,6 +332,21 @@ Status add_to_streams(const Driver& driver, Queue queue, Rows y, int rows, const
 
 // first = the mean of it and the other streams, each brought to its length before. first: (rows, dim)
 Status join_streams(const Driver& driver, Queue queue, const Streams& streams, int rows, Rows first);
+
+// out = the mean of the streams. out: (rows, dim)
+Status mean_of_streams(const Driver& driver, Queue queue, const Streams& streams, int rows, Rows out);
+
+// streams[s] += 2 sigmoid(shares[s]) * y. shares: (rows, count), of any alignment; y: (rows, dim)
+Status inject_into_streams(const Driver& driver, Queue queue, Rows shares, Rows y, int rows, const Streams& streams);
+
+// keys[s] = sigmoid(root(keys[s] . queries[s] / sqrt(dim))) * values, root(x) = sign(x) sqrt(max(|x|, 1e-6)). queries:
+// (rows, count, dim); values: (rows, dim)
+Status gate_ngrams(const Driver& driver, Queue queue, Rows queries, Rows values, int rows, const Streams& keys);
+
+// x = silu of a causal convolution of each channel by itself, of more taps than those of recurrent layers have:
+// kMostSpreadTaps at most. x: (rows, channels)
+struct Convolution;
+Status convolve_ngrams(const Driver& driver, Queue queue, const Convolution& c, Rows x);
 
 // ---- recurrent layers ----
 //

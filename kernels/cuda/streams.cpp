@@ -61,4 +61,32 @@ Status join_streams(const Driver& driver, Queue queue, const Streams& streams, i
                          first.stride);
 }
 
+Status mean_of_streams(const Driver& driver, Queue queue, const Streams& streams, int rows, Rows out)
+{
+    return driver.launch(Kernel::mean_of_streams, grid_of_streams(rows, streams.dim), {kThreadsOfStreams}, 0, queue,
+                         arguments_of(streams), out.at, out.stride);
+}
+
+Status inject_into_streams(const Driver& driver, Queue queue, Rows shares, Rows y, int rows, const Streams& streams)
+{
+    return driver.launch(Kernel::inject_into_streams, grid_of_streams(rows, streams.dim), {kThreadsOfStreams}, 0, queue,
+                         shares.at, shares.stride, y.at, y.stride, arguments_of(streams));
+}
+
+Status gate_ngrams(const Driver& driver, Queue queue, Rows queries, Rows values, int rows, const Streams& keys)
+{
+    constexpr unsigned kThreads = 512;
+    return driver.launch(Kernel::gate_ngrams, {unsigned(keys.count), unsigned(rows)}, {kThreads}, 0, queue, queries.at,
+                         queries.stride, values.at, values.stride, arguments_of(keys));
+}
+
+Status convolve_ngrams(const Driver& driver, Queue queue, const Convolution& c, Rows x)
+{
+    constexpr unsigned kThreads = 128;
+    if (c.width < 1 || c.width > kMostSpreadTaps || c.bias != 0)
+        return Status::InvalidValue;
+    return driver.launch(Kernel::convolve_ngrams, {(unsigned(c.channels) + kThreads - 1) / kThreads}, {kThreads}, 0,
+                         queue, c.taps, c.width, c.history, c.channels, c.rows, x.at, x.stride);
+}
+
 }  // namespace kernels::cuda

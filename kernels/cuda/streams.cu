@@ -1,6 +1,6 @@
-// Residual streams side by side (AltUp, arXiv 2301.13310): a thread a value of the row, of all its streams; where a
-// length is asked for, a block a row.
-#include "kernels/cuda/device.h"
+// Residual streams side by side (AltUp, arXiv 2301.13310; hyper-connections, arXiv 2409.19606), and embeddings of
+// n-grams: a thread a value of the row, of all its streams; where a sum over a row is asked for, a block a row.
+#include "kernels/cuda/gates.cuh"
 #include "kernels/cuda/reduce.cuh"
 #include "kernels/cuda/streams.h"
 
@@ -113,3 +113,80 @@ extern "C" __global__ void join_streams(const StreamRows streams, float* first, 
     }
 }
 EMULATED(join_streams);
+
+// A thread a value. out: (rows, dim) at out_stride
+extern "C" __global__ void mean_of_streams(const StreamRows streams, float* out, int out_stride)
+{
+    const int i = int(blockIdx.x * blockDim.x + threadIdx.x);
+    if (i >= streams.dim)
+        return;
+    const float* x = streams.at + std::size_t(blockIdx.y) * std::size_t(streams.stride) + std::size_t(i);
+    float sum = x[0];
+    for (int s = 1; s < streams.count; ++s)
+        sum += x[s * streams.dim];
+    out[std::size_t(blockIdx.y) * std::size_t(out_stride) + std::size_t(i)] = sum * (1.0f / float(streams.count));
+}
+EMULATED(mean_of_streams);
+
+// streams[s] += 2 sigmoid(shares[s]) * y. shares: (rows, count) at shares_stride; y: (rows, dim) at y_stride
+extern "C" __global__ void inject_into_streams(const float* shares, int shares_stride, const float* y, int y_stride,
+                                               const StreamRows streams)
+{
+    const int i = int(blockIdx.x * blockDim.x + threadIdx.x);
+    if (i >= streams.dim)
+        return;
+    shares += std::size_t(blockIdx.y) * std::size_t(shares_stride);
+    const float value = y[std::size_t(blockIdx.y) * std::size_t(y_stride) + std::size_t(i)];
+    float* x = streams.at + std::size_t(blockIdx.y) * std::size_t(streams.stride) + std::size_t(i);
+    for (int s = 0; s < streams.count; ++s)
+        x[s * streams.dim] += 2.0f * sigmoid(shares[s]) * value;
+}
+EMULATED(inject_into_streams);
+
+// keys[s] = sigmoid(root(keys[s] . queries[s] / sqrt(dim))) * values, root(x) = sign(x) sqrt(max(|x|, 1e-6)); a block
+// for each row and stream. queries: (rows, count, dim) at queries_stride; values: (rows, dim) at values_stride
+extern "C" __global__ void gate_ngrams(const float* queries, int queries_stride, const float* values, int values_stride,
+                                       const StreamRows keys)
+{
+    const std::size_t stream = std::size_t(blockIdx.x) * std::size_t(keys.dim);
+    queries += std::size_t(blockIdx.y) * std::size_t(queries_stride) + stream;
+    values += std::size_t(blockIdx.y) * std::size_t(values_stride);
+    float* key = keys.at + std::size_t(blockIdx.y) * std::size_t(keys.stride) + stream;
+    float sum = 0.0f;
+    for (int i = int(threadIdx.x); i < keys.dim; i += int(blockDim.x))
+        sum += key[i] * queries[i];
+    const float score = block_sum(sum) / sqrtf(float(keys.dim));
+    const float root = sqrtf(fmaxf(fabsf(score), 1e-6f));
+    const float gate = sigmoid(score < 0.0f ? -root : root);
+    for (int i = int(threadIdx.x); i < keys.dim; i += int(blockDim.x))
+        key[i] = gate * values[i];
+}
+EMULATED(gate_ngrams);
+
+// x = silu of the convolution: a thread a channel, with its last inputs at hand. x: (rows, channels) at x_stride
+extern "C" __global__ void convolve_ngrams(const float* taps, int width, float* history, int channels, int rows,
+                                           float* x, int x_stride)
+{
+    const int channel = int(blockIdx.x * blockDim.x + threadIdx.x);
+    if (channel >= channels)
+        return;
+    float past[kMostSpreadTaps];
+    float weights[kMostSpreadTaps];
+    for (int j = 0; j < width; ++j)
+        weights[j] = taps[std::size_t(j) * std::size_t(channels) + std::size_t(channel)];
+    for (int j = 0; j < width - 1; ++j)
+        past[j] = history[std::size_t(j) * std::size_t(channels) + std::size_t(channel)];
+    for (int row = 0; row < rows; ++row) {
+        float& here = x[std::size_t(row) * std::size_t(x_stride) + std::size_t(channel)];
+        past[width - 1] = here;
+        float sum = 0.0f;
+        for (int j = 0; j < width; ++j)
+            sum += weights[j] * past[j];
+        here = sum * sigmoid(sum);
+        for (int j = 0; j < width - 1; ++j)
+            past[j] = past[j + 1];
+    }
+    for (int j = 0; j < width - 1; ++j)
+        history[std::size_t(j) * std::size_t(channels) + std::size_t(channel)] = past[j];
+}
+EMULATED(convolve_ngrams);

@@ -4,6 +4,7 @@
 namespace kernels::cuda {
 
 constexpr int kMostStreams = 8;
+constexpr int kMostSpreadTaps = 48;  // of the convolution over n-grams, zeros between them included
 
 /// The streams of each row follow each other: (rows, count, dim) at `stride` floats from row to row.
 struct StreamRows {

@@ -255,6 +255,130 @@ Checked check_keep_above(const Driver& driver, unsigned seed)
     return checked;
 }
 
+double sigmoid_of(double x)
+{
+    return 1 / (1 + std::exp(-x));
+}
+
+Checked check_mean(const Driver& driver, unsigned seed)
+{
+    std::mt19937 random(seed);
+    Checked checked;
+    for (const StreamCase& c : kStreamCases) {
+        OnDevice on(driver, c, random);
+        on.memory.keep(mean_of_streams(driver, on.memory.queue(), on.streams, c.rows, {on.y_there, c.dim}));
+        const auto actual = on.memory.get<float>(on.y_there, on.y.size());
+        double worst = 0;
+        for (int r = 0; r < c.rows; ++r)
+            for (int i = 0; i < c.dim; ++i) {
+                Summed expected;
+                for (int s = 0; s < c.count; ++s)
+                    expected.add(double(on.before(r, s, i)) / c.count);
+                const double tolerance = (c.count + 2) * kHalfEpsilon * expected.size;
+                worst = std::max(worst, share_of(tolerance, double(actual[std::size_t(r * c.dim + i)]), expected.sum));
+            }
+        note(checked, on.memory, worst, c.name());
+    }
+    return checked;
+}
+
+Checked check_inject(const Driver& driver, unsigned seed)
+{
+    std::mt19937 random(seed);
+    Checked checked;
+    for (const StreamCase& c : kStreamCases) {
+        OnDevice on(driver, c, random);
+        on.memory.keep(inject_into_streams(driver, on.memory.queue(), {on.routed_there, c.count}, {on.y_there, c.dim},
+                                           c.rows, on.streams));
+        on.fetch();
+        double worst = on.gaps_are_whole() ? 0 : INFINITY;
+        for (int r = 0; r < c.rows; ++r)
+            for (int s = 0; s < c.count; ++s)
+                for (int i = 0; i < c.dim; ++i) {
+                    const double added = 2 * sigmoid_of(double(on.routes(r)[s])) * double(on.of_y(r, i));
+                    const double before = double(on.before(r, s, i));
+                    // An exponential wrong by a few units in the last place, a quotient, a product, a sum.
+                    const double tolerance = 12 * kHalfEpsilon * (std::abs(added) + std::abs(before));
+                    worst = std::max(worst, share_of(tolerance, on.now(r, s, i), before + added));
+                }
+        note(checked, on.memory, worst, c.name());
+    }
+    return checked;
+}
+
+Checked check_gate_ngrams(const Driver& driver, unsigned seed)
+{
+    std::mt19937 random(seed);
+    Checked checked;
+    for (const StreamCase& c : kStreamCases) {
+        OnDevice on(driver, c, random);
+        const std::vector<float> queries = normal_values(random, c.rows * c.count * c.dim);
+        on.memory.keep(gate_ngrams(driver, on.memory.queue(), {on.memory.put(queries), c.count * c.dim},
+                                   {on.y_there, c.dim}, c.rows, on.streams));
+        on.fetch();
+        double worst = on.gaps_are_whole() ? 0 : INFINITY;
+        for (int r = 0; r < c.rows; ++r)
+            for (int s = 0; s < c.count; ++s) {
+                Summed score;
+                for (int i = 0; i < c.dim; ++i)
+                    score.add(double(on.before(r, s, i)) * double(queries[std::size_t((r * c.count + s) * c.dim + i)]) /
+                              std::sqrt(double(c.dim)));
+                const double root = std::sqrt(std::max(std::abs(score.sum), 1e-6));
+                const double gate = sigmoid_of(std::copysign(root, score.sum));
+                // The root of a score that is wrong by `wrong` is wrong by wrong / root at most; a sigmoid is no
+                // steeper than a quarter.
+                const double wrong = ((c.dim + 511) / 512 + 14) * kHalfEpsilon * score.size;
+                const double tolerance = wrong / root / 4 + 12 * kHalfEpsilon * (1 + root);
+                for (int i = 0; i < c.dim; ++i) {
+                    const double value = double(on.of_y(r, i));
+                    worst = std::max(worst, share_of(tolerance * std::abs(value), on.now(r, s, i), gate * value));
+                }
+            }
+        note(checked, on.memory, worst, c.name());
+    }
+    return checked;
+}
+
+// However its rows are divided among launches.
+Checked check_convolve_ngrams(const Driver& driver, unsigned seed)
+{
+    constexpr int kRows = 7, kChannels = 150;
+    std::mt19937 random(seed);
+    Checked checked;
+    for (const int width : {1, 2, 10, kMostSpreadTaps}) {
+        const std::vector<float> taps = normal_values(random, width * kChannels);
+        const std::vector<float> past = normal_values(random, (width - 1) * kChannels);
+        const std::vector<float> x = normal_values(random, kRows * kChannels);
+        std::vector<float> inputs = past;  // one after another
+        inputs.insert(inputs.end(), x.begin(), x.end());
+        for (const int first : {kRows, 2}) {
+            DeviceMemory on(driver);
+            const DevicePtr history = on.put(past), there = on.put(x);
+            Convolution c{
+                .channels = kChannels, .width = width, .taps = on.put(taps), .history = history, .rows = first};
+            on.keep(convolve_ngrams(driver, on.queue(), c, {there, kChannels}));
+            c.rows = kRows - first;
+            if (c.rows > 0)
+                on.keep(convolve_ngrams(driver, on.queue(), c,
+                                        {there + std::size_t(first * kChannels) * sizeof(float), kChannels}));
+            const auto actual = on.get<float>(there, x.size());
+            double worst = share_of_same(on.get<float>(history, past.size()),
+                                         std::vector<float>(inputs.end() - std::ptrdiff_t(past.size()), inputs.end()));
+            for (int i = 0; i < kRows * kChannels; ++i) {
+                Summed y;
+                for (int j = 0; j < width; ++j)
+                    y.add(double(taps[std::size_t(j * kChannels + i % kChannels)]) *
+                          double(inputs[std::size_t(j * kChannels + i)]));
+                // silu is nowhere steeper than 1.1.
+                const double tolerance = 1.1 * (2 * width + 12) * kHalfEpsilon * y.size;
+                worst = std::max(worst, share_of(tolerance, double(actual[std::size_t(i)]), y.sum * sigmoid_of(y.sum)));
+            }
+            note(checked, on, worst, std::to_string(width) + " taps");
+        }
+    }
+    return checked;
+}
+
 }  // namespace
 
 void add_stream_checks(std::vector<KernelCheck>& checks)
@@ -264,6 +388,10 @@ void add_stream_checks(std::vector<KernelCheck>& checks)
     checks.push_back({"sum of streams", check_add_to_streams});
     checks.push_back({"join of streams", check_join});
     checks.push_back({"columns of rows", check_take_columns});
+    checks.push_back({"mean of streams", check_mean});
+    checks.push_back({"shares of streams", check_inject});
+    checks.push_back({"gates of n-grams", check_gate_ngrams});
+    checks.push_back({"convolution of n-grams", check_convolve_ngrams});
     checks.push_back({"gates far above their mean", check_keep_above});
 }
 

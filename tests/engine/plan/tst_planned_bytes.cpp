@@ -113,7 +113,7 @@ private Q_SLOTS:
         // experts' input; gemma4-e shares KV, gemma4-moe has two parts.
         for (const char* name :
              {"llama", "gemma2", "gemma3", "gpt-oss", "qwen3moe", "phi3", "type-Q4_K", "glm4moe", "hunyuan-moe",
-              "muse-glimmer", "olmo3", "llama4", "gemma4-e", "gemma4-moe", "nemotron_h_moe", "gemma3n"}) {
+              "muse-glimmer", "olmo3", "llama4", "gemma4-e", "gemma4-moe", "nemotron_h_moe", "gemma3n", "qwen4exp"}) {
             QTest::addRow("%s f16", name) << QString(name) << f16 << f16 << -1;
             QTest::addRow("%s q8_0", name) << QString(name) << q8 << q8 << -1;
             QTest::addRow("%s one layer", name) << QString(name) << f32 << q8 << 1;
@@ -163,7 +163,7 @@ private Q_SLOTS:
         QTest::addColumn<int>("device");
         for (const char* name :
              {"llama", "gemma3", "gpt-oss", "qwen3moe", "phi3", "type-F32", "type-Q4_K", "glm4moe", "hunyuan-moe",
-              "muse-glimmer", "olmo3", "llama4", "gemma4-e", "gemma4-moe", "nemotron_h_moe", "gemma3n"}) {
+              "muse-glimmer", "olmo3", "llama4", "gemma4-e", "gemma4-moe", "nemotron_h_moe", "gemma3n", "qwen4exp"}) {
             QTest::addRow("%s on the cpu", name) << QString(name) << int(PlacementOptions::Device::Cpu);
             QTest::addRow("%s beside a device", name) << QString(name) << int(PlacementOptions::Device::Emulated);
         }

@@ -11,7 +11,7 @@ using namespace test_support;
 
 namespace {
 
-const char* const kRecurrentModels[] = {"qwen35", "nemotron_h", "lfm2", "falcon-h1"};
+const char* const kRecurrentModels[] = {"qwen35", "nemotron_h", "lfm2", "falcon-h1", "qwen4exp"};
 constexpr const char* kRecurrentName = "a-conversation";
 
 LoadRequest recurrent_request(const QString& model, int fit_tokens)

@@ -40,6 +40,8 @@ gemma4       as gemma3, and: attention.sliding_window_pattern has a flag for eac
              per_layer_token_embd[token]) / sqrt(2), h0 the scaled embedding, and after its ffn
              h += rms_norm(proj @ (gelu(inp_gate @ h) * side), post_norm).
 gemma3n      as gemma4 with inputs for each layer; heads are of one length; the rest is in streams.py.
+qwen4exp     as qwen35moe, but the norms before mixer and ffn, and at the end, which are in streams.py; the delta net's
+             output times sigmoid, not SiLU, of attn_gate @ x. Attention is computed up to attention.indexer.top_k tokens.
 phi3         attn_qkv holds the rows of q, k, v in this order; ffn_up those of gate, then up. rope_factors_long or
              _short divide the angles: long where the context in use (not the position) is more than
              rope.scaling.original_context_length. rope.scaling.attn_factor multiplies cosine and sine, always.
@@ -112,7 +114,7 @@ FFN_NORM = {"nemotron_h": "attn_norm", "nemotron_h_moe": "attn_norm", "qwen35": 
             "olmo2": None}
 NORMS_AFTER_ROTATION = {"hunyuan-dense", "hunyuan-moe", "llama4"}
 NORMS_WHOLE_ROWS = {"minimax-m2", "olmo2"}
-GATES_BESIDE_QUERIES = {"qwen35", "qwen35moe", "qwen3next"}
+GATES_BESIDE_QUERIES = {"qwen35", "qwen35moe", "qwen3next", "qwen4exp"}
 SIGMOID_SCORES = {"nemotron_h_moe", "lfm2moe", "glm4moe", "minimax-m2", "llama4"}
 
 
@@ -463,7 +465,7 @@ class Decoder:
     def side_inputs(self, h, tokens):
         """(tokens, layers, n)"""
         n = self.key("embedding_length_per_layer_input", 256 if self.arch == "gemma3n" else 0)
-        if not n:
+        if not n or self.arch == "qwen4exp":
             return None
         said = (self.product(h, "per_layer_model_proj") / np.sqrt(self.dim)).reshape(len(h), -1, n)
         told = self.weight("per_layer_token_embd.weight")[tokens].reshape(said.shape) * np.sqrt(n)
@@ -513,11 +515,13 @@ class Decoder:
             h = self.rms_norm(h)
         side = self.side_inputs(h, tokens)
         several = streams.of(self.arch)
+        self.tokens = tokens
         h = several.start(self, h) if several else h
         for layer in range(self.layer_count):
             h = several.layer(self, h, layer, positions, side) if several else self.layer(h, layer, positions, side)
         h = several.end(self, h) if several else h
-        h = self.norm(h, ("token_embd_norm" if self.arch.startswith("lfm2") else "output_norm") + ".weight")
+        if self.arch != "qwen4exp":
+            h = self.norm(h, ("token_embd_norm" if self.arch.startswith("lfm2") else "output_norm") + ".weight")
         out = self.product(h, "output" if "output.weight" in self.tensors else "token_embd")
         scale = self.key("logit_scale", 1.0)
         out = out / scale if self.arch in ("granite", "granitemoe", "granitehybrid") else out * scale

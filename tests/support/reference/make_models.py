@@ -93,6 +93,11 @@ ARCHITECTURES = {
                             fused_attention=True, ffn_norm="post_attention_norm", recurrent=[1, 0],
                             ssm=dict(kind="delta", width=4, size=16, groups=2, heads=4, length=16, fused_gates=True,
                                      fused_input=True, interval=2)),
+    "qwen4exp": dict(arch="qwen4exp", layers=3, dim=32, heads=2, kv=1, theta=1e7, rotated=8, qk_norm=True, query_gate=True,
+                     input_norms=None, output_norm=None, recurrent=[1, 1, 0], experts=4, used=2, shared=32,
+                     shared_weight=True, connections=(2, 8), dense_context=512,
+                     ngrams=dict(layers=[1], longest=3, heads=2, length=16, taps=4, sizes=[31, 37, 41, 43]),
+                     ssm=dict(kind="delta", width=4, size=16, groups=2, heads=4, length=16, interval=3)),
     "lfm2": dict(arch="lfm2", layers=3, dim=32, heads=2, kv=[0, 1, 0], theta=1e6, qk_norm=True,
                  recurrent=[1, 0, 1], output_norm="token_embd_norm", ssm=dict(kind="convolution", width=3)),
     "nemotron_h": dict(arch="nemotron_h", layers=4, dim=32, heads=2, kv=[0, 1, 0, 0], ff=[0, 0, 48, 0],
@@ -186,6 +191,19 @@ def metadata(name, s):
     if "experts" in s:
         out += [u32("expert_count", s["experts"]), u32("expert_used_count", s["used"]),
                 u32("expert_feed_forward_length", s.get("expert_ff", s["ff"]))]
+    if "connections" in s:
+        out += [u32("hyper_connection.count", s["connections"][0]), u32("hyper_connection.low_rank", s["connections"][1])]
+    if "dense_context" in s:
+        ratios = [0 if recurrent else 4 for recurrent in s["recurrent"]]
+        out += [u32("attention.compress_ratios", ratios), u32("attention.indexer.top_k", s["dense_context"])]
+    if "ngrams" in s:
+        n = s["ngrams"]
+        out += [u32("ple.layers", n["layers"]), u32("ple.ngram_size", n["longest"]), u32("ple.heads_per_ngram", n["heads"]),
+                u32("ple.conv_kernel", n["taps"]), u32("ple.eos_token_id", 7),
+                u32("embedding_length_per_layer_input", n["length"]), u32("ple.head_vocab_sizes", n["sizes"]),
+                u32("ple.head_offsets", [sum(n["sizes"][:i]) for i in range(len(n["sizes"]))]),
+                (f"{a}.ple.layer_multipliers", gguf.ARR,
+                 (gguf.I64, [23456789012345, 19876543210987, 17171717171717][:n["longest"]]))]
     if "latent" in s:
         out.append(u32("moe_latent_size", s["latent"]))
     if "pattern" in s:
@@ -260,7 +278,12 @@ def tensors(name, s):
     w = TensorWriter(name, s)
     vocabulary_size = len(vocabulary()[0])
     w.weight("token_embd.weight", vocabulary_size, s["dim"])
-    w.norm(s.get("output_norm", "output_norm") + ".weight", s["dim"])
+    if s.get("output_norm", "output_norm"):
+        w.norm(s.get("output_norm", "output_norm") + ".weight", s["dim"])
+    if "connections" in s:
+        connection_tensors(w, s, "output_hc", False)
+    if "ngrams" in s:
+        w.weight("per_layer_token_embd.weight", sum(s["ngrams"]["sizes"]), s["ngrams"]["length"], std=1.0)
     if not s["tied"]:
         w.weight("output.weight", vocabulary_size, s["dim"])
     if "rope_freqs" in s:
@@ -291,6 +314,11 @@ def tensors(name, s):
             both_parts_tensors(w, s, f"blk.{layer}.")
         if s["arch"] == "gemma4" or "side" in s:
             end_tensors(w, s, f"blk.{layer}.")
+        if "connections" in s:
+            for n in ("hc_attn", "hc_ffn"):
+                connection_tensors(w, s, f"blk.{layer}.{n}", True)
+        if layer in s.get("ngrams", {}).get("layers", ()):
+            ngram_tensors(w, s, f"blk.{layer}.")
         if "streams" in s:
             stream_tensors(w, s, f"blk.{layer}.")
     return w.list
@@ -304,7 +332,7 @@ def mixer_tensors(w, s, p, layer):
         return
     if recurrent != 1:
         attention_tensors(w, s, p, layer)
-    else:
+    elif s.get("input_norms", True):
         w.norm(p + "attn_norm.weight", s["dim"])
         if "one_part" not in s:
             w.norm(p + s.get("ffn_norm", "ffn_norm") + ".weight", s["dim"])
@@ -422,6 +450,26 @@ def end_tensors(w, s, p):
         w.norm(p + "post_norm.weight", s["dim"])
     if s["arch"] == "gemma4":
         w.given(p + "layer_output_scale.weight", [w.rng.uniform(0.5, 1.0)])
+
+
+def connection_tensors(w, s, name, injects):
+    count, rank = s["connections"]
+    wide = count * s["dim"]
+    w.norm(name + "_norm.weight", wide)
+    w.weight(name + "_down.weight", rank, wide)
+    w.weight(name + "_up.weight", wide, rank)
+    if injects:
+        w.weight(name + "_inject.weight", count, wide, std=2 * wide ** -0.5)
+
+
+def ngram_tensors(w, s, p):
+    n, wide = s["ngrams"], s["connections"][0] * s["dim"]
+    values = (n["longest"] - 1) * n["heads"] * n["length"]
+    w.weight(p + "ple_key.weight", wide, values)
+    w.weight(p + "ple_value.weight", s["dim"], values)
+    w.given(p + "ple_conv1d.weight", 0.5 * w.rng.standard_normal((wide, n["taps"])))
+    for name in ("ple_norm_key", "ple_norm_query", "ple_norm_conv"):
+        w.norm(p + name + ".weight", wide)
 
 
 def stream_tensors(w, s, p):

@@ -77,7 +77,7 @@ def delta_net(d, x, p):
     key_head = np.arange(heads) // run if d.arch == "qwen3next" else np.arange(heads) % groups
     decay = np.exp(d.weight(p + "ssm_a") * np.logaddexp(0, alpha + d.weight(p + "ssm_dt.bias")))
     out = scan(decay, k[:, key_head], v.reshape(len(x), heads, length), q[:, key_head] / np.sqrt(size), sigmoid(beta))
-    out = d.rms_norm(out, p + "ssm_norm.weight") * silu(z)
+    out = d.rms_norm(out, p + "ssm_norm.weight") * (sigmoid if d.arch == "qwen4exp" else silu)(z)
     return d.product(out.reshape(len(x), -1), p + "ssm_out")
 
 

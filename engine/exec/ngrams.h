@@ -1,0 +1,35 @@
+// Ngrams says which rows of a table stand for the n-grams that end at a token: hashes of its last 2, 3, ... ids.
+#pragma once
+
+#include "engine/model/stream_parameters.h"
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace engine {
+
+/// Owned by HostInputs, on the engine's thread; after construction it allocates nothing.
+class Ngrams
+{
+public:
+    /// `parameters` outlive it. Throws std::bad_alloc.
+    Ngrams(const NgramParameters& parameters, int max_tokens)
+        : p_(parameters)
+        , ids_(std::size_t(parameters.longest))
+        , rows_(std::size_t(max_tokens) * std::size_t(parameters.rows_of_token()))
+    {
+    }
+    /// (tokens, rows_of_token()) rows of the table. `before`: the tokens in front of them. Valid until the next call.
+    std::span<const int> rows_of(std::span<const int> before, std::span<const int> tokens);
+
+private:
+    bool ends(int id) const;
+    void look_back(std::span<const int> before, std::span<const int> tokens, std::size_t t);
+
+    const NgramParameters& p_;
+    std::vector<int> ids_;  // (longest,) of a token and those before it
+    std::vector<int> rows_;
+};
+
+}  // namespace engine

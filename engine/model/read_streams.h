@@ -1,0 +1,15 @@
+// Reads the hyperparameters of models with several residual streams.
+#pragma once
+
+#include "engine/model/hyperparameters.h"
+
+namespace engine {
+
+class HyperparameterReader;
+
+/// Which streams there are, and which layers have embeddings of n-grams. After the layers.
+void read_streams(HyperparameterReader& in, const GgufFile& file, Hyperparameters& h);
+/// Beyond some tokens layers may attend to a part of them only. After all that depends on the model's own context.
+void read_dense_context(HyperparameterReader& in, Hyperparameters& h);
+
+}  // namespace engine
