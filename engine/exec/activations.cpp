@@ -106,6 +106,13 @@ Activations::Activations(const Hyperparameters& h, int max_rows, RowMemory& memo
     , last(1, h.embedding_length, memory)
     , last_x(1, h.embedding_length, memory)
     , logits(1, h.vocabulary, memory)
+    , query_low(h.latent.query_rank > 0 ? max_rows : 0, h.latent.query_rank, memory)
+    , latent_heads(h.latent ? max_rows : 0,
+                   widest(h,
+                          [&](const LayerParameters& layer) {
+                              return layer.heads * std::max(h.latent.rank, h.latent.key_length);
+                          }),
+                   memory)
     , several_streams_(h.streams.several())
     , rounds_side_(h.ngrams.longest > 0)
     , rounds_hidden_(attention_reads_hidden(*h.architecture) || feed_forward_reads_hidden(*h.architecture) ||
@@ -126,15 +133,16 @@ std::size_t Activations::bytes() const
                              &low_rank,     &stream_norms,
                              &stream_gates, &last_streams,
                              &side,         &last,
-                             &last_x,       &logits})
+                             &last_x,       &logits,
+                             &query_low,    &latent_heads})
         bytes += rows->bytes();
     return bytes;
 }
 
 void Activations::take_rounded(bool residuals)
 {
-    for (Rows* rows :
-         {&x, &attended, &inner, &routed, &expert_in, &expert_sum, &low_rank, &stream_norms, &last_x, &hidden, &side}) {
+    for (Rows* rows : {&x, &attended, &inner, &routed, &expert_in, &expert_sum, &low_rank, &stream_norms, &last_x,
+                       &query_low, &hidden, &side}) {
         if ((rows == &hidden && !rounds_hidden_) || (rows == &side && !rounds_side_))
             continue;
         rows->q8(0);

@@ -92,6 +92,10 @@ struct Activations {
     Rows& carried() { return several_streams_ ? streams : hidden; }
     const Rows& carried() const { return several_streams_ ? streams : hidden; }
 
+    // Of latent attention only: what queries are made of, (rows, query_rank); and the heads' own queries, then what
+    // they attended of the latent rows, (rows, heads * the longer of both)
+    Rows query_low, latent_heads;
+
     std::size_t bytes() const;
     /// Whether the layers' parts read mixtures of several streams.
     static bool connects(const Architecture& a) { return a.streams == Streams::HyperConnections; }

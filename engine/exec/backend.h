@@ -49,10 +49,12 @@ struct ExpertParameters {
     ExpertWeights weights = ExpertWeights::SumToOne;
     ExpertWeighs weighs = ExpertWeighs::Output;
     Rows* routed_by = nullptr;  // (rows, dim) that the router reads; null: what the experts read
+    // Experts of so many groups compete: of those whose two best have the largest sum. 0: all do
+    int groups = 0, groups_used = 0;
     /// The weights are a softmax over the logits of the experts that were chosen by their logits.
     bool softmax_of_chosen(Vector choice_bias) const
     {
-        return scores == RouterScores::Softmax && weights == ExpertWeights::SumToOne && !choice_bias;
+        return scores == RouterScores::Softmax && weights == ExpertWeights::SumToOne && !choice_bias && groups == 0;
     }
 };
 
@@ -120,6 +122,12 @@ public:
     virtual void weigh_rows(const Rows& weights, Rows& x) = 0;
     virtual void rope_heads(Rows& x, int col, int heads, int length, const Rotation& rotation) = 0;
     virtual void products(Rows& x, std::span<const Product> products, Rows& out) = 0;
+    /// Each head of x times its own matrix of the stack, in head order. from.length: stack.n, to.length: stack.rows;
+    /// the shape of `out` stays, and so does what lies between its heads.
+    virtual void multiply_heads(Rows& x, const HeadColumns& from, const Matrix& stack, Rows& out,
+                                const HeadColumns& to) = 0;
+    /// Heads of x to heads of `out`, whose shape stays.
+    virtual void copy_heads(const Rows& x, const HeadColumns& from, Rows& out, const HeadColumns& to) = 0;
     /// gate_up: (rows, 2 n), gate first; out: (rows, n)
     virtual void gated(Gate gate, const Rows& gate_up, Rows& out) = 0;
     /// The same where the gates are x, (rows, n), and what they are on are columns [col, col + n) of `up`.

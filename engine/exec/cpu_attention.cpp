@@ -12,12 +12,15 @@ namespace {
 
 // Query rows that visit a block together while it is in the cache of one core.
 constexpr int kTileRows = 16;
+// Of a KV head's query heads, that a worker takes at once: more are divided, so that several workers have something to
+// do where there are few KV heads (latent attention has one), but not among more than share what is loaded.
+constexpr int kMostHeads = 16, kFewestHeads = 4;
 // Of one KV head, that are a worker's piece when blocks are written in another type.
 constexpr int kTokensRewritten = 64;
 
 }  // namespace
 
-/// Some rows of one KV head, over one run of blocks.
+/// Some rows of some query heads of one KV head, over one run of blocks.
 struct CpuAttention::Tile {
     const float* q;  // of row 0
     std::size_t q_stride;
@@ -26,13 +29,15 @@ struct CpuAttention::Tile {
     const kernels::KvBlockLayout& layout;
     const KvBlocks& blocks;
     int first;  // position of row 0
-    int kv_head;
+    HeadRange heads;
     int row_begin, row_end;
+
+    int sum_floats() const { return heads.count * (2 + p.heads.value_length); }  // of a row
 
     /// Null: a device attends it.
     const std::byte* block(int b) const
     {
-        return blocks.block(b) ? blocks.block(b) + std::size_t(kv_head) * layout.bytes() : nullptr;
+        return blocks.block(b) ? blocks.block(b) + std::size_t(heads.kv_head) * layout.bytes() : nullptr;
     }
     int oldest_seen(int position) const
     {
@@ -52,8 +57,8 @@ CpuAttention::CpuAttention(const Hyperparameters& h, int max_rows, int block_tok
     , value_length_(h.longest_value())
 {
     for (const LayerParameters& layer : h.layers) {
-        max_kv_heads_ = std::max(max_kv_heads_, layer.kv_heads);
-        max_group_ = std::max(max_group_, layer.group());
+        max_heads_ = std::max(max_heads_, layer.heads);
+        max_together_ = std::max(max_together_, std::min(layer.group(), kMostHeads));
     }
     scratch_ = scratch_for(pool.size());
 }
@@ -61,7 +66,7 @@ CpuAttention::CpuAttention(const Hyperparameters& h, int max_rows, int block_tok
 std::vector<CpuAttention::Scratch> CpuAttention::scratch_for(int threads) const
 {
     std::vector<Scratch> scratch;
-    const auto group = std::size_t(max_group_);
+    const auto group = std::size_t(max_together_);
     const auto sums = group * std::size_t(2 + value_length_);
     for (int worker = 0; worker < threads; ++worker)
         scratch.push_back({aligned_array<float>(kTileRows * group * std::size_t(key_length_)),
@@ -74,16 +79,16 @@ std::vector<CpuAttention::Scratch> CpuAttention::scratch_for(int threads) const
 std::size_t CpuAttention::scratch_bytes(const Hyperparameters& h, int max_rows, int block_tokens, int threads,
                                         bool runs)
 {
-    std::size_t group = 0, kv_heads = 0;
+    std::size_t group = 0, heads = 0;
     for (const LayerParameters& layer : h.layers) {
-        group = std::max(group, std::size_t(layer.group()));
-        kv_heads = std::max(kv_heads, std::size_t(layer.kv_heads));
+        group = std::max(group, std::size_t(std::min(layer.group(), kMostHeads)));
+        heads = std::max(heads, std::size_t(layer.heads));
     }
-    const std::size_t sums = group * std::size_t(2 + h.longest_value());
+    const auto head_sums = std::size_t(2 + h.longest_value()), sums = group * head_sums;
     const std::size_t worker =
         kTileRows * group * std::size_t(h.longest_key()) + group * std::size_t(block_tokens) + sums + kTileRows * sums;
     const auto tiles = std::size_t((max_rows + kTileRows - 1) / kTileRows);
-    return (std::size_t(threads) * worker + (runs ? tiles * kv_heads * kTileRows * sums : 0)) * sizeof(float);
+    return (std::size_t(threads) * worker + (runs ? tiles * heads * kTileRows * head_sums : 0)) * sizeof(float);
 }
 
 void CpuAttention::use(ThreadPool& pool, std::vector<Scratch> scratch)
@@ -121,24 +126,51 @@ void CpuAttention::rewrite_kv(const KvLayerShape& from, const std::byte* old, co
     });
 }
 
+/// The query heads of a layer in runs that belong to one KV head each.
+class CpuAttention::HeadRanges
+{
+public:
+    /// `others`: pieces into which the work is divided besides.
+    HeadRanges(const HeadLayout& heads, int others, int threads)
+        : group_(heads.group())
+        , kv_heads_(heads.kv_heads)
+    {
+        if (group_ <= kMostHeads)
+            return;
+        const int wanted = (threads + kv_heads_ * others - 1) / (kv_heads_ * others);
+        const int most = group_ / kFewestHeads, fewest = (group_ + kMostHeads - 1) / kMostHeads;
+        parts_ = std::clamp(wanted, fewest, std::max(fewest, most));
+    }
+    int count() const { return kv_heads_ * parts_; }
+    HeadRange at(int i) const
+    {
+        const int kv_head = i / parts_, part = i % parts_;
+        const int begin = group_ * part / parts_, end = group_ * (part + 1) / parts_;
+        return {kv_head, kv_head * group_ + begin, end - begin};
+    }
+
+private:
+    int group_, kv_heads_, parts_ = 1;
+};
+
 /// The tile's queries, scaled.
 void CpuAttention::take_queries(const Tile& tile, Scratch& scratch)
 {
-    const int values = tile.p.heads.group() * tile.p.heads.key_length;
+    const int values = tile.heads.count * tile.p.heads.key_length;
     float* to = scratch.q.get();
     for (int t = tile.row_begin; t < tile.row_end; ++t) {
-        const float* q = tile.q + std::size_t(t) * tile.q_stride + tile.kv_head * values;
+        const float* q = tile.q + std::size_t(t) * tile.q_stride + tile.heads.first * tile.p.heads.key_length;
         for (int i = 0; i < values; ++i)
             *to++ = q[i] * tile.q_scale[t];
     }
 }
 
-/// What the tile's rows see of the run, block by block, added to `sums`: (rows, [max (group,), sum (group,), out
-/// (group, value_length)]).
+/// What the tile's rows see of the run, block by block, added to `sums`: (rows, [max (heads,), sum (heads,), out
+/// (heads, value_length)]).
 void CpuAttention::attend_run(const Tile& tile, Scratch& scratch, float* sums) const
 {
     const AttentionParameters& p = tile.p;
-    const int group = p.heads.group(), v_dim = p.heads.value_length;
+    const int group = tile.heads.count, v_dim = p.heads.value_length;
     const int rows = tile.row_end - tile.row_begin;
     const int position = tile.first + tile.row_begin;  // of the tile's row 0
     const int first_block = std::max(tile.blocks.first(), tile.oldest_seen(position) / block_tokens_);
@@ -165,7 +197,7 @@ void CpuAttention::attend_run(const Tile& tile, Scratch& scratch, float* sums) c
             args.next = r == rows - 1 && b + 1 < last_block ? tile.block(b + 1) : nullptr;
             args.q = scratch.q.get() + std::size_t(r) * std::size_t(group * p.heads.key_length);
             kernels_.attend_block(args);
-            float* row_sums = sums + std::size_t(r) * std::size_t(group * (2 + v_dim));
+            float* row_sums = sums + std::size_t(r) * std::size_t(tile.sum_floats());
             for (int g = 0; g < group; ++g)
                 kernels_.merge_partial(v_dim, args.max[g], args.sum[g], args.out + g * v_dim, row_sums[g],
                                        row_sums[group + g], row_sums + 2 * group + g * v_dim);
@@ -175,7 +207,7 @@ void CpuAttention::attend_run(const Tile& tile, Scratch& scratch, float* sums) c
 
 void CpuAttention::clear_sums(const Tile& tile, float* sums)
 {
-    const int group = tile.p.heads.group(), per_row = group * (2 + tile.p.heads.value_length);
+    const int group = tile.heads.count, per_row = tile.sum_floats();
     for (int r = 0; r < tile.row_end - tile.row_begin; ++r) {
         float* row_sums = sums + std::size_t(r) * std::size_t(per_row);
         std::fill_n(row_sums, group, -std::numeric_limits<float>::infinity());
@@ -187,13 +219,13 @@ void CpuAttention::clear_sums(const Tile& tile, float* sums)
 void CpuAttention::finish_rows(const Tile& tile, const float* sums, Rows& to)
 {
     const AttentionParameters& p = tile.p;
-    const int group = p.heads.group(), v_dim = p.heads.value_length;
+    const int group = tile.heads.count, v_dim = p.heads.value_length;
     for (int r = 0; r < tile.row_end - tile.row_begin; ++r) {
-        const float* row_sums = sums + std::size_t(r) * std::size_t(group * (2 + v_dim));
-        float* out = to.row(tile.row_begin + r) + tile.kv_head * group * v_dim;
+        const float* row_sums = sums + std::size_t(r) * std::size_t(tile.sum_floats());
+        float* out = to.row(tile.row_begin + r) + tile.heads.first * v_dim;
         for (int g = 0; g < group; ++g) {
             // A sink is one more logit in the softmax, without a value: it joins once, after all blocks.
-            const float sink = p.sinks ? p.sinks[tile.kv_head * group + g] : -std::numeric_limits<float>::infinity();
+            const float sink = p.sinks ? p.sinks[tile.heads.first + g] : -std::numeric_limits<float>::infinity();
             const float max = std::max(row_sums[g], sink);
             const float kept = std::exp(row_sums[g] - max);
             const float scale = kept / (row_sums[group + g] * kept + std::exp(sink - max));
@@ -221,7 +253,8 @@ void CpuAttention::attend(const Rows& qkv, const AttentionParameters& p, int l, 
 
     // One KV head of one tile at a time: a core streams one head's blocks, and its query heads share each byte read.
     const int tiles = (qkv.count() + kTileRows - 1) / kTileRows;
-    const int items = tiles * p.heads.kv_heads;
+    const HeadRanges ranges(p.heads, tiles, pool_->size());
+    const int items = tiles * ranges.count();
     const std::int64_t products = std::int64_t(qkv.count()) * (first + qkv.count()) * out.cols();
     const int grain = ThreadPool::sharing_pays(products) ? 1 : items;
     // What an emulated device has and what the host has is attended in one loop: its time is shared out by blocks.
@@ -234,13 +267,13 @@ void CpuAttention::attend(const Rows& qkv, const AttentionParameters& p, int l, 
         pool_->for_each(items, grain, [&](int begin, int end, int worker) {
             Scratch& scratch = scratch_[std::size_t(worker)];
             for (int item = begin; item < end; ++item) {
-                const int row_begin = item / p.heads.kv_heads * kTileRows;
+                const int tile_number = item / ranges.count(), row_begin = tile_number * kTileRows;
                 const Tile tile{qkv.row(0),  std::size_t(qkv.cols()),
                                 p.q_scale,   p,
                                 shape.block, blocks,
-                                first,       item % p.heads.kv_heads,
+                                first,       ranges.at(item % ranges.count()),
                                 row_begin,   std::min(row_begin + kTileRows, qkv.count())};
-                float* const sums = kept ? run_sums_.get() + std::size_t(item) * tile_sums() : scratch.sums.get();
+                float* const sums = kept ? run_sums(tile_number, tile.heads.first) : scratch.sums.get();
                 take_queries(tile, scratch);
                 if (first_run)
                     clear_sums(tile, sums);
@@ -258,18 +291,20 @@ void CpuAttention::attend_host_blocks(const float* q, float q_scale, const Atten
     const KvLayerShape& shape = step.cache.layer(l);
     KvBlocks blocks = step.cache.open_host(step.sequence, l, shape.first_block(position), position / block_tokens_ + 1);
     blocks.next();
-    const int heads = p.heads.heads, group = p.heads.group(), v_dim = p.heads.value_length;
-    pool_->for_each(p.heads.kv_heads, 1, [&](int begin, int end, int worker) {
+    const int heads = p.heads.heads, v_dim = p.heads.value_length;
+    const HeadRanges ranges(p.heads, 1, pool_->size());
+    pool_->for_each(ranges.count(), 1, [&](int begin, int end, int worker) {
         Scratch& scratch = scratch_[std::size_t(worker)];
-        for (int kv_head = begin; kv_head < end; ++kv_head) {
-            const Tile tile{q, 0, &q_scale, p, shape.block, blocks, position, kv_head, 0, 1};
-            float* const sums = scratch.sums.get();  // max, sum and out of the head's group
+        for (int i = begin; i < end; ++i) {
+            const auto [kv_head, head, count] = ranges.at(i);
+            const Tile tile{q, 0, &q_scale, p, shape.block, blocks, position, {kv_head, head, count}, 0, 1};
+            float* const sums = scratch.sums.get();  // max, sum and out of these heads
             take_queries(tile, scratch);
             clear_sums(tile, sums);
             attend_run(tile, scratch, sums);
-            std::copy_n(sums, group, partial + kv_head * group);
-            std::copy_n(sums + group, group, partial + heads + kv_head * group);
-            std::copy_n(sums + 2 * group, group * v_dim, partial + 2 * heads + kv_head * group * v_dim);
+            std::copy_n(sums, count, partial + head);
+            std::copy_n(sums + count, count, partial + heads + head);
+            std::copy_n(sums + 2 * count, count * v_dim, partial + 2 * heads + head * v_dim);
         }
     });
 }
@@ -278,13 +313,20 @@ void CpuAttention::allow_runs()
 {
     if (!run_sums_) {
         const int tiles = (max_rows_ + kTileRows - 1) / kTileRows;
-        run_sums_ = aligned_array<float>(std::size_t(tiles) * std::size_t(max_kv_heads_) * tile_sums());
+        run_sums_ = aligned_array<float>(std::size_t(tiles) * std::size_t(max_heads_) * head_sums());
     }
 }
 
-std::size_t CpuAttention::tile_sums() const
+/// Floats that the sums of one query head in one tile take.
+std::size_t CpuAttention::head_sums() const
 {
-    return std::size_t(kTileRows) * std::size_t(max_group_) * std::size_t(2 + value_length_);
+    return std::size_t(kTileRows) * std::size_t(2 + value_length_);
+}
+
+/// The sums of some heads in a tile, the first of which is `head`.
+float* CpuAttention::run_sums(int tile, int head)
+{
+    return run_sums_.get() + (std::size_t(tile) * std::size_t(max_heads_) + std::size_t(head)) * head_sums();
 }
 
 }  // namespace engine

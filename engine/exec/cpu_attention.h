@@ -17,10 +17,11 @@ class CpuAttention
 public:
     /// What one worker computes in.
     struct Scratch {
-        AlignedArray<float> q;        // (kTileRows, group, key_length), scaled
-        AlignedArray<float> scores;   // (group, block_tokens)
-        AlignedArray<float> partial;  // (group, 2 + value_length): max, sum, then out
-        AlignedArray<float> sums;     // (kTileRows, group, 2 + value_length), merged so far
+        // heads: those of a KV head that a worker takes at once
+        AlignedArray<float> q;        // (kTileRows, heads, key_length), scaled
+        AlignedArray<float> scores;   // (heads, block_tokens)
+        AlignedArray<float> partial;  // (heads, 2 + value_length): max, sum, then out
+        AlignedArray<float> sums;     // (kTileRows, heads, 2 + value_length), merged so far
     };
 
     /// The pool outlives it, or is replaced by use(). `max_rows`: tokens of the largest batch. Throws std::bad_alloc.
@@ -43,21 +44,28 @@ public:
     void rewrite_kv(const KvLayerShape& from, const std::byte* old, const KvLayerShape& to, std::byte* block);
 
 private:
+    /// Query heads that share a KV head.
+    struct HeadRange {
+        int kv_head = 0;
+        int first = 0, count = 0;
+    };
+    class HeadRanges;
     struct Tile;
     static void take_queries(const Tile& tile, Scratch& scratch);
     void attend_run(const Tile& tile, Scratch& scratch, float* sums) const;
     static void clear_sums(const Tile& tile, float* sums);
     static void finish_rows(const Tile& tile, const float* sums, Rows& to);
     static bool next_run(KvBlocks& blocks, StepClock& clock);
-    std::size_t tile_sums() const;  // floats that the sums of one tile take
+    std::size_t head_sums() const;
+    float* run_sums(int tile, int head);
 
     const kernels::CpuKernels& kernels_;
     ThreadPool* pool_;
     const int max_rows_, block_tokens_;
-    const int key_length_, value_length_;  // the most of any layer
-    int max_kv_heads_ = 0, max_group_ = 0;
-    std::vector<Scratch> scratch_;  // (threads,)
-    AlignedArray<float> run_sums_;  // (tiles, kv_heads, tile_sums()) of an attention in several runs
+    const int key_length_, value_length_;   // the most of any layer
+    int max_heads_ = 0, max_together_ = 0;  // of a layer; of those that a worker takes at once
+    std::vector<Scratch> scratch_;          // (threads,)
+    AlignedArray<float> run_sums_;          // (tiles, heads, head_sums()) of an attention in several runs
 };
 
 }  // namespace engine

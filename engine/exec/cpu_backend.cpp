@@ -153,6 +153,17 @@ void CpuBackend::keep_above(float deviations, int n, Rows& x)
     });
 }
 
+void CpuBackend::copy_heads(const Rows& x, const HeadColumns& from, Rows& out, const HeadColumns& to)
+{
+    out.changed();
+    pool_->for_each(x.count(), kRowsWorthSharing, [&](int begin, int end, int) {
+        for (int t = begin; t < end; ++t)
+            for (int head = 0; head < from.heads; ++head)
+                std::copy_n(x.row(t) + from.col + head * from.stride, from.length,
+                            out.row(t) + to.col + head * to.stride);
+    });
+}
+
 void CpuBackend::add(const Rows& y, Rows& x)
 {
     x.changed();

@@ -50,6 +50,7 @@ CpuExperts::CpuExperts(const Hyperparameters& h, int max_rows, CpuProducts& prod
     , hidden_(max_rows * h.experts_used, h.expert_ffn_length)
     , out_(max_rows * h.experts_used, h.expert_length)
     , choice_(std::size_t(h.experts))
+    , groups_(std::size_t(h.expert_groups))
     , expert_count_(std::size_t(h.experts))
 {
     const auto pairs = std::size_t(max_rows) * std::size_t(h.experts_used);
@@ -79,8 +80,10 @@ void CpuExperts::route(Rows& x, const LayerWeights& w, const ExpertParameters& p
         std::ranges::copy(scores, choice_.begin());  // scores are in the order of their logits
         if (!of_chosen)
             score(p.scores, scores);
-        for (std::size_t e = 0; w.choice_bias && e < scores.size(); ++e)
-            choice_[e] = scores[e] + w.choice_bias[e];
+        for (std::size_t e = 0; (w.choice_bias || p.groups > 0) && e < scores.size(); ++e)
+            choice_[e] = scores[e] + (w.choice_bias ? w.choice_bias[e] : 0.0f);
+        if (p.groups > 0)
+            leave_best_groups(p);
         choose(scores.data(), chosen, weights);
         if (of_chosen)
             softmax(weights);
@@ -89,6 +92,30 @@ void CpuExperts::route(Rows& x, const LayerWeights& w, const ExpertParameters& p
         for (int slot = 0; slot < p.used; ++slot)
             weights[std::size_t(slot)] *=
                 p.weights_scale * (w.down_experts_scale ? w.down_experts_scale[chosen[slot]] : 1.0f);
+    }
+}
+
+/// Experts of other groups are not chosen (arXiv 2412.19437). Among equal groups the first is better.
+void CpuExperts::leave_best_groups(const ExpertParameters& p)
+{
+    constexpr float kNone = -std::numeric_limits<float>::infinity();
+    const std::size_t size = choice_.size() / groups_.size();
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+        float best = kNone, second = kNone;
+        for (const float choice : std::span(choice_).subspan(g * size, size)) {
+            second = std::max(second, std::min(best, choice));
+            best = std::max(best, choice);
+        }
+        groups_[g] = size > 1 ? best + second : best;
+    }
+    for (int left_out = 0; left_out < p.groups - p.groups_used; ++left_out) {
+        // The worst that is still there, the last among equals; one that left is the largest from then on.
+        std::size_t worst = 0;
+        for (std::size_t g = 1; g < groups_.size(); ++g)
+            if (groups_[g] <= groups_[worst])
+                worst = g;
+        groups_[worst] = std::numeric_limits<float>::infinity();
+        std::fill_n(choice_.begin() + std::ptrdiff_t(worst * size), size, kNone);
     }
 }
 

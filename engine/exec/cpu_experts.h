@@ -31,6 +31,7 @@ private:
         int slot = 0;
     };
     void route(Rows& x, const LayerWeights& w, const ExpertParameters& p);
+    void leave_best_groups(const ExpertParameters& p);
     void choose(const float* scores, std::span<int> chosen, std::span<float> weights);
     void gather(const Rows& x, const ExpertParameters& p);
     void sort_by_expert(int rows, const ExpertParameters& p);
@@ -43,6 +44,7 @@ private:
     Rows hidden_;                       // (rows * used, expert_ffn)
     Rows out_;                          // (rows * used, expert_length)
     std::vector<float> choice_;         // (experts,) of one row: what experts are chosen by
+    std::vector<float> groups_;         // (groups,) of one row: the sum of their two best choices
     std::vector<int> chosen_;           // (rows, used), best first
     std::vector<float> weights_;        // (rows, used)
     std::vector<int> sorted_position_;  // (rows, used) where each pair went

@@ -16,6 +16,8 @@ constexpr int kMaxGrain = 256;
 constexpr int kLeastGrain = kernels::kInterleavedRows;
 // Tokens whose second half is multiplied at once.
 constexpr int kResidualTokens = 64;
+// Rows of one head that a worker takes at once.
+constexpr int kHeadTokens = 64;
 
 }  // namespace
 
@@ -24,31 +26,53 @@ CpuProducts::CpuProducts(const Hyperparameters& h, ThreadPool& pool)
     , pool_(&pool)
     , sixteen_bits_(h.experts > 0)
     , widest_row_(widest_row(h))
+    , longest_head_(longest_head(h))
     , scratch_(scratch_for(pool.size()))
 {
 }
 
 int CpuProducts::widest_row(const Hyperparameters& h)
 {
-    int most = std::max({h.embedding_length, h.expert_ffn_length, h.expert_length, h.side_length});
+    int most = std::max({h.embedding_length, h.expert_ffn_length, h.expert_length, h.side_length, h.latent.query_rank,
+                         longest_head(h)});
     for (const LayerParameters& layer : h.layers)
         most = std::max({most, layer.ffn_length, mixer_cols(h, layer)});
     return most;
 }
 
+/// Of those that are multiplied by themselves; 0: there are none.
+int CpuProducts::longest_head(const Hyperparameters& h)
+{
+    return std::max(h.latent.rank, h.latent.plain);
+}
+
+static std::size_t head_bytes(int longest_head)
+{
+    return longest_head > 0 ? kHeadTokens * kernels::activation_row_bytes(kernels::Activation::Q8, longest_head) : 0;
+}
+
 std::vector<CpuProducts::Scratch> CpuProducts::scratch_for(int threads) const
 {
-    std::vector<Scratch> scratch;
-    for (int worker = 0; worker < threads && sixteen_bits_; ++worker)
-        scratch.push_back(
-            {aligned_array<float>(std::size_t(widest_row_)), aligned_array<float>(kMaxGrain * kResidualTokens)});
+    std::vector<Scratch> scratch(sixteen_bits_ || longest_head_ > 0 ? std::size_t(threads) : 0);
+    for (Scratch& s : scratch) {
+        if (sixteen_bits_) {
+            s.residual = aligned_array<float>(std::size_t(widest_row_));
+            s.sums = aligned_array<float>(kMaxGrain * kResidualTokens);
+        }
+        if (longest_head_ > 0)
+            s.heads = aligned_array<std::byte>(head_bytes(longest_head_));
+        if (longest_head_ > 0 && sixteen_bits_)
+            s.head_residuals = aligned_array<std::byte>(head_bytes(longest_head_));
+    }
     return scratch;
 }
 
 std::size_t CpuProducts::scratch_bytes(const Hyperparameters& h, int threads)
 {
-    const std::size_t floats = std::size_t(widest_row(h)) + kMaxGrain * kResidualTokens;
-    return h.experts > 0 ? std::size_t(threads) * floats * sizeof(float) : 0;
+    const bool sixteen_bits = h.experts > 0;
+    const std::size_t floats = sixteen_bits ? std::size_t(widest_row(h)) + kMaxGrain * kResidualTokens : 0;
+    const std::size_t heads = (sixteen_bits ? 2 : 1) * head_bytes(longest_head(h));
+    return std::size_t(threads) * (floats * sizeof(float) + heads);
 }
 
 void CpuProducts::use(ThreadPool& pool, std::vector<Scratch> scratch)
@@ -58,13 +82,13 @@ void CpuProducts::use(ThreadPool& pool, std::vector<Scratch> scratch)
 }
 
 /// The lower half of 16 bits: x less its 8-bit copy, rounded to 8 bits again.
-void CpuProducts::round_residual(Rows& x, int row, Scratch& scratch) const
+void CpuProducts::round_residual(int n, const float* x, const std::byte* q8, std::byte* residual,
+                                 Scratch& scratch) const
 {
-    const kernels::Q8Row rounded(x.q8(row), x.cols());
-    const float* values = x.row(row);
-    for (int i = 0; i < x.cols(); ++i)
-        scratch.residual[std::size_t(i)] = values[i] - float(rounded.q[i]) * rounded.scale[i / 32];
-    kernels_.quantize_q8(x.cols(), scratch.residual.get(), x.q8_residual(row));
+    const kernels::Q8Row rounded(q8, n);
+    for (int i = 0; i < n; ++i)
+        scratch.residual[std::size_t(i)] = x[i] - float(rounded.q[i]) * rounded.scale[i / 32];
+    kernels_.quantize_q8(n, scratch.residual.get(), residual);
 }
 
 void CpuProducts::round_rows(Rows& x)
@@ -78,7 +102,7 @@ void CpuProducts::round_rows(Rows& x)
         for (int t = begin; t < end; ++t) {
             kernels_.quantize_q8(x.cols(), x.row(t), x.q8(t));
             if (sixteen_bits_)
-                round_residual(x, t, scratch_[std::size_t(worker)]);
+                round_residual(x.cols(), x.row(t), x.q8(t), x.q8_residual(t), scratch_[std::size_t(worker)]);
         }
     });
     x.set_rounded();
@@ -92,7 +116,7 @@ int CpuProducts::row_grain(int rows, int tokens) const
 }
 
 /// Adds the products of what rounding lost.
-void CpuProducts::add_residual(MatMulKernel multiply, const kernels::MatMul& args, Rows& x, int first_row,
+void CpuProducts::add_residual(MatMulKernel multiply, const kernels::MatMul& args, const Operand& x,
                                Scratch& scratch) const
 {
     kernels::MatMul residual = args;
@@ -100,15 +124,28 @@ void CpuProducts::add_residual(MatMulKernel multiply, const kernels::MatMul& arg
     residual.out_stride = kMaxGrain;
     for (int t = 0; t < args.tokens; t += kResidualTokens) {
         residual.tokens = std::min(kResidualTokens, args.tokens - t);
-        residual.x = x.q8_residual(first_row + t);
+        residual.x = x.q8_residual + std::size_t(t) * x.q8_stride;
         multiply(residual);
         for (int i = 0; i < residual.tokens; ++i)
             kernels_.add(args.rows, residual.out + i * kMaxGrain, args.out + std::size_t(t + i) * args.out_stride);
     }
 }
 
-void CpuProducts::run_product(const Product& product, Rows& x, int first_row, int tokens, int begin, int end, Rows& out,
-                              int worker)
+/// Rows of x from first_row on, which are rounded where m wants that.
+CpuProducts::Operand CpuProducts::operand(Rows& x, int first_row, const Matrix& m) const
+{
+    Operand o{x.row(first_row), std::size_t(x.cols())};
+    if (kernels::activation_of(m.type) != kernels::Activation::Q8)
+        return o;
+    o.q8 = x.q8(first_row);
+    o.q8_residual = sixteen_bits_ ? x.q8_residual(first_row) : nullptr;
+    o.q8_stride = x.q8_stride();
+    return o;
+}
+
+/// out: (tokens, rows of the matrix), of which columns [begin, end) are written.
+void CpuProducts::run_product(const Product& product, const Operand& x, int tokens, int begin, int end, float* out,
+                              std::size_t out_stride, int worker)
 {
     const Matrix& m = *product.matrix;
     const bool as_floats = kernels::activation_of(m.type) == kernels::Activation::F32;
@@ -117,14 +154,14 @@ void CpuProducts::run_product(const Product& product, Rows& x, int first_row, in
     args.rows = end - begin;
     args.weights = m.data + std::size_t(begin) * kernels::row_bytes(m.type, m.n);
     args.tokens = tokens;
-    args.x = as_floats ? reinterpret_cast<const std::byte*>(x.row(first_row)) : x.q8(first_row);
-    args.x_stride = as_floats ? std::size_t(x.cols()) * 4 : x.q8_stride();
-    args.out = out.row(first_row) + product.out_col + begin;
-    args.out_stride = std::size_t(out.cols());
+    args.x = as_floats ? reinterpret_cast<const std::byte*>(x.values) : x.q8;
+    args.x_stride = as_floats ? x.stride * sizeof(float) : x.q8_stride;
+    args.out = out + begin;
+    args.out_stride = out_stride;
     const MatMulKernel multiply = (m.interleaved ? kernels_.matmul_interleaved : kernels_.matmul)[std::size_t(m.type)];
     multiply(args);
     if (sixteen_bits_ && !as_floats)
-        add_residual(multiply, args, x, first_row, scratch_[std::size_t(worker)]);
+        add_residual(multiply, args, x, scratch_[std::size_t(worker)]);
     if (m.scale)
         for (int t = 0; t < tokens; ++t)
             for (int r = 0; r < args.rows; ++r)
@@ -156,8 +193,9 @@ void CpuProducts::multiply(Rows& x, std::span<const Product> products, Rows& out
             for (const Product& p : products) {
                 const int of_this = (p.matrix->rows + grain - 1) / grain;
                 if (first < of_this) {
-                    run_product(p, x, 0, x.count(), first * grain, std::min((first + 1) * grain, p.matrix->rows), out,
-                                worker);
+                    run_product(p, operand(x, 0, *p.matrix), x.count(), first * grain,
+                                std::min((first + 1) * grain, p.matrix->rows), out.row(0) + p.out_col,
+                                std::size_t(out.cols()), worker);
                     break;
                 }
                 first -= of_this;
@@ -180,7 +218,50 @@ void CpuProducts::multiply_by_experts(Rows& x, std::span<const ExpertRows> range
             const Product product{&matrix, bias ? bias + std::size_t(range.expert) * std::size_t(stack.rows) : nullptr,
                                   out_col};
             const int row = item % pieces * grain;
-            run_product(product, x, range.first, range.count, row, std::min(row + grain, stack.rows), out, worker);
+            run_product(product, operand(x, range.first, matrix), range.count, row, std::min(row + grain, stack.rows),
+                        out.row(range.first) + out_col, std::size_t(out.cols()), worker);
+        }
+    });
+}
+
+/// Columns [col, col + m.n) of some rows, rounded in the worker's scratch where m wants that.
+CpuProducts::Operand CpuProducts::head_operand(const Rows& x, int first_row, int rows, int col, const Matrix& m,
+                                               Scratch& scratch) const
+{
+    Operand o{x.row(first_row) + col, std::size_t(x.cols())};
+    if (kernels::activation_of(m.type) != kernels::Activation::Q8)
+        return o;
+    o.q8_stride = kernels::activation_row_bytes(kernels::Activation::Q8, m.n);
+    for (int t = 0; t < rows; ++t) {
+        const float* const values = o.values + std::size_t(t) * o.stride;
+        std::byte* const q8 = scratch.heads.get() + std::size_t(t) * o.q8_stride;
+        kernels_.quantize_q8(m.n, values, q8);
+        if (sixteen_bits_)
+            round_residual(m.n, values, q8, scratch.head_residuals.get() + std::size_t(t) * o.q8_stride, scratch);
+    }
+    o.q8 = scratch.heads.get();
+    o.q8_residual = scratch.head_residuals.get();
+    return o;
+}
+
+void CpuProducts::multiply_heads(const Rows& x, const HeadColumns& from, const Matrix& stack, Rows& out,
+                                 const HeadColumns& to)
+{
+    out.changed();
+    const int tiles = (x.count() + kHeadTokens - 1) / kHeadTokens;
+    const int items = from.heads * tiles;
+    const std::int64_t products = std::int64_t(stack.rows) * stack.n * from.heads * x.count();
+    pool_->for_each(items, ThreadPool::sharing_pays(products) ? 1 : items, [&](int begin, int end, int worker) {
+        for (int item = begin; item < end; ++item) {
+            const int head = item / tiles, first = item % tiles * kHeadTokens;
+            const int rows = std::min(kHeadTokens, x.count() - first);
+            const Matrix matrix = stack.expert(head);
+            const Operand operand =
+                head_operand(x, first, rows, from.col + head * from.stride, matrix, scratch_[std::size_t(worker)]);
+            float* const to_head = out.row(first) + to.col + head * to.stride;
+            for (int row = 0; row < matrix.rows; row += kMaxGrain)
+                run_product({&matrix, nullptr, 0}, operand, rows, row, std::min(row + kMaxGrain, matrix.rows), to_head,
+                            std::size_t(out.cols()), worker);
         }
     });
 }

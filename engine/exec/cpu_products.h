@@ -21,10 +21,13 @@ struct ExpertRows {
 class CpuProducts
 {
 public:
-    /// What one worker computes in; nothing where rows are rounded to 8 bits.
+    /// What one worker computes in; nothing where rows are rounded to 8 bits, but for heads.
     struct Scratch {
         AlignedArray<float> residual;  // (widest row,) what rounding lost of a row
         AlignedArray<float> sums;      // (kResidualTokens, kMaxGrain) products of that
+        // (kHeadTokens, activation_row_bytes of a head) heads rounded to 8 bits, and what that lost; only where heads
+        // are multiplied by themselves
+        AlignedArray<std::byte> heads, head_residuals;
     };
 
     /// The pool outlives it, or is replaced by use(). Throws std::bad_alloc.
@@ -39,27 +42,39 @@ public:
     /// out columns [out_col, ...) of each range's rows = those rows of x times that expert's matrix of the stack.
     void multiply_by_experts(Rows& x, std::span<const ExpertRows> ranges, const Matrix& stack, Vector bias, Rows& out,
                              int out_col);
+    /// As the backend's operation: a worker takes some rows of one head.
+    void multiply_heads(const Rows& x, const HeadColumns& from, const Matrix& stack, Rows& out, const HeadColumns& to);
     void gated(Gate gate, const Rows& gate_up, Rows& out);
     void gated_by(Gate gate, const Rows& x, const Rows& up, int col, Rows& out);
 
 private:
+    /// Rows of activations in the forms in which they are multiplied.
+    struct Operand {
+        const float* values = nullptr;
+        std::size_t stride = 0;  // floats
+        const std::byte* q8 = nullptr;
+        const std::byte* q8_residual = nullptr;
+        std::size_t q8_stride = 0;  // bytes
+    };
     static int widest_row(const Hyperparameters& h);  // that is rounded
+    static int longest_head(const Hyperparameters& h);
+    Operand operand(Rows& x, int first_row, const Matrix& m) const;
+    Operand head_operand(const Rows& x, int first_row, int rows, int col, const Matrix& m, Scratch& scratch) const;
     void gate_row(Gate gate, int n, const float* g, const float* up, float* out) const;
     void round_rows(Rows& x);
-    void round_residual(Rows& x, int row, Scratch& scratch) const;
+    void round_residual(int n, const float* x, const std::byte* q8, std::byte* residual, Scratch& scratch) const;
     using MatMulKernel = void (*)(const kernels::MatMul&);
-    void add_residual(MatMulKernel multiply, const kernels::MatMul& args, Rows& x, int first_row,
-                      Scratch& scratch) const;
+    void add_residual(MatMulKernel multiply, const kernels::MatMul& args, const Operand& x, Scratch& scratch) const;
     int row_grain(int rows, int tokens) const;
-    void run_product(const Product& product, Rows& x, int first_row, int tokens, int begin, int end, Rows& out,
-                     int worker);
+    void run_product(const Product& product, const Operand& x, int tokens, int begin, int end, float* out,
+                     std::size_t out_stride, int worker);
 
     const kernels::CpuKernels& kernels_;
     ThreadPool* pool_;
     // A router decides by comparing: an error of half a percent, nothing to other models, sends a token to another
     // expert. Models with experts therefore round activations to 16 bits, as two parts of 8.
     const bool sixteen_bits_;
-    const int widest_row_;
+    const int widest_row_, longest_head_;
     std::vector<Scratch> scratch_;  // (threads,)
 };
 

@@ -20,6 +20,10 @@ Status CudaBackend::supports(const Hyperparameters& h, std::span<const KvLayerSh
         return ok;
     if (Status ok = CudaStreams::supports(h.ngrams); !ok)
         return ok;
+    if (h.latent)
+        return fail(Error::Code::Unsupported, "latent attention is computed on the cpu only");
+    if (h.expert_groups > 0)
+        return fail(Error::Code::Unsupported, "experts in groups are chosen on the cpu only");
     for (const KvLayerShape& shape : kv) {
         const cuda::Attention attention{.kv = {shape.block, shape.kv_heads, 0}};
         if (shape.block.k_type == kernels::KvType::F32 || shape.block.v_type == kernels::KvType::F32)

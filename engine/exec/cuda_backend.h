@@ -71,6 +71,9 @@ public:
     {
         products_.multiply(x, products, out);
     }
+    // supports() says no to a model that needs these.
+    void multiply_heads(Rows&, const HeadColumns&, const Matrix&, Rows&, const HeadColumns&) override { fail_step(); }
+    void copy_heads(const Rows&, const HeadColumns&, Rows&, const HeadColumns&) override { fail_step(); }
     void gated(Gate gate, const Rows& gate_up, Rows& out) override { products_.gated(gate, gate_up, out); }
     void gated_by(Gate gate, const Rows& x, const Rows& up, int col, Rows& out) override
     {

@@ -19,7 +19,7 @@ constexpr std::string_view kRunnable[] = {
     "ernie4_5-moe",   "seed_oss",  "hunyuan-dense", "hunyuan-moe", "glm4",          "glm4moe",    "minimax-m2",
     "olmo2",          "granite",   "granitemoe",    "cohere2",     "muse-glimmer",  "llama4",     "qwen35",
     "qwen35moe",      "qwen3next", "lfm2",          "lfm2moe",     "granitehybrid", "nemotron_h", "falcon-h1",
-    "nemotron_h_moe", "gemma3n",   "qwen4exp"};
+    "nemotron_h_moe", "gemma3n",   "qwen4exp",      "deepseek2",   "mistral4"};
 
 /// general.file_type (llama.cpp's enum llama_ftype, include/llama.h); empty for a number that means nothing now.
 std::string file_type_name(std::int64_t id)
@@ -131,7 +131,8 @@ void describe_scratch(const GgufFile& gguf, const Hyperparameters& shape, std::i
             gates = q_dim;
     }
 
-    const std::int64_t dense = 4 * dim + 2 * q_dim + gates + kv_dim + 3 * ffn;
+    const std::int64_t query_rank = at_most(shape.number("attention.q_lora_rank"));
+    const std::int64_t dense = 4 * dim + 2 * q_dim + gates + kv_dim + 3 * ffn + query_rank;
     const std::int64_t routed = at_most(info.experts_used) * (2 * dim + 3 * expert_ffn) + at_most(info.experts);
     // Rows that enter products are kept rounded to 8 bits besides; with experts, to two times 8.
     const std::int64_t rounded = (info.experts > 0 ? 2 : 1) * (dim + q_dim + ffn + routed / 2);
@@ -145,7 +146,8 @@ void describe_scratch(const GgufFile& gguf, const Hyperparameters& shape, std::i
     // Of each thread: queries and sums of a tile of rows, scores of a block; and with experts the products of a piece
     // of work, and a row that is rounded again.
     constexpr int kThreads = 8, kBlockTokens = 256, kTileRows = 16;  // as good as any: this part is small
-    const std::int64_t group = info.kv_heads > 0 ? heads / info.kv_heads : 0;
+    constexpr std::int64_t kMostHeads = 16;                          // at once
+    const std::int64_t group = info.kv_heads > 0 ? std::min(heads / info.kv_heads, kMostHeads) : 0;
     const std::int64_t sums = 2 + value_length;
     const std::int64_t attention = group * (kTileRows * (key_length + sums) + sums + kBlockTokens);
     const std::int64_t again = info.experts > 0 ? 256 * 64 + dim : 0;
@@ -242,15 +244,20 @@ void describe_shape(const GgufFile& gguf, ModelInfo& info)
 
     const std::vector<int> heads = shape.per_layer("attention.head_count", info.layers, 0);
     info.heads = heads.empty() ? 0 : *std::max_element(heads.begin(), heads.end());
-    const std::vector<int> kv_heads = shape.per_layer("attention.head_count_kv", info.layers, info.heads);
+    std::vector<int> kv_heads = shape.per_layer("attention.head_count_kv", info.layers, info.heads);
+    // Latent attention keeps one row of each token, which is key and value of all heads.
+    const int rank = shape.number("attention.kv_lora_rank");
+    if (rank > 0)
+        std::ranges::fill(kv_heads, 1);
     info.kv_heads = kv_heads.empty() ? 0 : *std::max_element(kv_heads.begin(), kv_heads.end());
 
     const int default_length = info.heads > 0 ? info.embedding_length / info.heads : 0;
-    const int key_length = shape.number("attention.key_length", default_length);
-    const int value_length = shape.number("attention.value_length", default_length);
+    constexpr int kMaxFactor = 1 << 20;  // 2^20 heads x 2^21 values x 2 bytes x 2^16 layers fit
+    const int kept_key = std::min(rank, kMaxFactor) + std::min(shape.number("rope.dimension_count"), kMaxFactor);
+    const int key_length = rank > 0 ? kept_key : shape.number("attention.key_length", default_length);
+    const int value_length = rank > 0 ? rank : shape.number("attention.value_length", default_length);
     const int sliding_key_length = shape.number("attention.key_length_swa", key_length);
     const int sliding_value_length = shape.number("attention.value_length_swa", value_length);
-    constexpr int kMaxFactor = 1 << 20;  // 2^20 heads x 2^21 values x 2 bytes x 2^16 layers fit
     if (std::max({info.kv_heads, key_length, value_length, sliding_key_length, sliding_value_length}) > kMaxFactor) {
         info.warnings.push_back("the sizes of the attention heads make no sense");
         return;

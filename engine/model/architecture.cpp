@@ -154,6 +154,11 @@ static constexpr Architecture kArchitectures[] = {
      .recurrent = Mixer::Mamba2,
      .one_part_layers = true},
     {.name = "falcon-h1", .recurrent = Mixer::AttentionAndMamba2},
+    {.name = "deepseek2",  // and GLM-4.7-Flash, Kimi K2
+     .rope_neox = false,
+     .expert_weights = ExpertWeights::AsScored,
+     .latent_attention = true},
+    {.name = "mistral4", .rope_neox = false, .latent_attention = true},
 };
 
 std::span<const Architecture> all_architectures()

@@ -110,6 +110,7 @@ struct Architecture {
     int layers_with_kv = 0;  // later ones read the KV of these, where the file does not say; 0: all have their own
     int side_length = 0;     // of per-layer embeddings, where the file does not say
     bool dense_beside_experts = false;  // layers with experts have a dense part as well, each with its own norms
+    bool latent_attention = false;      // of a token one row is kept, of which all heads' keys and values are made
 };
 
 /// Null for an architecture this version cannot run.

@@ -58,6 +58,8 @@ void for_each_tensor(W& w, const Hyperparameters& h, int l, const Visit& visit)
     vector(w.q_norm, whole_rows ? q_dim : p.key_length);
     vector(w.k_norm, whole_rows ? k_dim : p.key_length);
     vector(w.v_norm, p.value_length);
+    vector(w.q_low_norm, h.latent.query_rank);
+    vector(w.kv_low_norm, h.latent.rank);
     vector(w.sinks, p.heads);
     vector(w.attn_out_bias, h.embedding_length);
     vector(w.attn_post_norm, h.embedding_length);

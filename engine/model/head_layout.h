@@ -9,9 +9,10 @@ struct HeadLayout {
     int heads = 0, kv_heads = 0;
     int key_length = 0, value_length = 0;
     AttentionGate gate = AttentionGate::None;
+    bool values_in_keys = false;  // a value is the first part of its key
     int group() const { return heads / kv_heads; }
     int k_col() const { return heads * key_length; }
-    int v_col() const { return k_col() + kv_heads * key_length; }
+    int v_col() const { return values_in_keys ? k_col() : k_col() + kv_heads * key_length; }
     int cols() const { return gates_col() + gate_cols(); }
 
     /// Where attn_q's product goes, and from one of its queries to the next: to its place, or behind the values
@@ -23,19 +24,20 @@ struct HeadLayout {
     int gate_stride() const { return value_length + (gate == AttentionGate::BesideQueries ? key_length : 0); }
 
 private:
-    int gates_col() const { return v_col() + kv_heads * value_length; }
+    int gates_col() const { return v_col() + kv_heads * (values_in_keys ? key_length : value_length); }
     int gate_cols() const { return gate == AttentionGate::None ? 0 : heads * gate_stride(); }
 };
 
 inline HeadLayout head_layout(const Hyperparameters& h, const LayerParameters& layer)
 {
-    return {layer.heads, layer.kv_heads, layer.key_length, layer.value_length, h.architecture->attention_gate};
+    return {layer.heads,   layer.kv_heads, layer.key_length, layer.value_length, h.architecture->attention_gate,
+            bool(h.latent)};
 }
 
 /// Columns of what a layer's mixers make of its input, before the product that goes back to the stream.
 inline int mixer_cols(const Hyperparameters& h, const LayerParameters& layer)
 {
-    const int attended = layer.heads * layer.value_length;
+    const int attended = layer.heads * (h.latent ? h.latent.value_length : layer.value_length);
     const int mixed = is_recurrent(layer.mixer) ? h.state_space.inner() : 0;
     return attended > mixed ? attended : mixed;
 }

@@ -210,7 +210,63 @@ void share_kv(Reader& in, Hyperparameters& h)
     }
 }
 
-void read_experts(Reader& in, Hyperparameters& h)
+/// Which lie in the file as those of the row that is kept or, in older ones, as those of the heads.
+void read_latent(Reader& in, Hyperparameters& h)
+{
+    constexpr int kMostLength = 1 << 14;
+    const LayerParameters file = h.layers.front();
+    LatentShape& s = h.latent;
+    s.rank = in.required("attention.kv_lora_rank", 1, kMostLength);
+    s.query_rank = in.optional("attention.q_lora_rank", 0, 0, kMaxDimension);
+    s.key_length = in.optional("attention.key_length_mla", file.key_length, 1, kMostLength);
+    s.value_length = in.optional("attention.value_length_mla", file.value_length, 1, kMostLength);
+    s.plain = s.key_length - file.rope_dimensions;
+    if (s.plain < 1 || file.rope_dimensions < 2 || s.plain % 4 != 0 || s.rank % 4 != 0 ||
+        file.rope_dimensions % 4 != 0 || s.value_length % 4 != 0)
+        in.wrong("the lengths of the model's latent attention make no sense");
+    for (LayerParameters& layer : h.layers) {
+        if (layer.kv_source >= 0 || layer.kind != LayerKind::FullAttention)
+            in.wrong("the model's latent attention has windows or shared layers, which its architecture does not know");
+        layer.kv_heads = 1;
+        layer.key_length = s.rank + file.rope_dimensions;
+        layer.value_length = s.rank;
+    }
+}
+
+/// Where the file says nothing.
+float default_attention_scale(const Hyperparameters& h, int default_head)
+{
+    if (h.architecture->attention_scale > 0)
+        return h.architecture->attention_scale;
+    const int length = h.latent ? h.latent.key_length : scales_queries_by_embedding(h) ? default_head : h.longest_key();
+    const RopeScaling& rope = h.rope_scaling;
+    // Latent attention has YaRN's magnitude on its scores, not on the rotations: a part of the key is not rotated.
+    const bool by_yarn = h.latent && rope.kind == RopeScaling::Kind::Yarn && rope.factor > 1.0f;
+    const float magnitude = by_yarn ? 1.0f + rope.yarn_log_multiplier * std::log(rope.factor) : 1.0f;
+    return magnitude * magnitude / std::sqrt(float(length));
+}
+
+/// Groups of which none is left out are none.
+void read_expert_groups(Reader& in, Hyperparameters& h)
+{
+    const int groups = in.optional("expert_group_count", 0, 0, 4096);
+    const int used = in.optional("expert_group_used_count", 0, 0, 4096);
+    if (groups <= 1 || used == groups || h.experts == 0)
+        return;
+    if (used < 1 || used > groups || h.experts % groups != 0 || h.experts_used > h.experts / groups * used)
+        in.wrong("the groups of the model's experts make no sense");
+    h.expert_groups = groups;
+    h.expert_groups_used = used;
+}
+
+/// Of the files that do not say it those of GLM-4.7-Flash mean sigmoids: the one with so many layers and tokens.
+bool is_glm_flash(const Hyperparameters& h, const GgufFile& file, int blocks)
+{
+    const GgufTensor* table = file.tensor("token_embd.weight");
+    return h.architecture->name == "deepseek2" && (blocks == 47 || blocks == 48) && table && table->dims[1] == 154880;
+}
+
+void read_experts(Reader& in, const GgufFile& file, int blocks, Hyperparameters& h)
 {
     h.experts = in.optional("expert_count", 0, 0, 4096);
     h.experts_used = in.optional("expert_used_count", 0, 0, 4096);
@@ -223,6 +279,8 @@ void read_experts(Reader& in, Hyperparameters& h)
     constexpr int kNone = 0, kSoftmax = 1, kSigmoid = 2, kSoftmaxOfChosen = 3;  // llama.cpp, include/llama.h
     switch (const int scores = in.optional("expert_gating_func", kNone, kNone, 255)) {
     case kNone:
+        if (is_glm_flash(h, file, blocks))
+            h.router_scores = RouterScores::Sigmoid;
         break;
     case kSoftmaxOfChosen:  // of all, and made to sum to one: the same
         h.expert_weights = ExpertWeights::SumToOne;
@@ -238,6 +296,7 @@ void read_experts(Reader& in, Hyperparameters& h)
     }
     if (const auto norm = in.boolean("expert_weights_norm"))
         h.expert_weights = *norm ? ExpertWeights::SumToOne : ExpertWeights::AsScored;
+    read_expert_groups(in, h);
 }
 
 void read_scales(Reader& in, Hyperparameters& h)
@@ -323,7 +382,7 @@ Result<Hyperparameters> read_hyperparameters(const GgufFile& file)
     h.sliding_window = in.optional("attention.sliding_window", h.architecture->default_window, 0, kMaxTokens);
     h.attention_softcap = in.number("attn_logit_softcapping", 0.0f);
     h.final_softcap = in.number("final_logit_softcapping", 0.0f);
-    read_experts(in, h);
+    read_experts(in, file, blocks, h);
     read_scales(in, h);
     if (in.error().empty())
         read_layers(in, file, h, layers);
@@ -344,10 +403,9 @@ Result<Hyperparameters> read_hyperparameters(const GgufFile& file)
     h.rope_scaling = read_rope_scaling(in, file, h.context_length);
     read_head_lengths(in, h, default_head);
     share_kv(in, h);
-    const float scaled_by = scales_queries_by_embedding(h) ? float(default_head) : float(h.longest_key());
-    const float scale =
-        h.architecture->attention_scale > 0 ? h.architecture->attention_scale : 1.0f / std::sqrt(scaled_by);
-    h.attention_scale = in.factor("attention.scale", scale);
+    if (h.architecture->latent_attention)
+        read_latent(in, h);
+    h.attention_scale = in.factor("attention.scale", default_attention_scale(h, default_head));
     read_temperature(in, h);
     read_dense_context(in, h);
     h.qk_norm_weight = qk_norm_weight(h);

@@ -25,6 +25,18 @@ struct RopeScaling {
     float yarn_log_multiplier = 0.0f;  // 0: YaRN's own 0.1 ln(factor) + 1
 };
 
+/// Latent attention (arXiv 2405.04434): of a token a layer keeps one row [latent (rank,) | key (rope,)], which all
+/// heads share. A head's keys are products of the latent part, with the rotated key behind them; its values are
+/// products of the latent part. To attend the rows as they lie, a head's query is multiplied with what makes its keys.
+struct LatentShape {
+    int rank = 0;          // 0: attention is not latent
+    int query_rank = 0;    // of what queries are made of; 0: of the layer's input
+    int plain = 0;         // of a head's queries and keys, what is not rotated; the rest is
+    int key_length = 0;    // of a head, both together
+    int value_length = 0;  // of a head
+    explicit operator bool() const { return rank > 0; }
+};
+
 struct LayerParameters {
     Mixer mixer = Mixer::Attention;
     LayerKind kind = LayerKind::FullAttention;
@@ -67,9 +79,12 @@ struct Hyperparameters {
     int experts_used = 0;
     int expert_ffn_length = 0;
     int expert_length = 0;  // values of a row that experts read and give: the embedding's, or fewer (latent experts)
+    int expert_groups = 0;  // of as many experts, of which some compete; 0: all experts do
+    int expert_groups_used = 0;
     float expert_weights_scale = 1.0f;
     RouterScores router_scores = RouterScores::Softmax;
     ExpertWeights expert_weights = ExpertWeights::SumToOne;
+    LatentShape latent;      // of every layer's attention; its heads then have keys of rank + rope, and values of rank
     StateSpace state_space;  // of every recurrent layer
     StreamParameters streams;
     NgramParameters ngrams;

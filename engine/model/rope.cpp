@@ -70,7 +70,8 @@ RopeFrequencies rope_frequencies(const Hyperparameters& h, LayerKind kind, std::
             const double extrapolated = ramp.extrapolated(i);
             radians = radians * extrapolated + radians / s.factor * (1.0 - extrapolated);
         }
-        out.magnitude *= yarn_magnitude(s);
+        if (!h.latent)  // else it is in the attention scale
+            out.magnitude *= yarn_magnitude(s);
     }
     return out;
 }

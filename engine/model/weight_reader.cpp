@@ -60,6 +60,23 @@ Matrix WeightReader::rows_of(const Matrix& m, int period, std::initializer_list<
     return {m.type, m.n, int(rows.size() / bytes), rows.data(), false, m.scale};
 }
 
+Matrix WeightReader::turned_over(const Matrix& m, int stack, int n)
+{
+    const int period = m.rows / stack;
+    auto& values = weights_.converted_.emplace_back(std::size_t(stack) * std::size_t(m.n) * std::size_t(n));
+    weights_.bytes += std::int64_t(values.size() * sizeof(float));
+    std::vector<float> row(static_cast<std::size_t>(m.n));
+    for (int s = 0; s < stack; ++s)
+        for (int i = 0; i < n; ++i) {
+            const auto at = std::size_t(s * period + i) * kernels::row_bytes(m.type, m.n);
+            kernels::cpu_kernels().dequantize(m.type, m.n, m.data + at, row.data());
+            for (int c = 0; c < m.n; ++c)
+                values[(std::size_t(s) * std::size_t(m.n) + std::size_t(c)) * std::size_t(n) + std::size_t(i)] =
+                    row[std::size_t(c)] * (m.scale ? *m.scale : 1.0f);
+        }
+    return {kernels::TensorType::F32, n, m.n, reinterpret_cast<const std::byte*>(values.data())};
+}
+
 const GgufTensor* WeightReader::find(const std::string& name, int n, std::int64_t count, Need need)
 {
     const GgufTensor* tensor = file_.tensor(name);

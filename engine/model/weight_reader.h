@@ -38,6 +38,13 @@ public:
     /// Those rows of every `period` rows of a matrix, as one of their own: all of the first run, then all of the next.
     Matrix rows_of(const Matrix& m, int period, std::initializer_list<Run> runs);
 
+    /// `stack` matrices one after another in m, of each of which the first n rows are meant, turned over: the columns
+    /// of those rows are the rows of what comes, as floats.
+    Matrix turned_over(const Matrix& m, int stack, int n);
+
+    /// n times the same.
+    Vector repeated(float value, int n) { return weights_.converted_.emplace_back(std::size_t(n), value).data(); }
+
     /// What a norm without weights multiplies by.
     Vector ones(std::int64_t n) { return weights_.converted_.emplace_back(std::size_t(n), 1.0f).data(); }
 

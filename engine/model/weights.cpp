@@ -1,5 +1,6 @@
 #include "engine/model/weights.h"
 
+#include "engine/model/latent_weights.h"
 #include "engine/model/stream_weights.h"
 #include "engine/model/weight_reader.h"
 
@@ -73,10 +74,15 @@ void read_attention(WeightReader& in, const std::string& p, const Hyperparameter
                     LayerWeights& w)
 {
     const int dim = h.embedding_length;
-    read_queries_keys_values(in, p, h, layer, w);
-    read_qk_norms(in, p, h, layer, w);
+    if (h.latent) {
+        read_latent_attention(in, p, h, layer, w);
+    } else {
+        read_queries_keys_values(in, p, h, layer, w);
+        read_qk_norms(in, p, h, layer, w);
+    }
     w.sinks = in.vector(p + "attn_sinks.weight", layer.heads, Need::Optional);
-    w.attn_out = in.matrix(p + "attn_output.weight", layer.heads * layer.value_length, dim);
+    const int value_length = h.latent ? h.latent.value_length : layer.value_length;
+    w.attn_out = in.matrix(p + "attn_output.weight", layer.heads * value_length, dim);
     w.attn_out_bias = in.vector(p + "attn_output.bias", dim, Need::Optional);
     if (!h.architecture->attn_post_norm.empty())
         w.attn_post_norm = in.vector(p + std::string(h.architecture->attn_post_norm) + ".weight", dim);

@@ -77,6 +77,14 @@ struct LayerWeights {
     Vector attn_out_bias = nullptr;             // (dim,)
     Vector attn_post_norm = nullptr;            // (dim,)
 
+    // Of latent attention; s: its LatentShape. q is (heads * s.key_length, s.query_rank or dim).
+    Matrix q_low;                  // (s.query_rank, dim)
+    Vector q_low_norm = nullptr;   // (s.query_rank,)
+    Matrix kv_low;                 // (s.rank + rope, dim): the row that is kept
+    Vector kv_low_norm = nullptr;  // (s.rank,)
+    Matrix k_up, v_up;             // stacks: (heads, s.rank, s.plain), (heads, s.value_length, s.rank)
+    int stacked_heads = 0;         // of these
+
     // Of a recurrent layer; s: its StateSpace.
     Matrix mix_in;    // delta net: (s.conv_channels, dim); Mamba-2: (s.inner + s.conv_channels + s.heads, dim)
                       // [z, x, B, C, dt]; short convolution: (3 dim, dim) [b, c, u]
@@ -156,6 +164,12 @@ void for_each_matrix(W& w, int experts, const Visit& visit)
                          &w.ngrams.value})
         if (*matrix)
             visit(*matrix, 1);
+    for (auto* matrix : {&w.q_low, &w.kv_low})
+        if (*matrix)
+            visit(*matrix, 1);
+    for (auto* stack : {&w.k_up, &w.v_up})
+        if (*stack)
+            visit(*stack, w.stacked_heads);
     for (auto* stack : {&w.gate_experts, &w.up_experts, &w.down_experts})
         if (*stack)
             visit(*stack, experts);

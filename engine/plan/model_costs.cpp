@@ -53,6 +53,12 @@ LayerWork layer_work(const Hyperparameters& h, const LayerWeights& w, const Laye
     }
     const bool values_are_keys = w.k && !w.v;
     add_operation(work, {&w.qkv, &w.q, &w.k, values_are_keys ? &w.k : &w.v, &w.attn_gate});
+    add_operation(work, {&w.q_low});
+    add_operation(work, {&w.kv_low});
+    for (const Matrix* stack : {&w.k_up, &w.v_up}) {
+        add_read(work, *stack, false, w.stacked_heads);
+        work.operations += bool(*stack);
+    }
     add_operation(work, {&w.attn_out});
     add_operation(work, {&w.mix_in, &w.mix_gate, &w.mix_beta, &w.mix_alpha});
     add_operation(work, {&w.mix_out});
@@ -86,6 +92,9 @@ LayerWork layer_work(const Hyperparameters& h, const LayerWeights& w, const Laye
         work.state_bytes = std::int64_t(h.state_space.floats()) * std::int64_t(sizeof(float));
     }
     work.state_bytes += p.ngrams ? h.ngram_floats() * std::int64_t(sizeof(float)) : 0;
+    if (h.latent)  // norms of what both are made of, and each head's query before and after its product
+        work.values +=
+            h.latent.query_rank + h.latent.rank + std::int64_t(p.heads) * (h.latent.key_length + p.key_length);
     if (w.down)
         work.values += 3 * std::int64_t(p.ffn_length);
     if (w.experts_norm)
@@ -221,8 +230,10 @@ std::int64_t scratch_bytes(const Hyperparameters& h, const Weights& weights, con
     Activations rows(h, made_for.rows, memory);
     const Architecture& a = *h.architecture;
     const Rows projected(weights.side_projection ? made_for.rows : 0, weights.side_projection.rows, memory);
-    const bool attention =
-        any(&W::qkv, &W::q, &W::k, &W::v, &W::attn_gate, &W::mix_in, &W::mix_gate, &W::mix_beta, &W::mix_alpha);
+    const bool low_queries = h.latent.query_rank > 0;  // q reads what q_low made
+    const bool attention = any(&W::qkv, &W::k, &W::v, &W::attn_gate, &W::mix_in, &W::mix_gate, &W::mix_beta,
+                               &W::mix_alpha, &W::q_low, &W::kv_low) ||
+                           (!low_queries && any(&W::q));
     const bool feed_forward = any(&W::gate, &W::up, &W::router, &W::shared_weight, &W::latent_down);
     const bool attention_hidden = Activations::attention_reads_hidden(a);
     const bool feed_forward_hidden = Activations::feed_forward_reads_hidden(a);
@@ -248,6 +259,7 @@ std::int64_t scratch_bytes(const Hyperparameters& h, const Weights& weights, con
           rows.side);
     round(a.dense_beside_experts && any(&W::router), rows.routed);
     round(any(&W::latent_up), rows.expert_sum);
+    round(low_queries && any(&W::q), rows.query_low);
     round(any(&W::attn_out, &W::mix_out), rows.attended);
     round(any(&W::down, &W::side_out), rows.inner);
     round(rounds(weights.head.output) || rounds(weights.head.stream_out.front()), rows.last_x);

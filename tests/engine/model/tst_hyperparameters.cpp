@@ -43,6 +43,25 @@ GgufWriter two_kinds_of_heads(const std::vector<bool>& slides)
     return w.u32("gemma4.rope.dimension_count_swa", 8);
 }
 
+/// Of latent attention. `older`: the file has the lengths of the heads in place of those of the row that is kept.
+GgufWriter latent_model(bool older)
+{
+    const std::string p = "deepseek2.attention.";
+    GgufWriter w = model("deepseek2");
+    w.u32(p + "kv_lora_rank", 32).u32("deepseek2.rope.dimension_count", 8);
+    if (older)
+        return w.u32(p + "head_count_kv", 8).u32(p + "key_length", 24).u32(p + "value_length", 12);
+    w.u32(p + "head_count_kv", 1).u32(p + "key_length", 40).u32(p + "value_length", 32);
+    return w.u32(p + "key_length_mla", 24).u32(p + "value_length_mla", 12).u32(p + "q_lora_rank", 20);
+}
+
+GgufWriter experts_in_groups(std::uint32_t groups, std::uint32_t used)
+{
+    GgufWriter w = latent_model(false);
+    w.u32("deepseek2.expert_count", 12).u32("deepseek2.expert_used_count", 4);
+    return w.u32("deepseek2.expert_group_count", groups).u32("deepseek2.expert_group_used_count", used);
+}
+
 }  // namespace
 
 class TestHyperparameters : public QObject
@@ -128,6 +147,61 @@ private Q_SLOTS:
         QCOMPARE(h->longest_key(), 32);
         QCOMPARE(h->longest_value(), 24);
         QCOMPARE(h->attention_scale, 1.0f);
+    }
+
+    void latentAttentionKeepsOneRow()
+    {
+        for (const bool older : {false, true}) {
+            const auto h = read(latent_model(older));
+            QVERIFY2(h, h ? "" : h.error().what.c_str());
+            QCOMPARE(h->latent.rank, 32);
+            QCOMPARE(h->latent.query_rank, older ? 0 : 20);
+            QCOMPARE(h->latent.plain, 16);
+            QCOMPARE(h->latent.key_length, 24);
+            QCOMPARE(h->latent.value_length, 12);
+            for (const LayerParameters& layer : h->layers) {
+                QCOMPARE(layer.kv_heads, 1);
+                QCOMPARE(layer.key_length, 40);
+                QCOMPARE(layer.value_length, 32);
+                QCOMPARE(layer.rope_dimensions, 8);
+            }
+            QVERIFY(qFuzzyCompare(h->attention_scale, 1.0f / std::sqrt(24.0f)));
+            QCOMPARE(h->router_scores, RouterScores::Softmax);
+            QCOMPARE(h->expert_weights, ExpertWeights::AsScored);
+        }
+        // YaRN's magnitude is on the scores.
+        const auto yarn = read(latent_model(false)
+                                   .string("deepseek2.rope.scaling.type", "yarn")
+                                   .f32("deepseek2.rope.scaling.factor", 40)
+                                   .f32("deepseek2.rope.scaling.yarn_log_multiplier", 0.1f));
+        const float magnitude = 1.0f + 0.1f * std::log(40.0f);
+        QVERIFY(qFuzzyCompare(yarn->attention_scale, magnitude * magnitude / std::sqrt(24.0f)));
+    }
+
+    void latentLengthsThatMakeNoSenseAreRefused()
+    {
+        const std::string p = "deepseek2.attention.";
+        QVERIFY(!read(model("deepseek2")));                // no rank
+        for (const std::uint32_t rotated : {0u, 6u, 24u})  // of keys of 24
+            QVERIFY(!read(model("deepseek2")
+                              .u32(p + "kv_lora_rank", 32)
+                              .u32(p + "key_length", 24)
+                              .u32("deepseek2.rope.dimension_count", rotated)));
+        QVERIFY(!read(latent_model(true).u32("deepseek2.attention.shared_kv_layers", 2)));
+    }
+
+    void expertsMayBeInGroups()
+    {
+        const auto h = read(experts_in_groups(4, 2));
+        QVERIFY2(h, h ? "" : h.error().what.c_str());
+        QCOMPARE(h->expert_groups, 4);
+        QCOMPARE(h->expert_groups_used, 2);
+        QCOMPARE(read(experts_in_groups(1, 1))->expert_groups, 0);
+        QCOMPARE(read(experts_in_groups(3, 3))->expert_groups, 0);  // none is left out
+        QVERIFY(!read(experts_in_groups(5, 2)));                    // not all of one size
+        QVERIFY(!read(experts_in_groups(4, 1)));                    // fewer experts than are used
+        QVERIFY(!read(experts_in_groups(4, 0)));
+        QVERIFY(!read(experts_in_groups(4, 5)));
     }
 
     void layersMayReadTheKvOfOthers()

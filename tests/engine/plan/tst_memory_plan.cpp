@@ -55,7 +55,7 @@ private Q_SLOTS:
         QTest::addColumn<int>("type");
         for (const char* name :
              {"llama", "qwen3moe", "gemma3", "gpt-oss", "phi3", "type-Q4_K", "olmo3", "glm4moe", "muse-glimmer",
-              "gemma4", "gemma4-e", "gemma4-moe", "nemotron_h_moe", "gemma3n", "qwen4exp"})
+              "gemma4", "gemma4-e", "gemma4-moe", "nemotron_h_moe", "gemma3n", "qwen4exp", "deepseek2"})
             for (const int type : {int(KvType::F32), int(KvType::F16), int(KvType::Q8_0)})
                 QTest::addRow("%s %d", name, type) << QString(name) << type;
     }

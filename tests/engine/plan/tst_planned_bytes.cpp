@@ -110,10 +110,11 @@ private Q_SLOTS:
         const int f16 = int(KvType::F16), q8 = int(KvType::Q8_0), f32 = int(KvType::F32);
         // gemma2, gemma3 and gpt-oss have sliding windows, the last and qwen3moe experts, phi3 fused tensors, glm4moe
         // and hunyuan-moe a shared expert, muse-glimmer gates, olmo3 no norms before its matrices; llama4 weighs its
-        // experts' input; gemma4-e shares KV, gemma4-moe has two parts.
-        for (const char* name :
-             {"llama", "gemma2", "gemma3", "gpt-oss", "qwen3moe", "phi3", "type-Q4_K", "glm4moe", "hunyuan-moe",
-              "muse-glimmer", "olmo3", "llama4", "gemma4-e", "gemma4-moe", "nemotron_h_moe", "gemma3n", "qwen4exp"}) {
+        // experts' input; gemma4-e shares KV, gemma4-moe has two parts. deepseek2's attention is latent, and older
+        // files have its matrices in another order.
+        for (const char* name : {"llama", "gemma2", "gemma3", "gpt-oss", "qwen3moe", "phi3", "type-Q4_K", "glm4moe",
+                                 "hunyuan-moe", "muse-glimmer", "olmo3", "llama4", "gemma4-e", "gemma4-moe",
+                                 "nemotron_h_moe", "gemma3n", "qwen4exp", "deepseek2", "deepseek2-kv_b"}) {
             QTest::addRow("%s f16", name) << QString(name) << f16 << f16 << -1;
             QTest::addRow("%s q8_0", name) << QString(name) << q8 << q8 << -1;
             QTest::addRow("%s one layer", name) << QString(name) << f32 << q8 << 1;
@@ -161,9 +162,9 @@ private Q_SLOTS:
     {
         QTest::addColumn<QString>("name");
         QTest::addColumn<int>("device");
-        for (const char* name :
-             {"llama", "gemma3", "gpt-oss", "qwen3moe", "phi3", "type-F32", "type-Q4_K", "glm4moe", "hunyuan-moe",
-              "muse-glimmer", "olmo3", "llama4", "gemma4-e", "gemma4-moe", "nemotron_h_moe", "gemma3n", "qwen4exp"}) {
+        for (const char* name : {"llama", "gemma3", "gpt-oss", "qwen3moe", "phi3", "type-F32", "type-Q4_K", "glm4moe",
+                                 "hunyuan-moe", "muse-glimmer", "olmo3", "llama4", "gemma4-e", "gemma4-moe",
+                                 "nemotron_h_moe", "gemma3n", "qwen4exp", "deepseek2", "deepseek2-kv_b"}) {
             QTest::addRow("%s on the cpu", name) << QString(name) << int(PlacementOptions::Device::Cpu);
             QTest::addRow("%s beside a device", name) << QString(name) << int(PlacementOptions::Device::Emulated);
         }

@@ -158,9 +158,9 @@ private Q_SLOTS:
     void everyKeyAtItsBounds_data()
     {
         QTest::addColumn<QString>("model");
-        for (const char* name :
-             {"llama", "qwen3moe", "gemma2", "gpt-oss", "phi3-longrope", "mistral3", "glm4moe", "llama4",
-              "muse-glimmer", "gemma4-e", "gemma4-moe", "nemotron_h_moe", "gemma3n", "qwen4exp"})
+        for (const char* name : {"llama", "qwen3moe", "gemma2", "gpt-oss", "phi3-longrope", "mistral3", "glm4moe",
+                                 "llama4", "muse-glimmer", "gemma4-e", "gemma4-moe", "nemotron_h_moe", "gemma3n",
+                                 "qwen4exp", "deepseek2", "deepseek2-kv_b"})
             QTest::newRow(name) << QString("%1/%2.gguf").arg(test_support::own_models_folder(), name);
     }
 

@@ -103,7 +103,7 @@ private Q_SLOTS:
         QTest::addColumn<QString>("name");
         QTest::addColumn<int>("first");
         QTest::addColumn<int>("second");
-        for (const char* const name : {"llama", "gemma3", "gpt-oss", "gemma4-e"}) {
+        for (const char* const name : {"llama", "gemma3", "gpt-oss", "gemma4-e", "deepseek2"}) {
             QTest::addRow("%s, q8_0, then f32", name) << QString(name) << int(KvType::Q8_0) << int(KvType::F32);
             QTest::addRow("%s, f32, then q8_0", name) << QString(name) << int(KvType::F32) << int(KvType::Q8_0);
         }

@@ -11,9 +11,10 @@ namespace {
 
 // plain; sliding windows; experts, sinks and windows; gates; chunks, and experts of which one is shared; layers that
 // read the KV of others, and have inputs of their own; a gated delta net, Mamba-2 and a short convolution with states;
-// latent experts without gates; several residual streams, in two ways
-const char* const kModels[] = {"llama",  "gemma3",     "gpt-oss", "muse-glimmer",   "llama4",  "gemma4-e",
-                               "qwen35", "nemotron_h", "lfm2",    "nemotron_h_moe", "gemma3n", "qwen4exp"};
+// latent experts without gates; several residual streams, in two ways; latent attention, and experts in groups
+const char* const kModels[] = {"llama",    "gemma3",   "gpt-oss",    "muse-glimmer", "llama4",
+                               "gemma4-e", "qwen35",   "nemotron_h", "lfm2",         "nemotron_h_moe",
+                               "gemma3n",  "qwen4exp", "deepseek2"};
 
 }  // namespace
 

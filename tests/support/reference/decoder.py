@@ -63,6 +63,8 @@ dense, -moe
 glm4         rotates neighbours; post norms as gemma's; ffn_up holds gate, then up.
 glm4moe      the ffn's norm is called post_attention_norm; router scores are sigmoids.
 minimax-m2   q and k norm of the whole row before it is split into heads; router scores are sigmoids.
+deepseek2,   latent attention: latent.py.
+mistral4
 olmo2        q and k norm as minimax-m2; no norms before attention and ffn, post norms as gemma's. With a window (OLMo 3)
              of each four layers the first three have it and rotate without scaling.
 granite,     rotate neighbours, unless rope.scaling.finetuned is false. The embedding times embedding_scale; what attention
@@ -100,11 +102,13 @@ entry's edge). The engine computes GELU in float32.
 """
 import numpy as np
 
+import latent
+from latent import without_lesser_groups
 import recurrent
 import streams
 
 ROTATES_NEIGHBOURS = {"llama", "mistral3", "smollm3", "ernie4_5", "ernie4_5-moe", "glm4", "granite", "granitemoe", "granitehybrid",
-                      "cohere2", "muse-glimmer", "llama4"}
+                      "cohere2", "muse-glimmer", "llama4", "deepseek2", "mistral4"}
 GEMMAS = {"gemma2", "gemma3", "gemma3n", "gemma4"}
 WINDOW_PERIOD = {"gemma2": 2, "gpt-oss": 2, "gemma3": 6, "gemma3n": 5, "gemma4": 6, "olmo2": 4, "cohere2": 4, "muse-glimmer": 4, "llama4": 4}
 ROTATES_IN_WINDOWS = {"cohere2", "muse-glimmer", "llama4"}
@@ -196,6 +200,9 @@ class Decoder:
     def sliding_key(self, name, layer, otherwise):
         return self.key(name + ("_swa" if self.window(layer) is not None else ""), otherwise)
 
+    def is_latent(self):
+        return self.key("attention.kv_lora_rank", 0) > 0
+
     def key_length(self, layer):
         return self.sliding_key("attention.key_length", layer, self.hd)
 
@@ -276,7 +283,7 @@ class Decoder:
             ramp = 1 - np.clip((pair - low) / max(0.001, high - low), 0, 1)
             theta = theta * (ramp + (1 - ramp) / factor)
             log = self.key("rope.scaling.yarn_log_multiplier", 0.0)
-            size *= (1 + 0.1 * np.log(factor)) / (1 + 0.1 * log * np.log(factor))
+            size *= 1.0 if self.is_latent() else (1 + 0.1 * np.log(factor)) / (1 + 0.1 * log * np.log(factor))
         angle = positions[:, None] * theta
         return np.cos(angle) * size, np.sin(angle) * size
 
@@ -340,6 +347,8 @@ class Decoder:
 
     def attention(self, x, layer, positions):
         p = f"blk.{layer}."
+        if self.is_latent():
+            return latent.attention(self, x, p, layer, positions)
         q, k, v = self.queries_keys_values(x, layer)
         rotated = self.rotates(layer)
         if self.arch not in NORMS_AFTER_ROTATION | NORMS_WHOLE_ROWS:
@@ -386,7 +395,7 @@ class Decoder:
             if self.window(layer) is not None:
                 return np.ones(len(positions))
             return 1 + scale * np.log(1 + np.floor((positions + 1) / self.key("attention.temperature_length", 8192)))
-        return 1 + scale * np.log(1 + np.floor(positions / self.original))
+        return 1 + scale * np.log(1 + np.floor(positions / self.key("attention.temperature_length", self.original)))
 
     def activate(self, gate, up):
         if self.arch == "gpt-oss":
@@ -441,11 +450,14 @@ class Decoder:
         for i, row in enumerate(logits):
             scores = self.scores(row)
             choice = row if bias is None else scores + bias
+            if self.key("expert_group_count", 0) > 1:
+                groups = self.key("expert_group_count"), self.key("expert_group_used_count")
+                choice = without_lesser_groups(scores + (0 if bias is None else bias), *groups)
             order = np.argsort(-choice, kind="stable")
             chosen = order[:used]
             self.router_margin = min(self.router_margin, choice[order[used - 1]] - choice[order[used]])
             shares = scores[chosen]
-            if not weighs_input and self.key("expert_weights_norm", True):
+            if not weighs_input and self.key("expert_weights_norm", self.arch != "deepseek2"):
                 shares = shares / max(shares.sum(), 2.0 ** -14)
             for expert, share in zip(chosen, shares * (self.key("expert_weights_scale", 1.0) or 1.0)):
                 if weighs_input:

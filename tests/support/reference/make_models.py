@@ -109,6 +109,14 @@ ARCHITECTURES = {
                            ssm=dict(kind="mamba2", width=4, size=16, groups=2, heads=4, length=8)),
     "falcon-h1": dict(arch="falcon-h1", layers=2, dim=32, heads=2, kv=1, type="F32", recurrent=[2, 2],
                       ssm=dict(kind="mamba2", width=4, size=32, groups=1, heads=2, length=32)),
+    # latent: its rank, that of queries, of a head's keys what is not rotated and what is, and of values
+    "deepseek2": dict(arch="deepseek2", dim=32, heads=20, kv=1, ff=16, yarn=(40.0, 32), log_multiplier=0.1,
+                      latent=(24, 16, 8, 4, 8), experts=8, used=3, dense=1, shared=16, choice_bias=True, scale=2.5,
+                      groups=(4, 2)),
+    "deepseek2-kv_b": dict(arch="deepseek2", dim=64, heads=2, kv=2, type="Q8_0", latent=(32, 0, 32, 8, 32), old_latent=True,
+                           experts=4, used=2, dense=1, shared=32),
+    "mistral4": dict(arch="mistral4", layers=1, dim=32, heads=4, kv=1, ff=16, latent=(16, 16, 8, 8, 16), experts=4, used=2,
+                     shared=16, yarn=(16.0, 32), log_multiplier=0.1, temperature=0.1, temperature_length=16),
     "llama4": dict(arch="llama4", dim=32, theta=5e5, window=16, pattern=2, experts=4, used=1, shared=32,
                    temperature_length=16),
 }
@@ -152,6 +160,14 @@ def has_own_kv(s, layer):
     return layer < s.get("blocks", s["layers"]) - s.get("shared_kv", 0)
 
 
+def kept_lengths(s):
+    """Of the key and the value that a file says; of latent attention newer files say those of the row that is kept."""
+    if "latent" not in s:
+        return s["hd"], s["hd"]
+    rank, _, plain, rotated, value = s["latent"]
+    return (plain + rotated, value) if "old_latent" in s else (rank + rotated, rank)
+
+
 def metadata(name, s):
     a = s["arch"]
     pieces, scores, kinds = vocabulary()
@@ -162,9 +178,9 @@ def metadata(name, s):
     out = [("general.architecture", gguf.STR, a), ("general.name", gguf.STR, f"random {name}"),
            u32("block_count", s.get("blocks", s["layers"])), u32("context_length", 512), u32("embedding_length", s["dim"]),
            u32("feed_forward_length", s["ff"]), u32("attention.head_count", s["heads"]),
-           u32("attention.head_count_kv", s["kv"]), u32("attention.key_length", s["hd"]),
-           u32("attention.value_length", s["hd"]), f32(epsilon, 1e-5),
-           u32("rope.dimension_count", s.get("rotated", s["hd"])), f32("rope.freq_base", s["theta"]), u32("vocab_size", len(pieces))]
+           u32("attention.head_count_kv", s["kv"]), u32("attention.key_length", kept_lengths(s)[0]),
+           u32("attention.value_length", kept_lengths(s)[1]), f32(epsilon, 1e-5),
+           u32("rope.dimension_count", s["latent"][3] if "latent" in s else s.get("rotated", s["hd"])), f32("rope.freq_base", s["theta"]), u32("vocab_size", len(pieces))]
     if "window" in s:
         out.append(u32("attention.sliding_window", s["window"]))
     if "hd_swa" in s:
@@ -213,6 +229,13 @@ def metadata(name, s):
     if "scale" in s:
         out += [f32("expert_weights_scale", s["scale"]), u32("expert_gating_func", 2),
                 (f"{a}.expert_weights_norm", gguf.BOOL, True)]
+    if "groups" in s:
+        out += [u32("expert_group_count", s["groups"][0]), u32("expert_group_used_count", s["groups"][1])]
+    if "latent" in s:
+        rank, query_rank, plain, rotated, value = s["latent"]
+        out += [u32("attention.kv_lora_rank", rank), u32("attention.q_lora_rank", query_rank)]
+        if "old_latent" not in s:
+            out += [u32("attention.key_length_mla", plain + rotated), u32("attention.value_length_mla", value)]
     if "predicting" in s:
         out.append(u32("nextn_predict_layers", s["predicting"]))
     if "ssm" in s and s["ssm"]["kind"] == "convolution":
@@ -330,7 +353,9 @@ def mixer_tensors(w, s, p, layer):
     if "one_part" in s and of_layer(s["ff"], layer):  # a feed-forward alone
         w.norm(p + "attn_norm.weight", s["dim"])
         return
-    if recurrent != 1:
+    if "latent" in s:
+        latent_tensors(w, s, p)
+    elif recurrent != 1:
         attention_tensors(w, s, p, layer)
     elif s.get("input_norms", True):
         w.norm(p + "attn_norm.weight", s["dim"])
@@ -426,6 +451,27 @@ def attention_tensors(w, s, p, layer):
         w.norm(p + "ffn_norm", dim)
     elif s.get("input_norms", True) is True and "one_part" not in s:
         w.norm(p + ("post_attention_norm" if "sinks" in s else s.get("ffn_norm", "ffn_norm")) + ".weight", dim)
+
+
+def latent_tensors(w, s, p):
+    rank, query_rank, plain, rotated, value = s["latent"]
+    dim, heads = s["dim"], s["heads"]
+    w.norm(p + "attn_norm.weight", dim)
+    if query_rank:
+        w.weight(p + "attn_q_a.weight", query_rank, dim)
+        w.norm(p + "attn_q_a_norm.weight", query_rank)
+        w.weight(p + "attn_q_b.weight", heads * (plain + rotated), query_rank)
+    else:
+        w.weight(p + "attn_q.weight", heads * (plain + rotated), dim)
+    w.weight(p + "attn_kv_a_mqa.weight", rank + rotated, dim)
+    w.norm(p + "attn_kv_a_norm.weight", rank)
+    if "old_latent" in s:
+        w.weight(p + "attn_kv_b.weight", heads * (plain + value), rank)
+    else:
+        w.weight(p + "attn_k_b.weight", heads, rank, plain, std=rank ** -0.5)
+        w.weight(p + "attn_v_b.weight", heads, value, rank)
+    w.weight(p + "attn_output.weight", dim, heads * value)
+    w.norm(p + "ffn_norm.weight", dim)
 
 
 def ffn_tensors(w, s, p, ff):
