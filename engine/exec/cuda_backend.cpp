@@ -20,10 +20,9 @@ Status CudaBackend::supports(const Hyperparameters& h, std::span<const KvLayerSh
         return ok;
     if (Status ok = CudaStreams::supports(h.ngrams); !ok)
         return ok;
-    if (h.latent)
-        return fail(Error::Code::Unsupported, "latent attention is computed on the cpu only");
-    if (h.expert_groups > 0)
-        return fail(Error::Code::Unsupported, "experts in groups are chosen on the cpu only");
+    if (h.expert_groups > cuda::kMostExpertGroups)
+        return fail(Error::Code::Unsupported,
+                    "experts in " + std::to_string(h.expert_groups) + " groups are not chosen on CUDA devices");
     for (const KvLayerShape& shape : kv) {
         const cuda::Attention attention{.kv = {shape.block, shape.kv_heads, 0}};
         if (shape.block.k_type == kernels::KvType::F32 || shape.block.v_type == kernels::KvType::F32)
@@ -45,6 +44,9 @@ Result<std::unique_ptr<CudaBackend>> CudaBackend::make(CudaDevice& device, Vram&
         return fail(Error::Code::Unsupported, "a prefill step of " + std::to_string(max_rows) +
                                                   " tokens is too large for this model's experts on a CUDA device");
     const CudaSizes sizes(h, cache, max_rows, max_tokens);
+    if (h.latent && max_rows > kMostPairs / sizes.heads)
+        return fail(Error::Code::Unsupported, "a prefill step of " + std::to_string(max_rows) +
+                                                  " tokens is too large for this model's heads on a CUDA device");
     const auto memory = vram.take(Vram::Use::Scratch, sizes.device());
     if (!memory)
         return tl::unexpected(memory.error());
@@ -65,6 +67,7 @@ CudaBackend::CudaBackend(CudaDevice& device, Vram& vram, CpuBackend& cpu, const 
     , inputs_(calls_, sizes_, arena_)
     , outputs_(calls_, sizes_, arena_)
     , products_(calls_, vram, sizes_)
+    , heads_(calls_, h, sizes_, arena_)
     , recurrent_(calls_)
     , streams_(calls_)
     , host_part_(calls_, inputs_, cpu, sizes_, arena_)

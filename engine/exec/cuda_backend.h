@@ -11,6 +11,7 @@
 #include "engine/exec/cuda_attention.h"
 #include "engine/exec/cuda_experts.h"
 #include "engine/exec/cuda_graphs.h"
+#include "engine/exec/cuda_heads.h"
 #include "engine/exec/cuda_products.h"
 #include "engine/exec/cuda_recurrent.h"
 #include "engine/exec/cuda_step_outputs.h"
@@ -71,9 +72,15 @@ public:
     {
         products_.multiply(x, products, out);
     }
-    // supports() says no to a model that needs these.
-    void multiply_heads(Rows&, const HeadColumns&, const Matrix&, Rows&, const HeadColumns&) override { fail_step(); }
-    void copy_heads(const Rows&, const HeadColumns&, Rows&, const HeadColumns&) override { fail_step(); }
+    void multiply_heads(Rows& x, const HeadColumns& from, const Matrix& stack, Rows& out,
+                        const HeadColumns& to) override
+    {
+        heads_.multiply(x, from, stack, out, to);
+    }
+    void copy_heads(const Rows& x, const HeadColumns& from, Rows& out, const HeadColumns& to) override
+    {
+        heads_.copy(x, from, out, to);
+    }
     void gated(Gate gate, const Rows& gate_up, Rows& out) override { products_.gated(gate, gate_up, out); }
     void gated_by(Gate gate, const Rows& x, const Rows& up, int col, Rows& out) override
     {
@@ -136,6 +143,7 @@ private:
     CudaStepInputs inputs_;
     CudaStepOutputs outputs_;
     CudaProducts products_;
+    CudaHeads heads_;
     CudaRecurrent recurrent_;
     CudaStreams streams_;
     std::unique_ptr<CudaExperts> experts_;  // null: the model has none

@@ -65,7 +65,9 @@ static cuda::Choice choice_of(const LayerWeights& w, const ExpertParameters& p)
             .sum_to_one = p.weights == ExpertWeights::SumToOne,
             .least_sum = kLeastSumOfWeights,
             .scale = p.weights_scale,
-            .bias = cuda_address(w.choice_bias)};
+            .bias = cuda_address(w.choice_bias),
+            .groups = p.groups,
+            .groups_used = p.groups_used};
 }
 
 void CudaExperts::compute(Rows& x, const LayerWeights& w, const ExpertParameters& p, Rows& out)

@@ -56,12 +56,16 @@ CudaSizes::CudaSizes(const Hyperparameters& h, const KvCache& cache, int max_row
     rank_scratch = cuda::RankLayout(h.vocabulary, most_ranked).bytes;
     ranked = std::size_t(2 * most_ranked + 1) * sizeof(float);
     carried = cuda::carried_bytes(max_rows, heads, v_dim);
+    const int longest_head = h.latent ? std::max(h.latent.rank, h.latent.plain) : 0;
+    rounded_heads = std::size_t(longest_head > 0 ? max_rows * heads : 0) *
+                    kernels::activation_row_bytes(kernels::Activation::Q8, longest_head);
 }
 
 std::size_t CudaSizes::device() const
 {
     return activations + cuda_aligned(positions) + cuda_aligned(block_tables) + cuda_aligned(partials) +
-           cuda_aligned(host_partials) + cuda_aligned(carried) + cuda_aligned(rank_scratch) + cuda_aligned(ranked);
+           cuda_aligned(host_partials) + cuda_aligned(carried) + cuda_aligned(rank_scratch) + cuda_aligned(ranked) +
+           (sixteen_bits ? 2 : 1) * cuda_aligned(rounded_heads);
 }
 
 }  // namespace engine

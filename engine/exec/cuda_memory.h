@@ -65,6 +65,7 @@ struct CudaSizes {
     int most_ranked;           // logits that are searched for, at most
     bool sixteen_bits;         // activations are rounded to two times 8 bits, as the CPU does for models with experts
     std::size_t positions, block_tables, activations, partials, host_partials, carried, rank_scratch, ranked;
+    std::size_t rounded_heads;  // of a batch, each as a row by itself; twice that with sixteen_bits
     std::size_t device() const;
 };
 

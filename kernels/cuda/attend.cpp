@@ -108,7 +108,7 @@ Status merge_partials(const Driver& driver, Queue queue, const Attention& a, Dev
 bool attend_many_can(const Attention& a)
 {
     const KvBlockLayout& l = a.kv.layout;
-    return can_attend(a) && l.k_type != KvType::F32 && l.v_type != KvType::F32 && l.k_dim <= 512 && l.v_dim <= 512;
+    return can_attend(a) && l.k_type != KvType::F32 && l.v_type != KvType::F32 && l.k_dim <= 576 && l.v_dim <= 576;
 }
 
 Status attend_many(const Driver& driver, Queue queue, const Attention& a, const Carried& carried, DevicePtr sinks,
@@ -141,7 +141,8 @@ Status attend_many(const Driver& driver, Queue queue, const Attention& a, const 
     const Kernel kernel = dim <= 64    ? Kernel::attend_many_64
                           : dim <= 128 ? Kernel::attend_many_128
                           : dim <= 256 ? Kernel::attend_many_256
-                                       : Kernel::attend_many_512;
+                          : dim <= 512 ? Kernel::attend_many_512
+                                       : Kernel::attend_many_576;
     const unsigned threads = dim <= 256 ? kAttendManyThreads : 2 * kAttendManyThreads;
     const unsigned queries = unsigned(a.rows) * unsigned(a.group);
     return driver.launch(kernel, {(queries + kAttendManyQueries - 1) / kAttendManyQueries, unsigned(a.kv.heads)},

@@ -1,7 +1,7 @@
 // Attention for many rows (prefill) over paged KV, on tensor cores. A thread block takes 64 queries of one KV head (all
 // heads of its group, row after row) and walks over the tokens they see, 64, 32 or 16 at a time: keys and values become
 // halves in shared memory, scores and weights stay in registers, and the running result is rescaled whenever a larger
-// score comes. Heads of up to 512 values are divided between two warps, which hold half of the queries' and of the
+// score comes. Heads of up to 576 values are divided between two warps, which hold half of the queries' and of the
 // result's values each and add their parts of the scores in shared memory. Where the KV blocks come in several runs,
 // the result is carried from one launch to the next.
 #include "kernels/cuda/attend.h"
@@ -327,3 +327,10 @@ extern "C" __global__ void __launch_bounds__(2 * kAttendManyThreads) attend_many
     attend_many<512>(a);
 }
 EMULATED(attend_many_512);
+
+// Keys of latent attention.
+extern "C" __global__ void __launch_bounds__(2 * kAttendManyThreads) attend_many_576(const AttendManyArguments a)
+{
+    attend_many<576>(a);
+}
+EMULATED(attend_many_576);

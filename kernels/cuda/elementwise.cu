@@ -1,4 +1,4 @@
-// Sums, factors, soft caps and weights of rows: a thread a value, a row of blocks a row.
+// Sums, factors, soft caps, weights and copies of rows: a thread a value, a row of blocks a row.
 #include "kernels/cuda/gates.cuh"
 
 using namespace kernels::cuda;
@@ -43,3 +43,16 @@ extern "C" __global__ void weigh_rows(const float* weights, int weights_stride, 
         sigmoid(weights[std::size_t(blockIdx.y) * std::size_t(weights_stride)]);
 }
 EMULATED(weigh_rows);
+
+// out = x: (rows, heads), head h at h * x_head or h * out_head
+extern "C" __global__ void copy_heads(const float* x, int x_stride, int heads, int length, int x_head, float* out,
+                                      int out_stride, int out_head)
+{
+    const int i = int(blockIdx.x * blockDim.x + threadIdx.x);
+    if (i >= heads * length)
+        return;
+    const std::size_t from = std::size_t(blockIdx.y) * std::size_t(x_stride);
+    const std::size_t to = std::size_t(blockIdx.y) * std::size_t(out_stride);
+    out[to + std::size_t(i / length * out_head + i % length)] = x[from + std::size_t(i / length * x_head + i % length)];
+}
+EMULATED(copy_heads);

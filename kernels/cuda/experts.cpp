@@ -7,13 +7,22 @@ static ExpertScores scores_of(const Choice& choice)
 {
     if (choice.scores == Choice::Scores::Sigmoid)
         return ExpertScores::Sigmoid;
-    return choice.sum_to_one && choice.bias == 0 ? ExpertScores::SoftmaxOfChosen : ExpertScores::Softmax;
+    return choice.sum_to_one && choice.bias == 0 && choice.groups == 0 ? ExpertScores::SoftmaxOfChosen
+                                                                       : ExpertScores::Softmax;
+}
+
+static bool makes_groups(const Choice& choice, const Routing& to)
+{
+    return choice.groups == 0 ||
+           (choice.groups > 0 && choice.groups <= kMostExpertGroups && to.experts % choice.groups == 0 &&
+            choice.groups_used > 0 && choice.groups_used <= choice.groups &&
+            to.used <= to.experts / choice.groups * choice.groups_used);
 }
 
 Status route(const Driver& driver, Queue queue, Rows logits, const Choice& choice, const Routing& to)
 {
     constexpr unsigned kThreads = 32;
-    if (to.used < 1 || to.used > to.experts)
+    if (to.used < 1 || to.used > to.experts || !makes_groups(choice, to))
         return Status::InvalidValue;
     const ChooseArguments arguments{
         .logits = reinterpret_cast<const float*>(logits.at),
@@ -25,6 +34,8 @@ Status route(const Driver& driver, Queue queue, Rows logits, const Choice& choic
         .least_sum = choice.least_sum,
         .scale = choice.scale,
         .bias = reinterpret_cast<const float*>(choice.bias),
+        .groups = choice.groups,
+        .groups_used = choice.groups_used,
         .chosen = reinterpret_cast<int*>(to.chosen),
         .weights = reinterpret_cast<float*>(to.weights),
     };

@@ -25,9 +25,11 @@ __device__ bool before(const Best& a, const Best& b)
 class Scores
 {
 public:
-    __device__ Scores(const ChooseArguments& a, const float* logits)
+    // groups: (groups,) whether each one's experts compete
+    __device__ Scores(const ChooseArguments& a, const float* logits, const bool* groups)
         : a_(a)
         , logits_(logits)
+        , groups_(groups)
     {
         if (a.scores != ExpertScores::Softmax)
             return;
@@ -52,11 +54,18 @@ public:
         return logits_[e];
     }
     // What experts are chosen by. Scores are in the order of their logits.
-    __device__ float choice(int e) const { return a_.bias ? score(e) + a_.bias[e] : logits_[e]; }
+    __device__ float choice(int e) const
+    {
+        if (a_.groups > 0 && !groups_[e / (a_.experts / a_.groups)])
+            return -INFINITY;
+        return a_.bias || a_.groups > 0 ? biased(e) : logits_[e];
+    }
+    __device__ float biased(int e) const { return a_.bias ? score(e) + a_.bias[e] : score(e); }
 
 private:
     const ChooseArguments& a_;
     const float* logits_;
+    const bool* groups_;
     float largest_ = 0.0f, sum_ = 0.0f;
 };
 
@@ -77,13 +86,45 @@ __device__ Best next_best(const Scores& scores, int experts, const Best& last)
     return best;
 }
 
+// What the two best of a group have together; a group by itself, in one lane.
+__device__ float worth_of(const Scores& scores, int group, int size)
+{
+    float best = -INFINITY;
+    float second = -INFINITY;
+    for (int e = group * size; e < (group + 1) * size; ++e) {
+        const float choice = scores.biased(e);
+        second = fmaxf(second, fminf(best, choice));
+        best = fmaxf(best, choice);
+    }
+    return size > 1 ? best + second : best;
+}
+
+// Of the groups those that compete: whose worth fewer than groups_used others come before. Among equals the first is
+// better.
+__device__ void choose_groups(const ChooseArguments& a, const Scores& scores, float* worth, bool* competes)
+{
+    for (int g = lane(); g < a.groups; g += kWarp)
+        worth[g] = worth_of(scores, g, a.experts / a.groups);
+    __syncwarp();
+    for (int g = lane(); g < a.groups; g += kWarp) {
+        int better = 0;
+        for (int other = 0; other < a.groups; ++other)
+            better += before({worth[other], other}, {worth[g], g});
+        competes[g] = better < a.groups_used;
+    }
+    __syncwarp();
+}
+
 }  // namespace
 
 // A warp a row. Softmax over all experts, then over the chosen ones to one again, equals the softmax over the chosen
 // ones.
 extern "C" __global__ void choose_experts(const ChooseArguments a)
 {
-    const Scores scores(a, a.logits + std::size_t(blockIdx.x) * std::size_t(a.stride));
+    __shared__ float worth[kMostExpertGroups];
+    __shared__ bool competes[kMostExpertGroups];
+    const Scores scores(a, a.logits + std::size_t(blockIdx.x) * std::size_t(a.stride), competes);
+    choose_groups(a, scores, worth, competes);
     int* chosen = a.chosen + std::size_t(blockIdx.x) * std::size_t(a.used);
     float* weights = a.weights + std::size_t(blockIdx.x) * std::size_t(a.used);
     const bool of_chosen = a.scores == ExpertScores::SoftmaxOfChosen;

@@ -6,6 +6,8 @@ namespace kernels::cuda {
 /// SoftmaxOfChosen: over the logits of those that were chosen by their logits.
 enum class ExpertScores { SoftmaxOfChosen, Softmax, Sigmoid };
 
+constexpr int kMostExpertGroups = 256;
+
 struct ChooseArguments {
     const float* logits;  // (rows, experts), row r at r * stride
     int stride;
@@ -16,8 +18,10 @@ struct ChooseArguments {
     float least_sum;
     float scale;
     const float* bias;  // (experts,) or null
-    int* chosen;        // (rows, used)
-    float* weights;     // (rows, used)
+    int groups;         // of as many experts, of which those of groups_used compete; 0: all do
+    int groups_used;
+    int* chosen;     // (rows, used)
+    float* weights;  // (rows, used)
 };
 
 }  // namespace kernels::cuda

@@ -21,10 +21,12 @@
     KERNEL(attend_many, attend_many_128)                \
     KERNEL(attend_many, attend_many_256)                \
     KERNEL(attend_many, attend_many_512)                \
+    KERNEL(attend_many, attend_many_576)                \
     KERNEL(elementwise, add)                            \
     KERNEL(elementwise, scale)                          \
     KERNEL(elementwise, soft_cap)                       \
     KERNEL(elementwise, weigh_rows)                     \
+    KERNEL(elementwise, copy_heads)                     \
     SPILLWAY_KERNEL_OF_EACH_TYPE(KERNEL, embed)         \
     KERNEL(experts, choose_experts)                     \
     KERNEL(experts, scale_weights)                      \

@@ -52,18 +52,22 @@ struct Work {
     const float* bias;
     float scale;
     bool any;
+    std::size_t x, out;  // of the head: bytes from where activations begin, and floats from where results do
 };
 __device__ Work take_work(const MatmulArguments& a, Shared& shared)
 {
-    Work work{a.weights, a.bias, a.scale ? a.scale[a.expert.begin ? blockIdx.z : 0] : 1.0f, true};
+    const auto matrix = std::size_t(blockIdx.z);  // the expert or the head
+    Work work{a.weights + matrix * a.expert.bytes,
+              a.bias ? a.bias + matrix * std::size_t(a.rows) : nullptr,
+              a.scale ? a.scale[matrix] : 1.0f,
+              true,
+              matrix * a.head.x,
+              matrix * std::size_t(a.head.out)};
     int first = int(blockIdx.y) * kMatmulTokens;
     int end = a.tokens;
     if (a.expert.begin) {
-        const auto expert = std::size_t(blockIdx.z);
-        first += a.expert.begin[expert];
-        end = a.expert.begin[expert + 1];
-        work.weights += expert * a.expert.bytes;
-        work.bias = a.bias ? a.bias + expert * std::size_t(a.rows) : nullptr;
+        first += a.expert.begin[matrix];
+        end = a.expert.begin[matrix + 1];
         work.any = first < end;
     }
     const int i = int(threadIdx.x);
@@ -153,7 +157,8 @@ __device__ void add_group(const Shared& shared, int group, const std::uint32_t (
     }
 }
 
-// grid: (ceil(rows / kMatmulRows), ceil(tokens / kMatmulTokens)); with experts: (, of the most that one gets, experts)
+// grid: (ceil(rows / kMatmulRows), ceil(tokens / kMatmulTokens), heads); with experts: (, of the most that one gets,
+// experts)
 template <class Block>
 __device__ void matmul(const MatmulArguments& a)
 {
@@ -172,7 +177,7 @@ __device__ void matmul(const MatmulArguments& a)
         const int group = step % steps * kGroups;
         __syncthreads();  // the last step has been used
         load_weights<Block>(a, work.weights, first_row, group, shared);
-        load_activations<Block>(a, step < steps ? a.x : a.residual, group, shared);
+        load_activations<Block>(a, (step < steps ? a.x : a.residual) + work.x, group, shared);
         __syncthreads();
         for (int g = 0; g < kGroups; ++g) {
             const int byte = 32 * g + lane() % 4 * 4;
@@ -191,7 +196,7 @@ __device__ void matmul(const MatmulArguments& a)
             const int t = shared.out_row[tokens + tile * 8 + lane() % 4 * 2 + i % 2];
             if (r >= a.rows || t < 0)
                 continue;
-            float& out = a.out[std::size_t(t) * std::size_t(a.out_stride) + std::size_t(r)];
+            float& out = a.out[work.out + std::size_t(t) * std::size_t(a.out_stride) + std::size_t(r)];
             const float sum = sums[tile][i] * work.scale;
             out = (a.accumulate ? out : 0.0f) + (work.bias ? sum + work.bias[r] : sum);
         }

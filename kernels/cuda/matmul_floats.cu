@@ -93,7 +93,8 @@ __device__ void load_weights(const MatmulArguments& a, int first_row, int first,
     const int part = int(threadIdx.x) % 4;
     float values[8] = {};
     if (first_row + row < a.rows && first + 8 * part < a.n)
-        Weights::take(a.weights + std::size_t(first_row + row) * a.row_bytes, first + 8 * part, values);
+        Weights::take(a.weights + std::size_t(blockIdx.z) * a.expert.bytes + std::size_t(first_row + row) * a.row_bytes,
+                      first + 8 * part, values);
     const float scale = scale_to_halves(largest_of_row(values));
     const Halves h = halves_of(values, scale);
     put(shared.weights, row, part, h.kept);
@@ -110,8 +111,9 @@ __device__ void load_activations(const MatmulArguments& a, int first_token, int 
         const int part = i % 4;
         float values[8] = {};
         if (first_token + token < a.tokens && first + 8 * part < a.n)
-            take_floats(reinterpret_cast<const float*>(a.x + std::size_t(first_token + token) * a.x_stride) + first +
-                            8 * part,
+            take_floats(reinterpret_cast<const float*>(a.x + std::size_t(blockIdx.z) * a.head.x +
+                                                       std::size_t(first_token + token) * a.x_stride) +
+                            first + 8 * part,
                         values);
         const float scale = scale_to_halves(largest_of_row(values));
         const Halves h = halves_of(values, scale);
@@ -166,7 +168,7 @@ __device__ void multiply_step(const Shared& shared, int row, int token_row, floa
     }
 }
 
-// grid: (ceil(rows / kMatmulRows), ceil(tokens / kMatmulTokens))
+// grid: (ceil(rows / kMatmulRows), ceil(tokens / kMatmulTokens), heads)
 template <class Weights>
 __device__ void matmul(const MatmulArguments& a)
 {
@@ -199,9 +201,11 @@ __device__ void matmul(const MatmulArguments& a)
             const int t = first_token + tokens + tile * 8 + lane() % 4 * 2 + i % 2;
             if (r >= a.rows || t >= a.tokens)
                 continue;
-            float& out = a.out[std::size_t(t) * std::size_t(a.out_stride) + std::size_t(r)];
-            const float sum = sums[tile][i] * (a.scale ? *a.scale : 1.0f);
-            out = (a.accumulate ? out : 0.0f) + (a.bias ? sum + a.bias[r] : sum);
+            float& out =
+                a.out[std::size_t(t) * std::size_t(a.out_stride) + std::size_t(int(blockIdx.z) * a.head.out + r)];
+            const float sum = sums[tile][i] * (a.scale ? a.scale[blockIdx.z] : 1.0f);
+            const auto bias = std::size_t(blockIdx.z) * std::size_t(a.rows) + std::size_t(r);
+            out = (a.accumulate ? out : 0.0f) + (a.bias ? sum + a.bias[bias] : sum);
         }
 }
 

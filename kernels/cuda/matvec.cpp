@@ -29,6 +29,7 @@ static MatvecArguments arguments_of(const Product& p)
         .out = pointer<float>(p.out.at),
         .out_stride = p.out.stride,
         .expert = {},
+        .head = {},
     };
 }
 
@@ -42,13 +43,17 @@ static bool can_multiply(const Product& p)
     return p.n % (is_packed(p.type) ? type_traits(p.type).block_len : 8) == 0;
 }
 
+static Status launch_matvec(const Driver& driver, Queue queue, const Product& p, const MatvecArguments& arguments,
+                            int heads)
+{
+    const Dim grid{pieces(p.rows, kMatvecWarps), pieces(p.tokens, kMatvecTokens), unsigned(heads)};
+    const Kernel first = p.tokens == 1 ? Kernel::matvec_f32 : Kernel::matvec8_f32;
+    return driver.launch(of_type(first, p.type), grid, {32 * kMatvecWarps}, 0, queue, arguments);
+}
+
 Status matvec(const Driver& driver, Queue queue, const Product& p)
 {
-    if (!can_multiply(p))
-        return Status::InvalidValue;
-    const Dim grid{pieces(p.rows, kMatvecWarps), pieces(p.tokens, kMatvecTokens)};
-    const Kernel first = p.tokens == 1 ? Kernel::matvec_f32 : Kernel::matvec8_f32;
-    return driver.launch(of_type(first, p.type), grid, {32 * kMatvecWarps}, 0, queue, arguments_of(p));
+    return can_multiply(p) ? launch_matvec(driver, queue, p, arguments_of(p), 1) : Status::InvalidValue;
 }
 
 static Status launch_gated(const Driver& driver, Queue queue, const GatedProduct& p, const ExpertArguments& expert)
@@ -73,15 +78,31 @@ Status gated_matvec(const Driver& driver, Queue queue, const GatedProduct& p)
     return launch_gated(driver, queue, p, {});
 }
 
-Status matmul(const Driver& driver, Queue queue, const Product& p)
+static Status launch_matmul(const Driver& driver, Queue queue, const Product& p, const MatmulArguments& arguments,
+                            int heads)
 {
     if (p.tokens <= kFewTokens)
-        return matvec(driver, queue, p);
-    if (!can_multiply(p))
-        return Status::InvalidValue;
-    const Dim grid{pieces(p.rows, kMatmulRows), pieces(p.tokens, kMatmulTokens)};
+        return launch_matvec(driver, queue, p, arguments, heads);
+    const Dim grid{pieces(p.rows, kMatmulRows), pieces(p.tokens, kMatmulTokens), unsigned(heads)};
     return driver.launch(of_type(Kernel::matmul_f32, p.type), grid, {kMatmulThreads},
-                         is_packed(p.type) ? kMatmulSharedBytes : 0, queue, arguments_of(p));
+                         is_packed(p.type) ? kMatmulSharedBytes : 0, queue, arguments);
+}
+
+Status matmul(const Driver& driver, Queue queue, const Product& p)
+{
+    return can_multiply(p) ? launch_matmul(driver, queue, p, arguments_of(p), 1) : Status::InvalidValue;
+}
+
+Status head_matmul(const Driver& driver, Queue queue, const HeadProducts& h)
+{
+    constexpr int kMostHeads = 65535;  // of a grid
+    const Product& p = h.product;
+    if (!can_multiply(p) || h.heads < 1 || h.heads > kMostHeads)
+        return Status::InvalidValue;
+    MatmulArguments arguments = arguments_of(p);
+    arguments.expert.bytes = std::size_t(p.rows) * row_bytes(p.type, p.n);
+    arguments.head = {h.x_stride, h.out_stride};
+    return launch_matmul(driver, queue, p, arguments, h.heads);
 }
 
 /// Experts whose pairs are given by their order in the batch.

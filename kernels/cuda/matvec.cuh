@@ -109,7 +109,7 @@ struct FloatWeights {
 // ---- kernel ----
 
 struct Operands {
-    std::size_t matrix;    // of the stack: the expert
+    std::size_t matrix;    // of the stack: the expert or the head
     std::size_t x_offset;  // bytes
 };
 
@@ -118,10 +118,11 @@ __device__ inline Operands operands_of(const MatvecArguments& a, int first)
 {
     const ExpertArguments& e = a.expert;
     const int x_row = e.chosen ? first / e.pairs_of_each_row : first;
-    return {e.chosen ? std::size_t(e.chosen[first]) : 0, std::size_t(x_row) * a.x_stride};
+    return {e.chosen ? std::size_t(e.chosen[first]) : std::size_t(blockIdx.z),
+            std::size_t(x_row) * a.x_stride + std::size_t(blockIdx.z) * a.head.x};
 }
 
-// grid: (ceil(rows / kMatvecWarps), ceil(tokens / at_once))
+// grid: (ceil(rows / kMatvecWarps), ceil(tokens / at_once), heads)
 template <class Weights, int at_once>
 __device__ void matvec(const MatvecArguments& a)
 {
@@ -154,7 +155,8 @@ __device__ void matvec(const MatvecArguments& a)
     for (int t = 0; t < at_once; ++t) {
         const float sum = warp_sum(sums[t]) * scale;
         if (lane() == 0 && t < tokens) {
-            float& out = a.out[std::size_t(first + t) * std::size_t(a.out_stride) + std::size_t(row)];
+            float& out = a.out[std::size_t(first + t) * std::size_t(a.out_stride) +
+                               std::size_t(int(blockIdx.z) * a.head.out + row)];
             out = (a.accumulate ? out : 0.0f) + (bias ? sum + bias[row] : sum);
         }
     }

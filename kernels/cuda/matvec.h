@@ -16,8 +16,14 @@ struct ExpertArguments {
     const int* chosen;      // (tokens,) each pair's expert, for products of few
     const int* sorted;      // (tokens,) pairs by expert, for products of many: pair sorted[i] is the i-th
     const int* begin;       // (experts + 1,) each expert's first in `sorted`
-    std::size_t bytes;      // from one expert's matrix to the next
+    std::size_t bytes;      // from one expert's, or head's, matrix to the next
     int pairs_of_each_row;  // pairs that share a row of x
+};
+
+/// Where the rows are of several heads, each with a matrix of its own, a thread block's z is the head.
+struct HeadArguments {
+    std::size_t x;  // bytes from one head's activations to the next
+    int out;        // floats from one head's results to the next
 };
 
 /// out[t][r] = scale times the sum over i of weights[r][i] * x[t][i], plus bias[r], plus what was there.
@@ -28,12 +34,13 @@ struct MatvecArguments {
     const std::byte* x;         // (tokens,) rows of x_stride bytes: floats, or 8-bit activations (kernels/cpu.h: Q8Row)
     const std::byte* residual;  // the same for what rounding lost, which is added; or null
     std::size_t x_stride;
-    const float* scale;  // (1,), with experts (experts,), or null
+    const float* scale;  // (1,), with experts or heads one for each, or null
     const float* bias;   // (rows,) or null
     int accumulate;
     float* out;
     int out_stride;
-    ExpertArguments expert;  // null in it: there is one matrix
+    ExpertArguments expert;  // null in it: there is one matrix, or one for each head
+    HeadArguments head;      // 0: there is one head
 };
 
 /// out[t][r] = gate of (weights times x[t])[r], times (up times x[t])[r], each times its scale and plus its bias.

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "kernels/cuda/driver.h"
+#include "kernels/cuda/experts.h"
 #include "kernels/cuda/gating.h"
 #include "kernels/cuda/halves.h"
 #include "kernels/cuda/recurrent.h"
@@ -63,6 +64,9 @@ Status norm_heads(const Driver& driver, Queue queue, Rows x, const Heads& heads,
 
 // x times the sigmoid of the gates. gates: (rows, heads); x: (rows, heads, length)
 Status gate_heads(const Driver& driver, Queue queue, Rows gates, const Heads& heads, int rows, Rows x);
+
+// out = x. x, out: (rows, heads), of any alignment; heads of as many and as long, at their own strides
+Status copy_heads(const Driver& driver, Queue queue, Rows x, const Heads& heads, int rows, Rows out, int out_stride);
 
 // x[r] times the sigmoid of weights[r]. weights: (rows,) of any alignment and stride; x: (rows, n)
 Status weigh_rows(const Driver& driver, Queue queue, Rows weights, int rows, int n, Rows x);
@@ -137,6 +141,17 @@ constexpr int kFewTokens = 16;
 // For any number of tokens: the same for few, tensor cores for many of them.
 Status matmul(const Driver& driver, Queue queue, const Product& p);
 
+/// Products of rows that consist of heads: head h with matrix h of a stack, whose matrices follow each other.
+struct HeadProducts {
+    Product product = {};      // of head 0; a scale or bias has an entry, or a row, for each head
+    int heads = 0;             // 65535 at most
+    std::size_t x_stride = 0;  // bytes from one head's activations to the next
+    int out_stride = 0;        // floats from one head's results to the next
+};
+
+// For any number of tokens, as matmul.
+Status head_matmul(const Driver& driver, Queue queue, const HeadProducts& h);
+
 /// Both products of a gated layer, and the gate: nothing but its result is written.
 struct GatedProduct {
     Product gate = {};         // into its place
@@ -191,6 +206,9 @@ struct Choice {
     float least_sum = 0.0f;
     float scale = 1.0f;  // then multiplied by this
     DevicePtr bias = 0;  // (experts,) or 0: then experts are chosen by their logits
+    // Experts in groups, kMostExpertGroups at most: those of the groups_used groups whose two best have the largest sum
+    // of score + bias are chosen from. 0: from all
+    int groups = 0, groups_used = 0;
 };
 
 // Fills what `to` points at. logits: (rows, experts)
@@ -299,7 +317,7 @@ constexpr std::size_t carried_bytes(int rows, int heads, int v_dim)
 
 // The same for many rows (prefill) on tensor cores, without partials: a.max_blocks and a.partials are not used.
 // InvalidValue for what attend_many_can does not take.
-bool attend_many_can(const Attention& a);  // f16 or q8_0, head dimensions up to 512
+bool attend_many_can(const Attention& a);  // f16 or q8_0, head dimensions up to 576
 Status attend_many(const Driver& driver, Queue queue, const Attention& a, const Carried& carried, DevicePtr sinks,
                    Rows out);
 

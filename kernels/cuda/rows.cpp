@@ -97,6 +97,13 @@ Status take_columns(const Driver& driver, Queue queue, Rows x, int rows, int n, 
                          out.at, out.stride);
 }
 
+Status copy_heads(const Driver& driver, Queue queue, Rows x, const Heads& heads, int rows, Rows out, int out_stride)
+{
+    return driver.launch(Kernel::copy_heads, grid_of_values(rows, heads.count * heads.length), {kThreadsOfValues}, 0,
+                         queue, x.at, x.stride, heads.count, heads.length, heads.stride, out.at, out.stride,
+                         out_stride);
+}
+
 Status weigh_rows(const Driver& driver, Queue queue, Rows weights, int rows, int n, Rows x)
 {
     return driver.launch(Kernel::weigh_rows, grid_of_values(rows, n), {kThreadsOfValues}, 0, queue, weights.at,

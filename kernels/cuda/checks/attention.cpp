@@ -87,6 +87,7 @@ Shapes few_rows_of(KvType type)
     add_case(all, "small heads", type, 12, 24, 16, {{}, 3, 2, 33, 1, 0, 0, false});
     add_case(all, "large heads", type, 256, 256, 16, {{}, 1, 2, 20, 1, 0, 0, false});
     add_case(all, "heads of 512", type, 512, 512, 32, {{}, 1, 8, 50, 2, 0, 0, false});
+    add_case(all, "latent rows", type, 576, 512, 32, {{}, 1, 20, 70, 2, 0, 0, false});
     add_case(all, "window within a block, sinks", type, 64, 128, 32, {{}, 1, 1, 96, 1, 5, 0, true});
     add_case(all, "end of a chunk, and the next", type, 64, 64, 16,
              {{}, 1, 2, 97, 3, 24, 0, false, WindowKind::Chunks});
@@ -106,6 +107,7 @@ Shapes many_rows_of(KvType type)
     add_case(all, "small heads", type, 12, 24, 16, {{}, 2, 2, 33, 5, 0, 0, false});
     add_case(all, "large heads", type, 256, 256, 16, {{}, 1, 2, 70, 10, 0, 0, false});
     add_case(all, "heads of 512", type, 512, 512, 32, {{}, 2, 4, 70, 20, 0, 0, false});
+    add_case(all, "latent rows", type, 576, 512, 32, {{}, 1, 20, 70, 12, 0, 0, false});
     add_case(all, "heads of 320 and 264, sinks", type, 320, 264, 16, {{}, 1, 3, 40, 9, 12, 0, true});
     return all;
 }

@@ -8,8 +8,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <limits>
 #include <numeric>
 #include <random>
+#include <utility>
 
 namespace kernels::cuda {
 
@@ -155,6 +158,64 @@ Checked check_choice(const Driver& driver, unsigned seed, Choice choice)
             on.keep(route(driver, on.queue(), {on.put(logits), s.experts}, choice, routing));
             const std::vector<int> best = best_of_each_row(by, s);
             const std::string name = name_of(s) + (biased ? ", with a bias" : "");
+            note(checked, on, share_of_same(on.get<int>(routing.chosen, best.size()), best), name);
+            note(checked, on, weight_error(logits, best, on.get<float>(routing.weights, best.size()), choice, s), name);
+        }
+    return checked;
+}
+
+/// The experts' choices where they are in groups, of those that compete; -inf: the others. (rows, experts)
+std::vector<float> without_lesser_groups(std::vector<float> choices, const Shape& s, const Choice& choice)
+{
+    const int size = s.experts / choice.groups;
+    for (int r = 0; r < s.rows; ++r) {
+        const auto row = choices.begin() + r * s.experts;
+        std::vector<std::pair<float, int>> worth;  // less of it first, and the later ones first among equals
+        for (int g = 0; g < choice.groups; ++g) {
+            std::vector<float> group(row + g * size, row + (g + 1) * size);
+            std::ranges::sort(group, std::greater<>());
+            worth.emplace_back(size > 1 ? group[0] + group[1] : group[0], -g);
+        }
+        std::ranges::sort(worth);
+        for (int i = 0; i < choice.groups - choice.groups_used; ++i)
+            std::fill_n(row - worth[std::size_t(i)].second * size, size, -std::numeric_limits<float>::infinity());
+    }
+    return choices;
+}
+
+/// With a bias that alone decides, also between groups, as in check_choice; and by scores of which no two are near.
+Checked check_groups(const Driver& driver, unsigned seed)
+{
+    std::mt19937 random(seed);
+    Checked checked;
+    struct Case {
+        Shape shape;
+        int groups, groups_used;
+    };
+    std::normal_distribution<float> normal;
+    for (const auto& [s, groups, used] : {Case{{1, 2, 8}, 4, 2}, {{3, 8, 256}, 8, 4}, {{20, 3, 12}, 12, 5}})
+        for (const bool biased : {true, false}) {
+            DeviceMemory on(driver);
+            std::vector<float> logits(std::size_t(s.rows * s.experts));
+            std::ranges::generate(logits, [&] { return normal(random); });
+            std::vector<float> bias, by;
+            for (int e = 0; e < s.experts; ++e)
+                bias.push_back(4.0f *
+                               float(e * 7 % s.experts + 2 * s.experts * (e / (s.experts / groups) * 5 % groups)));
+            for (int r = 0; r < s.rows; ++r) {
+                const auto scores = scores_of(&logits[std::size_t(r * s.experts)], s.experts, Choice::Scores::Sigmoid);
+                for (std::size_t e = 0; e < scores.size(); ++e)
+                    by.push_back(biased ? bias[e] : float(scores[e]));
+            }
+            Choice choice{.scores = Choice::Scores::Sigmoid, .least_sum = 0x1p-14f, .scale = 2.5f};
+            choice.bias = biased ? on.put(bias) : 0;
+            choice.groups = groups;
+            choice.groups_used = used;
+            const Routing routing = room_for_routing(on, s);
+            on.keep(route(driver, on.queue(), {on.put(logits), s.experts}, choice, routing));
+            const std::vector<int> best = best_of_each_row(without_lesser_groups(by, s, choice), s);
+            const std::string name =
+                name_of(s) + ", " + std::to_string(groups) + (biased ? " groups, with a bias" : " groups");
             note(checked, on, share_of_same(on.get<int>(routing.chosen, best.size()), best), name);
             note(checked, on, weight_error(logits, best, on.get<float>(routing.weights, best.size()), choice, s), name);
         }
@@ -400,6 +461,7 @@ void add_expert_checks(std::vector<KernelCheck>& checks)
     for (const Named& c : kChoices)
         checks.push_back({std::string("choice of experts ") + c.name,
                           [&c](const Driver& d, unsigned seed) { return check_choice(d, seed, c.choice); }});
+    checks.push_back({"choice of experts in groups", check_groups});
     checks.push_back({"sum of experts", check_sum});
     for (const TensorType type : {TensorType::F16, TensorType::MXFP4, TensorType::NVFP4})
         checks.push_back(

@@ -44,6 +44,67 @@ Checked check_product(const Driver& driver, unsigned seed, TensorType type, std:
     return checked;
 }
 
+/// What head h of `all` is by itself: the rows of x that are its, and its matrix.
+ProductCase of_head(const ProductCase& all, int rows, int heads, int h)
+{
+    ProductCase one = all;
+    const std::size_t matrix = std::size_t(rows) * row_bytes(all.type, all.n);
+    const auto weights = all.weights.begin() + std::ptrdiff_t(matrix * std::size_t(h));
+    one.rows = rows;
+    one.tokens = all.tokens / heads;
+    one.weights.assign(weights, weights + std::ptrdiff_t(matrix));
+    one.x.bytes.clear();
+    for (int t = 0; t < one.tokens; ++t) {
+        const auto row = all.x.bytes.begin() + std::ptrdiff_t(std::size_t(t * heads + h) * all.x.stride);
+        one.x.bytes.insert(one.x.bytes.end(), row, row + std::ptrdiff_t(all.x.stride));
+    }
+    one.scale = h % 2 == 0 ? 1.0f : 0.5f;
+    return one;
+}
+
+Checked check_heads(const Driver& driver, unsigned seed, TensorType type, int n)
+{
+    constexpr int kHeads = 3, kApart = 5;  // floats between the results of two heads
+    constexpr float kUntouched = -12345.0f;
+    std::mt19937 random(seed);
+    Checked checked;
+    for (const auto& [rows, tokens] : {std::pair{7, 1}, {5, 11}, {70, 20}}) {
+        DeviceMemory on(driver);
+        const ProductCase all = product_case(type, n, rows * kHeads, tokens * kHeads, Fill::Random, random);
+        const int head = rows + kApart, stride = kHeads * head;
+        const std::vector<float> start(std::size_t(stride * tokens), kUntouched);
+        const DevicePtr out = on.put(start);
+        on.keep(head_matmul(driver, on.queue(),
+                            {.product = {.type = type,
+                                         .n = n,
+                                         .rows = rows,
+                                         .weights = on.put(all.weights),
+                                         .scale = on.put(std::vector<float>{1.0f, 0.5f, 1.0f}),
+                                         .tokens = tokens,
+                                         .x = on.put(all.x.bytes),
+                                         .x_stride = kHeads * all.x.stride,
+                                         .out = {out, stride}},
+                             .heads = kHeads,
+                             .x_stride = all.x.stride,
+                             .out_stride = head}));
+        const auto values = on.get<float>(out, start.size());
+        for (int h = 0; h < kHeads; ++h) {
+            std::vector<float> actual;
+            bool beyond = false;
+            for (int t = 0; t < tokens; ++t) {
+                const auto row = values.begin() + t * stride + h * head;
+                actual.insert(actual.end(), row, row + rows);
+                beyond |= std::any_of(row + rows, row + head, [](float x) { return x != kUntouched; });
+            }
+            if (beyond)
+                actual.front() = std::numeric_limits<float>::quiet_NaN();
+            note(checked, on, product_error(of_head(all, rows, kHeads, h), actual),
+                 std::to_string(rows) + " rows, " + std::to_string(tokens) + " tokens, head " + std::to_string(h));
+        }
+    }
+    return checked;
+}
+
 // Rows of a table are the very floats that the reference makes.
 Checked check_embed(const Driver& driver, unsigned seed, TensorType type)
 {
@@ -168,6 +229,9 @@ void add_product_checks(std::vector<KernelCheck>& checks)
                                   : traits.block_len == 64 ? 192
                                                            : 160](const Driver& driver, unsigned seed) {
                               return check_product(driver, seed, type, {n}, {{3, 17}, {70, 131}});
+                          }});
+        checks.push_back({std::string("product of heads ") + traits.name, [=](const Driver& driver, unsigned seed) {
+                              return check_heads(driver, seed, type, is_float(type) ? 40 : std::max(block, 32));
                           }});
         checks.push_back({std::string("embedding ") + traits.name,
                           [=](const Driver& driver, unsigned seed) { return check_embed(driver, seed, type); }});

@@ -183,6 +183,27 @@ Checked check_gate_heads(const Driver& driver, unsigned seed)
     return checked;
 }
 
+Checked check_copy_heads(const Driver& driver, unsigned seed)
+{
+    std::mt19937 random(seed);
+    Checked checked;
+    for (const auto& [count, length, from, to] : {std::array{1, 7, 7, 9}, {3, 64, 128, 70}, {20, 64, 256, 576}}) {
+        const Rectangle x = random_rectangle(random, 2, count * from, count * from + 3);
+        const Rectangle out = random_rectangle(random, 2, count * to, count * to + 8);
+        DeviceMemory on(driver);
+        const DevicePtr at = on.put(out.values);
+        on.keep(copy_heads(driver, on.queue(), {on.put(x.values), x.stride}, {count, length, from}, 2, {at, out.stride},
+                           to));
+        Rectangle expected = out;
+        for (int r = 0; r < 2; ++r)
+            for (int h = 0; h < count; ++h)
+                std::copy_n(x.row(r) + h * from, length, expected.row(r) + h * to);
+        note(checked, on, share_of_same(get(on, at, out).values, expected.values),
+             std::to_string(count) + " heads of " + std::to_string(length));
+    }
+    return checked;
+}
+
 Checked check_weigh_rows(const Driver& driver, unsigned seed)
 {
     std::mt19937 random(seed);
@@ -361,6 +382,7 @@ void add_row_checks(std::vector<KernelCheck>& checks)
     checks.push_back({"norm of heads", check_norm_heads});
     checks.push_back({"norm of rows less their mean", check_layer_norm});
     checks.push_back({"gates of heads", check_gate_heads});
+    checks.push_back({"copies of heads", check_copy_heads});
     checks.push_back({"weights of rows", check_weigh_rows});
     checks.push_back({"rotation of neighbours",
                       [](const Driver& d, unsigned seed) { return check_rope(d, seed, RopePairs::Neighbours); }});

@@ -72,7 +72,7 @@ private Q_SLOTS:
         QTest::addColumn<int>("layers");  // -1: as many as fit
         QTest::addColumn<int>("room");    // tokens; 0: for all
         const int f16 = int(KvType::F16), q8 = int(KvType::Q8_0);
-        for (const char* const name : {"llama", "gemma3", "qwen3moe"}) {
+        for (const char* const name : {"llama", "gemma3", "qwen3moe", "deepseek2"}) {
             QTest::addRow("%s, all of it", name) << QString(name) << f16 << -1 << 0;
             QTest::addRow("%s, spilled", name) << QString(name) << q8 << -1 << 80;
             QTest::addRow("%s, one layer", name) << QString(name) << f16 << 1 << 0;

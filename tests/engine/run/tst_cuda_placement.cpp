@@ -99,7 +99,7 @@ private Q_SLOTS:
         QTest::addColumn<QString>("name");
         QTest::addColumn<int>("policy");
         QTest::addColumn<int>("layers");  // -1: as many as fit
-        for (const char* const name : {"llama", "gemma2", "gemma4-e"})
+        for (const char* const name : {"llama", "gemma2", "gemma4-e", "deepseek2"})
             for (const KvPolicy policy : {KvPolicy::Stream, KvPolicy::Merge, KvPolicy::Auto, KvPolicy::CpuDecode})
                 for (const int layers : {-1, 1})
                     QTest::addRow("%s, %s, %d layers", name, std::string(name_of(policy)).c_str(), layers)

@@ -142,7 +142,7 @@ private slots:
         QVERIFY(attend_many(on.driver(), on.queue(), a, {}, 0, {}) == Status::InvalidValue);
         a.kv.layout = {KvType::F32, KvType::F32, 64, 64, 16};
         QVERIFY(!attend_many_can(a));
-        a.kv.layout = {KvType::F16, KvType::F16, 520, 520, 16};
+        a.kv.layout = {KvType::F16, KvType::F16, 584, 584, 16};
         QVERIFY(!attend_many_can(a));
     }
 };
