@@ -1,5 +1,6 @@
 #include "engine/exec/decoder.h"
 
+#include "engine/exec/latent_attention.h"
 #include "engine/exec/recurrent_mixers.h"
 
 #include <algorithm>
@@ -212,7 +213,7 @@ void Decoder::mix(int l, const LayerWeights& w, Rows& x, const Place& at)
     const Mixer mixer = h_.layers[std::size_t(l)].mixer;
     Rows& mixed = at.a.attended;
     if (attends(mixer)) {
-        h_.latent ? latent_attention(l, w, x, at) : attention(l, w, x, at);
+        h_.latent ? attend_latent(l, w, x, at) : attention(l, w, x, at);
         add_branch(mixed, {&w.attn_out, w.attn_out_bias, 0}, w.attn_post_norm, at);
     }
     if (is_recurrent(mixer)) {
@@ -245,6 +246,16 @@ void Decoder::attention(int l, const LayerWeights& w, Rows& x, const Place& at)
         on.gate_heads(a.qkv, {heads.gate_col(), heads.heads, heads.value_length, heads.gate_stride()}, a.attended);
 }
 
+/// attended = latent attention of x
+void Decoder::attend_latent(int l, const LayerWeights& w, Rows& x, const Place& at)
+{
+    const LayerParameters& parameters = h_.layers[std::size_t(l)];
+    const HeadLayout heads = head_layout(h_, parameters);
+    make_latent_queries(h_, w, heads, at.a.tables.rotation(parameters.kind), x, at.on, at.a);
+    attend(l, w, heads, at.a.latent_heads, at);
+    make_values_of_latent(h_.latent, w, heads, at.on, at.a);
+}
+
 /// The layer's queries to what they attend; its keys and values are kept first, where it has its own.
 void Decoder::attend(int l, const LayerWeights& w, const HeadLayout& heads, Rows& out, const Place& at)
 {
@@ -261,43 +272,6 @@ void Decoder::attend(int l, const LayerWeights& w, const HeadLayout& heads, Rows
                .window_kind = h_.architecture->window,
                .layer_kind = parameters.kind},
               l, step, out);
-}
-
-/// attended = latent attention of x (arXiv 2405.04434): all heads attend the rows that are kept, and what each of them
-/// gets there is then multiplied to its own values.
-void Decoder::latent_attention(int l, const LayerWeights& w, Rows& x, const Place& at)
-{
-    auto& [on, a, step] = at;
-    const LatentShape& s = h_.latent;
-    const LayerParameters& parameters = h_.layers[std::size_t(l)];
-    const HeadLayout heads = head_layout(h_, parameters);
-    project_latent(w, heads, x, at);
-    const Rotation rotation = a.tables.rotation(parameters.kind);
-    const int n = heads.heads, rope = s.key_length - s.plain;
-    on.rope_heads(a.latent_heads, s.plain, n, s.key_length, rotation);
-    on.rope_heads(a.qkv, heads.k_col() + s.rank, 1, rope, rotation);
-    on.multiply_heads(a.latent_heads, {0, n, s.plain, s.key_length}, w.k_up, a.qkv, {0, n, s.rank, heads.key_length});
-    on.copy_heads(a.latent_heads, {s.plain, n, rope, s.key_length}, a.qkv, {s.rank, n, rope, heads.key_length});
-
-    attend(l, w, heads, a.latent_heads, at);
-    a.attended.set_shape(x.count(), n * s.value_length);
-    on.multiply_heads(a.latent_heads, {0, n, s.rank, s.rank}, w.v_up, a.attended,
-                      {0, n, s.value_length, s.value_length});
-}
-
-/// latent_heads = each head's own query, and behind its place in qkv the row that is kept; nothing is rotated yet.
-void Decoder::project_latent(const LayerWeights& w, const HeadLayout& heads, Rows& x, const Place& at)
-{
-    auto& [on, a, step] = at;
-    const int k_col = heads.k_col(), rank = h_.latent.rank;
-    const Product queries{&w.q, nullptr, 0}, low{&w.q_low, nullptr, 0}, kept{&w.kv_low, nullptr, k_col};
-    if (w.q_low) {
-        on.products(x, std::span(&low, 1), a.query_low);
-        on.rms_norm(a.query_low, w.q_low_norm, h_.rms_epsilon, a.query_low);
-    }
-    on.products(w.q_low ? a.query_low : x, std::span(&queries, 1), a.latent_heads);
-    on.products(x, std::span(&kept, 1), a.qkv);
-    on.norm_heads(a.qkv, {k_col, 1, rank, rank}, w.kv_low_norm, h_.rms_epsilon, k_col);
 }
 
 /// qkv = queries, keys, values and gates of x

@@ -53,8 +53,7 @@ private:
     void norm_rows(Rows& x, Vector weight, Backend& on, Rows& out) const;
     void attention(int l, const LayerWeights& w, Rows& x, const Place& at);
     void attend(int l, const LayerWeights& w, const HeadLayout& heads, Rows& out, const Place& at);
-    void latent_attention(int l, const LayerWeights& w, Rows& x, const Place& at);
-    void project_latent(const LayerWeights& w, const HeadLayout& heads, Rows& x, const Place& at);
+    void attend_latent(int l, const LayerWeights& w, Rows& x, const Place& at);
     void project(const LayerWeights& w, const HeadLayout& heads, Rows& x, const Place& at);
     void norm_queries_keys(const LayerWeights& w, const HeadLayout& heads, const Place& at);
     ExpertParameters expert_parameters(Rows* routed_by) const;
