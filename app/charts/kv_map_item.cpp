@@ -6,6 +6,7 @@
 #include <QPainter>
 
 #include <algorithm>
+#include <cmath>
 
 KvMapItem::KvMapItem(QQuickItem* parent)
     : MonitorItem(parent)
@@ -47,7 +48,9 @@ bool KvMapItem::windowed() const
 
 void KvMapItem::layOut()
 {
-    m_layout = m_map ? KvMapLayout(m_map->columns, m_map->layers, width(), m_mostHeight, m_unit) : KvMapLayout();
+    const auto states = allStates().count() > 0 ? KvMapLayout::States::Shown : KvMapLayout::States::None;
+    m_layout =
+        m_map ? KvMapLayout(m_map->columns, m_map->layers, width(), m_mostHeight, m_unit, states) : KvMapLayout();
     setImplicitHeight(m_layout.height());
     redrawSoon();
 }
@@ -58,12 +61,27 @@ KvMapItem::Layers KvMapItem::layersOf(KvMapLayout::Cell cell) const
     Layers layers;
     for (int layer = m_layout.firstLayer(cell.band); layer <= m_layout.lastLayer(cell.band); ++layer) {
         const Place place = m_map->place(cell.column, layer);
+        if (place == Place::None)
+            continue;
         (place == Place::Host     ? layers.host
          : place == Place::Device ? layers.device
          : place == Place::Moving ? layers.moving
                                   : layers.window)++;
     }
     return layers;
+}
+
+KvMapItem::States KvMapItem::statesOf(int firstLayer, int lastLayer) const
+{
+    States states;
+    for (int layer = firstLayer; layer <= lastLayer && std::size_t(layer) < m_map->states.size(); ++layer) {
+        const engine::KvMap::State& state = m_map->states[std::size_t(layer)];
+        if (state.bytes == 0)
+            continue;
+        (state.at == engine::Residency::Host ? states.host : states.device)++;
+        states.bytes += state.bytes;
+    }
+    return states;
 }
 
 QColor KvMapItem::colorOf(const Layers& layers) const
@@ -85,18 +103,40 @@ bool KvMapItem::lit(int column) const
     return m_lightFirst >= 0 && first <= m_lightLast && first + m_map->block_tokens > m_lightFirst;
 }
 
+void KvMapItem::paintBlock(QPainter& painter, KvMapLayout::Cell cell) const
+{
+    const QRectF rect = m_layout.rect(cell);
+    const Layers layers = layersOf(cell);
+    if (layers.count() > 0)
+        painter.fillRect(rect.adjusted(0, 0, -1, m_unit >= 3 ? -1 : 0), colorOf(layers));
+    else  // one line through all columns
+        painter.fillRect(QRectF(rect.left(), std::floor(rect.center().y()) - 1, rect.width(), 1), m_emptyColor);
+}
+
+void KvMapItem::paintState(QPainter& painter, int band) const
+{
+    const States states = statesOf(m_layout.firstLayer(band), m_layout.lastLayer(band));
+    if (states.count() == 0)
+        return;
+    const QRectF rect = m_layout.rect({KvMapLayout::kState, band}).adjusted(0, 0, 0, m_unit >= 3 ? -1 : 0);
+    painter.fillRect(QRectF(rect.left(), rect.top(), rect.width() * states.device / states.count(), rect.height()),
+                     m_stateColor);
+    painter.setPen(m_stateColor);
+    painter.drawRect(rect.adjusted(0, 0, -1, -1));
+}
+
 void KvMapItem::paint(QImage& picture)
 {
     if (!m_map || m_layout.height() <= 0)
         return;
     QPainter painter(&picture);
+    for (int band = 0; band < m_layout.bands(); ++band)
+        paintState(painter, band);
     const bool anyLit = m_lightFirst >= 0;
     for (int column = 0; column < m_map->columns; ++column) {
         painter.setOpacity(anyLit && !lit(column) ? 0.35 : 1);
-        for (int band = 0; band < m_layout.bands(); ++band) {
-            const QRectF rect = m_layout.rect({column, band});
-            painter.fillRect(rect.adjusted(0, 0, -1, m_unit >= 3 ? -1 : 0), colorOf(layersOf({column, band})));
-        }
+        for (int band = 0; band < m_layout.bands(); ++band)
+            paintBlock(painter, {column, band});
         if (m_map->pinned(column)) {
             const QRectF top = m_layout.rect({column, 0});
             painter.fillRect(QRectF(top.left(), top.top(), top.width() - 1, 2), m_pinColor);
@@ -118,7 +158,9 @@ void KvMapItem::geometryChange(const QRectF& now, const QRectF& before)
 
 void KvMapItem::hoverMoveEvent(QHoverEvent* event)
 {
-    const auto cell = m_layout.at(event->position());
+    auto cell = m_layout.at(event->position());
+    if (cell && cell->column == KvMapLayout::kState && stateCell(cell->band).isEmpty())
+        cell.reset();
     const bool same = cell.has_value() == m_hovered.has_value() &&
                       (!cell || (cell->column == m_hovered->column && cell->band == m_hovered->band));
     m_hovered = cell;
@@ -144,8 +186,23 @@ QVariantMap KvMapItem::hovered() const
     return m_hovered ? cell(m_hovered->column, m_hovered->band) : QVariantMap();
 }
 
+QVariantMap KvMapItem::stateCell(int band) const
+{
+    if (!m_map || band < 0 || band >= m_layout.bands())
+        return {};
+    const int first = m_layout.firstLayer(band), last = m_layout.lastLayer(band);
+    const States states = statesOf(first, last);
+    if (states.count() == 0)
+        return {};
+    return {{QStringLiteral("states"), states.count()}, {QStringLiteral("firstLayer"), first},
+            {QStringLiteral("lastLayer"), last},        {QStringLiteral("host"), states.host},
+            {QStringLiteral("device"), states.device},  {QStringLiteral("bytes"), double(states.bytes)}};
+}
+
 QVariantMap KvMapItem::cell(int column, int band) const
 {
+    if (column == KvMapLayout::kState)
+        return stateCell(band);
     if (!m_map || !monitor() || column < 0 || column >= m_map->columns || band < 0 || band >= m_layout.bands())
         return {};
     const Layers layers = layersOf({column, band});

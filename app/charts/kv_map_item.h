@@ -7,12 +7,16 @@
 #include <QColor>
 #include <QtQml/qqmlregistration.h>
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 
+class QPainter;
+
 /// A cell for each block column and band of layers, coloured by where they lie; of a band that lies in several places,
-/// a mixture. A range of tokens can be lit. The picture is made again when a block has moved, not with every token.
-/// Lives on the UI thread.
+/// a mixture. Left of them a cell for each band with recurrent layers: filled as far as their states lie on the device.
+/// Where a band has no KV there is a line. A range of tokens can be lit. The picture is made again when a block has
+/// moved, not with every token. Lives on the UI thread.
 class KvMapItem : public MonitorItem
 {
     Q_OBJECT
@@ -21,6 +25,8 @@ class KvMapItem : public MonitorItem
     Q_PROPERTY(QColor hostColor MEMBER m_hostColor NOTIFY looksChanged)
     Q_PROPERTY(QColor movingColor MEMBER m_movingColor NOTIFY looksChanged)
     Q_PROPERTY(QColor windowColor MEMBER m_windowColor NOTIFY looksChanged)
+    Q_PROPERTY(QColor stateColor MEMBER m_stateColor NOTIFY looksChanged)
+    Q_PROPERTY(QColor emptyColor MEMBER m_emptyColor NOTIFY looksChanged)
     Q_PROPERTY(QColor pinColor MEMBER m_pinColor NOTIFY looksChanged)
     Q_PROPERTY(QColor lightColor MEMBER m_lightColor NOTIFY looksChanged)
     Q_PROPERTY(double unit MEMBER m_unit NOTIFY looksChanged)
@@ -31,6 +37,9 @@ class KvMapItem : public MonitorItem
     Q_PROPERTY(int blockTokens READ blockTokens NOTIFY mapChanged)
     Q_PROPERTY(int nextToLeave READ nextToLeave NOTIFY mapChanged)
     Q_PROPERTY(bool windowed READ windowed NOTIFY mapChanged)
+    Q_PROPERTY(int statesOnDevice READ statesOnDevice NOTIFY mapChanged)
+    Q_PROPERTY(int statesOnHost READ statesOnHost NOTIFY mapChanged)
+    Q_PROPERTY(double stateBytes READ stateBytes NOTIFY mapChanged)
     Q_PROPERTY(QVariantMap hovered READ hovered NOTIFY hoveredChanged)
 
 public:
@@ -42,11 +51,16 @@ public:
     int nextToLeave() const;
     bool windowed() const;  // some blocks lie behind a sliding window
     int blockTokens() const { return m_map ? m_map->block_tokens : 0; }
+    // Of the conversation's recurrent layers, each of which has one.
+    int statesOnDevice() const { return allStates().device; }
+    int statesOnHost() const { return allStates().host; }
+    double stateBytes() const { return double(allStates().bytes); }
     /// What is known of the cell under the pointer: column, firstToken, lastToken, firstLayer, lastLayer, host, device,
     /// moving, window (layers there), pinned, bytes; and of what moved it last: movedAt, movedHow, movedWhy, absent
-    /// where nothing has. Empty: the pointer is on none.
+    /// where nothing has. Of a cell that does not grow: states, firstLayer, lastLayer, host, device, bytes. Empty: the
+    /// pointer is on none.
     QVariantMap hovered() const;
-    /// The same of any cell, for the keyboard and for tests.
+    /// The same of any cell, for the keyboard and for tests; `column` -1: the one that does not grow.
     Q_INVOKABLE QVariantMap cell(int column, int band) const;
     /// The item was moved away from under the pointer.
     Q_INVOKABLE void forgetPointer();
@@ -68,15 +82,26 @@ private:
         int host = 0, device = 0, moving = 0, window = 0;
         int count() const { return host + device + moving + window; }
     };
+    struct States {
+        int host = 0, device = 0;
+        std::int64_t bytes = 0;
+        int count() const { return host + device; }
+    };
     void takeMap();
     void layOut();
     Layers layersOf(KvMapLayout::Cell cell) const;
+    States statesOf(int firstLayer, int lastLayer) const;
+    States allStates() const { return m_map ? statesOf(0, m_map->layers - 1) : States(); }
+    QVariantMap stateCell(int band) const;
+    void paintState(QPainter& painter, int band) const;
+    void paintBlock(QPainter& painter, KvMapLayout::Cell cell) const;
     QColor colorOf(const Layers& layers) const;
     bool lit(int column) const;
 
     std::shared_ptr<const engine::KvMap> m_map;
     KvMapLayout m_layout;
-    QColor m_deviceColor, m_hostColor, m_movingColor, m_windowColor, m_pinColor, m_lightColor;
+    QColor m_deviceColor, m_hostColor, m_movingColor, m_windowColor, m_stateColor, m_emptyColor, m_pinColor,
+        m_lightColor;
     double m_unit = 4;
     double m_mostHeight = 120;
     int m_lightFirst = -1, m_lightLast = -1;  // tokens; -1: none

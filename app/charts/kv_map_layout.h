@@ -7,17 +7,21 @@
 #include <optional>
 
 /// Block columns run from left to right, in as many lines as they need, like text; a line is as many bands high as
-/// there is room for, and a band stands for some layers. A plain value; lengths in pixels.
+/// there is room for, and a band stands for some layers. What layers keep whatever the length is a cell of its own,
+/// left of the first line. A plain value; lengths in pixels.
 class KvMapLayout
 {
 public:
+    enum class States { None, Shown };
     struct Cell {
-        int column = 0;
+        int column = 0;  // kState: none, but what does not grow
         int band = 0;
     };
+    static constexpr int kState = -1;
+
     /// `unit`: the least width and height of a cell.
     KvMapLayout() = default;
-    KvMapLayout(int columns, int layers, double width, double mostHeight, double unit);
+    KvMapLayout(int columns, int layers, double width, double mostHeight, double unit, States states = States::None);
 
     int columns() const { return m_columns; }
     int bands() const { return m_bands; }
@@ -30,6 +34,8 @@ public:
 private:
     double lineHeight() const { return m_bands * m_cell.height() + m_gap; }
 
+    QSizeF m_state;       // of a cell that does not grow; empty: there are none
+    double m_margin = 0;  // left of the columns
     int m_columns = 0;
     int m_layers = 0;
     int m_bands = 1;

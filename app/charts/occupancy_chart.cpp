@@ -18,7 +18,8 @@ struct Area {
     double MemoryReading::*bytes;
 };
 constexpr std::array kAreas = {Area{"weights", &MemoryReading::weights}, Area{"kv", &MemoryReading::kv},
-                               Area{"scratch", &MemoryReading::scratch}, Area{"others", &MemoryReading::others}};
+                               Area{"state", &MemoryReading::state}, Area{"scratch", &MemoryReading::scratch},
+                               Area{"others", &MemoryReading::others}};
 
 }  // namespace
 
@@ -62,7 +63,8 @@ void OccupancyChart::fill(QCustomPlot& plot)
 
     QCPGraph* below = nullptr;
     for (std::size_t i = 0; i < kAreas.size(); ++i) {
-        if (!shows(kAreas[i].series))
+        const auto has = [&](qsizetype at) { return reading(samples[at]).*kAreas[i].bytes > 0; };
+        if (!shows(kAreas[i].series) || std::ranges::none_of(places, has))
             continue;
         for (qsizetype at = 0; at < count; ++at)
             top[at] += reading(samples[places[std::size_t(at)]]).*kAreas[i].bytes;
@@ -151,9 +153,10 @@ QVariantMap OccupancyChart::at(double x) const
         return {};
     const PressureHistory::Sample& sample = samples[*found];
     const MemoryReading& bytes = reading(sample);
-    return {{QStringLiteral("x"), place(sample)},     {QStringLiteral("weights"), bytes.weights},
-            {QStringLiteral("kv"), bytes.kv},         {QStringLiteral("scratch"), bytes.scratch},
-            {QStringLiteral("others"), bytes.others}, {QStringLiteral("free"), bytes.free}};
+    return {{QStringLiteral("x"), place(sample)},       {QStringLiteral("weights"), bytes.weights},
+            {QStringLiteral("kv"), bytes.kv},           {QStringLiteral("state"), bytes.state},
+            {QStringLiteral("scratch"), bytes.scratch}, {QStringLiteral("others"), bytes.others},
+            {QStringLiteral("free"), bytes.free}};
 }
 
 bool OccupancyChart::dragBegins(double, double y)

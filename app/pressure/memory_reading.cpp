@@ -10,7 +10,8 @@ MemoryReading MemoryReading::ofDevice(const engine::Telemetry& frame)
     const engine::DeviceTelemetry& device = *frame.device;
     reading.known = true;
     reading.weights = double(device.weight_bytes);
-    reading.kv = double(device.kv_bytes + device.state_bytes);
+    reading.kv = double(device.kv_bytes);
+    reading.state = double(device.state_bytes);
     reading.scratch = double(device.ring_bytes + device.scratch_bytes);
     reading.others = double(device.other_programs_bytes);
     reading.total = double(device.total_bytes);
@@ -29,7 +30,8 @@ MemoryReading MemoryReading::ofHost(const engine::Telemetry& frame)
         return reading;
     reading.known = true;
     reading.weights = double(frame.weight_bytes_host);
-    reading.kv = double(frame.kv_bytes_host + frame.state_bytes_host);
+    reading.kv = double(frame.kv_bytes_host);
+    reading.state = double(frame.state_bytes_host);
     reading.scratch = double(frame.scratch_bytes);
     reading.total = double(*frame.ram_total_bytes);
     // What is not available is held by this program or by others.

@@ -15,6 +15,7 @@ class MemoryReading
     Q_PROPERTY(bool known MEMBER known CONSTANT)
     Q_PROPERTY(double weights MEMBER weights CONSTANT)
     Q_PROPERTY(double kv MEMBER kv CONSTANT)
+    Q_PROPERTY(double state MEMBER state CONSTANT)
     Q_PROPERTY(double scratch MEMBER scratch CONSTANT)
     Q_PROPERTY(double others MEMBER others CONSTANT)
     Q_PROPERTY(double free MEMBER free CONSTANT)
@@ -29,12 +30,13 @@ public:
     /// The RAM's.
     static MemoryReading ofHost(const engine::Telemetry& frame);
 
-    double used() const { return weights + kv + scratch; }  // by this program
+    double used() const { return weights + kv + state + scratch; }  // by this program
     bool operator==(const MemoryReading&) const = default;
 
     bool known = false;
     double weights = 0;
-    double kv = 0;       // and the states of recurrent layers
+    double kv = 0;
+    double state = 0;    // of recurrent layers; in RAM with all checkpoints
     double scratch = 0;  // and the ring that blocks are streamed through
     double others = 0;   // other programs
     double free = 0;

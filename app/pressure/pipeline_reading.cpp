@@ -36,16 +36,22 @@ PipelineReading::Stage slowest(const engine::StepShares& shares)
     return most.first > 0 ? most.second : Stage::None;
 }
 
-/// KV bytes of layers that the host computes: their cells are the ones the device never holds.
-double hostLayersKv(const engine::Telemetry& frame)
+/// Bytes of KV and states of layers that the host computes: their cells are the ones the device never holds.
+double hostLayersKept(const engine::Telemetry& frame)
 {
+    const engine::KvMap* const map = frame.kv_map.get();
+    double states = 0;
+    for (std::size_t l = frame.device ? std::size_t(frame.device->layers) : 0; map && l < map->states.size(); ++l)
+        states += double(map->states[l].bytes);
     if (!frame.device)
-        return double(frame.kv_bytes_host);
+        return double(frame.kv_bytes_host) + states;
     const int blocks = frame.kv_blocks_host + frame.kv_blocks_device;
-    if (!frame.kv_map || blocks == 0)
-        return 0;
-    const int layers = std::max(0, frame.kv_map->layers - frame.device->layers);
-    return double(frame.kv_bytes_host + frame.kv_bytes_device) / blocks * layers * frame.kv_map->columns;
+    if (!map || blocks == 0)
+        return states;
+    int cells = 0;  // in a column
+    for (int l = frame.device->layers; map->columns > 0 && l < map->layers; ++l)
+        cells += map->place(0, l) != engine::KvMap::Place::None ? 1 : 0;
+    return double(frame.kv_bytes_host + frame.kv_bytes_device) / blocks * cells * map->columns + states;
 }
 
 }  // namespace
@@ -83,10 +89,11 @@ PipelineReading PipelineReading::between(const engine::Telemetry& before, const 
         const double tokensPerSecond = (now.generated_tokens - before.generated_tokens) / seconds;
         reading.compute = tokensPerSecond;
         if (readsAll) {
-            double host = double(now.weight_bytes_host) + hostLayersKv(now);
+            double host = double(now.weight_bytes_host) + hostLayersKept(now);
             if (now.device) {
                 host += double(now.device->step_attended_on_host_bytes + now.device->step_streamed_bytes);
-                reading.vram = tokensPerSecond * double(now.weight_bytes_device + now.kv_bytes_device);
+                reading.vram =
+                    tokensPerSecond * double(now.weight_bytes_device + now.kv_bytes_device + now.device->state_bytes);
             }
             if (host > 0)
                 reading.ram = tokensPerSecond * host;

@@ -126,8 +126,8 @@ void PressureHistory::add(quint64 turn, const engine::Telemetry& frame)
     const Sample sample{secondsOf(frame.time_us), frame.context_tokens, MemoryReading::ofDevice(frame),
                         MemoryReading::ofHost(frame)};
     // What other programs take of the RAM changes all the time; that is no reason for a sample.
-    const bool same =
-        !m_samples.isEmpty() && m_samples.last().device == sample.device && m_samples.last().host.kv == sample.host.kv;
+    const bool same = !m_samples.isEmpty() && m_samples.last().device == sample.device &&
+                      m_samples.last().host.kv == sample.host.kv && m_samples.last().host.state == sample.host.state;
     if (!same || sample.seconds - m_samples.last().seconds >= kIdleSeconds)
         m_samples.addThinning(sample);
     if (turn != 0)

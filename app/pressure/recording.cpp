@@ -41,6 +41,7 @@ void sampleFields(Row& row, Sample& sample)
     row.field(sample.contextTokens);
     readingFields(row, sample.device);
     readingFields(row, sample.host);
+    row.later(sample.device.state, sample.host.state);
 }
 
 template <class Row, class Point>
@@ -101,6 +102,13 @@ public:
     {
         array.append(number ? QJsonValue(double(*number)) : QJsonValue());
     }
+    /// At the end of a row: what versions before did not know, and need not where there is nothing of it.
+    template <class... Number>
+    void later(const Number&... numbers)
+    {
+        if (((numbers != 0) || ...))
+            (field(numbers), ...);
+    }
     void orNone(int number) { array.append(number >= 0 ? QJsonValue(number) : QJsonValue()); }
     template <class Enum>
     void choice(Enum value, Enum)
@@ -131,6 +139,12 @@ public:
         const QJsonValue value = m_array.at(m_at++);
         if (!value.isNull())
             take(value, number.emplace());
+    }
+    template <class... Number>
+    void later(Number&... numbers)
+    {
+        if (m_at < m_array.size())
+            (field(numbers), ...);
     }
     void orNone(int& number)
     {

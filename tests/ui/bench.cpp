@@ -65,6 +65,7 @@ void apply(const QVariantMap& changes, FakeScript::Settings& settings)
         device.watermark_bytes = device.total_bytes * 95 / 100;
         device.weight_bytes = bytes("weights");
         device.kv_bytes = bytes("kv");
+        device.state_bytes = bytes("state");
         settings.device = device;
     });
     with("kvColumns", [&](const QVariant& value) {
@@ -73,8 +74,17 @@ void apply(const QVariantMap& changes, FakeScript::Settings& settings)
         kv_map->layers = 16;
         kv_map->columns = value.toInt();
         kv_map->cells.assign(std::size_t(kv_map->columns) * 16, std::uint8_t(engine::KvMap::Place::Device));
+        // The first layers are recurrent; of them the first half lies on the device.
+        const int recurrent = changes.value(QStringLiteral("recurrentLayers")).toInt();
+        for (int l = 0; recurrent > 0 && l < 16; ++l) {
+            const bool there = l < recurrent / 2;
+            kv_map->states.push_back({l < recurrent ? 100'000 : 0, engine::Residency(there ? 1 : 0)});
+            for (int column = 0; l < recurrent && column < kv_map->columns; ++column)
+                kv_map->cells[std::size_t(column) * 16 + std::size_t(l)] = std::uint8_t(engine::KvMap::Place::None);
+        }
         settings.kv_map = kv_map;
     });
+    with("recurrentLayers", [&](const QVariant& value) { settings.recurrent_layers = value.toInt(); });
     with("template", [&](const QVariant& value) { settings.has_chat_template = value.toBool(); });
     with("arguments", [&](const QVariant& value) {
         settings.template_arguments.clear();

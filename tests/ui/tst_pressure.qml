@@ -141,6 +141,40 @@ Item {
             tryVerify(() => part("tileTtft").value !== "–");
         }
 
+        function test_without_recurrent_layers_nothing_is_said_of_states() {
+            open();
+            tryVerify(() => part("deviceChart").visible);
+            tryCompare(part("kvMap"), "columns", 5);
+            verify(!seen(part("panelGrid"), "legend_state"));
+            verify(!seen(part("panelGrid"), "legend_stateOnDevice"));
+            compare(part("stateNote").visible, false);
+            compare(part("kvMap").Accessible.name, "KV map: 0 blocks on the device, 0 in RAM");
+        }
+
+        function test_states_of_recurrent_layers_are_shown() {
+            open({ panel: true, text: "zebras graze", kvColumns: 5, recurrentLayers: 12,
+                   device: { layers: 12, total: 8e9, weights: 4e9, kv: 1e9, state: 6e8 } });
+            tryVerify(() => part("deviceChart").visible);
+            tryVerify(() => seen(part("panelGrid"), "legend_state"));
+            compare(part("legend_state").Accessible.name, "States: 600 MB");
+            compare(part("legend_kv").Accessible.name, "KV: 1 GB");
+            click(part("legend_state"));
+            compare(part("deviceChart").hidden[0], "state");
+            const map = part("kvMap");
+            tryCompare(map, "statesOnDevice", 6);
+            compare(part("legend_stateOnDevice").Accessible.name, "States on the device: 6");
+            compare(part("legend_stateOnHost").Accessible.name, "States in RAM: 6");
+            verify(map.Accessible.name.endsWith("states of fixed size: 6 on the device, 6 in RAM"), map.Accessible.name);
+            tryCompare(part("stateNote"), "visible", true);
+            compare(part("stateNote").text, "At the left: what 12 layer(s) keep however long the conversation is, 1.2 MB in all");
+            reveal(map);
+            mouseMove(map, 3, 3);
+            tryVerify(() => part("kvMapCard").text === "1 state(s) of fixed size, layer 0: on the device, 100 kB", 5000, part("kvMapCard").text);
+            compare(Bench.chat.lit.first, -1); // of no tokens
+            mouseMove(map, 20, 3);
+            tryVerify(() => part("kvMapCard").text === "Tokens 0–255, layer 0: no KV of their own", 5000, part("kvMapCard").text);
+        }
+
         function test_a_doctors_button_that_goes_gives_the_keyboard_on() {
             open({ panel: true, text: "zebras graze", device: withDevice.device, shares: { deviceLayers: 0.2, link: 0.8 } });
             ask("Why so slow?");

@@ -1,4 +1,4 @@
-// Where each block of the conversation's keys and values lies.
+// Where each block of the conversation's keys and values lies, and the states of recurrent layers.
 pragma ComponentBehavior: Bound
 
 import QtQuick
@@ -15,12 +15,22 @@ ColumnLayout {
 
     readonly property var under: map.hovered
     readonly property var pinned: chat.pins.messages
-    readonly property var kinds: [
+    readonly property bool hasStates: map.statesOnDevice + map.statesOnHost > 0
+    readonly property var blocks: [
         { key: "device", name: qsTr("Device"), value: Format.count(monitor.blocksOnDevice), color: Theme.kvOnDevice, hides: false },
         { key: "host", name: qsTr("RAM"), value: Format.count(monitor.blocksOnHost), color: Theme.kvOnHost, hides: false },
         { key: "moving", name: qsTr("Moving"), value: "", color: Theme.kvMoving, hides: false },
         { key: "window", name: qsTr("Behind the window"), value: "", color: Theme.borderStrong, hides: false }
     ]
+    readonly property var stateKinds: [
+        { key: "stateOnDevice", name: qsTr("States on the device"), value: Format.count(map.statesOnDevice), color: Theme.state, hides: false },
+        { key: "stateOnHost", name: qsTr("States in RAM"), value: Format.count(map.statesOnHost), color: Theme.state, hides: false, hollow: true }
+    ]
+    readonly property string spoken: {
+        const ofBlocks = qsTr("KV map: %1 blocks on the device, %2 in RAM").arg(Format.count(monitor.blocksOnDevice)).arg(Format.count(monitor.blocksOnHost));
+        return hasStates ? qsTr("%1; states of fixed size: %2 on the device, %3 in RAM").arg(ofBlocks)
+                               .arg(Format.count(map.statesOnDevice)).arg(Format.count(map.statesOnHost)) : ofBlocks;
+    }
 
     // The panel was scrolled under the pointer.
     function forgetPointer() {
@@ -40,12 +50,17 @@ ColumnLayout {
         return parts.join(", ");
     }
     function describe(cell: var): string {
-        if (cell.column === undefined)
-            return "";
         const layers = cell.firstLayer === cell.lastLayer ? qsTr("layer %1").arg(cell.firstLayer)
                                                          : qsTr("layers %1–%2").arg(cell.firstLayer).arg(cell.lastLayer);
-        return qsTr("Tokens %1–%2, %3: %4, %5").arg(Format.count(cell.firstToken)).arg(Format.count(cell.lastToken))
-            .arg(layers).arg(where(cell)).arg(Format.bytes(cell.bytes)) + (cell.pinned ? ", " + qsTr("pinned") : "") + lastMove(cell);
+        if (cell.states > 0)
+            return qsTr("%n state(s) of fixed size, %1: %2, %3", "", cell.states).arg(layers).arg(where(cell)).arg(Format.bytes(cell.bytes));
+        if (cell.column === undefined)
+            return "";
+        const first = Format.count(cell.firstToken), last = Format.count(cell.lastToken);
+        if (where(cell) === "")
+            return qsTr("Tokens %1–%2, %3: no KV of their own").arg(first).arg(last).arg(layers);
+        return qsTr("Tokens %1–%2, %3: %4, %5").arg(first).arg(last).arg(layers).arg(where(cell)).arg(Format.bytes(cell.bytes))
+            + (cell.pinned ? ", " + qsTr("pinned") : "") + lastMove(cell);
     }
     function lastMove(cell: var): string {
         if (cell.movedAt === undefined)
@@ -80,6 +95,8 @@ ColumnLayout {
         hostColor: Theme.kvOnHost
         movingColor: Theme.kvMoving
         windowColor: Theme.borderStrong
+        stateColor: Theme.state
+        emptyColor: Theme.border
         pinColor: Theme.text
         lightColor: Theme.text
         lightFirst: root.monitor.ofAnother ? -1 : root.chat.lit.first
@@ -87,7 +104,7 @@ ColumnLayout {
         onHoveredChanged: root.chat.lit.pointAtToken(root.under.column === undefined || root.monitor.ofAnother ? -1 : root.under.firstToken)
 
         Accessible.role: Accessible.Graphic
-        Accessible.name: qsTr("KV map: %1 blocks on the device, %2 in RAM").arg(Format.count(root.monitor.blocksOnDevice)).arg(Format.count(root.monitor.blocksOnHost))
+        Accessible.name: root.spoken
 
         // Over what is below, which stays where it is.
         Rectangle {
@@ -136,6 +153,16 @@ ColumnLayout {
         color: Theme.textMuted
     }
     Text {
+        objectName: "stateNote"
+        Layout.fillWidth: true
+        visible: root.hasStates
+        text: qsTr("At the left: what %n layer(s) keep however long the conversation is, %1 in all", "", map.statesOnDevice + map.statesOnHost).arg(Format.bytes(map.stateBytes))
+        textFormat: Text.PlainText
+        wrapMode: Text.Wrap
+        font.pixelSize: Theme.sizeSmall
+        color: Theme.textMuted
+    }
+    Text {
         objectName: "nextToLeave"
         Layout.fillWidth: true
         visible: root.chat.pins.possible && map.nextToLeave >= 0
@@ -160,6 +187,6 @@ ColumnLayout {
     Legend {
         Layout.fillWidth: true
         visible: map.columns > 0
-        entries: map.windowed ? root.kinds : root.kinds.slice(0, 3)
+        entries: (map.windowed ? root.blocks : root.blocks.slice(0, 3)).concat(root.hasStates ? root.stateKinds : [])
     }
 }

@@ -17,6 +17,7 @@ ColumnLayout {
     readonly property bool ofDevice: memory === OccupancyChart.Device
     readonly property memoryReading now: ofDevice ? monitor.device : monitor.host
     readonly property color kvColor: ofDevice ? Theme.kvOnDevice : Theme.kvOnHost
+    readonly property bool hasStates: now.state > 0 // most models have no recurrent layer
     property var hidden: ofDevice ? [] : ["others"] // of the RAM, others would hide what is ours
 
     function entry(key: string, name: string, bytes: real, color: color): var {
@@ -29,9 +30,11 @@ ColumnLayout {
         if (at.x === undefined)
             return [];
         const place = root.axis === OccupancyChart.Time ? Format.seconds(at.x) : qsTr("%1 tokens").arg(Format.count(at.x));
+        const states = at.state > 0 ? [{ name: qsTr("States"), value: Format.bytes(at.state), color: Theme.state }] : [];
         return [{ name: place, value: "", color: "transparent" },
                 { name: qsTr("Weights"), value: Format.bytes(at.weights), color: Theme.weights },
                 { name: qsTr("KV"), value: Format.bytes(at.kv), color: root.kvColor },
+                ...states,
                 { name: qsTr("Scratch"), value: Format.bytes(at.scratch), color: Theme.scratch },
                 { name: qsTr("Other programs"), value: Format.bytes(at.others), color: Theme.otherPrograms }];
     }
@@ -45,6 +48,7 @@ ColumnLayout {
         summary: qsTr("Weights %1, KV %2, scratch %3, other programs %4, free %5")
             .arg(Format.bytes(root.now.weights)).arg(Format.bytes(root.now.kv)).arg(Format.bytes(root.now.scratch))
             .arg(Format.bytes(root.now.others)).arg(Format.bytes(root.now.free))
+            + (root.hasStates ? ", " + qsTr("states of recurrent layers %1").arg(Format.bytes(root.now.state)) : "")
         readings: chart.draggedBytes === undefined ? root.readingsAt(chart.cursor) : [] // the line is looked at
 
         OccupancyChart {
@@ -57,7 +61,7 @@ ColumnLayout {
             axis: root.axis
             hidden: root.hidden
             draggable: root.ofDevice && root.monitor.hasModel && !root.monitor.replaying
-            colors: [Theme.weights, root.kvColor, Theme.scratch, Theme.otherPrograms]
+            colors: [Theme.weights, root.kvColor, Theme.state, Theme.scratch, Theme.otherPrograms]
             budgetColor: Theme.text
             watermarkColor: Theme.watermark
             ink: Theme.text
@@ -85,6 +89,7 @@ ColumnLayout {
         hidden: root.hidden
         entries: [root.entry("weights", qsTr("Weights"), root.now.weights, Theme.weights),
                   root.entry("kv", qsTr("KV"), root.now.kv, root.kvColor),
+                  ...(root.hasStates ? [root.entry("state", qsTr("States"), root.now.state, Theme.state)] : []),
                   root.entry("scratch", qsTr("Scratch"), root.now.scratch, Theme.scratch),
                   root.entry("others", qsTr("Other programs"), root.now.others, Theme.otherPrograms),
                   root.entry("free", qsTr("Free"), root.now.free, "transparent")]

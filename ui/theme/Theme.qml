@@ -42,6 +42,7 @@ QtObject {
     readonly property color kvOnDevice: dark ? "#35c39a" : "#009e73"
     readonly property color kvOnHost: dark ? "#f0a830" : "#e69f00"
     readonly property color kvMoving: dark ? "#f4ec6a" : "#d1c400"
+    readonly property color state: dark ? "#b5e0fa" : "#56b4e9" // of recurrent layers
     readonly property color scratch: dark ? "#d793b8" : "#cc79a7"
     readonly property color otherPrograms: dark ? "#5f6a73" : "#b4babd"
     readonly property color watermark: dark ? "#ff8a4c" : "#d55e00"

@@ -15,7 +15,8 @@
 
 namespace {
 
-const QColor kWeights("#0072b2"), kKv("#009e73"), kScratch("#cc79a7"), kOthers("#999999"), kGround("#ffffff");
+const QColor kWeights("#0072b2"), kKv("#009e73"), kState("#56b4e9"), kScratch("#cc79a7"), kOthers("#999999"),
+    kGround("#ffffff");
 
 engine::Telemetry frameAt(double seconds, int contextTokens, std::int64_t kvBytes)
 {
@@ -91,7 +92,7 @@ private:
     static void style(OccupancyChart& chart)
     {
         chart.setProperty("ground", kGround);
-        chart.setProperty("colors", QVariant::fromValue(QList<QColor>{kWeights, kKv, kScratch, kOthers}));
+        chart.setProperty("colors", QVariant::fromValue(QList<QColor>{kWeights, kKv, kState, kScratch, kOthers}));
         chart.setProperty("budgetColor", QColor(Qt::black));
         chart.setProperty("watermarkColor", QColor(Qt::red));
         chart.setProperty("draggable", true);
@@ -111,11 +112,34 @@ private Q_SLOTS:
         QVERIFY(std::abs(pixelsOf(picture, kKv) / weights - 200.0 / 300) < 0.05);
         QVERIFY(std::abs(pixelsOf(picture, kScratch) / weights - 100.0 / 300) < 0.05);
 
+        QCOMPARE(pixelsOf(picture, kState), 0);  // not even a line: the model has no recurrent layer
+
         // A series that is hidden makes room for those above it.
         shown.item.setProperty("hidden", QStringList{"weights"});
         const QImage without = shown.picture();
         QCOMPARE(pixelsOf(without, kWeights), 0);
         QVERIFY(pixelsOf(without, kKv) > 1000);
+    }
+
+    void statesOfRecurrentLayersAreAnAreaOfTheirOwn()
+    {
+        Shown<OccupancyChart> shown;
+        style(shown.item);
+        engine::Telemetry frame = frameAt(0, 0, 200);
+        frame.device->state_bytes = 150;
+        for (int i = 0; i <= 10; ++i) {
+            frame.time_us = std::int64_t(i) * 1'000'000;
+            frame.context_tokens = 100 * i;
+            shown.monitor.onFrame(1, frame);
+        }
+        const QImage picture = shown.picture();
+        const double weights = pixelsOf(picture, kWeights);
+        QVERIFY(std::abs(pixelsOf(picture, kState) / weights - 150.0 / 300) < 0.05);
+        QVERIFY(std::abs(pixelsOf(picture, kKv) / weights - 200.0 / 300) < 0.05);
+        QCOMPARE(shown.item.at(500)["state"].toDouble(), 150.0);
+        QCOMPARE(shown.item.at(500)["free"].toDouble(), 900.0 - 300 - 200 - 150 - 100);
+        shown.item.setProperty("hidden", QStringList{"state"});
+        QCOMPARE(pixelsOf(shown.picture(), kState), 0);
     }
 
     void valuesAreTheEngines()
@@ -339,6 +363,30 @@ private Q_SLOTS:
         QVERIFY(!KvMapLayout(0, 6, 340, 120, 4).at({0, 0}));
     }
 
+    void whatDoesNotGrowHasItsPlace_data() { aLayoutFindsItsCells_data(); }
+    void whatDoesNotGrowHasItsPlace()
+    {
+        QFETCH(int, columns);
+        QFETCH(int, layers);
+        const KvMapLayout layout(columns, layers, 340, 120, 4, KvMapLayout::States::Shown);
+        QVERIFY(layout.height() > 0);
+        for (int band = 0; band < layout.bands(); ++band) {
+            const QRectF state = layout.rect({KvMapLayout::kState, band});
+            const auto found = layout.at(state.center());
+            QVERIFY(found);
+            QCOMPARE(found->column, KvMapLayout::kState);
+            QCOMPARE(found->band, band);
+            for (const int column : {0, columns / 2, columns - 1}) {
+                const QRectF rect = layout.rect({column, band});
+                QVERIFY(rect.left() > state.right() && rect.right() <= 340.001);
+                QVERIFY(layout.at(rect.center()) && layout.at(rect.center())->column == column);
+            }
+        }
+        QVERIFY(!layout.at({layout.rect({0, 0}).left() - 1, 1}));  // between the two
+        if (const double below = layout.rect({columns - 1, 0}).top(); below > 0)
+            QVERIFY(!layout.at({1, below + 1}));  // beside the first line only
+    }
+
     void cellsAreTheMaps()
     {
         using Place = engine::KvMap::Place;
@@ -374,6 +422,65 @@ private Q_SLOTS:
         QVERIFY(shown.item.cell(6, 0).isEmpty());
         QVERIFY(shown.item.windowed());
         QCOMPARE(shown.item.nextToLeave(), 4);
+    }
+
+    void statesOfRecurrentLayersAreCellsOfTheirOwn()
+    {
+        using Place = engine::KvMap::Place;
+        const QColor line("#345678");
+        Shown<KvMapItem> shown;
+        shown.item.setProperty("deviceColor", kKv);
+        shown.item.setProperty("hostColor", kScratch);
+        shown.item.setProperty("stateColor", kState);
+        shown.item.setProperty("emptyColor", line);
+        engine::Telemetry frame = frameAt(0, 1500, 600);
+        frame.kv_map = mapOf(6, 4);
+        frame.kv_blocks_device = 24;
+        frame.kv_bytes_device = 2400;
+        shown.monitor.onFrame(1, frame);
+        QCOMPARE(pixelsOf(shown.picture(), kState), 0);
+        QCOMPARE(shown.item.statesOnDevice() + shown.item.statesOnHost(), 0);
+        QVERIFY(shown.item.cell(-1, 0).isEmpty());
+
+        // Of four layers three are recurrent, the first two on the device.
+        const auto map = mapOf(6, 4);
+        for (int column = 0; column < 6; ++column)
+            for (int layer = 0; layer < 3; ++layer)
+                set(*map, column, layer, Place::None);
+        map->states = {{1000, engine::Residency::Device}, {1000, engine::Residency::Device}, {1000}, {}};
+        frame.kv_map = map;
+        frame.kv_blocks_device = 6;
+        frame.kv_bytes_device = 600;
+        shown.monitor.onFrame(1, frame);
+        const QImage picture = shown.picture();
+        QCOMPARE(shown.item.statesOnDevice(), 2);
+        QCOMPARE(shown.item.statesOnHost(), 1);
+        QCOMPARE(shown.item.stateBytes(), 3000.0);
+        QVERIFY(pixelsOf(picture, kState) > 50);
+        QVERIFY(pixelsOf(picture, line) > 50);
+        QVERIFY(pixelsOf(picture, kKv) > 50);
+        const QVariantMap there = shown.item.cell(-1, 0), here = shown.item.cell(-1, 2);
+        QCOMPARE(there["states"].toInt(), 1);
+        QCOMPARE(there["device"].toInt(), 1);
+        QCOMPARE(there["bytes"].toDouble(), 1000.0);
+        QVERIFY(!there.contains("firstToken"));
+        QCOMPARE(here["host"].toInt(), 1);
+        QVERIFY(shown.item.cell(-1, 3).isEmpty());
+        const QVariantMap none = shown.item.cell(0, 0), kv = shown.item.cell(0, 3);
+        QCOMPARE(none["device"].toInt() + none["host"].toInt() + none["moving"].toInt() + none["window"].toInt(), 0);
+        QCOMPARE(kv["device"].toInt(), 1);
+        QCOMPARE(kv["bytes"].toDouble(), 100.0);  // blocks of recurrent layers are not counted
+
+        // On the device they are filled, on the host hollow.
+        const auto all = [&](engine::Residency at) {
+            const auto changed = std::make_shared<engine::KvMap>(*map);
+            for (engine::KvMap::State& state : changed->states)
+                state.at = at;
+            frame.kv_map = changed;
+            shown.monitor.onFrame(1, frame);
+            return pixelsOf(shown.picture(), kState);
+        };
+        QVERIFY(all(engine::Residency::Device) > all(engine::Residency::Host));
     }
 
     void aLargeMapIsDrawnAtOnce()

@@ -59,6 +59,25 @@ private Q_SLOTS:
         QCOMPARE(reading.watermark, 760.0);
     }
 
+    void statesAreNotKv()
+    {
+        engine::Telemetry frame;
+        frame.device = device();
+        frame.device->state_bytes = 40;
+        frame.ram_total_bytes = 1000;
+        frame.ram_available_bytes = 400;
+        frame.kv_bytes_host = 60;
+        frame.state_bytes_host = 70;
+        const MemoryReading there = MemoryReading::ofDevice(frame), here = MemoryReading::ofHost(frame);
+        QCOMPARE(there.kv, 200.0);
+        QCOMPARE(there.state, 40.0);
+        QCOMPARE(there.free, 210.0);
+        QCOMPARE(there.used(), double(frame.device->used_bytes()));
+        QCOMPARE(here.kv, 60.0);
+        QCOMPARE(here.state, 70.0);
+        QCOMPARE(here.used(), 130.0);
+    }
+
     void theHostsBytesAreOursOthersAndFree()
     {
         engine::Telemetry frame;

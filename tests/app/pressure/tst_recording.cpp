@@ -114,6 +114,41 @@ private Q_SLOTS:
         QVERIFY(elsewhere.history().samples().isEmpty());
     }
 
+    /// A row is longer only where there is a state, so that older versions read what they can show.
+    void statesAreRecorded()
+    {
+        const auto samplesOf = [](const QByteArray& json) {
+            return QJsonDocument::fromJson(json).object()["samples"].toArray();
+        };
+        PressureMonitor without, with;
+        fly(without);
+        fly(with);
+        engine::Telemetry frame = with.frame();
+        frame.device->state_bytes = 70;
+        frame.state_bytes_host = 490;
+        frame.time_us += 1'000'000;
+        with.onFrame(3, frame);
+        const QByteArray old = without.recording().toJson(), json = with.recording().toJson();
+        const auto length = [](const QJsonValue& row) { return row.toArray().size(); };
+        QCOMPARE(length(samplesOf(json).first()), length(samplesOf(old).first()));
+        QCOMPARE(length(samplesOf(json).last()), length(samplesOf(old).first()) + 2);
+        const auto again = Recording::parse(json);
+        QVERIFY(again);
+        QCOMPARE(again->history.samples().last().device, with.device());
+        QCOMPARE(again->history.samples().last().device.state, 70.0);
+        QCOMPARE(again->history.samples().last().host.state, 490.0);
+        QCOMPARE(again->history.samples()[0].host.state, 0.0);
+        QVERIFY(Recording::parse(old));
+        QJsonArray samples = samplesOf(json);
+        QJsonArray row = samples.last().toArray();
+        row.append(1);
+        samples.append(row);
+        QVERIFY(!Recording::parse(changed(json, "samples", samples)));  // longer than any version writes
+        row = samples.first().toArray();
+        row.append(1);
+        QVERIFY(!Recording::parse(changed(json, "samples", QJsonArray{row})));
+    }
+
     void whatHappensGoesOnBehindIt()
     {
         PressureMonitor monitor;
