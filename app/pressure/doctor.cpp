@@ -116,8 +116,8 @@ private:
     {
         if (!last().ram_total_bytes || m_facts.kvBytesPerToken <= 0)
             return {};
-        const double left =
-            double(*last().ram_total_bytes - engine::kMemoryMarginBytes - m_facts.weightBytes - last().scratch_bytes);
+        const double left = double(*last().ram_total_bytes - engine::kMemoryMarginBytes - m_facts.weightBytes -
+                                   m_facts.stateBytes - last().scratch_bytes);
         return int(std::clamp(left / m_facts.kvBytesPerToken, 0.0, 1e9));
     }
 
@@ -134,7 +134,8 @@ private:
         if (tokens >= engine::kShortestContext && tokens < last().context_limit)
             return {Action::ReloadWithContext, tokens};
         const qint64 weights = last().ram_total_bytes.value_or(0) - engine::kMemoryMarginBytes -
-                               qint64(engine::kShortestContext * m_facts.kvBytesPerToken) - last().scratch_bytes;
+                               qint64(engine::kShortestContext * m_facts.kvBytesPerToken) - m_facts.stateBytes -
+                               last().scratch_bytes;
         return {Action::SmallerQuantisation, std::max<qint64>(0, weights)};
     }
 
@@ -364,6 +365,14 @@ private:
 };
 
 }  // namespace
+
+bool changesSpeed(const Diagnosis& diagnosis)
+{
+    const double now = diagnosis.tokensPerSecond.value_or(0);
+    if (!diagnosis.predicted || now <= 0)
+        return true;  // nobody knows better
+    return *diagnosis.predicted > kNoticed * now || *diagnosis.predicted * kNoticed < now;
+}
 
 Diagnosis diagnose(const DoctorFacts& facts)
 {

@@ -87,6 +87,7 @@ struct DoctorFacts {
     std::optional<double> waitedS = {};  // its threads waited for cores, at least; empty: not known
     int layers = 0;                      // of the model
     qint64 weightBytes = 0;
+    qint64 stateBytes = 0;                           // of recurrent layers, checkpoints included
     double kvBytesPerToken = 0;                      // of all layers, in the format in use
     std::optional<double> kvBytesPerTokenAsQ8 = {};  // were it q8_0; empty: it is
     engine::KvPolicy policy = engine::KvPolicy::Auto;
@@ -99,6 +100,8 @@ struct DoctorFacts {
 };
 
 DoctorShares sharesOf(const DoctorFacts& facts);
+/// What its change is predicted to bring is more, or less, than what two answers differ by.
+bool changesSpeed(const Diagnosis& diagnosis);
 
 /// A pure function. A lack of memory comes first, since it makes all other numbers meaningless; then the longest wait.
 /// The diagnosis of the last answer stays until it is clearly wrong.

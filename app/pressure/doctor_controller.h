@@ -29,6 +29,7 @@ class DoctorController : public QObject
     Q_PROPERTY(bool canApply READ canApply NOTIFY changed)
     Q_PROPERTY(QVariant tokensPerSecond READ tokensPerSecond NOTIFY changed)
     Q_PROPERTY(QVariant predicted READ predicted NOTIFY changed)
+    Q_PROPERTY(bool changesSpeed READ changesSpeed NOTIFY changed)
 
 public:
     /// How the open model lies.
@@ -47,6 +48,7 @@ public:
     bool canApply() const;             // a button can do it; else it is advice
     QVariant tokensPerSecond() const;  // of that answer
     QVariant predicted() const;        // after it; undefined: not known
+    bool changesSpeed() const { return ::changesSpeed(m_diagnosis); }
     const Diagnosis& diagnosis() const { return m_diagnosis; }
 
     /// Asks for what is suggested.

@@ -16,6 +16,7 @@ DoctorFacts doctorFacts(const engine::Telemetry& last, const engine::ModelInfo& 
     facts.last = last;
     facts.layers = model.layers;
     facts.weightBytes = model.weight_bytes;
+    facts.stateBytes = engine::memory_need(model, whole).state_bytes;
     facts.kvBytesPerToken = double(engine::memory_need(model, whole).kv_bytes) / whole.context_tokens;
     if (request.k_type != engine::KvType::Q8_0 || request.v_type != engine::KvType::Q8_0) {
         whole.k_type = whole.v_type = engine::KvType::Q8_0;

@@ -119,6 +119,8 @@ PlacementPreview PlacementForecast::preview(const engine::LoadRequest& request) 
     if (m_correction.factor() && now.tok_s)
         preview.correction = 1 / slower;
     preview.kvBytesFull = double(full.host.kv_bytes);
+    preview.stateBytes = double(full.host.state_bytes);
+    preview.deviceStateBytes = now.device ? double(now.device->state_bytes) : 0;
     preview.largestContext =
         full.stops && plan->spill_tokens ? std::min(*plan->spill_tokens, contextLimit) : contextLimit;
     return preview;

@@ -30,6 +30,8 @@ class PlacementPreview
     Q_PROPERTY(QVariant tokensPerSecondFull MEMBER tokensPerSecondFull CONSTANT)
     Q_PROPERTY(QVariant correction MEMBER correction CONSTANT)
     Q_PROPERTY(double kvBytesFull MEMBER kvBytesFull CONSTANT)
+    Q_PROPERTY(double stateBytes MEMBER stateBytes CONSTANT)
+    Q_PROPERTY(double deviceStateBytes MEMBER deviceStateBytes CONSTANT)
     Q_PROPERTY(int largestContext MEMBER largestContext CONSTANT)
 
 public:
@@ -42,6 +44,8 @@ public:
     QVariant tokensPerSecondFull;  // when the context is full
     QVariant correction;           // that both were multiplied by: what was measured over what the rates promise
     double kvBytesFull = 0;        // of all KV when the context is full
+    double stateBytes = 0;         // of recurrent layers, checkpoints included
+    double deviceStateBytes = 0;   // of those that lie on the device
     int largestContext = 0;        // that it holds: less than the whole where `resident` stops
 };
 

@@ -12,6 +12,7 @@ Rectangle {
 
     readonly property string gain: doctor.predicted === undefined ? qsTr("What it brings is not known.")
         : doctor.tokensPerSecond === undefined ? qsTr("Predicted: %1.").arg(Format.tokensPerSecond(doctor.predicted))
+        : !doctor.changesSpeed ? qsTr("Predicted: about as fast as now, %1.").arg(Format.tokensPerSecond(doctor.predicted))
         : qsTr("Predicted: %1 instead of %2.").arg(Format.tokensPerSecond(doctor.predicted)).arg(Format.tokensPerSecond(doctor.tokensPerSecond))
 
     // A button that goes gives the keyboard to what is next, when all has changed.

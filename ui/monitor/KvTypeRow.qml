@@ -16,7 +16,9 @@ ColumnLayout {
     function foretold(): string {
         if (!then.known)
             return "";
-        const full = qsTr("%1 of KV when the context is full").arg(Format.bytes(then.kvBytesFull));
+        const full = then.stateBytes > 0
+            ? qsTr("%1 of KV and %2 of states when the context is full").arg(Format.bytes(then.kvBytesFull)).arg(Format.bytes(then.stateBytes))
+            : qsTr("%1 of KV when the context is full").arg(Format.bytes(then.kvBytesFull));
         if (!placement.available)
             return full;
         if (then.layers === 0)

@@ -45,6 +45,12 @@ Popup {
             value: root.now.known ? qsTr("%1 of %2").arg(Format.bytes(root.now.deviceBytes)).arg(Format.bytes(root.now.budgetBytes)) : Format.unknown
         }
         PreviewLine {
+            objectName: "previewStates"
+            visible: root.now.deviceStateBytes > 0
+            name: qsTr("States of fixed size in it")
+            value: Format.bytes(root.now.deviceStateBytes)
+        }
+        PreviewLine {
             name: qsTr("First block leaves at")
             value: !root.now.known ? Format.unknown : root.now.spillTokens === undefined ? qsTr("never") : qsTr("%1 tokens").arg(Format.count(root.now.spillTokens))
         }

@@ -257,6 +257,26 @@ private Q_SLOTS:
         QCOMPARE(*d.predicted, 250.0);
     }
 
+    /// Growing back is offered also where it brings nothing: that is then said.
+    void aChangeThatChangesNothingIsNoGain()
+    {
+        DoctorFacts facts = answerOf(0.95, 0, 0, 0, 0.05);
+        facts.shrunk = true;
+        facts.predicted = 123;
+        facts.options = {{{Action::GrowBack}, 123}};
+        const Diagnosis same = diagnose(facts);
+        QCOMPARE(int(same.action.kind), int(Action::GrowBack));
+        QVERIFY(same.predicted && !changesSpeed(same));
+        facts.options = {{{Action::GrowBack}, 130}};  // within what two answers differ by
+        QVERIFY(!changesSpeed(diagnose(facts)));
+        facts.options = {{{Action::GrowBack}, 200}};
+        QVERIFY(changesSpeed(diagnose(facts)));
+        facts.options = {{{Action::GrowBack}, 60}};
+        QVERIFY(changesSpeed(diagnose(facts)));
+        facts.options.clear();
+        QVERIFY(changesSpeed(diagnose(facts)));  // nothing is known
+    }
+
     void theSpeedIsTheOneThatTheWindowShows()
     {
         DoctorFacts facts = answerOf(0.9, 0, 0, 0, 0.1);
