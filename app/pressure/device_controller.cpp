@@ -42,6 +42,7 @@ DeviceController::DeviceController(SettingsController& settings, PlacementContro
         connect(number, &Setting::changed, &m_rest, [this] { m_rest.start(); });
     connect(settings.deviceOffer(), &Setting::changed, this, &DeviceController::changed);
     connect(&placement, &PlacementController::deviceRefused, this, &DeviceController::takeBack);
+    connect(placement.forecast(), &PlacementForecast::changed, this, &DeviceController::roomChanged);
     findDevices(list);
 }
 
@@ -104,6 +105,30 @@ bool DeviceController::offered() const
 {
     return m_known && m_gpus.empty() && id() == kCpu && !m_settings.device()->overridden() &&
            m_settings.deviceOffer()->value() != 0;
+}
+
+PlacementPreview DeviceController::present() const
+{
+    const bool anyNumber = m_placement.automatic();
+    return m_placement.available() ? m_placement.forecast()->preview(anyNumber ? -1 : m_placement.wantedLayers())
+                                   : PlacementPreview();
+}
+
+DeviceController::Room DeviceController::room() const
+{
+    const PlacementPreview now = present();
+    if (!now.known)
+        return Room::Unknown;
+    if (now.layers == 0)
+        return Room::NoLayer;
+    if (!now.spillTokens.isValid())
+        return Room::ForAll;
+    return m_placement.policy() == int(engine::KvPolicy::Resident) ? Room::AnswersStop : Room::BlocksLeave;
+}
+
+QVariant DeviceController::roomTokens() const
+{
+    return present().spillTokens;
 }
 
 void DeviceController::choose(int place)

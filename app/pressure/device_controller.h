@@ -8,6 +8,7 @@
 #include <QObject>
 #include <QStringList>
 #include <QTimer>
+#include <QVariant>
 #include <QtQml/qqmlregistration.h>
 
 #include <array>
@@ -27,8 +28,13 @@ class DeviceController : public QObject
     Q_PROPERTY(bool onGpu READ onGpu NOTIFY changed)
     Q_PROPERTY(bool offered READ offered NOTIFY changed)
     Q_PROPERTY(bool tried READ tried NOTIFY changed)
+    Q_PROPERTY(Room room READ room NOTIFY roomChanged)
+    Q_PROPERTY(QVariant roomTokens READ roomTokens NOTIFY roomChanged)
 
 public:
+    /// What becomes of a conversation that grows on the device, as it is placed now.
+    enum class Room { Unknown, NoLayer, ForAll, BlocksLeave, AnswersStop };
+    Q_ENUM(Room)
     using List = std::function<std::vector<engine::DeviceInfo>()>;
 
     /// `commandLine`: what loads start from; its device counts while the settings say that it was named there.
@@ -44,6 +50,9 @@ public:
     bool offered() const;
     bool tried() const { return m_tried && emulated(); }  // it was, in this run
 
+    Room room() const;
+    QVariant roomTokens() const;  // until blocks leave, or answers stop; undefined: there is no such place
+
     Q_INVOKABLE void choose(int place);
     Q_INVOKABLE void tryEmulated();
     Q_INVOKABLE void useCpu();
@@ -57,8 +66,10 @@ public:
 
 Q_SIGNALS:
     void changed();
+    void roomChanged();
 
 private:
+    PlacementPreview present() const;
     void findDevices(const List& list);
     void choose(const QString& id);
     void apply();

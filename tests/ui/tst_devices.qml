@@ -136,7 +136,8 @@ Item {
             click(button);
             tryVerify(() => lastCommand() === "device emulated fit 1024 link 16", 5000, lastCommand());
             tryCompare(button, "visible", false);
-            verify(part("tryNote").visible && part("tryNote").text.indexOf("1,024") >= 0);
+            // How much room there is nobody knows of this model; tst_device_controller has one that can be planned.
+            verify(part("tryNote").visible && part("tryNote").text.startsWith("Ask, and watch the panel"), part("tryNote").text);
             compare(part("pressurePanel").visible, true);
             tryVerify(() => Bench.pressure.placement.available); // the panel has grown
             waitForRendering(part("pressurePanel"));

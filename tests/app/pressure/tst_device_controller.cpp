@@ -110,6 +110,40 @@ private Q_SLOTS:
         QCOMPARE(again.models().current().device, QString());
     }
 
+    /// What the first page says of the small memory is of the memory as it is.
+    void theRoomIsThatOfThePlacement()
+    {
+        using Room = DeviceController::Room;
+        Window window(file());
+        QSignalSpy changed(&window.devices(), &DeviceController::roomChanged);
+        QCOMPARE(window.devices().room(), Room::Unknown);
+        window.load();
+        QTRY_VERIFY(window.loaded());
+        QCOMPARE(window.devices().room(), Room::Unknown);  // there is no device
+        window.devices().tryEmulated();
+        QTRY_COMPARE(window.devices().room(), Room::BlocksLeave);
+        QCOMPARE(window.devices().roomTokens().toInt(), 1024);
+        QVERIFY(!changed.isEmpty());
+
+        PlacementController& placement = window.placement();
+        QTRY_COMPARE(placement.deviceLayers(), 6);
+        const double whole = placement.budgetBytes();
+        placement.setBudget(whole * 0.9);
+        QTRY_COMPARE(placement.deviceLayers(), 5);  // of fewer layers more tokens find room
+        QTRY_VERIFY(window.devices().roomTokens().toInt() > 1024);
+        QCOMPARE(window.devices().roomTokens(), placement.forecast()->spillTokens());
+        QCOMPARE(window.devices().room(), Room::BlocksLeave);
+        placement.setPolicy(int(engine::KvPolicy::Resident));
+        QCOMPARE(window.devices().room(), Room::AnswersStop);
+        placement.setBudget(whole * 0.01);
+        QCOMPARE(window.devices().room(), Room::NoLayer);
+        QVERIFY(!window.devices().roomTokens().isValid());
+        placement.setBudget(0);
+        placement.setPolicy(int(engine::KvPolicy::Auto));
+        window.settings().emulatedMib()->setValue(1024);
+        QTRY_COMPARE(window.devices().room(), Room::ForAll);
+    }
+
     void whatCannotBeOpenedGoesBack()
     {
         Window window(file(), one_gpu);
