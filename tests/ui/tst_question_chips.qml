@@ -30,6 +30,31 @@ Item {
             tryCompare(part("questionChips"), "visible", false);
         }
 
+        function test_each_line_is_in_the_middle() {
+            openGuide();
+            const chips = part("questionChips");
+            const lines = new Map();
+            tryVerify(() => {
+                lines.clear();
+                for (let i = 0; i < 4; ++i) {
+                    const chip = part("question" + i);
+                    lines.set(chip.y, (lines.get(chip.y) || []).concat([chip]));
+                }
+                return lines.size > 1;
+            });
+            let bottom = 0;
+            for (const line of lines.values()) {
+                const last = line[line.length - 1];
+                const right = chips.width - last.x - last.width;
+                verify(Math.abs(line[0].x - right) <= 1, line[0].x + " and " + right);
+                for (let i = 1; i < line.length; ++i)
+                    verify(line[i].x >= line[i - 1].x + line[i - 1].width);
+                verify(line[0].y >= bottom);
+                bottom = line[0].y + line[0].height;
+            }
+            compare(chips.height, bottom);
+        }
+
         function test_the_keyboard_asks() {
             openGuide();
             compare(Bench.unreachable(shell).join("\n"), "");

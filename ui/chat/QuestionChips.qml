@@ -5,7 +5,7 @@ import QtQuick
 import Spillway.Ui.Components
 import Spillway.Ui.Theme
 
-Flow {
+CentredFlow {
     id: root
 
     // In the language of the window, which the guide answers in, too.
