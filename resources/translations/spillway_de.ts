@@ -1393,6 +1393,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>Predicted: %1 instead of %2.</source>
         <translation>Vorhergesagt: %1 statt %2.</translation>
     </message>
+    <message>
+        <source>Predicted: about as fast as now, %1.</source>
+        <translation>Vorhergesagt: etwa so schnell wie jetzt, %1.</translation>
+    </message>
 </context>
 <context>
     <name>DraftAttachments</name>
@@ -2213,6 +2217,36 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
             <numerusform>%n Token je Block; zeigen Sie auf einen, um zu sehen, wem er gehört</numerusform>
         </translation>
     </message>
+    <message>
+        <source>States on the device</source>
+        <translation>Zustände auf dem Gerät</translation>
+    </message>
+    <message>
+        <source>States in RAM</source>
+        <translation>Zustände im RAM</translation>
+    </message>
+    <message>
+        <source>%1; states of fixed size: %2 on the device, %3 in RAM</source>
+        <translation>%1; Zustände fester Größe: %2 auf dem Gerät, %3 im RAM</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n state(s) of fixed size, %1: %2, %3</source>
+        <translation>
+            <numerusform>%n Zustand fester Größe, %1: %2, %3</numerusform>
+            <numerusform>%n Zustände fester Größe, %1: %2, %3</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Tokens %1–%2, %3: no KV of their own</source>
+        <translation>Token %1–%2, %3: kein eigenes KV</translation>
+    </message>
+    <message numerus="yes">
+        <source>At the left: what %n layer(s) keep however long the conversation is, %1 in all</source>
+        <translation>
+            <numerusform>Links: was %n Schicht behält, wie lang das Gespräch auch ist, zusammen %1</numerusform>
+            <numerusform>Links: was %n Schichten behalten, wie lang das Gespräch auch ist, zusammen %1</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>KvTypeRow</name>
@@ -2257,6 +2291,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>q8_0: half the memory, hardly any loss</source>
         <translation>q8_0: halber Speicher, kaum Verlust</translation>
+    </message>
+    <message>
+        <source>%1 of KV and %2 of states when the context is full</source>
+        <translation>%1 KV und %2 Zustände, wenn der Kontext voll ist</translation>
     </message>
 </context>
 <context>
@@ -2663,6 +2701,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>%1 needed, %2 of %3 free</source>
         <translation>%1 nötig, %2 von %3 frei</translation>
+    </message>
+    <message>
+        <source>States of fixed size</source>
+        <translation>Zustände fester Größe</translation>
     </message>
 </context>
 <context>
@@ -3086,6 +3128,28 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>Show in the file manager</source>
         <translation>In der Dateiverwaltung zeigen</translation>
     </message>
+    <message numerus="yes">
+        <source>%n of %1 layer(s) keep a state of fixed size beside their KV</source>
+        <translation>
+            <numerusform>%n von %1 Schichten behält einen Zustand fester Größe neben KV</numerusform>
+            <numerusform>%n von %1 Schichten behalten einen Zustand fester Größe neben KV</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n of %1 layer(s) keep a state of fixed size</source>
+        <translation>
+            <numerusform>%n von %1 Schichten behält einen Zustand fester Größe</numerusform>
+            <numerusform>%n von %1 Schichten behalten einen Zustand fester Größe</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>%1: a conversation of %2 tokens takes %3 instead of %4.</source>
+        <translation>%1: Ein Gespräch von %2 Token braucht %3 statt %4.</translation>
+    </message>
+    <message>
+        <source>%1: %2 a conversation, however long it is.</source>
+        <translation>%1: %2 je Gespräch, wie lang es auch ist.</translation>
+    </message>
 </context>
 <context>
     <name>ModelEntry</name>
@@ -3371,6 +3435,14 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Free</source>
         <translation>Frei</translation>
+    </message>
+    <message>
+        <source>States</source>
+        <translation>Zustände</translation>
+    </message>
+    <message>
+        <source>states of recurrent layers %1</source>
+        <translation>Zustände rekurrenter Schichten %1</translation>
     </message>
 </context>
 <context>
@@ -4982,6 +5054,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>Corrected by this model&apos;s answers: %1 % of what the machine&apos;s rates promise</source>
         <translation>Berichtigt nach den Antworten dieses Modells: %1 % dessen, was die Messwerte des Rechners versprechen</translation>
     </message>
+    <message>
+        <source>States of fixed size in it</source>
+        <translation>Davon Zustände fester Größe</translation>
+    </message>
 </context>
 <context>
     <name>StartModel</name>
@@ -5223,8 +5299,24 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>Ein emulierter, aus RAM gemacht. Er zeigt, was geschieht, wenn ein Gespräch darüber hinauswächst.</translation>
     </message>
     <message>
-        <source>The emulated memory has room for about 1,024 tokens. Ask, and watch the panel on the right: when the memory is full, the oldest blocks leave and the speed falls.</source>
-        <translation>Der emulierte Speicher hat Platz für etwa 1.024 Token. Fragen Sie etwas und sehen Sie rechts im Fenster zu: Ist er voll, gehen die ältesten Blöcke, und es wird langsamer.</translation>
+        <source>The emulated memory is too small for even one layer of this model: the CPU computes all of them. The panel on the right can give it more.</source>
+        <translation>Der emulierte Speicher ist selbst für eine Schicht dieses Modells zu klein: Die CPU berechnet alle. Im Fenster rechts lässt er sich vergrößern.</translation>
+    </message>
+    <message>
+        <source>The emulated memory has room for all that this model remembers: nothing will have to leave it. The panel on the right can make it smaller.</source>
+        <translation>Der emulierte Speicher hat Platz für alles, was dieses Modell sich merkt: Nichts wird ihn verlassen müssen. Rechts im Fenster lässt er sich verkleinern.</translation>
+    </message>
+    <message>
+        <source>The emulated memory has room for about %1 tokens. Ask, and watch the panel on the right: when the memory is full, the oldest blocks leave and the speed falls.</source>
+        <translation>Der emulierte Speicher hat Platz für etwa %1 Token. Fragen Sie etwas und sehen Sie rechts im Fenster zu: Ist er voll, gehen die ältesten Blöcke, und es wird langsamer.</translation>
+    </message>
+    <message>
+        <source>The emulated memory has room for about %1 tokens. Ask, and watch the panel on the right: when the memory is full, the answer stops, for the policy is “resident”.</source>
+        <translation>Der emulierte Speicher hat Platz für etwa %1 Token. Fragen Sie etwas und sehen Sie rechts im Fenster zu: Ist er voll, endet die Antwort, denn so will es die Strategie „resident“.</translation>
+    </message>
+    <message>
+        <source>Ask, and watch the panel on the right: when the emulated memory is full, the oldest blocks leave and the speed falls.</source>
+        <translation>Fragen Sie etwas und sehen Sie rechts im Fenster zu: Ist der emulierte Speicher voll, gehen die ältesten Blöcke, und es wird langsamer.</translation>
     </message>
 </context>
 <context>

@@ -137,6 +137,20 @@
             <numerusform>%n tokens to a block; point at one to see whose it is</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>%n state(s) of fixed size, %1: %2, %3</source>
+        <translation>
+            <numerusform>%n state of fixed size, %1: %2, %3</numerusform>
+            <numerusform>%n states of fixed size, %1: %2, %3</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>At the left: what %n layer(s) keep however long the conversation is, %1 in all</source>
+        <translation>
+            <numerusform>At the left: what %n layer keeps however long the conversation is, %1 in all</numerusform>
+            <numerusform>At the left: what %n layers keep however long the conversation is, %1 in all</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>KvTypeRow</name>
@@ -152,6 +166,23 @@
         <translation>
             <numerusform>%1; %n layer on the device, the first block leaves at %2 tokens</numerusform>
             <numerusform>%1; %n layers on the device, the first block leaves at %2 tokens</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>ModelDetails</name>
+    <message numerus="yes">
+        <source>%n of %1 layer(s) keep a state of fixed size beside their KV</source>
+        <translation>
+            <numerusform>%n of %1 layers keeps a state of fixed size beside its KV</numerusform>
+            <numerusform>%n of %1 layers keep a state of fixed size beside their KV</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n of %1 layer(s) keep a state of fixed size</source>
+        <translation>
+            <numerusform>%n of %1 layers keeps a state of fixed size</numerusform>
+            <numerusform>%n of %1 layers keep a state of fixed size</numerusform>
         </translation>
     </message>
 </context>
