@@ -17,7 +17,7 @@ Window {
     signal hideRequested
 
     width: Theme.px(520)
-    height: Theme.px(900)
+    height: Math.min(Theme.px(900), Screen.desktopAvailableHeight - Theme.px(40)) // and the frame around it
     minimumWidth: Theme.px(320)
     minimumHeight: Theme.px(300)
     visible: true

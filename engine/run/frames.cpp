@@ -2,6 +2,8 @@
 
 #include "engine/metrics/clock.h"
 
+#include <algorithm>
+
 namespace engine {
 
 constexpr std::int64_t kSlowIntervalUs = 200'000;
@@ -9,7 +11,8 @@ constexpr std::int64_t kSlowIntervalUs = 200'000;
 static void add_device(Telemetry& t, const DeviceTelemetry& device)
 {
     t.weight_bytes_device = device.weight_bytes;
-    t.weight_bytes_host -= t.weight_bytes_device;
+    // A device counts whole lines of its memory, so that all of a small model may take more there than in its file.
+    t.weight_bytes_host = std::max<std::int64_t>(0, t.weight_bytes_host - t.weight_bytes_device);
     t.kv_bytes_device = device.kv_bytes;
     t.kv_blocks_device = device.kv_blocks;
     t.kv_blocks_host -= t.kv_blocks_device;

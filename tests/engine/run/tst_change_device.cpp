@@ -1,5 +1,6 @@
 // Another device for a model that is loaded: not a bit of what it says changes, and what cannot be opened changes
 // nothing.
+#include "engine/run/frames.h"
 #include "tests/engine/run/device_engine.h"
 #include "tests/support/placement_run.h"
 #include "tests/support/test_program.h"
@@ -36,6 +37,26 @@ class TestChangeDevice : public QObject
     Q_OBJECT
 
 private Q_SLOTS:
+    void nothingIsCountedBelowZero_data()
+    {
+        QTest::addColumn<QString>("name");
+        for (const char* const name : {"qwen3", "qwen35", "gemma4-e", "deepseek2", "type-Q4_K"})
+            QTest::addRow("%s", name) << QString(name);
+    }
+    void nothingIsCountedBelowZero()
+    {
+        QFETCH(QString, name);
+        const auto model = load(emulated(name, 4000));
+        QVERIFY(model);
+        QCOMPARE(model->placement().layers(), model->info().layers);
+        const Telemetry frame = Frames().make(*model, {}, Phase::Idle);
+        QVERIFY(frame.device);
+        for (const std::int64_t bytes :
+             {frame.weight_bytes_host, frame.weight_bytes_device, frame.kv_bytes_host, frame.kv_bytes_device,
+              frame.state_bytes_host, frame.device->state_bytes, frame.scratch_bytes})
+            QVERIFY2(bytes >= 0, qPrintable(QString::number(bytes)));
+    }
+
     void noLogitChangesWithTheDevice_data()
     {
         QTest::addColumn<QString>("name");
