@@ -128,9 +128,9 @@ private Q_SLOTS:
         PlacementController& placement = window.placement();
         QTRY_COMPARE(placement.deviceLayers(), 6);
         const double whole = placement.budgetBytes();
-        placement.setBudget(whole * 0.9);
+        placement.setBudget(whole * 0.96);
         QTRY_COMPARE(placement.deviceLayers(), 5);  // of fewer layers more tokens find room
-        QTRY_VERIFY(window.devices().roomTokens().toInt() > 1024);
+        QTRY_COMPARE(window.devices().roomTokens().toInt(), 1280);
         QCOMPARE(window.devices().roomTokens(), placement.forecast()->spillTokens());
         QCOMPARE(window.devices().room(), Room::BlocksLeave);
         placement.setPolicy(int(engine::KvPolicy::Resident));
