@@ -177,4 +177,30 @@ void CudaBackend::soft_cap(float cap, Rows& x)
     calls_.launch(cuda::soft_cap, cap, x.count(), x.cols(), cuda_rows(x));
 }
 
+void CudaBackend::multiply_heads(Rows& x, const HeadColumns& from, const Matrix& stack, Rows& out,
+                                 const HeadColumns& to)
+{
+    heads_.multiply(x, from, stack, out, to);
+}
+
+void CudaBackend::copy_heads(const Rows& x, const HeadColumns& from, Rows& out, const HeadColumns& to)
+{
+    heads_.copy(x, from, out, to);
+}
+
+void CudaBackend::delta_net(Rows& mixed, const DeltaNetParameters& p, Rows& out)
+{
+    recurrent_.delta_net(mixed, p, out);
+}
+
+void CudaBackend::mamba2(Rows& mixed, const Mamba2Parameters& p, Rows& out)
+{
+    recurrent_.mamba2(mixed, p, out);
+}
+
+void CudaBackend::short_convolution(Rows& mixed, const ShortConvolutionParameters& p, Rows& out)
+{
+    recurrent_.short_convolution(mixed, p, out);
+}
+
 }  // namespace engine

@@ -73,14 +73,8 @@ public:
         products_.multiply(x, products, out);
     }
     void multiply_heads(Rows& x, const HeadColumns& from, const Matrix& stack, Rows& out,
-                        const HeadColumns& to) override
-    {
-        heads_.multiply(x, from, stack, out, to);
-    }
-    void copy_heads(const Rows& x, const HeadColumns& from, Rows& out, const HeadColumns& to) override
-    {
-        heads_.copy(x, from, out, to);
-    }
+                        const HeadColumns& to) override;
+    void copy_heads(const Rows& x, const HeadColumns& from, Rows& out, const HeadColumns& to) override;
     void gated(Gate gate, const Rows& gate_up, Rows& out) override { products_.gated(gate, gate_up, out); }
     void gated_by(Gate gate, const Rows& x, const Rows& up, int col, Rows& out) override
     {
@@ -106,15 +100,9 @@ public:
     {
         experts_->compute(x, w, p, out);
     }
-    void delta_net(Rows& mixed, const DeltaNetParameters& p, Rows& out) override
-    {
-        recurrent_.delta_net(mixed, p, out);
-    }
-    void mamba2(Rows& mixed, const Mamba2Parameters& p, Rows& out) override { recurrent_.mamba2(mixed, p, out); }
-    void short_convolution(Rows& mixed, const ShortConvolutionParameters& p, Rows& out) override
-    {
-        recurrent_.short_convolution(mixed, p, out);
-    }
+    void delta_net(Rows& mixed, const DeltaNetParameters& p, Rows& out) override;
+    void mamba2(Rows& mixed, const Mamba2Parameters& p, Rows& out) override;
+    void short_convolution(Rows& mixed, const ShortConvolutionParameters& p, Rows& out) override;
     StreamOperations& streams() override { return streams_; }
 
 private:
