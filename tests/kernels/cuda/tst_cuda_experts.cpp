@@ -30,7 +30,8 @@ private slots:
     void moreThanThereAreIsRefused()
     {
         OnDevice on;
-        QVERIFY(route(on.driver(), on.queue(), {}, Choice{}, {.rows = 1, .used = 5, .experts = 4}) == Status::InvalidValue);
+        QVERIFY(route(on.driver(), on.queue(), {}, Choice{}, {.rows = 1, .used = 5, .experts = 4}) ==
+                Status::InvalidValue);
     }
 };
 
