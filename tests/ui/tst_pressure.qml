@@ -172,7 +172,7 @@ Item {
             tryVerify(() => part("kvMapCard").text === "1 state(s) of fixed size, layer 0: on the device, 100 kB", 5000, part("kvMapCard").text);
             compare(Bench.chat.lit.first, -1); // of no tokens
             mouseMove(map, 20, 3);
-            tryVerify(() => part("kvMapCard").text === "Tokens 0–255, layer 0: no KV of their own", 5000, part("kvMapCard").text);
+            tryVerify(() => /^Tokens 0–\d+, layer 0: no KV of their own$/.test(part("kvMapCard").text), 5000, part("kvMapCard").text);
         }
 
         function test_a_doctors_button_that_goes_gives_the_keyboard_on() {

@@ -42,7 +42,8 @@ Item {
         root.implicitHeight = Math.max(0, y - spacing);
     }
     function placeSoon() {
-        Qt.callLater(root.place); // qmllint disable
+        if (root) // not any more while the page goes
+            Qt.callLater(root.place); // qmllint disable
     }
     function watch() {
         const all = [];
