@@ -106,7 +106,7 @@ std::int64_t stream_values(const Hyperparameters& shape, const ModelInfo& info)
     const bool altup = info.architecture == "gemma3n";
     const int count = shape.number(altup ? "altup.num_inputs" : "hyper_connection.count", altup ? kAltUpStreams : 0);
     // Connected ones are kept normed, and so are their gates.
-    return std::int64_t(std::min(kMostStreams, count)) * (altup ? 1 : 3) * (info.embedding_length + 1) +
+    return std::int64_t(std::min(kMostStreams, count)) * (altup ? 1 : 3) * (std::int64_t(info.embedding_length) + 1) +
            (altup ? kLaurelRank : shape.number("hyper_connection.low_rank"));
 }
 
