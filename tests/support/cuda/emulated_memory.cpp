@@ -15,6 +15,13 @@ Allocation poisoned(std::size_t bytes)
     return allocation;
 }
 
+/// Of no bytes both may be null, which memcpy does not take.
+void copy_bytes(void* to, const void* from, std::size_t bytes)
+{
+    if (bytes > 0)
+        std::memcpy(to, from, bytes);
+}
+
 bool inside(const std::map<std::uintptr_t, Allocation>& memory, std::uintptr_t at, std::size_t bytes)
 {
     auto after = memory.upper_bound(at);
@@ -142,10 +149,10 @@ Status copy_to_device(DevicePtr to, const void* from, std::size_t bytes, Queue q
     if (!on_device(to, bytes))
         return Status::InvalidValue;
     if (is_pinned(from, bytes))
-        return enqueue(queue, [=] { std::memcpy(address(to), from, bytes); });
+        return enqueue(queue, [=] { copy_bytes(address(to), from, bytes); });
     const auto* first = static_cast<const std::byte*>(from);
     const auto kept = std::make_shared<std::vector<std::byte>>(first, first + bytes);
-    return enqueue(queue, [=] { std::memcpy(address(to), kept->data(), bytes); });
+    return enqueue(queue, [=] { copy_bytes(address(to), kept->data(), bytes); });
 }
 
 Status copy_to_host(void* to, DevicePtr from, std::size_t bytes, Queue queue)
@@ -158,7 +165,7 @@ Status copy_to_host(void* to, DevicePtr from, std::size_t bytes, Queue queue)
     const bool waits = !is_pinned(to, bytes);
     if (waits && queue && queue->capture)
         return Status::CaptureUnsupported;
-    const Status queued = enqueue(queue, [=] { std::memcpy(to, address(from), bytes); });
+    const Status queued = enqueue(queue, [=] { copy_bytes(to, address(from), bytes); });
     if (waits && queued == Status::Ok)
         gpu->changed.wait(call.lock, [&] { return idle(queue) && !queue->busy; });
     return queued != Status::Ok ? queued : gpu->lost;
@@ -199,7 +206,7 @@ Status copy_on_device(DevicePtr to, DevicePtr from, std::size_t bytes, Queue que
     const auto known = [&](DevicePtr at) { return on_device(at, bytes) || is_pinned(address(at), bytes); };
     if (!known(to) || !known(from))
         return Status::InvalidValue;
-    return enqueue(queue, [=] { std::memcpy(address(to), address(from), bytes); });
+    return enqueue(queue, [=] { copy_bytes(address(to), address(from), bytes); });
 }
 
 Status fill(DevicePtr to, unsigned char value, std::size_t bytes, Queue queue)
