@@ -1,7 +1,6 @@
 #include "kernels/cuda/check.h"
 
 #include "kernels/cuda/checks/checks.h"
-#include "kernels/cuda/checks/recurrent.h"
 
 namespace kernels::cuda {
 
@@ -14,6 +13,7 @@ const std::vector<KernelCheck>& kernel_checks()
         add_gated_product_checks(all);
         add_halves_checks(all);
         add_rank_checks(all);
+        add_routing_checks(all);
         add_expert_checks(all);
         add_recurrent_checks(all);
         add_linear_attention_checks(all);

@@ -17,12 +17,18 @@ void add_gated_product_checks(std::vector<KernelCheck>& checks);
 void add_halves_checks(std::vector<KernelCheck>& checks);
 /// Of the search for the largest logits of a row.
 void add_rank_checks(std::vector<KernelCheck>& checks);
-/// Of mixture of experts: the choice, products with each pair's expert, and their sum.
+/// Of how a mixture of experts chooses: which experts, in what order, with which factors.
+void add_routing_checks(std::vector<KernelCheck>& checks);
+/// Of products with each pair's expert, and their sum.
 void add_expert_checks(std::vector<KernelCheck>& checks);
 /// Of how keys and values come into KV blocks.
 void add_store_kv_checks(std::vector<KernelCheck>& checks);
 /// Of attention over a sequence's KV blocks.
 void add_attention_checks(std::vector<KernelCheck>& checks);
+/// Of convolutions, of norms and gates in recurrent layers.
+void add_recurrent_checks(std::vector<KernelCheck>& checks);
+/// Of linear attention with its state.
+void add_linear_attention_checks(std::vector<KernelCheck>& checks);
 /// Of several residual streams side by side, and of sparse gates.
 void add_stream_checks(std::vector<KernelCheck>& checks);
 /// Of the flags between a device and its host.

@@ -1,7 +1,8 @@
+#include "kernels/cuda/checks/checks.h"
+
 #include "kernels/cpu.h"
 #include "kernels/cuda/checks/compare.h"
 #include "kernels/cuda/checks/random_values.h"
-#include "kernels/cuda/checks/recurrent.h"
 #include "kernels/cuda/ops.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "kernels/cuda/checks/recurrent.h"
+#include "kernels/cuda/checks/checks.h"
 
 #include "kernels/cpu.h"
 #include "kernels/cuda/checks/compare.h"
