@@ -1,4 +1,4 @@
-// FixedState says what the recurrent layers of a model save of a long conversation's memory.
+// FixedState says how much less memory a long conversation takes because layers of the model are recurrent.
 #pragma once
 
 #include "engine/engine.h"

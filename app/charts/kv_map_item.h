@@ -15,8 +15,8 @@ class QPainter;
 
 /// A cell for each block column and band of layers, coloured by where they lie; of a band that lies in several places,
 /// a mixture. Left of them a cell for each band with recurrent layers: filled as far as their states lie on the device.
-/// Where a band has no KV there is a line. A range of tokens can be lit. The picture is made again when a block has
-/// moved, not with every token. Lives on the UI thread.
+/// A band whose layers have no KV is a thin line. A range of tokens can be lit. The picture is made again when a block
+/// has moved, not with every token. Lives on the UI thread.
 class KvMapItem : public MonitorItem
 {
     Q_OBJECT

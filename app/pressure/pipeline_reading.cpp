@@ -36,7 +36,7 @@ PipelineReading::Stage slowest(const engine::StepShares& shares)
     return most.first > 0 ? most.second : Stage::None;
 }
 
-/// Bytes of KV and states of layers that the host computes: their cells are the ones the device never holds.
+/// Bytes of KV and states of the layers that the host computes; of KV their share of all blocks.
 double hostLayersKept(const engine::Telemetry& frame)
 {
     const engine::KvMap* const map = frame.kv_map.get();

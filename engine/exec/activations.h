@@ -92,9 +92,9 @@ struct Activations {
     Rows& carried() { return several_streams_ ? streams : hidden; }
     const Rows& carried() const { return several_streams_ ? streams : hidden; }
 
-    // Of latent attention only: what queries are made of, (rows, query_rank); and the heads' own queries, then what
-    // they attended of the latent rows, (rows, heads * the longer of both)
-    Rows query_low, latent_heads;
+    // Of latent attention only.
+    Rows query_low;     // (rows, query_rank): what queries are made of
+    Rows latent_heads;  // (rows, heads * longest of both): each head's query, and later what it got of the latent rows
 
     std::size_t bytes() const;
     /// Whether the layers' parts read mixtures of several streams.

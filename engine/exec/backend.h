@@ -169,7 +169,7 @@ public:
     /// mixed: (rows, [b: channels | c: channels | u: channels]); out: (rows, channels) = c * convolution of b * u
     virtual void short_convolution(Rows& mixed, const ShortConvolutionParameters& p, Rows& out) = 0;
 
-    /// What models with several residual streams need besides.
+    /// The operations on residual streams, for models that have several.
     virtual StreamOperations& streams() = 0;
 };
 

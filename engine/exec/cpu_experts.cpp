@@ -109,7 +109,8 @@ void CpuExperts::leave_best_groups(const ExpertParameters& p)
         groups_[g] = size > 1 ? best + second : best;
     }
     for (int left_out = 0; left_out < p.groups - p.groups_used; ++left_out) {
-        // The worst that is still there, the last among equals; one that left is the largest from then on.
+        // The worst group that still competes, the last among equals. It is set to infinity so that it is not found
+        // again.
         std::size_t worst = 0;
         for (std::size_t g = 1; g < groups_.size(); ++g)
             if (groups_[g] <= groups_[worst])

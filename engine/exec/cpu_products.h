@@ -25,9 +25,9 @@ public:
     struct Scratch {
         AlignedArray<float> residual;  // (widest row,) what rounding lost of a row
         AlignedArray<float> sums;      // (kResidualTokens, kMaxGrain) products of that
-        // (kHeadTokens, activation_row_bytes of a head) heads rounded to 8 bits, and what that lost; only where heads
-        // are multiplied by themselves
-        AlignedArray<std::byte> heads, head_residuals;
+        // For products of single heads: (kHeadTokens, activation_row_bytes of a head)
+        AlignedArray<std::byte> heads;           // rounded to 8 bits
+        AlignedArray<std::byte> head_residuals;  // what the rounding lost
     };
 
     /// The pool outlives it, or is replaced by use(). Throws std::bad_alloc.

@@ -26,7 +26,6 @@ std::array<float, Most> times_routed(Vector coefficients, int count, std::span<c
     return out;
 }
 
-/// The sum of the squares of (n,) values.
 double squares(const float* x, int n)
 {
     double sum = 0.0;
