@@ -49,6 +49,7 @@ public:
     explicit Examination(const DoctorFacts& facts)
         : m_facts(facts)
         , m_shares(sharesOf(facts))
+        , m_largest(largestCause(facts, m_shares))
     {
     }
 
@@ -230,7 +231,7 @@ private:
     /// The cliff: the first token comes at once, and then each waits for KV.
     std::optional<Diagnosis> kvOverLink() const
     {
-        if (m_shares.link < bound(kThird, Kind::KvOverLink) || m_shares.link < m_shares.hostAttention)
+        if (m_shares.link < bound(kThird, Kind::KvOverLink) || m_largest.cause != DoctorCause::Link)
             return {};
         Diagnosis d{Kind::KvOverLink};
         d.share = m_shares.link;
@@ -250,7 +251,7 @@ private:
 
     std::optional<Diagnosis> kvOnHost() const
     {
-        if (m_shares.hostAttention < bound(kThird, Kind::KvOnHost))
+        if (m_shares.hostAttention < bound(kThird, Kind::KvOnHost) || m_largest.cause != DoctorCause::HostAttention)
             return {};
         Diagnosis d{Kind::KvOnHost};
         d.share = m_shares.hostAttention;
@@ -273,7 +274,7 @@ private:
 
     std::optional<Diagnosis> hostLayers() const
     {
-        if (!last().device || layersOnHost() <= 0 || m_shares.host < bound(kThird, Kind::HostLayers))
+        if (m_shares.host < bound(kThird, Kind::HostLayers) || m_largest.cause != DoctorCause::HostLayers)
             return {};
         const engine::DeviceTelemetry& device = *last().device;
         Diagnosis d{Kind::HostLayers};
@@ -315,8 +316,7 @@ private:
         constexpr double kTenth = 0.1;
         const bool third = m_shares.cores >= bound(kThird, Kind::CoresHeld);
         const bool missing = m_shares.cores >= kTenth && slowerThanPredicted(Kind::CoresHeld);
-        if (last().threads > last().cores || (!third && !missing) ||
-            m_shares.cores < std::max(m_shares.link, m_shares.hostAttention))
+        if (last().threads > last().cores || (!third && !missing) || m_largest.cause != DoctorCause::Cores)
             return {};
         Diagnosis d{Kind::CoresHeld};
         d.share = m_shares.cores;
@@ -330,7 +330,7 @@ private:
         const int blocks = last().kv_blocks_host + last().kv_blocks_device;
         const double elsewhere = m_shares.link + m_shares.hostAttention;
         if (!last().device || !fell || *fell < bound(kFell, Kind::KvInRam) * tokensPerSecond(last()) ||
-            last().kv_blocks_host < kThird * blocks || elsewhere <= m_shares.rest)
+            last().kv_blocks_host < kThird * blocks || elsewhere <= m_shares.rest || elsewhere < m_largest.share)
             return {};
         Diagnosis d{Kind::KvInRam};
         d.share = elsewhere;
@@ -348,6 +348,7 @@ private:
             return {};
         Diagnosis d{Kind::NoSingleCause};
         d.share = m_shares.arithmetic();
+        d.largest = m_largest;
         return d;
     }
 
@@ -362,6 +363,7 @@ private:
 
     const DoctorFacts& m_facts;
     const DoctorShares m_shares;
+    const DoctorCauseShare m_largest;
 };
 
 }  // namespace

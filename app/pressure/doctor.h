@@ -40,8 +40,17 @@ struct DoctorShares {
     double link = 0;              // waiting for KV
     double hostAttention = 0;     // the CPU, over KV of device layers
     double cores = 0;             // other programs held them: at least so much
-    double rest = 0;              // choosing the words, text, frames, blocks and layers that move
+    double words = 0;             // choosing them
+    double rest = 0;              // text, frames, blocks and layers that move: no cause by itself
     double arithmetic() const { return device + host; }
+};
+
+/// What can hold an answer back, of what is measured by itself.
+enum class DoctorCause { None, Link, HostAttention, HostLayers, Cores, Words };
+
+struct DoctorCauseShare {
+    DoctorCause cause = DoctorCause::None;
+    double share = 0;
 };
 
 struct Diagnosis {
@@ -62,7 +71,7 @@ struct Diagnosis {
         HostLayers,            // `share` of the time is that of `count` layers
         CoresHeld,             // by other programs, for `share` of the time
         KvInRam,               // it fell since, of `available` blocks, `count` are there
-        NoSingleCause,         // the model's own arithmetic is less than half
+        NoSingleCause,         // the model's own arithmetic is less than half; `largest` took the most
         BelowPrediction,       // and the time is the model's own
     };
     Kind kind = Kind::Nothing;
@@ -74,6 +83,7 @@ struct Diagnosis {
     int count = 0;
     std::optional<double> fellFrom = {};  // tokens/s before it fell to `tokensPerSecond`
     std::optional<double> tokensPerSecond = {};
+    DoctorCauseShare largest = {};
     DoctorAction action = {};
     std::optional<double> predicted = {};  // tokens/s after it
     std::optional<double> expected = {};   // tokens/s as it is placed now, as was predicted
@@ -100,9 +110,11 @@ struct DoctorFacts {
 };
 
 DoctorShares sharesOf(const DoctorFacts& facts);
+/// The cause that took the most time; of equal ones the first.
+DoctorCauseShare largestCause(const DoctorFacts& facts, const DoctorShares& shares);
 /// What its change is predicted to bring is more, or less, than what two answers differ by.
 bool changesSpeed(const Diagnosis& diagnosis);
 
-/// A pure function. A lack of memory comes first, since it makes all other numbers meaningless; then the longest wait.
-/// The diagnosis of the last answer stays until it is clearly wrong.
+/// A pure function. A lack of memory comes first, since it makes all other numbers meaningless; then the cause that
+/// took the most time. The diagnosis of the last answer stays until it is clearly wrong.
 Diagnosis diagnose(const DoctorFacts& facts);

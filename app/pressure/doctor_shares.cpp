@@ -1,6 +1,7 @@
 #include "app/pressure/doctor.h"
 
 #include <algorithm>
+#include <array>
 
 // What waiting for a core took is taken off the parts in which it happened.
 DoctorShares sharesOf(const DoctorFacts& facts)
@@ -17,7 +18,8 @@ DoctorShares sharesOf(const DoctorFacts& facts)
                         .link = s.kv_link_s.value_or(0) / all,
                         .hostAttention = ran * s.host_attention_s / all,
                         .cores = waited / all,
-                        .rest = (ran * s.sampling_s + s.telemetry_s + s.rest_s) / all};
+                        .words = ran * s.sampling_s / all,
+                        .rest = (s.telemetry_s + s.rest_s) / all};
     if (!s.kv_link_s && facts.last.device && facts.linkBytesPerSecond) {
         // A GPU's step lasts as long as what it copies at least. More than half of the step is more than all else that
         // the GPU does in it; less may be hidden behind it.
@@ -29,4 +31,17 @@ DoctorShares sharesOf(const DoctorFacts& facts)
         }
     }
     return shares;
+}
+
+DoctorCauseShare largestCause(const DoctorFacts& facts, const DoctorShares& shares)
+{
+    const auto& device = facts.last.device;
+    const bool split = device && device->layers < facts.layers;  // else the host's layers are the model's arithmetic
+    const std::array causes = {DoctorCauseShare{DoctorCause::Link, shares.link},
+                               DoctorCauseShare{DoctorCause::HostAttention, shares.hostAttention},
+                               DoctorCauseShare{DoctorCause::HostLayers, split ? shares.host : 0},
+                               DoctorCauseShare{DoctorCause::Cores, shares.cores},
+                               DoctorCauseShare{DoctorCause::Words, shares.words}};
+    const DoctorCauseShare found = *std::ranges::max_element(causes, {}, &DoctorCauseShare::share);
+    return found.share > 0 ? found : DoctorCauseShare();
 }

@@ -95,6 +95,37 @@ QString ofMemory(const Diagnosis& d)
     }
 }
 
+QString causeName(DoctorCause cause)
+{
+    switch (cause) {
+    case DoctorCause::Link:
+        return Text::tr("waiting for KV from RAM");
+    case DoctorCause::HostAttention:
+        return Text::tr("KV that the CPU reads");
+    case DoctorCause::HostLayers:
+        return Text::tr("layers on the CPU");
+    case DoctorCause::Cores:
+        return Text::tr("cores that other programs hold");
+    case DoctorCause::Words:
+        return Text::tr("choosing the words");
+    case DoctorCause::None:
+        break;
+    }
+    return {};
+}
+
+/// A cause that the share line would not even show is none.
+QString ofManyCauses(const Diagnosis& d)
+{
+    if (qRound(100 * d.largest.share) < 1)
+        return Text::tr("Only %1 % of the time is the model's own arithmetic: %2 tokens a second. Blocks that move, "
+                        "the text and the numbers shown here take the most.")
+            .arg(percent(d.share), speed(d.tokensPerSecond));
+    return Text::tr("Only %1 % of the time is the model's own arithmetic: %2 tokens a second. The largest cause that "
+                    "is known: %3, %4 %.")
+        .arg(percent(d.share), speed(d.tokensPerSecond), causeName(d.largest.cause), percent(d.largest.share));
+}
+
 QString ofSpeed(const Diagnosis& d)
 {
     switch (d.kind) {
@@ -111,8 +142,7 @@ QString ofSpeed(const Diagnosis& d)
             .arg(d.count)
             .arg(d.available);
     case Diagnosis::Kind::NoSingleCause:
-        return Text::tr("Only %1 % of the time is the model's own arithmetic: %2 tokens a second.")
-            .arg(percent(d.share), speed(d.tokensPerSecond));
+        return ofManyCauses(d);
     case Diagnosis::Kind::BelowPrediction:
         return Text::tr("%1 tokens a second, and %2 were predicted: the machine is slower than when it was measured.")
             .arg(speed(d.tokensPerSecond), speed(d.expected));
@@ -130,15 +160,16 @@ QString doctorShares(const Diagnosis& d)
         return {};
     std::vector<std::pair<int, QString>> parts = {
         {qRound(100 * s.arithmetic()), Text::tr("the model's own arithmetic")},
-        {qRound(100 * s.link), Text::tr("waiting for KV from RAM")},
-        {qRound(100 * s.hostAttention), Text::tr("KV that the CPU reads")},
-        {qRound(100 * s.cores), Text::tr("cores that other programs hold")},
+        {qRound(100 * s.link), causeName(DoctorCause::Link)},
+        {qRound(100 * s.hostAttention), causeName(DoctorCause::HostAttention)},
+        {qRound(100 * s.cores), causeName(DoctorCause::Cores)},
+        {qRound(100 * s.words), causeName(DoctorCause::Words)},
     };
     int rest = 100;
     for (const auto& part : parts)
         rest -= part.first;
-    parts.emplace_back(rest, Text::tr("the rest"));
     std::stable_sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    parts.emplace_back(rest, Text::tr("the rest"));
     QStringList shown;
     for (const auto& [share, name] : parts)
         if (share > 0)

@@ -8,8 +8,8 @@
 /// What holds the last answer back: one sentence.
 QString doctorSentence(const Diagnosis& diagnosis);
 
-/// Says where the time of the answer's tokens went, the largest part first; what was measured of none is the rest.
-/// Empty: not known.
+/// Says where the time of the answer's tokens went, the largest part first; at the end the rest, of which no cause is
+/// known. Empty: not known.
 QString doctorShares(const Diagnosis& diagnosis);
 
 /// What could be done about it, as the label of a button, or as advice where no button can do it; empty: nothing.

@@ -8,6 +8,7 @@
 
 #include <QDir>
 #include <QFile>
+#include <QRandomGenerator>
 #include <QTest>
 
 #include <array>
@@ -159,9 +160,9 @@ private Q_SLOTS:
     {
         const Diagnosis d = diagnose(recording(QTest::currentDataTag()));
         const DoctorShares& s = d.shares;
-        for (const double part : {s.device, s.host, s.link, s.hostAttention, s.cores, s.rest})
+        for (const double part : {s.device, s.host, s.link, s.hostAttention, s.cores, s.words, s.rest})
             QVERIFY(part >= 0);
-        QVERIFY(std::abs(s.arithmetic() + s.link + s.hostAttention + s.cores + s.rest - 1) < 1e-9);
+        QVERIFY(std::abs(s.arithmetic() + s.link + s.hostAttention + s.cores + s.words + s.rest - 1) < 1e-9);
         int percents = 0;
         for (const QString& part : doctorShares(d).split(QStringLiteral(" · ")))
             percents += part.section(u' ', 0, 0).toInt();
@@ -188,6 +189,60 @@ private Q_SLOTS:
         facts.predicted = 140;
         QCOMPARE(int(diagnose(facts).kind), int(Kind::BelowPrediction));
         QVERIFY(doctorSentence(diagnose(facts)).contains("140"));
+    }
+
+    /// Whatever the shares: a verdict that names a share names the largest of what can hold an answer back, and the
+    /// rest comes last.
+    void theLargestCauseIsNamed()
+    {
+        QRandomGenerator random(35);
+        for (int i = 0; i < 20'000; ++i) {
+            double parts[6], all = 0;
+            for (double& part : parts)
+                all += part = std::pow(random.generateDouble(), 3);
+            DoctorFacts facts =
+                answerOf(parts[0] / all, parts[1] / all, parts[2] / all, 0, (parts[4] + parts[5]) / all);
+            facts.last.shares->host_layers_s = parts[3] / all;
+            facts.waitedS = random.generateDouble() * (parts[0] + parts[2] + parts[3]) / all;
+            facts.last.device->layers = 3;
+            facts.earlier = {random.generateDouble() * 400};
+            facts.predicted = random.generateDouble() * 300;
+            facts.last.kv_blocks_host = facts.last.kv_blocks_device = 10;
+            facts.before = Kind(random.bounded(int(Kind::BelowPrediction) + 1));
+            const Diagnosis d = diagnose(facts);
+            const DoctorShares& s = d.shares;
+            const double most = std::max({s.link, s.hostAttention, s.host, s.cores, s.words});
+            switch (d.kind) {
+            case Kind::KvOverLink:
+            case Kind::KvOnHost:
+            case Kind::HostLayers:
+            case Kind::OtherPrograms:
+            case Kind::QuantisationTooLarge:
+            case Kind::CoresHeld:
+                QCOMPARE(d.share, most);
+                break;
+            case Kind::KvInRam:
+                QVERIFY(d.share >= most);
+                break;
+            case Kind::NoSingleCause:
+                QCOMPARE(d.largest.share, most);
+                QCOMPARE(doctorSentence(d).count(QStringLiteral(" %")), qRound(100 * most) < 1 ? 1 : 2);
+                break;
+            default:
+                break;
+            }
+            const QString shares = doctorShares(d);
+            const qsizetype rest = shares.indexOf(QStringLiteral("the rest"));
+            QVERIFY2(rest < 0 || rest == shares.size() - 8, qPrintable(shares));
+        }
+    }
+
+    void whereNoCauseIsKnownThatIsSaid()
+    {
+        const Diagnosis d = diagnose(answerOf(0.3, 0, 0, 0, 0.7));
+        QCOMPARE(int(d.kind), int(Kind::NoSingleCause));
+        QCOMPARE(int(d.largest.cause), int(DoctorCause::None));
+        QVERIFY2(doctorSentence(d).contains("Blocks that move"), qPrintable(doctorSentence(d)));
     }
 
     void otherProgramsOnTheCoresAreNamed()
