@@ -18,9 +18,9 @@ KvMapItem::KvMapItem(QQuickItem* parent)
 
 void KvMapItem::takeMap()
 {
-    if (!isVisible() || !monitor() || monitor()->frame().kv_map == m_map)
+    if (!isVisible() || !monitor() || monitor()->kvMap() == m_map)
         return;
-    m_map = monitor()->frame().kv_map;
+    m_map = monitor()->kvMap();
     Q_EMIT mapChanged();
     Q_EMIT hoveredChanged();
     layOut();

@@ -28,7 +28,7 @@ void FlightRecorder::setStore(ConversationStore* store)
 bool FlightRecorder::shownIsEarlier() const
 {
     const Flight& flight = m_flights.at(m_shown);
-    return !flight.live && flight.recording.history.earlierSeconds();
+    return !flight.live && flight.recording.history.earlierSeconds() && !shownIsOfAnotherModel();
 }
 
 /// Finds a conversation's flight in memory, else in the store.
@@ -171,6 +171,8 @@ void FlightRecorder::onModelReady(const QString& name, const QString& file)
 {
     m_model = name;
     m_modelFile = file;
+    m_modelOpen = true;
+    takeModel(m_ofModel);
 }
 
 bool FlightRecorder::isOfOpenModel(const Recording& recording) const
@@ -179,11 +181,6 @@ bool FlightRecorder::isOfOpenModel(const Recording& recording) const
         return true;  // nothing was measured
     // An old recording does not know the file.
     return recording.modelFile.isEmpty() ? recording.model == m_model : recording.modelFile == m_modelFile;
-}
-
-bool FlightRecorder::shownIsOfOpenModel() const
-{
-    return isOfOpenModel(shown());
 }
 
 /// A conversation that another model answered before begins a new series.
@@ -210,6 +207,11 @@ void FlightRecorder::note(Flight& flight, quint64 turn, const engine::Telemetry&
 
 void FlightRecorder::add(quint64 turn, const engine::Telemetry& frame)
 {
+    if (turn == 0 && m_computed.isEmpty()) {
+        m_ofModel.history.add(0, frame);
+        m_ofModel.device = QString::fromStdString(frame.device ? frame.device->id : std::string());
+        m_ofModel.contextLimit = frame.context_limit;
+    }
     Flight* const flight = flightOf(turn);
     if (!flight)
         return;
@@ -269,6 +271,8 @@ void FlightRecorder::onModelGone()
     for (const auto& entry : m_flights)
         keep(entry.first);
     m_computed.clear();
+    m_modelOpen = false;
+    m_ofModel = {};
     m_modelSinceMs = QDateTime::currentMSecsSinceEpoch();
     m_spillTokens.reset();
     std::erase_if(m_flights,

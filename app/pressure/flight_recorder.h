@@ -30,14 +30,19 @@ public:
 
     /// The recording of the conversation that is shown. What is made before anybody has said which ends with the model.
     const Recording& shown() const { return m_flights.at(m_shown).recording; }
+    /// What can be drawn beside the numbers of the open model: that recording, or until this model's first answer there
+    /// what was measured of the model alone.
+    const Recording& drawn() const { return shownIsOfAnotherModel() ? m_ofModel : shown(); }
+    /// Another model than the open one answered there last.
+    bool shownIsOfAnotherModel() const { return m_modelOpen && !isOfOpenModel(shown()); }
+    /// Nothing of it was ever computed, as far as is known.
+    bool shownIsBlank() const { return !readsShown() && shown().history.runs().empty(); }
     /// What the model computed last, since it was loaded, was another one.
     bool computesAnother() const { return !m_computed.isEmpty() && m_computed != m_shown; }
     /// What was kept of it is still being read.
     bool readsShown() const { return m_flights.at(m_shown).reading != 0; }
     /// Nothing of it was measured since the model was loaded.
     bool shownIsEarlier() const;
-    /// It was measured with the model that is open, or nothing was.
-    bool shownIsOfOpenModel() const;
     /// What moved tokens or one of these layers last, of the conversation that the model computed last and since it was
     /// loaded; null: nothing.
     const PlacementMove* lastMove(engine::TokenRange tokens, int firstLayer, int lastLayer) const;
@@ -92,5 +97,7 @@ private:
     quint64 m_turn = 0;  // the newest; 0: nobody says whose they are
     qint64 m_modelSinceMs = 0;
     QString m_model, m_modelFile;
+    bool m_modelOpen = false;
+    Recording m_ofModel;  // before its first answer
     std::optional<int> m_spillTokens;
 };

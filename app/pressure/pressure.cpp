@@ -97,7 +97,7 @@ void Pressure::follow(ChatController& chat, TurnRunner& turns, ConversationStore
 void Pressure::showMoves()
 {
     const auto messages = m_monitor.replaying() ? PlacementEventModel::Messages() : m_messages;
-    m_events.reset(m_monitor.recording().moves, messages);
+    m_events.reset(m_monitor.moves(), messages);
 }
 
 void Pressure::connectDoctor(ModelController& models)

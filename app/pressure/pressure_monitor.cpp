@@ -194,7 +194,15 @@ QList<double> PressureMonitor::prefillHistory() const
 
 void PressureMonitor::onFrame(quint64 turn, const engine::Telemetry& frame)
 {
+    m_answering = true;
     take(turn, frame);
+}
+
+void PressureMonitor::onFailed(quint64 turn)
+{
+    m_answering = false;
+    m_recorder.fail(turn);
+    tellSoon();
 }
 
 void PressureMonitor::onPlacement(const engine::Telemetry& frame)
@@ -230,6 +238,7 @@ void PressureMonitor::onEvent(const engine::Event& event)
 
 void PressureMonitor::onFinished(quint64 turn, const engine::Turn& result)
 {
+    m_answering = false;
     m_frame = result.telemetry;
     m_pipeline.endTurn();
     m_recorder.finish(turn, result.telemetry);
@@ -245,13 +254,12 @@ void PressureMonitor::onModelReady(const engine::ModelInfo& model)
                             QString::fromStdU16String(model.path.filename().u16string()));
     m_pipeline.beginModel(model.experts == 0);
     m_frame.context_limit = model.context_in_use;
-    Q_EMIT modelChanged();
-    Q_EMIT changed();
+    showOther();
 }
 
 void PressureMonitor::onModelGone()
 {
-    m_hasModel = false;
+    m_hasModel = m_answering = false;
     m_frame = {};
     m_pipeline.endModel();
     m_recorder.onModelGone();

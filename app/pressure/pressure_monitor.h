@@ -14,6 +14,8 @@
 #include <QVariant>
 #include <QtQml/qqmlregistration.h>
 
+#include <memory>
+
 /// Takes the engine's frames and events as they come, has them recorded, and tells the panel about ten times a second
 /// that there is something new. What is shown is of now; or it is `earlier`, what was kept of a conversation whose next
 /// answer goes on after it; or a recording is replayed. Where what is computed is `ofAnother` conversation, memory is
@@ -61,10 +63,17 @@ public:
     bool earlier() const { return !m_replayed && m_recorder.shownIsEarlier(); }
     /// The model's KV is that of another conversation.
     bool ofAnother() const { return !m_replayed && m_recorder.computesAnother(); }
+    /// Where the model's KV lies; null: nowhere, or it is that of another conversation, which is not being answered
+    /// now, and nothing of the one that is shown was computed.
+    std::shared_ptr<const engine::KvMap> kvMap() const { return showsKv() ? m_frame.kv_map : nullptr; }
     /// Other models answered before, in this conversation; charts are of the newest.
-    bool severalModels() const { return history().firstRun() > 0 || history().modelSince() > 0; }
+    bool severalModels() const
+    {
+        return history().firstRun() > 0 || history().modelSince() > 0 ||
+               (!m_replayed && m_recorder.shownIsOfAnotherModel());
+    }
     /// What is shown can be compared with what is foretold of the open model.
-    bool showsOpenModel() const { return m_hasModel && !m_replayed && m_recorder.shownIsOfOpenModel(); }
+    bool showsOpenModel() const { return m_hasModel && !m_replayed; }
     QString recordingModel() const { return recording().model; }
     QDateTime recordingMade() const { return recording().made; }
     QVariant recordedSpill() const;  // tokens; undefined: nothing left the device, or that is for now to say
@@ -76,8 +85,8 @@ public:
     PipelineReading pipeline() const { return m_pipeline.reading(); }
     int contextTokens() const { return ofNow() ? m_frame.context_tokens : lastSample().contextTokens; }
     int contextLimit() const;
-    int blocksOnDevice() const { return m_frame.kv_blocks_device; }
-    int blocksOnHost() const { return m_frame.kv_blocks_host; }
+    int blocksOnDevice() const { return showsKv() ? m_frame.kv_blocks_device : 0; }
+    int blocksOnHost() const { return showsKv() ? m_frame.kv_blocks_host : 0; }
     QVariant tokensPerSecond() const;
     QVariant prefillTokensPerSecond() const;
     QVariant ttftMs() const;
@@ -90,7 +99,9 @@ public:
     QList<double> prefillHistory() const;
 
     /// What is shown: the file that was opened, else that of the conversation.
-    const Recording& recording() const { return m_replayed ? *m_replayed : m_recorder.shown(); }
+    const Recording& recording() const { return m_replayed ? *m_replayed : m_recorder.drawn(); }
+    /// What moved there, whatever model it was.
+    const QList<PlacementMove>& moves() const { return m_replayed ? m_replayed->moves : m_recorder.shown().moves; }
     const PressureHistory& history() const { return recording().history; }
     FlightRecorder& recorder() { return m_recorder; }
     const FlightRecorder& recorder() const { return m_recorder; }
@@ -109,7 +120,7 @@ public:
     void onPlacement(const engine::Telemetry& frame);
     void onEvent(const engine::Event& event);
     void onFinished(quint64 turn, const engine::Turn& result);
-    void onFailed(quint64 turn) { m_recorder.fail(turn); }
+    void onFailed(quint64 turn);
     void onLoadAdvanced(qint64 bytesDone);
     void onModelReady(const engine::ModelInfo& model);
     void onModelGone();
@@ -124,6 +135,7 @@ private:
     void take(quint64 turn, const engine::Telemetry& frame);
     void tellSoon();
     bool ofNow() const { return !m_replayed && !m_recorder.shownIsEarlier() && !m_recorder.computesAnother(); }
+    bool showsKv() const { return !ofAnother() || m_answering || !m_recorder.shownIsBlank(); }
     PressureHistory::Sample lastSample() const;
     QVariant ofAnswer(std::optional<double> Recording::Answer::*number, const std::optional<double>& now) const;
     QList<double> ofAnswers(std::optional<double> Recording::Answer::*number) const;
@@ -136,6 +148,7 @@ private:
     engine::Telemetry m_frame;
     PipelineMeter m_pipeline;
     bool m_hasModel = false;
+    bool m_answering = false;
     QTimer m_tell;
     QString m_trouble;
 };

@@ -213,7 +213,15 @@ private Q_SLOTS:
         QVERIFY(!speed.monitor.severalModels());
         QVERIFY(memory.item.at(6030).contains("kv"));
         model("small");
-        QVERIFY(!speed.monitor.showsOpenModel());  // until it has answered
+        QVERIFY(memory.item.at(6030).isEmpty());  // its numbers stand beside no areas of the other
+        QVERIFY(speed.item.at(6030)["measured"].isNull());
+        engine::Telemetry loaded = frameAt(1.5, 0, 0);
+        loaded.device->weight_bytes = 20;
+        speed.monitor.onPlacement(loaded);
+        QCOMPARE(memory.item.at(0)["weights"].toDouble(), 20.0);
+        QCOMPARE(speed.monitor.recordingModel(), "small");
+        QVERIFY(speed.monitor.severalModels() && speed.monitor.showsOpenModel() && !speed.monitor.earlier());
+        QCOMPARE(speed.monitor.recorder().shown().history.runs().size(), std::size_t(1));  // the other's are kept
         answer(2, 100, 10);
         QVERIFY(speed.monitor.severalModels() && speed.monitor.showsOpenModel());
         QCOMPARE(speed.monitor.recordingModel(), "small");

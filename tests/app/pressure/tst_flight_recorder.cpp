@@ -437,6 +437,53 @@ private Q_SLOTS:
         QCOMPARE(monitor->history().runs().size(), size_t(1));
     }
 
+    void aModelThatComesBackFindsWhatItMeasured()
+    {
+        auto monitor = monitorOn("c0");
+        monitor->onModelReady(model("tiny"));
+        answer(*monitor, 1, "c0", 10, 100);
+        monitor->onModelGone();
+        monitor->onModelReady(model("other"));
+        QVERIFY(monitor->history().samples().isEmpty() && monitor->ttftHistory().isEmpty());
+        QCOMPARE(monitor->contextTokens(), 0);
+        QCOMPARE(monitor->moves().size(), 1);  // whatever model it was
+        monitor->onModelGone();
+        monitor->onModelReady(model("tiny"));
+        QVERIFY(monitor->earlier() && !monitor->severalModels());
+        QCOMPARE(monitor->history().runs().size(), size_t(1));
+        QCOMPARE(monitor->ttftHistory(), QList<double>{12.5});
+    }
+
+    void aConversationThatIsBlankHasNoKv()
+    {
+        auto monitor = monitorOn("c0");
+        monitor->onModelReady(model("tiny"));
+        monitor->recorder().begin(1, "c0");
+        engine::Turn last;
+        last.telemetry = frameAt(10, 140, 40);
+        last.telemetry.kv_map = std::make_shared<engine::KvMap>();
+        last.telemetry.kv_blocks_device = 3;
+        last.telemetry.kv_blocks_host = 4;
+        last.telemetry.decode_tokens_per_s = 20;
+        monitor->onFinished(1, last);
+        QVERIFY(monitor->kvMap());
+        QCOMPARE(monitor->blocksOnDevice(), 3);
+        show(*monitor, "c1");
+        QVERIFY(monitor->ofAnother() && !monitor->kvMap());
+        monitor->onFrame(1, last.telemetry);
+        QVERIFY(monitor->kvMap());  // while it goes on, what happens now is shown
+        monitor->onFailed(1);
+        QVERIFY(!monitor->kvMap());
+        QCOMPARE(monitor->blocksOnDevice() + monitor->blocksOnHost(), 0);
+        QVERIFY(monitor->device().kv > 0);  // the memory has it all the same
+        monitor->recorder().begin(2, "c1");
+        last.telemetry.kv_blocks_host = 5;
+        monitor->onFinished(2, last);
+        QVERIFY(monitor->kvMap());
+        show(*monitor, "c0");  // it has been computed: what is shown is said to be of another
+        QVERIFY(monitor->ofAnother() && monitor->kvMap());
+    }
+
     void whatMovedACellLastIsKnown()
     {
         auto monitor = monitorOn("c0");
