@@ -204,9 +204,9 @@ public:
     /// where `stop` was asked for.
     virtual Result<int> count_tokens(std::string_view text, std::stop_token stop) const = 0;
 
-    /// The ledger that generate() would report for this request, whether it fits or not; nothing is computed. An
-    /// earlier answer is counted by its text, so it may take a token more or less than it did. NotLoaded without a
-    /// model, Cancelled where `stop` was asked for.
+    /// The ledger that generate() would report for this request, whether it fits or not; nothing is computed. An answer
+    /// that was made under this `saved_as` since the load counts as it was made, another one by its text. NotLoaded
+    /// without a model, Cancelled where `stop` was asked for.
     virtual Result<PromptLedger> count_prompt(const Request& request, std::stop_token stop) const = 0;
 
     /// Thread-safe. The command is carried out between tokens, between prefill chunks, and when idle at the next

@@ -24,6 +24,8 @@ class ComposerController : public QObject
     Q_PROPERTY(int attachedTokens READ attachedTokens NOTIFY tokensChanged)
     Q_PROPERTY(bool counting READ counting NOTIFY tokensChanged)
     Q_PROPERTY(int tokensLeft READ tokensLeft NOTIFY tokensChanged)
+    Q_PROPERTY(int promptTokens READ promptTokens NOTIFY tokensChanged)
+    Q_PROPERTY(int contextTokens READ contextTokens NOTIFY tokensChanged)
     Q_PROPERTY(bool tooMuch READ tooMuch NOTIFY tokensChanged)
     Q_PROPERTY(bool pasteBecameFile READ pasteBecameFile NOTIFY pasteBecameFileChanged)
 
@@ -42,7 +44,9 @@ public:
     int attachedTokens() const { return m_attachments.tokens(); }
     bool counting() const { return m_attachments.counting() || m_attachments.reading(); }
     int tokensLeft() const;  // in the context, before this message; 0: not known
-    bool tooMuch() const;    // the message does not fit
+    int promptTokens() const { return m_chat.context()->ledger().total() + tokens(); }  // with this message
+    int contextTokens() const { return m_chat.context()->tokens(); }
+    bool tooMuch() const;  // the message does not fit
     bool pasteBecameFile() const { return m_pastedLength > 0; }
 
     /// Text and files go to the model. False: they stay, and `obstacle` says why.

@@ -141,7 +141,9 @@ void TurnRunner::onModelAside()
 ChatRequest TurnRunner::nextRequest(const OpenConversation& conversation) const
 {
     const auto reads = m_model && !m_model->has_chat_template ? ModelReads::Text : ModelReads::Messages;
-    return ::nextRequest(m_options, conversation.header.settings, conversation.tree.path(), reads);
+    ChatRequest next = ::nextRequest(m_options, conversation.header.settings, conversation.tree.path(), reads);
+    next.request.saved_as = conversation.header.id.toStdString();  // its answers count as they were made
+    return next;
 }
 
 void TurnRunner::enqueue(OpenConversation& conversation, const QString& answer)

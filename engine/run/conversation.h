@@ -6,11 +6,13 @@
 #include "engine/run/prompt.h"
 
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace engine {
 
 struct Conversation {
+    std::string saved_as;  // in its newest turn; empty: nowhere
     KvSequence kv;
     std::vector<KeptReply> replies;
     std::vector<TokenRange> pins;  // that the user keeps on the device

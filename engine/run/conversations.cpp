@@ -40,6 +40,13 @@ Conversation* Conversations::find(SequenceId sequence)
     return found == kept_.end() ? nullptr : &found->second;
 }
 
+const Conversation* Conversations::find_saved_as(const std::string& name) const
+{
+    const auto found =
+        std::ranges::find_if(kept_, [&](const auto& entry) { return !name.empty() && entry.second.saved_as == name; });
+    return found == kept_.end() ? nullptr : &found->second;
+}
+
 void Conversations::use(SequenceId sequence)
 {
     last_used_ = sequence;

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <string>
 
 namespace engine {
 
@@ -22,6 +23,7 @@ public:
 
     /// Null: there is no such conversation.
     Conversation* find(SequenceId sequence);
+    const Conversation* find_saved_as(const std::string& name) const;
     /// The conversation's next turn begins.
     void use(SequenceId sequence);
     /// The one that was used last; null: none is there that was.

@@ -133,6 +133,7 @@ try {
 Result<Turn> LocalEngine::generate_checked(Conversation& conversation, const Request& request, const Listener& listener,
                                            std::stop_token stop)
 {
+    conversation.saved_as = request.saved_as;
     model_->placement().begin_turn(conversation.pins);
     if (!request.messages.empty() && !model_->info().has_chat_template && !said_no_template_) {
         said_no_template_ = true;
@@ -182,7 +183,10 @@ Result<int> LocalEngine::count_tokens(std::string_view text, std::stop_token sto
 try {
     if (!model_)
         return fail(Error::Code::NotLoaded, "no model is loaded");
-    EncodeOptions options{EncodeOptions::Specials::AsText, EncodeOptions::Start::Beginning};
+    // A message stands behind what the template writes before it.
+    EncodeOptions options{EncodeOptions::Specials::AsText, model_->info().has_chat_template
+                                                               ? EncodeOptions::Start::Middle
+                                                               : EncodeOptions::Start::Beginning};
     options.stop = stop;
     const int tokens = int(model_->tokenizer().encode(text, options).size());
     if (stop.stop_requested())
@@ -204,7 +208,10 @@ try {
     }
     Request whole = request;
     whole.full_context = FullContext::Stop;
-    const PromptBuilder builder(model_->chat_template(), model_->tokenizer(), {}, std::move(stop));
+    // What the model said counts as the ids it was said in, as in the next turn.
+    const Conversation* const known = conversations_.find_saved_as(request.saved_as);
+    const auto replies = known ? std::span<const KeptReply>(known->replies) : std::span<const KeptReply>();
+    const PromptBuilder builder(model_->chat_template(), model_->tokenizer(), replies, std::move(stop));
     auto prompt = builder.build(whole, std::numeric_limits<int>::max(), 0);
     if (!prompt)
         return tl::unexpected(prompt.error());

@@ -256,7 +256,9 @@ engine::Result<engine::Turn> FakeEngine::generate(engine::SequenceId sequence, c
         return turn;
     };
     if (frame.prompt_tokens > frame.context_limit)
-        return engine::fail(engine::Error::Code::ContextFull, "the conversation is longer than the context holds");
+        return engine::fail(engine::Error::Code::ContextFull,
+                            "the prompt needs " + std::to_string(frame.prompt_tokens) +
+                                " tokens and the context holds " + std::to_string(frame.context_limit));
     if (listener.on_prompt)
         listener.on_prompt(turn.ledger);
     if (listener.on_telemetry)

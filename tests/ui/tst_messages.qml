@@ -117,11 +117,14 @@ Item {
             makeWindow({ tokens: 3, context: 60, modelContext: context });
             openModel();
             part("composerField").text = "w ".repeat(80);
+            tryCompare(part("messageCost"), "text", "With this message the prompt needs 84 tokens, and the context holds 60.");
             keyClick(Qt.Key_Return);
             tryVerify(() => !Bench.chat.turn.busy && lastStatus() === MessageModel.Failed);
             const notice = part("contextNotice");
             tryVerify(() => notice.visible && notice.tooLong);
-            compare(findChild(notice, "contextSentence").text, "Your message alone takes 80 tokens, and the context holds 60. Make it shorter, or the context larger.");
+            // One number, of the prompt, from the engine.
+            compare(messagePart("answerNotice").sentence, "The prompt needs 84 tokens and the context holds 60.");
+            compare(findChild(notice, "contextSentence").text, "Your message alone is longer than the context. Make it shorter, or the context larger.");
             // Only what can work is offered.
             verify(!findChild(notice, "dropOldest").visible);
             verify(!findChild(notice, "contextNew").visible);

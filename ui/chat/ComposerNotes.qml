@@ -19,10 +19,8 @@ ColumnLayout {
 
     function cost(): string {
         const tokens = composer.tokens === 1 ? qsTr("1 token") : qsTr("%1 tokens").arg(Format.count(composer.tokens));
-        if (composer.tooMuch)
-            return composer.tokensLeft > 0
-                ? qsTr("This message takes %1, and the context has room for %2.").arg(tokens).arg(Format.count(composer.tokensLeft))
-                : qsTr("This message takes %1, and the context is full.").arg(tokens);
+        if (composer.tooMuch) // as the engine would say when it is sent
+            return qsTr("With this message the prompt needs %1 tokens, and the context holds %2.").arg(Format.count(composer.promptTokens)).arg(Format.count(composer.contextTokens));
         if (composer.counting)
             return qsTr("Counting tokens…");
         if (composer.tokens === 0)

@@ -19,7 +19,7 @@ Rectangle {
 
     function sentence(): string {
         if (root.tooLong)
-            return qsTr("Your message alone takes %1 tokens, and the context holds %2. Make it shorter, or the context larger.").arg(Format.count(root.chat.context.tooLongTokens)).arg(Format.count(root.chat.context.tokens));
+            return qsTr("Your message alone is longer than the context. Make it shorter, or the context larger.");
         if (root.full)
             return qsTr("The context is full. Choose how this conversation goes on.");
         return root.chat.turn.busy ? qsTr("The context is nearly full. Unless you choose otherwise, the answer stops when it is.")

@@ -11,7 +11,8 @@ AbstractButton {
     required property int limit
     property bool brief: false // without its name
 
-    readonly property string numbers: qsTr("%1 / %2").arg(Format.count(tokens)).arg(Format.count(limit))
+    readonly property int used: limit > 0 ? Math.min(tokens, limit) : tokens // a prompt that is too long does not go in
+    readonly property string numbers: qsTr("%1 / %2").arg(Format.count(used)).arg(Format.count(limit))
     readonly property real fullWidth: 2 * padding + words.advanceWidth(qsTr("Context") + numbers) + barWidth + 2 * Theme.gapSmall // with its name
     readonly property real barWidth: Theme.px(64)
 
@@ -23,7 +24,7 @@ AbstractButton {
     hoverEnabled: true
 
     Accessible.role: Accessible.Button
-    Accessible.name: qsTr("Context: %1 of %2 tokens used").arg(Format.count(root.tokens)).arg(Format.count(root.limit))
+    Accessible.name: qsTr("Context: %1 of %2 tokens used").arg(Format.count(root.used)).arg(Format.count(root.limit))
     Accessible.description: qsTr("Shows what fills the context")
     Accessible.onPressAction: root.clicked()
     Keys.onReturnPressed: clicked()

@@ -36,8 +36,9 @@ ColumnLayout {
     Text {
         objectName: "ledgerUsed"
         Layout.fillWidth: true
-        text: root.ledger.known ? qsTr("%1 of %2 tokens are used").arg(Format.count(root.used)).arg(Format.count(root.ledger.limit))
-                                : qsTr("Not counted yet.")
+        text: !root.ledger.known ? qsTr("Not counted yet.")
+            : root.used > root.ledger.limit ? qsTr("The next prompt needs %1 tokens, and the context holds %2.").arg(Format.count(root.used)).arg(Format.count(root.ledger.limit))
+            : qsTr("%1 of %2 tokens are used").arg(Format.count(root.used)).arg(Format.count(root.ledger.limit))
         textFormat: Text.PlainText
         wrapMode: Text.Wrap
         font.pixelSize: Theme.sizeBody

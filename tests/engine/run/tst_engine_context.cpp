@@ -66,6 +66,36 @@ private Q_SLOTS:
         QCOMPARE(loaded.engine->count_prompt(request, {}).error().code, Error::Code::NotLoaded);
     }
 
+    /// Random bytes are no text that would be read as the tokens they were: what is counted is what generate() takes.
+    void anAnswerCountsAsItWasMade()
+    {
+        Loaded loaded(0, 16, own_models_folder().toStdString() + "/type-Q4_0.gguf");
+        auto request = chat({{"user", "one two three"}}, 60);
+        request.sampling.temperature = 1;
+        request.sampling.seed = 7;
+        request.saved_as = "talk";
+        const auto first = loaded.generate(request);
+        QVERIFY(first);
+        request.messages.push_back({"assistant", first->text});
+        request.messages.push_back({"user", "four"});
+        const auto counted = loaded.engine->count_prompt(request, {});
+        auto by_text = request;
+        by_text.saved_as.clear();
+        QVERIFY(loaded.engine->count_prompt(by_text, {})->total_tokens > counted->total_tokens);
+        const auto second = loaded.generate(request);
+        QVERIFY(second);
+        QCOMPARE(counted->total_tokens, second->ledger.total_tokens);
+    }
+
+    /// What a message takes and what the rest of the prompt takes are the prompt.
+    void aMessageIsCountedAsItStandsInThePrompt()
+    {
+        Loaded loaded(0, 16, own_models_folder().toStdString() + "/type-Q4_0.gguf");
+        const int without = loaded.engine->count_prompt(chat({{"user", ""}}), {})->total_tokens;
+        const int whole = loaded.engine->count_prompt(chat({{"user", "one two three"}}), {})->total_tokens;
+        QCOMPARE(without + *loaded.engine->count_tokens("one two three", {}), whole);
+    }
+
     void countingCanBeStopped()
     {
         const QTemporaryDir folder;
