@@ -73,7 +73,8 @@ DeviceBytes DeviceLayout::needed(int layers, int columns) const
 
 std::int64_t DeviceLayout::device_size(int fit_tokens, double watermark) const
 {
-    const int columns = (fit_tokens + block_tokens_ - 1) / block_tokens_;
+    // With fewer columns not all layers would be put there.
+    const int columns = std::max(kFewestColumns, (fit_tokens + block_tokens_ - 1) / block_tokens_);
     return std::int64_t(std::ceil(double(needed(num_layers(), columns).total()) / watermark)) + 1;
 }
 

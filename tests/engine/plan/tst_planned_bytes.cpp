@@ -186,6 +186,22 @@ private Q_SLOTS:
         QCOMPARE(plan.rows.front().host.scratch_bytes, model->scratch_bytes());
     }
 
+    /// However few the tokens are that shall fit: beside all layers, and with blocks as large as users have them.
+    void roomForAFewTokensIsRoomForAllLayers()
+    {
+        for (const char* const name : {"llama", "type-Q4_0"})
+            for (const int tokens : {1, 256, 300, 512}) {
+                LoadRequest request = request_for(name);
+                request.kv_block_tokens = LoadRequest().kv_block_tokens;
+                request.placement.emulated.fit_tokens = tokens;
+                const Plan plan = plan_of(request, {0});
+                const auto model = load(request);
+                QVERIFY(model);
+                QCOMPARE(plan.device_layers, model->info().layers);
+                QCOMPARE(model->placement().layers(), model->info().layers);
+            }
+    }
+
     /// It computes with the host's cores and in the host's scratch, which counts only as long as it does.
     void aDeviceWithoutLayersNeedsNoScratch()
     {
