@@ -3,8 +3,11 @@
 #include "app/cli/system.h"
 
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <csignal>
 #include <cstdlib>
+#include <mutex>
 
 namespace cli {
 
@@ -39,6 +42,19 @@ bool interrupted()
 void clear_interrupts()
 {
     interrupts = 0;
+}
+
+StopOnInterrupt::StopOnInterrupt()
+    : watch_([stop = stop_](const std::stop_token& ended) mutable {
+        std::mutex mutex;
+        std::unique_lock lock(mutex);
+        std::condition_variable_any wait;
+        while (!interrupted() && !ended.stop_requested())
+            wait.wait_for(lock, ended, std::chrono::milliseconds(20), [] { return interrupted(); });
+        if (interrupted())
+            stop.request_stop();
+    })
+{
 }
 
 }  // namespace cli

@@ -152,7 +152,7 @@ int Session::ask()
 int Session::print_answer(const engine::Request& request)
 {
     clear_interrupts();
-    std::stop_source stop;
+    const StopOnInterrupt stop;
     std::map<std::string, int> events;
     engine::Listener listener;
     PrintedMarks marks;
@@ -162,16 +162,12 @@ int Session::print_answer(const engine::Request& request)
         std::fputs(for_terminal(marks.add(text)).c_str(), stdout);
         std::fflush(stdout);
     };
-    listener.on_telemetry = [&](const engine::Telemetry&) {
-        if (interrupted())
-            stop.request_stop();
-    };
     listener.on_event = [&](const engine::Event& event) {
         ++events[kind_name(event.kind)];
         if (!event.sentence.empty())
             std::fprintf(stderr, "note: %s\n", for_terminal(event.sentence).c_str());
     };
-    const auto turn = engine_->generate(sequence_, request, listener, stop.get_token());
+    const auto turn = engine_->generate(sequence_, request, listener, stop.token());
     clear_interrupts();
     std::fputs(for_terminal(marks.end()).c_str(), stdout);
     if (!turn)

@@ -1,0 +1,44 @@
+// Ctrl+C stops whatever is asked to look, however silent that is.
+#include "app/cli/interrupt.h"
+#include "tests/support/test_program.h"
+
+#include <QElapsedTimer>
+#include <QtTest>
+
+#include <csignal>
+
+class TestInterrupt : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void isSeenByWhatTellsNobodyHowFarItIs()
+    {
+        cli::catch_interrupts();
+        const cli::StopOnInterrupt stop;
+        QTest::qWait(50);
+        QVERIFY(!stop.token().stop_requested());
+        std::raise(SIGINT);
+        QElapsedTimer since;
+        since.start();
+        QTRY_VERIFY(stop.token().stop_requested());
+        QVERIFY2(since.elapsed() < 2000, qPrintable(QString::number(since.elapsed())));  // 20 ms on an idle machine
+        cli::clear_interrupts();
+        const cli::StopOnInterrupt next;
+        QTest::qWait(50);
+        QVERIFY(!next.token().stop_requested());  // it was for the one before
+    }
+
+    void nobodyWaitsForItsEnd()
+    {
+        cli::catch_interrupts();
+        QElapsedTimer since;
+        since.start();
+        for (int i = 0; i < 100; ++i)
+            const cli::StopOnInterrupt stop;
+        QVERIFY2(since.elapsed() < 1500, qPrintable(QString::number(since.elapsed())));  // 2 s would be its naps
+    }
+};
+
+SPILLWAY_TEST(QCoreApplication, TestInterrupt)
+#include "tst_interrupt.moc"
