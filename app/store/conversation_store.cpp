@@ -403,7 +403,7 @@ void ConversationStore::onWriteFailed(const QSqlError& error)
 {
     if (isDamage(error) && !m_opened.inMemory)
         checkAtNextOpen(m_opened.database);
-    Q_EMIT failed(isDiskFull(error)
-                      ? tr("The disk is full: what is said now is kept as soon as there is room again.")
-                      : tr("Conversations cannot be written at the moment: %1.").arg(error.databaseText()));
+    Q_EMIT failed(isDiskFull(error) ? tr("The disk is full: what is said now is kept as soon as there is room again.")
+                                    : tr("Conversations cannot be written at the moment: %1.")
+                                          .arg(troubleOf(error, m_folder + QLatin1String("/spillway.sqlite"))));
 }

@@ -1,5 +1,7 @@
 #include "app/store/database.h"
 
+#include <QCoreApplication>
+#include <QDir>
 #include <QUuid>
 
 namespace {
@@ -18,6 +20,12 @@ enum Code {
     NotADatabase = 26
 };
 constexpr int kForeignKey = Constraint | 3 << 8;
+constexpr int kMoved = ReadOnly | 4 << 8;
+
+/// Translates texts outside a class.
+struct TroubleText {
+    Q_DECLARE_TR_FUNCTIONS(Database)
+};
 
 int codeOf(const QSqlError& error)
 {
@@ -62,6 +70,30 @@ bool mayBeTheIndex(const QSqlError& error)
 bool isDiskFull(const QSqlError& error)
 {
     return codeOf(error) == Full;
+}
+
+QString troubleOf(const QSqlError& error, const QString& file)
+{
+    const QString named = QDir::toNativeSeparators(file);
+    if (error.nativeErrorCode().toInt() == kMoved)
+        return TroubleText::tr("“%1” was moved or deleted while it was in use; put it back, or start Spillway again")
+            .arg(named);
+    switch (codeOf(error)) {
+    case ReadOnly:
+    case CannotOpen:
+        return TroubleText::tr("“%1” cannot be written; allow yourself to write this file and its folder").arg(named);
+    case Busy:
+    case Locked:
+        return TroubleText::tr("another program holds “%1”; close it").arg(named);
+    case InputOutput:
+        return TroubleText::tr("the disk fails at “%1”; see whether it is still connected").arg(named);
+    case NoMemory:
+        return TroubleText::tr("there is not enough memory; close other programs");
+    case Full:
+        return TroubleText::tr("the disk with “%1” is full; make room on it").arg(named);
+    default:
+        return error.databaseText();
+    }
 }
 
 QString Database::memoryName()

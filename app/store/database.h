@@ -54,6 +54,8 @@ bool isDamage(const QSqlError& error);       // the file is not a sound database
 bool isForWant(const QSqlError& error);      // of space, rights or luck: the same may work another time
 bool mayBeTheIndex(const QSqlError& error);  // of words, which can be made anew
 bool isDiskFull(const QSqlError& error);
+/// Why the database in `file` is not written, in our words, and what to do about it: a part of a sentence.
+QString troubleOf(const QSqlError& error, const QString& file);
 
 // The same, of what happened outside SQLite.
 QSqlError diskFull();

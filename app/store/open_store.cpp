@@ -45,9 +45,9 @@ bool hasReasonToCheck(const QString& file)
            QFile::exists(checkMark(file));
 }
 
-Finding failure(const Database& database)
+Finding failure(const Database& database, const QString& file)
 {
-    return {isDamage(database.error()) ? State::Damaged : State::Unavailable, 0, database.error().databaseText()};
+    return {isDamage(database.error()) ? State::Damaged : State::Unavailable, 0, troubleOf(database.error(), file)};
 }
 
 Finding look(const QString& file, bool thoroughly)
@@ -58,11 +58,11 @@ Finding look(const QString& file, bool thoroughly)
         return {State::Damaged};  // SQLite would write over it
     const Database database(file, Database::Access::Read);
     if (!database.isOpen())
-        return failure(database);
+        return failure(database, file);
     const QVariant version = database.value(QStringLiteral("PRAGMA user_version"));
     const QVariant tables = database.value(QStringLiteral("SELECT count(*) FROM sqlite_schema"));
     if (!version.isValid() || !tables.isValid())
-        return failure(database);
+        return failure(database, file);
     if (tables.toInt() == 0)
         return {State::New};
     if (database.value(QStringLiteral("PRAGMA application_id")).toInt() != schema::kApplicationId ||
@@ -81,7 +81,7 @@ QString makeOrMigrate(const QString& file, int from)
 {
     const Database database(file, Database::Access::Write);
     if (!database.isOpen() || !schema::migrate(database, from))
-        return database.error().databaseText();
+        return troubleOf(database.error(), file);
     return {};
 }
 

@@ -1,4 +1,5 @@
 // Conversations on disk, where the file, the folder or the disk is not as it should be, or older than the program.
+#include "app/store/database.h"
 #include "tests/app/store/store_case.h"
 #include "tests/support/plain_user.h"
 #include "tests/support/test_program.h"
@@ -326,6 +327,31 @@ private Q_SLOTS:
         store->flush();
         QTRY_COMPARE(failed.size(), 1);
         QCOMPARE(store->conversations().size(), 1);
+    }
+
+    void whatStandsInTheWayIsSaidInOurWords()
+    {
+        const auto because = [&](int code) {
+            return troubleOf(
+                {{}, "attempt to write a readonly database", QSqlError::UnknownError, QString::number(code)}, file());
+        };
+        QStringList all;
+        for (const int code : {5, 7, 8, 10, 13, 14, 8 | 4 << 8}) {
+            const QString why = because(code);
+            QVERIFY2(!why.contains("readonly") && why.contains("; "), qPrintable(why));
+            QCOMPARE(why.contains(file()), code != 7);
+            all.append(why);
+        }
+        all.removeDuplicates();
+        QCOMPARE(all.size(), 6);  // what cannot be opened and what cannot be written want the same
+
+        store.reset();
+        QVERIFY(QDir().mkpath(folder->filePath("theirs")));
+        const support::PlainUser notRoot;
+        QVERIFY(QFile::setPermissions(folder->filePath("theirs"), QFile::ReadOwner | QFile::ExeOwner));
+        const ConversationStore other(folder->filePath("theirs"));
+        QVERIFY2(other.notice().contains("/theirs/spillway.sqlite” cannot be written; allow"),
+                 qPrintable(other.notice()));
     }
 
     void noRoomLeft()
