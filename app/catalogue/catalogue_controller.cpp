@@ -79,6 +79,7 @@ void CatalogueController::setFolders(const QStringList& folders)
     if (folders == m_folders)
         return;
     const QStringList before = std::exchange(m_folders, folders);
+    setError({});  // it may be of a folder that is gone, or of the choice before
     showPlaces();
     if (!m_scanning && !m_scanned)
         return;

@@ -93,9 +93,15 @@ Item {
             tryVerify(() => part("catalogueError").visible);
             const sentence = part("catalogueError").sentence;
             verify(sentence.startsWith("There is no model in “") && sentence.indexOf("holidays”") > 0, sentence);
-            click(findChild(part("catalogueError"), "noticeDismiss"));
-            verify(Bench.settings.addModelFolder(Bench.modelFolder("org"))); // which the store has already
+            // It goes with the next folder that is chosen, here one that the store has already.
+            verify(Bench.settings.addModelFolder(Bench.modelFolder("org")));
             tryVerify(() => !Bench.catalogue.scanning);
+            compare(Bench.catalogue.error, "");
+            verify(!part("catalogueError").visible);
+            Bench.putModels(["empty/readme.txt"]);
+            verify(Bench.settings.addModelFolder(Bench.modelFolder("empty")));
+            tryVerify(() => part("catalogueError").visible);
+            click(findChild(part("catalogueError"), "noticeDismiss"));
             compare(Bench.catalogue.error, "");
         }
 
