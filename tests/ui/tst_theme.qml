@@ -1,9 +1,12 @@
 // Text keeps a contrast of 4.5 to 1 (WCAG AA) on every ground it stands on, light and dark; what marks a state 3 to 1.
 import QtQuick
 import QtTest
+import Spillway.Ui.Components
 import Spillway.Ui.Theme
 
 TestCase {
+    id: root
+
     name: "Theme"
 
     function luminance(color) {
@@ -41,6 +44,32 @@ TestCase {
             verify(found >= 4.5, "code " + i + ": " + found.toFixed(2));
         }
         Theme.dark = false;
+    }
+
+    // The theme is set when the window is there: a colour that fades to it would show the other one at the start.
+    function test_a_theme_is_there_at_once() {
+        const button = createTemporaryObject(actionButton, root), icon = createTemporaryObject(iconButton, root);
+        Theme.dark = true;
+        verify(Qt.colorEqual(button.background.color, Theme.raised), button.background.color);
+        verify(Qt.colorEqual(icon.background.color, Theme.accent), icon.background.color);
+        button.primary = true;
+        verify(Qt.colorEqual(button.background.color, Theme.accent), button.background.color);
+        Theme.dark = false;
+        verify(Qt.colorEqual(button.background.color, Theme.accent), button.background.color);
+    }
+    Component {
+        id: actionButton
+
+        ActionButton { text: "Load" }
+    }
+    Component {
+        id: iconButton
+
+        IconButton {
+            name: "Send"
+            source: ""
+            filled: true
+        }
     }
 
     function test_numbers_data() {

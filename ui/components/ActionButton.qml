@@ -9,6 +9,10 @@ Button {
     property bool primary: false
 
     readonly property color ink: primary ? Theme.accentInk : Theme.text
+    // Where the pointer's coming fades, not the colour: another theme is there at once, at the start above all.
+    property real lit: hovered || down ? 1 : 0
+
+    Behavior on lit { NumberAnimation { duration: Theme.fast } }
 
     implicitHeight: Theme.controlHeight
     leftPadding: Theme.gap
@@ -28,12 +32,9 @@ Button {
 
     background: Rectangle {
         radius: Theme.radiusSmall
-        color: root.primary ? (root.hovered || root.down ? Theme.accentHover : Theme.accent)
-                            : (root.hovered || root.down ? Theme.hover : Theme.raised)
+        color: root.primary ? Theme.between(Theme.accent, Theme.accentHover, root.lit) : Theme.between(Theme.raised, Theme.hover, root.lit)
         border.width: root.primary ? 0 : 1
         border.color: Theme.border
-
-        Behavior on color { ColorAnimation { duration: Theme.fast } }
 
         FocusRing { visible: root.visualFocus }
     }

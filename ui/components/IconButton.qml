@@ -14,6 +14,9 @@ AbstractButton {
     property int size: Theme.controlHeight
     property int pictureSize: Theme.px(20)
 
+    // Where the pointer's coming fades, not the colour: another theme is there at once, at the start above all.
+    property real lit: hovered || down ? 1 : 0
+
     property bool used: false // since one came to it: what it is called has been read
 
     implicitWidth: size
@@ -36,12 +39,11 @@ AbstractButton {
             used = false;
     }
 
+    Behavior on lit { NumberAnimation { duration: Theme.fast } }
+
     background: Rectangle {
         radius: root.filled ? height / 2 : Theme.radiusSmall
-        color: root.filled ? (root.hovered || root.down ? Theme.accentHover : Theme.accent)
-                           : (root.hovered || root.down ? Theme.hover : "transparent")
-
-        Behavior on color { ColorAnimation { duration: Theme.fast } }
+        color: root.filled ? Theme.between(Theme.accent, Theme.accentHover, root.lit) : Qt.alpha(Theme.hover, root.lit)
 
         FocusRing { visible: root.visualFocus }
     }

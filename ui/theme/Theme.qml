@@ -12,6 +12,10 @@ QtObject {
     function px(pixels: real): int {
         return Math.round(pixels * root.scale);
     }
+    // A colour on the way from one to another: 0 is the first, 1 the second.
+    function between(from: color, to: color, way: real): color {
+        return Qt.rgba(from.r + way * (to.r - from.r), from.g + way * (to.g - from.g), from.b + way * (to.b - from.b), from.a + way * (to.a - from.a));
+    }
 
     // ---- colours ----
     readonly property color ground: dark ? "#15181b" : "#fafaf8"
