@@ -68,6 +68,8 @@ Item {
             tryCompare(findChild(card, "load"), "activeFocus", true);
 
             keyClick(Qt.Key_Return);
+            compare(Bench.models.bytesTotal, 0); // nobody knows yet how much there is
+            compare(findChild(card, "loadText").text, "Reading the file…");
             tryVerify(() => findChild(card, "loadProgress").value > 0 && findChild(card, "loadProgress").value < 1);
             verify(!findChild(card, "load").enabled);
             tryCompare(part("readyState"), "visible", true);

@@ -154,6 +154,7 @@ Rectangle {
                     visible: root.loading
                     text: root.models.phase === ModelController.Cancelling
                           ? qsTr("Cancelling…")
+                          : root.models.bytesTotal <= 0 ? qsTr("Reading the file…")
                           : qsTr("%1 of %2").arg(Format.bytes(root.models.bytesDone)).arg(Format.bytes(root.models.bytesTotal))
                     textFormat: Text.PlainText
                     font.pixelSize: Theme.sizeSmall
