@@ -2,6 +2,7 @@
 
 #include "app/system/chosen_path.h"
 #include "app/text/visible_text.h"
+#include "engine/layer_move.h"
 
 #include <QClipboard>
 #include <QDateTime>
@@ -66,6 +67,14 @@ QString PlacementEventModel::nameOf(engine::Event::Kind kind)
     }
 }
 
+QString PlacementEventModel::titleOf(const engine::Event& event)
+{
+    const auto to = engine::layer_moved_to(event.sentence);
+    if (event.kind != engine::Event::Kind::LayerMove || !to)
+        return nameOf(event.kind);
+    return (*to == engine::Residency::Host ? tr("Layer %1 to RAM") : tr("Layer %1 to the device")).arg(event.layer);
+}
+
 QString PlacementEventModel::nameOf(engine::Event::Cause cause)
 {
     using Cause = engine::Event::Cause;
@@ -127,6 +136,11 @@ QVariant PlacementEventModel::data(const QModelIndex& index, int role) const
         return nameOf(event.kind);
     case CauseNameRole:
         return nameOf(event.cause);
+    case TitleRole:
+        return titleOf(event);
+    case DetailRole:
+        return titleOf(event) == nameOf(event.kind) ? VisibleText::of(QString::fromStdString(event.sentence))
+                                                    : QString();
     case BlocksRole:
         return event.blocks;
     case BytesRole:
@@ -159,6 +173,7 @@ QHash<int, QByteArray> PlacementEventModel::roleNames() const
     return {
         {TimeRole, "time"},           {KindRole, "kind"},
         {KindNameRole, "kindName"},   {CauseNameRole, "causeName"},
+        {TitleRole, "title"},         {DetailRole, "detail"},
         {BlocksRole, "blocks"},       {BytesRole, "bytes"},
         {MicrosecondsRole, "us"},     {FirstTokenRole, "first"},
         {LastTokenRole, "last"},      {LayerRole, "layer"},

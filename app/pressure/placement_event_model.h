@@ -31,6 +31,8 @@ public:
         TimeRole = Qt::UserRole + 1,  // when, as a date
         KindRole,                     // Kind
         KindNameRole,
+        TitleRole,   // the kind, and of a layer which it is and where to
+        DetailRole,  // what the title leaves out, in words; empty: nothing
         CauseNameRole,
         BlocksRole,
         BytesRole,
@@ -56,6 +58,7 @@ public:
     /// Empty: it is not worth a row.
     static std::optional<Kind> kindOf(engine::Event::Kind kind);
     static QString nameOf(engine::Event::Kind kind);
+    static QString titleOf(const engine::Event& event);
     static QString nameOf(engine::Event::Cause cause);  // empty: there is none
 
     void add(const PlacementMove& move);

@@ -1,5 +1,6 @@
 #include "engine/run/model_placement.h"
 
+#include "engine/layer_move.h"
 #include "engine/metrics/clock.h"
 #include "engine/plan/columns.h"
 #include "engine/plan/model_costs.h"
@@ -270,7 +271,7 @@ void ModelPlacement::settle()
 
 Status ModelPlacement::move_to_device(int l)
 {
-    Event event = make_event(Event::Kind::LayerMove, "layer " + std::to_string(l) + " moved to the device");
+    Event event = make_event(Event::Kind::LayerMove, layer_moved(l, Residency::Device));
     event.cause = Event::Cause::Split;
     event.layer = l;
     const auto bytes = on_device_->copy_layer();
@@ -309,7 +310,7 @@ Result<std::int64_t> ModelPlacement::move_head()
 
 void ModelPlacement::move_to_host(int l, Event::Cause cause)
 {
-    Event event = make_event(Event::Kind::LayerMove, "layer " + std::to_string(l) + " moved to the host");
+    Event event = make_event(Event::Kind::LayerMove, layer_moved(l, Residency::Host));
     event.cause = cause;
     event.layer = l;
     split_.place_head(model_.cpu, model_.host_weights.head());

@@ -4,6 +4,8 @@ import QtTest
 import Spillway.App
 import Spillway.Tests
 import Spillway.Ui
+import Spillway.Ui.Monitor
+import Spillway.Ui.Theme
 
 Item {
     width: 1240
@@ -341,6 +343,77 @@ Item {
             tryVerify(() => Bench.chat.messages.count === 4 && !Bench.chat.turn.busy);
             tryCompare(part("earlierNote"), "visible", false);
             tryCompare(Bench.pressure.events, "count", 1);
+        }
+
+        function test_a_new_conversation_has_no_kv() {
+            open();
+            ask("the first one");
+            tryVerify(() => Bench.chat.messages.count === 2 && !Bench.chat.turn.busy);
+            tryCompare(part("kvMap"), "columns", 5);
+            keyClick(Qt.Key_N, Qt.ControlModifier);
+            tryCompare(part("kvMap"), "columns", 0);
+            verify(!part("kvMapOfAnother").visible);
+            ask("a second one");
+            tryVerify(() => Bench.chat.messages.count === 2 && !Bench.chat.turn.busy);
+            tryCompare(part("kvMap"), "columns", 5);
+        }
+
+        // The panel is narrow; all of a row is read all the same.
+        function test_a_row_of_what_moved_is_read_whole() {
+            makeWindow(withDevice);
+            const row = eventRow.createObject(shell, { width: 300 });
+            row.title = "Layer 32 to the device";
+            const title = findChild(row, "eventTitle"), detail = findChild(row, "eventDetail");
+            compare(title.text, "Layer 32 to the device");
+            verify(!title.truncated && !detail.visible);
+            const low = row.implicitHeight;
+            row.title = "Device changed";
+            row.detail = "the model lies on the emulated device now, and no longer on cuda:0, whose driver has gone";
+            tryVerify(() => detail.lineCount > 1);
+            verify(!title.truncated && !detail.truncated);
+            verify(row.implicitHeight > low + detail.height - 1);
+            verify(row.Accessible.name.indexOf(row.detail) > 0);
+        }
+        Component {
+            id: eventRow
+
+            EventRow {
+                time: new Date()
+                kind: 2
+                title: ""
+                detail: ""
+                causeName: "layer split"
+                blocks: 3
+                bytes: 4e6
+                us: 1200
+                first: -1
+                last: -1
+                message: ""
+                messageId: ""
+                messageCount: 0
+            }
+        }
+
+        // The window is too narrow for names beside what is done, and a dash without one says nothing.
+        function test_no_number_is_a_bare_dash() {
+            makeWindow({ prefillMs: 1500, panel: true });
+            openModel();
+            ask("go");
+            tryVerify(() => Bench.chat.turn.state === ChatTurn.Reading && part("phase").text !== "");
+            verify(part("ttft").brief);
+            verify(!part("ttft").visible && !part("tps").visible);
+            tryVerify(() => !Bench.chat.turn.busy);
+            tryVerify(() => part("ttft").visible && part("ttft").value !== Format.unknown);
+        }
+
+        // An answer of bytes that are no text takes more tokens when it is read again than the context holds.
+        function test_the_context_is_never_more_than_full() {
+            makeWindow({ context: 100 });
+            openModel();
+            const meter = part("contextMeter");
+            meter.tokens = 731;
+            compare(findChild(meter, "contextText").text, "100 / 100");
+            verify(meter.full && meter.Accessible.name.indexOf("731") < 0);
         }
 
         function test_another_conversation_that_is_answered_is_named() {

@@ -7,14 +7,14 @@ Item {
 
     required property date time
     required property int kind
-    required property string kindName
+    required property string title
+    required property string detail // empty: the title says it all
     required property string causeName
     required property int blocks
     required property real bytes
     required property real us
     required property int first
     required property int last
-    required property string sentence
     required property string message // whose the tokens are; empty: not known
     required property string messageId
     required property int messageCount
@@ -22,7 +22,7 @@ Item {
 
     readonly property color ink: kind === 0 ? Theme.kvOnHost : kind === 1 ? Theme.kvOnDevice : kind === 2 ? Theme.weights
                                 : kind === 4 || kind === 6 ? Theme.borderStrong : Theme.danger
-    readonly property string what: first >= 0 ? qsTr("tokens %1–%2").arg(Format.count(first)).arg(Format.count(last)) : sentence
+    readonly property string what: first >= 0 ? qsTr("tokens %1–%2").arg(Format.count(first)).arg(Format.count(last)) : ""
     readonly property string whose: messageCount > 1 ? qsTr("%1 and %2 more").arg(message).arg(Format.count(messageCount - 1)) : message
     readonly property string cost: joined([bytes > 0 ? Format.bytes(bytes) : "", us > 0 ? Format.microseconds(us) : "", causeName], "  ·  ")
 
@@ -36,7 +36,7 @@ Item {
     implicitHeight: words.implicitHeight + Theme.px(6)
 
     Accessible.role: Accessible.ListItem
-    Accessible.name: joined([root.kindName, root.what, root.whose, root.cost], ", ")
+    Accessible.name: joined([root.title, root.what, root.detail, root.whose, root.cost], ", ")
     Accessible.selected: root.chosen
 
     HoverHandler {
@@ -73,8 +73,9 @@ Item {
             Text {
                 id: head
 
+                objectName: "eventTitle"
                 width: parent.width - clock.width - Theme.gapSmall
-                text: root.kindName + "  " + root.what
+                text: root.joined([root.title, root.what], "  ")
                 textFormat: Text.PlainText
                 elide: Text.ElideRight
                 font.pixelSize: Theme.sizeSmall
@@ -90,6 +91,16 @@ Item {
                 font.pixelSize: Theme.px(12)
                 color: Theme.textMuted
             }
+        }
+        Text {
+            objectName: "eventDetail"
+            width: parent.width
+            visible: text !== ""
+            text: root.detail
+            textFormat: Text.PlainText
+            wrapMode: Text.Wrap
+            font.pixelSize: Theme.px(12)
+            color: Theme.text
         }
         Item {
             width: parent.width

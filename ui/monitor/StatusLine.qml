@@ -40,7 +40,7 @@ RowLayout {
         id: firstToken
 
         objectName: "ttft"
-        visible: root.hasModel
+        visible: root.hasModel && (!brief || root.numbers.ttftMs !== undefined) // a dash without a name says nothing
         brief: root.narrow
         label: qsTr("First token")
         value: Format.milliseconds(root.numbers.ttftMs)
@@ -50,7 +50,7 @@ RowLayout {
         id: speed
 
         objectName: "tps"
-        visible: root.hasModel
+        visible: root.hasModel && (!brief || root.numbers.tokensPerSecond !== undefined)
         brief: root.narrow
         label: qsTr("Speed")
         value: Format.tokensPerSecond(root.numbers.tokensPerSecond)

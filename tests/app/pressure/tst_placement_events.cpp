@@ -1,5 +1,6 @@
 // What moved between the memories, as rows: kept, filtered, copied and written to a file.
 #include "app/pressure/placement_event_model.h"
+#include "engine/layer_move.h"
 #include "tests/support/test_program.h"
 
 #include <QAbstractItemModelTester>
@@ -37,6 +38,26 @@ class TestPlacementEvents : public QObject
     Q_OBJECT
 
 private Q_SLOTS:
+    void aTitleSaysWhichLayerAndWhereTo()
+    {
+        using engine::Residency;
+        PlacementEventModel events;
+        using Model = PlacementEventModel;
+        const auto text = [&](int row, Model::Role role) { return events.index(row).data(role).toString(); };
+        for (const Residency to : {Residency::Device, Residency::Host})
+            add(events, {.kind = EventKind::LayerMove, .layer = 2, .sentence = engine::layer_moved(2, to)});
+        add(events, {.kind = EventKind::LayerMove, .layer = 3, .sentence = "of another version"});
+        add(events, {.kind = EventKind::DeviceChanged, .sentence = "from the cpu to the emulated device"});
+        QCOMPARE(text(0, Model::TitleRole), "Layer 2 to the device");
+        QCOMPARE(text(1, Model::TitleRole), "Layer 2 to RAM");
+        for (const int row : {0, 1})
+            QCOMPARE(text(row, Model::DetailRole), "");  // the title says it all
+        QCOMPARE(text(2, Model::TitleRole), "Layer moved");
+        QCOMPARE(text(2, Model::DetailRole), "of another version");
+        QCOMPARE(text(3, Model::TitleRole), "Device changed");
+        QCOMPARE(text(3, Model::DetailRole), "from the cpu to the emulated device");
+    }
+
     void keepsWhatMoved()
     {
         PlacementEventModel events;

@@ -1,0 +1,28 @@
+// layer_moved() says that a layer moved, and layer_moved_to() where to, from such a sentence.
+#pragma once
+
+#include "engine/telemetry.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace engine {
+
+inline constexpr std::string_view kToDevice = " moved to the device", kToHost = " moved to the host";
+
+/// The sentence of an Event::Kind::LayerMove.
+inline std::string layer_moved(int layer, Residency to)
+{
+    return "layer " + std::to_string(layer) + std::string(to == Residency::Host ? kToHost : kToDevice);
+}
+
+/// Empty: it is another sentence.
+inline std::optional<Residency> layer_moved_to(std::string_view sentence)
+{
+    if (sentence.ends_with(kToHost))
+        return Residency::Host;
+    return sentence.ends_with(kToDevice) ? std::optional(Residency::Device) : std::nullopt;
+}
+
+}  // namespace engine
