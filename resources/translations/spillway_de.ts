@@ -571,20 +571,16 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>%1 Token</translation>
     </message>
     <message>
-        <source>This message takes %1, and the context has room for %2.</source>
-        <translation>Diese Nachricht braucht %1, und im Kontext ist Platz für %2.</translation>
-    </message>
-    <message>
-        <source>This message takes %1, and the context is full.</source>
-        <translation>Diese Nachricht braucht %1, und der Kontext ist voll.</translation>
-    </message>
-    <message>
         <source>%1 to send</source>
         <translation>%1 zu senden</translation>
     </message>
     <message>
         <source>%1 of the %2 tokens left</source>
         <translation>%1 von den %2 übrigen Token</translation>
+    </message>
+    <message>
+        <source>With this message the prompt needs %1 tokens, and the context holds %2.</source>
+        <translation>Mit dieser Nachricht braucht der Prompt %1 Token, und der Kontext fasst %2.</translation>
     </message>
 </context>
 <context>
@@ -671,12 +667,12 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>Neues Gespräch</translation>
     </message>
     <message>
-        <source>Your message alone takes %1 tokens, and the context holds %2. Make it shorter, or the context larger.</source>
-        <translation>Ihre Nachricht allein braucht %1 Token, und der Kontext fasst %2. Kürzen Sie sie, oder vergrößern Sie den Kontext.</translation>
-    </message>
-    <message>
         <source>Edit the message</source>
         <translation>Nachricht bearbeiten</translation>
+    </message>
+    <message>
+        <source>Your message alone is longer than the context. Make it shorter, or the context larger.</source>
+        <translation>Schon Ihre Nachricht ist länger als der Kontext. Kürzen Sie sie, oder vergrößern Sie den Kontext.</translation>
     </message>
 </context>
 <context>
@@ -1010,6 +1006,33 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
 </context>
 <context>
+    <name>Database</name>
+    <message>
+        <source>“%1” was moved or deleted while it was in use; put it back, or start Spillway again</source>
+        <translation>„%1“ wurde verschoben oder gelöscht, während sie in Gebrauch war; legen Sie sie zurück, oder starten Sie Spillway neu</translation>
+    </message>
+    <message>
+        <source>“%1” cannot be written; allow yourself to write this file and its folder</source>
+        <translation>„%1“ kann nicht geschrieben werden; geben Sie sich das Recht, diese Datei und ihren Ordner zu beschreiben</translation>
+    </message>
+    <message>
+        <source>another program holds “%1”; close it</source>
+        <translation>ein anderes Programm hält „%1“ fest; schließen Sie es</translation>
+    </message>
+    <message>
+        <source>the disk fails at “%1”; see whether it is still connected</source>
+        <translation>der Datenträger versagt bei „%1“; sehen Sie nach, ob er noch verbunden ist</translation>
+    </message>
+    <message>
+        <source>there is not enough memory; close other programs</source>
+        <translation>der Speicher reicht nicht; schließen Sie andere Programme</translation>
+    </message>
+    <message>
+        <source>the disk with “%1” is full; make room on it</source>
+        <translation>der Datenträger mit „%1“ ist voll; schaffen Sie dort Platz</translation>
+    </message>
+</context>
+<context>
     <name>DeviceController</name>
     <message>
         <source>CPU only</source>
@@ -1296,10 +1319,6 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>Das Tempo fiel von %1 auf %2 Token pro Sekunde: %3 von %4 KV-Blöcken liegen im RAM.</translation>
     </message>
     <message>
-        <source>Only %1 % of the time is the model&apos;s own arithmetic: %2 tokens a second.</source>
-        <translation>Nur %1 % der Zeit rechnet das Modell selbst: %2 Token pro Sekunde.</translation>
-    </message>
-    <message>
         <source>%1 tokens a second, and %2 were predicted: the machine is slower than when it was measured.</source>
         <translation>%1 Token pro Sekunde, vorhergesagt waren %2: Der Rechner ist langsamer als bei der Messung.</translation>
     </message>
@@ -1373,6 +1392,22 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>For all models and for good: it is a setting.</source>
         <translation>Für alle Modelle und auf Dauer: Es ist eine Einstellung.</translation>
+    </message>
+    <message>
+        <source>layers on the CPU</source>
+        <translation>Schichten auf der CPU</translation>
+    </message>
+    <message>
+        <source>choosing the words</source>
+        <translation>Auswahl der Wörter</translation>
+    </message>
+    <message>
+        <source>Only %1 % of the time is the model&apos;s own arithmetic: %2 tokens a second. Blocks that move, the text and the numbers shown here take the most.</source>
+        <translation>Nur %1 % der Zeit rechnet das Modell selbst: %2 Token pro Sekunde. Das meiste brauchen Blöcke, die umziehen, der Text und die Zahlen hier.</translation>
+    </message>
+    <message>
+        <source>Only %1 % of the time is the model&apos;s own arithmetic: %2 tokens a second. The largest cause that is known: %3, %4 %.</source>
+        <translation>Nur %1 % der Zeit rechnet das Modell selbst: %2 Token pro Sekunde. Die größte bekannte Ursache: %3, %4 %.</translation>
     </message>
 </context>
 <context>
@@ -2377,6 +2412,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>The answer so far</source>
         <translation>Die Antwort bis jetzt</translation>
+    </message>
+    <message>
+        <source>The next prompt needs %1 tokens, and the context holds %2.</source>
+        <translation>Der nächste Prompt braucht %1 Token, und der Kontext fasst %2.</translation>
     </message>
 </context>
 <context>
@@ -3702,6 +3741,14 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Device changed</source>
         <translation>Gerät gewechselt</translation>
+    </message>
+    <message>
+        <source>Layer %1 to RAM</source>
+        <translation>Schicht %1 in den RAM</translation>
+    </message>
+    <message>
+        <source>Layer %1 to the device</source>
+        <translation>Schicht %1 auf das Gerät</translation>
     </message>
 </context>
 <context>
