@@ -27,6 +27,9 @@ constexpr double kHalf = 0.5;
 // A part of a third, halved, brings a fifth more tokens: twice what is noticed.
 constexpr double kThird = 1.0 / 3;
 
+// What takes less explains nothing.
+constexpr double kTenth = 0.1;
+
 // Predictions are within a tenth on a machine that is as it was measured.
 constexpr double kNearPrediction = 1.3;
 
@@ -313,7 +316,6 @@ private:
     /// missing. Threads of our own that share cores come later.
     std::optional<Diagnosis> coresHeld() const
     {
-        constexpr double kTenth = 0.1;
         const bool third = m_shares.cores >= bound(kThird, Kind::CoresHeld);
         const bool missing = m_shares.cores >= kTenth && slowerThanPredicted(Kind::CoresHeld);
         if (last().threads > last().cores || (!third && !missing) || m_largest.cause != DoctorCause::Cores)
@@ -348,7 +350,8 @@ private:
             return {};
         Diagnosis d{Kind::NoSingleCause};
         d.share = m_shares.arithmetic();
-        d.largest = m_largest;
+        if (m_largest.share >= kTenth)  // less is no reason
+            d.largest = m_largest;
         return d;
     }
 

@@ -71,7 +71,7 @@ struct Diagnosis {
         HostLayers,            // `share` of the time is that of `count` layers
         CoresHeld,             // by other programs, for `share` of the time
         KvInRam,               // it fell since, of `available` blocks, `count` are there
-        NoSingleCause,         // the model's own arithmetic is less than half; `largest` took the most
+        NoSingleCause,         // the model's own arithmetic is less than half; `largest` is a reason, if any is
         BelowPrediction,       // and the time is the model's own
     };
     Kind kind = Kind::Nothing;

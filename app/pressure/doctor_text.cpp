@@ -114,12 +114,12 @@ QString causeName(DoctorCause cause)
     return {};
 }
 
-/// A cause that the share line would not even show is none.
 QString ofManyCauses(const Diagnosis& d)
 {
-    if (qRound(100 * d.largest.share) < 1)
-        return Text::tr("Only %1 % of the time is the model's own arithmetic: %2 tokens a second. Blocks that move, "
-                        "the text and the numbers shown here take the most.")
+    if (d.largest.cause == DoctorCause::None)
+        return Text::tr(
+                   "Only %1 % of the time is the model's own arithmetic: %2 tokens a second. What comes between two "
+                   "tokens takes the most: blocks that move, the text, other programs.")
             .arg(percent(d.share), speed(d.tokensPerSecond));
     return Text::tr("Only %1 % of the time is the model's own arithmetic: %2 tokens a second. The largest cause that "
                     "is known: %3, %4 %.")

@@ -225,8 +225,8 @@ private Q_SLOTS:
                 QVERIFY(d.share >= most);
                 break;
             case Kind::NoSingleCause:
-                QCOMPARE(d.largest.share, most);
-                QCOMPARE(doctorSentence(d).count(QStringLiteral(" %")), qRound(100 * most) < 1 ? 1 : 2);
+                QCOMPARE(d.largest.share, most < 0.1 ? 0 : most);
+                QCOMPARE(doctorSentence(d).count(QStringLiteral(" %")), most < 0.1 ? 1 : 2);
                 break;
             default:
                 break;
@@ -239,10 +239,10 @@ private Q_SLOTS:
 
     void whereNoCauseIsKnownThatIsSaid()
     {
-        const Diagnosis d = diagnose(answerOf(0.3, 0, 0, 0, 0.7));
+        const Diagnosis d = diagnose(answerOf(0.3, 0.09, 0, 0, 0.61));
         QCOMPARE(int(d.kind), int(Kind::NoSingleCause));
         QCOMPARE(int(d.largest.cause), int(DoctorCause::None));
-        QVERIFY2(doctorSentence(d).contains("Blocks that move"), qPrintable(doctorSentence(d)));
+        QVERIFY2(doctorSentence(d).contains("between two tokens"), qPrintable(doctorSentence(d)));
     }
 
     void otherProgramsOnTheCoresAreNamed()
