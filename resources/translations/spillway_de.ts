@@ -1402,12 +1402,12 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>Auswahl der Wörter</translation>
     </message>
     <message>
-        <source>Only %1 % of the time is the model&apos;s own arithmetic: %2 tokens a second. Blocks that move, the text and the numbers shown here take the most.</source>
-        <translation>Nur %1 % der Zeit rechnet das Modell selbst: %2 Token pro Sekunde. Das meiste brauchen Blöcke, die umziehen, der Text und die Zahlen hier.</translation>
-    </message>
-    <message>
         <source>Only %1 % of the time is the model&apos;s own arithmetic: %2 tokens a second. The largest cause that is known: %3, %4 %.</source>
         <translation>Nur %1 % der Zeit rechnet das Modell selbst: %2 Token pro Sekunde. Die größte bekannte Ursache: %3, %4 %.</translation>
+    </message>
+    <message>
+        <source>Only %1 % of the time is the model&apos;s own arithmetic: %2 tokens a second. What comes between two tokens takes the most: blocks that move, the text, other programs.</source>
+        <translation>Nur %1 % der Zeit rechnet das Modell selbst: %2 Token pro Sekunde. Das meiste braucht, was zwischen zwei Token liegt: Blöcke, die umziehen, der Text, andere Programme.</translation>
     </message>
 </context>
 <context>

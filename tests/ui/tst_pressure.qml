@@ -366,6 +366,12 @@ Item {
             const title = findChild(row, "eventTitle"), detail = findChild(row, "eventDetail");
             compare(title.text, "Layer 32 to the device");
             verify(!title.truncated && !detail.visible);
+            row.title = "KV auf die Platte gesichert";
+            row.last = 25000;
+            row.first = 0;
+            tryVerify(() => title.lineCount === 2);
+            verify(!title.truncated && title.contentWidth <= title.width);
+            row.first = -1;
             const low = row.implicitHeight;
             row.title = "Device changed";
             row.detail = "the model lies on the emulated device now, and no longer on cuda:0, whose driver has gone";

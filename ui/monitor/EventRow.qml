@@ -77,7 +77,7 @@ Item {
                 width: parent.width - clock.width - Theme.gapSmall
                 text: root.joined([root.title, root.what], "  ")
                 textFormat: Text.PlainText
-                elide: Text.ElideRight
+                wrapMode: Text.Wrap
                 font.pixelSize: Theme.sizeSmall
                 font.weight: Font.Medium
                 color: Theme.text
@@ -130,7 +130,7 @@ Item {
                 id: price
 
                 x: root.message === "" ? 0 : parent.width - width
-                width: Math.min(implicitWidth, parent.width * (root.message === "" ? 1 : 0.62))
+                width: Math.min(implicitWidth, parent.width * (root.message === "" ? 1 : 0.8))
                 text: root.cost
                 textFormat: Text.PlainText
                 elide: Text.ElideRight

@@ -31,6 +31,7 @@ RowLayout {
     readonly property bool hasModel: numbers.contextLimit > 0
     // Too narrow for the names of the numbers, or for them beside what is being done, whose words change all the time.
     readonly property bool narrow: width < namedWidth || doing.text !== "" && width < Theme.px(600)
+    readonly property bool nameless: narrow || doing.text !== "" // a dash says nothing, and takes the words their room
     readonly property real namedWidth: firstToken.fullWidth + speed.fullWidth + meter.fullWidth + 3 * Theme.gapLarge
 
     implicitHeight: Theme.px(24)
@@ -40,7 +41,7 @@ RowLayout {
         id: firstToken
 
         objectName: "ttft"
-        visible: root.hasModel && (!brief || root.numbers.ttftMs !== undefined) // a dash without a name says nothing
+        visible: root.hasModel && (!root.nameless || root.numbers.ttftMs !== undefined)
         brief: root.narrow
         label: qsTr("First token")
         value: Format.milliseconds(root.numbers.ttftMs)
@@ -50,7 +51,7 @@ RowLayout {
         id: speed
 
         objectName: "tps"
-        visible: root.hasModel && (!brief || root.numbers.tokensPerSecond !== undefined)
+        visible: root.hasModel && (!root.nameless || root.numbers.tokensPerSecond !== undefined)
         brief: root.narrow
         label: qsTr("Speed")
         value: Format.tokensPerSecond(root.numbers.tokensPerSecond)
