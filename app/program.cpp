@@ -3,6 +3,7 @@
 #include "app/experiments/experiment_files.h"
 #include "app/log/log.h"
 #include "app/log/placement_log.h"
+#include "app/system/log_lines.h"
 #include "app/system/start.h"
 
 #include <QFontDatabase>
@@ -12,8 +13,6 @@
 #include <QQuickWindow>
 #include <QSGRendererInterface>
 #include <QUrl>
-
-#include <spdlog/spdlog.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -69,7 +68,7 @@ void Program::connectConversations()
     const auto tell = [this](const QString& sentence) {
         m_program.say(sentence);
         if (!sentence.isEmpty())
-            spdlog::warn("conversations: {}", sentence.toStdString());
+            logWarning(QStringLiteral("conversations: ") + sentence);
     };
     QObject::connect(&m_store, &ConversationStore::failed, &m_program, tell);
     tell(m_store.notice());
@@ -174,11 +173,11 @@ void Program::connectModels()
     QObject::connect(&m_models, &ModelController::modelReady, &m_program, [this] {
         m_loadMarker.loaded();
         m_settings.setLastModel(m_models.path() == m_guide ? QString() : m_models.path());
-        spdlog::info("loaded {}", m_models.path().toStdString());
+        logInfo(QStringLiteral("loaded ") + m_models.path());
     });
     QObject::connect(&m_models, &ModelController::errorChanged, &m_program, [this] {
         if (!m_models.error().isEmpty())
-            spdlog::warn("models: {}", m_models.error().toStdString());
+            logWarning(QStringLiteral("models: ") + m_models.error());
     });
     QObject::connect(&m_program, &ProgramController::guideRequested, &m_models,
                      [this](const QString& file) { m_models.openAndLoad(file); });
@@ -245,7 +244,7 @@ void Program::applyLoadSettings()
 void Program::prepare()
 {
     if (!graphicsDriverDraws()) {
-        spdlog::info("no graphics driver: the processor draws");
+        logInfo(QStringLiteral("no graphics driver: the processor draws"));
         QQuickWindow::setGraphicsApi(QSGRendererInterface::Software);
     }
     QQuickStyle::setStyle(QStringLiteral("Basic"));  // our own look stands on the plainest one
@@ -265,14 +264,14 @@ void Program::prepare()
 void Program::leave()
 {
     m_store.flush();
-    spdlog::warn("the engine does not stop; the program ends without it");
-    spdlog::default_logger()->flush();
+    logWarning(QStringLiteral("the engine does not stop; the program ends without it"));
+    flushLog();
     std::_Exit(0);
 }
 
 bool Program::open()
 {
-    spdlog::info("Spillway {} on Qt {}", SPILLWAY_VERSION, qVersion());
+    logInfo(QStringLiteral("Spillway " SPILLWAY_VERSION " on Qt ") + QLatin1String(qVersion()));
     m_qml.addImportPath(QStringLiteral("qrc:/qt/qml"));  // there by itself from Qt 6.5 on
     m_qml.setInitialProperties({
         {QStringLiteral("chat"), QVariant::fromValue(&m_chat)},
@@ -319,7 +318,7 @@ void Program::measureStart()
         const auto age = processAge();
         if (!age)
             return;
-        spdlog::info("{} {} ms after the start of the process", what, age->count());
+        logInfo(QStringLiteral("%1 %2 ms after the start of the process").arg(QLatin1String(what)).arg(age->count()));
         if (m_measuresStart) {
             std::printf("%s %lld\n", what, static_cast<long long>(age->count()));
             std::fflush(stdout);

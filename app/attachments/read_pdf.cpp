@@ -2,14 +2,13 @@
 
 #include "app/attachments/pdf_text/outcome.h"
 #include "app/system/child_process.h"
+#include "app/system/log_lines.h"
 
 #include <QCoreApplication>
 #include <QElapsedTimer>
 #include <QFileInfo>
 #include <QProcess>
 #include <QStandardPaths>
-
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <atomic>
@@ -43,7 +42,7 @@ void noteMissingConfinement(const QByteArray& errors)
     static std::atomic<bool> noted = false;
     for (const QByteArray& line : errors.left(kMostErrors).split('\n'))
         if (line.startsWith(kNotConfined) && !noted.exchange(true))
-            spdlog::warn("reading PDF files: {}, only limited", line.left(200).toStdString());
+            logWarning(QStringLiteral("reading PDF files: %1, only limited").arg(QString::fromUtf8(line.left(200))));
 }
 
 void end(QProcess& process)

@@ -1,10 +1,9 @@
 #include "app/pressure/machine_speed.h"
 
 #include "app/system/background.h"
+#include "app/system/log_lines.h"
 
 #include "engine/planner.h"
-
-#include <spdlog/spdlog.h>
 
 #include <array>
 #include <utility>
@@ -17,7 +16,8 @@ std::shared_ptr<const engine::MachineRates> kept(const engine::RatesFile& file)
 {
     const auto rates = file.read();
     if (!rates)
-        spdlog::warn("rates of this machine: {}; they are measured again", rates.error().what);
+        logWarning(QStringLiteral("rates of this machine: %1; they are measured again")
+                       .arg(QString::fromStdString(rates.error().what)));
     return rates && *rates ? std::make_shared<const engine::MachineRates>(**rates) : nullptr;
 }
 
@@ -136,14 +136,14 @@ void MachineSpeed::onMeasured(quint64 job, const Rates& result)
     const int threads = m_wanted->threads;
     m_wanted.reset();
     if (!result) {
-        spdlog::warn("rates of this machine: {}", result.error().what);
+        logWarning(QStringLiteral("rates of this machine: ") + QString::fromStdString(result.error().what));
         return;
     }
     const auto before = rates(threads);
     if (before && engine::to_json(*before) == engine::to_json(*result))
         return;
     if (const auto done = m_file.keep(*result); !done)
-        spdlog::warn("rates of this machine: {}", done.error().what);
+        logWarning(QStringLiteral("rates of this machine: ") + QString::fromStdString(done.error().what));
     m_rates = std::make_shared<const engine::MachineRates>(m_rates ? engine::merge(*m_rates, *result) : *result);
     m_engine.worker()->post(engine::SetRates{rates(threads)});
     Q_EMIT changed();

@@ -1,6 +1,7 @@
 #include "app/settings/settings_controller.h"
 
 #include "app/system/chosen_path.h"
+#include "app/system/log_lines.h"
 #include "app/system/profile_folders.h"
 #include "app/text/visible_text.h"
 #include "engine/kv_type.h"
@@ -11,8 +12,6 @@
 #include <QGuiApplication>
 #include <QPalette>
 #include <QSettings>
-
-#include <spdlog/spdlog.h>
 
 #if QT_VERSION >= QT_VERSION_CHECK(6, 5, 0)
 #include <QStyleHints>
@@ -207,7 +206,7 @@ void SettingsController::setTrouble(const QString& sentence)
         return;
     m_trouble = sentence;
     if (!sentence.isEmpty())
-        spdlog::warn("settings: {}", sentence.toStdString());
+        logWarning(QStringLiteral("settings: ") + sentence);
     Q_EMIT troubleChanged();
 }
 

@@ -1,12 +1,12 @@
 // inBackground() does work on another thread and brings the result back.
 #pragma once
 
+#include "app/system/log_lines.h"
+
 #include <QCoreApplication>
 #include <QMetaObject>
 #include <QPointer>
 #include <QThreadPool>
-
-#include <spdlog/spdlog.h>
 
 #include <exception>
 #include <memory>
@@ -28,7 +28,7 @@ void inBackground(Owner* owner, Work work, Done done, Failed failed)
         try {
             result->emplace(work());
         } catch (const std::exception& thrown) {
-            spdlog::error("work in the background: {}", thrown.what());
+            logError(QStringLiteral("work in the background: ") + QString::fromUtf8(thrown.what()));
         }
         const auto comeBack = [guard, result, done = std::move(done), failed = std::move(failed)]() mutable {
             if (!guard)

@@ -1,5 +1,6 @@
 #include "app/system/single_instance.h"
 
+#include "app/system/log_lines.h"
 #include "app/system/socket_peer.h"
 
 #include <QCryptographicHash>
@@ -11,8 +12,6 @@
 #include <QLocalSocket>
 #include <QThread>
 #include <QTimer>
-
-#include <spdlog/spdlog.h>
 
 namespace {
 
@@ -59,7 +58,7 @@ SingleInstance::Outcome SingleInstance::claim(const QString& file, std::chrono::
         return Outcome::First;
     }
     if (m_lock->error() != QLockFile::LockFailedError) {
-        spdlog::warn("no lock in {}: nothing can be written there", m_dataFolder.toStdString());
+        logWarning(QStringLiteral("no lock in %1: nothing can be written there").arg(m_dataFolder));
         return Outcome::First;  // so there is nothing that two programs could damage
     }
     QElapsedTimer waited;
@@ -99,13 +98,13 @@ bool SingleInstance::handOver(const QString& file, std::chrono::milliseconds pat
 void SingleInstance::listen()
 {
     if (m_socketPath.isEmpty()) {
-        spdlog::warn("a second start will not find this program: no private folder for a socket");
+        logWarning(QStringLiteral("a second start will not find this program: no private folder for a socket"));
         return;
     }
     QLocalServer::removeServer(m_socketPath);  // of one that was killed: we hold the lock, so nobody listens there
     m_server.setSocketOptions(QLocalServer::UserAccessOption);
     if (!m_server.listen(m_socketPath))
-        spdlog::warn("a second start will not find this program: {}", m_server.errorString().toStdString());
+        logWarning(QStringLiteral("a second start will not find this program: ") + m_server.errorString());
 }
 
 void SingleInstance::onConnection()

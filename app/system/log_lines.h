@@ -1,0 +1,13 @@
+// logInfo(), logWarning() and logError() write a line to the program's log.
+#pragma once
+
+#include <QString>
+
+// They say the same as spdlog's functions, whose templates would be compiled once more in every folder that has
+// something to say. From any thread.
+void logInfo(const QString& line);
+void logWarning(const QString& line);
+void logError(const QString& line);
+
+/// What was logged so far is on disk afterwards.
+void flushLog();
