@@ -77,7 +77,10 @@ struct Request {
     std::vector<Message> messages;  // rendered with the model's chat template...
     std::string raw_prompt;         // ...or, when there are none, this text as it is
     SamplingOptions sampling;
-    int max_tokens = -1;            // -1: until the model ends or the context is full
+    int max_tokens = -1;  // -1: until the model ends or the context is full
+    // Tokens that are guessed from what the conversation repeats and computed in one step with the one before them, at
+    // most. They stand only where the sampler chooses them: the answer is the same. 0: none
+    int most_drafted = 0;
     std::vector<std::string> stop;  // strings that end the answer; not part of it
     FullContext full_context = FullContext::Stop;
     std::string template_arguments_json;  // an object, e.g. {"enable_thinking": false}; empty: none

@@ -106,6 +106,8 @@ struct Telemetry {
     int restored_tokens = 0;   // of those, read back from the disk in this turn
     int prefilled_tokens = 0;  // of them, computed so far
     int generated_tokens = 0;
+    int drafted_tokens = 0;   // computed ahead of the answer, so far
+    int accepted_tokens = 0;  // of them, part of the answer
 
     std::optional<double> ttft_ms;  // time to first token, from the request
     std::optional<TokenTimes> tpot;

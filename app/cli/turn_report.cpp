@@ -94,6 +94,8 @@ std::string to_json(const engine::Turn& turn, const std::map<std::string, int>& 
                                          {"prompt_tokens", t.prompt_tokens},
                                          {"reused_tokens", t.reused_tokens},
                                          {"generated_tokens", t.generated_tokens},
+                                         {"drafted_tokens", t.drafted_tokens},
+                                         {"accepted_tokens", t.accepted_tokens},
                                          {"context_tokens", t.context_tokens},
                                          {"context_limit", t.context_limit},
                                          {"ttft_ms", number(t.ttft_ms)},
@@ -115,6 +117,8 @@ void print_rates(const engine::Telemetry& t)
         std::fprintf(stderr, ", prefill %.1f tok/s", *t.prefill_tokens_per_s);
     if (t.decode_tokens_per_s)
         std::fprintf(stderr, ", decode %.1f tok/s", *t.decode_tokens_per_s);
+    if (t.drafted_tokens > 0)
+        std::fprintf(stderr, ", %d of %d drafted tokens stood", t.accepted_tokens, t.drafted_tokens);
     std::fprintf(stderr, ", context %d of %d]\n", t.context_tokens, t.context_limit);
 }
 

@@ -23,11 +23,13 @@ Decoder::Decoder(const Hyperparameters& h, const Weights& weights, int context_t
     , inputs_(h, weights, context_tokens, max_rows)
     , streams_(h, weights)
     , host_(h, max_rows, host_row_memory())
+    , logits_together_(std::min(kRowsTogether, max_rows), h.vocabulary)
 {
 }
 
 void Decoder::append(const Placement& placement, const Step& step, std::span<const int> tokens)
 {
+    rows_together_ = 0;
     inputs_.make(placement.host(), step.sequence.ids, tokens, host_);
     if (streams_.several())
         streams_.start(placement.host(), host_);
@@ -363,16 +365,45 @@ Part Decoder::head_part(const Placement& placement) const
     return placement.head_on_host() ? Part::HostLayers : Part::DeviceLayers;
 }
 
-/// Computes one row's logits where the head lies, and leaves them there; returns that backend.
-Backend& Decoder::compute_logits(const Placement& placement, StepClock& clock, int row)
+/// The head is on a device only where the last layer is.
+Backend& Decoder::bring_rows_to_head(const Placement& placement, StepClock& clock)
 {
-    // The head is on a device only where the last layer is.
     Backend& on = placement.backend_of_head();
     if (&on != rows_at_) {
         const StepClock::Scope waiting(clock, Part::DeviceLayers);
         rows_at_->fetch(activations(*rows_at_).carried(), host_.carried());
         rows_at_ = &on;
     }
+    return on;
+}
+
+/// Who asks for the first of several rows goes on to the others, as far as drafts stand: the host reads the head's
+/// weights once for all of them. Empty: the row is computed by itself.
+std::span<const float> Decoder::logits_together(const Placement& placement, StepClock& clock, int row)
+{
+    const auto of_row = [&] { return std::span(logits_together_.row(row), std::size_t(h_.vocabulary)); };
+    if (row < rows_together_)
+        return of_row();
+    const HeadWeights& head = placement.head();
+    if (row > 0 || streams_.several() || !head.norm)
+        return {};
+    Backend& on = bring_rows_to_head(placement, clock);
+    const int rows = host_.hidden.count();
+    if (on.memory_space() == MemorySpace::Device || rows < 2 || rows > std::min(kRowsTogether, max_rows_))
+        return {};
+    norm_rows(host_.hidden, head.norm, on, host_.x);
+    const Product output{&head.output, nullptr, 0};
+    on.products(host_.x, std::span(&output, 1), logits_together_);
+    if (h_.final_softcap != 0.0f)
+        on.soft_cap(h_.final_softcap, logits_together_);
+    rows_together_ = rows;
+    return of_row();
+}
+
+/// Computes one row's logits where the head lies, and leaves them there; returns that backend.
+Backend& Decoder::compute_logits(const Placement& placement, StepClock& clock, int row)
+{
+    Backend& on = bring_rows_to_head(placement, clock);
     Activations& a = activations(on);
     if (streams_.several())
         streams_.join(placement.head(), row, on, a);
@@ -397,12 +428,16 @@ std::span<const float> Decoder::fetch_logits(Backend& on)
 std::span<const float> Decoder::logits(const Placement& placement, StepClock& clock, int row)
 {
     const StepClock::Scope scope(clock, head_part(placement));
+    if (const auto together = logits_together(placement, clock, row); !together.empty())
+        return together;
     return fetch_logits(compute_logits(placement, clock, row));
 }
 
 RowLogits Decoder::logits(const Placement& placement, StepClock& clock, int row, std::optional<int> enough)
 {
     const StepClock::Scope scope(clock, head_part(placement));
+    if (const auto together = logits_together(placement, clock, row); !together.empty())
+        return {.all = together, .largest = {}};
     Backend& on = compute_logits(placement, clock, row);
     if (enough)
         if (const RowLogits largest = on.fetch_largest(activations(on).logits, *enough); !largest.largest.empty())

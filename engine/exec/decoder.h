@@ -23,7 +23,9 @@ public:
 
     int max_rows() const { return max_rows_; }
     int vocabulary() const { return h_.vocabulary; }
-    std::size_t scratch_bytes() const { return host_.bytes() + inputs_.bytes(); }
+    std::size_t scratch_bytes() const { return host_.bytes() + inputs_.bytes() + logits_together_.bytes(); }
+    /// Rows of a step, at most, whose logits the host computes together.
+    static constexpr int kRowsTogether = 16;
 
     /// Computes tokens at positions step.first, +1, ... for which pages have been reserved, and appends them to the
     /// sequence. 1 <= tokens.size() <= max_rows().
@@ -43,8 +45,10 @@ private:
     };
     Activations& activations(Backend& on) { return on.activations(host_); }
     StepClock::Part head_part(const Placement& placement) const;
+    Backend& bring_rows_to_head(const Placement& placement, StepClock& clock);
     Backend& compute_logits(const Placement& placement, StepClock& clock, int row);
     std::span<const float> fetch_logits(Backend& on);
+    std::span<const float> logits_together(const Placement& placement, StepClock& clock, int row);
     void bring_rows(Backend& to, const Step& step);
     void bring_shared_kv_home(const Step& step, int tokens);
     void layer(int l, const LayerWeights& w, const Place& at);
@@ -71,6 +75,8 @@ private:
     ResidualStreams streams_;
     Activations host_;
     Backend* rows_at_ = nullptr;  // where the residual stream of the last batch is
+    Rows logits_together_;        // (rows, vocabulary) of the last step
+    int rows_together_ = 0;       // that are in it
 };
 
 }  // namespace engine

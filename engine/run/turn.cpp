@@ -67,6 +67,7 @@ TurnRunner::TurnRunner(TurnHost host, Conversation& conversation, const Request&
                dry_breakers(request.sampling, host_.model.tokenizer()))
     , text_(request.stop, begins_with_space(request, host_.model.tokenizer()), host_.listener.on_text)
     , meter_(host_.model.clock())
+    , draft_length_(request.most_drafted)
 {
     turn_.seed = seed;
 }
@@ -96,6 +97,7 @@ Result<Turn> TurnRunner::run()
     Status status = prefill(prompt->ids);
     if (status)
         status = decode();
+    end_step();
     text_.finish();
     turn_.text = text_.text();
     if (!status && status.error().code != Error::Code::Cancelled)
@@ -207,10 +209,17 @@ Status TurnRunner::prefill(const std::vector<int>& prompt)
     return {};
 }
 
+/// Of the answer.
+int TurnRunner::most_tokens() const
+{
+    return request_.max_tokens >= 0 ? request_.max_tokens : host_.model.context_tokens();
+}
+
 Status TurnRunner::decode()
 {
     const int limit = host_.model.context_tokens();
-    const int most = request_.max_tokens >= 0 ? request_.max_tokens : limit;
+    const int most = most_tokens();
+    allow_drafts();
     while (int(answer_.size()) < most) {
         const auto logits = host_.model.logits(conversation_.kv, last_row_, sampler_.enough());
         if (!logits)
@@ -228,28 +237,98 @@ Status TurnRunner::decode()
             return {};
         }
         report(Phase::Decode, answer_.size() == 1);
-        host_.between_steps();
+        if (!is_drafted(id)) {
+            end_step();
+            host_.between_steps();
+        }
         if (host_.stop.stop_requested())
             return fail(Error::Code::Cancelled, "the answer was stopped");
-        if (conversation_.kv.length() >= limit) {
+        if (length() >= limit) {
             turn_.reason = StopReason::ContextFull;
             return {};
         }
         if (int(answer_.size()) == most)
             break;
-        if (Status done = step(std::span(&id, 1)); !done) {
+        if (Status done = compute(id); !done) {
             if (done.error().code != Error::Code::ContextFull)
                 return done;
             turn_.reason = StopReason::ContextFull;
             return {};
         }
-        last_row_ = 0;
-        if (conversation_.kv.length() % kCheckpointTokens == 0)
+        if (length() % kCheckpointTokens == 0)
             host_.model.cache().states().keep(conversation_.kv);
         note_nearly_full();
     }
     turn_.reason = StopReason::MaxTokens;
     return {};
+}
+
+/// A state cannot be cut, and computing again what stood after each wrong draft costs the step that was saved: models
+/// with recurrent layers draft nothing.
+void TurnRunner::allow_drafts()
+{
+    if (request_.most_drafted > 0 && host_.model.max_rows() > 1 && !host_.model.cache().states().any())
+        repeated_.emplace(host_.model.context_tokens());
+    step_.reserve(DraftLength::kMost + 1);
+}
+
+/// The token's row has been computed with those before it.
+bool TurnRunner::is_drafted(int id) const
+{
+    return unjudged() > 0 && step_[std::size_t(last_row_) + 1] == id;
+}
+
+/// Drafted tokens at the end of the KV cache of which it is not known whether they stand.
+int TurnRunner::unjudged() const
+{
+    return step_.empty() ? 0 : int(step_.size()) - 1 - last_row_;
+}
+
+/// What may follow the answer so far: no more than it may have, nor than the context and a step hold.
+std::span<const int> TurnRunner::draft()
+{
+    if (!repeated_)
+        return {};
+    const int room = std::min(most_tokens() - int(answer_.size()), host_.model.context_tokens() - length()) - 1;
+    return repeated_->next(history_, std::min({draft_length_.next(), room, host_.model.max_rows() - 1}));
+}
+
+/// Draft, verify, accept: the row of the answer's newest token, which is there already where it was drafted; else a
+/// step, with rows of what may follow.
+Status TurnRunner::compute(int id)
+{
+    if (is_drafted(id)) {
+        ++last_row_;
+        ++accepted_;
+        return {};
+    }
+    step_us_ = now_us();
+    const std::span<const int> guessed = draft();
+    step_.assign(1, id);
+    step_.insert(step_.end(), guessed.begin(), guessed.end());
+    last_row_ = int(step_.size()) - 1;  // none is unjudged until they are computed
+    Status done;
+    if (!guessed.empty())
+        done = host_.model.append(conversation_.kv, step_);
+    if (guessed.empty() || !done) {  // no other conversation gives up KV for a guess
+        step_.resize(1);
+        done = step(step_);
+    }
+    last_row_ = 0;
+    drafted_ += int(step_.size()) - 1;
+    return done;
+}
+
+/// What was drafted and does not stand leaves the KV cache.
+void TurnRunner::end_step()
+{
+    if (step_.empty())
+        return;
+    if (repeated_)
+        draft_length_.note(int(step_.size()) - 1, last_row_, now_us() - step_us_);
+    if (unjudged() > 0)
+        host_.model.cache().truncate(conversation_.kv, length());
+    step_.clear();
 }
 
 int TurnRunner::sample(const RowLogits& logits)
@@ -261,7 +340,7 @@ int TurnRunner::sample(const RowLogits& logits)
 /// Early enough that somebody can still choose what is to happen when it is full.
 void TurnRunner::note_nearly_full()
 {
-    const int used = conversation_.kv.length();
+    const int used = length();
     const int limit = host_.model.context_tokens();
     if (said_nearly_full_ || std::int64_t(used) * 10 < std::int64_t(limit) * 9)
         return;
@@ -297,7 +376,10 @@ Telemetry TurnRunner::frame(Phase phase)
     t.reused_tokens = reused_;
     t.restored_tokens = restored_;
     t.prefilled_tokens = prefilled_ - reused_;
+    t.context_tokens = length();
     t.generated_tokens = int(answer_.size());
+    t.drafted_tokens = drafted_;
+    t.accepted_tokens = accepted_;
     meter_.fill(t, host_.model.placement().host_waits_for_link());
     return t;
 }

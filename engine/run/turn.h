@@ -1,16 +1,19 @@
 // TurnRunner runs one turn: prefill what is new of the prompt, then sample, stream, and append until something ends the
-// answer.
+// answer. What may come next is drafted and computed along; it stands where the sampler chooses it.
 #pragma once
 
 #include "engine/engine.h"
 #include "engine/run/answer_text.h"
 #include "engine/run/conversation.h"
+#include "engine/run/draft_length.h"
 #include "engine/run/frames.h"
 #include "engine/run/loaded_model.h"
+#include "engine/run/ngram_index.h"
 #include "engine/run/turn_meter.h"
 #include "engine/sampling/sampler.h"
 
 #include <functional>
+#include <optional>
 #include <stop_token>
 
 namespace engine {
@@ -39,6 +42,14 @@ private:
     Status prefill(const std::vector<int>& prompt);
     Status decode();
     Status step(std::span<const int> tokens);
+    int most_tokens() const;
+    void allow_drafts();
+    bool is_drafted(int id) const;
+    int unjudged() const;
+    int length() const { return conversation_.kv.length() - unjudged(); }
+    std::span<const int> draft();
+    Status compute(int id);
+    void end_step();
     int sample(const RowLogits& logits);
     void note_nearly_full();
     void report(Phase phase, bool always);
@@ -59,7 +70,12 @@ private:
     int reused_ = 0;
     int restored_ = 0;
     int prefilled_ = 0;
-    int last_row_ = 0;  // of the last step: its logits give the next token
+    int last_row_ = 0;          // of the last step: its logits give the next token
+    std::vector<int> step_;     // tokens of the last decode step: its own, then drafted ones. Empty: it is over
+    std::int64_t step_us_ = 0;  // when it began
+    std::optional<NgramIndex> repeated_;  // empty: nothing is drafted
+    DraftLength draft_length_;
+    int drafted_ = 0, accepted_ = 0;
     std::int64_t last_report_us_ = 0;
 };
 

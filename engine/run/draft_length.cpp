@@ -1,0 +1,70 @@
+#include "engine/run/draft_length.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace engine {
+
+namespace {
+
+// Of the newest observation: about the last five count.
+constexpr double kNewest = 0.2;
+// What a draft has to promise over a step without: less is within what the estimates err.
+constexpr double kLeastGain = 1.05;
+
+void follow(std::optional<double>& estimate, double observed)
+{
+    estimate = estimate ? *estimate + kNewest * (observed - *estimate) : observed;
+}
+
+}  // namespace
+
+/// Expected, with a draft of so many: 1 + p + p^2 + ... tokens.
+double DraftLength::tokens_per_us(int drafted) const
+{
+    double tokens = 1.0, stands = 1.0;
+    for (int i = 0; i < drafted; ++i)
+        tokens += stands *= acceptance_;
+    return tokens / (*one_us_ + drafted * *row_us_);
+}
+
+int DraftLength::best() const
+{
+    if (!one_us_)
+        return 0;
+    if (!row_us_)
+        return std::min(kFirst, most_);
+    int best = 0;
+    double most = tokens_per_us(0) * kLeastGain;
+    for (int drafted = 1; drafted <= most_; ++drafted)
+        if (const double rate = tokens_per_us(drafted); rate > most) {
+            most = rate;
+            best = drafted;
+        }
+    return best;
+}
+
+int DraftLength::next() const
+{
+    if (left_ > 0)
+        return 0;
+    return failed_ ? std::min(kFirst, most_) : best();
+}
+
+void DraftLength::note(int drafted, int accepted, std::int64_t duration_us)
+{
+    const auto duration = double(duration_us);
+    left_ = std::max(0, left_ - 1 - accepted);
+    if (drafted == 0)
+        return follow(one_us_, duration);
+    if (one_us_)
+        follow(row_us_, std::max(0.0, duration - *one_us_) / drafted);
+    const int judged = std::min(drafted, accepted + 1);  // what follows a wrong one says nothing
+    for (int i = 0; i < judged; ++i)
+        acceptance_ += kNewest * ((i < accepted ? 1.0 : 0.0) - acceptance_);
+    failed_ = best() == 0;
+    pause_ = failed_ ? std::clamp(2 * pause_, kFirstPause, kLongestPause) : 0;
+    left_ = pause_;
+}
+
+}  // namespace engine

@@ -1,0 +1,45 @@
+// DraftLength decides how many tokens are worth drafting for the next step, from what drafts and steps have brought and
+// cost so far.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+
+namespace engine {
+
+/// A step of one row takes some time, each drafted row adds to it, and a draft stands up to its first wrong token.
+/// Where the expected tokens per time are not more than without, nothing is drafted for a while, which doubles with
+/// every failure, so that trying costs little. Owned by a turn; it reads no clock.
+class DraftLength
+{
+public:
+    static constexpr int kMost = 15;                              // with the token before them 16 rows
+    static constexpr int kFirst = 4;                              // of the first trial, and when it is tried again
+    static constexpr int kFirstPause = 16, kLongestPause = 1024;  // tokens
+
+    explicit DraftLength(int most)
+        : most_(std::clamp(most, 0, kMost))
+    {
+    }
+
+    /// Tokens to draft at most for the next step; 0: it is not worth it now, or no step without has been seen yet.
+    int next() const;
+    /// A step with `drafted` tokens beside its own has taken so long, until the next one could begin; of them
+    /// `accepted` stood.
+    void note(int drafted, int accepted, std::int64_t duration_us);
+
+private:
+    double tokens_per_us(int drafted) const;
+    int best() const;
+
+    int most_;
+    std::optional<double> one_us_;  // a step of one row
+    std::optional<double> row_us_;  // what each further one adds
+    double acceptance_ = 0.6;       // of a token whose predecessors stood
+    int pause_ = 0;                 // tokens of the current pause, 0: there is none
+    int left_ = 0;                  // of it
+    bool failed_ = false;           // the last trial did not pay
+};
+
+}  // namespace engine

@@ -1,0 +1,98 @@
+// How long drafts become, on a machine whose steps take what the test says.
+#include "engine/run/draft_length.h"
+#include "tests/support/test_program.h"
+
+#include <QtTest>
+
+#include <algorithm>
+#include <random>
+
+using engine::DraftLength;
+
+namespace {
+
+struct Machine {
+    double one_us = 10000;  // a step of one row
+    double row_us = 500;    // each further one
+    double stands = 0.9;    // a drafted token, where those before it stood
+};
+
+/// The time of so many tokens where a draft is at hand before each step, over that without drafts.
+double share_of_time(const Machine& machine, int tokens, int& longest)
+{
+    std::mt19937 random(7);
+    std::bernoulli_distribution stands(machine.stands);
+    DraftLength length(DraftLength::kMost);
+    double took = 0;
+    longest = 0;
+    for (int done = 0; done < tokens;) {
+        const int drafted = length.next();
+        longest = std::max(longest, drafted);
+        int accepted = 0;
+        while (accepted < drafted && stands(random))
+            ++accepted;
+        const double us = machine.one_us + drafted * machine.row_us;
+        length.note(drafted, accepted, std::int64_t(us));
+        took += us;
+        done += 1 + accepted;
+    }
+    return took / (tokens * machine.one_us);
+}
+
+}  // namespace
+
+class TestDraftLength : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void whatStandsIsDraftedAtLength()
+    {
+        int longest = 0;
+        QVERIFY(share_of_time({10000, 500, 1.0}, 2000, longest) < 0.15);
+        QCOMPARE(longest, DraftLength::kMost);
+        QVERIFY(share_of_time({10000, 1000, 0.8}, 2000, longest) < 0.5);
+    }
+
+    void nothingIsLostWhereDraftsFall()
+    {
+        int longest = 0;
+        QVERIFY(share_of_time({10000, 500, 0.0}, 2000, longest) < 1.02);
+        QVERIFY(share_of_time({10000, 9000, 0.3}, 2000, longest) < 1.02);
+        QVERIFY(share_of_time({10000, 10000, 0.9}, 2000, longest) < 1.02);  // where a row costs a step
+    }
+
+    void noMoreThanIsAllowed()
+    {
+        DraftLength none(0);
+        QCOMPARE(none.next(), 0);
+        DraftLength two(2);
+        QCOMPARE(two.next(), 0);  // until it is known what a step takes without
+        two.note(0, 0, 1000);
+        QCOMPARE(two.next(), 2);
+        DraftLength many(1000);
+        many.note(0, 0, 1000);
+        QCOMPARE(many.next(), DraftLength::kFirst);
+        QCOMPARE(DraftLength(-5).next(), 0);
+    }
+
+    void itTriesAgainAfterAPause()
+    {
+        DraftLength length(DraftLength::kMost);
+        length.note(0, 0, 1000);
+        for (int i = 0; i < 20 && length.next() > 0; ++i)
+            length.note(length.next(), 0, 4000);
+        QCOMPARE(length.next(), 0);
+        int pause = 0;
+        for (; length.next() == 0 && pause < 10000; ++pause)
+            length.note(0, 0, 1000);
+        QVERIFY(pause >= DraftLength::kFirstPause);
+        QVERIFY(pause <= DraftLength::kLongestPause);
+        for (int i = 0; i < 30; ++i)  // and now they stand, for nothing
+            length.note(length.next(), length.next(), 1010);
+        QCOMPARE(length.next(), DraftLength::kMost);
+    }
+};
+
+SPILLWAY_TEST(QCoreApplication, TestDraftLength)
+#include "tst_draft_length.moc"

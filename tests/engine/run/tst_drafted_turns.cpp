@@ -1,0 +1,240 @@
+// Drafted tokens change how an answer is computed, and nothing of it: rows of a step have the bits of rows computed one
+// after another, and turns with and without drafts say the same and leave the same keys and values.
+#include "engine/run/turn.h"
+#include "tests/support/placement_run.h"
+#include "tests/support/test_program.h"
+
+#include <QRandomGenerator>
+#include <QtTest>
+
+using namespace test_support;
+
+namespace {
+
+const QString kRepeats =
+    QStringLiteral("the cat sat on the mat and the dog sat on the cat and the cat sat on the mat ");
+
+/// What can be seen of a turn.
+struct Said {
+    std::string text;
+    StopReason reason = StopReason::EndOfTurn;
+    std::vector<int> ids;       // in the KV cache at the end
+    std::vector<float> logits;  // of one more token behind them: other keys and values give others
+    int generated = 0;
+    int drafted = 0, accepted = 0;
+};
+
+/// Runs a turn in a new conversation; it is stopped when it gives the piece of text of this number.
+Said say(LoadedModel& model, const Request& request, int stop_at = -1)
+{
+    Conversation conversation;
+    Frames frames;
+    std::stop_source stop;
+    int pieces = 0;
+    Listener listener;
+    listener.on_text = [&](std::string_view) {
+        if (++pieces == stop_at)
+            stop.request_stop();
+    };
+    model.placement().begin_turn({});
+    TurnHost host{model,
+                  frames,
+                  listener,
+                  stop.get_token(),
+                  [&] { model.placement().advance(); },
+                  [](Conversation&) { return false; }};
+    const auto turn = TurnRunner(std::move(host), conversation, request, 4711).run();
+    if (!turn)
+        qFatal("%s", turn.error().what.c_str());
+    Said said{turn->text,
+              turn->reason,
+              conversation.kv.ids,
+              {},
+              turn->telemetry.generated_tokens,
+              turn->telemetry.drafted_tokens,
+              turn->telemetry.accepted_tokens};
+    if (turn->telemetry.context_tokens != conversation.kv.length())
+        qFatal("a frame says another length than the conversation has");
+    const int one = 1;
+    if (const Status ok = model.append(conversation.kv, std::span(&one, 1)); ok) {
+        const auto logits = model.logits(conversation.kv, 0);
+        said.logits.assign(logits->begin(), logits->end());
+    }
+    model.cache().truncate(conversation.kv, 0);
+    return said;
+}
+
+SamplingOptions sampling(const QString& how)
+{
+    SamplingOptions options;
+    options.temperature = how == "greedy" ? 0.0f : how == "cool" ? 0.2f : 0.8f;
+    if (how == "penalties") {
+        options.temperature = 0.1f;
+        options.repeat_penalty = 1.05f;
+        options.frequency_penalty = 0.02f;
+        options.dry_multiplier = 0.1f;
+        options.xtc_probability = 0.2f;
+    }
+    return options;
+}
+
+LoadRequest placed(const QString& model, const QString& where)
+{
+    if (where == "cpu")
+        return request_for(model);
+    const KvPolicy policy = where == "merge"    ? KvPolicy::Merge
+                            : where == "stream" ? KvPolicy::Stream
+                            : where == "decode" ? KvPolicy::CpuDecode
+                                                : KvPolicy::Auto;
+    return emulated(model, 100, policy);
+}
+
+std::vector<float> row_logits(LoadedModel& model, KvSequence& kv, int row)
+{
+    const auto logits = model.logits(kv, row);
+    if (!logits)
+        qFatal("%s", logits.error().what.c_str());
+    return {logits->begin(), logits->end()};
+}
+
+bool same_bits(const std::vector<float>& a, const std::vector<float>& b)
+{
+    return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+}
+
+}  // namespace
+
+class TestDraftedTurns : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void rowsOfAStepAreThoseOfManySteps_data()
+    {
+        QTest::addColumn<QString>("where");
+        QTest::addColumn<QString>("name");
+        const auto files = QDir(own_models_folder()).entryInfoList({"*.gguf"}, QDir::Files, QDir::Name);
+        for (const QFileInfo& file : files)
+            QTest::newRow(qPrintable("cpu " + file.completeBaseName())) << "cpu" << file.completeBaseName();
+        for (const char* const name : {"llama", "gemma3", "deepseek2", "qwen3moe", "gpt-oss", "qwen35", "falcon-h1"})
+            QTest::addRow("stream %s", name) << "stream" << name;
+    }
+
+    /// Some rows are taken back again, as wrong drafts are.
+    void rowsOfAStepAreThoseOfManySteps()
+    {
+        QFETCH(const QString, where);
+        QFETCH(const QString, name);
+        const quint32 seed = QRandomGenerator::global()->generate();
+        qInfo("seed %u", seed);
+        std::mt19937 random(seed);
+        const auto model = load(placed(name, where));
+        QVERIFY(model);
+        const std::vector<int> ids = some_tokens(*model);
+        constexpr std::size_t kBefore = 30, kAll = 110;
+
+        KvSequence one;
+        QVERIFY(model->append(one, std::span(ids).first(kBefore)));
+        std::vector<std::vector<float>> expected;
+        for (std::size_t at = kBefore; at < kAll; ++at) {
+            QVERIFY(model->append(one, std::span(ids).subspan(at, 1)));
+            expected.push_back(row_logits(*model, one, 0));
+        }
+        model->cache().truncate(one, 0);
+
+        KvSequence many;
+        QVERIFY(model->append(many, std::span(ids).first(kBefore)));
+        for (std::size_t at = kBefore; at < kAll;) {
+            const std::size_t rows = std::min<std::size_t>(2 + random() % 15, kAll - at);
+            const std::size_t right = model->cache().states().any() ? rows : 1 + random() % rows;
+            std::vector<int> step(ids.begin() + std::ptrdiff_t(at), ids.begin() + std::ptrdiff_t(at + rows));
+            std::fill(step.begin() + std::ptrdiff_t(right), step.end(), 3);
+            QVERIFY(model->append(many, step));
+            for (std::size_t row = 0; row < right; ++row)
+                QVERIFY2(same_bits(row_logits(*model, many, int(row)), expected[at + row - kBefore]),
+                         qPrintable(QString("row %1 of %2 at %3").arg(row).arg(rows).arg(at)));
+            at += right;
+            QCOMPARE(model->cache().truncate(many, int(at)), int(at));
+        }
+    }
+
+    void theAnswerIsThatWithoutDrafts_data()
+    {
+        QTest::addColumn<QString>("name");
+        QTest::addColumn<QString>("where");
+        QTest::addColumn<QString>("how");
+        for (const char* const name : {"llama", "gemma3", "deepseek2", "qwen3moe", "gpt-oss", "llama4", "gemma3n",
+                                       "qwen35", "falcon-h1", "lfm2"})
+            for (const char* const where : {"cpu", "auto", "merge", "stream", "decode"})
+                for (const char* const how : {"greedy", "cool", "warm", "penalties"})
+                    if (QString(where) == "cpu" || QString(where) == "stream" || QString(name) == "gemma3")
+                        QTest::addRow("%s %s %s", name, where, how) << name << where << how;
+    }
+
+    /// At its end, at random bounds, stopped at random pieces, and by strings that lie in it.
+    void theAnswerIsThatWithoutDrafts()
+    {
+        QFETCH(const QString, name);
+        QFETCH(const QString, where);
+        QFETCH(const QString, how);
+        const quint32 seed = QRandomGenerator::global()->generate();
+        qInfo("seed %u", seed);
+        std::mt19937 random(seed);
+        const auto model = load(placed(name, where));
+        QVERIFY(model);
+        Request request;
+        request.raw_prompt = (kRepeats + kRepeats).toStdString();
+        request.sampling = sampling(how);
+        request.max_tokens = 120;
+
+        const auto compare = [&](int stop_at) {
+            Request drafting = request;
+            drafting.most_drafted = 1 + int(random() % 15);
+            const Said without = say(*model, request, stop_at), with = say(*model, drafting, stop_at);
+            drafted_ += with.drafted;
+            accepted_ += with.accepted;
+            wrong_ += with.drafted - with.accepted;
+            QCOMPARE(with.text, without.text);
+            QCOMPARE(with.reason, without.reason);
+            QCOMPARE(with.generated, without.generated);
+            QCOMPARE(with.ids, without.ids);
+            QVERIFY(same_bits(with.logits, without.logits));
+            QCOMPARE(without.drafted, 0);
+            QVERIFY(!model->cache().states().any() || with.drafted == 0);
+            whole_ = without;
+        };
+        compare(-1);
+        const std::string text = whole_.text;
+        for (int i = 0; i < 3; ++i) {
+            request.max_tokens = int(random() % 40);
+            compare(-1);
+        }
+        request.max_tokens = 120;
+        for (int i = 0; i < 3; ++i)
+            compare(1 + int(random() % 60));
+        for (int i = 0; i < 2 && text.size() > 8; ++i) {
+            request.stop = {text.substr(random() % (text.size() - 3), 3)};
+            compare(-1);
+        }
+        request.stop.clear();
+        request.max_tokens = -1;  // until the context is full, or the model ends
+        compare(-1);
+    }
+
+    /// Else the comparisons would say nothing.
+    void draftsStoodAndFell()
+    {
+        if (drafted_ == 0)
+            QSKIP("it counts what the comparisons have drafted");
+        qInfo("%d drafted, %d accepted, %d wrong", drafted_, accepted_, wrong_);
+        QVERIFY(accepted_ > 100);
+        QVERIFY(wrong_ > 100);
+    }
+
+private:
+    int drafted_ = 0, accepted_ = 0, wrong_ = 0;
+    Said whole_;
+};
+
+SPILLWAY_TEST(QCoreApplication, TestDraftedTurns)
+#include "tst_drafted_turns.moc"
