@@ -46,6 +46,12 @@ void GgufHeader::real(std::string_view key, float value)
     put(keys_, value);
 }
 
+void GgufHeader::flag(std::string_view key, bool value)
+{
+    begin(key, kBool);
+    put(keys_, std::uint8_t(value));
+}
+
 void GgufHeader::texts(std::string_view key, std::span<const std::string> values)
 {
     begin(key, kArray);

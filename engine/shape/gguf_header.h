@@ -19,6 +19,7 @@ public:
     void text(std::string_view key, std::string_view value);
     void number(std::string_view key, std::uint32_t value);
     void real(std::string_view key, float value);
+    void flag(std::string_view key, bool value);
     void texts(std::string_view key, std::span<const std::string> values);
     void reals(std::string_view key, std::span<const float> values);
     void numbers(std::string_view key, std::span<const std::int32_t> values);

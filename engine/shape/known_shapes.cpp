@@ -323,7 +323,12 @@ static constexpr ModelShape kShapes[] = {
 
 std::span<const ModelShape> known_shapes()
 {
-    return kShapes;
+    static const std::vector<ModelShape> all = [] {
+        std::vector<ModelShape> shapes(std::begin(kShapes), std::end(kShapes));
+        shapes.insert(shapes.end(), mixed_shapes().begin(), mixed_shapes().end());
+        return shapes;
+    }();
+    return all;
 }
 
 }  // namespace engine

@@ -152,6 +152,11 @@ Fixed fixed_parts(TensorType type, float deviation)
         return {{0, 0}, {float(deviation / 67.44), 0}, 1, 2, {0xaa, 0xaa, 0x11, 0x11, 0x11, 0x11}, 6};
     case TensorType::IQ1_M:  // group scales are 7
         return {{}, {}, 0, 48, iq1_m_scales(float(deviation / (7 * 0.7809))), 8};
+    case TensorType::MXFP4: {  // a power of two, and values up to 6
+        Fixed parts{{}, {}, 0, 0, {}, 1};
+        parts.bytes[0] = std::uint8_t(127 + std::lround(std::log2(deviation / 2.925f)));
+        return parts;
+    }
     case TensorType::NVFP4: {  // values up to 6
         Fixed parts{{}, {}, 0, 0, {}, 4};
         parts.bytes.fill(nvfp4_scale(float(deviation / 2.925)));
@@ -210,6 +215,7 @@ bool can_fill(TensorType type)
     case TensorType::Q6_K:
     case TensorType::IQ4_XS:
     case TensorType::IQ1_M:
+    case TensorType::MXFP4:
     case TensorType::NVFP4:
         return true;
     default:

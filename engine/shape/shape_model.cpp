@@ -47,10 +47,69 @@ void add_vocabulary(GgufHeader& header, int size)
 void add_heads(GgufHeader& header, const ModelShape& s)
 {
     const std::string p = std::string(s.architecture) + ".";
-    header.number(p + "attention.head_count_kv", std::uint32_t(s.kv_heads));
-    for (const char* key : {"attention.key_length", "attention.value_length"})
-        header.number(p + key, std::uint32_t(s.head_length));
+    const int key = s.latent.rank > 0 ? s.latent.rank + s.latent.rotated : s.head_length;
+    const int value = s.latent.rank > 0 ? s.latent.rank : s.head_length;
+    header.number(p + "attention.key_length", std::uint32_t(key));
+    header.number(p + "attention.value_length", std::uint32_t(value));
     header.number(p + "rope.dimension_count", std::uint32_t(s.rotated > 0 ? s.rotated : s.head_length));
+    if (s.layer_kinds.find_first_not_of('a') == s.layer_kinds.npos || s.gated_queries)
+        return header.number(p + "attention.head_count_kv", std::uint32_t(s.kv_heads));
+    std::vector<std::int32_t> kv_heads;  // which layers attend is said so
+    for (int l = 0; l < s.layers; ++l)
+        kv_heads.push_back(s.kind(l) == 'a' ? s.kv_heads : 0);
+    header.numbers(p + "attention.head_count_kv", kv_heads);
+}
+
+void add_feed_forward(GgufHeader& header, const ModelShape& s)
+{
+    const std::string key = std::string(s.architecture) + ".feed_forward_length";
+    if (!s.one_part())
+        return header.number(key, std::uint32_t(s.feed_forward));
+    std::vector<std::int32_t> lengths;
+    for (int l = 0; l < s.layers; ++l)
+        lengths.push_back(s.kind(l) == 'f' ? s.feed_forward : 0);
+    header.numbers(key, lengths);
+}
+
+void add_state(GgufHeader& header, const ModelShape& s)
+{
+    const std::string p = std::string(s.architecture) + ".";
+    const StateParts& state = s.state;
+    if (state.kind == StateParts::Kind::Convolution)
+        return header.number(p + "shortconv.l_cache", std::uint32_t(state.conv_width));
+    header.number(p + "ssm.conv_kernel", std::uint32_t(state.conv_width));
+    header.number(p + "ssm.state_size", std::uint32_t(state.size));
+    header.number(p + "ssm.group_count", std::uint32_t(state.groups));
+    header.number(p + "ssm.time_step_rank", std::uint32_t(state.heads));
+    header.number(p + "ssm.inner_size", std::uint32_t(state.inner()));
+    if (s.gated_queries)
+        header.number(p + "full_attention_interval", std::uint32_t(s.layer_kinds.size()));
+}
+
+void add_latent(GgufHeader& header, const ModelShape& s)
+{
+    const std::string p = std::string(s.architecture) + ".";
+    header.number(p + "attention.kv_lora_rank", std::uint32_t(s.latent.rank));
+    if (s.latent.query_rank > 0)
+        header.number(p + "attention.q_lora_rank", std::uint32_t(s.latent.query_rank));
+    header.number(p + "attention.key_length_mla", std::uint32_t(s.latent.plain + s.latent.rotated));
+    header.number(p + "attention.value_length_mla", std::uint32_t(s.latent.value));
+}
+
+void add_experts(GgufHeader& header, const ModelShape& s)
+{
+    constexpr std::uint32_t kSoftmax = 1, kSigmoid = 2;  // llama.cpp, include/llama.h
+    const std::string p = std::string(s.architecture) + ".";
+    const ShapeExperts& e = s.experts;
+    header.number(p + "expert_count", std::uint32_t(e.count));
+    header.number(p + "expert_used_count", std::uint32_t(e.used));
+    header.number(p + "expert_feed_forward_length", std::uint32_t(e.feed_forward));
+    header.number(p + "leading_dense_block_count", std::uint32_t(e.dense_layers));
+    if (e.shared_feed_forward > 0)
+        header.number(p + "expert_shared_feed_forward_length", std::uint32_t(e.shared_feed_forward));
+    header.number(p + "expert_gating_func", e.sigmoid ? kSigmoid : kSoftmax);
+    header.flag(p + "expert_weights_norm", e.sum_to_one);
+    header.real(p + "expert_weights_scale", e.scale);
 }
 
 void add_gemma4(GgufHeader& header, const ModelShape& s)
@@ -89,7 +148,7 @@ GgufHeader make_header(const ModelShape& s, const Quantisation& quantisation, st
     header.number(p + "context_length", std::uint32_t(s.context));
     header.number(p + "embedding_length", std::uint32_t(s.embedding));
     if (s.gemma4.period == 0)
-        header.number(p + "feed_forward_length", std::uint32_t(s.feed_forward));
+        add_feed_forward(header, s);
     header.number(p + "attention.head_count", std::uint32_t(s.heads));
     if (s.gemma4.period > 0)
         add_gemma4(header, s);
@@ -97,12 +156,19 @@ GgufHeader make_header(const ModelShape& s, const Quantisation& quantisation, st
         add_heads(header, s);
     header.real(p + "attention.layer_norm_rms_epsilon", 1e-5f);
     header.real(p + "rope.freq_base", s.rope_base);
-    if (s.experts.count > 0) {
-        header.number(p + "expert_count", std::uint32_t(s.experts.count));
-        header.number(p + "expert_used_count", std::uint32_t(s.experts.used));
-        header.number(p + "expert_feed_forward_length", std::uint32_t(s.experts.feed_forward));
-        header.number(p + "leading_dense_block_count", std::uint32_t(s.experts.dense_layers));
+    if (s.yarn_factor > 0) {
+        header.text(p + "rope.scaling.type", "yarn");
+        header.real(p + "rope.scaling.factor", s.yarn_factor);
+        header.number(p + "rope.scaling.original_context_length", std::uint32_t(float(s.context) / s.yarn_factor));
     }
+    if (!s.turns)
+        header.flag(p + "rope.scaling.finetuned", false);
+    if (s.state.kind != StateParts::Kind::None)
+        add_state(header, s);
+    if (s.latent.rank > 0)
+        add_latent(header, s);
+    if (s.experts.count > 0)
+        add_experts(header, s);
     if (s.window > 0)
         header.number(p + "attention.sliding_window", std::uint32_t(s.window));
     add_vocabulary(header, s.vocabulary);
@@ -142,21 +208,39 @@ public:
     {
         if (tensor.rows > 0)
             return write_matrix(tensor);
-        std::vector<float> values(std::size_t(tensor.row_length), 1.0f);
-        if (tensor.fill == Fill::RopeFactors)
-            values = rope_factors(shape_);
-        else if (tensor.fill == Fill::FewPairsTurn)  // a quarter of them
-            std::fill(values.begin() + std::ptrdiff_t(values.size() / 4), values.end(), 1e30f);
-        else
-            for (float& value : values)
-                value = tensor.fill == Fill::Norm ? tensor.mean * (1.0f + 0.1f * random_.uniform())
-                                                  : 0.1f * random_.uniform();
+        const std::vector<float> values = vector_values(tensor);
         if (Status ok = file_.write(std::as_bytes(std::span(values))); !ok)
             return ok;
         return pad(tensor.bytes());
     }
 
 private:
+    std::vector<float> vector_values(const ShapeTensor& tensor)
+    {
+        if (tensor.fill == Fill::RopeFactors)
+            return rope_factors(shape_);
+        std::vector<float> values(std::size_t(tensor.row_length), 1.0f);
+        if (tensor.fill == Fill::FewPairsTurn)  // a quarter of them
+            std::fill(values.begin() + std::ptrdiff_t(values.size() / 4), values.end(), 1e30f);
+        else
+            for (float& value : values)
+                value = random_value(tensor);
+        return values;
+    }
+    float random_value(const ShapeTensor& tensor)
+    {
+        const float x = random_.uniform();
+        switch (tensor.fill) {
+        case Fill::Norm:
+            return tensor.mean * (1.0f + 0.1f * x);
+        case Fill::Decay:  // as training begins: a state halves within some tokens to some hundred
+            return -std::exp(0.35f + 1.05f * x);
+        case Fill::TimeStep:
+            return std::log(std::expm1(std::exp(-3.5f + 2.5f * x)));
+        default:
+            return 0.1f * x;
+        }
+    }
     Status write_matrix(const ShapeTensor& tensor)
     {
         const auto block = std::size_t(kernels::type_traits(tensor.type).block_bytes);

@@ -109,35 +109,89 @@ void add_gemma4_layer(TensorList& list, const ModelShape& s, const Quantisation&
 }
 
 /// One of a dense layer, or what takes its place; `suffix` tells a shared expert's from others.
-void add_feed_forward(TensorList& list, const std::string& p, const std::string& suffix, int embedding, int length,
-                      TensorType most, TensorType down)
+void add_feed_forward(TensorList& list, const std::string& p, const std::string& suffix, const ModelShape& s,
+                      int length, TensorType most, TensorType down)
 {
-    list.matrix(p + "ffn_gate" + suffix, most, embedding, length);
-    list.matrix(p + "ffn_up" + suffix, most, embedding, length);
-    list.matrix(p + "ffn_down" + suffix, down, length, embedding);
+    if (s.gated_feed_forward)
+        list.matrix(p + "ffn_gate" + suffix, most, s.embedding, length);
+    list.matrix(p + "ffn_up" + suffix, most, s.embedding, length);
+    list.matrix(p + "ffn_down" + suffix, down, length, s.embedding);
 }
 
 void add_experts(TensorList& list, const std::string& p, const ModelShape& s, TensorType most, TensorType down)
 {
     const ShapeExperts& e = s.experts;
+    const std::int64_t rows = std::int64_t(e.feed_forward) * e.count, out_rows = std::int64_t(s.embedding) * e.count;
     list.matrix(p + "ffn_gate_inp", TensorType::F32, s.embedding, e.count);
     if (e.choice_bias)
         list.vector(p + "exp_probs_b.bias", e.count, Fill::Bias);
-    list.matrix(p + "ffn_gate_exps", most, s.embedding, std::int64_t(e.feed_forward) * e.count);
-    list.matrix(p + "ffn_up_exps", most, s.embedding, std::int64_t(e.feed_forward) * e.count);
-    list.matrix(p + "ffn_down_exps", down, e.feed_forward, std::int64_t(s.embedding) * e.count);
+    if (s.gated_feed_forward)
+        list.matrix(p + "ffn_gate_exps", e.mxfp4 ? TensorType::MXFP4 : most, s.embedding, rows);
+    list.matrix(p + "ffn_up_exps", e.mxfp4 ? TensorType::MXFP4 : most, s.embedding, rows);
+    list.matrix(p + "ffn_down_exps", e.mxfp4 ? TensorType::MXFP4 : down, e.feed_forward, out_rows);
+    if (e.biases) {
+        list.vector(p + "ffn_gate_inp.bias", e.count, Fill::Bias);
+        list.vector(p + "ffn_gate_exps.bias", rows, Fill::Bias);
+        list.vector(p + "ffn_up_exps.bias", rows, Fill::Bias);
+        list.vector(p + "ffn_down_exps.bias", out_rows, Fill::Bias);
+    }
     if (e.shared_feed_forward > 0)
-        add_feed_forward(list, p, "_shexp", s.embedding, e.shared_feed_forward, most, down);
+        add_feed_forward(list, p, "_shexp", s, e.shared_feed_forward, most, down);
+    if (e.shared_weight)
+        list.matrix(p + "ffn_gate_inp_shexp", TensorType::F32, s.embedding, 1);
 }
 
-void add_layer(TensorList& list, const ModelShape& s, const Quantisation& quantisation, int l)
+/// Of a layer that reads a state.
+void add_state_mixer(TensorList& list, const std::string& p, const ModelShape& s, TensorType most)
 {
-    const std::string p = "blk." + std::to_string(l) + ".";
+    const StateParts& state = s.state;
+    const int dim = s.embedding;
+    if (state.kind == StateParts::Kind::Convolution) {
+        list.matrix(p + "shortconv.in_proj", most, dim, 3 * std::int64_t(dim));
+        list.matrix(p + "shortconv.conv", TensorType::F32, state.conv_width, dim);
+        list.matrix(p + "shortconv.out_proj", most, dim, dim);
+        return;
+    }
+    if (state.kind == StateParts::Kind::DeltaNet) {
+        list.matrix(p + "attn_qkv", most, dim, state.channels());
+        list.matrix(p + "attn_gate", most, dim, state.inner());
+        list.matrix(p + "ssm_beta", most, dim, state.heads);
+        list.matrix(p + "ssm_alpha", most, dim, state.heads);
+        list.norm(p + "ssm_norm.weight", state.head_length);
+    } else {
+        list.matrix(p + "ssm_in", most, dim, std::int64_t(state.inner()) + state.channels() + state.heads);
+        list.vector(p + "ssm_conv1d.bias", state.channels(), Fill::Bias);
+        list.vector(p + "ssm_d", state.heads, Fill::Norm);
+        list.norm(p + "ssm_norm.weight", state.inner());
+    }
+    list.matrix(p + "ssm_conv1d", TensorType::F32, state.conv_width, state.channels());
+    list.vector(p + "ssm_dt.bias", state.heads, Fill::TimeStep);
+    list.vector(p + "ssm_a", state.heads, Fill::Decay);
+    list.matrix(p + "ssm_out", most, state.inner(), dim);
+}
+
+void add_latent_attention(TensorList& list, const std::string& p, const ModelShape& s, TensorType most)
+{
+    const LatentParts& a = s.latent;
+    const std::int64_t q = std::int64_t(s.heads) * (a.plain + a.rotated);
+    if (a.query_rank > 0) {
+        list.matrix(p + "attn_q_a", most, s.embedding, a.query_rank);
+        list.norm(p + "attn_q_a_norm.weight", a.query_rank);
+        list.matrix(p + "attn_q_b", most, a.query_rank, q);
+    } else {
+        list.matrix(p + "attn_q", most, s.embedding, q);
+    }
+    list.matrix(p + "attn_kv_a_mqa", most, s.embedding, a.rank + a.rotated);
+    list.norm(p + "attn_kv_a_norm.weight", a.rank);
+    list.matrix(p + "attn_k_b", most, a.plain, std::int64_t(a.rank) * s.heads);
+    list.matrix(p + "attn_v_b", most, a.rank, std::int64_t(a.value) * s.heads);
+    list.matrix(p + "attn_output", most, s.heads * a.value, s.embedding);
+}
+
+void add_attention(TensorList& list, const std::string& p, const ModelShape& s, TensorType most, TensorType some)
+{
     const int q = s.heads * s.head_length, kv = s.kv_heads * s.head_length;
-    const TensorType most = quantisation.most;
-    const TensorType some = some_better(s, quantisation, l);
-    list.vector(p + "attn_norm.weight", s.embedding, Fill::Norm);
-    list.matrix(p + "attn_q", most, s.embedding, q);
+    list.matrix(p + "attn_q", most, s.embedding, s.gated_queries ? 2 * q : q);
     list.matrix(p + "attn_k", most, s.embedding, kv);
     list.matrix(p + "attn_v", some, s.embedding, kv);
     if (s.qkv_bias) {
@@ -150,6 +204,26 @@ void add_layer(TensorList& list, const ModelShape& s, const Quantisation& quanti
         list.vector(p + "attn_k_norm.weight", s.head_length, Fill::Norm);
     }
     list.matrix(p + "attn_output", most, q, s.embedding);
+    if (s.sinks) {
+        list.vector(p + "attn_output.bias", s.embedding, Fill::Bias);
+        list.vector(p + "attn_sinks.weight", s.heads, Fill::Bias);
+    }
+}
+
+void add_layer(TensorList& list, const ModelShape& s, const Quantisation& quantisation, int l)
+{
+    const std::string p = "blk." + std::to_string(l) + ".";
+    const TensorType most = quantisation.most;
+    const TensorType some = some_better(s, quantisation, l);
+    list.vector(p + "attn_norm.weight", s.embedding, Fill::Norm);
+    if (s.kind(l) == 'r')
+        add_state_mixer(list, p, s, most);
+    else if (s.kind(l) == 'a' && s.latent.rank > 0)
+        add_latent_attention(list, p, s, most);
+    else if (s.kind(l) == 'a')
+        add_attention(list, p, s, most, some);
+    if (s.one_part() && s.kind(l) != 'f')
+        return;
     if (s.post_norms) {
         list.vector(p + "post_attention_norm.weight", s.embedding, Fill::Norm);
         list.vector(p + "post_ffw_norm.weight", s.embedding, Fill::Norm);
@@ -159,7 +233,7 @@ void add_layer(TensorList& list, const ModelShape& s, const Quantisation& quanti
     if (s.experts.count > 0 && l >= s.experts.dense_layers)
         add_experts(list, p, s, most, some);
     else
-        add_feed_forward(list, p, "", s.embedding, s.feed_forward, most, some);
+        add_feed_forward(list, p, "", s, s.feed_forward, most, some);
 }
 
 }  // namespace
@@ -173,7 +247,7 @@ std::vector<ShapeTensor> shape_tensors(const ModelShape& s, const Quantisation& 
 {
     TensorList list;
     list.matrix("token_embd", s.tied ? quantisation.better : quantisation.most, s.embedding, s.vocabulary);
-    list.vector("output_norm.weight", s.embedding, Fill::Norm);
+    list.vector(std::string(s.output_norm) + ".weight", s.embedding, Fill::Norm);
     if (!s.tied)
         list.matrix("output", quantisation.better, s.embedding, s.vocabulary);
     if (s.stretch.factor > 0)

@@ -37,11 +37,36 @@ struct ShapeExperts {
     int feed_forward = 0, shared_feed_forward = 0;
     int dense_layers = 0;  // come first and have none
     bool choice_bias = false;
+    bool shared_weight = false;  // the shared expert is weighted by token
+    bool sigmoid = false;        // of logits, not softmax over them
+    bool sum_to_one = true;      // the weights of those that were chosen
+    float scale = 1;             // of what they give
+    bool mxfp4 = false;          // whatever the quantisation: they were trained so
+    bool biases = false;         // of the experts and of what chooses them
+};
+
+/// What layers keep that read a state instead of keys and values.
+struct StateParts {
+    enum class Kind { None, DeltaNet, Mamba2, Convolution };
+    Kind kind = Kind::None;
+    int conv_width = 0;
+    int size = 0, groups = 0;  // values of a key (B, C of Mamba-2), and how many there are
+    int heads = 0, head_length = 0;
+
+    int inner() const { return heads * head_length; }
+    int channels() const { return inner() + 2 * groups * size; }
+};
+
+/// Keys and values of all heads in one row of `rank` + `rotated` values; rank 0: they are not.
+struct LatentParts {
+    int rank = 0, query_rank = 0;  // query_rank 0: queries come of one matrix
+    int plain = 0, rotated = 0;    // values of a head's key
+    int value = 0;
 };
 
 struct ModelShape {
-    std::string_view name;
-    std::string_view architecture;
+    std::string_view name = {};
+    std::string_view architecture = {};
     int layers = 0, embedding = 0, feed_forward = 0;
     int heads = 0, kv_heads = 0, head_length = 0;
     int vocabulary = 0, context = 0;
@@ -56,7 +81,20 @@ struct ModelShape {
     StretchedRope stretch = {};
     Gemma4Parts gemma4 = {};
     ShapeExperts experts = {};
+    /// A letter for each layer, from the start again after the last: it (a)ttends, (r)eads a state, or is a
+    /// (f)eed-forward part alone; where there is such an f, the others have none.
+    std::string_view layer_kinds = "a";
+    StateParts state = {};
+    LatentParts latent = {};
+    bool gated_queries = false;      // attn_q has a gate beside each head's query
+    bool gated_feed_forward = true;  // false: no ffn_gate
+    bool sinks = false;              // and a bias of the attention's output
+    bool turns = true;               // false: the file says that rotations are not used
+    float yarn_factor = 0;           // 0: rotations are not stretched so
+    std::string_view output_norm = "output_norm";
 
+    char kind(int layer) const { return layer_kinds[std::size_t(layer) % layer_kinds.size()]; }
+    bool one_part() const { return layer_kinds.find('f') != layer_kinds.npos; }
     int first_reader() const { return layers - gemma4.shared_kv_layers; }
     int feed_forward_of(int layer) const
     {
@@ -72,10 +110,12 @@ struct Quantisation {
 };
 
 std::span<const ModelShape> known_shapes();
+/// Those of them whose layers are not all alike, or attend by a latent row.
+std::span<const ModelShape> mixed_shapes();
 std::span<const Quantisation> known_quantisations();
 
 /// What random values a tensor gets.
-enum class Fill { Matrix, Norm, Bias, RopeFactors, FewPairsTurn };
+enum class Fill { Matrix, Norm, Bias, RopeFactors, FewPairsTurn, Decay, TimeStep };
 
 struct ShapeTensor {
     std::string name;
