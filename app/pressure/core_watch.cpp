@@ -1,6 +1,7 @@
 #include "app/pressure/core_watch.h"
 
 #include <algorithm>
+#include <utility>
 
 std::optional<double> waitedForCores(const engine::ThreadTimes& before, const engine::ThreadTimes& after,
                                      const engine::StepShares& shares)
@@ -15,13 +16,20 @@ std::optional<double> waitedForCores(const engine::ThreadTimes& before, const en
 void CoreWatch::onFrame(const engine::Telemetry& frame)
 {
     const bool decoding = frame.phase == engine::Phase::Decode;
-    if (decoding && !m_answering)
+    if (decoding && !m_answering) {
         m_before = engine::this_threads_times();
+        m_after.reset();
+    } else if (!decoding && m_answering) {
+        m_after = engine::this_threads_times();
+    }
     m_answering = decoding;
 }
 
-std::optional<double> CoreWatch::onEnd(const engine::Telemetry& last) const
+std::optional<double> CoreWatch::onEnd(const engine::Telemetry& last)
 {
-    const auto now = engine::this_threads_times();
-    return m_before && now && last.shares ? waitedForCores(*m_before, *now, *last.shares) : std::nullopt;
+    const auto before = std::exchange(m_before, {});  // of an answer without a frame nothing is known
+    const auto after = m_answering || !m_after ? engine::this_threads_times() : m_after;
+    m_answering = false;
+    m_after.reset();
+    return before && after && last.shares ? waitedForCores(*before, *after, *last.shares) : std::nullopt;
 }

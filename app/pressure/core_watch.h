@@ -11,15 +11,16 @@
 std::optional<double> waitedForCores(const engine::ThreadTimes& before, const engine::ThreadTimes& after,
                                      const engine::StepShares& shares);
 
-/// Looks at the first token and at the end of an answer. Used on the engine's thread.
+/// Looks at the first token and at the last one of an answer. Used on the engine's thread.
 class CoreWatch
 {
 public:
     void onFrame(const engine::Telemetry& frame);
     /// Judges the answer that ends with this frame.
-    std::optional<double> onEnd(const engine::Telemetry& last) const;
+    std::optional<double> onEnd(const engine::Telemetry& last);
 
 private:
     std::optional<engine::ThreadTimes> m_before;
+    std::optional<engine::ThreadTimes> m_after;  // its last token, before anything is saved
     bool m_answering = false;
 };

@@ -182,8 +182,11 @@ engine::Listener EngineWorker::listenerFor(quint64 turn)
             flush(turn);
     };
     listener.on_telemetry = [this, turn](const engine::Telemetry& frame) {
-        if (m_sinceFrame.isValid() && m_sinceFrame.elapsed() < kFrameIntervalMs)
+        // A phase that is over before the next frame is due must be seen, too: a short answer has one frame of each.
+        const bool isDue = !m_sinceFrame.isValid() || m_sinceFrame.elapsed() >= kFrameIntervalMs;
+        if (!isDue && frame.phase == m_framePhase)
             return;
+        m_framePhase = frame.phase;
         m_sinceFrame.start();
         Q_EMIT telemetryReady(turn, frame);
     };

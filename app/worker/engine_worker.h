@@ -84,4 +84,5 @@ private:
     QString m_pending;      // text that has not been sent yet
     QElapsedTimer m_sinceFlush;
     QElapsedTimer m_sinceFrame;
+    engine::Phase m_framePhase = engine::Phase::Idle;  // of the newest one that was told
 };

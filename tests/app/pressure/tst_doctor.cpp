@@ -272,6 +272,26 @@ private Q_SLOTS:
         QVERIFY(!here || (here->ran_s > 0 && here->waited_s >= 0));
     }
 
+    /// What the thread waited before, between and after is of no answer.
+    void onlyWhatAnAnswerWaitedIsCounted()
+    {
+        if (!engine::this_threads_times())
+            QSKIP("this system does not say how long a thread waited");
+        engine::Telemetry reading, decoding, last;
+        reading.phase = engine::Phase::Prefill;
+        decoding.phase = engine::Phase::Decode;
+        last.shares = engine::StepShares{.steps = 10, .device_layers_s = 0.02, .kv_link_s = 0};
+        CoreWatch watch;
+        watch.onFrame(decoding);
+        watch.onFrame(last);
+        QVERIFY(watch.onEnd(last));
+        QVERIFY(!watch.onEnd(last));  // nobody saw its first token
+        watch.onFrame(reading);
+        QVERIFY(!watch.onEnd(last));
+        watch.onFrame(decoding);
+        QVERIFY(watch.onEnd(last));
+    }
+
     void whatFellWithItsBlocksInRamIsNotWell()
     {
         DoctorFacts facts = answerOf(0.6, 0.2, 0.15, 0, 0.05);

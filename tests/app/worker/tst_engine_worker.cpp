@@ -139,6 +139,20 @@ private Q_SLOTS:
         QVERIFY2(frames.size() >= 4 && frames.size() <= 30, qPrintable(QString::number(frames.size())));
     }
 
+    /// However short the answer: who measures it has to see where it begins.
+    void thePhasesOfAShortAnswerAreSeen()
+    {
+        script->change([](auto& settings) { settings.words = {"one ", "two"}; });
+        load();
+        Heard frames(thread->worker(), &EngineWorker::telemetryReady);
+        Heard finished(thread->worker(), &EngineWorker::finished);
+        thread->generate(1, "a", {}, {});
+        QTRY_VERIFY_WITH_TIMEOUT(finished.size() > 0, 5000);
+        QVERIFY(frames.size() >= 2);
+        QCOMPARE(int(frames.at<1>(0).phase), int(engine::Phase::Prefill));
+        QCOMPARE(int(frames.at<1>(1).phase), int(engine::Phase::Decode));
+    }
+
     void slowTextIsNotHeldBack()
     {
         script->change([](auto& settings) {
