@@ -57,6 +57,7 @@ private Q_SLOTS:
         QTest::newRow("SmolLM3 3B") << "smollm3-3b" << qint64(3'075'098'624);
         QTest::newRow("Command R7B") << "command-r7b" << qint64(8'028'033'024);
         QTest::newRow("Seed-OSS 36B") << "seed-oss-36b" << qint64(36'151'104'512);
+        // From here on worked out by hand from what their layers hold.
         QTest::newRow("gpt-oss 20B") << "gpt-oss-20b" << qint64(20'914'757'184);
         QTest::newRow("gpt-oss 120B") << "gpt-oss-120b" << qint64(116'829'156'672);
         QTest::newRow("DeepSeek V2 Lite") << "deepseek-v2-lite" << qint64(15'706'484'224);
