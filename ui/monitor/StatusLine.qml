@@ -41,7 +41,7 @@ RowLayout {
         id: firstToken
 
         objectName: "ttft"
-        visible: root.hasModel && (!root.nameless || root.numbers.ttftMs !== undefined)
+        visible: root.hasModel && (!root.nameless || value !== Format.unknown)
         brief: root.narrow
         label: qsTr("First token")
         value: Format.milliseconds(root.numbers.ttftMs)
@@ -51,7 +51,7 @@ RowLayout {
         id: speed
 
         objectName: "tps"
-        visible: root.hasModel && (!root.nameless || root.numbers.tokensPerSecond !== undefined)
+        visible: root.hasModel && (!root.nameless || value !== Format.unknown)
         brief: root.narrow
         label: qsTr("Speed")
         value: Format.tokensPerSecond(root.numbers.tokensPerSecond)
