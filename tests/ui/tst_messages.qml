@@ -198,9 +198,10 @@ Item {
         }
 
         function test_near_the_end() {
-            makeWindow({ tokens: 5000, tokenMs: 5, context: 600 });
+            makeWindow({ tokens: 5000, tokenMs: 40, context: 600 }); // 60 tokens are left then: 2.4 s
             openModel();
-            ask("one");
+            part("composerField").text = "w ".repeat(525);
+            keyClick(Qt.Key_Return);
             const notice = part("contextNotice");
             tryCompare(notice, "visible", true);
             verify(Bench.chat.turn.busy);
