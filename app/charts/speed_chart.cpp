@@ -107,7 +107,7 @@ bool SpeedChart::isNewest(const PressureHistory::Run& run) const
 /// What is foretold is of the open model, not of a recording or of what another model did.
 bool SpeedChart::foretells() const
 {
-    return m_placement && monitor() && monitor()->showsOpenModel();
+    return m_placement && monitor() && monitor()->hasModel() && !monitor()->replaying();
 }
 
 void SpeedChart::drawSpill(QCustomPlot& plot) const

@@ -97,7 +97,9 @@ void Pressure::follow(ChatController& chat, TurnRunner& turns, ConversationStore
 void Pressure::showMoves()
 {
     const auto messages = m_monitor.replaying() ? PlacementEventModel::Messages() : m_messages;
-    m_events.reset(m_monitor.moves(), messages);
+    // Whatever model it was.
+    const Recording& shown = m_monitor.replaying() ? m_monitor.recording() : m_monitor.recorder().shown();
+    m_events.reset(shown.moves, messages);
 }
 
 void Pressure::connectDoctor(ModelController& models)

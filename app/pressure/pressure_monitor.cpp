@@ -29,6 +29,18 @@ PressureMonitor::PressureMonitor(QObject* parent)
     connect(&m_recorder, &FlightRecorder::failed, this, &PressureMonitor::setTrouble);
 }
 
+bool PressureMonitor::severalModels() const
+{
+    return history().firstRun() > 0 || history().modelSince() > 0 ||
+           (!m_replayed && m_recorder.shownIsOfAnotherModel());
+}
+
+/// What was computed last is shown while it goes on, and beside a conversation of which something was computed.
+bool PressureMonitor::showsKv() const
+{
+    return !ofAnother() || m_answering || !m_recorder.shownIsBlank();
+}
+
 void PressureMonitor::showOther()
 {
     Q_EMIT modelChanged();

@@ -63,17 +63,10 @@ public:
     bool earlier() const { return !m_replayed && m_recorder.shownIsEarlier(); }
     /// The model's KV is that of another conversation.
     bool ofAnother() const { return !m_replayed && m_recorder.computesAnother(); }
-    /// Where the model's KV lies; null: nowhere, or it is that of another conversation, which is not being answered
-    /// now, and nothing of the one that is shown was computed.
+    /// Where the model's KV lies; null: nowhere, or all that is known of it is of another conversation.
     std::shared_ptr<const engine::KvMap> kvMap() const { return showsKv() ? m_frame.kv_map : nullptr; }
     /// Other models answered before, in this conversation; charts are of the newest.
-    bool severalModels() const
-    {
-        return history().firstRun() > 0 || history().modelSince() > 0 ||
-               (!m_replayed && m_recorder.shownIsOfAnotherModel());
-    }
-    /// What is shown can be compared with what is foretold of the open model.
-    bool showsOpenModel() const { return m_hasModel && !m_replayed; }
+    bool severalModels() const;
     QString recordingModel() const { return recording().model; }
     QDateTime recordingMade() const { return recording().made; }
     QVariant recordedSpill() const;  // tokens; undefined: nothing left the device, or that is for now to say
@@ -100,8 +93,6 @@ public:
 
     /// What is shown: the file that was opened, else that of the conversation.
     const Recording& recording() const { return m_replayed ? *m_replayed : m_recorder.drawn(); }
-    /// What moved there, whatever model it was.
-    const QList<PlacementMove>& moves() const { return m_replayed ? m_replayed->moves : m_recorder.shown().moves; }
     const PressureHistory& history() const { return recording().history; }
     FlightRecorder& recorder() { return m_recorder; }
     const FlightRecorder& recorder() const { return m_recorder; }
@@ -135,7 +126,7 @@ private:
     void take(quint64 turn, const engine::Telemetry& frame);
     void tellSoon();
     bool ofNow() const { return !m_replayed && !m_recorder.shownIsEarlier() && !m_recorder.computesAnother(); }
-    bool showsKv() const { return !ofAnother() || m_answering || !m_recorder.shownIsBlank(); }
+    bool showsKv() const;
     PressureHistory::Sample lastSample() const;
     QVariant ofAnswer(std::optional<double> Recording::Answer::*number, const std::optional<double>& now) const;
     QList<double> ofAnswers(std::optional<double> Recording::Answer::*number) const;
@@ -147,8 +138,7 @@ private:
     quint64 m_openJob = 0;  // the newest that reads a file
     engine::Telemetry m_frame;
     PipelineMeter m_pipeline;
-    bool m_hasModel = false;
-    bool m_answering = false;
+    bool m_hasModel = false, m_answering = false;
     QTimer m_tell;
     QString m_trouble;
 };

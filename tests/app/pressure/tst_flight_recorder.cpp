@@ -446,7 +446,7 @@ private Q_SLOTS:
         monitor->onModelReady(model("other"));
         QVERIFY(monitor->history().samples().isEmpty() && monitor->ttftHistory().isEmpty());
         QCOMPARE(monitor->contextTokens(), 0);
-        QCOMPARE(monitor->moves().size(), 1);  // whatever model it was
+        QCOMPARE(monitor->recorder().shown().moves.size(), 1);  // whatever model it was
         monitor->onModelGone();
         monitor->onModelReady(model("tiny"));
         QVERIFY(monitor->earlier() && !monitor->severalModels());
