@@ -2,6 +2,8 @@
 
 #include "engine/metrics/host_probe.h"
 
+#include <utility>
+
 namespace engine {
 
 // A waiting thread spins for some tens of microseconds, longer than any gap between operations, and then lets others
@@ -60,7 +62,7 @@ void ThreadPool::share(RawWork work, const void* context, Join join)
     serial_.exchange(serial, std::memory_order_seq_cst);
     serial_.notify_all();  // a load when nobody is parked
 
-    work(context, 0);
+    do_work(0);
     const auto wait_until = [&](const auto& done) {
         for (int spins = 0; !done(shared_.load(std::memory_order_acquire)); ++spins) {
             if (spins < kSpinsBeforeYielding)
@@ -73,6 +75,21 @@ void ThreadPool::share(RawWork work, const void* context, Join join)
         wait_until([&](std::uint64_t state) { return Shared::joined(state) == size_ - 1; });
     shared_.fetch_or(Shared::kOver, std::memory_order_relaxed);
     wait_until([](std::uint64_t state) { return Shared::inside(state) == 0; });
+    if (failed_.load(std::memory_order_relaxed)) {
+        failed_.store(false, std::memory_order_relaxed);
+        std::rethrow_exception(std::exchange(failure_, nullptr));
+    }
+}
+
+/// Kernels grow their thread's working memory.
+void ThreadPool::do_work(int worker)
+{
+    try {
+        work_(context_, worker);
+    } catch (...) {
+        if (!failed_.exchange(true, std::memory_order_relaxed))
+            failure_ = std::current_exception();
+    }
 }
 
 void ThreadPool::wait_for_news(unsigned seen) const
@@ -103,7 +120,7 @@ void ThreadPool::worker_loop(int worker)
             const std::uint64_t joined = state + Shared::kJoined + Shared::kInside;
             if (!shared_.compare_exchange_weak(state, joined, std::memory_order_acquire))
                 continue;
-            work_(context_, worker);
+            do_work(worker);
             shared_.fetch_sub(Shared::kInside, std::memory_order_release);
         }
         seen = Shared::serial(state);

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -49,7 +50,8 @@ public:
     };
     bool in_step() const { return in_step_.load(std::memory_order_relaxed); }
 
-    /// work(worker) on every worker, 0 <= worker < size(). Work throws nothing.
+    /// work(worker) on every worker, 0 <= worker < size(). What work throws, for want of memory, is thrown here when
+    /// all have ended; of several the first.
     template <class Work>
     void run(const Work& work)
     {
@@ -91,6 +93,7 @@ private:
 
     void join_threads();
     void share(RawWork work, const void* context, Join join);
+    void do_work(int worker);
     void worker_loop(int worker);
     void wait_for_news(unsigned seen) const;
 
@@ -100,6 +103,8 @@ private:
     alignas(64) std::atomic<unsigned> serial_{0};       // what parked workers wait for; follows shared_
     alignas(64) std::atomic<std::uint64_t> shared_{0};  // see Shared
     alignas(64) std::atomic<int> next_{0};              // for_each: the next piece
+    std::atomic<bool> failed_{false};
+    std::exception_ptr failure_;  // of the first that failed
     std::atomic<bool> in_step_{false};
     std::atomic<bool> quit_{false};
     std::vector<std::thread> threads_;

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <new>
 #include <string>
 #include <thread>
 #include <vector>
@@ -113,6 +114,27 @@ private Q_SLOTS:
         std::signal(SIGUSR1, SIG_DFL);
     }
 #endif
+
+    /// As when there is no memory for what a kernel needs: the caller hears of it, and the pool goes on.
+    void whatAWorkerThrowsReachesTheCaller()
+    {
+        ThreadPool pool(3);
+        for (int failing = 0; failing < 3; ++failing) {
+            std::atomic<int> ended = 0;
+            const auto work = [&](int worker) {
+                ++ended;
+                if (worker == failing)
+                    throw std::bad_alloc();
+            };
+            QVERIFY_EXCEPTION_THROWN(pool.run(work), std::bad_alloc);
+            QCOMPARE(ended.load(), 3);
+        }
+        const auto all_fail = [](int, int, int) { throw std::bad_alloc(); };
+        QVERIFY_EXCEPTION_THROWN(pool.for_each(1000, 1, all_fail), std::bad_alloc);
+        std::atomic<int> ran = 0;
+        pool.run([&](int) { ++ran; });
+        QCOMPARE(ran.load(), 3);
+    }
 
     void parkedWorkersWakeAndEnd()
     {
