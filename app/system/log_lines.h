@@ -1,4 +1,4 @@
-// logInfo(), logWarning() and logError() write a line to the program's log.
+// logInfo() writes a line to the log of the program, as do logWarning() and logError().
 #pragma once
 
 #include <QString>
