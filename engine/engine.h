@@ -78,8 +78,8 @@ struct Request {
     std::string raw_prompt;         // ...or, when there are none, this text as it is
     SamplingOptions sampling;
     int max_tokens = -1;  // -1: until the model ends or the context is full
-    // Tokens that are guessed from what the conversation repeats and computed in one step with the one before them, at
-    // most. They stand only where the sampler chooses them: the answer is the same. 0: none
+    // Tokens that are drafted at most, from what the conversation repeats, and computed in one step with the one before
+    // them. A draft stands only where the sampler chooses the same token, so the answer is the same. 0: none
     int most_drafted = 0;
     std::vector<std::string> stop;  // strings that end the answer; not part of it
     FullContext full_context = FullContext::Stop;
@@ -208,8 +208,8 @@ public:
     virtual Result<int> count_tokens(std::string_view text, std::stop_token stop) const = 0;
 
     /// The ledger that generate() would report for this request, whether it fits or not; nothing is computed. An answer
-    /// that was made under this `saved_as` since the load counts as it was made, another one by its text. NotLoaded
-    /// without a model, Cancelled where `stop` was asked for.
+    /// that was made for this `saved_as` since the model was loaded is counted by the ids it was made in, another one
+    /// by its text. NotLoaded without a model, Cancelled where `stop` was asked for.
     virtual Result<PromptLedger> count_prompt(const Request& request, std::stop_token stop) const = 0;
 
     /// Thread-safe. The command is carried out between tokens, between prefill chunks, and when idle at the next

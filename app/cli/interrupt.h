@@ -11,9 +11,9 @@ void catch_interrupts();
 bool interrupted();
 void clear_interrupts();
 
-/// While it lives, Ctrl+C asks to stop whatever has its token, within some hundredths of a second: also what tells
-/// nobody how far it is, such as a chat template. It looks on a thread of its own, since a signal's handler may do next
-/// to nothing.
+/// While an object lives, Ctrl+C requests a stop from whatever holds its token, within some hundredths of a second.
+/// That works where no progress is reported, too, as while a chat template is rendered. A thread of its own looks for
+/// the signal, since a signal's handler may do next to nothing.
 class StopOnInterrupt
 {
 public:

@@ -35,7 +35,7 @@ public:
     const Recording& drawn() const { return shownIsOfAnotherModel() ? m_ofModel : shown(); }
     /// Another model than the open one answered there last.
     bool shownIsOfAnotherModel() const { return m_modelOpen && !isOfOpenModel(shown()); }
-    /// Nothing of it was ever computed, as far as is known.
+    /// No answer of the shown conversation was ever computed, as far as is known.
     bool shownIsBlank() const { return !readsShown() && shown().history.runs().empty(); }
     /// What the model computed last, since it was loaded, was another one.
     bool computesAnother() const { return !m_computed.isEmpty() && m_computed != m_shown; }

@@ -3,8 +3,8 @@
 
 #include <QString>
 
-// They say the same as spdlog's functions, whose templates would be compiled once more in every folder that has
-// something to say. From any thread.
+// They call spdlog's functions for these levels. Whoever included spdlog instead would compile its templates once more.
+// From any thread.
 void logInfo(const QString& line);
 void logWarning(const QString& line);
 void logError(const QString& line);

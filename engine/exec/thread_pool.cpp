@@ -81,7 +81,7 @@ void ThreadPool::share(RawWork work, const void* context, Join join)
     }
 }
 
-/// Kernels grow their thread's working memory.
+/// Work throws where a kernel finds no memory for its thread's working space.
 void ThreadPool::do_work(int worker)
 {
     try {

@@ -7,9 +7,9 @@ namespace engine {
 
 namespace {
 
-// Of the newest observation: about the last five count.
+// The weight of the newest observation: about the last five count.
 constexpr double kNewest = 0.2;
-// What a draft has to promise over a step without: less is within what the estimates err.
+// A draft has to promise so much more than a step without one: less is within the error of the estimates.
 constexpr double kLeastGain = 1.05;
 
 void follow(std::optional<double>& estimate, double observed)

@@ -15,9 +15,9 @@ class NgramIndex
 {
 public:
     static constexpr int kNgram = 3;  // tokens that must be the same before anything is drafted
-    /// Tokens of the same that count: what is longer is no better.
+    /// So many equal tokens count at most: a longer match is no better.
     static constexpr int kLongestMatch = 16;
-    /// Places looked at for one draft, the newest first.
+    /// How many earlier places are compared for one draft, the newest first.
     static constexpr int kMostPlaces = 32;
 
     /// `most_tokens` will be known at most; later ones are not.

@@ -191,6 +191,7 @@ private Q_SLOTS:
             Request drafting = request;
             drafting.most_drafted = 1 + int(random() % 15);
             const Said without = say(*model, request, stop_at), with = say(*model, drafting, stop_at);
+            compared_ = true;
             drafted_ += with.drafted;
             accepted_ += with.accepted;
             wrong_ += with.drafted - with.accepted;
@@ -224,14 +225,15 @@ private Q_SLOTS:
     /// Else the comparisons would say nothing.
     void draftsStoodAndFell()
     {
-        if (drafted_ == 0)
-            QSKIP("it counts what the comparisons have drafted");
+        if (!compared_)
+            QSKIP("called alone: it counts what the comparisons before it have drafted");
         qInfo("%d drafted, %d accepted, %d wrong", drafted_, accepted_, wrong_);
         QVERIFY(accepted_ > 100);
         QVERIFY(wrong_ > 100);
     }
 
 private:
+    bool compared_ = false;
     int drafted_ = 0, accepted_ = 0, wrong_ = 0;
     Said whole_;
 };
