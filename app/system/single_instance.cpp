@@ -27,7 +27,7 @@ QString socketPathOf(const ProfileFolders& folders)
 #ifdef Q_OS_WIN
     return name;
 #else
-    const QString path = folders.runtime + QLatin1Char('/') + name + QLatin1String(".socket");
+    QString path = folders.runtime + QLatin1Char('/') + name + QLatin1String(".socket");
     if (path.toLocal8Bit().size() <= kLongestSocketPath)
         return path;
     const QString folder = privateSocketFolder();
