@@ -3,6 +3,7 @@
 
 #include "engine/caught.h"
 #include "engine/gguf/gguf_file.h"
+#include "engine/gguf/nearest_name.h"
 #include "engine/gguf/printable.h"
 
 #include <algorithm>
@@ -301,7 +302,21 @@ std::int64_t added(std::int64_t a,
 /// Not of a block that is left aside.
 bool is_used(const GgufTensor& tensor, const ModelInfo& info)
 {
-    return info.layers == 0 || tensor.block() < info.layers;
+    return !tensor.of_encoder() && (info.layers == 0 || tensor.block() < info.layers);
+}
+
+void leave_encoders_aside(const GgufFile& gguf, ModelInfo& info)
+{
+    std::int64_t count = 0, bytes = 0;
+    for (const GgufTensor& tensor : gguf.tensors())
+        if (tensor.of_encoder()) {
+            ++count;
+            bytes = added(bytes, static_cast<std::int64_t>(tensor.bytes.size()));
+        }
+    if (count > 0)
+        info.warnings.push_back(std::to_string(count) + " of the file's " + std::to_string(gguf.tensors().size()) +
+                                " tensors (" + std::to_string(bytes >> 20) +
+                                " MiB) read pictures or sounds, which this version does not use");
 }
 
 void describe_weights(const GgufFile& gguf, ModelInfo& info)
@@ -333,8 +348,13 @@ std::string obstacle_of(const GgufFile& gguf, const ModelInfo& info)
         return "this file is no model by itself, it holds a '" + printable(*kind) + "'";
     if (gguf.tensors().empty())
         return "this file holds a vocabulary only, no weights";
-    if (std::find(std::begin(kRunnable), std::end(kRunnable), info.architecture) == std::end(kRunnable))
-        return "this version cannot run the architecture '" + info.architecture + "'";
+    if (info.architecture == "clip")
+        return "this file is the part of a model that reads pictures or sounds, not the model itself";
+    if (std::find(std::begin(kRunnable), std::end(kRunnable), info.architecture) == std::end(kRunnable)) {
+        const std::string_view nearest = nearest_name(info.architecture, kRunnable);
+        return "this version cannot run the architecture '" + info.architecture + "'" +
+               (nearest.empty() ? std::string() : "; the nearest that it can is '" + std::string(nearest) + "'");
+    }
     for (const GgufTensor& tensor : gguf.tensors())
         if (is_used(tensor, info) && !tensor.can_compute())
             return "this version cannot compute with " + tensor.type_name() + ", the type of tensor '" +
@@ -364,6 +384,7 @@ try {
     describe_vocabulary(*gguf, info);
     describe_shape(*gguf, info);
     describe_weights(*gguf, info);
+    leave_encoders_aside(*gguf, info);
     info.obstacle = obstacle_of(*gguf, info);
     info.runnable = info.obstacle.empty();
     if (auto whole = gguf->still_whole(); !whole)

@@ -118,6 +118,12 @@ Result<Described> read_tensor(ByteReader& reader, std::uint64_t alignment)
 
 }  // namespace
 
+bool GgufTensor::of_encoder() const
+{
+    constexpr std::string_view kEncoders[] = {"v.", "mm.", "a.", "vision_", "audio_"};
+    return std::ranges::any_of(kEncoders, [&](std::string_view begin) { return name.starts_with(begin); });
+}
+
 int GgufTensor::block() const
 {
     constexpr std::string_view kPrefix = "blk.";

@@ -253,9 +253,9 @@ void read_feed_forward(WeightReader& in, const std::string& p, const Hyperparame
 
 }  // namespace
 
-bool is_prediction_tensor(const GgufTensor& tensor, const Hyperparameters& h)
+bool is_left_aside(const GgufTensor& tensor, const Hyperparameters& h)
 {
-    return tensor.block() >= int(h.layers.size());
+    return tensor.of_encoder() || tensor.block() >= int(h.layers.size());
 }
 
 Result<Weights> Weights::read(const GgufFile& file, const Hyperparameters& h)
@@ -301,7 +301,7 @@ Result<Weights> Weights::read(const GgufFile& file, const Hyperparameters& h)
     if (in.failed())
         return tl::unexpected(in.error());
     for (const GgufTensor& tensor : file.tensors())
-        if (!is_prediction_tensor(tensor, h))
+        if (!is_left_aside(tensor, h))
             w.bytes += std::int64_t(tensor.bytes.size());
     return w;
 }

@@ -175,8 +175,9 @@ void for_each_matrix(W& w, int experts, const Visit& visit)
             visit(*stack, experts);
 }
 
-/// Whether a tensor belongs to a block behind the layers that are run, which predicts several tokens at once.
-bool is_prediction_tensor(const GgufTensor& tensor, const Hyperparameters& h);
+/// Whether a tensor is of no layer that is run: of a block behind them, which predicts several tokens at once, or of
+/// what reads pictures.
+bool is_left_aside(const GgufTensor& tensor, const Hyperparameters& h);
 
 /// What follows the last layer.
 struct HeadWeights {

@@ -266,7 +266,7 @@ Status LoadedModel::bring_weights_in(const Progress& progress)
     const bool fits = !memory.total_bytes || weights_.bytes < *memory.total_bytes * 9 / 10;
     LoadProgress done{0, weights_.bytes};
     for (const GgufTensor& tensor : file_.tensors()) {
-        if (is_prediction_tensor(tensor, h_))
+        if (is_left_aside(tensor, h_))
             continue;
         for (std::size_t at = 0; at < tensor.bytes.size(); at += kPiece) {
             if (progress.cancelled())

@@ -159,6 +159,23 @@ private Q_SLOTS:
             std::string("1 of the file's 3 blocks predicts several tokens at once, which this version does not use"));
     }
 
+    // They may be of any type, and count for nothing.
+    void encodersAreLeftAside()
+    {
+        GgufWriter w = with_weight(model());
+        const auto alone = info_of(w);
+        w.tensor("v.blk.0.attn_q.weight", 99, {32, 64}, GgufWriter::Bytes(64));
+        w.tensor("mm.2.weight", 0, {1 << 18, 2}, GgufWriter::Bytes(2 << 20));
+        const auto info = info_of(w);
+        QCOMPARE(info.parameters, alone.parameters);
+        QCOMPARE(info.weight_bytes, alone.weight_bytes);
+        QVERIFY2(info.runnable, info.obstacle.c_str());
+        QVERIFY(alone.warnings.empty());
+        QCOMPARE(info.warnings.size(), std::size_t(1));
+        QCOMPARE(QString::fromStdString(info.warnings.front()),
+                 "2 of the file's 3 tensors (2 MiB) read pictures or sounds, which this version does not use");
+    }
+
     void namesAndTypes()
     {
         GgufWriter w = model();
@@ -182,6 +199,15 @@ private Q_SLOTS:
         };
         QCOMPARE(obstacle(with_weight(model())), "(runs)");
         QCOMPARE(obstacle(with_weight(model("mamba"))), "this version cannot run the architecture 'mamba'");
+        const auto nearest = [&](const char* name) { return obstacle(with_weight(model(name))).section("'", 3, 3); };
+        QCOMPARE(nearest("deepseek32"), "deepseek2");
+        QCOMPARE(nearest("qwen36"), "qwen3");
+        QCOMPARE(nearest("qwen3nexus"), "qwen3next");
+        QCOMPARE(nearest("glm-dsa"), "glm4");
+        QCOMPARE(nearest("minimax-m3"), "minimax-m2");
+        QCOMPARE(nearest("gemma"), "gemma2");
+        QCOMPARE(nearest("bert"), "");
+        QVERIFY(!obstacle(with_weight(model("clip"))).contains("architecture"));
         QCOMPARE(obstacle(with_weight(GgufWriter())), "the file does not name its architecture");
         QCOMPARE(obstacle(with_weight(model(), 15)),
                  "this version cannot compute with Q8_K, the type of tensor 'token_embd.weight'");

@@ -1,0 +1,13 @@
+// Finds the name that is most like another one.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace engine {
+
+/// Names of one family begin alike: the longest common beginning counts first, of at least three letters, then the
+/// fewest letters that differ. Empty where none begins like it.
+std::string_view nearest_name(std::string_view name, std::span<const std::string_view> names);
+
+}  // namespace engine
