@@ -11,10 +11,11 @@ namespace {
 
 // plain; sliding windows; experts, sinks and windows; gates; chunks, and experts of which one is shared; layers that
 // read the KV of others, and have inputs of their own; a gated delta net, Mamba-2 and a short convolution with states;
-// latent experts without gates; several residual streams, in two ways; latent attention, and experts in groups
+// latent experts without gates; several residual streams, in two ways; latent attention, and experts in groups; Mamba-2
+// and attention that read the same rows
 const char* const kModels[] = {"llama",    "gemma3",   "gpt-oss",    "muse-glimmer", "llama4",
                                "gemma4-e", "qwen35",   "nemotron_h", "lfm2",         "nemotron_h_moe",
-                               "gemma3n",  "qwen4exp", "deepseek2"};
+                               "gemma3n",  "qwen4exp", "deepseek2",  "falcon-h1"};
 
 }  // namespace
 

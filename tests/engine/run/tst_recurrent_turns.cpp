@@ -1,4 +1,4 @@
-// Turns of models whose layers keep a state: however a conversation came to where it is, its answer is that of a
+// Turns of models with every kind of layer: however a conversation came to where it is, its answer is that of a
 // conversation that is computed from its beginning.
 #include "tests/engine/run/loaded_engine.h"
 
@@ -11,7 +11,10 @@ using namespace test_support;
 
 namespace {
 
-const char* const kRecurrentModels[] = {"qwen35", "nemotron_h", "lfm2", "falcon-h1", "qwen4exp"};
+// A gated delta net, Mamba-2, a short convolution, Mamba-2 beside attention, n-grams and streams; without states:
+// latent attention, windows, chunks, layers that read the KV of others, latent experts.
+const char* const kMixers[] = {"qwen35",    "nemotron_h", "lfm2",   "falcon-h1", "qwen4exp",
+                               "deepseek2", "gemma3",     "llama4", "gemma4-e",  "nemotron_h_moe"};
 constexpr const char* kRecurrentName = "a-conversation";
 
 LoadRequest recurrent_request(const QString& model, int fit_tokens)
@@ -76,7 +79,7 @@ private Q_SLOTS:
     {
         QTest::addColumn<QString>("model");
         QTest::addColumn<int>("fit_tokens");  // 0: on the cpu
-        for (const char* const model : kRecurrentModels)
+        for (const char* const model : kMixers)
             for (const int fit : {0, 96})
                 QTest::addRow("%s, %s", model, fit > 0 ? "emulated" : "cpu") << QString(model) << fit;
     }
