@@ -59,6 +59,8 @@ ChatRequest chatRequest(const engine::Request& defaults, const ConversationSetti
         if (!last && (message.leftOut || (mine ? !answered(path, i) : message.text.isEmpty())))
             continue;
         add(mine ? "user" : "assistant", readText(message, last), message.id);
+        if (!mine && !last)  // whether the model reads it again is its template's choice
+            request.messages.back().reasoning = thoughtsOf(message.text).toStdString();
     }
     request.continue_last = path.last()->role == StoredMessage::Role::Assistant;
     applySettings(settings, request);

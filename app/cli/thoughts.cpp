@@ -24,12 +24,16 @@ constexpr std::array kReplacements = {
     Replacement{"<|end|><|start|>assistant<|channel|>commentary<|message|>", "\n</think>\n\n", "\n\n"},
     Replacement{"<|end|><|start|>assistant<|channel|>analysis<|message|>", "\n", "\n\n<think>\n", true},
     Replacement{"<|channel|>analysis<|message|>", "<think>\n", "<think>\n", true},
+    Replacement{"<|start|>assistant to=self<|message|>", "<think>\n", "<think>\n", true},
+    Replacement{"<|eom|><|start|>assistant to=user<|message|>", "\n</think>\n\n", "\n\n"},
+    Replacement{"<|start|>assistant to=user<|message|>", "", ""},
     Replacement{"<|channel|>commentary<|message|>", "", ""},
     Replacement{"<|channel|>final<|message|>", "", ""},
 };
 
-// gpt-oss's; the others are the engine's.
+// gpt-oss's and Muse Glimmer's; the others are the engine's.
 constexpr engine::ReasoningMark kChannels{"<|channel|>analysis<|message|>", "<|channel|>final<|message|>"};
+constexpr engine::ReasoningMark kRecipients{engine::RecipientMarks::kThought, engine::RecipientMarks::kAnswer};
 
 std::string_view stripped(std::string_view text)
 {
@@ -92,6 +96,8 @@ std::string without_thoughts(std::string_view answer)
     for (const engine::ReasoningMark& mark : engine::kReasoningMarks)
         if (auto said = said_after(text, mark))
             return *std::move(said);
+    if (auto said = said_after(text, kRecipients))
+        return *std::move(said);
     return said_after(text, kChannels).value_or(std::string(answer));
 }
 

@@ -19,13 +19,15 @@ struct Mark {
     QString close;
 };
 
-/// How models mark it; the last two are gpt-oss's, whose answer begins with one of the silent marks below.
+/// How models mark it; the last ones are Muse Glimmer's and gpt-oss's, whose answers begin with one of the silent marks
+/// below.
 const std::vector<Mark>& marks()
 {
     static const std::vector<Mark> all = [] {
         std::vector<Mark> marks;
         for (const engine::ReasoningMark& mark : engine::kReasoningMarks)
             marks.push_back({fromUtf8(mark.open), fromUtf8(mark.close)});
+        marks.push_back({fromUtf8(engine::RecipientMarks::kThought), fromUtf8(engine::RecipientMarks::kEnd)});
         const QString end = QStringLiteral("<|end|>");
         marks.push_back({QStringLiteral("<|channel|>analysis<|message|>"), end});
         marks.push_back({QStringLiteral("<|start|>assistant<|channel|>analysis<|message|>"), end});
@@ -45,8 +47,15 @@ constexpr QStringView kCommentaryEnd = u"<|end|>";
 constexpr std::array kSilent = {
     QStringView(u"<|start|>assistant<|channel|>final<|message|>"),
     QStringView(u"<|channel|>final<|message|>"),
+    QStringView(u"<|start|>assistant to=user<|message|>"),
     QStringView(u"<|START_RESPONSE|>"),
     QStringView(u"<|END_RESPONSE|>"),
+};
+
+// Hunyuan, ERNIE and Granite 3.3 put them around what they answer when they have thought; elsewhere they are text.
+constexpr std::array kAroundAnswer = {
+    std::pair(QStringView(u"<answer>"), QStringView(u"</answer>")),
+    std::pair(QStringView(u"<response>"), QStringView(u"</response>")),
 };
 
 constexpr qsizetype kFenceLine = 80;  // as much of a line as tells whether it is a fence
@@ -93,7 +102,10 @@ void ReasoningMarks::character(QChar c, std::vector<Part>& parts)
             close(parts);
         return;
     }
-    if (!m_held.isEmpty() || (m_lineStart && m_fence.isEmpty() && QStringView(u"<[◁").contains(c))) {
+    const bool mayBegin = m_lineStart && m_fence.isEmpty() && QStringView(u"<[◁").contains(c);
+    if (!m_held.isEmpty() || mayBegin || (!m_answerEnd.isEmpty() && m_fence.isEmpty() && c == m_answerEnd[0])) {
+        if (m_held.isEmpty())
+            m_inLine = !mayBegin;
         m_held += c;
         if (wholeMark(parts) || beginningOfMark())
             return;
@@ -120,6 +132,19 @@ void ReasoningMarks::close(std::vector<Part>& parts)
 /// Whether what is held is a mark; if so, it is done with.
 bool ReasoningMarks::wholeMark(std::vector<Part>& parts)
 {
+    if (!m_answerEnd.isEmpty() && m_held == m_answerEnd) {
+        m_answerEnd.clear();
+        m_held.clear();
+        return true;
+    }
+    if (m_inLine)
+        return false;
+    for (const auto& [open, end] : kAroundAnswer)
+        if (m_seen && m_held == open) {
+            m_answerEnd = end.toString();
+            m_held.clear();
+            return true;
+        }
     const bool silent = std::find(kSilent.begin(), kSilent.end(), m_held) != kSilent.end();
     for (const Mark& mark : marks()) {
         if (m_held == mark.open) {
@@ -150,6 +175,10 @@ bool ReasoningMarks::wholeMark(std::vector<Part>& parts)
 bool ReasoningMarks::beginningOfMark() const
 {
     const auto begins = [this](QStringView mark) { return mark.startsWith(m_held); };
+    if (m_inLine || (!m_answerEnd.isEmpty() && begins(m_answerEnd)))
+        return begins(m_answerEnd);
+    if (m_seen && std::ranges::any_of(kAroundAnswer, [&](const auto& tags) { return begins(tags.first); }))
+        return true;
     return std::any_of(kSilent.begin(), kSilent.end(), begins) ||
            std::any_of(kCommentary.begin(), kCommentary.end(), begins) ||
            std::any_of(marks().begin(), marks().end(), [&](const Mark& mark) {
@@ -192,24 +221,45 @@ void ReasoningMarks::followFences(QChar c)
     m_lineStart = true;
 }
 
-QString answerOf(QStringView text)
+namespace {
+
+struct Parted {
+    QString answer;
+    QString thoughts;
+    bool thought = false;  // there are marks
+};
+
+Parted parted(QStringView text)
 {
     using Kind = ReasoningMarks::Part::Kind;
     ReasoningMarks marks;
     std::vector<ReasoningMarks::Part> parts = marks.add(text);
     const std::vector<ReasoningMarks::Part> rest = marks.end();
     parts.insert(parts.end(), rest.begin(), rest.end());
-    QString answer;
-    QString thoughts;
-    bool thought = false;
+    Parted found;
     for (const ReasoningMarks::Part& part : parts) {
-        thought = thought || part.kind != Kind::Answer;
+        found.thought = found.thought || part.kind != Kind::Answer;
         if (part.kind == Kind::WasThought)
-            thoughts += std::exchange(answer, {});
-        (part.kind == Kind::Thought ? thoughts : answer) += part.text;
+            found.thoughts += std::exchange(found.answer, {});
+        (part.kind == Kind::Thought ? found.thoughts : found.answer) += part.text;
     }
-    if (!thought)
-        return answer;
-    answer = answer.trimmed();
-    return answer.isEmpty() ? thoughts.trimmed() : answer;
+    if (found.thought) {
+        found.answer = found.answer.trimmed();
+        found.thoughts = found.thoughts.trimmed();
+    }
+    return found;
+}
+
+}  // namespace
+
+QString answerOf(QStringView text)
+{
+    const Parted found = parted(text);
+    return found.thought && found.answer.isEmpty() ? found.thoughts : found.answer;
+}
+
+QString thoughtsOf(QStringView text)
+{
+    const Parted found = parted(text);
+    return found.answer.isEmpty() ? QString() : found.thoughts;
 }

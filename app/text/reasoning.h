@@ -44,8 +44,13 @@ private:
     bool m_lineStart = true;    // only space since the line break
     QString m_line;             // the beginning of the line, for fences
     QString m_fence;            // of the code that is open
+    QString m_answerEnd;        // of the tag around the answer, if one is open; it may stand in a line
+    bool m_inLine = false;      // what is held began in a line
 };
 
 /// What a model is to read again of its own answer: all but what it thought, or that, without its marks, where it got
 /// no further. A text without reasoning is left as it is, to the last space.
 QString answerOf(QStringView text);
+
+/// What it thought before that answer, without its marks; empty where answerOf() gives the thoughts themselves.
+QString thoughtsOf(QStringView text);

@@ -9,6 +9,11 @@ AnswerText::AnswerText(const std::vector<std::string>& stop, bool trim_start, co
 {
 }
 
+void AnswerText::begin_with(std::string_view text)
+{
+    put(text);
+}
+
 bool AnswerText::feed(std::string_view piece)
 {
     const std::string text = utf8_.feed(piece);
@@ -34,6 +39,11 @@ void AnswerText::give(std::string_view text)
         if (text.front() == ' ')
             text.remove_prefix(1);
     }
+    put(text);
+}
+
+void AnswerText::put(std::string_view text)
+{
     if (text.empty())
         return;
     text_ += text;

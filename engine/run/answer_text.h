@@ -20,6 +20,8 @@ public:
     /// long as this. `trim_start`: the answer's first space is the tokenizer's, not the model's.
     AnswerText(const std::vector<std::string>& stop, bool trim_start, const OnText& on_text);
 
+    /// What the prompt ended with and is a part of the answer: gives it as it is.
+    void begin_with(std::string_view text);
     /// Takes the bytes of one token. True: a stop string ended the answer.
     bool feed(std::string_view piece);
     /// Gives what was held back as a possible stop string, and half a character at the very end.
@@ -30,6 +32,7 @@ public:
 
 private:
     void give(std::string_view text);
+    void put(std::string_view text);
 
     const OnText& on_text_;
     Utf8Stream utf8_;

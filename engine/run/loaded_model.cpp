@@ -4,6 +4,7 @@
 #include "engine/memory_plan.h"
 #include "engine/metrics/host_probe.h"
 #include "engine/plan/model_costs.h"
+#include "engine/run/turn_end.h"
 
 #include <algorithm>
 #include <new>
@@ -100,6 +101,8 @@ Status LoadedModel::read_text_parts(const Progress& progress)
         return tl::unexpected(parsed.error());
     info_.template_arguments = parsed->arguments();
     chat_template_ = std::make_unique<const ChatTemplate>(std::move(*parsed));
+    if (source)
+        turn_end_ = turn_end(*chat_template_, *tokenizer_);
     return {};
 }
 

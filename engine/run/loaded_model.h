@@ -33,6 +33,11 @@ public:
     const ModelInfo& info() const { return info_; }
     const Tokenizer& tokenizer() const { return *tokenizer_; }
     const ChatTemplate& chat_template() const { return *chat_template_; }
+    /// As the file, texts that every model uses, or the chat template say.
+    bool ends_answer(int id) const
+    {
+        return tokenizer_->is_end_of_generation(id) || (id == turn_end_ && id != kNoToken);
+    }
     KvCache& cache() { return *cache_; }
     const KvCache& cache() const { return *cache_; }
     CpuBackend& cpu() { return *cpu_; }
@@ -101,6 +106,7 @@ private:
     ModelInfo info_;
     std::unique_ptr<const Tokenizer> tokenizer_;
     std::unique_ptr<const ChatTemplate> chat_template_;
+    int turn_end_ = kNoToken;  // of the template
     std::unique_ptr<CpuBackend> cpu_;
     std::unique_ptr<KvCache> cache_;
     std::shared_ptr<const SavedKvFormat> saved_kv_format_;

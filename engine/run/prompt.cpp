@@ -1,5 +1,6 @@
 #include "engine/run/prompt.h"
 
+#include "engine/reasoning_marks.h"
 #include "engine/tokenizer/reasoning_marks.h"
 
 #include <algorithm>
@@ -12,6 +13,10 @@ namespace engine {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+// As templates call an answer's thoughts: most by the first name, Laguna and Kimi K3 by the second, LFM2.5 and gpt-oss
+// by the third.
+constexpr std::array kReasoningNames = {"reasoning_content", "reasoning", "thinking"};
 
 std::string_view stripped(std::string_view text)
 {
@@ -115,7 +120,8 @@ Result<Json> template_variables(const Request& request, std::span<const int> kep
         const Message& message = request.messages[std::size_t(i)];
         Json entry = {{"role", message.role}, {"content", message.text}};
         if (!message.reasoning.empty())
-            entry["reasoning_content"] = message.reasoning;
+            for (const char* const name : kReasoningNames)
+                entry[name] = message.reasoning;
         variables["messages"].push_back(std::move(entry));
     }
     variables["add_generation_prompt"] = true;
@@ -178,9 +184,13 @@ public:
         at_ = end;
     }
 
-    Prompt finish(std::span<const ByteRange> found, std::span<const int> messages)
+    /// `opened`: where a thought is opened at the end, if it is before that.
+    Prompt finish(std::span<const ByteRange> found, std::span<const int> messages, std::size_t opened)
     {
         Prompt prompt;
+        const auto first = std::ranges::lower_bound(begins_, opened);
+        if (first != begins_.end() && *first == opened)  // between tokens
+            prompt.opened = {rendered_.bytes().substr(opened), int(first - begins_.begin())};
         prompt.ledger.total_tokens = int(ids_.size());
         prompt.ledger.template_tokens = int(ids_.size());
         for (std::size_t m = 0; m < found.size(); ++m) {
@@ -234,6 +244,26 @@ void append_answer(TracedText& rendered, std::string_view text)
     rendered.append(text.substr(at), kOtherText);
 }
 
+/// Where at the end of a rendered prompt its template opens a thought, space behind the mark included; else its end.
+std::size_t opened_thought(const TracedText& rendered, const Tokenizer& tokenizer)
+{
+    const std::string_view bytes = rendered.bytes();
+    const std::string_view words = bytes.substr(0, bytes.find_last_not_of(" \t\r\n") + 1);
+    const std::size_t own = rendered.runs().empty() || rendered.runs().back().origin != kTemplateText ? bytes.size()
+                            : rendered.runs().size() == 1                                             ? 0
+                                                          : rendered.runs().rbegin()[1].end;
+    std::size_t begin = bytes.size();
+    const auto try_mark = [&](std::string_view mark) {
+        if (words.ends_with(mark) && words.size() - mark.size() >= own)
+            begin = std::min(begin, words.size() - mark.size());
+    };
+    for (const ReasoningMark& mark : kReasoningMarks)
+        try_mark(mark.open);
+    if (tokenizer.find(RecipientMarks::kEnd) != kNoToken)
+        try_mark(RecipientMarks::kHead);
+    return begin;
+}
+
 bool begins_with_own(const TracedText& rendered, std::string_view word)
 {
     return !rendered.runs().empty() && rendered.runs().front().origin == kTemplateText &&
@@ -267,7 +297,13 @@ const KeptReply* PromptBuilder::kept_reply(const Message& message) const
         for (const KeptReply& reply : replies_)
             if (!form.empty() && reply.text == form)
                 return &reply;
-    return nullptr;
+    if (message.reasoning.empty())
+        return nullptr;
+    // Its parts came apart.
+    const auto whole = std::ranges::find_if(replies_, [&](const KeptReply& reply) {
+        return reply.text.ends_with(stripped(text)) && reply.text.find(message.reasoning) != std::string::npos;
+    });
+    return whole == replies_.end() ? nullptr : &*whole;
 }
 
 Result<Prompt> PromptBuilder::build_from(const Request& request, std::span<const int> kept) const
@@ -294,7 +330,14 @@ Result<Prompt> PromptBuilder::build_from(const Request& request, std::span<const
         else
             found.back() = whole;
     }
+    std::size_t opened = opened_thought(*rendered, tokenizer_);
     if (goes_on) {
+        // The answer's own beginning, where the template opened its thought.
+        const std::string_view text = request.messages[std::size_t(kept.back())].text;
+        if (text.starts_with(std::string_view(rendered->bytes()).substr(opened)))
+            *rendered = rendered->part(std::string_view(rendered->bytes()).substr(0, opened));
+        if (!text.empty())
+            opened = std::string::npos;
         // Behind what the template asks for an answer with, since there it was made. Templates may refuse a thought
         // that is cut off, or close it.
         const Message& answer = request.messages[std::size_t(kept.back())];
@@ -322,7 +365,7 @@ Result<Prompt> PromptBuilder::build_from(const Request& request, std::span<const
     encoder.text_until(rendered->bytes().size());
     if (stop_.stop_requested())
         return fail(Error::Code::Cancelled, "the answer was stopped");
-    return encoder.finish(found, kept);
+    return encoder.finish(found, kept, opened);
 }
 
 /// The oldest turn that may go: the first message that is no system message, up to the next user message.

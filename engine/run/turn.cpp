@@ -88,6 +88,7 @@ Result<Turn> TurnRunner::run()
     }
 
     turn_.ledger = std::move(prompt->ledger);
+    opened_ = std::move(prompt->opened);
     turn_.prompt = {0, int(prompt->ids.size())};
     turn_.answer = {turn_.prompt.last, turn_.prompt.last};
     if (host_.listener.on_prompt)
@@ -226,10 +227,12 @@ Status TurnRunner::decode()
             return tl::unexpected(logits.error());
         const int id = sample(*logits);
         meter_.add_token();
-        if (host_.model.tokenizer().is_end_of_generation(id)) {
+        if (host_.model.ends_answer(id)) {
             turn_.reason = StopReason::EndOfTurn;
             return {};
         }
+        if (answer_.empty())
+            text_.begin_with(opened_.text);
         history_.push_back(id);
         answer_.push_back(id);
         if (text_.feed(host_.model.tokenizer().piece(id))) {
@@ -361,6 +364,8 @@ void TurnRunner::keep_reply()
     if (request_.messages.empty() || text_.stopped() || answer_.empty())
         return;
     KeptReply reply{turn_.text, answer_};
+    if (!opened_.text.empty())
+        reply.ids.insert(reply.ids.begin(), history_.begin() + opened_.first, history_.begin() + turn_.prompt.last);
     if (request_.continue_last) {
         const TokenRange earlier = turn_.ledger.messages.back().tokens;
         reply.text.insert(0, request_.messages.back().text);

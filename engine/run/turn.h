@@ -61,6 +61,7 @@ private:
     Conversation& conversation_;
     const Request& request_;
     Turn turn_;
+    OpenedThought opened_;
     Sampler sampler_;
     AnswerText text_;
     TurnMeter meter_;

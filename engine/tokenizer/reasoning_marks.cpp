@@ -22,15 +22,18 @@ constexpr auto kSingle = [] {
     return all;
 }();
 
-// gpt-oss writes its marks in several tokens.
-constexpr std::array<std::string_view, 4> kChannels = {
+// gpt-oss and Muse Glimmer write their marks in several tokens.
+constexpr std::array<std::string_view, 7> kChannels = {
     "<|end|><|start|>assistant",
     "<|channel|>analysis<|message|>",
     "<|channel|>commentary<|message|>",
     "<|channel|>final<|message|>",
+    "<|start|>assistant to=self<|message|>",
+    "<|start|>assistant to=user<|message|>",
+    "<|eom|><|start|>assistant to=user<|message|>",
 };
 
-constexpr std::string_view kChannelEnd = "<|end|>";
+constexpr std::array<std::string_view, 2> kChannelEnds = {"<|end|>", "<|eom|>"};
 
 template <std::size_t N>
 std::size_t mark_at(std::string_view text, const std::array<std::string_view, N>& marks)
@@ -56,7 +59,7 @@ std::vector<MarkRange> find_reasoning_marks(std::string_view answer)
         const std::string_view rest = answer.substr(at);
         std::size_t size = mark_at(rest, kSingle);
         if (size == 0)
-            size = rest == kChannelEnd ? rest.size() : mark_at(rest, kChannels);
+            size = std::ranges::count(kChannelEnds, rest) > 0 ? rest.size() : mark_at(rest, kChannels);
         if (size > 0)
             found.push_back({at, at + size});
         at += size > 0 ? size : 1;

@@ -25,6 +25,7 @@ constexpr std::array kEndTexts = {
     "<eos>",         "<end_of_utterance>",
     "<turn|>",       "<|tool_response>",
     "[e~[",          "<｜end▁of▁sentence｜>",
+    "<|eot|>",
 };
 
 // Padding, repository and file marks of fill-in-the-middle models: where one appears, the completion is over.
@@ -39,7 +40,7 @@ constexpr std::array kFillTexts = {
     "<fim_middle>",    "<｜fim▁end｜>", "<MID>",           "▁<MID>",          "<|code_middle|>", "<|middle|>",
 };
 
-// What the marks of gpt-oss are made of.
+// What the marks of gpt-oss and Muse Glimmer are made of.
 constexpr std::array kChannelTexts = {"<|channel|>", "<|message|>", "<|start|>", "<|constrain|>"};
 
 class RoleTable
@@ -119,7 +120,8 @@ void swallow_space_like_phi3(RoleTable& table)
             role->swallows_space = false;
 }
 
-/// gpt-oss and Solar end a message with <|end|> and go on with the next one in the same turn.
+/// gpt-oss and Solar end a message with <|end|>, Muse Glimmer with <|eom|>, and go on with the next one in the same
+/// turn.
 void let_channels_continue(RoleTable& table)
 {
     const auto has = [&](const char* text) { return table.with_text(text) != nullptr; };
@@ -128,6 +130,12 @@ void let_channels_continue(RoleTable& table)
     if (end && call && (has("<|return|>") || has("<|flush|>"))) {
         end->ends_generation = false;
         end->shown = true;
+    }
+    TokenRole* thought_end = table.with_text("<|eom|>");
+    if (thought_end && has("<|message|>") && has("<|eot|>")) {
+        table.make_control(*thought_end);
+        thought_end->ends_generation = false;
+        thought_end->shown = true;
     }
     for (const char* text : kChannelTexts)
         if (TokenRole* role = table.with_text(text)) {

@@ -74,6 +74,7 @@ public:
     bool adds_eos() const { return vocabulary_.add_eos == Vocabulary::Flag::Yes; }
 
     bool is_end_of_generation(int id) const { return has(id) && roles_[std::size_t(id)].ends_generation; }
+    bool is_user_defined(int id) const { return has(id) && roles_[std::size_t(id)].always_parsed; }
     bool is_special(int id) const { return has(id) && roles_[std::size_t(id)].special; }
 
     const Vocabulary& vocabulary() const { return vocabulary_; }

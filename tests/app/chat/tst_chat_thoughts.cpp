@@ -34,6 +34,8 @@ private Q_SLOTS:
         bench->says("<think>cut");
         bench->answer("third");
         QCOMPARE(sent()[1].text.c_str(), "Yes.");
+        QCOMPARE(sent()[1].reasoning.c_str(), "so");  // for a template that gives it back
+        QCOMPARE(sent()[3].reasoning.c_str(), "");
         QCOMPARE(sent()[3].text.c_str(), " Plain. ");  // to the last space
         chat->turn()->continueAnswer(bench->lastId());
         settle();

@@ -24,6 +24,9 @@ private Q_SLOTS:
             "<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>analysis<|message|>b<|end|><|start|>"
             "assistant<|channel|>final<|message|>c",
             "<think>\na\nb\n</think>\n\nc");
+        row("Muse Glimmer", "<|start|>assistant to=self<|message|>a<|eom|><|start|>assistant to=user<|message|>b",
+            "<think>\na\n</think>\n\nb");
+        row("Muse Glimmer, no thought", "<|start|>assistant to=user<|message|>b", "b");
         row("gpt-oss, no thought", "<|channel|>final<|message|>b", "b");
         row("gpt-oss, commentary",
             "<|channel|>commentary<|message|>a<|end|><|start|>assistant<|channel|>final<|message|>b", "a\n\nb");
@@ -62,6 +65,8 @@ private Q_SLOTS:
         row("said in a line", "write </think> there", "write </think> there");
         row("Mistral", "[THINK]a[/THINK]b", "b");
         row("gpt-oss", "<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>final<|message|>b", "b");
+        row("Muse Glimmer", "<|start|>assistant to=self<|message|>a<|eom|><|start|>assistant to=user<|message|>b", "b");
+        row("Muse Glimmer, no thought", "<|start|>assistant to=user<|message|>b", "b");
         row("gpt-oss, no thought", "<|channel|>final<|message|>b", "b");
         row("cut off", "<think>\na", "a");
         row("nothing said", "<think>a</think>\n", "a");

@@ -69,6 +69,25 @@ private Q_SLOTS:
                                << "(\na)b";
         QTest::newRow("Command A") << "<|START_THINKING|>a<|END_THINKING|><|START_RESPONSE|>b"
                                    << "(a)b";
+        QTest::newRow("Muse Glimmer")
+            << "<|start|>assistant to=self<|message|>a<|eom|><|start|>assistant to=user<|message|>b"
+            << "(a)b";
+        QTest::newRow("Muse Glimmer, no thought") << "<|start|>assistant to=user<|message|>b"
+                                                  << "b";
+        QTest::newRow("MiniMax-M3") << "<mm:think>a</mm:think>b"
+                                    << "(a)b";
+        QTest::newRow("Apertus") << "<|inner_prefix|>a<|inner_suffix|>b"
+                                 << "(a)b";
+        QTest::newRow("Hunyuan") << "<think>\na\n</think>\n<answer>\nb <i>c</i>\n</answer>"
+                                 << "(\na\n)\n\nb <i>c</i>\n";
+        QTest::newRow("Granite, in a line") << "<think>a</think><response>b</response>"
+                                            << "(a)b";
+        QTest::newRow("tags of nobody who thought") << "<answer>b</answer>"
+                                                    << "<answer>b</answer>";
+        QTest::newRow("the end of an answer, in code") << "<think>a</think><answer>b\n```\n</answer>\n```\nc</answer>"
+                                                       << "(a)b\n```\n</answer>\n```\nc";
+        QTest::newRow("a mark in an answer's line") << "<think>a</think><answer>b <think></answer>"
+                                                    << "(a)b <think>";
         QTest::newRow("Kimi") << "◁think▷a◁/think▷b"
                               << "(a)b";
         QTest::newRow("open") << "<think>a"
@@ -111,6 +130,10 @@ private Q_SLOTS:
     void answers()
     {
         QCOMPARE(answerOf(u"<think>a</think>\n\nb"), "b");
+        QCOMPARE(thoughtsOf(u"<think>\na\n</think>\n\nb"), "a");
+        QCOMPARE(thoughtsOf(u"a\n</think>\nb"), "a");
+        QCOMPARE(thoughtsOf(u"<think>a"), "");  // the answer is to be made of it
+        QCOMPARE(thoughtsOf(u"b"), "");
         QCOMPARE(answerOf(u"a\n</think>\nb"), "b");
         QCOMPARE(answerOf(u"<think>a</think>b\n<think>c</think>\nd\n"), "b\n\nd");
         QCOMPARE(answerOf(u"<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>final<|message|>b"),

@@ -67,6 +67,15 @@ ChainModel mistral()
     return ChainModel({"[THINK]", "[/THINK]"}).says({kGo, "[THINK]", "a", "[/THINK]", "b", "</s>"});
 }
 
+/// As Qwen3.5: the template opens the thought. The answer ends as the template says.
+ChainModel opened()
+{
+    return ChainModel({"<think>", "</think>"})
+        .says({"<think>", "a", "</think>", "b", "<|over|>"})
+        .chat_template("{% for m in messages %}<|turn|>{{ m.role }} {{ m.content }}<|over|>{% endfor %}"
+                       "{% if add_generation_prompt %}<|go|><think>{% endif %}");
+}
+
 ChainModel gpt_oss()
 {
     return ChainModel({"<|start|>", "<|end|>", "<|message|>", "<|channel|>", "<|return|>", "<|call|>"}, {"analysis"})
@@ -85,6 +94,7 @@ private Q_SLOTS:
         QTest::addColumn<ChainModel>("model");
         QTest::addColumn<std::string>("expected");
         QTest::newRow("Mistral") << mistral() << std::string("[THINK]a[/THINK]b");
+        QTest::newRow("opened") << opened() << std::string("<think>a</think>b");
         QTest::newRow("gpt-oss") << gpt_oss() << std::string("<|channel|>analysis<|message|>a<|end|>b");
         QTest::newRow("others")
             << ChainModel({"<|im_start|>", "[PAD]x"}).says({kGo, "a", "<|im_start|>", "b", "[PAD]x", "c", "</s>"})
@@ -109,6 +119,8 @@ private Q_SLOTS:
         QTest::addColumn<int>("cut");  // tokens
         for (int cut = 1; cut <= 4; ++cut)
             QTest::addRow("Mistral %d", cut) << mistral() << cut;
+        for (int cut = 1; cut <= 3; ++cut)
+            QTest::addRow("opened %d", cut) << opened() << cut;
         for (int cut = 3; cut <= 6; ++cut)  // before that, its mark is not whole
             QTest::addRow("gpt-oss %d", cut) << gpt_oss() << cut;
     }
@@ -129,6 +141,24 @@ private Q_SLOTS:
 
         // After a restart nobody knows its ids any more.
         QCOMPARE(LoadedChain(model).generate(rest).text, second.text);
+    }
+
+    // What comes after it takes the ids it was made in, those that the template wrote among them.
+    void anOpenedThoughtIsKept()
+    {
+        LoadedChain loaded(opened());
+        const Turn first = loaded.generate(asking({{"user", "x"}}));
+        QCOMPARE(first.answer.count(), 3);
+        const std::vector<Message> turns = {{"user", "x"}, {"assistant", first.text}, {"user", "y"}};
+        const Turn next = loaded.generate(asking(turns));
+        QCOMPARE(next.ledger.messages[1].tokens.count(), 4);
+        QCOMPARE(LoadedChain(opened()).generate(asking(turns)).text, next.text);
+        // Nothing was said: nothing is opened.
+        QCOMPARE(LoadedChain(opened()).generate(asking({{"user", "x"}}, 0)).text, std::string());
+        // No stop string ends an answer before it begins.
+        Request stopped = asking({{"user", "x"}});
+        stopped.stop = {"think"};
+        QCOMPARE(LoadedChain(opened()).generate(stopped).text, std::string("<think>a</"));
     }
 
     void anAnswerCutTwiceKeepsItsIds()
