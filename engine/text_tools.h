@@ -4,6 +4,7 @@
 #include "engine/result.h"
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,6 +25,18 @@ struct TokenizedText {
 /// Works on vocabulary-only files too.
 Result<TokenizedText> tokenize(const std::filesystem::path& model, std::string_view text,
                                const TokenizeOptions& options);
+
+/// The tokenizer of one model, kept open for many texts. May be used from any thread.
+class TextCodec
+{
+public:
+    static Result<std::shared_ptr<const TextCodec>> open(const std::filesystem::path& model);
+    virtual ~TextCodec() = default;
+
+    virtual Result<std::vector<int>> encode(std::string_view text, const TokenizeOptions& options) const = 0;
+    /// Control tokens as their text; an id that does not exist leaves nothing.
+    virtual Result<std::string> decode(const std::vector<int>& ids) const = 0;
+};
 
 struct TemplateRequest {
     std::string messages_json;  // an array, or an object of all the template's variables

@@ -73,14 +73,16 @@ bool appMayInclude(const QString& path, const QString& header)
     if (isStandard(header) || engineDoor.match(header).hasMatch())
         return true;
     if (path.startsWith("app/cli/"))
-        return startsWithAnyOf(header, {"app/cli/", "CLI/", "nlohmann/"});
+        return startsWithAnyOf(header, {"app/cli/", "CLI/", "nlohmann/"}) || header == "app/server/server.h";
+    if (path.startsWith("app/server/"))
+        return startsWithAnyOf(header, {"app/server/", "nlohmann/"});
     if (path.startsWith("app/text/") && header == "md4c.h")
         return true;
     if (header == "qcustomplot.h")
         return path == "app/charts/custom_plot.h";
     static const QRegularExpression mocFile("^[a-z0-9_]+\\.moc$|^moc_[a-z0-9_]+\\.cpp$");
     return isQt(header) || mocFile.match(header).hasMatch() || header.startsWith("spdlog/") ||
-           (header.startsWith("app/") && !header.startsWith("app/cli/"));
+           (header.startsWith("app/") && !startsWithAnyOf(header, {"app/cli/", "app/server/"}));
 }
 
 bool mayInclude(const QString& path, const QString& header)
@@ -115,28 +117,17 @@ const QList<Floors>& roomsWithFloors()
          {"engine", "engine/files", "engine/metrics", "engine/device", "engine/gguf", "engine/tokenizer",
           "engine/template", "engine/shape", "engine/model", "engine/kv", "engine/exec", "engine/sampling",
           "engine/plan", "engine/run", "engine/tools"}},
-        {"app",
-         {"app/cli",
-          "app/text",
-          "app/formulas",
-          "app/system",
-          "app/worker",
-          "app/settings",
-          "app/log",
-          "app/about",
-          "app/blocks",
-          "app/store",
-          "app/attachments/pdf_text",
-          "app/attachments",
-          "app/catalogue",
-          "app/chat",
-          "app/tuning",
-          "app/pressure",
-          "app/exchange",
-          "app/conversations",
-          "app/experiments",
-          "app/charts",
-          "app"}},
+        {"app", {"app/server",        "app/cli",
+                 "app/text",          "app/formulas",
+                 "app/system",        "app/worker",
+                 "app/settings",      "app/log",
+                 "app/about",         "app/blocks",
+                 "app/store",         "app/attachments/pdf_text",
+                 "app/attachments",   "app/catalogue",
+                 "app/chat",          "app/tuning",
+                 "app/pressure",      "app/exchange",
+                 "app/conversations", "app/experiments",
+                 "app/charts",        "app"}},
     };
     return rooms;
 }
@@ -301,6 +292,16 @@ void RoomBordersTest::checkerKnowsTheBorders_data()
     row("app/cli/main.cpp", "#include \"app/cli/run.h\"", true);
     row("app/cli/main.cpp", "#include \"engine/engine.h\"", true);
     row("app/cli/main.cpp", "#include <QString>", false);
+    row("app/cli/serve.cpp", "#include \"app/server/server.h\"", true);
+    row("app/cli/serve.cpp", "#include \"app/server/http_server.h\"", false);
+    row("app/server/api.cpp", "#include <nlohmann/json.hpp>", true);
+    row("app/server/api.cpp", "#include \"engine/engine.h\"", true);
+    row("app/server/api.cpp", "#include \"engine/run/turn.h\"", false);
+    row("app/server/api.cpp", "#include <QString>", false);
+    row("app/server/api.cpp", "#include <sys/socket.h>", false);
+    row("app/server/socket_linux.cpp", "#include <sys/socket.h>", true);
+    row("app/server/api.cpp", "#include \"app/cli/command.h\"", false);
+    row("app/chat/chat_controller.cpp", "#include \"app/server/server.h\"", false);
     row("app/cli/main.cpp", "#include \"app/worker/engine_worker.h\"", false);
 
     row("ui/chat/ChatPage.qml", "import QtQuick", true);

@@ -17,9 +17,9 @@ constexpr int kExitCode = 130;  // as shells have it: 128 + SIGINT
 
 std::atomic<int> interrupts{0};
 
-void on_interrupt(int)
+void on_interrupt(int signal)
 {
-    std::signal(SIGINT, on_interrupt);  // some systems forget the handler when it is called
+    std::signal(signal, on_interrupt);  // some systems forget the handler when it is called
     if (++interrupts > 1) {
         give_streams_back();
         std::_Exit(kExitCode);
@@ -32,6 +32,11 @@ void catch_interrupts()
 {
     interrupts = 0;
     std::signal(SIGINT, on_interrupt);
+}
+
+void catch_termination()
+{
+    std::signal(SIGTERM, on_interrupt);
 }
 
 bool interrupted()

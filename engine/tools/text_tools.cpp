@@ -54,7 +54,52 @@ Result<Json> parse(const std::string& text, const char* what)
     return json;
 }
 
+std::vector<int> ids_of(const Tokenizer& tokenizer, std::string_view text, const TokenizeOptions& options)
+{
+    const auto specials = options.specials ? EncodeOptions::Specials::Parse : EncodeOptions::Specials::AsText;
+    std::vector<int> ids;
+    for (const Token& token : tokenizer.encode(text, {specials, EncodeOptions::Start::Beginning, options.bos}))
+        ids.push_back(token.id);
+    return ids;
+}
+
+class OpenCodec final : public TextCodec
+{
+public:
+    explicit OpenCodec(std::unique_ptr<const Tokenizer> tokenizer)
+        : tokenizer_(std::move(tokenizer))
+    {
+    }
+
+    Result<std::vector<int>> encode(std::string_view text, const TokenizeOptions& options) const override
+    try {
+        return ids_of(*tokenizer_, text, options);
+    } catch (...) {
+        return caught("for the tokens of so much text");
+    }
+
+    Result<std::string> decode(const std::vector<int>& ids) const override
+    try {
+        return tokenizer_->decode(ids, {true, true});
+    } catch (...) {
+        return caught("for the text of so many tokens");
+    }
+
+private:
+    std::unique_ptr<const Tokenizer> tokenizer_;
+};
+
 }  // namespace
+
+Result<std::shared_ptr<const TextCodec>> TextCodec::open(const std::filesystem::path& model)
+try {
+    auto opened = open_tokenizer(model);
+    if (!opened)
+        return tl::unexpected(opened.error());
+    return std::make_shared<const OpenCodec>(std::move(opened->tokenizer));
+} catch (...) {
+    return caught("for the tokenizer");
+}
 
 Result<TokenizedText> tokenize(const std::filesystem::path& model, std::string_view text,
                                const TokenizeOptions& options)
@@ -62,10 +107,7 @@ try {
     const auto opened = open_tokenizer(model);
     if (!opened)
         return tl::unexpected(opened.error());
-    const auto specials = options.specials ? EncodeOptions::Specials::Parse : EncodeOptions::Specials::AsText;
-    TokenizedText out;
-    for (const Token& token : opened->tokenizer->encode(text, {specials, EncodeOptions::Start::Beginning, options.bos}))
-        out.ids.push_back(token.id);
+    TokenizedText out{ids_of(*opened->tokenizer, text, options), {}};
     out.warnings = opened->tokenizer->warnings();
     return out;
 } catch (...) {

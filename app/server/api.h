@@ -1,0 +1,42 @@
+// Api is what the server offers: each path, and who answers there.
+#pragma once
+
+#include "app/server/dialect.h"
+#include "app/server/door.h"
+#include "app/server/http_server.h"
+#include "app/server/metrics.h"
+#include "app/server/turn_reply.h"
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace server {
+
+/// Its functions are called on the connections' threads.
+class Api final : public HttpHandler
+{
+public:
+    Api(EngineDesk& desk, Metrics& metrics, DoorOptions door);
+    ~Api() override;
+
+    std::optional<HttpAnswer> refuse(const HttpRequest& head) override;
+    void answer(const HttpRequest& request, HttpReply& reply) override;
+    HttpAnswer answer_to_bad(const HttpRefusal& refusal) override;
+
+private:
+    struct Route;
+    struct Routes;
+
+    const Dialect& dialect_at(std::string_view path) const;
+    int answer_at(const Route& route, const HttpRequest& request, HttpReply& reply);
+    std::optional<Refusal> no_route(const HttpRequest& request) const;
+
+    EngineDesk& desk_;
+    Metrics& metrics_;
+    const Door door_;
+    std::unique_ptr<const Routes> routes_;
+};
+
+}  // namespace server

@@ -1,0 +1,60 @@
+// Declares what every dialect's request becomes, and the events of which every dialect's answer is made.
+#pragma once
+
+#include "app/server/refusal.h"
+#include "engine/engine.h"
+
+#include <string>
+#include <variant>
+
+namespace server {
+
+/// One turn that somebody asks for.
+struct Ask {
+    std::string model;  // as the client calls it; empty: the one that is there
+    engine::Request turn;
+    bool streams = false;
+    bool shows_thoughts = true;     // apart from the answer; false: they are left out
+    bool thoughts_in_text = false;  // the answer is given as the model wrote it, thoughts and all
+};
+
+// ---- what happens to it, in this order ----
+
+/// The prompt is known and fits.
+struct Started {
+    int prompt_tokens = 0;
+};
+struct TextPiece {
+    std::string text;
+};
+struct ThoughtPiece {
+    std::string text;
+};
+struct CallBegun {
+    int index = 0;
+    std::string id;
+    std::string name;
+};
+/// The call's arguments, a JSON object, in pieces.
+struct CallArguments {
+    int index = 0;
+    std::string text;
+};
+struct Ended {
+    engine::StopReason reason = engine::StopReason::EndOfTurn;
+    int calls = 0;
+    int prompt_tokens = 0;
+    int cached_tokens = 0;  // of them
+    int answer_tokens = 0;
+    int drafted_tokens = 0, accepted_tokens = 0;
+    double waited_s = 0;  // for its turn
+    double prompt_s = 0;  // until the first token
+    double answer_s = 0;  // from then on
+};
+/// In place of Ended.
+struct Failed {
+    Refusal refusal;
+};
+using TurnEvent = std::variant<Started, TextPiece, ThoughtPiece, CallBegun, CallArguments, Ended, Failed>;
+
+}  // namespace server

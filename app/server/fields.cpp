@@ -1,0 +1,163 @@
+#include "app/server/fields.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace server {
+
+namespace {
+
+constexpr int kDeepest = 64;
+
+/// How deep brackets are nested; what stands in strings does not count.
+int depth_of(std::string_view text)
+{
+    int depth = 0, deepest = 0;
+    bool in_string = false;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const char c = text[i];
+        if (in_string) {
+            if (c == '\\')
+                ++i;
+            in_string = c != '"';
+        } else if (c == '"') {
+            in_string = true;
+        } else if (c == '{' || c == '[') {
+            deepest = std::max(deepest, ++depth);
+        } else if (c == '}' || c == ']') {
+            --depth;
+        }
+    }
+    return deepest;
+}
+
+}  // namespace
+
+tl::expected<Json, Refusal> parse_body(std::string_view text)
+{
+    const auto refuse = [](const char* sentence) {
+        return tl::unexpected(Refusal{Refusal::Kind::BadRequest, sentence});
+    };
+    if (depth_of(text) > kDeepest)
+        return refuse("the JSON of the request is nested too deeply");
+    Json json = Json::parse(text, nullptr, false);
+    if (json.is_discarded())
+        return refuse("the body of the request is not valid JSON");
+    if (!json.is_object())
+        return refuse("the body of the request is not a JSON object");
+    return json;
+}
+
+std::string text_of(const Json& json)
+{
+    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+const Json* Fields::find(const char* name) const
+{
+    const auto found = object_.find(name);
+    return found == object_.end() || found->is_null() ? nullptr : &*found;
+}
+
+std::optional<std::string> Fields::text(const char* name)
+{
+    const Json* value = find(name);
+    if (!value)
+        return std::nullopt;
+    if (value->is_string())
+        return value->get<std::string>();
+    refuse(name, "must be a string");
+    return std::nullopt;
+}
+
+std::optional<bool> Fields::flag(const char* name)
+{
+    const Json* value = find(name);
+    if (!value)
+        return std::nullopt;
+    if (value->is_boolean())
+        return value->get<bool>();
+    refuse(name, "must be true or false");
+    return std::nullopt;
+}
+
+std::optional<double> Fields::number(const char* name, double least, double most)
+{
+    const Json* value = find(name);
+    if (!value)
+        return std::nullopt;
+    const double number = value->is_number() ? value->get<double>() : std::nan("");
+    if (number >= least && number <= most)
+        return number;
+    refuse(name, "must be a number from " + Json(least).dump() + " to " + Json(most).dump());
+    return std::nullopt;
+}
+
+std::optional<std::int64_t> Fields::integer(const char* name, std::int64_t least, std::int64_t most)
+{
+    const Json* value = find(name);
+    if (!value)
+        return std::nullopt;
+    // Some clients write whole numbers with a point.
+    const double number = value->is_number() ? value->get<double>() : std::nan("");
+    if (number >= double(least) && number <= double(most) && number == std::floor(number)) {
+        if (value->is_number_unsigned() || value->is_number_integer())
+            return value->get<std::int64_t>();
+        if (std::abs(number) < 9e15)
+            return std::int64_t(number);
+    }
+    refuse(name, "must be a whole number from " + std::to_string(least) + " to " + std::to_string(most));
+    return std::nullopt;
+}
+
+const Json* Fields::array(const char* name)
+{
+    const Json* value = find(name);
+    if (value && !value->is_array()) {
+        refuse(name, "must be an array");
+        return nullptr;
+    }
+    return value;
+}
+
+const Json* Fields::object(const char* name)
+{
+    const Json* value = find(name);
+    if (value && !value->is_object()) {
+        refuse(name, "must be an object");
+        return nullptr;
+    }
+    return value;
+}
+
+std::vector<std::string> Fields::texts(const char* name)
+{
+    const Json* value = find(name);
+    if (!value)
+        return {};
+    if (value->is_string())
+        return {value->get<std::string>()};
+    std::vector<std::string> all;
+    if (value->is_array())
+        for (const Json& one : *value)
+            if (one.is_string())
+                all.push_back(one.get<std::string>());
+    if (!value->is_array() || all.size() != value->size())
+        refuse(name, "must be a string or an array of strings");
+    return all;
+}
+
+void Fields::not_supported(const char* name, const Json& idle)
+{
+    const Json* value = find(name);
+    if (value && *value != idle && !(value->is_structured() && value->empty()))
+        refuse(name, "is not supported here", Refusal::Kind::NotSupported);
+}
+
+void Fields::refuse(const char* name, const std::string& sentence, Refusal::Kind kind)
+{
+    if (!refusal_)
+        refusal_ = Refusal{kind, "'" + std::string(name) + "' " + sentence, name};
+}
+
+}  // namespace server

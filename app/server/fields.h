@@ -1,0 +1,58 @@
+// Fields takes the fields of a JSON object that came from outside: each has its type and bounds, and the first that
+// does not keep to them is the answer.
+#pragma once
+
+#include "app/server/refusal.h"
+
+#include <cstdint>
+#include <initializer_list>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace server {
+
+using Json = nlohmann::ordered_json;
+
+/// An object. What is nested too deeply, is no JSON, or not UTF-8, is refused.
+tl::expected<Json, Refusal> parse_body(std::string_view text);
+
+/// As it goes out. Bytes that are no UTF-8 become U+FFFD.
+std::string text_of(const Json& json);
+
+/// A field that is absent or null is not there; what is no object has none. The object outlives it.
+class Fields
+{
+public:
+    explicit Fields(const Json& object)
+        : object_(object)
+    {
+    }
+    explicit Fields(const Json&&) = delete;
+
+    /// Null: it is not there.
+    const Json* find(const char* name) const;
+    std::optional<std::string> text(const char* name);
+    std::optional<bool> flag(const char* name);
+    std::optional<double> number(const char* name, double least, double most);
+    std::optional<std::int64_t> integer(const char* name, std::int64_t least, std::int64_t most);
+    const Json* array(const char* name);
+    const Json* object(const char* name);
+    /// A text, or a list of texts.
+    std::vector<std::string> texts(const char* name);
+
+    /// These are known and cannot be done: whoever asks for one hears so. `idle`: what asks for nothing.
+    void not_supported(const char* name, const Json& idle);
+
+    /// Only the first one is kept.
+    void refuse(const char* name, const std::string& sentence, Refusal::Kind kind = Refusal::Kind::BadRequest);
+    const std::optional<Refusal>& refusal() const { return refusal_; }
+
+private:
+    const Json& object_;
+    std::optional<Refusal> refusal_;
+};
+
+}  // namespace server

@@ -1,0 +1,245 @@
+#include "app/server/http_server.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <exception>
+
+namespace server {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kGlance{100};    // between two looks at whether the server stops
+constexpr milliseconds kFarewell{500};  // for a client that still sends what nobody reads
+constexpr std::size_t kReadBytes = 16 << 10;
+
+std::string head_of(const HttpAnswer& answer, const std::string& framing, bool keeps_alive)
+{
+    std::string head = "HTTP/1.1 " + std::to_string(answer.status) + ' ' + status_phrase(answer.status) + "\r\n";
+    if (answer.status != 204)
+        head += "Content-Type: " + answer.content_type + "\r\n";
+    for (const HttpHeader& header : answer.headers)
+        head += header.name + ": " + header.value + "\r\n";
+    // No browser is to guess what an answer is, or to keep it.
+    head += "X-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\n" + framing;
+    return head + (keeps_alive ? "Connection: keep-alive\r\n\r\n" : "Connection: close\r\n\r\n");
+}
+
+/// Writes an answer to a socket. On the connection's thread.
+class SocketReply final : public HttpReply
+{
+public:
+    SocketReply(Socket& socket, const HttpRequest& request, milliseconds write_time, bool keeps_alive)
+        : socket_(socket)
+        , write_time_(write_time)
+        , body_wanted_(request.method != "HEAD")
+        , chunked_(!request.http_1_0)
+        , keeps_alive_(keeps_alive)
+    {
+    }
+
+    void whole(const HttpAnswer& answer) override
+    {
+        begun_ = true;
+        const std::string length = "Content-Length: " + std::to_string(answer.body.size()) + "\r\n";
+        std::string text = head_of(answer, answer.status == 204 ? "" : length, keeps_alive_);
+        if (body_wanted_)
+            text += answer.body;
+        send(text);
+    }
+
+    void begin(const HttpAnswer& answer) override
+    {
+        begun_ = streams_ = true;
+        keeps_alive_ = keeps_alive_ && chunked_;  // else the end of the connection is that of the stream
+        send(head_of(answer, chunked_ ? "Transfer-Encoding: chunked\r\n" : "", keeps_alive_));
+    }
+
+    bool write(std::string_view piece) override
+    {
+        if (piece.empty() || !body_wanted_)
+            return !broken_;
+        if (!chunked_)
+            return send(piece);
+        std::array<char, 2 * sizeof(std::size_t) + 1> size{};
+        std::snprintf(size.data(), size.size(), "%zx", piece.size());
+        return send(std::string(size.data()).append("\r\n").append(piece).append("\r\n"));
+    }
+
+    bool client_is_gone() override { return broken_ || socket_.peer_is_gone(); }
+
+    bool begun() const { return begun_; }
+
+    /// True: the client may ask again.
+    bool end()
+    {
+        if (streams_ && chunked_ && body_wanted_)
+            send("0\r\n\r\n");
+        return keeps_alive_ && !broken_;
+    }
+
+private:
+    bool send(std::string_view text)
+    {
+        broken_ = broken_ || !socket_.write(text, Clock::now() + write_time_);
+        return !broken_;
+    }
+
+    Socket& socket_;
+    milliseconds write_time_;
+    bool body_wanted_, chunked_, keeps_alive_;
+    bool begun_ = false, streams_ = false, broken_ = false;
+};
+
+}  // namespace
+
+engine::Result<std::unique_ptr<HttpServer>> HttpServer::open(HttpOptions options, HttpHandler& handler)
+{
+    auto listener = Listener::open(options.host, options.port, options.from);
+    if (!listener)
+        return tl::unexpected(listener.error());
+    return std::unique_ptr<HttpServer>(new HttpServer(std::move(options), handler, std::move(*listener)));
+}
+
+HttpServer::HttpServer(HttpOptions options, HttpHandler& handler, Listener listener)
+    : options_(std::move(options))
+    , handler_(handler)
+    , listener_(std::move(listener))
+{
+}
+
+HttpServer::~HttpServer()
+{
+    stop();
+}
+
+std::string HttpServer::url() const
+{
+    const bool v6 = options_.host.find(':') != std::string::npos;
+    return "http://" + (v6 ? "[" + options_.host + "]" : options_.host) + ":" + std::to_string(port());
+}
+
+void HttpServer::run()
+{
+    while (!stopping_) {
+        auto accepted = listener_.accept(kGlance);
+        connections_.remove_if([](const Connection& connection) { return connection.over.load(); });
+        if (!accepted)
+            continue;
+        if (connections_.size() < std::size_t(options_.connections))
+            take(std::move(*accepted));
+        else
+            turn_away(std::move(accepted->socket));
+    }
+    connections_.clear();  // waits for each
+}
+
+void HttpServer::take(Listener::Accepted accepted)
+{
+    Connection* connection = nullptr;
+    try {
+        connection = &connections_.emplace_back();
+        connection->thread = std::jthread([this, connection, accepted = std::move(accepted)]() mutable {
+            try {
+                talk(accepted.socket, accepted.client);
+                accepted.socket.finish(kFarewell);
+            } catch (const std::exception&) {
+                // There was no memory for it: the connection ends.
+            }
+            accepted.socket = Socket();
+            connection->over = true;
+        });
+    } catch (const std::exception&) {
+        if (connection)
+            connection->over = true;  // no thread could be had
+    }
+}
+
+void HttpServer::turn_away(Socket socket)
+{
+    HttpAnswer answer = handler_.answer_to_bad({503, "too many connections are open"});
+    answer.headers.push_back({"Retry-After", "1"});
+    const std::string length = "Content-Length: " + std::to_string(answer.body.size()) + "\r\n";
+    socket.write(head_of(answer, length, false) + answer.body, Clock::now());
+}
+
+/// Request after request, until the client or the server has had enough.
+void HttpServer::talk(Socket& socket, const std::string& client)
+{
+    std::string unread;
+    for (;;) {
+        HttpReader reader(options_.limits);
+        if (read_head(socket, reader, unread) != Socket::Came::Bytes)
+            return;
+        reader.request().client = client;
+        if (reader.state() == HttpReader::State::Body) {
+            const auto refused = handler_.refuse(reader.request());
+            if (!refused && reader.request().expects_continue)
+                socket.write("HTTP/1.1 100 Continue\r\n\r\n", Clock::now() + options_.write_time);
+            if (!refused && read_body(socket, reader, unread) != Socket::Came::Bytes)
+                return;
+        }
+        if (!answer_one(socket, reader))
+            return;
+    }
+}
+
+bool HttpServer::answer_one(Socket& socket, HttpReader& reader)
+{
+    const HttpRequest& request = reader.request();
+    const bool whole = reader.state() == HttpReader::State::Whole;
+    SocketReply reply(socket, request, options_.write_time, whole && request.keeps_alive && !stopping_);
+    if (reader.state() == HttpReader::State::Refused)
+        reply.whole(handler_.answer_to_bad(reader.refusal()));
+    else if (const auto refused = handler_.refuse(request))
+        reply.whole(*refused);
+    else
+        handler_.answer(request, reply);
+    if (!reply.begun())
+        reply.whole(handler_.answer_to_bad({500, "the request was not answered"}));
+    return reply.end();
+}
+
+/// Bytes: the head is whole, or refused. Else nobody waits for an answer.
+Socket::Came HttpServer::read_head(Socket& socket, HttpReader& reader, std::string& unread)
+{
+    auto deadline = Clock::now() + options_.idle_time;
+    bool begun = false;
+    std::array<char, kReadBytes> bytes;
+    for (;;) {
+        unread.erase(0, reader.feed(unread));
+        if (reader.state() != HttpReader::State::Head)
+            return Socket::Came::Bytes;
+        if (!begun && !reader.empty()) {
+            begun = true;
+            deadline = Clock::now() + options_.head_time;
+        }
+        if (Clock::now() >= deadline || (stopping_ && !begun))
+            return Socket::Came::Nothing;
+        const Socket::Read read = socket.read(bytes.data(), bytes.size(), kGlance);
+        if (read.came == Socket::Came::End || read.came == Socket::Came::Broken)
+            return read.came;
+        unread.append(bytes.data(), read.bytes);
+    }
+}
+
+Socket::Came HttpServer::read_body(Socket& socket, HttpReader& reader, std::string& unread)
+{
+    const auto deadline = Clock::now() + options_.body_time;
+    std::array<char, kReadBytes> bytes;
+    for (;;) {
+        unread.erase(0, reader.feed(unread));
+        if (reader.state() != HttpReader::State::Body)
+            return Socket::Came::Bytes;
+        if (Clock::now() >= deadline)
+            return Socket::Came::Nothing;
+        const Socket::Read read = socket.read(bytes.data(), bytes.size(), kGlance);
+        if (read.came == Socket::Came::End || read.came == Socket::Came::Broken)
+            return read.came;
+        unread.append(bytes.data(), read.bytes);
+    }
+}
+
+}  // namespace server

@@ -1,0 +1,92 @@
+// HttpServer answers HTTP requests, each connection on a thread of its own.
+#pragma once
+
+#include "app/server/http_message.h"
+#include "app/server/http_reader.h"
+#include "app/server/socket.h"
+
+#include <atomic>
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+
+namespace server {
+
+struct HttpOptions {
+    std::string host = "127.0.0.1";
+    int port = 8080;  // 0: a free one
+    Listener::From from = Listener::From::ThisMachine;
+    HttpLimits limits;
+    int connections = 128;  // more are turned away
+    // How long a client may take...
+    std::chrono::milliseconds head_time = std::chrono::seconds(10);
+    std::chrono::milliseconds body_time = std::chrono::seconds(60);
+    std::chrono::milliseconds write_time = std::chrono::seconds(20);  // for each piece of an answer
+    std::chrono::milliseconds idle_time = std::chrono::seconds(60);   // until it asks again
+};
+
+/// Takes the answer to one request: a whole one, or the beginning of a stream and its pieces.
+class HttpReply
+{
+public:
+    virtual ~HttpReply() = default;
+    virtual void whole(const HttpAnswer& answer) = 0;
+    virtual void begin(const HttpAnswer& without_body) = 0;
+    /// False: the client is gone, or reads too slowly; nothing reaches it any more.
+    virtual bool write(std::string_view piece) = 0;
+    virtual bool client_is_gone() = 0;
+};
+
+/// Called on the connections' threads, many at a time. It throws nothing but for lack of memory.
+class HttpHandler
+{
+public:
+    virtual ~HttpHandler() = default;
+    /// Looks at a request whose body has not been read. An answer: it goes no further.
+    virtual std::optional<HttpAnswer> refuse(const HttpRequest& head) = 0;
+    virtual void answer(const HttpRequest& request, HttpReply& reply) = 0;
+    /// What a request that is not one of HTTP, or too large, is answered.
+    virtual HttpAnswer answer_to_bad(const HttpRefusal& refusal) = 0;
+};
+
+class HttpServer
+{
+public:
+    /// The port is taken when it returns.
+    static engine::Result<std::unique_ptr<HttpServer>> open(HttpOptions options, HttpHandler& handler);
+    ~HttpServer();
+
+    std::string url() const;
+    int port() const { return listener_.port(); }
+    bool reached_from_elsewhere() const { return listener_.reached_from_elsewhere(); }
+
+    /// Accepts connections until stop(), then waits for those that are being answered.
+    void run();
+    /// From any thread, and from a signal's.
+    void stop() { stopping_ = true; }
+
+private:
+    struct Connection {
+        std::atomic<bool> over = false;
+        std::jthread thread;
+    };
+
+    HttpServer(HttpOptions options, HttpHandler& handler, Listener listener);
+    void take(Listener::Accepted accepted);
+    void turn_away(Socket socket);
+    void talk(Socket& socket, const std::string& client);
+    bool answer_one(Socket& socket, HttpReader& reader);
+    Socket::Came read_head(Socket& socket, HttpReader& reader, std::string& unread);
+    Socket::Came read_body(Socket& socket, HttpReader& reader, std::string& unread);
+
+    HttpOptions options_;
+    HttpHandler& handler_;
+    Listener listener_;
+    std::atomic<bool> stopping_ = false;
+    std::list<Connection> connections_;  // of run()'s thread
+};
+
+}  // namespace server

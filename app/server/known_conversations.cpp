@@ -1,0 +1,60 @@
+#include "app/server/known_conversations.h"
+
+#include <algorithm>
+
+namespace server {
+
+namespace {
+
+// Shorter beginnings cost less to compute than to share.
+constexpr std::size_t kWorthSharing_bytes = 256;
+
+}  // namespace
+
+std::string conversation_text(const engine::Request& request)
+{
+    // Two different requests may never look alike, so each part says how long it is.
+    const auto part = [](const std::string& text) { return std::to_string(text.size()) + ':' + text; };
+    if (request.messages.empty())
+        return "raw:" + request.raw_prompt;
+    std::string all = part(request.tools_json) + part(request.template_arguments_json);
+    for (const engine::Message& message : request.messages)
+        all += part(message.role) + part(message.text) + part(message.reasoning);
+    return all;
+}
+
+KnownConversations::Match KnownConversations::match(std::string_view text) const
+{
+    Match match;
+    std::size_t longest_whole = 0, longest_shared = kWorthSharing_bytes - 1;
+    for (const auto& [sequence, kept] : kept_) {
+        const auto differ = std::mismatch(text.begin(), text.end(), kept.text.begin(), kept.text.end());
+        const auto shared = std::size_t(differ.first - text.begin());
+        const bool whole = differ.second == kept.text.end();
+        if (whole && shared >= longest_whole) {
+            longest_whole = shared;
+            match.goes_on = sequence;
+        } else if (!whole && shared > longest_shared) {
+            longest_shared = shared;
+            match.begins_like = sequence;
+        }
+    }
+    // Another one may have the longer beginning in common: there is less to compute behind it.
+    if (match.begins_like && longest_shared > longest_whole + kWorthSharing_bytes)
+        match.goes_on.reset();
+    return match;
+}
+
+void KnownConversations::asked(engine::SequenceId sequence, std::string text)
+{
+    kept_[sequence] = {std::move(text), ++asked_};
+}
+
+std::optional<engine::SequenceId> KnownConversations::one_too_many(std::size_t most) const
+{
+    if (kept_.size() <= most)
+        return std::nullopt;
+    return std::ranges::min_element(kept_, {}, [](const auto& entry) { return entry.second.last_asked; })->first;
+}
+
+}  // namespace server

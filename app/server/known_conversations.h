@@ -1,0 +1,44 @@
+// KnownConversations remembers what the engine's conversations have been asked, so that one that comes again finds its
+// KV, whatever client sends it.
+#pragma once
+
+#include "engine/engine.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace server {
+
+/// A request as a text of which a longer conversation's has a shorter one's as its beginning.
+std::string conversation_text(const engine::Request& request);
+
+/// One thread, the engine's.
+class KnownConversations
+{
+public:
+    struct Match {
+        std::optional<engine::SequenceId> goes_on;      // the request is all that it was asked, and more
+        std::optional<engine::SequenceId> begins_like;  // they share their beginning, and go different ways then
+    };
+    Match match(std::string_view text) const;
+
+    void asked(engine::SequenceId sequence, std::string text);
+    void forget(engine::SequenceId sequence) { kept_.erase(sequence); }
+    void clear() { kept_.clear(); }
+    /// Where there are more than so many, the one that was asked longest ago.
+    std::optional<engine::SequenceId> one_too_many(std::size_t most) const;
+
+private:
+    struct Kept {
+        std::string text;
+        std::uint64_t last_asked = 0;
+    };
+    std::map<engine::SequenceId, Kept> kept_;
+    std::uint64_t asked_ = 0;
+};
+
+}  // namespace server

@@ -1,0 +1,91 @@
+#include "app/server/model_text.h"
+
+#include "app/server/fields.h"
+#include "app/server/thought_splitter.h"
+
+namespace server {
+
+namespace {
+
+// Arguments come from clients; they are not kept without end.
+constexpr std::size_t kMostArguments = 64;
+
+}  // namespace
+
+engine::Result<std::unique_ptr<ModelText>> ModelText::open(const std::filesystem::path& model)
+{
+    auto source = engine::read_template(model);
+    if (!source)
+        return tl::unexpected(source.error());
+    return std::unique_ptr<ModelText>(new ModelText(model, std::move(*source)));
+}
+
+engine::Result<std::string> ModelText::render(const engine::Request& request) const
+{
+    Json messages = Json::array();
+    for (const engine::Message& message : request.messages) {
+        Json entry = {{"role", message.role}, {"content", message.text}};
+        if (!message.reasoning.empty())
+            entry["reasoning_content"] = message.reasoning;
+        messages.push_back(std::move(entry));
+    }
+    engine::TemplateRequest wanted;
+    wanted.messages_json = text_of(messages);
+    wanted.tools_json = request.tools_json;
+    wanted.arguments_json = request.template_arguments_json;
+    return engine::render_template(source_, wanted);
+}
+
+std::string_view ModelText::opens_thought(const engine::Request& request)
+{
+    if (request.messages.empty())
+        return {};
+    const std::string key = request.template_arguments_json + (request.tools_json.empty() ? "" : " tools");
+    {
+        const std::lock_guard lock(mutex_);
+        if (const auto known = thought_of_arguments_.find(key); known != thought_of_arguments_.end())
+            return known->second;
+    }
+    // It depends on the arguments and not on what is said.
+    engine::Request probe;
+    probe.messages = {{"user", "x", {}}};
+    probe.template_arguments_json = request.template_arguments_json;
+    probe.tools_json = request.tools_json;
+    const auto prompt = render(probe);
+    const std::string_view mark = prompt ? thought_left_open(*prompt) : std::string_view();
+    const std::lock_guard lock(mutex_);
+    if (thought_of_arguments_.size() >= kMostArguments)
+        thought_of_arguments_.clear();
+    thought_of_arguments_[key] = mark;
+    return mark;
+}
+
+engine::Result<std::shared_ptr<const engine::TextCodec>> ModelText::codec()
+{
+    const std::lock_guard lock(mutex_);
+    if (!codec_) {
+        auto opened = engine::TextCodec::open(path_);
+        if (!opened)
+            return tl::unexpected(opened.error());
+        codec_ = std::move(*opened);
+    }
+    return codec_;
+}
+
+engine::Result<std::vector<int>> ModelText::tokenize(std::string_view text, const engine::TokenizeOptions& options)
+{
+    const auto opened = codec();
+    if (!opened)
+        return tl::unexpected(opened.error());
+    return (*opened)->encode(text, options);
+}
+
+engine::Result<std::string> ModelText::detokenize(const std::vector<int>& ids)
+{
+    const auto opened = codec();
+    if (!opened)
+        return tl::unexpected(opened.error());
+    return (*opened)->decode(ids);
+}
+
+}  // namespace server

@@ -1,0 +1,48 @@
+// ModelText renders the chat template of a model and turns text into tokens and back, beside the engine that runs it.
+#pragma once
+
+#include "engine/engine.h"
+#include "engine/text_tools.h"
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace server {
+
+/// May be used from any thread.
+class ModelText
+{
+public:
+    static engine::Result<std::unique_ptr<ModelText>> open(const std::filesystem::path& model);
+
+    /// The prompt that the engine is given for these messages.
+    engine::Result<std::string> render(const engine::Request& request) const;
+    /// The mark with which prompts of such a request begin a thought; empty: they do not.
+    std::string_view opens_thought(const engine::Request& request);
+
+    engine::Result<std::vector<int>> tokenize(std::string_view text, const engine::TokenizeOptions& options);
+    /// Ids that do not exist leave nothing.
+    engine::Result<std::string> detokenize(const std::vector<int>& ids);
+    const std::string& chat_template() const { return source_.text; }
+
+private:
+    ModelText(std::filesystem::path path, engine::TemplateSource source)
+        : path_(std::move(path))
+        , source_(std::move(source))
+    {
+    }
+    engine::Result<std::shared_ptr<const engine::TextCodec>> codec();
+
+    const std::filesystem::path path_;
+    const engine::TemplateSource source_;
+    std::mutex mutex_;
+    std::map<std::string, std::string_view> thought_of_arguments_;
+    std::shared_ptr<const engine::TextCodec> codec_;  // opened when it is first asked for
+};
+
+}  // namespace server

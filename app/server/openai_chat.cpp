@@ -1,0 +1,133 @@
+#include "app/server/openai_chat.h"
+
+#include "app/server/openai_fields.h"
+
+namespace server {
+
+namespace {
+
+class ChatWording final : public Wording
+{
+public:
+    ChatWording(std::string model, bool includes_usage)
+        : model_(std::move(model))
+        , includes_usage_(includes_usage)
+    {
+    }
+
+    std::string piece(const TurnEvent& event) override
+    {
+        if (std::holds_alternative<Started>(event))
+            return chunk({{"role", "assistant"}, {"content", ""}});
+        if (const auto* text = std::get_if<TextPiece>(&event))
+            return chunk({{"content", text->text}});
+        if (const auto* thought = std::get_if<ThoughtPiece>(&event))
+            return chunk({{"reasoning_content", thought->text}});
+        if (const auto* call = std::get_if<CallBegun>(&event))
+            return calls({{"index", call->index},
+                          {"id", call->id},
+                          {"type", "function"},
+                          {"function", {{"name", call->name}, {"arguments", ""}}}});
+        if (const auto* more = std::get_if<CallArguments>(&event))
+            return calls({{"index", more->index}, {"function", {{"arguments", more->text}}}});
+        if (const auto* failed = std::get_if<Failed>(&event))
+            return "data: " + openai_error(failed->refusal) + "\n\n";
+        return end(std::get<Ended>(event));
+    }
+
+    std::string whole(const Answer& answer) override
+    {
+        Json message = {{"role", "assistant"}, {"content", answer.text}};
+        if (!answer.thought.empty())
+            message["reasoning_content"] = answer.thought;
+        for (const Call& call : answer.calls)
+            message["tool_calls"].push_back({{"id", call.id},
+                                             {"type", "function"},
+                                             {"function", {{"name", call.name}, {"arguments", call.arguments}}}});
+        if (!answer.calls.empty() && answer.text.empty())
+            message["content"] = nullptr;
+        Json json = object("chat.completion");
+        Json choice = {{"index", 0},
+                       {"message", std::move(message)},
+                       {"logprobs", nullptr},
+                       {"finish_reason", openai_finish_reason(answer.ended)}};
+        json["choices"] = Json::array({std::move(choice)});
+        json["usage"] = openai_usage(answer.ended);
+        json["timings"] = llama_timings(answer.ended);
+        return text_of(json);
+    }
+
+private:
+    Json object(const char* kind) const
+    {
+        return {{"id", id_}, {"object", kind}, {"created", created_}, {"model", model_}};
+    }
+
+    std::string chunk(Json delta, const char* finish_reason = nullptr) const
+    {
+        Json json = object("chat.completion.chunk");
+        Json choice = {{"index", 0}, {"delta", std::move(delta)}, {"finish_reason", nullptr}};
+        if (finish_reason)
+            choice["finish_reason"] = finish_reason;
+        json["choices"] = Json::array({std::move(choice)});
+        return event_of(json);
+    }
+
+    std::string calls(Json call) const
+    {
+        Json delta = Json::object();
+        delta["tool_calls"] = Json::array({std::move(call)});
+        return chunk(std::move(delta));
+    }
+
+    std::string end(const Ended& ended) const
+    {
+        std::string text = chunk(Json::object(), openai_finish_reason(ended));
+        if (includes_usage_) {
+            Json json = object("chat.completion.chunk");
+            json["choices"] = Json::array();
+            json["usage"] = openai_usage(ended);
+            json["timings"] = llama_timings(ended);
+            text += event_of(json);
+        }
+        return text + "data: [DONE]\n\n";
+    }
+
+    const std::string id_ = new_id("chatcmpl-");
+    const std::int64_t created_ = unix_time();
+    const std::string model_;
+    const bool includes_usage_;
+};
+
+}  // namespace
+
+tl::expected<Asked, Refusal> OpenAiChat::read(const Json& body, const Served& served) const
+{
+    Fields fields(body);
+    Ask ask;
+    ask.turn.most_drafted = -1;
+    read_answer_limits(fields, ask);
+    read_sampling(fields, ask.turn.sampling);
+    read_template_arguments(fields, ask.turn);
+    refuse_unsupported(fields);
+    bool includes_usage = false;
+    if (const Json* options = fields.object("stream_options")) {
+        Fields inner(*options);
+        includes_usage = inner.flag("include_usage").value_or(false);
+        if (inner.refusal())
+            fields.refuse("stream_options", inner.refusal()->sentence);
+    }
+    // llama-server's: how thoughts are given. "none" leaves them in the text, as the model wrote them.
+    ask.thoughts_in_text = fields.text("reasoning_format").value_or("auto") == "none";
+    read_messages(fields, ask.turn);
+    if (fields.refusal())
+        return tl::unexpected(*fields.refusal());
+    return Asked{std::move(ask), std::make_unique<ChatWording>(served.name, includes_usage)};
+}
+
+std::string OpenAiChat::error(const Refusal& refusal) const
+{
+    return openai_error(refusal);
+}
+
+}  // namespace server

@@ -1,0 +1,15 @@
+// OpenAiCompletions is the dialect of /v1/completions: a text that the model continues.
+#pragma once
+
+#include "app/server/dialect.h"
+
+namespace server {
+
+class OpenAiCompletions final : public Dialect
+{
+public:
+    tl::expected<Asked, Refusal> read(const Json& body, const Served& served) const override;
+    std::string error(const Refusal& refusal) const override;
+};
+
+}  // namespace server

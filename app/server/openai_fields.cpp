@@ -1,0 +1,274 @@
+#include "app/server/openai_fields.h"
+
+#include <algorithm>
+#include <array>
+
+namespace server {
+
+namespace {
+
+constexpr std::int64_t kMostTokens = 1 << 30;
+constexpr std::size_t kMostStops = 16;
+
+template <class Number>
+void take(std::optional<double> from, Number& to)
+{
+    if (from)
+        to = Number(*from);
+}
+
+template <class Number>
+void take(std::optional<std::int64_t> from, Number& to)
+{
+    if (from)
+        to = Number(*from);
+}
+
+std::string message_field(std::size_t index, const char* name)
+{
+    return "messages[" + std::to_string(index) + "]." + name;
+}
+
+/// What the engine calls it; empty: no role that is known.
+std::string role_of(const std::string& role)
+{
+    if (role == "developer")
+        return "system";
+    for (const char* known : {"system", "user", "assistant", "tool"})
+        if (role == known)
+            return role;
+    return {};
+}
+
+double per_second(int tokens, double seconds)
+{
+    return seconds > 0 ? tokens / seconds : 0;
+}
+
+}  // namespace
+
+void read_sampling(Fields& fields, engine::SamplingOptions& s)
+{
+    take(fields.number("temperature", 0, 100), s.temperature);
+    take(fields.number("top_p", 0, 1), s.top_p);
+    take(fields.integer("top_k", -1, kMostTokens), s.top_k);
+    s.top_k = std::max(s.top_k, 0);  // elsewhere -1 is off, too
+    take(fields.number("min_p", 0, 1), s.min_p);
+    take(fields.number("typical_p", 0, 1), s.typical_p);
+    take(fields.number("presence_penalty", -2, 2), s.presence_penalty);
+    take(fields.number("frequency_penalty", -2, 2), s.frequency_penalty);
+    take(fields.number("repeat_penalty", 0.01, 100), s.repeat_penalty);
+    take(fields.integer("repeat_last_n", -1, kMostTokens), s.repeat_last_n);
+    take(fields.number("dry_multiplier", 0, 100), s.dry_multiplier);
+    take(fields.number("dry_base", 1, 100), s.dry_base);
+    take(fields.integer("dry_allowed_length", 0, kMostTokens), s.dry_allowed_length);
+    take(fields.integer("dry_penalty_last_n", -1, kMostTokens), s.dry_penalty_last_n);
+    if (fields.find("dry_sequence_breakers"))
+        s.dry_sequence_breakers = fields.texts("dry_sequence_breakers");
+    take(fields.number("xtc_probability", 0, 1), s.xtc_probability);
+    take(fields.number("xtc_threshold", 0, 1), s.xtc_threshold);
+    const auto seed =
+        fields.integer("seed", std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max());
+    if (seed && *seed != -1)  // which elsewhere asks for a random one
+        s.seed = std::uint64_t(*seed);
+}
+
+void read_answer_limits(Fields& fields, Ask& ask)
+{
+    for (const char* name : {"n_predict", "max_tokens", "max_completion_tokens"})
+        take(fields.integer(name, -1, kMostTokens), ask.turn.max_tokens);
+    ask.turn.stop = fields.texts("stop");
+    std::erase(ask.turn.stop, "");
+    if (ask.turn.stop.size() > kMostStops)
+        fields.refuse("stop", "has more than " + std::to_string(kMostStops) + " texts");
+    ask.streams = fields.flag("stream").value_or(false);
+    ask.model = fields.text("model").value_or("");
+}
+
+void read_template_arguments(Fields& fields, engine::Request& turn)
+{
+    Json arguments = Json::object();
+    if (const Json* given = fields.object("chat_template_kwargs"))
+        arguments = *given;
+    if (const auto effort = fields.text("reasoning_effort")) {
+        if (*effort == "none")
+            arguments.emplace("enable_thinking", false);
+        else
+            arguments.emplace("reasoning_effort", *effort);
+    }
+    if (!arguments.empty())
+        turn.template_arguments_json = text_of(arguments);
+}
+
+std::string text_of_content(Fields& fields, const Json& content, const std::string& field)
+{
+    if (content.is_null())
+        return {};
+    if (content.is_string())
+        return content.get<std::string>();
+    if (!content.is_array()) {
+        fields.refuse(field.c_str(), "must be a string or an array of parts");
+        return {};
+    }
+    std::string all;
+    for (const Json& part : content) {
+        Fields inner(part);
+        const std::string type = inner.text("type").value_or("");
+        const bool is_text = type == "text" || type == "input_text" || type == "output_text";
+        const auto text = is_text ? inner.text("text") : std::nullopt;
+        if (!text) {
+            fields.refuse(field.c_str(),
+                          is_text || type.empty() ? "has a part without text"
+                                                  : "has a part of the type '" + type + "', and only text is read here",
+                          is_text || type.empty() ? Refusal::Kind::BadRequest : Refusal::Kind::NotSupported);
+            return {};
+        }
+        all += (all.empty() ? "" : "\n") + *text;
+    }
+    return all;
+}
+
+void read_messages(Fields& fields, engine::Request& turn)
+{
+    const Json* messages = fields.array("messages");
+    if (!messages || messages->empty()) {
+        fields.refuse("messages", "must be an array with a message at least");
+        return;
+    }
+    for (std::size_t i = 0; i < messages->size(); ++i) {
+        const Json& given = (*messages)[i];
+        if (!given.is_object()) {
+            fields.refuse(("messages[" + std::to_string(i) + "]").c_str(), "must be an object");
+            return;
+        }
+        Fields message(given);
+        const std::string role = role_of(message.text("role").value_or(""));
+        if (role.empty()) {
+            fields.refuse(message_field(i, "role").c_str(), "must be system, developer, user, assistant or tool");
+            return;
+        }
+        const Json* content = message.find("content");
+        engine::Message taken{
+            role, text_of_content(fields, content ? *content : Json(), message_field(i, "content")), {}};
+        if (!content && role != "assistant") {
+            fields.refuse(message_field(i, "content").c_str(), "is missing");
+            return;
+        }
+        if (role == "assistant")
+            for (const char* name : {"reasoning_content", "reasoning"})
+                if (const Json* thought = message.find(name); thought && thought->is_string())
+                    taken.reasoning = thought->get<std::string>();
+        const bool leads = std::ranges::all_of(turn.messages, [](const auto& m) { return m.role == "system"; });
+        if (role == "system" && leads && !turn.messages.empty())
+            turn.messages.back().text += "\n\n" + taken.text;
+        else
+            turn.messages.push_back(std::move(taken));
+    }
+    turn.continue_last = turn.messages.back().role == "assistant";
+}
+
+void refuse_unsupported(Fields& fields)
+{
+    fields.not_supported("n", 1);
+    fields.not_supported("best_of", 1);
+    fields.not_supported("logprobs", false);
+    fields.not_supported("top_logprobs", 0);
+    fields.not_supported("logit_bias", Json::object());
+    fields.not_supported("audio", Json::object());
+    fields.not_supported("functions", Json::array());
+    fields.not_supported("function_call", "none");
+    fields.not_supported("tools", Json::array());
+    fields.not_supported("tool_choice", "none");
+    fields.not_supported("grammar", "");
+    fields.not_supported("json_schema", Json::object());
+    fields.not_supported("mirostat", 0);
+    if (const Json* format = fields.find("response_format"))
+        if (!format->is_object() || format->value("type", Json()) != "text")
+            fields.refuse("response_format", "is not supported here but for the type text",
+                          Refusal::Kind::NotSupported);
+    if (const Json* modalities = fields.find("modalities"); modalities && *modalities != Json::array({"text"}))
+        fields.refuse("modalities", "is not supported here but for text", Refusal::Kind::NotSupported);
+}
+
+std::string openai_error(const Refusal& refusal)
+{
+    const char* type = "invalid_request_error";
+    Json code;
+    switch (refusal.kind) {
+    case Refusal::Kind::NoKey:
+        type = "authentication_error";
+        code = "invalid_api_key";
+        break;
+    case Refusal::Kind::Forbidden:
+        type = "permission_error";
+        break;
+    case Refusal::Kind::NotFound:
+        type = "not_found_error";
+        break;
+    case Refusal::Kind::NotSupported:
+        code = "unsupported_parameter";
+        break;
+    case Refusal::Kind::PromptTooLong:
+        code = "context_length_exceeded";
+        break;
+    case Refusal::Kind::Busy:
+        type = "unavailable_error";
+        break;
+    case Refusal::Kind::Failed:
+        type = "server_error";
+        break;
+    case Refusal::Kind::BadRequest:
+    case Refusal::Kind::WrongMethod:
+    case Refusal::Kind::TooLarge:
+        break;
+    }
+    Json error = {{"message", refusal.sentence}, {"type", type}, {"param", nullptr}, {"code", code}};
+    if (!refusal.field.empty())
+        error["param"] = refusal.field;
+    if (refusal.kind == Refusal::Kind::PromptTooLong) {
+        error["n_prompt_tokens"] = refusal.prompt_tokens;
+        error["n_ctx"] = refusal.context_tokens;
+    }
+    return text_of({{"error", error}});
+}
+
+Json openai_usage(const Ended& ended)
+{
+    return {{"prompt_tokens", ended.prompt_tokens},
+            {"completion_tokens", ended.answer_tokens},
+            {"total_tokens", ended.prompt_tokens + ended.answer_tokens},
+            {"prompt_tokens_details", {{"cached_tokens", ended.cached_tokens}}}};
+}
+
+Json llama_timings(const Ended& ended)
+{
+    const int computed = ended.prompt_tokens - ended.cached_tokens;
+    Json timings = {{"cache_n", ended.cached_tokens},
+                    {"prompt_n", computed},
+                    {"prompt_ms", 1000 * ended.prompt_s},
+                    {"prompt_per_second", per_second(computed, ended.prompt_s)},
+                    {"predicted_n", ended.answer_tokens},
+                    {"predicted_ms", 1000 * ended.answer_s},
+                    {"predicted_per_second", per_second(std::max(ended.answer_tokens - 1, 0), ended.answer_s)}};
+    if (ended.drafted_tokens > 0) {
+        timings["draft_n"] = ended.drafted_tokens;
+        timings["draft_n_accepted"] = ended.accepted_tokens;
+    }
+    return timings;
+}
+
+const char* openai_finish_reason(const Ended& ended)
+{
+    switch (ended.reason) {
+    case engine::StopReason::MaxTokens:
+    case engine::StopReason::ContextFull:
+        return "length";
+    case engine::StopReason::EndOfTurn:
+    case engine::StopReason::StopString:
+    case engine::StopReason::Cancelled:
+        break;
+    }
+    return ended.calls > 0 ? "tool_calls" : "stop";
+}
+
+}  // namespace server

@@ -1,0 +1,38 @@
+// Reads what the requests of OpenAI's APIs have in common, llama-server's additions included.
+#pragma once
+
+#include "app/server/ask.h"
+#include "app/server/fields.h"
+
+#include <string>
+#include <vector>
+
+namespace server {
+
+/// temperature, top_p, seed and their like.
+void read_sampling(Fields& fields, engine::SamplingOptions& sampling);
+
+/// How long an answer may be, what ends it, whether it is a stream.
+void read_answer_limits(Fields& fields, Ask& ask);
+
+/// chat_template_kwargs and reasoning_effort, as the template's arguments.
+void read_template_arguments(Fields& fields, engine::Request& turn);
+
+/// An array of {role, content}. System messages at the beginning become one, since templates take no more.
+void read_messages(Fields& fields, engine::Request& turn);
+
+/// Fields that ask for what no answer here has.
+void refuse_unsupported(Fields& fields);
+
+/// The text of a content: a string, or parts of type text. Images and sounds are refused in the name of `field`.
+std::string text_of_content(Fields& fields, const Json& content, const std::string& field);
+
+/// {"error": {...}} as OpenAI's clients read it.
+std::string openai_error(const Refusal& refusal);
+
+Json openai_usage(const Ended& ended);
+/// llama-server's own numbers beside it.
+Json llama_timings(const Ended& ended);
+const char* openai_finish_reason(const Ended& ended);
+
+}  // namespace server

@@ -1,0 +1,44 @@
+#include "app/server/server.h"
+
+#include "app/server/api.h"
+
+namespace server {
+
+Server::Server(std::unique_ptr<engine::Engine> engine, ServerOptions options)
+    : options_(std::move(options))
+    , desk_(std::move(engine), options_.desk, metrics_)
+    , api_(std::make_unique<Api>(desk_, metrics_, options_.door))
+{
+}
+
+Server::~Server() = default;
+
+engine::Status Server::open()
+{
+    // Whoever reaches the port may use the model, and read what is asked of it in the metrics.
+    options_.http.from = options_.door.keys.empty() ? Listener::From::ThisMachine : Listener::From::Anywhere;
+    auto http = HttpServer::open(options_.http, *api_);
+    if (!http)
+        return tl::unexpected(http.error());
+    http_ = std::move(*http);
+    return {};
+}
+
+std::string Server::url() const
+{
+    return http_->url();
+}
+
+void Server::run()
+{
+    http_->run();
+}
+
+/// The connections see their turns end, and then that the server stops.
+void Server::stop()
+{
+    http_->stop();
+    desk_.close(options_.grace);
+}
+
+}  // namespace server

@@ -1,0 +1,82 @@
+// Socket is a TCP connection, or waits for them; no call of it waits longer than it is told.
+#pragma once
+
+#include "app/server/clock.h"
+#include "engine/result.h"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace server {
+
+class Socket
+{
+public:
+    using Handle = std::intptr_t;
+    static constexpr Handle kNone = -1;
+
+    Socket() = default;
+    explicit Socket(Handle handle)
+        : handle_(handle)
+    {
+    }
+    Socket(Socket&& other) noexcept
+        : handle_(std::exchange(other.handle_, kNone))
+    {
+    }
+    Socket& operator=(Socket&& other) noexcept
+    {
+        std::swap(handle_, other.handle_);
+        return *this;
+    }
+    ~Socket();
+
+    enum class Came { Bytes, End, Nothing, Broken };  // Nothing: not in time
+    struct Read {
+        Came came = Came::Broken;
+        std::size_t bytes = 0;
+    };
+    Read read(char* to, std::size_t size, std::chrono::milliseconds patience);
+    /// All of it, by then.
+    bool write(std::string_view bytes, Clock::time_point deadline);
+    /// The other side has closed the connection.
+    bool peer_is_gone() const;
+    /// Says that nothing more comes, and reads for a moment what the other side still sends: closed at once, it could
+    /// lose what it was sent last.
+    void finish(std::chrono::milliseconds patience);
+
+private:
+    friend class Listener;
+    Handle handle_ = kNone;
+};
+
+class Listener
+{
+public:
+    enum class From { ThisMachine, Anywhere };
+    struct Accepted {
+        Socket socket;
+        std::string client;  // "127.0.0.1:40100"
+    };
+
+    /// BadRequest: there is no such address, it is taken, or others than this machine would reach it, which From asks
+    /// for. Port 0: a free one.
+    static engine::Result<Listener> open(const std::string& host, int port, From from);
+
+    /// The next connection, if there is one within that time.
+    std::optional<Accepted> accept(std::chrono::milliseconds patience);
+    int port() const { return port_; }
+    bool reached_from_elsewhere() const { return reached_from_elsewhere_; }
+
+private:
+    Socket socket_;
+    int port_ = 0;
+    bool reached_from_elsewhere_ = false;
+};
+
+}  // namespace server

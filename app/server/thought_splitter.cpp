@@ -1,0 +1,180 @@
+#include "app/server/thought_splitter.h"
+
+#include "engine/reasoning_marks.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+namespace server {
+
+namespace {
+
+constexpr std::string_view kSpace = " \t\r\n";
+constexpr std::string_view kAnalysis = "<|channel|>analysis<|message|>";
+
+// gpt-oss says first of each part what it is.
+constexpr std::array<std::string_view, 2> kAnswerChannels = {"<|channel|>final<|message|>",
+                                                             "<|channel|>commentary<|message|>"};
+constexpr std::array<std::string_view, 2> kEndsOfAnalysis = {
+    "<|end|><|start|>assistant<|channel|>final<|message|>",
+    "<|end|><|start|>assistant<|channel|>commentary<|message|>"};
+
+/// What a thought may begin with.
+std::vector<std::string_view> opening_marks()
+{
+    std::vector<std::string_view> marks = {kAnalysis};
+    for (const engine::ReasoningMark& mark : engine::kReasoningMarks)
+        marks.push_back(mark.open);
+    return marks;
+}
+
+std::vector<std::string_view> closing_marks(std::string_view opened)
+{
+    if (opened == kAnalysis)
+        return {kEndsOfAnalysis.begin(), kEndsOfAnalysis.end()};
+    for (const engine::ReasoningMark& mark : engine::kReasoningMarks)
+        if (mark.open == opened)
+            return {mark.close};
+    return {};
+}
+
+template <class Marks>
+std::string_view mark_at_front(const Marks& marks, std::string_view text)
+{
+    std::string_view longest;
+    for (const std::string_view mark : marks)
+        if (text.starts_with(mark) && mark.size() > longest.size())
+            longest = mark;
+    return longest;
+}
+
+template <class Marks>
+bool may_begin(const Marks& marks, std::string_view text)
+{
+    return std::ranges::any_of(
+        marks, [&](std::string_view mark) { return mark.size() > text.size() && mark.starts_with(text); });
+}
+
+}  // namespace
+
+ThoughtSplitter::ThoughtSplitter(std::string_view opened, Sink sink)
+    : state_(opened.empty() ? State::Beginning : State::Thought)
+    , opened_(opened)
+    , sink_(std::move(sink))
+{
+}
+
+void ThoughtSplitter::feed(std::string_view piece)
+{
+    held_ += piece;
+    while (!held_.empty() && step()) {
+    }
+}
+
+/// False: it takes more text to go on.
+bool ThoughtSplitter::step()
+{
+    switch (state_) {
+    case State::Beginning:
+        return begin();
+    case State::Thought:
+        return think();
+    case State::Behind:
+        return skip_space();
+    case State::Answer:
+        give(Kind::Answer, held_.size());
+        break;
+    }
+    return false;
+}
+
+bool ThoughtSplitter::begin()
+{
+    static const std::vector<std::string_view> opening = opening_marks();
+    const std::size_t first = held_.find_first_not_of(kSpace);
+    if (first == std::string::npos)
+        return false;
+    const std::string_view text = std::string_view(held_).substr(first);
+    if (const auto mark = mark_at_front(kAnswerChannels, text); !mark.empty()) {
+        held_.erase(0, first + mark.size());
+        state_ = State::Answer;
+    } else if (may_begin(opening, text) || may_begin(kAnswerChannels, text)) {
+        return false;
+    } else if (const auto open = mark_at_front(opening, text); !open.empty()) {
+        held_.erase(0, first + open.size());
+        opened_ = open;
+        state_ = State::Thought;
+    } else {
+        state_ = State::Answer;
+    }
+    return true;
+}
+
+bool ThoughtSplitter::think()
+{
+    if (!said_)
+        held_.erase(0, std::min(held_.find_first_not_of(kSpace), held_.size()));
+    const std::vector<std::string_view> closing = closing_marks(opened_);
+    std::size_t end = std::string::npos, mark_bytes = 0;
+    for (const std::string_view mark : closing)
+        if (const std::size_t at = held_.find(mark); at < end) {
+            end = at;
+            mark_bytes = mark.size();
+        }
+    const bool closed = end != std::string::npos;
+    std::size_t sure = closed ? end : held_.size();
+    for (std::size_t at = 0; !closed && at < sure; ++at)
+        if (may_begin(closing, std::string_view(held_).substr(at)))
+            sure = at;
+    // Space before the mark belongs to nobody.
+    const std::size_t last = std::string_view(held_).substr(0, sure).find_last_not_of(kSpace);
+    const std::size_t thought = last == std::string_view::npos ? 0 : last + 1;
+    give(Kind::Thought, thought);
+    if (closed) {
+        held_.erase(0, end - thought + mark_bytes);
+        state_ = State::Behind;
+    }
+    return closed;
+}
+
+bool ThoughtSplitter::skip_space()
+{
+    held_.erase(0, std::min(held_.find_first_not_of(kSpace), held_.size()));
+    if (!held_.empty())
+        state_ = State::Answer;
+    return !held_.empty();
+}
+
+void ThoughtSplitter::give(Kind kind, std::size_t bytes)
+{
+    if (bytes == 0)
+        return;
+    said_ = true;
+    sink_(kind, std::string_view(held_).substr(0, bytes));
+    held_.erase(0, bytes);
+}
+
+void ThoughtSplitter::finish()
+{
+    if (state_ == State::Thought) {
+        const std::size_t last = held_.find_last_not_of(kSpace);
+        give(Kind::Thought, last == std::string::npos ? 0 : last + 1);
+    } else if (state_ != State::Behind) {
+        give(Kind::Answer, held_.size());
+    }
+    held_.clear();
+}
+
+std::string_view thought_left_open(std::string_view prompt)
+{
+    const std::size_t last = prompt.find_last_not_of(kSpace);
+    const std::string_view end = prompt.substr(0, last == std::string_view::npos ? 0 : last + 1);
+    for (const std::string_view mark : opening_marks())
+        if (end.ends_with(mark))
+            return mark;
+    return {};
+}
+
+}  // namespace server

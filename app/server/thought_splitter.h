@@ -1,0 +1,45 @@
+// ThoughtSplitter parts what a model thinks from what it says, while the text comes in pieces.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace server {
+
+/// The marks are those of engine/reasoning_marks.h and gpt-oss's channels. A thought stands before the answer: marks
+/// within it are text. However the text is cut into pieces, what comes out is the same.
+class ThoughtSplitter
+{
+public:
+    enum class Kind { Thought, Answer };
+    using Sink = std::function<void(Kind kind, std::string_view text)>;
+
+    /// `opened`: the mark with which the prompt has begun a thought already; empty: it has not.
+    ThoughtSplitter(std::string_view opened, Sink sink);
+
+    void feed(std::string_view piece);
+    /// No more text comes.
+    void finish();
+
+private:
+    enum class State { Beginning, Thought, Behind, Answer };
+
+    bool step();
+    bool begin();
+    bool think();
+    bool skip_space();
+    void give(Kind kind, std::size_t bytes);
+
+    State state_ = State::Beginning;
+    std::string_view opened_;  // the mark of the present thought
+    bool said_ = false;        // of the thought
+    std::string held_;         // what may be the beginning of a mark, or space that may be nobody's
+    Sink sink_;
+};
+
+/// The mark of a thought that this prompt leaves open, as some templates do; empty: none.
+std::string_view thought_left_open(std::string_view prompt);
+
+}  // namespace server

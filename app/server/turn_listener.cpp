@@ -1,0 +1,89 @@
+#include "app/server/turn_listener.h"
+
+#include <utility>
+
+namespace server {
+
+namespace {
+
+double seconds(Clock::duration duration)
+{
+    return std::chrono::duration<double>(duration).count();
+}
+
+}  // namespace
+
+TurnListener::TurnListener(const Ask& ask, TurnEvents& events, Metrics& metrics, Clock::time_point asked,
+                           std::string_view opened, std::function<void()> between_tokens)
+    : ask_(ask)
+    , events_(events)
+    , metrics_(metrics)
+    , asked_(asked)
+    , begun_(Clock::now())
+    , between_tokens_(std::move(between_tokens))
+    , splitter_(opened, [this](ThoughtSplitter::Kind kind, std::string_view text) { on_piece(kind, text); })
+{
+}
+
+engine::Listener TurnListener::listener()
+{
+    engine::Listener listener;
+    listener.on_prompt = [this](const engine::PromptLedger& ledger) { events_.put(Started{ledger.total_tokens}); };
+    listener.on_text = [this](std::string_view text) { on_text(text); };
+    listener.on_telemetry = [this](const engine::Telemetry& frame) {
+        metrics_.set_telemetry(frame);
+        between_tokens_();
+    };
+    listener.on_event = [this](const engine::Event& event) { metrics_.add_event(event); };
+    return listener;
+}
+
+void TurnListener::on_text(std::string_view text)
+{
+    const auto now = Clock::now();
+    if (first_text_ == Clock::time_point()) {
+        first_text_ = now;
+        metrics_.add_first_token(seconds(now - asked_));
+    } else {
+        metrics_.add_token_gap(seconds(now - last_text_));
+    }
+    last_text_ = now;
+    if (ask_.thoughts_in_text)
+        events_.put(TextPiece{std::string(text)});
+    else
+        splitter_.feed(text);
+    between_tokens_();
+}
+
+void TurnListener::on_piece(ThoughtSplitter::Kind kind, std::string_view text)
+{
+    if (kind == ThoughtSplitter::Kind::Answer)
+        events_.put(TextPiece{std::string(text)});
+    else if (ask_.shows_thoughts)
+        events_.put(ThoughtPiece{std::string(text)});
+}
+
+void TurnListener::end(const engine::Result<engine::Turn>& turn, int prompt_tokens_if_too_long, int context_tokens)
+{
+    if (!turn) {
+        Refusal refusal = refusal_of(turn.error());
+        refusal.prompt_tokens = prompt_tokens_if_too_long;
+        refusal.context_tokens = context_tokens;
+        events_.put(Failed{std::move(refusal)});
+        return;
+    }
+    splitter_.finish();
+    const engine::Telemetry& t = turn->telemetry;
+    Ended ended{turn->reason,     0, turn->prompt.count(), t.reused_tokens, turn->answer.count(), t.drafted_tokens,
+                t.accepted_tokens};
+    const auto now = Clock::now(), first = first_text_ == Clock::time_point() ? now : first_text_;
+    ended.waited_s = seconds(begun_ - asked_);
+    ended.prompt_s = seconds(first - begun_);
+    ended.answer_s = seconds(now - first);
+    if (turn->reason == engine::StopReason::Cancelled)
+        metrics_.add_cancelled();
+    metrics_.add_turn(ended);
+    events_.put(ended);
+}
+
+}  // namespace server

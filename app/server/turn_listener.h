@@ -1,0 +1,41 @@
+// TurnListener turns what the engine says of one turn into events.
+#pragma once
+
+#include "app/server/ask.h"
+#include "app/server/clock.h"
+#include "app/server/metrics.h"
+#include "app/server/thought_splitter.h"
+#include "app/server/turn_events.h"
+#include "engine/engine.h"
+
+#include <functional>
+#include <string_view>
+
+namespace server {
+
+/// Lives for one turn, on the engine's thread.
+class TurnListener
+{
+public:
+    /// `opened`: the mark of a thought that the prompt leaves open. `between_tokens` is called now and then.
+    TurnListener(const Ask& ask, TurnEvents& events, Metrics& metrics, Clock::time_point asked, std::string_view opened,
+                 std::function<void()> between_tokens);
+
+    engine::Listener listener();
+    /// Says the last event. `most_tokens`: of the context, for a prompt that does not fit.
+    void end(const engine::Result<engine::Turn>& turn, int prompt_tokens_if_too_long, int context_tokens);
+
+private:
+    void on_text(std::string_view text);
+    void on_piece(ThoughtSplitter::Kind kind, std::string_view text);
+
+    const Ask& ask_;
+    TurnEvents& events_;
+    Metrics& metrics_;
+    const Clock::time_point asked_, begun_;
+    Clock::time_point first_text_{}, last_text_{};
+    std::function<void()> between_tokens_;
+    ThoughtSplitter splitter_;
+};
+
+}  // namespace server

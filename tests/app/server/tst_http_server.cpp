@@ -1,0 +1,224 @@
+// The port itself, with clients that are slow, many, or gone.
+#include "app/server/http_server.h"
+#include "tests/app/server/client.h"
+#include "tests/support/test_program.h"
+
+#include <QtTest>
+
+#include <chrono>
+#include <future>
+#include <thread>
+
+using namespace std::chrono_literals;
+using server::HttpAnswer;
+using server::HttpOptions;
+using server::HttpServer;
+using server_test::Client;
+
+namespace {
+
+/// Says what it was asked; /stream sends a piece, then waits until the client is gone.
+class EchoHandler : public server::HttpHandler
+{
+public:
+    std::optional<HttpAnswer> refuse(const server::HttpRequest& head) override
+    {
+        return head.path == "/closed" ? std::optional(HttpAnswer{403, "closed"}) : std::nullopt;
+    }
+    void answer(const server::HttpRequest& request, server::HttpReply& reply) override
+    {
+        if (request.path == "/stream") {
+            reply.begin({200, {}, "text/plain"});
+            reply.write("begun");
+            while (!reply.client_is_gone())
+                std::this_thread::sleep_for(5ms);
+            gone.set_value();
+        } else if (request.path == "/flood") {
+            reply.begin({200, {}, "text/plain"});
+            const std::string piece(1 << 20, 'x');
+            while (reply.write(piece)) {
+            }
+            gone.set_value();
+        } else if (request.path != "/nothing") {
+            reply.whole({200, request.method + ' ' + request.body, "text/plain"});
+        }
+    }
+    HttpAnswer answer_to_bad(const server::HttpRefusal& refusal) override { return {refusal.status, refusal.sentence}; }
+
+    std::promise<void> gone;
+};
+
+class Port
+{
+public:
+    explicit Port(HttpOptions options = {})
+    {
+        options.port = 0;
+        server_ = std::move(*HttpServer::open(options, handler));
+        thread_ = std::jthread([this] { server_->run(); });
+    }
+    ~Port() { server_->stop(); }
+    int number() const { return server_->port(); }
+
+    EchoHandler handler;
+
+private:
+    std::unique_ptr<HttpServer> server_;
+    std::jthread thread_;
+};
+
+}  // namespace
+
+class TestHttpServer : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void answersOneAfterTheOtherOnOneConnection()
+    {
+        Port port;
+        Client client(port.number());
+        for (int i = 0; i < 20; ++i)
+            QCOMPARE(client.ask("POST", "/", QByteArray::number(i)).body, "POST " + QByteArray::number(i));
+        client.say(Client::request("POST", "/", "a") + Client::request("POST", "/", "b"));
+        QCOMPARE(client.answer().body, QByteArray("POST a"));
+        QCOMPARE(client.answer().body, QByteArray("POST b"));
+    }
+
+    void aHeadIsAnsweredBeforeItsBodyIsRead()
+    {
+        Port port;
+        Client client(port.number());
+        client.say("POST /closed HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n");
+        QCOMPARE(client.answer().status, 403);
+        client.heard_until("nothing more");
+        QCOMPARE(client.socket().state(), QAbstractSocket::UnconnectedState);
+    }
+
+    void aBodyIsAskedForWhereTheClientWaits()
+    {
+        Port port;
+        Client client(port.number());
+        client.say("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n");
+        QVERIFY(client.heard_until("\r\n\r\n").startsWith("HTTP/1.1 100 Continue"));
+        client.say("hi");
+        QVERIFY(client.heard_until("POST hi").contains("200 OK"));
+    }
+
+    void whatNobodyAnswersIsAnError()
+    {
+        Port port;
+        QCOMPARE(Client(port.number()).ask("GET", "/nothing").status, 500);
+    }
+
+    void aBodyIsLeftOutForHead()
+    {
+        Port port;
+        Client client(port.number());
+        client.say(Client::request("HEAD", "/"));
+        QVERIFY(client.heard_until("\r\n\r\n").contains("Content-Length: 5"));
+        client.forget();
+        QCOMPARE(client.ask("GET", "/").body, QByteArray("GET "));
+    }
+
+    void slowHeadsEnd()
+    {
+        HttpOptions options;
+        options.head_time = 200ms;
+        Port port(options);
+        Client client(port.number());
+        client.say("GET / HTTP/1.1\r\nHo");
+        QCOMPARE(client.answer().status, 0);
+        QCOMPARE(client.socket().state(), QAbstractSocket::UnconnectedState);
+    }
+
+    void slowBodiesEnd()
+    {
+        HttpOptions options;
+        options.body_time = 200ms;
+        Port port(options);
+        Client client(port.number());
+        client.say("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nabc");
+        QCOMPARE(client.answer().status, 0);
+        QCOMPARE(client.socket().state(), QAbstractSocket::UnconnectedState);
+    }
+
+    void idleConnectionsEnd()
+    {
+        HttpOptions options;
+        options.idle_time = 200ms;
+        Port port(options);
+        Client client(port.number());
+        QCOMPARE(client.ask("GET", "/").status, 200);
+        client.heard_until("nothing more");
+        QCOMPARE(client.socket().state(), QAbstractSocket::UnconnectedState);
+    }
+
+    void clientsThatGoAreNoticed()
+    {
+        Port port;
+        auto gone = port.handler.gone.get_future();
+        {
+            Client client(port.number());
+            client.say(Client::request("GET", "/stream"));
+            client.heard_until("begun");
+        }
+        QVERIFY(gone.wait_for(std::chrono::milliseconds(server_test::kPatience_ms)) == std::future_status::ready);
+    }
+
+    void clientsThatDoNotReadAreLeft()
+    {
+        HttpOptions options;
+        options.write_time = 200ms;
+        Port port(options);
+        auto gone = port.handler.gone.get_future();
+        Client client(port.number());
+        client.socket().setReadBufferSize(1);
+        client.say(Client::request("GET", "/flood"));
+        QVERIFY(gone.wait_for(std::chrono::milliseconds(server_test::kPatience_ms)) == std::future_status::ready);
+    }
+
+    void tooManyConnectionsAreTurnedAway()
+    {
+        HttpOptions options;
+        options.connections = 2;
+        Port port(options);
+        Client first(port.number()), second(port.number());
+        QCOMPARE(first.ask("GET", "/").status, 200);
+        QCOMPARE(second.ask("GET", "/").status, 200);
+        Client third(port.number());
+        const auto answer = third.answer();
+        QCOMPARE(answer.status, 503);
+        QVERIFY(!answer.header("Retry-After").isEmpty());
+        first.socket().abort();
+        // The place is free as soon as the server has seen that it is.
+        QTRY_COMPARE_WITH_TIMEOUT(Client(port.number()).ask("GET", "/").status, 200, server_test::kPatience_ms);
+    }
+
+    void aPortIsTakenOnce()
+    {
+        Port port;
+        HttpOptions options;
+        options.port = port.number();
+        EchoHandler handler;
+        const auto second = HttpServer::open(options, handler);
+        QVERIFY(!second);
+        QVERIFY(second.error().what.find(std::to_string(port.number())) != std::string::npos);
+    }
+
+    void otherMachinesAreOptIn()
+    {
+        EchoHandler handler;
+        HttpOptions options;
+        options.port = 0;
+        for (const char* host : {"0.0.0.0", "::"}) {
+            options.host = host;
+            QVERIFY(!HttpServer::open(options, handler));
+        }
+        options.host = "localhost";
+        QVERIFY(HttpServer::open(options, handler));
+    }
+};
+
+SPILLWAY_TEST(QCoreApplication, TestHttpServer)
+#include "tst_http_server.moc"

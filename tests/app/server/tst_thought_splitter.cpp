@@ -1,0 +1,80 @@
+// Thoughts and answers, with the text cut at every byte.
+#include "app/server/thought_splitter.h"
+#include "tests/support/test_program.h"
+
+#include <QtTest>
+
+using server::ThoughtSplitter;
+
+class TestThoughtSplitter : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void partsThemHoweverTheyAreCut_data()
+    {
+        QTest::addColumn<QString>("opened");
+        QTest::addColumn<QString>("text");
+        QTest::addColumn<QString>("thought");
+        QTest::addColumn<QString>("answer");
+        const auto row = [](const char* name, const char* opened, const char* text, const char* thought,
+                            const char* answer) { QTest::newRow(name) << opened << text << thought << answer; };
+        row("no thought", "", "Hello <b>you</b>", "", "Hello <b>you</b>");
+        row("a thought", "", "<think>\nhm, a < b\n\n</think>\n\nYes.", "hm, a < b", "Yes.");
+        row("space before it", "", "\n <think>a</think>b", "a", "b");
+        row("space before an answer", "", "\n  b", "", "\n  b");
+        row("an empty one", "", "<think>\n\n</think>\n\nYes.", "", "Yes.");
+        row("opened by the prompt", "<think>", "hm\n</think>\n\nYes.", "hm", "Yes.");
+        row("never closed", "<think>", "hm </thin", "hm </thin", "");
+        row("half a mark at the end", "", "<thi", "", "<thi");
+        row("a mark in the answer", "", "a <think>b</think>", "", "a <think>b</think>");
+        row("a second thought", "", "<think>a</think>b<think>c</think>", "a", "b<think>c</think>");
+        row("a longer name", "", "<thinking>a</think></thinking>b", "a</think>", "b");
+        row("Mistral's", "", "[THINK]a[/THINK]b", "a", "b");
+        row("Gemma's", "", "<|channel>thought\na<channel|>b", "a", "b");
+        row("gpt-oss's", "", "<|channel|>analysis<|message|>a\nb<|end|><|start|>assistant<|channel|>final<|message|>c",
+            "a\nb", "c");
+        row("gpt-oss without a thought", "", "<|channel|>final<|message|>c", "", "c");
+        row("space within", "", "<think>a  \n b</think> c  d", "a  \n b", "c  d");
+    }
+
+    void partsThemHoweverTheyAreCut()
+    {
+        QFETCH(QString, opened);
+        QFETCH(QString, text);
+        QFETCH(QString, thought);
+        QFETCH(QString, answer);
+        const std::string mark = opened.toStdString(), bytes = text.toStdString();
+        for (std::size_t piece = 1; piece <= bytes.size(); ++piece) {
+            std::string thoughts, said;
+            ThoughtSplitter splitter(mark, [&](ThoughtSplitter::Kind kind, std::string_view part) {
+                (kind == ThoughtSplitter::Kind::Thought ? thoughts : said) += part;
+            });
+            for (std::size_t at = 0; at < bytes.size(); at += piece)
+                splitter.feed(std::string_view(bytes).substr(at, piece));
+            splitter.finish();
+            QCOMPARE(thoughts, thought.toStdString());
+            QCOMPARE(said, answer.toStdString());
+        }
+    }
+
+    void nothingIsHeldBackLongerThanAMark()
+    {
+        std::string said;
+        ThoughtSplitter splitter("", [&](ThoughtSplitter::Kind, std::string_view part) { said += part; });
+        splitter.feed("Hello");
+        QCOMPARE(said, std::string("Hello"));
+        splitter.feed(" <");
+        QCOMPARE(said, std::string("Hello <"));
+    }
+
+    void knowsAPromptThatOpensAThought()
+    {
+        QCOMPARE(server::thought_left_open("<|assistant|>\n<think>\n"), std::string_view("<think>"));
+        QCOMPARE(server::thought_left_open("<|assistant|>\n<think>\n\n</think>\n\n"), std::string_view());
+        QCOMPARE(server::thought_left_open("<|assistant|>\n"), std::string_view());
+    }
+};
+
+SPILLWAY_TEST(QCoreApplication, TestThoughtSplitter)
+#include "tst_thought_splitter.moc"
