@@ -1,5 +1,7 @@
 #include "app/server/api.h"
 
+#include "app/server/anthropic_messages.h"
+#include "app/server/ollama.h"
 #include "app/server/openai_chat.h"
 #include "app/server/openai_completions.h"
 #include "app/server/openai_fields.h"
@@ -22,11 +24,30 @@ struct Api::Route {
 struct Api::Routes {
     OpenAiChat openai_chat;
     OpenAiCompletions openai_completions;
+    AnthropicMessages anthropic;
+    OllamaChat ollama_chat;
+    OllamaGenerate ollama_generate;
     std::vector<Route> all = {
-        {"GET", "/v1/models", nullptr, openai_models},  {"GET", "/models", nullptr, openai_models},
-        {"GET", "/v1/models/*", nullptr, openai_model}, {"POST", "/v1/chat/completions", &openai_chat},
-        {"POST", "/chat/completions", &openai_chat},    {"POST", "/v1/completions", &openai_completions},
-        {"POST", "/completions", &openai_completions},
+        {"GET", "/v1/models", nullptr, openai_models},
+        {"GET", "/models", nullptr, openai_models},
+        {"GET", "/v1/models/*", nullptr, openai_model},
+        {"POST", "/v1/chat/completions", &openai_chat},
+        {"POST", "/chat/completions", &openai_chat},
+        {"POST", "/v1/completions", &openai_completions},
+        {"POST", "/v1/messages", &anthropic},
+        {"POST", "/v1/messages/count_tokens", nullptr, anthropic_count_tokens},
+        {"POST", "/api/chat", &ollama_chat},
+        {"POST", "/api/generate", &ollama_generate},
+        {"GET", "/api/version", nullptr, ollama_version},
+        {"GET", "/api/tags", nullptr, ollama_tags},
+        {"POST", "/api/show", nullptr, ollama_show},
+        {"GET", "/api/ps", nullptr, ollama_ps},
+        {"POST", "/tokenize", nullptr, llama_tokenize},
+        {"POST", "/detokenize", nullptr, llama_detokenize},
+        {"POST", "/apply-template", nullptr, llama_apply_template},
+        {"GET", "/props", nullptr, llama_props},
+        {"GET", "/slots", nullptr, llama_slots},
+        {"GET", "/metrics", nullptr, metrics_text, "text/plain; version=0.0.4; charset=utf-8"},
     };
 };
 
@@ -63,6 +84,10 @@ const Dialect& Api::dialect_at(std::string_view path) const
     for (const Route& route : routes_->all)
         if (route.turn && is_at(route.path, path))
             return *route.turn;
+    if (path.starts_with("/v1/messages"))
+        return routes_->anthropic;
+    if (path.starts_with("/api/"))
+        return routes_->ollama_chat;
     return routes_->openai_chat;
 }
 

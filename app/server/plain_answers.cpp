@@ -1,6 +1,10 @@
 #include "app/server/plain_answers.h"
 
-#include "app/server/dialect.h"
+#include "app/server/anthropic_messages.h"
+#include "app/server/openai_fields.h"
+
+#include <algorithm>
+#include <limits>
 
 namespace server {
 
@@ -22,6 +26,27 @@ Json model_object(const Served& served)
               {"size", info.file_bytes}}}};
 }
 
+Json sampling_of(const engine::SamplingOptions& s)
+{
+    return {{"temperature", s.temperature},
+            {"top_k", s.top_k},
+            {"top_p", s.top_p},
+            {"min_p", s.min_p},
+            {"typical_p", s.typical_p},
+            {"repeat_penalty", s.repeat_penalty},
+            {"repeat_last_n", s.repeat_last_n},
+            {"presence_penalty", s.presence_penalty},
+            {"frequency_penalty", s.frequency_penalty}};
+}
+
+template <class Value>
+PlainAnswer answer_of(const char* name, const engine::Result<Value>& value)
+{
+    if (!value)
+        return tl::unexpected(refusal_of(value.error()));
+    return text_of(Json::object({{name, *value}}));
+}
+
 }  // namespace
 
 PlainAnswer openai_models(const PlainRequest& request)
@@ -35,6 +60,86 @@ PlainAnswer openai_model(const PlainRequest& request)
     if (name != request.served.name)
         return tl::unexpected(Refusal{Refusal::Kind::NotFound, "there is no model '" + name + "' here", "model"});
     return text_of(model_object(request.served));
+}
+
+PlainAnswer anthropic_count_tokens(const PlainRequest& request)
+{
+    const auto asked = AnthropicMessages().read(request.body, request.served);
+    if (!asked)
+        return tl::unexpected(asked.error());
+    const auto ledger = request.desk.count(asked->ask.turn);
+    if (!ledger)
+        return tl::unexpected(refusal_of(ledger.error()));
+    return text_of({{"input_tokens", ledger->total_tokens}});
+}
+
+PlainAnswer llama_tokenize(const PlainRequest& request)
+{
+    Fields fields(request.body);
+    const std::string text = fields.text("content").value_or("");
+    const bool bos = fields.flag("add_special").value_or(false), specials = fields.flag("parse_special").value_or(true);
+    fields.not_supported("with_pieces", false);
+    if (fields.refusal())
+        return tl::unexpected(*fields.refusal());
+    return answer_of("tokens", request.served.text->tokenize(text, {bos, specials}));
+}
+
+PlainAnswer llama_detokenize(const PlainRequest& request)
+{
+    Fields fields(request.body);
+    std::vector<int> ids;
+    if (const Json* tokens = fields.array("tokens"))
+        for (const Json& token : *tokens)
+            ids.push_back(token.is_number_integer() && token >= 0 && token < std::numeric_limits<int>::max()
+                              ? token.get<int>()
+                              : -1);
+    if (std::ranges::find(ids, -1) != ids.end())
+        fields.refuse("tokens", "must be an array of ids");
+    if (fields.refusal())
+        return tl::unexpected(*fields.refusal());
+    return answer_of("content", request.served.text->detokenize(ids));
+}
+
+PlainAnswer llama_apply_template(const PlainRequest& request)
+{
+    Fields fields(request.body);
+    engine::Request turn;
+    read_template_arguments(fields, turn);
+    read_messages(fields, turn);
+    if (fields.refusal())
+        return tl::unexpected(*fields.refusal());
+    return answer_of("prompt", request.served.text->render(turn));
+}
+
+PlainAnswer llama_props(const PlainRequest& request)
+{
+    const engine::ModelInfo& info = request.served.info;
+    const Json settings = {{"n_ctx", info.context_in_use}, {"params", sampling_of({})}};
+    return text_of({{"default_generation_settings", settings},
+                    {"total_slots", 1},
+                    {"model_alias", request.served.name},
+                    {"modalities", {{"vision", false}, {"audio", false}}},
+                    {"chat_template", request.served.text->chat_template()},
+                    {"has_chat_template", info.has_chat_template}});
+}
+
+PlainAnswer llama_slots(const PlainRequest& request)
+{
+    const EngineDesk::Queue queue = request.desk.queue();
+    Json slot = {{"id", 0}, {"n_ctx", request.served.info.context_in_use}, {"is_processing", queue.running > 0}};
+    if (const auto t = request.metrics.telemetry()) {
+        slot["n_past"] = t->context_tokens;
+        slot["n_prompt_tokens"] = t->prompt_tokens;
+        slot["n_prompt_tokens_cache"] = t->reused_tokens;
+        slot["n_decoded"] = t->generated_tokens;
+    }
+    return text_of(Json::array({std::move(slot)}));
+}
+
+PlainAnswer metrics_text(const PlainRequest& request)
+{
+    const EngineDesk::Queue queue = request.desk.queue();
+    return request.metrics.text(queue.running, queue.waiting);
 }
 
 }  // namespace server

@@ -21,8 +21,24 @@ struct PlainRequest {
     const std::string& path;
 };
 
+// ---- OpenAI's ----
+
 PlainAnswer openai_models(const PlainRequest& request);
 /// One of them: /v1/models/NAME.
 PlainAnswer openai_model(const PlainRequest& request);
+
+// ---- Anthropic's ----
+
+PlainAnswer anthropic_count_tokens(const PlainRequest& request);
+
+// ---- llama-server's ----
+
+PlainAnswer llama_tokenize(const PlainRequest& request);
+PlainAnswer llama_detokenize(const PlainRequest& request);
+PlainAnswer llama_apply_template(const PlainRequest& request);
+PlainAnswer llama_props(const PlainRequest& request);
+PlainAnswer llama_slots(const PlainRequest& request);
+/// Prometheus' text.
+PlainAnswer metrics_text(const PlainRequest& request);
 
 }  // namespace server

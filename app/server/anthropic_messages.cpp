@@ -1,0 +1,270 @@
+#include "app/server/anthropic_messages.h"
+
+#include "app/server/openai_fields.h"
+
+#include <algorithm>
+
+namespace server {
+
+namespace {
+
+constexpr std::int64_t kMostAnswerTokens = 1 << 30;
+
+Json anthropic_error(const Refusal& refusal)
+{
+    const char* type = "invalid_request_error";
+    switch (refusal.kind) {
+    case Refusal::Kind::NoKey:
+        type = "authentication_error";
+        break;
+    case Refusal::Kind::Forbidden:
+        type = "permission_error";
+        break;
+    case Refusal::Kind::NotFound:
+        type = "not_found_error";
+        break;
+    case Refusal::Kind::TooLarge:
+        type = "request_too_large";
+        break;
+    case Refusal::Kind::Busy:
+        type = "overloaded_error";
+        break;
+    case Refusal::Kind::Failed:
+        type = "api_error";
+        break;
+    case Refusal::Kind::BadRequest:
+    case Refusal::Kind::WrongMethod:
+    case Refusal::Kind::NotSupported:
+    case Refusal::Kind::PromptTooLong:
+        break;
+    }
+    return {{"type", "error"}, {"error", {{"type", type}, {"message", refusal.sentence}}}};
+}
+
+const char* stop_reason(const Ended& ended)
+{
+    switch (ended.reason) {
+    case engine::StopReason::MaxTokens:
+        return "max_tokens";
+    case engine::StopReason::StopString:
+        return "stop_sequence";
+    case engine::StopReason::ContextFull:
+        return "model_context_window_exceeded";
+    case engine::StopReason::EndOfTurn:
+    case engine::StopReason::Cancelled:
+        break;
+    }
+    return ended.calls > 0 ? "tool_use" : "end_turn";
+}
+
+Json usage_of(const Ended& ended)
+{
+    return {{"input_tokens", ended.prompt_tokens - ended.cached_tokens},
+            {"cache_creation_input_tokens", 0},
+            {"cache_read_input_tokens", ended.cached_tokens},
+            {"output_tokens", ended.answer_tokens}};
+}
+
+class MessageWording final : public Wording
+{
+public:
+    MessageWording(std::string model, std::vector<std::string> stops)
+        : model_(std::move(model))
+        , stops_(std::move(stops))
+    {
+    }
+
+    std::string piece(const TurnEvent& event) override
+    {
+        if (const auto* started = std::get_if<Started>(&event))
+            return start(started->prompt_tokens);
+        if (const auto* text = std::get_if<TextPiece>(&event))
+            return in_block("text", {{"type", "text"}, {"text", ""}}) +
+                   delta({{"type", "text_delta"}, {"text", text->text}});
+        if (const auto* thought = std::get_if<ThoughtPiece>(&event))
+            return in_block("thinking", {{"type", "thinking"}, {"thinking", ""}, {"signature", ""}}) +
+                   delta({{"type", "thinking_delta"}, {"thinking", thought->text}});
+        if (const auto* call = std::get_if<CallBegun>(&event))
+            return close_block() +
+                   in_block("tool_use",
+                            {{"type", "tool_use"}, {"id", call->id}, {"name", call->name}, {"input", Json::object()}});
+        if (const auto* more = std::get_if<CallArguments>(&event))
+            return delta({{"type", "input_json_delta"}, {"partial_json", more->text}});
+        if (const auto* failed = std::get_if<Failed>(&event))
+            return event_of(anthropic_error(failed->refusal), "error");
+        return end(std::get<Ended>(event));
+    }
+
+    std::string ping() const override { return event_of({{"type", "ping"}}, "ping"); }
+
+    std::string whole(const Answer& answer) override
+    {
+        Json message = this->message();
+        if (!answer.thought.empty())
+            message["content"].push_back({{"type", "thinking"}, {"thinking", answer.thought}, {"signature", ""}});
+        if (!answer.text.empty())
+            message["content"].push_back({{"type", "text"}, {"text", answer.text}});
+        for (const Call& call : answer.calls) {
+            Json input = Json::parse(call.arguments, nullptr, false);
+            message["content"].push_back({{"type", "tool_use"},
+                                          {"id", call.id},
+                                          {"name", call.name},
+                                          {"input", input.is_object() ? std::move(input) : Json::object()}});
+        }
+        message["stop_reason"] = stop_reason(answer.ended);
+        message["stop_sequence"] = stop_sequence(answer.ended);
+        message["usage"] = usage_of(answer.ended);
+        return text_of(message);
+    }
+
+private:
+    Json message() const
+    {
+        return {{"id", id_},
+                {"type", "message"},
+                {"role", "assistant"},
+                {"model", model_},
+                {"content", Json::array()},
+                {"stop_reason", nullptr},
+                {"stop_sequence", nullptr}};
+    }
+
+    std::string start(int prompt_tokens) const
+    {
+        Json message = this->message();
+        message["usage"] = {{"input_tokens", prompt_tokens}, {"output_tokens", 0}};
+        return event_of({{"type", "message_start"}, {"message", std::move(message)}}, "message_start");
+    }
+
+    /// Opens a block of this kind, unless one is open.
+    std::string in_block(const char* kind, Json block)
+    {
+        if (open_ == kind)
+            return {};
+        std::string text = close_block();
+        open_ = kind;
+        return text +
+               event_of({{"type", "content_block_start"}, {"index", index_}, {"content_block", std::move(block)}},
+                        "content_block_start");
+    }
+
+    std::string delta(Json delta) const
+    {
+        return event_of({{"type", "content_block_delta"}, {"index", index_}, {"delta", std::move(delta)}},
+                        "content_block_delta");
+    }
+
+    std::string close_block()
+    {
+        if (open_.empty())
+            return {};
+        std::string text;
+        if (open_ == "thinking")  // clients wait for one; nothing is signed here
+            text = delta({{"type", "signature_delta"}, {"signature", ""}});
+        open_.clear();
+        return text + event_of({{"type", "content_block_stop"}, {"index", index_++}}, "content_block_stop");
+    }
+
+    std::string end(const Ended& ended)
+    {
+        const Json delta = {{"stop_reason", stop_reason(ended)}, {"stop_sequence", stop_sequence(ended)}};
+        return close_block() +
+               event_of({{"type", "message_delta"}, {"delta", delta}, {"usage", usage_of(ended)}}, "message_delta") +
+               event_of({{"type", "message_stop"}}, "message_stop");
+    }
+
+    /// The engine does not say which of several it was.
+    Json stop_sequence(const Ended& ended) const
+    {
+        return ended.reason == engine::StopReason::StopString && stops_.size() == 1 ? Json(stops_.front()) : Json();
+    }
+
+    const std::string id_ = new_id("msg_");
+    const std::string model_;
+    const std::vector<std::string> stops_;
+    std::string open_;  // kind of the block that is open
+    int index_ = 0;
+};
+
+/// What an assistant thought comes back as parts of its message.
+std::string thoughts_of(const Json& content)
+{
+    std::string thoughts;
+    if (content.is_array())
+        for (const Json& part : content)
+            if (Fields fields(part); fields.text("type").value_or("") == "thinking")
+                thoughts += fields.text("thinking").value_or("");
+    return thoughts;
+}
+
+Json without_thoughts(const Json& content)
+{
+    if (!content.is_array())
+        return content;
+    Json rest = Json::array();
+    for (const Json& part : content) {
+        const std::string type = Fields(part).text("type").value_or("");
+        if (type != "thinking" && type != "redacted_thinking")
+            rest.push_back(part);
+    }
+    return rest;
+}
+
+void read_anthropic_messages(Fields& fields, engine::Request& turn)
+{
+    if (const Json* system = fields.find("system"))
+        if (std::string text = text_of_content(fields, *system, "system"); !text.empty())
+            turn.messages.push_back({"system", std::move(text), {}});
+    const Json* messages = fields.array("messages");
+    if (!messages || messages->empty()) {
+        fields.refuse("messages", "must be an array with a message at least");
+        return;
+    }
+    for (std::size_t i = 0; i < messages->size(); ++i) {
+        const std::string name = "messages[" + std::to_string(i) + "]";
+        Fields message((*messages)[i]);
+        const std::string role = message.text("role").value_or("");
+        const Json* content = message.find("content");
+        if ((role != "user" && role != "assistant") || !content) {
+            fields.refuse(name.c_str(), "must have the role user or assistant, and a content");
+            return;
+        }
+        turn.messages.push_back(
+            {role, text_of_content(fields, without_thoughts(*content), name + ".content"), thoughts_of(*content)});
+    }
+    turn.continue_last = turn.messages.back().role == "assistant";
+}
+
+}  // namespace
+
+tl::expected<Asked, Refusal> AnthropicMessages::read(const Json& body, const Served& served) const
+{
+    Fields fields(body);
+    Ask ask;
+    ask.turn.most_drafted = -1;
+    ask.model = fields.text("model").value_or("");
+    ask.streams = fields.flag("stream").value_or(false);
+    ask.turn.max_tokens = int(fields.integer("max_tokens", 1, kMostAnswerTokens).value_or(-1));
+    ask.turn.stop = fields.texts("stop_sequences");
+    std::erase(ask.turn.stop, "");
+    read_sampling(fields, ask.turn.sampling);
+    fields.not_supported("tools", Json::array());
+    fields.not_supported("mcp_servers", Json::array());
+    if (const Json* thinking = fields.object("thinking"))
+        if (const std::string type = Fields(*thinking).text("type").value_or(""); type == "disabled") {
+            ask.shows_thoughts = false;
+            ask.turn.template_arguments_json = R"({"enable_thinking":false})";
+        }
+    read_anthropic_messages(fields, ask.turn);
+    if (fields.refusal())
+        return tl::unexpected(*fields.refusal());
+    auto wording = std::make_unique<MessageWording>(served.name, ask.turn.stop);
+    return Asked{std::move(ask), std::move(wording)};
+}
+
+std::string AnthropicMessages::error(const Refusal& refusal) const
+{
+    return text_of(anthropic_error(refusal));
+}
+
+}  // namespace server

@@ -1,0 +1,269 @@
+#include "app/server/ollama.h"
+
+#include "app/server/openai_fields.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+
+namespace server {
+
+namespace {
+
+std::string iso_time(std::int64_t time)
+{
+    const std::chrono::sys_seconds seconds{std::chrono::seconds(time)};
+    const auto day = std::chrono::floor<std::chrono::days>(seconds);
+    const std::chrono::year_month_day date(day);
+    const std::chrono::hh_mm_ss clock(seconds - day);
+    std::array<char, 64> text{};
+    std::snprintf(text.data(), text.size(), "%04d-%02u-%02uT%02d:%02d:%02dZ", int(date.year()), unsigned(date.month()),
+                  unsigned(date.day()), int(clock.hours().count()), int(clock.minutes().count()),
+                  int(clock.seconds().count()));
+    return text.data();
+}
+
+std::int64_t nanoseconds(double seconds)
+{
+    return std::int64_t(seconds * 1e9);
+}
+
+Json ollama_error(const Refusal& refusal)
+{
+    return {{"error", refusal.sentence}};
+}
+
+enum class Shape { Chat, Generate };
+
+/// Lines of JSON. Chat has a message, Generate a response.
+class OllamaWording final : public Wording
+{
+public:
+    OllamaWording(std::string model, Shape shape)
+        : model_(std::move(model))
+        , shape_(shape)
+    {
+    }
+
+    std::string piece(const TurnEvent& event) override
+    {
+        if (const auto* text = std::get_if<TextPiece>(&event))
+            return line(said(text->text, {}));
+        if (const auto* thought = std::get_if<ThoughtPiece>(&event))
+            return line(said({}, thought->text));
+        if (const auto* call = std::get_if<CallBegun>(&event))
+            calls_.push_back({call->id, call->name, {}});
+        if (const auto* more = std::get_if<CallArguments>(&event))
+            calls_.at(std::size_t(more->index)).arguments += more->text;
+        if (const auto* failed = std::get_if<Failed>(&event))
+            return line(ollama_error(failed->refusal));
+        const auto* ended = std::get_if<Ended>(&event);
+        return ended ? line(last(said({}, {}, calls_), *ended)) : std::string();
+    }
+
+    /// A line may only hold an answer; clients of Ollama wait.
+    std::string ping() const override { return {}; }
+    const char* stream_type() const override { return "application/x-ndjson"; }
+
+    std::string whole(const Answer& answer) override
+    {
+        return text_of(last(said(answer.text, answer.thought, answer.calls), answer.ended));
+    }
+
+private:
+    static std::string line(const Json& json) { return text_of(json) + '\n'; }
+
+    Json said(const std::string& text, const std::string& thought, const std::vector<Call>& calls = {}) const
+    {
+        Json json = {{"model", model_}, {"created_at", iso_time(unix_time())}};
+        Json message = {{"role", "assistant"}, {"content", text}};
+        if (shape_ == Shape::Generate)
+            message = {{"response", text}};
+        if (!thought.empty())
+            message["thinking"] = thought;
+        for (const Call& call : calls) {
+            Json arguments = Json::parse(call.arguments, nullptr, false);
+            const Json function = {{"name", call.name},
+                                   {"arguments", arguments.is_object() ? std::move(arguments) : Json::object()}};
+            message["tool_calls"].push_back(Json::object({{"function", function}}));
+        }
+        if (shape_ == Shape::Generate)
+            json.update(message);
+        else
+            json["message"] = std::move(message);
+        json["done"] = false;
+        return json;
+    }
+
+    static Json last(Json json, const Ended& ended)
+    {
+        const bool cut =
+            ended.reason == engine::StopReason::MaxTokens || ended.reason == engine::StopReason::ContextFull;
+        json["done"] = true;
+        json["done_reason"] = cut ? "length" : "stop";
+        json["total_duration"] = nanoseconds(ended.waited_s + ended.prompt_s + ended.answer_s);
+        json["load_duration"] = 0;
+        json["prompt_eval_count"] = ended.prompt_tokens;
+        json["prompt_eval_duration"] = nanoseconds(ended.prompt_s);
+        json["eval_count"] = ended.answer_tokens;
+        json["eval_duration"] = nanoseconds(ended.answer_s);
+        return json;
+    }
+
+    const std::string model_;
+    const Shape shape_;
+    std::vector<Call> calls_;
+};
+
+/// What both have in common.
+Ask read_common(Fields& fields)
+{
+    Ask ask;
+    ask.turn.most_drafted = -1;
+    ask.model = fields.text("model").value_or("");
+    ask.streams = fields.flag("stream").value_or(true);
+    if (const Json* options = fields.object("options")) {
+        Fields inner(*options);
+        read_sampling(inner, ask.turn.sampling);
+        ask.turn.max_tokens = int(inner.integer("num_predict", -2, 1 << 30).value_or(-1));
+        ask.turn.max_tokens = std::max(ask.turn.max_tokens, -1);
+        ask.turn.stop = inner.texts("stop");
+        std::erase(ask.turn.stop, "");
+        if (inner.refusal())
+            fields.refuse("options", inner.refusal()->sentence);
+    }
+    if (const Json* think = fields.find("think")) {
+        if (think->is_boolean()) {
+            ask.turn.template_arguments_json = text_of({{"enable_thinking", *think}});
+            ask.shows_thoughts = think->get<bool>();
+        } else if (think->is_string()) {
+            ask.turn.template_arguments_json = text_of({{"reasoning_effort", *think}});
+        } else {
+            fields.refuse("think", "must be true, false or an effort");
+        }
+    }
+    fields.not_supported("format", "");
+    fields.not_supported("tools", Json::array());
+    fields.not_supported("images", Json::array());
+    fields.not_supported("logprobs", false);
+    return ask;
+}
+
+Json details_of(const engine::ModelInfo& info)
+{
+    std::array<char, 32> size{};
+    std::snprintf(size.data(), size.size(), "%.1fB", double(info.parameters) / 1e9);
+    return {{"parent_model", ""},
+            {"format", "gguf"},
+            {"family", info.architecture},
+            {"families", Json::array({info.architecture})},
+            {"parameter_size", size.data()},
+            {"quantization_level", info.quantization}};
+}
+
+Json entry_of(const Served& served)
+{
+    return {{"name", served.name},
+            {"model", served.name},
+            {"modified_at", iso_time(0)},
+            {"size", served.info.file_bytes},
+            {"digest", ""},
+            {"details", details_of(served.info)}};
+}
+
+}  // namespace
+
+tl::expected<Asked, Refusal> OllamaChat::read(const Json& body, const Served& served) const
+{
+    Fields fields(body);
+    Ask ask = read_common(fields);
+    if (const Json* messages = fields.array("messages"))
+        for (const Json& message : *messages)
+            if (const Json* images = Fields(message).find("images"); images && !images->empty())
+                fields.refuse("images", "is not supported here", Refusal::Kind::NotSupported);
+    read_messages(fields, ask.turn);
+    if (fields.refusal())
+        return tl::unexpected(*fields.refusal());
+    return Asked{std::move(ask), std::make_unique<OllamaWording>(served.name, Shape::Chat)};
+}
+
+std::string OllamaChat::error(const Refusal& refusal) const
+{
+    return text_of(ollama_error(refusal));
+}
+
+tl::expected<Asked, Refusal> OllamaGenerate::read(const Json& body, const Served& served) const
+{
+    Fields fields(body);
+    Ask ask = read_common(fields);
+    fields.not_supported("suffix", "");
+    fields.not_supported("context", Json::array());
+    fields.not_supported("template", "");
+    const std::string prompt = fields.text("prompt").value_or("");
+    if (prompt.empty())
+        fields.refuse("prompt", "must be a text that is not empty");
+    if (fields.flag("raw").value_or(false)) {
+        ask.turn.raw_prompt = prompt;
+    } else {
+        if (auto system = fields.text("system"); system && !system->empty())
+            ask.turn.messages.push_back({"system", std::move(*system), {}});
+        ask.turn.messages.push_back({"user", prompt, {}});
+    }
+    if (fields.refusal())
+        return tl::unexpected(*fields.refusal());
+    return Asked{std::move(ask), std::make_unique<OllamaWording>(served.name, Shape::Generate)};
+}
+
+std::string OllamaGenerate::error(const Refusal& refusal) const
+{
+    return text_of(ollama_error(refusal));
+}
+
+PlainAnswer ollama_version(const PlainRequest&)
+{
+    // Clients compare it with the versions of Ollama: ours would look too old to be asked anything.
+    return text_of({{"version", "0.6.4"}});
+}
+
+PlainAnswer ollama_tags(const PlainRequest& request)
+{
+    return text_of(Json::object({{"models", Json::array({entry_of(request.served)})}}));
+}
+
+PlainAnswer ollama_show(const PlainRequest& request)
+{
+    const engine::ModelInfo& info = request.served.info;
+    const std::string& family = info.architecture;
+    const Json facts = {{"general.architecture", family},
+                        {"general.parameter_count", info.parameters},
+                        {family + ".context_length", info.context_in_use},
+                        {family + ".embedding_length", info.embedding_length},
+                        {family + ".block_count", info.layers},
+                        {family + ".attention.head_count", info.heads},
+                        {family + ".attention.head_count_kv", info.kv_heads}};
+    return text_of({{"license", info.license},
+                    {"modelfile", ""},
+                    {"parameters", ""},
+                    {"template", request.served.text->chat_template()},
+                    {"details", details_of(info)},
+                    {"model_info", facts},
+                    {"capabilities", Json::array({"completion"})},
+                    {"modified_at", iso_time(0)}});
+}
+
+PlainAnswer ollama_ps(const PlainRequest& request)
+{
+    Json entry = entry_of(request.served);
+    std::int64_t host = 0, device = 0;
+    if (const auto t = request.metrics.telemetry()) {
+        host = t->weight_bytes_host + t->kv_bytes_host + t->state_bytes_host + t->scratch_bytes;
+        device = t->device ? t->device->used_bytes() : 0;
+    }
+    entry["size"] = host + device;
+    entry["size_vram"] = device;
+    entry["context_length"] = request.served.info.context_in_use;
+    return text_of(Json::object({{"models", Json::array({std::move(entry)})}}));
+}
+
+}  // namespace server

@@ -1,0 +1,216 @@
+// What clients of Anthropic, Ollama and llama-server ask, with the guide model behind it.
+#include "tests/app/server/running_server.h"
+#include "tests/support/test_program.h"
+
+#include <QtTest>
+
+#include <QJsonArray>
+
+using server_test::Answer;
+using server_test::Client;
+using server_test::RunningServer;
+
+namespace {
+
+const QString kQuestion = QStringLiteral("What is a KV cache?");
+
+QJsonArray asked(const QString& text)
+{
+    return {QJsonObject{{"role", "user"}, {"content", text}}};
+}
+
+QList<QJsonObject> lines_of(const Answer& answer)
+{
+    QList<QJsonObject> lines;
+    for (const QByteArray& line : answer.body.split('\n'))
+        if (!line.isEmpty())
+            lines.append(QJsonDocument::fromJson(line).object());
+    return lines;
+}
+
+}  // namespace
+
+class TestDialects : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void anthropicsMessagesAreAnsweredAlikeWholeAndAsAStream()
+    {
+        const QJsonObject body{{"model", "x"}, {"max_tokens", 12}, {"temperature", 0}, {"messages", asked(kQuestion)}};
+        const auto whole = guide_.post("/v1/messages", body).json();
+        QCOMPARE(whole["type"].toString(), QString("message"));
+        QCOMPARE(whole["stop_reason"].toString(), QString("max_tokens"));
+        const auto block = whole["content"].toArray().first().toObject();
+        QCOMPARE(block["type"].toString(), QString("text"));
+        QVERIFY(!block["text"].toString().isEmpty());
+        QCOMPARE(whole["usage"].toObject()["output_tokens"].toInt(), 12);
+
+        QJsonObject streamed = body;
+        streamed["stream"] = true;
+        const auto stream = guide_.post("/v1/messages", streamed);
+        QStringList kinds;
+        QString text;
+        for (const QByteArray& event : stream.events()) {
+            const auto json = QJsonDocument::fromJson(event).object();
+            const QString kind = json["type"].toString();
+            QVERIFY(stream.body.contains("event: " + kind.toUtf8() + '\n'));
+            if (kinds.isEmpty() || kinds.last() != kind)
+                kinds.append(kind);
+            text += json["delta"].toObject()["text"].toString();
+        }
+        QCOMPARE(kinds, QStringList({"message_start", "content_block_start", "content_block_delta",
+                                     "content_block_stop", "message_delta", "message_stop"}));
+        QCOMPARE(text, block["text"].toString());
+    }
+
+    void anthropicsPartsAreRead()
+    {
+        const QJsonArray parts{
+            QJsonObject{{"type", "text"}, {"text", "Hi"}, {"cache_control", QJsonObject{{"type", "ephemeral"}}}}};
+        const QJsonArray thought{QJsonObject{{"type", "thinking"}, {"thinking", "hm"}, {"signature", ""}},
+                                 QJsonObject{{"type", "text"}, {"text", "Hello"}}};
+        const QJsonArray messages{QJsonObject{{"role", "user"}, {"content", parts}},
+                                  QJsonObject{{"role", "assistant"}, {"content", thought}},
+                                  QJsonObject{{"role", "user"}, {"content", "And?"}}};
+        const auto answer = guide_.post("/v1/messages", {{"max_tokens", 2}, {"system", parts}, {"messages", messages}});
+        QCOMPARE(answer.status, 200);
+    }
+
+    void anthropicsStopIsNamed()
+    {
+        const auto answer = guide_
+                                .post("/v1/messages", {{"max_tokens", 50},
+                                                       {"temperature", 0},
+                                                       {"stop_sequences", QJsonArray{"values"}},
+                                                       {"messages", asked(kQuestion)}})
+                                .json();
+        QCOMPARE(answer["stop_reason"].toString(), QString("stop_sequence"));
+        QCOMPARE(answer["stop_sequence"].toString(), QString("values"));
+    }
+
+    void tokensAreCountedAsTheyAreUsed()
+    {
+        const QJsonObject body{{"max_tokens", 1}, {"messages", asked(kQuestion)}};
+        const int counted = guide_.post("/v1/messages/count_tokens", body).json()["input_tokens"].toInt();
+        const auto usage = guide_.post("/v1/messages", body).json()["usage"].toObject();
+        QCOMPARE(counted, usage["input_tokens"].toInt() + usage["cache_read_input_tokens"].toInt());
+        QVERIFY(counted > 5);
+    }
+
+    void anthropicsErrorsAreTheirOwn()
+    {
+        const auto answer = guide_.post("/v1/messages", {{"max_tokens", 5}, {"messages", "x"}});
+        QCOMPARE(answer.status, 400);
+        QCOMPARE(answer.json()["type"].toString(), QString("error"));
+        QCOMPARE(answer.json()["error"].toObject()["type"].toString(), QString("invalid_request_error"));
+        QCOMPARE(guide_.get("/v1/messages").json()["type"].toString(), QString("error"));
+    }
+
+    void ollamasChatStreamsUnlessAskedNotTo()
+    {
+        const QJsonObject options{{"temperature", 0}, {"num_predict", 12}, {"num_ctx", 4096}};
+        QJsonObject body{{"model", "guide"}, {"messages", asked(kQuestion)}, {"options", options}};
+        const auto stream = guide_.post("/api/chat", body);
+        QCOMPARE(stream.header("Content-Type"), QByteArray("application/x-ndjson"));
+        QString text;
+        const auto lines = lines_of(stream);
+        for (const QJsonObject& line : lines)
+            text += line["message"].toObject()["content"].toString();
+        QVERIFY(lines.last()["done"].toBool());
+        QCOMPARE(lines.last()["done_reason"].toString(), QString("length"));
+        QCOMPARE(lines.last()["eval_count"].toInt(), 12);
+        QVERIFY(lines.last()["eval_duration"].toDouble() > 0);
+        QVERIFY(QDateTime::fromString(lines.last()["created_at"].toString(), Qt::ISODate)
+                    .secsTo(QDateTime::currentDateTime()) < 3600);
+        body["stream"] = false;
+        QCOMPARE(guide_.post("/api/chat", body).json()["message"].toObject()["content"].toString(), text);
+        const QJsonObject generate{{"prompt", kQuestion}, {"options", options}, {"stream", false}};
+        QCOMPARE(guide_.post("/api/generate", generate).json()["response"].toString(), text);
+    }
+
+    void ollamasModelIsDescribed()
+    {
+        QVERIFY(!guide_.get("/api/version").json()["version"].toString().isEmpty());
+        const auto tag = guide_.get("/api/tags").json()["models"].toArray().first().toObject();
+        QCOMPARE(tag["name"].toString(), QString("guide"));
+        QVERIFY(tag["size"].toDouble() > 1e6);
+        const auto show = guide_.post("/api/show", {{"model", "guide"}}).json();
+        const auto facts = show["model_info"].toObject();
+        QVERIFY(facts[facts["general.architecture"].toString() + ".context_length"].toInt() > 0);
+        QVERIFY(show["capabilities"].toArray().contains("completion"));
+        guide_.post("/api/generate", {{"prompt", "x"}, {"options", QJsonObject{{"num_predict", 1}}}});
+        const auto running = guide_.get("/api/ps").json()["models"].toArray().first().toObject();
+        QVERIFY(running["size"].toDouble() > 1e6);
+        QCOMPARE(running["size_vram"].toInt(), 0);
+        const auto error = guide_.post("/api/chat", {{"messages", 1}});
+        QCOMPARE(error.status, 400);
+        QVERIFY(error.json()["error"].isString());
+    }
+
+    void textBecomesTokensAndTextAgain()
+    {
+        const QString text = QStringLiteral("Grüße, KV cache!\n");
+        const auto tokens = guide_.post("/tokenize", {{"content", text}}).json()["tokens"].toArray();
+        QVERIFY(tokens.size() > 3);
+        QCOMPARE(guide_.post("/detokenize", {{"tokens", tokens}}).json()["content"].toString(), text);
+        QCOMPARE(guide_.post("/detokenize", {{"tokens", QJsonArray{999'999'999}}}).json()["content"].toString(),
+                 QString());
+        for (const QJsonValue& bad : {QJsonValue("x"), QJsonValue(-1), QJsonValue(1e30), QJsonValue(1.5)})
+            QCOMPARE(guide_.post("/detokenize", {{"tokens", QJsonArray{bad}}}).status, 400);
+    }
+
+    void theTemplateIsApplied()
+    {
+        const auto prompt =
+            guide_.post("/apply-template", {{"messages", asked(kQuestion)}}).json()["prompt"].toString();
+        QVERIFY(prompt.contains(kQuestion) && prompt.size() > kQuestion.size());
+    }
+
+    void theServerDescribesItself()
+    {
+        const auto props = guide_.get("/props").json();
+        QVERIFY(props["default_generation_settings"].toObject()["n_ctx"].toInt() > 0);
+        QVERIFY(!props["chat_template"].toString().isEmpty());
+        const auto slot = QJsonDocument::fromJson(guide_.get("/slots").body).array().first().toObject();
+        QVERIFY(!slot["is_processing"].toBool());
+        QVERIFY(slot["n_ctx"].toInt() > 0);
+    }
+
+    void metricsCountWhatWasDone()
+    {
+        const RunningServer server;
+        const QJsonObject body{{"max_tokens", 5}, {"temperature", 0}, {"messages", asked(kQuestion)}};
+        server.post("/v1/chat/completions", body);
+        server.post("/v1/chat/completions", body);
+        server.post("/v1/chat/completions", {});
+        const auto answer = server.get("/metrics");
+        QVERIFY(answer.header("Content-Type").startsWith("text/plain; version=0.0.4"));
+        const QByteArray text = answer.body;
+        const auto value = [&](const QByteArray& name) {
+            const qsizetype at = ('\n' + text).indexOf('\n' + name + ' ');
+            return at < 0 ? -1.0
+                          : text.mid(at + name.size() + 1, text.indexOf('\n', at) - at - name.size() - 1).toDouble();
+        };
+        QCOMPARE(value("spillway_turns_total"), 2.0);
+        QCOMPARE(value("spillway_answer_tokens_total"), 10.0);
+        QVERIFY(value("spillway_prompt_cached_tokens_total") > 0);
+        QCOMPARE(value("spillway_http_requests_total{path=\"/v1/chat/completions\",status=\"200\"}"), 2.0);
+        QCOMPARE(value("spillway_http_requests_total{path=\"/v1/chat/completions\",status=\"400\"}"), 1.0);
+        QCOMPARE(value("spillway_time_to_first_token_seconds_count"), 2.0);
+        QCOMPARE(value("spillway_time_to_first_token_seconds_bucket{le=\"+Inf\"}"), 2.0);
+        QVERIFY(value("spillway_memory_bytes{device=\"cpu\",tenant=\"weights\"}") > 1e6);
+        QVERIFY(value("spillway_kv_blocks{residency=\"host\"}") > 0);
+        QCOMPARE(value("spillway_turns_running"), 0.0);
+        for (const QByteArray& line : text.split('\n'))
+            QVERIFY2(line.isEmpty() || line.startsWith("# HELP ") || line.startsWith("# TYPE ") ||
+                         QRegularExpression("^[a-z_]+(\\{[^}]*\\})? [0-9.e+-]+$").match(line).hasMatch(),
+                     line.constData());
+    }
+
+private:
+    RunningServer guide_;
+};
+
+SPILLWAY_TEST(QCoreApplication, TestDialects)
+#include "tst_dialects.moc"
