@@ -14,6 +14,8 @@ constexpr qsizetype kMostUnknown = 8;  // a template that reads more reads thing
 constexpr std::array kNotForPeople = {
     "add_tokens",
     "add_vision_id",
+    "arguments",
+    "auto_disable_thinking_with_tools",
     "available_tools",
     "builtin_tools",
     "continue_final_message",
@@ -30,13 +32,18 @@ constexpr std::array kNotForPeople = {
     "has_tool_sep",
     "image_prompts",
     "initial_instruction_message",
+    "max_tool_arg_chars",
+    "max_tool_response_chars",
     "pad_token",
     "platform_instruction_override",
+    "reasoning_content",
     "regen_tool_call_ids",
     "render_assistant_messages_raw",
     "response_format",
     "response_schema",
+    "skip_think",
     "system_message",
+    "tool_call_format",
     "tool_choice",
     "tool_output_instructions",
     "tools_in_user_message",
@@ -56,6 +63,7 @@ public:
         const QList<TemplateArgument::Choice> onOff = {{tr("On"), true}, {tr("Off"), false}};
         const QString think = tr("Whether the model thinks before it answers.");
         const QString keep = tr("Whether the model reads its earlier thoughts again.");
+        const QString effort = tr("How long the model thinks before it answers.");
         return {
             {"thinking", tr("Thinking"), think, onOff},
             {"enable_thinking", tr("Thinking"), think, onOff},
@@ -66,18 +74,22 @@ public:
              {{tr("On"), "enabled"}, {tr("When needed"), "adaptive"}, {tr("Off"), "disabled"}}},
             {"reasoning_effort",
              tr("Thinking effort"),
-             tr("How long the model thinks before it answers."),
+             effort,
              {{tr("Low"), "low"}, {tr("Medium"), "medium"}, {tr("High"), "high"}}},
             {"reasoning_strength",
              tr("Thinking effort"),
-             tr("How long the model thinks before it answers."),
+             effort,
              {{tr("Low"), "low"}, {tr("Medium"), "medium"}, {tr("High"), "high"}}},
             {"thinking_effort",
              tr("Thinking effort"),
-             tr("How long the model thinks before it answers."),
+             effort,
              {{tr("Low"), "low"}, {tr("High"), "high"}, {tr("Most"), "max"}}},
+            {"low_effort", tr("Thinking effort"), effort, {{tr("Low"), true}, {tr("High"), false}}},
+            {"medium_effort", tr("Thinking effort"), effort, {{tr("Medium"), true}, {tr("High"), false}}},
             {"thinking_budget", tr("Thinking budget"), tr("Tokens the model may think. 0: it does not think."), {}},
             {"preserve_thinking", tr("Keep thoughts"), keep, onOff},
+            {"preserve_reasoning", tr("Keep thoughts"), keep, onOff},
+            {"truncate_history_thinking", tr("Keep thoughts"), keep, {{tr("On"), false}, {tr("Off"), true}}},
             {"keep_past_thinking", tr("Keep thoughts"), keep, onOff},
             {"add_thoughts", tr("Keep thoughts"), keep, onOff},
             {"skip_thinking", tr("Skip thinking"), tr("Whether the model leaves its thoughts out."), onOff},
@@ -106,7 +118,9 @@ QList<TemplateArgument> templateArguments(std::span<const std::string> names)
     const QList<TemplateArgument> known = Known::all();
     for (const TemplateArgument& argument : known) {
         // Some templates take two names for one thing.
-        const bool twice = argument.key == QLatin1String("enable_thinking") && reads(QStringLiteral("thinking"));
+        const bool twice =
+            (argument.key == QLatin1String("enable_thinking") && reads(QStringLiteral("thinking"))) ||
+            (argument.key == QLatin1String("preserve_reasoning") && reads(QStringLiteral("preserve_thinking")));
         if (reads(argument.key) && !twice)
             arguments.append(argument);
     }

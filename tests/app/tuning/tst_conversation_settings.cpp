@@ -1,6 +1,9 @@
 // The settings of a conversation as a panel shows and changes them, and what of it reaches the conversation.
 #include "app/tuning/conversation_settings_controller.h"
+#include "app/tuning/template_argument.h"
+#include "engine/template/chat_template.h"
 #include "tests/support/fake_engine.h"
+#include "tests/support/models.h"
 
 #include <QAbstractItemModelTester>
 #include <QSignalSpy>
@@ -187,6 +190,35 @@ private Q_SLOTS:
         room.openModelThatTakes({"thinking", "enable_thinking"});
         QCOMPARE(room.settings.templateArguments()->count(), 1);
         QCOMPARE(room.argument(0, TemplateArgumentModel::KeyRole), "thinking");
+    }
+
+    // What real templates take is a choice in words, or one of a few texts; nothing is shown by its bare name.
+    void argumentsOfEachFamilyAreControls_data()
+    {
+        QTest::addColumn<QString>("path");
+        const QDir folder(test_support::golden_folder() + QStringLiteral("/chat-templates"));
+        if (test_support::golden_folder().isEmpty())
+            QSKIP("SPILLWAY_GOLDEN is not set: the templates of real models are not tested");
+        for (const QString& name : folder.entryList({QStringLiteral("*.jinja")}, QDir::Files))
+            QTest::newRow(qPrintable(name)) << folder.filePath(name);
+    }
+    void argumentsOfEachFamilyAreControls()
+    {
+        QFETCH(QString, path);
+        QFile file(path);
+        QVERIFY(file.open(QIODevice::ReadOnly));
+        const auto parsed = engine::ChatTemplate::parse(file.readAll().toStdString());
+        QVERIFY(parsed);
+        QSet<QString> labels;
+        for (const TemplateArgument& argument : templateArguments(parsed->arguments())) {
+            QVERIFY2(argument.label != argument.key, qPrintable(argument.key));
+            QVERIFY2(!argument.choices.isEmpty() ||
+                         QStringList({"thinking_budget", "model_identity", "date_string", "datetime"})
+                             .contains(argument.key),
+                     qPrintable(argument.key));
+            QVERIFY2(!labels.contains(argument.label), qPrintable(argument.label));
+            labels.insert(argument.label);
+        }
     }
 
     void aHostileTemplateDoesNotFillThePanel()
