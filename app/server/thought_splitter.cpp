@@ -14,9 +14,10 @@ namespace {
 constexpr std::string_view kSpace = " \t\r\n";
 constexpr std::string_view kAnalysis = "<|channel|>analysis<|message|>";
 
-// gpt-oss says first of each part what it is.
-constexpr std::array<std::string_view, 2> kAnswerChannels = {"<|channel|>final<|message|>",
-                                                             "<|channel|>commentary<|message|>"};
+// gpt-oss says first of each part what it is, Muse Glimmer for whom.
+constexpr std::array<std::string_view, 3> kAnswerChannels = {
+    "<|channel|>final<|message|>", "<|channel|>commentary<|message|>", engine::RecipientMarks::kAnswer};
+constexpr std::string_view kEndOfRecipientsThought = "<|eom|><|start|>assistant to=user<|message|>";
 constexpr std::array<std::string_view, 2> kEndsOfAnalysis = {
     "<|end|><|start|>assistant<|channel|>final<|message|>",
     "<|end|><|start|>assistant<|channel|>commentary<|message|>"};
@@ -24,7 +25,7 @@ constexpr std::array<std::string_view, 2> kEndsOfAnalysis = {
 /// What a thought may begin with.
 std::vector<std::string_view> opening_marks()
 {
-    std::vector<std::string_view> marks = {kAnalysis};
+    std::vector<std::string_view> marks = {kAnalysis, engine::RecipientMarks::kThought};
     for (const engine::ReasoningMark& mark : engine::kReasoningMarks)
         marks.push_back(mark.open);
     return marks;
@@ -34,6 +35,8 @@ std::vector<std::string_view> closing_marks(std::string_view opened)
 {
     if (opened == kAnalysis)
         return {kEndsOfAnalysis.begin(), kEndsOfAnalysis.end()};
+    if (opened == engine::RecipientMarks::kThought)
+        return {kEndOfRecipientsThought};
     for (const engine::ReasoningMark& mark : engine::kReasoningMarks)
         if (mark.open == opened)
             return {mark.close};

@@ -1,10 +1,12 @@
 // What programs ask of the server, and what they get: with the guide model behind it, or with an engine that waits.
 #include "tests/app/server/running_server.h"
+#include "tests/support/chain_model.h"
 #include "tests/support/test_program.h"
 
 #include <QtTest>
 
 #include <QJsonArray>
+#include <QTemporaryDir>
 
 using server_test::Answer;
 using server_test::Client;
@@ -62,6 +64,28 @@ private Q_SLOTS:
         QCOMPARE(guide_.get("/v1/models/guide").json()["id"].toString(), QString("guide"));
         QCOMPARE(guide_.get("/v1/models/other").status, 404);
         QCOMPARE(guide_.get("/health").json()["status"].toString(), QString("ok"));
+    }
+
+    // As Qwen3.5's template does: the mark is neither thought nor answer.
+    void aThoughtThatTheTemplateOpensIsOne()
+    {
+        QTemporaryDir folder;
+        engine::LoadRequest load;
+        load.model = folder.filePath("chain.gguf").toStdString();
+        load.context_tokens = 256;
+        support::ChainModel({"<think>", "</think>"})
+            .says({"<think>", "a", "</think>", "b", "</s>"})
+            .chat_template("{% for m in messages %}<|turn|>{{ m.content }}<|over|>{% endfor %}"
+                           "{% if add_generation_prompt %}<think>{% endif %}")
+            .save(load.model);
+        const RunningServer server(engine::make_engine(), {}, load);
+        const auto message =
+            first_choice(server.post(kChat, question("x", {{"max_tokens", 9}})).json())["message"].toObject();
+        QCOMPARE(message["reasoning_content"].toString(), QString("a"));
+        QCOMPARE(message["content"].toString(), QString("b"));
+        const auto stream = server.post(kChat, question("x", {{"max_tokens", 9}, {"stream", true}}));
+        QCOMPARE(text_of(stream, "reasoning_content"), QString("a"));
+        QCOMPARE(text_of(stream), QString("b"));
     }
 
     void aChatIsAnsweredAlikeWholeAndAsAStream()
