@@ -184,7 +184,11 @@ private Q_SLOTS:
         server.post("/v1/chat/completions", body);
         server.post("/v1/chat/completions", body);
         server.post("/v1/chat/completions", {});
-        const auto answer = server.get("/metrics");
+        // A request is counted when it has been answered.
+        Answer answer;
+        QTRY_VERIFY_WITH_TIMEOUT((answer = server.get("/metrics")).body.contains("completions\",status=\"200\"} 2") &&
+                                     answer.body.contains("completions\",status=\"400\"} 1"),
+                                 server_test::kPatience_ms);
         QVERIFY(answer.header("Content-Type").startsWith("text/plain; version=0.0.4"));
         const QByteArray text = answer.body;
         const auto value = [&](const QByteArray& name) {
