@@ -24,6 +24,10 @@
 
 namespace engine {
 
+/// Rows of answers in one step at most: of so many turns, or of an answer's newest token and what is drafted after it.
+/// Of so many rows the host computes logits together, too.
+inline constexpr int kMostRowsTogether = 16;
+
 struct LoadRequest {
     std::filesystem::path model;
     int context_tokens = 0;  // 0: the model's own, or what fits in memory if that is less

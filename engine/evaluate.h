@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 namespace engine {
 
@@ -34,6 +35,11 @@ public:
     /// Logits after each token, in order: on_row(position, (vocabulary,)). A returned false ends it.
     Status logits(std::span<const int> tokens, const std::function<bool(int, std::span<const float>)>& on_row);
 
+    /// The same of several texts, each a sequence of its own, which are computed in the same steps where the model does
+    /// that. Rows are counted through all texts, one after another, and come in the order in which they are computed.
+    Status logits_together(std::span<const std::vector<int>> texts,
+                           const std::function<bool(int row, std::span<const float>)>& on_row);
+
     /// Mean NLL of a text over windows of `window` tokens, each begun anew with BOS where the model has one. Every
     /// token but a window's first is scored. `max_windows` 0: all; a rest shorter than a window is left out unless it
     /// is the only one.
@@ -42,6 +48,7 @@ public:
 
 private:
     explicit Evaluator(std::unique_ptr<LoadedModel> model);
+    Status check_tokens(std::span<const int> tokens) const;
     std::unique_ptr<LoadedModel> model_;
 };
 

@@ -3,10 +3,14 @@
 
 #include "engine/evaluate.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
 
 namespace cli {
 
@@ -15,19 +19,57 @@ namespace {
 struct LogitsOptions {
     CommonOptions common;
     std::vector<int> tokens;
+    std::string batch;
     std::string out;
 };
+
+/// Lines of ids, separated by commas or spaces; empty lines are left out.
+engine::Result<std::vector<std::vector<int>>> read_batch(const std::string& path)
+{
+    const auto text = read_text(path);
+    if (!text)
+        return tl::unexpected(text.error());
+    std::vector<std::vector<int>> lines;
+    std::istringstream stream(*text);
+    int number = 0;
+    for (std::string line; std::getline(stream, line);) {
+        ++number;
+        std::ranges::replace(line, ',', ' ');
+        std::istringstream ids(line);
+        std::vector<int> tokens;
+        for (int id = 0; ids >> id;)
+            tokens.push_back(id);
+        if (!ids.eof())
+            return engine::fail(engine::Error::Code::BadRequest,
+                                path + ": line " + std::to_string(number) + " holds something that is no token id");
+        if (!tokens.empty())
+            lines.push_back(std::move(tokens));
+    }
+    if (lines.empty())
+        return engine::fail(engine::Error::Code::BadRequest, path + " holds no token ids");
+    return lines;
+}
 
 int logits(LogitsOptions& options)
 {
     const auto request = options.common.request();
     if (!request)
         return report(request.error());
+    std::vector<std::vector<int>> texts{options.tokens};
+    if (!options.batch.empty()) {
+        auto read = read_batch(options.batch);
+        if (!read)
+            return report(read.error());
+        texts = std::move(*read);
+    }
     auto model = engine::Evaluator::open(*request, progress_on_stderr());
     if (!model)
         return report(model.error());
     std::ofstream file(file_path(options.out), std::ios::binary);
-    const auto done = model->logits(options.tokens, [&](int, std::span<const float> row) {
+    std::size_t rows = 0;
+    const auto done = model->logits_together(texts, [&](int number, std::span<const float> row) {
+        ++rows;
+        file.seekp(std::streamoff(number) * std::streamoff(row.size_bytes()));
         file.write(reinterpret_cast<const char*>(row.data()), std::streamsize(row.size_bytes()));
         return bool(file);
     });
@@ -37,11 +79,10 @@ int logits(LogitsOptions& options)
     if (!file)
         return report({engine::Error::Code::CannotRead, "cannot write " + options.out});
     if (options.common.json)
-        std::printf("%s\n", nlohmann::ordered_json{{"rows", options.tokens.size()},
-                                                   {"n_vocab", model->info().vocabulary},
-                                                   {"out", options.out}}
-                                .dump()
-                                .c_str());
+        std::printf("%s\n",
+                    nlohmann::ordered_json{{"rows", rows}, {"n_vocab", model->info().vocabulary}, {"out", options.out}}
+                        .dump()
+                        .c_str());
     return kDone;
 }
 
@@ -91,7 +132,12 @@ void add_numbers(CLI::App& app, int& exit_code)
     auto* command = app.add_subcommand("logits", "Write the logits after each token: float32 rows of n_vocab values");
     auto l = std::make_shared<LogitsOptions>();
     l->common.add_to(*command);
-    command->add_option("--tokens", l->tokens, "token ids, separated by commas")->delimiter(',')->required();
+    auto* const input = command->add_option_group("input");
+    input->add_option("--tokens", l->tokens, "token ids, separated by commas")->delimiter(',');
+    input->add_option("--batch", l->batch,
+                      "file with a line of token ids for each of several sequences, computed in the same steps; rows "
+                      "come in the order of the lines; - is standard input");
+    input->require_option(1);
     command->add_option("--out", l->out, "file to write")->required();
     command->callback([l, &exit_code] { exit_code = logits(*l); });
 

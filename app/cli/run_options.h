@@ -14,7 +14,7 @@ struct RunOptions {
     std::string prompt, file, system, template_arguments;
     std::vector<std::string> stop;
     int max_tokens = -1;
-    int most_drafted = 15;
+    int most_drafted = engine::kMostRowsTogether - 1;
     bool raw = false, drop_oldest = false, no_history = false;
 };
 

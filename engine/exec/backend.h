@@ -10,8 +10,11 @@
 #include "engine/metrics/step_clock.h"
 #include "engine/model/weights.h"
 
+#include <algorithm>
+#include <cassert>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <span>
 
 namespace engine {
@@ -64,15 +67,25 @@ constexpr float kLeastSumOfWeights = 1.0f / (1 << 14);
 // gpt-oss (arXiv 2508.10925): swiglu with a clamp and a residual of one.
 constexpr float kSwigluOaiAlpha = 1.702f, kSwigluOaiLimit = 7.0f;
 
-/// What a batch is appended to, and where; row 0 is token `first`.
+/// Whose rows a step has: all of a sequence follow each other, and no sequence has two groups.
 struct Step {
     KvCache& cache;
-    KvSequence& sequence;
-    int first;
-    int device_layers;  // [0, device_layers) are computed on a device
-    StepClock& clock;   // measures where its time goes, on whichever backend
+    std::span<const RowGroup> groups;  // one after another; not empty
+    int device_layers;                 // [0, device_layers) are computed on a device
+    StepClock& clock;                  // measures where its time goes, on whichever backend
 
     LayerOn layer_on(int l) const { return l < device_layers ? LayerOn::Device : LayerOn::Host; }
+    int rows() const { return groups.back().row + groups.back().count(); }
+    const RowGroup& group_of(int row) const
+    {
+        return *std::prev(std::ranges::upper_bound(groups, row, {}, &RowGroup::row));
+    }
+    /// The only group, for what computes the rows of one sequence at a time.
+    const RowGroup& one() const
+    {
+        assert(groups.size() == 1);
+        return groups.front();
+    }
 };
 
 /// Layers that one backend computes one after another in a step.
@@ -151,15 +164,15 @@ public:
     virtual void copy_row(const Rows& from, int row, Rows& to) = 0;  // to: (1, cols)
     virtual void soft_cap(float cap, Rows& x) = 0;
 
-    /// Appends the rows' keys and values to layer l: tokens step.first, step.first + 1, ... of the sequence.
+    /// Appends the rows' keys and values to layer l of their sequences.
     virtual void store_kv(const Rows& qkv, const HeadLayout& heads, int l, const Step& step) = 0;
-    /// Causal attention of tokens step.first, step.first + 1, ... over everything before them and themselves.
+    /// Causal attention of each row over everything before it in its sequence and itself.
     virtual void attend(const Rows& qkv, const AttentionParameters& p, int l, const Step& step, Rows& out) = 0;
     /// Mixture of experts: out = sum over the chosen experts of weight * down(gate(x) * up(x)).
     virtual void experts(Rows& x, const LayerWeights& w, const ExpertParameters& p, Rows& out) = 0;
 
-    // Mixers of recurrent layers, between their products: they move the layer's state on by the rows. `mixed` is
-    // written over.
+    // Mixers of recurrent layers, between their products: they move a sequence's state of the layer on by its rows,
+    // p.rows. Those are written over in `mixed`, and to the same rows of `out`.
 
     /// mixed: (rows, [q k v: conv_channels | z: inner | beta: heads | alpha: heads]); out: (rows, inner)
     virtual void delta_net(Rows& mixed, const DeltaNetParameters& p, Rows& out) = 0;

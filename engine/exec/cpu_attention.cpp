@@ -102,8 +102,9 @@ void CpuAttention::store_kv(const Rows& qkv, const HeadLayout& heads, int l, con
     const kernels::KvBlockLayout& layout = step.cache.layer(l).block;
     pool_->for_each(qkv.count(), 4, [&](int begin, int end, int) {
         for (int t = begin; t < end; ++t) {
-            const int position = step.first + t;
-            const PageId page = step.sequence.pages[std::size_t(position / block_tokens_)];
+            const RowGroup& group = step.group_of(t);
+            const int position = group.first + t - group.row;
+            const PageId page = group.sequence->pages[std::size_t(position / block_tokens_)];
             for (int head = 0; head < heads.kv_heads; ++head)
                 kernels_.store_kv(layout, step.cache.block(page, l, step.layer_on(l), head), position % block_tokens_,
                                   qkv.row(t) + heads.k_col() + head * heads.key_length,
@@ -215,14 +216,14 @@ void CpuAttention::clear_sums(const Tile& tile, float* sums)
     }
 }
 
-/// Sums to averages.
-void CpuAttention::finish_rows(const Tile& tile, const float* sums, Rows& to)
+/// Sums to averages. `first`: where the rows of the tile's sequence begin in `to`.
+void CpuAttention::finish_rows(const Tile& tile, const float* sums, int first, Rows& to)
 {
     const AttentionParameters& p = tile.p;
     const int group = tile.heads.count, v_dim = p.heads.value_length;
     for (int r = 0; r < tile.row_end - tile.row_begin; ++r) {
         const float* row_sums = sums + std::size_t(r) * std::size_t(tile.sum_floats());
-        float* out = to.row(tile.row_begin + r) + tile.heads.first * v_dim;
+        float* out = to.row(first + tile.row_begin + r) + tile.heads.first * v_dim;
         for (int g = 0; g < group; ++g) {
             // A sink is one more logit in the softmax, without a value: it joins once, after all blocks.
             const float sink = p.sinks ? p.sinks[tile.heads.first + g] : -std::numeric_limits<float>::infinity();
@@ -245,17 +246,25 @@ bool CpuAttention::next_run(KvBlocks& blocks, StepClock& clock)
 
 void CpuAttention::attend(const Rows& qkv, const AttentionParameters& p, int l, const Step& step, Rows& out)
 {
-    const int first = step.first;
     out.set_shape(qkv.count(), p.heads.heads * p.heads.value_length);
+    for (const RowGroup& group : step.groups)
+        attend_group(qkv, p, l, step, group, out);
+}
+
+/// The rows of one sequence over its blocks.
+void CpuAttention::attend_group(const Rows& qkv, const AttentionParameters& p, int l, const Step& step,
+                                const RowGroup& rows, Rows& out)
+{
+    const int first = rows.first, count = rows.count();
     const KvLayerShape& shape = step.cache.layer(l);
-    const int last_block = (first + qkv.count() - 1) / block_tokens_ + 1;
-    KvBlocks blocks = step.cache.open(step.sequence, l, step.layer_on(l), shape.first_block(first), last_block);
+    const int last_block = (first + count - 1) / block_tokens_ + 1;
+    KvBlocks blocks = step.cache.open(*rows.sequence, l, step.layer_on(l), shape.first_block(first), last_block);
 
     // One KV head of one tile at a time: a core streams one head's blocks, and its query heads share each byte read.
-    const int tiles = (qkv.count() + kTileRows - 1) / kTileRows;
+    const int tiles = (count + kTileRows - 1) / kTileRows;
     const HeadRanges ranges(p.heads, tiles, pool_->size());
     const int items = tiles * ranges.count();
-    const std::int64_t products = std::int64_t(qkv.count()) * (first + qkv.count()) * out.cols();
+    const std::int64_t products = std::int64_t(count) * (first + count) * out.cols();
     const int grain = ThreadPool::sharing_pays(products) ? 1 : items;
     // What an emulated device has and what the host has is attended in one loop: its time is shared out by blocks.
     std::optional<StepClock::Scope> on_host;
@@ -268,18 +277,23 @@ void CpuAttention::attend(const Rows& qkv, const AttentionParameters& p, int l, 
             Scratch& scratch = scratch_[std::size_t(worker)];
             for (int item = begin; item < end; ++item) {
                 const int tile_number = item / ranges.count(), row_begin = tile_number * kTileRows;
-                const Tile tile{qkv.row(0),  std::size_t(qkv.cols()),
-                                p.q_scale,   p,
-                                shape.block, blocks,
-                                first,       ranges.at(item % ranges.count()),
-                                row_begin,   std::min(row_begin + kTileRows, qkv.count())};
+                const Tile tile{qkv.row(rows.row),
+                                std::size_t(qkv.cols()),
+                                p.q_scale + rows.row,
+                                p,
+                                shape.block,
+                                blocks,
+                                first,
+                                ranges.at(item % ranges.count()),
+                                row_begin,
+                                std::min(row_begin + kTileRows, count)};
                 float* const sums = kept ? run_sums(tile_number, tile.heads.first) : scratch.sums.get();
                 take_queries(tile, scratch);
                 if (first_run)
                     clear_sums(tile, sums);
                 attend_run(tile, scratch, sums);
                 if (last_run)
-                    finish_rows(tile, sums, out);
+                    finish_rows(tile, sums, rows.row, out);
             }
         });
     }
@@ -289,7 +303,8 @@ void CpuAttention::attend_host_blocks(const float* q, float q_scale, const Atten
                                       const Step& step, int position, float* partial)
 {
     const KvLayerShape& shape = step.cache.layer(l);
-    KvBlocks blocks = step.cache.open_host(step.sequence, l, shape.first_block(position), position / block_tokens_ + 1);
+    KvBlocks blocks =
+        step.cache.open_host(*step.one().sequence, l, shape.first_block(position), position / block_tokens_ + 1);
     blocks.next();
     const int heads = p.heads.heads, v_dim = p.heads.value_length;
     const HeadRanges ranges(p.heads, 1, pool_->size());

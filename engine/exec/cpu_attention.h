@@ -51,10 +51,12 @@ private:
     };
     class HeadRanges;
     struct Tile;
+    void attend_group(const Rows& qkv, const AttentionParameters& p, int l, const Step& step, const RowGroup& rows,
+                      Rows& out);
     static void take_queries(const Tile& tile, Scratch& scratch);
     void attend_run(const Tile& tile, Scratch& scratch, float* sums) const;
     static void clear_sums(const Tile& tile, float* sums);
-    static void finish_rows(const Tile& tile, const float* sums, Rows& to);
+    static void finish_rows(const Tile& tile, const float* sums, int first, Rows& to);
     static bool next_run(KvBlocks& blocks, StepClock& clock);
     std::size_t head_sums() const;
     float* run_sums(int tile, int head);

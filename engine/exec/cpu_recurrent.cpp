@@ -56,13 +56,13 @@ struct CpuRecurrent::Channels {
 };
 
 template <class Work>
-void CpuRecurrent::for_each_item(int items, int rows, std::int64_t products, const Work& work) const
+void CpuRecurrent::for_each_item(int items, RowRange rows, std::int64_t products, const Work& work) const
 {
     const int grain = ThreadPool::sharing_pays(products) ? std::max(1, items / (8 * pool_->size())) : items;
     pool_->for_each(items, grain, [&](int begin, int end, int) {
         for (int item = begin; item < end; ++item)
-            for (int first = 0; first < rows; first += kRowsAtOnce)
-                work(item, first, std::min(kRowsAtOnce, rows - first));
+            for (int first = rows.first, last = first + rows.count; first < last; first += kRowsAtOnce)
+                work(item, first, std::min(kRowsAtOnce, last - first));
     });
 }
 
@@ -87,12 +87,13 @@ void CpuRecurrent::convolve(const Channels& all, int first, int count, float* x,
 void CpuRecurrent::delta_net(Rows& mixed, const DeltaNetParameters& p, Rows& out)
 {
     const StateSpace& s = p.space;
-    const int rows = mixed.count(), key_heads = 2 * s.groups;
+    const RowRange rows = p.rows.of(mixed.count());
+    const int key_heads = 2 * s.groups;
     mixed.changed();
-    out.set_shape(rows, s.inner());
+    out.set_shape(mixed.count(), s.inner());
 
     const Channels channels{s.conv_width, s.conv_channels(), p.conv_taps, nullptr, p.state, true};
-    const std::int64_t convolved = std::int64_t(rows) * channels.count * (s.conv_width + kActivationProducts);
+    const std::int64_t convolved = std::int64_t(rows.count) * channels.count * (s.conv_width + kActivationProducts);
     const float q_factor = 1.0f / std::sqrt(float(s.state_size));
     for_each_item(key_heads + s.heads, rows, convolved, [&](int head, int first, int count) {
         const bool key = head < key_heads;
@@ -104,7 +105,7 @@ void CpuRecurrent::delta_net(Rows& mixed, const DeltaNetParameters& p, Rows& out
             kernels_.l2_norm(s.state_size, values, p.epsilon, head < s.groups ? q_factor : 1.0f, values);
         }
     });
-    for_each_item(s.heads, rows, 4 * std::int64_t(rows) * s.matrix_floats(),
+    for_each_item(s.heads, rows, 4 * std::int64_t(rows.count) * s.matrix_floats(),
                   [&](int head, int first, int count) { delta_net_head(head, first, count, mixed, p, out); });
 }
 
@@ -146,24 +147,24 @@ void CpuRecurrent::delta_net_head(int head, int first, int count, const Rows& mi
 void CpuRecurrent::mamba2(Rows& mixed, const Mamba2Parameters& p, Rows& out)
 {
     const StateSpace& s = p.space;
-    const int rows = mixed.count();
+    const RowRange rows = p.rows.of(mixed.count());
     mixed.changed();
-    out.set_shape(rows, s.inner());
+    out.set_shape(mixed.count(), s.inner());
 
     const Channels channels{s.conv_width, s.conv_channels(), p.conv_taps, p.conv_bias, p.state, true};
-    const std::int64_t convolved = std::int64_t(rows) * channels.count * (s.conv_width + kActivationProducts);
+    const std::int64_t convolved = std::int64_t(rows.count) * channels.count * (s.conv_width + kActivationProducts);
     for_each_item(s.heads + 2 * s.groups, rows, convolved, [&](int head, int first, int count) {
         const bool value = head < s.heads;
         const int channel = value ? head * s.head_length : s.inner() + (head - s.heads) * s.state_size;
         convolve(channels, channel, value ? s.head_length : s.state_size, mixed.row(first) + s.inner() + channel,
                  std::size_t(mixed.cols()), count);
     });
-    for_each_item(s.heads, rows, 3 * std::int64_t(rows) * s.matrix_floats(),
+    for_each_item(s.heads, rows, 3 * std::int64_t(rows.count) * s.matrix_floats(),
                   [&](int head, int first, int count) { mamba2_head(head, first, count, mixed, p, out); });
     if (!p.norm)
         return;
     const int length = s.inner() / s.groups;
-    for_each_item(s.groups, rows, 4 * std::int64_t(rows) * s.inner(), [&](int group, int first, int count) {
+    for_each_item(s.groups, rows, 4 * std::int64_t(rows.count) * s.inner(), [&](int group, int first, int count) {
         for (int t = first; t < first + count; ++t) {
             float* values = out.row(t) + group * length;
             kernels_.rms_norm(length, values, p.norm + std::size_t(group) * std::size_t(length), p.epsilon, values);
@@ -208,22 +209,23 @@ void CpuRecurrent::mamba2_head(int head, int first, int count, const Rows& mixed
 // mixed: (rows, [b (channels,) | c | u]); out = c * convolution of b * u
 void CpuRecurrent::short_convolution(Rows& mixed, const ShortConvolutionParameters& p, Rows& out)
 {
-    const int rows = mixed.count();
-    out.set_shape(rows, p.channels);
+    const RowRange rows = p.rows.of(mixed.count());
+    out.set_shape(mixed.count(), p.channels);
     const Channels channels{p.width, p.channels, p.taps, nullptr, p.state, false};
     const int items = (p.channels + kChannelsAtOnce - 1) / kChannelsAtOnce;
-    for_each_item(items, rows, std::int64_t(rows) * p.channels * (p.width + 2), [&](int item, int first, int count) {
-        const int channel = item * kChannelsAtOnce, width = std::min(kChannelsAtOnce, p.channels - channel);
-        const auto times = [&](int t, const float* x, const float* y) {
-            for (int i = 0; i < width; ++i)
-                out.row(t)[channel + i] = x[i] * y[i];
-        };
-        for (int t = first; t < first + count; ++t)
-            times(t, mixed.row(t) + channel, mixed.row(t) + 2 * p.channels + channel);
-        convolve(channels, channel, width, out.row(first) + channel, std::size_t(p.channels), count);
-        for (int t = first; t < first + count; ++t)
-            times(t, mixed.row(t) + p.channels + channel, out.row(t) + channel);
-    });
+    for_each_item(
+        items, rows, std::int64_t(rows.count) * p.channels * (p.width + 2), [&](int item, int first, int count) {
+            const int channel = item * kChannelsAtOnce, width = std::min(kChannelsAtOnce, p.channels - channel);
+            const auto times = [&](int t, const float* x, const float* y) {
+                for (int i = 0; i < width; ++i)
+                    out.row(t)[channel + i] = x[i] * y[i];
+            };
+            for (int t = first; t < first + count; ++t)
+                times(t, mixed.row(t) + channel, mixed.row(t) + 2 * p.channels + channel);
+            convolve(channels, channel, width, out.row(first) + channel, std::size_t(p.channels), count);
+            for (int t = first; t < first + count; ++t)
+                times(t, mixed.row(t) + p.channels + channel, out.row(t) + channel);
+        });
 }
 
 }  // namespace engine

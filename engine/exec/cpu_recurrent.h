@@ -38,7 +38,7 @@ private:
     void mamba2_head(int head, int first, int count, const Rows& mixed, const Mamba2Parameters& p, Rows& out) const;
     /// work(item, first row, rows) for each item and some rows after others.
     template <class Work>
-    void for_each_item(int items, int rows, std::int64_t products, const Work& work) const;
+    void for_each_item(int items, RowRange rows, std::int64_t products, const Work& work) const;
 
     const kernels::CpuKernels& kernels_;
     ThreadPool* pool_;

@@ -213,8 +213,9 @@ void CpuStreams::gate_ngrams(const Rows& queries, const Rows& values, Rows& keys
     });
 }
 
-void CpuStreams::convolve(Vector taps, int width, float* history, Rows& x)
+void CpuStreams::convolve(Vector taps, int width, float* history, RowRange of, Rows& x)
 {
+    const RowRange rows = of.of(x.count());
     const int channels = x.cols(), items = (channels + kChannelsOfStreams - 1) / kChannelsOfStreams;
     const auto stride = std::size_t(channels);
     x.changed();
@@ -227,8 +228,8 @@ void CpuStreams::convolve(Vector taps, int width, float* history, Rows& x)
                                         .history = history + first,
                                         .tap_stride = stride,
                                         .history_stride = stride,
-                                        .tokens = x.count(),
-                                        .x = x.row(0) + first,
+                                        .tokens = rows.count,
+                                        .x = x.row(rows.first) + first,
                                         .x_stride = stride,
                                         .silu = true});
         }

@@ -30,7 +30,7 @@ public:
     void mean(const Rows& streams, int dim, Rows& out) override;
     void inject(const Rows& shares, const Rows& y, Rows& streams) override;
     void gate_ngrams(const Rows& queries, const Rows& values, Rows& keys) override;
-    void convolve(Vector taps, int width, float* history, Rows& x) override;
+    void convolve(Vector taps, int width, float* history, RowRange of, Rows& x) override;
 
     /// The first stream is x, (rows, dim), and the others get its length.
     void even_out(const Rows& x, Rows& streams);

@@ -79,9 +79,9 @@ CudaAttending CudaAttention::few_of(const CudaAttending& all, int row, int rows)
 void CudaAttention::attend_many(const CudaAttending& a)
 {
     const Step& step = inputs_.step();
-    const int last_block = (step.first + a.launch.rows - 1) / step.cache.block_tokens() + 1;
-    const int first_block = step.cache.layer(a.l).first_block(step.first);
-    KvBlocks runs = step.cache.open(step.sequence, a.l, LayerOn::Device, first_block, last_block);
+    const int last_block = (step.one().first + a.launch.rows - 1) / step.cache.block_tokens() + 1;
+    const int first_block = step.cache.layer(a.l).first_block(step.one().first);
+    KvBlocks runs = step.cache.open(*step.one().sequence, a.l, LayerOn::Device, first_block, last_block);
     while (runs.next()) {
         cuda::Attention launch = a.launch;
         launch.begin = runs.first();
@@ -125,10 +125,10 @@ void CudaAttention::attend_here(const CudaAttending& a)
         return;
     }
     const Step& step = inputs_.step();
-    const int position = step.first + a.row;
+    const int position = step.one().first + a.row;
     const int last_block = (position + a.launch.rows - 1) / step.cache.block_tokens() + 1;
-    KvBlocks runs =
-        step.cache.open(step.sequence, a.l, LayerOn::Device, step.cache.layer(a.l).first_block(position), last_block);
+    KvBlocks runs = step.cache.open(*step.one().sequence, a.l, LayerOn::Device,
+                                    step.cache.layer(a.l).first_block(position), last_block);
     cuda::Attention launch = a.launch;
     while (runs.next()) {
         launch.begin = runs.first();

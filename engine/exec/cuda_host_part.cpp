@@ -62,7 +62,7 @@ void CudaHostPart::attend(const CudaAttending& a)
     for (int r = 0; r < a.launch.rows; ++r) {
         const auto* q = reinterpret_cast<const float*>(staging_.data() + std::size_t(r) * query_bytes(a));
         cpu_.attend_host_blocks(q, inputs_.host().tables.q_scale(a.p.layer_kind)[a.row + r], a.p, a.l, step,
-                                step.first + a.row + r, partials_of(a) + std::size_t(r) * floats);
+                                step.one().first + a.row + r, partials_of(a) + std::size_t(r) * floats);
     }
 }
 

@@ -52,20 +52,21 @@ std::uint64_t* CudaStepInputs::block_table(int l) const
 bool CudaStepInputs::any_on_host(int l, int row, int rows) const
 {
     const std::uint64_t* table = block_table(l);
-    const int first = step_->cache.layer(l).first_block(step_->first + row);
-    const int last = (step_->first + row + rows - 1) / step_->cache.block_tokens() + 1;
+    const int first = step_->cache.layer(l).first_block(step_->one().first + row);
+    const int last = (step_->one().first + row + rows - 1) / step_->cache.block_tokens() + 1;
     return std::find(table + first, table + last, 0u) != table + last;
 }
 
 /// Fills in where the blocks of every layer that is computed here are, or will be when they are read.
 void CudaStepInputs::fill_block_tables(const Step& step, int rows)
 {
-    const int blocks = (step.first + rows - 1) / step.cache.block_tokens() + 1;
+    const int blocks = (step.one().first + rows - 1) / step.cache.block_tokens() + 1;
     for (int l = 0; l < sizes_.layers; ++l)
         for (int b = 0; b < blocks; ++b)
-            block_table(l)[b] = step.layer_on(l) == LayerOn::Device
-                                    ? cuda_address(step.cache.device_block(step.sequence.pages[std::size_t(b)], l))
-                                    : 0;
+            block_table(l)[b] =
+                step.layer_on(l) == LayerOn::Device
+                    ? cuda_address(step.cache.device_block(step.one().sequence->pages[std::size_t(b)], l))
+                    : 0;
     const KvStream& stream = *step.cache.stream();
     for (std::size_t i = 0; i < stream.blocks().size(); ++i)
         block_table(stream.blocks()[i].layer)[stream.blocks()[i].number] = cuda_address(stream.slot_of(i));
@@ -89,7 +90,7 @@ void CudaStepInputs::send(const Step& step, const Activations& host, Activations
 
     std::byte* from = staging_.data();
     for (int r = 0; r < rows; ++r)
-        reinterpret_cast<int*>(from)[r] = step.first + r;
+        reinterpret_cast<int*>(from)[r] = step.one().first + r;
     reinterpret_cast<int*>(from)[sizes_.max_rows] = ++number_;
     fill_block_tables(step, rows);
     calls_.device().note_work();

@@ -100,7 +100,7 @@ void CudaStreams::gate_ngrams(const Rows& queries, const Rows& values, Rows& key
                   cuda_streams(keys, values.cols()));
 }
 
-void CudaStreams::convolve(Vector taps, int width, float* history, Rows& x)
+void CudaStreams::convolve(Vector taps, int width, float* history, RowRange /*of*/, Rows& x)
 {
     x.changed();
     const cuda::Convolution convolution{.channels = x.cols(),

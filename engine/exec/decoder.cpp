@@ -23,14 +23,14 @@ Decoder::Decoder(const Hyperparameters& h, const Weights& weights, int context_t
     , inputs_(h, weights, context_tokens, max_rows)
     , streams_(h, weights)
     , host_(h, max_rows, host_row_memory())
-    , logits_together_(std::min(kRowsTogether, max_rows), h.vocabulary)
+    , head_(h, streams_, host_, max_rows)
 {
 }
 
-void Decoder::append(const Placement& placement, const Step& step, std::span<const int> tokens)
+void Decoder::append(const Placement& placement, const Step& step)
 {
-    rows_together_ = 0;
-    inputs_.make(placement.host(), step.sequence.ids, tokens, host_);
+    head_.begin_step(step.groups);
+    inputs_.make(placement.host(), step, host_);
     if (streams_.several())
         streams_.start(placement.host(), host_);
     rows_at_ = &placement.host();
@@ -45,7 +45,7 @@ void Decoder::append(const Placement& placement, const Step& step, std::span<con
                 const StepClock::Scope scope(step.clock,
                                              side == LayerOn::Device ? Part::DeviceLayers : Part::HostLayers);
                 if (side == LayerOn::Host && l == step.device_layers)
-                    bring_shared_kv_home(step, int(tokens.size()));
+                    bring_shared_kv_home(step);
                 for (; l < range.last && step.layer_on(l) == side; ++l)
                     layer(l, placement.weights_of(l), at);
             }
@@ -54,18 +54,20 @@ void Decoder::append(const Placement& placement, const Step& step, std::span<con
                                      on.memory_space() == MemorySpace::Device ? Part::DeviceLayers : Part::Rest);
         on.run_layers(range, std::cref(layers));
     }
-    step.sequence.ids.insert(step.sequence.ids.end(), tokens.begin(), tokens.end());
+    for (const RowGroup& group : step.groups)
+        group.sequence->ids.insert(group.sequence->ids.end(), group.tokens.begin(), group.tokens.end());
 }
 
 /// Layers on the host read keys and values that layers on the device have just written.
-void Decoder::bring_shared_kv_home(const Step& step, int tokens)
+void Decoder::bring_shared_kv_home(const Step& step)
 {
     int last = -1;
     for (int l = step.device_layers; l < int(h_.layers.size()); ++l) {
         const int source = h_.layers[std::size_t(l)].kv_source;
         if (source < 0 || source >= step.device_layers || source <= last)
             continue;
-        step.cache.bring_home(step.sequence, source, step.first, tokens);
+        for (const RowGroup& group : step.groups)
+            step.cache.bring_home(*group.sequence, source, group.first, group.count());
         last = source;
     }
 }
@@ -172,17 +174,8 @@ Rows& Decoder::part_input(Vector norm, const StreamConnection& streams, const Pl
     }
     if (!norm)
         return a.hidden;
-    norm_rows(a.hidden, norm, on, a.x);
+    streams_.norm_rows(a.hidden, norm, on, a.x);
     return a.x;
-}
-
-/// The norm of rows of the residual stream.
-void Decoder::norm_rows(Rows& x, Vector weight, Backend& on, Rows& out) const
-{
-    if (h_.architecture->norm == NormKind::Layer)
-        on.layer_norm(x, weight, h_.stream_epsilon, out);
-    else
-        on.rms_norm(x, weight, h_.stream_epsilon, out);
 }
 
 /// hidden += product of y, normed first where the architecture does that
@@ -219,8 +212,7 @@ void Decoder::mix(int l, const LayerWeights& w, Rows& x, const Place& at)
         add_branch(mixed, {&w.attn_out, w.attn_out_bias, 0}, w.attn_post_norm, at);
     }
     if (is_recurrent(mixer)) {
-        float* const state = at.step.cache.states().layer(at.step.sequence.state, l);
-        mix_recurrent(h_, mixer, w, x, state, at.on, at.a);
+        mix_recurrent(h_, l, w, x, at.step, at.on, at.a);
         add_branch(mixed, {&w.mix_out, nullptr, 0}, nullptr, at);
     }
 }
@@ -377,72 +369,16 @@ Backend& Decoder::bring_rows_to_head(const Placement& placement, StepClock& cloc
     return on;
 }
 
-/// Who asks for the first of several rows goes on to the others, as far as drafts stand: the host reads the head's
-/// weights once for all of them. Empty: the row is computed by itself.
-std::span<const float> Decoder::logits_together(const Placement& placement, StepClock& clock, int row)
-{
-    const auto of_row = [&] { return std::span(logits_together_.row(row), std::size_t(h_.vocabulary)); };
-    if (row < rows_together_)
-        return of_row();
-    const HeadWeights& head = placement.head();
-    if (row > 0 || streams_.several() || !head.norm)
-        return {};
-    Backend& on = bring_rows_to_head(placement, clock);
-    const int rows = host_.hidden.count();
-    if (on.memory_space() == MemorySpace::Device || rows < 2 || rows > std::min(kRowsTogether, max_rows_))
-        return {};
-    norm_rows(host_.hidden, head.norm, on, host_.x);
-    const Product output{&head.output, nullptr, 0};
-    on.products(host_.x, std::span(&output, 1), logits_together_);
-    if (h_.final_softcap != 0.0f)
-        on.soft_cap(h_.final_softcap, logits_together_);
-    rows_together_ = rows;
-    return of_row();
-}
-
-/// Computes one row's logits where the head lies, and leaves them there; returns that backend.
-Backend& Decoder::compute_logits(const Placement& placement, StepClock& clock, int row)
-{
-    Backend& on = bring_rows_to_head(placement, clock);
-    Activations& a = activations(on);
-    if (streams_.several())
-        streams_.join(placement.head(), row, on, a);
-    else
-        on.copy_row(a.hidden, row, a.last);
-    if (placement.head().norm)
-        norm_rows(a.last, placement.head().norm, on, a.last_x);
-    const Product output{&placement.head().output, nullptr, 0};
-    on.products(a.last_x, std::span(&output, 1), a.logits);
-    if (h_.final_softcap != 0.0f)
-        on.soft_cap(h_.final_softcap, a.logits);
-    return on;
-}
-
-std::span<const float> Decoder::fetch_logits(Backend& on)
-{
-    if (on.memory_space() == MemorySpace::Device)
-        on.fetch(activations(on).logits, host_.logits);
-    return {host_.logits.row(0), std::size_t(h_.vocabulary)};
-}
-
 std::span<const float> Decoder::logits(const Placement& placement, StepClock& clock, int row)
 {
     const StepClock::Scope scope(clock, head_part(placement));
-    if (const auto together = logits_together(placement, clock, row); !together.empty())
-        return together;
-    return fetch_logits(compute_logits(placement, clock, row));
+    return head_.logits(placement.head(), bring_rows_to_head(placement, clock), row);
 }
 
 RowLogits Decoder::logits(const Placement& placement, StepClock& clock, int row, std::optional<int> enough)
 {
     const StepClock::Scope scope(clock, head_part(placement));
-    if (const auto together = logits_together(placement, clock, row); !together.empty())
-        return {.all = together, .largest = {}};
-    Backend& on = compute_logits(placement, clock, row);
-    if (enough)
-        if (const RowLogits largest = on.fetch_largest(activations(on).logits, *enough); !largest.largest.empty())
-            return largest;
-    return {.all = fetch_logits(on), .largest = {}};
+    return head_.logits(placement.head(), bring_rows_to_head(placement, clock), row, enough);
 }
 
 }  // namespace engine

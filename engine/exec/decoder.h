@@ -4,6 +4,7 @@
 #pragma once
 
 #include "engine/exec/host_inputs.h"
+#include "engine/exec/output_head.h"
 #include "engine/exec/placement.h"
 #include "engine/exec/residual_streams.h"
 #include "engine/kv/kv_cache.h"
@@ -18,22 +19,19 @@ namespace engine {
 class Decoder
 {
 public:
-    /// `context_tokens`: the context in use (it decides between long-rope's factors). `max_rows`: tokens of a batch.
+    /// `context_tokens`: the context in use (it decides between long-rope's factors). `max_rows`: tokens of a step.
     Decoder(const Hyperparameters& h, const Weights& weights, int context_tokens, int max_rows);
 
     int max_rows() const { return max_rows_; }
     int vocabulary() const { return h_.vocabulary; }
-    std::size_t scratch_bytes() const { return host_.bytes() + inputs_.bytes() + logits_together_.bytes(); }
-    /// Rows of a step, at most, whose logits the host computes together.
-    static constexpr int kRowsTogether = 16;
+    std::size_t scratch_bytes() const { return host_.bytes() + inputs_.bytes() + head_.bytes(); }
 
-    /// Computes tokens at positions step.first, +1, ... for which pages have been reserved, and appends them to the
-    /// sequence. 1 <= tokens.size() <= max_rows().
-    void append(const Placement& placement, const Step& step, std::span<const int> tokens);
+    /// Computes the step's tokens, for which pages have been reserved, and appends them to their sequences. Weights are
+    /// read once for all rows; the bits of each are those that it has alone. 1 <= step.rows() <= max_rows().
+    void append(const Placement& placement, const Step& step);
 
-    /// Logits (vocabulary,) after one row of the last append(). Valid until the next call.
+    /// Logits (vocabulary,) after one row of the last append(); see OutputHead.
     std::span<const float> logits(const Placement& placement, StepClock& clock, int row);
-    /// The same, or as many of the largest as are enough, where a device finds them.
     RowLogits logits(const Placement& placement, StepClock& clock, int row, std::optional<int> enough);
 
 private:
@@ -46,15 +44,11 @@ private:
     Activations& activations(Backend& on) { return on.activations(host_); }
     StepClock::Part head_part(const Placement& placement) const;
     Backend& bring_rows_to_head(const Placement& placement, StepClock& clock);
-    Backend& compute_logits(const Placement& placement, StepClock& clock, int row);
-    std::span<const float> fetch_logits(Backend& on);
-    std::span<const float> logits_together(const Placement& placement, StepClock& clock, int row);
     void bring_rows(Backend& to, const Step& step);
-    void bring_shared_kv_home(const Step& step, int tokens);
+    void bring_shared_kv_home(const Step& step);
     void layer(int l, const LayerWeights& w, const Place& at);
     void mix(int l, const LayerWeights& w, Rows& x, const Place& at);
     Rows& part_input(Vector norm, const StreamConnection& streams, const Place& at);
-    void norm_rows(Rows& x, Vector weight, Backend& on, Rows& out) const;
     void attention(int l, const LayerWeights& w, Rows& x, const Place& at);
     void attend(int l, const LayerWeights& w, const HeadLayout& heads, Rows& out, const Place& at);
     void attend_latent(int l, const LayerWeights& w, Rows& x, const Place& at);
@@ -74,9 +68,8 @@ private:
     HostInputs inputs_;
     ResidualStreams streams_;
     Activations host_;
-    Backend* rows_at_ = nullptr;  // where the residual stream of the last batch is
-    Rows logits_together_;        // (rows, vocabulary) of the last step
-    int rows_together_ = 0;       // that are in it
+    OutputHead head_;
+    Backend* rows_at_ = nullptr;  // where the residual stream of the last step is
 };
 
 }  // namespace engine

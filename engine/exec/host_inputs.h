@@ -8,7 +8,7 @@
 #include "engine/model/weights.h"
 
 #include <cstddef>
-#include <span>
+#include <vector>
 
 namespace engine {
 
@@ -20,17 +20,18 @@ public:
     HostInputs(const Hyperparameters& h, const Weights& weights, int context_tokens, int max_rows);
     std::size_t bytes() const { return projected_.bytes(); }
 
-    /// hidden, side and tables of `to`, for tokens that follow those of `before`.
-    void make(CpuBackend& host, std::span<const int> before, std::span<const int> tokens, Activations& to);
+    /// hidden, side and tables of `to`, for tokens that are to follow those of their sequences.
+    void make(CpuBackend& host, const Step& step, Activations& to);
 
 private:
-    void fill_positions(int first, int count, PositionTables& tables) const;
-    void make_side(CpuBackend& host, std::span<const int> tokens, Activations& to);
+    void fill_positions(const RowGroup& group, PositionTables& tables) const;
+    void make_side(CpuBackend& host, Activations& to);
 
     const Hyperparameters& h_;
     const Weights& weights_;
     RopeFrequencies rope_full_, rope_local_;
-    Rows projected_;  // (rows, layers * side): what the embedding says to each layer
+    std::vector<int> tokens_;  // (rows,) of the step
+    Rows projected_;           // (rows, layers * side): what the embedding says to each layer
     Ngrams ngrams_;
 };
 

@@ -23,9 +23,10 @@ void Ngrams::look_back(std::span<const int> before, std::span<const int> tokens,
     }
 }
 
-std::span<const int> Ngrams::rows_of(std::span<const int> before, std::span<const int> tokens)
+std::span<const int> Ngrams::rows_of(std::span<const int> before, std::span<const int> tokens, int first)
 {
-    auto row = rows_.begin();
+    const auto begin = rows_.begin() + std::ptrdiff_t(first) * p_.rows_of_token();
+    auto row = begin;
     for (std::size_t t = 0; t < tokens.size(); ++t) {
         look_back(before, tokens, t);
         std::uint64_t hash = std::uint64_t(ids_[0]) * p_.multipliers[0];
@@ -35,7 +36,7 @@ std::span<const int> Ngrams::rows_of(std::span<const int> before, std::span<cons
                 *row++ = p_.offsets[head] + int(hash % std::uint64_t(p_.sizes[head]));
         }
     }
-    return {rows_.begin(), row};
+    return {begin, row};
 }
 
 }  // namespace engine

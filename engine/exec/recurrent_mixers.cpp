@@ -4,55 +4,56 @@
 
 namespace engine {
 
-/// Gated delta net (arXiv 2412.06464).
-static void delta_net(const Hyperparameters& h, const LayerWeights& w, Rows& x, float* state, Backend& on,
-                      Activations& a)
+/// A sequence's state of a layer, and the rows of the step that move it on.
+struct StateOfRows {
+    float* state;
+    RowRange rows;
+};
+
+/// The gated delta net's input (arXiv 2412.06464).
+static void project_delta_net(const StateSpace& s, const LayerWeights& w, Rows& x, Backend& on, Rows& out)
 {
-    const StateSpace& s = h.state_space;
     const int z = s.conv_channels(), beta = z + s.inner(), alpha = beta + s.heads;
     const std::array<Product, 4> apart{Product{&w.mix_in, nullptr, 0}, Product{&w.mix_gate, nullptr, z},
                                        Product{&w.mix_beta, nullptr, beta}, Product{&w.mix_alpha, nullptr, alpha}};
-    on.products(x, apart, a.qkv);
-    on.delta_net(a.qkv,
-                 {s, h.architecture->heads_in_runs, h.architecture->sigmoid_output_gate, h.rms_epsilon, w.conv_taps,
-                  w.dt_bias, w.decay, w.mix_norm, state},
-                 a.attended);
+    on.products(x, apart, out);
 }
 
-/// Mamba-2 (arXiv 2405.21060).
-static void mamba2(const Hyperparameters& h, const LayerWeights& w, Rows& x, float* state, Backend& on, Activations& a)
+static void mix_rows(const Hyperparameters& h, Mixer mixer, const LayerWeights& w, const StateOfRows& of, Backend& on,
+                     Activations& a)
 {
-    const Product in{&w.mix_in, nullptr, 0};
-    on.products(x, std::span(&in, 1), a.qkv);
-    on.mamba2(a.qkv,
-              {h.state_space, h.rms_epsilon, w.conv_taps, w.conv_bias, w.dt_bias, w.decay, w.skip, w.mix_norm, state},
-              a.attended);
-}
-
-/// The gated short convolution of LFM2.
-static void short_convolution(const Hyperparameters& h, const LayerWeights& w, Rows& x, float* state, Backend& on,
-                              Activations& a)
-{
-    const Product in{&w.mix_in, nullptr, 0};
-    on.products(x, std::span(&in, 1), a.qkv);
-    on.short_convolution(a.qkv, {h.state_space.conv_width, h.state_space.inner(), w.conv_taps, state}, a.attended);
-}
-
-void mix_recurrent(const Hyperparameters& h, Mixer mixer, const LayerWeights& w, Rows& x, float* state, Backend& on,
-                   Activations& a)
-{
+    const StateSpace& s = h.state_space;
     switch (mixer) {
     case Mixer::DeltaNet:
-        return delta_net(h, w, x, state, on, a);
-    case Mixer::Mamba2:
+        return on.delta_net(a.qkv,
+                            {s, h.architecture->heads_in_runs, h.architecture->sigmoid_output_gate, h.rms_epsilon,
+                             w.conv_taps, w.dt_bias, w.decay, w.mix_norm, of.state, of.rows},
+                            a.attended);
+    case Mixer::Mamba2:  // arXiv 2405.21060
     case Mixer::AttentionAndMamba2:
-        return mamba2(h, w, x, state, on, a);
-    case Mixer::ShortConvolution:
-        return short_convolution(h, w, x, state, on, a);
+        return on.mamba2(
+            a.qkv,
+            {s, h.rms_epsilon, w.conv_taps, w.conv_bias, w.dt_bias, w.decay, w.skip, w.mix_norm, of.state, of.rows},
+            a.attended);
+    case Mixer::ShortConvolution:  // of LFM2, gated
+        return on.short_convolution(a.qkv, {s.conv_width, s.inner(), w.conv_taps, of.state, of.rows}, a.attended);
     case Mixer::Attention:
     case Mixer::None:
         return;
     }
+}
+
+void mix_recurrent(const Hyperparameters& h, int l, const LayerWeights& w, Rows& x, const Step& step, Backend& on,
+                   Activations& a)
+{
+    const Mixer mixer = h.layers[std::size_t(l)].mixer;
+    const Product in{&w.mix_in, nullptr, 0};
+    if (mixer == Mixer::DeltaNet)
+        project_delta_net(h.state_space, w, x, on, a.qkv);
+    else
+        on.products(x, std::span(&in, 1), a.qkv);
+    for (const RowGroup& group : step.groups)
+        mix_rows(h, mixer, w, {step.cache.states().layer(group.sequence->state, l), {group.row, group.count()}}, on, a);
 }
 
 }  // namespace engine

@@ -5,9 +5,8 @@
 
 namespace engine {
 
-/// attended = what the layer's recurrent mixer makes of x. `state`: the layer's, where it is computed; it moves on by
-/// the rows.
-void mix_recurrent(const Hyperparameters& h, Mixer mixer, const LayerWeights& w, Rows& x, float* state, Backend& on,
+/// attended = what the recurrent mixer of layer l makes of x. Each sequence's state moves on by its rows.
+void mix_recurrent(const Hyperparameters& h, int l, const LayerWeights& w, Rows& x, const Step& step, Backend& on,
                    Activations& a);
 
 }  // namespace engine

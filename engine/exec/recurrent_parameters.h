@@ -8,6 +8,15 @@
 
 namespace engine {
 
+/// Rows of a step that are one sequence's.
+struct RowRange {
+    int first = 0;
+    int count = -1;  // -1: all from there on
+
+    /// The same of so many rows in all, counted.
+    RowRange of(int rows) const { return {first, count < 0 ? rows - first : count}; }
+};
+
 /// Gated delta net (arXiv 2412.06464).
 struct DeltaNetParameters {
     StateSpace space;
@@ -18,6 +27,7 @@ struct DeltaNetParameters {
     Vector dt_bias = nullptr, a = nullptr;  // (heads,)
     Vector norm = nullptr;                  // (head_length,)
     float* state = nullptr;                 // [(width - 1, channels) | (heads, state_size, head_length)]
+    RowRange rows = {};
 };
 
 /// Mamba-2 (arXiv 2405.21060).
@@ -29,6 +39,7 @@ struct Mamba2Parameters {
     Vector dt_bias = nullptr, a = nullptr, d = nullptr;  // (heads,)
     Vector norm = nullptr;                               // (groups, inner / groups), or null: no norm
     float* state = nullptr;                              // as above
+    RowRange rows = {};
 };
 
 /// The short convolution of LFM2.
@@ -36,6 +47,7 @@ struct ShortConvolutionParameters {
     int width = 0, channels = 0;
     Vector taps = nullptr;   // (width, channels), oldest first
     float* state = nullptr;  // (width - 1, channels)
+    RowRange rows = {};
 };
 
 }  // namespace engine

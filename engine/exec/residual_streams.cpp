@@ -4,6 +4,14 @@
 
 namespace engine {
 
+void ResidualStreams::norm_rows(Rows& x, Vector weight, Backend& on, Rows& out) const
+{
+    if (h_.architecture->norm == NormKind::Layer)
+        on.layer_norm(x, weight, h_.stream_epsilon, out);
+    else
+        on.rms_norm(x, weight, h_.stream_epsilon, out);
+}
+
 void ResidualStreams::start(CpuBackend& host, Activations& to) const
 {
     const int dim = h_.embedding_length, others = h_.streams.count - 1;
@@ -28,7 +36,7 @@ void ResidualStreams::route(const LayerWeights& w, Backend& on, Activations& a) 
 void ResidualStreams::begin_layer(int l, const LayerWeights& w, const Step& step, Backend& on, Activations& a) const
 {
     if (w.ngrams.key)
-        add_ngrams(w.ngrams, step.cache.states().layer(step.sequence.state, l) + h_.mixer_floats(l), on, a);
+        add_ngrams(l, w.ngrams, step, on, a);
     if (!w.altup.router)
         return;
     on.streams().take_first(a.streams, h_.embedding_length, a.hidden);
@@ -75,7 +83,7 @@ void ResidualStreams::mix(const StreamConnection& c, Rows& streams, Backend& on,
 }
 
 /// streams += what the n-grams that end at each token say to each stream, and a convolution of that over tokens
-void ResidualStreams::add_ngrams(const NgramWeights& w, float* history, Backend& on, Activations& a) const
+void ResidualStreams::add_ngrams(int l, const NgramWeights& w, const Step& step, Backend& on, Activations& a) const
 {
     const int dim = h_.embedding_length;
     const Product key{&w.key, nullptr, 0}, value{&w.value, nullptr, 0};
@@ -86,7 +94,10 @@ void ResidualStreams::add_ngrams(const NgramWeights& w, float* history, Backend&
     on.streams().norm(a.streams, dim, w.query_norm, h_.rms_epsilon, a.stream_norms);
     on.streams().gate_ngrams(a.stream_norms, a.branch, keys);
     on.streams().norm(keys, dim, w.conv_norm, h_.rms_epsilon, a.stream_norms);
-    on.streams().convolve(w.taps, h_.ngrams.spread_taps(), history, a.stream_norms);
+    for (const RowGroup& group : step.groups) {
+        float* const history = step.cache.states().layer(group.sequence->state, l) + h_.mixer_floats(l);
+        on.streams().convolve(w.taps, h_.ngrams.spread_taps(), history, {group.row, group.count()}, a.stream_norms);
+    }
     on.add(keys, a.streams);
     on.add(a.stream_norms, a.streams);
 }

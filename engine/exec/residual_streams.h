@@ -21,6 +21,8 @@ public:
     }
     bool several() const { return h_.streams.several(); }
 
+    /// The norm of rows of a residual stream.
+    void norm_rows(Rows& x, Vector weight, Backend& on, Rows& out) const;
     /// Makes all streams of the tokens' embeddings, which are in `hidden`.
     void start(CpuBackend& host, Activations& to) const;
     /// hidden = the active stream, as the layer predicts it; or the layer's n-grams are added to all.
@@ -44,7 +46,7 @@ public:
 
 private:
     void route(const LayerWeights& w, Backend& on, Activations& a) const;
-    void add_ngrams(const NgramWeights& w, float* history, Backend& on, Activations& a) const;
+    void add_ngrams(int l, const NgramWeights& w, const Step& step, Backend& on, Activations& a) const;
 
     const Hyperparameters& h_;
     const Weights& weights_;

@@ -2,6 +2,7 @@
 // row follow each other: (rows, streams * dim); the first is the one that layers read.
 #pragma once
 
+#include "engine/exec/recurrent_parameters.h"
 #include "engine/exec/rows.h"
 #include "engine/model/weights.h"
 
@@ -46,9 +47,9 @@ public:
     /// keys[s] = sigmoid(root(keys[s] . queries[s] / sqrt(dim))) * values, root(x) = sign(x) sqrt(max(|x|, 1e-6)).
     /// values: (rows, dim)
     virtual void gate_ngrams(const Rows& queries, const Rows& values, Rows& keys) = 0;
-    /// x = silu of a causal convolution of each channel by itself. taps: (width, channels), oldest first; history:
-    /// (width - 1, channels), the last inputs, which moves on
-    virtual void convolve(Vector taps, int width, float* history, Rows& x) = 0;
+    /// x = silu of a causal convolution of each channel by itself, for one sequence's rows. taps: (width, channels),
+    /// oldest first; history: (width - 1, channels), the last inputs, which moves on
+    virtual void convolve(Vector taps, int width, float* history, RowRange rows, Rows& x) = 0;
 };
 
 }  // namespace engine

@@ -2,6 +2,7 @@
 #include "engine/model_info.h"
 
 #include "engine/caught.h"
+#include "engine/engine.h"
 #include "engine/gguf/gguf_file.h"
 #include "engine/gguf/nearest_name.h"
 #include "engine/gguf/printable.h"
@@ -148,12 +149,11 @@ void describe_scratch(const GgufFile& gguf, const Hyperparameters& shape, std::i
     // of work, and a row that is rounded again.
     constexpr int kThreads = 8, kBlockTokens = 256, kTileRows = 16;  // as good as any: this part is small
     constexpr std::int64_t kMostHeads = 16;                          // at once
-    constexpr std::int64_t kRowsTogether = 16;  // whose logits are computed at once, beside those of one row
     const std::int64_t group = info.kv_heads > 0 ? std::min(heads / info.kv_heads, kMostHeads) : 0;
     const std::int64_t sums = 2 + value_length;
     const std::int64_t attention = group * (kTileRows * (key_length + sums) + sums + kBlockTokens);
     const std::int64_t again = info.experts > 0 ? 256 * 64 + dim : 0;
-    info.memory.scratch_bytes_fixed = ((1 + kRowsTogether) * at_most(info.vocabulary) + 2 * dim +
+    info.memory.scratch_bytes_fixed = ((1 + kMostRowsTogether) * at_most(info.vocabulary) + 2 * dim +
                                        at_most(stream_values(shape, info)) + kThreads * (attention + again)) *
                                       kFloat;
 }

@@ -5,6 +5,7 @@
 #include "engine/kv/page_pool.h"
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace engine {
@@ -28,6 +29,17 @@ struct KvSequence {
     StateId state = kNoState;     // after all its tokens; none: nothing is computed yet, or no layer is recurrent
     std::vector<StateCheckpoint> checkpoints;  // of fewer tokens first
     int length() const { return int(ids.size()); }
+};
+
+/// Rows of a step that are one sequence's: the next tokens of it, which have pages.
+struct RowGroup {
+    KvSequence* sequence = nullptr;
+    std::span<const int> tokens;
+    int first = 0;   // position of the first of them
+    int row = 0;     // of the step, where they begin
+    int wanted = 0;  // of so many rows at its end logits will be asked for
+
+    int count() const { return int(tokens.size()); }
 };
 
 }  // namespace engine

@@ -1,5 +1,6 @@
 #include "engine/plan/model_costs.h"
 
+#include "engine/engine.h"
 #include "engine/exec/cpu_backend.h"
 #include "engine/exec/cuda_backend.h"
 #include "engine/exec/decoder.h"
@@ -230,7 +231,7 @@ std::int64_t scratch_bytes(const Hyperparameters& h, const Weights& weights, con
     CountedMemory memory;
     Activations rows(h, made_for.rows, memory);
     const Architecture& a = *h.architecture;
-    const Rows together(std::min(Decoder::kRowsTogether, made_for.rows), h.vocabulary, memory);
+    const Rows together(std::min(kMostRowsTogether, made_for.rows), h.vocabulary, memory);
     const Rows projected(weights.side_projection ? made_for.rows : 0, weights.side_projection.rows, memory);
     const bool low_queries = h.latent.query_rank > 0;  // q reads what q_low made
     const bool attention = any(&W::qkv, &W::k, &W::v, &W::attn_gate, &W::mix_in, &W::mix_gate, &W::mix_beta,

@@ -2,6 +2,8 @@
 // cost so far.
 #pragma once
 
+#include "engine/engine.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <optional>
@@ -14,7 +16,7 @@ namespace engine {
 class DraftLength
 {
 public:
-    static constexpr int kMost = 15;                              // with the token before them 16 rows
+    static constexpr int kMost = kMostRowsTogether - 1;           // with the token before them
     static constexpr int kFirst = 4;                              // of the first trial, and when it is tried again
     static constexpr int kFirstPause = 16, kLongestPause = 1024;  // tokens
 

@@ -15,7 +15,7 @@ namespace engine {
 namespace {
 
 // Conversations whose KV may be kept side by side, when there is memory for them.
-constexpr int kConversationsInCache = 8;
+constexpr int kConversationsInCache = kMostRowsTogether;  // all may be answered at once
 
 Status check(const LoadRequest& request)
 {
@@ -301,106 +301,6 @@ std::int64_t LoadedModel::decode_bytes() const
     const std::int64_t tables =
         std::int64_t(weights_.side_embedding.bytes()) + (tied ? 0 : std::int64_t(weights_.token_embedding.bytes()));
     return weights_.bytes - idle_experts - tables;
-}
-
-Status LoadedModel::append(KvSequence& sequence, std::span<const int> tokens)
-{
-    for (;;) {
-        Status done = step(sequence, tokens);
-        if (done || !placement_->has_device())
-            return done;
-        if (done.error().code == Error::Code::DeviceLost)
-            lose_device(done.error());
-        else if (done.error().code != Error::Code::DeviceFull || !placement_->give_up_layer())
-            return done;
-    }
-}
-
-Status LoadedModel::step(KvSequence& sequence, std::span<const int> tokens)
-{
-    if (const int intact = cache_->intact_tokens(sequence); intact < sequence.length()) {
-        // A lost device took the rest with it, or there was no memory for it in another type.
-        std::vector<int> lost(sequence.ids.begin() + intact, sequence.ids.end());
-        lost.insert(lost.end(), sequence.lost.begin(), sequence.lost.end());
-        cache_->truncate(sequence, intact);
-        sequence.lost = std::move(lost);
-    }
-    while (!sequence.lost.empty()) {
-        const std::vector<int> chunk(sequence.lost.begin(),
-                                     sequence.lost.begin() +
-                                         std::ptrdiff_t(std::min(sequence.lost.size(), std::size_t(max_rows()))));
-        if (Status ok = compute(sequence, chunk); !ok)
-            return ok;  // what is still lost comes first when it is tried again
-        sequence.lost.erase(sequence.lost.begin(), sequence.lost.begin() + std::ptrdiff_t(chunk.size()));
-    }
-    return compute(sequence, tokens);
-}
-
-Status LoadedModel::compute(KvSequence& sequence, std::span<const int> tokens)
-{
-    const int first = sequence.length();
-    if (auto ok = cache_->reserve(sequence, first + int(tokens.size())); !ok)
-        return ok;
-    Status done = placement_->prepare(sequence, first, int(tokens.size()));
-    if (done) {
-        {
-            const ThreadPool::Step working(cpu_->pool());
-            const Step step{*cache_, sequence, first, placement_->step_device_layers(), clock_};
-            decoder_->append(placement_->placement(), step, tokens);
-        }
-        done = placement_->finish(sequence, first, int(tokens.size()));
-        if (!done)
-            cache_->states().spoil(sequence);
-        last_first_ = first;
-        last_step_lost_ = false;
-    }
-    if (!done) {
-        sequence.ids.resize(std::size_t(first));  // it is computed again
-        return done;
-    }
-    return file_.still_whole();
-}
-
-/// Asks the decoder after the last step. Where the device that holds the answer is lost, the step is computed again
-/// and the decoder asked anew.
-template <class Ask>
-auto LoadedModel::with_lost_step_repeated(KvSequence& sequence, const Ask& ask) -> Result<decltype(ask())>
-{
-    for (;;) {
-        if (last_step_lost_)
-            if (const Status ok = repeat_last_step(sequence); !ok)
-                return tl::unexpected(ok.error());
-        const auto logits = ask();
-        const Status done = placement_->take_status();
-        if (done)
-            return logits;
-        lose_device(done.error());
-    }
-}
-
-Result<std::span<const float>> LoadedModel::logits(KvSequence& sequence, int row)
-{
-    return with_lost_step_repeated(sequence, [&] { return decoder_->logits(placement_->placement(), clock_, row); });
-}
-
-Result<RowLogits> LoadedModel::logits(KvSequence& sequence, int row, std::optional<int> enough)
-{
-    return with_lost_step_repeated(sequence,
-                                   [&] { return decoder_->logits(placement_->placement(), clock_, row, enough); });
-}
-
-Status LoadedModel::repeat_last_step(KvSequence& sequence)
-{
-    const std::vector<int> ids = sequence.ids;
-    const int kept = cache_->truncate(sequence, last_first_);
-    sequence.lost.assign(ids.begin() + kept, ids.begin() + last_first_);
-    return append(sequence, std::span(ids).subspan(std::size_t(last_first_)));
-}
-
-void LoadedModel::lose_device(const Error& error)
-{
-    last_step_lost_ = true;
-    placement_->lose(error);
 }
 
 }  // namespace engine

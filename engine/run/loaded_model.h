@@ -69,10 +69,17 @@ public:
     const ModelPlacement& placement() const { return *placement_; }
 
     /// One step: computes the tokens and appends them to the sequence, for which it reserves pages. Where a device has
-    /// no room it gives up layers; when it is lost, what its memory took with it is computed again on the host.
-    Status append(KvSequence& sequence, std::span<const int> tokens);
-    /// Logits (vocabulary,) after one row of the last step, which was the sequence's. Where the device is lost that
-    /// held it, the step is computed again.
+    /// no room it gives up layers; when it is lost, what its memory took with it is computed again on the host. Logits
+    /// of the last `wanted` rows will be asked for (-1: of all).
+    Status append(KvSequence& sequence, std::span<const int> tokens, int wanted = -1);
+    /// Whether a step may have rows of several sequences. A device computes one after another: its tables of blocks
+    /// and its recurrent state are those of one sequence.
+    bool computes_together() const { return !placement_->has_device(); }
+    /// The same step of several sequences, of which no two are the same; first and row of each group are filled in. All
+    /// are computed, or none is. Precondition: computes_together(), or it is one group.
+    Status append(std::span<RowGroup> groups);
+    /// Logits (vocabulary,) after one row of the last step, counted from the sequence's first in it. Where the device
+    /// is lost that held it, the step is computed again.
     Result<std::span<const float>> logits(KvSequence& sequence, int row);
     /// The same, or as many of the largest as are enough, where they are found on a device.
     Result<RowLogits> logits(KvSequence& sequence, int row, std::optional<int> enough);
@@ -92,8 +99,11 @@ private:
     void describe_saved_kv();
     StepLimits step_limits() const;
     Status place_layers(const LoadRequest& request, const Progress& progress);
-    Status step(KvSequence& sequence, std::span<const int> tokens);
-    Status compute(KvSequence& sequence, std::span<const int> tokens);
+    Status step(std::span<RowGroup> groups);
+    Status restore_lost(KvSequence& sequence);
+    Status compute(std::span<RowGroup> groups);
+    Status compute_reserved(std::span<const RowGroup> groups);
+    int row_of(const KvSequence& sequence) const;
     template <class Ask>
     auto with_lost_step_repeated(KvSequence& sequence, const Ask& ask) -> Result<decltype(ask())>;
     Status repeat_last_step(KvSequence& sequence);
@@ -113,7 +123,7 @@ private:
     std::unique_ptr<ModelPlacement> placement_;
     std::unique_ptr<Decoder> decoder_;
     StepClock clock_;
-    int last_first_ = 0;           // the first token of the last step
+    std::vector<RowGroup> last_;   // groups of the last step; their tokens are gone
     bool last_step_lost_ = false;  // with the device that computed it
 };
 

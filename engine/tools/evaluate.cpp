@@ -62,14 +62,21 @@ std::optional<DeviceTelemetry> Evaluator::device() const
     return model_->placement().telemetry();
 }
 
-Status Evaluator::logits(std::span<const int> tokens, const std::function<bool(int, std::span<const float>)>& on_row)
-try {
+Status Evaluator::check_tokens(std::span<const int> tokens) const
+{
     for (const int id : tokens)
         if (id < 0 || id >= info().vocabulary)
             return fail(Error::Code::BadRequest, "the token " + std::to_string(id) + " is not in the vocabulary");
     if (int(tokens.size()) > model_->context_tokens())
         return fail(Error::Code::ContextFull, std::to_string(tokens.size()) + " tokens do not fit the context of " +
                                                   std::to_string(model_->context_tokens()));
+    return {};
+}
+
+Status Evaluator::logits(std::span<const int> tokens, const std::function<bool(int, std::span<const float>)>& on_row)
+try {
+    if (Status ok = check_tokens(tokens); !ok)
+        return ok;
     KvSequence sequence;
     Status status;
     bool wanted = true;
@@ -86,6 +93,54 @@ try {
         at += chunk.size();
     }
     model_->cache().truncate(sequence, 0);
+    return status;
+} catch (...) {
+    return caught("for these tokens");
+}
+
+Status Evaluator::logits_together(std::span<const std::vector<int>> texts,
+                                  const std::function<bool(int row, std::span<const float>)>& on_row)
+try {
+    std::vector<int> first_row;
+    int rows = 0;
+    for (const std::vector<int>& text : texts) {
+        if (Status ok = check_tokens(text); !ok)
+            return ok;
+        first_row.push_back(rows);
+        rows += int(text.size());
+    }
+    std::vector<KvSequence> sequences(texts.size());
+    Status status;
+    bool wanted = true;
+    while (status && wanted) {
+        // Each text that has tokens left gets as many rows of the step as any other.
+        std::vector<std::size_t> going;
+        for (std::size_t i = 0; i < texts.size(); ++i)
+            if (sequences[i].ids.size() < texts[i].size())
+                going.push_back(i);
+        if (going.empty())
+            break;
+        const auto most_rows = std::size_t(model_->max_rows());
+        going.resize(std::min(going.size(), model_->computes_together() ? most_rows : 1));
+        std::vector<RowGroup> groups;
+        for (const std::size_t i : going) {
+            const auto left = std::span(texts[i]).subspan(sequences[i].ids.size());
+            RowGroup group{&sequences[i], left.first(std::min(left.size(), most_rows / going.size()))};
+            group.wanted = group.count();
+            groups.push_back(group);
+        }
+        status = model_->append(groups);
+        for (std::size_t g = 0; g < groups.size() && status; ++g)
+            for (int row = 0; row < groups[g].count() && status && wanted; ++row) {
+                const auto logits = model_->logits(*groups[g].sequence, row);
+                if (logits)
+                    wanted = on_row(first_row[going[g]] + groups[g].first + row, *logits);
+                else
+                    status = tl::unexpected(logits.error());
+            }
+    }
+    for (KvSequence& sequence : sequences)
+        model_->cache().truncate(sequence, 0);
     return status;
 } catch (...) {
     return caught("for these tokens");

@@ -99,6 +99,32 @@ private Q_SLOTS:
         QCOMPARE(run_cli({"logits", "-m", model("llama"), "--tokens", "1", "--out", "/nowhere/x"}).code, 1);
     }
 
+    void logitsOfABatchAreThoseOfItsLines()
+    {
+        QTemporaryDir folder;
+        const QString batch = folder.filePath("batch.txt"), out = folder.filePath("logits.f32");
+        const auto rows_of = [&](const QStringList& arguments) {
+            if (run_cli(QStringList{"logits", "-m", model("llama"), "--out", out} + arguments).code != 0)
+                return QByteArray();
+            QFile file(out);
+            return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+        };
+        const auto write = [&](const QByteArray& lines) {
+            QFile file(batch);
+            return file.open(QIODevice::WriteOnly) && file.write(lines) == lines.size();
+        };
+        QVERIFY(write("1,5,9\n\n7\n3 4 11 2\n"));
+        const QByteArray together = rows_of({"--batch", batch});
+        QVERIFY(!together.isEmpty());
+        QCOMPARE(together, rows_of({"--tokens", "1,5,9"}) + rows_of({"--tokens", "7"}) +
+                               rows_of({"--tokens", "3,4,11,2"}));
+        for (const char* const bad : {"1,x\n", "", "1\n99999999\n"}) {
+            QVERIFY(write(bad));
+            QCOMPARE(run_cli({"logits", "-m", model("llama"), "--batch", batch, "--out", out}).code, 1);
+        }
+        QCOMPARE(run_cli({"logits", "-m", model("llama"), "--out", out}).code, 2);
+    }
+
     void tooMuchTextIsASentence()
     {
 #ifdef SPILLWAY_SANITIZED
