@@ -16,6 +16,7 @@ struct BenchRequest {
     int prefill_tokens = 512;  // 0: no such test
     int decode_tokens = 128;   // 0: no such test
     std::vector<int> depths = {0};
+    std::vector<int> conversations = {1};  // that decode at once; a decode test for each number
     int repeats = 5;
     bool within_context = false;  // refuse what is longer than the context the model was made for
 };
@@ -24,10 +25,11 @@ struct BenchRow {
     std::string test;  // "prefill" or "decode"
     int tokens = 0;
     int depth = 0;  // tokens in the cache before
-    double tok_s_median = 0, tok_s_min = 0, tok_s_max = 0;
+    int conversations = 1;
+    double tok_s_median = 0, tok_s_min = 0, tok_s_max = 0;  // of all conversations together
     double gb_s = 0;             // weight and KV bytes a decode step must read, per second; 0 for prefill
     double bandwidth_share = 0;  // of dram_read_gb_s
-    /// What 99 of 100 decoded tokens of the runs that count stayed below.
+    /// What 99 of 100 decode steps of the runs that count stayed below: each conversation's time for a token.
     std::optional<double> p99_ms = {};
     /// The one reading of the tokens before; empty: there are none.
     std::optional<double> depth_ms = {};

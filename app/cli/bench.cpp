@@ -36,6 +36,7 @@ void print_json(const engine::BenchReport& report)
         rows.push_back({{"test", row.test},
                         {"tokens", row.tokens},
                         {"depth", row.depth},
+                        {"conversations", row.conversations},
                         {"tok_s_median", row.tok_s_median},
                         {"tok_s_min", row.tok_s_min},
                         {"tok_s_max", row.tok_s_max},
@@ -70,9 +71,10 @@ void print_table(const engine::BenchReport& report)
     std::printf("| model | kernels | threads | test | depth | tok/s | min | max | GB/s | of memory |\n"
                 "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n");
     for (const engine::BenchRow& row : report.rows) {
-        std::printf("| %s | %s | %d | %s %d | %d | %.2f | %.2f | %.2f |", report.model.c_str(), report.kernels.c_str(),
-                    report.threads, row.test.c_str(), row.tokens, row.depth, row.tok_s_median, row.tok_s_min,
-                    row.tok_s_max);
+        const std::string at_once = row.conversations > 1 ? " x " + std::to_string(row.conversations) : "";
+        std::printf("| %s | %s | %d | %s %d%s | %d | %.2f | %.2f | %.2f |", report.model.c_str(),
+                    report.kernels.c_str(), report.threads, row.test.c_str(), row.tokens, at_once.c_str(), row.depth,
+                    row.tok_s_median, row.tok_s_min, row.tok_s_max);
         if (row.gb_s > 0)
             std::printf(" %.1f | %.0f %% |\n", row.gb_s, 100 * row.bandwidth_share);
         else
@@ -90,11 +92,11 @@ void print_table(const engine::BenchReport& report)
 
 void print_csv(const engine::BenchReport& report)
 {
-    std::puts("test,tokens,depth,tok_s_median,tok_s_min,tok_s_max,gb_s,bandwidth_share,dram_read_gb_s");
+    std::puts("test,tokens,depth,tok_s_median,tok_s_min,tok_s_max,gb_s,bandwidth_share,dram_read_gb_s,conversations");
     for (const engine::BenchRow& row : report.rows)
-        std::printf("%s,%d,%d,%.4f,%.4f,%.4f,%.3f,%.4f,%.3f\n", row.test.c_str(), row.tokens, row.depth,
+        std::printf("%s,%d,%d,%.4f,%.4f,%.4f,%.3f,%.4f,%.3f,%d\n", row.test.c_str(), row.tokens, row.depth,
                     row.tok_s_median, row.tok_s_min, row.tok_s_max, row.gb_s, row.bandwidth_share,
-                    report.dram_read_gb_s);
+                    report.dram_read_gb_s, row.conversations);
 }
 
 int pressure(const engine::LoadRequest& load, const BenchOptions& options)
@@ -125,7 +127,8 @@ int run(BenchOptions& options)
         request->context_tokens = deepest + std::max(options.bench.prefill_tokens, options.bench.decode_tokens) + 1;
     }
     const auto result = engine::bench(*request, options.bench, [](const engine::BenchRow& row) {
-        std::fprintf(stderr, "%s %d at %d: %.2f tok/s\n", row.test.c_str(), row.tokens, row.depth, row.tok_s_median);
+        std::fprintf(stderr, "%s %d of %d at %d: %.2f tok/s\n", row.test.c_str(), row.tokens, row.conversations,
+                     row.depth, row.tok_s_median);
     });
     if (!result)
         return report(result.error());
@@ -150,6 +153,10 @@ void add_bench(CLI::App& app, int& exit_code)
     command->add_option("-p,--n-prompt", b->bench.prefill_tokens, "tokens of the prefill test; 0: none");
     command->add_option("-n,--n-gen", b->bench.decode_tokens, "tokens of the decode test; 0: none");
     command->add_option("-d,--n-depth", b->bench.depths, "tokens in the context before, separated by commas")
+        ->delimiter(',');
+    command
+        ->add_option("--conversations", b->bench.conversations,
+                     "how many decode at once, separated by commas: a row for each number, with the tokens of all")
         ->delimiter(',');
     command->add_option("-r,--repetitions", b->bench.repeats, "runs that are counted");
     command->add_flag("--within-context", b->bench.within_context,

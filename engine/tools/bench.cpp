@@ -28,46 +28,65 @@ public:
 
     Result<BenchRow> prefill(int depth)
     {
-        return measure("prefill", request_.prefill_tokens, depth, [&](KvSequence& kv) -> Status {
+        return measure("prefill", request_.prefill_tokens, depth, 1, [&](std::span<KvSequence> all) -> Status {
+            KvSequence& kv = all.front();
             int count = 0;
             for (int done = 0; done < request_.prefill_tokens; done += count) {
                 count = std::min(model_.max_rows(), request_.prefill_tokens - done);
-                if (Status ok = model_.append(kv, tokens(count)); !ok)
+                if (Status ok = model_.append(kv, tokens(count), 1); !ok)
                     return ok;
             }
             return logits(kv, count - 1);
         });
     }
 
-    Result<BenchRow> decode(int depth)
+    /// A step has a row of each conversation, where the model computes them together.
+    Result<BenchRow> decode(int depth, int conversations)
     {
         TurnRates times(request_.repeats * request_.decode_tokens);
         bool warm = false;  // the first run does not count
-        auto row = measure("decode", request_.decode_tokens, depth, [&](KvSequence& kv) -> Status {
+        auto row = measure("decode", request_.decode_tokens, depth, conversations, [&](std::span<KvSequence> all) {
             for (int i = 0; i < request_.decode_tokens; ++i) {
                 const std::int64_t start = now_us();
-                if (Status ok = model_.append(kv, tokens(1)); !ok)
-                    return ok;
-                if (Status ok = logits(kv, 0); !ok)
+                if (Status ok = decode_step(all); !ok)
                     return ok;
                 if (warm)
                     times.add_token(std::chrono::microseconds(now_us() - start));
             }
             warm = true;
-            return {};
+            return Status();
         });
         if (row) {
             if (const auto tokens = times.token_times())
                 row->p99_ms = tokens->p99_ms;
             const auto& cache = model_.cache();
             const double kv_per_token = double(cache.page_bytes()) / cache.block_tokens();
-            row->gb_s = row->tok_s_median *
-                        (double(model_.decode_bytes()) + kv_per_token * (depth + request_.decode_tokens / 2.0)) / 1e9;
+            const double kv_bytes = kv_per_token * (depth + request_.decode_tokens / 2.0);
+            // One conversation's bytes at the rate of steps, and the KV of the others.
+            row->gb_s =
+                row->tok_s_median / conversations * (double(model_.decode_bytes()) + conversations * kv_bytes) / 1e9;
         }
         return row;
     }
 
 private:
+    Status decode_step(std::span<KvSequence> all)
+    {
+        std::vector<RowGroup> groups;
+        for (KvSequence& kv : all)
+            groups.push_back({.sequence = &kv, .tokens = tokens(1), .wanted = 1});
+        const std::size_t at_once = model_.computes_together() ? groups.size() : 1;
+        for (std::size_t at = 0; at < groups.size(); at += at_once) {
+            const auto step = std::span(groups).subspan(at, at_once);
+            if (Status ok = model_.append(step); !ok)
+                return ok;
+            for (const RowGroup& group : step)
+                if (Status ok = logits(*group.sequence, 0); !ok)
+                    return ok;
+        }
+        return {};
+    }
+
     Status logits(KvSequence& kv, int row)
     {
         const auto logits = model_.logits(kv, row);
@@ -83,28 +102,31 @@ private:
     }
 
     template <class Work>
-    Result<BenchRow> measure(const char* test, int count, int depth, const Work& work)
+    Result<BenchRow> measure(const char* test, int count, int depth, int conversations, const Work& work)
     {
-        KvSequence kv;
+        std::vector<KvSequence> all(static_cast<std::size_t>(conversations));
         std::vector<double> rates;
         Status status;
-        BenchRow row{.test = test, .tokens = count, .depth = depth};
+        BenchRow row{.test = test, .tokens = count, .depth = depth, .conversations = conversations};
         const std::int64_t reading = now_us();
-        while (status && kv.length() < depth)
-            status = model_.append(kv, tokens(std::min(model_.max_rows(), depth - kv.length())));
+        for (KvSequence& kv : all)
+            while (status && kv.length() < depth)
+                status = model_.append(kv, tokens(std::min(model_.max_rows(), depth - kv.length())), 0);
         if (depth > 0)
             row.depth_ms = double(now_us() - reading) / 1e3;
         note_memory(row);
         for (int run = -1; run < request_.repeats && status; ++run) {  // the first one warms up and does not count
             const std::int64_t start = now_us();
-            status = work(kv);
+            status = work(all);
             const double seconds = double(std::max<std::int64_t>(1, now_us() - start)) / 1e6;
             if (run >= 0)
-                rates.push_back(count / seconds);
+                rates.push_back(count * conversations / seconds);
             note_memory(row);
-            model_.cache().truncate(kv, depth);
+            for (KvSequence& kv : all)
+                model_.cache().truncate(kv, depth);
         }
-        model_.cache().truncate(kv, 0);
+        for (KvSequence& kv : all)
+            model_.cache().truncate(kv, 0);
         if (!status)
             return tl::unexpected(status.error());
         std::sort(rates.begin(), rates.end());
@@ -151,6 +173,10 @@ Result<BenchReport> bench(const LoadRequest& load, const BenchRequest& request,
 try {
     if (request.repeats < 1 || request.prefill_tokens < 0 || request.decode_tokens < 0 || request.depths.empty())
         return fail(Error::Code::BadRequest, "a benchmark needs at least one repeat and one depth");
+    for (const int conversations : request.conversations)
+        if (conversations < 1 || conversations > kMostRowsTogether)
+            return fail(Error::Code::BadRequest,
+                        "1 to " + std::to_string(kMostRowsTogether) + " conversations can be answered at once");
     BenchReport report;
     if (load.placement.device == PlacementOptions::Device::Cuda) {
         const auto copy = device_copy_gb_s(load.placement.cuda_ordinal);
@@ -187,10 +213,14 @@ try {
             return fail(Error::Code::ContextFull, "a depth of " + std::to_string(depth) +
                                                       " and the tokens after it do not fit the context of " +
                                                       std::to_string((*model)->context_tokens()));
-        for (const bool decode : {false, true}) {
-            if ((decode ? request.decode_tokens : request.prefill_tokens) == 0)
-                continue;
-            auto row = decode ? runs.decode(depth) : runs.prefill(depth);
+        std::vector<std::function<Result<BenchRow>()>> tests;
+        if (request.prefill_tokens > 0)
+            tests.emplace_back([&] { return runs.prefill(depth); });
+        if (request.decode_tokens > 0)
+            for (const int conversations : request.conversations)
+                tests.emplace_back([&, conversations] { return runs.decode(depth, conversations); });
+        for (const auto& test : tests) {
+            auto row = test();
             if (!row)
                 return tl::unexpected(row.error());
             const bool on_gpu = report.device_layers == (*model)->info().layers && report.device_copy_gb_s;
