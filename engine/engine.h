@@ -1,8 +1,8 @@
 // Engine is the front door of the room: load a model, generate, post commands. No Qt, no printing, no exceptions past
 // this line.
 //
-// Threads: load, generate, poll and the sequence calls belong to one thread, the owner's. post() and the stop tokens
-// may be used from any thread. Listener functions are called on the owner's thread.
+// Threads: load, poll and the calls of sequences and turns belong to one thread, the owner's. post() and the stop
+// tokens may be used from any thread. Listener functions are called on the owner's thread.
 #pragma once
 
 #include "engine/kv_type.h"
@@ -97,7 +97,7 @@ struct Request {
 
 enum class StopReason { EndOfTurn, StopString, MaxTokens, ContextFull, Cancelled };
 
-/// What became of one generate().
+/// What became of one turn.
 struct Turn {
     StopReason reason = StopReason::EndOfTurn;
     std::string text;   // all that on_text was given
@@ -186,6 +186,7 @@ using Command = std::variant<PlacementCommand, SetThreads, CancelLoad, SetKvType
                              SetSavedKv, ForgetSavedKv, KeepSavedKv>;
 
 using SequenceId = int;
+using TurnId = std::uint64_t;  // never 0
 
 class Engine
 {
@@ -203,7 +204,24 @@ public:
     virtual Result<SequenceId> branch(SequenceId from, int tokens) = 0;
     virtual void end_sequence(SequenceId sequence) = 0;
 
-    /// Runs one turn to its end. Blocks; text, numbers and events go to the listener.
+    // Turns of several conversations advance side by side:
+    //     begin(); begin(); while (there are any) for (const TurnId turn : step(listener)) end(turn);
+    // None of these is to be called from a listener; to end a turn from there, ask its stop token.
+
+    /// Begins a turn of a conversation that has none running: its prompt is made, and what is known of it is found
+    /// again; nothing is computed. kMostRowsTogether turns run at most. Text, numbers and what happens to this turn go
+    /// to the listener, which is copied, until the turn is over. An error: there is no such turn.
+    virtual Result<TurnId> begin(SequenceId sequence, const Request& request, const Listener& listener,
+                                 std::stop_token stop) = 0;
+    /// One step of all turns that run: an answer gets on by a token at least, a prompt by some, within a budget of rows
+    /// that keeps the pace of the answers. A turn for which there is no memory waits until another one is over. Before
+    /// the step, what was posted is carried out; of that, and of what moves, `listener` is told. Answers the turns that
+    /// are over and have not been ended.
+    virtual std::vector<TurnId> step(const Listener& listener) = 0;
+    /// What became of the turn, which is gone then. One that is not over is stopped.
+    virtual Result<Turn> end(TurnId turn) = 0;
+
+    /// Runs one turn to its end: the sum of the three. Blocks; text, numbers and events go to the listener.
     virtual Result<Turn> generate(SequenceId sequence, const Request& request, const Listener& listener,
                                   std::stop_token stop) = 0;
 

@@ -97,6 +97,7 @@ struct KvMap {
 /// of a turn; their context and map are those of the conversation that ran last.
 struct Telemetry {
     Phase phase = Phase::Idle;
+    int sequence = 0;          // the conversation that it is of; 0: of none
     std::int64_t time_us = 0;  // monotonic clock
 
     int context_tokens = 0;    // tokens in the sequence now

@@ -8,6 +8,7 @@
 
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace engine {
@@ -19,6 +20,8 @@ public:
 
     /// A new turn begins: what it uses is newer than all else, and what holds tokens of `pins` is pinned from then on.
     void begin_turn(std::vector<TokenRange> pins);
+    /// A conversation that has been begun before goes on, with these pins.
+    void go_on(std::vector<TokenRange> pins) { pins_ = std::move(pins); }
     /// Pins of the conversation in use, at once.
     void set_pins(std::vector<TokenRange> pins);
     /// The conversation in use has these pages and is written from block `written` on.

@@ -34,7 +34,7 @@ struct KvSequence {
 /// Rows of a step that are one sequence's: the next tokens of it, which have pages.
 struct RowGroup {
     KvSequence* sequence = nullptr;
-    std::span<const int> tokens;
+    std::span<const int> tokens = {};
     int first = 0;   // position of the first of them
     int row = 0;     // of the step, where they begin
     int wanted = 0;  // of so many rows at its end logits will be asked for

@@ -25,24 +25,18 @@ public:
     /// All hands at zero.
     void start()
     {
-        seconds_ = lap_ = {};
+        seconds_ = {};
         readings_ = 0;
         since_ = Time::now();
     }
-    /// The seconds that this part took since the start.
-    double seconds(Part part)
+    using Seconds = std::array<double, 7>;  // by part
+    /// What each part took since the start.
+    Seconds seconds()
     {
         charge();
-        return seconds_[std::size_t(part)];
+        return seconds_;
     }
-    /// What all hands show now is kept.
-    void lap()
-    {
-        charge();
-        lap_ = seconds_;
-    }
-    /// The seconds that this part took from the start to the last lap.
-    double lap_seconds(Part part) const { return lap_[std::size_t(part)]; }
+    double seconds(Part part) { return seconds()[std::size_t(part)]; }
     /// How often it has been read since the start: what it costs itself.
     std::int64_t readings() const { return readings_; }
 
@@ -83,8 +77,7 @@ private:
         ++readings_;
     }
 
-    std::array<double, 7> seconds_ = {};  // by part
-    std::array<double, 7> lap_ = {};
+    Seconds seconds_ = {};
     Hands hands_;
     Time::time_point since_ = Time::now();
     std::int64_t readings_ = 0;

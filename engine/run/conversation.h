@@ -3,6 +3,7 @@
 
 #include "engine/kv/kv_cache.h"
 #include "engine/kv/saved_kv_file.h"
+#include "engine/run/frames.h"
 #include "engine/run/prompt.h"
 
 #include <memory>
@@ -16,6 +17,8 @@ struct Conversation {
     KvSequence kv;
     std::vector<KeptReply> replies;
     std::vector<TokenRange> pins;  // that the user keeps on the device
+    Frames frames;
+    bool answered_now = false;  // a turn of it runs
 };
 
 /// What was saved of a conversation that has no KV in memory.

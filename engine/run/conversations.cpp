@@ -54,11 +54,11 @@ void Conversations::use(SequenceId sequence)
         used->kv.last_used = ++uses_;
 }
 
-bool Conversations::forget_oldest(const Conversation& except, KvCache& cache)
+bool Conversations::forget_oldest(KvCache& cache)
 {
     Conversation* oldest = nullptr;
     for (auto& [id, conversation] : kept_)
-        if (&conversation != &except && !conversation.kv.pages.empty() &&
+        if (!conversation.answered_now && !conversation.kv.pages.empty() &&
             (!oldest || conversation.kv.last_used < oldest->kv.last_used))
             oldest = &conversation;
     if (!oldest)

@@ -29,9 +29,11 @@ public:
     /// The one that was used last; null: none is there that was.
     Conversation* last() { return find(last_used_); }
 
-    /// The conversation that was used longest ago gives up its KV; it is prefilled again when it goes on. False: no
-    /// other than `except` has any.
-    bool forget_oldest(const Conversation& except, KvCache& cache);
+    SequenceId last_used() const { return last_used_; }
+
+    /// Of those that are not answered now, the conversation that was used longest ago gives up its KV; it is prefilled
+    /// again when it goes on. False: none of them has any.
+    bool forget_oldest(KvCache& cache);
 
 private:
     std::map<SequenceId, Conversation> kept_;

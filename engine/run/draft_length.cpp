@@ -51,14 +51,15 @@ int DraftLength::next() const
     return failed_ ? std::min(kFirst, most_) : best();
 }
 
-void DraftLength::note(int drafted, int accepted, std::int64_t duration_us)
+void DraftLength::note(int drafted, int accepted, std::optional<std::int64_t> duration_us)
 {
-    const auto duration = double(duration_us);
     left_ = std::max(0, left_ - 1 - accepted);
+    if (duration_us && drafted == 0)
+        follow(one_us_, double(*duration_us));
+    if (duration_us && drafted > 0 && one_us_)
+        follow(row_us_, std::max(0.0, double(*duration_us) - *one_us_) / drafted);
     if (drafted == 0)
-        return follow(one_us_, duration);
-    if (one_us_)
-        follow(row_us_, std::max(0.0, duration - *one_us_) / drafted);
+        return;
     const int judged = std::min(drafted, accepted + 1);  // what follows a wrong one says nothing
     for (int i = 0; i < judged; ++i)
         acceptance_ += kNewest * ((i < accepted ? 1.0 : 0.0) - acceptance_);

@@ -28,8 +28,8 @@ public:
     /// Tokens to draft at most for the next step; 0: it is not worth it now, or no step without has been seen yet.
     int next() const;
     /// A step with `drafted` tokens beside its own has taken so long, until the next one could begin; of them
-    /// `accepted` stood.
-    void note(int drafted, int accepted, std::int64_t duration_us);
+    /// `accepted` stood. No duration: others had rows in it, too.
+    void note(int drafted, int accepted, std::optional<std::int64_t> duration_us);
 
 private:
     double tokens_per_us(int drafted) const;

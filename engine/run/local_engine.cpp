@@ -2,12 +2,12 @@
 
 #include "engine/caught.h"
 #include "engine/metrics/clock.h"
-#include "engine/metrics/host_probe.h"
 #include "engine/run/events.h"
 
 #include <algorithm>
 #include <limits>
 #include <random>
+#include <utility>
 
 namespace engine {
 
@@ -48,8 +48,8 @@ LocalEngine::~LocalEngine()
 Result<ModelInfo> LocalEngine::load(const LoadRequest& request, const Listener& listener, std::stop_token stop)
 try {
     unload();
-    const During loading(loading_);
-    cancel_load_ = false;
+    const During loading(state_.loading);
+    state_.cancel_load = false;
     const std::int64_t start = now_us();
     LoadedModel::Progress progress;
     progress.report = [&](const LoadProgress& done) {
@@ -58,7 +58,7 @@ try {
     };
     progress.cancelled = [&] {
         attend(listener);
-        return cancel_load_ || stop.stop_requested();
+        return state_.cancel_load || stop.stop_requested();
     };
     progress.warn = [&](std::string sentence) {
         send(listener, make_event(Event::Kind::Warning, std::move(sentence)));
@@ -66,14 +66,14 @@ try {
     auto model = LoadedModel::load(request, progress);
     if (!model)
         return tl::unexpected(model.error());
-    model_ = std::move(*model);
+    state_.model = std::move(*model);
     said_no_template_ = false;
     Event finished = make_event(Event::Kind::LoadFinished);
-    finished.bytes = model_->weight_bytes();
+    finished.bytes = state_.model->weight_bytes();
     finished.duration_us = finished.time_us - start;
     send(listener, finished);
     send_idle_frame(listener);
-    return model_->info();
+    return state_.model->info();
 } catch (...) {
     auto error = caught("for this model and context");
     unload();
@@ -82,113 +82,223 @@ try {
 
 void LocalEngine::unload()
 {
-    if (model_)
-        saved_.release_all(*model_, kGraceForSaving);
-    conversations_.clear();
+    end_all_turns();
+    if (state_.model)
+        state_.saved.release_all(*state_.model, kGraceForSaving);
+    state_.conversations.clear();
     frames_ = {};
-    model_.reset();
+    state_.model.reset();
 }
 
 Result<SequenceId> LocalEngine::create_sequence()
 try {
-    if (!model_)
+    if (!state_.model)
         return fail(Error::Code::NotLoaded, "no model is loaded");
-    return conversations_.create();
+    return state_.conversations.create();
 } catch (...) {
     return caught("for another conversation");
 }
 
 Result<SequenceId> LocalEngine::branch(SequenceId from, int tokens)
 try {
-    if (!model_ || !conversations_.find(from))
+    if (!state_.model || !state_.conversations.find(from))
         return fail(Error::Code::NotLoaded, "there is no such conversation");
-    return conversations_.branch(from, tokens, model_->cache());
+    return state_.conversations.branch(from, tokens, state_.model->cache());
 } catch (...) {
     return caught("for another conversation");
 }
 
 void LocalEngine::end_sequence(SequenceId sequence)
 {
-    if (model_)
-        conversations_.end(sequence, model_->cache());
+    end_turn_of(sequence);
+    if (state_.model)
+        state_.conversations.end(sequence, state_.model->cache());
 }
 
+/// The sum of the others.
 Result<Turn> LocalEngine::generate(SequenceId sequence, const Request& request, const Listener& listener,
                                    std::stop_token stop)
 try {
-    Conversation* const conversation = conversations_.find(sequence);
-    if (!model_ || !conversation)
-        return fail(Error::Code::NotLoaded, "no model is loaded");
-    if (const Status ok = check(request.sampling); !ok)
-        return tl::unexpected(ok.error());
-    conversations_.use(sequence);
-    auto turn = generate_checked(*conversation, request, listener, stop);
-    if (!turn && turn.error().code == Error::Code::CannotRead)
-        unload();  // the weights are gone
-    return turn;
+    const auto turn = begin(sequence, request, listener, std::move(stop));
+    if (!turn)
+        return tl::unexpected(turn.error());
+    for (bool over = false; !over;)
+        over = std::ranges::count(step(listener), *turn) > 0;
+    return end(*turn);
 } catch (...) {
     return caught("to go on");
 }
 
-Result<Turn> LocalEngine::generate_checked(Conversation& conversation, const Request& request, const Listener& listener,
-                                           std::stop_token stop)
+Result<TurnId> LocalEngine::begin(SequenceId sequence, const Request& request, const Listener& listener,
+                                  std::stop_token stop)
+try {
+    Conversation* const conversation = state_.conversations.find(sequence);
+    if (!state_.model || !conversation)
+        return fail(Error::Code::NotLoaded, "no model is loaded");
+    if (conversation->answered_now)
+        return fail(Error::Code::BadRequest, "this conversation is being answered: a second answer has to wait");
+    if (turns_.running() >= kMostRowsTogether)
+        return fail(Error::Code::BadRequest,
+                    std::to_string(kMostRowsTogether) + " conversations are being answered: another one has to wait");
+    if (const Status ok = check(request.sampling); !ok)
+        return tl::unexpected(ok.error());
+    state_.conversations.use(sequence);
+    RunningTurn& turn = turns_.add(sequence, *conversation, listener);
+    const TurnId id = turn.id;
+    Status begun;
+    try {
+        begun = begin_checked(turn, request, std::move(stop));
+    } catch (...) {
+        begun = caught("to go on");
+    }
+    if (!begun) {
+        conversation->answered_now = false;
+        turns_.remove(id);
+        return tl::unexpected(begun.error());
+    }
+    return id;
+} catch (...) {
+    return caught("to go on");
+}
+
+Status LocalEngine::begin_checked(RunningTurn& turn, const Request& request, std::stop_token stop)
 {
+    Conversation& conversation = *turn.conversation;
     conversation.saved_as = request.saved_as;
-    model_->placement().begin_turn(conversation.pins);
-    if (!request.messages.empty() && !model_->info().has_chat_template && !said_no_template_) {
+    state_.model->placement().begin_turn(conversation.pins);
+    if (!request.messages.empty() && !state_.model->info().has_chat_template && !said_no_template_) {
         said_no_template_ = true;
-        send(listener,
+        send(turn.listener,
              make_event(Event::Kind::Warning,
                         "the model has no chat template; the conversation is given to it in the ChatML form"));
     }
     const auto goes_on = [&] { return !stop.stop_requested(); };
-    SavedStart saved = saved_.open(*model_, conversation, request.saved_as, goes_on);
-    TurnHost host{*model_,
-                  frames_,
-                  listener,
-                  stop,
-                  [&] { attend(listener); },
-                  [&](Conversation& current) { return make_room(current); },
+    SavedStart saved = state_.saved.open(*state_.model, conversation, request.saved_as, goes_on);
+    TurnHost host{*state_.model,
+                  conversation.frames,
+                  turn.listener,
+                  std::move(stop),
+                  [this, &turn] { attend(turn.listener); },
+                  [this](Conversation&) { return make_room(); },
                   std::move(saved),
-                  [&] { saved_.forget(request.saved_as); }};
-    TurnRunner runner(std::move(host), conversation, request, request.sampling.seed.value_or(random_seed()));
-    auto turn = run(runner);
-    placement_changed_ = false;  // its last frame says it
-    if (turn)
-        saved_.save(*model_, conversation, request.saved_as);
-    send_placement_events(listener);
-    if (turn && !turn->ledger.dropped_messages.empty()) {
-        Event dropped = make_event(Event::Kind::TurnsDropped,
-                                   std::to_string(turn->ledger.dropped_messages.size()) +
-                                       " of the oldest messages were left out, since the context is full");
-        dropped.cause = Event::Cause::ContextFull;
-        send(listener, dropped);
+                  [this, name = request.saved_as] { state_.saved.forget(name); },
+                  turn.sequence};
+    turn.runner = std::make_unique<TurnRunner>(std::move(host), conversation, request,
+                                               request.sampling.seed.value_or(random_seed()));
+    return turn.runner->begin();
+}
+
+std::vector<TurnId> LocalEngine::step(const Listener& listener)
+try {
+    try {
+        attend(listener);
+        if (state_.model)
+            turns_.step(*state_.model);
+    } catch (...) {
+        turns_.fail_all(caught("to go on").value());
     }
-    return turn;
+    return finish_turns(listener);
+} catch (...) {
+    return {};  // there was no memory even to say so: the next step says it
 }
 
-Result<Turn> LocalEngine::run(TurnRunner& runner)
+/// What turns leave behind that are over.
+std::vector<TurnId> LocalEngine::finish_turns(const Listener& listener)
 {
-    const During generating(generating_);
-    return runner.run();
+    std::vector<TurnId> over;
+    bool weights_gone = false;
+    for (RunningTurn& turn : turns_.all()) {
+        if (turn.runner && turn.runner->over()) {
+            finish(turn, listener);
+            weights_gone = weights_gone || (!*turn.result && turn.result->error().code == Error::Code::CannotRead);
+        }
+        if (turn.result)
+            over.push_back(turn.id);
+    }
+    if (weights_gone)
+        unload();
+    return over;
 }
 
-/// Frees memory for the conversation that goes on: another one is forgotten, or memory of saving is given back.
-bool LocalEngine::make_room(const Conversation& except)
+void LocalEngine::finish(RunningTurn& turn, const Listener& listener)
 {
-    return conversations_.forget_oldest(except, model_->cache()) || saved_.release_all(*model_, {});
+    turn.result = turn.runner->result();
+    Conversation& conversation = *std::exchange(turn.conversation, nullptr);
+    conversation.answered_now = false;
+    const std::unique_ptr<TurnRunner> done = std::move(turn.runner);
+    turns_.wake_all();
+    try {
+        state_.placement_changed = false;  // its last frame says it
+        if (*turn.result)
+            state_.saved.save(*state_.model, conversation, conversation.saved_as);
+        send_placement_events(listener);
+        if (!*turn.result || (*turn.result)->ledger.dropped_messages.empty())
+            return;
+        const std::size_t count = (*turn.result)->ledger.dropped_messages.size();
+        Event dropped =
+            make_event(Event::Kind::TurnsDropped,
+                       std::to_string(count) + " of the oldest messages were left out, since the context is full");
+        dropped.cause = Event::Cause::ContextFull;
+        send(turn.listener, dropped);
+    } catch (...) {
+        turn.result = caught("to go on");
+    }
+}
+
+Result<Turn> LocalEngine::end(TurnId id)
+try {
+    RunningTurn* const turn = turns_.find(id);
+    if (!turn)
+        return fail(Error::Code::BadRequest, "there is no such turn, or it was ended before");
+    if (turn->runner) {
+        turn->runner->cancel();
+        finish(*turn, turn->listener);
+    }
+    Result<Turn> result = std::move(*turn->result);
+    turns_.remove(id);
+    return result;
+} catch (...) {
+    return caught("to end the answer");
+}
+
+/// It is over before its conversation ends.
+void LocalEngine::end_turn_of(SequenceId sequence)
+{
+    RunningTurn* const turn = turns_.of(sequence);
+    if (!turn)
+        return;
+    turn->runner->cancel();
+    finish(*turn, turn->listener);
+}
+
+/// The model goes.
+void LocalEngine::end_all_turns()
+{
+    for (RunningTurn& turn : turns_.all())
+        if (turn.runner) {
+            turn.runner.reset();
+            turn.conversation = nullptr;
+            turn.result = fail(Error::Code::NotLoaded, "the model was unloaded while it answered");
+        }
+}
+
+/// Frees memory for a conversation that goes on: one that is not answered now is forgotten, or memory of saving is
+/// given back.
+bool LocalEngine::make_room()
+{
+    return state_.conversations.forget_oldest(state_.model->cache()) || state_.saved.release_all(*state_.model, {});
 }
 
 Result<int> LocalEngine::count_tokens(std::string_view text, std::stop_token stop) const
 try {
-    if (!model_)
+    if (!state_.model)
         return fail(Error::Code::NotLoaded, "no model is loaded");
     // A message stands behind what the template writes before it.
-    EncodeOptions options{EncodeOptions::Specials::AsText, model_->info().has_chat_template
+    EncodeOptions options{EncodeOptions::Specials::AsText, state_.model->info().has_chat_template
                                                                ? EncodeOptions::Start::Middle
                                                                : EncodeOptions::Start::Beginning};
     options.stop = stop;
-    const int tokens = int(model_->tokenizer().encode(text, options).size());
+    const int tokens = int(state_.model->tokenizer().encode(text, options).size());
     if (stop.stop_requested())
         return fail(Error::Code::Cancelled, "the count was stopped");
     return tokens;
@@ -198,20 +308,21 @@ try {
 
 Result<PromptLedger> LocalEngine::count_prompt(const Request& request, std::stop_token stop) const
 try {
-    if (!model_)
+    if (!state_.model)
         return fail(Error::Code::NotLoaded, "no model is loaded");
     if (request.messages.empty() && request.raw_prompt.empty()) {  // nothing is there to be asked yet
         PromptLedger nothing;
-        nothing.total_tokens = int(
-            model_->tokenizer().encode("", {EncodeOptions::Specials::Parse, EncodeOptions::Start::Beginning}).size());
+        nothing.total_tokens = int(state_.model->tokenizer()
+                                       .encode("", {EncodeOptions::Specials::Parse, EncodeOptions::Start::Beginning})
+                                       .size());
         return nothing;
     }
     Request whole = request;
     whole.full_context = FullContext::Stop;
     // What the model said counts as the ids it was said in, as in the next turn.
-    const Conversation* const known = conversations_.find_saved_as(request.saved_as);
+    const Conversation* const known = state_.conversations.find_saved_as(request.saved_as);
     const auto replies = known ? std::span<const KeptReply>(known->replies) : std::span<const KeptReply>();
-    const PromptBuilder builder(model_->chat_template(), model_->tokenizer(), replies, std::move(stop));
+    const PromptBuilder builder(state_.model->chat_template(), state_.model->tokenizer(), replies, std::move(stop));
     auto prompt = builder.build(whole, std::numeric_limits<int>::max(), 0);
     if (!prompt)
         return tl::unexpected(prompt.error());
@@ -255,24 +366,24 @@ try {
 void LocalEngine::attend(const Listener& listener)
 {
     carry_out_posted(listener);
-    while (model_ && model_->placement().advance() && !generating_) {
-        placement_changed_ = true;
+    while (state_.model && state_.model->placement().advance() && !turns_.any()) {
+        state_.placement_changed = true;
         send_placement_events(listener);
-        if (now_us() - frames_.last_us() >= Frames::kIntervalUs)
+        if (now_us() - frames().last_us() >= Frames::kIntervalUs)
             send_idle_frame(listener);
         carry_out_posted(listener);
     }
-    if (model_ && !generating_)
-        model_->placement().settle();
+    if (state_.model && !turns_.any())
+        state_.model->placement().settle();
     send_placement_events(listener);
-    if (model_ && !generating_ && placement_changed_)
+    if (state_.model && !turns_.any() && state_.placement_changed)
         send_idle_frame(listener);
     collect_saved(listener);
 }
 
 void LocalEngine::collect_saved(const Listener& listener)
 {
-    for (const Event& event : saved_.collect(model_.get()))
+    for (const Event& event : state_.saved.collect(state_.model.get()))
         send(listener, event);
 }
 
@@ -282,7 +393,7 @@ void LocalEngine::carry_out_posted(const Listener& listener)
         Event answer = make_event(Event::Kind::CommandDone);
         answer.command = posted.id;
         try {
-            std::visit([&](const auto& command) { carry_out(command, answer); }, posted.command);
+            commands_.carry_out(posted.command, answer);
         } catch (...) {
             answer.ok = false;
             answer.sentence = caught("to do this").value().what;
@@ -292,122 +403,31 @@ void LocalEngine::carry_out_posted(const Listener& listener)
     }
 }
 
-void LocalEngine::carry_out(const SetThreads& command, Event& answer)
-{
-    answer.ok = model_ && command.threads >= 0 && command.threads <= 1024;
-    if (!answer.ok) {
-        answer.sentence = model_ ? "the number of threads must be between 1 and 1024" : "no model is loaded";
-        return;
-    }
-    const int threads = command.threads > 0 ? command.threads : physical_cores();
-    model_->cpu().set_threads(threads);
-    answer.sentence = "the engine uses " + std::to_string(threads) + (threads == 1 ? " thread" : " threads");
-}
-
-template <class Ask>
-void LocalEngine::ask_placement(Event& answer, const Ask& ask)
-{
-    const Status done = model_ ? ask(model_->placement()) : fail(Error::Code::NotLoaded, "no model is loaded");
-    answer.ok = done.has_value();
-    placement_changed_ = placement_changed_ || answer.ok;
-    if (!done)
-        answer.sentence = done.error().what;
-}
-
-void LocalEngine::carry_out(const PlacementCommand& command, Event& answer)
-{
-    ask_placement(answer, [&](ModelPlacement& placement) { return placement.apply(command); });
-}
-
-void LocalEngine::carry_out(const SetKvTypes& command, Event& answer)
-{
-    if (model_ && model_->has_kv_types(command.k_type, command.v_type))
-        return;
-    ask_placement(answer, [&](ModelPlacement&) -> Status {
-        if (Status ok = model_->may_set_kv_types(command.k_type, command.v_type); !ok)
-            return ok;
-        saved_.release_all(*model_, kGraceForSaving);  // what is being written is read from the pages
-        return model_->set_kv_types(command.k_type, command.v_type);
-    });
-}
-
-/// Nobody asked for them: there is nothing to refuse.
-void LocalEngine::carry_out(const SetRates& command, Event&)
-{
-    if (model_)
-        model_->placement().set_rates(command.rates);
-}
-
-/// They stay with their conversation.
-void LocalEngine::carry_out(const SetPins& command, Event& answer)
-{
-    ask_placement(answer, [&](ModelPlacement& placement) -> Status {
-        Conversation* const conversation = conversations_.last();
-        if (!conversation)
-            return fail(Error::Code::BadRequest, "there is no conversation yet whose tokens could be kept");
-        if (std::ranges::any_of(command.tokens, [](const TokenRange& r) { return r.first < 0 || r.last < r.first; }))
-            return fail(Error::Code::BadRequest, "no conversation has such tokens");
-        Status done = placement.set_pins(command.tokens);
-        if (done)
-            conversation->pins = command.tokens;
-        return done;
-    });
-}
-
-void LocalEngine::carry_out(const SetDevice& command, Event& answer)
-{
-    ask_placement(answer, [&](ModelPlacement&) -> Status {
-        KvInUse in_use;
-        if (const Conversation* last = conversations_.last())
-            in_use = {last->kv.pages, last->kv.length(), last->pins};
-        return model_->change_device(command.placement, std::move(in_use));
-    });
-}
-
-void LocalEngine::carry_out(const SetSavedKv& command, Event& answer)
-{
-    const Status done = saved_.use(command, [this] {
-        if (on_posted)
-            on_posted();
-    });
-    answer.ok = done.has_value();
-    if (!done)
-        answer.sentence = done.error().what;
-}
-
-void LocalEngine::carry_out(const ForgetSavedKv& command, Event&)
-{
-    saved_.forget(command.saved_as);
-}
-
-void LocalEngine::carry_out(const KeepSavedKv& command, Event&)
-{
-    saved_.keep_only(command.saved_as);
-}
-
-void LocalEngine::carry_out(const CancelLoad&, Event& answer)
-{
-    answer.ok = loading_;
-    cancel_load_ = loading_;
-    answer.sentence = loading_ ? "loading stops" : "nothing is being loaded";
-}
-
 void LocalEngine::send_placement_events(const Listener& listener)
 {
-    if (model_)
-        for (const Event& event : model_->placement().take_events())
+    if (state_.model)
+        for (const Event& event : state_.model->placement().take_events())
             send(listener, event);
+}
+
+/// Of the conversation that was used last.
+Frames& LocalEngine::frames()
+{
+    Conversation* const last = state_.conversations.last();
+    return last ? last->frames : frames_;
 }
 
 /// Sends a frame that says where everything lies while no turn runs.
 void LocalEngine::send_idle_frame(const Listener& listener)
 {
-    placement_changed_ = false;
+    state_.placement_changed = false;
     if (!listener.on_telemetry)
         return;
     const KvSequence none;
-    const Conversation* const last = conversations_.last();
-    listener.on_telemetry(frames_.make(*model_, last ? last->kv : none, Phase::Idle));
+    const Conversation* const last = state_.conversations.last();
+    Telemetry frame = frames().make(*state_.model, last ? last->kv : none, Phase::Idle);
+    frame.sequence = last ? state_.conversations.last_used() : 0;
+    listener.on_telemetry(frame);
 }
 
 std::unique_ptr<Engine> make_engine()

@@ -177,6 +177,12 @@ void ModelPlacement::begin_turn(std::vector<TokenRange> pins)
         on_device_->pager().begin_turn(std::move(pins));
 }
 
+void ModelPlacement::go_on(std::vector<TokenRange> pins)
+{
+    if (on_device_)
+        on_device_->pager().go_on(std::move(pins));
+}
+
 Status ModelPlacement::prepare(const KvSequence& sequence, int first, int count)
 {
     on_host_ = !on_device_ || (options_.kv_policy == KvPolicy::CpuDecode && count == 1);

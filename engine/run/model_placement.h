@@ -48,8 +48,9 @@ public:
     /// What has gone wrong on the device since finish().
     Status take_status() { return on_device_ ? on_device_->backend().take_status() : model_.cpu.take_status(); }
 
-    /// Columns that hold tokens of `pins` leave last.
+    /// Columns that hold tokens of `pins` leave last. A turn begins; or one goes on, after a step of another.
     void begin_turn(std::vector<TokenRange> pins = {});
+    void go_on(std::vector<TokenRange> pins);
     /// Around a step; see KvPager.
     Status prepare(const KvSequence& sequence, int first, int count);
     Status finish(const KvSequence& sequence, int first, int count);

@@ -15,9 +15,6 @@ int common_prefix(std::span<const int> a, std::span<const int> b)
     return int(end - a.begin());
 }
 
-// A recurrent state cannot be cut. So many tokens at most are computed again where nothing better is known.
-constexpr int kCheckpointTokens = 4096;
-
 /// Where a prompt is worth going back to, lowest first: to the end of the system's message, which other conversations
 /// share, and to that of the newest one, which is answered again, or where the next prompt leaves out what was thought.
 std::vector<int> checkpoint_positions(const PromptLedger& ledger, int prompt_tokens)
@@ -59,20 +56,35 @@ bool begins_with_space(const Request& request, const Tokenizer& tokenizer)
 
 }  // namespace
 
-TurnRunner::TurnRunner(TurnHost host, Conversation& conversation, const Request& request, std::uint64_t seed)
+TurnRunner::TurnRunner(TurnHost host, Conversation& conversation, Request request, std::uint64_t seed)
     : host_(std::move(host))
     , conversation_(conversation)
-    , request_(request)
-    , sampler_(request.sampling, host_.model.info().vocabulary, seed,
-               dry_breakers(request.sampling, host_.model.tokenizer()))
-    , text_(request.stop, begins_with_space(request, host_.model.tokenizer()), host_.listener.on_text)
+    , request_(std::move(request))
+    , sampler_(request_.sampling, host_.model.info().vocabulary, seed,
+               dry_breakers(request_.sampling, host_.model.tokenizer()))
+    , text_(request_.stop, begins_with_space(request_, host_.model.tokenizer()), host_.listener.on_text)
     , meter_(host_.model.clock())
-    , draft_length_(request.most_drafted)
+    , step_(request_.most_drafted)
 {
     turn_.seed = seed;
 }
 
 Result<Turn> TurnRunner::run()
+{
+    if (const Status ok = begin(); !ok)
+        return tl::unexpected(ok.error());
+    while (!over()) {
+        host_.between_steps();
+        heed_stop();
+        if (over())
+            break;
+        next(most_rows());
+        take(compute_alone(), true);
+    }
+    return result();
+}
+
+Status TurnRunner::begin()
 {
     const int limit = host_.model.context_tokens();
     const int room = std::min(request_.max_tokens >= 0 ? request_.max_tokens : limit, limit / 4);
@@ -82,9 +94,10 @@ Result<Turn> TurnRunner::run()
     if (!prompt && prompt.error().code != Error::Code::Cancelled)
         return tl::unexpected(prompt.error());
     if (!prompt) {
+        stage_ = Stage::Over;
         turn_.reason = StopReason::Cancelled;
         turn_.telemetry = frame(Phase::Idle);
-        return std::move(turn_);
+        return {};
     }
 
     turn_.ledger = std::move(prompt->ledger);
@@ -93,41 +106,235 @@ Result<Turn> TurnRunner::run()
     turn_.answer = {turn_.prompt.last, turn_.prompt.last};
     if (host_.listener.on_prompt)
         host_.listener.on_prompt(turn_.ledger);
+    history_ = std::move(prompt->ids);
+    if (Status done = restore_saved(history_); !done) {  // it was stopped
+        end(StopReason::Cancelled);
+        return {};
+    }
+    // The last token is always computed: its logits start the answer.
+    KvSequence& kv = conversation_.kv;
+    reused_ = host_.model.cache().truncate(kv, std::min(common_prefix(kv.ids, history_), turn_.prompt.last - 1));
+    restored_ = std::min(restored_, reused_);
+    prefilled_ = reused_;
+    checkpoints_ = checkpoint_positions(turn_.ledger, turn_.prompt.last);
+    report(Phase::Prefill, true);
+    return {};
+}
 
-    history_ = prompt->ids;
-    Status status = prefill(prompt->ids);
-    if (status)
-        status = decode();
+void TurnRunner::heed_stop()
+{
+    if (!over() && host_.stop.stop_requested())
+        end(StopReason::Cancelled);
+}
+
+void TurnRunner::cancel()
+{
+    if (!over())
+        end(StopReason::Cancelled);
+}
+
+/// Of the prompt, up to the next place that is worth going back to.
+int TurnRunner::prompt_rows() const
+{
+    const auto stop = std::ranges::upper_bound(checkpoints_, prefilled_);
+    const bool stops = stop != checkpoints_.end() && host_.model.cache().states().any();
+    return (stops ? *stop : turn_.prompt.last) - prefilled_;
+}
+
+int TurnRunner::most_rows() const
+{
+    const int most = host_.model.max_rows();
+    return std::min(most, answers() ? kMostRowsTogether : prompt_rows());
+}
+
+RowGroup TurnRunner::next(int rows)
+{
+    step_us_ = now_us();
+    rows_ = {&conversation_.kv};
+    if (answers()) {
+        rows_.tokens = step_.begin(history_, most_drafted(rows));
+        rows_.wanted = rows_.count();
+    } else {
+        const int count = std::min(rows, prompt_rows());
+        rows_.tokens = std::span(history_).subspan(std::size_t(prefilled_), std::size_t(count));
+        rows_.wanted = prefilled_ + count == turn_.prompt.last ? 1 : 0;
+    }
+    return rows_;
+}
+
+/// One step, with the KV of other conversations given up when there is no room for this one's; but not for a guess.
+Status TurnRunner::compute_alone()
+{
+    if (step_.has_drafts()) {
+        if (Status done = host_.model.append(std::span(&rows_, 1)); done)
+            return done;
+        rows_.tokens = step_.leave_out_drafts();
+        rows_.wanted = 1;
+    }
+    for (;;) {
+        Status done = host_.model.append(std::span(&rows_, 1));
+        if (done || !lacks_room(done.error()) || !host_.make_room(conversation_))
+            return done;
+    }
+}
+
+void TurnRunner::take(const Status& done, bool alone)
+{
+    alone_ = alone;
+    const bool full = !done && answers() && done.error().code == Error::Code::ContextFull;
+    if (!done)
+        step_.forget();
+    if (full)
+        return end(StopReason::ContextFull);
+    if (!done)
+        return fail_with(done.error());
+    if (!answers())
+        return take_prompt_rows();
+    step_.computed();
+    after_row();
+    answer();
+}
+
+void TurnRunner::take_prompt_rows()
+{
+    const int count = rows_.count();
+    meter_.add_prefill(count, now_us() - step_us_);
+    prefilled_ += count;
+    if (std::ranges::binary_search(checkpoints_, prefilled_))
+        host_.model.cache().states().keep(conversation_.kv);
+    report(Phase::Prefill, true);
+    if (prefilled_ < turn_.prompt.last)
+        return;
+    step_.set_row(count - 1);
+    note_nearly_full();
+    allow_drafts();
+    stage_ = Stage::Answer;
+    answer();
+}
+
+/// Of the answer.
+int TurnRunner::most_tokens() const
+{
+    return request_.max_tokens >= 0 ? request_.max_tokens : host_.model.context_tokens();
+}
+
+/// Samples from row after row while the next one is there, since its token was drafted. Then a step is needed, or the
+/// answer is over.
+void TurnRunner::answer()
+{
+    const int limit = host_.model.context_tokens();
+    const int most = most_tokens();
+    while (int(answer_.size()) < most) {
+        const auto logits = host_.model.logits(conversation_.kv, step_.row(), sampler_.enough());
+        if (!logits)
+            return fail_with(logits.error());
+        const int id = sample(*logits);
+        meter_.add_token();
+        if (host_.model.ends_answer(id))
+            return end(StopReason::EndOfTurn);
+        if (answer_.empty())
+            text_.begin_with(opened_.text);
+        history_.push_back(id);
+        answer_.push_back(id);
+        if (text_.feed(host_.model.tokenizer().piece(id)))
+            return end(StopReason::StopString);
+        report(Phase::Decode, answer_.size() == 1);
+        const bool drafted = step_.has_row_of(id);
+        if (!drafted)
+            end_step();
+        if (host_.stop.stop_requested())
+            return end(StopReason::Cancelled);
+        if (length() >= limit)
+            return end(StopReason::ContextFull);
+        if (int(answer_.size()) == most)
+            break;
+        if (!drafted)
+            return;
+        step_.accept();
+        after_row();
+    }
+    end(StopReason::MaxTokens);
+}
+
+/// The row of the answer's newest token is there.
+void TurnRunner::after_row()
+{
+    if (length() % kCheckpointTokens == 0)
+        host_.model.cache().states().keep(conversation_.kv);
+    note_nearly_full();
+}
+
+/// A state cannot be cut, and computing again what stood after each wrong draft costs the step that was saved: models
+/// with recurrent layers draft nothing.
+void TurnRunner::allow_drafts()
+{
+    if (request_.most_drafted > 0 && host_.model.max_rows() > 1 && !host_.model.cache().states().any())
+        step_.allow(host_.model.context_tokens());
+    step_.ready();
+}
+
+/// What may be drafted: no more than the answer may have, nor than the context and the step hold.
+int TurnRunner::most_drafted(int rows) const
+{
+    const int room = std::min(most_tokens() - int(answer_.size()), host_.model.context_tokens() - length());
+    return std::min(room, rows) - 1;
+}
+
+/// What was drafted and does not stand leaves the KV cache. What a row costs is seen where no other turn has rows.
+void TurnRunner::end_step()
+{
+    if (step_.over())
+        return;
+    const int kept = length();
+    step_.end(alone_ ? std::optional(now_us() - step_us_) : std::nullopt);
+    if (conversation_.kv.length() > kept)
+        host_.model.cache().truncate(conversation_.kv, kept);
+}
+
+int TurnRunner::sample(const RowLogits& logits)
+{
+    const StepClock::Scope scope(clock(), StepClock::Part::Sampling);
+    return sampler_.sample(logits, history_);
+}
+
+void TurnRunner::end(StopReason reason)
+{
+    stage_ = Stage::Over;
+    turn_.reason = reason;
     end_step();
     text_.finish();
     turn_.text = text_.text();
-    if (!status && status.error().code != Error::Code::Cancelled)
-        return tl::unexpected(status.error());
-    if (!status)
-        turn_.reason = StopReason::Cancelled;
     host_.model.cache().states().keep(conversation_.kv);
     keep_reply();
     turn_.answer.last = turn_.answer.first + int(answer_.size());
     turn_.telemetry = frame(Phase::Idle);
     if (host_.listener.on_telemetry)
         host_.listener.on_telemetry(turn_.telemetry);
+}
+
+void TurnRunner::fail_with(const Error& error)
+{
+    stage_ = Stage::Over;
+    error_ = error;
+    end_step();
+    text_.finish();
+}
+
+void TurnRunner::break_off(const Error& error)
+{
+    stage_ = Stage::Over;
+    error_ = error;
+}
+
+Result<Turn> TurnRunner::result()
+{
+    if (error_)
+        return tl::unexpected(std::move(*error_));
     return std::move(turn_);
 }
 
-/// One step, with the KV of other conversations given up when there is no room for this one's.
-Status TurnRunner::step(std::span<const int> tokens)
-{
-    for (;;) {
-        Status done = host_.model.append(conversation_.kv, tokens);
-        const bool no_room =
-            !done && (done.error().code == Error::Code::ContextFull || done.error().code == Error::Code::NoMemory);
-        if (!no_room || !host_.make_room(conversation_))
-            return done;
-    }
-}
-
 /// What the file keeps of the prompt's beginning goes into the KV cache.
-Status TurnRunner::restore_saved(const std::vector<int>& prompt)
+Status TurnRunner::restore_saved(std::span<const int> prompt)
 {
     SavedStart& saved = host_.saved;
     if (!saved.asked)
@@ -177,169 +384,6 @@ void TurnRunner::tell_of_saved(std::int64_t duration_us)
         host_.listener.on_event(event);
 }
 
-/// Computes what the KV cache does not hold yet. The last token is always computed: its logits start the answer.
-Status TurnRunner::prefill(const std::vector<int>& prompt)
-{
-    KvSequence& kv = conversation_.kv;
-    if (Status done = restore_saved(prompt); !done)
-        return done;
-    reused_ = host_.model.cache().truncate(kv, std::min(common_prefix(kv.ids, prompt), int(prompt.size()) - 1));
-    restored_ = std::min(restored_, reused_);
-    prefilled_ = reused_;
-    const std::vector<int> checkpoints = checkpoint_positions(turn_.ledger, int(prompt.size()));
-    while (prefilled_ < int(prompt.size())) {
-        report(Phase::Prefill, true);
-        host_.between_steps();
-        if (host_.stop.stop_requested())
-            return fail(Error::Code::Cancelled, "the answer was stopped");
-        const auto stop = std::ranges::upper_bound(checkpoints, prefilled_);
-        const int end = stop != checkpoints.end() && host_.model.cache().states().any() ? *stop : int(prompt.size());
-        const auto chunk = std::span(prompt).subspan(std::size_t(prefilled_), std::size_t(end - prefilled_));
-        const auto tokens = chunk.first(std::min(chunk.size(), std::size_t(host_.model.max_rows())));
-        const std::int64_t start = now_us();
-        if (Status done = step(tokens); !done)
-            return done;
-        meter_.add_prefill(int(tokens.size()), now_us() - start);
-        prefilled_ += int(tokens.size());
-        if (std::ranges::binary_search(checkpoints, prefilled_))
-            host_.model.cache().states().keep(kv);
-        last_row_ = int(tokens.size()) - 1;
-    }
-    report(Phase::Prefill, true);
-    note_nearly_full();
-    return {};
-}
-
-/// Of the answer.
-int TurnRunner::most_tokens() const
-{
-    return request_.max_tokens >= 0 ? request_.max_tokens : host_.model.context_tokens();
-}
-
-Status TurnRunner::decode()
-{
-    const int limit = host_.model.context_tokens();
-    const int most = most_tokens();
-    allow_drafts();
-    while (int(answer_.size()) < most) {
-        const auto logits = host_.model.logits(conversation_.kv, last_row_, sampler_.enough());
-        if (!logits)
-            return tl::unexpected(logits.error());
-        const int id = sample(*logits);
-        meter_.add_token();
-        if (host_.model.ends_answer(id)) {
-            turn_.reason = StopReason::EndOfTurn;
-            return {};
-        }
-        if (answer_.empty())
-            text_.begin_with(opened_.text);
-        history_.push_back(id);
-        answer_.push_back(id);
-        if (text_.feed(host_.model.tokenizer().piece(id))) {
-            turn_.reason = StopReason::StopString;
-            return {};
-        }
-        report(Phase::Decode, answer_.size() == 1);
-        if (!is_drafted(id)) {
-            end_step();
-            host_.between_steps();
-        }
-        if (host_.stop.stop_requested())
-            return fail(Error::Code::Cancelled, "the answer was stopped");
-        if (length() >= limit) {
-            turn_.reason = StopReason::ContextFull;
-            return {};
-        }
-        if (int(answer_.size()) == most)
-            break;
-        if (Status done = compute(id); !done) {
-            if (done.error().code != Error::Code::ContextFull)
-                return done;
-            turn_.reason = StopReason::ContextFull;
-            return {};
-        }
-        if (length() % kCheckpointTokens == 0)
-            host_.model.cache().states().keep(conversation_.kv);
-        note_nearly_full();
-    }
-    turn_.reason = StopReason::MaxTokens;
-    return {};
-}
-
-/// A state cannot be cut, and computing again what stood after each wrong draft costs the step that was saved: models
-/// with recurrent layers draft nothing.
-void TurnRunner::allow_drafts()
-{
-    if (request_.most_drafted > 0 && host_.model.max_rows() > 1 && !host_.model.cache().states().any())
-        repeated_.emplace(host_.model.context_tokens());
-    step_.reserve(DraftLength::kMost + 1);
-}
-
-/// The token's row has been computed with those before it.
-bool TurnRunner::is_drafted(int id) const
-{
-    return unjudged() > 0 && step_[std::size_t(last_row_) + 1] == id;
-}
-
-/// Drafted tokens at the end of the KV cache of which it is not known whether they stand.
-int TurnRunner::unjudged() const
-{
-    return step_.empty() ? 0 : int(step_.size()) - 1 - last_row_;
-}
-
-/// What may follow the answer so far: no more than it may have, nor than the context and a step hold.
-std::span<const int> TurnRunner::draft()
-{
-    if (!repeated_)
-        return {};
-    const int room = std::min(most_tokens() - int(answer_.size()), host_.model.context_tokens() - length()) - 1;
-    return repeated_->next(history_, std::min({draft_length_.next(), room, host_.model.max_rows() - 1}));
-}
-
-/// Draft, verify, accept: the row of the answer's newest token, which is there already where it was drafted; else a
-/// step, with rows of what may follow.
-Status TurnRunner::compute(int id)
-{
-    if (is_drafted(id)) {
-        ++last_row_;
-        ++accepted_;
-        return {};
-    }
-    step_us_ = now_us();
-    const std::span<const int> guessed = draft();
-    step_.assign(1, id);
-    step_.insert(step_.end(), guessed.begin(), guessed.end());
-    last_row_ = int(step_.size()) - 1;  // none is unjudged until they are computed
-    Status done;
-    if (!guessed.empty())
-        done = host_.model.append(conversation_.kv, step_);
-    if (guessed.empty() || !done) {  // no other conversation gives up KV for a guess
-        step_.resize(1);
-        done = step(step_);
-    }
-    last_row_ = 0;
-    drafted_ += int(step_.size()) - 1;
-    return done;
-}
-
-/// What was drafted and does not stand leaves the KV cache.
-void TurnRunner::end_step()
-{
-    if (step_.empty())
-        return;
-    if (repeated_)
-        draft_length_.note(int(step_.size()) - 1, last_row_, now_us() - step_us_);
-    if (unjudged() > 0)
-        host_.model.cache().truncate(conversation_.kv, length());
-    step_.clear();
-}
-
-int TurnRunner::sample(const RowLogits& logits)
-{
-    const StepClock::Scope scope(clock(), StepClock::Part::Sampling);
-    return sampler_.sample(logits, history_);
-}
-
 /// Early enough that somebody can still choose what is to happen when it is full.
 void TurnRunner::note_nearly_full()
 {
@@ -377,14 +421,15 @@ void TurnRunner::keep_reply()
 Telemetry TurnRunner::frame(Phase phase)
 {
     Telemetry t = host_.frames.make(host_.model, conversation_.kv, phase);
+    t.sequence = host_.sequence;
     t.prompt_tokens = turn_.prompt.count();
     t.reused_tokens = reused_;
     t.restored_tokens = restored_;
     t.prefilled_tokens = prefilled_ - reused_;
     t.context_tokens = length();
     t.generated_tokens = int(answer_.size());
-    t.drafted_tokens = drafted_;
-    t.accepted_tokens = accepted_;
+    t.drafted_tokens = step_.drafted();
+    t.accepted_tokens = step_.accepted();
     meter_.fill(t, host_.model.placement().host_waits_for_link());
     return t;
 }

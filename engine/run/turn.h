@@ -1,14 +1,12 @@
-// TurnRunner runs one turn: prefill what is new of the prompt, then sample, stream, and append until something ends the
-// answer. What may come next is drafted and computed along; it stands where the sampler chooses it.
+// TurnRunner runs one turn: what is new of the prompt is computed, then tokens are sampled, streamed and computed until
+// something ends the answer. What may come next is drafted and computed along; it stands where the sampler chooses it.
 #pragma once
 
 #include "engine/engine.h"
 #include "engine/run/answer_text.h"
 #include "engine/run/conversation.h"
-#include "engine/run/draft_length.h"
-#include "engine/run/frames.h"
+#include "engine/run/drafted_step.h"
 #include "engine/run/loaded_model.h"
-#include "engine/run/ngram_index.h"
 #include "engine/run/turn_meter.h"
 #include "engine/sampling/sampler.h"
 
@@ -18,38 +16,79 @@
 
 namespace engine {
 
+/// A recurrent state cannot be cut. So many tokens at most are computed again where nothing better is known.
+constexpr int kCheckpointTokens = 4096;
+
+/// Whether there was no memory for a step's KV: then somebody else's may leave.
+inline bool lacks_room(const Error& error)
+{
+    return error.code == Error::Code::ContextFull || error.code == Error::Code::NoMemory;
+}
+
 /// What a turn needs from the engine that runs it.
 struct TurnHost {
     LoadedModel& model;
     Frames& frames;
-    const Listener& listener;
+    Listener listener;
     std::stop_token stop;
     std::function<void()> between_steps;           // commands are read here
     std::function<bool(Conversation&)> make_room;  // frees KV of other conversations; false: there is none
     SavedStart saved = {};
     std::function<void()> forget_saved = {};  // the file is damaged
+    SequenceId sequence = 0;                  // of the conversation, for frames
 };
 
+/// It computes nothing itself: in turn next() says what is to be computed, somebody computes it, beside rows of other
+/// turns or not, and take() goes on from there. So the same turn may be one of many in a step.
 class TurnRunner
 {
 public:
-    TurnRunner(TurnHost host, Conversation& conversation, const Request& request, std::uint64_t seed);
+    TurnRunner(TurnHost host, Conversation& conversation, Request request, std::uint64_t seed);
+
+    /// The whole turn, with no other beside it.
     Result<Turn> run();
 
+    /// The prompt, and what the conversation and its file have of it. An error: there is no such turn.
+    Status begin();
+    bool over() const { return stage_ == Stage::Over; }
+    /// Whether its next rows are an answer's; else they are the prompt's.
+    bool answers() const { return stage_ == Stage::Answer; }
+    /// Rows that it could have in the next step, one at least. Precondition here and below: it is not over.
+    int most_rows() const;
+    /// Ends it, if that was asked for.
+    void heed_stop();
+    /// The next rows, `rows` at most. They are valid until take().
+    RowGroup next(int rows);
+    /// Computes what next() said, by itself. Where there is no room, drafts are left out, then other conversations give
+    /// up their KV.
+    Status compute_alone();
+    /// The rows of next() were computed, or why not; `alone`: no other turn's were in that step.
+    void take(const Status& done, bool alone);
+    /// What next() said is not computed now: it is asked again.
+    void put_off() { step_.forget(); }
+    /// It has failed, with an exception: nothing more is done.
+    void break_off(const Error& error);
+    /// Ends it as if that had been asked for, unless it is over.
+    void cancel();
+    /// What became of it. Precondition: it is over.
+    Result<Turn> result();
+
 private:
-    Status restore_saved(const std::vector<int>& prompt);
+    enum class Stage { Prompt, Answer, Over };
+
+    Status restore_saved(std::span<const int> prompt);
     void tell_of_saved(std::int64_t duration_us);
-    Status prefill(const std::vector<int>& prompt);
-    Status decode();
-    Status step(std::span<const int> tokens);
+    void take_prompt_rows();
+    int prompt_rows() const;
+    void answer();
+    void after_row();
     int most_tokens() const;
     void allow_drafts();
-    bool is_drafted(int id) const;
-    int unjudged() const;
-    int length() const { return conversation_.kv.length() - unjudged(); }
-    std::span<const int> draft();
-    Status compute(int id);
+    int length() const { return conversation_.kv.length() - step_.unjudged(); }
+    int most_drafted(int rows) const;
     void end_step();
+    void fail_with(const Error& error);
+    void end(StopReason reason);
     int sample(const RowLogits& logits);
     void note_nearly_full();
     void report(Phase phase, bool always);
@@ -59,24 +98,25 @@ private:
 
     TurnHost host_;
     Conversation& conversation_;
-    const Request& request_;
+    Request request_;
+    Stage stage_ = Stage::Prompt;
     Turn turn_;
     OpenedThought opened_;
+    std::optional<Error> error_;
     Sampler sampler_;
     AnswerText text_;
     TurnMeter meter_;
-    std::vector<int> history_;  // prompt and answer
-    std::vector<int> answer_;   // ids of the answer, without the one that ended it
+    std::vector<int> history_;      // prompt and answer
+    std::vector<int> answer_;       // ids of the answer, without the one that ended it
+    std::vector<int> checkpoints_;  // positions in the prompt
     bool said_nearly_full_ = false;
     int reused_ = 0;
     int restored_ = 0;
     int prefilled_ = 0;
-    int last_row_ = 0;          // of the last step: its logits give the next token
-    std::vector<int> step_;     // tokens of the last decode step: its own, then drafted ones. Empty: it is over
+    RowGroup rows_;             // what next() said
+    DraftedStep step_;          // of the answer
     std::int64_t step_us_ = 0;  // when it began
-    std::optional<NgramIndex> repeated_;  // empty: nothing is drafted
-    DraftLength draft_length_;
-    int drafted_ = 0, accepted_ = 0;
+    bool alone_ = true;         // in that step
     std::int64_t last_report_us_ = 0;
 };
 

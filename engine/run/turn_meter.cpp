@@ -23,10 +23,10 @@ void TurnMeter::add_token()
     const std::int64_t now = now_us();
     if (!first_token_us_) {
         first_token_us_ = now;
-        clock_.start();
+        first_ = last_ = clock_.seconds();
     } else {
         rates_.add_token(std::chrono::microseconds(now - last_token_us_));
-        clock_.lap();  // what comes after the last token is no part of any
+        last_ = clock_.seconds();  // what comes after the last token is no part of any
     }
     last_token_us_ = now;
 }
@@ -45,17 +45,18 @@ void TurnMeter::fill(Telemetry& frame, bool link_is_seen) const
 StepShares TurnMeter::shares(bool link_is_seen) const
 {
     using Part = StepClock::Part;
+    const auto of = [&](Part part) { return last_[std::size_t(part)] - first_[std::size_t(part)]; };
     StepShares s;
     s.prefill_s = double(prefill_us_) / 1e6;
     s.steps = rates_.tokens();
-    s.device_layers_s = clock_.lap_seconds(Part::DeviceLayers);
-    s.host_layers_s = clock_.lap_seconds(Part::HostLayers);
+    s.device_layers_s = of(Part::DeviceLayers);
+    s.host_layers_s = of(Part::HostLayers);
     if (link_is_seen)
-        s.kv_link_s = clock_.lap_seconds(Part::KvLink);
-    s.host_attention_s = clock_.lap_seconds(Part::HostAttention);
-    s.sampling_s = clock_.lap_seconds(Part::Sampling);
-    s.telemetry_s = clock_.lap_seconds(Part::Telemetry);
-    s.rest_s = clock_.lap_seconds(Part::Rest);
+        s.kv_link_s = of(Part::KvLink);
+    s.host_attention_s = of(Part::HostAttention);
+    s.sampling_s = of(Part::Sampling);
+    s.telemetry_s = of(Part::Telemetry);
+    s.rest_s = of(Part::Rest);
     return s;
 }
 

@@ -18,7 +18,8 @@ public:
 
     /// `tokens` of the prompt were computed in `duration_us`.
     void add_prefill(int tokens, std::int64_t duration_us);
-    /// A token of the answer is there now. From the first on, the clock's shares are the answer's.
+    /// A token of the answer is there now. From the first on, the clock's shares are the answer's; where it has rows in
+    /// the steps of others, all that those take is time that it waits for.
     void add_token();
 
     /// Fills in the times that are known by now. Without `link_is_seen`, nobody here waits for KV on its way to the
@@ -34,6 +35,7 @@ private:
     std::int64_t prefill_us_ = 0;  // computing the prompt
     std::optional<std::int64_t> first_token_us_;
     std::int64_t last_token_us_ = 0;
+    StepClock::Seconds first_ = {}, last_ = {};  // what the clock showed then
 };
 
 }  // namespace engine

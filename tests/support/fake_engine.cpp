@@ -9,11 +9,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double milliseconds(Clock::duration duration)
-{
-    return std::chrono::duration<double, std::milli>(duration).count();
-}
-
 /// Sleeps until then, or until the stop: false.
 bool sleep_until(Clock::time_point then, const std::stop_token& stop)
 {
@@ -36,34 +31,6 @@ int words_in(std::string_view text)
     while (stream >> word)
         ++count;
     return count;
-}
-
-/// A word is a token, and the template adds four to each message.
-engine::PromptLedger ledger_of(const engine::Request& request)
-{
-    engine::PromptLedger ledger;
-    ledger.total_tokens = words_in(request.raw_prompt);
-    int index = 0;
-    for (const engine::Message& message : request.messages) {
-        const int first = ledger.total_tokens + 4;
-        const int words = words_in(message.text);
-        ledger.messages.push_back({.message = index++, .tokens = {first, first + words}});
-        ledger.template_tokens += 4;
-        ledger.total_tokens = first + words;
-    }
-    return ledger;
-}
-
-/// Where everything lies, with no turn to speak of.
-engine::Telemetry placement_frame(const FakeScript::Settings& settings, int context_limit)
-{
-    engine::Telemetry frame;
-    frame.context_limit = context_limit;
-    frame.device = settings.device;
-    frame.kv_map = settings.kv_map;
-    frame.threads = settings.threads;
-    frame.cores = settings.cores;
-    return frame;
 }
 
 }  // namespace
@@ -157,6 +124,18 @@ engine::ModelInfo FakeScript::model(const std::filesystem::path& path) const
     return info;
 }
 
+/// Where everything lies, with no turn to speak of.
+engine::Telemetry FakeEngine::placement_frame(const FakeScript::Settings& settings, int context_limit)
+{
+    engine::Telemetry frame;
+    frame.context_limit = context_limit;
+    frame.device = settings.device;
+    frame.kv_map = settings.kv_map;
+    frame.threads = settings.threads;
+    frame.cores = settings.cores;
+    return frame;
+}
+
 FakeEngine::FakeEngine(std::shared_ptr<FakeScript> script)
     : script_(std::move(script))
 {
@@ -203,6 +182,7 @@ engine::Result<engine::ModelInfo> FakeEngine::load(const engine::LoadRequest& re
 void FakeEngine::unload()
 {
     loaded_ = false;
+    turns_.clear();
     const std::lock_guard lock(script_->mutex_);
     script_->live_sequences_ = 0;
 }
@@ -229,86 +209,6 @@ void FakeEngine::end_sequence(engine::SequenceId)
 {
     const std::lock_guard lock(script_->mutex_);
     --script_->live_sequences_;
-}
-
-engine::Result<engine::Turn> FakeEngine::generate(engine::SequenceId sequence, const engine::Request& request,
-                                                  const engine::Listener& listener, std::stop_token stop)
-{
-    {
-        const std::lock_guard lock(script_->mutex_);
-        script_->requests_.push_back(request);
-        script_->sequences_.push_back(sequence);
-    }
-    const FakeScript::Settings settings = script_->settings();
-    const auto asked = Clock::now();
-
-    engine::Turn turn;
-    engine::Telemetry& frame = turn.telemetry;
-    frame = placement_frame(settings, context_tokens_);
-    frame.phase = engine::Phase::Prefill;
-    turn.ledger = ledger_of(request);
-    frame.prompt_tokens = turn.ledger.total_tokens;
-    frame.context_tokens = std::min(frame.prompt_tokens, frame.context_limit);
-    const auto cancelled = [&] {
-        const std::lock_guard lock(script_->mutex_);
-        ++script_->stopped_turns_;
-        turn.reason = engine::StopReason::Cancelled;
-        return turn;
-    };
-    if (frame.prompt_tokens > frame.context_limit)
-        return engine::fail(engine::Error::Code::ContextFull,
-                            "the prompt needs " + std::to_string(frame.prompt_tokens) +
-                                " tokens and the context holds " + std::to_string(frame.context_limit));
-    if (listener.on_prompt)
-        listener.on_prompt(turn.ledger);
-    if (listener.on_telemetry)
-        listener.on_telemetry(frame);
-    if (settings.warning && listener.on_event)
-        listener.on_event({.kind = engine::Event::Kind::Warning, .sentence = *settings.warning});
-    if (!sleep_until(asked + settings.prefill, stop))
-        return cancelled();
-    frame.prefilled_tokens = frame.prompt_tokens;
-    frame.phase = engine::Phase::Decode;
-
-    bool said_nearly_full = false;
-    const auto first = Clock::now();
-    for (const std::string& word : settings.words) {
-        if (settings.generate_error && frame.generated_tokens == settings.tokens_before_error)
-            return tl::unexpected(*settings.generate_error);
-        if (frame.context_tokens == frame.context_limit) {
-            turn.reason = engine::StopReason::ContextFull;
-            return turn;
-        }
-        if (request.max_tokens >= 0 && frame.generated_tokens >= request.max_tokens) {
-            turn.reason = engine::StopReason::MaxTokens;
-            return turn;
-        }
-        if (!sleep_until(first + settings.per_token * frame.generated_tokens, stop))
-            return cancelled();
-        poll({.on_event = listener.on_event});
-        frame.device = script_->settings().device;
-        ++frame.generated_tokens;
-        ++frame.context_tokens;
-        frame.time_us = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now().time_since_epoch()).count();
-        if (!frame.ttft_ms)
-            frame.ttft_ms = milliseconds(Clock::now() - asked);
-        else
-            frame.decode_tokens_per_s = 1000 * (frame.generated_tokens - 1) / milliseconds(Clock::now() - first);
-        turn.text += word;
-        if (listener.on_text)
-            listener.on_text(word);
-        if (listener.on_telemetry)
-            listener.on_telemetry(frame);
-        if (!said_nearly_full && frame.context_tokens * 10 >= frame.context_limit * 9 && listener.on_event) {
-            said_nearly_full = true;
-            listener.on_event({.kind = engine::Event::Kind::ContextNearlyFull, .sentence = "nearly full"});
-        }
-    }
-    frame.phase = engine::Phase::Idle;
-    frame.shares = settings.shares;
-    if (frame.shares && frame.shares->decode_s() > 0)  // one answer has one speed
-        frame.decode_tokens_per_s = frame.shares->steps / frame.shares->decode_s();
-    return turn;
 }
 
 engine::Result<int> FakeEngine::count_tokens(std::string_view text, std::stop_token) const

@@ -93,6 +93,10 @@ public:
     void end_sequence(engine::SequenceId sequence) override;
     engine::Result<engine::Turn> generate(engine::SequenceId sequence, const engine::Request& request,
                                           const engine::Listener& listener, std::stop_token stop) override;
+    engine::Result<engine::TurnId> begin(engine::SequenceId sequence, const engine::Request& request,
+                                         const engine::Listener& listener, std::stop_token stop) override;
+    std::vector<engine::TurnId> step(const engine::Listener& listener) override;
+    engine::Result<engine::Turn> end(engine::TurnId turn) override;
     engine::Result<int> count_tokens(std::string_view text, std::stop_token stop) const override;
     engine::Result<engine::PromptLedger> count_prompt(const engine::Request& request,
                                                       std::stop_token stop) const override;
@@ -100,6 +104,12 @@ public:
     void poll(const engine::Listener& listener) override;
 
 private:
+    struct FakeTurn;
+    static engine::PromptLedger ledger_of(const engine::Request& request);
+    static engine::Telemetry placement_frame(const FakeScript::Settings& settings, int context_limit);
+    static void settle(FakeTurn& t);
+    void advance(FakeTurn& t);
+    void cancel(FakeTurn& t);
     void carry_out(const engine::Command& command, const engine::Listener& listener, engine::Event& answer);
     void change_device(const engine::SetDevice& command, const engine::Listener& listener, engine::Event& answer);
 
@@ -107,6 +117,8 @@ private:
     bool loaded_ = false;
     int context_tokens_ = 0;
     engine::SequenceId next_sequence_ = 1;
+    std::vector<std::shared_ptr<FakeTurn>> turns_;
+    engine::TurnId last_turn_ = 0;
     std::mutex posted_mutex_;
     std::deque<std::pair<std::uint64_t, engine::Command>> posted_;
     std::uint64_t last_command_ = 0;

@@ -116,8 +116,8 @@ private Q_SLOTS:
         QVERIFY(write("1,5,9\n\n7\n3 4 11 2\n"));
         const QByteArray together = rows_of({"--batch", batch});
         QVERIFY(!together.isEmpty());
-        QCOMPARE(together, rows_of({"--tokens", "1,5,9"}) + rows_of({"--tokens", "7"}) +
-                               rows_of({"--tokens", "3,4,11,2"}));
+        QCOMPARE(together,
+                 rows_of({"--tokens", "1,5,9"}) + rows_of({"--tokens", "7"}) + rows_of({"--tokens", "3,4,11,2"}));
         for (const char* const bad : {"1,x\n", "", "1\n99999999\n"}) {
             QVERIFY(write(bad));
             QCOMPARE(run_cli({"logits", "-m", model("llama"), "--batch", batch, "--out", out}).code, 1);

@@ -78,9 +78,9 @@ public:
     Status chunk()
     {
         const std::vector<int> ids(std::size_t(model_.max_rows()), 1);
-        if (Status ok = model_.append(kv_, ids); !ok)
+        if (Status ok = model_.append(kv_, ids, 1); !ok)
             return ok;
-        const auto logits = model_.logits(kv_, 0);
+        const auto logits = model_.logits(kv_, int(ids.size()) - 1);
         return logits ? Status() : tl::unexpected(logits.error());
     }
 

@@ -28,7 +28,6 @@ struct Said {
 Said say(LoadedModel& model, const Request& request, int stop_at = -1)
 {
     Conversation conversation;
-    Frames frames;
     std::stop_source stop;
     int pieces = 0;
     Listener listener;
@@ -38,7 +37,7 @@ Said say(LoadedModel& model, const Request& request, int stop_at = -1)
     };
     model.placement().begin_turn({});
     TurnHost host{model,
-                  frames,
+                  conversation.frames,
                   listener,
                   stop.get_token(),
                   [&] { model.placement().advance(); },

@@ -1,0 +1,136 @@
+#include "engine/run/running_turns.h"
+
+#include "engine/caught.h"
+#include "engine/run/events.h"
+#include "engine/run/step_rows.h"
+
+#include <algorithm>
+
+namespace engine {
+
+RunningTurn& RunningTurns::add(SequenceId sequence, Conversation& conversation, const Listener& listener)
+{
+    turns_.push_back({last_ + 1, sequence, &conversation, listener});
+    ++last_;
+    conversation.answered_now = true;
+    return turns_.back();
+}
+
+void RunningTurns::remove(TurnId id)
+{
+    std::erase_if(turns_, [&](const RunningTurn& turn) { return turn.id == id; });
+}
+
+RunningTurn* RunningTurns::find(TurnId id)
+{
+    const auto found = std::ranges::find(turns_, id, &RunningTurn::id);
+    return found == turns_.end() ? nullptr : &*found;
+}
+
+RunningTurn* RunningTurns::of(SequenceId sequence)
+{
+    const auto found =
+        std::ranges::find_if(turns_, [&](const RunningTurn& turn) { return turn.runner && turn.sequence == sequence; });
+    return found == turns_.end() ? nullptr : &*found;
+}
+
+int RunningTurns::running() const
+{
+    return int(std::ranges::count_if(turns_, [](const RunningTurn& turn) { return turn.runner != nullptr; }));
+}
+
+void RunningTurns::wake_all()
+{
+    for (RunningTurn& turn : turns_)
+        turn.waits = false;
+}
+
+void RunningTurns::fail_all(const Error& error)
+{
+    for (RunningTurn& turn : turns_)
+        if (goes_on(turn))
+            turn.runner->break_off(error);
+}
+
+/// The turns that are in the next step, and their rows. They take turns in being in front, should there not be a row
+/// for each.
+std::vector<RunningTurn*> RunningTurns::next_members(int max_rows, std::vector<RowGroup>& groups)
+{
+    std::vector<RunningTurn*> going;
+    for (RunningTurn& turn : turns_) {
+        if (turn.runner)
+            turn.runner->heed_stop();
+        if (goes_on(turn) && !turn.waits)
+            going.push_back(&turn);
+    }
+    if (going.empty())
+        return going;
+    std::ranges::rotate(going, going.begin() + std::ptrdiff_t(first_++ % going.size()));
+    std::vector<RowsWanted> wanted;
+    for (const RunningTurn* turn : going)
+        wanted.push_back({turn->runner->answers(), turn->runner->most_rows()});
+    const std::vector<int> rows = divide_rows(wanted, max_rows);
+    std::vector<RunningTurn*> members;
+    for (std::size_t i = 0; i < going.size(); ++i)
+        if (rows[i] > 0) {
+            groups.push_back(going[i]->runner->next(rows[i]));
+            members.push_back(going[i]);
+        }
+    return members;
+}
+
+void RunningTurns::step(LoadedModel& model)
+try {
+    std::vector<RowGroup> groups;
+    const std::vector<RunningTurn*> members = next_members(model.max_rows(), groups);
+    const bool alone = members.size() == 1;
+    const Status together = alone || members.empty() || !model.computes_together()
+                                ? fail(Error::Code::NoMemory, "they are computed one after another")
+                                : model.append(groups);
+    for (RunningTurn* turn : members)
+        if (together || !lacks_room(together.error()))
+            take(*turn, together, false);
+        else
+            compute_alone(*turn, model, alone);
+} catch (...) {
+    fail_all(caught("to go on").value());
+}
+
+/// It has the rows of next().
+void RunningTurns::compute_alone(RunningTurn& turn, LoadedModel& model, bool alone)
+try {
+    if (!alone)
+        model.placement().go_on(turn.conversation->pins);
+    const Status done = turn.runner->compute_alone();
+    if (!done && may_wait(turn, done.error()))
+        let_wait(turn);
+    else
+        take(turn, done, alone);
+} catch (...) {
+    turn.runner->break_off(caught("to go on").value());
+}
+
+bool RunningTurns::may_wait(const RunningTurn& turn, const Error& error) const
+{
+    return lacks_room(error) && std::ranges::any_of(turns_, [&](const RunningTurn& other) {
+               return &other != &turn && goes_on(other) && !other.waits;
+           });
+}
+
+void RunningTurns::let_wait(RunningTurn& turn)
+{
+    turn.waits = true;
+    turn.runner->put_off();
+    if (!std::exchange(turn.said_so, true))
+        send(turn.listener, make_event(Event::Kind::Warning, "there is no memory left for this answer: it goes on when "
+                                                             "another one has ended"));
+}
+
+void RunningTurns::take(RunningTurn& turn, const Status& done, bool alone)
+try {
+    turn.runner->take(done, alone);
+} catch (...) {
+    turn.runner->break_off(caught("to go on").value());
+}
+
+}  // namespace engine

@@ -1,0 +1,59 @@
+// RunningTurns keeps the turns that were begun and computes their steps: those rows that each may have, in one go where
+// the model computes several sequences together. Owned by the engine, on its thread.
+#pragma once
+
+#include "engine/run/turn.h"
+
+#include <list>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace engine {
+
+struct RunningTurn {
+    TurnId id = 0;
+    SequenceId sequence = 0;
+    Conversation* conversation = nullptr;  // null with the runner
+    Listener listener = {};
+    std::unique_ptr<TurnRunner> runner = {};  // null: its result is there
+    std::optional<Result<Turn>> result = {};
+    bool waits = false;  // for memory that another turn has
+    bool said_so = false;
+};
+
+class RunningTurns
+{
+public:
+    /// Throws std::bad_alloc; there is no such turn then.
+    RunningTurn& add(SequenceId sequence, Conversation& conversation, const Listener& listener);
+    void remove(TurnId id);
+    /// Null: there is none.
+    RunningTurn* find(TurnId id);
+    RunningTurn* of(SequenceId sequence);  // that runs
+    bool any() const { return running() > 0; }
+    int running() const;
+    std::list<RunningTurn>& all() { return turns_; }
+
+    /// One step of all that run. None throws: what fails is that turn's error. A turn that finds no memory waits while
+    /// another one goes on, whose KV may go when it is over; it fails where none does.
+    void step(LoadedModel& model);
+    /// Memory has become free: none waits any longer.
+    void wake_all();
+    /// All that run fail with this.
+    void fail_all(const Error& error);
+
+private:
+    bool goes_on(const RunningTurn& turn) const { return turn.runner && !turn.runner->over(); }
+    std::vector<RunningTurn*> next_members(int max_rows, std::vector<RowGroup>& groups);
+    void compute_alone(RunningTurn& turn, LoadedModel& model, bool alone);
+    bool may_wait(const RunningTurn& turn, const Error& error) const;
+    void let_wait(RunningTurn& turn);
+    void take(RunningTurn& turn, const Status& done, bool alone);
+
+    std::list<RunningTurn> turns_;  // in the order in which they were begun
+    TurnId last_ = 0;
+    unsigned first_ = 0;  // who is in front in the next step
+};
+
+}  // namespace engine

@@ -1,0 +1,255 @@
+// Turns of several conversations that advance in the same steps say what each says alone, and leave the same keys and
+// values, whatever is begun, drafted, cancelled and ended beside them.
+#include "engine/run/running_turns.h"
+#include "tests/support/placement_run.h"
+#include "tests/support/test_program.h"
+
+#include <QRandomGenerator>
+#include <QtTest>
+
+#include <list>
+
+using namespace test_support;
+
+namespace {
+
+const QString kWords =
+    QStringLiteral("the cat sat on the mat and the dog sat on the cat and the cat sat on the mat while rain fell ");
+
+/// A turn to be run, and what is done to it.
+struct Plan {
+    Request request;
+    int stop_at = -1;  // the piece of text at which it is stopped
+    std::uint64_t seed = 0;
+};
+
+/// What can be seen of a turn.
+struct Said {
+    std::string text;
+    StopReason reason = StopReason::EndOfTurn;
+    std::vector<int> ids;       // in the KV cache at the end
+    std::vector<float> logits;  // of one more token behind them: other keys and values give others
+    int generated = 0;
+};
+
+bool operator==(const Said& a, const Said& b)
+{
+    return a.text == b.text && a.reason == b.reason && a.ids == b.ids && a.generated == b.generated &&
+           a.logits.size() == b.logits.size() &&
+           std::memcmp(a.logits.data(), b.logits.data(), a.logits.size() * sizeof(float)) == 0;
+}
+
+std::vector<Plan> plans(std::mt19937& random, int count)
+{
+    std::vector<Plan> out(static_cast<std::size_t>(count));
+    const std::string words = kWords.toStdString();
+    for (Plan& plan : out) {
+        for (std::size_t length = random() % 4; plan.request.raw_prompt.size() < 20 + length * words.size() / 2;)
+            plan.request.raw_prompt += words.substr(random() % (words.size() / 2));
+        plan.request.max_tokens = int(random() % 40);
+        plan.request.most_drafted = random() % 2 ? 1 + int(random() % 15) : 0;
+        plan.request.sampling.temperature = random() % 2 ? 0.0f : 0.2f * float(random() % 5);
+        plan.stop_at = random() % 4 ? -1 : 1 + int(random() % 20);
+        plan.seed = random();
+    }
+    return out;
+}
+
+/// A conversation with a turn that is made of a plan.
+struct Running {
+    Conversation conversation;
+    std::stop_source stop;
+    int pieces = 0;
+    std::vector<int> frames_of;
+    TurnId id = 0;
+
+    std::unique_ptr<TurnRunner> make(LoadedModel& model, const Plan& plan, int number)
+    {
+        Listener listener;
+        listener.on_text = [this, at = plan.stop_at](std::string_view) {
+            if (++pieces == at)
+                stop.request_stop();
+        };
+        listener.on_telemetry = [this](const Telemetry& t) { frames_of.push_back(t.sequence); };
+        TurnHost host{model,
+                      conversation.frames,
+                      listener,
+                      stop.get_token(),
+                      [&model] { model.placement().advance(); },
+                      [](Conversation&) { return false; }};
+        host.sequence = number;
+        return std::make_unique<TurnRunner>(std::move(host), conversation, plan.request, plan.seed);
+    }
+};
+
+Said said_of(LoadedModel& model, const Result<Turn>& turn, KvSequence& kv)
+{
+    if (!turn)
+        qFatal("%s", turn.error().what.c_str());
+    Said said{turn->text, turn->reason, kv.ids, {}, turn->telemetry.generated_tokens};
+    const int one = 1;
+    if (const Status ok = model.append(kv, std::span(&one, 1)); ok) {
+        const auto logits = model.logits(kv, 0);
+        said.logits.assign(logits->begin(), logits->end());
+    }
+    model.cache().truncate(kv, 0);
+    return said;
+}
+
+Said alone(LoadedModel& model, const Plan& plan)
+{
+    Running running;
+    model.placement().begin_turn();
+    const auto runner = running.make(model, plan, 1);
+    const auto turn = runner->run();
+    return said_of(model, turn, running.conversation.kv);
+}
+
+LoadRequest placed(const QString& model, const QString& where)
+{
+    LoadRequest request = where == "cpu"      ? request_for(model)
+                          : where == "merge"  ? emulated(model, 100, KvPolicy::Merge)
+                          : where == "stream" ? emulated(model, 100, KvPolicy::Stream)
+                                              : emulated(model, 100, KvPolicy::CpuDecode);
+    return request;
+}
+
+}  // namespace
+
+class TestTurnsTogether : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void eachSaysWhatItSaysAlone_data()
+    {
+        QTest::addColumn<QString>("name");
+        QTest::addColumn<QString>("where");
+        for (const char* const name : {"llama", "gemma3", "qwen3moe", "qwen35", "falcon-h1", "deepseek2", "qwen4exp"})
+            for (const char* const where : {"cpu", "merge", "stream", "decode"})
+                if (QString(where) == "cpu" || QString(name) == "gemma3" || QString(name) == "qwen35")
+                    QTest::addRow("%s %s", name, where) << name << where;
+    }
+
+    /// Turns are begun at random steps; some are stopped, and on a device layers move meanwhile.
+    void eachSaysWhatItSaysAlone()
+    {
+        QFETCH(const QString, name);
+        QFETCH(const QString, where);
+        bool given = false;
+        const auto wanted = quint32(qEnvironmentVariableIntValue("SPILLWAY_SEED", &given));
+        const quint32 seed = given ? wanted : QRandomGenerator::global()->generate();
+        qInfo("seed %u", seed);
+        std::mt19937 random(seed);
+        const auto model = load(placed(name, where));
+        QVERIFY(model);
+        // More rounds where somebody wants to look longer.
+        const int rounds = std::max(1, qEnvironmentVariableIntValue("SPILLWAY_ROUNDS"));
+        for (int round = 0; round < rounds; ++round) {
+            const std::vector<Plan> all = plans(random, 9);
+            std::vector<Said> expected;
+            for (const Plan& plan : all)
+                expected.push_back(alone(*model, plan));
+
+            RunningTurns turns;
+            std::list<Running> running;
+            std::size_t begun = 0, ended = 0;
+            int most_together = 0;
+            while (ended < all.size()) {
+                while (begun < all.size() && turns.running() < kMostRowsTogether && random() % 3 == 0) {
+                    Running& next = running.emplace_back();
+                    model->placement().begin_turn();
+                    RunningTurn& turn = turns.add(int(begun) + 1, next.conversation, {});
+                    next.id = turn.id;
+                    turn.runner = next.make(*model, all[begun], int(begun) + 1);
+                    QVERIFY(turn.runner->begin());
+                    ++begun;
+                }
+                if (model->placement().has_device() && random() % 8 == 0)
+                    QVERIFY(
+                        model->placement().apply(SetDeviceLayers{int(random() % unsigned(model->info().layers + 1))}));
+                model->placement().advance();
+                most_together = std::max(most_together, turns.running());
+                turns.step(*model);
+                std::size_t number = 0;
+                for (Running& one : running) {
+                    RunningTurn* const turn = turns.find(one.id);
+                    if (turn && turn->runner->over()) {
+                        const Said said = said_of(*model, turn->runner->result(), one.conversation.kv);
+                        QVERIFY2(said == expected[number],
+                                 qPrintable(QString("turn %1 says '%2' after %3 tokens, and alone '%4' after %5")
+                                                .arg(number)
+                                                .arg(QString::fromStdString(said.text))
+                                                .arg(said.generated)
+                                                .arg(QString::fromStdString(expected[number].text))
+                                                .arg(expected[number].generated)));
+                        for (const int of : one.frames_of)
+                            QCOMPARE(of, int(number) + 1);
+                        turns.remove(one.id);
+                        ++ended;
+                    }
+                    ++number;
+                }
+            }
+            QVERIFY(most_together > 1);
+            QCOMPARE(model->cache().used_pages(), 0);
+            QCOMPARE(model->cache().states().used(), 0);
+        }
+    }
+
+    /// One that finds no room on the device waits until the other one is over, and says the same.
+    void aTurnWithoutMemoryWaits()
+    {
+        const auto model = load(emulated("llama", 160, KvPolicy::Resident));
+        QVERIFY(model);
+        std::vector<Plan> both(2);
+        for (Plan& plan : both) {
+            plan.request.raw_prompt = kWords.left(60).toStdString();
+            plan.request.sampling.temperature = 0;
+            plan.request.max_tokens = 90;
+        }
+        both[1].request.raw_prompt += "and";
+        std::vector<Said> expected;
+        for (const Plan& plan : both) {
+            expected.push_back(alone(*model, plan));
+            QVERIFY(expected.back().ids.size() > 80 && expected.back().ids.size() < 160);
+        }
+        RunningTurns turns;
+        std::list<Running> running;
+        int warnings = 0;
+        for (std::size_t i = 0; i < both.size(); ++i) {
+            Running& next = running.emplace_back();
+            Listener listener;
+            listener.on_event = [&](const Event& event) { warnings += event.kind == Event::Kind::Warning; };
+            model->placement().begin_turn();
+            RunningTurn& turn = turns.add(int(i) + 1, next.conversation, listener);
+            next.id = turn.id;
+            turn.runner = next.make(*model, both[i], int(i) + 1);
+            QVERIFY(turn.runner->begin());
+        }
+        std::size_t ended = 0;
+        while (ended < both.size()) {
+            turns.step(*model);
+            std::size_t number = 0;
+            for (Running& one : running) {
+                RunningTurn* const turn = turns.find(one.id);
+                if (turn && turn->runner->over()) {
+                    const auto said = turn->runner->result();
+                    QVERIFY(said);
+                    QCOMPARE(said->text, expected[number].text);
+                    QCOMPARE(said->reason, expected[number].reason);
+                    QCOMPARE(one.conversation.kv.ids, expected[number].ids);
+                    model->cache().truncate(one.conversation.kv, 0);
+                    turns.remove(one.id);
+                    turns.wake_all();
+                    ++ended;
+                }
+                ++number;
+            }
+        }
+        QCOMPARE(warnings, 1);
+    }
+};
+
+SPILLWAY_TEST(QCoreApplication, TestTurnsTogether)
+#include "tst_turns_together.moc"
