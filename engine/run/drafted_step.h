@@ -25,6 +25,8 @@ public:
     /// Takes the memory of all later steps.
     void ready() { tokens_.reserve(kMostRowsTogether); }
 
+    /// Tokens that it would draft for the next step.
+    int next_drafts() const { return repeated_ ? length_.next() : 0; }
     /// A step begins: the newest token of the history, and `most` drafted ones at most.
     std::span<const int> begin(std::span<const int> history, int most);
     /// The same without drafts.

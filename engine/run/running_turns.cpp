@@ -101,13 +101,32 @@ void RunningTurns::compute_alone(RunningTurn& turn, LoadedModel& model, bool alo
 try {
     if (!alone)
         model.placement().go_on(turn.conversation->pins);
-    const Status done = turn.runner->compute_alone();
+    Status done = turn.runner->compute_alone();
+    while (!done && lacks_room(done.error()) && take_from_waiting(model.cache()))
+        done = turn.runner->compute_alone();
     if (!done && may_wait(turn, done.error()))
         let_wait(turn);
     else
         take(turn, done, alone);
 } catch (...) {
     turn.runner->break_off(caught("to go on").value());
+}
+
+/// Of those that wait, the one begun last gives up its KV, which is computed again when it goes on. False: none has
+/// any.
+bool RunningTurns::take_from_waiting(KvCache& cache)
+{
+    const auto found = std::find_if(turns_.rbegin(), turns_.rend(), [&](const RunningTurn& turn) {
+        return goes_on(turn) && turn.waits && !turn.conversation->kv.pages.empty();
+    });
+    if (found == turns_.rend())
+        return false;
+    KvSequence& kv = found->conversation->kv;
+    std::vector<int> ids = kv.ids;
+    ids.insert(ids.end(), kv.lost.begin(), kv.lost.end());
+    cache.truncate(kv, 0);
+    kv.lost = std::move(ids);
+    return true;
 }
 
 bool RunningTurns::may_wait(const RunningTurn& turn, const Error& error) const

@@ -36,7 +36,7 @@ public:
     std::list<RunningTurn>& all() { return turns_; }
 
     /// One step of all that run. None throws: what fails is that turn's error. A turn that finds no memory waits while
-    /// another one goes on, whose KV may go when it is over; it fails where none does.
+    /// another one goes on, whose KV may go when it is over, and lets that one have its own; it fails where none does.
     void step(LoadedModel& model);
     /// Memory has become free: none waits any longer.
     void wake_all();
@@ -47,6 +47,7 @@ private:
     bool goes_on(const RunningTurn& turn) const { return turn.runner && !turn.runner->over(); }
     std::vector<RunningTurn*> next_members(int max_rows, std::vector<RowGroup>& groups);
     void compute_alone(RunningTurn& turn, LoadedModel& model, bool alone);
+    bool take_from_waiting(KvCache& cache);
     bool may_wait(const RunningTurn& turn, const Error& error) const;
     void let_wait(RunningTurn& turn);
     void take(RunningTurn& turn, const Status& done, bool alone);

@@ -144,7 +144,7 @@ int TurnRunner::prompt_rows() const
 int TurnRunner::most_rows() const
 {
     const int most = host_.model.max_rows();
-    return std::min(most, answers() ? kMostRowsTogether : prompt_rows());
+    return std::min(most, answers() ? 1 + step_.next_drafts() : prompt_rows());
 }
 
 RowGroup TurnRunner::next(int rows)

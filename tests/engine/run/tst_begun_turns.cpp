@@ -38,6 +38,18 @@ void run_all(Engine& engine, const std::vector<TurnId>& turns, const Listener& l
     }
 }
 
+/// A request whose answer has so many tokens: the small model ends some early.
+Request long_answer(Loaded& here, int tokens)
+{
+    for (int i = 0; i < 200; ++i) {
+        const Request request = raw("Once " + std::to_string(i), tokens);
+        const auto turn = here.generate(request);
+        if (turn && turn->reason == StopReason::MaxTokens)
+            return request;
+    }
+    qFatal("no answer is so long");
+}
+
 }  // namespace
 
 class TestBegunTurns : public QObject
@@ -98,14 +110,7 @@ private Q_SLOTS:
         constexpr int kTokens = 60;
         Loaded here(2048);
         const SequenceId other = *here.engine->create_sequence();
-        Request talkative;
-        for (int i = 0; i < 50; ++i) {  // some answers end early
-            talkative = raw("Once " + std::to_string(i), kTokens);
-            const auto alone = here.generate(talkative);
-            QVERIFY(alone);
-            if (alone->reason == StopReason::MaxTokens)
-                break;
-        }
+        const Request talkative = long_answer(here, kTokens);
         int generated = 0, prefilled = 0;
         const auto answer =
             here.engine->begin(here.sequence, talkative,
@@ -170,8 +175,9 @@ private Q_SLOTS:
     void turnsEndByThemselves()
     {
         Loaded here;
+        const Request request = long_answer(here, 40);
         const auto begin = [&](SequenceId sequence, std::stop_token stop = {}) {
-            return *here.engine->begin(sequence, raw("Once upon a time", 400), {}, std::move(stop));
+            return *here.engine->begin(sequence, request, {}, std::move(stop));
         };
         const SequenceId second = *here.engine->create_sequence(), third = *here.engine->create_sequence();
         std::stop_source stop;
