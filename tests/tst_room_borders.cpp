@@ -72,8 +72,12 @@ bool appMayInclude(const QString& path, const QString& header)
     static const QRegularExpression engineDoor("^engine/[a-z0-9_]+\\.h$");
     if (isStandard(header) || engineDoor.match(header).hasMatch())
         return true;
+    if (path.startsWith("app/net/"))
+        return startsWithAnyOf(header, {"app/net/", "nlohmann/"}) ||
+               (header == "curl/curl.h" && isAnyOf(path, {"app/net/http_client.cpp", "app/net/url.cpp"}));
     if (path.startsWith("app/cli/"))
-        return startsWithAnyOf(header, {"app/cli/", "CLI/", "nlohmann/"}) || header == "app/server/server.h";
+        return startsWithAnyOf(header, {"app/cli/", "app/net/", "CLI/", "nlohmann/"}) ||
+               header == "app/server/server.h";
     if (path.startsWith("app/server/"))
         return startsWithAnyOf(header, {"app/server/", "nlohmann/"});
     if (path.startsWith("app/text/") && header == "md4c.h")
@@ -117,17 +121,30 @@ const QList<Floors>& roomsWithFloors()
          {"engine", "engine/files", "engine/metrics", "engine/device", "engine/gguf", "engine/tokenizer",
           "engine/template", "engine/shape", "engine/model", "engine/kv", "engine/exec", "engine/sampling",
           "engine/plan", "engine/run", "engine/tools"}},
-        {"app", {"app/server",        "app/cli",
-                 "app/text",          "app/formulas",
-                 "app/system",        "app/worker",
-                 "app/settings",      "app/log",
-                 "app/about",         "app/blocks",
-                 "app/store",         "app/attachments/pdf_text",
-                 "app/attachments",   "app/catalogue",
-                 "app/chat",          "app/tuning",
-                 "app/pressure",      "app/exchange",
-                 "app/conversations", "app/experiments",
-                 "app/charts",        "app"}},
+        {"app",
+         {"app/server",
+          "app/net",
+          "app/cli",
+          "app/text",
+          "app/formulas",
+          "app/system",
+          "app/worker",
+          "app/settings",
+          "app/log",
+          "app/about",
+          "app/blocks",
+          "app/store",
+          "app/attachments/pdf_text",
+          "app/attachments",
+          "app/catalogue",
+          "app/chat",
+          "app/tuning",
+          "app/pressure",
+          "app/exchange",
+          "app/conversations",
+          "app/experiments",
+          "app/charts",
+          "app"}},
     };
     return rooms;
 }
@@ -291,6 +308,17 @@ void RoomBordersTest::checkerKnowsTheBorders_data()
     row("app/cli/main.cpp", "#include <CLI/CLI.hpp>", true);
     row("app/cli/main.cpp", "#include \"app/cli/run.h\"", true);
     row("app/cli/main.cpp", "#include \"engine/engine.h\"", true);
+    row("app/net/http_client.cpp", "#include <curl/curl.h>", true);
+    row("app/net/transfer.cpp", "#include <curl/curl.h>", false);
+    row("app/net/url.h", "#include <curl/curl.h>", false);
+    row("app/net/part_state.cpp", "#include <nlohmann/json.hpp>", true);
+    row("app/net/sha256_linux.cpp", "#include <openssl/evp.h>", true);
+    row("app/net/transfer.cpp", "#include <openssl/evp.h>", false);
+    row("app/net/transfer.cpp", "#include \"engine/gguf/gguf_file.h\"", false);
+    row("app/net/transfer.cpp", "#include \"app/cli/command.h\"", false);
+    row("app/net/transfer.cpp", "#include <QString>", false);
+    row("app/net/transfer.cpp", "#include <CLI/CLI.hpp>", false);
+    row("app/cli/pull.cpp", "#include \"app/net/fetch_file.h\"", true);
     row("app/cli/main.cpp", "#include <QString>", false);
     row("app/cli/serve.cpp", "#include \"app/server/server.h\"", true);
     row("app/cli/serve.cpp", "#include \"app/server/http_server.h\"", false);

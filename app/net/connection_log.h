@@ -1,0 +1,38 @@
+// ConnectionLog keeps what this program contacted: who, for what, when, and how many bytes went each way.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace net {
+
+/// All requests to one host for one purpose.
+struct Connection {
+    std::string host;
+    std::string purpose;  // "list of files"
+    std::chrono::system_clock::time_point first, last;
+    int requests = 0;
+    std::int64_t bytes_sent = 0;      // headers included
+    std::int64_t bytes_received = 0;  // headers included
+};
+
+/// Any thread.
+class ConnectionLog
+{
+public:
+    /// A request begins; the number is for count().
+    std::size_t begin(const std::string& host, const std::string& purpose);
+    void count(std::size_t connection, std::int64_t bytes_sent, std::int64_t bytes_received);
+
+    /// In the order of their first requests.
+    std::vector<Connection> connections() const;
+
+private:
+    mutable std::mutex mutex_;
+    std::vector<Connection> connections_;
+};
+
+}  // namespace net

@@ -1,0 +1,57 @@
+// Fetches one file: in several ranges at a time, checked, and resumed where it was broken off.
+#pragma once
+
+#include "app/net/http_client.h"
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+namespace net {
+
+struct FileToFetch {
+    std::string url;
+    std::string token = {};
+    std::string sha256 = {};                 // empty: nobody has said what it should be
+    std::optional<std::int64_t> bytes = {};  // as a list of files has it
+    std::filesystem::path target = {};
+};
+
+struct FetchLimits {
+    int connections = 4;
+    std::int64_t range_bytes = 32 << 20;
+    int tries = 6;                                      // of a range without a byte of progress
+    std::chrono::milliseconds first_pause{1000};        // after a failure; doubled with each
+    std::chrono::seconds longest_wait{300};             // that a server may ask for
+    std::chrono::milliseconds between_states{2000};     // what is fetched again after a power cut, at most
+    std::int64_t spare_bytes = std::int64_t(64) << 20;  // left free on the disk
+    /// Free bytes in a folder, for tests; otherwise the system's answer.
+    std::function<std::optional<std::int64_t>(const std::filesystem::path&)> free_bytes = {};
+};
+
+struct FetchProgress {
+    std::int64_t done_bytes = 0;
+    std::int64_t total_bytes = 0;
+    std::int64_t checked_bytes = 0;  // hashed
+    std::string note = {};           // why it goes slowly: "huggingface.co asks to wait ..."
+};
+
+struct Fetched {
+    std::filesystem::path path;
+    std::int64_t bytes = 0;
+    std::int64_t kept_bytes = 0;  // of them, that were here before
+    std::string sha256;           // as computed
+    bool checked = false;         // it is what it should be
+};
+
+/// Blocks; progress comes on the calling thread, some ten times a second. When it fails or is stopped, what is there
+/// stays beside the target and the next call goes on with it, also in another process; the target itself is there only
+/// when all of it is right. A target that is there is not fetched again.
+Result<Fetched> fetch_file(HttpClient& client, const FileToFetch& file, const FetchLimits& limits,
+                           const std::function<void(const FetchProgress&)>& on_progress, const std::stop_token& stop);
+
+}  // namespace net

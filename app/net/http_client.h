@@ -1,0 +1,101 @@
+// HttpClient asks servers for pages and files, over http and https.
+#pragma once
+
+#include "app/net/connection_log.h"
+#include "app/net/failure.h"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace net {
+
+struct HttpHeader {
+    std::string name;  // lower case in answers
+    std::string value;
+};
+
+/// Bytes [begin, end) of a file.
+struct ByteRange {
+    std::int64_t begin = 0;
+    std::int64_t end = 0;
+};
+
+struct HttpRequest {
+    std::string url;
+    std::string purpose;  // for the list of connections
+    std::vector<HttpHeader> headers = {};
+    /// Who the user is. It goes to the origin of `url` and to nobody else: a redirect elsewhere is followed without it.
+    /// Over plain http it goes to this machine only.
+    std::string token = {};
+    std::optional<ByteRange> range = {};
+};
+
+/// What comes before an answer's bytes.
+struct HttpHead {
+    int status = 0;
+    std::string url;                             // which answered, after redirects
+    std::vector<HttpHeader> headers = {};        // of the last answer
+    std::vector<HttpHeader> first_headers = {};  // of the first one; the same where nothing redirected
+
+    /// Empty where there is none.
+    std::string_view header(std::string_view name) const;
+    std::string_view first_header(std::string_view name) const;
+};
+
+struct HttpAnswer {
+    HttpHead head;
+    std::string body;
+};
+
+/// Takes an answer of status 200 or 206. What they return ends the request.
+struct HttpReader {
+    std::function<Status(const HttpHead&)> on_head = {};
+    std::function<Status(std::span<const std::byte>)> on_bytes = {};
+};
+
+struct HttpLimits {
+    std::chrono::milliseconds connect{15'000};
+    std::chrono::milliseconds stall{30'000};  // without a byte
+    std::int64_t header_bytes = 256 * 1024;   // of one answer
+    int redirects = 8;
+};
+
+/// Any thread may ask; each request holds its thread until it has been answered. Connections are kept for the next
+/// request. Proxies are those of the environment, certificates those of the system. A request fails with one sentence
+/// for everything but 200 and 206.
+class HttpClient
+{
+public:
+    explicit HttpClient(const HttpLimits& limits = {});
+    ~HttpClient();
+    HttpClient(const HttpClient&) = delete;
+    HttpClient& operator=(const HttpClient&) = delete;
+
+    Result<HttpHead> get(const HttpRequest& request, const HttpReader& reader, const std::stop_token& stop);
+    /// The whole answer; BadAnswer where it is longer.
+    Result<HttpAnswer> get_text(const HttpRequest& request, std::size_t most_bytes, const std::stop_token& stop);
+
+    const ConnectionLog& connections() const { return log_; }
+
+private:
+    class Line;
+    struct Hop;
+    Result<HttpHead> follow(Line& line, const HttpRequest& request, const HttpReader& reader,
+                            const std::stop_token& stop);
+
+    HttpLimits limits_;
+    ConnectionLog log_;
+    std::mutex idle_mutex_;
+    std::vector<std::unique_ptr<Line>> idle_;
+};
+
+}  // namespace net

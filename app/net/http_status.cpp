@@ -1,0 +1,99 @@
+#include "app/net/http_status.h"
+
+#include "app/net/url.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+namespace net {
+
+namespace {
+
+constexpr std::size_t kLongestReason = 200;  // bytes of somebody else's words in a sentence of ours
+
+/// What the server itself says, as far as it is a line of text.
+std::string reason_in(const HttpHead& head, std::string_view body)
+{
+    std::string reason(head.header("x-error-message"));
+    if (reason.empty()) {
+        const auto json = nlohmann::json::parse(body, nullptr, false);
+        if (json.is_object() && json.contains("error") && json["error"].is_string())
+            reason = json["error"].get<std::string>();
+    }
+    if (reason.size() > kLongestReason)
+        return {};
+    std::replace_if(
+        reason.begin(), reason.end(), [](unsigned char c) { return c < 0x20; }, ' ');
+    return reason;
+}
+
+}  // namespace
+
+std::chrono::seconds retry_after(std::string_view value, std::chrono::system_clock::time_point now)
+{
+    using namespace std::chrono;
+    std::int64_t number = 0;
+    if (std::from_chars(value.data(), value.data() + value.size(), number).ptr == value.data() + value.size())
+        return seconds(std::clamp<std::int64_t>(number, 0, 1'000'000));
+    // "Wed, 21 Oct 2026 07:28:00 GMT", which is not read by the user's locale
+    int d = 0, y = 0, h = 0, m = 0, s = 0;
+    char month_name[4] = {};
+    const std::string text(value);
+    if (std::sscanf(text.c_str(), "%*3s, %2d %3s %4d %2d:%2d:%2d", &d, month_name, &y, &h, &m, &s) != 6)
+        return seconds(0);
+    const std::string_view months = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    const std::size_t at = months.find(month_name);
+    if (at == std::string_view::npos || at % 3 != 0)
+        return seconds(0);
+    const year_month_day date(year(y), month(unsigned(at / 3 + 1)), day(unsigned(d)));
+    if (!date.ok())
+        return seconds(0);
+    const auto then = sys_days(date) + hours(h) + minutes(m) + seconds(s);
+    return std::clamp(ceil<seconds>(then - now), seconds(0), seconds(1'000'000));
+}
+
+Failure failure_of(const HttpHead& head, bool with_token, std::string_view body)
+{
+    using Kind = Failure::Kind;
+    const auto origin = origin_of(head.url);
+    const std::string host = origin ? origin->text() : "the server";
+    std::string reason = reason_in(head, body);
+    if (!reason.empty())
+        reason = " (\"" + reason + "\")";
+    const std::string status = std::to_string(head.status);
+    const std::string_view code = head.header("x-error-code");
+    switch (head.status) {
+    case 401:
+        if (code == "GatedRepo")
+            return {Kind::NoAccess,
+                    host + " gives this to those only who have accepted its terms there, and who say by a token who "
+                           "they are"};
+        return {Kind::NeedsToken, with_token ? host + " does not accept the token" + reason
+                                             : host + " asks for a token, or has no such file for strangers" + reason};
+    case 403:
+        return {Kind::NoAccess, code == "GatedRepo"
+                                    ? host + " gives this to those only who have accepted its terms there"
+                                    : host + " refuses access" + reason};
+    case 404:
+    case 410:
+        return {Kind::NotFound, code == "RepoNotFound"       ? host + " knows no such repository"
+                                : code == "RevisionNotFound" ? host + " knows no such revision of the repository"
+                                                             : host + " has no such file"};
+    case 429: {
+        const auto wait = retry_after(head.header("retry-after"), std::chrono::system_clock::now());
+        return {Kind::TooManyRequests,
+                host + " asks to wait, since there were too many requests" +
+                    (wait.count() > 0 ? ": " + std::to_string(wait.count()) + " s" : ""),
+                wait};
+    }
+    default:
+        if (head.status >= 500 && head.status < 600)
+            return {Kind::ServerError, host + " has a fault of its own (status " + status + ")",
+                    retry_after(head.header("retry-after"), std::chrono::system_clock::now())};
+        return {Kind::BadAnswer, host + " answers with status " + status + reason};
+    }
+}
+
+}  // namespace net

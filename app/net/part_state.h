@@ -1,0 +1,31 @@
+// PartState says what of a file is there already, so that fetching goes on after the program has ended.
+#pragma once
+
+#include "app/net/byte_ranges.h"
+#include "app/net/failure.h"
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+namespace net {
+
+/// Of which file the part is, and which bytes of it are on the disk.
+struct PartState {
+    std::int64_t bytes = 0;  // of the whole file
+    std::string sha256;      // empty: nobody has said
+    std::string validator;   // ETag or Last-Modified of the server; empty: there was none
+    ByteRanges done;
+};
+
+/// Where a file that becomes `target` is kept meanwhile, and what is known of it. Not ".incomplete": other programs
+/// that use the Hugging Face cache would take such a file for theirs, and its size for what they have.
+std::filesystem::path part_path(const std::filesystem::path& target);
+std::filesystem::path state_path(const std::filesystem::path& target);
+
+/// Nothing where there is none, or none that makes sense: then the file is fetched from its beginning.
+std::optional<PartState> read_part_state(const std::filesystem::path& file);
+/// In one step: the old state is there until the new one is.
+Status write_part_state(const std::filesystem::path& file, const PartState& state);
+
+}  // namespace net

@@ -1,0 +1,33 @@
+// Reads and joins addresses of the web.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace net {
+
+/// What a token belongs to: another scheme, host or port is somebody else.
+struct Origin {
+    std::string scheme;  // "http" or "https"
+    std::string host;    // lower case
+    std::string port;
+
+    bool operator==(const Origin&) const = default;
+    bool is_this_machine() const;
+    /// As people write it; the port only where it is not the usual one.
+    std::string text() const;
+};
+
+/// Nothing: no address, or none of http and https, or one with a user's name or password in it.
+std::optional<Origin> origin_of(const std::string& url);
+
+/// Where `location` leads from `url`; nothing where that is no address.
+std::optional<std::string> joined(const std::string& url, const std::string& location);
+
+/// The path of a file, each byte but letters, digits and "-._~/" escaped.
+std::string escaped_path(std::string_view path);
+/// The same with the slash escaped, too: one value of a query.
+std::string escaped_value(std::string_view value);
+
+}  // namespace net
