@@ -148,7 +148,10 @@ void Program::connectModels()
     });
     QObject::connect(&m_models, &ModelController::loadStarted, &m_speed, &MachineSpeed::onModelGone);
     QObject::connect(&m_models, &ModelController::modelReady, &m_devices,
-                     [this] { m_devices.onModelReady(m_models.loadedRequest()); });
+                     [this] { m_devices.onModelReady(m_models.chosenRequest()); });
+    for (const auto answered : {&PlacementController::deviceAccepted, &PlacementController::deviceRefused})
+        QObject::connect(m_pressure.placement(), answered, &m_models,
+                         [this] { m_models.onPlacement(m_devices.placement()); });
     QObject::connect(m_pressure.placement(), &PlacementController::kvTypeChanged, &m_speed,
                      [this] { onKvTypeChanged(); });
     QObject::connect(m_engine.worker(), &EngineWorker::finished, &m_speed, [this](quint64, const engine::Turn& turn) {

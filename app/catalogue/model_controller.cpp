@@ -120,6 +120,7 @@ void ModelController::reloadWithContext(int contextTokens)
 {
     if (m_phase != Idle || !m_current.known())
         return;
+    m_loaded.placement = m_changed(m_loaded.placement);
     engine::LoadRequest request = m_loaded;
     request.context_tokens = contextTokens;
     m_path = QString::fromStdU16String(request.model.u16string());
@@ -134,6 +135,7 @@ bool ModelController::makeRoom()
     m_aside = true;
     if (m_phase != Idle || !m_current.known())
         return false;
+    m_loaded.placement = m_changed(m_loaded.placement);
     m_madeRoom = std::exchange(m_current, {});
     Q_EMIT currentChanged();
     Q_EMIT reloadNeededChanged();
@@ -177,6 +179,11 @@ void ModelController::onKvTypes(engine::KvType keys, engine::KvType values)
         request->v_type = values;
     }
     Q_EMIT reloadNeededChanged();
+}
+
+void ModelController::onPlacement(const engine::PlacementOptions& placement)
+{
+    m_chosen.placement = m_loaded.placement = placement;
 }
 
 void ModelController::onDevice(const QString& device)

@@ -15,6 +15,9 @@
 using ModelInspector =
     std::function<engine::Result<engine::ModelInfo>(const std::filesystem::path&, const std::stop_token&)>;
 
+/// The options that a model was loaded with, as they have been changed since: asked before it is loaded again.
+using PlacementAsChanged = std::function<engine::PlacementOptions(const engine::PlacementOptions&)>;
+
 /// Opens models: looks into the file first, offers it, loads it when asked. Errors are state, one sentence, until the
 /// next attempt or until dismissed. Lives on the UI thread; owned by Program.
 class ModelController : public QObject
@@ -56,6 +59,7 @@ public:
     bool reloadNeeded() const;                      // what is open was opened with other choices than the present ones
     const QString& path() const { return m_path; }  // of the newest attempt
     const engine::LoadRequest& loadedRequest() const { return m_loaded; }  // of what is open
+    const engine::LoadRequest& chosenRequest() const { return m_chosen; }  // the choices that it was opened with
 
     /// Looks into a file and offers it.
     Q_INVOKABLE void open(const QUrl& file);
@@ -77,6 +81,8 @@ public:
     void onKvTypes(engine::KvType keys, engine::KvType values);
     /// It lies on this device now; empty: on none.
     void onDevice(const QString& device);
+    void onPlacement(const engine::PlacementOptions& placement);  // on a device that was chosen since
+    void setChanged(PlacementAsChanged changed) { m_changed = std::move(changed); }
     /// What loads start from, from the next one on.
     void setDefaults(const engine::LoadRequest& defaults);
     Q_INVOKABLE void dismissError();
@@ -84,7 +90,7 @@ public:
     /// Closes what is open for a while, so that something else may have the memory; nothing is opened until
     /// giveRoomBack(). False: nothing is open. It is gone once setAside() comes.
     bool makeRoom();
-    /// Loads it again as it was.
+    /// Loads it again as it was, also where it lay.
     void giveRoomBack();
 
     /// The engine closed the model in the middle of an answer, since its file went away.
@@ -119,6 +125,7 @@ private:
 
     EngineThread& m_engine;
     ModelInspector m_inspect;
+    PlacementAsChanged m_changed = [](const auto& loaded) { return loaded; };
     engine::LoadRequest m_request;  // the present choices, for what is being opened
     engine::LoadRequest m_chosen;   // what they were when the open model was opened
     engine::LoadRequest m_loaded;   // with what it was loaded, the context it was raised to included
@@ -132,7 +139,6 @@ private:
     QString m_name;         // by which it was asked for; empty: the file's own
     ModelFacts m_offer;
     ModelFacts m_current;
-    double m_bytesDone = 0;
-    double m_bytesTotal = 0;
+    double m_bytesDone = 0, m_bytesTotal = 0;
     QString m_error;
 };

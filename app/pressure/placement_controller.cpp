@@ -243,6 +243,18 @@ void PlacementController::onModelReady(const engine::ModelInfo& model, const eng
     Q_EMIT changed();
 }
 
+engine::PlacementOptions PlacementController::asChanged(engine::PlacementOptions loaded) const
+{
+    const engine::PlacementOptions& now = m_request.placement;
+    loaded.device_layers = now.device_layers;
+    loaded.vram_budget_bytes = m_beforeYield.value_or(now.vram_budget_bytes);
+    loaded.budget_fit_tokens = now.budget_fit_tokens;
+    loaded.watermark = now.watermark;
+    loaded.kv_policy = now.kv_policy;
+    loaded.kv_offload_share = now.kv_offload_share;
+    return loaded;
+}
+
 void PlacementController::onModelGone()
 {
     m_forecast.close();

@@ -87,6 +87,8 @@ public:
 
     /// The request as the model was loaded, with what has been changed since.
     const engine::LoadRequest& request() const { return m_request; }
+    /// `loaded`, with what has been changed since on the same device; what has shrunk for another program grows back.
+    engine::PlacementOptions asChanged(engine::PlacementOptions loaded) const;
 
     // What becomes of the model.
     void onModelReady(const engine::ModelInfo& model, const engine::LoadRequest& request);

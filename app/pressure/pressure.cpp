@@ -65,6 +65,7 @@ Pressure::Pressure(EngineThread& engine, ModelController& models, QObject* paren
     connect(&m_placement, &PlacementController::changed, &models,
             [this, &models] { models.onDevice(m_placement.device()); });
     connect(&models, &ModelController::modelGone, this, gone);
+    models.setChanged([this](const engine::PlacementOptions& loaded) { return m_placement.asChanged(loaded); });
     connect(&models, &ModelController::modelReady, this, [this, &models](const engine::ModelInfo& model) {
         m_monitor.onModelReady(model);
         m_placement.onModelReady(model, models.loadedRequest());

@@ -26,6 +26,7 @@ public:
     }
     PlacementController& placement() { return *m_pressure.placement(); }
     PressureMonitor& monitor() { return *m_pressure.monitor(); }
+    ModelController& models() { return m_models; }
     bool ready()
     {
         return monitor().hasModel() && placement().available() && placement().forecast()->preview(-1).known;
@@ -168,6 +169,45 @@ private Q_SLOTS:
         placement.setOtherPrograms(std::floor(whole / 2));
         QTRY_VERIFY(placement.deviceLayers() < before.layers);
         QCOMPARE(placement.deviceLayers(), placement.forecast()->preview(-1).layers);
+    }
+
+    /// After an experiment, or with a larger context.
+    void aChosenPlaceOutlivesLoadingAgain()
+    {
+        for (const bool context : {false, true}) {
+            Panel panel;
+            QTRY_VERIFY(panel.ready());
+            PlacementController& placement = panel.placement();
+            const double budget = std::floor(placement.budgetBytes() * 0.9);
+            placement.setLayers(3);
+            placement.setBudget(budget);
+            placement.setPolicy(int(engine::KvPolicy::Stream));
+            placement.setWatermark(0.8);
+            placement.setOffloadPercent(20);
+            QTRY_COMPARE(placement.deviceLayers(), 3);
+            placement.yieldTo(budget / 2);
+            QTRY_COMPARE(placement.budgetBytes(), std::floor(budget / 2));
+            QSignalSpy ready(&panel.models(), &ModelController::modelReady);
+            if (context) {
+                panel.models().reloadWithContext(1024);
+            } else {
+                QSignalSpy aside(&panel.models(), &ModelController::setAside);
+                QVERIFY(panel.models().makeRoom());
+                QVERIFY(aside.count() == 1 || aside.wait());
+                panel.models().giveRoomBack();
+            }
+            QVERIFY(ready.wait());
+            QTRY_VERIFY(panel.ready());
+            QVERIFY(!placement.automatic());
+            QTRY_COMPARE(placement.deviceLayers(), 3);
+            QCOMPARE(placement.budgetBytes(), budget);  // what shrank for another program has grown back
+            QCOMPARE(placement.policy(), int(engine::KvPolicy::Stream));
+            QCOMPARE(placement.watermark(), 0.8);
+            QCOMPARE(placement.offloadPercent(), 20);
+            // A device that was chosen has the same size as before, by the same words.
+            QCOMPARE(panel.models().chosenRequest().placement.emulated.fit_tokens, 1024);
+            QCOMPARE(panel.models().loadedRequest().placement.emulated.fit_tokens, 1024);
+        }
     }
 
     void whatWasMeasuredCorrectsWhatIsForetold()
