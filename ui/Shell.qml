@@ -35,6 +35,12 @@ FocusScope {
         actions.show(PageName.Conversation);
     }
 
+    // What is typed does not go to a column that cannot be seen.
+    function keepKeyboard(column: Item) {
+        if (!column.visible && column.activeFocus)
+            pages.takeFocus();
+    }
+
     WindowActions {
         id: actions
 
@@ -170,6 +176,7 @@ FocusScope {
                 height: parent.height
                 visible: actions.sidebarShown
                 page: actions.page
+                onVisibleChanged: root.keepKeyboard(this)
                 onPageRequested: page => actions.show(page)
 
                 ConversationColumn {
@@ -192,6 +199,7 @@ FocusScope {
                 width: Math.min(implicitWidth, parent.width - Theme.gapHuge)
                 height: parent.height
                 visible: actions.panelShown
+                onVisibleChanged: root.keepKeyboard(this)
                 monitor: root.pressure.monitor
                 placement: root.pressure.placement
                 events: root.pressure.events

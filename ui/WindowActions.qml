@@ -59,10 +59,13 @@ QtObject {
         pages.chatPage.type(text);
     }
     function toggleSidebar() {
-        if (narrow)
+        if (narrow) {
             sidebarOver = !sidebarOver;
-        else
+            if (sidebarOver)
+                column.takeFocus(); // what it lies over is out of reach
+        } else {
             settings.sidebarShown.value = settings.sidebarShown.value === 1 ? 0 : 1;
+        }
     }
     function togglePanel() {
         if (cramped && !panelApart)

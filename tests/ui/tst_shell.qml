@@ -55,6 +55,37 @@ Item {
             click(part("navSettings"));
             verify(!part("sidePanel").visible); // chosen: out of the way
             compare(shell.page, PageName.Settings);
+            keyClick(Qt.Key_Escape);
+            openModel();
+            ask("something");
+            tryVerify(() => !Bench.chat.turn.busy);
+            keyClick(Qt.Key_B, Qt.ControlModifier);
+            tryVerify(() => part("sidePanel").activeFocus); // and not what it lies over
+            keyClick(Qt.Key_B, Qt.ControlModifier);
+            tryVerify(() => part("composerField").activeFocus);
+            parent.width = 1180;
+        }
+
+        // Hidden with the keyboard in it, a column gives that back.
+        function test_the_keyboard_leaves_with_its_column_data() {
+            return [{ tag: "conversations over the page", width: 700, column: "sidePanel", inside: "navLog", key: Qt.Key_B, modifiers: Qt.ControlModifier },
+                    { tag: "conversations", width: 1180, column: "sidePanel", inside: "navLog", key: Qt.Key_B, modifiers: Qt.ControlModifier },
+                    { tag: "panel", width: 1180, column: "pressurePanel", inside: "panelMenuButton", key: Qt.Key_M, modifiers: Qt.ControlModifier | Qt.ShiftModifier }];
+        }
+        function test_the_keyboard_leaves_with_its_column(data) {
+            parent.width = data.width;
+            makeWindow();
+            openModel();
+            if (!part(data.column).visible)
+                keyClick(data.key, data.modifiers);
+            verify(part(data.column).visible);
+            part(data.inside).forceActiveFocus(Qt.TabFocusReason);
+            verify(part(data.column).activeFocus);
+            keyClick(data.key, data.modifiers);
+            verify(!part(data.column).visible);
+            tryVerify(() => part("composerField").activeFocus);
+            type("here");
+            compare(part("composerField").text, "here");
             parent.width = 1180;
         }
 

@@ -14,6 +14,10 @@ FocusScope {
     signal typed(string text) // meant for the message
     signal leaveRequested // Esc in the search field
 
+    function takeFocus() {
+        if (list.count > 0)
+            list.forceActiveFocus(Qt.ShortcutFocusReason);
+    }
     function focusSearch() {
         search.forceActiveFocus(Qt.ShortcutFocusReason);
         search.selectAll();
