@@ -4,6 +4,14 @@
 #include <QLibraryInfo>
 #include <QLocale>
 
+namespace {
+
+/// What Qt's own file dialog says and Qt's catalogues lack: it takes these from ours.
+[[maybe_unused]] const char* const kOfFileDialog[] = {QT_TRANSLATE_NOOP("FileDialog", "File name"),
+                                                      QT_TRANSLATE_NOOP("FileDialog", "Filter")};
+
+}  // namespace
+
 Translation::Translation(const QString& language, QObject* parent)
     : QObject(parent)
 {

@@ -91,6 +91,8 @@ struct ExperimentRun {
     QString name;
     QDateTime started;
     QString machine;
+    int cores = 0;  // of it; 0: not known
+    QString kernels;
     bool cancelled = false;
     ExperimentPlan plan;
     QList<ExperimentRow> rows;  // the first cells of the plan, as far as it came

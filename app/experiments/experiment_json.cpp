@@ -6,6 +6,7 @@
 #include <QJsonDocument>
 #include <QJsonObject>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <utility>
@@ -16,6 +17,7 @@ constexpr QLatin1String kFormat("spillway-experiment");
 constexpr int kVersion = 1;
 constexpr qsizetype kLongestText = 1000;
 constexpr double kMost = 1e18;  // of any number
+constexpr double kMostCores = 1e6;
 
 using Number = std::optional<double> ExperimentRow::*;
 constexpr std::array<std::pair<const char*, Number>, 7> kNumbers = {{
@@ -178,6 +180,8 @@ QByteArray ExperimentJson::write(const ExperimentRun& run)
                                      {QStringLiteral("name"), run.name},
                                      {QStringLiteral("started"), run.started.toString(Qt::ISODateWithMs)},
                                      {QStringLiteral("machine"), run.machine},
+                                     {QStringLiteral("cores"), run.cores},
+                                     {QStringLiteral("kernels"), run.kernels},
                                      {QStringLiteral("cancelled"), run.cancelled},
                                      {QStringLiteral("plan"), toJson(run.plan)},
                                      {QStringLiteral("rows"), rows}})
@@ -198,6 +202,8 @@ std::optional<ExperimentRun> ExperimentJson::read(const QByteArray& json)
     run.name = reader.text("name");
     run.started = QDateTime::fromString(reader.raw("started"), Qt::ISODateWithMs);
     run.machine = reader.text("machine");
+    run.cores = int(std::min(reader.number("cores").value_or(0), kMostCores));
+    run.kernels = reader.text("kernels");
     run.cancelled = reader.flag("cancelled");
     run.plan = *plan;
     const QList<ExperimentCell> cells = plan->cells();

@@ -24,6 +24,8 @@ ExperimentFacts factsOf(const ExperimentRun& run)
     facts.name = run.name;
     facts.started = double(run.started.toMSecsSinceEpoch());
     facts.machine = run.machine;
+    facts.cores = run.cores;
+    facts.kernels = run.kernels;
     facts.device = run.plan.device;
     facts.memory = run.plan.memory;
     facts.rows = int(run.rows.size());
@@ -198,6 +200,8 @@ void ExperimentsController::measure()
                    : tr("%1 and %n more", nullptr, int(run.plan.models.size()) - 1).arg(run.plan.models.first().title);
     const engine::DeviceInfo cpu = engine::cpu_device();
     run.machine = QString::fromStdString(cpu.description + ", " + cpu.kernels);
+    run.cores = cpu.cores;
+    run.kernels = QString::fromStdString(cpu.kernels);
     m_measured = run;
     keep(run);
     show(run.id);

@@ -26,6 +26,8 @@ class ExperimentFacts
     Q_PROPERTY(QString name MEMBER name CONSTANT)
     Q_PROPERTY(double started MEMBER started CONSTANT)
     Q_PROPERTY(QString machine MEMBER machine CONSTANT)
+    Q_PROPERTY(int cores MEMBER cores CONSTANT)
+    Q_PROPERTY(QString kernels MEMBER kernels CONSTANT)
     Q_PROPERTY(QString device MEMBER device CONSTANT)
     Q_PROPERTY(QString memory MEMBER memory CONSTANT)
     Q_PROPERTY(int rows MEMBER rows CONSTANT)
@@ -35,7 +37,9 @@ public:
     QString id;
     QString name;
     double started = 0;  // ms since 1970
-    QString machine;
+    QString machine;     // in English
+    int cores = 0;       // of it; 0: not known
+    QString kernels;
     QString device;
     QString memory;
     int rows = 0;

@@ -1907,6 +1907,17 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
 </context>
 <context>
+    <name>FileDialog</name>
+    <message>
+        <source>File name</source>
+        <translation>Dateiname</translation>
+    </message>
+    <message>
+        <source>Filter</source>
+        <translation>Filter</translation>
+    </message>
+</context>
+<context>
     <name>FitLabel</name>
     <message>
         <source>Fits</source>
@@ -2994,6 +3005,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Choose another model (%1)</source>
         <translation>Ein anderes Modell wählen (%1)</translation>
+    </message>
+    <message>
+        <source>emulated</source>
+        <translation>emuliert</translation>
     </message>
 </context>
 <context>
@@ -4404,6 +4419,14 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Show the folder</source>
         <translation>Ordner zeigen</translation>
+    </message>
+    <message>
+        <source>1 core</source>
+        <translation>1 Kern</translation>
+    </message>
+    <message>
+        <source>%1 cores</source>
+        <translation>%1 Kerne</translation>
     </message>
 </context>
 <context>

@@ -84,6 +84,8 @@ private Q_SLOTS:
         Translation translation("de");
         QCOMPARE(QCoreApplication::translate("SettingsPage", "Settings"), QStringLiteral("Einstellungen"));
         QCOMPARE(QLocale().language(), QLocale::German);
+        QCOMPARE(QCoreApplication::translate("FileDialog", "File name"), QStringLiteral("Dateiname"));  // Qt's own
+        QCOMPARE(QCoreApplication::translate("ModelBadge", "emulated"), QStringLiteral("emuliert"));
         translation.use("en");
         QCOMPARE(QCoreApplication::translate("SettingsPage", "Settings"), "Settings");
         translation.use("tlh");

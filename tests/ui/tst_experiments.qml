@@ -131,7 +131,7 @@ Item {
             compare(row(0).strategyName, "CPU only");
             compare(row(0).tokensPerSecond, 1e6 / 1024);
             compare(findChild(row(0), "rowSpeed").text, "977");
-            verify(row(0).Accessible.name.indexOf("one.gguf, 1,024 tokens, CPU only: 977 tok/s") === 0, row(0).Accessible.name);
+            verify(row(0).Accessible.name.indexOf("one.gguf, 1,024 tokens, CPU only: 977\u00a0tok/s") === 0, row(0).Accessible.name);
             // What the strategy refuses beyond the device's memory is a row with its sentence.
             compare(row(4).outcome, Outcome.Refused);
             verify(findChild(row(4), "rowSentence").visible);
@@ -139,6 +139,9 @@ Item {
             compare(lab().runs.length, 1);
             compare(lab().shown.rows, 6);
             verify(part("runFacts").text.indexOf("emulated device, fit:1024") > 0, part("runFacts").text);
+            verify(lab().shown.cores > 0 && lab().shown.kernels !== "");
+            const cores = lab().shown.cores === 1 ? "1 core" : lab().shown.cores + " cores"; // in the window's language
+            compare(part("runFacts").text.indexOf(cores + ", " + lab().shown.kernels + "  ·"), 0);
             verify(part("resultCharts").visible && !part("planCard").visible);
             compare(Bench.namelessControls(shell).join(), "");
             compare(Bench.unreachable(shell).join("\n"), "");

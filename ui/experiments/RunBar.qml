@@ -17,7 +17,9 @@ ColumnLayout {
     readonly property string facts: {
         const device = shown.device === "emulated" ? qsTr("emulated device, %1").arg(shown.memory)
                                                    : Format.also(shown.device, shown.memory);
-        const all = Format.also(shown.machine, device);
+        const machine = shown.cores === 0 ? shown.machine
+                      : (shown.cores === 1 ? qsTr("1 core") : qsTr("%1 cores").arg(Format.count(shown.cores))) + ", " + shown.kernels;
+        const all = Format.also(machine, device);
         return shown.cancelled ? Format.also(all, qsTr("cancelled")) : all;
     }
     property bool renaming: false

@@ -15,6 +15,7 @@ AbstractButton {
 
     readonly property bool loading: models.phase === ModelController.Loading || models.phase === ModelController.Cancelling
     readonly property modelFacts facts: loading ? models.offer : models.current
+    readonly property string device: facts.device === "emulated" ? qsTr("emulated") : facts.device
     readonly property string progress: models.bytesTotal > 0 ? qsTr("Loading… %1").arg(Format.percent(models.bytesDone, models.bytesTotal))
                                                              : qsTr("Loading…")
 
@@ -74,7 +75,7 @@ AbstractButton {
                 text: root.loading ? root.progress
                     : qsTr("%1  ·  %2  ·  %3  ·  %4").arg(root.facts.architecture).arg(Format.compact(root.facts.parameters))
                       .arg(root.facts.quantization).arg(Format.bytes(root.facts.fileBytes))
-                      + (root.facts.device ? "  ·  " + root.facts.device : "")
+                      + (root.device ? "  ·  " + root.device : "")
                 textFormat: Text.PlainText
                 elide: Text.ElideRight
                 font.pixelSize: Theme.sizeSmall
