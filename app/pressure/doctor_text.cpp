@@ -18,9 +18,17 @@ struct Text {
     Q_DECLARE_TR_FUNCTIONS(Doctor)
 };
 
+constexpr QChar kNoBreak(0x00A0);
+
 QString bytes(qint64 count)
 {
-    return QLocale().formattedDataSize(count, 1, QLocale::DataSizeIecFormat);
+    return QLocale().formattedDataSize(count, 1, QLocale::DataSizeIecFormat).replace(QLatin1Char(' '), kNoBreak);
+}
+
+/// No line ends between a number and the percent sign behind it.
+QString unbroken(QString sentence)
+{
+    return sentence.replace(QLatin1String(" %"), kNoBreak + QStringLiteral("%"));
 }
 
 QString percent(double share)
@@ -151,6 +159,43 @@ QString ofSpeed(const Diagnosis& d)
     }
 }
 
+QString sentenceOf(const Diagnosis& d)
+{
+    using Kind = Diagnosis::Kind;
+    switch (d.kind) {
+    case Kind::Nothing:
+        return {};
+    case Kind::AllWell:
+        return d.expected ? Text::tr("All is well: %1 tokens a second, and %2 were predicted.")
+                                .arg(speed(d.tokensPerSecond), speed(d.expected))
+                          : Text::tr("All is well: %1 tokens a second, and most of the time is the model's own "
+                                     "arithmetic.")
+                                .arg(speed(d.tokensPerSecond));
+    case Kind::SlowFirstToken:
+        return Text::tr("The first token waited %1 s, while %Ln token(s) of the prompt were read.", nullptr, d.tokens)
+            .replace(QLatin1String("%1 s"), QStringLiteral("%1") + kNoBreak + QLatin1Char('s'))
+            .arg(QLocale().toString(d.seconds, 'f', 1));
+    case Kind::KvOverLink:
+    case Kind::KvOnHost:
+        return ofKv(d);
+    case Kind::TooManyThreads:
+        return Text::tr("%1 threads share %2 cores: all of them wait for those that have none.")
+            .arg(d.count)
+            .arg(d.available);
+    case Kind::TooFewThreads:
+        return Text::tr("The CPU has most of the work, and only %1 of %2 cores do it.").arg(d.count).arg(d.available);
+    case Kind::HostLayers:
+        return Text::tr("%n layer(s) on the CPU take %1 % of the time.", nullptr, d.count).arg(percent(d.share));
+    case Kind::CoresHeld:
+    case Kind::KvInRam:
+    case Kind::NoSingleCause:
+    case Kind::BelowPrediction:
+        return ofSpeed(d);
+    default:
+        return ofMemory(d);
+    }
+}
+
 }  // namespace
 
 QString doctorShares(const Diagnosis& d)
@@ -174,43 +219,13 @@ QString doctorShares(const Diagnosis& d)
     for (const auto& [share, name] : parts)
         if (share > 0)
             shown.append(Text::tr("%1 % %2").arg(QLocale().toString(share), name));
-    return shown.join(QStringLiteral(" · "));
+    return unbroken(shown.join(kNoBreak + QStringLiteral("· ")))
+        .replace(QLatin1String("% "), QStringLiteral("%") + kNoBreak);
 }
 
 QString doctorSentence(const Diagnosis& d)
 {
-    using Kind = Diagnosis::Kind;
-    switch (d.kind) {
-    case Kind::Nothing:
-        return {};
-    case Kind::AllWell:
-        return d.expected ? Text::tr("All is well: %1 tokens a second, and %2 were predicted.")
-                                .arg(speed(d.tokensPerSecond), speed(d.expected))
-                          : Text::tr("All is well: %1 tokens a second, and most of the time is the model's own "
-                                     "arithmetic.")
-                                .arg(speed(d.tokensPerSecond));
-    case Kind::SlowFirstToken:
-        return Text::tr("The first token waited %1 s, while %Ln token(s) of the prompt were read.", nullptr, d.tokens)
-            .arg(QLocale().toString(d.seconds, 'f', 1));
-    case Kind::KvOverLink:
-    case Kind::KvOnHost:
-        return ofKv(d);
-    case Kind::TooManyThreads:
-        return Text::tr("%1 threads share %2 cores: all of them wait for those that have none.")
-            .arg(d.count)
-            .arg(d.available);
-    case Kind::TooFewThreads:
-        return Text::tr("The CPU has most of the work, and only %1 of %2 cores do it.").arg(d.count).arg(d.available);
-    case Kind::HostLayers:
-        return Text::tr("%n layer(s) on the CPU take %1 % of the time.", nullptr, d.count).arg(percent(d.share));
-    case Kind::CoresHeld:
-    case Kind::KvInRam:
-    case Kind::NoSingleCause:
-    case Kind::BelowPrediction:
-        return ofSpeed(d);
-    default:
-        return ofMemory(d);
-    }
+    return unbroken(sentenceOf(d));
 }
 
 QString doctorSuggestion(const DoctorAction& action)

@@ -47,7 +47,7 @@ Item {
             showModels(["org/repo/tiny.gguf", "org/other/broken.gguf"]);
             compare(titles(), "tiny broken");
             compare(row(0).Accessible.name,
-                    "tiny, 1.24 B  ·  Q4_K_M  ·  808 MB  ·  2,048 tokens, Fits, LM Studio");
+                    "tiny, 1.24\u00a0B  ·  Q4_K_M  ·  808\u00a0MB  ·  2,048 tokens, Fits, LM Studio");
             compare(findChild(row(1), "rowSummary").text, "The file ends inside the GGUF header.");
             verify(part("modelCount").text.indexOf("2 models") === 0, part("modelCount").text);
             compare(Bench.namelessControls(shell).join(), "");
@@ -169,8 +169,8 @@ Item {
             return [
                 { tag: "none", layers: 0, context: 131072, words: "" },
                 // 4 layers of 8 heads of 64 numbers, each way, in f16; and seven states of 12 layers.
-                { tag: "long", layers: 12, context: 262144, words: "12 of 16 layer(s) keep a state of fixed size: a conversation of 128K tokens takes 1.08 GB instead of 4.29 GB." },
-                { tag: "short", layers: 12, context: 256, words: "12 of 16 layer(s) keep a state of fixed size: 8.4 MB a conversation, however long it is." }
+                { tag: "long", layers: 12, context: 262144, words: "12 of 16 layer(s) keep a state of fixed size: a conversation of 128K tokens takes 1.08\u00a0GB instead of 4.29\u00a0GB." },
+                { tag: "short", layers: 12, context: 256, words: "12 of 16 layer(s) keep a state of fixed size: 8.4\u00a0MB a conversation, however long it is." }
             ];
         }
         function test_layers_of_fixed_state_say_what_they_save(data) {

@@ -136,7 +136,7 @@ Item {
             open();
             tryCompare(Bench.pressure.monitor.device, "weights", 4e9);
             tryVerify(() => part("deviceChart").visible);
-            tryCompare(part("legend_weights").Accessible, "name", "Weights: 4 GB");
+            tryCompare(part("legend_weights").Accessible, "name", "Weights: 4\u00a0GB");
             tryCompare(part("kvMap"), "columns", 5);
             compare(findChild(part("topSplit"), "splitLabel").text, "12 of 16 layers");
             ask("a question");
@@ -158,8 +158,8 @@ Item {
                    device: { layers: 12, total: 8e9, weights: 4e9, kv: 1e9, state: 6e8 } });
             tryVerify(() => part("deviceChart").visible);
             tryVerify(() => seen(part("panelGrid"), "legend_state"));
-            compare(part("legend_state").Accessible.name, "States: 600 MB");
-            compare(part("legend_kv").Accessible.name, "KV: 1 GB");
+            compare(part("legend_state").Accessible.name, "States: 600\u00a0MB");
+            compare(part("legend_kv").Accessible.name, "KV: 1\u00a0GB");
             click(part("legend_state"));
             compare(part("deviceChart").hidden[0], "state");
             const map = part("kvMap");
@@ -168,12 +168,12 @@ Item {
             compare(part("legend_stateOnHost").Accessible.name, "States in RAM: 6");
             verify(map.Accessible.name.endsWith("states of fixed size: 6 on the device, 6 in RAM"), map.Accessible.name);
             tryCompare(part("stateNote"), "visible", true);
-            compare(part("stateNote").text, "At the left: what 12 layer(s) keep however long the conversation is, 1.2 MB in all");
+            compare(part("stateNote").text, "At the left: what 12 layer(s) keep however long the conversation is, 1.2\u00a0MB in all");
             reveal(map);
             let y = 3;
             tryVerify(() => {
                 mouseMove(map, 3, y ^= 1); // until the panel has come to rest
-                return part("kvMapCard").text === "1 state(s) of fixed size, layer 0: on the device, 100 kB";
+                return part("kvMapCard").text === "1 state(s) of fixed size, layer 0: on the device, 100\u00a0kB";
             }, 5000, part("kvMapCard").text);
             compare(Bench.chat.lit.first, -1); // of no tokens
             mouseMove(map, 20, 3);
@@ -252,13 +252,13 @@ Item {
             tryVerify(() => placement.available);
             const button = part("yieldButton");
             reveal(button);
-            compare(button.text, "Shrink to 4 GB"); // half, until somebody chooses
+            compare(button.text, "Shrink to 4\u00a0GB"); // half, until somebody chooses
             const handle = part("yieldRowSlider");
             handle.forceActiveFocus(Qt.TabFocusReason);
             for (let i = 0; i < 25; ++i)
                 keyClick(Qt.Key_Left);
             keyClick(Qt.Key_Return);
-            tryCompare(button, "text", "Shrink to 2 GB");
+            tryCompare(button, "text", "Shrink to 2\u00a0GB");
             compare(Bench.commands().length, 0); // a size is chosen; nothing has moved
             click(button);
             tryVerify(() => lastCommand() === "budget 2000000000", 5000, lastCommand());

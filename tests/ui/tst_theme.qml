@@ -74,17 +74,20 @@ TestCase {
 
     function test_numbers_data() {
         return [
-            { tag: "parameters", got: Format.compact(1235814432), expected: "1.24 B" },
+            { tag: "parameters", got: Format.compact(1235814432), expected: "1.24\u00a0B" },
             { tag: "a few", got: Format.compact(260), expected: "260" },
-            { tag: "thousands", got: Format.compact(292000), expected: "292 K" },
-            { tag: "bytes", got: Format.bytes(999), expected: "999 B" },
-            { tag: "kilobytes", got: Format.bytes(1200), expected: "1.2 kB" },
-            { tag: "gigabytes", got: Format.bytes(4370000000), expected: "4.37 GB" },
+            { tag: "thousands", got: Format.compact(292000), expected: "292\u00a0K" },
+            { tag: "bytes", got: Format.bytes(999), expected: "999\u00a0B" },
+            { tag: "kilobytes", got: Format.bytes(1200), expected: "1.2\u00a0kB" },
+            { tag: "gigabytes", got: Format.bytes(4370000000), expected: "4.37\u00a0GB" },
             { tag: "unknown time", got: Format.milliseconds(undefined), expected: Format.unknown },
-            { tag: "milliseconds", got: Format.milliseconds(600.2), expected: "600 ms" },
-            { tag: "seconds", got: Format.milliseconds(12340), expected: "12.3 s" },
-            { tag: "speed", got: Format.tokensPerSecond(9.5), expected: "9.5 tok/s" },
-            { tag: "zero is not unknown", got: Format.tokensPerSecond(0), expected: "0 tok/s" }
+            { tag: "milliseconds", got: Format.milliseconds(600.2), expected: "600\u00a0ms" },
+            { tag: "seconds", got: Format.milliseconds(12340), expected: "12.3\u00a0s" },
+            { tag: "speed", got: Format.tokensPerSecond(9.5), expected: "9.5\u00a0tok/s" },
+            { tag: "zero is not unknown", got: Format.tokensPerSecond(0), expected: "0\u00a0tok/s" },
+            { tag: "share", got: Format.percent(39, 100), expected: "39\u00a0%" },
+            { tag: "a while", got: Format.duration(185000), expected: "3\u00a0min\u00a05\u00a0s" },
+            { tag: "range", got: Format.unbroken("tokens 0–47"), expected: "tokens\u00a00\u2060–\u206047" }
         ];
     }
 

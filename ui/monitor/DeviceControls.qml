@@ -54,7 +54,7 @@ ColumnLayout {
         from: 50
         to: 100
         step: 1
-        function shown(percent: real): string { return qsTr("%1 % full").arg(Format.count(percent)); }
+        function shown(percent: real): string { return Format.unbroken(qsTr("%1 % full").arg(Format.count(percent))); }
         onChosen: percent => root.placement.setWatermark(percent / 100)
     }
     SliderRow {
@@ -63,7 +63,7 @@ ColumnLayout {
         value: root.placement.offloadPercent
         to: 100
         step: 1
-        function shown(percent: real): string { return qsTr("%1 %").arg(Format.count(percent)); }
+        function shown(percent: real): string { return Format.unbroken(qsTr("%1 %").arg(Format.count(percent))); }
         onChosen: percent => root.placement.setOffloadPercent(percent)
     }
     SliderRow {

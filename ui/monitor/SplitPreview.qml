@@ -70,7 +70,7 @@ Popup {
             objectName: "previewCorrection"
             Layout.fillWidth: true
             visible: root.now.correction !== undefined
-            text: visible ? qsTr("Corrected by this model's answers: %1 % of what the machine's rates promise").arg(Format.count(Math.round(100 * root.now.correction))) : ""
+            text: visible ? qsTr("Corrected by this model's answers: %1 % of what the machine's rates promise").arg(Format.count(Math.round(100 * root.now.correction))).replace(" %", "\u00a0%") : ""
             textFormat: Text.PlainText
             wrapMode: Text.Wrap
             font.pixelSize: Theme.px(12)

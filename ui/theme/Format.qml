@@ -15,6 +15,11 @@ QtObject {
         return parts === "" ? part : parts + "  ·  " + part;
     }
 
+    // A number and its unit, or a range, which no line break parts.
+    function unbroken(text: string): string {
+        return text.replace(/ /g, "\u00a0").replace(/–/g, "\u2060–\u2060");
+    }
+
     function number(value: real, decimals: int): string {
         return Number(value).toLocaleString(root.locale, "f", decimals);
     }
@@ -28,7 +33,7 @@ QtObject {
         const units = [[1e12, "T"], [1e9, "B"], [1e6, "M"], [1e3, "K"]];
         for (const [size, unit] of units) {
             if (value >= size)
-                return three(value / size) + " " + unit;
+                return unbroken(three(value / size) + " " + unit);
         }
         return count(value);
     }
@@ -43,9 +48,9 @@ QtObject {
         const units = [[1e12, "TB"], [1e9, "GB"], [1e6, "MB"], [1e3, "kB"]];
         for (const [size, unit] of units) {
             if (value >= size)
-                return three(value / size) + " " + unit;
+                return unbroken(three(value / size) + " " + unit);
         }
-        return qsTr("%1 B").arg(count(value));
+        return unbroken(qsTr("%1 B").arg(count(value)));
     }
 
     function models(number: int): string {
@@ -66,35 +71,35 @@ QtObject {
     function milliseconds(value: var): string {
         if (value === undefined)
             return unknown;
-        return value < 9995 ? qsTr("%1 ms").arg(three(value)) : qsTr("%1 s").arg(three(value / 1000));
+        return unbroken(value < 9995 ? qsTr("%1 ms").arg(three(value)) : qsTr("%1 s").arg(three(value / 1000)));
     }
 
     function microseconds(value: real): string {
-        return value < 999.5 ? qsTr("%1 µs").arg(three(value)) : milliseconds(value / 1000);
+        return value < 999.5 ? unbroken(qsTr("%1 µs").arg(three(value))) : milliseconds(value / 1000);
     }
 
     // A place on the axis of a chart.
     function seconds(value: real): string {
-        return value < 120 ? qsTr("%1 s").arg(three(value)) : qsTr("%1 min").arg(three(value / 60));
+        return unbroken(value < 120 ? qsTr("%1 s").arg(three(value)) : qsTr("%1 min").arg(three(value / 60)));
     }
 
     // For people who waited: 0.4 s, 12 s, 3 min 5 s.
     function duration(ms: real): string {
         const seconds = ms / 1000;
         if (seconds < 9.95)
-            return qsTr("%1 s").arg(number(Math.max(0.1, seconds), seconds < 0.95 ? 1 : 0));
+            return unbroken(qsTr("%1 s").arg(number(Math.max(0.1, seconds), seconds < 0.95 ? 1 : 0)));
         if (seconds < 59.5)
-            return qsTr("%1 s").arg(count(seconds));
+            return unbroken(qsTr("%1 s").arg(count(seconds)));
         const whole = Math.round(seconds);
-        return qsTr("%1 min %2 s").arg(count(Math.floor(whole / 60))).arg(whole % 60);
+        return unbroken(qsTr("%1 min %2 s").arg(count(Math.floor(whole / 60))).arg(whole % 60));
     }
 
     function tokensPerSecond(value: var): string {
-        return value === undefined ? unknown : qsTr("%1 tok/s").arg(three(value));
+        return value === undefined ? unknown : unbroken(qsTr("%1 tok/s").arg(three(value)));
     }
 
     function percent(part: real, whole: real): string {
-        return whole > 0 ? qsTr("%1 %").arg(count(Math.floor(100 * part / whole))) : unknown;
+        return whole > 0 ? unbroken(qsTr("%1 %").arg(count(Math.floor(100 * part / whole)))) : unknown;
     }
 
     // How many times as much: 0.27×, 3.1×.

@@ -164,9 +164,12 @@ private Q_SLOTS:
             QVERIFY(part >= 0);
         QVERIFY(std::abs(s.arithmetic() + s.link + s.hostAttention + s.cores + s.words + s.rest - 1) < 1e-9);
         int percents = 0;
-        for (const QString& part : doctorShares(d).split(QStringLiteral(" · ")))
-            percents += part.section(u' ', 0, 0).toInt();
+        for (const QString& part : doctorShares(d).split(QStringLiteral("\u00A0· "))) {
+            percents += part.section(u'\u00A0', 0, 0).toInt();
+            QVERIFY2(part.contains(u"\u00A0%\u00A0"), qPrintable(part));  // no line ends around the sign
+        }
         QCOMPARE(percents, 100);
+        QVERIFY2(!doctorSentence(d).contains(QStringLiteral(" %")), qPrintable(doctorSentence(d)));
     }
 
     void itIsNotWellBelowHalfOrFarBelowThePrediction()
@@ -226,7 +229,7 @@ private Q_SLOTS:
                 break;
             case Kind::NoSingleCause:
                 QCOMPARE(d.largest.share, most < 0.1 ? 0 : most);
-                QCOMPARE(doctorSentence(d).count(QStringLiteral(" %")), most < 0.1 ? 1 : 2);
+                QCOMPARE(doctorSentence(d).count(QStringLiteral("\u00A0%")), most < 0.1 ? 1 : 2);
                 break;
             default:
                 break;
@@ -251,7 +254,7 @@ private Q_SLOTS:
         QCOMPARE(int(d.kind), int(Kind::CoresHeld));
         QCOMPARE(d.share, 0.4);
         QVERIFY(std::abs(d.shares.arithmetic() - 0.5) < 1e-9);  // what it waited was no arithmetic
-        QVERIFY(doctorSentence(d).contains("40 %"));
+        QVERIFY(doctorSentence(d).contains(u"40\u00A0%"));
         DoctorFacts some = answerOf(0.9, 0, 0, 0.15, 0.1);
         QCOMPARE(int(diagnose(some).kind), int(Kind::AllWell));
         some.predicted = 200;  // where something is missing, a little is the reason
