@@ -69,6 +69,7 @@ struct Message {
     std::string role;  // "system", "user", "assistant", "tool"
     std::string text;
     std::string reasoning = {};  // what an assistant thought, for templates that take it (reasoning_content)
+    std::string more_json = {};  // an object of further fields for templates, such as tool_calls; empty: none
 };
 
 /// What to do when prompt and answer do not fit the context.

@@ -186,28 +186,72 @@ private:
     int index_ = 0;
 };
 
-/// What an assistant thought comes back as parts of its message.
-std::string thoughts_of(const Json& content)
-{
+/// What an assistant thought, what it called, what came of calls, and the text, which are parts of a content alike.
+struct Parts {
     std::string thoughts;
-    if (content.is_array())
-        for (const Json& part : content)
-            if (Fields fields(part); fields.text("type").value_or("") == "thinking")
-                thoughts += fields.text("thinking").value_or("");
-    return thoughts;
+    Json calls = Json::array();
+    std::vector<engine::Message> results;
+    Json rest = Json::array();
+};
+
+Parts parts_of(Fields& fields, const Json& content, const std::string& field)
+{
+    Parts parts;
+    if (!content.is_array()) {
+        parts.rest = content;
+        return parts;
+    }
+    for (const Json& part : content) {
+        Fields inner(part);
+        const std::string type = inner.text("type").value_or("");
+        if (type == "thinking") {
+            parts.thoughts += inner.text("thinking").value_or("");
+        } else if (type == "tool_use") {
+            const Json* input = inner.object("input");
+            const Json function = {{"name", inner.text("name").value_or("")},
+                                   {"arguments", input ? *input : Json::object()}};
+            parts.calls.push_back(
+                {{"id", inner.text("id").value_or("")}, {"type", "function"}, {"function", function}});
+        } else if (type == "tool_result") {
+            const Json* result = inner.find("content");
+            parts.results.push_back(
+                {"tool",
+                 result ? text_of_content(fields, *result, field) : std::string(),
+                 {},
+                 text_of(Json::object({{"tool_call_id", inner.text("tool_use_id").value_or("")}}))});
+        } else if (type != "redacted_thinking") {
+            parts.rest.push_back(part);
+        }
+    }
+    return parts;
 }
 
-Json without_thoughts(const Json& content)
+/// As OpenAI writes them, which is what templates read. Tools that Anthropic runs itself are left out.
+void read_anthropic_tools(Fields& fields, Ask& ask)
 {
-    if (!content.is_array())
-        return content;
-    Json rest = Json::array();
-    for (const Json& part : content) {
-        const std::string type = Fields(part).text("type").value_or("");
-        if (type != "thinking" && type != "redacted_thinking")
-            rest.push_back(part);
+    Json functions = Json::array();
+    if (const Json* tools = fields.array("tools"))
+        for (const Json& tool : *tools) {
+            Fields inner(tool);
+            const auto name = inner.text("name");
+            const Json* schema = inner.object("input_schema");
+            if (!name || !schema)
+                continue;
+            const Json function = {
+                {"name", *name}, {"description", inner.text("description").value_or("")}, {"parameters", *schema}};
+            functions.push_back({{"type", "function"}, {"function", function}});
+        }
+    if (const Json* choice = fields.object("tool_choice")) {
+        Fields inner(*choice);
+        const std::string type = inner.text("type").value_or("");
+        if (type == "none")
+            functions.clear();
+        else if (type != "auto")
+            fields.refuse("tool_choice", "is not supported here but for auto and none", Refusal::Kind::NotSupported);
+        ask.one_call = inner.flag("disable_parallel_tool_use").value_or(false);
     }
-    return rest;
+    if (!functions.empty())
+        ask.turn.tools_json = text_of(functions);
 }
 
 void read_anthropic_messages(Fields& fields, engine::Request& turn)
@@ -229,8 +273,16 @@ void read_anthropic_messages(Fields& fields, engine::Request& turn)
             fields.refuse(name.c_str(), "must have the role user or assistant, and a content");
             return;
         }
-        turn.messages.push_back(
-            {role, text_of_content(fields, without_thoughts(*content), name + ".content"), thoughts_of(*content)});
+        Parts parts = parts_of(fields, *content, name + ".content");
+        const bool only_results = !parts.results.empty() && parts.rest.empty();
+        for (engine::Message& result : parts.results)
+            turn.messages.push_back(std::move(result));
+        if (only_results)
+            continue;
+        engine::Message taken{role, text_of_content(fields, parts.rest, name + ".content"), std::move(parts.thoughts)};
+        if (!parts.calls.empty())
+            taken.more_json = text_of(Json::object({{"tool_calls", std::move(parts.calls)}}));
+        turn.messages.push_back(std::move(taken));
     }
     turn.continue_last = turn.messages.back().role == "assistant";
 }
@@ -248,7 +300,7 @@ tl::expected<Asked, Refusal> AnthropicMessages::read(const Json& body, const Ser
     ask.turn.stop = fields.texts("stop_sequences");
     std::erase(ask.turn.stop, "");
     read_sampling(fields, ask.turn.sampling);
-    fields.not_supported("tools", Json::array());
+    read_anthropic_tools(fields, ask);
     fields.not_supported("mcp_servers", Json::array());
     if (const Json* thinking = fields.object("thinking"))
         if (const std::string type = Fields(*thinking).text("type").value_or(""); type == "disabled") {

@@ -15,6 +15,7 @@ struct Ask {
     engine::Request turn;
     bool streams = false;
     bool shows_thoughts = true;     // apart from the answer; false: they are left out
+    bool one_call = false;          // of a tool; the turn ends with it
     bool thoughts_in_text = false;  // the answer is given as the model wrote it, thoughts and all
 };
 

@@ -19,7 +19,7 @@ std::string conversation_text(const engine::Request& request)
         return "raw:" + request.raw_prompt;
     std::string all = part(request.tools_json) + part(request.template_arguments_json);
     for (const engine::Message& message : request.messages)
-        all += part(message.role) + part(message.text) + part(message.reasoning);
+        all += part(message.role) + part(message.text) + part(message.reasoning) + part(message.more_json);
     return all;
 }
 

@@ -27,6 +27,8 @@ engine::Result<std::string> ModelText::render(const engine::Request& request) co
         Json entry = {{"role", message.role}, {"content", message.text}};
         if (!message.reasoning.empty())
             entry["reasoning_content"] = message.reasoning;
+        if (const Json more = Json::parse(message.more_json, nullptr, false); more.is_object())
+            entry.update(more);
         messages.push_back(std::move(entry));
     }
     engine::TemplateRequest wanted;

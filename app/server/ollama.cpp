@@ -144,7 +144,7 @@ Ask read_common(Fields& fields)
         }
     }
     fields.not_supported("format", "");
-    fields.not_supported("tools", Json::array());
+    read_tools(fields, ask);
     fields.not_supported("images", Json::array());
     fields.not_supported("logprobs", false);
     return ask;
@@ -242,13 +242,15 @@ PlainAnswer ollama_show(const PlainRequest& request)
                         {family + ".block_count", info.layers},
                         {family + ".attention.head_count", info.heads},
                         {family + ".attention.head_count_kv", info.kv_heads}};
+    // A template that has a word for them prints them.
+    const bool tools = request.served.text->chat_template().find("tools") != std::string::npos;
     return text_of({{"license", info.license},
                     {"modelfile", ""},
                     {"parameters", ""},
                     {"template", request.served.text->chat_template()},
                     {"details", details_of(info)},
                     {"model_info", facts},
-                    {"capabilities", Json::array({"completion"})},
+                    {"capabilities", tools ? Json::array({"completion", "tools"}) : Json::array({"completion"})},
                     {"modified_at", iso_time(0)}});
 }
 

@@ -109,6 +109,7 @@ tl::expected<Asked, Refusal> OpenAiChat::read(const Json& body, const Served& se
     read_answer_limits(fields, ask);
     read_sampling(fields, ask.turn.sampling);
     read_template_arguments(fields, ask.turn);
+    read_tools(fields, ask);
     refuse_unsupported(fields);
     bool includes_usage = false;
     if (const Json* options = fields.object("stream_options")) {

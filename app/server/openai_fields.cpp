@@ -40,6 +40,45 @@ std::string role_of(const std::string& role)
     return {};
 }
 
+/// What an assistant called, for templates.
+Json calls_of(Fields& message)
+{
+    const Json* calls = message.array("tool_calls");
+    if (!calls || calls->empty())
+        return Json::object();
+    Json taken = Json::array();
+    for (const Json& call : *calls) {
+        Json copy = call;
+        if (copy.is_object() && copy.contains("function") && copy["function"].is_object() &&
+            copy["function"].contains("arguments"))
+            copy["function"]["arguments"] = arguments_of(copy["function"]["arguments"]);
+        taken.push_back(std::move(copy));
+    }
+    return Json::object({{"tool_calls", std::move(taken)}});
+}
+
+/// Whose result a message is. Templates ask for the tool's name, clients say the call's id.
+Json result_of(Fields& message, const engine::Request& turn)
+{
+    Json result = Json::object();
+    const std::string id = message.text("tool_call_id").value_or("");
+    std::string name = message.text("name").value_or(message.text("tool_name").value_or(""));
+    for (const engine::Message& earlier : turn.messages) {
+        const Json more = Json::parse(earlier.more_json, nullptr, false);
+        if (!name.empty() || !more.is_object() || !more.contains("tool_calls"))
+            continue;
+        for (const Json& call : more["tool_calls"])
+            if (Fields fields(call); !id.empty() && fields.text("id").value_or("") == id)
+                if (const Json* function = fields.object("function"))
+                    name = Fields(*function).text("name").value_or("");
+    }
+    if (!id.empty())
+        result["tool_call_id"] = id;
+    if (!name.empty())
+        result["name"] = name;
+    return result;
+}
+
 double per_second(int tokens, double seconds)
 {
     return seconds > 0 ? tokens / seconds : 0;
@@ -158,6 +197,11 @@ void read_messages(Fields& fields, engine::Request& turn)
             for (const char* name : {"reasoning_content", "reasoning"})
                 if (const Json* thought = message.find(name); thought && thought->is_string())
                     taken.reasoning = thought->get<std::string>();
+        const Json more = role == "assistant" ? calls_of(message)
+                          : role == "tool"    ? result_of(message, turn)
+                                              : Json::object();
+        if (!more.empty())
+            taken.more_json = text_of(more);
         const bool leads = std::ranges::all_of(turn.messages, [](const auto& m) { return m.role == "system"; });
         if (role == "system" && leads && !turn.messages.empty())
             turn.messages.back().text += "\n\n" + taken.text;
@@ -165,6 +209,39 @@ void read_messages(Fields& fields, engine::Request& turn)
             turn.messages.push_back(std::move(taken));
     }
     turn.continue_last = turn.messages.back().role == "assistant";
+}
+
+Json arguments_of(const Json& given)
+{
+    if (given.is_string())
+        if (Json parsed = Json::parse(given.get<std::string>(), nullptr, false); parsed.is_object())
+            return parsed;
+    return given;
+}
+
+void read_tools(Fields& fields, Ask& ask)
+{
+    Json functions = Json::array();
+    if (const Json* tools = fields.array("tools"))
+        for (const Json& tool : *tools) {
+            Fields inner(tool);
+            const Json* function = inner.object("function");
+            if (inner.text("type").value_or("function") != "function")
+                continue;
+            if (!function || !Fields(*function).text("name"))
+                fields.refuse("tools", "has a function without a name");
+            else
+                functions.push_back(tool);
+        }
+    if (const Json* choice = fields.find("tool_choice")) {
+        if (*choice == "none")
+            functions.clear();
+        else if (*choice != "auto")
+            fields.refuse("tool_choice", "is not supported here but for auto and none", Refusal::Kind::NotSupported);
+    }
+    ask.one_call = !fields.flag("parallel_tool_calls").value_or(true);
+    if (!functions.empty())
+        ask.turn.tools_json = text_of(functions);
 }
 
 void refuse_unsupported(Fields& fields)
@@ -177,8 +254,6 @@ void refuse_unsupported(Fields& fields)
     fields.not_supported("audio", Json::object());
     fields.not_supported("functions", Json::array());
     fields.not_supported("function_call", "none");
-    fields.not_supported("tools", Json::array());
-    fields.not_supported("tool_choice", "none");
     fields.not_supported("grammar", "");
     fields.not_supported("json_schema", Json::object());
     fields.not_supported("mirostat", 0);

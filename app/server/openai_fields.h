@@ -21,6 +21,12 @@ void read_template_arguments(Fields& fields, engine::Request& turn);
 /// An array of {role, content}. System messages at the beginning become one, since templates take no more.
 void read_messages(Fields& fields, engine::Request& turn);
 
+/// tools, tool_choice and parallel_tool_calls. Tools of the API's own, which are no functions, are left out.
+void read_tools(Fields& fields, Ask& ask);
+
+/// Arguments as templates want them: an object, where the text is one.
+Json arguments_of(const Json& text);
+
 /// Fields that ask for what no answer here has.
 void refuse_unsupported(Fields& fields);
 

@@ -103,12 +103,13 @@ PlainAnswer llama_detokenize(const PlainRequest& request)
 PlainAnswer llama_apply_template(const PlainRequest& request)
 {
     Fields fields(request.body);
-    engine::Request turn;
-    read_template_arguments(fields, turn);
-    read_messages(fields, turn);
+    Ask ask;
+    read_template_arguments(fields, ask.turn);
+    read_tools(fields, ask);
+    read_messages(fields, ask.turn);
     if (fields.refusal())
         return tl::unexpected(*fields.refusal());
-    return answer_of("prompt", request.served.text->render(turn));
+    return answer_of("prompt", request.served.text->render(ask.turn));
 }
 
 PlainAnswer llama_props(const PlainRequest& request)

@@ -1,10 +1,18 @@
 #include "app/server/turn_listener.h"
 
+#include "app/server/dialect.h"
+
 #include <utility>
 
 namespace server {
 
 namespace {
+
+/// Letters and digits only, nine of them: Mistral's templates take no other.
+std::string new_call_id()
+{
+    return new_id("").substr(0, 9);
+}
 
 double seconds(Clock::duration duration)
 {
@@ -23,6 +31,12 @@ TurnListener::TurnListener(const Ask& ask, TurnEvents& events, Metrics& metrics,
     , between_tokens_(std::move(between_tokens))
     , splitter_(opened, [this](ThoughtSplitter::Kind kind, std::string_view text) { on_piece(kind, text); })
 {
+    if (!ask.turn.tools_json.empty())
+        call_reader_.emplace(
+            Json::parse(ask.turn.tools_json, nullptr, false),
+            ToolCallReader::Sink{
+                [this](std::string_view text) { events_.put(TextPiece{std::string(text)}); },
+                [this](const std::string& name, const std::string& arguments) { on_call(name, arguments); }});
 }
 
 engine::Listener TurnListener::listener()
@@ -57,10 +71,22 @@ void TurnListener::on_text(std::string_view text)
 
 void TurnListener::on_piece(ThoughtSplitter::Kind kind, std::string_view text)
 {
-    if (kind == ThoughtSplitter::Kind::Answer)
+    if (kind == ThoughtSplitter::Kind::Answer && call_reader_)
+        call_reader_->feed(text);
+    else if (kind == ThoughtSplitter::Kind::Answer)
         events_.put(TextPiece{std::string(text)});
     else if (ask_.shows_thoughts)
         events_.put(ThoughtPiece{std::string(text)});
+}
+
+void TurnListener::on_call(const std::string& name, const std::string& arguments)
+{
+    if (ask_.one_call && calls_ > 0)
+        return;  // the turn was told to end with the first
+    events_.put(CallBegun{calls_, new_call_id(), name});
+    events_.put(CallArguments{calls_++, arguments});
+    if (ask_.one_call)
+        events_.cancel();
 }
 
 void TurnListener::end(const engine::Result<engine::Turn>& turn, int prompt_tokens_if_too_long, int context_tokens)
@@ -73,14 +99,22 @@ void TurnListener::end(const engine::Result<engine::Turn>& turn, int prompt_toke
         return;
     }
     splitter_.finish();
+    if (call_reader_)
+        call_reader_->finish();
     const engine::Telemetry& t = turn->telemetry;
-    Ended ended{turn->reason,     0, turn->prompt.count(), t.reused_tokens, turn->answer.count(), t.drafted_tokens,
-                t.accepted_tokens};
+    Ended ended;
+    ended.reason = turn->reason;
+    ended.calls = calls_;
+    ended.prompt_tokens = turn->prompt.count();
+    ended.cached_tokens = t.reused_tokens;
+    ended.answer_tokens = turn->answer.count();
+    ended.drafted_tokens = t.drafted_tokens;
+    ended.accepted_tokens = t.accepted_tokens;
     const auto now = Clock::now(), first = first_text_ == Clock::time_point() ? now : first_text_;
     ended.waited_s = seconds(begun_ - asked_);
     ended.prompt_s = seconds(first - begun_);
     ended.answer_s = seconds(now - first);
-    if (turn->reason == engine::StopReason::Cancelled)
+    if (turn->reason == engine::StopReason::Cancelled && calls_ == 0)
         metrics_.add_cancelled();
     metrics_.add_turn(ended);
     events_.put(ended);

@@ -5,10 +5,13 @@
 #include "app/server/clock.h"
 #include "app/server/metrics.h"
 #include "app/server/thought_splitter.h"
+#include "app/server/tool_call_reader.h"
 #include "app/server/turn_events.h"
 #include "engine/engine.h"
 
 #include <functional>
+#include <optional>
+#include <string>
 #include <string_view>
 
 namespace server {
@@ -28,6 +31,7 @@ public:
 private:
     void on_text(std::string_view text);
     void on_piece(ThoughtSplitter::Kind kind, std::string_view text);
+    void on_call(const std::string& name, const std::string& arguments);
 
     const Ask& ask_;
     TurnEvents& events_;
@@ -36,6 +40,8 @@ private:
     Clock::time_point first_text_{}, last_text_{};
     std::function<void()> between_tokens_;
     ThoughtSplitter splitter_;
+    std::optional<ToolCallReader> call_reader_;  // empty: no tools were offered
+    int calls_ = 0;
 };
 
 }  // namespace server

@@ -122,6 +122,14 @@ Result<Json> template_variables(const Request& request, std::span<const int> kep
         if (!message.reasoning.empty())
             for (const char* const name : kReasoningNames)
                 entry[name] = message.reasoning;
+        if (!message.more_json.empty()) {
+            const auto more = parse_json(message.more_json, Json::value_t::object, "further fields of a message");
+            if (!more)
+                return tl::unexpected(more.error());
+            for (const auto& [name, value] : more->items())
+                if (!entry.contains(name))
+                    entry[name] = value;
+        }
         variables["messages"].push_back(std::move(entry));
     }
     variables["add_generation_prompt"] = true;

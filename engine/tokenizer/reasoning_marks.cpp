@@ -12,9 +12,14 @@ namespace {
 // Around the answer.
 constexpr std::array<std::string_view, 2> kResponse = {"<|START_RESPONSE|>", "<|END_RESPONSE|>"};
 
+// Around the calls of tools, and within them.
+constexpr std::array<std::string_view, 7> kToolCalls = {"<tool_call>", "</tool_call>", "<|tool_call|>", "[TOOL_CALLS]",
+                                                        "[ARGS]",      "[CALL_ID]",    "<|python_tag|>"};
+
 constexpr auto kSingle = [] {
-    std::array<std::string_view, 2 * kReasoningMarks.size() + kResponse.size()> all;
+    std::array<std::string_view, 2 * kReasoningMarks.size() + kResponse.size() + kToolCalls.size()> all;
     auto next = std::ranges::copy(kResponse, all.begin()).out;
+    next = std::ranges::copy(kToolCalls, next).out;
     for (const ReasoningMark& mark : kReasoningMarks) {
         *next++ = mark.token;
         *next++ = mark.close;

@@ -93,7 +93,7 @@ private Q_SLOTS:
         QTest::addColumn<QString>("program");
         QTest::addColumn<QStringList>("arguments");
         QTest::newRow("spillway") << "spillway.1" << SPILLWAY_WINDOW << QStringList{"--help"};
-        for (const char* const verb : {"run", "bench", "inspect"})
+        for (const char* const verb : {"run", "serve", "bench", "inspect"})
             QTest::addRow("spillway-cli %s", verb) << "spillway-cli.1" << SPILLWAY_CLI << QStringList{verb, "--help"};
     }
     void manualsNameEveryOption()

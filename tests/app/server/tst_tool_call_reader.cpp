@@ -1,0 +1,172 @@
+// Answers as the families write them, cut at every byte: always the same text and the same calls.
+#include "app/server/tool_call_reader.h"
+#include "tests/support/test_program.h"
+
+#include <QtTest>
+
+#include <random>
+
+using server::Json;
+using server::ToolCallReader;
+
+namespace {
+
+Json tools()
+{
+    const Json city = {{"type", "string"}}, days = {{"type", "integer"}};
+    const Json schema = {{"type", "object"}, {"properties", {{"city", city}, {"days", days}}}};
+    const Json weather = {{"name", "weather"}, {"parameters", schema}}, now = Json::object({{"name", "now"}});
+    return Json::array(
+        {Json{{"type", "function"}, {"function", weather}}, Json{{"type", "function"}, {"function", now}}});
+}
+
+struct Read {
+    std::string text;
+    Json calls = Json::array();
+};
+
+Read read_in_pieces(const std::string& answer, std::size_t piece)
+{
+    Read read;
+    ToolCallReader reader(tools(), {[&](std::string_view text) { read.text += text; },
+                                    [&](const std::string& name, const std::string& arguments) {
+                                        read.calls.push_back({{"name", name}, {"arguments", Json::parse(arguments)}});
+                                    }});
+    for (std::size_t at = 0; at < answer.size(); at += piece)
+        reader.feed(std::string_view(answer).substr(at, piece));
+    reader.finish();
+    return read;
+}
+
+}  // namespace
+
+class TestToolCallReader : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void findsCallsHoweverTheyAreCut_data()
+    {
+        QTest::addColumn<QByteArray>("answer");
+        QTest::addColumn<QByteArray>("text");
+        QTest::addColumn<QByteArray>("calls");
+        const auto row = [](const char* name, const QByteArray& answer, const QByteArray& text,
+                            const QByteArray& calls) {
+            const auto quoted = [](QByteArray with) { return with.replace('\'', '"'); };
+            QTest::newRow(name) << quoted(answer) << quoted(text) << quoted(calls);
+        };
+        const QByteArray rome = "[{'name':'weather','arguments':{'city':'Rome'}}]";
+        const QByteArray two = "[{'name':'weather','arguments':{'city':'Rome'}},{'name':'now','arguments':{}}]";
+        row("no call", "Just text, a < b { c }\n", "Just text, a < b { c }\n", "[]");
+        row("Hermes, Qwen", "<tool_call>\n{'name': 'weather', 'arguments': {'city': 'Rome'}}\n</tool_call>", "", rome);
+        row("text before it", "I look.\n\n<tool_call>{'name': 'weather', 'arguments': {'city': 'Rome'}}</tool_call>",
+            "I look.", rome);
+        row("two of them",
+            "<tool_call>\n{'name': 'weather', 'arguments': {'city': 'Rome'}}\n</tool_call>\n"
+            "<tool_call>\n{'name': 'now', 'arguments': {}}\n</tool_call>\n",
+            "", two);
+        row("the last mark is missing", "<tool_call>\n{'name': 'weather', 'arguments': {'city': 'Rome'}}\n", "", rome);
+        row("arguments as a text",
+            "<tool_call>{'name': 'weather', 'arguments': '{\\'city\\': \\'Rome\\'}'}</tool_call>", "", rome);
+        row("marks and brackets in a text",
+            "<tool_call>{'name': 'weather', 'arguments': {'city': 'a}]\\'</tool_call>{'}}</tool_call>", "",
+            "[{'name':'weather','arguments':{'city':'a}]\\'</tool_call>{'}}]");
+        row("Qwen3-Coder",
+            "<tool_call>\n<function=weather>\n<parameter=city>\n12\n</parameter>\n<parameter=days>\n3\n</parameter>\n"
+            "</function>\n</tool_call>",
+            "", "[{'name':'weather','arguments':{'city':'12','days':3}}]");
+        row("Qwen3-Coder, several lines",
+            "<tool_call>\n<function=weather>\n<parameter=city>\na\n<b>\n</parameter>\n</function>\n</tool_call>", "",
+            "[{'name':'weather','arguments':{'city':'a\\n<b>'}}]");
+        row("Qwen3-Coder, no arguments", "<tool_call>\n<function=now>\n</function>\n</tool_call>", "",
+            "[{'name':'now','arguments':{}}]");
+        row("Mistral",
+            "[TOOL_CALLS][{'name': 'weather', 'arguments': {'city': 'Rome'}}, {'name': 'now', "
+            "'arguments': {}}]",
+            "", two);
+        row("Mistral, newer", "[TOOL_CALLS]weather[ARGS]{'city': 'Rome'}[TOOL_CALLS]now[ARGS]{}", "", two);
+        row("Mistral, with an id", "[TOOL_CALLS]weather[CALL_ID]abc123456[ARGS]{'city': 'Rome'}", "", rome);
+        row("Llama 3", "{'name': 'weather', 'parameters': {'city': 'Rome'}}", "", rome);
+        row("Llama 3 with its mark", "<|python_tag|>{'name': 'weather', 'parameters': {'city': 'Rome'}}", "", rome);
+        row("Granite", "<|tool_call|>[{'name': 'weather', 'arguments': {'city': 'Rome'}}]", "", rome);
+        // What is no call stays text, to the letter.
+        row("JSON that was asked for", "{'name': 'Rome', 'is': 'a city'}", "{'name': 'Rome', 'is': 'a city'}", "[]");
+        row("JSON that is none", "{ nothing }", "{ nothing }", "[]");
+        row("half an object", "{'name': 'weather', ", "{'name': 'weather', ", "[]");
+        row("a mark alone", "<tool_call>", "<tool_call>", "[]");
+        row("half a mark", "x <tool_c", "x <tool_c", "[]");
+        row("no name", "<tool_call>{'arguments': {}}</tool_call>", "<tool_call>{'arguments': {}}</tool_call>", "[]");
+        row("arguments of no kind", "<tool_call>{'name': 'now', 'arguments': 5}</tool_call>",
+            "<tool_call>{'name': 'now', 'arguments': 5}</tool_call>", "[]");
+        row("broken JSON", "<tool_call>{'name': }</tool_call> then", "<tool_call>{'name': }</tool_call> then", "[]");
+        row("a call that is cut off", "<tool_call>{'name': 'now', 'argum", "<tool_call>{'name': 'now', 'argum", "[]");
+        row("another mark's word", "[TOOL_CALLS] are what I make", "[TOOL_CALLS] are what I make", "[]");
+    }
+
+    void findsCallsHoweverTheyAreCut()
+    {
+        QFETCH(QByteArray, answer);
+        QFETCH(QByteArray, text);
+        QFETCH(QByteArray, calls);
+        for (std::size_t piece = 1; piece <= std::size_t(answer.size()); ++piece) {
+            const Read read = read_in_pieces(answer.toStdString(), piece);
+            QCOMPARE(read.text, text.toStdString());
+            QCOMPARE(read.calls.dump(), Json::parse(calls.toStdString()).dump());
+        }
+    }
+
+    void textIsNotHeldBack()
+    {
+        std::string said;
+        ToolCallReader reader(tools(), {[&](std::string_view text) { said += text; }, [](const auto&, const auto&) {}});
+        reader.feed("Hello <");
+        QCOMPARE(said, std::string("Hello"));
+        reader.feed("b");
+        QCOMPARE(said, std::string("Hello <b"));
+    }
+
+    void noTextBreaksIt()
+    {
+        const std::uint64_t seed = QDateTime::currentMSecsSinceEpoch();
+        qInfo("seed %llu", static_cast<unsigned long long>(seed));
+        std::mt19937_64 random(seed);
+        const std::vector<std::string> words = {"<tool_call>",
+                                                "</tool_call>",
+                                                "[TOOL_CALLS]",
+                                                "[ARGS]",
+                                                "{",
+                                                "}",
+                                                "[",
+                                                "]",
+                                                "\"",
+                                                "\\",
+                                                "name",
+                                                ":",
+                                                ",",
+                                                " ",
+                                                "\n",
+                                                "<function=",
+                                                "<parameter=",
+                                                ">",
+                                                "</parameter>",
+                                                "weather",
+                                                "\"name\": \"now\"",
+                                                "\xc3\xa9"};
+        for (int round = 0; round < 3000; ++round) {
+            std::string answer;
+            for (std::size_t n = random() % 20; n > 0; --n)
+                answer += words[random() % words.size()];
+            const Read whole = read_in_pieces(answer, std::max<std::size_t>(answer.size(), 1));
+            for (const std::size_t piece : {std::size_t(1), std::size_t(3)}) {
+                const Read cut = read_in_pieces(answer, piece);
+                QCOMPARE(cut.text, whole.text);
+                QCOMPARE(cut.calls.dump(), whole.calls.dump());
+            }
+            if (whole.calls.empty())
+                QVERIFY2(whole.text == answer, (answer + " is read as " + whole.text).c_str());
+        }
+    }
+};
+
+SPILLWAY_TEST(QCoreApplication, TestToolCallReader)
+#include "tst_tool_call_reader.moc"

@@ -1,0 +1,174 @@
+// Tools from a request to the template, and a call from the model to each client.
+#include "tests/app/server/running_server.h"
+#include "tests/support/chain_model.h"
+#include "tests/support/test_program.h"
+
+#include <QtTest>
+
+#include <QJsonArray>
+#include <QTemporaryDir>
+
+using server_test::Answer;
+using server_test::RunningServer;
+using support::ChainModel;
+
+namespace {
+
+constexpr const char* kCall = R"({"name":"weather","arguments":{"city":"Rome"}})";
+constexpr const char* kTemplate =
+    "{% if tools %}has {{ tools[0].function.name }}{% endif %}"
+    "{% for m in messages %}<|turn|>{{ m.role }} {{ m.content }}"
+    "{% for c in m.tool_calls %}[{{ c.function.name }} {{ c.function.arguments.city }}]{% endfor %}"
+    "{% if m.name %}({{ m.name }}){% endif %}<|over|>{% endfor %}<|go|>";
+
+QJsonObject parsed(const char* json)
+{
+    return QJsonDocument::fromJson(json).object();
+}
+
+QJsonArray question()
+{
+    return {QJsonObject{{"role", "user"}, {"content", "a"}}};
+}
+
+QJsonArray openai_tools()
+{
+    return {QJsonObject{{"type", "function"},
+                        {"function", parsed(R"({"name": "weather", "parameters": {"type": "object"}})")}},
+            QJsonObject{{"type", "web_search"}}};
+}
+
+}  // namespace
+
+class TestToolCalls : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void initTestCase()
+    {
+        const auto path = std::filesystem::path(folder_.filePath("calls.gguf").toStdString());
+        ChainModel({"<tool_call>", "</tool_call>"}, {kCall})
+            .says({ChainModel::kGo, "x", "<tool_call>", kCall, "</tool_call>", "</s>"})
+            .chat_template(kTemplate)
+            .save(path);
+        engine::LoadRequest load;
+        load.model = path;
+        server_ = std::make_unique<RunningServer>(engine::make_engine(), server::ServerOptions(), load);
+    }
+
+    void openAisClientsGetACall()
+    {
+        QJsonObject body{{"messages", question()}, {"tools", openai_tools()}, {"temperature", 0}};
+        const auto json = server_->post("/v1/chat/completions", body).json();
+        const auto choice = json["choices"].toArray().first().toObject();
+        const auto message = choice["message"].toObject();
+        QCOMPARE(choice["finish_reason"].toString(), QString("tool_calls"));
+        QCOMPARE(message["content"].toString(), QString("x"));
+        const auto call = message["tool_calls"].toArray().first().toObject();
+        QCOMPARE(call["function"].toObject()["name"].toString(), QString("weather"));
+        QCOMPARE(call["function"].toObject()["arguments"].toString(), QString(R"({"city":"Rome"})"));
+        QCOMPARE(call["id"].toString().size(), 9);
+
+        body["stream"] = true;
+        QString name, arguments, reason;
+        for (const QByteArray& event : server_->post("/v1/chat/completions", body).events()) {
+            const auto part = QJsonDocument::fromJson(event).object()["choices"].toArray().first().toObject();
+            const auto piece = part["delta"].toObject()["tool_calls"].toArray().first().toObject();
+            QCOMPARE(piece["index"].toInt(), 0);
+            name += piece["function"].toObject()["name"].toString();
+            arguments += piece["function"].toObject()["arguments"].toString();
+            reason += part["finish_reason"].toString();
+        }
+        QCOMPARE(name, QString("weather"));
+        QCOMPARE(arguments, QString(R"({"city":"Rome"})"));
+        QCOMPARE(reason, QString("tool_calls"));
+    }
+
+    void withoutToolsNothingIsACall()
+    {
+        for (const QJsonObject& more :
+             {QJsonObject(), QJsonObject{{"tools", openai_tools()}, {"tool_choice", "none"}}}) {
+            QJsonObject body = more;
+            body["messages"] = question();
+            body["temperature"] = 0;
+            const auto choice =
+                server_->post("/v1/chat/completions", body).json()["choices"].toArray().first().toObject();
+            QCOMPARE(choice["message"].toObject()["content"].toString(),
+                     QString("x<tool_call>") + kCall + "</tool_call>");
+            QCOMPARE(choice["finish_reason"].toString(), QString("stop"));
+        }
+    }
+
+    void anthropicsClientsGetACall()
+    {
+        const QJsonArray tools{parsed(R"({"name": "weather", "input_schema": {"type": "object"}})"),
+                               parsed(R"({"type": "web_search_20250305", "name": "web_search"})")};
+        QJsonObject body{{"messages", question()}, {"tools", tools}, {"temperature", 0}, {"max_tokens", 20}};
+        const auto json = server_->post("/v1/messages", body).json();
+        QCOMPARE(json["stop_reason"].toString(), QString("tool_use"));
+        const auto use = json["content"].toArray().last().toObject();
+        QCOMPARE(use["type"].toString(), QString("tool_use"));
+        QCOMPARE(use["input"].toObject()["city"].toString(), QString("Rome"));
+        body["stream"] = true;
+        QStringList kinds;
+        QString input;
+        for (const QByteArray& event : server_->post("/v1/messages", body).events()) {
+            const auto part = QJsonDocument::fromJson(event).object();
+            if (part["type"] == "content_block_start")
+                kinds.append(part["content_block"].toObject()["type"].toString());
+            input += part["delta"].toObject()["partial_json"].toString();
+        }
+        QCOMPARE(kinds, QStringList({"text", "tool_use"}));
+        QCOMPARE(input, QString(R"({"city":"Rome"})"));
+    }
+
+    void ollamasClientsGetACall()
+    {
+        QJsonObject body{{"messages", question()},
+                         {"tools", openai_tools()},
+                         {"stream", false},
+                         {"options", QJsonObject{{"temperature", 0}}}};
+        const auto message = server_->post("/api/chat", body).json()["message"].toObject();
+        const auto call = message["tool_calls"].toArray().first().toObject()["function"].toObject();
+        QCOMPARE(call["arguments"].toObject()["city"].toString(), QString("Rome"));
+        QVERIFY(server_->post("/api/show", {}).json()["capabilities"].toArray().contains("tools"));
+    }
+
+    void theTemplateGetsToolsCallsAndResults()
+    {
+        const QJsonObject function{{"name", "weather"}, {"arguments", R"({"city": "Rome"})"}};
+        const QJsonArray calls{QJsonObject{{"id", "1"}, {"type", "function"}, {"function", function}}};
+        QJsonArray messages = question();
+        messages.append(QJsonObject{{"role", "assistant"}, {"content", QJsonValue()}, {"tool_calls", calls}});
+        messages.append(QJsonObject{{"role", "tool"}, {"tool_call_id", "1"}, {"content", "sun"}});
+        const QJsonObject body{{"messages", messages}, {"tools", openai_tools()}};
+        const QString expected = "has weather<|turn|>user a<|over|><|turn|>assistant [weather Rome]<|over|>"
+                                 "<|turn|>tool sun(weather)<|over|><|go|>";
+        QCOMPARE(server_->post("/apply-template", body).json()["prompt"].toString(), expected);
+        // What the engine makes of it is as long as what the template says.
+        const auto usage = server_->post("/v1/chat/completions", body).json()["usage"].toObject();
+        const auto alone = server_->post("/v1/chat/completions", {{"messages", question()}}).json()["usage"].toObject();
+        QVERIFY(usage["prompt_tokens"].toInt() > alone["prompt_tokens"].toInt() + int(strlen("has weather")));
+    }
+
+    void whatCannotBeForcedIsNamed()
+    {
+        QJsonObject body{{"messages", question()}, {"tools", openai_tools()}, {"tool_choice", "required"}};
+        const auto error = server_->post("/v1/chat/completions", body);
+        QCOMPARE(error.status, 400);
+        QCOMPARE(error.json()["error"].toObject()["param"].toString(), QString("tool_choice"));
+        body["tool_choice"] = "auto";
+        for (const QJsonValue& bad : {QJsonValue("x"), QJsonValue(QJsonArray{QJsonObject{{"type", "function"}}})}) {
+            body["tools"] = bad;
+            QCOMPARE(server_->post("/v1/chat/completions", body).status, 400);
+        }
+    }
+
+private:
+    QTemporaryDir folder_;
+    std::unique_ptr<RunningServer> server_;
+};
+
+SPILLWAY_TEST(QCoreApplication, TestToolCalls)
+#include "tst_tool_calls.moc"
