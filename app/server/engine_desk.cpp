@@ -174,8 +174,7 @@ void EngineDesk::answer(Waiting& waiting)
         waiting.events->put(Failed{{Refusal::Kind::Busy, served ? "the turn was ended" : "no model is loaded"}});
         return;
     }
-    // The engine's text begins with the mark where a template opens the thought.
-    TurnListener turn(ask, *waiting.events, metrics_, waiting.since, {}, [this] { do_jobs(When::BetweenTokens); });
+    TurnListener turn(ask, *waiting.events, metrics_, waiting.since, [this] { do_jobs(When::BetweenTokens); });
     std::string text = conversation_text(ask.turn);
     const auto sequence = sequence_for(text);
     if (!sequence) {

@@ -1,16 +1,8 @@
 #include "app/server/model_text.h"
 
 #include "app/server/fields.h"
-#include "app/server/thought_splitter.h"
 
 namespace server {
-
-namespace {
-
-// Arguments come from clients; they are not kept without end.
-constexpr std::size_t kMostArguments = 64;
-
-}  // namespace
 
 engine::Result<std::unique_ptr<ModelText>> ModelText::open(const std::filesystem::path& model)
 {
@@ -36,30 +28,6 @@ engine::Result<std::string> ModelText::render(const engine::Request& request) co
     wanted.tools_json = request.tools_json;
     wanted.arguments_json = request.template_arguments_json;
     return engine::render_template(source_, wanted);
-}
-
-std::string_view ModelText::opens_thought(const engine::Request& request)
-{
-    if (request.messages.empty())
-        return {};
-    const std::string key = request.template_arguments_json + (request.tools_json.empty() ? "" : " tools");
-    {
-        const std::lock_guard lock(mutex_);
-        if (const auto known = thought_of_arguments_.find(key); known != thought_of_arguments_.end())
-            return known->second;
-    }
-    // It depends on the arguments and not on what is said.
-    engine::Request probe;
-    probe.messages = {{"user", "x", {}}};
-    probe.template_arguments_json = request.template_arguments_json;
-    probe.tools_json = request.tools_json;
-    const auto prompt = render(probe);
-    const std::string_view mark = prompt ? thought_left_open(*prompt) : std::string_view();
-    const std::lock_guard lock(mutex_);
-    if (thought_of_arguments_.size() >= kMostArguments)
-        thought_of_arguments_.clear();
-    thought_of_arguments_[key] = mark;
-    return mark;
 }
 
 engine::Result<std::shared_ptr<const engine::TextCodec>> ModelText::codec()

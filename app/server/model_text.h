@@ -5,7 +5,6 @@
 #include "engine/text_tools.h"
 
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -22,8 +21,6 @@ public:
 
     /// The prompt that the engine is given for these messages.
     engine::Result<std::string> render(const engine::Request& request) const;
-    /// The mark with which prompts of such a request begin a thought; empty: they do not.
-    std::string_view opens_thought(const engine::Request& request);
 
     engine::Result<std::vector<int>> tokenize(std::string_view text, const engine::TokenizeOptions& options);
     /// Ids that do not exist leave nothing.
@@ -41,7 +38,6 @@ private:
     const std::filesystem::path path_;
     const engine::TemplateSource source_;
     std::mutex mutex_;
-    std::map<std::string, std::string_view> thought_of_arguments_;
     std::shared_ptr<const engine::TextCodec> codec_;  // opened when it is first asked for
 };
 

@@ -62,10 +62,8 @@ bool may_begin(const Marks& marks, std::string_view text)
 
 }  // namespace
 
-ThoughtSplitter::ThoughtSplitter(std::string_view opened, Sink sink)
-    : state_(opened.empty() ? State::Beginning : State::Thought)
-    , opened_(opened)
-    , sink_(std::move(sink))
+ThoughtSplitter::ThoughtSplitter(Sink sink)
+    : sink_(std::move(sink))
 {
 }
 
@@ -168,16 +166,6 @@ void ThoughtSplitter::finish()
         give(Kind::Answer, held_.size());
     }
     held_.clear();
-}
-
-std::string_view thought_left_open(std::string_view prompt)
-{
-    const std::size_t last = prompt.find_last_not_of(kSpace);
-    const std::string_view end = prompt.substr(0, last == std::string_view::npos ? 0 : last + 1);
-    for (const std::string_view mark : opening_marks())
-        if (end.ends_with(mark))
-            return mark;
-    return {};
 }
 
 }  // namespace server

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <functional>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -16,8 +15,7 @@ public:
     enum class Kind { Thought, Answer };
     using Sink = std::function<void(Kind kind, std::string_view text)>;
 
-    /// `opened`: the mark with which the prompt has begun a thought already; empty: it has not.
-    ThoughtSplitter(std::string_view opened, Sink sink);
+    explicit ThoughtSplitter(Sink sink);
 
     void feed(std::string_view piece);
     /// No more text comes.
@@ -38,8 +36,5 @@ private:
     std::string held_;         // what may be the beginning of a mark, or space that may be nobody's
     Sink sink_;
 };
-
-/// The mark of a thought that this prompt leaves open, as some templates do; empty: none.
-std::string_view thought_left_open(std::string_view prompt);
 
 }  // namespace server

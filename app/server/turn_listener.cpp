@@ -22,14 +22,14 @@ double seconds(Clock::duration duration)
 }  // namespace
 
 TurnListener::TurnListener(const Ask& ask, TurnEvents& events, Metrics& metrics, Clock::time_point asked,
-                           std::string_view opened, std::function<void()> between_tokens)
+                           std::function<void()> between_tokens)
     : ask_(ask)
     , events_(events)
     , metrics_(metrics)
     , asked_(asked)
     , begun_(Clock::now())
     , between_tokens_(std::move(between_tokens))
-    , splitter_(opened, [this](ThoughtSplitter::Kind kind, std::string_view text) { on_piece(kind, text); })
+    , splitter_([this](ThoughtSplitter::Kind kind, std::string_view text) { on_piece(kind, text); })
 {
     if (!ask.turn.tools_json.empty())
         call_reader_.emplace(

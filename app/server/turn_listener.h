@@ -20,8 +20,8 @@ namespace server {
 class TurnListener
 {
 public:
-    /// `opened`: the mark of a thought that the prompt leaves open. `between_tokens` is called now and then.
-    TurnListener(const Ask& ask, TurnEvents& events, Metrics& metrics, Clock::time_point asked, std::string_view opened,
+    /// `between_tokens` is called now and then.
+    TurnListener(const Ask& ask, TurnEvents& events, Metrics& metrics, Clock::time_point asked,
                  std::function<void()> between_tokens);
 
     engine::Listener listener();

@@ -13,44 +13,47 @@ class TestThoughtSplitter : public QObject
 private Q_SLOTS:
     void partsThemHoweverTheyAreCut_data()
     {
-        QTest::addColumn<QString>("opened");
         QTest::addColumn<QString>("text");
         QTest::addColumn<QString>("thought");
         QTest::addColumn<QString>("answer");
-        const auto row = [](const char* name, const char* opened, const char* text, const char* thought,
-                            const char* answer) { QTest::newRow(name) << opened << text << thought << answer; };
-        row("no thought", "", "Hello <b>you</b>", "", "Hello <b>you</b>");
-        row("a thought", "", "<think>\nhm, a < b\n\n</think>\n\nYes.", "hm, a < b", "Yes.");
-        row("space before it", "", "\n <think>a</think>b", "a", "b");
-        row("space before an answer", "", "\n  b", "", "\n  b");
-        row("an empty one", "", "<think>\n\n</think>\n\nYes.", "", "Yes.");
-        row("opened by the prompt", "<think>", "hm\n</think>\n\nYes.", "hm", "Yes.");
-        row("never closed", "<think>", "hm </thin", "hm </thin", "");
-        row("half a mark at the end", "", "<thi", "", "<thi");
-        row("a mark in the answer", "", "a <think>b</think>", "", "a <think>b</think>");
-        row("a second thought", "", "<think>a</think>b<think>c</think>", "a", "b<think>c</think>");
-        row("a longer name", "", "<thinking>a</think></thinking>b", "a</think>", "b");
-        row("Mistral's", "", "[THINK]a[/THINK]b", "a", "b");
-        row("Gemma's", "", "<|channel>thought\na<channel|>b", "a", "b");
-        row("gpt-oss's", "", "<|channel|>analysis<|message|>a\nb<|end|><|start|>assistant<|channel|>final<|message|>c",
+        const auto row = [](const char* name, const char* text, const char* thought, const char* answer) {
+            QTest::newRow(name) << text << thought << answer;
+        };
+        row("no thought", "Hello <b>you</b>", "", "Hello <b>you</b>");
+        row("a thought", "<think>\nhm, a < b\n\n</think>\n\nYes.", "hm, a < b", "Yes.");
+        row("space before it", "\n <think>a</think>b", "a", "b");
+        row("space before an answer", "\n  b", "", "\n  b");
+        row("an empty one", "<think>\n\n</think>\n\nYes.", "", "Yes.");
+        row("never closed", "<think>hm </thin", "hm </thin", "");
+        row("half a mark at the end", "<thi", "", "<thi");
+        row("a mark in the answer", "a <think>b</think>", "", "a <think>b</think>");
+        row("a second thought", "<think>a</think>b<think>c</think>", "a", "b<think>c</think>");
+        row("a longer name", "<thinking>a</think></thinking>b", "a</think>", "b");
+        row("Mistral's", "[THINK]a[/THINK]b", "a", "b");
+        row("Gemma's", "<|channel>thought\na<channel|>b", "a", "b");
+        row("gpt-oss's", "<|channel|>analysis<|message|>a\nb<|end|><|start|>assistant<|channel|>final<|message|>c",
             "a\nb", "c");
+<<<<<<< HEAD
         row("gpt-oss without a thought", "", "<|channel|>final<|message|>c", "", "c");
         row("Muse Glimmer's", "",
             "<|start|>assistant to=self<|message|>a\nb<|eom|><|start|>assistant to=user<|message|>c", "a\nb", "c");
         row("Muse Glimmer's without a thought", "", "<|start|>assistant to=user<|message|>c", "", "c");
         row("space within", "", "<think>a  \n b</think> c  d", "a  \n b", "c  d");
+=======
+        row("gpt-oss without a thought", "<|channel|>final<|message|>c", "", "c");
+        row("space within", "<think>a  \n b</think> c  d", "a  \n b", "c  d");
+>>>>>>> 2651777 (Leave a thought that the template opens to the engine, which says its mark)
     }
 
     void partsThemHoweverTheyAreCut()
     {
-        QFETCH(QString, opened);
         QFETCH(QString, text);
         QFETCH(QString, thought);
         QFETCH(QString, answer);
-        const std::string mark = opened.toStdString(), bytes = text.toStdString();
+        const std::string bytes = text.toStdString();
         for (std::size_t piece = 1; piece <= bytes.size(); ++piece) {
             std::string thoughts, said;
-            ThoughtSplitter splitter(mark, [&](ThoughtSplitter::Kind kind, std::string_view part) {
+            ThoughtSplitter splitter([&](ThoughtSplitter::Kind kind, std::string_view part) {
                 (kind == ThoughtSplitter::Kind::Thought ? thoughts : said) += part;
             });
             for (std::size_t at = 0; at < bytes.size(); at += piece)
@@ -64,18 +67,11 @@ private Q_SLOTS:
     void nothingIsHeldBackLongerThanAMark()
     {
         std::string said;
-        ThoughtSplitter splitter("", [&](ThoughtSplitter::Kind, std::string_view part) { said += part; });
+        ThoughtSplitter splitter([&](ThoughtSplitter::Kind, std::string_view part) { said += part; });
         splitter.feed("Hello");
         QCOMPARE(said, std::string("Hello"));
         splitter.feed(" <");
         QCOMPARE(said, std::string("Hello <"));
-    }
-
-    void knowsAPromptThatOpensAThought()
-    {
-        QCOMPARE(server::thought_left_open("<|assistant|>\n<think>\n"), std::string_view("<think>"));
-        QCOMPARE(server::thought_left_open("<|assistant|>\n<think>\n\n</think>\n\n"), std::string_view());
-        QCOMPARE(server::thought_left_open("<|assistant|>\n"), std::string_view());
     }
 };
 

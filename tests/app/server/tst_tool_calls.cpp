@@ -152,6 +152,25 @@ private Q_SLOTS:
         QVERIFY(usage["prompt_tokens"].toInt() > alone["prompt_tokens"].toInt() + int(strlen("has weather")));
     }
 
+    void thoughtsAreApart()
+    {
+        const auto path = std::filesystem::path(folder_.filePath("thought.gguf").toStdString());
+        ChainModel({"[THINK]", "[/THINK]"})
+            .says({"[THINK]", "a", "[/THINK]", "b", "</s>"})
+            .chat_template("{% for m in messages %}<|turn|>{{ m.content }}<|over|>{% endfor %}<|go|>[THINK]")
+            .save(path);
+        engine::LoadRequest load;
+        load.model = path;
+        const RunningServer server(engine::make_engine(), {}, load);
+        QJsonObject body{{"messages", question()}, {"temperature", 0}, {"max_tokens", 20}};
+        const auto choice = server.post("/v1/chat/completions", body).json()["choices"].toArray().first().toObject();
+        QCOMPARE(choice["message"].toObject()["reasoning_content"].toString(), QString("a"));
+        QCOMPARE(choice["message"].toObject()["content"].toString(), QString("b"));
+        const auto content = server.post("/v1/messages", body).json()["content"].toArray();
+        QCOMPARE(content.first().toObject()["thinking"].toString(), QString("a"));
+        QCOMPARE(content.last().toObject()["text"].toString(), QString("b"));
+    }
+
     void whatCannotBeForcedIsNamed()
     {
         QJsonObject body{{"messages", question()}, {"tools", openai_tools()}, {"tool_choice", "required"}};
