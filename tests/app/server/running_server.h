@@ -31,6 +31,17 @@ public:
     engine::Result<engine::SequenceId> create_sequence() override { return ++sequences; }
     engine::Result<engine::SequenceId> branch(engine::SequenceId, int) override { return ++sequences; }
     void end_sequence(engine::SequenceId) override { ++ended; }
+    // The server runs one turn after the other.
+    engine::Result<engine::TurnId> begin(engine::SequenceId, const engine::Request&, const engine::Listener&,
+                                         std::stop_token) override
+    {
+        return engine::fail(engine::Error::Code::Unsupported, "this engine runs whole turns only");
+    }
+    std::vector<engine::TurnId> step(const engine::Listener&) override { return {}; }
+    engine::Result<engine::Turn> end(engine::TurnId) override
+    {
+        return engine::fail(engine::Error::Code::Unsupported, "this engine runs whole turns only");
+    }
     engine::Result<engine::Turn> generate(engine::SequenceId, const engine::Request& request,
                                           const engine::Listener& listener, std::stop_token stop) override
     {
