@@ -65,6 +65,7 @@ void add_text_tools(CLI::App& app, int& exit_code);  // tokenize, template
 void add_bench(CLI::App& app, int& exit_code);
 void add_calibrate(CLI::App& app, int& exit_code);
 void add_inspect(CLI::App& app, int& exit_code);  // inspect, devices
+void add_pull(CLI::App& app, int& exit_code);
 void add_serve(CLI::App& app, int& exit_code);
 void add_selftest(CLI::App& app, int& exit_code);
 

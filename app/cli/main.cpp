@@ -32,6 +32,7 @@ int main(int argc, char** argv)
     app.allow_windows_style_options(false);  // a prompt or a path may begin with a slash
     int exit_code = cli::kDone;
     cli::add_run(app, exit_code);
+    cli::add_pull(app, exit_code);
     cli::add_serve(app, exit_code);
     cli::add_numbers(app, exit_code);
     cli::add_text_tools(app, exit_code);

@@ -1,6 +1,7 @@
 // run: one answer, or a chat on the terminal.
 #include "app/cli/chat.h"
 #include "app/cli/interrupt.h"
+#include "app/cli/pull.h"
 
 #include <memory>
 
@@ -18,6 +19,12 @@ int run(RunOptions& options)
             return report(text.error());
         prompt = *text;
     }
+    if (names_a_model_elsewhere(options.common.model)) {
+        const auto model = fetched_model(options.common.model);
+        if (!model)
+            return kFailed;  // it was said already
+        options.common.model = path_text(*model);
+    }
     Session session(options);
     if (const int failed = session.open())
         return failed;
@@ -33,7 +40,7 @@ void add_run(CLI::App& app, int& exit_code)
         "Control characters of the answer are left out, wherever it goes: what is piped is often looked at\n"
         "on a terminal after all. With --json the text is as the model wrote it, escaped.");
     auto r = std::make_shared<RunOptions>();
-    r->common.add_to(*command);
+    r->common.add_to(*command, "name,");
     add_sampling(*command, r->sampling);
     command->add_option("-p,--prompt", r->prompt, "the prompt; without one the terminal is a chat");
     command->add_option("-f,--file", r->file, "a file with the prompt; - is standard input");

@@ -5,6 +5,7 @@
 #include "app/net/remote_file.h"
 #include "app/net/sha256.h"
 #include "app/net/transfer.h"
+#include "app/net/utf8_path.h"
 
 #include <array>
 #include <cstdio>
@@ -22,8 +23,7 @@ constexpr int kAnew = 2;  // times that a file which changes on the server is fe
 
 std::string name_of(const std::filesystem::path& path)
 {
-    const std::u8string text = path.u8string();
-    return '\'' + std::string(text.begin(), text.end()) + '\'';
+    return '\'' + utf8_text(path) + '\'';
 }
 
 std::string gigabytes(std::int64_t bytes)

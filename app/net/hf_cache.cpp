@@ -1,0 +1,72 @@
+#include "app/net/hf_cache.h"
+
+#include "app/net/utf8_path.h"
+
+#include <algorithm>
+#include <fstream>
+#include <system_error>
+
+namespace net {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// models--ORG--NAME
+fs::path folder_of(const fs::path& cache, const std::string& repository)
+{
+    std::string name = "models--" + repository;
+    if (const std::size_t slash = name.find('/'); slash != std::string::npos)
+        name.replace(slash, 1, "--");
+    return cache / utf8_path(name);
+}
+
+tl::unexpected<Failure> cannot_write(const fs::path& path)
+{
+    return fail(Failure::Kind::CannotWrite, '\'' + utf8_text(path) + "' cannot be written");
+}
+
+}  // namespace
+
+CachePlace cache_place(const fs::path& cache, const std::string& repository, const std::string& commit,
+                       const HubFile& file)
+{
+    const fs::path folder = folder_of(cache, repository);
+    return {folder / "blobs" / (file.sha256.empty() ? file.oid : file.sha256),
+            folder / "snapshots" / commit / utf8_path(file.path)};
+}
+
+Status name_in_cache(const CachePlace& place)
+{
+    std::error_code error;
+    fs::create_directories(place.name.parent_path(), error);
+    if (fs::equivalent(place.name, place.blob, error))
+        return {};
+    if (fs::is_symlink(place.name, error))  // to what is gone
+        fs::remove(place.name, error);
+    if (fs::exists(place.name, error))
+        return {};
+    // Relative, so that the cache can be moved as a whole.
+    fs::create_symlink(place.blob.lexically_relative(place.name.parent_path()), place.name, error);
+    if (error)
+        fs::rename(place.blob, place.name, error);
+    if (error)
+        return cannot_write(place.name);
+    return {};
+}
+
+Status keep_revision(const fs::path& cache, const std::string& repository, const std::string& revision,
+                     const std::string& commit)
+{
+    const fs::path file = folder_of(cache, repository) / "refs" / utf8_path(revision);
+    std::error_code error;
+    fs::create_directories(file.parent_path(), error);
+    std::ofstream out(file, std::ios::binary | std::ios::trunc);
+    out << commit;
+    out.close();
+    if (!out)
+        return cannot_write(file);
+    return {};
+}
+
+}  // namespace net

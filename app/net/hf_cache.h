@@ -1,0 +1,28 @@
+// Puts files where every program that uses the Hugging Face cache finds them.
+#pragma once
+
+#include "app/net/failure.h"
+#include "app/net/quantisation.h"
+
+#include <filesystem>
+#include <string>
+
+namespace net {
+
+/// Where one file of a repository lies: its bytes under their hash, and its name in a revision, which leads there.
+struct CachePlace {
+    std::filesystem::path blob;
+    std::filesystem::path name;
+};
+
+CachePlace cache_place(const std::filesystem::path& cache, const std::string& repository, const std::string& commit,
+                       const HubFile& file);
+
+/// The name leads to the bytes that are there. Where the system permits no links, the bytes get the name.
+Status name_in_cache(const CachePlace& place);
+
+/// refs/REVISION says which commit it was.
+Status keep_revision(const std::filesystem::path& cache, const std::string& repository, const std::string& revision,
+                     const std::string& commit);
+
+}  // namespace net

@@ -1,0 +1,220 @@
+#include "app/net/pull.h"
+
+#include "app/net/gguf_head.h"
+#include "app/net/remote_file.h"
+#include "app/net/sha256.h"
+#include "app/net/url.h"
+#include "app/net/utf8_path.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <system_error>
+#include <utility>
+
+namespace net {
+
+namespace {
+
+using Kind = Failure::Kind;
+using Json = nlohmann::json;
+namespace fs = std::filesystem;
+
+constexpr std::size_t kLongestManifest = 4 << 20;
+constexpr int kNamesOffered = 5;  // of what comes near a name
+
+std::string last_name(const std::string& path)
+{
+    return path.substr(path.rfind('/') + 1);
+}
+
+bool is_here(const FileToFetch& file)
+{
+    std::error_code error;
+    const auto size = fs::file_size(file.target, error);
+    return !error && file.bytes && std::int64_t(size) == *file.bytes;
+}
+
+void add_up(PullPlan& plan)
+{
+    for (PullFile& file : plan.files) {
+        file.here = is_here(file.file);
+        plan.bytes += file.file.bytes.value_or(0);
+        plan.missing_bytes += file.here ? 0 : file.file.bytes.value_or(0);
+    }
+}
+
+}  // namespace
+
+Result<fs::path> Puller::folder_for(const PullRequest& request) const
+{
+    const fs::path& folder = request.to.empty() ? settings_.models : request.to;
+    if (folder.empty())
+        return fail(Kind::BadRequest, "the environment names no folder for models; --to names one");
+    return folder;
+}
+
+Result<PullPlan> Puller::plan(const PullRequest& request, const std::stop_token& stop)
+{
+    if (const auto* hub = std::get_if<HubReference>(&request.reference))
+        return plan_hub(*hub, request, stop);
+    if (const auto* ollama = std::get_if<OllamaReference>(&request.reference))
+        return plan_ollama(*ollama, request, stop);
+    if (const auto* link = std::get_if<LinkReference>(&request.reference))
+        return plan_link(*link, request, stop);
+    // A bare name is nobody's: whoever likes can upload a model under it. So the user says whose.
+    const auto& name = std::get<NameReference>(request.reference);
+    const auto found = search(name.name, kNamesOffered, stop);
+    if (!found)
+        return tl::unexpected(found.error());
+    std::string near;
+    for (const FoundModel& model : *found)
+        near += (near.empty() ? "" : ", ") + model.id;
+    return fail(Kind::NotFound,
+                near.empty() ? "the hub finds nothing for '" + name.name + "'"
+                             : "'" + name.name + "' does not say whose it is; the hub's most fetched are " + near);
+}
+
+Result<std::vector<FoundModel>> Puller::search(const std::string& words, int most, const std::stop_token& stop)
+{
+    return Hub(client_, settings_.hub, settings_.hub_token).search(words, most, stop);
+}
+
+Result<PullPlan> Puller::plan_hub(const HubReference& reference, const PullRequest& request,
+                                  const std::stop_token& stop)
+{
+    const Hub hub(client_, settings_.hub, settings_.hub_token);
+    auto repository = hub.repository(reference, stop);
+    if (!repository)
+        return tl::unexpected(repository.error());
+    auto chosen = choose(repository->files, reference.file, reference.quant, request.memory_bytes);
+    if (!chosen)
+        return fail(chosen.error().kind, reference.repository + ": " + chosen.error().what);
+    if (request.to.empty() && settings_.hub_cache.empty())
+        return fail(Kind::BadRequest, "the environment names no folder for models; --to names one");
+
+    PullPlan plan{repository->id, chosen->choice.quant, chosen->reason, {}, repository->files.companions, {}, 0, 0,
+                  reference,      repository->commit};
+    const auto add = [&](const HubFile& file, bool companion) {
+        PullFile pulled{{hub.file_url(*repository, file), hub.token(), file.sha256, file.bytes, {}},
+                        file.path,
+                        {},
+                        false,
+                        companion};
+        if (request.to.empty()) {
+            pulled.place = cache_place(settings_.hub_cache, repository->id, repository->commit, file);
+            pulled.file.target = pulled.place->blob;
+        } else {
+            pulled.file.target = request.to / utf8_path(last_name(file.path));
+        }
+        plan.files.push_back(std::move(pulled));
+    };
+    for (const HubFile& file : chosen->choice.files)
+        add(file, false);
+    if (request.companions)
+        for (const HubFile& file : repository->files.companions)
+            add(file, true);
+    plan.model = plan.files.front().place ? plan.files.front().place->name : plan.files.front().file.target;
+    add_up(plan);
+    return plan;
+}
+
+Result<PullPlan> Puller::plan_ollama(const OllamaReference& reference, const PullRequest& request,
+                                     const std::stop_token& stop)
+{
+    const auto folder = folder_for(request);
+    if (!folder)
+        return tl::unexpected(folder.error());
+    const std::string base = settings_.ollama + "/v2/" + reference.name;
+    const auto answer = client_.get_text({base + "/manifests/" + reference.tag,
+                                          "list of files",
+                                          {{"Accept", "application/vnd.docker.distribution.manifest.v2+json"}},
+                                          {},
+                                          {}},
+                                         kLongestManifest, stop);
+    if (!answer)
+        return tl::unexpected(answer.error());
+    const Json manifest = Json::parse(answer->body, nullptr, false);
+    if (!manifest.is_object() || !manifest.contains("layers") || !manifest["layers"].is_array())
+        return fail(Kind::BadAnswer, "the registry's answer cannot be read");
+    const bool library = reference.name.starts_with("library/");
+    std::string name = library ? reference.name.substr(8) : reference.name;
+    std::replace(name.begin(), name.end(), '/', '-');
+    name += '-' + reference.tag;
+
+    PullPlan plan;
+    plan.title = "ollama.com/" + (library ? reference.name.substr(8) : reference.name) + ':' + reference.tag;
+    for (const Json& layer : manifest["layers"]) {
+        const std::string type = layer.value("mediaType", ""), digest = layer.value("digest", "");
+        const std::int64_t bytes = layer.value("size", std::int64_t(0));
+        const bool model = type == "application/vnd.ollama.image.model";
+        if (!model && type != "application/vnd.ollama.image.projector")
+            continue;
+        const std::string sha256 = digest.starts_with("sha256:") ? digest.substr(7) : std::string();
+        if (!is_sha256(sha256) || bytes <= 0)
+            return fail(Kind::BadAnswer, "the registry's answer cannot be read");
+        const std::string file = name + (model ? ".gguf" : "-mmproj.gguf");
+        if (!model)
+            plan.companions.push_back({file, bytes, sha256, {}});
+        if (model || request.companions)
+            plan.files.push_back(
+                {{base + "/blobs/" + digest, {}, sha256, bytes, *folder / utf8_path(file)}, file, {}, false, !model});
+    }
+    std::stable_sort(plan.files.begin(), plan.files.end(),
+                     [](const PullFile& a, const PullFile& b) { return a.companion < b.companion; });
+    if (plan.files.empty() || plan.files.front().companion)
+        return fail(Kind::NotFound, plan.title + " has no model file that could be fetched");
+    if (plan.files.size() > 1 && !plan.files[1].companion)
+        return fail(Kind::BadAnswer, plan.title + " has several model files, which cannot be put together here");
+    plan.model = plan.files.front().file.target;
+    add_up(plan);
+    return plan;
+}
+
+Result<PullPlan> Puller::plan_link(const LinkReference& reference, const PullRequest& request,
+                                   const std::stop_token& stop)
+{
+    const auto folder = folder_for(request);
+    if (!folder)
+        return tl::unexpected(folder.error());
+    const auto remote = ask_for_file(client_, reference.url, {}, stop);
+    if (!remote)
+        return tl::unexpected(remote.error());
+    PullPlan plan;
+    plan.title = origin_of(reference.url)->text();
+    plan.quant = quant_of(reference.file);
+    plan.model = *folder / utf8_path(reference.file);
+    plan.files.push_back({{reference.url, {}, remote->sha256, remote->bytes, plan.model}, reference.file});
+    add_up(plan);
+    return plan;
+}
+
+Result<engine::ModelInfo> Puller::look(const PullPlan& plan, const std::stop_token& stop)
+{
+    std::vector<RemotePart> parts;
+    for (const PullFile& file : plan.files)
+        if (!file.companion)
+            parts.push_back({file.file.url, file.file.token, last_name(file.name), file.file.bytes.value_or(0)});
+    return inspect_remote(client_, parts, stop);
+}
+
+Status Puller::fetch(const PullPlan& plan, const FetchLimits& limits,
+                     const std::function<void(const PullProgress&)>& on_progress, const std::stop_token& stop)
+{
+    for (std::size_t i = 0; i < plan.files.size(); ++i) {
+        const PullFile& file = plan.files[i];
+        const auto progress = [&](const FetchProgress& p) {
+            if (on_progress)
+                on_progress({i, p});
+        };
+        if (const auto fetched = fetch_file(client_, file.file, limits, progress, stop); !fetched)
+            return tl::unexpected(fetched.error());
+        if (file.place)
+            if (Status ok = name_in_cache(*file.place); !ok)
+                return ok;
+    }
+    if (plan.files.front().place)
+        return keep_revision(settings_.hub_cache, plan.hub.repository, plan.hub.revision, plan.commit);
+    return {};
+}
+
+}  // namespace net

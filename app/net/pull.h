@@ -1,0 +1,84 @@
+// Puller finds the files of a model that somebody named, says what they are, and fetches them.
+#pragma once
+
+#include "app/net/fetch_file.h"
+#include "app/net/fetch_settings.h"
+#include "app/net/hf_cache.h"
+#include "app/net/hub.h"
+#include "app/net/model_reference.h"
+
+#include "engine/model_info.h"
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace net {
+
+struct PullRequest {
+    ModelReference reference;
+    std::filesystem::path to;                  // empty: where other programs find it, or the folder for models
+    bool companions = false;                   // those, too
+    std::optional<std::int64_t> memory_bytes;  // of this machine, to choose a quantisation by
+};
+
+struct PullFile {
+    FileToFetch file;
+    std::string name;                      // as the server has it
+    std::optional<CachePlace> place = {};  // in the Hugging Face cache
+    bool here = false;                     // nothing has to be fetched
+    bool companion = false;
+};
+
+struct PullPlan {
+    std::string title;                // "ORG/REPO"
+    std::string quant;                // empty: nobody says
+    std::string reason;               // why this quantisation; empty: it was named
+    std::vector<PullFile> files;      // the model's parts in their order, then companions
+    std::vector<HubFile> companions;  // what could be fetched as well
+    std::filesystem::path model;      // what to open when all is here
+    std::int64_t bytes = 0;           // of all files
+    std::int64_t missing_bytes = 0;
+    HubReference hub = {};  // of the hub: which repository
+    std::string commit = {};
+};
+
+/// Which file is being fetched, and how far it is.
+struct PullProgress {
+    std::size_t file = 0;
+    FetchProgress progress;
+};
+
+/// Any thread; `client` and settings live longer.
+class Puller
+{
+public:
+    Puller(HttpClient& client, const FetchSettings& settings)
+        : client_(client)
+        , settings_(settings)
+    {
+    }
+
+    /// Lists of files are read, and nothing else is fetched. NotFound with the nearest names for a bare name.
+    Result<PullPlan> plan(const PullRequest& request, const std::stop_token& stop);
+    /// What the model is, from its header; a few megabytes are fetched.
+    Result<engine::ModelInfo> look(const PullPlan& plan, const std::stop_token& stop);
+    /// All files, one after another. What is there already is checked and kept.
+    Status fetch(const PullPlan& plan, const FetchLimits& limits,
+                 const std::function<void(const PullProgress&)>& on_progress, const std::stop_token& stop);
+    Result<std::vector<FoundModel>> search(const std::string& words, int most, const std::stop_token& stop);
+
+private:
+    Result<PullPlan> plan_hub(const HubReference& reference, const PullRequest& request, const std::stop_token& stop);
+    Result<PullPlan> plan_ollama(const OllamaReference& reference, const PullRequest& request,
+                                 const std::stop_token& stop);
+    Result<PullPlan> plan_link(const LinkReference& reference, const PullRequest& request, const std::stop_token& stop);
+    Result<std::filesystem::path> folder_for(const PullRequest& request) const;
+
+    HttpClient& client_;
+    const FetchSettings& settings_;
+};
+
+}  // namespace net

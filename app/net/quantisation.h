@@ -1,0 +1,50 @@
+// Groups the GGUF files of a repository by quantisation, and chooses one.
+#pragma once
+
+#include "app/net/failure.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace net {
+
+/// One file of a repository.
+struct HubFile {
+    std::string path;
+    std::int64_t bytes = 0;
+    std::string sha256;  // empty: the hub does not say it
+    std::string oid;     // the name of its bytes in git
+};
+
+/// One model that can be fetched: a file, or the parts of a split one in their order.
+struct ModelChoice {
+    std::string name;   // of the file, without folder, part and ending
+    std::string quant;  // "Q4_K_M", "UD-Q4_K_XL"; empty: the name does not say
+    std::vector<HubFile> files;
+    std::int64_t bytes = 0;
+};
+
+struct ModelFiles {
+    std::vector<ModelChoice> choices;  // the smallest first
+    std::vector<HubFile> companions;   // what goes with any of them: projectors for pictures, layers that draft
+};
+
+/// The quantisation that a file's name tells, in capitals; empty: none.
+std::string quant_of(std::string_view file);
+
+/// Files that are no GGUF model are left out, and split ones of which a part is missing.
+ModelFiles group_files(const std::vector<HubFile>& files);
+
+struct Chosen {
+    ModelChoice choice;
+    std::string reason;  // why this one, where nobody named it
+};
+
+/// What was named, or else the best for `memory_bytes` of this machine. NotFound with what there is.
+Result<Chosen> choose(const ModelFiles& files, const std::string& file, const std::string& quant,
+                      std::optional<std::int64_t> memory_bytes);
+
+}  // namespace net
