@@ -65,7 +65,7 @@ std::vector<RunningTurn*> RunningTurns::next_members(int max_rows, std::vector<R
     }
     if (going.empty())
         return going;
-    std::ranges::rotate(going, going.begin() + std::ptrdiff_t(first_++ % going.size()));
+    std::rotate(going.begin(), going.begin() + std::ptrdiff_t(first_++ % going.size()), going.end());
     std::vector<RowsWanted> wanted;
     for (const RunningTurn* turn : going)
         wanted.push_back({turn->runner->answers(), turn->runner->most_rows()});
