@@ -255,6 +255,44 @@ private slots:
                     }
     }
 
+    // A step computes rows of several conversations, and drafted ones: each has the bits that it has alone.
+    void anyNumberOfTokensGivesTheBitsOfOne_data() { addTablesAndTypes(); }
+    void anyNumberOfTokensGivesTheBitsOfOne()
+    {
+        QFETCH(const CpuKernels*, table);
+        QFETCH(TensorType, type);
+        std::mt19937 rng(m_seed);
+        constexpr int kMost = 17, kRows = 37;
+        const int block = kernels::type_traits(type).block_len;
+        const Case c = makeCase(type, 3 * 256 + (block < 256 ? 3 * block : 0), kRows, kMost, Fill::Random, rng);
+        std::vector<float> alone;
+        const kernels::MatMul all = c.product(alone);
+        for (int t = 0; t < kMost; ++t) {
+            kernels::MatMul one = all;
+            one.tokens = 1;
+            one.x += std::size_t(t) * c.x.stride;
+            one.out += t * kRows;
+            table->matmul[std::size_t(type)](one);
+        }
+        std::vector<std::byte> interleaved(c.weights.size());
+        if (const auto interleave = table->interleave[std::size_t(type)])
+            interleave(c.n, kRows, c.weights.data(), interleaved.data());
+        for (int tokens = 1; tokens <= kMost; ++tokens)
+            for (const auto product :
+                 {table->matmul[std::size_t(type)], table->matmul_interleaved[std::size_t(type)]}) {
+                if (!product)
+                    continue;
+                std::vector<float> together;
+                kernels::MatMul some = c.product(together);
+                some.tokens = tokens;
+                if (product != table->matmul[std::size_t(type)])
+                    some.weights = interleaved.data();
+                product(some);
+                QVERIFY2(std::memcmp(alone.data(), together.data(), std::size_t(tokens) * kRows * 4) == 0,
+                         qPrintable(QString("%1 tokens").arg(tokens)));
+            }
+    }
+
     void writesNothingOutsideItsRows_data() { addTablesAndTypes(); }
     void writesNothingOutsideItsRows()
     {

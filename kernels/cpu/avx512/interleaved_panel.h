@@ -46,6 +46,16 @@ private:
     int blocks_;
 };
 
+/// How many bits further left than they are the weights of a chunk's group j come.
+template <class Format>
+constexpr int left_by(int j)
+{
+    if constexpr (requires { Format::left_by(j); })
+        return Format::left_by(j);
+    else
+        return 0;
+}
+
 /// body(step, w) at every step of a chunk; see interleaved_words.h.
 template <class Format, int Chunk, class Body>
 [[gnu::always_inline]] inline void for_steps(const std::byte* words, const Body& body)
@@ -80,10 +90,11 @@ void unpack(const InterleavedPanel<Format>& from, int blocks, const Panel& to)
             constexpr int kPart = Format::part_of(Chunk);
             for_steps<Format, Chunk>(
                 words, [&](int step, const __m512i* w) __attribute__((always_inline)) {
-                    for (int j = 0; j < Format::kChunkGroups; ++j) {
-                        const int slot = to.shape.slot(first_group + Format::group_of(Chunk, j));
-                        _mm512_storeu_si512(to.weights(slot) + 64 * (4 * kPart + step), _mm512_add_epi8(w[j], rest));
-                    }
+                    unrolled<Format::kChunkGroups>([&]<int J>() __attribute__((always_inline)) {
+                        const int slot = to.shape.slot(first_group + Format::group_of(Chunk, J));
+                        const __m512i weights = moved<-left_by<Format>(J)>(w[J]);  // leaves no bits of a neighbour
+                        _mm512_storeu_si512(to.weights(slot) + 64 * (4 * kPart + step), _mm512_add_epi8(weights, rest));
+                    });
                 });
             unrolled<Format::kChunkGroups>([&]<int J>() __attribute__((always_inline)) {
                 constexpr int kGroup = Format::group_of(Chunk, J);

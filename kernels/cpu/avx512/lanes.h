@@ -4,6 +4,7 @@
 #include <immintrin.h>
 
 #include <cstddef>
+#include <cstdint>
 
 namespace kernels::avx512 {
 
@@ -26,11 +27,24 @@ inline void for_lanes(int n, Body body)
         body(i, first_lanes(n - i));
 }
 
+struct FourBytes {
+    std::int8_t byte[4];
+};
+
 /// sums + the products of unsigned and signed bytes, four to a lane (VPDPBUSD). In assembler, since GCC 12 copies the
 /// sums before and after its intrinsic, and keeps some of them in memory.
 inline __m512i add_byte_products(__m512i sums, __m512i unsigned_bytes, __m512i signed_bytes)
 {
     __asm__("vpdpbusd %2, %1, %0" : "+v"(sums) : "v"(unsigned_bytes), "v"(signed_bytes));
+    return sums;
+}
+
+/// The same with four bytes that every lane takes.
+inline __m512i add_byte_products(__m512i sums, __m512i unsigned_bytes, const std::int8_t* four)
+{
+    __asm__("vpdpbusd %2%{1to16%}, %1, %0"
+            : "+v"(sums)
+            : "v"(unsigned_bytes), "m"(*reinterpret_cast<const FourBytes*>(four)));
     return sums;
 }
 

@@ -11,16 +11,98 @@
 
 namespace kernels::avx512 {
 
-// A token more, and the sums of a panel do not find room in the registers: the rows are unpacked for all tokens then.
-static constexpr int kInterleavedTokens = 2;
+// Up to so many tokens are multiplied while a panel is read once; more are worth unpacking it for all of them.
+static constexpr int kTokensAtOnce = 16;
+// So far ahead a panel is asked for where several tokens keep the processor from seeing what it reads next.
+static constexpr std::ptrdiff_t kReadAheadBytes = 4096;
+
+/// Tokens that share the weights in the registers, which then hold the exact sums of a chunk for each.
+template <class Format>
+constexpr int kRunTokens = Format::kChunkGroups > 2 ? 3 : 4;
 
 template <class Format>
 constexpr int kInterleavedParts = Format::Rows::kHalves ? 2 : 1;
 
+/// Running sums of a panel with a few tokens.
+template <int Tokens>
+class SumsInRegisters
+{
+public:
+    SumsInRegisters()
+    {
+        for (auto& of_tokens : sums_)
+            for (__m512& sum : of_tokens)
+                sum = _mm512_setzero_ps();
+    }
+    template <class Add>
+    [[gnu::always_inline]] void add(int sum, int token, const Add& add)
+    {
+        sums_[sum][token] = add(sums_[sum][token]);
+    }
+    __m512 joined(int token) const
+    {
+        __m512 of_token[kSums];
+        for (int i = 0; i < kSums; ++i)
+            of_token[i] = sums_[i][token];
+        return join_sums(of_token);
+    }
+
+private:
+    __m512 sums_[kSums][Tokens];
+};
+
+/// The same of more tokens, in the first cache: (kSums, kTokensAtOnce, kPanelRows), from one token and sum on.
+class SumsInMemory
+{
+public:
+    explicit SumsInMemory(float* at)
+        : at_(at)
+    {
+    }
+    template <class Add>
+    [[gnu::always_inline]] void add(int sum, int token, const Add& add) const
+    {
+        float* const at = at_of(sum, token);
+        _mm512_store_ps(at, add(_mm512_load_ps(at)));
+    }
+    __m512 joined(int token) const
+    {
+        __m512 of_token[kSums];
+        for (int i = 0; i < kSums; ++i)
+            of_token[i] = _mm512_load_ps(at_of(i, token));
+        return join_sums(of_token);
+    }
+    void clear(int tokens) const
+    {
+        for (int sum = 0; sum < kSums; ++sum)
+            for (int t = 0; t < tokens; ++t)
+                _mm512_store_ps(at_of(sum, t), _mm512_setzero_ps());
+    }
+    [[gnu::always_inline]] SumsInMemory from(int sum, int token) const { return SumsInMemory(at_of(sum, token)); }
+
+private:
+    [[gnu::always_inline]] float* at_of(int sum, int token) const
+    {
+        return at_ + (sum * kTokensAtOnce + token) * kPanelRows;
+    }
+    float* at_;
+};
+
+/// What exact sums begin with: the part's shift, made for a bias of 128, as this bias wants it, moved left.
+template <class Format, int Left>
+[[gnu::always_inline]] inline __m512i exact_start(const TokenRow& x, std::ptrdiff_t part)
+{
+    if constexpr (Format::Rows::kBias == 0)
+        return _mm512_setzero_si512();
+    constexpr int kDown = shift_down(Format::Rows::kBias) - Left;
+    const __m512i shift = _mm512_set1_epi32(x.shift[part]);
+    return kDown >= 0 ? _mm512_srai_epi32(shift, unsigned(kDown)) : _mm512_slli_epi32(shift, unsigned(-kDown));
+}
+
 // Adds a block to the running sums of its groups; `Turn` is the running sum of its first one.
-template <class Format, int Turn, int Tokens>
-[[gnu::always_inline]] inline void add_block(const InterleavedPanel<Format>& panel, int block,
-                                             const TokenRow (&x)[Tokens], __m512 (&sums)[kSums][Tokens])
+template <class Format, int Turn, int Tokens, class Sums>
+[[gnu::always_inline]] inline void add_block(const InterleavedPanel<Format>& panel, int block, const TokenRow* x,
+                                             Sums& sums)
 {
     using Rows = typename Format::Rows;
     constexpr int kParts = kInterleavedParts<Format>;
@@ -31,49 +113,46 @@ template <class Format, int Turn, int Tokens>
     unrolled<Format::kChunks>([&]<int Chunk>() __attribute__((always_inline)) {
         constexpr int kPart = Format::part_of(Chunk);
         __m512i exact[Format::kChunkGroups][Tokens];
-        for (int j = 0; j < Format::kChunkGroups; ++j)
-            for (int t = 0; t < Tokens; ++t) {
-                const std::ptrdiff_t part = (first_group + Format::group_of(Chunk, j)) * kParts + kPart;
-                exact[j][t] = Rows::kBias == 0 ? _mm512_setzero_si512()
-                                               : _mm512_set1_epi32(x[t].shift[part] >> shift_down(Rows::kBias));
-            }
+        unrolled<Format::kChunkGroups>([&]<int J>() __attribute__((always_inline)) {
+            const std::ptrdiff_t part = (first_group + Format::group_of(Chunk, J)) * kParts + kPart;
+            for (int t = 0; t < Tokens; ++t)
+                exact[J][t] = exact_start<Format, left_by<Format>(J)>(x[t], part);
+        });
         for_steps<Format, Chunk>(
             words, [&](int step, const __m512i* w) __attribute__((always_inline)) {
                 for (int j = 0; j < Format::kChunkGroups; ++j)
                     for (int t = 0; t < Tokens; ++t) {
                         const std::ptrdiff_t group = first_group + Format::group_of(Chunk, j);
-                        const __m512i four = four_of(x[t].q + group * 32 + kPart * 16 + 4 * step);
-                        exact[j][t] = add_byte_products(exact[j][t], w[j], four);
+                        exact[j][t] = add_byte_products(exact[j][t], w[j], x[t].q + group * 32 + kPart * 16 + 4 * step);
                     }
             });
         unrolled<Format::kChunkGroups>([&]<int J>() __attribute__((always_inline)) {
             constexpr int kGroup = Format::group_of(Chunk, J);
             const std::ptrdiff_t group = first_group + kGroup;
             const __m512 scale = scales.template scale<kGroup, kPart>();
-            for (int t = 0; t < Tokens; ++t) {
-                __m512& sum = sums[(Turn + kGroup) % kSums][t];
-                sum = _mm512_fmadd_ps(_mm512_cvtepi32_ps(exact[J][t]),
-                                      _mm512_mul_ps(scale, _mm512_set1_ps(x[t].scale[group])), sum);
-                if constexpr (Rows::kOffset) {
-                    if constexpr (kPart == kParts - 1)
+            for (int t = 0; t < Tokens; ++t)
+                sums.add((Turn + kGroup) % kSums, t, [&](__m512 sum) __attribute__((always_inline)) {
+                    const __m512i products = left_by<Format>(J) == 0
+                                                 ? exact[J][t]
+                                                 : _mm512_srai_epi32(exact[J][t], unsigned(left_by<Format>(J)));
+                    sum = _mm512_fmadd_ps(_mm512_cvtepi32_ps(products),
+                                          _mm512_mul_ps(scale, _mm512_set1_ps(x[t].scale[group])), sum);
+                    if constexpr (Rows::kOffset && kPart == kParts - 1)
                         unrolled<kParts>([&]<int P>() __attribute__((always_inline)) {
                             sum = _mm512_fmadd_ps(scales.template offset<kGroup, P>(),
                                                   _mm512_set1_ps(x[t].sum[group * kParts + P]), sum);
                         });
-                }
-            }
+                    return sum;
+                });
         });
     });
 }
 
 template <class Format, int Tokens>
-static void product_of_panel(const InterleavedPanel<Format>& panel, int blocks, const TokenRow (&x)[Tokens], float* out,
+static void product_of_panel(const InterleavedPanel<Format>& panel, int blocks, const TokenRow* x, float* out,
                              std::size_t out_stride)
 {
-    __m512 sums[kSums][Tokens];
-    for (auto& of_tokens : sums)
-        for (__m512& sum : of_tokens)
-            sum = _mm512_setzero_ps();
+    SumsInRegisters<Tokens> sums;
     constexpr int kBlocks = kSums / Format::Rows::kGroups;  // a turn of all running sums
     int block = 0;
     for (; block + kBlocks <= blocks; block += kBlocks)
@@ -84,24 +163,63 @@ static void product_of_panel(const InterleavedPanel<Format>& panel, int blocks, 
         if (block + I < blocks)
             add_block<Format, I * Format::Rows::kGroups, Tokens>(panel, block + I, x, sums);
     });
-    for (int t = 0; t < Tokens; ++t) {
-        __m512 of_token[kSums];
-        for (int i = 0; i < kSums; ++i)
-            of_token[i] = sums[i][t];
-        _mm512_storeu_ps(out + std::size_t(t) * out_stride, join_sums(of_token));
+    for (int t = 0; t < Tokens; ++t)
+        _mm512_storeu_ps(out + std::size_t(t) * out_stride, sums.joined(t));
+}
+
+/// Blocks from `first` on, of one turn of the running sums, for a run of tokens.
+template <class Format, int Tokens>
+[[gnu::noinline]] static void add_turn(const InterleavedPanel<Format>& panel, int first, int blocks, const TokenRow* x,
+                                       const SumsInMemory& sums)
+{
+    for (int i = 0; i < blocks; ++i) {
+        const SumsInMemory of_block = sums.from(i * Format::Rows::kGroups, 0);
+        add_block<Format, 0, Tokens>(panel, first + i, x, of_block);
     }
 }
 
-template <class Format, int Tokens>
-static void product_by_interleaved_rows(const MatMul& m, int panels, std::ptrdiff_t panel_bytes)
+/// Runs of tokens as even as possible; each reads a turn of the panel again, from the first cache.
+template <class Format>
+static void product_of_panel_by_runs(const InterleavedPanel<Format>& panel, int blocks, const TokenRow* x, int tokens,
+                                     float* out, std::size_t out_stride)
+{
+    alignas(64) float memory[kSums * kTokensAtOnce * kPanelRows];
+    const SumsInMemory sums(memory);
+    sums.clear(tokens);
+    for (int t = 0; t < tokens; ++t)  // a store that waits would hold up those of the sums
+        _mm_prefetch(reinterpret_cast<const char*>(out + std::size_t(t) * out_stride), _MM_HINT_T0);
+    const int runs = (tokens + kRunTokens<Format> - 1) / kRunTokens<Format>;
+    constexpr int kBlocks = kSums / Format::Rows::kGroups;
+    constexpr std::ptrdiff_t kTurnBytes = std::ptrdiff_t(kBlocks) * Format::Rows::kBytes * kPanelRows;
+    for (int block = 0; block < blocks; block += kBlocks) {
+        const int turn = blocks - block < kBlocks ? blocks - block : kBlocks;
+        read_ahead(panel.words_of(block) + kReadAheadBytes, kTurnBytes);
+        for (int run = 0, first = 0; run < runs; ++run) {
+            const int count = (tokens - first + runs - run - 1) / (runs - run);
+            const SumsInMemory of_run = sums.from(0, first);
+            if (count == kRunTokens<Format>)
+                add_turn<Format, kRunTokens<Format>>(panel, block, turn, x + first, of_run);
+            else if (count == 2)
+                add_turn<Format, 2>(panel, block, turn, x + first, of_run);
+            else
+                add_turn<Format, 3>(panel, block, turn, x + first, of_run);
+            first += count;
+        }
+    }
+    for (int t = 0; t < tokens; ++t)
+        _mm512_storeu_ps(out + std::size_t(t) * out_stride, sums.joined(t));
+}
+
+/// product(panel, x, out) for every panel of rows, with all tokens.
+template <class Format, class Product>
+static void for_panels(const MatMul& m, int panels, std::ptrdiff_t panel_bytes, const Product& product)
 {
     const int blocks = m.n / 32 / Format::Rows::kGroups;
-    TokenRow x[Tokens];
-    for (int t = 0; t < Tokens; ++t)
+    TokenRow x[kTokensAtOnce];
+    for (int t = 0; t < m.tokens; ++t)
         x[t] = token_row<typename Format::Rows>(m, t);
     for (int p = 0; p < panels; ++p)
-        product_of_panel<Format, Tokens>({m.weights + p * panel_bytes, blocks}, blocks, x, m.out + p * kPanelRows,
-                                         m.out_stride);
+        product(InterleavedPanel<Format>(m.weights + p * panel_bytes, blocks), blocks, x, m.out + p * kPanelRows);
 }
 
 template <class Format>
@@ -111,10 +229,19 @@ void matmul_interleaved(const MatMul& m)
     const int blocks = m.n / 32 / Rows::kGroups;
     const int panels = m.rows / kPanelRows;
     const std::ptrdiff_t panel_bytes = std::ptrdiff_t(blocks) * Rows::kBytes * kPanelRows;
+    using Panel16 = InterleavedPanel<Format>;
     if (m.tokens == 1) {
-        product_by_interleaved_rows<Format, 1>(m, panels, panel_bytes);
-    } else if (m.tokens == kInterleavedTokens) {
-        product_by_interleaved_rows<Format, kInterleavedTokens>(m, panels, panel_bytes);
+        for_panels<Format>(m, panels, panel_bytes, [&](const Panel16& panel, int n, const TokenRow* x, float* out) {
+            product_of_panel<Format, 1>(panel, n, x, out, m.out_stride);
+        });
+    } else if (m.tokens == 2) {
+        for_panels<Format>(m, panels, panel_bytes, [&](const Panel16& panel, int n, const TokenRow* x, float* out) {
+            product_of_panel<Format, 2>(panel, n, x, out, m.out_stride);
+        });
+    } else if (m.tokens <= kTokensAtOnce) {
+        for_panels<Format>(m, panels, panel_bytes, [&](const Panel16& panel, int n, const TokenRow* x, float* out) {
+            product_of_panel_by_runs<Format>(panel, n, x, m.tokens, out, m.out_stride);
+        });
     } else {
         MatMul whole = m;
         whole.rows = panels * kPanelRows;
@@ -131,6 +258,16 @@ void matmul_interleaved(const MatMul& m)
     }
 }
 
+/// Word w of an interleaved block, from the words of the file's.
+template <class Format>
+static std::uint32_t word_of_file(const std::byte* words, int w)
+{
+    if constexpr (requires { Format::rearranged(words, w); })
+        return Format::rearranged(words, w);
+    else
+        return word_at<std::uint32_t>(words + 4 * Format::source(w));
+}
+
 template <class Format>
 void interleave(int n, int rows, const std::byte* weights, std::byte* out)
 {
@@ -145,9 +282,10 @@ void interleave(int n, int rows, const std::byte* weights, std::byte* out)
                 if (Format::kHalfBytes > 0)
                     std::memcpy(panel.halves_of(b) + Format::kHalfBytes * r, from + Format::kHalfAt,
                                 Format::kHalfBytes);
-                for (int w = 0; w < Format::kWords; ++w)
-                    std::memcpy(panel.words_of(b) + (w * kPanelRows + r) * 4,
-                                from + Format::kWordsAt + 4 * Format::source(w), 4);
+                for (int w = 0; w < Format::kWords; ++w) {
+                    const std::uint32_t word = word_of_file<Format>(from + Format::kWordsAt, w);
+                    std::memcpy(panel.words_of(b) + (w * kPanelRows + r) * 4, &word, sizeof word);
+                }
             }
     }
     std::memcpy(out, weights, std::size_t(rows * stride));
