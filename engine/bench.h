@@ -16,9 +16,13 @@ struct BenchRequest {
     int prefill_tokens = 512;  // 0: no such test
     int decode_tokens = 128;   // 0: no such test
     std::vector<int> depths = {0};
-    std::vector<int> conversations = {1};  // that decode at once; a decode test for each number
+    // A decode test for each pair of the two, whose product is 16 at most.
+    std::vector<int> conversations = {1};  // that decode at once
+    std::vector<int> step_rows = {1};      // of each conversation in a step: more than one is what drafts cost
     int repeats = 5;
     bool within_context = false;  // refuse what is longer than the context the model was made for
+
+    int most_tokens() const;  // that a test adds to a depth
 };
 
 struct BenchRow {
@@ -26,6 +30,7 @@ struct BenchRow {
     int tokens = 0;
     int depth = 0;  // tokens in the cache before
     int conversations = 1;
+    int step_rows = 1;                                      // of decode; so many times the tokens are computed
     double tok_s_median = 0, tok_s_min = 0, tok_s_max = 0;  // of all conversations together
     double gb_s = 0;             // weight and KV bytes a decode step must read, per second; 0 for prefill
     double bandwidth_share = 0;  // of dram_read_gb_s

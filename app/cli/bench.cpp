@@ -37,6 +37,7 @@ void print_json(const engine::BenchReport& report)
                         {"tokens", row.tokens},
                         {"depth", row.depth},
                         {"conversations", row.conversations},
+                        {"rows_per_step", row.step_rows},
                         {"tok_s_median", row.tok_s_median},
                         {"tok_s_min", row.tok_s_min},
                         {"tok_s_max", row.tok_s_max},
@@ -68,12 +69,13 @@ void print_json(const engine::BenchReport& report)
 
 void print_table(const engine::BenchReport& report)
 {
-    std::printf("| model | kernels | threads | test | depth | tok/s | min | max | GB/s | of memory |\n"
-                "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n");
+    std::printf("| model | kernels | threads | test | depth | rows a step | tok/s | min | max | GB/s | of memory |\n"
+                "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n");
     for (const engine::BenchRow& row : report.rows) {
         const std::string at_once = row.conversations > 1 ? " x " + std::to_string(row.conversations) : "";
-        std::printf("| %s | %s | %d | %s %d%s | %d | %.2f | %.2f | %.2f |", report.model.c_str(),
-                    report.kernels.c_str(), report.threads, row.test.c_str(), row.tokens, at_once.c_str(), row.depth,
+        const std::string rows = row.test == "decode" ? std::to_string(row.step_rows) + at_once : "";
+        std::printf("| %s | %s | %d | %s %d | %d | %s | %.2f | %.2f | %.2f |", report.model.c_str(),
+                    report.kernels.c_str(), report.threads, row.test.c_str(), row.tokens, row.depth, rows.c_str(),
                     row.tok_s_median, row.tok_s_min, row.tok_s_max);
         if (row.gb_s > 0)
             std::printf(" %.1f | %.0f %% |\n", row.gb_s, 100 * row.bandwidth_share);
@@ -92,11 +94,12 @@ void print_table(const engine::BenchReport& report)
 
 void print_csv(const engine::BenchReport& report)
 {
-    std::puts("test,tokens,depth,tok_s_median,tok_s_min,tok_s_max,gb_s,bandwidth_share,dram_read_gb_s,conversations");
+    std::puts("test,tokens,depth,tok_s_median,tok_s_min,tok_s_max,gb_s,bandwidth_share,dram_read_gb_s,conversations,"
+              "rows_per_step");
     for (const engine::BenchRow& row : report.rows)
-        std::printf("%s,%d,%d,%.4f,%.4f,%.4f,%.3f,%.4f,%.3f,%d\n", row.test.c_str(), row.tokens, row.depth,
+        std::printf("%s,%d,%d,%.4f,%.4f,%.4f,%.3f,%.4f,%.3f,%d,%d\n", row.test.c_str(), row.tokens, row.depth,
                     row.tok_s_median, row.tok_s_min, row.tok_s_max, row.gb_s, row.bandwidth_share,
-                    report.dram_read_gb_s, row.conversations);
+                    report.dram_read_gb_s, row.conversations, row.step_rows);
 }
 
 int pressure(const engine::LoadRequest& load, const BenchOptions& options)
@@ -124,11 +127,11 @@ int run(BenchOptions& options)
         int deepest = 0;
         for (const int depth : options.bench.depths)
             deepest = std::max(deepest, depth);
-        request->context_tokens = deepest + std::max(options.bench.prefill_tokens, options.bench.decode_tokens) + 1;
+        request->context_tokens = deepest + options.bench.most_tokens() + 1;
     }
     const auto result = engine::bench(*request, options.bench, [](const engine::BenchRow& row) {
-        std::fprintf(stderr, "%s %d of %d at %d: %.2f tok/s\n", row.test.c_str(), row.tokens, row.conversations,
-                     row.depth, row.tok_s_median);
+        std::fprintf(stderr, "%s %d at %d, %d x %d row(s): %.2f tok/s\n", row.test.c_str(), row.tokens, row.depth,
+                     row.conversations, row.step_rows, row.tok_s_median);
     });
     if (!result)
         return report(result.error());
@@ -157,6 +160,11 @@ void add_bench(CLI::App& app, int& exit_code)
     command
         ->add_option("--conversations", b->bench.conversations,
                      "how many decode at once, separated by commas: a row for each number, with the tokens of all")
+        ->delimiter(',');
+    command
+        ->add_option("--rows", b->bench.step_rows,
+                     "rows that a step of the decode test computes of each conversation, separated by commas: what "
+                     "drafts cost")
         ->delimiter(',');
     command->add_option("-r,--repetitions", b->bench.repeats, "runs that are counted");
     command->add_flag("--within-context", b->bench.within_context,

@@ -15,6 +15,12 @@
 
 namespace engine {
 
+int BenchRequest::most_tokens() const
+{
+    const int most_rows = step_rows.empty() ? 1 : std::ranges::max(step_rows);
+    return std::max(prefill_tokens, decode_tokens * most_rows);
+}
+
 namespace {
 
 class Bench
@@ -40,49 +46,53 @@ public:
         });
     }
 
-    /// A step has a row of each conversation, where the model computes them together.
-    Result<BenchRow> decode(int depth, int conversations)
+    /// A step has `rows` rows of each conversation, where the model computes them together.
+    Result<BenchRow> decode(int depth, int conversations, int rows)
     {
         TurnRates times(request_.repeats * request_.decode_tokens);
         bool warm = false;  // the first run does not count
-        auto row = measure("decode", request_.decode_tokens, depth, conversations, [&](std::span<KvSequence> all) {
-            for (int i = 0; i < request_.decode_tokens; ++i) {
-                const std::int64_t start = now_us();
-                if (Status ok = decode_step(all); !ok)
-                    return ok;
-                if (warm)
-                    times.add_token(std::chrono::microseconds(now_us() - start));
-            }
-            warm = true;
-            return Status();
-        });
+        auto row =
+            measure("decode", request_.decode_tokens * rows, depth, conversations, [&](std::span<KvSequence> all) {
+                for (int i = 0; i < request_.decode_tokens; ++i) {
+                    const std::int64_t start = now_us();
+                    if (Status ok = decode_step(all, rows); !ok)
+                        return ok;
+                    if (warm)
+                        times.add_token(std::chrono::microseconds(now_us() - start));
+                }
+                warm = true;
+                return Status();
+            });
         if (row) {
+            row->tokens = request_.decode_tokens;
+            row->step_rows = rows;
             if (const auto tokens = times.token_times())
                 row->p99_ms = tokens->p99_ms;
             const auto& cache = model_.cache();
             const double kv_per_token = double(cache.page_bytes()) / cache.block_tokens();
-            const double kv_bytes = kv_per_token * (depth + request_.decode_tokens / 2.0);
+            const double kv_bytes = kv_per_token * (depth + request_.decode_tokens * rows / 2.0);
             // One conversation's bytes at the rate of steps, and the KV of the others.
-            row->gb_s =
-                row->tok_s_median / conversations * (double(model_.decode_bytes()) + conversations * kv_bytes) / 1e9;
+            const double steps_per_s = row->tok_s_median / (conversations * rows);
+            row->gb_s = steps_per_s * (double(model_.decode_bytes()) + conversations * kv_bytes) / 1e9;
         }
         return row;
     }
 
 private:
-    Status decode_step(std::span<KvSequence> all)
+    Status decode_step(std::span<KvSequence> all, int rows)
     {
         std::vector<RowGroup> groups;
         for (KvSequence& kv : all)
-            groups.push_back({.sequence = &kv, .tokens = tokens(1), .wanted = 1});
+            groups.push_back({.sequence = &kv, .tokens = tokens(rows), .wanted = rows});
         const std::size_t at_once = model_.computes_together() ? groups.size() : 1;
         for (std::size_t at = 0; at < groups.size(); at += at_once) {
             const auto step = std::span(groups).subspan(at, at_once);
             if (Status ok = model_.append(step); !ok)
                 return ok;
             for (const RowGroup& group : step)
-                if (Status ok = logits(*group.sequence, 0); !ok)
-                    return ok;
+                for (int row = 0; row < rows; ++row)
+                    if (Status ok = logits(*group.sequence, row); !ok)
+                        return ok;
         }
         return {};
     }
@@ -174,9 +184,10 @@ try {
     if (request.repeats < 1 || request.prefill_tokens < 0 || request.decode_tokens < 0 || request.depths.empty())
         return fail(Error::Code::BadRequest, "a benchmark needs at least one repeat and one depth");
     for (const int conversations : request.conversations)
-        if (conversations < 1 || conversations > kMostRowsTogether)
-            return fail(Error::Code::BadRequest,
-                        "1 to " + std::to_string(kMostRowsTogether) + " conversations can be answered at once");
+        for (const int rows : request.step_rows)
+            if (conversations < 1 || rows < 1 || conversations > kMostRowsTogether / rows)
+                return fail(Error::Code::BadRequest,
+                            "a step of decode has 1 to " + std::to_string(kMostRowsTogether) + " rows in all");
     BenchReport report;
     if (load.placement.device == PlacementOptions::Device::Cuda) {
         const auto copy = device_copy_gb_s(load.placement.cuda_ordinal);
@@ -204,7 +215,7 @@ try {
     Bench runs(**model, request);
     report.dram_read_gb_s = measure_dram_read((*model)->cpu().pool()) / 1e9;
     for (const int depth : request.depths) {
-        const int most = depth + std::max(request.prefill_tokens, request.decode_tokens);
+        const int most = depth + request.most_tokens();
         if (request.within_context && most > (*model)->info().context_tokens)
             return fail(Error::Code::ContextFull, std::to_string(most) + " tokens are more than the " +
                                                       std::to_string((*model)->info().context_tokens) +
@@ -218,7 +229,8 @@ try {
             tests.emplace_back([&] { return runs.prefill(depth); });
         if (request.decode_tokens > 0)
             for (const int conversations : request.conversations)
-                tests.emplace_back([&, conversations] { return runs.decode(depth, conversations); });
+                for (const int rows : request.step_rows)
+                    tests.emplace_back([&, conversations, rows] { return runs.decode(depth, conversations, rows); });
         for (const auto& test : tests) {
             auto row = test();
             if (!row)

@@ -6,6 +6,8 @@
 
 #include <QJsonArray>
 
+#include <array>
+
 using test_support::model;
 using test_support::Outcome;
 using test_support::run_cli;
@@ -40,6 +42,29 @@ private Q_SLOTS:
         QVERIFY(decode["device_peak_bytes"].isNull());
         QVERIFY(decode["host_peak_bytes"].toInteger() > 1'000'000);
         QCOMPARE(run_cli({"bench", "-m", model("llama"), "-c", "64", "-d", "4096"}).code, 1);
+    }
+
+    void benchTimesStepsOfSeveralRows()
+    {
+        const Outcome bench = run_cli({"bench", "-m", model("llama"), "-p", "0", "-n", "4", "--rows", "1,4,16", "-r",
+                                       "1", "-t", "1", "-o", "json"});
+        QCOMPARE(bench.code, 0);
+        const auto rows = bench.json()["rows"].toArray();
+        QCOMPARE(rows.size(), 3);
+        for (int i = 0; i < 3; ++i) {
+            const auto row = rows[i].toObject();
+            QCOMPARE(row["rows_per_step"].toInt(), std::array{1, 4, 16}[std::size_t(i)]);
+            QCOMPARE(row["tokens"].toInt(), 4);
+            QVERIFY(row["tok_s_median"].toDouble() > 0);
+            // Bytes are read once a step, whatever its rows.
+            const double steps_per_s = row["tok_s_median"].toDouble() / row["rows_per_step"].toDouble();
+            const double first_gb =
+                rows[0].toObject()["gb_s"].toDouble() / rows[0].toObject()["tok_s_median"].toDouble();
+            const double gb = row["gb_s"].toDouble() / steps_per_s;
+            QVERIFY2(gb >= first_gb && gb < 2 * first_gb, qPrintable(QString::number(gb / first_gb)));
+        }
+        for (const char* none : {"0", "17"})
+            QCOMPARE(run_cli({"bench", "-m", model("llama"), "--rows", none}).code, 1);
     }
 
     void benchTimesOneKernel()
