@@ -33,16 +33,11 @@ private Q_SLOTS:
         row("Gemma's", "<|channel>thought\na<channel|>b", "a", "b");
         row("gpt-oss's", "<|channel|>analysis<|message|>a\nb<|end|><|start|>assistant<|channel|>final<|message|>c",
             "a\nb", "c");
-<<<<<<< HEAD
-        row("gpt-oss without a thought", "", "<|channel|>final<|message|>c", "", "c");
-        row("Muse Glimmer's", "",
-            "<|start|>assistant to=self<|message|>a\nb<|eom|><|start|>assistant to=user<|message|>c", "a\nb", "c");
-        row("Muse Glimmer's without a thought", "", "<|start|>assistant to=user<|message|>c", "", "c");
-        row("space within", "", "<think>a  \n b</think> c  d", "a  \n b", "c  d");
-=======
         row("gpt-oss without a thought", "<|channel|>final<|message|>c", "", "c");
+        row("Muse Glimmer's", "<|start|>assistant to=self<|message|>a\nb<|eom|><|start|>assistant to=user<|message|>c",
+            "a\nb", "c");
+        row("Muse Glimmer's without a thought", "<|start|>assistant to=user<|message|>c", "", "c");
         row("space within", "<think>a  \n b</think> c  d", "a  \n b", "c  d");
->>>>>>> 2651777 (Leave a thought that the template opens to the engine, which says its mark)
     }
 
     void partsThemHoweverTheyAreCut()
