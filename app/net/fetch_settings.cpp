@@ -23,7 +23,7 @@ std::string one_word(const std::string& text)
     const std::size_t begin = text.find_first_not_of(" \t\r\n");
     if (begin == std::string::npos)
         return {};
-    const std::string word = text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1);
+    std::string word = text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1);
     for (const char c : word)
         if (c <= 0x20 || c >= 0x7f)
             return {};

@@ -34,6 +34,21 @@ bool is_here(const FileToFetch& file)
     return !error && file.bytes && std::int64_t(size) == *file.bytes;
 }
 
+/// Nothing where it is not there, or `object` is none.
+const Json* member(const Json& object, const char* key)
+{
+    if (!object.is_object())
+        return nullptr;
+    const auto found = object.find(key);
+    return found == object.end() ? nullptr : &*found;
+}
+
+std::string text_in(const Json& object, const char* key)
+{
+    const Json* const value = member(object, key);
+    return value && value->is_string() ? value->get<std::string>() : std::string();
+}
+
 void add_up(PullPlan& plan)
 {
     for (PullFile& file : plan.files) {
@@ -125,6 +140,7 @@ Result<PullPlan> Puller::plan_ollama(const OllamaReference& reference, const Pul
     if (!folder)
         return tl::unexpected(folder.error());
     const std::string base = settings_.ollama + "/v2/" + reference.name;
+    const std::string blobs = base + "/blobs/";
     const auto answer = client_.get_text({base + "/manifests/" + reference.tag,
                                           "list of files",
                                           {{"Accept", "application/vnd.docker.distribution.manifest.v2+json"}},
@@ -144,20 +160,22 @@ Result<PullPlan> Puller::plan_ollama(const OllamaReference& reference, const Pul
     PullPlan plan;
     plan.title = "ollama.com/" + (library ? reference.name.substr(8) : reference.name) + ':' + reference.tag;
     for (const Json& layer : manifest["layers"]) {
-        const std::string type = layer.value("mediaType", ""), digest = layer.value("digest", "");
-        const std::int64_t bytes = layer.value("size", std::int64_t(0));
+        const std::string type = text_in(layer, "mediaType"), digest = text_in(layer, "digest");
+        const Json* const size = member(layer, "size");
+        const std::int64_t bytes = size && size->is_number_integer() ? size->get<std::int64_t>() : 0;
         const bool model = type == "application/vnd.ollama.image.model";
         if (!model && type != "application/vnd.ollama.image.projector")
             continue;
         const std::string sha256 = digest.starts_with("sha256:") ? digest.substr(7) : std::string();
         if (!is_sha256(sha256) || bytes <= 0)
             return fail(Kind::BadAnswer, "the registry's answer cannot be read");
-        const std::string file = name + (model ? ".gguf" : "-mmproj.gguf");
+        std::string file = name;
+        file += model ? ".gguf" : "-mmproj.gguf";
         if (!model)
             plan.companions.push_back({file, bytes, sha256, {}});
         if (model || request.companions)
             plan.files.push_back(
-                {{base + "/blobs/" + digest, {}, sha256, bytes, *folder / utf8_path(file)}, file, {}, false, !model});
+                {{blobs + digest, {}, sha256, bytes, *folder / utf8_path(file)}, file, {}, false, !model});
     }
     std::stable_sort(plan.files.begin(), plan.files.end(),
                      [](const PullFile& a, const PullFile& b) { return a.companion < b.companion; });
