@@ -58,7 +58,7 @@ Item {
         }
 
         function test_offer_then_load() {
-            makeWindow({ loadMs: 300 });
+            makeWindow({ loadMs: 1500 });
             Bench.models.open("file:///models/tiny.gguf");
             const card = part("modelCard");
             tryCompare(card, "visible", true);
