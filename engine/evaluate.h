@@ -48,7 +48,6 @@ public:
 
 private:
     explicit Evaluator(std::unique_ptr<LoadedModel> model);
-    Status check_tokens(std::span<const int> tokens) const;
     std::unique_ptr<LoadedModel> model_;
 };
 

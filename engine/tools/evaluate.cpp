@@ -20,6 +20,17 @@ double log_likelihood(std::span<const float> logits, int id)
     return double(logits[std::size_t(id)]) - max - std::log(sum);
 }
 
+Status check_tokens(const LoadedModel& model, std::span<const int> tokens)
+{
+    for (const int id : tokens)
+        if (id < 0 || id >= model.info().vocabulary)
+            return fail(Error::Code::BadRequest, "the token " + std::to_string(id) + " is not in the vocabulary");
+    if (int(tokens.size()) > model.context_tokens())
+        return fail(Error::Code::ContextFull, std::to_string(tokens.size()) + " tokens do not fit the context of " +
+                                                  std::to_string(model.context_tokens()));
+    return {};
+}
+
 }  // namespace
 
 Evaluator::Evaluator(std::unique_ptr<LoadedModel> model)
@@ -62,20 +73,9 @@ std::optional<DeviceTelemetry> Evaluator::device() const
     return model_->placement().telemetry();
 }
 
-Status Evaluator::check_tokens(std::span<const int> tokens) const
-{
-    for (const int id : tokens)
-        if (id < 0 || id >= info().vocabulary)
-            return fail(Error::Code::BadRequest, "the token " + std::to_string(id) + " is not in the vocabulary");
-    if (int(tokens.size()) > model_->context_tokens())
-        return fail(Error::Code::ContextFull, std::to_string(tokens.size()) + " tokens do not fit the context of " +
-                                                  std::to_string(model_->context_tokens()));
-    return {};
-}
-
 Status Evaluator::logits(std::span<const int> tokens, const std::function<bool(int, std::span<const float>)>& on_row)
 try {
-    if (Status ok = check_tokens(tokens); !ok)
+    if (Status ok = check_tokens(*model_, tokens); !ok)
         return ok;
     KvSequence sequence;
     Status status;
@@ -104,7 +104,7 @@ try {
     std::vector<int> first_row;
     int rows = 0;
     for (const std::vector<int>& text : texts) {
-        if (Status ok = check_tokens(text); !ok)
+        if (Status ok = check_tokens(*model_, text); !ok)
             return ok;
         first_row.push_back(rows);
         rows += int(text.size());
