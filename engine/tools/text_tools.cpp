@@ -71,23 +71,26 @@ public:
     {
     }
 
-    Result<std::vector<int>> encode(std::string_view text, const TokenizeOptions& options) const override
-    try {
-        return ids_of(*tokenizer_, text, options);
-    } catch (...) {
-        return caught("for the tokens of so much text");
-    }
-
-    Result<std::string> decode(const std::vector<int>& ids) const override
-    try {
-        return tokenizer_->decode(ids, {true, true});
-    } catch (...) {
-        return caught("for the text of so many tokens");
-    }
+    Result<std::vector<int>> encode(std::string_view text, const TokenizeOptions& options) const override;
+    Result<std::string> decode(const std::vector<int>& ids) const override;
 
 private:
     std::unique_ptr<const Tokenizer> tokenizer_;
 };
+
+Result<std::vector<int>> OpenCodec::encode(std::string_view text, const TokenizeOptions& options) const
+try {
+    return ids_of(*tokenizer_, text, options);
+} catch (...) {
+    return caught("for the tokens of so much text");
+}
+
+Result<std::string> OpenCodec::decode(const std::vector<int>& ids) const
+try {
+    return tokenizer_->decode(ids, {true, true});
+} catch (...) {
+    return caught("for the text of so many tokens");
+}
 
 }  // namespace
 

@@ -76,8 +76,9 @@ private Q_SLOTS:
             if (name == "fail" || name == "caught")
                 continue;
             const QRegularExpression definition(
-                "^(?:Result<[^\\n]*>|Status) (?:LocalEngine::|Planner::|Evaluator::|RatesFile::|ShapeModel::)?" + name +
-                    "\\([^;{]*?(\\n\\{\\n|\\ntry \\{\\n).*?\\n\\}\\n",
+                "^(?:Result<[^\\n]*>|Status) "
+                "(?:LocalEngine::|Planner::|Evaluator::|RatesFile::|ShapeModel::|TextCodec::|OpenCodec::)?" +
+                    name + "\\([^;{]*?(\\n\\{\\n|\\ntry \\{\\n).*?\\n\\}\\n",
                 QRegularExpression::MultilineOption | QRegularExpression::DotMatchesEverythingOption);
             int definitions = 0;
             for (auto found = definition.globalMatch(sources); found.hasNext(); ++definitions) {
