@@ -8,7 +8,7 @@
 
 namespace {
 
-enum class Owner { Window, Control };
+enum class Owner { Window, AllWindows, Control };
 
 struct ShortcutRow {
     const char* action;
@@ -46,14 +46,16 @@ const ShortcutRow kShortcutRows[] = {
     {"showModels", "Ctrl+L", QT_TRANSLATE_NOOP("ShortcutModel", "Models"), kProgram},
     {"showExperiments", "Ctrl+Shift+E", QT_TRANSLATE_NOOP("ShortcutModel", "Experiments"), kProgram},
     {"showSettings", "Ctrl+,", QT_TRANSLATE_NOOP("ShortcutModel", "Settings"), kProgram},
-    {"togglePanel", "Ctrl+Shift+M", QT_TRANSLATE_NOOP("ShortcutModel", "Show or hide memory pressure"), kProgram},
+    {"togglePanel", "Ctrl+Shift+M", QT_TRANSLATE_NOOP("ShortcutModel", "Show or hide memory pressure"), kProgram,
+     Owner::AllWindows},
     {"toggleYield", "Ctrl+Shift+Y",
-     QT_TRANSLATE_NOOP("ShortcutModel", "Give device memory to another program, or take it back"), kProgram},
-    {"larger", "Ctrl++ Ctrl+=", QT_TRANSLATE_NOOP("ShortcutModel", "Larger"), kProgram},
-    {"smaller", "Ctrl+-", QT_TRANSLATE_NOOP("ShortcutModel", "Smaller"), kProgram},
-    {"usualSize", "Ctrl+0", QT_TRANSLATE_NOOP("ShortcutModel", "Usual size"), kProgram},
+     QT_TRANSLATE_NOOP("ShortcutModel", "Give device memory to another program, or take it back"), kProgram,
+     Owner::AllWindows},
+    {"larger", "Ctrl++ Ctrl+=", QT_TRANSLATE_NOOP("ShortcutModel", "Larger"), kProgram, Owner::AllWindows},
+    {"smaller", "Ctrl+-", QT_TRANSLATE_NOOP("ShortcutModel", "Smaller"), kProgram, Owner::AllWindows},
+    {"usualSize", "Ctrl+0", QT_TRANSLATE_NOOP("ShortcutModel", "Usual size"), kProgram, Owner::AllWindows},
     {"showShortcuts", "F1 Ctrl+/", QT_TRANSLATE_NOOP("ShortcutModel", "This list"), kProgram},
-    {"quit", "Ctrl+Q", QT_TRANSLATE_NOOP("ShortcutModel", "Quit"), kProgram},
+    {"quit", "Ctrl+Q", QT_TRANSLATE_NOOP("ShortcutModel", "Quit"), kProgram, Owner::AllWindows},
 };
 
 QString translated(const char* text)
@@ -106,7 +108,9 @@ QVariant ShortcutModel::data(const QModelIndex& index, int role) const
     case GroupRole:
         return translated(row.group);
     case OfWindowRole:
-        return row.owner == Owner::Window;
+        return row.owner != Owner::Control;
+    case InAllWindowsRole:
+        return row.owner == Owner::AllWindows;
     default:
         return {};
     }
@@ -115,8 +119,13 @@ QVariant ShortcutModel::data(const QModelIndex& index, int role) const
 QHash<int, QByteArray> ShortcutModel::roleNames() const
 {
     return {
-        {ActionRole, "action"}, {SequencesRole, "sequences"}, {KeysRole, "keys"},
-        {TitleRole, "title"},   {GroupRole, "group"},         {OfWindowRole, "ofWindow"},
+        {ActionRole, "action"},
+        {SequencesRole, "sequences"},
+        {KeysRole, "keys"},
+        {TitleRole, "title"},
+        {GroupRole, "group"},
+        {OfWindowRole, "ofWindow"},
+        {InAllWindowsRole, "inAllWindows"},
     };
 }
 

@@ -19,7 +19,8 @@ public:
         KeysRole,                       // the same to read, in the user's language, one string for each
         TitleRole,
         GroupRole,
-        OfWindowRole,  // bool
+        OfWindowRole,      // bool: the window acts on it, not a control
+        InAllWindowsRole,  // bool: also while the pressure panel has a window of its own
     };
     Q_ENUM(Role)
 

@@ -569,5 +569,31 @@ Item {
             shell.Window.window.requestActivate();
             tryVerify(() => shell.Window.active);
         }
+
+        function test_the_programs_keys_work_in_a_window_of_its_own() {
+            open();
+            click(part("panelApart"));
+            const apart = () => findChild(shell, "panelWindow").item;
+            tryVerify(() => apart() && apart().visible);
+            apart().requestActivate();
+            tryVerify(() => apart().active);
+            const percent = Bench.settings.fontPercent.value;
+            keyClick(Qt.Key_Plus, Qt.ControlModifier);
+            compare(Bench.settings.fontPercent.value, percent + 10);
+            keyClick(Qt.Key_0, Qt.ControlModifier);
+            compare(Bench.settings.fontPercent.value, percent);
+            const table = part("windowShortcuts").table;
+            const everywhere = [];
+            for (let i = 0; i < table.rowCount(); ++i) {
+                if (table.data(table.index(i, 0), ShortcutModel.InAllWindowsRole))
+                    everywhere.push(table.data(table.index(i, 0), ShortcutModel.ActionRole));
+            }
+            verify(everywhere.includes("quit"), everywhere.join(" ")); // not pressed: it would end this test
+            verify(!everywhere.includes("newConversation"));
+            keyClick(Qt.Key_M, Qt.ControlModifier | Qt.ShiftModifier);
+            compare(Bench.settings.panelShown.value, 0);
+            shell.Window.window.requestActivate();
+            tryVerify(() => shell.Window.active);
+        }
     }
 }

@@ -1,4 +1,4 @@
-// The shortcuts that work everywhere in the window, made from the table.
+// The shortcuts that work everywhere in the window, some of them also in its others, made from the table.
 pragma ComponentBehavior: Bound
 
 import QtQuick
@@ -17,7 +17,9 @@ Instantiator {
     delegate: Shortcut {
         required property string action
         required property bool ofWindow
+        required property bool inAllWindows
 
+        context: inAllWindows ? Qt.ApplicationShortcut : Qt.WindowShortcut
         enabled: ofWindow && root.active && (action !== "escape" || root.escapes)
         onActivated: root.triggered(action)
     }
