@@ -103,7 +103,7 @@ void Decoder::layer(int l, const LayerWeights& w, const Place& at)
     }
     if (!parameters.feed_forward)
         return;
-    Rows& y = h_.architecture->branches == Branches::Parallel ? *x : part_input(w.ffn_norm, w.ffn_streams, at);
+    Rows& y = x && h_.architecture->branches == Branches::Parallel ? *x : part_input(w.ffn_norm, w.ffn_streams, at);
     if (w.router && w.experts_norm) {
         feed_forward_beside_experts(w, y, at);
     } else if (w.router) {

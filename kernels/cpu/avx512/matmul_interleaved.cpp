@@ -99,6 +99,18 @@ template <class Format, int Left>
     return kDown >= 0 ? _mm512_srai_epi32(shift, unsigned(kDown)) : _mm512_slli_epi32(shift, unsigned(-kDown));
 }
 
+/// Adds what a group's offsets give; `sums`: of its parts' activations. A function of its own, since clang 14 looks
+/// into what `if constexpr` leaves out of a lambda within a lambda.
+template <class Format, int Group, class Scales>
+[[gnu::always_inline]] inline __m512 add_offsets(__m512 sum, const Scales& scales, const float* sums)
+{
+    if constexpr (Format::Rows::kOffset)
+        unrolled<kInterleavedParts<Format>>([&]<int P>() __attribute__((always_inline)) {
+            sum = _mm512_fmadd_ps(scales.template offset<Group, P>(), _mm512_set1_ps(sums[P]), sum);
+        });
+    return sum;
+}
+
 // Adds a block to the running sums of its groups; `Turn` is the running sum of its first one.
 template <class Format, int Turn, int Tokens, class Sums>
 [[gnu::always_inline]] inline void add_block(const InterleavedPanel<Format>& panel, int block, const TokenRow* x,
@@ -137,11 +149,8 @@ template <class Format, int Turn, int Tokens, class Sums>
                                                  : _mm512_srai_epi32(exact[J][t], unsigned(left_by<Format>(J)));
                     sum = _mm512_fmadd_ps(_mm512_cvtepi32_ps(products),
                                           _mm512_mul_ps(scale, _mm512_set1_ps(x[t].scale[group])), sum);
-                    if constexpr (Rows::kOffset && kPart == kParts - 1)
-                        unrolled<kParts>([&]<int P>() __attribute__((always_inline)) {
-                            sum = _mm512_fmadd_ps(scales.template offset<kGroup, P>(),
-                                                  _mm512_set1_ps(x[t].sum[group * kParts + P]), sum);
-                        });
+                    if constexpr (kPart == kParts - 1)
+                        sum = add_offsets<Format, kGroup>(sum, scales, x[t].sum + group * kParts);
                     return sum;
                 });
         });

@@ -14,7 +14,6 @@
 #include <iterator>
 #include <random>
 
-using net::Failure;
 using support::WebAnswer;
 using support::WebRequest;
 using support::WebServer;

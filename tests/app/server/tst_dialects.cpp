@@ -7,7 +7,6 @@
 #include <QJsonArray>
 
 using server_test::Answer;
-using server_test::Client;
 using server_test::RunningServer;
 
 namespace {

@@ -8,7 +8,6 @@
 #include <QJsonArray>
 #include <QTemporaryDir>
 
-using server_test::Answer;
 using server_test::RunningServer;
 using support::ChainModel;
 

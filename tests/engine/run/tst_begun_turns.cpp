@@ -42,7 +42,7 @@ void run_all(Engine& engine, const std::vector<TurnId>& turns, const Listener& l
 Request long_answer(Loaded& here, int tokens)
 {
     for (int i = 0; i < 200; ++i) {
-        const Request request = raw("Once " + std::to_string(i), tokens);
+        Request request = raw("Once " + std::to_string(i), tokens);
         const auto turn = here.generate(request);
         if (turn && turn->reason == StopReason::MaxTokens)
             return request;

@@ -228,7 +228,7 @@ bool WebServer::send_answer(Stream& stream, const WebAnswer& answer)
     using End = WebAnswer::End;
     std::string head = "HTTP/1.1 " + std::to_string(answer.status) + " As asked\r\n";
     for (const auto& [name, value] : answer.headers)
-        head += name + ": " + value + "\r\n";
+        head.append(name).append(": ").append(value).append("\r\n");
     head += "Content-Length: " + std::to_string(answer.body.size()) + "\r\n\r\n";
     if (!stream.write(head.data(), std::int64_t(head.size())))
         return false;
