@@ -15,7 +15,8 @@
 using ModelInspector =
     std::function<engine::Result<engine::ModelInfo>(const std::filesystem::path&, const std::stop_token&)>;
 
-/// The options that a model was loaded with, as they have been changed since: asked before it is loaded again.
+/// Takes the options that a model was loaded with and returns them with what the user has changed since. Called before
+/// the model is loaded again.
 using PlacementAsChanged = std::function<engine::PlacementOptions(const engine::PlacementOptions&)>;
 
 /// Opens models: looks into the file first, offers it, loads it when asked. Errors are state, one sentence, until the

@@ -3,6 +3,7 @@
 #include "app/cli/interrupt.h"
 #include "app/cli/line_editor.h"
 #include "app/cli/system.h"
+#include "engine/utf8_path.h"
 
 #include <cstdio>
 #include <iostream>
@@ -29,8 +30,8 @@ std::filesystem::path path_of(const std::string& text)
 {
     const std::filesystem::path home = home_folder();
     if (!home.empty() && text.starts_with("~/"))
-        return home / file_path(text.substr(2));
-    return file_path(text);
+        return home / engine::utf8_path(text.substr(2));
+    return engine::utf8_path(text);
 }
 
 std::string trimmed(std::string_view text)

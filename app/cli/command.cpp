@@ -3,6 +3,7 @@
 #include "app/cli/interrupt.h"
 #include "app/cli/saved_rates.h"
 #include "app/cli/system.h"
+#include "engine/utf8_path.h"
 
 #include <cstdio>
 #include <fstream>
@@ -95,7 +96,7 @@ engine::Result<engine::LoadRequest> CommonOptions::request()
     if (!shape.empty() && !made_)
         if (engine::Status ok = make_shape(); !ok)
             return tl::unexpected(ok.error());
-    request.model = made_ ? made_->path() : file_path(model);
+    request.model = made_ ? made_->path() : engine::utf8_path(model);
     request.placement = *placed;
     if (placed->device == engine::PlacementOptions::Device::Cuda)
         if (auto rates = saved_rates(request.threads))
@@ -148,22 +149,11 @@ engine::Listener progress_on_stderr()
     return listener;
 }
 
-std::filesystem::path file_path(std::string_view utf8)
-{
-    return std::u8string(utf8.begin(), utf8.end());
-}
-
-std::string path_text(const std::filesystem::path& path)
-{
-    const std::u8string text = path.u8string();
-    return {text.begin(), text.end()};
-}
-
 engine::Result<std::string> read_text(const std::string& path)
 {
     if (path == "-")
         return std::string(std::istreambuf_iterator<char>(std::cin), {});
-    std::ifstream file(file_path(path), std::ios::binary);
+    std::ifstream file(engine::utf8_path(path), std::ios::binary);
     std::ostringstream text;
     if (!file || !(text << file.rdbuf()))
         return engine::fail(engine::Error::Code::CannotRead, "cannot read " + path);

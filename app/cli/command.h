@@ -47,10 +47,6 @@ int report(const engine::Error& error);
 /// Load progress and warnings on stderr; progress only where that is a terminal.
 engine::Listener progress_on_stderr();
 
-/// What was typed, as a path, and a path as it is shown. Windows' paths are not UTF-8 by themselves.
-std::filesystem::path file_path(std::string_view utf8);
-std::string path_text(const std::filesystem::path& path);
-
 /// A whole file, or standard input for "-".
 engine::Result<std::string> read_text(const std::string& path);
 

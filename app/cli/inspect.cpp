@@ -4,6 +4,7 @@
 
 #include "engine/machine.h"
 #include "engine/model_info.h"
+#include "engine/utf8_path.h"
 
 #include <cstdio>
 #include <memory>
@@ -18,7 +19,7 @@ nlohmann::ordered_json to_json(const engine::ModelInfo& m)
     nlohmann::ordered_json types = nlohmann::ordered_json::object();
     for (const auto& [type, bytes] : m.bytes_by_type)
         types[type] = bytes;
-    return {{"path", path_text(m.path)},
+    return {{"path", engine::utf8_text(m.path)},
             {"name", m.name},
             {"architecture", m.architecture},
             {"quantization", m.quantization},

@@ -2,6 +2,7 @@
 #include "app/cli/command.h"
 
 #include "engine/evaluate.h"
+#include "engine/utf8_path.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -65,7 +66,7 @@ int logits(LogitsOptions& options)
     auto model = engine::Evaluator::open(*request, progress_on_stderr());
     if (!model)
         return report(model.error());
-    std::ofstream file(file_path(options.out), std::ios::binary);
+    std::ofstream file(engine::utf8_path(options.out), std::ios::binary);
     std::size_t rows = 0;
     const auto done = model->logits_together(texts, [&](int number, std::span<const float> row) {
         ++rows;

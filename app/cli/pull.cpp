@@ -7,6 +7,7 @@
 #include "app/net/pull.h"
 
 #include "engine/machine.h"
+#include "engine/utf8_path.h"
 
 #include <algorithm>
 #include <array>
@@ -163,13 +164,13 @@ Json to_json(const net::PullPlan& plan, const std::optional<engine::ModelInfo>& 
     Json files = Json::array();
     for (const net::PullFile& f : plan.files)
         files.push_back({{"name", f.name},
-                         {"path", path_text(f.place ? f.place->name : f.file.target)},
+                         {"path", engine::utf8_text(f.place ? f.place->name : f.file.target)},
                          {"bytes", f.file.bytes.value_or(0)},
                          {"sha256", f.file.sha256},
                          {"companion", f.companion},
                          {"here", f.here}});
     Json json = {{"title", plan.title},      {"quantization", plan.quant},
-                 {"reason", plan.reason},    {"model", path_text(plan.model)},
+                 {"reason", plan.reason},    {"model", engine::utf8_text(plan.model)},
                  {"bytes", plan.bytes},      {"missing_bytes", plan.missing_bytes},
                  {"files", std::move(files)}};
     if (info) {
@@ -217,7 +218,7 @@ int search(net::Puller& puller, const PullOptions& options, const std::stop_toke
     return kDone;
 }
 
-/// Exit code; `model` is what can be opened then.
+/// Carries out the verb and returns its exit code. On success `model` is the file to open.
 int pull(const PullOptions& options, std::filesystem::path* model)
 {
     const StopOnInterrupt stop;
@@ -231,7 +232,7 @@ int pull(const PullOptions& options, std::filesystem::path* model)
         report_failure(reference.error());
         return kUsage;
     }
-    net::PullRequest request{std::move(*reference), file_path(options.to), options.companions,
+    net::PullRequest request{std::move(*reference), engine::utf8_path(options.to), options.companions,
                              engine::machine_memory().available_bytes};
     const auto plan = puller.plan(request, stop.token());
     if (!plan)
@@ -261,7 +262,7 @@ int pull(const PullOptions& options, std::filesystem::path* model)
     } else if (model) {
         *model = plan->model;
     } else if (!options.dry_run) {
-        std::printf("%s\n", for_terminal(path_text(plan->model)).c_str());
+        std::printf("%s\n", for_terminal(engine::utf8_text(plan->model)).c_str());
     }
     return kDone;
 }

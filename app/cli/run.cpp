@@ -2,6 +2,7 @@
 #include "app/cli/chat.h"
 #include "app/cli/interrupt.h"
 #include "app/cli/pull.h"
+#include "engine/utf8_path.h"
 
 #include <memory>
 
@@ -23,7 +24,7 @@ int run(RunOptions& options)
         const auto model = fetched_model(options.common.model);
         if (!model)
             return kFailed;  // it was said already
-        options.common.model = path_text(*model);
+        options.common.model = engine::utf8_text(*model);
     }
     Session session(options);
     if (const int failed = session.open())

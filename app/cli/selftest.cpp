@@ -2,6 +2,7 @@
 #include "app/cli/command.h"
 
 #include "engine/selftest.h"
+#include "engine/utf8_path.h"
 
 #include <cstdio>
 #include <memory>
@@ -57,16 +58,17 @@ int run(const std::string& golden, const std::string& device, int threads, bool 
     if (!gpu)
         return report(gpu.error());
     nlohmann::ordered_json checks = nlohmann::ordered_json::array();
-    const auto result = engine::selftest({file_path(golden), threads, *gpu}, [&](const engine::SelftestCheck& check) {
-        if (json) {
-            checks.push_back(
-                {{"name", check.name}, {"outcome", outcome_name(check.outcome)}, {"detail", check.detail}});
-            return;
-        }
-        std::printf("%-8s %-48s %s\n", outcome_name(check.outcome), check.name.c_str(),
-                    for_terminal(check.detail).c_str());
-        std::fflush(stdout);  // a check that hangs is seen by its absence
-    });
+    const auto result =
+        engine::selftest({engine::utf8_path(golden), threads, *gpu}, [&](const engine::SelftestCheck& check) {
+            if (json) {
+                checks.push_back(
+                    {{"name", check.name}, {"outcome", outcome_name(check.outcome)}, {"detail", check.detail}});
+                return;
+            }
+            std::printf("%-8s %-48s %s\n", outcome_name(check.outcome), check.name.c_str(),
+                        for_terminal(check.detail).c_str());
+            std::fflush(stdout);  // a check that hangs is seen by its absence
+        });
     if (json)
         print_json(result, checks);
     else

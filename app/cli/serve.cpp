@@ -3,6 +3,7 @@
 #include "app/cli/interrupt.h"
 
 #include "app/server/server.h"
+#include "engine/utf8_path.h"
 
 #include <cstdio>
 #include <memory>
@@ -18,7 +19,7 @@ struct ServeOptions {
     std::string alias, key, key_file;
 };
 
-/// One key a line.
+/// The keys that clients may use: of the command line, and of a file with one on each line.
 engine::Result<std::vector<std::string>> keys_of(const ServeOptions& options)
 {
     std::vector<std::string> keys;
@@ -46,7 +47,8 @@ std::string name_of(const ServeOptions& options)
 {
     if (!options.alias.empty())
         return options.alias;
-    return options.common.shape.empty() ? path_text(file_path(options.common.model).stem()) : options.common.shape;
+    return options.common.shape.empty() ? engine::utf8_text(engine::utf8_path(options.common.model).stem())
+                                        : options.common.shape;
 }
 
 int serve(ServeOptions& options)

@@ -3,6 +3,7 @@
 #include "app/cli/interrupt.h"
 #include "app/cli/thoughts.h"
 #include "app/cli/turn_report.h"
+#include "engine/utf8_path.h"
 
 #include <algorithm>
 #include <cctype>
@@ -112,7 +113,7 @@ void Session::set_system(const std::string& text)
 
 engine::Status Session::save(const std::filesystem::path& file) const
 {
-    const std::string name = path_text(file);
+    const std::string name = engine::utf8_text(file);
     if (std::error_code error; std::filesystem::exists(file, error) || error)
         return engine::fail(engine::Error::Code::BadRequest, "'" + name + "' is there already; nothing was written");
     std::ofstream out(file, std::ios::binary);

@@ -3,6 +3,7 @@
 #include "app/cli/system.h"
 
 #include "engine/text_tools.h"
+#include "engine/utf8_path.h"
 
 #include <cstdio>
 #include <memory>
@@ -22,7 +23,8 @@ int tokenize(const TokenizeCommand& options)
     const auto text = read_text("-");
     if (!text)
         return report(text.error());
-    const auto tokens = engine::tokenize(file_path(options.model), *text, {!options.no_bos, !options.no_special});
+    const auto tokens =
+        engine::tokenize(engine::utf8_path(options.model), *text, {!options.no_bos, !options.no_special});
     if (!tokens)
         return report(tokens.error());
     for (const std::string& warning : tokens->warnings)
@@ -60,7 +62,7 @@ int render(const TemplateCommand& options)
             return report(text.error());
         source.text = *text;
     } else {
-        auto read = engine::read_template(file_path(options.model));
+        auto read = engine::read_template(engine::utf8_path(options.model));
         if (!read)
             return report(read.error());
         source = std::move(*read);

@@ -1,4 +1,4 @@
-// ConnectionLog keeps what this program contacted: who, for what, when, and how many bytes went each way.
+// ConnectionLog lists the hosts that this program contacted, with purpose, time and bytes sent and received.
 #pragma once
 
 #include <chrono>

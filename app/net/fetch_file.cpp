@@ -5,7 +5,7 @@
 #include "app/net/remote_file.h"
 #include "app/net/sha256.h"
 #include "app/net/transfer.h"
-#include "app/net/utf8_path.h"
+#include "engine/utf8_path.h"
 
 #include <array>
 #include <cstdio>
@@ -23,7 +23,7 @@ constexpr int kAnew = 2;  // times that a file which changes on the server is fe
 
 std::string name_of(const std::filesystem::path& path)
 {
-    return '\'' + utf8_text(path) + '\'';
+    return '\'' + engine::utf8_text(path) + '\'';
 }
 
 std::string gigabytes(std::int64_t bytes)
@@ -69,7 +69,8 @@ Result<std::string> hash_of(const std::filesystem::path& path, std::int64_t byte
     return sha256.hex();
 }
 
-/// What lies under the target's name already. Another file is not touched.
+/// Checks the file that has the target's name already: it is the one that was asked for, or an error says that it is
+/// another one, which is left as it is.
 Result<Fetched> look_at_target(const FileToFetch& file, std::int64_t bytes, const std::string& sha256,
                                const std::function<void(const FetchProgress&)>& on_progress,
                                const std::stop_token& stop)

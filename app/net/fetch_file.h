@@ -29,7 +29,7 @@ struct FetchLimits {
     std::chrono::seconds longest_wait{300};             // that a server may ask for
     std::chrono::milliseconds between_states{2000};     // what is fetched again after a power cut, at most
     std::int64_t spare_bytes = std::int64_t(64) << 20;  // left free on the disk
-    /// Free bytes in a folder, for tests; otherwise the system's answer.
+    /// Says how many bytes are free in a folder, in place of the system. For tests.
     std::function<std::optional<std::int64_t>(const std::filesystem::path&)> free_bytes = {};
 };
 

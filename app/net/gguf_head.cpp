@@ -1,6 +1,6 @@
 #include "app/net/gguf_head.h"
 
-#include "app/net/utf8_path.h"
+#include "engine/utf8_path.h"
 
 #include <array>
 #include <cstring>
@@ -23,7 +23,7 @@ constexpr std::uint64_t kMostEntries = 1 << 20;  // keys, or tensors
 constexpr std::uint32_t kMostDimensions = 8;
 constexpr std::uint32_t kString = 8, kArray = 9;
 
-/// Bytes of a number of each of GGUF's types; 0: no number.
+/// Size in bytes of each of GGUF's value types; 0 for strings and arrays, which have none of their own.
 constexpr std::array<std::uint64_t, 13> kSizes = {1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8};
 
 /// Goes through a header without keeping anything of it. `good`: all that was asked for was there.
@@ -179,7 +179,7 @@ Result<engine::ModelInfo> inspect_remote(HttpClient& client, const std::vector<R
         const auto header = fetch_header(client, part, stop);
         if (!header)
             return tl::unexpected(header.error());
-        const auto file = folder.path() / utf8_path(part.name);
+        const auto file = folder.path() / engine::utf8_path(part.name);
         std::ofstream out(file, std::ios::binary);
         out << *header;
         out.close();
@@ -189,7 +189,7 @@ Result<engine::ModelInfo> inspect_remote(HttpClient& client, const std::vector<R
             return fail(Kind::CannotWrite, "the folder for temporary files has no room for a model's header");
     }
     const std::string& first = parts.front().name;
-    auto info = engine::inspect_model(folder.path() / utf8_path(first), stop);
+    auto info = engine::inspect_model(folder.path() / engine::utf8_path(first), stop);
     if (!info)
         return fail(info.error().code == engine::Error::Code::Cancelled ? Kind::Cancelled : Kind::BadAnswer,
                     first + " cannot be used: " + info.error().what);

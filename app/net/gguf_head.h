@@ -25,8 +25,8 @@ struct RemotePart {
     std::int64_t bytes = 0;
 };
 
-/// What inspect_model() will say once the files are here. It asks for their first bytes only and keeps them, with
-/// files that are empty from there on, in a folder for temporary files meanwhile.
+/// What inspect_model() will say of files that are not fetched yet. Only their headers are fetched, into sparse files
+/// of the full size in a temporary folder, which is gone afterwards.
 Result<engine::ModelInfo> inspect_remote(HttpClient& client, const std::vector<RemotePart>& parts,
                                          const std::stop_token& stop);
 

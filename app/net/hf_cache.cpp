@@ -1,6 +1,6 @@
 #include "app/net/hf_cache.h"
 
-#include "app/net/utf8_path.h"
+#include "engine/utf8_path.h"
 
 #include <algorithm>
 #include <fstream>
@@ -18,12 +18,12 @@ fs::path folder_of(const fs::path& cache, const std::string& repository)
     std::string name = "models--" + repository;
     if (const std::size_t slash = name.find('/'); slash != std::string::npos)
         name.replace(slash, 1, "--");
-    return cache / utf8_path(name);
+    return cache / engine::utf8_path(name);
 }
 
 tl::unexpected<Failure> cannot_write(const fs::path& path)
 {
-    return fail(Failure::Kind::CannotWrite, '\'' + utf8_text(path) + "' cannot be written");
+    return fail(Failure::Kind::CannotWrite, '\'' + engine::utf8_text(path) + "' cannot be written");
 }
 
 }  // namespace
@@ -33,7 +33,7 @@ CachePlace cache_place(const fs::path& cache, const std::string& repository, con
 {
     const fs::path folder = folder_of(cache, repository);
     return {folder / "blobs" / (file.sha256.empty() ? file.oid : file.sha256),
-            folder / "snapshots" / commit / utf8_path(file.path)};
+            folder / "snapshots" / commit / engine::utf8_path(file.path)};
 }
 
 Status name_in_cache(const CachePlace& place)
@@ -58,7 +58,7 @@ Status name_in_cache(const CachePlace& place)
 Status keep_revision(const fs::path& cache, const std::string& repository, const std::string& revision,
                      const std::string& commit)
 {
-    const fs::path file = folder_of(cache, repository) / "refs" / utf8_path(revision);
+    const fs::path file = folder_of(cache, repository) / "refs" / engine::utf8_path(revision);
     std::error_code error;
     fs::create_directories(file.parent_path(), error);
     std::ofstream out(file, std::ios::binary | std::ios::trunc);

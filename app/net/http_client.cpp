@@ -1,4 +1,4 @@
-// The only file that knows libcurl, but for url.cpp.
+// Besides url.cpp the only file that includes curl.h.
 #include "app/net/http_client.h"
 
 #include "app/net/http_status.h"
@@ -300,7 +300,7 @@ CURLcode HttpClient::Line::run(Hop& hop, const std::stop_token& stop)
     return code;
 }
 
-// ---- the client ----
+// ---- HttpClient ----
 
 HttpClient::HttpClient(const HttpLimits& limits)
     : limits_(limits)

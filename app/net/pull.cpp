@@ -4,7 +4,7 @@
 #include "app/net/remote_file.h"
 #include "app/net/sha256.h"
 #include "app/net/url.h"
-#include "app/net/utf8_path.h"
+#include "engine/utf8_path.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -119,7 +119,7 @@ Result<PullPlan> Puller::plan_hub(const HubReference& reference, const PullReque
             pulled.place = cache_place(settings_.hub_cache, repository->id, repository->commit, file);
             pulled.file.target = pulled.place->blob;
         } else {
-            pulled.file.target = request.to / utf8_path(last_name(file.path));
+            pulled.file.target = request.to / engine::utf8_path(last_name(file.path));
         }
         plan.files.push_back(std::move(pulled));
     };
@@ -175,7 +175,7 @@ Result<PullPlan> Puller::plan_ollama(const OllamaReference& reference, const Pul
             plan.companions.push_back({file, bytes, sha256, {}});
         if (model || request.companions)
             plan.files.push_back(
-                {{blobs + digest, {}, sha256, bytes, *folder / utf8_path(file)}, file, {}, false, !model});
+                {{blobs + digest, {}, sha256, bytes, *folder / engine::utf8_path(file)}, file, {}, false, !model});
     }
     std::stable_sort(plan.files.begin(), plan.files.end(),
                      [](const PullFile& a, const PullFile& b) { return a.companion < b.companion; });
@@ -200,7 +200,7 @@ Result<PullPlan> Puller::plan_link(const LinkReference& reference, const PullReq
     PullPlan plan;
     plan.title = origin_of(reference.url)->text();
     plan.quant = quant_of(reference.file);
-    plan.model = *folder / utf8_path(reference.file);
+    plan.model = *folder / engine::utf8_path(reference.file);
     plan.files.push_back({{reference.url, {}, remote->sha256, remote->bytes, plan.model}, reference.file});
     add_up(plan);
     return plan;

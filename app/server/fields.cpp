@@ -1,5 +1,7 @@
 #include "app/server/fields.h"
 
+#include "app/server/json_brackets.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -9,25 +11,12 @@ namespace {
 
 constexpr int kDeepest = 64;
 
-/// How deep brackets are nested; what stands in strings does not count.
 int depth_of(std::string_view text)
 {
-    int depth = 0, deepest = 0;
-    bool in_string = false;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        const char c = text[i];
-        if (in_string) {
-            if (c == '\\')
-                ++i;
-            in_string = c != '"';
-        } else if (c == '"') {
-            in_string = true;
-        } else if (c == '{' || c == '[') {
-            deepest = std::max(deepest, ++depth);
-        } else if (c == '}' || c == ']') {
-            --depth;
-        }
-    }
+    JsonBrackets brackets;
+    int deepest = 0;
+    for (const char c : text)
+        deepest = std::max(deepest, brackets.feed(c));
     return deepest;
 }
 

@@ -1,5 +1,7 @@
 #include "app/server/tool_call_reader.h"
 
+#include "app/server/json_brackets.h"
+
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -25,21 +27,11 @@ std::size_t space_before(std::string_view text)
 /// How long the object or array is that the text begins with; nothing: it is not whole yet.
 std::optional<std::size_t> json_bytes(std::string_view text)
 {
-    int depth = 0;
-    bool in_string = false;
+    JsonBrackets brackets;
     for (std::size_t i = 0; i < text.size(); ++i) {
-        const char c = text[i];
-        if (in_string) {
-            if (c == '\\')
-                ++i;
-            in_string = c != '"';
-        } else if (c == '"') {
-            in_string = true;
-        } else if (c == '{' || c == '[') {
-            ++depth;
-        } else if ((c == '}' || c == ']') && --depth <= 0) {
+        const int depth = brackets.feed(text[i]);
+        if ((text[i] == '}' || text[i] == ']') && depth <= 0 && !brackets.in_string())
             return i + 1;
-        }
     }
     return std::nullopt;
 }

@@ -23,16 +23,6 @@ bool sleep_until(Clock::time_point then, const std::stop_token& stop)
     return !stop.stop_requested();
 }
 
-int words_in(std::string_view text)
-{
-    std::istringstream stream{std::string(text)};
-    std::string word;
-    int count = 0;
-    while (stream >> word)
-        ++count;
-    return count;
-}
-
 }  // namespace
 
 FakeScript::Settings FakeScript::settings() const

@@ -105,6 +105,7 @@ public:
 
 private:
     struct FakeTurn;
+    static int words_in(std::string_view text);
     static engine::PromptLedger ledger_of(const engine::Request& request);
     static engine::Telemetry placement_frame(const FakeScript::Settings& settings, int context_limit);
     static void settle(FakeTurn& t);

@@ -32,7 +32,9 @@ double milliseconds(Clock::duration duration)
     return std::chrono::duration<double, std::milli>(duration).count();
 }
 
-int words_in(std::string_view text)
+}  // namespace
+
+int FakeEngine::words_in(std::string_view text)
 {
     std::istringstream stream{std::string(text)};
     std::string word;
@@ -41,8 +43,6 @@ int words_in(std::string_view text)
         ++count;
     return count;
 }
-
-}  // namespace
 
 /// A word is a token, and the template adds four to each message.
 engine::PromptLedger FakeEngine::ledger_of(const engine::Request& request)

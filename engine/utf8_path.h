@@ -1,12 +1,13 @@
-// Turns names in UTF-8 into paths and back: Windows' paths are not UTF-8 by themselves.
+// Turns text in UTF-8 into paths and back: Windows' paths are not UTF-8 by themselves.
 #pragma once
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 
-namespace net {
+namespace engine {
 
-inline std::filesystem::path utf8_path(const std::string& text)
+inline std::filesystem::path utf8_path(std::string_view text)
 {
     return std::u8string(text.begin(), text.end());
 }
@@ -17,4 +18,4 @@ inline std::string utf8_text(const std::filesystem::path& path)
     return {text.begin(), text.end()};
 }
 
-}  // namespace net
+}  // namespace engine
