@@ -191,8 +191,8 @@ private Q_SLOTS:
         QCOMPARE(answer.status, 503);
         QVERIFY(!answer.header("Retry-After").isEmpty());
         first.socket().abort();
-        // The place is free as soon as the server has seen that it is. Once is enough: Qt asks again what it found to be
-        // true, and the answered client may still have the place.
+        // The place is free as soon as the server has seen that it is. Once is enough: Qt asks again what it found to
+        // be true, and the answered client may still have the place.
         int status = 0;
         QTRY_VERIFY_WITH_TIMEOUT(status == 200 || (status = Client(port.number()).ask("GET", "/").status) == 200,
                                  server_test::kPatience_ms);
