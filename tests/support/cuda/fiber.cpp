@@ -2,6 +2,7 @@
 // The sanitizers are told of every switch, or they would take one stack for the other.
 #include "tests/support/cuda/fiber.h"
 
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 
@@ -22,6 +23,10 @@ namespace {
 
 constexpr std::size_t kStackBytes = std::size_t(128) << 10;
 
+// Stacks begin at page borders. Were their used ends at the same place of a page, the 32 lanes of a warp would fight
+// for a few sets of the processor's caches.
+constexpr std::size_t kColours = 32, kColourBytes = 9 * 64;
+
 /// The sanitizers' view of one side of a switch.
 struct Side {
     const void* bottom = nullptr;
@@ -30,9 +35,12 @@ struct Side {
     void* tsan_fiber = nullptr;
 };
 
+[[maybe_unused]] constinit thread_local Side* left_side = nullptr;
+
 void before_switch([[maybe_unused]] Side& from, [[maybe_unused]] const Side& to)
 {
 #ifdef __SANITIZE_ADDRESS__
+    left_side = &from;
     __sanitizer_start_switch_fiber(&from.fake_stack, to.bottom, to.bytes);
 #endif
 #ifdef __SANITIZE_THREAD__
@@ -40,11 +48,11 @@ void before_switch([[maybe_unused]] Side& from, [[maybe_unused]] const Side& to)
 #endif
 }
 
-// `from`: where we come from, which is learnt here if it is a thread's own stack.
-void after_switch([[maybe_unused]] const Side& here, [[maybe_unused]] Side& from)
+// Learns where the stack lies that was left: of a thread's own stack it is known only then.
+void after_switch([[maybe_unused]] const Side& here)
 {
 #ifdef __SANITIZE_ADDRESS__
-    __sanitizer_finish_switch_fiber(here.fake_stack, &from.bottom, &from.bytes);
+    __sanitizer_finish_switch_fiber(here.fake_stack, &left_side->bottom, &left_side->bytes);
 #endif
 }
 
@@ -80,9 +88,9 @@ spillway_switch_stack:
 struct Machine {
     void* stack_pointer = nullptr;
 
-    void prepare(std::byte* stack, void (*entry)())
+    void prepare(std::byte* stack, std::size_t bytes, void (*entry)())
     {
-        auto* top = reinterpret_cast<void**>(stack + kStackBytes);
+        auto* top = reinterpret_cast<void**>(stack + bytes);
         top[-2] = reinterpret_cast<void*>(entry);  // taken by the first return, which leaves the stack as a call does
         stack_pointer = top - 8;
     }
@@ -95,11 +103,11 @@ struct Machine {
 struct Machine {
     ucontext_t context{};
 
-    void prepare(std::byte* stack, void (*entry)())
+    void prepare(std::byte* stack, std::size_t bytes, void (*entry)())
     {
         getcontext(&context);
         context.uc_stack.ss_sp = stack;
-        context.uc_stack.ss_size = kStackBytes;
+        context.uc_stack.ss_size = bytes;
         makecontext(&context, entry, 0);
     }
     void switch_to(Machine& to) { swapcontext(&context, &to.context); }
@@ -108,29 +116,50 @@ struct Machine {
 
 #endif
 
-struct Fiber::State {
+namespace {
+
+/// Something that runs on a stack: a fiber, or the thread that owns fibers.
+struct Runner {
+    Machine machine;
+    Side side;
+
+    void switch_to(Runner& to)
+    {
+        before_switch(side, to.side);
+        machine.switch_to(to.machine);
+        after_switch(side);
+    }
+};
+
+constinit thread_local Runner owner;
+
+}  // namespace
+
+struct Fiber::State : Runner {
     std::unique_ptr<std::byte[]> stack{new std::byte[kStackBytes]};
-    Machine machine, owner_machine;
-    Side side, owner;
+    std::size_t usable_bytes = kStackBytes;  // of the stack, from below
     void (*body)(void*) = nullptr;
     void* argument = nullptr;
 
+    static constinit thread_local State* starting;
     static void entry();
 };
 
-static thread_local Fiber* starting = nullptr;
+constinit thread_local Fiber::State* Fiber::State::starting = nullptr;
 
 void Fiber::State::entry()
 {
-    State& s = *starting->state_;
-    after_switch({}, s.owner);
+    State& s = *starting;
+    after_switch(s.side);
     s.body(s.argument);
-    std::abort();  // the body forgot finish()
+    std::abort();  // the body returned, or it was resumed after its end
 }
 
 Fiber::Fiber()
     : state_(std::make_unique<State>())
 {
+    static std::atomic<std::size_t> made = 0;
+    state_->usable_bytes -= made++ % kColours * kColourBytes;
     state_->side.bottom = state_->stack.get();
     state_->side.bytes = kStackBytes;
 #ifdef __SANITIZE_THREAD__
@@ -155,34 +184,27 @@ void Fiber::start(void (*body)(void*), void* argument)
     state_->side.fake_stack = nullptr;
     state_->body = body;
     state_->argument = argument;
-    state_->machine.prepare(state_->stack.get(), State::entry);
+    state_->machine.prepare(state_->stack.get(), state_->usable_bytes, State::entry);
 }
 
 void Fiber::resume()
 {
-    State& s = *state_;
-    starting = this;
 #ifdef __SANITIZE_THREAD__
-    s.owner.tsan_fiber = __tsan_get_current_fiber();
+    owner.side.tsan_fiber = __tsan_get_current_fiber();
 #endif
-    before_switch(s.owner, s.side);
-    s.owner_machine.switch_to(s.machine);
-    Side unused;
-    after_switch(s.owner, unused);
+    State::starting = state_.get();
+    owner.switch_to(*state_);
 }
 
 void Fiber::suspend()
 {
-    State& s = *state_;
-    before_switch(s.side, s.owner);
-    s.machine.switch_to(s.owner_machine);
-    after_switch(s.side, s.owner);
+    state_->switch_to(owner);
 }
 
-void Fiber::finish()
+void Fiber::switch_to(Fiber& next)
 {
-    suspend();
-    std::abort();  // resumed after its end
+    State::starting = next.state_.get();
+    state_->switch_to(*next.state_);
 }
 
 }  // namespace emulator

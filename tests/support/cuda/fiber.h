@@ -14,16 +14,16 @@ public:
     Fiber(const Fiber&) = delete;
     Fiber& operator=(const Fiber&) = delete;
 
-    /// Makes the next resume() begin `body(argument)` on an empty stack; what ran there before is forgotten, without
-    /// its destructors. The body must end with finish().
+    /// Makes the next switch to it begin `body(argument)` on an empty stack; what ran there before is forgotten,
+    /// without its destructors. The body must not return: it ends by switching away for good.
     void start(void (*body)(void*), void* argument);
 
-    /// From the owner: runs the body until it calls suspend() or finish().
+    /// From the owner, a thread: runs the body until it, or a body it switched to, calls suspend().
     void resume();
 
-    // From the body.
+    // From the body: back to the owner, or on to another body of the same owner.
     void suspend();
-    [[noreturn]] void finish();
+    void switch_to(Fiber& next);
 
 private:
     struct State;

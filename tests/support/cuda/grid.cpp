@@ -7,6 +7,7 @@
 #include <chrono>
 #include <map>
 #include <memory>
+#include <span>
 #include <thread>
 
 namespace host = kernels::cuda::host;
@@ -30,14 +31,19 @@ struct Copy {
     std::size_t bytes;
 };
 
-/// One thread of the block: where it stands, and the copies it has under way.
-struct Thread {
+/// How far a thread of the block has come.
+struct Standing {
     enum class State { Ready, AtBlockBarrier, AtWarpExchange, Ended };
 
+    State state = State::Ended;
+    host::Where where;  // of the barrier it waits at
+    bool operator==(const Standing&) const = default;
+};
+
+/// One thread of the block, and the copies it has under way.
+struct Thread {
     Fiber fiber;
     uint3 place{};
-    State state = State::Ended;
-    host::Where where;       // of the barrier it waits at
     unsigned exchanges = 0;  // done so far: they alternate between two places
     std::vector<std::vector<Copy>> copies;
     std::vector<Copy> uncommitted;
@@ -60,7 +66,7 @@ public:
                     std::size_t shared_bytes);
 
     // From the running fiber.
-    void wait(Thread::State state, host::Where where);
+    void wait(Standing standing);
     Thread& current() { return *current_; }
     Warp& warp() { return warps_[index_ / kWarpLanes]; }
     std::byte* shared() { return shared_.get(); }
@@ -70,7 +76,7 @@ private:
     static void body(void* self);
     bool run_block();
     void run_warp(unsigned w);
-    void resume(unsigned index);
+    bool take_next_lane();
     bool release_barrier();
     std::string standing() const;
     unsigned random();
@@ -78,16 +84,18 @@ private:
     const host::HostKernel* kernel_ = nullptr;
     void** arguments_ = nullptr;
     std::vector<std::unique_ptr<Thread>> threads_;
+    std::vector<Standing> standings_;  // of the threads
     std::vector<Warp> warps_;
     std::unique_ptr<std::byte[]> shared_;
     unsigned count_ = 0;  // threads in a block
     Thread* current_ = nullptr;
-    unsigned index_ = 0;  // of current_
+    unsigned index_ = 0;                              // of current_
+    unsigned warp_ = 0, flip_ = 0, lanes_taken_ = 0;  // of the warp that runs, and the order of its lanes
     std::string fault_;
     unsigned random_ = 2463534242u;
 };
 
-thread_local Multiprocessor multiprocessor;
+constinit thread_local Multiprocessor* running = nullptr;  // of this thread
 
 unsigned Multiprocessor::random()
 {
@@ -111,6 +119,7 @@ std::string Multiprocessor::run(const host::HostKernel& kernel, void** arguments
     fault_.clear();
     while (threads_.size() < count_)
         threads_.push_back(std::make_unique<Thread>());
+    standings_.resize(threads_.size());
     warps_.resize(std::max(warps_.size(), std::size_t(count_ / kWarpLanes)));
     blockDim = {block.x, block.y, block.z};
     gridDim = {grid.x, grid.y, grid.z};
@@ -131,7 +140,7 @@ bool Multiprocessor::run_block()
     for (unsigned i = 0; i < count_; ++i) {
         Thread& t = *threads_[i];
         t.place = {i % blockDim.x, i / blockDim.x % blockDim.y, i / blockDim.x / blockDim.y};
-        t.state = Thread::State::Ready;
+        standings_[i].state = Standing::State::Ready;
         t.exchanges = 0;
         t.copies.clear();
         t.uncommitted.clear();
@@ -146,53 +155,54 @@ bool Multiprocessor::run_block()
     return fault_.empty();
 }
 
-// Until every lane has ended or waits for the block.
+// Until every lane has ended or waits for the block. A lane that stops hands over to the next one.
 void Multiprocessor::run_warp(unsigned w)
 {
-    const auto thread = [&](unsigned l) -> Thread& { return *threads_[w * kWarpLanes + l]; };
+    const auto lanes = std::span(standings_).subspan(std::size_t(w) * kWarpLanes, kWarpLanes);
+    const auto exchanges = [](const Standing& lane) { return lane.state == Standing::State::AtWarpExchange; };
+    warp_ = w;
     for (;;) {
-        const unsigned flip = random() % kWarpLanes;
-        unsigned waiting = 0;
-        for (unsigned l = 0; l < kWarpLanes && fault_.empty(); ++l) {
-            const unsigned at = l ^ flip;
-            if (thread(at).state == Thread::State::Ready)
-                resume(w * kWarpLanes + at);
-            waiting += thread(at).state == Thread::State::AtWarpExchange;
-        }
-        if (waiting == 0 || !fault_.empty())
+        flip_ = random() % kWarpLanes;
+        lanes_taken_ = 0;
+        if (take_next_lane())
+            current_->fiber.resume();
+        if (!fault_.empty() || std::none_of(lanes.begin(), lanes.end(), exchanges))
             return;
-        const host::Where& where = thread(0).where;
-        for (unsigned l = 0; l < kWarpLanes; ++l)
-            if (waiting != kWarpLanes || !(thread(l).where == where))
+        for (const Standing& lane : lanes)
+            if (lane != lanes.front())
                 return fault("a warp's lanes part ways:" + standing());
-        for (unsigned l = 0; l < kWarpLanes; ++l)
-            thread(l).state = Thread::State::Ready;
+        for (Standing& lane : lanes)
+            lane.state = Standing::State::Ready;
     }
 }
 
-void Multiprocessor::resume(unsigned index)
+bool Multiprocessor::take_next_lane()
 {
-    current_ = threads_[index].get();
-    index_ = index;
-    threadIdx = current_->place;
-    current_->fiber.resume();
+    while (lanes_taken_ < kWarpLanes && fault_.empty()) {
+        index_ = warp_ * kWarpLanes + (lanes_taken_++ ^ flip_);
+        if (standings_[index_].state == Standing::State::Ready) {
+            current_ = threads_[index_].get();
+            threadIdx = current_->place;
+            return true;
+        }
+    }
+    return false;
 }
 
 // Whether the block goes on: all its threads wait at one barrier. Otherwise all have ended, or it is at fault.
 bool Multiprocessor::release_barrier()
 {
-    const Thread& first = *threads_[0];
-    for (unsigned i = 0; i < count_; ++i) {
-        const Thread& t = *threads_[i];
-        if (t.state != first.state || (t.state == Thread::State::AtBlockBarrier && !(t.where == first.where))) {
+    const std::span all = std::span(standings_).first(count_);
+    const bool ended = all.front().state == Standing::State::Ended;
+    for (const Standing& s : all)
+        if (s.state != all.front().state || (!ended && !(s.where == all.front().where))) {
             fault("not all threads come to the barrier:" + standing());
             return false;
         }
-    }
-    if (first.state == Thread::State::Ended)
+    if (ended)
         return false;
-    for (unsigned i = 0; i < count_; ++i)
-        threads_[i]->state = Thread::State::Ready;
+    for (Standing& s : all)
+        s.state = Standing::State::Ready;
     return true;
 }
 
@@ -201,11 +211,11 @@ std::string Multiprocessor::standing() const
 {
     std::map<std::string, unsigned> places;
     for (unsigned i = count_; i-- > 0;) {
-        const Thread& t = *threads_[i];
-        const std::string file = t.where.file;
-        places[t.state == Thread::State::Ended
+        const Standing& s = standings_[i];
+        const std::string file = s.where.file;
+        places[s.state == Standing::State::Ended
                    ? "has ended"
-                   : "at " + file.substr(file.rfind('/') + 1) + ":" + std::to_string(t.where.line)] = i;
+                   : "at " + file.substr(file.rfind('/') + 1) + ":" + std::to_string(s.where.line)] = i;
     }
     std::string all;
     for (const auto& [place, thread] : places)
@@ -217,15 +227,17 @@ void Multiprocessor::body(void* self)
 {
     auto& m = *static_cast<Multiprocessor*>(self);
     m.kernel_->call(m.kernel_->function, m.arguments_);
-    m.current_->state = Thread::State::Ended;
-    m.current_->fiber.finish();
+    m.wait({Standing::State::Ended, {}});
 }
 
-void Multiprocessor::wait(Thread::State state, host::Where where)
+void Multiprocessor::wait(Standing standing)
 {
-    current_->state = state;
-    current_->where = where;
-    current_->fiber.suspend();
+    standings_[index_] = standing;
+    Fiber& here = current_->fiber;
+    if (take_next_lane())
+        here.switch_to(current_->fiber);
+    else
+        here.suspend();
 }
 
 void Multiprocessor::fault(const std::string& what)
@@ -251,6 +263,8 @@ const host::HostKernel* find_kernel(const std::string& name)
 std::string run_grid(const host::HostKernel& kernel, void** arguments, GridDim grid, GridDim block,
                      std::size_t shared_bytes)
 {
+    thread_local Multiprocessor multiprocessor;
+    running = &multiprocessor;
     return multiprocessor.run(kernel, arguments, grid, block, shared_bytes);
 }
 
@@ -260,7 +274,8 @@ std::string run_grid(const host::HostKernel& kernel, void** arguments, GridDim g
 
 namespace kernels::cuda::host {
 
-using emulator::multiprocessor;
+using emulator::running;
+using emulator::Standing;
 using emulator::Thread;
 
 void register_kernel(HostKernel kernel)
@@ -270,25 +285,25 @@ void register_kernel(HostKernel kernel)
 
 void block_barrier(Where where)
 {
-    multiprocessor.wait(Thread::State::AtBlockBarrier, where);
+    running->wait({Standing::State::AtBlockBarrier, where});
 }
 
 // The two places alternate: a lane can be at most one exchange ahead of another that still reads.
 const std::byte* warp_exchange(unsigned mask, const void* mine, std::size_t bytes, Where where)
 {
-    Thread& thread = multiprocessor.current();
-    auto& all = multiprocessor.warp().brought[thread.exchanges++ % 2];
+    Thread& thread = running->current();
+    auto& all = running->warp().brought[thread.exchanges++ % 2];
     if (mask != ~0u || bytes > kExchangeBytes)
-        multiprocessor.fault("an exchange among a part of a warp");
+        running->fault("an exchange among a part of a warp");
     else if (bytes > 0)
         std::memcpy(all[threadIdx.x % emulator::kWarpLanes], mine, bytes);
-    multiprocessor.wait(Thread::State::AtWarpExchange, where);
+    running->wait({Standing::State::AtWarpExchange, where});
     return all[0];
 }
 
 std::byte* dynamic_shared()
 {
-    return multiprocessor.shared();
+    return running->shared();
 }
 
 std::uint64_t now_ns()
@@ -303,19 +318,19 @@ void yield()
 
 void copy_async(void* to, const void* from, std::size_t bytes)
 {
-    multiprocessor.current().uncommitted.push_back({to, from, bytes});
+    running->current().uncommitted.push_back({to, from, bytes});
 }
 
 void commit_copies()
 {
-    Thread& t = multiprocessor.current();
+    Thread& t = running->current();
     t.copies.push_back(std::move(t.uncommitted));
     t.uncommitted.clear();
 }
 
 void wait_for_copies(int groups_still_under_way)
 {
-    auto& groups = multiprocessor.current().copies;
+    auto& groups = running->current().copies;
     while (groups.size() > std::size_t(groups_still_under_way)) {
         for (const emulator::Copy& copy : groups.front())
             std::memcpy(copy.to, copy.from, copy.bytes);
