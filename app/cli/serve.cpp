@@ -105,7 +105,14 @@ void add_serve(CLI::App& app, int& exit_code)
                         "a name by which clients may call this server, besides localhost; may be given several times");
     command->add_option("--allow-origin", s->server.door.origins,
                         "web pages that may ask, such as https://chat.example; may be given several times");
-    command->add_option("--queue", s->server.desk.waiting, "requests that may wait for their turn")
+    command
+        ->add_option("--np,--parallel", s->server.desk.turns,
+                     "turns that are answered side by side, at most; more wait for theirs")
+        ->check(CLI::Range(1, engine::kMostRowsTogether))
+        ->capture_default_str();
+    command
+        ->add_option("--queue", s->server.desk.waiting,
+                     "requests that may wait for their turn; more are told to come again")
         ->check(CLI::Range(1, 100000))
         ->capture_default_str();
     command

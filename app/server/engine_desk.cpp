@@ -9,10 +9,21 @@
 
 namespace server {
 
+/// It stays where it is: its listeners refer to it.
+struct EngineDesk::Running {
+    Waiting asked;
+    std::size_t place = 0;  // of places_
+    std::unique_ptr<TurnListener> listener = {};
+    engine::SequenceId sequence = 0;
+    engine::TurnId turn = 0;             // 0: it has not begun
+    bool has_waited_for_memory = false;  // once it ran
+};
+
 EngineDesk::EngineDesk(std::unique_ptr<engine::Engine> engine, DeskOptions options, Metrics& metrics)
     : engine_(std::move(engine))
     , options_(options)
     , metrics_(metrics)
+    , places_(std::size_t(std::clamp(options.turns, 1, engine::kMostRowsTogether)))
 {
     engine_->on_posted = [this] {
         const std::lock_guard lock(mutex_);
@@ -84,7 +95,7 @@ tl::expected<std::shared_ptr<TurnEvents>, Refusal> EngineDesk::submit(Ask ask)
     const std::lock_guard lock(mutex_);
     if (closed_)
         return tl::unexpected(Refusal{Refusal::Kind::Busy, "the server is about to stop"});
-    std::erase_if(waiting_, [](const Waiting& waiting) { return waiting.events->stop_token().stop_requested(); });
+    forget_those_that_left();
     if (waiting_.size() >= std::size_t(options_.waiting))
         return tl::unexpected(Refusal{Refusal::Kind::Busy, std::to_string(waiting_.size()) +
                                                                " requests wait already, which is as many as may"});
@@ -95,60 +106,77 @@ tl::expected<std::shared_ptr<TurnEvents>, Refusal> EngineDesk::submit(Ask ask)
 
 engine::Result<engine::PromptLedger> EngineDesk::count(const engine::Request& request)
 {
-    return on_engine_thread(When::BetweenTokens, [&] { return engine_->count_prompt(request, {}); });
+    return on_engine_thread(When::BetweenSteps, [&] { return engine_->count_prompt(request, {}); });
+}
+
+/// Under the lock.
+void EngineDesk::forget_those_that_left()
+{
+    std::erase_if(waiting_, [](const Waiting& waiting) { return waiting.events->stop_token().stop_requested(); });
 }
 
 EngineDesk::Queue EngineDesk::queue() const
 {
     const std::lock_guard lock(mutex_);
-    return {running_ ? 1 : 0, int(waiting_.size())};
+    return {running_count(), int(waiting_.size())};
+}
+
+std::vector<EngineDesk::Slot> EngineDesk::turn_slots() const
+{
+    std::vector<Slot> slots;
+    const std::lock_guard lock(mutex_);
+    for (const Place& place : places_)
+        slots.push_back(place.slot);
+    return slots;
+}
+
+/// Under the lock.
+int EngineDesk::running_count() const
+{
+    return int(std::ranges::count_if(places_, [](const Place& place) { return place.events != nullptr; }));
 }
 
 void EngineDesk::close(std::chrono::milliseconds grace)
 {
     std::unique_lock lock(mutex_);
     closed_ = true;
-    came_.wait_for(lock, grace, [this] { return waiting_.empty() && !running_; });
+    came_.wait_for(lock, grace, [this] { return waiting_.empty() && running_count() == 0; });
     for (const Waiting& waiting : waiting_)
         waiting.events->cancel();
-    if (running_)
-        running_->cancel();
+    for (const Place& place : places_)
+        if (place.events)
+            place.events->cancel();
 }
 
 void EngineDesk::work()
 {
-    for (;;) {
-        std::optional<Waiting> next;
-        bool poll = false;
-        {
-            std::unique_lock lock(mutex_);
-            came_.wait(lock, [this] { return ends_ || posted_ || !jobs_.empty() || !waiting_.empty(); });
-            if (ends_ && waiting_.empty() && jobs_.empty())
-                return;
-            poll = std::exchange(posted_, false);
-            if (!waiting_.empty()) {
-                next = std::move(waiting_.front());
-                waiting_.pop_front();
-                running_ = next->events;
-            }
-        }
-        if (poll)
-            engine_->poll({});
-        do_jobs(When::BetweenTurns);
-        if (!next)
-            continue;
-        try {
-            answer(*next);
-        } catch (...) {
-            next->events->put(Failed{refusal_of(engine::caught("for this request").value())});
-        }
-        const std::lock_guard lock(mutex_);
-        running_.reset();
-        came_.notify_all();
+    while (wait_for_work()) {
+        do_jobs(running_.empty() ? When::BetweenTurns : When::BetweenSteps);
+        begin_those_that_may();
+        if (!running_.empty())
+            step();
     }
 }
 
-/// Also between the tokens of a turn, since who only wants something counted need not wait for its end.
+/// False: there is nothing more to do, ever.
+bool EngineDesk::wait_for_work()
+{
+    bool poll = false;
+    {
+        std::unique_lock lock(mutex_);
+        const auto any = [this] {
+            return ends_ || posted_ || !jobs_.empty() || !waiting_.empty() || !running_.empty();
+        };
+        came_.wait(lock, any);
+        if (ends_ && jobs_.empty() && waiting_.empty() && running_.empty())
+            return false;
+        poll = std::exchange(posted_, false) && running_.empty();  // a step looks by itself
+    }
+    if (poll)
+        engine_->poll({});
+    return true;
+}
+
 void EngineDesk::do_jobs(When now)
 {
     for (;;) {
@@ -156,7 +184,7 @@ void EngineDesk::do_jobs(When now)
         {
             const std::lock_guard lock(mutex_);
             const auto next = std::ranges::find_if(
-                jobs_, [&](const Job& job) { return now == When::BetweenTurns || job.when == When::BetweenTokens; });
+                jobs_, [&](const Job& job) { return now == When::BetweenTurns || job.when == When::BetweenSteps; });
             if (next == jobs_.end())
                 return;
             work = std::move(next->work);
@@ -166,28 +194,117 @@ void EngineDesk::do_jobs(When now)
     }
 }
 
-void EngineDesk::answer(Waiting& waiting)
+/// First come, first served.
+void EngineDesk::begin_those_that_may()
 {
-    const Ask& ask = waiting.ask;
-    const std::shared_ptr<const Served> served = this->served();
-    if (!served || waiting.events->stop_token().stop_requested()) {
-        waiting.events->put(Failed{{Refusal::Kind::Busy, served ? "the turn was ended" : "no model is loaded"}});
-        return;
+    for (std::size_t place = 0; std::optional<Waiting> next = next_to_begin(place);) {
+        const auto events = next->events;
+        try {
+            begin(std::move(*next), place);
+        } catch (...) {
+            events->put(Failed{refusal_of(engine::caught("for this request").value())});
+            leave(place);
+        }
     }
-    TurnListener turn(ask, *waiting.events, metrics_, waiting.since, [this] { do_jobs(When::BetweenTokens); });
-    std::string text = conversation_text(ask.turn);
-    const auto sequence = sequence_for(text);
-    if (!sequence) {
-        turn.end(tl::unexpected(sequence.error()), 0, 0);
-        return;
+}
+
+/// Nothing: none waits, or none may begin. What waits for the end of all turns, or for memory, is not passed by newer
+/// turns, which could go on for ever.
+std::optional<EngineDesk::Waiting> EngineDesk::next_to_begin(std::size_t& place)
+{
+    const std::lock_guard lock(mutex_);
+    forget_those_that_left();
+    const auto free = std::ranges::find_if(places_, [](const Place& p) { return !p.events; });
+    const bool one_waits = std::ranges::any_of(running_, &Running::has_waited_for_memory) ||
+                           std::ranges::any_of(jobs_, [](const Job& job) { return job.when == When::BetweenTurns; });
+    if (waiting_.empty() || free == places_.end() || one_waits) {
+        came_.notify_all();  // close() looks at the queue
+        return std::nullopt;
     }
-    known_.asked(*sequence, std::move(text));
-    const auto done = engine_->generate(*sequence, ask.turn, turn.listener(), waiting.events->stop_token());
-    int prompt_tokens = 0;
-    if (!done && done.error().code == engine::Error::Code::ContextFull)
-        if (const auto ledger = engine_->count_prompt(ask.turn, waiting.events->stop_token()))
-            prompt_tokens = ledger->total_tokens;
-    turn.end(done, prompt_tokens, served->info.context_in_use);
+    Waiting next = std::move(waiting_.front());
+    waiting_.pop_front();
+    place = std::size_t(free - places_.begin());
+    *free = {next.events, {.running = true}};
+    return next;
+}
+
+void EngineDesk::leave(std::size_t place)
+{
+    const std::lock_guard lock(mutex_);
+    places_[place] = {};
+    came_.notify_all();
+}
+
+void EngineDesk::begin(Waiting asked, std::size_t place)
+{
+    const auto running = running_.insert(running_.end(), Running{std::move(asked), place});
+    const Waiting& a = running->asked;
+    try {
+        running->listener = std::make_unique<TurnListener>(a.ask, *a.events, metrics_, a.since);
+        std::string text = conversation_text(a.ask.turn);
+        const auto sequence = sequence_for(text);
+        if (!sequence)
+            return end(running, tl::unexpected(sequence.error()));
+        running->sequence = *sequence;
+        known_.asked(*sequence, std::move(text));
+        const auto turn = engine_->begin(*sequence, a.ask.turn, listener_of(*running), a.events->stop_token());
+        if (!turn)
+            return end(running, tl::unexpected(turn.error()));
+        running->turn = *turn;
+    } catch (...) {
+        known_.answered(running->sequence);
+        running_.erase(running);
+        throw;
+    }
+}
+
+engine::Listener EngineDesk::listener_of(Running& running)
+{
+    engine::Listener listener = running.listener->listener();
+    listener.on_telemetry = [this, place = running.place](const engine::Telemetry& frame) {
+        metrics_.set_telemetry(frame);
+        const std::lock_guard lock(mutex_);
+        places_[place].slot = {true, frame.context_tokens, frame.prompt_tokens, frame.reused_tokens,
+                               frame.generated_tokens};
+    };
+    listener.on_event = [this, &running](const engine::Event& event) {
+        metrics_.add_event(event);
+        if (running.turn != 0 && event.kind == engine::Event::Kind::Warning)
+            running.has_waited_for_memory = true;
+    };
+    return listener;
+}
+
+void EngineDesk::step()
+{
+    engine::Listener listener;
+    listener.on_telemetry = [this](const engine::Telemetry& frame) { metrics_.set_telemetry(frame); };
+    listener.on_event = [this](const engine::Event& event) { metrics_.add_event(event); };
+    for (const engine::TurnId turn : engine_->step(listener)) {
+        const auto running = std::ranges::find(running_, turn, &Running::turn);
+        const auto result = engine_->end(turn);
+        if (running != running_.end())
+            end(running, result);
+    }
+}
+
+/// It is over, or could not begin.
+void EngineDesk::end(std::list<Running>::iterator running, const engine::Result<engine::Turn>& turn)
+{
+    const std::size_t place = running->place;
+    known_.answered(running->sequence);
+    try {
+        int prompt_tokens = 0;
+        if (!turn && turn.error().code == engine::Error::Code::ContextFull)
+            if (const auto ledger = engine_->count_prompt(running->asked.ask.turn, {}))
+                prompt_tokens = ledger->total_tokens;
+        const auto served = this->served();
+        running->listener->end(turn, prompt_tokens, served ? served->info.context_in_use : 0);
+    } catch (...) {
+        running->asked.events->put(Failed{refusal_of(engine::caught("for this request").value())});
+    }
+    running_.erase(running);
+    leave(place);
 }
 
 /// The conversation that has most of this one's KV, or a new one.

@@ -1,4 +1,4 @@
-// EngineDesk takes turns from many connections and has one engine answer them, one after another.
+// EngineDesk takes turns from many connections and has one engine answer them, several side by side.
 #pragma once
 
 #include "app/server/ask.h"
@@ -13,15 +13,18 @@
 #include <condition_variable>
 #include <deque>
 #include <functional>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace server {
 
 struct DeskOptions {
-    int waiting = 64;                // turns at most, then Busy
+    int turns = 4;                   // side by side at most, engine::kMostRowsTogether of them
+    int waiting = 64;                // more of them at most, then Busy
     std::size_t conversations = 16;  // whose KV is kept for when they come again, as far as there is memory
     int most_drafted = 15;
 };
@@ -55,6 +58,16 @@ public:
     };
     Queue queue() const;
 
+    /// What becomes of one turn; one for each that may run.
+    struct Slot {
+        bool running = false;
+        int context_tokens = 0;
+        int prompt_tokens = 0;
+        int cached_tokens = 0;  // of them
+        int answer_tokens = 0;
+    };
+    std::vector<Slot> turn_slots() const;
+
     /// Takes no more turns, gives those that are there this long, then ends them.
     void close(std::chrono::milliseconds grace);
 
@@ -65,16 +78,32 @@ private:
         Clock::time_point since;
     };
 
-    // Loading waits for the end of a turn, counting for the next token.
-    enum class When { BetweenTokens, BetweenTurns };
+    struct Running;  // a turn that runs, of the engine's thread
+    // What other threads may know of it.
+    struct Place {
+        std::shared_ptr<TurnEvents> events;  // null: nobody has it
+        Slot slot;
+    };
+
+    // Loading waits until no turn runs, counting for the end of a step.
+    enum class When { BetweenSteps, BetweenTurns };
     struct Job {
         When when;
         std::function<void()> work;
     };
 
+    int running_count() const;
+    void forget_those_that_left();
     void work();
+    bool wait_for_work();
     void do_jobs(When now);
-    void answer(Waiting& waiting);
+    void begin_those_that_may();
+    std::optional<Waiting> next_to_begin(std::size_t& place);
+    void begin(Waiting asked, std::size_t place);
+    void leave(std::size_t place);
+    void step();
+    void end(std::list<Running>::iterator running, const engine::Result<engine::Turn>& turn);
+    engine::Listener listener_of(Running& running);
     engine::Result<engine::SequenceId> sequence_for(const std::string& text);
     template <class Work>
     auto on_engine_thread(When when, Work work) -> decltype(work());
@@ -82,13 +111,14 @@ private:
     std::unique_ptr<engine::Engine> engine_;
     const DeskOptions options_;
     Metrics& metrics_;
-    KnownConversations known_;  // of the engine's thread
+    KnownConversations known_;    // of the engine's thread
+    std::list<Running> running_;  // of the engine's thread, in the order in which they began
 
     mutable std::mutex mutex_;
     std::condition_variable came_;
     std::deque<Job> jobs_;
     std::deque<Waiting> waiting_;
-    std::shared_ptr<TurnEvents> running_;
+    std::vector<Place> places_;
     std::shared_ptr<const Served> served_;
     bool closed_ = false, ends_ = false, posted_ = false;
     std::thread thread_;  // last: it uses all of these

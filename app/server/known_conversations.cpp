@@ -30,7 +30,7 @@ KnownConversations::Match KnownConversations::match(std::string_view text) const
     for (const auto& [sequence, kept] : kept_) {
         const auto differ = std::mismatch(text.begin(), text.end(), kept.text.begin(), kept.text.end());
         const auto shared = std::size_t(differ.first - text.begin());
-        const bool whole = differ.second == kept.text.end();
+        const bool whole = differ.second == kept.text.end() && !kept.being_answered;
         if (whole && shared >= longest_whole) {
             longest_whole = shared;
             match.goes_on = sequence;
@@ -50,11 +50,24 @@ void KnownConversations::asked(engine::SequenceId sequence, std::string text)
     kept_[sequence] = {std::move(text), ++asked_};
 }
 
+void KnownConversations::answered(engine::SequenceId sequence)
+{
+    if (const auto found = kept_.find(sequence); found != kept_.end())
+        found->second.being_answered = false;
+}
+
 std::optional<engine::SequenceId> KnownConversations::one_too_many(std::size_t most) const
 {
     if (kept_.size() <= most)
         return std::nullopt;
-    return std::ranges::min_element(kept_, {}, [](const auto& entry) { return entry.second.last_asked; })->first;
+    std::optional<engine::SequenceId> oldest;
+    std::uint64_t asked = asked_ + 1;
+    for (const auto& [sequence, kept] : kept_)
+        if (!kept.being_answered && kept.last_asked < asked) {
+            oldest = sequence;
+            asked = kept.last_asked;
+        }
+    return oldest;
 }
 
 }  // namespace server

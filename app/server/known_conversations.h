@@ -22,20 +22,23 @@ class KnownConversations
 public:
     struct Match {
         std::optional<engine::SequenceId> goes_on;      // the request is all that it was asked, and more
-        std::optional<engine::SequenceId> begins_like;  // they share their beginning, and go different ways then
+        std::optional<engine::SequenceId> begins_like;  // they share their beginning, or it is being answered
     };
     Match match(std::string_view text) const;
 
+    /// From now on it is being answered: nobody else has it.
     void asked(engine::SequenceId sequence, std::string text);
+    void answered(engine::SequenceId sequence);
     void forget(engine::SequenceId sequence) { kept_.erase(sequence); }
     void clear() { kept_.clear(); }
-    /// Where there are more than so many, the one that was asked longest ago.
+    /// Where there are more than so many, the one that was asked longest ago and is not being answered.
     std::optional<engine::SequenceId> one_too_many(std::size_t most) const;
 
 private:
     struct Kept {
         std::string text;
         std::uint64_t last_asked = 0;
+        bool being_answered = true;
     };
     std::map<engine::SequenceId, Kept> kept_;
     std::uint64_t asked_ = 0;

@@ -117,7 +117,7 @@ PlainAnswer llama_props(const PlainRequest& request)
     const engine::ModelInfo& info = request.served.info;
     const Json settings = {{"n_ctx", info.context_in_use}, {"params", sampling_of({})}};
     return text_of({{"default_generation_settings", settings},
-                    {"total_slots", 1},
+                    {"total_slots", request.desk.turn_slots().size()},
                     {"model_alias", request.served.name},
                     {"modalities", {{"vision", false}, {"audio", false}}},
                     {"chat_template", request.served.text->chat_template()},
@@ -126,15 +126,16 @@ PlainAnswer llama_props(const PlainRequest& request)
 
 PlainAnswer llama_slots(const PlainRequest& request)
 {
-    const EngineDesk::Queue queue = request.desk.queue();
-    Json slot = {{"id", 0}, {"n_ctx", request.served.info.context_in_use}, {"is_processing", queue.running > 0}};
-    if (const auto t = request.metrics.telemetry()) {
-        slot["n_past"] = t->context_tokens;
-        slot["n_prompt_tokens"] = t->prompt_tokens;
-        slot["n_prompt_tokens_cache"] = t->reused_tokens;
-        slot["n_decoded"] = t->generated_tokens;
-    }
-    return text_of(Json::array({std::move(slot)}));
+    Json slots = Json::array();
+    for (const EngineDesk::Slot& slot : request.desk.turn_slots())
+        slots.push_back({{"id", slots.size()},
+                         {"n_ctx", request.served.info.context_in_use},
+                         {"is_processing", slot.running},
+                         {"n_past", slot.context_tokens},
+                         {"n_prompt_tokens", slot.prompt_tokens},
+                         {"n_prompt_tokens_cache", slot.cached_tokens},
+                         {"n_decoded", slot.answer_tokens}});
+    return text_of(slots);
 }
 
 PlainAnswer metrics_text(const PlainRequest& request)

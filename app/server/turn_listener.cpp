@@ -21,14 +21,12 @@ double seconds(Clock::duration duration)
 
 }  // namespace
 
-TurnListener::TurnListener(const Ask& ask, TurnEvents& events, Metrics& metrics, Clock::time_point asked,
-                           std::function<void()> between_tokens)
+TurnListener::TurnListener(const Ask& ask, TurnEvents& events, Metrics& metrics, Clock::time_point asked)
     : ask_(ask)
     , events_(events)
     , metrics_(metrics)
     , asked_(asked)
     , begun_(Clock::now())
-    , between_tokens_(std::move(between_tokens))
     , splitter_([this](ThoughtSplitter::Kind kind, std::string_view text) { on_piece(kind, text); })
 {
     if (!ask.turn.tools_json.empty())
@@ -44,11 +42,6 @@ engine::Listener TurnListener::listener()
     engine::Listener listener;
     listener.on_prompt = [this](const engine::PromptLedger& ledger) { events_.put(Started{ledger.total_tokens}); };
     listener.on_text = [this](std::string_view text) { on_text(text); };
-    listener.on_telemetry = [this](const engine::Telemetry& frame) {
-        metrics_.set_telemetry(frame);
-        between_tokens_();
-    };
-    listener.on_event = [this](const engine::Event& event) { metrics_.add_event(event); };
     return listener;
 }
 
@@ -66,7 +59,6 @@ void TurnListener::on_text(std::string_view text)
         events_.put(TextPiece{std::string(text)});
     else
         splitter_.feed(text);
-    between_tokens_();
 }
 
 void TurnListener::on_piece(ThoughtSplitter::Kind kind, std::string_view text)

@@ -9,7 +9,6 @@
 #include "app/server/turn_events.h"
 #include "engine/engine.h"
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,10 +19,9 @@ namespace server {
 class TurnListener
 {
 public:
-    /// `between_tokens` is called now and then.
-    TurnListener(const Ask& ask, TurnEvents& events, Metrics& metrics, Clock::time_point asked,
-                 std::function<void()> between_tokens);
+    TurnListener(const Ask& ask, TurnEvents& events, Metrics& metrics, Clock::time_point asked);
 
+    /// Of prompt and text.
     engine::Listener listener();
     /// Says the last event. `most_tokens`: of the context, for a prompt that does not fit.
     void end(const engine::Result<engine::Turn>& turn, int prompt_tokens_if_too_long, int context_tokens);
@@ -38,7 +36,6 @@ private:
     Metrics& metrics_;
     const Clock::time_point asked_, begun_;
     Clock::time_point first_text_{}, last_text_{};
-    std::function<void()> between_tokens_;
     ThoughtSplitter splitter_;
     std::optional<ToolCallReader> call_reader_;  // empty: no tools were offered
     int calls_ = 0;

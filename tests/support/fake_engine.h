@@ -19,6 +19,7 @@ class FakeScript
 public:
     struct Settings {
         std::vector<std::string> words = {"one ", "two ", "three"};  // a token each
+        bool echoes = false;                                         // the last message's words in their place
         std::chrono::microseconds per_token{0};
         std::chrono::microseconds prefill{0};
         std::chrono::microseconds load{0};

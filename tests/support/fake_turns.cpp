@@ -70,6 +70,12 @@ engine::Result<engine::TurnId> FakeEngine::begin(engine::SequenceId sequence, co
     }
     auto begun =
         std::make_shared<FakeTurn>(FakeTurn{last_turn_ + 1, script_->settings(), request, listener, std::move(stop)});
+    if (begun->settings.echoes) {
+        std::istringstream last(request.messages.empty() ? request.raw_prompt : request.messages.back().text);
+        begun->settings.words.clear();
+        for (std::string word; last >> word;)
+            begun->settings.words.push_back(word + ' ');
+    }
     engine::Turn& turn = begun->turn;
     engine::Telemetry& frame = turn.telemetry;
     frame = placement_frame(begun->settings, context_tokens_);

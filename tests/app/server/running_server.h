@@ -15,7 +15,7 @@ inline std::filesystem::path guide_model()
     return SPILLWAY_SOURCE_DIR "/resources/guide-model/guide.gguf";
 }
 
-/// Says "a" over and over: as many as it was allowed to, until the turn is stopped.
+/// Each of its turns says "a" over and over: as many as were allowed in all, until the turn is stopped.
 class GateEngine : public engine::Engine
 {
 public:
@@ -29,39 +29,64 @@ public:
     void unload() override {}
     bool loaded() const override { return true; }
     engine::Result<engine::SequenceId> create_sequence() override { return ++sequences; }
-    engine::Result<engine::SequenceId> branch(engine::SequenceId, int) override { return ++sequences; }
+    engine::Result<engine::SequenceId> branch(engine::SequenceId from, int) override
+    {
+        const std::lock_guard lock(mutex);
+        branched_from.push_back(from);
+        return ++sequences;
+    }
     void end_sequence(engine::SequenceId) override { ++ended; }
-    // The server runs one turn after the other.
-    engine::Result<engine::TurnId> begin(engine::SequenceId, const engine::Request&, const engine::Listener&,
-                                         std::stop_token) override
+    engine::Result<engine::TurnId> begin(engine::SequenceId sequence, const engine::Request& request,
+                                         const engine::Listener& listener, std::stop_token stop) override
     {
-        return engine::fail(engine::Error::Code::Unsupported, "this engine runs whole turns only");
-    }
-    std::vector<engine::TurnId> step(const engine::Listener&) override { return {}; }
-    engine::Result<engine::Turn> end(engine::TurnId) override
-    {
-        return engine::fail(engine::Error::Code::Unsupported, "this engine runs whole turns only");
-    }
-    engine::Result<engine::Turn> generate(engine::SequenceId, const engine::Request& request,
-                                          const engine::Listener& listener, std::stop_token stop) override
-    {
+        const std::lock_guard lock(mutex);
+        for (const GateTurn& turn : turns)
+            if (turn.sequence == sequence)
+                return engine::fail(engine::Error::Code::BadRequest, "this conversation is being answered");
+        turns.push_back({++last_turn, sequence, request.messages.back().text, listener, std::move(stop), false});
         listener.on_prompt({});
-        engine::Turn turn;
-        for (;;) {
-            std::unique_lock lock(mutex);
-            running = request.messages.back().text;
-            changed.notify_all();
-            changed.wait(lock, stop, [&] { return allowed > 0 || finishes; });
-            if (stop.stop_requested() || finishes) {
-                turn.reason = stop.stop_requested() ? engine::StopReason::Cancelled : engine::StopReason::EndOfTurn;
-                ended_turns += request.messages.back().text + ';';
-                changed.notify_all();
-                return turn;
+        running = turns.back().name;
+        begun += running + ';';
+        most_together = std::max(most_together, int(turns.size()));
+        changed.notify_all();
+        return last_turn;
+    }
+    std::vector<engine::TurnId> step(const engine::Listener&) override
+    {
+        std::unique_lock lock(mutex);
+        const auto stopped = [](const GateTurn& turn) { return turn.stop.stop_requested(); };
+        changed.wait_for(lock, std::chrono::milliseconds(2),
+                         [&] { return allowed > 0 || finishes || std::ranges::any_of(turns, stopped); });
+        std::vector<engine::TurnId> over;
+        for (GateTurn& turn : turns) {
+            if (warns == turn.name)
+                turn.listener.on_event({.kind = engine::Event::Kind::Warning, .sentence = "no memory"});
+            if (stopped(turn) || finishes || finished == turn.name) {
+                turn.cancelled = stopped(turn);
+                over.push_back(turn.id);
+            } else if (allowed > 0) {
+                --allowed;
+                turn.listener.on_text("a");
             }
-            --allowed;
-            lock.unlock();
-            listener.on_text("a");
         }
+        changed.notify_all();
+        return over;
+    }
+    engine::Result<engine::Turn> end(engine::TurnId id) override
+    {
+        const std::lock_guard lock(mutex);
+        const auto found = std::ranges::find(turns, id, &GateTurn::id);
+        engine::Turn turn;
+        turn.reason = found->cancelled ? engine::StopReason::Cancelled : engine::StopReason::EndOfTurn;
+        ended_turns += found->name + ';';
+        turns.erase(found);
+        changed.notify_all();
+        return turn;
+    }
+    engine::Result<engine::Turn> generate(engine::SequenceId, const engine::Request&, const engine::Listener&,
+                                          std::stop_token) override
+    {
+        return engine::fail(engine::Error::Code::Unsupported, "the server runs its turns by steps");
     }
     engine::Result<int> count_tokens(std::string_view, std::stop_token) const override { return 1; }
     engine::Result<engine::PromptLedger> count_prompt(const engine::Request&, std::stop_token) const override
@@ -92,10 +117,30 @@ public:
         return changed.wait_for(lock, std::chrono::milliseconds(kPatience_ms), condition);
     }
 
+    void finish(std::string name)
+    {
+        const std::lock_guard lock(mutex);
+        finished = std::move(name);
+        changed.notify_all();
+    }
+
+    struct GateTurn {
+        engine::TurnId id;
+        engine::SequenceId sequence;
+        std::string name;  // its last message
+        engine::Listener listener;
+        std::stop_token stop;
+        bool cancelled;
+    };
     std::mutex mutex;
     std::condition_variable_any changed;
-    std::string running, ended_turns;
-    int sequences = 0, ended = 0, allowed = 0;
+    std::vector<GateTurn> turns;
+    engine::TurnId last_turn = 0;
+    std::string running;             // the turn that began last
+    std::string begun, ended_turns;  // their names, each with a semicolon
+    std::string warns, finished;     // which turn is said to wait for memory, which is to end
+    std::vector<engine::SequenceId> branched_from;
+    int sequences = 0, ended = 0, allowed = 0, most_together = 0;
     bool finishes = false;
 };
 

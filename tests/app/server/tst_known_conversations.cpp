@@ -7,6 +7,17 @@
 using server::conversation_text;
 using server::KnownConversations;
 
+namespace {
+
+/// It has been answered.
+void ask(KnownConversations& known, engine::SequenceId sequence, std::string text)
+{
+    known.asked(sequence, std::move(text));
+    known.answered(sequence);
+}
+
+}  // namespace
+
 class TestKnownConversations : public QObject
 {
     Q_OBJECT
@@ -15,8 +26,8 @@ private Q_SLOTS:
     void aConversationGoesOnWhereItWas()
     {
         KnownConversations known;
-        known.asked(1, "system, question");
-        known.asked(2, "another");
+        ask(known, 1, "system, question");
+        ask(known, 2, "another");
         QCOMPARE(known.match("system, question, answer, question").goes_on.value_or(0), 1);
         QCOMPARE(known.match("another").goes_on.value_or(0), 2);
         QVERIFY(!known.match("system").goes_on);
@@ -26,9 +37,9 @@ private Q_SLOTS:
     void theLongestBeginningWins()
     {
         KnownConversations known;
-        known.asked(1, "one");
-        known.asked(2, "one two");
-        known.asked(3, "one tw");
+        ask(known, 1, "one");
+        ask(known, 2, "one two");
+        ask(known, 3, "one tw");
         QCOMPARE(known.match("one two three").goes_on.value_or(0), 2);
     }
 
@@ -36,25 +47,45 @@ private Q_SLOTS:
     {
         const std::string system(1000, 's');
         KnownConversations known;
-        known.asked(1, system + "first");
+        ask(known, 1, system + "first");
         const auto match = known.match(system + "second");
         QVERIFY(!match.goes_on);
         QCOMPARE(match.begins_like.value_or(0), 1);
-        known.asked(2, "short, first");
+        ask(known, 2, "short, first");
         QVERIFY(!known.match("short, second").begins_like);
         // One that could go on has less in common.
-        known.asked(3, "s");
+        ask(known, 3, "s");
         const auto better = known.match(system + "second");
         QVERIFY(!better.goes_on);
         QCOMPARE(better.begins_like.value_or(0), 1);
+    }
+
+    // Its KV is being written, so that another turn gets a branch of it.
+    void whatIsBeingAnsweredIsNobodyElses()
+    {
+        const std::string question(1000, 'q');
+        KnownConversations known;
+        known.asked(1, question);
+        for (const std::string& text : {question, question + "more"}) {
+            QVERIFY(!known.match(text).goes_on);
+            QCOMPARE(known.match(text).begins_like.value_or(0), 1);
+        }
+        QVERIFY(!known.one_too_many(0));
+        known.asked(2, "short");
+        QVERIFY(!known.match("short").goes_on);
+        QVERIFY(!known.match("short").begins_like);
+        known.answered(1);
+        QCOMPARE(known.match(question).goes_on.value_or(0), 1);
+        QCOMPARE(known.one_too_many(1).value_or(0), 1);
+        known.answered(3);  // nobody knows it
     }
 
     void theOldestLeaves()
     {
         KnownConversations known;
         for (int sequence : {1, 2, 3})
-            known.asked(sequence, std::to_string(sequence));
-        known.asked(1, "1 again");
+            ask(known, sequence, std::to_string(sequence));
+        ask(known, 1, "1 again");
         QVERIFY(!known.one_too_many(3));
         QCOMPARE(known.one_too_many(2).value_or(0), 2);
         known.forget(2);

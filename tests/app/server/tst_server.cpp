@@ -314,6 +314,7 @@ private Q_SLOTS:
         auto owned = std::make_unique<GateEngine>();
         GateEngine& engine = *owned;
         server::ServerOptions options;
+        options.desk.turns = 1;
         options.desk.waiting = 2;
         const RunningServer server(std::move(owned), options);
         std::list<Client> clients;
