@@ -8,8 +8,6 @@ namespace server {
 
 namespace {
 
-constexpr std::int64_t kMostAnswerTokens = 1 << 30;
-
 Json anthropic_error(const Refusal& refusal)
 {
     const char* type = "invalid_request_error";
@@ -78,16 +76,21 @@ public:
     {
         if (const auto* started = std::get_if<Started>(&event))
             return start(started->prompt_tokens);
-        if (const auto* text = std::get_if<TextPiece>(&event))
-            return in_block("text", {{"type", "text"}, {"text", ""}}) +
-                   delta({{"type", "text_delta"}, {"text", text->text}});
-        if (const auto* thought = std::get_if<ThoughtPiece>(&event))
-            return in_block("thinking", {{"type", "thinking"}, {"thinking", ""}, {"signature", ""}}) +
-                   delta({{"type", "thinking_delta"}, {"thinking", thought->text}});
-        if (const auto* call = std::get_if<CallBegun>(&event))
-            return close_block() +
+        std::string said;  // by statements of their own: the first may count the blocks on
+        if (const auto* text = std::get_if<TextPiece>(&event)) {
+            said = in_block("text", {{"type", "text"}, {"text", ""}});
+            return said += delta({{"type", "text_delta"}, {"text", text->text}});
+        }
+        if (const auto* thought = std::get_if<ThoughtPiece>(&event)) {
+            said = in_block("thinking", {{"type", "thinking"}, {"thinking", ""}, {"signature", ""}});
+            return said += delta({{"type", "thinking_delta"}, {"thinking", thought->text}});
+        }
+        if (const auto* call = std::get_if<CallBegun>(&event)) {
+            said = close_block();
+            return said +=
                    in_block("tool_use",
                             {{"type", "tool_use"}, {"id", call->id}, {"name", call->name}, {"input", Json::object()}});
+        }
         if (const auto* more = std::get_if<CallArguments>(&event))
             return delta({{"type", "input_json_delta"}, {"partial_json", more->text}});
         if (const auto* failed = std::get_if<Failed>(&event))

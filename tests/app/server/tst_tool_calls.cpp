@@ -168,6 +168,17 @@ private Q_SLOTS:
         const auto content = server.post("/v1/messages", body).json()["content"].toArray();
         QCOMPARE(content.first().toObject()["thinking"].toString(), QString("a"));
         QCOMPARE(content.last().toObject()["text"].toString(), QString("b"));
+        // In a stream each piece belongs to the block that was opened last.
+        body["stream"] = true;
+        int open = -1;
+        for (const QByteArray& event : server.post("/v1/messages", body).events()) {
+            const auto part = QJsonDocument::fromJson(event).object();
+            if (part["type"] == "content_block_start")
+                QCOMPARE(part["index"].toInt(), ++open);
+            else if (part["type"] == "content_block_delta")
+                QCOMPARE(part["index"].toInt(), open);
+        }
+        QCOMPARE(open, 1);
     }
 
     void whatCannotBeForcedIsNamed()
