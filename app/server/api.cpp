@@ -5,6 +5,7 @@
 #include "app/server/openai_chat.h"
 #include "app/server/openai_completions.h"
 #include "app/server/openai_fields.h"
+#include "app/server/openai_responses.h"
 #include "app/server/plain_answers.h"
 #include "engine/caught.h"
 
@@ -24,6 +25,7 @@ struct Api::Route {
 struct Api::Routes {
     OpenAiChat openai_chat;
     OpenAiCompletions openai_completions;
+    OpenAiResponses openai_responses;
     AnthropicMessages anthropic;
     OllamaChat ollama_chat;
     OllamaGenerate ollama_generate;
@@ -34,6 +36,8 @@ struct Api::Routes {
         {"POST", "/v1/chat/completions", &openai_chat},
         {"POST", "/chat/completions", &openai_chat},
         {"POST", "/v1/completions", &openai_completions},
+        {"POST", "/v1/responses", &openai_responses},
+        {"POST", "/responses", &openai_responses},
         {"POST", "/v1/messages", &anthropic},
         {"POST", "/v1/messages/count_tokens", nullptr, anthropic_count_tokens},
         {"POST", "/api/chat", &ollama_chat},

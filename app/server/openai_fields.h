@@ -9,6 +9,9 @@
 
 namespace server {
 
+/// Larger ones are no sensible wish, and would not fit the engine's numbers.
+inline constexpr std::int64_t kMostAnswerTokens = 1 << 30;
+
 /// temperature, top_p, seed and their like.
 void read_sampling(Fields& fields, engine::SamplingOptions& sampling);
 

@@ -1,0 +1,39 @@
+// KeptResponses remembers the newest conversations of the Responses API, for requests that go on from one of them.
+#pragma once
+
+#include "app/server/fields.h"
+
+#include <cstddef>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <string>
+
+namespace server {
+
+/// In memory only, as many as fit into so many bytes; the oldest leave. May be used from any thread.
+class KeptResponses
+{
+public:
+    explicit KeptResponses(std::size_t most_bytes = std::size_t(64) << 20)
+        : most_bytes_(most_bytes)
+    {
+    }
+
+    /// `messages`: all of the conversation but its instructions, as of chat completions.
+    void keep(std::string id, const Json& messages);
+    /// Nothing: it was never kept, or not any more.
+    std::optional<Json> find(const std::string& id) const;
+
+private:
+    struct Kept {
+        std::string id;
+        std::string messages;
+    };
+    const std::size_t most_bytes_;
+    mutable std::mutex mutex_;
+    std::deque<Kept> kept_;  // the newest last
+    std::size_t bytes_ = 0;
+};
+
+}  // namespace server

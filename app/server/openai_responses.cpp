@@ -1,0 +1,242 @@
+#include "app/server/openai_responses.h"
+
+#include "app/server/openai_fields.h"
+#include "app/server/responses_wording.h"
+
+#include <utility>
+
+namespace server {
+
+namespace {
+
+/// The items of an input, as messages of chat completions: an assistant's thought, its text and its calls, which are
+/// items of their own here, are one message there.
+class InputReader
+{
+public:
+    InputReader(Fields& fields, Json& messages)
+        : fields_(fields)
+        , messages_(messages)
+    {
+    }
+
+    void read(const Json& input)
+    {
+        if (input.is_string()) {
+            messages_.push_back({{"role", "user"}, {"content", input}});
+            return;
+        }
+        if (!input.is_array()) {
+            fields_.refuse("input", "must be a string or an array of items");
+            return;
+        }
+        for (std::size_t i = 0; i < input.size() && !fields_.refusal(); ++i)
+            read_item("input[" + std::to_string(i) + "]", input[i]);
+    }
+
+private:
+    void read_item(const std::string& at, const Json& item)
+    {
+        if (!item.is_object()) {
+            fields_.refuse(at.c_str(), "must be an object");
+            return;
+        }
+        Fields inner(item);
+        const std::string type = inner.text("type").value_or("message");
+        if (type == "message")
+            read_message(at, inner);
+        else if (type == "reasoning")
+            read_reasoning(at, inner);
+        else if (type == "function_call")
+            read_call(at, inner);
+        else if (type == "function_call_output")
+            read_result(at, inner);
+        else
+            fields_.refuse((at + ".type").c_str(), "is '" + type + "', which is not supported here",
+                           Refusal::Kind::NotSupported);
+    }
+
+    void read_message(const std::string& at, Fields& item)
+    {
+        const std::string role = item.text("role").value_or("");
+        const Json* content = item.find("content");
+        if (role != "user" && role != "assistant" && role != "system" && role != "developer")
+            fields_.refuse((at + ".role").c_str(), "must be user, assistant, system or developer");
+        else if (!content)
+            fields_.refuse((at + ".content").c_str(), "is missing");
+        if (fields_.refusal())
+            return;
+        const std::string text = text_of_content(fields_, *content, at + ".content");
+        if (role == "assistant" && is_open_ && messages_.back()["content"] == "" &&
+            !messages_.back().contains("tool_calls"))
+            messages_.back()["content"] = text;
+        else
+            messages_.push_back({{"role", role}, {"content", text}});
+        is_open_ = role == "assistant";
+    }
+
+    void read_reasoning(const std::string& at, Fields& item)
+    {
+        std::string text;
+        const Json* content = item.array("content");
+        for (const Json& part : content ? *content : Json::array())
+            if (part.is_object() && part.contains("text") && part["text"].is_string())
+                text += part["text"].get<std::string>();
+        if (item.refusal())
+            fields_.refuse((at + ".content").c_str(), "must be an array");
+        if (text.empty())
+            return;  // a summary, or what only another server can read
+        messages_.push_back({{"role", "assistant"}, {"content", ""}, {"reasoning_content", text}});
+        is_open_ = true;
+    }
+
+    void read_call(const std::string& at, Fields& item)
+    {
+        const auto id = item.text("call_id"), name = item.text("name"), arguments = item.text("arguments");
+        if (!id || !name || !arguments) {
+            fields_.refuse(at.c_str(), "must have call_id, name and arguments");
+            return;
+        }
+        if (!is_open_)
+            messages_.push_back({{"role", "assistant"}, {"content", ""}});
+        is_open_ = true;
+        messages_.back()["tool_calls"].push_back(
+            {{"id", *id}, {"type", "function"}, {"function", {{"name", *name}, {"arguments", *arguments}}}});
+    }
+
+    void read_result(const std::string& at, Fields& item)
+    {
+        const auto id = item.text("call_id");
+        const Json* output = item.find("output");
+        if (!id || !output) {
+            fields_.refuse(at.c_str(), "must have call_id and output");
+            return;
+        }
+        messages_.push_back(
+            {{"role", "tool"}, {"tool_call_id", *id}, {"content", text_of_content(fields_, *output, at + ".output")}});
+        is_open_ = false;
+    }
+
+    Fields& fields_;
+    Json& messages_;
+    bool is_open_ = false;  // the last one is an assistant's, and more of it may come
+};
+
+/// As chat completions writes them. Tools that OpenAI runs itself are left out.
+Json tools_of(Fields& fields)
+{
+    Json functions = Json::array();
+    if (const Json* tools = fields.array("tools"))
+        for (const Json& tool : *tools) {
+            Fields inner(tool);
+            if (inner.text("type").value_or("") != "function")
+                continue;
+            Json function = Json::object();
+            for (const char* name : {"name", "description", "parameters"})
+                if (const Json* value = inner.find(name))
+                    function[name] = *value;
+            functions.push_back({{"type", "function"}, {"function", std::move(function)}});
+        }
+    return functions;
+}
+
+void refuse_what_is_not_there(Fields& fields)
+{
+    fields.not_supported("background", false);
+    fields.not_supported("conversation", nullptr);
+    fields.not_supported("prompt", nullptr);
+    fields.not_supported("top_logprobs", 0);
+    if (const Json* text = fields.object("text"))
+        if (const Json* format = Fields(*text).find("format");
+            format && (!format->is_object() || format->value("type", Json()) != "text"))
+            fields.refuse("text.format", "is not supported here but for the type text", Refusal::Kind::NotSupported);
+}
+
+/// What of a request its response repeats.
+Json about(Fields& fields, const Ask& ask, const std::string& model)
+{
+    const auto given = [&](const char* name, Json otherwise) {
+        const Json* value = fields.find(name);
+        return value ? *value : std::move(otherwise);
+    };
+    return {{"model", model},
+            {"instructions", given("instructions", nullptr)},
+            {"max_output_tokens", given("max_output_tokens", nullptr)},
+            {"metadata", given("metadata", Json::object())},
+            {"parallel_tool_calls", !ask.one_call},
+            {"previous_response_id", given("previous_response_id", nullptr)},
+            {"reasoning", given("reasoning", {{"effort", nullptr}, {"summary", nullptr}})},
+            {"store", given("store", true)},
+            {"temperature", ask.turn.sampling.temperature},
+            {"text", {{"format", {{"type", "text"}}}}},
+            {"tool_choice", given("tool_choice", "auto")},
+            {"tools", given("tools", Json::array())},
+            {"top_p", ask.turn.sampling.top_p},
+            {"truncation", given("truncation", "disabled")}};
+}
+
+}  // namespace
+
+tl::expected<Asked, Refusal> OpenAiResponses::read(const Json& body, const Served& served) const
+{
+    Fields fields(body);
+    Ask ask;
+    ask.turn.most_drafted = -1;
+    ask.model = fields.text("model").value_or("");
+    ask.streams = fields.flag("stream").value_or(false);
+    ask.turn.max_tokens = int(fields.integer("max_output_tokens", 1, kMostAnswerTokens).value_or(-1));
+    read_sampling(fields, ask.turn.sampling);
+    if (const auto truncation = fields.text("truncation"); truncation && *truncation == "auto")
+        ask.turn.full_context = engine::FullContext::DropOldest;
+    else if (truncation && *truncation != "disabled")
+        fields.refuse("truncation", "must be auto or disabled");
+    refuse_what_is_not_there(fields);
+
+    // The rest is what chat completions reads.
+    Json chat = {{"tools", tools_of(fields)}};
+    for (const char* name : {"tool_choice", "parallel_tool_calls", "chat_template_kwargs"})
+        if (const Json* value = fields.find(name))
+            chat[name] = *value;
+    if (const Json* reasoning = fields.object("reasoning"))
+        if (const Json* effort = Fields(*reasoning).find("effort"))
+            chat["reasoning_effort"] = *effort;
+    Json messages = Json::array();
+    const auto previous = fields.text("previous_response_id");
+    if (previous) {
+        if (auto before = kept_->find(*previous))
+            messages = std::move(*before);
+        else
+            fields.refuse("previous_response_id", "is of no response that is kept here: they are kept in memory only, "
+                                                  "the newest ones, and not where store is false");
+    }
+    if (const Json* input = fields.find("input"))
+        InputReader(fields, messages).read(*input);
+    if (messages.empty())
+        fields.refuse("input", "must be a string or an array with an item at least");
+    // Those of an earlier response do not hold any longer.
+    chat["messages"] = Json::array();
+    if (const auto instructions = fields.text("instructions"); instructions && !instructions->empty())
+        chat["messages"].push_back({{"role", "system"}, {"content", *instructions}});
+    chat["messages"].insert(chat["messages"].end(), messages.begin(), messages.end());
+    const bool store = fields.flag("store").value_or(true);
+    if (fields.refusal())
+        return tl::unexpected(*fields.refusal());
+
+    Fields chat_fields(chat);
+    read_template_arguments(chat_fields, ask.turn);
+    read_tools(chat_fields, ask);
+    read_messages(chat_fields, ask.turn);
+    ask.turn.continue_last = false;
+    if (chat_fields.refusal())
+        return tl::unexpected(*chat_fields.refusal());
+    auto wording = std::make_unique<ResponsesWording>(about(fields, ask, served.name), store ? kept_ : nullptr,
+                                                      std::move(messages));
+    return Asked{std::move(ask), std::move(wording)};
+}
+
+std::string OpenAiResponses::error(const Refusal& refusal) const
+{
+    return openai_error(refusal);
+}
+
+}  // namespace server
