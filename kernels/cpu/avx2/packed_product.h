@@ -56,11 +56,6 @@ inline Halves half_products(const std::uint8_t* w, const std::int8_t* x)
     return {_mm256_permute2x128_si256(low, high, 0x20), _mm256_permute2x128_si256(low, high, 0x31)};
 }
 
-constexpr int shift_down(int bias)  // shifts are made for a bias of 128
-{
-    return bias == 64 ? 1 : bias == 32 ? 2 : bias == 16 ? 3 : bias == 8 ? 4 : bias == 4 ? 5 : 7;
-}
-
 struct Floats {
     __m256 first, second;
 };
@@ -158,13 +153,9 @@ void product_by_rows(const MatMul& m, Chunk256* chunks)
 template <class Format, class Products>
 void product_with_panel(const MatMul& m, const Panel& panel, int rows, float* out)
 {
-    constexpr int kShiftDown = Format::kBias == 0 ? 0 : shift_down(Format::kBias);
     const auto tile_of = [&]<int Tokens>(int first) {
-        TokenRow x[Tokens];
-        for (int t = 0; t < Tokens; ++t)
-            x[t] = token_row<Format>(m, first + t);
-        tile<Format, Products, Tokens>(panel, rows, x, kShiftDown, out + std::size_t(first) * m.out_stride,
-                                       m.out_stride);
+        tile<Format, Products, Tokens>(panel, rows, token_row<Format>(m, first), std::ptrdiff_t(m.x_stride),
+                                       out + std::size_t(first) * m.out_stride, m.out_stride);
     };
     for_token_runs<kTileTokens>(m.tokens, tile_of);
 }

@@ -7,6 +7,10 @@ namespace kernels::avx2 {
 
 template <class Format, class Products>
 void matmul_packed(const MatMul& m);  // for every format, and Products of byte_products.h
+template <class Format, class Products>
+void matmul_interleaved(const MatMul& m);  // for every format of interleaved_rows.h
+template <class Format>
+void interleave(int n, int rows, const std::byte* weights, std::byte* out);
 void matmul_f32(const MatMul& m);
 void matmul_f16(const MatMul& m);
 void matmul_bf16(const MatMul& m);

@@ -8,6 +8,11 @@
 
 namespace kernels::avx2 {
 
+constexpr int shift_down(int bias)  // shifts are made for a bias of 128
+{
+    return bias == 64 ? 1 : bias == 32 ? 2 : bias == 16 ? 3 : bias == 8 ? 4 : bias == 4 ? 5 : 7;
+}
+
 /// Products of pairs, so many that their sum fits 16 bits.
 template <class Format>
 constexpr int kPairsAtOnce = Format::kSigned       ? 1
@@ -24,9 +29,24 @@ inline __m256i four_activations(const std::int8_t* q, __m256i weights)
     return Format::kSigned ? _mm256_sign_epi8(four, weights) : four;  // x is never -128, so it has an opposite
 }
 
-// Exact products of one part of a group: 4 weights of every row in each of the steps.
+/// Keeps GCC from adding up as a tree, for which all products have to wait in memory: there are no registers for them.
+inline void one_after_another(__m256i& sum)
+{
+    __asm__("" : "+x"(sum));
+}
+
+/// The same value of a later token.
+template <class Value>
+inline const Value* of_token(const Value* first, std::ptrdiff_t stride, int token)
+{
+    return reinterpret_cast<const Value*>(reinterpret_cast<const std::byte*>(first) + token * stride);
+}
+
+// Exact products of one part of a group: 4 weights of every row in each of the steps. Tokens' rows are `stride` bytes
+// apart, here and below.
 template <class Format, class Products, int Steps, int Tokens>
-inline void part_products(const std::byte* weights, const std::int8_t* const (&q)[Tokens], __m256i (&exact)[Tokens])
+inline void part_products(const std::byte* weights, const std::int8_t* q, std::ptrdiff_t stride,
+                          __m256i (&exact)[Tokens])
 {
     const __m256i ones = _mm256_set1_epi16(1);
     constexpr int kPairs = kPairsAtOnce<Format> < Steps ? kPairsAtOnce<Format> : Steps;
@@ -39,12 +59,13 @@ inline void part_products(const std::byte* weights, const std::int8_t* const (&q
             const __m256i magnitudes = Format::kSigned ? _mm256_abs_epi8(w) : w;
 #pragma GCC unroll 8
             for (int t = 0; t < Tokens; ++t) {
-                const __m256i four = four_activations<Format>(q[t] + 4 * (k + j), w);
+                const __m256i four = four_activations<Format>(of_token(q, stride, t) + 4 * (k + j), w);
                 if constexpr (!Products::kByPairs) {
                     exact[t] = Products::add(exact[t], magnitudes, four);
                 } else {
                     const __m256i products = _mm256_maddubs_epi16(magnitudes, four);
                     pairs[t] = j == 0 ? products : _mm256_add_epi16(pairs[t], products);
+                    one_after_another(pairs[t]);
                 }
             }
         }
@@ -55,55 +76,78 @@ inline void part_products(const std::byte* weights, const std::int8_t* const (&q
     }
 }
 
-/// Running sum `sum` (groups sum, sum + 8, ...) of every row and token, in the order of packed_product.h.
-template <class Format, class Products, int Tokens>
-inline void running_sum(const Panel& panel, const TokenRow (&x)[Tokens], int sum, int shift_down, __m256 (&out)[Tokens])
+/// The token's groups from `group` on; parts: sums and shifts a group.
+inline TokenRow groups_from(const TokenRow& x, std::ptrdiff_t group, int parts)
 {
-    constexpr int kParts = Format::kHalves ? 2 : 1, kSteps = 8 / kParts;
-#pragma GCC unroll 8
-    for (int t = 0; t < Tokens; ++t)
-        out[t] = _mm256_setzero_ps();
-    for (int group = sum, slot = panel.slot(sum); group < panel.groups; group += kSums, ++slot) {
-#pragma GCC unroll 2
-        for (int part = 0; part < kParts; ++part) {
-            const std::int8_t* q[Tokens];
-            __m256i exact[Tokens];
-#pragma GCC unroll 8
-            for (int t = 0; t < Tokens; ++t) {
-                q[t] = x[t].q + std::ptrdiff_t(group) * 32 + 16 * part;
-                exact[t] = Format::kBias == 0 ? _mm256_setzero_si256()
-                                              : _mm256_set1_epi32(x[t].shift[group * kParts + part] >> shift_down);
-            }
-            part_products<Format, Products, kSteps>(panel.weights(slot) + 32 * kSteps * part, q, exact);
-            const __m256 scale = _mm256_loadu_ps(panel.scales(slot) + part * kPanelRows);
-#pragma GCC unroll 8
-            for (int t = 0; t < Tokens; ++t)
-                out[t] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(exact[t]),
-                                         _mm256_mul_ps(scale, _mm256_set1_ps(x[t].scale[group])), out[t]);
-        }
-        if constexpr (Format::kOffset)
-#pragma GCC unroll 2
-            for (int part = 0; part < kParts; ++part) {
-                const __m256 offset = _mm256_loadu_ps(panel.offsets(slot) + part * kPanelRows);
-#pragma GCC unroll 8
-                for (int t = 0; t < Tokens; ++t)
-                    out[t] = _mm256_fmadd_ps(offset, _mm256_set1_ps(x[t].sum[group * kParts + part]), out[t]);
-            }
-    }
+    return {x.q + 32 * group, x.scale + group, x.sum + parts * group, x.shift + parts * group};
 }
 
-/// out[t * out_stride + r] for the first `rows` rows of the panel.
+/// A group of 32 weights of the panel's rows.
+struct PanelGroup {
+    const std::byte* weights;
+    const float *scales, *offsets;
+};
+
+/// Adds it to its running sum of every row and token, in the order of packed_product.h. `x`: the first token's group.
 template <class Format, class Products, int Tokens>
-void tile(const Panel& panel, int rows, const TokenRow (&x)[Tokens], int shift_down, float* out, std::size_t out_stride)
+inline void add_group(const PanelGroup& w, const TokenRow& x, std::ptrdiff_t stride, __m256 (&sums)[Tokens])
 {
-    __m256 sums[kSums][Tokens];
-    for (int s = 0; s < kSums; ++s)
-        running_sum<Format, Products, Tokens>(panel, x, s, shift_down, sums[s]);
-    for (int t = 0; t < Tokens; ++t) {  // as sum_of() joins eight
-        const __m256 even = _mm256_add_ps(_mm256_add_ps(sums[0][t], sums[4][t]), _mm256_add_ps(sums[2][t], sums[6][t]));
-        const __m256 odd = _mm256_add_ps(_mm256_add_ps(sums[1][t], sums[5][t]), _mm256_add_ps(sums[3][t], sums[7][t]));
-        _mm256_maskstore_ps(out + std::size_t(t) * out_stride, first_lanes(rows), _mm256_add_ps(even, odd));
+    constexpr int kParts = Format::kHalves ? 2 : 1, kSteps = 8 / kParts;
+#pragma GCC unroll 2
+    for (int part = 0; part < kParts; ++part) {
+        __m256i exact[Tokens];
+#pragma GCC unroll 8
+        for (int t = 0; t < Tokens; ++t)
+            if constexpr (Format::kBias == 0)
+                exact[t] = _mm256_setzero_si256();
+            else
+                exact[t] =
+                    _mm256_srai_epi32(_mm256_set1_epi32(of_token(x.shift, stride, t)[part]), shift_down(Format::kBias));
+        part_products<Format, Products, kSteps>(w.weights + 32 * kSteps * part, x.q + 16 * part, stride, exact);
+        const __m256 scale = _mm256_loadu_ps(w.scales + part * kPanelRows);
+#pragma GCC unroll 8
+        for (int t = 0; t < Tokens; ++t)
+            sums[t] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(exact[t]),
+                                      _mm256_mul_ps(scale, _mm256_set1_ps(*of_token(x.scale, stride, t))), sums[t]);
     }
+    if constexpr (Format::kOffset)
+#pragma GCC unroll 2
+        for (int part = 0; part < kParts; ++part) {
+            const __m256 offset = _mm256_loadu_ps(w.offsets + part * kPanelRows);
+#pragma GCC unroll 8
+            for (int t = 0; t < Tokens; ++t)
+                sums[t] = _mm256_fmadd_ps(offset, _mm256_set1_ps(of_token(x.sum, stride, t)[part]), sums[t]);
+        }
+}
+
+/// As sum_of() joins eight.
+inline __m256 joined(const __m256 (&sums)[kSums])
+{
+    const __m256 even = _mm256_add_ps(_mm256_add_ps(sums[0], sums[4]), _mm256_add_ps(sums[2], sums[6]));
+    const __m256 odd = _mm256_add_ps(_mm256_add_ps(sums[1], sums[5]), _mm256_add_ps(sums[3], sums[7]));
+    return _mm256_add_ps(even, odd);
+}
+
+/// out[t * out_stride + r] for the first `rows` rows of the panel; `x`: the first token.
+template <class Format, class Products, int Tokens>
+void tile(const Panel& panel, int rows, const TokenRow& x, std::ptrdiff_t stride, float* out, std::size_t out_stride)
+{
+    constexpr int kParts = Format::kHalves ? 2 : 1;
+    __m256 sums[Tokens][kSums];
+    for (int s = 0; s < kSums; ++s) {
+        __m256 sum[Tokens];
+#pragma GCC unroll 8
+        for (int t = 0; t < Tokens; ++t)
+            sum[t] = _mm256_setzero_ps();
+        for (int group = s, slot = panel.slot(s); group < panel.groups; group += kSums, ++slot)
+            add_group<Format, Products, Tokens>({panel.weights(slot), panel.scales(slot), panel.offsets(slot)},
+                                                groups_from(x, group, kParts), stride, sum);
+#pragma GCC unroll 8
+        for (int t = 0; t < Tokens; ++t)
+            sums[t][s] = sum[t];
+    }
+    for (int t = 0; t < Tokens; ++t)
+        _mm256_maskstore_ps(out + std::size_t(t) * out_stride, first_lanes(rows), joined(sums[t]));
 }
 
 }  // namespace kernels::avx2

@@ -1,5 +1,5 @@
 // The same as processors with AVX-512 make them, which may know the instruction in this form only.
-#include "kernels/cpu/avx2/packed_product.h"
+#include "kernels/cpu/avx2/interleaved_product.h"
 #include "kernels/packed_types.h"
 
 namespace kernels::avx2 {
@@ -7,5 +7,8 @@ namespace kernels::avx2 {
 #define MATMUL_PACKED(Name, ...) template void matmul_packed<Name, Avx512VnniProducts>(const MatMul&);
 SPILLWAY_EACH_PACKED_TYPE(MATMUL_PACKED)
 #undef MATMUL_PACKED
+#define MATMUL_INTERLEAVED(Name) template void matmul_interleaved<Interleaved##Name, Avx512VnniProducts>(const MatMul&);
+SPILLWAY_EACH_INTERLEAVED_TYPE(MATMUL_INTERLEAVED)
+#undef MATMUL_INTERLEAVED
 
 }  // namespace kernels::avx2
