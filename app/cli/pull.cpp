@@ -207,7 +207,7 @@ int search(net::Puller& puller, const PullOptions& options, const std::stop_toke
     if (!found)
         return report_failure(found.error());
     Json list = Json::array();
-    for (const net::FoundModel& m : *found) {
+    for (const net::FoundModel& m : found->models) {
         list.push_back({{"id", m.id}, {"downloads", m.downloads}, {"likes", m.likes}, {"gated", m.gated}});
         if (!options.json)
             std::printf("%10lld  %s%s\n", static_cast<long long>(m.downloads), for_terminal(m.id).c_str(),

@@ -16,6 +16,7 @@ using Kind = Failure::Kind;
 using Json = nlohmann::json;
 
 constexpr std::size_t kLongestAnswer = 16 << 20;
+constexpr std::size_t kLongestCard = 1 << 20;
 constexpr int kMostPages = 100;  // of a list of files
 
 /// Whom to tell who one is, where the hub wants to know.
@@ -64,6 +65,35 @@ std::optional<HubFile> file_of(const Json& entry)
     return file;
 }
 
+bool is_gated(const Json& model)
+{
+    const auto gated = model.find("gated");
+    return gated != model.end() && (gated->is_string() || (gated->is_boolean() && gated->get<bool>()));
+}
+
+/// The hub gives a licence as a tag, whoever wrote it down and however: `license:mit`.
+std::string licence_of(const Json& model)
+{
+    constexpr std::string_view mark = "license:";
+    if (const auto tags = model.find("tags"); tags != model.end() && tags->is_array())
+        for (const Json& tag : *tags)
+            if (tag.is_string() && tag.get_ref<const std::string&>().starts_with(mark))
+                return tag.get_ref<const std::string&>().substr(mark.size());
+    return {};
+}
+
+/// Without the table of facts for machines that a card may begin with.
+std::string card_text(std::string text)
+{
+    if (!text.starts_with("---\n") && !text.starts_with("---\r\n"))
+        return text;
+    const std::size_t end = text.find("\n---", 3);
+    if (end == std::string::npos)
+        return text;
+    const std::size_t line_end = text.find('\n', end + 1);
+    return line_end == std::string::npos ? std::string() : text.substr(line_end + 1);
+}
+
 /// The next page of a list: `<https://...>; rel="next"`.
 std::string next_page(std::string_view link)
 {
@@ -90,15 +120,22 @@ std::string Hub::file_url(const HubRepository& repository, const HubFile& file) 
     return endpoint_ + '/' + repository.id + "/resolve/" + repository.commit + '/' + escaped_path(file.path);
 }
 
+Result<HttpAnswer> Hub::ask(const std::string& url, const char* purpose, const std::stop_token& stop) const
+{
+    auto answer = client_.get_text({url, purpose, {}, token_, {}}, kLongestAnswer, stop);
+    if (!answer)
+        return tl::unexpected(explained(answer.error(), !token_.empty()));
+    return answer;
+}
+
 Result<std::string> Hub::commit_of(const HubReference& reference, const std::stop_token& stop) const
 {
     if (is_commit(reference.revision))
         return reference.revision;
-    const auto answer = client_.get_text(
-        {endpoint_ + "/api/models/" + reference.repository + "/refs", "revisions of a repository", {}, token_, {}},
-        kLongestAnswer, stop);
+    const auto answer =
+        ask(endpoint_ + "/api/models/" + reference.repository + "/refs", "revisions of a repository", stop);
     if (!answer)
-        return tl::unexpected(explained(answer.error(), !token_.empty()));
+        return tl::unexpected(answer.error());
     const Json json = Json::parse(answer->body, nullptr, false);
     if (!json.is_object())
         return not_understood();
@@ -120,9 +157,9 @@ Result<HubRepository> Hub::repository(const HubReference& reference, const std::
     std::vector<HubFile> files;
     std::string url = endpoint_ + "/api/models/" + reference.repository + "/tree/" + *commit + "?recursive=true";
     for (int page = 0; !url.empty(); ++page) {
-        const auto answer = client_.get_text({url, "list of files", {}, token_, {}}, kLongestAnswer, stop);
+        const auto answer = ask(url, "list of files", stop);
         if (!answer)
-            return tl::unexpected(explained(answer.error(), !token_.empty()));
+            return tl::unexpected(answer.error());
         const Json json = Json::parse(answer->body, nullptr, false);
         if (!json.is_array() || page == kMostPages)
             return not_understood();
@@ -139,29 +176,53 @@ Result<HubRepository> Hub::repository(const HubReference& reference, const std::
     return repository;
 }
 
-Result<std::vector<FoundModel>> Hub::search(const std::string& words, int most, const std::stop_token& stop) const
+Result<FoundModels> Hub::search(const std::string& words, int most, const std::stop_token& stop) const
 {
-    const auto answer = client_.get_text({endpoint_ + "/api/models?search=" + escaped_value(words) +
-                                              "&filter=gguf&sort=downloads&direction=-1&limit=" + std::to_string(most),
-                                          "search",
-                                          {},
-                                          token_,
-                                          {}},
-                                         kLongestAnswer, stop);
+    return search_on(endpoint_ + "/api/models?search=" + escaped_value(words) +
+                         "&filter=gguf&sort=downloads&direction=-1&limit=" + std::to_string(most),
+                     stop);
+}
+
+Result<FoundModels> Hub::search_on(const std::string& next, const std::stop_token& stop) const
+{
+    if (origin_of(next) != origin_of(endpoint_))
+        return not_understood();
+    const auto answer = ask(next, "search", stop);
     if (!answer)
-        return tl::unexpected(explained(answer.error(), !token_.empty()));
+        return tl::unexpected(answer.error());
     const Json json = Json::parse(answer->body, nullptr, false);
     if (!json.is_array())
         return not_understood();
-    std::vector<FoundModel> found;
-    for (const Json& entry : json) {
-        if (!entry.is_object() || text_of(entry, "id").empty())
-            continue;
-        const auto gated = entry.find("gated");
-        found.push_back({text_of(entry, "id"), number_of(entry, "downloads"), number_of(entry, "likes"),
-                         gated != entry.end() && (gated->is_string() || (gated->is_boolean() && gated->get<bool>()))});
-    }
+    FoundModels found;
+    for (const Json& entry : json)
+        if (entry.is_object() && !text_of(entry, "id").empty())
+            found.models.push_back(
+                {text_of(entry, "id"), number_of(entry, "downloads"), number_of(entry, "likes"), is_gated(entry)});
+    // A page without models is the last one, whatever it says, and the token goes to nobody else.
+    const std::string after = next_page(answer->head.header("link"));
+    if (!found.models.empty() && after != next && origin_of(after) == origin_of(endpoint_))
+        found.next = after;
     return found;
+}
+
+Result<HubCard> Hub::card(const HubRepository& repository, const std::stop_token& stop) const
+{
+    const auto about =
+        ask(endpoint_ + "/api/models/" + repository.id + "/revision/" + repository.commit, "facts of a model", stop);
+    if (!about)
+        return tl::unexpected(about.error());
+    const Json json = Json::parse(about->body, nullptr, false);
+    if (!json.is_object())
+        return not_understood();
+    HubCard card{licence_of(json), {}, is_gated(json), number_of(json, "downloads"), number_of(json, "likes")};
+    HttpRequest request{file_url(repository, {"README.md", 0, {}, {}}), "text about a model", {}, token_, {}};
+    const auto text = client_.get_text(request, kLongestCard, stop);
+    // Whoever may not read the text can still see the files; only that nobody answers any more is worth stopping for.
+    if (!text && (may_pass(text.error().kind) || text.error().kind == Kind::Cancelled))
+        return tl::unexpected(text.error());
+    if (text)
+        card.text = card_text(text->body);
+    return card;
 }
 
 }  // namespace net

@@ -23,6 +23,21 @@ struct FoundModel {
     bool gated = false;
 };
 
+/// One page of what a search found.
+struct FoundModels {
+    std::vector<FoundModel> models;
+    std::string next = {};  // the address of the next page; empty: this is the last
+};
+
+/// What whoever published a repository says of it.
+struct HubCard {
+    std::string licence;  // "apache-2.0"; empty: it is not said
+    std::string text;     // Markdown, as its publisher wrote it; empty: there is none
+    bool gated = false;   // its terms have to be accepted on the hub first
+    std::int64_t downloads = 0;
+    std::int64_t likes = 0;
+};
+
 /// Any thread.
 class Hub
 {
@@ -31,12 +46,16 @@ public:
 
     Result<HubRepository> repository(const HubReference& reference, const std::stop_token& stop) const;
     /// Repositories with GGUF files, the most used first.
-    Result<std::vector<FoundModel>> search(const std::string& words, int most, const std::stop_token& stop) const;
+    Result<FoundModels> search(const std::string& words, int most, const std::stop_token& stop) const;
+    /// The page that `next` of the one before leads to.
+    Result<FoundModels> search_on(const std::string& next, const std::stop_token& stop) const;
+    Result<HubCard> card(const HubRepository& repository, const std::stop_token& stop) const;
     /// Where the bytes of one file are.
     std::string file_url(const HubRepository& repository, const HubFile& file) const;
     const std::string& token() const { return token_; }
 
 private:
+    Result<HttpAnswer> ask(const std::string& url, const char* purpose, const std::stop_token& stop) const;
     Result<std::string> commit_of(const HubReference& reference, const std::stop_token& stop) const;
 
     HttpClient& client_;

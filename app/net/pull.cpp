@@ -82,14 +82,14 @@ Result<PullPlan> Puller::plan(const PullRequest& request, const std::stop_token&
     if (!found)
         return tl::unexpected(found.error());
     std::string near;
-    for (const FoundModel& model : *found)
+    for (const FoundModel& model : found->models)
         near += (near.empty() ? "" : ", ") + model.id;
     return fail(Kind::NotFound,
                 near.empty() ? "the hub finds nothing for '" + name.name + "'"
                              : "'" + name.name + "' does not say whose it is; the hub's most fetched are " + near);
 }
 
-Result<std::vector<FoundModel>> Puller::search(const std::string& words, int most, const std::stop_token& stop)
+Result<FoundModels> Puller::search(const std::string& words, int most, const std::stop_token& stop)
 {
     return Hub(client_, settings_.hub, settings_.hub_token).search(words, most, stop);
 }

@@ -68,7 +68,7 @@ public:
     /// All files, one after another. What is there already is checked and kept.
     Status fetch(const PullPlan& plan, const FetchLimits& limits,
                  const std::function<void(const PullProgress&)>& on_progress, const std::stop_token& stop);
-    Result<std::vector<FoundModel>> search(const std::string& words, int most, const std::stop_token& stop);
+    Result<FoundModels> search(const std::string& words, int most, const std::stop_token& stop);
 
 private:
     Result<PullPlan> plan_hub(const HubReference& reference, const PullRequest& request, const std::stop_token& stop);

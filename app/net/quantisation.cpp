@@ -12,6 +12,7 @@ namespace net {
 namespace {
 
 using Kind = Failure::Kind;
+using Why = Chosen::Why;
 
 constexpr std::size_t kNamedAtMost = 12;                   // in a sentence
 constexpr double kBesideTheFile = 1.15;                    // of its bytes: a context and scratch need room as well
@@ -112,16 +113,18 @@ Chosen recommended(const std::vector<ModelChoice>& choices, std::optional<std::i
         memory_bytes ? "fits into the " + about(*memory_bytes) + " of memory that are free here" : "the usual one";
     if (const ModelChoice* small = with_quant(choices, "Q8_0");
         small && small->bytes <= kSmallModel && fits(*small, memory))
-        return {*small, "a small model loses most by fewer bits, and it " + here};
+        return {*small, Why::SmallModel, "a small model loses most by fewer bits, and it " + here};
     for (const std::string_view quant : kByTaste)
         if (const ModelChoice* choice = with_quant(choices, quant); choice && fits(*choice, memory))
-            return {*choice, memory_bytes ? "the best balance of size and quality that " + here : here};
+            return {*choice, Why::BestBalance,
+                    memory_bytes ? "the best balance of size and quality that " + here : here};
     // The largest that fits, else the smallest.
     const auto fitting =
         std::find_if(choices.rbegin(), choices.rend(), [&](const ModelChoice& c) { return fits(c, memory); });
     if (fitting != choices.rend())
-        return {*fitting, memory_bytes ? "the largest that " + here : "the largest"};
-    return {choices.front(), "the smallest; none fits into the " + about(memory) + " of memory that are free here"};
+        return {*fitting, Why::LargestThatFits, memory_bytes ? "the largest that " + here : "the largest"};
+    return {choices.front(), Why::NoneFits,
+            "the smallest; none fits into the " + about(memory) + " of memory that are free here"};
 }
 
 }  // namespace
@@ -189,7 +192,7 @@ Result<Chosen> choose(const ModelFiles& files, const std::string& file, const st
             for (const ModelChoice& choice : files.choices)
                 for (const HubFile& f : choice.files)
                     if (whole_path ? f.path == file : file_name(f.path) == file)
-                        return Chosen{choice, {}};
+                        return Chosen{choice, Why::Named, {}};
         return fail(Kind::NotFound, "there is no file " + file + " in it, but " + list_of(files.choices, true));
     }
     if (!quant.empty()) {
@@ -202,7 +205,7 @@ Result<Chosen> choose(const ModelFiles& files, const std::string& file, const st
         if (named.size() > 1)
             return fail(Kind::BadRequest, "it has several with " + quant +
                                               ", of which the file's name has to say one: " + list_of(named, true));
-        return Chosen{named.front(), {}};
+        return Chosen{named.front(), Why::Named, {}};
     }
     return recommended(files.choices, memory_bytes);
 }

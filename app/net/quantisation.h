@@ -39,8 +39,11 @@ std::string quant_of(std::string_view file);
 ModelFiles group_files(const std::vector<HubFile>& files);
 
 struct Chosen {
+    /// Why this one: somebody named it, or else what is best for the memory.
+    enum class Why { Named, SmallModel, BestBalance, LargestThatFits, NoneFits };
     ModelChoice choice;
-    std::string reason;  // why this one, where nobody named it
+    Why why = Why::Named;
+    std::string reason;  // the same as part of an English sentence; empty: it was named
 };
 
 /// What was named, or else the best for `memory_bytes` of this machine. NotFound with what there is.

@@ -1,0 +1,156 @@
+// Hub: what a search finds, page by page, a repository's files by quantisation, and what its publisher says of it.
+#include "app/net/hub.h"
+#include "tests/support/net/model_hub.h"
+#include "tests/support/test_program.h"
+
+#include <QtTest>
+
+using support::HubModel;
+using support::ModelHub;
+using support::WebAnswer;
+using support::WebRequest;
+using support::WebServer;
+using Kind = net::Failure::Kind;
+
+class TestHub : public QObject
+{
+    Q_OBJECT
+
+    const std::string m_small = std::string(1000, 's'), m_large = std::string(3000, 'l');
+    net::HttpClient m_client;
+
+    HubModel model(const std::string& id, std::int64_t downloads) const
+    {
+        return {id,
+                {{"m-Q8_0-00001-of-00002.gguf", &m_large},
+                 {"m-Q8_0-00002-of-00002.gguf", &m_large},
+                 {"m-Q4_K_M.gguf", &m_small},
+                 {"mmproj-F16.gguf", &m_small},
+                 {"notes.txt", &m_small}},
+                "---\nlicense: mit\ntags:\n- chat\n---\n# A model\n\nIt talks.\n",
+                "mit",
+                downloads};
+    }
+
+private Q_SLOTS:
+    void initTestCase()
+    {
+        for (const char* name : {"http_proxy", "https_proxy", "HTTPS_PROXY", "ALL_PROXY", "all_proxy"})
+            qunsetenv(name);
+    }
+
+    void findsPageByPage()
+    {
+        std::vector<HubModel> models;
+        for (int i = 0; i < 7; ++i)
+            models.push_back(model("org/tiny-" + std::to_string(i), 100 * i));
+        models.push_back(model("org/other", 5000));
+        ModelHub served(models);
+        served.page_models = 3;
+        const net::Hub hub(m_client, served.url(), {});
+        std::string names;
+        auto page = hub.search("tiny", 3, {});
+        QVERIFY(page);
+        QCOMPARE(served.server().requests().back().target,
+                 std::string("/api/models?search=tiny&filter=gguf&sort=downloads&direction=-1&limit=3"));
+        for (int pages = 1;; ++pages) {
+            for (const net::FoundModel& found : page->models)
+                names += found.id.back();
+            if (page->next.empty())
+                break;
+            QVERIFY(pages < 4);
+            page = hub.search_on(page->next, {});
+            QVERIFY(page);
+        }
+        QCOMPARE(names, std::string("6543210"));
+        QVERIFY(hub.search("nobody", 3, {})->models.empty());
+    }
+
+    // The token goes along, so that neither a list nor a caller may lead it to somebody else.
+    void goesOnAtHomeOnly()
+    {
+        WebServer stranger([](const WebRequest&) { return WebAnswer{200, {}, "[]"}; });
+        WebServer home([&](const WebRequest&) {
+            return WebAnswer{200, {{"Link", "<" + stranger.url("/x") + ">; rel=\"next\""}}, R"([{"id":"a/b"}])"};
+        });
+        const net::Hub hub(m_client, home.url(), "secret");
+        const auto page = hub.search("b", 3, {});
+        QVERIFY(page && page->models.size() == 1 && page->next.empty());
+        QCOMPARE(hub.search_on(stranger.url("/x"), {}).error().kind, Kind::BadAnswer);
+        QVERIFY(stranger.requests().empty());
+    }
+
+    void groupsFilesAndReadsTheCard()
+    {
+        ModelHub served({model("org/tiny", 12)});
+        const net::Hub hub(m_client, served.url(), {});
+        const auto repository = hub.repository({"org/tiny"}, {});
+        QVERIFY(repository);
+        QCOMPARE(repository->files.choices.size(), std::size_t(2));
+        QCOMPARE(repository->files.choices[0].quant, std::string("Q4_K_M"));
+        QCOMPARE(repository->files.choices[0].bytes, std::int64_t(1000));
+        QCOMPARE(repository->files.choices[1].quant, std::string("Q8_0"));
+        QCOMPARE(repository->files.choices[1].bytes, std::int64_t(6000));
+        QCOMPARE(repository->files.companions.size(), std::size_t(1));
+        const auto card = hub.card(*repository, {});
+        QVERIFY(card);
+        QCOMPARE(card->licence, std::string("mit"));
+        QCOMPARE(card->text, std::string("# A model\n\nIt talks.\n"));
+        QCOMPARE(card->downloads, std::int64_t(12));
+        QVERIFY(!card->gated);
+    }
+
+    void cardsMayBeOdd_data()
+    {
+        QTest::addColumn<QByteArray>("card");
+        QTest::addColumn<QByteArray>("text");
+        QTest::newRow("none") << QByteArray() << QByteArray();
+        QTest::newRow("no table") << QByteArray("# M") << QByteArray("# M");
+        QTest::newRow("only a table") << QByteArray("---\na: b\n---") << QByteArray();
+        QTest::newRow("no end") << QByteArray("---\na: b\n") << QByteArray("---\na: b\n");
+        QTest::newRow("of Windows") << QByteArray("---\r\na: b\r\n---\r\nM") << QByteArray("M");
+        QTest::newRow("too long") << QByteArray(2 << 20, 'x') << QByteArray();
+    }
+    void cardsMayBeOdd()
+    {
+        QFETCH(QByteArray, card);
+        QFETCH(QByteArray, text);
+        HubModel odd = model("org/tiny", 1);
+        odd.card = card.toStdString();
+        odd.licence.clear();
+        ModelHub served({odd});
+        const net::Hub hub(m_client, served.url(), {});
+        const auto read = hub.card(*hub.repository({"org/tiny"}, {}), {});
+        QVERIFY(read);
+        QCOMPARE(read->text, text.toStdString());
+        QCOMPARE(read->licence, std::string());
+    }
+
+    void oddAnswersAreOneSentence_data()
+    {
+        QTest::addColumn<QByteArray>("answer");
+        QTest::newRow("nothing") << QByteArray();
+        QTest::newRow("a page for people") << QByteArray("<html>");
+        QTest::newRow("a number") << QByteArray("5");
+        QTest::newRow("a string") << QByteArray("\"x\"");
+    }
+    void oddAnswersAreOneSentence()
+    {
+        QFETCH(QByteArray, answer);
+        WebServer server([&](const WebRequest&) { return WebAnswer{200, {}, answer.toStdString()}; });
+        const net::Hub hub(m_client, server.url(), {});
+        QCOMPARE(hub.search("x", 3, {}).error().kind, Kind::BadAnswer);
+        QCOMPARE(hub.repository({"a/b"}, {}).error().kind, Kind::BadAnswer);
+        QCOMPARE(hub.card({"a/b", ModelHub::commit(), {}}, {}).error().kind, Kind::BadAnswer);
+        server.answer_by([](const WebRequest&) {
+            return WebAnswer{200, {}, R"([7,null,{"id":5},{"id":"a/b","downloads":"x","gated":[]}])"};
+        });
+        const auto found = hub.search("x", 3, {});
+        QVERIFY(found);
+        QCOMPARE(found->models.size(), std::size_t(1));
+        QVERIFY(found->models[0].downloads == 0 && !found->models[0].gated);
+    }
+};
+
+SPILLWAY_TEST(QCoreApplication, TestHub)
+#include "tst_hub.moc"
