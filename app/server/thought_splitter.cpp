@@ -18,9 +18,11 @@ constexpr std::string_view kAnalysis = "<|channel|>analysis<|message|>";
 constexpr std::array<std::string_view, 3> kAnswerChannels = {
     "<|channel|>final<|message|>", "<|channel|>commentary<|message|>", engine::RecipientMarks::kAnswer};
 constexpr std::string_view kEndOfRecipientsThought = "<|eom|><|start|>assistant to=user<|message|>";
-constexpr std::array<std::string_view, 2> kEndsOfAnalysis = {
-    "<|end|><|start|>assistant<|channel|>final<|message|>",
-    "<|end|><|start|>assistant<|channel|>commentary<|message|>"};
+constexpr std::array<std::string_view, 5> kEndsOfAnalysis = {
+    "<|end|><|start|>assistant<|channel|>final<|message|>", "<|end|><|start|>assistant<|channel|>commentary<|message|>",
+    // A call of a tool: whoever reads those needs all of it.
+    "<|end|><|start|>assistant to=", "<|end|><|start|>assistant<|channel|>commentary to=",
+    "<|end|><|start|>assistant<|channel|>analysis to="};
 
 /// What a thought may begin with.
 std::vector<std::string_view> opening_marks()
@@ -134,7 +136,8 @@ bool ThoughtSplitter::think()
     const std::size_t thought = last == std::string_view::npos ? 0 : last + 1;
     give(Kind::Thought, thought);
     if (closed) {
-        held_.erase(0, end - thought + mark_bytes);
+        const bool calls = std::string_view(held_).substr(end - thought, mark_bytes).ends_with(" to=");
+        held_.erase(0, end - thought + (calls ? 0 : mark_bytes));
         state_ = State::Behind;
     }
     return closed;

@@ -13,8 +13,41 @@ namespace {
 constexpr std::array<std::string_view, 2> kResponse = {"<|START_RESPONSE|>", "<|END_RESPONSE|>"};
 
 // Around the calls of tools, and within them.
-constexpr std::array<std::string_view, 7> kToolCalls = {"<tool_call>", "</tool_call>", "<|tool_call|>", "[TOOL_CALLS]",
-                                                        "[ARGS]",      "[CALL_ID]",    "<|python_tag|>"};
+constexpr auto kToolCalls = std::to_array<std::string_view>({
+    "<tool_call>",
+    "</tool_call>",
+    "<|tool_call|>",
+    "[TOOL_CALLS]",
+    "[ARGS]",
+    "[CALL_ID]",
+    "<|python_tag|>",
+    "<|tool_call_start|>",
+    "<|tool_call_end|>",
+    "<|tool_call>",
+    "<tool_call|>",
+    "<|\"|>",
+    "<arg_key>",
+    "</arg_key>",
+    "<arg_value>",
+    "</arg_value>",
+    "<|START_ACTION|>",
+    "<|END_ACTION|>",
+    "<｜tool▁calls▁begin｜>",
+    "<｜tool▁calls▁end｜>",
+    "<｜tool▁call▁begin｜>",
+    "<｜tool▁call▁end｜>",
+    "<｜tool▁sep｜>",
+    "<｜DSML｜",
+    "<|tool_calls_section_begin|>",
+    "<|tool_calls_section_end|>",
+    "<|tool_call_begin|>",
+    "<|tool_call_argument_begin|>",
+    "<|tool_call_end|>",
+    "<minimax:tool_call>",
+    "</minimax:tool_call>",
+    "<seed:tool_call>",
+    "</seed:tool_call>",
+});
 
 constexpr auto kSingle = [] {
     std::array<std::string_view, 2 * kReasoningMarks.size() + kResponse.size() + kToolCalls.size()> all;

@@ -34,6 +34,11 @@ private Q_SLOTS:
         row("gpt-oss's", "<|channel|>analysis<|message|>a\nb<|end|><|start|>assistant<|channel|>final<|message|>c",
             "a\nb", "c");
         row("gpt-oss without a thought", "<|channel|>final<|message|>c", "", "c");
+        row("gpt-oss's before a call",
+            "<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>commentary to=functions.f<|message|>{}",
+            "a", "<|end|><|start|>assistant<|channel|>commentary to=functions.f<|message|>{}");
+        row("gpt-oss's call", "<|channel|>commentary to=functions.f<|message|>{}", "",
+            "<|channel|>commentary to=functions.f<|message|>{}");
         row("Muse Glimmer's", "<|start|>assistant to=self<|message|>a\nb<|eom|><|start|>assistant to=user<|message|>c",
             "a\nb", "c");
         row("Muse Glimmer's without a thought", "<|start|>assistant to=user<|message|>c", "", "c");

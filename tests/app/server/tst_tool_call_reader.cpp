@@ -89,7 +89,85 @@ private Q_SLOTS:
         row("Llama 3", "{'name': 'weather', 'parameters': {'city': 'Rome'}}", "", rome);
         row("Llama 3 with its mark", "<|python_tag|>{'name': 'weather', 'parameters': {'city': 'Rome'}}", "", rome);
         row("Granite", "<|tool_call|>[{'name': 'weather', 'arguments': {'city': 'Rome'}}]", "", rome);
+        row("Granite, in the other mark", "<tool_call>[{'name': 'weather', 'arguments': {'city': 'Rome'}}]</tool_call>",
+            "", rome);
+        row("a list alone", "[{'name': 'weather', 'arguments': {'city': 'Rome'}}]", "", rome);
+        row("GLM",
+            "<tool_call>weather\n<arg_key>city</arg_key>\n<arg_value>12</arg_value>\n<arg_key>days</arg_key>\n"
+            "<arg_value>3</arg_value>\n</tool_call>",
+            "", "[{'name':'weather','arguments':{'city':'12','days':3}}]");
+        row("GLM, on one line, twice",
+            "Yes.<tool_call>weather<arg_key>city</arg_key><arg_value>Rome</arg_value></tool_call>\n"
+            "<tool_call>now</tool_call>",
+            "Yes.", two);
+        row("gpt-oss", "<|channel|>commentary to=functions.weather <|constrain|>json<|message|>{'city': 'Rome'}", "",
+            rome);
+        row("gpt-oss, after a few words",
+            "I look.<|end|><|start|>assistant<|channel|>commentary to=functions.weather "
+            "<|constrain|>json<|message|>{'city': 'Rome'}",
+            "I look.", rome);
+        row("gpt-oss, the name first",
+            " to=functions.weather<|channel|>commentary json<|message|>{'city': 'Rome'}"
+            "<|start|>assistant to=functions.now<|channel|>commentary json<|message|>{}",
+            "", two);
+        row("Gemma 4", "<|tool_call>call:weather{city:<|'|>Rome<|'|>}<tool_call|>", "", rome);
+        row("Gemma 4, of all kinds",
+            "<|tool_call>call:now{a:[1,<|'|>x}<|'|>],b:{c:true,d:-2.5e1},e:null,f:<|'|><|'|>}<tool_call|>"
+            "<|tool_call>call:now{}<tool_call|>",
+            "",
+            "[{'name':'now','arguments':{'a':[1,'x}'],'b':{'c':true,'d':-25.0},'e':null,'f':''}},"
+            "{'name':'now','arguments':{}}]");
+        row("LFM2", "<|tool_call_start|>[weather(city='Rome'), now()]<|tool_call_end|>", "", two);
+        row("LFM2, and words", "<|tool_call_start|>[weather(city='Rome')]<|tool_call_end|>Checking.", "Checking.",
+            rome);
+        row("LFM2, in JSON", "<|tool_call_start|>[{'name': 'weather', 'arguments': {'city': 'Rome'}}]<|tool_call_end|>",
+            "", rome);
+        row("Llama, Python's calls",
+            "[weather(city='a\\'b)]', days=3, sure=True, none=None, more=['x', {'k': 1.5}]), now()]", "",
+            "[{'name':'weather','arguments':{'city':'a\\'b)]','days':3,'sure':true,'none':null,'more':['x',{'k':1.5}]}}"
+            ","
+            "{'name':'now','arguments':{}}]");
+        row("DeepSeek R1 and V3",
+            "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>weather\n```json\n{'city': 'Rome'}\n"
+            "```<｜tool▁call▁end｜>\n<｜tool▁call▁begin｜>function<｜tool▁sep｜>now\n```json\n{}\n"
+            "```<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
+            "", two);
+        row("DeepSeek V3.1",
+            "Well.<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>weather<｜tool▁sep｜>{'city': 'Rome'}<｜tool▁call▁end｜>"
+            "<｜tool▁call▁begin｜>now<｜tool▁sep｜>{}<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
+            "Well.", two);
+        row("DeepSeek V3.2",
+            "<｜DSML｜function_calls>\n<｜DSML｜invoke name='weather'>\n<｜DSML｜parameter name='city' "
+            "string='true'>12</｜DSML｜parameter>\n<｜DSML｜parameter name='days' string='false'>3"
+            "</｜DSML｜parameter>\n</｜DSML｜invoke>\n</｜DSML｜function_calls>",
+            "", "[{'name':'weather','arguments':{'city':'12','days':3}}]");
+        row("Kimi",
+            "<|tool_calls_section_begin|><|tool_call_begin|>functions.weather:0<|tool_call_argument_begin|>"
+            "{'city': 'Rome'}<|tool_call_end|><|tool_call_begin|>functions.now:1<|tool_call_argument_begin|>{}"
+            "<|tool_call_end|><|tool_calls_section_end|>",
+            "", two);
+        row("MiniMax",
+            "<minimax:tool_call>\n<invoke name='weather'>\n<parameter name='city'>Rome</parameter>\n</invoke>\n"
+            "<invoke name='now'>\n</invoke>\n</minimax:tool_call>",
+            "", two);
+        row("Seed-OSS",
+            "<seed:tool_call>\n<function=weather>\n<parameter=city>Rome</parameter>\n</function>\n</seed:tool_call>",
+            "", rome);
+        row("Command R7B",
+            "<|START_ACTION|>[\n {'tool_call_id': '0', 'tool_name': 'weather', 'parameters': {'city': 'Rome'}}\n]"
+            "<|END_ACTION|>",
+            "", rome);
         // What is no call stays text, to the letter.
+        row("a footnote", "[1] says so (in 'a' list).", "[1] says so (in 'a' list).", "[]");
+        row("Python of no tool", "[print(x='y')]", "[print(x='y')]", "[]");
+        row("a list of links", "[weather](https://x)", "[weather](https://x)", "[]");
+        row("GLM's words", "<tool_call> is a mark", "<tool_call> is a mark", "[]");
+        row("GLM, cut off", "<tool_call>weather\n<arg_key>city</arg_key>",
+            "<tool_call>weather\n<arg_key>city</arg_key>", "[]");
+        row("Qwen3-Coder, cut off", "<tool_call>\n<function=weather>\n", "<tool_call>\n<function=weather>\n", "[]");
+        row("Gemma 4, cut off", "<|tool_call>call:weather{city:<|'|>Ro", "<|tool_call>call:weather{city:<|'|>Ro", "[]");
+        row("gpt-oss, cut off", "<|channel|>commentary to=functions.weather json<|message|>{'ci",
+            "<|channel|>commentary to=functions.weather json<|message|>{'ci", "[]");
         row("JSON that was asked for", "{'name': 'Rome', 'is': 'a city'}", "{'name': 'Rome', 'is': 'a city'}", "[]");
         row("JSON that is none", "{ nothing }", "{ nothing }", "[]");
         row("half an object", "{'name': 'weather', ", "{'name': 'weather', ", "[]");
@@ -150,6 +228,28 @@ private Q_SLOTS:
                                                 ">",
                                                 "</parameter>",
                                                 "weather",
+                                                "now",
+                                                "(",
+                                                ")",
+                                                "=",
+                                                "'",
+                                                "1",
+                                                "call:",
+                                                "<|\"|>",
+                                                "<|tool_call>",
+                                                "<tool_call|>",
+                                                "<|tool_call_start|>",
+                                                "<|tool_call_end|>",
+                                                "<arg_key>",
+                                                "</arg_key>",
+                                                "<arg_value>",
+                                                "</arg_value>",
+                                                "<｜tool▁calls▁begin｜>",
+                                                "<｜tool▁calls▁end｜>",
+                                                "<｜tool▁call▁begin｜>",
+                                                "<｜tool▁sep｜>",
+                                                "<|channel|>commentary to=functions.",
+                                                "<|message|>",
                                                 "\"name\": \"now\"",
                                                 "\xc3\xa9"};
         for (int round = 0; round < 3000; ++round) {
@@ -159,7 +259,7 @@ private Q_SLOTS:
             const Read whole = read_in_pieces(answer, std::max<std::size_t>(answer.size(), 1));
             for (const std::size_t piece : {std::size_t(1), std::size_t(3)}) {
                 const Read cut = read_in_pieces(answer, piece);
-                QCOMPARE(cut.text, whole.text);
+                QVERIFY2(cut.text == whole.text, (answer + " is read as " + cut.text + " and " + whole.text).c_str());
                 QCOMPARE(cut.calls.dump(), whole.calls.dump());
             }
             if (whole.calls.empty())

@@ -151,6 +151,57 @@ private Q_SLOTS:
         QVERIFY(usage["prompt_tokens"].toInt() > alone["prompt_tokens"].toInt() + int(strlen("has weather")));
     }
 
+    // What is around such calls would be hidden otherwise.
+    void callsInControlTokensAreSeen_data()
+    {
+        QTest::addColumn<QStringList>("control");
+        QTest::addColumn<QStringList>("words");
+        QTest::newRow("Gemma 4") << QStringList{"<|tool_call>", "<tool_call|>", "<|tool_response>"}
+                                 << QStringList{"<|tool_call>", "call:weather{city:'Rome'}", "<tool_call|>",
+                                                "<|tool_response>"};
+        QTest::newRow("gpt-oss") << QStringList{"<|channel|>", "<|constrain|>", "<|message|>", "<|call|>"}
+                                 << QStringList{"<|channel|>",   "commentary\u2581to=functions.weather\u2581",
+                                                "<|constrain|>", "json",
+                                                "<|message|>",   R"({"city":"Rome"})",
+                                                "<|call|>"};
+        QTest::newRow("LFM2") << QStringList{"<|tool_call_start|>", "<|tool_call_end|>"}
+                              << QStringList{"<|tool_call_start|>", "[weather(city='Rome')]", "<|tool_call_end|>",
+                                             "</s>"};
+        QTest::newRow("DeepSeek")
+            << QStringList{"<｜tool▁calls▁begin｜>", "<｜tool▁call▁begin｜>", "<｜tool▁sep｜>", "<｜tool▁call▁end｜>",
+                           "<｜tool▁calls▁end｜>"}
+            << QStringList{
+                   "<｜tool▁calls▁begin｜>", "<｜tool▁call▁begin｜>", "weather", "<｜tool▁sep｜>", R"({"city":"Rome"})",
+                   "<｜tool▁call▁end｜>",    "<｜tool▁calls▁end｜>",  "</s>"};
+    }
+
+    void callsInControlTokensAreSeen()
+    {
+        QFETCH(QStringList, control);
+        QFETCH(QStringList, words);
+        std::vector<std::string> tokens, normal, says = {ChainModel::kGo};
+        for (const QString& word : words) {
+            says.push_back(word.toStdString());
+            if (word != "</s>" && !control.contains(word))
+                normal.push_back(word.toStdString());
+        }
+        for (const QString& token : control)
+            tokens.push_back(token.toStdString());
+        engine::LoadRequest load;
+        load.model = folder_.filePath("family.gguf").toStdString();
+        ChainModel(tokens, normal).says(says).chat_template(kTemplate).save(load.model);
+        const RunningServer server(engine::make_engine(), {}, load);
+        const QJsonObject body{
+            {"messages", question()}, {"tools", openai_tools()}, {"temperature", 0}, {"max_tokens", 20}};
+        const auto choice = server.post("/v1/chat/completions", body).json()["choices"].toArray().first().toObject();
+        QCOMPARE(choice["finish_reason"].toString(), QString("tool_calls"));
+        const auto message = choice["message"].toObject();
+        QVERIFY(message["content"].isNull());
+        const auto call = message["tool_calls"].toArray().first().toObject()["function"].toObject();
+        QCOMPARE(call["name"].toString(), QString("weather"));
+        QCOMPARE(call["arguments"].toString(), QString(R"({"city":"Rome"})"));
+    }
+
     void thoughtsAreApart()
     {
         const auto path = std::filesystem::path(folder_.filePath("thought.gguf").toStdString());

@@ -117,8 +117,9 @@ private Q_SLOTS:
             const int id = t->find(text);
             QVERIFY2(t->is_special(id), text.c_str());
             QCOMPARE(t->piece(id), text);
-            const auto typed = ids_of(t->encode(text));
-            QVERIFY(std::find(typed.begin(), typed.end(), id) == typed.end());
+            // Twice, since this file's words may be tokens as a whole, and one of the marks has no letter.
+            const auto typed = ids_of(t->encode(text + text));
+            QVERIFY2(std::find(typed.begin(), typed.end(), id) == typed.end(), text.c_str());
             QCOMPARE(ids_of(t->encode(text, kParse)), std::vector<int>{id});
         }
     }
