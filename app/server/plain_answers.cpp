@@ -62,6 +62,14 @@ PlainAnswer openai_model(const PlainRequest& request)
     return text_of(model_object(request.served));
 }
 
+PlainAnswer no_embeddings(const PlainRequest& request)
+{
+    return tl::unexpected(Refusal{Refusal::Kind::NotSupported,
+                                  "the model '" + request.served.name +
+                                      "' writes text and gives no embeddings; models that give them are not run here",
+                                  "model"});
+}
+
 PlainAnswer anthropic_count_tokens(const PlainRequest& request)
 {
     const auto asked = AnthropicMessages().read(request.body, request.served);

@@ -147,6 +147,19 @@ private Q_SLOTS:
         QVERIFY(error.json()["error"].isString());
     }
 
+    void whoAsksForEmbeddingsHearsThatThereAreNone()
+    {
+        const QJsonObject body{{"model", "guide"}, {"input", "x"}};
+        for (const char* path : {"/v1/embeddings", "/embeddings", "/api/embed", "/api/embeddings"}) {
+            const auto answer = guide_.post(path, body);
+            QCOMPARE(answer.status, 400);
+            const auto error = answer.json()["error"];
+            const bool ollamas = QByteArray(path).startsWith("/api/");
+            const QString sentence = ollamas ? error.toString() : error.toObject()["message"].toString();
+            QVERIFY2(sentence.contains("'guide'") && sentence.contains("no embeddings"), qPrintable(sentence));
+        }
+    }
+
     void textBecomesTokensAndTextAgain()
     {
         const QString text = QStringLiteral("Grüße, KV cache!\n");
