@@ -10,6 +10,7 @@
 #include "engine/placement_options.h"
 #include "engine/result.h"
 #include "engine/telemetry.h"
+#include "engine/token_logprobs.h"
 
 #include <cstdint>
 #include <filesystem>
@@ -94,6 +95,8 @@ struct Request {
     // Under which the KV is saved when the turn ends, and found again: letters, digits and '-', 64 at most. Empty, or
     // anything else: it is not saved.
     std::string saved_as;
+    // Each token of the answer goes to on_token, with so many of the likeliest in its place. Empty: none does.
+    std::optional<int> top_logprobs = {};
 };
 
 enum class StopReason { EndOfTurn, StopString, MaxTokens, ContextFull, Cancelled };
@@ -112,6 +115,7 @@ struct Turn {
 struct Listener {
     std::function<void(const PromptLedger&)> on_prompt = {};  // once, when the prompt is known
     std::function<void(std::string_view)> on_text = {};       // whole UTF-8 characters only
+    std::function<void(const TokenLogprobs&)> on_token = {};  // before its text; not of the one that ends the answer
     std::function<void(const Telemetry&)> on_telemetry = {};
     std::function<void(const Event&)> on_event = {};
     std::function<void(const LoadProgress&)> on_load = {};

@@ -6,6 +6,7 @@
 
 #include <string>
 #include <variant>
+#include <vector>
 
 namespace server {
 
@@ -13,6 +14,7 @@ namespace server {
 struct Ask {
     std::string model;  // as the client calls it; empty: the one that is there
     engine::Request turn;
+    int choices = 1;  // so many answers, each a turn
     bool streams = false;
     bool shows_thoughts = true;     // apart from the answer; false: they are left out
     bool one_call = false;          // of a tool; the turn ends with it
@@ -27,6 +29,10 @@ struct Started {
 };
 struct TextPiece {
     std::string text;
+};
+/// Where they were asked for: the tokens of the next piece. At the end those that left none.
+struct TokenPiece {
+    std::vector<engine::TokenLogprobs> tokens;
 };
 struct ThoughtPiece {
     std::string text;
@@ -56,6 +62,6 @@ struct Ended {
 struct Failed {
     Refusal refusal;
 };
-using TurnEvent = std::variant<Started, TextPiece, ThoughtPiece, CallBegun, CallArguments, Ended, Failed>;
+using TurnEvent = std::variant<Started, TextPiece, TokenPiece, ThoughtPiece, CallBegun, CallArguments, Ended, Failed>;
 
 }  // namespace server

@@ -21,6 +21,7 @@ struct Call {
 struct Answer {
     std::string text, thought;
     std::vector<Call> calls;
+    std::vector<engine::TokenLogprobs> tokens;  // where they were asked for
     Ended ended;
 };
 
@@ -30,6 +31,8 @@ class Wording
 public:
     virtual ~Wording() = default;
 
+    /// What comes next is of this one of several answers.
+    virtual void turn_to(int /*choice*/) {}
     /// What a stream is sent when this happens; empty: nothing. Failed and Ended are the last.
     virtual std::string piece(const TurnEvent& event) = 0;
     /// Keeps a silent stream alive.
@@ -37,6 +40,8 @@ public:
     virtual const char* stream_type() const { return "text/event-stream"; }
     /// The whole answer, where no stream was asked for.
     virtual std::string whole(const Answer& answer) = 0;
+    /// As many as were asked for.
+    virtual std::string whole_of_all(const std::vector<Answer>& answers) { return whole(answers.front()); }
 };
 
 struct Asked {

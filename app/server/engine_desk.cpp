@@ -87,21 +87,27 @@ std::shared_ptr<const Served> EngineDesk::served() const
     return served_;
 }
 
-tl::expected<std::shared_ptr<TurnEvents>, Refusal> EngineDesk::submit(Ask ask)
+tl::expected<EngineDesk::Submitted, Refusal> EngineDesk::submit(Ask ask)
 {
     if (ask.turn.most_drafted < 0)
         ask.turn.most_drafted = options_.most_drafted;
-    auto events = std::make_shared<TurnEvents>();
     const std::lock_guard lock(mutex_);
     if (closed_)
         return tl::unexpected(Refusal{Refusal::Kind::Busy, "the server is about to stop"});
     forget_those_that_left();
-    if (waiting_.size() >= std::size_t(options_.waiting))
+    if (!waiting_.empty() && waiting_.size() + std::size_t(ask.choices) > std::size_t(options_.waiting))
         return tl::unexpected(Refusal{Refusal::Kind::Busy, std::to_string(waiting_.size()) +
-                                                               " requests wait already, which is as many as may"});
-    waiting_.push_back({std::move(ask), events, Clock::now()});
+                                                               " requests wait already, and " +
+                                                               std::to_string(options_.waiting) + " may"});
+    Submitted submitted{std::make_shared<EventQueue>(), {}};
+    for (int choice = 0; choice < ask.choices; ++choice) {
+        submitted.turns.push_back(std::make_shared<TurnEvents>(submitted.events, choice));
+        waiting_.push_back({ask, submitted.turns.back(), Clock::now()});
+        if (ask.turn.sampling.seed)  // each answer is another one, and the first that of the seed
+            waiting_.back().ask.turn.sampling.seed = *ask.turn.sampling.seed + std::uint64_t(choice);
+    }
     came_.notify_all();
-    return events;
+    return submitted;
 }
 
 engine::Result<engine::PromptLedger> EngineDesk::count(const engine::Request& request)

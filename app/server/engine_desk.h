@@ -47,8 +47,12 @@ public:
     engine::Status load(const engine::LoadRequest& request, std::string name, const engine::Listener& listener);
     std::shared_ptr<const Served> served() const;
 
-    /// Queues a turn. Refused where too many wait.
-    tl::expected<std::shared_ptr<TurnEvents>, Refusal> submit(Ask ask);
+    struct Submitted {
+        std::shared_ptr<EventQueue> events;
+        std::vector<std::shared_ptr<TurnEvents>> turns;  // one for each answer
+    };
+    /// Queues a turn for each answer that is asked for. Refused where too many wait.
+    tl::expected<Submitted, Refusal> submit(Ask ask);
     /// Waits until the engine has counted, which it does between tokens.
     engine::Result<engine::PromptLedger> count(const engine::Request& request);
 

@@ -1,6 +1,9 @@
 #include "app/server/openai_chat.h"
 
 #include "app/server/openai_fields.h"
+#include "app/server/openai_logprobs.h"
+
+#include <utility>
 
 namespace server {
 
@@ -9,11 +12,15 @@ namespace {
 class ChatWording final : public Wording
 {
 public:
-    ChatWording(std::string model, bool includes_usage)
+    ChatWording(std::string model, int choices, bool includes_usage)
         : model_(std::move(model))
         , includes_usage_(includes_usage)
+        , running_(choices)
+        , tokens_(std::size_t(choices))
     {
     }
+
+    void turn_to(int choice) override { choice_ = choice; }
 
     std::string piece(const TurnEvent& event) override
     {
@@ -21,6 +28,10 @@ public:
             return chunk({{"role", "assistant"}, {"content", ""}});
         if (const auto* text = std::get_if<TextPiece>(&event))
             return chunk({{"content", text->text}});
+        if (const auto* said = std::get_if<TokenPiece>(&event)) {
+            tokens_[std::size_t(choice_)] = said->tokens;  // with what they became
+            return {};
+        }
         if (const auto* thought = std::get_if<ThoughtPiece>(&event))
             return chunk({{"reasoning_content", thought->text}});
         if (const auto* call = std::get_if<CallBegun>(&event))
@@ -35,7 +46,26 @@ public:
         return end(std::get<Ended>(event));
     }
 
-    std::string whole(const Answer& answer) override
+    std::string whole(const Answer& answer) override { return whole_of_all({answer}); }
+
+    std::string whole_of_all(const std::vector<Answer>& answers) override
+    {
+        Json json = object("chat.completion");
+        Ended all;
+        for (const Answer& answer : answers) {
+            json["choices"].push_back({{"index", json["choices"].size()},
+                                       {"message", message_of(answer)},
+                                       {"logprobs", chat_logprobs(answer.tokens)},
+                                       {"finish_reason", openai_finish_reason(answer.ended)}});
+            add(answer.ended, all);
+        }
+        json["usage"] = openai_usage(all);
+        json["timings"] = llama_timings(answers.front().ended);
+        return text_of(json);
+    }
+
+private:
+    static Json message_of(const Answer& answer)
     {
         Json message = {{"role", "assistant"}, {"content", answer.text}};
         if (!answer.thought.empty())
@@ -46,47 +76,43 @@ public:
                                              {"function", {{"name", call.name}, {"arguments", call.arguments}}}});
         if (!answer.calls.empty() && answer.text.empty())
             message["content"] = nullptr;
-        Json json = object("chat.completion");
-        Json choice = {{"index", 0},
-                       {"message", std::move(message)},
-                       {"logprobs", nullptr},
-                       {"finish_reason", openai_finish_reason(answer.ended)}};
-        json["choices"] = Json::array({std::move(choice)});
-        json["usage"] = openai_usage(answer.ended);
-        json["timings"] = llama_timings(answer.ended);
-        return text_of(json);
+        return message;
     }
 
-private:
     Json object(const char* kind) const
     {
         return {{"id", id_}, {"object", kind}, {"created", created_}, {"model", model_}};
     }
 
-    std::string chunk(Json delta, const char* finish_reason = nullptr) const
+    std::string chunk(Json delta, const char* finish_reason = nullptr)
     {
         Json json = object("chat.completion.chunk");
-        Json choice = {{"index", 0}, {"delta", std::move(delta)}, {"finish_reason", nullptr}};
+        Json choice = {{"index", choice_}, {"delta", std::move(delta)}, {"finish_reason", nullptr}};
         if (finish_reason)
             choice["finish_reason"] = finish_reason;
+        if (auto& tokens = tokens_[std::size_t(choice_)]; !tokens.empty())
+            choice["logprobs"] = chat_logprobs(std::exchange(tokens, {}));
         json["choices"] = Json::array({std::move(choice)});
         return event_of(json);
     }
 
-    std::string calls(Json call) const
+    std::string calls(Json call)
     {
         Json delta = Json::object();
         delta["tool_calls"] = Json::array({std::move(call)});
         return chunk(std::move(delta));
     }
 
-    std::string end(const Ended& ended) const
+    std::string end(const Ended& ended)
     {
         std::string text = chunk(Json::object(), openai_finish_reason(ended));
+        add(ended, all_);
+        if (--running_ > 0)
+            return text;
         if (includes_usage_) {
             Json json = object("chat.completion.chunk");
             json["choices"] = Json::array();
-            json["usage"] = openai_usage(ended);
+            json["usage"] = openai_usage(all_);
             json["timings"] = llama_timings(ended);
             text += event_of(json);
         }
@@ -97,6 +123,10 @@ private:
     const std::int64_t created_ = unix_time();
     const std::string model_;
     const bool includes_usage_;
+    int choice_ = 0;
+    int running_;
+    Ended all_;
+    std::vector<std::vector<engine::TokenLogprobs>> tokens_;  // of each choice, until a chunk has them
 };
 
 }  // namespace
@@ -110,6 +140,8 @@ tl::expected<Asked, Refusal> OpenAiChat::read(const Json& body, const Served& se
     read_sampling(fields, ask.turn.sampling);
     read_template_arguments(fields, ask.turn);
     read_tools(fields, ask);
+    read_choices(fields, ask);
+    read_chat_logprobs(fields, ask.turn);
     refuse_unsupported(fields);
     bool includes_usage = false;
     if (const Json* options = fields.object("stream_options")) {
@@ -123,7 +155,8 @@ tl::expected<Asked, Refusal> OpenAiChat::read(const Json& body, const Served& se
     read_messages(fields, ask.turn);
     if (fields.refusal())
         return tl::unexpected(*fields.refusal());
-    return Asked{std::move(ask), std::make_unique<ChatWording>(served.name, includes_usage)};
+    auto wording = std::make_unique<ChatWording>(served.name, ask.choices, includes_usage);
+    return Asked{std::move(ask), std::move(wording)};
 }
 
 std::string OpenAiChat::error(const Refusal& refusal) const

@@ -1,6 +1,9 @@
 #include "app/server/openai_completions.h"
 
 #include "app/server/openai_fields.h"
+#include "app/server/openai_logprobs.h"
+
+#include <utility>
 
 namespace server {
 
@@ -9,45 +12,64 @@ namespace {
 class CompletionWording final : public Wording
 {
 public:
-    CompletionWording(std::string model, bool includes_usage)
+    CompletionWording(std::string model, int choices, bool includes_usage)
         : model_(std::move(model))
         , includes_usage_(includes_usage)
+        , running_(choices)
+        , logprobs_(std::size_t(choices))
+        , tokens_(std::size_t(choices))
     {
     }
+
+    void turn_to(int choice) override { choice_ = choice; }
 
     std::string piece(const TurnEvent& event) override
     {
         if (const auto* text = std::get_if<TextPiece>(&event))
-            return event_of(object(text->text));
+            return event_of(object(choice(text->text, std::exchange(tokens(), {}))));
+        if (const auto* said = std::get_if<TokenPiece>(&event))
+            tokens() = said->tokens;  // with what they became
         if (const auto* failed = std::get_if<Failed>(&event))
             return "data: " + openai_error(failed->refusal) + "\n\n";
         const auto* ended = std::get_if<Ended>(&event);
-        if (!ended)
-            return {};
-        Json last = object("");
-        last["choices"][0]["finish_reason"] = openai_finish_reason(*ended);
-        std::string text = event_of(last);
-        if (includes_usage_) {
-            last["choices"] = Json::array();
-            last["usage"] = openai_usage(*ended);
-            text += event_of(last);
-        }
-        return text + "data: [DONE]\n\n";
+        return ended ? end(*ended) : std::string();
     }
 
-    std::string whole(const Answer& answer) override
+    std::string whole(const Answer& answer) override { return whole_of_all({answer}); }
+
+    std::string whole_of_all(const std::vector<Answer>& answers) override
     {
-        Json json = object(answer.text);
-        json["choices"][0]["finish_reason"] = openai_finish_reason(answer.ended);
-        json["usage"] = openai_usage(answer.ended);
-        json["timings"] = llama_timings(answer.ended);
+        Json choices = Json::array();
+        Ended all;
+        for (const Answer& answer : answers) {
+            choice_ = int(choices.size());
+            choices.push_back(choice(answer.text, answer.tokens, openai_finish_reason(answer.ended)));
+            add(answer.ended, all);
+        }
+        Json json = object({});
+        json["choices"] = std::move(choices);
+        json["usage"] = openai_usage(all);
+        json["timings"] = llama_timings(answers.front().ended);
         return text_of(json);
     }
 
 private:
-    Json object(const std::string& text) const
+    std::vector<engine::TokenLogprobs>& tokens() { return tokens_[std::size_t(choice_)]; }
+
+    Json choice(const std::string& text, const std::vector<engine::TokenLogprobs>& tokens,
+                const char* finish_reason = nullptr)
     {
-        Json choice = {{"index", 0}, {"text", text}, {"logprobs", nullptr}, {"finish_reason", nullptr}};
+        Json json = {{"index", choice_},
+                     {"text", text},
+                     {"logprobs", logprobs_[std::size_t(choice_)].next(tokens)},
+                     {"finish_reason", nullptr}};
+        if (finish_reason)
+            json["finish_reason"] = finish_reason;
+        return json;
+    }
+
+    Json object(Json choice) const
+    {
         return {{"id", id_},
                 {"object", "text_completion"},
                 {"created", created_},
@@ -55,10 +77,30 @@ private:
                 {"choices", Json::array({std::move(choice)})}};
     }
 
+    std::string end(const Ended& ended)
+    {
+        std::string text = event_of(object(choice("", std::exchange(tokens(), {}), openai_finish_reason(ended))));
+        add(ended, all_);
+        if (--running_ > 0)
+            return text;
+        if (includes_usage_) {
+            Json last = object({});
+            last["choices"] = Json::array();
+            last["usage"] = openai_usage(all_);
+            text += event_of(last);
+        }
+        return text + "data: [DONE]\n\n";
+    }
+
     const std::string id_ = new_id("cmpl-");
     const std::int64_t created_ = unix_time();
     const std::string model_;
     const bool includes_usage_;
+    int choice_ = 0;
+    int running_;
+    Ended all_;
+    std::vector<CompletionLogprobs> logprobs_;                // of each choice
+    std::vector<std::vector<engine::TokenLogprobs>> tokens_;  // of each, until a piece has them
 };
 
 }  // namespace
@@ -71,6 +113,8 @@ tl::expected<Asked, Refusal> OpenAiCompletions::read(const Json& body, const Ser
     ask.thoughts_in_text = true;
     read_answer_limits(fields, ask);
     read_sampling(fields, ask.turn.sampling);
+    read_choices(fields, ask);
+    read_completion_logprobs(fields, ask.turn);
     refuse_unsupported(fields);
     fields.not_supported("echo", false);
     fields.not_supported("suffix", "");
@@ -85,7 +129,8 @@ tl::expected<Asked, Refusal> OpenAiCompletions::read(const Json& body, const Ser
                                                    : "must be a text that is not empty");
     if (fields.refusal())
         return tl::unexpected(*fields.refusal());
-    return Asked{std::move(ask), std::make_unique<CompletionWording>(served.name, includes_usage)};
+    auto wording = std::make_unique<CompletionWording>(served.name, ask.choices, includes_usage);
+    return Asked{std::move(ask), std::move(wording)};
 }
 
 std::string OpenAiCompletions::error(const Refusal& refusal) const

@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::int64_t kMostTokens = 1 << 30;
 constexpr std::size_t kMostStops = 16;
+constexpr std::int64_t kMostChoices = 16;
 
 template <class Number>
 void take(std::optional<double> from, Number& to)
@@ -122,6 +123,20 @@ void read_answer_limits(Fields& fields, Ask& ask)
         fields.refuse("stop", "has more than " + std::to_string(kMostStops) + " texts");
     ask.streams = fields.flag("stream").value_or(false);
     ask.model = fields.text("model").value_or("");
+}
+
+void read_choices(Fields& fields, Ask& ask)
+{
+    take(fields.integer("n", 1, kMostChoices), ask.choices);
+}
+
+void add(const Ended& ended, Ended& sum)
+{
+    sum.answer_tokens += ended.answer_tokens;
+    sum.drafted_tokens += ended.drafted_tokens;
+    sum.accepted_tokens += ended.accepted_tokens;
+    sum.prompt_tokens = ended.prompt_tokens;
+    sum.cached_tokens = std::max(sum.cached_tokens, ended.cached_tokens);
 }
 
 void read_template_arguments(Fields& fields, engine::Request& turn)
@@ -246,10 +261,7 @@ void read_tools(Fields& fields, Ask& ask)
 
 void refuse_unsupported(Fields& fields)
 {
-    fields.not_supported("n", 1);
     fields.not_supported("best_of", 1);
-    fields.not_supported("logprobs", false);
-    fields.not_supported("top_logprobs", 0);
     fields.not_supported("logit_bias", Json::object());
     fields.not_supported("audio", Json::object());
     fields.not_supported("functions", Json::array());

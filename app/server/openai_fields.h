@@ -18,6 +18,12 @@ void read_sampling(Fields& fields, engine::SamplingOptions& sampling);
 /// How long an answer may be, what ends it, whether it is a stream.
 void read_answer_limits(Fields& fields, Ask& ask);
 
+/// n: so many answers.
+void read_choices(Fields& fields, Ask& ask);
+
+/// What several answers to one prompt took: the prompt counts once.
+void add(const Ended& ended, Ended& sum);
+
 /// chat_template_kwargs and reasoning_effort, as the template's arguments.
 void read_template_arguments(Fields& fields, engine::Request& turn);
 

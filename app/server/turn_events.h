@@ -6,6 +6,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <stop_token>
@@ -13,35 +14,57 @@
 
 namespace server {
 
-/// Shared by the two threads. Whoever reads may end the turn early.
-class TurnEvents
+/// What the turns of one request have to say, in the order in which it happened. Shared by the engine's thread and the
+/// one that answers.
+class EventQueue
 {
 public:
-    void put(TurnEvent event)
+    struct Item {
+        int choice = 0;  // which of the turns
+        TurnEvent event;
+    };
+
+    void put(int choice, TurnEvent event)
     {
         const std::lock_guard lock(mutex_);
-        waiting_.push_back(std::move(event));
+        waiting_.push_back({choice, std::move(event)});
         came_.notify_one();
     }
 
     /// The next one, if it comes within that time.
-    std::optional<TurnEvent> next(std::chrono::milliseconds patience)
+    std::optional<Item> next(std::chrono::milliseconds patience)
     {
         std::unique_lock lock(mutex_);
         if (!came_.wait_for(lock, patience, [this] { return !waiting_.empty(); }))
             return std::nullopt;
-        TurnEvent event = std::move(waiting_.front());
+        Item item = std::move(waiting_.front());
         waiting_.pop_front();
-        return event;
+        return item;
     }
-
-    void cancel() { stop_.request_stop(); }
-    std::stop_token stop_token() const { return stop_.get_token(); }
 
 private:
     std::mutex mutex_;
     std::condition_variable came_;
-    std::deque<TurnEvent> waiting_;  // as long as an answer at most
+    std::deque<Item> waiting_;  // as long as the answers at most
+};
+
+/// One turn's end of it. Whoever reads may end the turn early.
+class TurnEvents
+{
+public:
+    TurnEvents(std::shared_ptr<EventQueue> queue, int choice)
+        : queue_(std::move(queue))
+        , choice_(choice)
+    {
+    }
+
+    void put(TurnEvent event) { queue_->put(choice_, std::move(event)); }
+    void cancel() { stop_.request_stop(); }
+    std::stop_token stop_token() const { return stop_.get_token(); }
+
+private:
+    const std::shared_ptr<EventQueue> queue_;
+    const int choice_;
     std::stop_source stop_;
 };
 

@@ -30,11 +30,11 @@ TurnListener::TurnListener(const Ask& ask, TurnEvents& events, Metrics& metrics,
     , splitter_([this](ThoughtSplitter::Kind kind, std::string_view text) { on_piece(kind, text); })
 {
     if (!ask.turn.tools_json.empty())
-        call_reader_.emplace(
-            Json::parse(ask.turn.tools_json, nullptr, false),
-            ToolCallReader::Sink{
-                [this](std::string_view text) { events_.put(TextPiece{std::string(text)}); },
-                [this](const std::string& name, const std::string& arguments) { on_call(name, arguments); }});
+        call_reader_.emplace(Json::parse(ask.turn.tools_json, nullptr, false),
+                             ToolCallReader::Sink{[this](std::string_view text) { put(TextPiece{std::string(text)}); },
+                                                  [this](const std::string& name, const std::string& arguments) {
+                                                      on_call(name, arguments);
+                                                  }});
 }
 
 engine::Listener TurnListener::listener()
@@ -42,6 +42,7 @@ engine::Listener TurnListener::listener()
     engine::Listener listener;
     listener.on_prompt = [this](const engine::PromptLedger& ledger) { events_.put(Started{ledger.total_tokens}); };
     listener.on_text = [this](std::string_view text) { on_text(text); };
+    listener.on_token = [this](const engine::TokenLogprobs& token) { tokens_.push_back(token); };
     return listener;
 }
 
@@ -56,7 +57,7 @@ void TurnListener::on_text(std::string_view text)
     }
     last_text_ = now;
     if (ask_.thoughts_in_text)
-        events_.put(TextPiece{std::string(text)});
+        put(TextPiece{std::string(text)});
     else
         splitter_.feed(text);
 }
@@ -66,16 +67,29 @@ void TurnListener::on_piece(ThoughtSplitter::Kind kind, std::string_view text)
     if (kind == ThoughtSplitter::Kind::Answer && call_reader_)
         call_reader_->feed(text);
     else if (kind == ThoughtSplitter::Kind::Answer)
-        events_.put(TextPiece{std::string(text)});
+        put(TextPiece{std::string(text)});
     else if (ask_.shows_thoughts)
-        events_.put(ThoughtPiece{std::string(text)});
+        put(ThoughtPiece{std::string(text)});
+}
+
+/// Behind the tokens that it is made of.
+void TurnListener::put(TurnEvent piece)
+{
+    tell_tokens();
+    events_.put(std::move(piece));
+}
+
+void TurnListener::tell_tokens()
+{
+    if (!tokens_.empty())
+        events_.put(TokenPiece{std::exchange(tokens_, {})});
 }
 
 void TurnListener::on_call(const std::string& name, const std::string& arguments)
 {
     if (ask_.one_call && calls_ > 0)
         return;  // the turn was told to end with the first
-    events_.put(CallBegun{calls_, new_call_id(), name});
+    put(CallBegun{calls_, new_call_id(), name});
     events_.put(CallArguments{calls_++, arguments});
     if (ask_.one_call)
         events_.cancel();
@@ -93,6 +107,8 @@ void TurnListener::end(const engine::Result<engine::Turn>& turn, int prompt_toke
     splitter_.finish();
     if (call_reader_)
         call_reader_->finish();
+    if (turn->reason != engine::StopReason::StopString)  // whose tokens are no part of the answer
+        tell_tokens();
     const engine::Telemetry& t = turn->telemetry;
     Ended ended;
     ended.reason = turn->reason;

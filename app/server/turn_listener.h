@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace server {
 
@@ -29,6 +30,8 @@ public:
 private:
     void on_text(std::string_view text);
     void on_piece(ThoughtSplitter::Kind kind, std::string_view text);
+    void put(TurnEvent piece);
+    void tell_tokens();
     void on_call(const std::string& name, const std::string& arguments);
 
     const Ask& ask_;
@@ -38,6 +41,7 @@ private:
     Clock::time_point first_text_{}, last_text_{};
     ThoughtSplitter splitter_;
     std::optional<ToolCallReader> call_reader_;  // empty: no tools were offered
+    std::vector<engine::TokenLogprobs> tokens_;  // that no piece has been made of yet
     int calls_ = 0;
 };
 

@@ -1,7 +1,10 @@
 #include "app/server/turn_reply.h"
 
+#include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
+#include <vector>
 
 namespace server {
 
@@ -9,52 +12,51 @@ namespace {
 
 constexpr int kClientGone = 499;  // for the metrics only: nobody is there to be told
 
-bool is_last(const TurnEvent& event)
+/// Puts the events of a turn together.
+void take(Answer& answer, TurnEvent event)
 {
-    return std::holds_alternative<Ended>(event) || std::holds_alternative<Failed>(event);
+    if (auto* text = std::get_if<TextPiece>(&event))
+        answer.text += text->text;
+    else if (auto* thought = std::get_if<ThoughtPiece>(&event))
+        answer.thought += thought->text;
+    else if (auto* said = std::get_if<TokenPiece>(&event))
+        std::ranges::move(said->tokens, std::back_inserter(answer.tokens));
+    else if (auto* call = std::get_if<CallBegun>(&event))
+        answer.calls.push_back({std::move(call->id), std::move(call->name), {}});
+    else if (auto* arguments = std::get_if<CallArguments>(&event))
+        answer.calls.at(std::size_t(arguments->index)).arguments += arguments->text;
+    else if (auto* ended = std::get_if<Ended>(&event))
+        answer.ended = *ended;
 }
 
-/// Puts the events of a turn together.
-class Collector
-{
-public:
-    void take(TurnEvent event)
-    {
-        if (auto* text = std::get_if<TextPiece>(&event))
-            answer.text += text->text;
-        else if (auto* thought = std::get_if<ThoughtPiece>(&event))
-            answer.thought += thought->text;
-        else if (auto* call = std::get_if<CallBegun>(&event))
-            answer.calls.push_back({std::move(call->id), std::move(call->name), {}});
-        else if (auto* arguments = std::get_if<CallArguments>(&event))
-            answer.calls.at(std::size_t(arguments->index)).arguments += arguments->text;
-        else if (auto* ended = std::get_if<Ended>(&event))
-            answer.ended = *ended;
-    }
-
-    Answer answer;
-};
-
-/// One turn's way to its client.
+/// The way of a request's turns to its client.
 class Delivery
 {
 public:
-    Delivery(TurnEvents& events, HttpReply& reply, const TurnPatience& patience)
-        : events_(events)
+    Delivery(EngineDesk::Submitted submitted, HttpReply& reply, const TurnPatience& patience)
+        : submitted_(std::move(submitted))
         , reply_(reply)
         , patience_(patience)
+        , running_(submitted_.turns.size())
     {
     }
+    /// What still runs has nobody who waits for it.
+    ~Delivery()
+    {
+        for (const auto& turn : submitted_.turns)
+            turn->cancel();
+    }
 
-    /// Nothing: the client is gone and the turn was told to end, or it was the deadline.
-    std::optional<TurnEvent> next(std::optional<Clock::time_point> deadline = std::nullopt)
+    /// Nothing: the client is gone, or it was the deadline.
+    std::optional<EventQueue::Item> next(std::optional<Clock::time_point> deadline = std::nullopt)
     {
         for (;;) {
-            if (auto event = events_.next(patience_.glance))
-                return event;
+            if (auto item = submitted_.events->next(patience_.glance)) {
+                running_ -= std::holds_alternative<Ended>(item->event) ? 1 : 0;
+                return item;
+            }
             if (reply_.client_is_gone()) {
                 gone_ = true;
-                events_.cancel();
                 return std::nullopt;
             }
             if (deadline && Clock::now() >= *deadline)
@@ -62,24 +64,28 @@ public:
         }
     }
 
-    void stream(Wording& wording, std::optional<TurnEvent> first)
+    void stream(Wording& wording, std::optional<EventQueue::Item> first)
     {
-        for (std::optional<TurnEvent> event = std::move(first); !gone_;) {
-            if (!reply_.write(event ? wording.piece(*event) : wording.ping()))
-                break;
-            if (event && is_last(*event))
+        for (auto item = std::move(first); !gone_;) {
+            if (item)
+                wording.turn_to(item->choice);
+            if (!reply_.write(item ? wording.piece(item->event) : wording.ping()))
                 return;
-            event = next(Clock::now() + patience_.ping);
+            if (all_ended() || (item && std::holds_alternative<Failed>(item->event)))
+                return;
+            item = next(Clock::now() + patience_.ping);
         }
-        events_.cancel();
     }
 
+    std::size_t answers() const { return submitted_.turns.size(); }
+    bool all_ended() const { return running_ == 0; }
     bool gone() const { return gone_; }
 
 private:
-    TurnEvents& events_;
+    const EngineDesk::Submitted submitted_;
     HttpReply& reply_;
     const TurnPatience& patience_;
+    std::size_t running_;
     bool gone_ = false;
 };
 
@@ -102,34 +108,31 @@ int reply_with_turn(EngineDesk& desk, const Dialect& dialect, Asked asked, const
         return http_status(refusal.kind);
     };
     const bool streams = asked.ask.streams;
-    const auto events = desk.submit(std::move(asked.ask));
-    if (!events)
-        return refuse(events.error());
-    Delivery delivery(**events, reply, patience);
+    auto submitted = desk.submit(std::move(asked.ask));
+    if (!submitted)
+        return refuse(submitted.error());
+    Delivery delivery(std::move(*submitted), reply, patience);
     if (streams) {
         // What cannot be answered gets its status as long as none has been sent.
         const auto first = delivery.next(Clock::now() + patience.head);
         if (delivery.gone())
             return kClientGone;
-        if (first && std::holds_alternative<Failed>(*first))
-            return refuse(std::get<Failed>(*first).refusal);
+        if (first && std::holds_alternative<Failed>(first->event))
+            return refuse(std::get<Failed>(first->event).refusal);
         reply.begin({200, {}, asked.wording->stream_type(), headers});
         delivery.stream(*asked.wording, first);
         return 200;
     }
-    Collector collector;
-    for (;;) {
-        auto event = delivery.next();
-        if (!event)
+    std::vector<Answer> answers(delivery.answers());
+    while (!delivery.all_ended()) {
+        auto item = delivery.next();
+        if (!item)
             return kClientGone;
-        if (const auto* failed = std::get_if<Failed>(&*event))
+        if (const auto* failed = std::get_if<Failed>(&item->event))
             return refuse(failed->refusal);
-        const bool last = is_last(*event);
-        collector.take(std::move(*event));
-        if (last)
-            break;
+        take(answers[std::size_t(item->choice)], std::move(item->event));
     }
-    reply.whole({200, asked.wording->whole(collector.answer), "application/json", headers});
+    reply.whole({200, asked.wording->whole_of_all(answers), "application/json", headers});
     return 200;
 }
 

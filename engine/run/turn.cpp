@@ -2,6 +2,7 @@
 
 #include "engine/metrics/clock.h"
 #include "engine/run/saved_conversations.h"
+#include "engine/sampling/log_shares.h"
 
 #include <algorithm>
 
@@ -225,7 +226,8 @@ void TurnRunner::answer()
     const int limit = host_.model.context_tokens();
     const int most = most_tokens();
     while (int(answer_.size()) < most) {
-        const auto logits = host_.model.logits(conversation_.kv, step_.row(), sampler_.enough());
+        const auto logits =
+            host_.model.logits(conversation_.kv, step_.row(), tells_tokens() ? std::nullopt : sampler_.enough());
         if (!logits)
             return fail_with(logits.error());
         const int id = sample(*logits);
@@ -236,6 +238,8 @@ void TurnRunner::answer()
             text_.begin_with(opened_.text);
         history_.push_back(id);
         answer_.push_back(id);
+        if (tells_tokens())
+            tell_token(id, logits->all);
         if (text_.feed(host_.model.tokenizer().piece(id)))
             return end(StopReason::StopString);
         report(Phase::Decode, answer_.size() == 1);
@@ -295,6 +299,20 @@ int TurnRunner::sample(const RowLogits& logits)
 {
     const StepClock::Scope scope(clock(), StepClock::Part::Sampling);
     return sampler_.sample(logits, history_);
+}
+
+void TurnRunner::tell_token(int id, std::span<const float> logits)
+{
+    const StepClock::Scope scope(clock(), StepClock::Part::Sampling);
+    const double sum = log_sum_of_exps(logits);
+    const auto likely = [&](int token) {
+        return LikelyToken{token, host_.model.tokenizer().piece(token),
+                           float(finite_logit(logits[std::size_t(token)]) - sum)};
+    };
+    TokenLogprobs told{likely(id), {}};
+    for (const int token : ids_of_largest(logits, *request_.top_logprobs))
+        told.likeliest.push_back(likely(token));
+    host_.listener.on_token(told);
 }
 
 void TurnRunner::end(StopReason reason)

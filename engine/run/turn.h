@@ -90,6 +90,8 @@ private:
     void fail_with(const Error& error);
     void end(StopReason reason);
     int sample(const RowLogits& logits);
+    bool tells_tokens() const { return request_.top_logprobs && host_.listener.on_token; }
+    void tell_token(int id, std::span<const float> logits);
     void note_nearly_full();
     void report(Phase phase, bool always);
     Telemetry frame(Phase phase);

@@ -1,9 +1,10 @@
 #include "engine/sampling/sampler.h"
 
+#include "engine/sampling/log_shares.h"
+
 #include <algorithm>
 #include <cassert>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 namespace engine {
@@ -21,20 +22,13 @@ Sampler::Sampler(const SamplingOptions& options, int num_vocab, std::uint64_t se
     window_.reserve(logits_.size());
 }
 
-/// NaN becomes the smallest value, infinities the outermost finite ones: softmax then needs no special cases.
-static float finite(float x)
-{
-    constexpr float kMax = std::numeric_limits<float>::max();
-    return x > -kMax ? std::min(x, kMax) : -kMax;
-}
-
 int Sampler::sample(std::span<const float> logits, std::span<const int> history)
 {
     assert(logits.size() == logits_.size());
     const std::size_t count = std::min(logits.size(), logits_.size());
     for (std::size_t i = 0; i < count; ++i)
-        logits_[i] = finite(logits[i]);
-    std::fill(logits_.begin() + static_cast<std::ptrdiff_t>(count), logits_.end(), finite(-INFINITY));
+        logits_[i] = finite_logit(logits[i]);
+    std::fill(logits_.begin() + static_cast<std::ptrdiff_t>(count), logits_.end(), finite_logit(-INFINITY));
 
     penalise(history);
     dry_.apply(history, logits_);
@@ -89,7 +83,7 @@ void Sampler::penalise(std::span<const int> history)
         // Multiplying would raise a positive logit's chances, so those are divided.
         logit = logit > 0.0f ? logit / options_.repeat_penalty : logit * options_.repeat_penalty;
         logit -= static_cast<float>(times) * options_.frequency_penalty + options_.presence_penalty;
-        logit = finite(logit);
+        logit = finite_logit(logit);
         times = 0;
     }
     window_.clear();

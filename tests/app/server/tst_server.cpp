@@ -204,8 +204,11 @@ private Q_SLOTS:
             R"({"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "x"}}]}]})");
         row("hot", "temperature", with(R"("temperature": -1)"));
         row("hot in words", "temperature", with(R"("temperature": "hot")"));
-        row("several answers", "n", with(R"("n": 2)"));
-        row("logprobs", "logprobs", with(R"("logprobs": true)"));
+        row("no answer", "n", with(R"("n": 0)"));
+        row("a thousand answers", "n", with(R"("n": 1000)"));
+        row("half of logprobs", "top_logprobs", with(R"("top_logprobs": 3)"));
+        row("too many logprobs", "top_logprobs", with(R"("logprobs": true, "top_logprobs": 21)"));
+        row("logprobs of no kind", "logprobs", with(R"("logprobs": 3)"));
         row("bias", "logit_bias", with(R"("logit_bias": {"1": 5})"));
         row("JSON asked for", "response_format", with(R"("response_format": {"type": "json_object"})"));
         row("a stream of no kind", "stream", with(R"("stream": "yes")"));

@@ -1,0 +1,19 @@
+// Says what share of a row's logits its tokens have.
+#pragma once
+
+#include <span>
+#include <vector>
+
+namespace engine {
+
+/// NaN becomes the smallest value, infinities the outermost finite ones: softmax then needs no special cases.
+float finite_logit(float x);
+
+/// The logarithm of the sum of all exponentials: a token's log-probability is its logit less this. logits:
+/// (vocabulary,)
+double log_sum_of_exps(std::span<const float> logits);
+
+/// The ids of the `count` largest, or of all: best first, among equals the lower id first.
+std::vector<int> ids_of_largest(std::span<const float> logits, int count);
+
+}  // namespace engine
