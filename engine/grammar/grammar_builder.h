@@ -1,0 +1,71 @@
+// GrammarBuilder joins the parts of rules to a Grammar, and refuses rules that nothing could follow.
+#pragma once
+
+#include "engine/grammar/character_set.h"
+#include "engine/grammar/grammar.h"
+#include "engine/result.h"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace engine {
+
+/// Parts are built from the inside out. Rules may be used before they are defined.
+class GrammarBuilder
+{
+public:
+    /// What is read from `first` on, up to `last`, a Jump that goes nowhere yet.
+    struct Part {
+        int first = -1;
+        int last = -1;
+    };
+
+    Part nothing();
+    Part character(const CharacterSet& set);
+    /// The rule of this name, which is used in this line.
+    Part rule(std::string_view name, int line);
+    Part then(Part a, Part b);
+    Part either(Part a, Part b);
+    /// At least so many times, and at most; no `most`: without an end.
+    Part repeat(Part part, int least, std::optional<int> most);
+
+    /// Whether nothing more may be added.
+    bool full() const;
+
+    /// False: there is one of this name already.
+    bool define(std::string_view name, Part part, int line);
+    /// BadRequest: a rule is missing, begins with itself, or has no end. The builder is used up.
+    Result<Grammar> finish();
+
+private:
+    using Kind = GrammarNode::Kind;
+
+    struct Rule {
+        std::string name;
+        int first = -1;  // -1: not defined
+        int line = 0;    // where it is defined or else used first
+    };
+
+    int add(GrammarNode node);
+    int add_set(const ByteSet& set);
+    int index_of(std::string_view name, int line);
+    Part call(int rule);
+    int end_of_jumps(int node) const;
+    void leave_out_jumps();
+    Status check_defined() const;
+    Status check_left_recursion() const;
+    Status check_ends() const;
+    std::vector<bool> nodes_that_end(bool without_bytes) const;
+    std::vector<std::vector<int>> rules_at_beginnings() const;
+
+    std::vector<GrammarNode> nodes_;  // a Call's `other` is the rule until finish()
+    std::vector<ByteSet> sets_;
+    std::vector<Rule> rules_;
+    std::map<std::string, int, std::less<>> rule_of_;
+    std::map<std::string, int> set_of_;
+};
+
+}  // namespace engine

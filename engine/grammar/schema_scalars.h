@@ -1,0 +1,22 @@
+// Writes strings and integers of a JSON Schema as GBNF, and reads its numbers.
+#pragma once
+
+#include "engine/grammar/schema_merge.h"
+#include "engine/result.h"
+
+#include <string>
+
+namespace engine {
+
+/// A sentence of BadRequest.
+tl::unexpected<Error> refuse_schema(std::string what);
+
+/// A number of things, which a grammar may repeat so often.
+Result<int> schema_count(const Schema& s, const char* word, int otherwise);
+/// As GBNF has it behind what is repeated; most -1: without an end.
+std::string gbnf_of_repeats(int least, int most);
+
+Result<std::string> gbnf_of_string(const Schema& s);
+Result<std::string> gbnf_of_integer(const Schema& s);
+
+}  // namespace engine

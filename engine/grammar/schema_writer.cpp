@@ -1,0 +1,369 @@
+#include "engine/grammar/schema_writer.h"
+
+#include "engine/grammar/grammar.h"
+#include "engine/grammar/schema_scalars.h"
+#include "engine/grammar/schema_text.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <set>
+
+namespace engine {
+
+namespace {
+
+constexpr int kMostSchemaDepth = 64;
+constexpr int kMostSchemas = 20'000;
+
+}  // namespace
+
+Result<std::string> SchemaWriter::write()
+{
+    Text root = schema(root_, 0);
+    if (!root)
+        return root;
+    add_rule("root", *root);
+    return rules_ + std::string(kJsonRules);
+}
+
+// ---- which kind of schema it is ----
+
+Result<std::string> SchemaWriter::schema(const Schema& given, int depth)
+{
+    if (depth > kMostSchemaDepth)
+        return refuse_schema("the schema is nested too deeply");
+    if (++schemas_ > kMostSchemas || rules_.size() > Grammar::kMostText)
+        return refuse_schema("the schema is too large");
+    if (given == false)
+        return refuse_schema("the schema asks for 'false', which no value is");
+    if (!given.is_object() && given != true)
+        return refuse_schema("a schema must be an object");
+    const Schema s = without_notes(given);
+    if (s == true || s.empty())
+        return std::string("value");
+    if (!s.contains("$ref"))
+        return expanded(s, depth);
+    if (!s["$ref"].is_string())
+        return refuse_schema("the schema has a '$ref' that is no string");
+    const std::string pointer = s["$ref"].get<std::string>();
+    if (s.size() == 1)
+        return reference(pointer, depth);
+    Schema rest = s;  // what stands beside it holds as well
+    rest.erase("$ref");
+    return schema(Schema{{"allOf", {Schema{{"$ref", pointer}}, rest}}}, depth + 1);
+}
+
+/// What lies in the same schema, as in "#/$defs/name".
+Result<Schema> SchemaWriter::referred(const std::string& pointer) const
+{
+    const auto missing = [&](const char* why) {
+        return refuse_schema("the schema's '$ref' to '" + pointer.substr(0, 100) + "' " + why);
+    };
+    if (!pointer.starts_with("#"))
+        return missing("leads out of it, where nothing is read");
+    const Schema* at = &root_;
+    for (std::size_t from = 1; from < pointer.size();) {
+        const std::size_t slash = pointer[from] == '/' ? from + 1 : std::string::npos;
+        if (slash == std::string::npos)
+            return missing("is no path");
+        const std::size_t end = std::min(pointer.find('/', slash), pointer.size());
+        std::string name = pointer.substr(slash, end - slash);
+        for (const auto& [escape, letter] : {std::pair("~1", "/"), std::pair("~0", "~")})
+            for (std::size_t found = 0; (found = name.find(escape, found)) != std::string::npos; ++found)
+                name.replace(found, 2, letter);
+        const bool is_index = at->is_array() && !name.empty() && name.size() < 6 &&
+                              std::ranges::all_of(name, [](char c) { return c >= '0' && c <= '9'; });
+        if (at->is_object() && at->contains(name))
+            at = &(*at)[name];
+        else if (is_index && std::size_t(std::stoi(name)) < at->size())
+            at = &(*at)[std::size_t(std::stoi(name))];
+        else
+            return missing("leads to nothing");
+        from = end;
+    }
+    return *at;
+}
+
+/// A rule of its own, so that it may lie within itself.
+Result<std::string> SchemaWriter::reference(const std::string& pointer, int depth)
+{
+    if (const auto known = rule_of_.find(pointer); known != rule_of_.end())
+        return known->second;
+    const std::string rule = rule_of_[pointer] = name("ref");
+    const auto target = referred(pointer);
+    if (!target)
+        return tl::unexpected(target.error());
+    Text text = schema(*target, depth + 1);
+    if (text)
+        add_rule(rule, *text);
+    return text ? Text(rule) : text;
+}
+
+Result<std::string> SchemaWriter::expanded(const Schema& s, int depth)
+{
+    if (const Status ok = check_words(s); !ok)
+        return tl::unexpected(ok.error());
+    if (s.contains("allOf"))
+        return all_of(s, depth);
+    for (const char* word : {"anyOf", "oneOf"})
+        if (s.contains(word))
+            return choices(s, word, depth);
+    if (s.contains("const"))
+        return gbnf_literal(s["const"].dump());
+    if (s.contains("enum")) {
+        if (!s["enum"].is_array() || s["enum"].empty())
+            return refuse_schema("the schema has an 'enum' that is no list of values");
+        std::string all;
+        for (const Schema& value : s["enum"])
+            all += (all.empty() ? "(" : " | ") + gbnf_literal(value.dump());
+        return all + ")";
+    }
+    const std::string by_words = type_by_words(s);
+    if (!s.contains("type") && by_words.empty())
+        return std::string("value");
+    const Schema type = s.contains("type") ? s["type"] : Schema(by_words);
+    if (type.is_string())
+        return of_type(s, type.get<std::string>(), depth);
+    if (!type.is_array() || type.empty())
+        return refuse_schema("the schema has a 'type' that is neither a name nor a list of names");
+    std::string all;
+    for (const Schema& one : type) {
+        if (!one.is_string())
+            return refuse_schema("the schema has a 'type' that is neither a name nor a list of names");
+        Text text = of_type(s, one.get<std::string>(), depth);
+        if (!text)
+            return text;
+        all += (all.empty() ? "(" : " | ") + *text;
+    }
+    return all + ")";
+}
+
+/// What stands beside the choices holds for each of them.
+Result<std::string> SchemaWriter::choices(const Schema& s, const std::string& word, int depth)
+{
+    if (!s[word].is_array() || s[word].empty())
+        return refuse_schema("the schema has an '" + word + "' that is no list of schemas");
+    Schema beside = s;
+    beside.erase(word);
+    std::string all;
+    for (const Schema& choice : s[word]) {
+        Text text = schema(beside.empty() ? choice : Schema{{"allOf", {beside, choice}}}, depth + 1);
+        if (!text)
+            return text;
+        all += (all.empty() ? "(" : " | ") + *text;
+    }
+    return all + ")";
+}
+
+Result<std::string> SchemaWriter::all_of(const Schema& s, int depth)
+{
+    if (!s["allOf"].is_array() || s["allOf"].empty())
+        return refuse_schema("the schema has an 'allOf' that is no list of schemas");
+    if (s.size() == 1 && s["allOf"].size() == 1)
+        return schema(s["allOf"].front(), depth + 1);
+    Schema merged = s;
+    merged.erase("allOf");
+    for (Schema part : s["allOf"]) {
+        std::set<std::string> seen;
+        while (part.is_object() && part.contains("$ref") && part["$ref"].is_string()) {
+            const std::string pointer = part["$ref"].get<std::string>();
+            const auto target = referred(pointer);
+            if (!target)
+                return tl::unexpected(target.error());
+            if (!seen.insert(pointer).second)
+                return refuse_schema("the schema's '$ref' to '" + pointer.substr(0, 100) + "' leads back to itself");
+            part.erase("$ref");
+            auto both = merge_schemas(without_notes(part), without_notes(*target));
+            if (!both)
+                return tl::unexpected(both.error());
+            part = std::move(*both);
+        }
+        auto both = merge_schemas(merged, without_notes(part));
+        if (!both)
+            return tl::unexpected(both.error());
+        merged = std::move(*both);
+    }
+    return schema(merged, depth + 1);
+}
+
+/// Words that would be passed over: whoever writes them relies on them.
+Status SchemaWriter::check_words(const Schema& s)
+{
+    for (const char* word :
+         {"not", "if", "then", "else", "patternProperties", "propertyNames", "minProperties", "maxProperties",
+          "dependentRequired", "dependentSchemas", "dependencies", "contains", "minContains", "maxContains",
+          "multipleOf", "unevaluatedItems", "additionalItems", "$dynamicRef", "$recursiveRef"})
+        if (s.contains(word))
+            return refuse_schema(std::string("the schema's '") + word + "' is not supported");
+    for (const char* word : {"uniqueItems", "unevaluatedProperties"})
+        if (s.contains(word) && s[word] != false)
+            return refuse_schema(std::string("the schema's '") + word + "' is not supported");
+    return {};
+}
+
+std::string SchemaWriter::type_by_words(const Schema& s)
+{
+    const auto any = [&](std::initializer_list<const char*> words) {
+        return std::ranges::any_of(words, [&](const char* word) { return s.contains(word); });
+    };
+    if (any({"properties", "required", "additionalProperties"}))
+        return "object";
+    if (any({"items", "prefixItems", "minItems", "maxItems"}))
+        return "array";
+    if (any({"minLength", "maxLength", "pattern", "format"}))
+        return "string";
+    return any({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"}) ? "number" : "";
+}
+
+Result<std::string> SchemaWriter::of_type(const Schema& s, const std::string& type, int depth)
+{
+    if (type == "object")
+        return object(s, depth);
+    if (type == "array")
+        return array(s, depth);
+    if (type == "string")
+        return gbnf_of_string(s);
+    if (type == "integer")
+        return gbnf_of_integer(s);
+    for (const char* word : {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"})
+        if (type == "number" && s.contains(word))
+            return refuse_schema(std::string("the schema's '") + word + "' is supported for integers only");
+    if (type == "number" || type == "boolean" || type == "null")
+        return type;
+    return refuse_schema("the schema has the type '" + type.substr(0, 100) + "', which there is not");
+}
+
+// ---- objects ----
+
+Result<std::vector<SchemaWriter::Member>> SchemaWriter::members(const Schema& s, int depth)
+{
+    const Schema none = Schema::object(), no_names = Schema::array();
+    const Schema& properties = s.contains("properties") ? s["properties"] : none;
+    const Schema& required = s.contains("required") ? s["required"] : no_names;
+    if (!properties.is_object())
+        return refuse_schema("the schema has 'properties' that are no object");
+    if (!required.is_array() || !std::ranges::all_of(required, [](const Schema& name) { return name.is_string(); }))
+        return refuse_schema("the schema has a 'required' that is no list of names");
+    std::vector<Member> members;
+    const auto add = [&](const std::string& name, const Schema& value, bool needed) -> Status {
+        if (value == false && !needed)
+            return {};
+        Text text = schema(value, depth + 1);
+        if (!text)
+            return tl::unexpected(text.error());
+        const std::string rule = this->name("member");
+        add_rule(rule, gbnf_literal(Schema(name).dump() + ":") + " ws " + *text);
+        members.push_back({rule, needed});
+        return {};
+    };
+    for (const auto& [name, value] : properties.items())
+        if (const Status ok = add(name, value, std::ranges::find(required, Schema(name)) != required.end()); !ok)
+            return tl::unexpected(ok.error());
+    for (const Schema& name : required)
+        if (!properties.contains(name.get<std::string>()))
+            if (const Status ok = add(name.get<std::string>(), true, true); !ok)
+                return tl::unexpected(ok.error());
+    return members;
+}
+
+/// Members that the schema does not name; empty: there are none.
+Result<std::string> SchemaWriter::other_members(const Schema& s, const std::vector<std::string>& names, int depth)
+{
+    if (!s.contains("additionalProperties") || s["additionalProperties"] == false)
+        return std::string();
+    Text value = schema(s["additionalProperties"], depth + 1);
+    if (!value)
+        return value;
+    const std::string rule = name("other");
+    const std::string key = rule + "-key";
+    add_other_strings(names, key, rules_);
+    add_rule(rule, "\"\\\"\" " + key + " \"\\\":\" ws " + *value);
+    return rule;
+}
+
+/// A comma stands before a member where another one was written: so there are two rules for the rest from each on.
+std::string SchemaWriter::in_order(const std::vector<Member>& members, const std::string& others)
+{
+    const std::string prefix = name("object");
+    const auto rest = [&](std::size_t i, bool behind_another) {
+        return prefix + (behind_another ? "-more-" : "-from-") + std::to_string(i);
+    };
+    const std::string more_others = others.empty() ? "\"\"" : "(\",\" ws " + others + ")*";
+    add_rule(rest(members.size(), true), more_others);
+    add_rule(rest(members.size(), false), others.empty() ? "\"\"" : "(" + others + " " + more_others + ")?");
+    for (std::size_t i = members.size(); i-- > 0;) {
+        const std::string next = " " + rest(i + 1, true);
+        const std::string first = members[i].text + next, later = "\",\" ws " + first;
+        add_rule(rest(i, true), later + (members[i].required ? "" : " | " + rest(i + 1, true)));
+        add_rule(rest(i, false), first + (members[i].required ? "" : " | " + rest(i + 1, false)));
+    }
+    return rest(0, false);
+}
+
+Result<std::string> SchemaWriter::object(const Schema& s, int depth)
+{
+    if (!s.contains("properties") && !s.contains("required") &&
+        (!s.contains("additionalProperties") || s["additionalProperties"] == true))
+        return std::string("object");
+    const auto named = members(s, depth);
+    if (!named)
+        return tl::unexpected(named.error());
+    std::vector<std::string> names;
+    if (s.contains("properties"))
+        for (const auto& [name, value] : s["properties"].items())
+            names.push_back(name);
+    if (s.contains("required"))
+        for (const Schema& name : s["required"])
+            names.push_back(name.get<std::string>());
+    Text others = other_members(s, names, depth);
+    if (!others)
+        return others;
+    return "\"{\" ws " + in_order(*named, *others) + " ws \"}\"";
+}
+
+// ---- arrays ----
+
+Result<std::string> SchemaWriter::array(const Schema& s, int depth)
+{
+    const auto least = schema_count(s, "minItems", 0);
+    const auto most = schema_count(s, "maxItems", -1);
+    if (!least || !most)
+        return tl::unexpected((least ? most : least).error());
+    if (*most >= 0 && *most < *least)
+        return refuse_schema("the schema's 'maxItems' is less than its 'minItems'");
+    const Schema first = s.contains("prefixItems") ? s["prefixItems"] : Schema::array();
+    if (!first.is_array())
+        return refuse_schema("the schema has 'prefixItems' that are no list of schemas");
+
+    std::string all;
+    int count = 0;
+    for (const Schema& item : first) {
+        if (*most >= 0 && count == *most)
+            break;
+        Text text = schema(item, depth + 1);
+        if (!text)
+            return text;
+        all += (count++ == 0 ? "" : " \",\" ws ") + *text;
+    }
+    const bool more = s.contains("items") ? s["items"] != false : first.empty() || *least > count;
+    if (!more && *least > count)
+        return refuse_schema("the schema's 'minItems' is more than the items it has");
+    const int least_more = std::max(*least - count, 0);
+    const int most_more = *most < 0 ? -1 : *most - count;
+    if (more && most_more != 0) {
+        Text text = s.contains("items") ? schema(s["items"], depth + 1) : Text("value");
+        if (!text)
+            return text;
+        const std::string item = name("item");
+        add_rule(item, *text);
+        if (count > 0)
+            all += " (\",\" ws " + item + ")" + gbnf_of_repeats(least_more, most_more);
+        else
+            all = "(" + item + " (\",\" ws " + item + ")" +
+                  gbnf_of_repeats(std::max(least_more - 1, 0), most_more < 0 ? -1 : most_more - 1) + ")" +
+                  (least_more == 0 ? "?" : "");
+    }
+    return "\"[\" ws " + all + " ws \"]\"";
+}
+
+}  // namespace engine

@@ -1,0 +1,311 @@
+// JSON Schema as a grammar: which texts fit each word of a schema, what is refused, and that whatever a grammar lets
+// through fits the schema. Quotes of JSON are written ' here.
+#include "engine/answer_grammar.h"
+#include "engine/grammar/grammar.h"
+#include "engine/grammar/grammar_states.h"
+#include "tests/support/test_program.h"
+
+#include <QtTest>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <random>
+#include <string>
+
+using engine::Grammar;
+using engine::GrammarStates;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+std::string json(QByteArray text)
+{
+    return text.replace('\'', '"').toStdString();
+}
+
+std::string repeated(const std::string& text, int times)
+{
+    std::string all;
+    for (int i = 0; i < times; ++i)
+        all += text;
+    return all;
+}
+
+/// A text that the grammar takes, of random bytes; nothing: it would be long.
+std::optional<std::string> text_of(GrammarStates& states, std::mt19937& random)
+{
+    std::string text;
+    auto state = states.start();
+    for (int step = 0; step < 4000; ++step) {
+        if (states.may_end(state) && (!states.may_go_on(state) || random() % 4 == 0))
+            return text;
+        std::vector<int> bytes;
+        for (int byte = 0; byte < 256; ++byte)
+            if (states.after(state, std::uint8_t(byte)) != GrammarStates::kDead)
+                bytes.push_back(byte);
+        const auto closes = [&](int byte) { return byte == '"' || byte == '}' || byte == ']'; };
+        int byte = bytes[random() % bytes.size()];
+        if (const auto end = std::ranges::find_if(bytes, closes); end != bytes.end() && random() % 3 == 0)
+            byte = *end;
+        text += char(byte);
+        state = states.after(state, std::uint8_t(byte));
+    }
+    return {};
+}
+
+Json random_schema(std::mt19937& random, int depth)
+{
+    const auto up_to = [&](int most) { return int(random() % unsigned(most + 1)); };
+    switch (up_to(depth > 0 ? 7 : 4)) {
+    case 0:
+        return {{"type", "boolean"}};
+    case 1:
+        return {{"type", "string"}, {"minLength", up_to(2)}, {"maxLength", 2 + up_to(3)}};
+    case 2: {
+        const int a = up_to(3000) - 1500, b = a + up_to(up_to(1) ? 5 : 3000);
+        return {{"type", "integer"}, {"minimum", a}, {"maximum", b}};
+    }
+    case 3:
+        return {{"enum", {1, "a\"\\\n", nullptr, {{"b", true}}}}};
+    case 4:
+        return {{"type", {"null", "number"}}};
+    case 5: {
+        const int least = up_to(2);
+        return {{"type", "array"},
+                {"items", random_schema(random, depth - 1)},
+                {"minItems", least},
+                {"maxItems", least + up_to(2)}};
+    }
+    case 6: {
+        Json s = {{"type", "object"}, {"properties", Json::object()}, {"required", Json::array()}};
+        for (const char* name : {"a", "ab", "ä\"", "b"})
+            if (up_to(2) > 0) {
+                s["properties"][name] = random_schema(random, depth - 1);
+                if (up_to(1))
+                    s["required"].push_back(name);
+            }
+        if (up_to(2) == 0)
+            s["additionalProperties"] = random_schema(random, 0);
+        else
+            s["additionalProperties"] = false;
+        return s;
+    }
+    default:
+        return {{"anyOf", {random_schema(random, depth - 1), random_schema(random, depth - 1)}}};
+    }
+}
+
+bool fits(const Json& s, const Json& value)
+{
+    if (s.contains("anyOf"))
+        return fits(s["anyOf"][0], value) || fits(s["anyOf"][1], value);
+    if (s.contains("enum"))
+        return std::ranges::find(s["enum"], value) != s["enum"].end();
+    if (s["type"].is_array())
+        return value.is_null() || value.is_number();
+    const std::string type = s["type"];
+    if (type == "boolean")
+        return value.is_boolean();
+    if (type == "string") {
+        const auto length = value.is_string() ? QString::fromStdString(value.get<std::string>()).toUcs4().size() : -1;
+        return length >= s["minLength"] && length <= s["maxLength"];
+    }
+    if (type == "integer")
+        return value.is_number_integer() && value >= s["minimum"] && value <= s["maximum"];
+    if (type == "array")
+        return value.is_array() && value.size() >= s["minItems"] && value.size() <= s["maxItems"] &&
+               std::ranges::all_of(value, [&](const Json& item) { return fits(s["items"], item); });
+    if (!value.is_object())
+        return false;
+    for (const Json& name : s["required"])
+        if (!value.contains(name.get<std::string>()))
+            return false;
+    for (const auto& [name, member] : value.items()) {
+        const Json& of = s["properties"].contains(name) ? s["properties"][name] : s["additionalProperties"];
+        if (of == false || !fits(of, member))
+            return false;
+    }
+    return true;
+}
+
+}  // namespace
+
+class TestJsonSchema : public QObject
+{
+    Q_OBJECT
+
+private slots:
+    void takesWhatFits_data()
+    {
+        QTest::addColumn<QByteArray>("schema");
+        QTest::addColumn<QByteArrayList>("taken");
+        QTest::addColumn<QByteArrayList>("refused");
+        const auto row = [](const QByteArray& schema, const QByteArrayList& taken, const QByteArrayList& refused) {
+            QTest::addRow("%s", schema.left(60).constData()) << schema << taken << refused;
+        };
+        row("{}", {"1", "'a'", "{'a': [null]}", "[]", "-0.5e+3", "true"}, {"", "01", "{a:1}", "[1,]", "'\n'", "{} "});
+        row("true", {"1"}, {""});
+        row("{'type':'object'}", {"{}", "{ }", "{'a':1,'b': {'c':[]}}", "{\n  'a': 1,\n  'b': 2\n}"},
+            {"[]", "{'a'}", "{'a':1,}"});
+        row("{'type':'array'}", {"[]", "[1, 'a', [true]]"}, {"{}", "[1 2]"});
+        row("{'type':'string'}", {"''", "'ä€😀'", "'\\u00e4\\n\\''"}, {"'", "a", "'\t'", "'\\x'"});
+        row("{'type':['integer','null']}", {"0", "-12", "null"}, {"1.5", "'1'"});
+        row("{'type':'number'}", {"0", "-1.25", "1e9"}, {".5", "1.", "+1"});
+        row("{'const':{'a':['x',1]}}", {"{'a':['x',1]}"}, {"{'a':['x', 1]}", "{}"});
+        row("{'enum':['red','green',3,null]}", {"'red'", "3", "null"}, {"red", "'blue'", "4"});
+        row("{'properties':{'a':{'type':'integer'},'b':{'type':'boolean'}},'required':['b']}",
+            {"{'a': 1, 'b': true}", "{'b':false}"},
+            {"{}", "{'a':1}", "{'b':true,'a':1}", "{'b':true,'c':1}", "{,'b':true}"});
+        row("{'properties':{'a':true,'b':true,'c':true}}",
+            {"{}", "{'a':1}", "{'b':1}", "{'c':1}", "{'a':1,'c':1}", "{'b':1,'c':1}", "{'a':1,'b':1,'c':1}"},
+            {"{'b':1,'a':1}", "{'a':1 'b':1}", "{'a':1,}"});
+        row("{'required':['x']}", {"{'x':[1]}"}, {"{}", "{'y':1}"});
+        row("{'properties':{'ab':{'type':'null'}},'additionalProperties':{'type':'integer'}}",
+            {"{}", "{'ab':null}", "{'a':1}", "{'abc':1,'b':2}", "{'ab':null,'':3,'x':4}"},
+            {"{'ab':1}", "{'a':null}", "{'a':1,'ab':1}"});
+        row("{'additionalProperties':{'type':'null'}}", {"{}", "{'a':null,'b':null}"}, {"{'a':1}"});
+        row("{'items':{'type':'boolean'},'minItems':1,'maxItems':3}", {"[true]", "[true, false,true]"},
+            {"[]", "[true,true,true,true]", "[1]"});
+        row("{'items':{'type':'boolean'},'maxItems':0}", {"[]"}, {"[true]"});
+        row("{'prefixItems':[{'type':'integer'},{'type':'string'}]}", {"[1,'a']"}, {"[1]", "[1,'a',2]", "['a',1]"});
+        row("{'prefixItems':[{'type':'integer'}],'items':{'type':'null'},'minItems':2}", {"[1,null]", "[1,null,null]"},
+            {"[1]", "[1,2]"});
+        row("{'type':'string','minLength':2,'maxLength':3}", {"'ab'", "'äöü'", "'\\n\\n'"}, {"'a'", "'abcd'"});
+        row("{'type':'integer','minimum':-5,'maximum':120}", {"-5", "-1", "0", "9", "99", "120"},
+            {"-6", "121", "-0", "007", "1000"});
+        row("{'type':'integer','exclusiveMinimum':0}", {"1", "10", "987654321"}, {"0", "-1"});
+        row("{'type':'integer','maximum':-10}", {"-10", "-99", "-12345"}, {"-9", "0", "5"});
+        row("{'type':'integer','minimum':95,'maximum':1005}", {"95", "100", "999", "1005"}, {"94", "1006", "9999"});
+        row("{'pattern':'^[A-Z]{2}-\\\\d+(a|b)?$'}", {"'AB-1'", "'XY-123b'"}, {"'AB-'", "'ab-1'", "'AB-1c'"});
+        row("{'pattern':'b.d'}", {"'bad'", "'xbodx'"}, {"'bd'", "''"});
+        row("{'pattern':'^\\'\\\\\\\\[^a]\\\\w$'}", {"'\\'\\\\b_'"}, {"'\\'\\\\a_'", "'\\\\b_'"});
+        row("{'format':'date'}", {"'2026-11-26'"}, {"'2026-13-26'", "'26-11-26'"});
+        row("{'format':'date-time'}", {"'2026-11-26T14:20:00Z'", "'2026-11-26T14:20:00.5+01:00'"}, {"'2026-11-26'"});
+        row("{'format':'time'}", {"'23:59:59Z'"}, {"'24:00:00Z'", "'12:00'"});
+        row("{'format':'uuid'}", {"'123e4567-e89b-12d3-a456-426614174000'"}, {"'123e4567'"});
+        row("{'anyOf':[{'type':'null'},{'properties':{'a':{'type':'null'}},'required':['a']}]}", {"null", "{'a':null}"},
+            {"{}", "1"});
+        row("{'type':'object','properties':{'a':{'type':'null'}},'oneOf':[{'required':['a']},"
+            "{'properties':{'b':{'type':'null'}},'required':['b']}]}",
+            {"{'a':null}", "{'b':null}", "{'a':null,'b':null}"}, {"{}"});
+        row("{'allOf':[{'properties':{'a':{'type':'integer'}},'required':['a']},{'$ref':'#/$defs/b'}],"
+            "'$defs':{'b':{'properties':{'a':{'minimum':5},'b':{'type':'null'}}}}}",
+            {"{'a':5}", "{'a':7,'b':null}"}, {"{'a':4}", "{'b':null}"});
+        row("{'$defs':{'n/o~d':{'type':'object','properties':{'v':{'type':'integer'},'next':{'$ref':'#/$defs/n~1o~0d',"
+            "'description':'the rest'}},'required':['v']}},'$ref':'#/$defs/n~1o~0d'}",
+            {"{'v':1}", "{'v':1,'next':{'v':2,'next':{'v':3}}}"}, {"{'next':{}}", "{'v':1,'next':1}"});
+        row("{'type':'array','items':{'$ref':'#'}}", {"[]", "[[],[[]]]"}, {"[1]"});
+        row("{'definitions':{'a':{'type':'null'}},'properties':{'a':{'allOf':[{'$ref':'#/definitions/"
+            "a'}],'default':1}}}",
+            {"{'a':null}", "{}"}, {"{'a':1}"});
+    }
+
+    void takesWhatFits()
+    {
+        QFETCH(QByteArray, schema);
+        QFETCH(QByteArrayList, taken);
+        QFETCH(QByteArrayList, refused);
+        const auto gbnf = engine::gbnf_of_json_schema(json(schema));
+        QVERIFY2(gbnf, gbnf ? "" : gbnf.error().what.c_str());
+        const auto grammar = Grammar::parse(*gbnf);
+        QVERIFY2(grammar, gbnf->c_str());
+        GrammarStates states(*grammar);
+        for (const QByteArray& text : taken)
+            QVERIFY2(states.may_end(states.after(states.start(), json(text))), text + "\n" + gbnf->c_str());
+        for (const QByteArray& text : refused)
+            QVERIFY2(!states.may_end(states.after(states.start(), json(text))), text + "\n" + gbnf->c_str());
+    }
+
+    void saysWhatIsNotSupported_data()
+    {
+        QTest::addColumn<QByteArray>("schema");
+        QTest::addColumn<QByteArray>("sentence");
+        const auto row = [](const QByteArray& schema, const char* sentence) {
+            QTest::addRow("%s", schema.left(60).constData()) << schema << QByteArray(sentence);
+        };
+        row("{'type':", "the schema is no JSON");
+        row("[]", "a schema must be an object");
+        row("false", "the schema asks for 'false', which no value is");
+        row("{'type':'thing'}", "the schema has the type 'thing', which there is not");
+        row("{'type':''}", "the schema has the type '', which there is not");
+        row("{'type':3}", "the schema has a 'type' that is neither a name nor a list of names");
+        row("{'not':{}}", "the schema's 'not' is not supported");
+        row("{'properties':{'a':{'patternProperties':{}}}}", "the schema's 'patternProperties' is not supported");
+        row("{'type':'array','uniqueItems':true}", "the schema's 'uniqueItems' is not supported");
+        row("{'type':'number','minimum':0.5}", "the schema's 'minimum' is supported for integers only");
+        row("{'type':'integer','minimum':0.5}", "the schema's 'minimum' must be a whole number of at most 15 digits");
+        row("{'type':'integer','minimum':3,'maximum':2}",
+            "no integer lies between the schema's 'minimum' and 'maximum'");
+        row("{'type':'string','format':'email'}", "the schema's format 'email' is not supported");
+        row("{'type':'string','maxLength':100000}", "the schema's 'maxLength' must be a number from 0 to 4096");
+        row("{'type':'string','minLength':3,'maxLength':2}", "the schema's 'maxLength' is less than its 'minLength'");
+        row("{'type':'array','maxItems':-1}", "the schema's 'maxItems' must be a number from 0 to 4096");
+        row("{'pattern':'(?=a)'}", "the schema's pattern '(?=a)' has a group of the kind '(?', which is not supported");
+        row("{'pattern':'a\\\\b'}", "the schema's pattern 'a\\b' has the escape '\\b', which is not supported");
+        row("{'pattern':'(a'}", "the schema's pattern '(a' has a group without ')', which is not supported");
+        row("{'pattern':'a)'}", "the schema's pattern 'a)' has a ')' too many, which is not supported");
+        row("{'enum':[]}", "the schema has an 'enum' that is no list of values");
+        row("{'anyOf':{}}", "the schema has an 'anyOf' that is no list of schemas");
+        row("{'allOf':[{'type':'null'},{'type':'string'}]}",
+            "the schema asks for two different things with 'type' at once");
+        row("{'$ref':'http://localhost/a'}", "the schema's '$ref' to 'http://localhost/a' leads out of it");
+        row("{'$ref':'#/$defs/a'}", "the schema's '$ref' to '#/$defs/a' leads to nothing");
+        row("{'$ref':'#'}", "the schema asks for what cannot be written: line 1 of the grammar: no text that follows "
+                            "the rule 'ref-1' has an end");
+        row("{'allOf':[{'$ref':'#/$defs/a'},{'minimum':1}],'$defs':{'a':{'$ref':'#/$defs/a'}}}",
+            "the schema's '$ref' to '#/$defs/a' leads back to itself");
+        row("{'properties':{'a':{'$ref':'#'}},'required':['a']}", "the schema asks for what cannot be written");
+        row(QByteArray::fromStdString(repeated("{'items':", 150) + "{}" + repeated("}", 150)),
+            "the schema is nested too deeply");
+        row(QByteArray::fromStdString(repeated("{'items':", 100000)), "the schema is nested too deeply");
+        // Each level has both of the next one's choices twice: 2^16 of them.
+        std::string wide = "{'$defs':{";
+        for (int i = 0; i < 16; ++i) {
+            const std::string next = "{'allOf':[{'$ref':'#/$defs/d" + std::to_string(i + 1) + "'},{'minimum':1}]}";
+            wide += "'d" + std::to_string(i) + "':{'anyOf':[" + next + "," + next + "]},";
+        }
+        row(QByteArray::fromStdString(wide + "'d16':{'type':'integer'}},'$ref':'#/$defs/d0'}"),
+            "the schema is too large");
+    }
+
+    void saysWhatIsNotSupported()
+    {
+        QFETCH(QByteArray, schema);
+        QFETCH(QByteArray, sentence);
+        const auto gbnf = engine::gbnf_of_json_schema(json(schema));
+        QVERIFY(!gbnf);
+        QVERIFY2(QByteArray::fromStdString(gbnf.error().what).startsWith(sentence), gbnf.error().what.c_str());
+        QCOMPARE(int(gbnf.error().code), int(engine::Error::Code::BadRequest));
+    }
+
+    void letsThroughOnlyWhatFits()
+    {
+        const unsigned seed = std::random_device()();
+        qInfo("seed %u", seed);
+        std::mt19937 random(seed);
+        int texts = 0;
+        for (int i = 0; i < 150; ++i) {
+            const Json schema = random_schema(random, 3);
+            const auto gbnf = engine::gbnf_of_json_schema(schema.dump());
+            QVERIFY2(gbnf, (schema.dump() + (gbnf ? "" : gbnf.error().what)).c_str());
+            const auto grammar = Grammar::parse(*gbnf);
+            QVERIFY(grammar);
+            GrammarStates states(*grammar);
+            for (int j = 0; j < 6; ++j) {
+                const auto text = text_of(states, random);
+                if (!text)
+                    continue;
+                ++texts;
+                const Json value = Json::parse(*text, nullptr, false);
+                QVERIFY2(!value.is_discarded(), text->c_str());
+                QVERIFY2(fits(schema, value), (schema.dump() + "\n" + *text).c_str());
+            }
+        }
+        qInfo("%d texts", texts);
+        QVERIFY(texts > 300);
+    }
+};
+
+SPILLWAY_TEST(test_support::NoApplication, TestJsonSchema)
+#include "tst_json_schema.moc"
