@@ -101,6 +101,13 @@ void Program::connectSettings()
                              m_settings.emulatedMib(), m_settings.linkGb(), m_settings.gpuMib()})
         QObject::connect(setting, &Setting::changed, &m_models, [this] { applyLoadSettings(); });
 
+    Setting* const draft = m_settings.draft();
+    const auto applyDraft = [this, draft] {
+        m_turns.setMostDrafted(draft->value() == SettingsController::NoDraft ? 0 : engine::kMostRowsTogether - 1);
+    };
+    applyDraft();
+    QObject::connect(draft, &Setting::changed, &m_turns, applyDraft);
+
     m_program.say(m_settings.trouble());
     QObject::connect(&m_settings, &SettingsController::troubleChanged, &m_program,
                      [this] { m_program.say(m_settings.trouble()); });

@@ -27,7 +27,7 @@ struct TokenTimes {
 /// that two frames give those of the steps between them; together they are the time between these tokens.
 struct StepShares {
     double prefill_s = 0;        // computing the prompt; the rest of the time to the first token is none of these
-    int steps = 0;               // tokens after the first
+    int steps = 0;               // fewer than tokens, where drafted ones were computed along
     double device_layers_s = 0;  // the output matrix included, where it lies
     double host_layers_s = 0;
     std::optional<double> kv_link_s = {};  // waiting for KV on its way there; empty: a GPU waits by itself, unseen
@@ -41,6 +41,14 @@ struct StepShares {
         return device_layers_s + host_layers_s + kv_link_s.value_or(0) + host_attention_s + sampling_s + telemetry_s +
                rest_s;
     }
+};
+
+/// Steps of one answer in which its newest token was all that was computed: nothing was drafted, and no other answer
+/// had rows. How long they take says how fast the machine is, whatever the text repeats. Sums from the first token to
+/// the newest, so that two frames give those between them.
+struct PlainSteps {
+    int count = 0;
+    double seconds = 0;  // from token to token
 };
 
 /// The memory of a device, and what moves between it and the host.
@@ -109,6 +117,7 @@ struct Telemetry {
     int generated_tokens = 0;
     int drafted_tokens = 0;   // computed ahead of the answer, so far
     int accepted_tokens = 0;  // of them, part of the answer
+    PlainSteps plain_steps;
 
     std::optional<double> ttft_ms;  // time to first token, from the request
     std::optional<TokenTimes> tpot;

@@ -88,6 +88,7 @@ struct MessageModel::Facts {
                unanswered == other.unanswered && a.sentence == b.sentence && a.leftOut == b.leftOut &&
                a.model == b.model && a.promptTokens == b.promptTokens && a.templateTokens == b.templateTokens &&
                a.tokens == b.tokens && a.ttftMs == b.ttftMs && a.tokensPerSecond == b.tokensPerSecond &&
+               a.draftedTokens == b.draftedTokens && a.acceptedTokens == b.acceptedTokens &&
                a.reasoningMs == b.reasoningMs && a.createdMs == b.createdMs;
     }
 };
@@ -201,6 +202,10 @@ QVariant MessageModel::data(const QModelIndex& index, int role) const
         return orUndefined(message.ttftMs);
     case TokensPerSecondRole:
         return orUndefined(message.tokensPerSecond);
+    case DraftedTokensRole:
+        return orUndefined(message.draftedTokens);
+    case AcceptedTokensRole:
+        return orUndefined(message.acceptedTokens);
     default:
         return {};
     }
@@ -230,6 +235,8 @@ QHash<int, QByteArray> MessageModel::roleNames() const
         {OwnTokensRole, "ownTokens"},
         {TtftMsRole, "ttftMs"},
         {TokensPerSecondRole, "tokensPerSecond"},
+        {DraftedTokensRole, "draftedTokens"},
+        {AcceptedTokensRole, "acceptedTokens"},
     };
 }
 

@@ -60,6 +60,8 @@ public:
         OwnTokensRole,       // of this message
         TtftMsRole,
         TokensPerSecondRole,
+        DraftedTokensRole,
+        AcceptedTokensRole,  // of the drafted ones
     };
     Q_ENUM(Role)
 

@@ -71,6 +71,8 @@ void OpenConversation::takeNumbers(StoredMessage& made, const engine::Telemetry&
     made.ttftMs = wentOn ? made.ttftMs : numbers.ttft_ms;
     if (numbers.decode_tokens_per_s)
         made.tokensPerSecond = numbers.decode_tokens_per_s;
+    made.draftedTokens = (wentOn ? made.draftedTokens.value_or(0) : 0) + numbers.drafted_tokens;
+    made.acceptedTokens = (wentOn ? made.acceptedTokens.value_or(0) : 0) + numbers.accepted_tokens;
     tokens.insert(made.id, *made.tokens);
 }
 

@@ -32,6 +32,8 @@ public:
     void goOn(OpenConversation& conversation, const QString& answer);         // where its text ends
     void stop(OpenConversation& conversation);
     void stopAll();
+    /// How many tokens an answer that begins from now on may draft at a time.
+    void setMostDrafted(int tokens) { m_options.most_drafted = tokens; }
     bool busy() const { return m_queue.busy() || !m_queue.waiting().isEmpty(); }  // with any of them
     /// The conversation was thrown away: what its turn makes belongs to nobody.
     void forget(const QString& id);

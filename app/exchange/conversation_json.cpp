@@ -64,6 +64,8 @@ QJsonObject toJson(const StoredMessage& message)
     put(object, "ttft_ms", message.ttftMs);
     put(object, "tokens_per_second", message.tokensPerSecond);
     put(object, "reasoning_ms", message.reasoningMs);
+    put(object, "drafted_tokens", message.draftedTokens);
+    put(object, "accepted_tokens", message.acceptedTokens);
     if (message.leftOut)
         object.insert(QStringLiteral("left_out"), true);
     QJsonArray attachments;
@@ -202,6 +204,8 @@ StoredMessage messageOf(const QJsonValue& value, QString& error)
     message.ttftMs = fields.real("ttft_ms");
     message.tokensPerSecond = fields.real("tokens_per_second");
     message.reasoningMs = fields.real("reasoning_ms");
+    message.draftedTokens = fields.count("drafted_tokens");
+    message.acceptedTokens = fields.count("accepted_tokens");
     for (const auto& attachment : fields.list("attachments", kMostAttachments))
         message.attachments.append(attachmentOf(attachment, error));
     return message;

@@ -1,5 +1,6 @@
 #include "app/pressure/doctor.h"
 
+#include "app/pressure/speed_without_drafts.h"
 #include "engine/memory_plan.h"
 
 #include <algorithm>
@@ -39,13 +40,6 @@ constexpr double kFell = 2;
 // What was said last holds until its number is a fifth beyond the bound: two answers to one question differ by less.
 constexpr double kStays = 0.8;
 
-/// The rate as the window shows it.
-double tokensPerSecond(const engine::Telemetry& last)
-{
-    const engine::StepShares& s = *last.shares;
-    return last.decode_tokens_per_s.value_or(s.decode_s() > 0 ? s.steps / s.decode_s() : 0);
-}
-
 class Examination
 {
 public:
@@ -53,6 +47,7 @@ public:
         : m_facts(facts)
         , m_shares(sharesOf(facts))
         , m_largest(largestCause(facts, m_shares))
+        , m_speed(measuredSpeed(facts.last))
     {
     }
 
@@ -81,11 +76,13 @@ private:
     /// Speed, and what a change of it would bring: as much as the planner says it changes.
     Diagnosis withSpeed(Diagnosis d) const
     {
-        const double now = tokensPerSecond(last());
         d.shares = m_shares;
-        d.expected = m_facts.predicted;
-        if (now > 0)
-            d.tokensPerSecond = now;
+        d.accepted = last().accepted_tokens;
+        d.tokensPerSecond = m_speed ? m_speed : last().decode_tokens_per_s;
+        d.withDrafts = !m_speed;
+        if (m_speed)
+            d.expected = m_facts.predicted;
+        const double now = d.tokensPerSecond.value_or(0);
         if (m_facts.shrunk && d.action.kind == Action::None)
             d.action = {Action::GrowBack};
         if (const auto brings = optionOf(d.action); brings && m_facts.predicted && *m_facts.predicted > 0 && now > 0)
@@ -226,7 +223,7 @@ private:
     std::optional<double> fellFrom() const
     {
         const auto fastest = std::max_element(m_facts.earlier.begin(), m_facts.earlier.end());
-        if (fastest == m_facts.earlier.end() || *fastest < kNoticed * tokensPerSecond(last()))
+        if (!m_speed || fastest == m_facts.earlier.end() || *fastest < kNoticed * *m_speed)
             return {};
         return *fastest;
     }
@@ -309,7 +306,7 @@ private:
     bool slowerThanPredicted(Kind said) const
     {
         const double times = m_facts.before == said ? kNearPrediction * kStays : kNearPrediction;
-        return m_facts.predicted && *m_facts.predicted > std::max(kNoticed, times) * tokensPerSecond(last());
+        return m_speed && m_facts.predicted && *m_facts.predicted > std::max(kNoticed, times) * *m_speed;
     }
 
     /// Finds that other programs hold cores: where a third of the time went so, or where the predicted speed is
@@ -331,7 +328,7 @@ private:
         const auto fell = fellFrom();
         const int blocks = last().kv_blocks_host + last().kv_blocks_device;
         const double elsewhere = m_shares.link + m_shares.hostAttention;
-        if (!last().device || !fell || *fell < bound(kFell, Kind::KvInRam) * tokensPerSecond(last()) ||
+        if (!last().device || !fell || *fell < bound(kFell, Kind::KvInRam) * *m_speed ||
             last().kv_blocks_host < kThird * blocks || elsewhere <= m_shares.rest || elsewhere < m_largest.share)
             return {};
         Diagnosis d{Kind::KvInRam};
@@ -367,9 +364,20 @@ private:
     const DoctorFacts& m_facts;
     const DoctorShares m_shares;
     const DoctorCauseShare m_largest;
+    const std::optional<double> m_speed;
 };
 
 }  // namespace
+
+std::optional<double> measuredSpeed(const engine::Telemetry& last)
+{
+    constexpr int kEnoughSteps = 8;  // for a rate that is not chance
+    if (const auto speed = speedWithoutDrafts(last, kEnoughSteps))
+        return *speed > 0 ? speed : std::nullopt;
+    if (last.drafted_tokens > 0 || !last.shares || last.shares->decode_s() <= 0)
+        return {};
+    return last.shares->steps / last.shares->decode_s();
+}
 
 bool changesSpeed(const Diagnosis& diagnosis)
 {

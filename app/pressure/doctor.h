@@ -83,6 +83,8 @@ struct Diagnosis {
     int count = 0;
     std::optional<double> fellFrom = {};  // tokens/s before it fell to `tokensPerSecond`
     std::optional<double> tokensPerSecond = {};
+    bool withDrafts = false;  // that speed; else it is of the steps without
+    int accepted = 0;         // drafted tokens of the answer
     DoctorCauseShare largest = {};
     DoctorAction action = {};
     std::optional<double> predicted = {};  // tokens/s after it
@@ -93,7 +95,7 @@ struct Diagnosis {
 /// What is known when an answer has ended.
 struct DoctorFacts {
     engine::Telemetry last = {};         // its last frame
-    std::vector<double> earlier = {};    // tokens/s of the conversation's answers before, the oldest first
+    std::vector<double> earlier = {};    // measuredSpeed() of the conversation's answers before, the oldest first
     std::optional<double> waitedS = {};  // its threads waited for cores, at least; empty: not known
     int layers = 0;                      // of the model
     qint64 weightBytes = 0;
@@ -112,6 +114,8 @@ struct DoctorFacts {
 DoctorShares sharesOf(const DoctorFacts& facts);
 /// The cause that took the most time; of equal ones the first.
 DoctorCauseShare largestCause(const DoctorFacts& facts, const DoctorShares& shares);
+/// Tokens a second of an answer, without what drafts brought; empty: not known.
+std::optional<double> measuredSpeed(const engine::Telemetry& last);
 /// What its change is predicted to bring is more, or less, than what two answers differ by.
 bool changesSpeed(const Diagnosis& diagnosis);
 

@@ -212,10 +212,11 @@ void DoctorController::onFinished(quint64 turn, const engine::Telemetry& last, s
     facts.earlier = m_earlier;
     facts.shrunk = present.budgetBefore.has_value();
     facts.before = m_diagnosis.kind;
-    if (last.decode_tokens_per_s)
-        m_earlier.push_back(*last.decode_tokens_per_s);
+    const auto speed = measuredSpeed(last);
+    if (speed)
+        m_earlier.push_back(*speed);
     if (m_change && !m_change->after)
-        m_change->after = last.decode_tokens_per_s;
+        m_change->after = speed;
     // The planner reads the file's header, and asks a GPU.
     const auto look = [facts = std::move(facts), request = std::move(request), rates = m_rates,
                        grown = present.budgetBefore]() mutable {

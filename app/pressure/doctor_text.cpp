@@ -196,6 +196,20 @@ QString sentenceOf(const Diagnosis& d)
     }
 }
 
+bool saysSpeed(const Diagnosis& d)
+{
+    using Kind = Diagnosis::Kind;
+    return d.fellFrom || d.kind == Kind::AllWell || d.kind == Kind::CoresHeld || d.kind == Kind::NoSingleCause ||
+           d.kind == Kind::BelowPrediction;
+}
+
+/// Why the speed in the sentence is another one than that of the answer.
+QString ofDrafts(const Diagnosis& d)
+{
+    return d.withDrafts ? Text::tr("%Ln token(s) of the answer were guessed ahead.", nullptr, d.accepted)
+                        : Text::tr("That is without the %Ln token(s) that guessing ahead brought.", nullptr, d.accepted);
+}
+
 }  // namespace
 
 QString doctorShares(const Diagnosis& d)
@@ -225,7 +239,10 @@ QString doctorShares(const Diagnosis& d)
 
 QString doctorSentence(const Diagnosis& d)
 {
-    return unbroken(sentenceOf(d));
+    QString sentence = sentenceOf(d);
+    if (d.accepted > 0 && saysSpeed(d))
+        sentence += QLatin1Char(' ') + ofDrafts(d);
+    return unbroken(sentence);
 }
 
 QString doctorSuggestion(const DoctorAction& action)

@@ -86,17 +86,19 @@ PipelineReading PipelineReading::between(const engine::Telemetry& before, const 
         reading.phase = Decode;
         if (!sameTurn || now.generated_tokens == before.generated_tokens)
             break;
-        const double tokensPerSecond = (now.generated_tokens - before.generated_tokens) / seconds;
-        reading.compute = tokensPerSecond;
+        const int tokens = now.generated_tokens - before.generated_tokens;
+        reading.compute = tokens / seconds;
+        // A step reads weights and KV once, also for the drafted tokens in it.
+        const double stepsPerSecond = (tokens - (now.accepted_tokens - before.accepted_tokens)) / seconds;
         if (readsAll) {
             double host = double(now.weight_bytes_host) + hostLayersKept(now);
             if (now.device) {
                 host += double(now.device->step_attended_on_host_bytes + now.device->step_streamed_bytes);
                 reading.vram =
-                    tokensPerSecond * double(now.weight_bytes_device + now.kv_bytes_device + now.device->state_bytes);
+                    stepsPerSecond * double(now.weight_bytes_device + now.kv_bytes_device + now.device->state_bytes);
             }
             if (host > 0)
-                reading.ram = tokensPerSecond * host;
+                reading.ram = stepsPerSecond * host;
         }
         if (now.shares && before.shares) {
             const engine::StepShares shares = since(*before.shares, *now.shares);

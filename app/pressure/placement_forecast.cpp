@@ -1,5 +1,6 @@
 #include "app/pressure/placement_forecast.h"
 
+#include "app/pressure/speed_without_drafts.h"
 #include "app/system/background.h"
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 namespace {
 
 constexpr int kCurvePoints = 32;
+constexpr int kEnoughTokens = 16;  // for a rate that is not chance
 
 // Where the first block leaves the device; empty where the context is full before.
 std::optional<int> spillWithin(int context_tokens, const engine::Plan& plan)
@@ -53,12 +55,12 @@ PlacementPreview PlacementForecast::previewKvType(int type) const
 
 bool PlacementForecast::outran(const engine::Telemetry& last) const
 {
-    constexpr double kClearly = 1.3;   // predictions are within a tenth on a machine that is as it was measured
-    constexpr int kEnoughTokens = 16;  // for a rate that is not chance
-    if (m_predicted.isEmpty() || last.generated_tokens < kEnoughTokens || !last.decode_tokens_per_s)
+    constexpr double kClearly = 1.3;  // predictions are within a tenth on a machine that is as it was measured
+    const auto speed = speedWithoutDrafts(last, kEnoughTokens);
+    if (m_predicted.isEmpty() || last.generated_tokens < kEnoughTokens || !speed)
         return false;
     // Where the answer began, and was fastest.
-    return *last.decode_tokens_per_s > kClearly * *predictedAt(last.context_tokens - last.generated_tokens);
+    return *speed > kClearly * *predictedAt(last.context_tokens - last.generated_tokens);
 }
 
 /// The speed at the last point of the curve that is not beyond.
@@ -73,15 +75,15 @@ std::optional<double> PlacementForecast::predictedAt(int tokens) const
 /// How fast an answer was, of which nothing moved, says how far the rates are from what is to be expected now.
 void PlacementForecast::learn(const engine::Telemetry& frame)
 {
-    constexpr int kEnoughTokens = 16;
     if (frame.phase == engine::Phase::Prefill)  // an answer begins
         m_movedMeanwhile = false;
     const bool grown = frame.generated_tokens > m_generated;
     m_generated = frame.generated_tokens;
-    if (!grown || m_movedMeanwhile || m_generated < kEnoughTokens || !frame.decode_tokens_per_s)
+    const auto speed = speedWithoutDrafts(frame, kEnoughTokens);
+    if (!grown || m_movedMeanwhile || m_generated < kEnoughTokens || !speed)
         return;
     if (const auto predicted = predictedAt(frame.context_tokens - m_generated / 2))
-        m_correction.observe(1 / *predicted, 1 / *frame.decode_tokens_per_s);
+        m_correction.observe(1 / *predicted, 1 / *speed);
 }
 
 /// Every number that is foretold comes from here.

@@ -1,5 +1,7 @@
 #include "app/pressure/pressure_history.h"
 
+#include "app/pressure/speed_without_drafts.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -147,27 +149,43 @@ void PressureHistory::addSpeed(quint64 turn, const engine::Telemetry& frame)
     if (frame.generated_tokens == 0)
         return;
     if (m_fromTokens == 0) {  // the time before the first token is not decoding
-        m_fromTokens = frame.generated_tokens;
-        m_fromUs = frame.time_us;
+        measureFrom(frame);
         return;
     }
     const int tokens = frame.generated_tokens - m_fromTokens;
     const std::int64_t us = frame.time_us - m_fromUs;
     if (tokens <= 0 || us <= 0 || (us < kPointUs && tokens < kPointTokens))
         return;
+    double speed = 1e6 * tokens / double(us);
+    if (frame.drafted_tokens > m_fromDrafted) {
+        const int steps = frame.plain_steps.count - m_fromPlain.count;
+        const double seconds = frame.plain_steps.seconds - m_fromPlain.seconds;
+        if (steps <= 0 || seconds <= 0)
+            return;  // the next steps without drafts say it
+        speed = steps / seconds;
+    }
     std::vector<SpeedPoint>& points = m_runs.back().points;
-    points.push_back({frame.context_tokens, 1e6 * tokens / double(us)});
+    points.push_back({frame.context_tokens, speed});
     if (points.size() > kMostPoints)
         thin(points);
+    measureFrom(frame);
+}
+
+/// The next point begins here.
+void PressureHistory::measureFrom(const engine::Telemetry& frame)
+{
     m_fromTokens = frame.generated_tokens;
+    m_fromDrafted = frame.drafted_tokens;
+    m_fromPlain = frame.plain_steps;
     m_fromUs = frame.time_us;
 }
 
 void PressureHistory::finish(quint64 turn, const engine::Telemetry& last)
 {
     add(turn, last);
-    if (m_runs.back().points.empty() && last.decode_tokens_per_s)
-        m_runs.back().points.push_back({last.context_tokens, *last.decode_tokens_per_s});
+    const auto speed = speedWithoutDrafts(last, 1);
+    if (m_runs.back().points.empty() && speed)
+        m_runs.back().points.push_back({last.context_tokens, *speed});
 }
 
 void PressureHistory::add(const engine::Event& event)

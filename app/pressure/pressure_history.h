@@ -26,7 +26,8 @@ public:
         MemoryReading device;
         MemoryReading host;
     };
-    /// A measured speed: of the tokens since the point before.
+    /// A measured speed: of the tokens since the point before, or, where some were drafted, of the steps without
+    /// drafts, since it is seen beside what the machine is predicted to do.
     struct SpeedPoint {
         int contextTokens = 0;
         double tokensPerSecond = 0;
@@ -79,6 +80,7 @@ public:
 
 private:
     void addSpeed(quint64 turn, const engine::Telemetry& frame);
+    void measureFrom(const engine::Telemetry& frame);
 
     Ring<Sample> m_samples{kMostSamples};
     Ring<Mark> m_marks{kMostMarks};
@@ -90,6 +92,7 @@ private:
     std::optional<double> m_earlierSeconds;
     // Of the speed point that is being measured.
     std::int64_t m_fromUs = 0;
-    int m_fromTokens = 0;
+    int m_fromTokens = 0, m_fromDrafted = 0;
+    engine::PlainSteps m_fromPlain;
     int m_contextTokens = 0;  // of the newest frame
 };

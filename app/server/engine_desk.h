@@ -26,7 +26,7 @@ struct DeskOptions {
     int turns = 4;                   // side by side at most, engine::kMostRowsTogether of them
     int waiting = 64;                // more of them at most, then Busy
     std::size_t conversations = 16;  // whose KV is kept for when they come again, as far as there is memory
-    int most_drafted = 15;
+    int most_drafted = engine::kMostRowsTogether - 1;
 };
 
 /// A loaded model, as all threads may read it.

@@ -68,6 +68,7 @@ SettingsController::SettingsController(const QString& file, QObject* parent)
     , m_gpuMib(QStringLiteral("load/gpu_mib"), Setting::Number{0, 0, 1 << 22}, this)
     , m_deviceOffer(QStringLiteral("window/device_offer"), Setting::Number{1, 0, 1}, this)
     , m_savedKvGib(QStringLiteral("conversations/saved_kv_gib"), Setting::Number{8, 0, 4096}, this)
+    , m_draft(QStringLiteral("answers/draft"), Setting::Choice{{"ngram", "off"}, Ngram}, this)
     , m_startWith(QStringLiteral("models/start_with"), Setting::Choice{{"last", "guide", "nothing"}, LastModel}, this)
     , m_logLevel(QStringLiteral("log/level"), Setting::Choice{{"debug", "info", "warning", "error"}, Info}, this)
     , m_sidebarShown(QStringLiteral("window/sidebar_shown"), Setting::Number{1, 0, 1}, this)
@@ -75,9 +76,9 @@ SettingsController::SettingsController(const QString& file, QObject* parent)
     , m_windowWidth(QStringLiteral("window/width"), Setting::Number{1400, 640, 16384}, this)
     , m_windowHeight(QStringLiteral("window/height"), Setting::Number{840, 480, 16384}, this)
 {
-    m_all = {&m_theme,    &m_fontPercent,  &m_language,   &m_wrapCode,    &m_contextTokens, &m_threads,    &m_kvType,
-             &m_device,   &m_emulatedMib,  &m_linkGb,     &m_gpuMib,      &m_deviceOffer,   &m_savedKvGib, &m_startWith,
-             &m_logLevel, &m_sidebarShown, &m_panelShown, &m_windowWidth, &m_windowHeight};
+    m_all = {&m_theme,     &m_fontPercent, &m_language,     &m_wrapCode,   &m_contextTokens, &m_threads,     &m_kvType,
+             &m_device,    &m_emulatedMib, &m_linkGb,       &m_gpuMib,     &m_deviceOffer,   &m_savedKvGib,  &m_draft,
+             &m_startWith, &m_logLevel,    &m_sidebarShown, &m_panelShown, &m_windowWidth,   &m_windowHeight};
     read();
     for (Setting* setting : m_all)
         connect(setting, &Setting::chosen, this, [this, setting] { keep(setting->key(), setting->written()); });

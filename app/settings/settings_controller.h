@@ -30,6 +30,7 @@ class SettingsController : public QObject
     Q_PROPERTY(Setting* linkGb READ linkGb CONSTANT)
     Q_PROPERTY(Setting* gpuMib READ gpuMib CONSTANT)
     Q_PROPERTY(Setting* savedKvGib READ savedKvGib CONSTANT)
+    Q_PROPERTY(Setting* draft READ draft CONSTANT)
     Q_PROPERTY(Setting* startWith READ startWith CONSTANT)
     Q_PROPERTY(Setting* logLevel READ logLevel CONSTANT)
     Q_PROPERTY(Setting* sidebarShown READ sidebarShown CONSTANT)
@@ -46,6 +47,8 @@ public:
     Q_ENUM(Theme)
     enum KvType { F16, Q8_0, F32 };  // in the order of engine::kKvTypes
     Q_ENUM(KvType)
+    enum Draft { Ngram, NoDraft };
+    Q_ENUM(Draft)
     enum StartWith { LastModel, Guide, Nothing };
     Q_ENUM(StartWith)
     enum LogLevel { Debug, Info, Warning, Error };
@@ -73,6 +76,7 @@ public:
     Setting* gpuMib() { return &m_gpuMib; }            // of a GPU's memory at most; 0: as much as is free
     Setting* deviceOffer() { return &m_deviceOffer; }  // 0: nobody wants to hear of a small graphics memory any more
     Setting* savedKvGib() { return &m_savedKvGib; }    // of conversations' KV on the disk; 0: none
+    Setting* draft() { return &m_draft; }              // what guesses an answer's next tokens
     Setting* startWith() { return &m_startWith; }
     Setting* logLevel() { return &m_logLevel; }
     Setting* sidebarShown() { return &m_sidebarShown; }
@@ -124,6 +128,6 @@ private:
     QStringList m_closedFolders;
     QList<Setting*> m_all;
     Setting m_theme, m_fontPercent, m_language, m_wrapCode, m_contextTokens, m_threads, m_kvType, m_device,
-        m_emulatedMib, m_linkGb, m_gpuMib, m_deviceOffer, m_savedKvGib, m_startWith, m_logLevel, m_sidebarShown,
-        m_panelShown, m_windowWidth, m_windowHeight;
+        m_emulatedMib, m_linkGb, m_gpuMib, m_deviceOffer, m_savedKvGib, m_draft, m_startWith, m_logLevel,
+        m_sidebarShown, m_panelShown, m_windowWidth, m_windowHeight;
 };

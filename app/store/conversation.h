@@ -56,6 +56,8 @@ struct StoredMessage {
     std::optional<int> tokens = {};          // of this message: what was typed, with attachments, or what was generated
     std::optional<double> ttftMs = {};
     std::optional<double> tokensPerSecond = {};
+    std::optional<int> draftedTokens = {};   // computed ahead of it
+    std::optional<int> acceptedTokens = {};  // of them, part of it
     std::optional<double> reasoningMs = {};  // how long it thought
 };
 

@@ -156,6 +156,8 @@ StoredMessage message(const QSqlQuery& row)
     message.ttftMs = real(row.value(13));
     message.tokensPerSecond = real(row.value(14));
     message.reasoningMs = real(row.value(15));
+    message.draftedTokens = count(row.value(16));
+    message.acceptedTokens = count(row.value(17));
     return message;
 }
 
@@ -213,21 +215,23 @@ bool write(const Database& database, const ConversationHeader& header)
 bool write(const Database& database, const QString& conversation, const StoredMessage& message)
 {
     return database.ran(
-               QStringLiteral(
-                   "INSERT INTO messages (%1, searchable) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
-                   "ON CONFLICT (id) DO UPDATE SET parent = excluded.parent, role = excluded.role, "
-                   "text = excluded.text, status = excluded.status, sentence = excluded.sentence, "
-                   "created_ms = excluded.created_ms, left_out = excluded.left_out, model = excluded.model, "
-                   "prompt_tokens = excluded.prompt_tokens, template_tokens = excluded.template_tokens, "
-                   "tokens = excluded.tokens, ttft_ms = excluded.ttft_ms, "
-                   "tokens_per_second = excluded.tokens_per_second, reasoning_ms = excluded.reasoning_ms, "
-                   "searchable = excluded.searchable WHERE conversation = excluded.conversation")
+               QStringLiteral("INSERT INTO messages (%1, searchable) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+                              "?, ?, ?, ?, ?) "
+                              "ON CONFLICT (id) DO UPDATE SET parent = excluded.parent, role = excluded.role, "
+                              "text = excluded.text, status = excluded.status, sentence = excluded.sentence, "
+                              "created_ms = excluded.created_ms, left_out = excluded.left_out, model = excluded.model, "
+                              "prompt_tokens = excluded.prompt_tokens, template_tokens = excluded.template_tokens, "
+                              "tokens = excluded.tokens, ttft_ms = excluded.ttft_ms, "
+                              "tokens_per_second = excluded.tokens_per_second, reasoning_ms = excluded.reasoning_ms, "
+                              "drafted_tokens = excluded.drafted_tokens, accepted_tokens = excluded.accepted_tokens, "
+                              "searchable = excluded.searchable WHERE conversation = excluded.conversation")
                    .arg(kMessageColumns),
                {notNull(message.id), notNull(conversation), orNull(message.parent), nameOf(message.role),
                 notNull(message.text), nameOf(message.status), notNull(message.sentence), message.createdMs,
                 message.leftOut, notNull(message.model), orNull(message.promptTokens), orNull(message.templateTokens),
                 orNull(message.tokens), orNull(message.ttftMs), orNull(message.tokensPerSecond),
-                orNull(message.reasoningMs), message.status != Status::Streaming}) &&
+                orNull(message.reasoningMs), orNull(message.draftedTokens), orNull(message.acceptedTokens),
+                message.status != Status::Streaming}) &&
            writeAttachments(database, message);
 }
 

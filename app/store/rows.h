@@ -12,7 +12,8 @@ inline const QString kHeaderColumns = QStringLiteral(
     "template_arguments, draft_files, folder");
 inline const QString kMessageColumns = QStringLiteral(
     "id, conversation, parent, role, text, status, sentence, created_ms, left_out, model, prompt_tokens, "
-    "template_tokens, tokens, ttft_ms, tokens_per_second, reasoning_ms");
+    "template_tokens, tokens, ttft_ms, tokens_per_second, reasoning_ms, drafted_tokens, "
+    "accepted_tokens");
 inline const QString kAttachmentColumns = QStringLiteral("id, message, name, kind, bytes, sha256, tokens");
 inline const QString kRecordingColumns = QStringLiteral("conversation, recording");
 inline const QString kPresetColumns = QStringLiteral("name, system_prompt, sampling, template_arguments");

@@ -87,6 +87,11 @@ const QList<QStringList>& steps()
         {
             QStringLiteral("ALTER TABLE conversations ADD COLUMN folder TEXT NOT NULL DEFAULT ''"),
         },
+        // 6: what was drafted of an answer.
+        {
+            QStringLiteral("ALTER TABLE messages ADD COLUMN drafted_tokens INTEGER"),
+            QStringLiteral("ALTER TABLE messages ADD COLUMN accepted_tokens INTEGER"),
+        },
     };
     return all;
 }

@@ -177,10 +177,17 @@ QList<StoredConversation> StoreReader::rescue() const
                             });
         }
     };
-    QString headerColumns = rows::kHeaderColumns;
-    for (const auto& [column, value] : {std::pair{"draft_files", "'[]'"}, std::pair{"folder", "''"}})
-        if (!m_database.ran(QStringLiteral("SELECT %1 FROM conversations LIMIT 0").arg(QLatin1String(column))))
-            headerColumns.replace(QLatin1String(column), QLatin1String(value));  // it is of an older version
+    // What an older version did not have.
+    const auto orElse = [&](QString& columns, const char* table, const char* column, const char* value) {
+        if (!m_database.ran(
+                QStringLiteral("SELECT %1 FROM %2 LIMIT 0").arg(QLatin1String(column), QLatin1String(table))))
+            columns.replace(QLatin1String(column), QLatin1String(value));
+    };
+    QString headerColumns = rows::kHeaderColumns, messageColumns = rows::kMessageColumns;
+    orElse(headerColumns, "conversations", "draft_files", "'[]'");
+    orElse(headerColumns, "conversations", "folder", "''");
+    orElse(messageColumns, "messages", "drafted_tokens", "NULL");
+    orElse(messageColumns, "messages", "accepted_tokens", "NULL");
     QSet<QString> trashed;
     read(headerColumns + QLatin1String(", trashed_ms"), QStringLiteral("conversations"), [&](const QSqlQuery& row) {
         const ConversationHeader header = rows::header(row);
@@ -190,7 +197,7 @@ QList<StoredConversation> StoreReader::rescue() const
     });
     read(rows::kAttachmentColumns, QStringLiteral("attachments"),
          [&](const QSqlQuery& row) { files[row.value(1).toString()].append(withText(rows::attachment(row))); });
-    read(rows::kMessageColumns, QStringLiteral("messages"), [&](const QSqlQuery& row) {
+    read(messageColumns, QStringLiteral("messages"), [&](const QSqlQuery& row) {
         StoredMessage message = rows::message(row);
         message.attachments = files.value(message.id);
         found[row.value(1).toString()].messages.append(message);

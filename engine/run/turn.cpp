@@ -231,7 +231,7 @@ void TurnRunner::answer()
         if (!logits)
             return fail_with(logits.error());
         const int id = sample(*logits);
-        meter_.add_token();
+        meter_.add_token(token_from());
         if (host_.model.ends_answer(id))
             return end(StopReason::EndOfTurn);
         if (answer_.empty())
@@ -258,6 +258,14 @@ void TurnRunner::answer()
         after_row();
     }
     end(StopReason::MaxTokens);
+}
+
+/// Of the token that is sampled now.
+TokenFrom TurnRunner::token_from() const
+{
+    if (step_.row() > 0)
+        return TokenFrom::SameStep;
+    return alone_ && !step_.has_drafts() ? TokenFrom::PlainStep : TokenFrom::Step;
 }
 
 /// The row of the answer's newest token is there.

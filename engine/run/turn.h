@@ -81,6 +81,7 @@ private:
     void take_prompt_rows();
     int prompt_rows() const;
     void answer();
+    TokenFrom token_from() const;
     void after_row();
     int most_tokens() const;
     void allow_drafts();

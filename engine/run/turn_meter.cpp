@@ -18,7 +18,7 @@ void TurnMeter::add_prefill(int tokens, std::int64_t duration_us)
     prefill_us_ += duration_us;
 }
 
-void TurnMeter::add_token()
+void TurnMeter::add_token(TokenFrom from)
 {
     const std::int64_t now = now_us();
     if (!first_token_us_) {
@@ -27,6 +27,11 @@ void TurnMeter::add_token()
     } else {
         rates_.add_token(std::chrono::microseconds(now - last_token_us_));
         last_ = clock_.seconds();  // what comes after the last token is no part of any
+        steps_ += from != TokenFrom::SameStep ? 1 : 0;
+        if (from == TokenFrom::PlainStep) {
+            ++plain_steps_;
+            plain_us_ += now - last_token_us_;
+        }
     }
     last_token_us_ = now;
 }
@@ -37,6 +42,7 @@ void TurnMeter::fill(Telemetry& frame, bool link_is_seen) const
         frame.ttft_ms = double(*first_token_us_ - start_us_) / 1e3;
         frame.shares = shares(link_is_seen);
     }
+    frame.plain_steps = {plain_steps_, double(plain_us_) / 1e6};
     frame.tpot = rates_.token_times();
     frame.prefill_tokens_per_s = rates_.prefill_tokens_per_s();
     frame.decode_tokens_per_s = rates_.decode_tokens_per_s();
@@ -48,7 +54,7 @@ StepShares TurnMeter::shares(bool link_is_seen) const
     const auto of = [&](Part part) { return last_[std::size_t(part)] - first_[std::size_t(part)]; };
     StepShares s;
     s.prefill_s = double(prefill_us_) / 1e6;
-    s.steps = rates_.tokens();
+    s.steps = steps_;
     s.device_layers_s = of(Part::DeviceLayers);
     s.host_layers_s = of(Part::HostLayers);
     if (link_is_seen)

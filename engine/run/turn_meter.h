@@ -10,6 +10,13 @@
 
 namespace engine {
 
+/// Where the logits of a token come from.
+enum class TokenFrom {
+    PlainStep,  // a step in which its row was all that was computed
+    Step,       // the first row of any other step
+    SameStep,   // a later row of the step that the token before came from: it had been drafted
+};
+
 class TurnMeter
 {
 public:
@@ -20,7 +27,7 @@ public:
     void add_prefill(int tokens, std::int64_t duration_us);
     /// A token of the answer is there now. From the first on, the clock's shares are the answer's; where it has rows in
     /// the steps of others, all that those take is time that it waits for.
-    void add_token();
+    void add_token(TokenFrom from);
 
     /// Fills in the times that are known by now. Without `link_is_seen`, nobody here waits for KV on its way to the
     /// device.
@@ -35,6 +42,9 @@ private:
     std::int64_t prefill_us_ = 0;  // computing the prompt
     std::optional<std::int64_t> first_token_us_;
     std::int64_t last_token_us_ = 0;
+    int steps_ = 0;  // after the first token
+    int plain_steps_ = 0;
+    std::int64_t plain_us_ = 0;
     StepClock::Seconds first_ = {}, last_ = {};  // what the clock showed then
 };
 

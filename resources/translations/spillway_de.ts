@@ -1409,6 +1409,20 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>Only %1 % of the time is the model&apos;s own arithmetic: %2 tokens a second. What comes between two tokens takes the most: blocks that move, the text, other programs.</source>
         <translation>Nur %1 % der Zeit rechnet das Modell selbst: %2 Token pro Sekunde. Das meiste braucht, was zwischen zwei Token liegt: Blöcke, die umziehen, der Text, andere Programme.</translation>
     </message>
+    <message numerus="yes">
+        <source>%Ln token(s) of the answer were guessed ahead.</source>
+        <translation>
+            <numerusform>%Ln Token der Antwort wurde vorausgeraten.</numerusform>
+            <numerusform>%Ln Token der Antwort wurden vorausgeraten.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>That is without the %Ln token(s) that guessing ahead brought.</source>
+        <translation>
+            <numerusform>Das ist ohne das %Ln Token, das Vorausraten gebracht hat.</numerusform>
+            <numerusform>Das ist ohne die %Ln Token, die Vorausraten gebracht hat.</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>DoctorCard</name>
@@ -2936,6 +2950,14 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Then %1</source>
         <translation>Dann %1</translation>
+    </message>
+    <message>
+        <source>%1 of %2 guessed tokens stood</source>
+        <translation>%1 von %2 geratenen Token trafen zu</translation>
+    </message>
+    <message>
+        <source>Guessed ahead: %1, of which the answer has %2</source>
+        <translation>Vorausgeraten: %1, davon stehen %2 in der Antwort</translation>
     </message>
 </context>
 <context>
@@ -4800,6 +4822,22 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Normal</source>
         <translation>Normal</translation>
+    </message>
+    <message>
+        <source>Guess ahead</source>
+        <translation>Vorausraten</translation>
+    </message>
+    <message>
+        <source>Where a conversation repeats itself, the next words are guessed and checked in one step. The answer is the same to the letter; it only comes faster.</source>
+        <translation>Wo sich ein Gespräch wiederholt, werden die nächsten Wörter geraten und in einem Schritt geprüft. Die Antwort ist Buchstabe für Buchstabe dieselbe; sie kommt nur schneller.</translation>
+    </message>
+    <message>
+        <source>On</source>
+        <translation>An</translation>
+    </message>
+    <message>
+        <source>Off</source>
+        <translation>Aus</translation>
     </message>
 </context>
 <context>

@@ -117,6 +117,20 @@
             <numerusform>%n layers on the CPU take %1 % of the time.</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>%Ln token(s) of the answer were guessed ahead.</source>
+        <translation>
+            <numerusform>%Ln token of the answer was guessed ahead.</numerusform>
+            <numerusform>%Ln tokens of the answer were guessed ahead.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>That is without the %Ln token(s) that guessing ahead brought.</source>
+        <translation>
+            <numerusform>That is without the %Ln token that guessing ahead brought.</numerusform>
+            <numerusform>That is without the %Ln tokens that guessing ahead brought.</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>ExperimentsController</name>

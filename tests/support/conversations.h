@@ -61,6 +61,8 @@ inline StoredConversation fullConversation(const QString& id)
     answer.ttftMs = 12.5;
     answer.tokensPerSecond = 33.25;
     answer.reasoningMs = 1500;
+    answer.draftedTokens = 7;
+    answer.acceptedTokens = 5;
     StoredMessage& failed = conversation.messages[3];
     failed.status = StoredMessage::Status::Failed;
     failed.sentence = QStringLiteral("The engine stopped.");
@@ -112,7 +114,9 @@ inline QString describe(const StoredConversation& conversation)
                              number(m.tokens),
                              number(m.ttftMs),
                              number(m.tokensPerSecond),
-                             number(m.reasoningMs)};
+                             number(m.reasoningMs),
+                             number(m.draftedTokens),
+                             number(m.acceptedTokens)};
         for (const Attachment& a : m.attachments)
             lines << QStringList{a.id, a.name, a.kind, QString::number(a.bytes), a.sha256, a.text, number(a.tokens)};
     }

@@ -109,6 +109,8 @@ void FakeEngine::settle(FakeTurn& t)
     if (frame.generated_tokens == int(t.settings.words.size())) {
         frame.phase = engine::Phase::Idle;
         frame.shares = t.settings.shares;
+        frame.drafted_tokens = t.settings.drafted_tokens;
+        frame.accepted_tokens = t.settings.accepted_tokens;
         if (frame.shares && frame.shares->decode_s() > 0)  // one answer has one speed
             frame.decode_tokens_per_s = frame.shares->steps / frame.shares->decode_s();
         t.result = t.turn;

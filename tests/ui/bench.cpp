@@ -42,6 +42,10 @@ void apply(const QVariantMap& changes, FakeScript::Settings& settings)
     with("tokenMs", [&](const QVariant& value) { settings.per_token = milliseconds(value); });
     with("prefillMs", [&](const QVariant& value) { settings.prefill = milliseconds(value); });
     with("loadMs", [&](const QVariant& value) { settings.load = milliseconds(value); });
+    with("drafted", [&](const QVariant& value) {
+        settings.drafted_tokens = value.toInt();
+        settings.accepted_tokens = value.toInt() / 2;
+    });
     with("context", [&](const QVariant& value) { settings.context_tokens = value.toInt(); });
     with("modelContext", [&](const QVariant& value) { settings.model_context_tokens = value.toInt(); });
     with("errorAfter", [&](const QVariant& value) { settings.tokens_before_error = value.toInt(); });

@@ -230,6 +230,16 @@ Item {
             const tip = numbers.Accessible.description;
             verify(tip.indexOf("Prompt: 6 tokens") >= 0, tip);
             verify(tip.indexOf("Answer: 3 tokens") >= 0, tip);
+            verify(tip.indexOf("Guessed") < 0, tip);
+        }
+
+        function test_what_drafts_brought() {
+            makeWindow({ tokens: 3, drafted: 8 });
+            openModel();
+            answered("one two");
+            const numbers = messagePart("answerNumbers");
+            verify(numbers.text.indexOf("4 of 8 guessed tokens stood") >= 0, numbers.text);
+            verify(numbers.Accessible.description.indexOf("Guessed ahead: 8 tokens, of which the answer has 4") >= 0, numbers.Accessible.description);
         }
     }
 }

@@ -31,6 +31,7 @@ Item {
                 { tag: "theme", row: "themeRow", setting: "theme" },
                 { tag: "language", row: "languageRow", setting: "language" },
                 { tag: "start", row: "startRow", setting: "startWith" },
+                { tag: "draft", row: "draftRow", setting: "draft" },
                 { tag: "kv", row: "kvRow", setting: "kvType" }
             ];
         }

@@ -29,6 +29,8 @@ Item {
     required property var ownTokens
     required property var ttftMs
     required property var tokensPerSecond
+    required property var draftedTokens
+    required property var acceptedTokens
 
     // from the page
     required property ChatController chat

@@ -9,6 +9,8 @@ AbstractButton {
 
     required property var message // the delegate, with the roles of MessageModel
 
+    readonly property bool drafted: (message.draftedTokens ?? 0) > 0
+
     function tokens(count: var): string {
         return count === 1 ? qsTr("1 token") : qsTr("%1 tokens").arg(Format.count(count));
     }
@@ -20,6 +22,8 @@ AbstractButton {
             all = Format.also(all, Format.tokensPerSecond(message.tokensPerSecond));
         if (message.ttftMs !== undefined)
             all = Format.also(all, qsTr("first after %1").arg(Format.milliseconds(message.ttftMs)));
+        if (drafted)
+            all = Format.also(all, qsTr("%1 of %2 guessed tokens stood").arg(Format.count(message.acceptedTokens)).arg(Format.count(message.draftedTokens)));
         return all;
     }
     function ledger(): string {
@@ -36,6 +40,8 @@ AbstractButton {
             lines.push(qsTr("First token after %1").arg(Format.milliseconds(message.ttftMs)));
         if (message.tokensPerSecond !== undefined)
             lines.push(qsTr("Then %1").arg(Format.tokensPerSecond(message.tokensPerSecond)));
+        if (drafted)
+            lines.push(qsTr("Guessed ahead: %1, of which the answer has %2").arg(tokens(message.draftedTokens)).arg(Format.count(message.acceptedTokens)));
         return lines.join("\n");
     }
 

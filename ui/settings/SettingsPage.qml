@@ -67,6 +67,13 @@ Page {
         setting: root.settings.startWith
         choices: [qsTr("The last one"), qsTr("The guide"), qsTr("None")]
     }
+    ChoiceRow {
+        objectName: "draftRow"
+        title: qsTr("Guess ahead")
+        explanation: qsTr("Where a conversation repeats itself, the next words are guessed and checked in one step. The answer is the same to the letter; it only comes faster.")
+        setting: root.settings.draft
+        choices: [qsTr("On"), qsTr("Off")]
+    }
     FolderRows {
         objectName: "folderRows"
         settings: root.settings

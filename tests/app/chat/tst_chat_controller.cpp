@@ -51,6 +51,23 @@ private Q_SLOTS:
         QCOMPARE(request.full_context, engine::FullContext::Stop);
     }
 
+    void draftsAreAskedForAndCounted()
+    {
+        script->change([](auto& settings) {
+            settings.drafted_tokens = 8;
+            settings.accepted_tokens = 5;
+        });
+        openModel();
+        bench->turns->setMostDrafted(15);
+        answer("first");
+        QCOMPARE(script->requests().back().most_drafted, 15);
+        QCOMPARE(last(MessageModel::DraftedTokensRole).toInt(), 8);
+        QCOMPARE(last(MessageModel::AcceptedTokensRole).toInt(), 5);
+        bench->turns->setMostDrafted(0);
+        answer("second");
+        QCOMPARE(script->requests().back().most_drafted, 0);
+    }
+
     void aModelWithoutTemplateContinuesTheText()
     {
         script->change([](auto& settings) { settings.has_chat_template = false; });

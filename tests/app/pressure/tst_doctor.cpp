@@ -362,6 +362,44 @@ private Q_SLOTS:
         QCOMPARE(*diagnose(facts).tokensPerSecond, 8036.0);
     }
 
+    /// They make an answer faster, and its steps slower; the machine is neither.
+    void draftsAreNotTakenForTheMachine()
+    {
+        DoctorFacts facts = answerOf(0.9, 0, 0, 0, 0.1);
+        facts.predicted = 100;
+        facts.last.decode_tokens_per_s = 60;
+        QCOMPARE(int(diagnose(facts).kind), int(Kind::BelowPrediction));
+        facts.last.drafted_tokens = 90;  // most fell, and cost their time
+        facts.last.accepted_tokens = 2;
+        facts.last.plain_steps = {40, 0.4};
+        Diagnosis d = diagnose(facts);
+        QCOMPARE(int(d.kind), int(Kind::AllWell));
+        QCOMPARE(*d.tokensPerSecond, 100.0);
+        QVERIFY2(doctorSentence(d).contains("without the 2 token"), qPrintable(doctorSentence(d)));
+
+        facts.last.decode_tokens_per_s = 300;  // most stood, which hides nothing
+        facts.last.accepted_tokens = 88;
+        facts.last.plain_steps.seconds = 0.8;
+        QCOMPARE(int(diagnose(facts).kind), int(Kind::BelowPrediction));
+
+        facts.last.plain_steps.count = 3;  // too few to say anything
+        d = diagnose(facts);
+        QCOMPARE(int(d.kind), int(Kind::AllWell));
+        QCOMPARE(*d.tokensPerSecond, 300.0);
+        QVERIFY(!d.expected);
+        QVERIFY2(doctorSentence(d).contains("88 token"), qPrintable(doctorSentence(d)));
+
+        DoctorFacts held = answerOf(0.3, 0.6, 0, 0, 0.1);
+        held.earlier = {300};  // as measured without drafts
+        QVERIFY(diagnose(held).fellFrom);
+        held.last.drafted_tokens = 90;
+        QVERIFY(!diagnose(held).fellFrom);
+        held.last.plain_steps = {40, 0.13};
+        QVERIFY(!diagnose(held).fellFrom);
+        held.last.plain_steps = {40, 0.4};
+        QVERIFY(diagnose(held).fellFrom);
+    }
+
     void aLayerSplitIsJudgedByItsPrediction()
     {
         DoctorFacts facts = recording("by-hand-gpu-half-the-layers");

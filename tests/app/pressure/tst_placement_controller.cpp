@@ -231,6 +231,32 @@ private Q_SLOTS:
         QVERIFY(!placement.forecast()->preview(-1).correction.isValid());
     }
 
+    void aTextThatRepeatsItselfTeachesNothing()
+    {
+        Panel panel;
+        QTRY_VERIFY(panel.ready());
+        PlacementForecast& forecast = *panel.placement().forecast();
+        auto planner = engine::Planner::open(kGuideModel);
+        QVERIFY(planner);
+        forecast.setRates(
+            std::make_shared<const engine::MachineRates>(*planner->measure_rates(panel.placement().request())));
+        const double predicted = forecast.preview(-1).tokensPerSecond.toDouble();
+        engine::Telemetry frame;
+        frame.phase = engine::Phase::Prefill;
+        forecast.learn(frame);
+        frame.phase = engine::Phase::Decode;
+        frame.generated_tokens = 100;
+        frame.drafted_tokens = frame.accepted_tokens = 80;
+        frame.decode_tokens_per_s = 5 * predicted;
+        frame.plain_steps = {3, 1e-9};
+        forecast.learn(frame);
+        QVERIFY(!forecast.preview(-1).correction.isValid());
+        frame.generated_tokens = 200;
+        frame.plain_steps = {50, 50 / predicted};
+        forecast.learn(frame);
+        QVERIFY(std::abs(forecast.preview(-1).correction.toDouble() - 1) < 0.2);
+    }
+
     void anotherKvTypeIsForetoldAndTaken()
     {
         constexpr int kF16 = 0, kQ8 = 1, kF32 = 2;
@@ -299,6 +325,15 @@ private Q_SLOTS:
         QVERIFY(!placement.forecast()->outran(last));
         last.decode_tokens_per_s = 1.5 * predicted;
         QVERIFY(placement.forecast()->outran(last));
+        last.drafted_tokens = last.accepted_tokens = 50;  // the text repeats itself
+        QVERIFY(!placement.forecast()->outran(last));
+        last.plain_steps = {20, 20 / predicted};
+        QVERIFY(!placement.forecast()->outran(last));
+        last.plain_steps.seconds /= 1.5;
+        QVERIFY(placement.forecast()->outran(last));
+        last.plain_steps.count = 2;
+        QVERIFY(!placement.forecast()->outran(last));
+        last.drafted_tokens = last.accepted_tokens = 0;
         last.generated_tokens = 2;
         QVERIFY(!placement.forecast()->outran(last));
     }

@@ -108,6 +108,43 @@ private Q_SLOTS:
         QCOMPARE(points[1].tokensPerSecond, 5.0);
     }
 
+    /// Else a text that repeats itself would look like a faster machine beside what is predicted.
+    void whereTokensAreDraftedTheStepsWithoutDraftsSayTheSpeed()
+    {
+        PressureHistory history;
+        history.add(1, historyFrame(1, 100, 1));
+        engine::Telemetry frame = historyFrame(2, 160, 61);
+        frame.drafted_tokens = frame.accepted_tokens = 40;
+        frame.plain_steps = {10, 0.5};
+        history.add(1, frame);
+        frame = historyFrame(3, 220, 121);  // drafted ones only
+        frame.drafted_tokens = 100;
+        frame.plain_steps = {10, 0.5};
+        history.add(1, frame);
+        frame = historyFrame(4, 240, 141);
+        frame.drafted_tokens = 100;
+        frame.plain_steps = {18, 1.3};
+        history.add(1, frame);
+        frame = historyFrame(5, 250, 151);  // none any more
+        frame.drafted_tokens = 100;
+        frame.plain_steps = {28, 2.3};
+        history.add(1, frame);
+        const auto& points = history.runs().back().points;
+        QCOMPARE(points.size(), size_t(3));
+        QCOMPARE(points[0].tokensPerSecond, 20.0);
+        QVERIFY(std::abs(points[1].tokensPerSecond - 10) < 1e-9);
+        QCOMPARE(points[1].contextTokens, 240);
+        QCOMPARE(points[2].tokensPerSecond, 10.0);
+
+        history.add(2, historyFrame(6, 10, 1));
+        frame = historyFrame(6.01, 40, 31);
+        frame.decode_tokens_per_s = 3000;
+        frame.drafted_tokens = 30;
+        frame.plain_steps = {2, 0.005};
+        history.finish(2, frame);
+        QCOMPARE(history.runs().back().points.back().tokensPerSecond, 400.0);
+    }
+
     void aShortAnswerHasOnePoint()
     {
         PressureHistory history;
@@ -185,6 +222,12 @@ private Q_SLOTS:
         QCOMPARE(flow.ram.toDouble(), 20.0 * 60);
         QVERIFY(!flow.disk.isValid());
         QCOMPARE(flow.bottleneck, int(PipelineReading::Ram));
+
+        now.accepted_tokens = 15;  // in five steps
+        flow = PipelineReading::between(before, now, true);
+        QCOMPARE(flow.compute.toDouble(), 20.0);
+        QCOMPARE(flow.vram.toDouble(), 5.0 * 500);
+        QCOMPARE(flow.ram.toDouble(), 5.0 * 60);
 
         flow = PipelineReading::between(before, now, false);  // not every expert is read
         QVERIFY(!flow.vram.isValid());

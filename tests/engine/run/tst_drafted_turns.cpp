@@ -22,6 +22,8 @@ struct Said {
     std::vector<float> logits;  // of one more token behind them: other keys and values give others
     int generated = 0;
     int drafted = 0, accepted = 0;
+    int steps = 0;
+    PlainSteps plain_steps;
 };
 
 /// Runs a turn in a new conversation; it is stopped when it gives the piece of text of this number.
@@ -51,7 +53,9 @@ Said say(LoadedModel& model, const Request& request, int stop_at = -1)
               {},
               turn->telemetry.generated_tokens,
               turn->telemetry.drafted_tokens,
-              turn->telemetry.accepted_tokens};
+              turn->telemetry.accepted_tokens,
+              turn->telemetry.shares ? turn->telemetry.shares->steps : 0,
+              turn->telemetry.plain_steps};
     if (turn->telemetry.context_tokens != conversation.kv.length())
         qFatal("a frame says another length than the conversation has");
     const int one = 1;
@@ -200,6 +204,13 @@ private Q_SLOTS:
             QCOMPARE(with.ids, without.ids);
             QVERIFY(same_bits(with.logits, without.logits));
             QCOMPARE(without.drafted, 0);
+            const int sampled = without.generated + (without.reason == StopReason::EndOfTurn ? 1 : 0);
+            QCOMPARE(without.steps, std::max(0, sampled - 1));
+            QCOMPARE(without.plain_steps.count, without.steps);
+            QCOMPARE(with.steps, std::max(0, sampled - 1 - with.accepted));
+            QVERIFY(with.plain_steps.count <= with.steps);
+            QVERIFY(with.plain_steps.count < with.steps || with.accepted == 0);
+            QVERIFY(with.plain_steps.count == 0 || with.plain_steps.seconds > 0);
             QVERIFY(!model->cache().states().any() || with.drafted == 0);
             whole_ = without;
         };
