@@ -5,9 +5,13 @@
 #include "app/server/server.h"
 #include "engine/utf8_path.h"
 
+#include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <sstream>
+#include <system_error>
+#include <vector>
 
 namespace cli {
 
@@ -17,6 +21,8 @@ struct ServeOptions {
     CommonOptions common;
     server::ServerOptions server;
     std::string alias, key, key_file;
+    std::vector<std::string> folders;
+    double idle_minutes = 0;
 };
 
 /// The keys that clients may use: of the command line, and of a file with one on each line.
@@ -51,8 +57,30 @@ std::string name_of(const ServeOptions& options)
                                         : options.common.shape;
 }
 
+bool names_a_model(const ServeOptions& options)
+{
+    return !options.common.model.empty() || !options.common.shape.empty();
+}
+
+/// The folders in which models are looked for; an error: one of them is none.
+engine::Result<std::vector<std::filesystem::path>> folders_of(const ServeOptions& options)
+{
+    std::vector<std::filesystem::path> folders;
+    for (const std::string& name : options.folders) {
+        std::error_code error;
+        folders.push_back(engine::utf8_path(name));
+        if (!std::filesystem::is_directory(folders.back(), error))
+            return engine::fail(engine::Error::Code::CannotRead, "there is no folder " + name);
+    }
+    return folders;
+}
+
 int serve(ServeOptions& options)
 {
+    if (!names_a_model(options) && options.folders.empty()) {
+        std::fprintf(stderr, "error: it needs a model, -m FILE or --shape, or --models FOLDER\n");
+        return kUsage;
+    }
     catch_interrupts();
     catch_termination();
     auto keys = keys_of(options);
@@ -63,6 +91,15 @@ int serve(ServeOptions& options)
     if (!request)
         return report(request.error());
 
+    auto folders = folders_of(options);
+    if (!folders)
+        return report(folders.error());
+    options.server.http.inherits = true;
+    options.server.folders = std::move(*folders);
+    options.server.desk.load = *request;
+    options.server.desk.idle_unload = std::chrono::duration_cast<std::chrono::milliseconds>(
+        std::chrono::duration<double, std::ratio<60>>(options.idle_minutes));
+
     server::Server server(engine::make_engine(), options.server);
     if (const engine::Status open = server.open(); !open) {
         report(open.error());
@@ -70,8 +107,9 @@ int serve(ServeOptions& options)
             std::fprintf(stderr, "note: other machines may reach it only with a key: --api-key or --api-key-file\n");
         return kFailed;
     }
-    if (const engine::Status loaded = server.load(*request, name_of(options), progress_on_stderr()); !loaded)
-        return report(loaded.error());
+    if (names_a_model(options))
+        if (const engine::Status loaded = server.load(*request, name_of(options), progress_on_stderr()); !loaded)
+            return report(loaded.error());
     if (interrupted())
         return kDone;
     std::printf("listening on %s\n", for_terminal(server.url()).c_str());
@@ -91,7 +129,15 @@ void add_serve(CLI::App& app, int& exit_code)
         "It speaks the APIs of OpenAI, and is reached from this machine only, unless --host says otherwise.\n"
         "Ctrl+C or SIGTERM ends it, once the answers are finished that are being written.");
     auto s = std::make_shared<ServeOptions>();
-    s->common.add_to(*command);
+    s->common.add_to(*command)->require_option(0, 1);
+    command->add_option(
+        "--models", s->folders,
+        "folder of models, which are loaded when a client asks for one by its name; may be given several "
+        "times");
+    command
+        ->add_option("--idle-unload", s->idle_minutes,
+                     "minutes after which a model that nobody asks leaves memory, until it is asked again; 0: it stays")
+        ->check(CLI::Range(0.0, 1e6));
     command
         ->add_option("--host", s->server.http.host, "address to listen on; one that other machines reach needs a key")
         ->capture_default_str();

@@ -15,10 +15,15 @@ namespace server {
 
 /// A path, and what happens there. One of `turn` and `plain` is there.
 struct Api::Route {
+    /// Of what a plain answer speaks: of no model or all of them, of the one that is loaded, of a file, whether it is
+    /// loaded or not, or of one that is loaded for it.
+    enum class Of { All, Loaded, File, Needed };
+
     const char* method;
     const char* path;  // ending in '*': whatever begins so
     const Dialect* turn = nullptr;
     PlainAnswer (*plain)(const PlainRequest&) = nullptr;
+    Of of = Of::All;
     const char* type = "application/json";
 };
 
@@ -36,26 +41,26 @@ struct Api::Routes {
         {"POST", "/v1/chat/completions", &openai_chat},
         {"POST", "/chat/completions", &openai_chat},
         {"POST", "/v1/completions", &openai_completions},
-        {"POST", "/v1/embeddings", nullptr, no_embeddings},
-        {"POST", "/embeddings", nullptr, no_embeddings},
+        {"POST", "/v1/embeddings", nullptr, no_embeddings, Route::Of::File},
+        {"POST", "/embeddings", nullptr, no_embeddings, Route::Of::File},
         {"POST", "/v1/responses", &openai_responses},
         {"POST", "/responses", &openai_responses},
         {"POST", "/v1/messages", &anthropic},
-        {"POST", "/v1/messages/count_tokens", nullptr, anthropic_count_tokens},
+        {"POST", "/v1/messages/count_tokens", nullptr, anthropic_count_tokens, Route::Of::Needed},
         {"POST", "/api/chat", &ollama_chat},
         {"POST", "/api/generate", &ollama_generate},
         {"GET", "/api/version", nullptr, ollama_version},
         {"GET", "/api/tags", nullptr, ollama_tags},
-        {"POST", "/api/show", nullptr, ollama_show},
-        {"POST", "/api/embed", nullptr, no_embeddings},
-        {"POST", "/api/embeddings", nullptr, no_embeddings},
+        {"POST", "/api/show", nullptr, ollama_show, Route::Of::File},
+        {"POST", "/api/embed", nullptr, no_embeddings, Route::Of::File},
+        {"POST", "/api/embeddings", nullptr, no_embeddings, Route::Of::File},
         {"GET", "/api/ps", nullptr, ollama_ps},
-        {"POST", "/tokenize", nullptr, llama_tokenize},
-        {"POST", "/detokenize", nullptr, llama_detokenize},
-        {"POST", "/apply-template", nullptr, llama_apply_template},
-        {"GET", "/props", nullptr, llama_props},
-        {"GET", "/slots", nullptr, llama_slots},
-        {"GET", "/metrics", nullptr, metrics_text, "text/plain; version=0.0.4; charset=utf-8"},
+        {"POST", "/tokenize", nullptr, llama_tokenize, Route::Of::File},
+        {"POST", "/detokenize", nullptr, llama_detokenize, Route::Of::File},
+        {"POST", "/apply-template", nullptr, llama_apply_template, Route::Of::File},
+        {"GET", "/props", nullptr, llama_props, Route::Of::Loaded},
+        {"GET", "/slots", nullptr, llama_slots, Route::Of::Loaded},
+        {"GET", "/metrics", nullptr, metrics_text, Route::Of::All, "text/plain; version=0.0.4; charset=utf-8"},
     };
 };
 
@@ -76,8 +81,9 @@ bool is_method(const char* route, std::string_view method)
 
 }  // namespace
 
-Api::Api(EngineDesk& desk, Metrics& metrics, DoorOptions door)
+Api::Api(EngineDesk& desk, Models& models, Metrics& metrics, DoorOptions door)
     : desk_(desk)
+    , models_(models)
     , metrics_(metrics)
     , door_(std::move(door))
     , routes_(std::make_unique<const Routes>())
@@ -148,24 +154,52 @@ int Api::answer_at(const Route& route, const HttpRequest& request, HttpReply& re
         reply.whole(answer_to(refusal, dialect, headers));
         return http_status(refusal.kind);
     };
-    const std::shared_ptr<const Served> served = desk_.served();
-    if (!served)
-        return refuse({Refusal::Kind::Busy, "no model is loaded"});
     const bool empty = request.method != "POST" || (request.body.empty() && !route.turn);
     const auto body = empty ? tl::expected<Json, Refusal>(Json::object()) : parse_body(request.body);
     if (!body)
         return refuse(body.error());
     if (route.plain) {
-        const PlainAnswer text = route.plain({desk_, metrics_, *served, *body, request.path});
+        const PlainAnswer text = answer_plainly(route, request, *body);
         if (!text)
             return refuse(text.error());
         reply.whole({200, *text, route.type, headers});
         return 200;
     }
-    auto asked = dialect.read(*body, *served);
+    const auto file = models_.find(Fields(*body).text("model").value_or(""));
+    if (!file)
+        return refuse(file.error());
+    auto asked = dialect.read(*body, {file->name, {}, nullptr});
     if (!asked)
         return refuse(asked.error());
+    asked->ask.file = *file;
     return reply_with_turn(desk_, dialect, std::move(*asked), headers, reply);
+}
+
+PlainAnswer Api::answer_plainly(const Route& route, const HttpRequest& request, const Json& body)
+{
+    const auto model = model_for(route, body);
+    if (!model)
+        return tl::unexpected(model.error());
+    return route.plain({desk_, models_, metrics_, model->get(), body, request.path});
+}
+
+/// Null only where the answer is of all of them.
+tl::expected<std::shared_ptr<const Served>, Refusal> Api::model_for(const Route& route, const Json& body)
+{
+    const std::shared_ptr<const Served> loaded = desk_.served();
+    if (route.of == Route::Of::All || (route.of == Route::Of::Loaded && loaded))
+        return loaded;
+    if (route.of == Route::Of::Loaded)
+        return tl::unexpected(Refusal{Refusal::Kind::Busy, "no model is loaded; one is when it is asked something"});
+    const auto file = models_.find(Fields(body).text("model").value_or(""));
+    if (!file)
+        return tl::unexpected(file.error());
+    if (loaded && loaded->name == file->name)
+        return loaded;
+    auto served = route.of == Route::Of::Needed ? desk_.need(*file) : models_.described(*file);
+    if (!served)
+        return tl::unexpected(refusal_of(served.error()));
+    return *served;
 }
 
 HttpAnswer Api::answer_to_bad(const HttpRefusal& refusal)

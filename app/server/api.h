@@ -5,6 +5,7 @@
 #include "app/server/door.h"
 #include "app/server/http_server.h"
 #include "app/server/metrics.h"
+#include "app/server/plain_answers.h"
 #include "app/server/turn_reply.h"
 
 #include <memory>
@@ -18,7 +19,7 @@ namespace server {
 class Api final : public HttpHandler
 {
 public:
-    Api(EngineDesk& desk, Metrics& metrics, DoorOptions door);
+    Api(EngineDesk& desk, Models& models, Metrics& metrics, DoorOptions door);
     ~Api() override;
 
     std::optional<HttpAnswer> refuse(const HttpRequest& head) override;
@@ -30,10 +31,13 @@ private:
     struct Routes;
 
     const Dialect& dialect_at(std::string_view path) const;
+    PlainAnswer answer_plainly(const Route& route, const HttpRequest& request, const Json& body);
+    tl::expected<std::shared_ptr<const Served>, Refusal> model_for(const Route& route, const Json& body);
     int answer_at(const Route& route, const HttpRequest& request, HttpReply& reply);
     std::optional<Refusal> no_route(const HttpRequest& request) const;
 
     EngineDesk& desk_;
+    Models& models_;
     Metrics& metrics_;
     const Door door_;
     std::unique_ptr<const Routes> routes_;

@@ -1,9 +1,11 @@
 // Declares what every dialect's request becomes, and the events of which every dialect's answer is made.
 #pragma once
 
+#include "app/server/models.h"
 #include "app/server/refusal.h"
 #include "engine/engine.h"
 
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -12,7 +14,8 @@ namespace server {
 
 /// One turn that somebody asks for.
 struct Ask {
-    std::string model;  // as the client calls it; empty: the one that is there
+    std::string model;              // as the client calls it
+    std::optional<ModelFile> file;  // which one that is
     engine::Request turn;
     int choices = 1;  // so many answers, each a turn
     bool streams = false;

@@ -23,6 +23,7 @@ EngineDesk::EngineDesk(std::unique_ptr<engine::Engine> engine, DeskOptions optio
     : engine_(std::move(engine))
     , options_(options)
     , metrics_(metrics)
+    , load_(options_.load)
     , places_(std::size_t(std::clamp(options.turns, 1, engine::kMostRowsTogether)))
 {
     engine_->on_posted = [this] {
@@ -66,19 +67,60 @@ auto EngineDesk::on_engine_thread(When when, Work work) -> decltype(work())
 
 engine::Status EngineDesk::load(const engine::LoadRequest& request, std::string name, const engine::Listener& listener)
 {
-    return on_engine_thread(When::BetweenTurns, [&]() -> engine::Status {
-        known_.clear();
-        auto info = engine_->load(request, listener, {});
-        if (!info)
-            return tl::unexpected(info.error());
-        auto text = ModelText::open(request.model);
-        if (!text)
-            return tl::unexpected(text.error());
-        auto served = std::make_shared<Served>(Served{std::move(name), std::move(*info), std::move(*text)});
-        const std::lock_guard lock(mutex_);
-        served_ = std::move(served);
-        return {};
+    return on_engine_thread(When::BetweenTurns, [&] {
+        load_ = request;
+        return load_now(request, std::move(name), listener, {});
     });
+}
+
+engine::Result<std::shared_ptr<const Served>> EngineDesk::need(const ModelFile& file)
+{
+    if (auto there = served(); there && there->name == file.name)
+        return there;
+    return on_engine_thread(When::BetweenTurns, [&]() -> engine::Result<std::shared_ptr<const Served>> {
+        if (const engine::Status done = ensure(file, {}); !done)
+            return tl::unexpected(done.error());
+        return served();
+    });
+}
+
+/// These four are called on the engine's thread, while no turn runs.
+engine::Status EngineDesk::load_now(const engine::LoadRequest& request, std::string name,
+                                    const engine::Listener& listener, std::stop_token stop)
+{
+    known_.clear();
+    set_served(nullptr);
+    auto info = engine_->load(request, listener, std::move(stop));
+    if (!info)
+        return tl::unexpected(info.error());
+    auto text = ModelText::open(request.model);
+    if (!text)
+        return tl::unexpected(text.error());
+    set_served(std::make_shared<Served>(Served{std::move(name), std::move(*info), std::move(*text)}));
+    return {};
+}
+
+engine::Status EngineDesk::ensure(const ModelFile& file, std::stop_token stop)
+{
+    if (serves(file))
+        return {};
+    engine::LoadRequest request = load_;
+    request.model = file.path;
+    return load_now(request, file.name, {}, std::move(stop));
+}
+
+void EngineDesk::unload()
+{
+    known_.clear();
+    set_served(nullptr);
+    engine_->unload();
+    metrics_.forget_telemetry();
+}
+
+void EngineDesk::set_served(std::shared_ptr<const Served> served)
+{
+    const std::lock_guard lock(mutex_);
+    served_ = std::move(served);
 }
 
 std::shared_ptr<const Served> EngineDesk::served() const
@@ -173,7 +215,13 @@ bool EngineDesk::wait_for_work()
         const auto any = [this] {
             return ends_ || posted_ || !jobs_.empty() || !waiting_.empty() || !running_.empty();
         };
-        came_.wait(lock, any);
+        if (options_.idle_unload.count() == 0 || !served_) {
+            came_.wait(lock, any);
+        } else if (!came_.wait_for(lock, options_.idle_unload, any)) {
+            lock.unlock();
+            unload();
+            return true;
+        }
         if (ends_ && jobs_.empty() && waiting_.empty() && running_.empty())
             return false;
         poll = std::exchange(posted_, false) && running_.empty();  // a step looks by itself
@@ -214,8 +262,8 @@ void EngineDesk::begin_those_that_may()
     }
 }
 
-/// Nothing: none waits, or none may begin. What waits for the end of all turns, or for memory, is not passed by newer
-/// turns, which could go on for ever.
+/// Nothing: none waits, or none may begin. What waits for the end of all turns, since it wants another model, or for
+/// memory, is not passed by newer turns, which could go on for ever.
 std::optional<EngineDesk::Waiting> EngineDesk::next_to_begin(std::size_t& place)
 {
     const std::lock_guard lock(mutex_);
@@ -223,7 +271,8 @@ std::optional<EngineDesk::Waiting> EngineDesk::next_to_begin(std::size_t& place)
     const auto free = std::ranges::find_if(places_, [](const Place& p) { return !p.events; });
     const bool one_waits = std::ranges::any_of(running_, &Running::has_waited_for_memory) ||
                            std::ranges::any_of(jobs_, [](const Job& job) { return job.when == When::BetweenTurns; });
-    if (waiting_.empty() || free == places_.end() || one_waits) {
+    const bool another = !waiting_.empty() && waiting_.front().ask.file && !serves(*waiting_.front().ask.file);
+    if (waiting_.empty() || free == places_.end() || one_waits || (another && running_count() > 0)) {
         came_.notify_all();  // close() looks at the queue
         return std::nullopt;
     }
@@ -247,6 +296,9 @@ void EngineDesk::begin(Waiting asked, std::size_t place)
     const Waiting& a = running->asked;
     try {
         running->listener = std::make_unique<TurnListener>(a.ask, *a.events, metrics_, a.since);
+        if (a.ask.file)
+            if (const engine::Status there = ensure(*a.ask.file, a.events->stop_token()); !there)
+                return end(running, tl::unexpected(there.error()));
         std::string text = conversation_text(a.ask.turn);
         const auto sequence = sequence_for(text);
         if (!sequence)

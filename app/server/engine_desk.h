@@ -27,6 +27,8 @@ struct DeskOptions {
     int waiting = 64;                // more of them at most, then Busy
     std::size_t conversations = 16;  // whose KV is kept for when they come again, as far as there is memory
     int most_drafted = engine::kMostRowsTogether - 1;
+    std::chrono::milliseconds idle_unload{0};  // a model that nobody asks leaves after this time; 0: it stays
+    engine::LoadRequest load = {};             // how one is loaded that is asked for
 };
 
 /// A loaded model, as all threads may read it.
@@ -45,7 +47,10 @@ public:
 
     /// Waits until the model is there.
     engine::Status load(const engine::LoadRequest& request, std::string name, const engine::Listener& listener);
+    /// Null: none is loaded.
     std::shared_ptr<const Served> served() const;
+    /// Loads it, unless it is there, and waits for that.
+    engine::Result<std::shared_ptr<const Served>> need(const ModelFile& file);
 
     struct Submitted {
         std::shared_ptr<EventQueue> events;
@@ -96,6 +101,12 @@ private:
         std::function<void()> work;
     };
 
+    engine::Status load_now(const engine::LoadRequest& request, std::string name, const engine::Listener& listener,
+                            std::stop_token stop);
+    engine::Status ensure(const ModelFile& file, std::stop_token stop);
+    void unload();
+    void set_served(std::shared_ptr<const Served> served);
+    bool serves(const ModelFile& file) const { return served_ && served_->name == file.name; }
     int running_count() const;
     void forget_those_that_left();
     void work();
@@ -122,6 +133,7 @@ private:
     std::condition_variable came_;
     std::deque<Job> jobs_;
     std::deque<Waiting> waiting_;
+    engine::LoadRequest load_;  // of the engine's thread
     std::vector<Place> places_;
     std::shared_ptr<const Served> served_;
     bool closed_ = false, ends_ = false, posted_ = false;

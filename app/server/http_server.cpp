@@ -97,7 +97,11 @@ private:
 
 engine::Result<std::unique_ptr<HttpServer>> HttpServer::open(HttpOptions options, HttpHandler& handler)
 {
-    auto listener = Listener::open(options.host, options.port, options.from);
+    auto inherited = options.inherits ? Listener::inherited(options.from) : std::nullopt;
+    if (!inherited)
+        return tl::unexpected(inherited.error());
+    auto listener = *inherited ? engine::Result<Listener>(std::move(**inherited))
+                               : Listener::open(options.host, options.port, options.from);
     if (!listener)
         return tl::unexpected(listener.error());
     return std::unique_ptr<HttpServer>(new HttpServer(std::move(options), handler, std::move(*listener)));
@@ -117,6 +121,8 @@ HttpServer::~HttpServer()
 
 std::string HttpServer::url() const
 {
+    if (!listener_.address().empty())
+        return "http://" + listener_.address();
     const bool v6 = options_.host.find(':') != std::string::npos;
     return "http://" + (v6 ? "[" + options_.host + "]" : options_.host) + ":" + std::to_string(port());
 }

@@ -17,7 +17,8 @@ namespace server {
 
 struct HttpOptions {
     std::string host = "127.0.0.1";
-    int port = 8080;  // 0: a free one
+    int port = 8080;        // 0: a free one
+    bool inherits = false;  // the socket that the system listens on for this program, where there is one
     Listener::From from = Listener::From::ThisMachine;
     HttpLimits limits;
     int connections = 128;  // more are turned away

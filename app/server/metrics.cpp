@@ -153,6 +153,12 @@ void Metrics::set_telemetry(const engine::Telemetry& frame)
     telemetry_ = frame;
 }
 
+void Metrics::forget_telemetry()
+{
+    const std::lock_guard lock(mutex_);
+    telemetry_.reset();
+}
+
 std::optional<engine::Telemetry> Metrics::telemetry() const
 {
     const std::lock_guard lock(mutex_);

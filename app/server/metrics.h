@@ -40,6 +40,7 @@ public:
     void add_token_gap(double seconds);
     void add_event(const engine::Event& event);
     void set_telemetry(const engine::Telemetry& frame);
+    void forget_telemetry();  // nothing is loaded any more
     std::optional<engine::Telemetry> telemetry() const;
 
     /// What the queue looks like is asked of whoever has it.

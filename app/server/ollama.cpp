@@ -162,14 +162,14 @@ Json details_of(const engine::ModelInfo& info)
             {"quantization_level", info.quantization}};
 }
 
-Json entry_of(const Served& served)
+Json entry_of(const std::string& name, const engine::ModelInfo& info)
 {
-    return {{"name", served.name},
-            {"model", served.name},
+    return {{"name", name},
+            {"model", name},
             {"modified_at", iso_time(0)},
-            {"size", served.info.file_bytes},
+            {"size", info.file_bytes},
             {"digest", ""},
-            {"details", details_of(served.info)}};
+            {"details", details_of(info)}};
 }
 
 }  // namespace
@@ -228,26 +228,37 @@ PlainAnswer ollama_version(const PlainRequest&)
 
 PlainAnswer ollama_tags(const PlainRequest& request)
 {
-    return text_of(Json::object({{"models", Json::array({entry_of(request.served)})}}));
+    Json all = Json::array();
+    for (const ModelFile& file : request.models.all()) {
+        if (request.served && request.served->name == file.name) {
+            all.push_back(entry_of(file.name, request.served->info));
+        } else {
+            engine::ModelInfo unread;
+            unread.file_bytes = file.bytes;
+            all.push_back(entry_of(file.name, unread));
+        }
+    }
+    return text_of(Json::object({{"models", std::move(all)}}));
 }
 
 PlainAnswer ollama_show(const PlainRequest& request)
 {
-    const engine::ModelInfo& info = request.served.info;
+    const engine::ModelInfo& info = request.served->info;
     const std::string& family = info.architecture;
-    const Json facts = {{"general.architecture", family},
-                        {"general.parameter_count", info.parameters},
-                        {family + ".context_length", info.context_in_use},
-                        {family + ".embedding_length", info.embedding_length},
-                        {family + ".block_count", info.layers},
-                        {family + ".attention.head_count", info.heads},
-                        {family + ".attention.head_count_kv", info.kv_heads}};
+    const Json facts = {
+        {"general.architecture", family},
+        {"general.parameter_count", info.parameters},
+        {family + ".context_length", info.context_in_use > 0 ? info.context_in_use : info.context_tokens},
+        {family + ".embedding_length", info.embedding_length},
+        {family + ".block_count", info.layers},
+        {family + ".attention.head_count", info.heads},
+        {family + ".attention.head_count_kv", info.kv_heads}};
     // A template that has a word for them prints them.
-    const bool tools = request.served.text->chat_template().find("tools") != std::string::npos;
+    const bool tools = request.served->text->chat_template().find("tools") != std::string::npos;
     return text_of({{"license", info.license},
                     {"modelfile", ""},
                     {"parameters", ""},
-                    {"template", request.served.text->chat_template()},
+                    {"template", request.served->text->chat_template()},
                     {"details", details_of(info)},
                     {"model_info", facts},
                     {"capabilities", tools ? Json::array({"completion", "tools"}) : Json::array({"completion"})},
@@ -256,7 +267,9 @@ PlainAnswer ollama_show(const PlainRequest& request)
 
 PlainAnswer ollama_ps(const PlainRequest& request)
 {
-    Json entry = entry_of(request.served);
+    if (!request.served)
+        return text_of(Json::object({{"models", Json::array()}}));
+    Json entry = entry_of(request.served->name, request.served->info);
     std::int64_t host = 0, device = 0;
     if (const auto t = request.metrics.telemetry()) {
         host = t->weight_bytes_host + t->kv_bytes_host + t->state_bytes_host + t->scratch_bytes;
@@ -264,7 +277,7 @@ PlainAnswer ollama_ps(const PlainRequest& request)
     }
     entry["size"] = host + device;
     entry["size_vram"] = device;
-    entry["context_length"] = request.served.info.context_in_use;
+    entry["context_length"] = request.served->info.context_in_use;
     return text_of(Json::object({{"models", Json::array({std::move(entry)})}}));
 }
 

@@ -26,6 +26,20 @@ Json model_object(const Served& served)
               {"size", info.file_bytes}}}};
 }
 
+/// As llama-server says whether it is loaded.
+Json listed(const ModelFile& file, const Served* loaded)
+{
+    const bool there = loaded && loaded->name == file.name;
+    Json entry = there ? model_object(*loaded)
+                       : Json{{"id", file.name},
+                              {"object", "model"},
+                              {"created", 0},
+                              {"owned_by", "spillway"},
+                              {"meta", {{"size", file.bytes}}}};
+    entry["status"] = {{"value", there ? "loaded" : "unloaded"}};
+    return entry;
+}
+
 Json sampling_of(const engine::SamplingOptions& s)
 {
     return {{"temperature", s.temperature},
@@ -51,28 +65,32 @@ PlainAnswer answer_of(const char* name, const engine::Result<Value>& value)
 
 PlainAnswer openai_models(const PlainRequest& request)
 {
-    return text_of({{"object", "list"}, {"data", Json::array({model_object(request.served)})}});
+    Json all = Json::array();
+    for (const ModelFile& file : request.models.all())
+        all.push_back(listed(file, request.served));
+    return text_of({{"object", "list"}, {"data", std::move(all)}});
 }
 
 PlainAnswer openai_model(const PlainRequest& request)
 {
     const std::string name = request.path.substr(std::string("/v1/models/").size());
-    if (name != request.served.name)
-        return tl::unexpected(Refusal{Refusal::Kind::NotFound, "there is no model '" + name + "' here", "model"});
-    return text_of(model_object(request.served));
+    for (const ModelFile& file : request.models.all())
+        if (file.name == name)
+            return text_of(listed(file, request.served));
+    return tl::unexpected(Refusal{Refusal::Kind::NotFound, "there is no model '" + name + "' here", "model"});
 }
 
 PlainAnswer no_embeddings(const PlainRequest& request)
 {
     return tl::unexpected(Refusal{Refusal::Kind::NotSupported,
-                                  "the model '" + request.served.name +
+                                  "the model '" + request.served->name +
                                       "' writes text and gives no embeddings; models that give them are not run here",
                                   "model"});
 }
 
 PlainAnswer anthropic_count_tokens(const PlainRequest& request)
 {
-    const auto asked = AnthropicMessages().read(request.body, request.served);
+    const auto asked = AnthropicMessages().read(request.body, *request.served);
     if (!asked)
         return tl::unexpected(asked.error());
     const auto ledger = request.desk.count(asked->ask.turn);
@@ -89,7 +107,7 @@ PlainAnswer llama_tokenize(const PlainRequest& request)
     fields.not_supported("with_pieces", false);
     if (fields.refusal())
         return tl::unexpected(*fields.refusal());
-    return answer_of("tokens", request.served.text->tokenize(text, {bos, specials}));
+    return answer_of("tokens", request.served->text->tokenize(text, {bos, specials}));
 }
 
 PlainAnswer llama_detokenize(const PlainRequest& request)
@@ -105,7 +123,7 @@ PlainAnswer llama_detokenize(const PlainRequest& request)
         fields.refuse("tokens", "must be an array of ids");
     if (fields.refusal())
         return tl::unexpected(*fields.refusal());
-    return answer_of("content", request.served.text->detokenize(ids));
+    return answer_of("content", request.served->text->detokenize(ids));
 }
 
 PlainAnswer llama_apply_template(const PlainRequest& request)
@@ -117,18 +135,18 @@ PlainAnswer llama_apply_template(const PlainRequest& request)
     read_messages(fields, ask.turn);
     if (fields.refusal())
         return tl::unexpected(*fields.refusal());
-    return answer_of("prompt", request.served.text->render(ask.turn));
+    return answer_of("prompt", request.served->text->render(ask.turn));
 }
 
 PlainAnswer llama_props(const PlainRequest& request)
 {
-    const engine::ModelInfo& info = request.served.info;
+    const engine::ModelInfo& info = request.served->info;
     const Json settings = {{"n_ctx", info.context_in_use}, {"params", sampling_of({})}};
     return text_of({{"default_generation_settings", settings},
                     {"total_slots", request.desk.turn_slots().size()},
-                    {"model_alias", request.served.name},
+                    {"model_alias", request.served->name},
                     {"modalities", {{"vision", false}, {"audio", false}}},
-                    {"chat_template", request.served.text->chat_template()},
+                    {"chat_template", request.served->text->chat_template()},
                     {"has_chat_template", info.has_chat_template}});
 }
 
@@ -137,7 +155,7 @@ PlainAnswer llama_slots(const PlainRequest& request)
     Json slots = Json::array();
     for (const EngineDesk::Slot& slot : request.desk.turn_slots())
         slots.push_back({{"id", slots.size()},
-                         {"n_ctx", request.served.info.context_in_use},
+                         {"n_ctx", request.served->info.context_in_use},
                          {"is_processing", slot.running},
                          {"n_past", slot.context_tokens},
                          {"n_prompt_tokens", slot.prompt_tokens},

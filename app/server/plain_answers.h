@@ -15,9 +15,10 @@ using PlainAnswer = tl::expected<std::string, Refusal>;
 
 struct PlainRequest {
     EngineDesk& desk;
+    Models& models;
     Metrics& metrics;
-    const Served& served;
-    const Json& body;  // an empty object, where nothing was sent
+    const Served* served;  // of which it is; null: none is loaded
+    const Json& body;      // an empty object, where nothing was sent
     const std::string& path;
 };
 

@@ -6,12 +6,21 @@ namespace server {
 
 Server::Server(std::unique_ptr<engine::Engine> engine, ServerOptions options)
     : options_(std::move(options))
+    , models_(options_.folders)
     , desk_(std::move(engine), options_.desk, metrics_)
-    , api_(std::make_unique<Api>(desk_, metrics_, options_.door))
+    , api_(std::make_unique<Api>(desk_, models_, metrics_, options_.door))
 {
 }
 
 Server::~Server() = default;
+
+engine::Status Server::load(const engine::LoadRequest& request, std::string name, const engine::Listener& listener)
+{
+    std::error_code unknown;
+    const auto bytes = std::filesystem::file_size(request.model, unknown);
+    models_.add({name, request.model, unknown ? 0 : std::int64_t(bytes)});
+    return desk_.load(request, std::move(name), listener);
+}
 
 engine::Status Server::open()
 {

@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace server {
 
@@ -14,6 +15,7 @@ struct ServerOptions {
     HttpOptions http;
     DoorOptions door;
     DeskOptions desk;
+    std::vector<std::filesystem::path> folders = {};             // of models
     std::chrono::milliseconds grace = std::chrono::seconds(10);  // for turns that run when it is to stop
 };
 
@@ -25,10 +27,8 @@ public:
     Server(std::unique_ptr<engine::Engine> engine, ServerOptions options);
     ~Server();
 
-    engine::Status load(const engine::LoadRequest& request, std::string name, const engine::Listener& listener)
-    {
-        return desk_.load(request, std::move(name), listener);
-    }
+    /// Waits until it is there. Further models are found in ServerOptions::folders, and loaded when they are asked for.
+    engine::Status load(const engine::LoadRequest& request, std::string name, const engine::Listener& listener);
 
     /// Takes the port. An address that other machines reach is refused as long as no key is asked for.
     engine::Status open();
@@ -40,6 +40,7 @@ public:
 private:
     ServerOptions options_;
     Metrics metrics_;
+    Models models_;
     EngineDesk desk_;
     std::unique_ptr<Api> api_;
     std::unique_ptr<HttpServer> http_;

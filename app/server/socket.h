@@ -67,15 +67,20 @@ public:
     /// BadRequest: there is no such address, it is taken, or others than this machine would reach it, which From asks
     /// for. Port 0: a free one.
     static engine::Result<Listener> open(const std::string& host, int port, From from);
+    /// The socket that the system listens on for this program, where it does (LISTEN_FDS); nothing: it does not.
+    static engine::Result<std::optional<Listener>> inherited(From from);
 
     /// The next connection, if there is one within that time.
     std::optional<Accepted> accept(std::chrono::milliseconds patience);
     int port() const { return port_; }
+    /// Where it listens; empty: where open() was told.
+    const std::string& address() const { return address_; }
     bool reached_from_elsewhere() const { return reached_from_elsewhere_; }
 
 private:
     Socket socket_;
     int port_ = 0;
+    std::string address_;
     bool reached_from_elsewhere_ = false;
 };
 

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -140,6 +142,40 @@ engine::Result<Listener> Listener::open(const std::string& host, int port, From 
     if (::bind(handle, found->ai_addr, found->ai_addrlen) != 0 || ::listen(handle, SOMAXCONN) != 0)
         return refuse(errno == EADDRINUSE ? "another program listens there" : std::strerror(errno));
     listener.port_ = port_of(handle);
+    return listener;
+}
+
+engine::Result<std::optional<Listener>> Listener::inherited(From from)
+{
+    constexpr int kFirst = 3;  // of the descriptors that systemd hands over
+    const auto number = [](const char* name) {
+        const char* text = std::getenv(name);
+        return text ? std::strtol(text, nullptr, 10) : 0;
+    };
+    if (number("LISTEN_PID") != ::getpid() || number("LISTEN_FDS") < 1)
+        return std::nullopt;
+    const auto refuse = [](const std::string& why) {
+        return engine::fail(engine::Error::Code::BadRequest, "the socket that was handed over " + why);
+    };
+    sockaddr_storage address{};
+    socklen_t size = sizeof(address);
+    int listens = 0;
+    socklen_t flag_size = sizeof(listens);
+    if (number("LISTEN_FDS") > 1)
+        return refuse("is not alone: one is enough");
+    if (::getsockname(kFirst, reinterpret_cast<sockaddr*>(&address), &size) != 0 ||
+        ::getsockopt(kFirst, SOL_SOCKET, SO_ACCEPTCONN, &listens, &flag_size) != 0 || listens == 0 ||
+        (address.ss_family != AF_INET && address.ss_family != AF_INET6))
+        return refuse("does not listen for TCP");
+    Listener listener;
+    listener.socket_ = Socket(kFirst);
+    listener.reached_from_elsewhere_ = !is_loopback(reinterpret_cast<const sockaddr*>(&address));
+    if (from == From::ThisMachine && listener.reached_from_elsewhere_)
+        return refuse("could be reached by other machines");
+    ::fcntl(kFirst, F_SETFD, FD_CLOEXEC);
+    ::fcntl(kFirst, F_SETFL, ::fcntl(kFirst, F_GETFL) | O_NONBLOCK);
+    listener.port_ = port_of(kFirst);
+    listener.address_ = text_of(address, size);
     return listener;
 }
 

@@ -163,6 +163,12 @@ engine::Result<Listener> Listener::open(const std::string& host, int port, From 
     return listener;
 }
 
+/// Windows hands over none.
+engine::Result<std::optional<Listener>> Listener::inherited(From)
+{
+    return std::nullopt;
+}
+
 std::optional<Listener::Accepted> Listener::accept(milliseconds patience)
 {
     if (!wait_for(socket_.handle_, POLLRDNORM, patience))

@@ -24,6 +24,7 @@ public:
     {
         engine::ModelInfo info;
         info.path = request.model;
+        loaded_models.append(QString::fromStdString(request.model.filename().string()));
         return info;
     }
     void unload() override {}
@@ -142,6 +143,7 @@ public:
     std::vector<engine::SequenceId> branched_from;
     int sequences = 0, ended = 0, allowed = 0, most_together = 0;
     bool finishes = false;
+    QStringList loaded_models;  // of the engine's thread, while nobody waits for it
 };
 
 class RunningServer

@@ -4,8 +4,16 @@
 
 #include <QtTest>
 
+#include <QFileInfo>
+#include <QJsonArray>
 #include <QProcess>
+#include <QTcpServer>
 #include <QTemporaryFile>
+
+#ifdef Q_OS_LINUX
+#include <fcntl.h>
+#include <unistd.h>
+#endif
 
 using server_test::Client;
 
@@ -14,22 +22,43 @@ namespace {
 class Serving
 {
 public:
-    explicit Serving(const QStringList& more = {})
+    explicit Serving(const QStringList& more = {},
+                     const QStringList& model = {"-m", server_test::guide_model().c_str()})
     {
-        process.start(SPILLWAY_CLI,
-                      QStringList{"serve", "-m", server_test::guide_model().c_str(), "--port", "0", "-t", "1"} + more);
-        while (!out.contains('\n') && process.waitForReadyRead(server_test::kPatience_ms))
-            out += process.readAllStandardOutput();
+        start(SPILLWAY_CLI, QStringList{"serve", "--port", "0", "-t", "1"} + model + more);
     }
+#ifdef Q_OS_LINUX
+    /// By another program, with this socket as its first one.
+    Serving(QStringList program, int socket)
+    {
+        process.setChildProcessModifier([socket] {
+            if (::dup2(socket, 3) < 0 || ::fcntl(3, F_SETFD, 0) < 0)
+                ::_exit(99);
+        });
+        const QString first = program.takeFirst();
+        start(first, program + QStringList{SPILLWAY_CLI, "serve", "-m", server_test::guide_model().c_str(), "-t", "1"});
+    }
+#endif
     ~Serving()
     {
         process.kill();
         process.waitForFinished();
     }
-    int port() const { return out.trimmed().split(':').last().toInt(); }
+    int port() const
+    {
+        return out.trimmed().split(':').last().toInt();
+    }
 
     QProcess process;
     QByteArray out;
+
+private:
+    void start(const QString& program, const QStringList& arguments)
+    {
+        process.start(program, arguments);
+        while (!out.contains('\n') && process.waitForReadyRead(server_test::kPatience_ms))
+            out += process.readAllStandardOutput();
+    }
 };
 
 }  // namespace
@@ -49,6 +78,47 @@ private Q_SLOTS:
         QVERIFY(serving.process.waitForFinished(server_test::kPatience_ms));
         QCOMPARE(serving.process.exitStatus(), QProcess::NormalExit);
         QCOMPARE(serving.process.exitCode(), 0);
+#endif
+    }
+
+    void modelsComeFromAFolderAndNoneIsNeeded()
+    {
+        const QStringList folder{"--models", QFileInfo(server_test::guide_model().c_str()).path()};
+        Serving serving({}, folder);
+        QVERIFY2(serving.out.startsWith("listening on "), serving.out.constData());
+        const auto list = Client(serving.port()).ask("GET", "/v1/models").json()["data"].toArray();
+        QCOMPARE(list.first().toObject()["id"].toString(), QString("guide"));
+        const QByteArray body = R"({"model": "guide", "prompt": "A", "max_tokens": 1})";
+        QCOMPARE(Client(serving.port()).ask("POST", "/v1/completions", body).status, 200);
+
+        for (const auto& [options, code] :
+             {std::pair(QStringList(), 2), std::pair(QStringList{"--models", "/nowhere"}, 1)}) {
+            Serving wrong({}, options);
+            QVERIFY(wrong.process.state() == QProcess::NotRunning || wrong.process.waitForFinished());
+            QCOMPARE(wrong.process.exitCode(), code);
+            QVERIFY(wrong.process.readAllStandardError().contains("--models") || code == 1);
+        }
+    }
+
+    // As systemd does: it listens, and the program is started when somebody asks.
+    void theSystemsSocketIsTaken()
+    {
+#ifdef Q_OS_LINUX
+        QTcpServer system;
+        QVERIFY(system.listen(QHostAddress::LocalHost));
+        Serving serving({"sh", "-c", R"(LISTEN_PID=$$ LISTEN_FDS=1 exec "$0" "$@")"}, int(system.socketDescriptor()));
+        QCOMPARE(serving.out.trimmed(),
+                 QByteArray("listening on http://127.0.0.1:") + QByteArray::number(system.serverPort()));
+        system.close();
+        QCOMPARE(Client(serving.port()).ask("GET", "/v1/models").status, 200);
+
+        QTcpServer anywhere;  // which asks for a key, as an address does
+        QVERIFY(anywhere.listen(QHostAddress::AnyIPv4));
+        Serving refused({"sh", "-c", R"(LISTEN_PID=$$ LISTEN_FDS=1 exec "$0" "$@")"}, int(anywhere.socketDescriptor()));
+        QVERIFY(refused.out.isEmpty());
+        QVERIFY(refused.process.readAllStandardError().contains("other machines"));
+#else
+        QSKIP("only systemd hands sockets over");
 #endif
     }
 

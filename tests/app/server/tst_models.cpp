@@ -1,0 +1,286 @@
+// Models that clients ask for by name: which there are, and that each answers with the one it asked for.
+#include "app/server/models.h"
+#include "tests/app/server/running_server.h"
+#include "tests/support/chain_model.h"
+#include "tests/support/test_program.h"
+
+#include <QtTest>
+
+#include <QDir>
+#include <QFile>
+#include <QJsonArray>
+#include <QTemporaryDir>
+
+using server::ModelFile;
+using server_test::Answer;
+using server_test::Client;
+using server_test::GateEngine;
+using server_test::RunningServer;
+
+namespace {
+
+constexpr const char* kChatPath = "/v1/chat/completions";
+
+QJsonObject asking(const QString& model, QJsonObject more = {})
+{
+    more["model"] = model;
+    more["messages"] = QJsonArray{QJsonObject{{"role", "user"}, {"content", "x"}}};
+    more["temperature"] = 0;
+    more["max_tokens"] = 3;
+    return more;
+}
+
+QString text_in(const Answer& answer)
+{
+    const auto choice = answer.json()["choices"].toArray().first().toObject();
+    return choice["message"].toObject()["content"].toString();
+}
+
+/// A folder of files, most of them empty.
+class Folder
+{
+public:
+    void put(const QString& path, const QByteArray& bytes = {}) const
+    {
+        QDir().mkpath(QFileInfo(folder.filePath(path)).path());
+        QFile file(folder.filePath(path));
+        if (!file.open(QFile::WriteOnly) || file.write(bytes) < 0)
+            qFatal("cannot write %s", qPrintable(path));
+    }
+    /// A model that says this letter and no more.
+    void put_model(const QString& path, const char* letter) const
+    {
+        QDir().mkpath(QFileInfo(folder.filePath(path)).path());
+        support::ChainModel({}).says({support::ChainModel::kGo, letter, "</s>"}).save(at(path));
+    }
+    std::filesystem::path at(const QString& path) const { return folder.filePath(path).toStdString(); }
+    std::filesystem::path path() const { return folder.path().toStdString(); }
+
+    QTemporaryDir folder;
+};
+
+QStringList names_in(const Folder& folder)
+{
+    QStringList names;
+    for (const ModelFile& file : server::Models({folder.path()}).all())
+        names.append(QString::fromStdString(file.name));
+    return names;
+}
+
+class ServedFolder
+{
+public:
+    explicit ServedFolder(const Folder& folder, std::chrono::milliseconds idle = {})
+        : server_(std::make_unique<server::Server>(engine::make_engine(), options(folder, idle)))
+    {
+        if (!server_->open())
+            qFatal("the server does not start");
+        thread_ = std::jthread([this] { server_->run(); });
+        port = QByteArray::fromStdString(server_->url()).split(':').last().toInt();
+    }
+    ~ServedFolder() { server_->stop(); }
+
+    Answer post(const QByteArray& path, const QJsonObject& body) const
+    {
+        return Client(port).ask("POST", path, QJsonDocument(body).toJson(QJsonDocument::Compact));
+    }
+    Answer get(const QByteArray& path) const { return Client(port).ask("GET", path); }
+
+    int port = 0;
+
+private:
+    static server::ServerOptions options(const Folder& folder, std::chrono::milliseconds idle)
+    {
+        server::ServerOptions options;
+        options.http.port = 0;
+        options.folders = {folder.path()};
+        options.desk.idle_unload = idle;
+        options.desk.load.threads = 1;
+        return options;
+    }
+
+    std::unique_ptr<server::Server> server_;
+    std::jthread thread_;
+};
+
+}  // namespace
+
+class TestModels : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void whatIsAModelIsListed()
+    {
+        Folder folder;
+        for (const char* path :
+             {"one.gguf", "deep/er/two.gguf", "big-00001-of-00003.gguf", "big-00002-of-00003.gguf", "notes.txt",
+              "mmproj-one.gguf", ".hidden/three.gguf", "a/twin.gguf", "b/twin.gguf", "half.gguf.part"})
+            folder.put(path);
+        QFile::link(folder.folder.filePath("nowhere"), folder.folder.filePath("broken.gguf"));
+        QCOMPARE(names_in(folder), QStringList({"a/twin", "b/twin", "big", "one", "two"}));
+        QCOMPARE(names_in(Folder()), QStringList());
+    }
+
+    void namesAreFoundAndNothingElse()
+    {
+        Folder folder;
+        folder.put("one.gguf");
+        folder.put("two.gguf");
+        server::Models models({folder.path()});
+        QCOMPARE(models.find("one")->path, folder.at("one.gguf"));
+        QCOMPARE(models.find("two:latest")->name, std::string("two"));
+        for (const char* name : {"", "three", "one.gguf", "../one", "/etc/passwd", "ONE"}) {
+            const auto found = models.find(name);
+            QVERIFY2(!found, name);
+            QVERIFY(found.error().sentence.ends_with("one, two"));
+        }
+        folder.put("three.gguf");  // it came later
+        QCOMPARE(models.find("three")->name, std::string("three"));
+        QFile::remove(folder.folder.filePath("one.gguf"));
+        QVERIFY(!models.find("one"));
+    }
+
+    void withoutFoldersEveryNameIsTheOneThatIsThere()
+    {
+        server::Models models({});
+        QVERIFY(!models.find("x"));
+        models.add({"guide", "guide.gguf", 1});
+        QCOMPARE(models.find("gpt-4o")->name, std::string("guide"));
+        QCOMPARE(models.find("")->name, std::string("guide"));
+    }
+
+    void eachAnswersWithTheModelItAskedFor()
+    {
+        Folder folder;
+        folder.put_model("first.gguf", "a");
+        folder.put_model("second.gguf", "b");
+        const ServedFolder server(folder);
+        QCOMPARE(server.get("/health").status, 200);
+        QCOMPARE(server.get("/props").status, 503);  // nothing is loaded yet
+        const auto list = server.get("/v1/models").json()["data"].toArray();
+        QCOMPARE(list.size(), 2);
+        QCOMPARE(list[0].toObject()["status"].toObject()["value"].toString(), QString("unloaded"));
+
+        QCOMPARE(text_in(server.post(kChatPath, asking("first"))), QString("a"));
+        QCOMPARE(server.get("/props").json()["model_alias"].toString(), QString("first"));
+        QCOMPARE(text_in(server.post(kChatPath, asking("second"))), QString("b"));
+        const auto models = server.get("/v1/models").json()["data"].toArray();
+        QCOMPARE(models[1].toObject()["status"].toObject()["value"].toString(), QString("loaded"));
+        QVERIFY(models[1].toObject()["meta"].toObject()["n_ctx"].toInt() > 0);
+        QCOMPARE(server.get("/v1/models/first").json()["id"].toString(), QString("first"));
+        QCOMPARE(server.get("/api/tags").json()["models"].toArray().size(), 2);
+
+        // Many at once, for both.
+        std::list<Client> clients;
+        for (int i = 0; i < 8; ++i) {
+            Client& client = clients.emplace_back(server.port);
+            const auto body = QJsonDocument(asking(i % 2 == 0 ? "first" : "second")).toJson(QJsonDocument::Compact);
+            client.say(Client::request("POST", kChatPath, body));
+        }
+        int at = 0;
+        for (Client& client : clients)
+            QCOMPARE(text_in(client.answer()), QString(at++ % 2 == 0 ? "a" : "b"));
+    }
+
+    void whoNamesNoModelThereIsIsToldWhichThereAre()
+    {
+        Folder folder;
+        folder.put_model("first.gguf", "a");
+        folder.put_model("second.gguf", "b");
+        const ServedFolder server(folder);
+        for (const bool streams : {false, true}) {
+            const auto answer = server.post(kChatPath, asking("gpt-4o", {{"stream", streams}}));
+            QCOMPARE(answer.status, 404);
+            QVERIFY(answer.json()["error"].toObject()["message"].toString().contains("first, second"));
+        }
+        QCOMPARE(server.post(kChatPath, asking("")).status, 400);
+        QCOMPARE(server.post("/v1/messages", asking("claude")).json()["error"].toObject()["type"].toString(),
+                 QString("not_found_error"));
+        QVERIFY(server.post("/api/chat", asking("llama3")).json()["error"].toString().contains("first, second"));
+        QCOMPARE(server.get("/v1/models/third").status, 404);
+        QCOMPARE(server.post("/v1/embeddings", {{"model", "first"}, {"input", "x"}}).status, 400);
+    }
+
+    void aFileThatIsNoModelIsASentence()
+    {
+        Folder folder;
+        folder.put("broken.gguf", "GGUF and nothing behind it");
+        folder.put_model("whole.gguf", "a");
+        const ServedFolder server(folder);
+        QCOMPARE(text_in(server.post(kChatPath, asking("whole"))), QString("a"));
+        for (const bool streams : {false, true}) {
+            const auto answer = server.post(kChatPath, asking("broken", {{"stream", streams}}));
+            QVERIFY(answer.status == 400 || answer.status == 500);
+            QVERIFY(answer.json()["error"].toObject()["message"].toString().size() > 10);
+        }
+        QVERIFY(server.post("/tokenize", {{"model", "broken"}, {"content", "a"}}).status >= 400);
+        QCOMPARE(text_in(server.post(kChatPath, asking("whole"))), QString("a"));
+    }
+
+    void aFileIsDescribedWithoutBeingLoaded()
+    {
+        Folder folder;
+        folder.put_model("first.gguf", "a");
+        folder.put_model("second.gguf", "b");
+        const ServedFolder server(folder);
+        const auto show = server.post("/api/show", {{"model", "second"}}).json();
+        QCOMPARE(show["details"].toObject()["family"].toString(), QString("llama"));
+        QCOMPARE(server.post("/tokenize", {{"model", "first"}, {"content", "a"}}).json()["tokens"].toArray().size(), 1);
+        QVERIFY(server.get("/api/ps").json()["models"].toArray().isEmpty());
+        auto body = asking("second");
+        QVERIFY(server.post("/v1/messages/count_tokens", body).json()["input_tokens"].toInt() > 0);
+        QCOMPARE(server.get("/api/ps").json()["models"].toArray().first().toObject()["name"].toString(),
+                 QString("second"));
+    }
+
+    void anIdleModelLeavesAndComesAgain()
+    {
+        Folder folder;
+        folder.put_model("first.gguf", "a");
+        const ServedFolder server(folder, std::chrono::milliseconds(100));
+        for (int i = 0; i < 2; ++i) {
+            QCOMPARE(text_in(server.post(kChatPath, asking("first"))), QString("a"));
+            QTRY_VERIFY_WITH_TIMEOUT(server.get("/api/ps").json()["models"].toArray().isEmpty(),
+                                     server_test::kPatience_ms);
+            QVERIFY(!server.get("/metrics").body.contains("spillway_memory_bytes"));
+        }
+    }
+
+    void aTurnIsNotCutShortByWhoeverWantsAnotherModel()
+    {
+        Folder folder;
+        folder.put_model("first.gguf", "a");  // for its name and its template
+        folder.put_model("second.gguf", "b");
+        auto owned = std::make_unique<GateEngine>();
+        GateEngine& engine = *owned;
+        server::ServerOptions options;
+        options.folders = {folder.path()};
+        engine::LoadRequest load;
+        load.model = folder.at("first.gguf");
+        const RunningServer server(std::move(owned), options, load);  // called "guide"
+        Client first(server.port()), second(server.port()), third(server.port());
+        const auto ask = [](Client& client, const char* model) {
+            const auto body = QJsonDocument(asking(model, {{"stream", true}})).toJson(QJsonDocument::Compact);
+            client.say(Client::request("POST", kChatPath, body));
+        };
+        ask(first, "guide");
+        QVERIFY(engine.wait([&] { return engine.turns.size() == 1; }));
+        ask(second, "second");
+        QTRY_VERIFY_WITH_TIMEOUT(server.get("/metrics").body.contains("\nspillway_turns_waiting 1\n"),
+                                 server_test::kPatience_ms);
+        ask(third, "guide");  // does not pass the one before it
+        QTRY_VERIFY_WITH_TIMEOUT(server.get("/metrics").body.contains("\nspillway_turns_waiting 2\n"),
+                                 server_test::kPatience_ms);
+        QCOMPARE(engine.most_together, 1);
+        QCOMPARE(engine.loaded_models, QStringList({"first.gguf"}));
+        engine.finish_all();
+        for (Client* client : {&first, &second, &third})
+            QCOMPARE(client->answer().events().last(), QByteArray("[DONE]"));
+        QCOMPARE(engine.loaded_models, QStringList({"first.gguf", "second.gguf", "first.gguf"}));
+        QCOMPARE(engine.most_together, 1);
+    }
+};
+
+SPILLWAY_TEST(QCoreApplication, TestModels)
+#include "tst_models.moc"
