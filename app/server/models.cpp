@@ -71,8 +71,8 @@ void tell_apart(std::vector<ModelFile>& files)
         if (std::ranges::find(twice, file.name) != twice.end())
             file.name = engine::utf8_text(file.path.parent_path().filename()) + '/' + file.name;
     std::ranges::stable_sort(files, {}, &ModelFile::name);
-    const auto same = std::ranges::unique(files, {}, &ModelFile::name);
-    files.erase(same.begin(), same.end());
+    const auto same = [](const ModelFile& a, const ModelFile& b) { return a.name == b.name; };
+    files.erase(std::unique(files.begin(), files.end(), same), files.end());
 }
 
 std::string names_of(const std::vector<ModelFile>& files)
