@@ -290,6 +290,25 @@ Status LoadedModel::bring_weights_in(const Progress& progress)
     return {};
 }
 
+std::vector<int> LoadedModel::answer_ends() const
+{
+    std::vector<int> ends;
+    for (int id = 0; id < tokenizer_->size(); ++id)
+        if (ends_answer(id))
+            ends.push_back(id);
+    return ends;
+}
+
+const std::shared_ptr<const TokenTrie>& LoadedModel::token_trie()
+{
+    const auto text_of = [this](int id) {
+        return ends_answer(id) || tokenizer_->is_special(id) ? std::string() : tokenizer_->piece(id);
+    };
+    if (!token_trie_)
+        token_trie_ = std::make_shared<const TokenTrie>(info_.vocabulary, text_of);
+    return token_trie_;
+}
+
 std::int64_t LoadedModel::decode_bytes() const
 {
     std::int64_t experts = 0;

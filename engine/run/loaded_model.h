@@ -6,6 +6,7 @@
 #include "engine/exec/cpu_backend.h"
 #include "engine/exec/decoder.h"
 #include "engine/gguf/gguf_file.h"
+#include "engine/grammar/token_trie.h"
 #include "engine/kv/saved_kv_format.h"
 #include "engine/run/model_placement.h"
 #include "engine/template/chat_template.h"
@@ -38,6 +39,10 @@ public:
     {
         return tokenizer_->is_end_of_generation(id) || (id == turn_end_ && id != kNoToken);
     }
+    /// Every token that ends an answer.
+    std::vector<int> answer_ends() const;
+    /// The texts of all tokens that may be a part of one; made when it is first asked for.
+    const std::shared_ptr<const TokenTrie>& token_trie();
     KvCache& cache() { return *cache_; }
     const KvCache& cache() const { return *cache_; }
     CpuBackend& cpu() { return *cpu_; }
@@ -117,6 +122,7 @@ private:
     std::unique_ptr<const Tokenizer> tokenizer_;
     std::unique_ptr<const ChatTemplate> chat_template_;
     int turn_end_ = kNoToken;  // of the template
+    std::shared_ptr<const TokenTrie> token_trie_;
     std::unique_ptr<CpuBackend> cpu_;
     std::unique_ptr<KvCache> cache_;
     std::shared_ptr<const SavedKvFormat> saved_kv_format_;

@@ -48,11 +48,11 @@ DryBreakers dry_breakers(const SamplingOptions& sampling, const Tokenizer& token
         ids_of);
 }
 
-/// Whether an answer's first space is the tokenizer's, not the model's.
+/// Whether an answer's first space is the tokenizer's, not the model's. A grammar says itself where spaces are.
 bool begins_with_space(const Request& request, const Tokenizer& tokenizer)
 {
-    return !request.messages.empty() && !request.continue_last &&
-           tokenizer.vocabulary().add_space_prefix == Vocabulary::Flag::Yes;
+    return !request.messages.empty() && !request.continue_last && request.grammar.empty() &&
+           request.json_schema.empty() && tokenizer.vocabulary().add_space_prefix == Vocabulary::Flag::Yes;
 }
 
 }  // namespace
@@ -85,8 +85,23 @@ Result<Turn> TurnRunner::run()
     return result();
 }
 
+/// Tokens that a template writes, such as the ends of turns, are no part of what a grammar speaks of.
+Status TurnRunner::make_rules()
+{
+    if (request_.grammar.empty() && request_.json_schema.empty())
+        return {};
+    LoadedModel& model = host_.model;
+    auto rules = AnswerRules::make(request_, model.tokenizer(), model.token_trie(), model.answer_ends());
+    if (!rules)
+        return tl::unexpected(rules.error());
+    rules_ = std::move(*rules);
+    return {};
+}
+
 Status TurnRunner::begin()
 {
+    if (const Status ok = make_rules(); !ok)
+        return ok;
     const int limit = host_.model.context_tokens();
     const int room = std::min(request_.max_tokens >= 0 ? request_.max_tokens : limit, limit / 4);
     const PromptBuilder builder(host_.model.chat_template(), host_.model.tokenizer(), conversation_.replies,
@@ -103,6 +118,8 @@ Status TurnRunner::begin()
 
     turn_.ledger = std::move(prompt->ledger);
     opened_ = std::move(prompt->opened);
+    if (rules_)
+        rules_->begin_with(opened_.text);
     turn_.prompt = {0, int(prompt->ids.size())};
     turn_.answer = {turn_.prompt.last, turn_.prompt.last};
     if (host_.listener.on_prompt)
@@ -226,20 +243,18 @@ void TurnRunner::answer()
     const int limit = host_.model.context_tokens();
     const int most = most_tokens();
     while (int(answer_.size()) < most) {
-        const auto logits =
-            host_.model.logits(conversation_.kv, step_.row(), tells_tokens() ? std::nullopt : sampler_.enough());
-        if (!logits)
-            return fail_with(logits.error());
-        const int id = sample(*logits);
-        meter_.add_token(token_from());
-        if (host_.model.ends_answer(id))
+        const auto chosen = choose();
+        if (!chosen)
+            return fail_with(chosen.error());
+        if (!*chosen)
             return end(StopReason::EndOfTurn);
+        const int id = (*chosen)->id;
         if (answer_.empty())
             text_.begin_with(opened_.text);
         history_.push_back(id);
         answer_.push_back(id);
         if (tells_tokens())
-            tell_token(id, logits->all);
+            tell_token(id, (*chosen)->logits.all);
         if (text_.feed(host_.model.tokenizer().piece(id)))
             return end(StopReason::StopString);
         report(Phase::Decode, answer_.size() == 1);
@@ -303,10 +318,36 @@ void TurnRunner::end_step()
         host_.model.cache().truncate(conversation_.kv, kept);
 }
 
-int TurnRunner::sample(const RowLogits& logits)
+/// The next token of the answer; none: it is over.
+Result<std::optional<TurnRunner::Chosen>> TurnRunner::choose()
+{
+    const TokenMask* allowed = nullptr;
+    if (rules_) {
+        const StepClock::Scope scope(clock(), StepClock::Part::Sampling);
+        const auto next = rules_->next();
+        if (!next)
+            return tl::unexpected(next.error());
+        allowed = *next;
+    }
+    if (allowed && !allowed->any())
+        return std::nullopt;
+    const auto enough = allowed || tells_tokens() ? std::nullopt : sampler_.enough();
+    const auto logits = host_.model.logits(conversation_.kv, step_.row(), enough);
+    if (!logits)
+        return tl::unexpected(logits.error());
+    const int id = sample(*logits, allowed);
+    meter_.add_token(token_from());
+    if (host_.model.ends_answer(id))
+        return std::nullopt;
+    if (rules_)
+        rules_->take(id);
+    return Chosen{id, *logits};
+}
+
+int TurnRunner::sample(const RowLogits& logits, const TokenMask* allowed)
 {
     const StepClock::Scope scope(clock(), StepClock::Part::Sampling);
-    return sampler_.sample(logits, history_);
+    return allowed ? sampler_.sample(logits.all, history_, allowed) : sampler_.sample(logits, history_);
 }
 
 void TurnRunner::tell_token(int id, std::span<const float> logits)

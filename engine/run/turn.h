@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/engine.h"
+#include "engine/run/answer_rules.h"
 #include "engine/run/answer_text.h"
 #include "engine/run/conversation.h"
 #include "engine/run/drafted_step.h"
@@ -90,7 +91,13 @@ private:
     void end_step();
     void fail_with(const Error& error);
     void end(StopReason reason);
-    int sample(const RowLogits& logits);
+    Status make_rules();
+    struct Chosen {
+        int id = 0;
+        RowLogits logits;  // that it was chosen from
+    };
+    Result<std::optional<Chosen>> choose();
+    int sample(const RowLogits& logits, const TokenMask* allowed);
     bool tells_tokens() const { return request_.top_logprobs && host_.listener.on_token; }
     void tell_token(int id, std::span<const float> logits);
     void note_nearly_full();
@@ -107,6 +114,7 @@ private:
     OpenedThought opened_;
     std::optional<Error> error_;
     Sampler sampler_;
+    std::unique_ptr<AnswerRules> rules_;  // null: none
     AnswerText text_;
     TurnMeter meter_;
     std::vector<int> history_;      // prompt and answer

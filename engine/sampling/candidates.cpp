@@ -36,6 +36,14 @@ void Candidates::assign(std::span<const RankedLogit> largest)
     ordered_ = list_.size();
 }
 
+void Candidates::drop_forbidden()
+{
+    if (list_.empty() || !std::isfinite(largest_logit()))
+        return;
+    std::erase_if(list_, [](const Candidate& c) { return !std::isfinite(c.logit); });
+    ordered_ = std::min(ordered_, list_.size());  // they stood behind all others
+}
+
 /// One pass with a heap of the best so far: nearly every logit costs one comparison with the worst of those.
 void Candidates::select_top(std::span<const float> logits, std::size_t count)
 {

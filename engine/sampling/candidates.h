@@ -28,6 +28,8 @@ public:
     /// Starts over with those that another has found: the best first, equal ones by id. Logits are finite.
     void assign(std::span<const RankedLogit> largest);
 
+    /// Drops those with a logit of minus infinity, unless there are no others.
+    void drop_forbidden();
     /// Keeps the tokens whose surprise is closest to the expected one, until they hold more than p.
     void keep_typical(double p);
     /// Keeps the most probable tokens until they hold at least p.

@@ -22,7 +22,7 @@ Sampler::Sampler(const SamplingOptions& options, int num_vocab, std::uint64_t se
     window_.reserve(logits_.size());
 }
 
-int Sampler::sample(std::span<const float> logits, std::span<const int> history)
+int Sampler::sample(std::span<const float> logits, std::span<const int> history, const TokenMask* allowed)
 {
     assert(logits.size() == logits_.size());
     const std::size_t count = std::min(logits.size(), logits_.size());
@@ -32,9 +32,13 @@ int Sampler::sample(std::span<const float> logits, std::span<const int> history)
 
     penalise(history);
     dry_.apply(history, logits_);
+    if (allowed)
+        forbid_others(*allowed);
     if (options_.temperature <= 0.0f)
         return greedy();
     candidates_.assign(logits_, options_.top_k);
+    if (allowed)
+        candidates_.drop_forbidden();
     return draw_candidate();
 }
 
@@ -87,6 +91,14 @@ void Sampler::penalise(std::span<const int> history)
         times = 0;
     }
     window_.clear();
+}
+
+/// Below any logit that finite_logit() leaves.
+void Sampler::forbid_others(const TokenMask& allowed)
+{
+    for (std::size_t id = 0; id < logits_.size(); ++id)
+        if (!allowed.allows(int(id)))
+            logits_[id] = -std::numeric_limits<float>::infinity();
 }
 
 int Sampler::greedy() const

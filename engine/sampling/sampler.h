@@ -3,6 +3,7 @@
 
 #include "engine/engine.h"
 #include "engine/exec/logits.h"
+#include "engine/grammar/token_masks.h"
 #include "engine/result.h"
 #include "engine/sampling/candidates.h"
 #include "engine/sampling/dry.h"
@@ -30,8 +31,9 @@ public:
     Sampler(const SamplingOptions& options, int num_vocab, std::uint64_t seed, DryBreakers breakers = {});
 
     /// The next id, always one of the vocabulary whatever the logits hold.
-    /// logits: (num_vocab,)   history: the whole sequence, prompt and answer
-    int sample(std::span<const float> logits, std::span<const int> history);
+    /// logits: (num_vocab,)   history: the whole sequence, prompt and answer   allowed: the only ones it may be, if
+    /// given
+    int sample(std::span<const float> logits, std::span<const int> history, const TokenMask* allowed = nullptr);
     /// The same id from as many of the largest as enough() says, or from all.
     int sample(const RowLogits& logits, std::span<const int> history);
 
@@ -44,6 +46,7 @@ public:
 private:
     bool penalises() const;
     void penalise(std::span<const int> history);
+    void forbid_others(const TokenMask& allowed);
     int greedy() const;
     int draw_candidate();
 

@@ -1,0 +1,56 @@
+// AnswerRules keeps an answer to a grammar: it says which tokens may come next, from the end of the thoughts on.
+#pragma once
+
+#include "engine/engine.h"
+#include "engine/grammar/token_masks.h"
+#include "engine/result.h"
+#include "engine/tokenizer/tokenizer.h"
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace engine {
+
+/// Owned by a turn, on its thread. What is sampled is never taken back, so it only goes forward.
+class AnswerRules
+{
+public:
+    /// Precondition: the request has rules. `ends`: the tokens that end an answer. BadRequest: the grammar or the
+    /// schema cannot be followed, or what is there of the answer does not follow it.
+    static Result<std::unique_ptr<AnswerRules>> make(const Request& request, const Tokenizer& tokenizer,
+                                                     const std::shared_ptr<const TokenTrie>& trie,
+                                                     const std::vector<int>& ends);
+
+    /// How the template has begun the answer: with a thought, or with nothing.
+    void begin_with(std::string_view opened);
+
+    /// Which tokens may come next; valid until the next call. None: the answer is over. BadRequest: no token goes on
+    /// with it, or it takes too long to say.
+    Result<const TokenMask*> next();
+    void take(int id);
+
+private:
+    /// Where the answer is. Before: nothing was said yet, and it may be a thought that comes.
+    enum class Stage { Before, Thought, BehindThought, Answer };
+
+    AnswerRules(Grammar grammar, const Tokenizer& tokenizer, const std::shared_ptr<const TokenTrie>& trie,
+                const std::vector<int>& ends);
+    void find_marks();
+    Status go_on_from(std::string_view answer);
+    bool thought_ends() const;
+
+    const Tokenizer& tokenizer_;
+    TokenMasks masks_;
+    TokenMasks::State state_;
+    Stage stage_ = Stage::Answer;
+    std::string thought_;        // its text, marks and all
+    bool has_channels_ = false;  // the model names in front of each part of an answer whether it is a thought
+    std::vector<int> opening_;   // tokens that begin a thought
+    std::vector<int> blank_;     // tokens that may stand between thought and answer
+    TokenMask mixed_;            // of a grammar's tokens and others
+    TokenMask thinking_;         // all tokens but those that end an answer
+};
+
+}  // namespace engine
