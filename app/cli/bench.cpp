@@ -1,7 +1,9 @@
 // bench: prefill and decode speed, beside the memory bandwidth of the same run.
+#include "app/cli/bench_drafts.h"
 #include "app/cli/bench_kernel.h"
 #include "app/cli/bench_pressure.h"
 #include "app/cli/command.h"
+#include "app/cli/draft_options.h"
 #include "app/cli/saved_rates.h"
 
 #include "engine/bench.h"
@@ -20,6 +22,9 @@ struct BenchOptions {
     bool pressure = false, calibrated = false;
     int every_tokens = 512;
     std::string kernel;
+    DraftOptions draft = {.mode = "off"};
+    std::string text_file;
+    float temperature = 0;
     std::string form = "md";
 };
 
@@ -114,6 +119,22 @@ int pressure(const engine::LoadRequest& load, const BenchOptions& options)
     return bench_pressure(load, request, options.common.json ? "json" : options.form);
 }
 
+int drafts(const engine::LoadRequest& load, const BenchOptions& options)
+{
+    if (options.text_file.empty())
+        return report({engine::Error::Code::BadRequest, "--draft needs a text to go on with: -f FILE"});
+    auto text = read_text(options.text_file);
+    if (!text)
+        return report(text.error());
+    engine::DraftBenchRequest request;
+    request.text = *std::move(text);
+    request.tokens = options.bench.decode_tokens;
+    request.temperature = options.temperature;
+    request.most_drafted = options.draft.most_drafted();
+    request.pairs = options.bench.repeats;
+    return bench_drafts(load, request, options.common.json ? "json" : options.form);
+}
+
 int run(BenchOptions& options)
 {
     if (!options.kernel.empty())
@@ -123,6 +144,8 @@ int run(BenchOptions& options)
         return report(request.error());
     if (options.pressure)
         return pressure(*request, options);
+    if (options.draft.most_drafted() > 0)
+        return drafts(*request, options);
     if (request->context_tokens == 0) {
         int deepest = 0;
         for (const int depth : options.bench.depths)
@@ -166,6 +189,11 @@ void add_bench(CLI::App& app, int& exit_code)
                      "rows that a step of the decode test computes of each conversation, separated by commas: what "
                      "drafts cost")
         ->delimiter(',');
+    b->draft.add_to(*command);
+    command->add_option("-f,--file", b->text_file,
+                        "with --draft: a text that is gone on with, with drafts and without in turns, - is standard "
+                        "input; what drafts bring is printed");
+    command->add_option("--temp", b->temperature, "with --draft: temperature of the answers; 0: greedy");
     command->add_option("-r,--repetitions", b->bench.repeats, "runs that are counted");
     command->add_flag("--within-context", b->bench.within_context,
                       "refuse depths beyond the context the model was made for");

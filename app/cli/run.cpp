@@ -47,10 +47,7 @@ void add_run(CLI::App& app, int& exit_code)
     command->add_option("-f,--file", r->file, "a file with the prompt; - is standard input");
     command->add_option("--system", r->system, "system prompt");
     command->add_option("-n,--predict", r->max_tokens, "tokens of the answer at most; -1: until it ends");
-    command->add_option("--draft-max", r->most_drafted,
-                        "tokens that are guessed from what repeats and checked in one step, at most; 0: none");
-    command->add_flag_callback(
-        "--no-draft", [r] { r->most_drafted = 0; }, "guess no tokens; the answer is the same");
+    r->draft.add_to(*command);
     command->add_option("--stop", r->stop, "a text that ends the answer; may be given several times");
     command->add_option("--template-args", r->template_arguments, "JSON object of further template variables");
     command->add_flag("--raw", r->raw, "no chat template: the model continues the prompt");

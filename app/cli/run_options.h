@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/cli/command.h"
+#include "app/cli/draft_options.h"
 
 #include <string>
 #include <vector>
@@ -14,7 +15,7 @@ struct RunOptions {
     std::string prompt, file, system, template_arguments;
     std::vector<std::string> stop;
     int max_tokens = -1;
-    int most_drafted = engine::kMostRowsTogether - 1;
+    DraftOptions draft;
     bool raw = false, drop_oldest = false, no_history = false;
 };
 

@@ -1,5 +1,6 @@
 // serve: other programs reach the model over HTTP.
 #include "app/cli/command.h"
+#include "app/cli/draft_options.h"
 #include "app/cli/interrupt.h"
 
 #include "app/server/server.h"
@@ -20,6 +21,7 @@ namespace {
 struct ServeOptions {
     CommonOptions common;
     server::ServerOptions server;
+    DraftOptions draft;
     std::string alias, key, key_file;
     std::vector<std::string> folders;
     double idle_minutes = 0;
@@ -99,6 +101,7 @@ int serve(ServeOptions& options)
     options.server.desk.load = *request;
     options.server.desk.idle_unload = std::chrono::duration_cast<std::chrono::milliseconds>(
         std::chrono::duration<double, std::ratio<60>>(options.idle_minutes));
+    options.server.desk.most_drafted = options.draft.most_drafted();
 
     server::Server server(engine::make_engine(), options.server);
     if (const engine::Status open = server.open(); !open) {
@@ -161,11 +164,7 @@ void add_serve(CLI::App& app, int& exit_code)
                      "requests that may wait for their turn; more are told to come again")
         ->check(CLI::Range(1, 100000))
         ->capture_default_str();
-    command
-        ->add_option("--draft-max", s->server.desk.most_drafted,
-                     "tokens that are guessed from what repeats and checked in one step, at most; 0: none")
-        ->check(CLI::Range(0, 1000))
-        ->capture_default_str();
+    s->draft.add_to(*command);
     command->callback([s, &exit_code] { exit_code = serve(*s); });
 }
 

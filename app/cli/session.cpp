@@ -133,7 +133,7 @@ int Session::ask()
     engine::Request request;
     request.sampling = sampling_;
     request.max_tokens = options_.max_tokens;
-    request.most_drafted = options_.most_drafted;
+    request.most_drafted = options_.draft.most_drafted();
     request.stop = options_.stop;
     request.template_arguments_json = options_.template_arguments;
     request.full_context = options_.drop_oldest ? engine::FullContext::DropOldest : engine::FullContext::Stop;

@@ -5,6 +5,7 @@
 #include <QTest>
 
 #include <QJsonArray>
+#include <QTemporaryFile>
 
 #include <array>
 
@@ -66,6 +67,47 @@ private Q_SLOTS:
         }
         for (const char* none : {"0", "17"})
             QCOMPARE(run_cli({"bench", "-m", model("llama"), "--rows", none}).code, 1);
+    }
+
+    void benchSaysWhatDraftsBring()
+    {
+        QTemporaryFile text;
+        QVERIFY(text.open());
+        text.write(QByteArray("the cat sat on the mat and the dog sat on the cat. ").repeated(4));
+        text.close();
+        const Outcome bench = run_cli({"bench", "-m", model("llama"), "--draft", "ngram", "-f", text.fileName(), "-n",
+                                       "40", "-r", "3", "-t", "1", "-o", "json"});
+        QVERIFY2(bench.code == 0, qPrintable(bench.err));
+        const auto rows = bench.json()["rows"].toArray();
+        QCOMPARE(rows.size(), 3);
+        for (const auto& entry : rows) {
+            const auto row = entry.toObject();
+            QVERIFY(row["gain"].toDouble() > 0);
+            QVERIFY(row["accepted_tokens"].toInt() <= row["drafted_tokens"].toInt());
+            // Of 40 tokens the first is the prompt's; an accepted one takes no step.
+            if (row["tokens"].toInt() == 40)
+                QCOMPARE(row["steps"].toInt(), 39 - row["accepted_tokens"].toInt());
+        }
+        QVERIFY(bench.json()["median_gain"].toDouble() > 0);
+        const Outcome nothing = run_cli({"bench", "-m", model("llama"), "--draft", "auto"});
+        QCOMPARE(nothing.code, 1);
+        QVERIFY(nothing.err.contains("-f FILE"));
+        QCOMPARE(run_cli({"bench", "-m", model("llama"), "--draft", "mtp", "-f", text.fileName()}).code, 2);
+    }
+
+    void draftsAreChosenByName()
+    {
+        const auto drafted = [](const QStringList& more) {
+            const Outcome out = run_cli(QStringList{"run", "-m", model("llama"), "--raw", "--json", "--temp", "0", "-n",
+                                                    "60", "-p", "a b a b a b a b a b a b a b"} +
+                                        more);
+            return out.code == 0 ? out.json()["drafted_tokens"].toInt() : -1;
+        };
+        QCOMPARE(drafted({"--draft", "off"}), 0);
+        QCOMPARE(drafted({"--no-draft"}), 0);
+        QCOMPARE(drafted({"--draft-max", "0"}), 0);
+        QVERIFY(drafted({"--draft", "ngram"}) > 0);
+        QVERIFY(drafted({}) > 0);
     }
 
     void benchTimesOneKernel()

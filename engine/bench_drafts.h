@@ -1,0 +1,40 @@
+// Measures what drafting brings for a text: answers with drafts and without, in turns.
+#pragma once
+
+#include "engine/engine.h"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace engine {
+
+struct DraftBenchRequest {
+    std::string text;  // it is gone on with, as it is
+    int tokens = 128;  // of each answer at most
+    float temperature = 0;
+    int most_drafted = kMostRowsTogether - 1;
+    int pairs = 5;  // that are counted
+};
+
+/// Two answers with the same seed, which say the same.
+struct DraftBenchPair {
+    int tokens = 0;  // of each
+    double with_tok_s = 0, without_tok_s = 0;
+    int steps = 0;  // with drafts
+    int drafted = 0, accepted = 0;
+
+    double gain() const { return with_tok_s / without_tok_s; }
+};
+
+struct DraftBenchReport {
+    std::string model;
+    std::vector<DraftBenchPair> pairs;
+    double median_gain = 0;
+};
+
+/// BadRequest: the answer is too short to be timed. Internal: drafts changed it.
+Result<DraftBenchReport> bench_drafts(const LoadRequest& load, const DraftBenchRequest& request,
+                                      const std::function<void(const DraftBenchPair&)>& on_pair);
+
+}  // namespace engine
