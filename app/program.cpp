@@ -54,10 +54,12 @@ Program::Program(const CommandLine& commandLine, const ProfileFolders& folders, 
     , m_pressure(m_engine, m_models)
     , m_devices(m_settings, *m_pressure.placement(), commandLine.placement, engine::devices)
     , m_experiments(m_turns, m_models, experimentsWorld(folders))
+    , m_fetching(fetchingWorld(folders))
 {
     overrideSettings(commandLine);
     connectSettings();
     connectModels();
+    connectFetching();
     connectConversations();
     m_pressure.follow(m_chat, m_turns, m_store);
     m_pressure.offerDevices(&m_devices);
@@ -245,6 +247,21 @@ ExperimentsController::World Program::experimentsWorld(const ProfileFolders& fol
             .choices = [this] { return loadRequest(); }};
 }
 
+Fetching::World Program::fetchingWorld(const ProfileFolders& folders)
+{
+    return {.source = hubSource(std::filesystem::path(folders.data.toStdU16String())),
+            .permission = m_settings.findModels(),
+            .listFile = folders.data + QStringLiteral("/fetches.json"),
+            .request = [this] { return loadRequest(); },
+            .memory = engine::machine_memory};
+}
+
+void Program::connectFetching()
+{
+    QObject::connect(m_fetching.queue(), &FetchQueue::fetched, &m_catalogue, &CatalogueController::rescan);
+    QObject::connect(m_fetching.queue(), &FetchQueue::openRequested, &m_models, &ModelController::openAndLoad);
+}
+
 void Program::applyLoadSettings()
 {
     m_models.setDefaults(loadRequest());
@@ -295,6 +312,7 @@ bool Program::open()
         {QStringLiteral("log"), QVariant::fromValue(&m_shownLog)},
         {QStringLiteral("pressure"), QVariant::fromValue(&m_pressure)},
         {QStringLiteral("experiments"), QVariant::fromValue(&m_experiments)},
+        {QStringLiteral("fetching"), QVariant::fromValue(&m_fetching)},
     });
     m_qml.load(QUrl(QStringLiteral("qrc:/qt/qml/Spillway/Ui/Main.qml")));
     if (m_qml.rootObjects().isEmpty())

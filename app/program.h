@@ -11,6 +11,7 @@
 #include "app/conversations/conversations_controller.h"
 #include "app/conversations/saved_kv.h"
 #include "app/experiments/experiments_controller.h"
+#include "app/fetching/fetching.h"
 #include "app/log/log_feed.h"
 #include "app/log/log_model.h"
 #include "app/pressure/device_controller.h"
@@ -55,6 +56,8 @@ private:
     engine::LoadRequest presentRequest();
     void onKvTypeChanged();
     ExperimentsController::World experimentsWorld(const ProfileFolders& folders);
+    Fetching::World fetchingWorld(const ProfileFolders& folders);
+    void connectFetching();
     void applyLoadSettings();
     void openFirstModel();
     void measureStart();
@@ -84,5 +87,6 @@ private:
     Pressure m_pressure;
     DeviceController m_devices;
     ExperimentsController m_experiments;
+    Fetching m_fetching;
     QQmlApplicationEngine m_qml;
 };

@@ -138,6 +138,7 @@ const QList<Floors>& roomsWithFloors()
           "app/attachments",
           "app/catalogue",
           "app/chat",
+          "app/fetching",
           "app/tuning",
           "app/pressure",
           "app/exchange",

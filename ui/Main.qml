@@ -18,6 +18,7 @@ ApplicationWindow {
     required property ShownLog log
     required property Pressure pressure
     required property ExperimentsController experiments
+    required property Fetching fetching
 
     // What it is, or was before it was minimised.
     property int unminimized: Window.Windowed
@@ -113,6 +114,7 @@ ApplicationWindow {
         log: root.log
         pressure: root.pressure
         experiments: root.experiments
+        fetching: root.fetching
         focus: true
     }
 }

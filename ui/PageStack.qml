@@ -5,6 +5,7 @@ import Spillway.App
 import Spillway.Ui.About
 import Spillway.Ui.Chat
 import Spillway.Ui.Experiments
+import Spillway.Ui.Fetching
 import Spillway.Ui.Log
 import Spillway.Ui.Models
 import Spillway.Ui.Settings
@@ -21,6 +22,7 @@ StackLayout {
     required property ProgramController program
     required property ShownLog log
     required property ExperimentsController experiments
+    required property Fetching fetching
     required property Pressure pressure
 
     required property int page
@@ -69,6 +71,8 @@ StackLayout {
             settings: root.settings
             onBackRequested: root.pageRequested(PageName.Conversation)
             hasGuide: root.program.hasGuide
+            canFind: root.fetching.available
+            onFindRequested: root.pageRequested(PageName.Find)
             onModelOpened: root.pageRequested(PageName.Conversation)
             onGuideRequested: {
                 root.program.openGuide();
@@ -85,6 +89,7 @@ StackLayout {
             models: root.models
             program: root.program
             pressure: root.pressure
+            fetching: root.fetching
             onBackRequested: root.pageRequested(PageName.Conversation)
         }
     }
@@ -112,6 +117,20 @@ StackLayout {
             experiments: root.experiments
             catalogue: root.catalogue
             onBackRequested: root.pageRequested(PageName.Conversation)
+        }
+    }
+    PageLoader {
+        shown: root.page === PageName.Find
+        sourceComponent: FindPage {
+            objectName: "findPage"
+            fetching: root.fetching
+            onBackRequested: {
+                if (inModel)
+                    root.fetching.page.close();
+                else
+                    root.pageRequested(PageName.Models);
+            }
+            onModelOpened: root.pageRequested(PageName.Conversation)
         }
     }
     // qmllint enable unqualified

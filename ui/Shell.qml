@@ -24,6 +24,7 @@ FocusScope {
     required property ShownLog log
     required property Pressure pressure
     required property ExperimentsController experiments
+    required property Fetching fetching
 
     readonly property alias page: actions.page
 
@@ -150,6 +151,7 @@ FocusScope {
                 program: root.program
                 log: root.log
                 experiments: root.experiments
+                fetching: root.fetching
                 pressure: root.pressure
                 page: actions.page
                 onPageRequested: page => actions.show(page)

@@ -70,15 +70,17 @@ SettingsController::SettingsController(const QString& file, QObject* parent)
     , m_savedKvGib(QStringLiteral("conversations/saved_kv_gib"), Setting::Number{8, 0, 4096}, this)
     , m_draft(QStringLiteral("answers/draft"), Setting::Choice{{"ngram", "off"}, Ngram}, this)
     , m_startWith(QStringLiteral("models/start_with"), Setting::Choice{{"last", "guide", "nothing"}, LastModel}, this)
+    , m_findModels(QStringLiteral("network/find_models"), Setting::Number{0, 0, 1}, this)
     , m_logLevel(QStringLiteral("log/level"), Setting::Choice{{"debug", "info", "warning", "error"}, Info}, this)
     , m_sidebarShown(QStringLiteral("window/sidebar_shown"), Setting::Number{1, 0, 1}, this)
     , m_panelShown(QStringLiteral("window/panel_shown"), Setting::Number{1, 0, 2}, this)
     , m_windowWidth(QStringLiteral("window/width"), Setting::Number{1400, 640, 16384}, this)
     , m_windowHeight(QStringLiteral("window/height"), Setting::Number{840, 480, 16384}, this)
 {
-    m_all = {&m_theme,     &m_fontPercent, &m_language,     &m_wrapCode,   &m_contextTokens, &m_threads,     &m_kvType,
-             &m_device,    &m_emulatedMib, &m_linkGb,       &m_gpuMib,     &m_deviceOffer,   &m_savedKvGib,  &m_draft,
-             &m_startWith, &m_logLevel,    &m_sidebarShown, &m_panelShown, &m_windowWidth,   &m_windowHeight};
+    m_all = {&m_theme,      &m_fontPercent, &m_language,    &m_wrapCode,   &m_contextTokens, &m_threads,
+             &m_kvType,     &m_device,      &m_emulatedMib, &m_linkGb,     &m_gpuMib,        &m_deviceOffer,
+             &m_savedKvGib, &m_draft,       &m_startWith,   &m_findModels, &m_logLevel,      &m_sidebarShown,
+             &m_panelShown, &m_windowWidth, &m_windowHeight};
     read();
     for (Setting* setting : m_all)
         connect(setting, &Setting::chosen, this, [this, setting] { keep(setting->key(), setting->written()); });

@@ -32,6 +32,7 @@ class SettingsController : public QObject
     Q_PROPERTY(Setting* savedKvGib READ savedKvGib CONSTANT)
     Q_PROPERTY(Setting* draft READ draft CONSTANT)
     Q_PROPERTY(Setting* startWith READ startWith CONSTANT)
+    Q_PROPERTY(Setting* findModels READ findModels CONSTANT)
     Q_PROPERTY(Setting* logLevel READ logLevel CONSTANT)
     Q_PROPERTY(Setting* sidebarShown READ sidebarShown CONSTANT)
     Q_PROPERTY(Setting* panelShown READ panelShown CONSTANT)
@@ -78,6 +79,7 @@ public:
     Setting* savedKvGib() { return &m_savedKvGib; }    // of conversations' KV on the disk; 0: none
     Setting* draft() { return &m_draft; }              // what guesses an answer's next tokens
     Setting* startWith() { return &m_startWith; }
+    Setting* findModels() { return &m_findModels; }  // 1: the network may be used for it
     Setting* logLevel() { return &m_logLevel; }
     Setting* sidebarShown() { return &m_sidebarShown; }
     Setting* panelShown() { return &m_panelShown; }  // 0: hidden, 1: beside the page, 2: in a window of its own
@@ -128,6 +130,6 @@ private:
     QStringList m_closedFolders;
     QList<Setting*> m_all;
     Setting m_theme, m_fontPercent, m_language, m_wrapCode, m_contextTokens, m_threads, m_kvType, m_device,
-        m_emulatedMib, m_linkGb, m_gpuMib, m_deviceOffer, m_savedKvGib, m_draft, m_startWith, m_logLevel,
+        m_emulatedMib, m_linkGb, m_gpuMib, m_deviceOffer, m_savedKvGib, m_draft, m_startWith, m_findModels, m_logLevel,
         m_sidebarShown, m_panelShown, m_windowWidth, m_windowHeight;
 };

@@ -41,6 +41,25 @@
     </message>
 </context>
 <context>
+    <name>AskFirst</name>
+    <message>
+        <source>Finding and fetching models contacts %1 and the servers that it names for the files. They see this computer&apos;s network address and what is searched and fetched, and nothing of your conversations.</source>
+        <translation>Um Modelle zu finden und zu holen, fragt Spillway %1 und die Server, die dort für die Dateien genannt werden. Diese sehen die Netzadresse dieses Rechners und was Sie suchen und holen, und nichts von Ihren Gesprächen.</translation>
+    </message>
+    <message>
+        <source>Your token of Hugging Face is found in the environment, and %1 gets it along. You can change your mind in the settings, which also list who was contacted.</source>
+        <translation>Ihr Token für Hugging Face steht in der Umgebung, und %1 bekommt es mit. Sie können das in den Einstellungen ändern; dort steht auch, wer gefragt wurde.</translation>
+    </message>
+    <message>
+        <source>You can change your mind in the settings, which also list who was contacted.</source>
+        <translation>Sie können das in den Einstellungen ändern; dort steht auch, wer gefragt wurde.</translation>
+    </message>
+    <message>
+        <source>Use the network for this</source>
+        <translation>Das Netz dafür benutzen</translation>
+    </message>
+</context>
+<context>
     <name>AttachDialog</name>
     <message>
         <source>Attach files</source>
@@ -588,6 +607,56 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Cancel</source>
         <translation>Abbrechen</translation>
+    </message>
+</context>
+<context>
+    <name>ContactRows</name>
+    <message>
+        <source>Connections to other machines since the start</source>
+        <translation>Verbindungen zu anderen Rechnern seit dem Start</translation>
+    </message>
+    <message>
+        <source>None: no other machine has been contacted.</source>
+        <translation>Keine: Es wurde kein anderer Rechner gefragt.</translation>
+    </message>
+    <message>
+        <source>%1 received, %2 sent</source>
+        <translation>%1 empfangen, %2 gesendet</translation>
+    </message>
+</context>
+<context>
+    <name>ContactedHosts</name>
+    <message>
+        <source>searching for models</source>
+        <translation>Suche nach Modellen</translation>
+    </message>
+    <message>
+        <source>versions of a model</source>
+        <translation>Fassungen eines Modells</translation>
+    </message>
+    <message>
+        <source>a list of files</source>
+        <translation>eine Liste von Dateien</translation>
+    </message>
+    <message>
+        <source>facts of a model</source>
+        <translation>Angaben zu einem Modell</translation>
+    </message>
+    <message>
+        <source>a text about a model</source>
+        <translation>ein Text über ein Modell</translation>
+    </message>
+    <message>
+        <source>a model&apos;s header</source>
+        <translation>der Kopf eines Modells</translation>
+    </message>
+    <message>
+        <source>the size of a file</source>
+        <translation>die Größe einer Datei</translation>
+    </message>
+    <message>
+        <source>a model&apos;s file</source>
+        <translation>die Datei eines Modells</translation>
     </message>
 </context>
 <context>
@@ -1921,6 +1990,159 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
 </context>
 <context>
+    <name>FailureSentence</name>
+    <message>
+        <source>That cannot be asked for (%1).</source>
+        <translation>Danach lässt sich nicht fragen (%1).</translation>
+    </message>
+    <message>
+        <source>The server cannot be reached (%1).</source>
+        <translation>Der Server ist nicht zu erreichen (%1).</translation>
+    </message>
+    <message>
+        <source>The connection broke off (%1).</source>
+        <translation>Die Verbindung ist abgebrochen (%1).</translation>
+    </message>
+    <message>
+        <source>Nothing comes from the server any more (%1).</source>
+        <translation>Vom Server kommt nichts mehr (%1).</translation>
+    </message>
+    <message>
+        <source>The server cannot prove who it is (%1).</source>
+        <translation>Der Server kann nicht belegen, wer er ist (%1).</translation>
+    </message>
+    <message>
+        <source>The server wants to know who you are (%1).</source>
+        <translation>Der Server will wissen, wer fragt (%1).</translation>
+    </message>
+    <message>
+        <source>The server does not give this to everybody (%1).</source>
+        <translation>Der Server gibt das nicht allen (%1).</translation>
+    </message>
+    <message>
+        <source>The server does not have that (%1).</source>
+        <translation>Das hat der Server nicht (%1).</translation>
+    </message>
+    <message>
+        <source>The server asks to wait a while (%1).</source>
+        <translation>Der Server bittet, eine Weile zu warten (%1).</translation>
+    </message>
+    <message>
+        <source>The server has a fault of its own (%1).</source>
+        <translation>Der Server hat selbst einen Fehler (%1).</translation>
+    </message>
+    <message>
+        <source>The server&apos;s answer makes no sense (%1).</source>
+        <translation>Die Antwort des Servers ergibt keinen Sinn (%1).</translation>
+    </message>
+    <message>
+        <source>The file has changed on the server (%1).</source>
+        <translation>Die Datei hat sich auf dem Server geändert (%1).</translation>
+    </message>
+    <message>
+        <source>What came is not the file it should be (%1).</source>
+        <translation>Was kam, ist nicht die erwartete Datei (%1).</translation>
+    </message>
+    <message>
+        <source>There is not enough room on the disk (%1).</source>
+        <translation>Auf dem Datenträger ist nicht genug Platz (%1).</translation>
+    </message>
+    <message>
+        <source>The file cannot be written (%1).</source>
+        <translation>Die Datei lässt sich nicht schreiben (%1).</translation>
+    </message>
+    <message>
+        <source>The file cannot be read (%1).</source>
+        <translation>Die Datei lässt sich nicht lesen (%1).</translation>
+    </message>
+    <message>
+        <source>Another program is fetching the same file (%1).</source>
+        <translation>Ein anderes Programm holt dieselbe Datei (%1).</translation>
+    </message>
+    <message>
+        <source>It was stopped (%1).</source>
+        <translation>Es wurde angehalten (%1).</translation>
+    </message>
+</context>
+<context>
+    <name>FetchQueue</name>
+    <message>
+        <source>What is being fetched cannot be remembered for the next start.</source>
+        <translation>Was gerade geholt wird, lässt sich nicht für den nächsten Start merken.</translation>
+    </message>
+</context>
+<context>
+    <name>FetchRow</name>
+    <message>
+        <source>%1 of %2</source>
+        <translation>%1 von %2</translation>
+    </message>
+    <message>
+        <source>Waits</source>
+        <translation>Wartet</translation>
+    </message>
+    <message>
+        <source>Paused</source>
+        <translation>Angehalten</translation>
+    </message>
+    <message>
+        <source>Fetched and checked</source>
+        <translation>Geholt und geprüft</translation>
+    </message>
+    <message>
+        <source>Being checked</source>
+        <translation>Wird geprüft</translation>
+    </message>
+    <message>
+        <source>%1 a second</source>
+        <translation>%1 je Sekunde</translation>
+    </message>
+    <message>
+        <source>%1 left</source>
+        <translation>noch %1</translation>
+    </message>
+    <message>
+        <source>Open</source>
+        <translation>Öffnen</translation>
+    </message>
+    <message>
+        <source>Open %1</source>
+        <translation>%1 öffnen</translation>
+    </message>
+    <message>
+        <source>Pause %1</source>
+        <translation>%1 anhalten</translation>
+    </message>
+    <message>
+        <source>Pause</source>
+        <translation>Anhalten</translation>
+    </message>
+    <message>
+        <source>Go on with %1</source>
+        <translation>Mit %1 weitermachen</translation>
+    </message>
+    <message>
+        <source>Go on</source>
+        <translation>Weitermachen</translation>
+    </message>
+    <message>
+        <source>Take %1 off the list</source>
+        <translation>%1 von der Liste nehmen</translation>
+    </message>
+    <message>
+        <source>Cancel %1 and remove what has come</source>
+        <translation>%1 abbrechen und löschen, was da ist</translation>
+    </message>
+    <message>
+        <source>Take off the list</source>
+        <translation>Von der Liste nehmen</translation>
+    </message>
+    <message>
+        <source>Cancel and remove what has come</source>
+        <translation>Abbrechen und löschen, was da ist</translation>
+    </message>
+</context>
+<context>
     <name>FileDialog</name>
     <message>
         <source>File name</source>
@@ -1929,6 +2151,44 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Filter</source>
         <translation>Filter</translation>
+    </message>
+</context>
+<context>
+    <name>FindPage</name>
+    <message>
+        <source>Find models</source>
+        <translation>Modelle finden</translation>
+    </message>
+    <message>
+        <source>Back to the search</source>
+        <translation>Zurück zur Suche</translation>
+    </message>
+    <message>
+        <source>Back to the models</source>
+        <translation>Zurück zu den Modellen</translation>
+    </message>
+    <message>
+        <source>Search %1 for models</source>
+        <translation>Auf %1 nach Modellen suchen</translation>
+    </message>
+    <message>
+        <source>Search</source>
+        <translation>Suchen</translation>
+    </message>
+</context>
+<context>
+    <name>FirstModelList</name>
+    <message>
+        <source>Good first models, as of %1</source>
+        <translation>Gute erste Modelle, Stand %1</translation>
+    </message>
+    <message>
+        <source>about %1</source>
+        <translation>etwa %1</translation>
+    </message>
+    <message>
+        <source>Too large for the memory that is free</source>
+        <translation>Zu groß für den freien Speicher</translation>
     </message>
 </context>
 <context>
@@ -2067,6 +2327,127 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>%1×</source>
         <translation>%1×</translation>
+    </message>
+</context>
+<context>
+    <name>FoundModels</name>
+    <message>
+        <source>Its terms have to be accepted on the hub first</source>
+        <translation>Die Bedingungen müssen dort erst angenommen werden</translation>
+    </message>
+    <message>
+        <source>%1 fetched it last month</source>
+        <translation>im letzten Monat %1-mal geholt</translation>
+    </message>
+    <message>
+        <source>No model of this kind has “%1” in its name.</source>
+        <translation>Kein solches Modell hat „%1“ im Namen.</translation>
+    </message>
+    <message>
+        <source>Searching</source>
+        <translation>Suche läuft</translation>
+    </message>
+    <message>
+        <source>Try again</source>
+        <translation>Noch einmal</translation>
+    </message>
+    <message>
+        <source>More</source>
+        <translation>Mehr</translation>
+    </message>
+    <message>
+        <source>More models</source>
+        <translation>Mehr Modelle</translation>
+    </message>
+</context>
+<context>
+    <name>HubModel</name>
+    <message>
+        <source>No licence is named</source>
+        <translation>Keine Lizenz genannt</translation>
+    </message>
+    <message>
+        <source>Licence: %1</source>
+        <translation>Lizenz: %1</translation>
+    </message>
+    <message>
+        <source>%1 fetched it last month</source>
+        <translation>im letzten Monat %1-mal geholt</translation>
+    </message>
+    <message>
+        <source>Asking %1</source>
+        <translation>%1 wird gefragt</translation>
+    </message>
+    <message>
+        <source>Try again</source>
+        <translation>Noch einmal</translation>
+    </message>
+    <message>
+        <source>Its terms have to be accepted on %1 first, and a token has to say who you are (HF_TOKEN).</source>
+        <translation>Die Bedingungen müssen erst auf %1 angenommen werden, und ein Token muss sagen, wer fragt (HF_TOKEN).</translation>
+    </message>
+    <message>
+        <source>There is no GGUF model in it.</source>
+        <translation>Darin ist kein GGUF-Modell.</translation>
+    </message>
+    <message>
+        <source>Beside it, and not fetched: %1</source>
+        <translation>Daneben, wird nicht geholt: %1</translation>
+    </message>
+    <message>
+        <source>What its publisher says</source>
+        <translation>Was der Herausgeber sagt</translation>
+    </message>
+</context>
+<context>
+    <name>HubModelFacts</name>
+    <message>
+        <source>Architecture</source>
+        <translation>Architektur</translation>
+    </message>
+    <message>
+        <source>Parameters</source>
+        <translation>Parameter</translation>
+    </message>
+    <message>
+        <source>Context</source>
+        <translation>Kontext</translation>
+    </message>
+    <message>
+        <source>%1 tokens</source>
+        <translation>%1 Token</translation>
+    </message>
+    <message>
+        <source>Experts</source>
+        <translation>Experten</translation>
+    </message>
+    <message>
+        <source>%1, %2 used</source>
+        <translation>%1, davon %2 benutzt</translation>
+    </message>
+    <message>
+        <source>KV cache per token</source>
+        <translation>KV-Cache je Token</translation>
+    </message>
+    <message>
+        <source>Chat template</source>
+        <translation>Chat-Vorlage</translation>
+    </message>
+    <message>
+        <source>yes</source>
+        <translation>ja</translation>
+    </message>
+    <message>
+        <source>none</source>
+        <translation>keine</translation>
+    </message>
+    <message>
+        <source>Reading its header</source>
+        <translation>Der Kopf wird gelesen</translation>
+    </message>
+    <message>
+        <source>Spillway can run it.</source>
+        <translation>Spillway kann es ausführen.</translation>
     </message>
 </context>
 <context>
@@ -3109,6 +3490,25 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     </message>
 </context>
 <context>
+    <name>ModelChoiceList</name>
+    <message>
+        <source>Recommended: a small model loses most by fewer bits, and this one fits.</source>
+        <translation>Empfohlen: Ein kleines Modell verliert am meisten durch weniger Bits, und dieses passt.</translation>
+    </message>
+    <message>
+        <source>Recommended: the best balance of size and quality that fits into the memory that is free.</source>
+        <translation>Empfohlen: das beste Verhältnis von Größe und Güte, das in den freien Speicher passt.</translation>
+    </message>
+    <message>
+        <source>Recommended: the largest that fits into the memory that is free.</source>
+        <translation>Empfohlen: das größte, das in den freien Speicher passt.</translation>
+    </message>
+    <message>
+        <source>The smallest; none fits into the memory that is free.</source>
+        <translation>Das kleinste; keines passt in den freien Speicher.</translation>
+    </message>
+</context>
+<context>
     <name>ModelChoices</name>
     <message>
         <source>No model file is known yet. The models&apos; page looks for them; a shape needs none.</source>
@@ -3431,6 +3831,10 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>Open the guide</source>
         <translation>Helfer öffnen</translation>
     </message>
+    <message>
+        <source>Find models</source>
+        <translation>Modelle finden</translation>
+    </message>
 </context>
 <context>
     <name>NoModels</name>
@@ -3461,6 +3865,14 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>No models yet besides the guide</source>
         <translation>Noch keine Modelle außer dem Helfer</translation>
+    </message>
+    <message>
+        <source>Find a model here: a short list of good first ones, and a search. Or bring a file that ends in .gguf.</source>
+        <translation>Finden Sie hier ein Modell: mit einer kurzen Liste guter erster Modelle und einer Suche. Oder bringen Sie eine Datei mit, die auf .gguf endet.</translation>
+    </message>
+    <message>
+        <source>Find models</source>
+        <translation>Modelle finden</translation>
     </message>
 </context>
 <context>
@@ -4049,6 +4461,21 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Memory pressure – Spillway</source>
         <translation>Speicherdruck – Spillway</translation>
+    </message>
+</context>
+<context>
+    <name>QuantRow</name>
+    <message>
+        <source>%1 files</source>
+        <translation>%1 Dateien</translation>
+    </message>
+    <message>
+        <source>Fetch</source>
+        <translation>Holen</translation>
+    </message>
+    <message>
+        <source>Fetch %1, %2</source>
+        <translation>%1 holen, %2</translation>
     </message>
 </context>
 <context>
@@ -4780,10 +5207,6 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <translation>Datenschutz</translation>
     </message>
     <message>
-        <source>Spillway uses no network: it downloads nothing, sends nothing, and looks for no updates. What you type and what is answered stays on this computer, in %1. It is never written to the log.</source>
-        <translation>Spillway benutzt kein Netz: Es lädt nichts herunter, sendet nichts und sucht keine Aktualisierungen. Was Sie schreiben und was geantwortet wird, bleibt auf diesem Rechner, in %1. Ins Protokoll kommt es nie.</translation>
-    </message>
-    <message>
         <source>Log</source>
         <translation>Protokoll</translation>
     </message>
@@ -4838,6 +5261,26 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>Off</source>
         <translation>Aus</translation>
+    </message>
+    <message>
+        <source>Spillway uses the network for nothing but what you permit here. It sends nothing by itself and looks for no updates. What you type and what is answered stays on this computer, in %1. It is never written to the log.</source>
+        <translation>Spillway benutzt das Netz für nichts, als was Sie hier erlauben. Es sendet nichts von sich aus und sucht keine Aktualisierungen. Was Sie schreiben und was geantwortet wird, bleibt auf diesem Rechner, in %1. Ins Protokoll kommt es nie.</translation>
+    </message>
+    <message>
+        <source>Find and fetch models</source>
+        <translation>Modelle finden und holen</translation>
+    </message>
+    <message>
+        <source>Contacts %1 and the servers that it names for the files.</source>
+        <translation>Fragt %1 und die Server, die dort für die Dateien genannt werden.</translation>
+    </message>
+    <message>
+        <source>Not permitted</source>
+        <translation>Nicht erlaubt</translation>
+    </message>
+    <message>
+        <source>Permitted</source>
+        <translation>Erlaubt</translation>
     </message>
 </context>
 <context>

@@ -12,6 +12,10 @@ TestCase {
 
     function makeWindow(script) {
         Bench.reset(script || {});
+        showWindow();
+    }
+    // On what the bench holds already.
+    function showWindow() {
         shell = shellComponent.createObject(root.parent);
         verify(shell);
         shell.forceActiveFocus();
@@ -102,6 +106,7 @@ TestCase {
             log: Bench.log
             pressure: Bench.pressure
             experiments: Bench.experiments
+            fetching: Bench.fetching
         }
     }
 }

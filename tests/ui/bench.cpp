@@ -207,11 +207,37 @@ void Bench::reset(const QVariantMap& changes)
     m_experiments = std::make_unique<ExperimentsController>(*m_turns, *m_models, lab);
     connect(m_program.get(), &ProgramController::guideRequested, m_models.get(),
             [this](const QString& file) { m_models->openAndLoad(file); });
+    if (changes.value(QStringLiteral("hub")).toBool())
+        m_hub = serveHub(m_modelFolder->path());
+    restartFetching();
     Q_EMIT changed();
+}
+
+void Bench::restartFetching()
+{
+    m_fetching.reset();
+    Fetching::World world;
+    if (m_hub)
+        world.source = hubSource(std::filesystem::path(m_folder->path().toStdU16String()));
+    world.permission = m_settings->findModels();
+    world.listFile = m_folder->filePath(QStringLiteral("fetches.json"));
+    world.request = [] { return engine::LoadRequest(); };
+    world.memory = [this] { return engine::MachineMemory{std::int64_t(16e9), std::int64_t(m_availableBytes)}; };
+    m_fetching = std::make_unique<Fetching>(std::move(world));
+    connect(m_fetching->queue(), &FetchQueue::fetched, m_catalogue.get(), &CatalogueController::rescan);
+    connect(m_fetching->queue(), &FetchQueue::openRequested, m_models.get(), &ModelController::openAndLoad);
+}
+
+void Bench::hub(int status, int answerMs, int pieceMs)
+{
+    m_hub->answerWith(status);
+    m_hub->slowDown(answerMs, pieceMs);
 }
 
 void Bench::clear()
 {
+    m_fetching.reset();
+    m_hub.reset();
     m_experiments.reset();
     m_devices.reset();
     m_pressure.reset();

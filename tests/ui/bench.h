@@ -8,12 +8,14 @@
 #include "app/chat/composer_controller.h"
 #include "app/conversations/conversations_controller.h"
 #include "app/experiments/experiments_controller.h"
+#include "app/fetching/fetching.h"
 #include "app/log/log_model.h"
 #include "app/pressure/pressure.h"
 #include "app/settings/settings_controller.h"
 #include "app/tuning/conversation_settings_controller.h"
 #include "app/worker/engine_thread.h"
 #include "tests/support/fake_engine.h"
+#include "tests/ui/served_hub.h"
 
 #include <QObject>
 #include <QQuickItem>
@@ -39,6 +41,7 @@ class Bench : public QObject
     Q_PROPERTY(ShownLog* log READ log NOTIFY changed)
     Q_PROPERTY(Pressure* pressure READ pressure NOTIFY changed)
     Q_PROPERTY(ExperimentsController* experiments READ experiments NOTIFY changed)
+    Q_PROPERTY(Fetching* fetching READ fetching NOTIFY changed)
 
 public:
     Bench();
@@ -55,15 +58,21 @@ public:
     ShownLog* log() const { return m_shownLog.get(); }
     Pressure* pressure() const { return m_pressure.get(); }
     ExperimentsController* experiments() const { return m_experiments.get(); }
+    Fetching* fetching() const { return m_fetching.get(); }
 
     /// New controllers. Keys: gpus (their names), deviceError (why none is opened), panel (it is shown), device
     /// (layers, wanted, total, weights, kv in bytes), kvColumns, tokens, tokenMs, prefillMs, loadMs, context,
     /// modelContext, error, errorAfter, experimentFiles, loadError, warning, template, arguments (of the chat
     /// template), runnable, text (in one piece), stream (in pieces); maxTokens (of an answer); real (the program's own
-    /// engine, to which context and maxTokens apply).
+    /// engine, to which context and maxTokens apply); hub (there is one to find models on).
     Q_INVOKABLE void reset(const QVariantMap& script = {});
     /// Ends what reset() made; the page that shows it has to be gone.
     Q_INVOKABLE void clear();
+    /// How the hub answers from now on: its status, and how long each answer and each piece of a file takes.
+    Q_INVOKABLE void hub(int status, int answerMs = 0, int pieceMs = 0);
+    Q_INVOKABLE int hubRequests() const { return m_hub ? m_hub->requests() : 0; }
+    /// Quits and starts what finds and fetches models.
+    Q_INVOKABLE void restartFetching();
     /// Changes the script of the engine that runs.
     Q_INVOKABLE void script(const QVariantMap& changes);
     /// Files that the catalogue finds from the next scan on, by their paths below an LM Studio's store. Ones whose
@@ -135,5 +144,7 @@ private:
     std::unique_ptr<DeviceController> m_devices;
     std::unique_ptr<ExperimentsController> m_experiments;
     std::unique_ptr<QTemporaryDir> m_modelFolder;
+    std::unique_ptr<ServedHub> m_hub;
+    std::unique_ptr<Fetching> m_fetching;
     double m_availableBytes = 8e9;
 };

@@ -27,7 +27,7 @@ Item {
 
         function test_page_data() {
             const rows = [];
-            for (const page of ["Conversation", "Models", "Settings", "Log", "About", "Experiments"]) {
+            for (const page of ["Conversation", "Models", "Settings", "Log", "About", "Experiments", "Find"]) {
                 rows.push({ tag: page, page: page, scale: 1 });
                 rows.push({ tag: page + " at 200 %", page: page, scale: 2 });
             }
@@ -40,7 +40,7 @@ Item {
                 parent.width = 1024;
                 parent.height = 640;
             }
-            makeWindow();
+            makeWindow({ hub: true });
             openModel();
             ask("hello");
             tryVerify(() => !Bench.chat.turn.busy);

@@ -50,6 +50,7 @@ TestCase {
             log: Bench.log
             pressure: Bench.pressure
             experiments: Bench.experiments
+            fetching: Bench.fetching
         }
     }
 }

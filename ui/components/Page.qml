@@ -10,11 +10,16 @@ FocusScope {
     required property string title
     default property alias content: column.data
     property alias actions: actionRow.data // on the right of the title
+    property string backName: qsTr("Back to the conversation")
+    property string backShortcut: qsTr("Esc")
     property bool scrolls: true            // false: the content takes the room there is, and scrolls by itself
 
     signal backRequested
 
     function takeFocus() {
+        takeBackFocus();
+    }
+    function takeBackFocus() {
         back.forceActiveFocus(Qt.OtherFocusReason);
     }
     function toTop() {
@@ -39,8 +44,8 @@ FocusScope {
 
             objectName: "pageBack"
             Layout.leftMargin: -Theme.gapSmall
-            name: qsTr("Back to the conversation")
-            shortcutText: qsTr("Esc")
+            name: root.backName
+            shortcutText: root.backShortcut
             source: "qrc:/icons/back.svg"
             onClicked: root.backRequested()
         }

@@ -13,8 +13,10 @@ Page {
     required property SettingsController settings
 
     property bool hasGuide: false
+    property bool canFind: false // on the network
 
     signal modelOpened
+    signal findRequested
     signal guideRequested
     signal openFileRequested
 
@@ -41,6 +43,13 @@ Page {
             visible: root.hasGuide
             text: qsTr("Open the guide")
             onClicked: root.guideRequested()
+        },
+        ActionButton {
+            objectName: "findModels"
+            visible: root.canFind
+            text: qsTr("Find models")
+            icon.source: "qrc:/icons/search.svg"
+            onClicked: root.findRequested()
         },
         ActionButton {
             objectName: "openFile"
@@ -177,9 +186,11 @@ Page {
     NoModels {
         objectName: "noModels"
         hasGuide: root.hasGuide
+        canFind: root.canFind
         Layout.fillWidth: true
         Layout.fillHeight: true
         visible: root.catalogue.total === 0 && !root.catalogue.scanning
+        onFindRequested: root.findRequested()
         onAddRequested: folderDialog.begin()
         onOpenFileRequested: root.openFileRequested()
     }

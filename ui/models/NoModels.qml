@@ -10,12 +10,15 @@ ColumnLayout {
     id: root
 
     property bool hasGuide: false
+    property bool canFind: false // on the network
 
+    signal findRequested
     signal addRequested
     signal openFileRequested
 
     readonly property var steps: [
-        qsTr("Get a model: a file that ends in .gguf. On huggingface.co, search for the name of a model and “GGUF”."),
+        root.canFind ? qsTr("Find a model here: a short list of good first ones, and a search. Or bring a file that ends in .gguf.")
+                     : qsTr("Get a model: a file that ends in .gguf. On huggingface.co, search for the name of a model and “GGUF”."),
         qsTr("Q4_K_M in its name is a good start. The file should be smaller than half of your memory: 2 to 5 GB suit most computers."),
         qsTr("Add the folder it lies in, or open the file. What Ollama, LM Studio, Jan, GPT4All, llama.cpp and Hugging Face have fetched is found by itself.")
     ]
@@ -82,8 +85,16 @@ ColumnLayout {
         spacing: Theme.gapSmall
 
         ActionButton {
-            objectName: "emptyAddFolder"
+            objectName: "emptyFind"
+            visible: root.canFind
             primary: true
+            text: qsTr("Find models")
+            icon.source: "qrc:/icons/search.svg"
+            onClicked: root.findRequested()
+        }
+        ActionButton {
+            objectName: "emptyAddFolder"
+            primary: !root.canFind
             text: qsTr("Add a folder…")
             icon.source: "qrc:/icons/folder.svg"
             onClicked: root.addRequested()

@@ -12,6 +12,7 @@ Page {
     required property ModelController models
     required property ProgramController program
     required property Pressure pressure
+    required property Fetching fetching
 
     title: qsTr("Settings")
 
@@ -96,12 +97,26 @@ Page {
     Text {
         objectName: "privacy"
         Layout.fillWidth: true
-        text: qsTr("Spillway uses no network: it downloads nothing, sends nothing, and looks for no updates. What you type and what is answered stays on this computer, in %1. It is never written to the log.").arg(root.program.dataFolder)
+        text: qsTr("Spillway uses the network for nothing but what you permit here. It sends nothing by itself and looks for no updates. What you type and what is answered stays on this computer, in %1. It is never written to the log.").arg(root.program.dataFolder)
         textFormat: Text.PlainText
         wrapMode: Text.Wrap
         font.pixelSize: Theme.sizeBody
         lineHeight: Theme.lineHeight
         color: Theme.text
+    }
+    ChoiceRow {
+        objectName: "findModelsRow"
+        visible: root.fetching.available
+        title: qsTr("Find and fetch models")
+        explanation: qsTr("Contacts %1 and the servers that it names for the files.").arg(root.fetching.host)
+        setting: root.settings.findModels
+        choices: [qsTr("Not permitted"), qsTr("Permitted")]
+    }
+    ContactRows {
+        objectName: "contactRows"
+        Layout.fillWidth: true
+        visible: root.fetching.available
+        contacts: root.fetching.contacts
     }
     ChoiceRow {
         objectName: "logRow"

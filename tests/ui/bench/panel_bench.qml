@@ -15,4 +15,5 @@ Shell {
     log: Bench.log
     pressure: Bench.pressure
     experiments: Bench.experiments
+    fetching: Bench.fetching
 }

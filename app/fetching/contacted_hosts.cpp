@@ -1,0 +1,47 @@
+#include "app/fetching/contacted_hosts.h"
+
+#include "app/text/visible_text.h"
+
+#include <algorithm>
+#include <string_view>
+
+namespace {
+
+/// The purposes that app/net gives its requests.
+QString purposeOf(const std::string& purpose)
+{
+    constexpr std::pair<std::string_view, const char*> known[] = {
+        {"search", QT_TRANSLATE_NOOP("ContactedHosts", "searching for models")},
+        {"revisions of a repository", QT_TRANSLATE_NOOP("ContactedHosts", "versions of a model")},
+        {"list of files", QT_TRANSLATE_NOOP("ContactedHosts", "a list of files")},
+        {"facts of a model", QT_TRANSLATE_NOOP("ContactedHosts", "facts of a model")},
+        {"text about a model", QT_TRANSLATE_NOOP("ContactedHosts", "a text about a model")},
+        {"header of a model file", QT_TRANSLATE_NOOP("ContactedHosts", "a model's header")},
+        {"size of a file", QT_TRANSLATE_NOOP("ContactedHosts", "the size of a file")},
+        {"model file", QT_TRANSLATE_NOOP("ContactedHosts", "a model's file")},
+    };
+    for (const auto& [name, words] : known)
+        if (purpose == name)
+            return ContactedHosts::tr(words);
+    return VisibleText::of(QString::fromStdString(purpose));
+}
+
+double msOf(std::chrono::system_clock::time_point time)
+{
+    return double(std::chrono::duration_cast<std::chrono::milliseconds>(time.time_since_epoch()).count());
+}
+
+}  // namespace
+
+void ContactedHosts::refresh()
+{
+    QList<ContactedHost> hosts;
+    for (const net::Connection& c : m_source ? m_source->connections() : std::vector<net::Connection>())
+        hosts.append({VisibleText::of(QString::fromStdString(c.host)), purposeOf(c.purpose), msOf(c.first),
+                      msOf(c.last), c.requests, double(c.bytes_sent), double(c.bytes_received)});
+    std::ranges::stable_sort(hosts, std::greater(), &ContactedHost::lastMs);
+    if (hosts == m_hosts)
+        return;
+    m_hosts = hosts;
+    Q_EMIT changed();
+}

@@ -1,0 +1,73 @@
+#include "app/fetching/fetch_item.h"
+
+#include "app/system/profile_folders.h"
+
+#include <QFile>
+#include <QFileInfo>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QSaveFile>
+
+#include <algorithm>
+
+namespace {
+
+constexpr qint64 kLargestList = 1 << 20;  // bytes
+constexpr qsizetype kMostItems = 200;
+constexpr QLatin1String kPaused("paused");
+
+FetchItem itemOf(const QJsonObject& object)
+{
+    FetchItem item;
+    item.repository = object[QLatin1String("repository")].toString();
+    item.file = object[QLatin1String("file")].toString();
+    item.quant = object[QLatin1String("quantization")].toString();
+    item.totalBytes = std::max(0.0, object[QLatin1String("bytes")].toDouble());
+    item.doneBytes = std::clamp(object[QLatin1String("done")].toDouble(), 0.0, item.totalBytes);
+    if (object[QLatin1String("state")].toString() == kPaused)
+        item.state = Fetch::Paused;
+    for (const QJsonValue place : object[QLatin1String("places")].toArray())
+        item.places.append(place.toString());
+    return item;
+}
+
+}  // namespace
+
+QList<FetchItem> FetchList::read() const
+{
+    QFile kept(m_file);
+    if (m_file.isEmpty() || !kept.open(QFile::ReadOnly) || kept.size() > kLargestList)
+        return {};
+    QList<FetchItem> items;
+    for (const QJsonValue value : QJsonDocument::fromJson(kept.readAll()).array()) {
+        const FetchItem item = itemOf(value.toObject());
+        if (!item.repository.isEmpty() && !item.file.isEmpty() && items.size() < kMostItems)
+            items.append(item);
+    }
+    return items;
+}
+
+bool FetchList::write(const QList<FetchItem>& items) const
+{
+    if (m_file.isEmpty())
+        return true;
+    QJsonArray array;
+    for (const FetchItem& item : items) {
+        if (item.state == Fetch::Done)
+            continue;
+        const bool goesOn = item.state == Fetch::Waiting || item.state == Fetch::Fetching;
+        array.append(QJsonObject{{QStringLiteral("repository"), item.repository},
+                                 {QStringLiteral("file"), item.file},
+                                 {QStringLiteral("quantization"), item.quant},
+                                 {QStringLiteral("state"), goesOn ? QStringLiteral("wanted") : QString(kPaused)},
+                                 {QStringLiteral("bytes"), item.totalBytes},
+                                 {QStringLiteral("done"), item.doneBytes},
+                                 {QStringLiteral("places"), QJsonArray::fromStringList(item.places)}});
+    }
+    if (array.isEmpty() && !QFile::exists(m_file))
+        return true;
+    ProfileFolders::make(QFileInfo(m_file).absolutePath());
+    QSaveFile file(m_file);
+    return file.open(QFile::WriteOnly) && file.write(QJsonDocument(array).toJson()) >= 0 && file.commit();
+}

@@ -1,0 +1,276 @@
+#include "app/fetching/fetch_queue.h"
+
+#include "app/fetching/failure_sentence.h"
+#include "app/system/log_lines.h"
+#include "app/text/visible_text.h"
+
+#include <QFileInfo>
+#include <QPointer>
+
+#include <algorithm>
+
+namespace {
+
+constexpr qint64 kSpeedOver_ms = 1500;
+
+std::vector<std::filesystem::path> asPaths(const QStringList& places)
+{
+    std::vector<std::filesystem::path> paths;
+    for (const QString& place : places)
+        paths.emplace_back(place.toStdU16String());
+    return paths;
+}
+
+}  // namespace
+
+FetchQueue::FetchQueue(ModelSource* source, const FetchingWorld& world, const QString& file, QObject* parent)
+    : QAbstractListModel(parent)
+    , m_source(source)
+    , m_world(world)
+    , m_list(file)
+    , m_items(m_list.read())
+{
+    startNext();
+}
+
+FetchQueue::~FetchQueue()
+{
+    m_thread.stop();
+    keep();
+}
+
+int FetchQueue::rowCount(const QModelIndex& parent) const
+{
+    return parent.isValid() ? 0 : count();
+}
+
+QVariant FetchQueue::data(const QModelIndex& index, int role) const
+{
+    if (!checkIndex(index, CheckIndexOption::IndexIsValid))
+        return {};
+    const FetchItem& item = m_items[index.row()];
+    switch (role) {
+    case Qt::DisplayRole:
+    case NameRole:
+        return VisibleText::of(QFileInfo(item.file).completeBaseName());
+    case RepositoryRole:
+        return VisibleText::of(item.repository);
+    case QuantRole:
+        return VisibleText::of(item.quant);
+    case StateRole:
+        return int(item.state);
+    case DoneBytesRole:
+        return item.doneBytes;
+    case TotalBytesRole:
+        return item.totalBytes;
+    case BytesPerSRole:
+        return item.bytesPerS;
+    case CheckingRole:
+        return item.checking;
+    case NoteRole:
+        return item.note;
+    default:
+        return {};
+    }
+}
+
+QHash<int, QByteArray> FetchQueue::roleNames() const
+{
+    return {{NameRole, "name"},           {RepositoryRole, "repository"}, {QuantRole, "quant"},
+            {StateRole, "fetchState"},    {DoneBytesRole, "doneBytes"},   {TotalBytesRole, "totalBytes"},
+            {BytesPerSRole, "bytesPerS"}, {CheckingRole, "checking"},     {NoteRole, "note"}};
+}
+
+int FetchQueue::unfinished() const
+{
+    return int(std::ranges::count_if(m_items, [](const FetchItem& item) { return item.state != Fetch::Done; }));
+}
+
+int FetchQueue::rowOf(const QString& repository, const QString& file) const
+{
+    for (int row = 0; row < count(); ++row)
+        if (m_items[row].repository == repository && m_items[row].file == file)
+            return row;
+    return -1;
+}
+
+void FetchQueue::add(const QString& repository, const QString& file, const QString& quant, double bytes)
+{
+    if (!m_source || !m_world.allowed())
+        return;
+    if (const int row = rowOf(repository, file); row >= 0) {
+        resume(row);
+        return;
+    }
+    FetchItem item;
+    item.repository = repository;
+    item.file = file;
+    item.quant = quant;
+    item.totalBytes = bytes;
+    beginInsertRows({}, count(), count());
+    m_items.append(item);
+    endInsertRows();
+    Q_EMIT countChanged();
+    startNext();
+    keep();
+}
+
+void FetchQueue::pause(int row)
+{
+    if (row < 0 || row >= count() || (m_items[row].state != Fetch::Fetching && m_items[row].state != Fetch::Waiting))
+        return;
+    if (row == m_running)
+        stopRunning();
+    setState(row, Fetch::Paused);
+    startNext();
+}
+
+void FetchQueue::resume(int row)
+{
+    if (row < 0 || row >= count() || (m_items[row].state != Fetch::Paused && m_items[row].state != Fetch::Failed))
+        return;
+    setState(row, Fetch::Waiting);
+    startNext();
+}
+
+void FetchQueue::cancel(int row)
+{
+    if (row < 0 || row >= count())
+        return;
+    if (row == m_running)
+        stopRunning();
+    beginRemoveRows({}, row, row);
+    const FetchItem gone = m_items.takeAt(row);
+    endRemoveRows();
+    if (m_running > row)
+        --m_running;
+    if (gone.state != Fetch::Done && m_source)  // after what ran has let go of it, on the same thread
+        m_thread.after([source = m_source, places = asPaths(gone.places)] { source->discard(places); });
+    Q_EMIT countChanged();
+    keep();
+    startNext();
+}
+
+void FetchQueue::open(int row)
+{
+    if (row >= 0 && row < count() && m_items[row].state == Fetch::Done)
+        Q_EMIT openRequested(m_items[row].path, data(index(row), NameRole).toString());
+}
+
+void FetchQueue::onAllowedChanged()
+{
+    if (m_world.allowed()) {
+        startNext();
+    } else if (m_running >= 0) {
+        const int row = m_running;
+        stopRunning();
+        setState(row, Fetch::Waiting);
+    }
+}
+
+void FetchQueue::startNext()
+{
+    if (!m_source || !m_world.allowed() || m_running >= 0)
+        return;
+    const auto next = std::ranges::find(m_items, Fetch::Waiting, &FetchItem::state);
+    if (next == m_items.end())
+        return;
+    m_running = int(next - m_items.begin());
+    next->state = Fetch::Fetching;
+    next->note.clear();
+    m_clock.invalidate();
+    tell(m_running);
+    const auto onUiThread = [guard = QPointer(this), job = m_thread.next()](auto work) {
+        const auto comeBack = [guard, job, work = std::move(work)] {
+            if (guard && guard->m_thread.isNewest(job))
+                work(*guard);
+        };
+        QMetaObject::invokeMethod(qApp, comeBack, Qt::QueuedConnection);
+    };
+    const auto places = [onUiThread](const std::vector<std::filesystem::path>& paths) {
+        QStringList texts;
+        for (const auto& path : paths)
+            texts.append(QString::fromStdU16String(path.u16string()));
+        onUiThread([texts](FetchQueue& queue) { queue.onPlaces(texts); });
+    };
+    const auto progress = [onUiThread](const FetchedSoFar& now) {
+        onUiThread([now](FetchQueue& queue) { queue.onProgress(now); });
+    };
+    m_thread.ask([source = m_source, wanted = WantedModel{next->repository.toStdString(), next->file.toStdString()},
+                  places,
+                  progress](const std::stop_token& stop) { return source->fetch(wanted, places, progress, stop); },
+                 [this](const net::Result<std::filesystem::path>& path) { onDone(path); });
+}
+
+void FetchQueue::stopRunning()
+{
+    m_thread.stop();
+    m_items[m_running].bytesPerS = 0;
+    m_items[m_running].checking = false;
+    m_running = -1;
+}
+
+void FetchQueue::onPlaces(const QStringList& places)
+{
+    m_items[m_running].places = places;
+    keep();
+}
+
+void FetchQueue::onProgress(const FetchedSoFar& now)
+{
+    FetchItem& item = m_items[m_running];
+    item.doneBytes = double(now.done_bytes);
+    item.totalBytes = double(now.total_bytes);
+    item.checking = now.checking;
+    item.note = now.note.empty() ? QString() : asSentence(VisibleText::of(QString::fromStdString(now.note)));
+    if (!m_clock.isValid() || m_clock.elapsed() >= kSpeedOver_ms) {
+        if (m_clock.isValid())
+            item.bytesPerS = 1000 * std::max(0.0, item.doneBytes - m_measuredBytes) / double(m_clock.elapsed());
+        m_clock.start();
+        m_measuredBytes = item.doneBytes;
+    }
+    tell(m_running);
+}
+
+void FetchQueue::onDone(const net::Result<std::filesystem::path>& path)
+{
+    const int row = m_running;
+    m_running = -1;
+    FetchItem& item = m_items[row];
+    item.bytesPerS = 0;
+    item.checking = false;
+    if (path) {
+        item.path = QString::fromStdU16String(path->u16string());
+        item.doneBytes = item.totalBytes;
+        setState(row, Fetch::Done);
+        Q_EMIT fetched();
+    } else {
+        logWarning(QStringLiteral("fetching %1: %2").arg(item.repository, QString::fromStdString(path.error().what)));
+        setState(row, Fetch::Failed, failureSentence(path.error()));
+    }
+    Q_EMIT countChanged();
+    startNext();
+}
+
+void FetchQueue::setState(int row, Fetch::State state, const QString& note)
+{
+    m_items[row].state = state;
+    m_items[row].note = note;
+    tell(row);
+    keep();
+}
+
+void FetchQueue::tell(int row)
+{
+    Q_EMIT dataChanged(index(row), index(row));
+}
+
+void FetchQueue::keep()
+{
+    const QString error =
+        m_list.write(m_items) ? QString() : tr("What is being fetched cannot be remembered for the next start.");
+    if (error == m_error)
+        return;
+    m_error = error;
+    Q_EMIT errorChanged();
+}

@@ -1,0 +1,87 @@
+// FetchQueue fetches the models that the user wants, one after another.
+#pragma once
+
+#include "app/fetching/fetch_item.h"
+#include "app/fetching/fetching_world.h"
+#include "app/fetching/model_source.h"
+#include "app/fetching/request_thread.h"
+
+#include <QAbstractListModel>
+#include <QElapsedTimer>
+#include <QtQml/qqmlregistration.h>
+
+/// The rows in the order in which they were asked for. What is not done is kept: the next start goes on with it. Lives
+/// on the UI thread; owned by Fetching.
+class FetchQueue : public QAbstractListModel
+{
+    Q_OBJECT
+    QML_ELEMENT
+    QML_UNCREATABLE("made by the program")
+    Q_PROPERTY(int count READ count NOTIFY countChanged)
+    Q_PROPERTY(int unfinished READ unfinished NOTIFY countChanged)
+    Q_PROPERTY(QString error READ error NOTIFY errorChanged)
+
+public:
+    enum Role {
+        NameRole = Qt::UserRole,
+        RepositoryRole,
+        QuantRole,
+        StateRole,
+        DoneBytesRole,
+        TotalBytesRole,
+        BytesPerSRole,
+        CheckingRole,
+        NoteRole,
+    };
+
+    /// `file`: where they are kept; empty: nowhere.
+    FetchQueue(ModelSource* source, const FetchingWorld& world, const QString& file, QObject* parent = nullptr);
+    ~FetchQueue() override;
+
+    int rowCount(const QModelIndex& parent = {}) const override;
+    QVariant data(const QModelIndex& index, int role) const override;
+    QHash<int, QByteArray> roleNames() const override;
+
+    int count() const { return int(m_items.size()); }
+    int unfinished() const;
+    QString error() const { return m_error; }
+
+    /// One that is there already goes on.
+    void add(const QString& repository, const QString& file, const QString& quant, double bytes);
+    Q_INVOKABLE void pause(int row);
+    /// What was paused or failed waits for its turn again.
+    Q_INVOKABLE void resume(int row);
+    /// Takes a row away, and what has come of it. What is done stays where it is.
+    Q_INVOKABLE void cancel(int row);
+    Q_INVOKABLE void open(int row);
+
+    /// The user permits it, or no longer does: what runs stops and waits.
+    void onAllowedChanged();
+
+Q_SIGNALS:
+    void countChanged();
+    void errorChanged();
+    void fetched();  // a model is there that was not before
+    void openRequested(const QString& path, const QString& name);
+
+private:
+    void startNext();
+    void stopRunning();
+    void onPlaces(const QStringList& places);
+    void onProgress(const FetchedSoFar& now);
+    void onDone(const net::Result<std::filesystem::path>& path);
+    void setState(int row, Fetch::State state, const QString& note = {});
+    void tell(int row);
+    void keep();
+    int rowOf(const QString& repository, const QString& file) const;
+
+    ModelSource* m_source;
+    const FetchingWorld& m_world;
+    FetchList m_list;
+    QList<FetchItem> m_items;
+    int m_running = -1;  // its row
+    QString m_error;     // why they are not kept
+    QElapsedTimer m_clock;
+    double m_measuredBytes = 0;  // when the clock was started
+    RequestThread m_thread;
+};

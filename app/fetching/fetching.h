@@ -1,0 +1,66 @@
+// Fetching makes and connects what finds and fetches models, and asks the user before any of it uses the network.
+#pragma once
+
+#include "app/fetching/contacted_hosts.h"
+#include "app/fetching/fetch_queue.h"
+#include "app/fetching/model_finder.h"
+#include "app/fetching/model_page.h"
+#include "app/settings/setting.h"
+
+#include <QObject>
+#include <QtQml/qqmlregistration.h>
+
+#include <memory>
+
+/// Until the user has permitted it, nobody is asked anything. Lives on the UI thread; owned by Program.
+class Fetching : public QObject
+{
+    Q_OBJECT
+    QML_ELEMENT
+    QML_UNCREATABLE("made by the program")
+    Q_PROPERTY(bool available READ available CONSTANT)
+    Q_PROPERTY(bool allowed READ allowed NOTIFY allowedChanged)
+    Q_PROPERTY(QString host READ host CONSTANT)
+    Q_PROPERTY(bool hasToken READ hasToken CONSTANT)
+    Q_PROPERTY(ModelFinder* finder READ finder CONSTANT)
+    Q_PROPERTY(ModelPage* page READ page CONSTANT)
+    Q_PROPERTY(FetchQueue* queue READ queue CONSTANT)
+    Q_PROPERTY(ContactedHosts* contacts READ contacts CONSTANT)
+
+public:
+    struct World {
+        std::unique_ptr<ModelSource> source;  // null: this program was built without the network
+        Setting* permission = nullptr;        // 1: given; outlives this
+        QString listFile;                     // of what is being fetched; empty: it is not kept
+        std::function<engine::LoadRequest()> request;
+        std::function<engine::MachineMemory()> memory;
+    };
+
+    explicit Fetching(World world, QObject* parent = nullptr);
+
+    bool available() const { return m_source != nullptr; }
+    bool allowed() const { return m_permission->value() == 1; }
+    QString host() const;
+    bool hasToken() const { return m_source && m_source->has_token(); }
+    ModelFinder* finder() { return &m_finder; }
+    ModelPage* page() { return &m_page; }
+    FetchQueue* queue() { return &m_queue; }
+    ContactedHosts* contacts() { return &m_contacts; }
+
+    /// The user agrees.
+    Q_INVOKABLE void allow() { m_permission->setValue(1); }
+
+Q_SIGNALS:
+    void allowedChanged();
+
+private:
+    void onPermission();
+
+    const std::unique_ptr<ModelSource> m_source;
+    Setting* const m_permission;
+    const FetchingWorld m_world;
+    ModelFinder m_finder;
+    ModelPage m_page;
+    FetchQueue m_queue;
+    ContactedHosts m_contacts;
+};

@@ -1,0 +1,45 @@
+// ModelChoiceList lists the models of one repository by their quantisation, and says which of them fit here.
+#pragma once
+
+#include "app/catalogue/model_fit.h"
+#include "app/fetching/model_source.h"
+#include "engine/engine.h"
+
+#include <QAbstractListModel>
+#include <QtQml/qqmlregistration.h>
+
+/// The smallest first. What a header says of one holds for the others but for their weights, so that one that has been
+/// looked at tells which of all fit. Lives on the UI thread; owned by ModelPage.
+class ModelChoiceList : public QAbstractListModel
+{
+    Q_OBJECT
+    QML_ELEMENT
+    QML_UNCREATABLE("made by the program")
+
+public:
+    enum Role { QuantRole = Qt::UserRole, NameRole, BytesRole, PartsRole, FitRole, RecommendedRole, ReasonRole };
+
+    using QAbstractListModel::QAbstractListModel;
+
+    int rowCount(const QModelIndex& parent = {}) const override;
+    QVariant data(const QModelIndex& index, int role) const override;
+    QHash<int, QByteArray> roleNames() const override;
+
+    void set(const std::vector<net::ModelChoice>& choices, const std::optional<net::Chosen>& recommended);
+    void clear() { set({}, {}); }
+    const net::ModelChoice& choice(int row) const { return m_choices[std::size_t(row)]; }
+    /// -1: none.
+    int recommended() const { return m_recommended; }
+
+    /// What the header of a row said, and by what fit is judged.
+    void setFits(int row, const engine::ModelInfo& info, const engine::LoadRequest& request,
+                 const engine::MachineMemory& memory);
+
+private:
+    QString reason() const;
+
+    std::vector<net::ModelChoice> m_choices;
+    std::vector<ModelFit> m_fits;  // as many, once one has been looked at
+    int m_recommended = -1;
+    net::Chosen::Why m_why = net::Chosen::Why::Named;
+};

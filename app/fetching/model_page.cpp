@@ -1,0 +1,137 @@
+#include "app/fetching/model_page.h"
+
+#include "app/fetching/failure_sentence.h"
+#include "app/system/log_lines.h"
+#include "app/text/visible_text.h"
+
+#include <QClipboard>
+#include <QGuiApplication>
+
+#include <utility>
+
+namespace {
+
+constexpr qsizetype kLongestCard = 128 << 10;  // characters; nobody reads more, and the window would wait for it
+
+}  // namespace
+
+ModelPage::ModelPage(ModelSource* source, const FetchingWorld& world, QObject* parent)
+    : QObject(parent)
+    , m_source(source)
+    , m_world(world)
+{
+}
+
+ModelPage::~ModelPage() = default;
+
+QString ModelPage::licence() const
+{
+    return m_found ? VisibleText::of(QString::fromStdString(m_found->card.licence)) : QString();
+}
+
+QStringList ModelPage::companions() const
+{
+    QStringList names;
+    if (m_found)
+        for (const net::HubFile& file : m_found->repository.files.companions)
+            names.append(VisibleText::of(QString::fromStdString(file.path)));
+    return names;
+}
+
+void ModelPage::open(const QString& id)
+{
+    close();
+    if (!m_source || !m_world.allowed() || id.isEmpty())
+        return;
+    m_id = id;
+    m_busy = true;
+    m_thread.ask([source = m_source, id = id.toStdString(), memory = m_world.memory().for_next_model_bytes()](
+                     const std::stop_token& stop) { return source->repository(id, memory, stop); },
+                 [this](net::Result<FoundRepository> found) { onFound(std::move(found)); });
+    Q_EMIT changed();
+}
+
+void ModelPage::close()
+{
+    m_thread.stop();
+    m_id.clear();
+    m_busy = false;
+    m_error.clear();
+    m_found.reset();
+    const auto gone = std::move(m_card);  // after the page has heard that it goes
+    m_choices.clear();
+    m_chosen = -1;
+    m_looking = false;
+    m_looked = {};
+    m_lookError.clear();
+    Q_EMIT changed();
+    Q_EMIT lookedChanged();
+}
+
+void ModelPage::retry()
+{
+    open(QString(m_id));
+}
+
+void ModelPage::onFound(net::Result<FoundRepository> found)
+{
+    m_busy = false;
+    if (!found) {
+        m_error = failureSentence(found.error());
+        logWarning(QStringLiteral("finding models: ") + QString::fromStdString(found.error().what));
+        Q_EMIT changed();
+        return;
+    }
+    m_found = std::move(*found);
+    if (!m_found->card.text.empty()) {
+        m_card = std::make_unique<BlockModel>();
+        m_card->append(QString::fromStdString(m_found->card.text).left(kLongestCard));
+        m_card->finish();
+    }
+    m_choices.set(m_found->repository.files.choices, m_found->recommended);
+    Q_EMIT changed();
+    if (m_choices.recommended() >= 0)
+        look(m_choices.recommended());
+}
+
+void ModelPage::look(int row)
+{
+    if (!m_found || row < 0 || row >= m_choices.rowCount() || !m_world.allowed())
+        return;
+    m_chosen = row;
+    m_looking = true;
+    m_looked = {};
+    m_lookError.clear();
+    m_thread.ask([source = m_source, repository = m_found->repository, choice = m_choices.choice(row)](
+                     const std::stop_token& stop) { return source->look(repository, choice, stop); },
+                 [this, row](const net::Result<engine::ModelInfo>& info) { onLooked(row, info); });
+    Q_EMIT lookedChanged();
+}
+
+void ModelPage::fetch(int row)
+{
+    if (!m_found || row < 0 || row >= m_choices.rowCount())
+        return;
+    const net::ModelChoice& choice = m_choices.choice(row);
+    Q_EMIT fetchRequested(m_id, QString::fromStdString(choice.files.front().path), QString::fromStdString(choice.quant),
+                          double(choice.bytes));
+}
+
+void ModelPage::copy(const QString& text) const
+{
+    QGuiApplication::clipboard()->setText(text);
+}
+
+void ModelPage::onLooked(int row, const net::Result<engine::ModelInfo>& info)
+{
+    m_looking = false;
+    if (info) {
+        m_choices.setFits(row, *info, m_world.request(), m_world.memory());
+        engine::ModelInfo named = *info;
+        named.path = m_choices.choice(row).files.front().path;
+        m_looked = ModelFacts(named);
+    } else {
+        m_lookError = failureSentence(info.error());
+    }
+    Q_EMIT lookedChanged();
+}

@@ -1,0 +1,86 @@
+// ModelPage shows one repository of the hub: its models, what they would do here, and what its publisher says.
+#pragma once
+
+#include "app/catalogue/model_facts.h"
+#include "app/chat/block_model.h"
+#include "app/fetching/fetching_world.h"
+#include "app/fetching/model_choice_list.h"
+#include "app/fetching/request_thread.h"
+
+#include <QObject>
+#include <QtQml/qqmlregistration.h>
+
+#include <memory>
+
+/// One repository at a time. When it is there, the header of the model that it recommends is looked at, later that of
+/// any other that is chosen. Lives on the UI thread; owned by Fetching.
+class ModelPage : public QObject
+{
+    Q_OBJECT
+    QML_ELEMENT
+    QML_UNCREATABLE("made by the program")
+    Q_PROPERTY(QString modelId READ modelId NOTIFY changed)
+    Q_PROPERTY(bool busy READ busy NOTIFY changed)
+    Q_PROPERTY(bool ready READ ready NOTIFY changed)
+    Q_PROPERTY(QString error READ error NOTIFY changed)
+    Q_PROPERTY(QString licence READ licence NOTIFY changed)
+    Q_PROPERTY(bool gated READ gated NOTIFY changed)
+    Q_PROPERTY(double downloads READ downloads NOTIFY changed)
+    Q_PROPERTY(QStringList companions READ companions NOTIFY changed)
+    Q_PROPERTY(BlockModel* card READ card NOTIFY changed)
+    Q_PROPERTY(ModelChoiceList* choices READ choices CONSTANT)
+    Q_PROPERTY(int chosen READ chosen NOTIFY lookedChanged)
+    Q_PROPERTY(bool looking READ looking NOTIFY lookedChanged)
+    Q_PROPERTY(ModelFacts looked READ looked NOTIFY lookedChanged)
+    Q_PROPERTY(QString lookError READ lookError NOTIFY lookedChanged)
+
+public:
+    ModelPage(ModelSource* source, const FetchingWorld& world, QObject* parent = nullptr);
+    ~ModelPage() override;
+
+    QString modelId() const { return m_id; }  // empty: none is shown
+    bool busy() const { return m_busy; }
+    bool ready() const { return m_found.has_value(); }
+    QString error() const { return m_error; }
+    QString licence() const;
+    bool gated() const { return m_found && m_found->card.gated; }
+    double downloads() const { return m_found ? double(m_found->card.downloads) : 0; }
+    QStringList companions() const;              // what goes with its models, by file name
+    BlockModel* card() { return m_card.get(); }  // null: there is none
+    ModelChoiceList* choices() { return &m_choices; }
+    int chosen() const { return m_chosen; }  // the row that was looked at last; -1: none
+    bool looking() const { return m_looking; }
+    ModelFacts looked() const { return m_looked; }  // of `chosen`; not known() until its header is here
+    QString lookError() const { return m_lookError; }
+
+    Q_INVOKABLE void open(const QString& id);
+    Q_INVOKABLE void close();
+    Q_INVOKABLE void retry();
+    Q_INVOKABLE void look(int row);
+    Q_INVOKABLE void fetch(int row);
+    /// Puts code of the card into the clipboard.
+    Q_INVOKABLE void copy(const QString& text) const;
+
+Q_SIGNALS:
+    void changed();
+    void lookedChanged();
+    void fetchRequested(const QString& repository, const QString& file, const QString& quant, double bytes);
+
+private:
+    void onFound(net::Result<FoundRepository> found);
+    void onLooked(int row, const net::Result<engine::ModelInfo>& info);
+
+    ModelSource* m_source;
+    const FetchingWorld& m_world;
+    QString m_id;
+    bool m_busy = false;
+    QString m_error;
+    std::optional<FoundRepository> m_found;
+    std::unique_ptr<BlockModel> m_card;
+    ModelChoiceList m_choices;
+    int m_chosen = -1;
+    bool m_looking = false;
+    ModelFacts m_looked;
+    QString m_lookError;
+    RequestThread m_thread;
+};

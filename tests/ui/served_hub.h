@@ -1,0 +1,21 @@
+// serveHub() puts a few models on a hub on this machine, for the tests of the page that finds them.
+#pragma once
+
+#include <QString>
+
+#include <memory>
+
+/// Ends when it goes. UI thread.
+class ServedHub
+{
+public:
+    virtual ~ServedHub() = default;
+    /// Every answer has this status from now on.
+    virtual void answerWith(int status) = 0;
+    /// How long each answer and each piece of a file takes.
+    virtual void slowDown(int answerMs, int pieceMs) = 0;
+    virtual int requests() const = 0;
+};
+
+/// Nothing: this program was built without the network. `cache`: where what is fetched will lie.
+std::unique_ptr<ServedHub> serveHub(const QString& cache);

@@ -1,0 +1,178 @@
+// The page that finds models: asking first, searching, a model's page, fetching, and what goes wrong.
+import QtQuick
+import QtTest
+import Spillway.App
+import Spillway.Tests
+import Spillway.Ui
+
+Item {
+    width: 1024
+    height: 640
+
+    WindowCase {
+        name: "FindModels"
+
+        function init() {
+            makeWindow({ hub: true });
+            if (!Bench.fetching.available) {
+                skip("built without the network");
+                return;
+            }
+            Bench.putModels([]);
+            keyClick(Qt.Key_L, Qt.ControlModifier);
+            tryVerify(() => findChild(shell, "modelsPage"));
+            tryVerify(() => Bench.catalogue.scanned && !Bench.catalogue.scanning);
+        }
+        function goThere() {
+            click(part("findModels"));
+            tryVerify(() => findChild(shell, "findPage"));
+        }
+        function goThereAllowed() {
+            goThere();
+            click(part("allowNetwork"));
+            tryCompare(part("hubSearch"), "activeFocus", true);
+        }
+        function search(words) {
+            type(words);
+            keyClick(Qt.Key_Return);
+            tryVerify(() => !Bench.fetching.finder.searching);
+        }
+        function openTiny() {
+            search("tiny");
+            click(part("found0"));
+            tryVerify(() => Bench.fetching.page.looked.known);
+        }
+
+        function test_asks_before_anybody_is_asked() {
+            click(part("emptyFind"));
+            tryVerify(() => findChild(shell, "findPage"));
+            tryCompare(part("askFirst"), "visible", true);
+            verify(part("askFirstSentence").text.indexOf(Bench.fetching.host) > 0);
+            verify(!part("hubSearch").visible);
+            verify(part("firstModel0").visible); // to look at
+            mouseClick(part("firstModel0"));
+            compare(Bench.fetching.page.modelId, "");
+            compare(Bench.hubRequests(), 0);
+            compare(Bench.namelessControls(shell).join(), "");
+
+            click(part("allowNetwork"));
+            tryCompare(part("hubSearch"), "activeFocus", true);
+            verify(!part("askFirst").visible);
+            compare(Bench.settings.findModels.value, 1);
+            click(part("firstModel0"));
+            compare(Bench.fetching.page.modelId, "Qwen/Qwen3-0.6B-GGUF");
+            tryVerify(() => Bench.fetching.page.looked.known);
+            verify(Bench.hubRequests() > 0);
+        }
+
+        function test_searches_and_shows_more() {
+            goThereAllowed();
+            search("more");
+            tryCompare(part("foundModels"), "visible", true);
+            verify(!part("firstModels").visible);
+            compare(Bench.fetching.finder.results.rowCount(), 30);
+            part("moreModels").forceActiveFocus(Qt.TabFocusReason); // it is below what is seen
+            keyClick(Qt.Key_Space);
+            tryVerify(() => Bench.fetching.finder.results.rowCount() === 35);
+            tryCompare(part("moreModels"), "visible", false);
+            compare(Bench.namelessControls(shell).join(), "");
+            part("hubSearch").forceActiveFocus(Qt.TabFocusReason);
+            keyClick(Qt.Key_A, Qt.ControlModifier);
+            search("nobody");
+            tryCompare(part("noneFound"), "visible", true);
+            keyClick(Qt.Key_A, Qt.ControlModifier);
+            keyClick(Qt.Key_Delete);
+            tryCompare(part("firstModels"), "visible", true);
+        }
+
+        function test_a_failure_is_a_sentence() {
+            goThereAllowed();
+            Bench.hub(503);
+            search("tiny");
+            tryCompare(part("searchError"), "visible", true);
+            verify(part("searchError").sentence.endsWith("."));
+            Bench.hub(200);
+            click(findChild(part("searchError"), "noticeAction"));
+            tryVerify(() => Bench.fetching.finder.results.rowCount() === 1);
+            Bench.hub(404);
+            click(part("found0"));
+            tryCompare(part("hubModelError"), "visible", true);
+            Bench.hub(200);
+            click(findChild(part("hubModelError"), "noticeAction"));
+            tryVerify(() => Bench.fetching.page.looked.known);
+            verify(!part("hubModelError").visible);
+        }
+
+        function test_fetches_and_opens() {
+            goThereAllowed();
+            openTiny();
+            const row = part("quant1");
+            verify(row.recommended && row.chosen);
+            verify(seen(row, "reason").text.startsWith("Recommended"));
+            compare(seen(row, "canRun").text, "Spillway can run it.");
+            tryVerify(() => part("card").height > 20);
+            compare(Bench.namelessControls(shell).join(), "");
+            compare(Bench.unspokenStops(shell).join(), "");
+            click(seen(row, "fetch"));
+            tryVerify(() => part("fetch0").fetchState === Fetch.Done, 15000);
+            tryVerify(() => Bench.catalogue.total === 1); // and the catalogue has it
+            click(seen(part("fetch0"), "openFetched"));
+            tryVerify(() => Bench.models.current.known);
+            tryCompare(part("composerField"), "activeFocus", true);
+        }
+
+        function test_pause_quit_go_on_cancel() {
+            goThereAllowed();
+            openTiny();
+            Bench.hub(200, 0, 6);
+            click(seen(part("quant1"), "fetch"));
+            tryVerify(() => part("fetch0").doneBytes > 100000, 15000);
+            click(seen(part("fetch0"), "pauseFetch"));
+            compare(part("fetch0").fetchState, Fetch.Paused);
+            verify(part("fetch0").status.startsWith("Paused"));
+
+            shell.destroy();
+            wait(0);
+            Bench.restartFetching(); // the next start
+            showWindow();
+            keyClick(Qt.Key_L, Qt.ControlModifier);
+            tryVerify(() => findChild(shell, "modelsPage"));
+            goThere();
+            verify(!part("askFirst").visible);
+            compare(part("fetch0").fetchState, Fetch.Paused);
+            verify(part("fetch0").doneBytes > 0);
+            click(seen(part("fetch0"), "resumeFetch"));
+            tryCompare(part("fetch0"), "fetchState", Fetch.Fetching);
+            click(seen(part("fetch0"), "cancelFetch"));
+            compare(Bench.fetching.queue.count, 0);
+            tryCompare(part("fetchList"), "visible", false);
+        }
+
+        function test_back_leads_out_step_by_step() {
+            goThereAllowed();
+            openTiny();
+            const back = () => findChild(part("findPage"), "pageBack");
+            click(back());
+            compare(Bench.fetching.page.modelId, "");
+            tryCompare(part("foundModels"), "visible", true);
+            click(back());
+            tryVerify(() => part("modelsPage").visible);
+            goThere();
+            keyClick(Qt.Key_Escape);
+            compare(shell.page, PageName.Conversation);
+        }
+
+        function test_settings_take_it_back_and_list_who_was_asked() {
+            goThereAllowed();
+            openTiny();
+            keyClick(Qt.Key_Comma, Qt.ControlModifier);
+            tryVerify(() => findChild(shell, "settingsPage"));
+            tryVerify(() => Bench.fetching.contacts.hosts.length >= 5);
+            tryVerify(() => part("contact0").visible);
+            verify(!part("noContacts").visible);
+            Bench.settings.findModels.value = 0;
+            verify(!Bench.fetching.allowed);
+            compare(Bench.fetching.page.modelId, "");
+        }
+    }
+}

@@ -1,0 +1,36 @@
+// What is being fetched, waits for it, or has been.
+pragma ComponentBehavior: Bound
+
+import QtQuick
+import QtQuick.Layouts
+import Spillway.App
+import Spillway.Ui.Components
+import Spillway.Ui.Theme
+
+ColumnLayout {
+    id: root
+
+    required property FetchQueue queue
+
+    signal opened
+
+    spacing: Theme.gapTiny
+
+    Notice {
+        Layout.fillWidth: true
+        visible: root.queue.error !== ""
+        kind: Notice.Warning
+        dismissible: false
+        sentence: root.queue.error
+    }
+    Repeater {
+        model: root.queue
+
+        FetchRow {
+            objectName: "fetch" + index
+            Layout.fillWidth: true
+            queue: root.queue
+            onOpened: root.opened()
+        }
+    }
+}

@@ -1,0 +1,96 @@
+// Finding models on the hub: the question whether the network may be used, what is being fetched, a search, and the page
+// of one model.
+import QtQuick
+import QtQuick.Layouts
+import Spillway.App
+import Spillway.Ui.Components
+import Spillway.Ui.Theme
+
+Page {
+    id: root
+
+    required property Fetching fetching
+
+    readonly property bool inModel: fetching.page.modelId !== ""
+
+    signal modelOpened
+
+    function openModel(id: string) {
+        root.fetching.page.open(id);
+        root.toTop();
+    }
+    function takeFocus() {
+        if (root.fetching.allowed && !root.inModel)
+            search.forceActiveFocus(Qt.OtherFocusReason);
+        else
+            root.takeBackFocus();
+    }
+
+    title: root.inModel ? root.fetching.page.modelId : qsTr("Find models")
+    backName: root.inModel ? qsTr("Back to the search") : qsTr("Back to the models")
+    backShortcut: ""
+
+    AskFirst {
+        objectName: "askFirst"
+        Layout.fillWidth: true
+        visible: !root.fetching.allowed
+        fetching: root.fetching
+        onAllowed: {
+            root.fetching.allow();
+            root.takeFocus();
+        }
+    }
+    FetchList {
+        objectName: "fetchList"
+        Layout.fillWidth: true
+        visible: root.fetching.queue.count > 0
+        queue: root.fetching.queue
+        onOpened: root.modelOpened()
+    }
+    RowLayout {
+        Layout.fillWidth: true
+        visible: root.fetching.allowed && !root.inModel
+        spacing: Theme.gapSmall
+
+        SearchField {
+            id: search
+
+            objectName: "hubSearch"
+            Layout.fillWidth: true
+            name: qsTr("Search %1 for models").arg(root.fetching.host)
+            onAccepted: root.fetching.finder.search(text)
+            onTextChanged: {
+                if (text === "")
+                    root.fetching.finder.search("");
+            }
+        }
+        ActionButton {
+            objectName: "hubSearchButton"
+            text: qsTr("Search")
+            enabled: search.text.trim() !== ""
+            onClicked: root.fetching.finder.search(search.text)
+        }
+    }
+    FoundModels {
+        objectName: "foundModels"
+        Layout.fillWidth: true
+        visible: root.fetching.allowed && !root.inModel && root.fetching.finder.words !== ""
+        finder: root.fetching.finder
+        onChosen: id => root.openModel(id)
+    }
+    FirstModelList {
+        objectName: "firstModels"
+        Layout.fillWidth: true
+        visible: !root.inModel && root.fetching.finder.words === ""
+        finder: root.fetching.finder
+        enabled: root.fetching.allowed
+        onChosen: id => root.openModel(id)
+    }
+    HubModel {
+        objectName: "hubModel"
+        Layout.fillWidth: true
+        visible: root.inModel
+        page: root.fetching.page
+        host: root.fetching.host
+    }
+}

@@ -1,0 +1,106 @@
+// One repository of the hub: its models by quantisation, what the chosen one would be here, and what its publisher says.
+pragma ComponentBehavior: Bound
+
+import QtQuick
+import QtQuick.Layouts
+import Spillway.App
+import Spillway.Ui.Chat
+import Spillway.Ui.Components
+import Spillway.Ui.Theme
+
+ColumnLayout {
+    id: root
+
+    required property ModelPage page
+    required property string host
+
+    readonly property string summary: {
+        let parts = page.licence === "" ? qsTr("No licence is named") : qsTr("Licence: %1").arg(page.licence);
+        if (page.downloads > 0)
+            parts = Format.also(parts, qsTr("%1 fetched it last month").arg(Format.compact(page.downloads)));
+        return parts;
+    }
+
+    spacing: Theme.gapSmall
+
+    LinkDialog {
+        id: linkDialog
+    }
+    ProgressLine {
+        objectName: "modelBusy"
+        Layout.fillWidth: true
+        visible: root.page.busy
+        indeterminate: true
+        Accessible.name: qsTr("Asking %1").arg(root.host)
+    }
+    Notice {
+        objectName: "hubModelError"
+        Layout.fillWidth: true
+        visible: root.page.error !== ""
+        sentence: root.page.error
+        actionText: qsTr("Try again")
+        dismissible: false
+        onActionRequested: root.page.retry()
+    }
+    Text {
+        objectName: "hubModelSummary"
+        Layout.fillWidth: true
+        visible: root.page.ready
+        text: root.summary
+        textFormat: Text.PlainText
+        wrapMode: Text.Wrap
+        font.pixelSize: Theme.sizeSmall
+        color: Theme.textMuted
+    }
+    Notice {
+        objectName: "gatedNotice"
+        Layout.fillWidth: true
+        visible: root.page.gated
+        kind: Notice.Warning
+        dismissible: false
+        sentence: qsTr("Its terms have to be accepted on %1 first, and a token has to say who you are (HF_TOKEN).").arg(root.host)
+    }
+    Text {
+        objectName: "noFiles"
+        Layout.fillWidth: true
+        visible: root.page.ready && choices.count === 0
+        text: qsTr("There is no GGUF model in it.")
+        textFormat: Text.PlainText
+        font.pixelSize: Theme.sizeBody
+        color: Theme.textMuted
+    }
+    Repeater {
+        id: choices
+
+        model: root.page.choices
+
+        QuantRow {
+            objectName: "quant" + index
+            Layout.fillWidth: true
+            page: root.page
+        }
+    }
+    Text {
+        objectName: "companions"
+        Layout.fillWidth: true
+        visible: root.page.companions.length > 0
+        text: qsTr("Beside it, and not fetched: %1").arg(root.page.companions.join(", "))
+        textFormat: Text.PlainText
+        wrapMode: Text.Wrap
+        font.pixelSize: Theme.sizeSmall
+        color: Theme.textMuted
+    }
+    SectionHeading {
+        Layout.fillWidth: true
+        visible: root.page.card !== null
+        text: qsTr("What its publisher says")
+    }
+    Blocks {
+        objectName: "card"
+        Layout.fillWidth: true
+        visible: root.page.card !== null
+        blocks: root.page.card
+        onCopyRequested: text => root.page.copy(text)
+        onLinkRequested: link => linkDialog.ask(link)
+    }
+}

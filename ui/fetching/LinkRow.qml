@@ -1,0 +1,68 @@
+// A line of a list that leads to the page of a model: its name, and facts to its right.
+import QtQuick
+import QtQuick.Controls
+import QtQuick.Layouts
+import Spillway.Ui.Components
+import Spillway.Ui.Theme
+
+Button {
+    id: root
+
+    required property string title
+    property string summary: ""
+    property string fact: "" // at the edge
+    property color factInk: Theme.textMuted
+
+    implicitHeight: Theme.px(52)
+    leftPadding: Theme.gap
+    rightPadding: Theme.gap
+    hoverEnabled: true
+    opacity: enabled ? 1 : 0.6
+
+    Accessible.name: [root.title, root.summary, root.fact].filter(part => part !== "").join(", ")
+    Accessible.onPressAction: root.clicked()
+
+    background: Rectangle {
+        radius: Theme.radius
+        color: root.hovered || root.down ? Theme.hover : "transparent"
+
+        FocusRing { visible: root.visualFocus }
+    }
+    contentItem: RowLayout {
+        spacing: Theme.gap
+
+        ColumnLayout {
+            Layout.fillWidth: true
+            spacing: 2
+
+            Text {
+                Layout.fillWidth: true
+                text: root.title
+                textFormat: Text.PlainText
+                elide: Text.ElideMiddle
+                font.pixelSize: Theme.sizeBody
+                font.weight: Font.Medium
+                color: Theme.text
+                Accessible.ignored: true
+            }
+            Text {
+                Layout.fillWidth: true
+                visible: text !== ""
+                text: root.summary
+                textFormat: Text.PlainText
+                elide: Text.ElideRight
+                font.pixelSize: Theme.sizeSmall
+                color: Theme.textMuted
+                Accessible.ignored: true
+            }
+        }
+        Text {
+            visible: text !== ""
+            text: root.fact
+            textFormat: Text.PlainText
+            font.pixelSize: Theme.sizeSmall
+            color: root.factInk
+            Accessible.ignored: true
+        }
+    }
+}

@@ -1,0 +1,119 @@
+// One model of a repository: its quantisation, its size, whether it fits; once it is chosen, what its header says.
+import QtQuick
+import QtQuick.Controls
+import QtQuick.Layouts
+import Spillway.App
+import Spillway.Ui.Components
+import Spillway.Ui.Models
+import Spillway.Ui.Theme
+
+Rectangle {
+    id: root
+
+    required property int index
+    required property string quant
+    required property string name
+    required property real bytes
+    required property int parts
+    required property modelFit fit
+    required property bool recommended
+    required property string reason
+    required property ModelPage page
+
+    readonly property bool chosen: page.chosen === index
+    readonly property string title: quant !== "" ? quant : name
+    readonly property string size: parts > 1 ? Format.also(Format.bytes(bytes), qsTr("%1 files").arg(parts)) : Format.bytes(bytes)
+
+    implicitHeight: column.implicitHeight + 2 * Theme.gapSmall
+    radius: Theme.radius
+    color: root.chosen ? Theme.raised : mouse.hovered ? Theme.hover : "transparent"
+    border.width: root.chosen ? 1 : 0
+    border.color: Theme.border
+
+    HoverHandler {
+        id: mouse
+    }
+    ColumnLayout {
+        id: column
+
+        anchors.left: parent.left
+        anchors.right: parent.right
+        anchors.verticalCenter: parent.verticalCenter
+        anchors.leftMargin: Theme.gap
+        anchors.rightMargin: Theme.gapSmall
+        spacing: Theme.gapSmall
+
+        RowLayout {
+            spacing: Theme.gap
+
+            AbstractButton {
+                id: head
+
+                objectName: "look"
+                Layout.fillWidth: true
+                implicitHeight: Theme.controlHeight
+                onClicked: root.page.look(root.index)
+
+                Accessible.role: Accessible.Button
+                Accessible.name: [root.title, root.size, fitLabel.words, root.reason].filter(part => part !== "").join(", ")
+                Accessible.onPressAction: clicked()
+
+                background: Item {
+                    FocusRing { visible: head.visualFocus }
+                }
+                contentItem: RowLayout {
+                    spacing: Theme.gap
+
+                    Text {
+                        Layout.maximumWidth: root.width / 2
+                        text: root.title
+                        textFormat: Text.PlainText
+                        elide: Text.ElideMiddle
+                        font.pixelSize: Theme.sizeBody
+                        font.weight: root.recommended ? Font.DemiBold : Font.Medium
+                        color: Theme.text
+                        Accessible.ignored: true
+                    }
+                    Text {
+                        Layout.fillWidth: true
+                        text: root.size
+                        textFormat: Text.PlainText
+                        elide: Text.ElideRight
+                        font.pixelSize: Theme.sizeSmall
+                        color: Theme.textMuted
+                        Accessible.ignored: true
+                    }
+                    FitLabel {
+                        id: fitLabel
+
+                        fit: root.fit
+                    }
+                }
+            }
+            ActionButton {
+                objectName: "fetch"
+                primary: root.chosen
+                text: qsTr("Fetch")
+                Accessible.name: qsTr("Fetch %1, %2").arg(root.title).arg(root.size)
+                onClicked: root.page.fetch(root.index)
+            }
+        }
+        Text {
+            objectName: "reason"
+            Layout.fillWidth: true
+            visible: root.reason !== ""
+            text: root.reason
+            textFormat: Text.PlainText
+            wrapMode: Text.Wrap
+            font.pixelSize: Theme.sizeSmall
+            color: Theme.accent
+            Accessible.ignored: true
+        }
+        HubModelFacts {
+            objectName: "lookedAt"
+            Layout.fillWidth: true
+            visible: root.chosen
+            page: root.page
+        }
+    }
+}
