@@ -136,6 +136,10 @@ struct CancelLoad {
 struct SetDeviceLayers {
     std::optional<int> layers;  // the first so many; empty: as many as fit
 };
+/// Routed experts move a layer at a time between steps, each with an Event, as for SetDeviceLayers.
+struct SetHostExperts {
+    std::optional<int> layers;  // the first so many have them on the host; empty: as room asks for
+};
 struct SetVramBudget {
     std::int64_t bytes = 0;  // 0: all that other programs leave
 };
@@ -189,8 +193,8 @@ struct KeepSavedKv {
     std::vector<std::string> saved_as;
 };
 /// What changes where a loaded model's layers and KV lie.
-using PlacementCommand =
-    std::variant<SetDeviceLayers, SetVramBudget, SetWatermark, SetKvPolicy, SetKvOffloadShare, SetOtherPrograms>;
+using PlacementCommand = std::variant<SetDeviceLayers, SetHostExperts, SetVramBudget, SetWatermark, SetKvPolicy,
+                                      SetKvOffloadShare, SetOtherPrograms>;
 using Command = std::variant<PlacementCommand, SetThreads, CancelLoad, SetKvTypes, SetRates, SetPins, SetDevice,
                              SetSavedKv, ForgetSavedKv, KeepSavedKv>;
 

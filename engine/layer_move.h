@@ -1,4 +1,5 @@
-// layer_moved() says that a layer moved, and layer_moved_to() where to, from such a sentence.
+// layer_moved() and experts_moved() say that a layer or its experts moved, and layer_moved_to() where to, from such a
+// sentence.
 #pragma once
 
 #include "engine/telemetry.h"
@@ -15,6 +16,12 @@ inline constexpr std::string_view kToDevice = " moved to the device", kToHost = 
 inline std::string layer_moved(int layer, Residency to)
 {
     return "layer " + std::to_string(layer) + std::string(to == Residency::Host ? kToHost : kToDevice);
+}
+
+/// The sentence of an Event::Kind::ExpertsMove.
+inline std::string experts_moved(int layer, Residency to)
+{
+    return "experts of " + layer_moved(layer, to);
 }
 
 /// Empty: it is another sentence.

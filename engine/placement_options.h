@@ -40,7 +40,11 @@ struct PlacementOptions {
     int cuda_ordinal = 0;  // which of the machine's GPUs
     EmulatedDeviceOptions emulated;
 
-    std::optional<int> device_layers;    // the first so many; empty: as many as fit
+    std::optional<int> device_layers;  // the first so many; empty: as many as fit
+    static constexpr int kAllLayers = 1 << 20;
+    /// The first so many layers have their routed experts on the host, wherever the rest of them lies. Empty: as many
+    /// as the KV of the conversation needs to drive out.
+    std::optional<int> host_expert_layers;
     std::int64_t vram_budget_bytes = 0;  // what the program allows itself; 0: all that is free
     /// What others hold of the device's memory, for a plan. Empty: a GPU is asked, an emulated device has none.
     std::optional<std::int64_t> other_programs_bytes;

@@ -27,6 +27,7 @@ struct PlanRow {
     bool beyond_training = false;  // more than the model was made for
     MemoryUse host;                // all weights, mapped; the mirror of all KV
     std::optional<MemoryUse> device;
+    int host_expert_layers = 0;   // the first so many of the device's layers have their routed experts on the host
     double kv_share_on_host = 0;  // of the KV columns of device layers
     bool stops = false;           // `resident`: so many tokens find no room
     std::optional<double> tok_s;  // decode; empty: a rate is not known, or it stops before
@@ -35,6 +36,7 @@ struct PlanRow {
 struct Plan {
     int layers = 0;
     int device_layers = 0;
+    int expert_layers = 0;  // layers of the model that have routed experts
     std::int64_t device_budget_bytes = 0;
     std::int64_t device_watermark_bytes = 0;
     /// Tokens that lie on the device before the first block leaves, or `resident` stops. Empty: no block ever leaves.

@@ -56,6 +56,8 @@ struct DeviceTelemetry {
     std::string id;  // "emulated"
     int layers = 0;  // computed there
     int layers_wanted = 0;
+    int layers_without_experts = 0;  // of them, whose routed experts lie on the host
+    int expert_layers = 0;           // of the model, that have routed experts
     std::int64_t total_bytes = 0;
     std::int64_t other_programs_bytes = 0;
     std::optional<std::int64_t> spilled_bytes = {};  // of ours, that the system put into the host's memory in silence
@@ -178,8 +180,9 @@ struct Event {
         KvPrefilled,  // a conversation that has been answered before was computed again, for the reason `miss`
         KvSaved,
         Warning,
-        KvRewritten,   // all KV is kept in other types from now on; `bytes` of it
-        DeviceChanged  // from now on the model lies on another device, or on none; `sentence` names both
+        KvRewritten,    // all KV is kept in other types from now on; `bytes` of it
+        DeviceChanged,  // from now on the model lies on another device, or on none; `sentence` names both
+        ExpertsMove     // the routed experts of a layer
     };
     enum class Cause { User, Watermark, Split, OtherProgram, DeviceLost, ContextFull, None };
 
@@ -189,7 +192,7 @@ struct Event {
     std::int64_t bytes = 0;
     int blocks = 0;
     TokenRange tokens = {};  // Offload, Fetch, KvRestored, KvPrefilled, KvSaved: whose KV it was
-    int layer = -1;          // LayerMove: which
+    int layer = -1;          // LayerMove, ExpertsMove: which
     bool pinned = false;     // Offload, Fetch: tokens that the user keeps on the device
     std::int64_t duration_us = 0;
     SavedKvMiss miss = SavedKvMiss::None;

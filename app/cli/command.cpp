@@ -52,6 +52,11 @@ void CommonOptions::add_placement_to(CLI::App& command)
     command.add_option("--device", placement.device,
                        "where to compute: cpu, cuda[:N], or emulated: a device in host memory");
     command.add_option("--ngl,--n-gpu-layers", placement.layers, "layers on the device, the first ones; auto");
+    command.add_flag_callback(
+        "--cmoe,--cpu-moe", [this] { placement.host_experts = "all"; },
+        "routed experts of all layers on the host, the rest on the device");
+    command.add_option("--ncmoe,--n-cpu-moe", placement.host_experts,
+                       "layers, the first ones, whose routed experts lie on the host; auto");
     command.add_option("--vram", placement.vram, "memory of an emulated device: 64MiB, or fit:TOKENS");
     command.add_option("--vram-budget", placement.vram_budget,
                        "what may be used of a device's memory: 48MiB, or fit:TOKENS");

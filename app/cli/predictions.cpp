@@ -28,6 +28,7 @@ Json to_json(const engine::PlanRow& row)
                  {"beyond_trained_context", row.beyond_training},
                  {"host", to_json(row.host)},
                  {"device", nullptr},
+                 {"host_expert_layers", row.host_expert_layers},
                  {"kv_share_on_host", row.kv_share_on_host},
                  {"stops", row.stops},
                  {"tok_s", nullptr}};
@@ -71,6 +72,10 @@ void print_memory(const Json& plan)
     if (device) {
         std::printf(", %d of %d layers on the device, %.1f MB below its watermark, ", plan["device_layers"].get<int>(),
                     plan["layers"].get<int>(), megabytes(plan["device_watermark_bytes"]));
+        if (plan["expert_layers"] > 0)
+            std::printf("experts of %d to %d layers on the host, ",
+                        plan["rows"].front()["host_expert_layers"].get<int>(),
+                        plan["rows"].back()["host_expert_layers"].get<int>());
         if (plan["spill_tokens"].is_null())
             std::printf("no block ever leaves");
         else
@@ -130,6 +135,7 @@ engine::Result<Json> predict(const engine::LoadRequest& request)
                          {"kv_policy", nullptr},
                          {"layers", plan->layers},
                          {"device_layers", plan->device_layers},
+                         {"expert_layers", plan->expert_layers},
                          {"device_budget_bytes", plan->device_budget_bytes},
                          {"device_watermark_bytes", plan->device_watermark_bytes},
                          {"spill_tokens", nullptr},

@@ -41,6 +41,7 @@ nlohmann::ordered_json placement_summary(const engine::Telemetry& t, const std::
         {"link_bytes", t.device ? t.device->to_device_bytes + t.device->to_host_bytes : 0}};
     if (t.device) {
         summary["device_layers"] = t.device->layers;
+        summary["layers_without_experts"] = t.device->layers_without_experts;
         summary["vram_used_bytes"] = t.device->used_bytes();
         summary["vram_budget_bytes"] = t.device->budget_bytes;
     }
@@ -62,6 +63,8 @@ const char* kind_name(engine::Event::Kind kind)
         return "fetch";
     case Kind::LayerMove:
         return "layer_move";
+    case Kind::ExpertsMove:
+        return "experts_move";
     case Kind::DeviceLost:
         return "device_lost";
     case Kind::ContextNearlyFull:

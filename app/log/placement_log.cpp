@@ -61,6 +61,7 @@ void logPlacement(const engine::Event& event)
                      event.tokens.last - 1, event.blocks, event.bytes, event.duration_us, nameOf(event.cause));
         break;
     case Kind::LayerMove:
+    case Kind::ExpertsMove:
         spdlog::info("{}, {} bytes, {} us ({})", event.sentence, event.bytes, event.duration_us, nameOf(event.cause));
         break;
     case Kind::DeviceLost:

@@ -98,7 +98,7 @@ const PlacementMove* FlightRecorder::lastMove(engine::TokenRange tokens, int fir
     const QList<PlacementMove>& moves = m_flights.at(m_computed.isEmpty() ? m_shown : m_computed).recording.moves;
     const auto concerns = [&](const engine::Event& event) {
         using Kind = engine::Event::Kind;
-        if (event.kind == Kind::LayerMove)
+        if (event.kind == Kind::LayerMove || event.kind == Kind::ExpertsMove)
             return event.layer >= firstLayer && event.layer <= lastLayer;
         const bool moves = event.kind == Kind::Offload || event.kind == Kind::Fetch;
         return event.kind == Kind::DeviceLost || event.kind == Kind::KvRewritten || event.kind == Kind::DeviceChanged ||

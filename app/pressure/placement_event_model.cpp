@@ -18,6 +18,7 @@ std::optional<PlacementEventModel::Kind> PlacementEventModel::kindOf(engine::Eve
     case Of::Fetch:
         return Fetch;
     case Of::LayerMove:
+    case Of::ExpertsMove:
         return LayerMove;
     case Of::DeviceLost:
         return DeviceLost;
@@ -50,6 +51,8 @@ QString PlacementEventModel::nameOf(engine::Event::Kind kind)
         return tr("Fetch");
     case Of::LayerMove:
         return tr("Layer moved");
+    case Of::ExpertsMove:
+        return tr("Experts moved");
     case Of::DeviceLost:
         return tr("Device lost");
     case Of::KvRestored:
@@ -69,10 +72,14 @@ QString PlacementEventModel::nameOf(engine::Event::Kind kind)
 
 QString PlacementEventModel::titleOf(const engine::Event& event)
 {
+    using Of = engine::Event::Kind;
     const auto to = engine::layer_moved_to(event.sentence);
-    if (event.kind != engine::Event::Kind::LayerMove || !to)
+    if ((event.kind != Of::LayerMove && event.kind != Of::ExpertsMove) || !to)
         return nameOf(event.kind);
-    return (*to == engine::Residency::Host ? tr("Layer %1 to RAM") : tr("Layer %1 to the device")).arg(event.layer);
+    const bool home = *to == engine::Residency::Host;
+    if (event.kind == Of::ExpertsMove)
+        return (home ? tr("Experts of layer %1 to RAM") : tr("Experts of layer %1 to the device")).arg(event.layer);
+    return (home ? tr("Layer %1 to RAM") : tr("Layer %1 to the device")).arg(event.layer);
 }
 
 QString PlacementEventModel::nameOf(engine::Event::Cause cause)

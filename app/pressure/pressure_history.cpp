@@ -192,7 +192,7 @@ void PressureHistory::add(const engine::Event& event)
 {
     using Kind = engine::Event::Kind;
     if (event.kind != Kind::Offload && event.kind != Kind::Fetch && event.kind != Kind::LayerMove &&
-        event.kind != Kind::DeviceLost)
+        event.kind != Kind::ExpertsMove && event.kind != Kind::DeviceLost)
         return;
     m_marks.add({secondsOf(event.time_us), m_contextTokens, event.kind});
 }

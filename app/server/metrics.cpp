@@ -69,6 +69,8 @@ std::string memory_text(const engine::Telemetry& t)
         text += one("spillway_device_other_programs_bytes", "What other programs use of it.", "gauge",
                     d->other_programs_bytes);
         text += one("spillway_device_layers", "Layers that the device computes.", "gauge", d->layers);
+        text += one("spillway_device_layers_without_experts", "Of them, those whose routed experts the host computes.",
+                    "gauge", d->layers_without_experts);
         text += several(
             "spillway_link_bytes_total", "Bytes copied since the model was loaded.", "counter",
             std::array{Labelled{"to=\"device\"", d->to_device_bytes}, Labelled{"to=\"host\"", d->to_host_bytes}});
@@ -138,7 +140,7 @@ void Metrics::add_token_gap(double seconds)
 void Metrics::add_event(const engine::Event& event)
 {
     using Kind = engine::Event::Kind;
-    constexpr std::array kMoves = {Kind::Offload, Kind::Fetch, Kind::LayerMove, Kind::DeviceLost};
+    constexpr std::array kMoves = {Kind::Offload, Kind::Fetch, Kind::LayerMove, Kind::DeviceLost, Kind::ExpertsMove};
     const auto kind = std::ranges::find(kMoves, event.kind);
     if (kind == kMoves.end())
         return;
@@ -171,7 +173,7 @@ std::string Metrics::text(int running, int waiting) const
     std::vector<Labelled> requests, moves, moved;
     for (const auto& [what, count] : requests_)
         requests.push_back({"path=\"" + what.first + "\",status=\"" + std::to_string(what.second) + '"', count});
-    constexpr std::array kKinds = {"offload", "fetch", "layer_move", "device_lost"};
+    constexpr std::array kKinds = {"offload", "fetch", "layer_move", "device_lost", "experts_move"};
     for (std::size_t i = 0; i < kKinds.size(); ++i) {
         moves.push_back({std::string("kind=\"") + kKinds[i] + '"', moves_[i]});
         moved.push_back({std::string("kind=\"") + kKinds[i] + '"', moved_bytes_[i]});

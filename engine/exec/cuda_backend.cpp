@@ -73,8 +73,11 @@ CudaBackend::CudaBackend(CudaDevice& device, Vram& vram, CpuBackend& cpu, const 
     , host_part_(calls_, inputs_, cpu, sizes_, arena_)
     , joins_(calls_, inputs_, host_part_)
     , recorder_(calls_)
+    , host_experts_(h.experts > 0
+                        ? std::make_unique<CudaHostExperts>(calls_, inputs_, cpu, recorder_, h, sizes_.max_rows)
+                        : nullptr)
     , attention_(calls_, inputs_, host_part_, joins_, recorder_, sizes_, arena_)
-    , graphs_(calls_, inputs_, activations_, attention_, joins_, recorder_, sizes_.layers)
+    , graphs_(calls_, inputs_, activations_, attention_, host_experts_.get(), joins_, recorder_, sizes_.layers)
 {
     activations_.take_rounded(sizes_.sixteen_bits);
     if (h.experts > 0)
@@ -89,6 +92,8 @@ Status CudaBackend::allocate(const Hyperparameters& h)
     if (Status ok = outputs_.allocate(activations_); !ok)
         return ok;
     if (Status ok = host_part_.allocate(h.longest_key()); !ok)
+        return ok;
+    if (Status ok = host_experts_ ? host_experts_->allocate() : Status(); !ok)
         return ok;
     return joins_.allocate(sizes_.layers);
 }

@@ -12,6 +12,7 @@
 #include "engine/exec/cuda_experts.h"
 #include "engine/exec/cuda_graphs.h"
 #include "engine/exec/cuda_heads.h"
+#include "engine/exec/cuda_host_experts.h"
 #include "engine/exec/cuda_products.h"
 #include "engine/exec/cuda_recurrent.h"
 #include "engine/exec/cuda_step_outputs.h"
@@ -98,7 +99,10 @@ public:
     }
     void experts(Rows& x, const LayerWeights& w, const ExpertParameters& p, Rows& out) override
     {
-        experts_->compute(x, w, p, out);
+        if (w.experts_on_host)
+            host_experts_->compute(x, w, p, out);
+        else
+            experts_->compute(x, w, p, out);
     }
     void delta_net(Rows& mixed, const DeltaNetParameters& p, Rows& out) override;
     void mamba2(Rows& mixed, const Mamba2Parameters& p, Rows& out) override;
@@ -138,6 +142,7 @@ private:
     CudaHostPart host_part_;
     CudaJoins joins_;
     CudaRecorder recorder_;
+    std::unique_ptr<CudaHostExperts> host_experts_;  // null: the model has none
     CudaAttention attention_;
     CudaGraphs graphs_;
 };

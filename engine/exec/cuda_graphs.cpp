@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <variant>
 
 namespace engine {
 
@@ -9,11 +10,12 @@ namespace engine {
 static constexpr std::size_t kMostRecordings = 4;
 
 CudaGraphs::CudaGraphs(CudaCalls& calls, CudaStepInputs& inputs, Activations& activations, CudaAttention& attention,
-                       CudaJoins& joins, CudaRecorder& recorder, int layers)
+                       CudaHostExperts* host_experts, CudaJoins& joins, CudaRecorder& recorder, int layers)
     : calls_(calls)
     , inputs_(inputs)
     , activations_(activations)
     , attention_(attention)
+    , host_experts_(host_experts)
     , joins_(joins)
     , recorder_(recorder)
     , layers_(std::size_t(layers))
@@ -76,8 +78,10 @@ void CudaGraphs::replay(const CudaRecording& recording)
     for (const CudaRecording::Part& part : recording.parts()) {
         calls_.run([&] { return calls_.driver().launch(part.graph, calls_.queue()); });
         joins_.serve(part.joins);
-        if (part.then)
-            attention_.attend_here_and_there(*part.then);
+        if (const auto* attending = std::get_if<CudaAttending>(&part.then))
+            attention_.attend_here_and_there(*attending);
+        else if (const auto* experts = std::get_if<CudaHostExpertsCall>(&part.then))
+            host_experts_->wait_and_compute(*experts);
     }
 }
 

@@ -4,6 +4,7 @@
 
 #include "engine/exec/cuda_attention.h"
 #include "engine/exec/cuda_calls.h"
+#include "engine/exec/cuda_host_experts.h"
 #include "engine/exec/cuda_joins.h"
 #include "engine/exec/cuda_recorder.h"
 #include "engine/exec/cuda_recording.h"
@@ -19,9 +20,10 @@ namespace engine {
 class CudaGraphs
 {
 public:
-    /// All that is given outlives it. `activations`: what the device computes in. `layers`: of the model.
+    /// All that is given outlives it. `activations`: what the device computes in. `host_experts`: null where the model
+    /// has no experts. `layers`: of the model.
     CudaGraphs(CudaCalls& calls, CudaStepInputs& inputs, Activations& activations, CudaAttention& attention,
-               CudaJoins& joins, CudaRecorder& recorder, int layers);
+               CudaHostExperts* host_experts, CudaJoins& joins, CudaRecorder& recorder, int layers);
 
     /// Computes the layers of the step that was begun, and ends it.
     void run_layers(const LayerRange& range, const std::function<void()>& work);
@@ -43,6 +45,7 @@ private:
     CudaStepInputs& inputs_;
     Activations& activations_;
     CudaAttention& attention_;
+    CudaHostExperts* host_experts_;
     CudaJoins& joins_;
     CudaRecorder& recorder_;
     std::vector<std::unique_ptr<CudaRecording>> recordings_;  // the oldest first

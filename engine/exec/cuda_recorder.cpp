@@ -14,13 +14,13 @@ void CudaRecorder::begin(CudaRecording& recording)
 
 void CudaRecorder::end()
 {
-    end_part(nullptr);
+    end_part({});
     recording_ = nullptr;
 }
 
-void CudaRecorder::cut(const CudaAttending& then)
+void CudaRecorder::cut(CudaHostWork then)
 {
-    end_part(&then);
+    end_part(std::move(then));
     begin_part();
 }
 
@@ -31,8 +31,8 @@ void CudaRecorder::begin_part()
     joins_.clear();
 }
 
-/// A capture that was begun is ended also where a call in it has failed. `then`: what the host does after it, or null.
-void CudaRecorder::end_part(const CudaAttending* then)
+/// A capture that was begun is ended also where a call in it has failed. `then`: what the host does after it.
+void CudaRecorder::end_part(CudaHostWork then)
 {
     if (!capturing_)
         return;
@@ -40,7 +40,7 @@ void CudaRecorder::end_part(const CudaAttending* then)
     const auto graph = calls_.driver().end_capture(calls_.queue());
     calls_.run([&] { return graph.status; });
     if (graph.value)
-        recording_->add({graph.value, std::exchange(joins_, {}), then ? std::optional(*then) : std::nullopt});
+        recording_->add({graph.value, std::exchange(joins_, {}), std::move(then)});
 }
 
 }  // namespace engine

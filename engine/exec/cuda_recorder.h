@@ -23,14 +23,14 @@ public:
     void end();
     bool is_recording() const { return recording_ != nullptr; }
 
-    /// The part ends here and another begins: between them the host has a hand in this attention.
-    void cut(const CudaAttending& then);
+    /// The part ends here and another begins: between them the host has a hand in this.
+    void cut(CudaHostWork then);
     /// The host attends this while the part runs.
     void add_join(const CudaAttending& a) { joins_.push_back(a); }
 
 private:
     void begin_part();
-    void end_part(const CudaAttending* then);
+    void end_part(CudaHostWork then);
 
     CudaCalls& calls_;
     CudaRecording* recording_ = nullptr;  // null: what is queued is done

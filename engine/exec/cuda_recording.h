@@ -8,8 +8,8 @@
 #include "kernels/cuda/ops.h"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace engine {
@@ -23,6 +23,17 @@ struct CudaAttending {
     kernels::cuda::Attention launch = {};
     kernels::cuda::Rows out = {};
 };
+
+/// The experts of one layer that the host computes, as far as they are the same in each step.
+struct CudaHostExpertsCall {
+    const LayerWeights* weights = nullptr;
+    ExpertParameters p = {};  // its routed_by says only whether the router reads rows of its own
+    int rows = 0, cols = 0;
+    int routed_cols = 0;
+};
+
+/// What the host does between two graphs, or nothing.
+using CudaHostWork = std::variant<std::monostate, CudaAttending, CudaHostExpertsCall>;
 
 class CudaRecording
 {
@@ -49,12 +60,12 @@ public:
     CudaRecording(const CudaRecording&) = delete;
     CudaRecording& operator=(const CudaRecording&) = delete;
 
-    /// A graph, what the host attends while it runs, in order, and the attention after it, which the host has a hand
-    /// in.
+    /// A graph, what the host attends while it runs, in order, and what comes after it: attention that the host has a
+    /// hand in, or experts.
     struct Part {
         kernels::cuda::GraphExec graph = nullptr;
         std::vector<CudaAttending> joins = {};
-        std::optional<CudaAttending> then;
+        CudaHostWork then;
     };
     void add(Part part) { parts_.push_back(std::move(part)); }
     /// Whether device and host wait for each other in it.

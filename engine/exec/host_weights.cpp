@@ -19,7 +19,7 @@ std::size_t aligned(std::size_t bytes)
 }
 
 template <class Visit>
-void for_each_matrix(HeadWeights& w, int, const Visit& visit)
+void for_each_matrix(HeadWeights& w, const Visit& visit)
 {
     visit(w.output, 1);
     for (Matrix& m : w.stream_out)
@@ -43,7 +43,7 @@ HostWeights::HostWeights(const GgufFile& file, const Weights& weights, const Hyp
     layers_.resize(weights.layers.size());
     for (std::size_t l = 0; l < layers_.size(); ++l)
         layers_[l].weights = weights.layers[l];
-    head_.weights = weights.head;
+    head_ = weights.head;
 }
 
 bool HostWeights::find_memory(HugeArray& memory, std::size_t bytes) const
@@ -76,26 +76,27 @@ void HostWeights::interleave(const Matrix& from, int stack, std::byte* to, Threa
     file_.release_pages({from.data, from.bytes() * std::size_t(stack)});
 }
 
-template <class W>
-bool HostWeights::use(Part<W>& part, ThreadPool& pool)
+/// for_each_matrix(visit): of what is copied
+template <class ForEachMatrix>
+bool HostWeights::use(Copy& copy, ThreadPool& pool, const ForEachMatrix& for_each_matrix)
 {
-    if (part.used)
+    if (copy.used)
         return false;
-    part.used = true;
+    copy.used = true;
     const auto gains = [&](const Matrix& m) { return kernels_.interleave[std::size_t(m.type)] != nullptr; };
     std::size_t bytes = 0;
-    for_each_matrix(part.weights, experts_, [&](const Matrix& m, int stack) {
+    for_each_matrix([&](const Matrix& m, int stack) {
         if (gains(m))
             bytes += aligned(m.bytes() * std::size_t(stack));
     });
     if (bytes == 0)
         return true;
-    if (!find_memory(part.copy, bytes)) {
+    if (!find_memory(copy.memory, bytes)) {
         lack_memory_ = true;
         return true;
     }
-    std::byte* to = part.copy.data();
-    for_each_matrix(part.weights, experts_, [&](Matrix& m, int stack) {
+    std::byte* to = copy.memory.data();
+    for_each_matrix([&](Matrix& m, int stack) {
         if (!gains(m))
             return;
         interleave(m, stack, to, pool);
@@ -106,17 +107,46 @@ bool HostWeights::use(Part<W>& part, ThreadPool& pool)
     return true;
 }
 
-void HostWeights::drop_layer(int l)
+bool HostWeights::use_part(Layer& layer, LayerPart part, ThreadPool& pool)
 {
-    layers_[std::size_t(l)] = {source_.layers[std::size_t(l)], {}, false};
+    return use(part == LayerPart::Experts ? layer.experts : layer.rest, pool,
+               [&](const auto& visit) { for_each_matrix(layer.weights, experts_, part, visit); });
+}
+
+bool HostWeights::use_layer(int l, LayerPart part, ThreadPool& pool)
+{
+    Layer& layer = layers_[std::size_t(l)];
+    const bool rest = part != LayerPart::Experts && use_part(layer, LayerPart::WithoutExperts, pool);
+    const bool experts =
+        part != LayerPart::WithoutExperts && layer.weights.router && use_part(layer, LayerPart::Experts, pool);
+    return rest || experts;
+}
+
+bool HostWeights::use_head(ThreadPool& pool)
+{
+    return use(head_copy_, pool, [&](const auto& visit) { for_each_matrix(head_, visit); });
+}
+
+void HostWeights::drop_layer(int l, LayerPart part)
+{
+    Layer& layer = layers_[std::size_t(l)];
+    const LayerWeights& source = source_.layers[std::size_t(l)];
+    if (part != LayerPart::Experts) {
+        const LayerWeights now = layer.weights;
+        layer.weights = source;
+        take_expert_stacks(now, layer.weights);
+        layer.rest = {};
+    }
+    if (part != LayerPart::WithoutExperts) {
+        take_expert_stacks(source, layer.weights);
+        layer.experts = {};
+    }
 }
 
 void HostWeights::drop_head()
 {
-    head_ = {source_.head, {}, false};
+    head_ = source_.head;
+    head_copy_ = {};
 }
-
-template bool HostWeights::use(Part<LayerWeights>&, ThreadPool&);
-template bool HostWeights::use(Part<HeadWeights>&, ThreadPool&);
 
 }  // namespace engine

@@ -26,26 +26,30 @@ public:
 
     /// Their addresses stay the same; what they point to changes with use() and drop().
     const LayerWeights& layer(int l) const { return layers_[std::size_t(l)].weights; }
-    const HeadWeights& head() const { return head_.weights; }
+    const HeadWeights& head() const { return head_; }
     int layers() const { return int(layers_.size()); }
 
-    /// Call it before a step that computes with the layer. False: it is ready already, which costs nothing.
-    bool use_layer(int l, ThreadPool& pool) { return use(layers_[std::size_t(l)], pool); }
-    bool use_head(ThreadPool& pool) { return use(head_, pool); }
+    /// Call it before a step that computes with this part of the layer, the whole or its experts. False: it is ready
+    /// already, which costs nothing.
+    bool use_layer(int l, LayerPart part, ThreadPool& pool);
+    bool use_head(ThreadPool& pool);
     /// Whether a part that is in use would be copied, had there been memory.
     bool lack_memory() const { return lack_memory_; }
-    void drop_layer(int l);
+    void drop_layer(int l, LayerPart part);
     void drop_head();
 
 private:
-    template <class W>
-    struct Part {
-        W weights;
-        HugeArray copy;
+    struct Copy {
+        HugeArray memory;
         bool used = false;
     };
-    template <class W>
-    bool use(Part<W>& part, ThreadPool& pool);
+    struct Layer {
+        LayerWeights weights;
+        Copy rest, experts;
+    };
+    template <class ForEachMatrix>
+    bool use(Copy& copy, ThreadPool& pool, const ForEachMatrix& for_each_matrix);
+    bool use_part(Layer& layer, LayerPart part, ThreadPool& pool);
     bool find_memory(HugeArray& memory, std::size_t bytes) const;
     void interleave(const Matrix& from, int stack, std::byte* to, ThreadPool& pool) const;
 
@@ -55,8 +59,9 @@ private:
     int experts_;
     std::optional<std::int64_t> keep_free_bytes_;
     bool lack_memory_ = false;
-    std::vector<Part<LayerWeights>> layers_;
-    Part<HeadWeights> head_;
+    std::vector<Layer> layers_;
+    HeadWeights head_;
+    Copy head_copy_;
 };
 
 }  // namespace engine

@@ -12,7 +12,7 @@ constexpr std::size_t kAlignment = 256;
 /// visit(pointer, bytes) for every tensor there is. W: weights, const or not
 template <class W, class Visit>
 requires std::is_same_v<std::remove_const_t<W>, HeadWeights>
-void for_each_tensor(W& w, const Hyperparameters& h, int, const Visit& visit)
+void for_each_tensor(W& w, const Hyperparameters& h, int, LayerPart, const Visit& visit)
 {
     if (w.norm)
         visit(w.norm, std::size_t(h.embedding_length) * sizeof(float));
@@ -33,17 +33,19 @@ void for_each_tensor(W& w, const Hyperparameters& h, int, const Visit& visit)
 
 template <class W, class Visit>
 requires std::is_same_v<std::remove_const_t<W>, LayerWeights>
-void for_each_tensor(W& w, const Hyperparameters& h, int l, const Visit& visit)
+void for_each_tensor(W& w, const Hyperparameters& h, int l, LayerPart part, const Visit& visit)
 {
     const LayerParameters& p = h.layers[std::size_t(l)];
     const int q_dim = p.heads * p.key_length;
     const int k_dim = p.kv_heads * p.key_length, v_dim = p.kv_heads * p.value_length;
 
-    for_each_matrix(w, h.experts, [&](auto& matrix, int stack) {
+    for_each_matrix(w, h.experts, part, [&](auto& matrix, int stack) {
         visit(matrix.data, matrix.bytes() * std::size_t(stack));
         if (matrix.scale)
             visit(matrix.scale, std::size_t(stack) * sizeof(float));
     });
+    if (part == LayerPart::Experts)
+        return;
 
     const auto vector = [&](auto& data, int length) {
         if (data)
@@ -124,24 +126,25 @@ void point(Vector& data, DevicePtr to)
 }  // namespace
 
 template <class W>
-std::int64_t DeviceWeights<W>::bytes(const W& weights, const Hyperparameters& h, int l)
+std::int64_t DeviceWeights<W>::bytes(const W& weights, const Hyperparameters& h, int l, LayerPart part)
 {
     std::size_t sum = 0;
-    for_each_tensor(weights, h, l, [&](const auto&, std::size_t bytes) { sum += aligned(bytes); });
+    for_each_tensor(weights, h, l, part, [&](const auto&, std::size_t bytes) { sum += aligned(bytes); });
     return std::int64_t(sum);
 }
 
 template <class W>
-Result<DeviceWeights<W>> DeviceWeights<W>::copy(Vram& vram, const W& weights, const Hyperparameters& h, int l)
+Result<DeviceWeights<W>> DeviceWeights<W>::copy(Vram& vram, const W& weights, const Hyperparameters& h, int l,
+                                                LayerPart part)
 {
-    const auto bytes = std::size_t(DeviceWeights::bytes(weights, h, l));
+    const auto bytes = std::size_t(DeviceWeights::bytes(weights, h, l, part));
     const auto memory = vram.take(Vram::Use::Weights, bytes);
     if (!memory)
         return tl::unexpected(memory.error());
     DeviceWeights copy(vram, *memory, bytes, weights);
     DevicePtr to = *memory;
     Status status;
-    for_each_tensor(copy.weights_, h, l, [&](auto& data, std::size_t tensor_bytes) {
+    for_each_tensor(copy.weights_, h, l, part, [&](auto& data, std::size_t tensor_bytes) {
         if (!status)
             return;
         const auto ticket = vram.device().to_device(as_bytes(data), to, tensor_bytes);

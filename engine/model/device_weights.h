@@ -6,22 +6,24 @@
 
 namespace engine {
 
-/// A copy of the weights of one layer, or of the head.
+/// A copy of the weights of one layer or a part of it, or of the head.
 template <class W>
 class DeviceWeights
 {
 public:
-    /// Bytes the copy takes. `l`: the layer's number; of no meaning for the head.
-    static std::int64_t bytes(const W& weights, const Hyperparameters& h, int l);
+    /// Bytes the copy takes. `l`: the layer's number; of no meaning for the head, which has no parts either.
+    static std::int64_t bytes(const W& weights, const Hyperparameters& h, int l, LayerPart part = LayerPart::Whole);
 
     /// Begins the copy; the weights can be used once wait() has said so. DeviceFull, DeviceLost.
-    static Result<DeviceWeights> copy(Vram& vram, const W& weights, const Hyperparameters& h, int l);
+    static Result<DeviceWeights> copy(Vram& vram, const W& weights, const Hyperparameters& h, int l,
+                                      LayerPart part = LayerPart::Whole);
     Status wait();
 
     DeviceWeights(DeviceWeights&& other) noexcept;
     DeviceWeights& operator=(DeviceWeights&&) = delete;
     ~DeviceWeights();
 
+    /// What is of no copied part is where it was.
     const W& weights() const { return weights_; }
     std::int64_t bytes() const { return std::int64_t(bytes_); }
 

@@ -124,13 +124,41 @@ struct LayerWeights {
     AltUpWeights altup;            // its router is empty where there is none
     StreamConnection attn_streams, ffn_streams;
     NgramWeights ngrams;  // its key is empty where there are none
+
+    /// The layer's weights on the host, where its experts are computed there and all else on a device with a memory of
+    /// its own.
+    const LayerWeights* experts_on_host = nullptr;
 };
 
-/// visit(matrix, how many of its size there are, one after another) for every one there is. W: LayerWeights, const or
-/// not
+/// What of a layer's weights: its routed experts' stacks are read little at a time and may lie elsewhere than the rest.
+enum class LayerPart { Whole, WithoutExperts, Experts };
+
+/// visit(stack) for each stack of routed experts. W: LayerWeights, const or not
 template <class W, class Visit>
-void for_each_matrix(W& w, int experts, const Visit& visit)
+void for_each_expert_stack(W& w, const Visit& visit)
 {
+    for (auto* stack : {&w.gate_experts, &w.up_experts, &w.down_experts})
+        if (*stack)
+            visit(*stack);
+}
+
+/// `to` has the routed experts of `from`.
+inline void take_expert_stacks(const LayerWeights& from, LayerWeights& to)
+{
+    to.gate_experts = from.gate_experts;
+    to.up_experts = from.up_experts;
+    to.down_experts = from.down_experts;
+}
+
+/// visit(matrix, how many of its size there are, one after another) for every one there is in the part. W:
+/// LayerWeights, const or not
+template <class W, class Visit>
+void for_each_matrix(W& w, int experts, LayerPart part, const Visit& visit)
+{
+    if (part != LayerPart::WithoutExperts)
+        for_each_expert_stack(w, [&](auto& stack) { visit(stack, experts); });
+    if (part == LayerPart::Experts)
+        return;
     for (auto* matrix : {&w.qkv,
                          &w.q,
                          &w.k,
@@ -170,9 +198,6 @@ void for_each_matrix(W& w, int experts, const Visit& visit)
     for (auto* stack : {&w.k_up, &w.v_up})
         if (*stack)
             visit(*stack, w.stacked_heads);
-    for (auto* stack : {&w.gate_experts, &w.up_experts, &w.down_experts})
-        if (*stack)
-            visit(*stack, experts);
 }
 
 /// Whether a tensor is of no layer that is run: of a block behind them, which predicts several tokens at once, or of

@@ -10,11 +10,41 @@ namespace engine {
 
 namespace {
 
+/// The layers whose experts lie on the host when blocks begin to leave.
+int fewest_experts(const DeviceShare& share)
+{
+    return share.host_expert_layers.value_or(share.layout.num_layers());
+}
+
 /// The bytes that are left for KV below this mark.
 std::int64_t kv_bytes_left(const DeviceShare& share, std::int64_t mark)
 {
-    const DeviceBytes without = share.layout.needed(share.layers, 0);
+    const DeviceBytes without = share.layout.needed(share.layers, fewest_experts(share), 0);
     return mark - (without.total() - without.kv);
+}
+
+/// The columns that are made room for where there are so many: the next of 4, 6, 8, 12, 16, 24, ...
+int columns_with_room(int columns)
+{
+    int room = DeviceLayout::kFewestColumns;
+    while (room < columns)
+        room = room % 3 == 0 ? room / 3 * 4 : room / 2 * 3;
+    return room;
+}
+
+/// The first layers find room below the high mark with so many columns.
+bool fit(const DeviceShare& share, int layers, int host_expert_layers, int columns)
+{
+    return share.layout.needed(layers, host_expert_layers, columns).total() <= share.high_mark_bytes;
+}
+
+int layers_that_fit(const DeviceShare& share)
+{
+    int layers = 0;
+    while (layers < share.layout.num_layers() &&
+           fit(share, layers + 1, fewest_experts(share), DeviceLayout::kFewestColumns))
+        ++layers;
+    return layers;
 }
 
 /// How many columns may lie on the device where a share of them was asked to lie on the host.
@@ -27,14 +57,16 @@ int most_on_device(const DeviceShare& share, int total)
 
 std::int64_t limit_bytes(const PlacementOptions& options, const DeviceLayout& layout)
 {
-    return options.budget_fit_tokens > 0 ? layout.device_size(options.budget_fit_tokens, options.watermark)
+    return options.budget_fit_tokens > 0 ? layout.device_size(options.host_expert_layers.value_or(0),
+                                                              options.budget_fit_tokens, options.watermark)
                                          : options.vram_budget_bytes;
 }
 
 std::int64_t emulated_bytes(const PlacementOptions& options, const DeviceLayout& layout)
 {
     return options.emulated.vram_bytes > 0 ? options.emulated.vram_bytes
-                                           : layout.device_size(options.emulated.fit_tokens, options.watermark);
+                                           : layout.device_size(options.host_expert_layers.value_or(0),
+                                                                options.emulated.fit_tokens, options.watermark);
 }
 
 DeviceShare share_of(const PlacementOptions& options, DeviceLayout layout, std::int64_t free_bytes)
@@ -44,18 +76,29 @@ DeviceShare share_of(const PlacementOptions& options, DeviceLayout layout, std::
     share.high_mark_bytes = high_mark_bytes(share.budget_bytes, options.watermark);
     share.policy = options.kv_policy;
     share.offload_share = options.kv_offload_share;
+    share.host_expert_layers = options.host_expert_layers;
     share.layers = layers_on_device(share, options.device_layers);
     return share;
 }
 
 int layers_on_device(DeviceShare share, std::optional<int> asked)
 {
-    share.layers =
-        asked ? std::min(*asked, share.layout.num_layers()) : share.layout.layers_that_fit(share.high_mark_bytes);
-    while (share.layers > 0 && (share.layout.needed(share.layers, 0).total() > share.high_mark_bytes ||
+    share.layers = asked ? std::min(*asked, share.layout.num_layers()) : layers_that_fit(share);
+    while (share.layers > 0 && (!fit(share, share.layers, fewest_experts(share), 0) ||
                                 columns_before_spill(share, kStayingColumns) < kStayingColumns))
         --share.layers;
     return share.layers;
+}
+
+int host_expert_layers(const DeviceShare& share, int columns)
+{
+    if (share.host_expert_layers || !share.layout.has_experts())
+        return std::min(share.host_expert_layers.value_or(0), share.layers);
+    const int room = columns_with_room(columns);
+    int on_host = 0;
+    while (on_host < share.layers && !fit(share, share.layers, on_host, room))
+        ++on_host;
+    return on_host;
 }
 
 int columns_before_spill(const DeviceShare& share, int most)

@@ -1,5 +1,9 @@
-// Computes how many layers a device takes and how many block columns of a growing conversation lie there: what
-// ModelPlacement and the pager do, as arithmetic. The former asks here itself.
+// Computes how many layers a device takes, which experts, and how many block columns of a growing conversation lie
+// there: what ModelPlacement and the pager do, as arithmetic. The former asks here itself.
+//
+// Where nobody says how many layers leave their experts on the host, experts have what room the layers and the
+// conversation's KV leave: a token reads all of its KV and few of the experts, so a byte of KV saves more time. The
+// experts of the first layers leave first, and no block leaves before them.
 #pragma once
 
 #include "engine/placement_options.h"
@@ -17,6 +21,7 @@ struct DeviceShare {
     std::int64_t high_mark_bytes = 0;  // above it blocks leave
     KvPolicy policy = KvPolicy::Auto;
     double offload_share = 0;
+    std::optional<int> host_expert_layers = {};  // the first so many leave their experts on the host; empty: as KV asks
 };
 
 /// What the user allows of a device's memory, in bytes or for so many tokens; 0: all that is free.
@@ -37,6 +42,10 @@ struct Columns {
 /// The layers that a device of this budget holds, whatever it held before: those asked for, or as many as fit
 /// (empty). `share.layers` does not matter.
 int layers_on_device(DeviceShare share, std::optional<int> asked);
+
+/// How many of the share's layers leave their experts on the host beside so many block columns: those asked for, or the
+/// fewest that make room for them and for some more, so that not every new column drives out experts.
+int host_expert_layers(const DeviceShare& share, int columns);
 
 /// Columns that find room before the first one leaves, `most` at most.
 int columns_before_spill(const DeviceShare& share, int most);

@@ -58,32 +58,32 @@ std::int64_t DeviceLayout::windows_at(int layers, int position) const
     return bytes;
 }
 
-DeviceBytes DeviceLayout::needed(int layers, int columns) const
+bool DeviceLayout::has_experts() const
+{
+    return std::ranges::any_of(layers_, [](const LayerBytes& layer) { return layer.experts > 0; });
+}
+
+DeviceBytes DeviceLayout::needed(int layers, int host_expert_layers, int columns) const
 {
     DeviceBytes bytes;
     for (const LayerBytes& layer : first(layers)) {
         bytes.weights += layer.weights;
         bytes.state += layer.state;
     }
+    for (const LayerBytes& layer : first(std::min(layers, host_expert_layers)))
+        bytes.weights -= layer.experts;
     bytes.kv = columns * column(layers) + windows(layers);
     bytes.ring = ring_bytes();
     bytes.scratch = scratch_bytes(layers);
     return bytes;
 }
 
-std::int64_t DeviceLayout::device_size(int fit_tokens, double watermark) const
+std::int64_t DeviceLayout::device_size(int host_expert_layers, int fit_tokens, double watermark) const
 {
     // With fewer columns not all layers would be put there.
     const int columns = std::max(kFewestColumns, (fit_tokens + block_tokens_ - 1) / block_tokens_);
-    return std::int64_t(std::ceil(double(needed(num_layers(), columns).total()) / watermark)) + 1;
-}
-
-int DeviceLayout::layers_that_fit(std::int64_t high_mark_bytes) const
-{
-    int layers = 0;
-    while (layers < num_layers() && needed(layers + 1, kFewestColumns).total() <= high_mark_bytes)
-        ++layers;
-    return layers;
+    const std::int64_t bytes = needed(num_layers(), host_expert_layers, columns).total();
+    return std::int64_t(std::ceil(double(bytes) / watermark)) + 1;
 }
 
 }  // namespace engine

@@ -12,6 +12,7 @@ namespace engine {
 /// One layer, as a device holds it.
 struct LayerBytes {
     std::int64_t weights = 0;   // alignment included
+    std::int64_t experts = 0;   // of them, of routed experts: they may stay on the host
     std::int64_t kv_block = 0;  // one KV block: `block_tokens` tokens of all KV heads
     int window = 0;             // tokens that a token sees; 0: all
     std::int64_t state = 0;     // of a recurrent layer, for the one sequence whose state lies there
@@ -78,13 +79,14 @@ public:
         return transport_ == Transport::Copies && layers == 0 ? 0 : scratch_bytes_;
     }
 
-    /// The first `layers` and so many columns of their KV, windows at their largest.
-    DeviceBytes needed(int layers, int columns) const;
-    /// The size of a device that has room for all layers and the KV of so many tokens below a watermark, a share of its
-    /// size.
-    std::int64_t device_size(int fit_tokens, double watermark) const;
-    /// Layers that find room below `high_mark_bytes` with the fewest columns.
-    int layers_that_fit(std::int64_t high_mark_bytes) const;
+    bool has_experts() const;
+
+    /// The first `layers`, of which the first `host_expert_layers` leave their experts on the host, and so many columns
+    /// of their KV, windows at their largest.
+    DeviceBytes needed(int layers, int host_expert_layers, int columns) const;
+    /// The size of a device that has room for all layers, but so many's experts, and the KV of so many tokens below a
+    /// watermark, a share of its size.
+    std::int64_t device_size(int host_expert_layers, int fit_tokens, double watermark) const;
 
 private:
     std::span<const LayerBytes> first(int layers) const { return std::span(layers_).first(std::size_t(layers)); }

@@ -16,18 +16,21 @@ namespace engine {
 
 namespace {
 
+void add_read(LayerWork& work, const WeightRead& read)
+{
+    const auto same = std::ranges::find_if(work.reads, [&](const WeightRead& r) {
+        return r.type == read.type && r.row_length == read.row_length && r.alone == read.alone;
+    });
+    if (same == work.reads.end())
+        work.reads.push_back(read);
+    else
+        same->bytes += read.bytes;
+}
+
 void add_read(LayerWork& work, const Matrix& matrix, bool alone, int times = 1)
 {
-    if (!matrix)
-        return;
-    const auto same = std::ranges::find_if(work.reads, [&](const WeightRead& r) {
-        return r.type == matrix.type && r.row_length == matrix.n && r.alone == alone;
-    });
-    const std::int64_t bytes = std::int64_t(matrix.bytes()) * times;
-    if (same == work.reads.end())
-        work.reads.push_back({matrix.type, matrix.n, bytes, alone});
-    else
-        same->bytes += bytes;
+    if (matrix)
+        add_read(work, {matrix.type, matrix.n, std::int64_t(matrix.bytes()) * times, alone});
 }
 
 /// Matrices that are multiplied as one operation, which is divided among the threads where that pays.
@@ -40,6 +43,29 @@ void add_operation(LayerWork& work, std::initializer_list<const Matrix*> matrice
     for (const Matrix* matrix : matrices)
         add_read(work, *matrix, alone);
     work.operations += !alone;
+}
+
+/// What the host computes of a layer of a device whose routed experts it has.
+LayerWork experts_work(const Hyperparameters& h, const LayerWeights& w)
+{
+    LayerWork work;
+    if (!w.router)
+        return work;
+    add_operation(work, {&w.router});
+    for (const Matrix* stack : {&w.gate_experts, &w.up_experts, &w.down_experts})
+        add_read(work, *stack, false, h.experts_used);
+    work.values =
+        h.experts + h.experts_used * (3 * std::int64_t(h.expert_ffn_length) + 3 * std::int64_t(h.expert_length));
+    work.operations += 5;  // of the chosen experts
+    return work;
+}
+
+void add_work(const LayerWork& more, LayerWork& work)
+{
+    for (const WeightRead& read : more.reads)
+        add_read(work, read);
+    work.values += more.values;
+    work.operations += more.operations;
 }
 
 LayerWork layer_work(const Hyperparameters& h, const LayerWeights& w, const LayerParameters& p)
@@ -66,7 +92,6 @@ LayerWork layer_work(const Hyperparameters& h, const LayerWeights& w, const Laye
     add_operation(work, {&w.mix_out});
     add_operation(work, {&w.gate, &w.up});
     add_operation(work, {&w.down});
-    add_operation(work, {&w.router});
     add_operation(work, {&w.shared_weight});
     add_operation(work, {&w.latent_down});
     add_operation(work, {&w.latent_up});
@@ -75,19 +100,13 @@ LayerWork layer_work(const Hyperparameters& h, const LayerWeights& w, const Laye
     add_operation(work, {&w.altup.laurel_up});
     add_operation(work, {&w.side_gate});
     add_operation(work, {&w.side_out});
-    for (const Matrix* stack : {&w.gate_experts, &w.up_experts, &w.down_experts})
-        add_read(work, *stack, false, h.experts_used);
 
     const std::int64_t dim = h.embedding_length;
     const std::int64_t qk = std::int64_t(p.heads + p.kv_heads) * p.key_length;
     // Two norms, two sums and two roundings of the stream; rotated and perhaps normed queries and keys.
     work.values = 6 * dim + qk + (w.attn_gate ? 2 : 1) * attended + (w.q_norm ? qk : 0) + (w.attn_post_norm ? dim : 0) +
                   (w.ffn_post_norm ? dim : 0);
-    if (w.router) {
-        work.values +=
-            h.experts + h.experts_used * (3 * std::int64_t(h.expert_ffn_length) + 3 * std::int64_t(h.expert_length));
-        work.operations += 5;  // of the chosen experts
-    }
+    add_work(experts_work(h, w), work);
     if (is_recurrent(p.mixer)) {
         work.operations += 2;  // the convolution, and the states of the heads
         work.values += 2 * (h.state_space.conv_channels() + h.state_space.inner());
@@ -139,6 +158,7 @@ ModelCosts model_costs(const Hyperparameters& h, const Weights& weights)
     for (std::size_t l = 0; l < h.layers.size(); ++l) {
         const LayerParameters& p = h.layers[l];
         costs.layers.push_back(layer_work(h, weights.layers[l], p));
+        costs.experts.push_back(experts_work(h, weights.layers[l]));
         costs.kv_heads.push_back(p.kv_heads);
         costs.windows.push_back(p.kind == LayerKind::SlidingWindow ? h.sliding_window : 0);
     }
@@ -210,8 +230,11 @@ DeviceLayout device_layout(const Hyperparameters& h, const Weights& weights, std
 {
     std::vector<LayerBytes> layers;
     for (std::size_t l = 0; l < kv.size(); ++l)
-        layers.push_back({DeviceLayer::bytes(weights.layers[l], h, int(l)), std::int64_t(kv[l].bytes()), kv[l].window,
-                          DeviceStates::bytes(std::size_t(h.state_floats(int(l))) * sizeof(float))});
+        layers.push_back({.weights = DeviceLayer::bytes(weights.layers[l], h, int(l)),
+                          .experts = DeviceLayer::bytes(weights.layers[l], h, int(l), LayerPart::Experts),
+                          .kv_block = std::int64_t(kv[l].bytes()),
+                          .window = kv[l].window,
+                          .state = DeviceStates::bytes(std::size_t(h.state_floats(int(l))) * sizeof(float))});
     layers.back().weights += DeviceHead::bytes(weights.head, h, int(kv.size()));  // it goes with the last layer
     return {std::move(layers), kv.front().block.tokens, scratch_bytes, transport};
 }

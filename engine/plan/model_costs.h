@@ -42,8 +42,9 @@ struct ModelCosts {
     int vocabulary = 0;
     int context_length = 0;  // tokens the model was made for
     std::int64_t weight_bytes = 0;
-    bool multiplies_twice = false;       // activations of 16 bits, as two parts of 8
-    std::vector<int> kv_heads, windows;  // (layers,)
+    bool multiplies_twice = false;        // activations of 16 bits, as two parts of 8
+    std::vector<int> kv_heads, windows;   // (layers,)
+    std::vector<LayerWork> experts = {};  // (layers,) of each layer's work what its routed experts and router are
 };
 
 ModelCosts model_costs(const Hyperparameters& h, const Weights& weights);

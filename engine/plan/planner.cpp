@@ -104,7 +104,8 @@ std::int64_t state_bytes(const ModelCosts& costs, int tokens)
 
 MemoryUse on_device(const DeviceShare& share, int tokens)
 {
-    const DeviceBytes fixed = share.layout.needed(share.layers, 0);
+    const int host_experts = host_expert_layers(share, columns_at(share, tokens).total);
+    const DeviceBytes fixed = share.layout.needed(share.layers, host_experts, 0);
     MemoryUse use{fixed.weights, 0, fixed.state, fixed.ring, fixed.scratch};
     if (tokens > 0)
         use.kv_bytes = columns_at(share, tokens).on_device * share.layout.column(share.layers) +
@@ -165,6 +166,7 @@ try {
     PlannedPlacement placement{request.k_type, request.v_type, {}};
     Plan plan;
     plan.layers = int(costs.layers.size());
+    plan.expert_layers = int(std::ranges::count_if(costs.experts, [](const LayerWork& w) { return !w.reads.empty(); }));
     if (has_device) {
         if (request.placement.device == PlacementOptions::Device::Cuda) {
             if (!model_->cuda || model_->cuda->ordinal != request.placement.cuda_ordinal) {
@@ -201,6 +203,7 @@ try {
                     state_bytes(costs, tokens), 0, scratch};
         if (placement.device) {
             const Columns columns = columns_at(placement.device->share, tokens);
+            row.host_expert_layers = host_expert_layers(placement.device->share, columns.total);
             row.device = on_device(placement.device->share, tokens);
             row.kv_share_on_host = columns.total > 0 ? double(columns.on_host()) / columns.total : 0.0;
             row.stops = columns.stops;

@@ -60,6 +60,7 @@ public:
         if (placement.device && placement.device->share.policy != KvPolicy::CpuDecode) {
             device_ = &*placement.device;
             columns_ = columns_at(device_->share, context_tokens);
+            host_expert_layers_ = host_expert_layers(device_->share, columns_.total);
         }
         set_bytes_ = cpu_bytes();
     }
@@ -81,6 +82,14 @@ public:
 private:
     bool on_device(int l) const { return device_ && l < device_->share.layers; }
     bool own_cores(int l) const { return on_device(l) && device_->cores == DeviceCores::Own; }
+
+    /// Whether a device with cores of its own leaves the layer's experts to the host.
+    bool experts_on_host(int l) const { return own_cores(l) && l < host_expert_layers_ && !experts(l).reads.empty(); }
+    const LayerWork& experts(int l) const
+    {
+        static const LayerWork none;
+        return costs_.experts.empty() ? none : costs_.experts[std::size_t(l)];
+    }
 
     /// It goes with the last layer.
     bool head_on_device() const { return own_cores(int(costs_.layers.size()) - 1); }
@@ -110,9 +119,11 @@ private:
     {
         double bytes = double(costs_.side.read_bytes());
         bytes += head_on_device() ? 0.0 : double(costs_.head.read_bytes());
-        for (int l = 0; l < int(costs_.layers.size()); ++l)
+        for (int l = 0; l < int(costs_.layers.size()); ++l) {
             bytes += own_cores(l) ? kv(l).on_host
                                   : double(costs_.layers[std::size_t(l)].read_bytes()) + state_traffic(l) + kv(l).all;
+            bytes += experts_on_host(l) ? double(experts(l).read_bytes()) : 0.0;
+        }
         return bytes;
     }
 
@@ -203,15 +214,23 @@ private:
     std::optional<double> device_layer(int l) const
     {
         const DeviceRates& device = device_->rates;
-        const auto weights =
-            over(double(costs_.layers[std::size_t(l)].read_bytes()) + state_traffic(l), device.weights_bytes_per_s);
+        const bool without_experts = experts_on_host(l);
+        const std::int64_t read =
+            costs_.layers[std::size_t(l)].read_bytes() - (without_experts ? experts(l).read_bytes() : 0);
+        const auto weights = over(double(read) + state_traffic(l), device.weights_bytes_per_s);
         const AttendedKv attended = kv(l);
         const auto resident = over(attended.all, device.attention_bytes_per_s);
         if (!weights || !resident)
             return std::nullopt;
         const bool spilled = attended.on_host > 0;
-        const auto attending = spilled ? attend_spilled(l, *resident, attended.on_host, *weights) : resident;
-        return attending ? std::optional(*weights + *attending) : std::nullopt;
+        Seconds sum;
+        sum += weights;
+        sum += spilled ? attend_spilled(l, *resident, attended.on_host, *weights) : resident;
+        if (without_experts) {
+            sum += work(experts(l));
+            sum += device.hand_off_s;
+        }
+        return sum.sum();
     }
 
     /// Attention of a layer of which `all` bytes of KV lie on the host; `resident_s`: if none did.
@@ -249,6 +268,7 @@ private:
     int context_;
     const PlannedDevice* device_ = nullptr;  // null: all is computed on the host
     Columns columns_;
+    int host_expert_layers_ = 0;
     double set_bytes_ = 0;
 };
 

@@ -29,6 +29,7 @@ void take_device(const PlacementOptions& from, PlacementOptions& to)
     to.cuda_ordinal = from.cuda_ordinal;
     to.emulated = from.emulated;
     to.device_layers = from.device_layers;
+    to.host_expert_layers = from.host_expert_layers;
     to.vram_budget_bytes = from.vram_budget_bytes;
     to.budget_fit_tokens = from.budget_fit_tokens;
 }
@@ -109,6 +110,7 @@ Status ModelPlacement::change_device(const PlacementOptions& wish, const StepLim
         if (!on_device_)
             return {};
         (void)apply(SetVramBudget{limit_bytes(options, on_device_->layout())});
+        (void)apply(SetHostExperts{options.host_expert_layers});
         return apply(SetDeviceLayers{options.device_layers});
     }
     auto opened = open_next(options, limits);
@@ -160,6 +162,7 @@ void ModelPlacement::close()
     split_ = Placement(model_.host_weights, model_.cpu);
     on_device_.reset();
     wanted_ = 0;
+    host_experts_ = 0;
     on_host_ = true;
 }
 
@@ -173,6 +176,7 @@ int ModelPlacement::step_rows(int rows) const
 void ModelPlacement::begin_turn(std::vector<TokenRange> pins)
 {
     returning_ = Event::Cause::Watermark;  // what was asked for before has come
+    turn_began_ = true;
     if (on_device_)
         on_device_->pager().begin_turn(std::move(pins));
 }
@@ -186,6 +190,9 @@ void ModelPlacement::go_on(std::vector<TokenRange> pins)
 Status ModelPlacement::prepare(const KvSequence& sequence, int first, int count)
 {
     on_host_ = !on_device_ || (options_.kv_policy == KvPolicy::CpuDecode && count == 1);
+    const int block = model_.cache.block_tokens();
+    if (on_device_)
+        let_experts_give_way((first + count + block - 1) / block);
     while (use_host_part()) {
     }
     if (!on_device_)
@@ -221,9 +228,19 @@ bool ModelPlacement::ready_host_part()
 /// One more part of what the step in preparation computes on the host is as its kernels like it best. False: all are.
 bool ModelPlacement::use_host_part()
 {
-    for (int l = on_host_ ? 0 : layers(); l < model_.host_weights.layers(); ++l)
-        if (model_.host_weights.use_layer(l, model_.cpu.pool()))
+    ThreadPool& pool = model_.cpu.pool();
+    const int first = on_host_ ? 0 : layers();
+    for (int l = first; l < model_.host_weights.layers(); ++l)
+        if (model_.host_weights.use_layer(l, LayerPart::Whole, pool)) {
+            if (l < layers())
+                on_device_->find_experts_on_host(l);
             return true;
+        }
+    for (int l = 0; l < first; ++l)
+        if (on_device_->experts_on_host(l) && model_.host_weights.use_layer(l, LayerPart::Experts, pool)) {
+            on_device_->find_experts_on_host(l);
+            return true;
+        }
     return placement().head_on_host() && model_.host_weights.use_head(model_.cpu.pool());
 }
 
@@ -233,7 +250,8 @@ void ModelPlacement::drop_host_copies()
     if (options_.kv_policy == KvPolicy::CpuDecode)
         return;  // the host computes it, too
     for (int l = 0; l < layers(); ++l)
-        model_.host_weights.drop_layer(l);
+        model_.host_weights.drop_layer(l,
+                                       on_device_->experts_on_host(l) ? LayerPart::WithoutExperts : LayerPart::Whole);
     if (on_device_->head())
         model_.host_weights.drop_head();
 }
@@ -253,6 +271,8 @@ bool ModelPlacement::advance()
         move_to_host(layers() - 1, Event::Cause::Split);
         return true;
     }
+    if (send_experts_home(Event::Cause::Split))
+        return true;
     if (layers() < wanted_layers()) {
         if (const Status moved = move_to_device(layers()); !moved) {
             if (moved.error().code == Error::Code::DeviceLost) {
@@ -266,7 +286,37 @@ bool ModelPlacement::advance()
         }
         return true;
     }
-    return on_device_->pager().bring_back(returning_);
+    return bring_experts() || (on_device_ && on_device_->pager().bring_back(returning_));
+}
+
+/// The experts of one layer that are to be on the host leave the device. False: none.
+bool ModelPlacement::send_experts_home(Event::Cause cause)
+{
+    for (int l = 0; l < std::min(host_experts_, layers()); ++l)
+        if (on_device_->has_experts_of(l)) {
+            move_experts_to_host(l, cause);
+            return true;
+        }
+    return false;
+}
+
+/// The experts of one layer that are to be on the device come there, those of the last layers first. False: none is to
+/// come, or the device is gone.
+bool ModelPlacement::bring_experts()
+{
+    for (int l = layers() - 1; l >= host_experts_; --l) {
+        if (!on_device_->experts_on_host(l))
+            continue;
+        if (const Status moved = move_experts_to_device(l); !moved) {
+            if (moved.error().code == Error::Code::DeviceLost) {
+                lose(moved.error());
+                return false;
+            }
+            host_experts_ = l + 1;  // there is less room than was planned with
+        }
+        return true;
+    }
+    return false;
 }
 
 void ModelPlacement::settle()
@@ -280,7 +330,7 @@ Status ModelPlacement::move_to_device(int l)
     Event event = make_event(Event::Kind::LayerMove, layer_moved(l, Residency::Device));
     event.cause = Event::Cause::Split;
     event.layer = l;
-    const auto bytes = on_device_->copy_layer();
+    const auto bytes = on_device_->copy_layer(l >= host_experts_);
     if (!bytes)
         return tl::unexpected(bytes.error());
     ++kv_changes_;
@@ -329,13 +379,69 @@ void ModelPlacement::move_to_host(int l, Event::Cause cause)
     events_.push_back(std::move(event));
 }
 
+Status ModelPlacement::move_experts_to_device(int l)
+{
+    Event event = make_event(Event::Kind::ExpertsMove, experts_moved(l, Residency::Device));
+    event.cause = Event::Cause::Split;
+    event.layer = l;
+    const auto bytes = on_device_->copy_experts(l);
+    if (!bytes)
+        return tl::unexpected(bytes.error());
+    split_.place(l, on_device_->backend(), on_device_->layer(l));
+    drop_host_copies();
+    event.bytes = *bytes;
+    event.duration_us = now_us() - event.time_us;
+    events_.push_back(std::move(event));
+    return {};
+}
+
+void ModelPlacement::move_experts_to_host(int l, Event::Cause cause)
+{
+    Event event = make_event(Event::Kind::ExpertsMove, experts_moved(l, Residency::Host));
+    event.cause = cause;
+    event.layer = l;
+    event.bytes = on_device_->drop_experts(l);
+    split_.place(l, on_device_->backend(), on_device_->layer(l));
+    event.duration_us = now_us() - event.time_us;
+    events_.push_back(std::move(event));
+}
+
 bool ModelPlacement::give_up_layer()
 {
     if (layers() == 0)
         return false;
+    if (!options_.host_expert_layers) {
+        for (int l = 0; l < layers(); ++l)
+            if (on_device_->has_experts_of(l)) {
+                host_experts_ = l + 1;
+                move_experts_to_host(l, Event::Cause::Watermark);
+                return true;
+            }
+    }
     move_to_host(layers() - 1, Event::Cause::Watermark);
     wanted_ = layers();
     return true;
+}
+
+/// What the plan says of the experts, for the conversations that are in use.
+void ModelPlacement::plan_experts()
+{
+    host_experts_ = on_device_->planned_host_experts(options_, wanted_, columns_in_use_);
+}
+
+/// A step is about to fill so many block columns. Experts leave at once for them; those that a shorter conversation has
+/// room for come between steps.
+void ModelPlacement::let_experts_give_way(int columns)
+{
+    if (columns <= columns_in_use_ && !turn_began_)
+        return;
+    columns_in_use_ = columns;
+    turn_began_ = false;
+    if (next_)
+        return;
+    plan_experts();
+    while (send_experts_home(Event::Cause::Watermark)) {
+    }
 }
 
 /// What is held is what the budget's plan says: layers that it does not have leave at once, then KV; with room, things
@@ -345,8 +451,11 @@ void ModelPlacement::relieve(Event::Cause cause)
     returning_ = cause;
     on_device_->pager().trim_windows();
     wanted_ = on_device_->planned_layers(options_);
+    plan_experts();
     while (layers() > wanted_)
         move_to_host(layers() - 1, cause);
+    while (send_experts_home(cause)) {
+    }
     on_device_->lengthen_ring();
     while (!on_device_->pager().make_room(0, cause) && on_device_->vram().used() > on_device_->vram().budget() &&
            layers() > 0) {
@@ -358,6 +467,7 @@ void ModelPlacement::relieve(Event::Cause cause)
 void ModelPlacement::want_planned_layers()
 {
     wanted_ = on_device_->planned_layers(options_);
+    plan_experts();
     const int asked = std::min(options_.device_layers.value_or(0), model_.cache.num_layers());
     if (wanted_ < asked)
         note(Event::Kind::Warning, Event::Cause::Split,
@@ -390,6 +500,19 @@ Status ModelPlacement::carry_out(const SetDeviceLayers& command)
     options_ = std::move(wish);
     next_.reset();
     want_planned_layers();
+    returning_ = Event::Cause::Split;
+    return {};
+}
+
+Status ModelPlacement::carry_out(const SetHostExperts& command)
+{
+    PlacementOptions wish = options_;
+    wish.host_expert_layers = command.layers;
+    if (Status ok = check(wish); !ok)
+        return ok;
+    options_ = std::move(wish);
+    if (!next_)
+        want_planned_layers();
     returning_ = Event::Cause::Split;
     return {};
 }

@@ -78,7 +78,8 @@ public:
     bool advance();
     /// Waits for what advance() has put on its way.
     void settle();
-    /// The last layer leaves the device, since there is no room. False: none is there.
+    /// The last layer leaves the device, or where experts give way theirs, since there is no room. False: none is
+    /// there.
     bool give_up_layer();
     /// The device does not answer: everything is on the host from now on.
     void lose(const Error& error);
@@ -108,6 +109,7 @@ private:
 
     Status need_device() const;
     Status carry_out(const SetDeviceLayers& command);
+    Status carry_out(const SetHostExperts& command);
     Status carry_out(const SetVramBudget& command);
     Status carry_out(const SetWatermark& command);
     Status carry_out(const SetKvPolicy& command);
@@ -123,8 +125,14 @@ private:
     bool use_host_part();
     void drop_host_copies();
     void want_planned_layers();
+    void plan_experts();
+    void let_experts_give_way(int columns);
+    bool send_experts_home(Event::Cause cause);
+    bool bring_experts();
     Status move_to_device(int l);
     void move_to_host(int l, Event::Cause cause);
+    Status move_experts_to_device(int l);
+    void move_experts_to_host(int l, Event::Cause cause);
     Result<std::int64_t> move_head();
     void relieve(Event::Cause cause);
     void note(Event::Kind kind, Event::Cause cause, std::string sentence);
@@ -133,6 +141,9 @@ private:
     PlacementOptions options_;
     std::unique_ptr<OnDevice> on_device_;                   // null: all is on the host
     int wanted_ = 0;                                        // layers
+    int host_experts_ = 0;                                  // the first layers, whose experts are to be on the host
+    int columns_in_use_ = 0;                                // of conversations since a turn began
+    bool turn_began_ = false;                               // and no step since
     std::optional<Next> next_;                              // comes when no layer lies on a device any more
     KvInUse in_use_;                                        // then
     std::int64_t moved_to_device_ = 0, moved_to_host_ = 0;  // bytes, by devices that were closed

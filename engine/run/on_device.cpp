@@ -1,6 +1,5 @@
 #include "engine/run/on_device.h"
 
-#include "engine/plan/columns.h"
 #include "engine/plan/measure_device.h"
 #include "engine/run/stream_choice.h"
 
@@ -76,29 +75,95 @@ Status OnDevice::open_cuda(const PlacementOptions& options, const StepLimits& li
     return {};
 }
 
-Result<std::int64_t> OnDevice::copy_layer()
+/// What is copied of a layer: the file's weights, or for a device that computes with the host's kernels the host's.
+Result<DeviceLayer> OnDevice::copy_part(int l, LayerPart part)
+{
+    if (!cuda_)
+        model_.host_weights.use_layer(l, part, model_.cpu.pool());
+    const LayerWeights& on_host = cuda_ ? model_.weights.layers[std::size_t(l)] : model_.host_weights.layer(l);
+    auto copy = DeviceLayer::copy(*vram_, on_host, model_.h, l, part);
+    if (!copy)
+        return copy;
+    if (Status ok = copy->wait(); !ok)
+        return tl::unexpected(ok.error());
+    return copy;
+}
+
+Result<std::int64_t> OnDevice::copy_layer(bool with_experts)
 {
     const int l = layers();
-    if (!cuda_)
-        model_.host_weights.use_layer(l, model_.cpu.pool());  // the device computes with the host's kernels
-    const LayerWeights& on_host = cuda_ ? model_.weights.layers[std::size_t(l)] : model_.host_weights.layer(l);
-    const std::int64_t bytes = DeviceLayer::bytes(on_host, model_.h, l);
+    const LayerWeights& source = model_.weights.layers[std::size_t(l)];
+    with_experts = with_experts && source.router;
+    const std::int64_t bytes =
+        DeviceLayer::bytes(source, model_.h, l, with_experts ? LayerPart::Whole : LayerPart::WithoutExperts);
     const std::int64_t state_bytes = DeviceStates::bytes(model_.cache.states().layer_bytes(l));
     const std::int64_t scratch_bytes = l == 0 && emulated_ ? layout_.scratch_bytes(1) : 0;
     if (!pager_->make_room(bytes + state_bytes + scratch_bytes, Event::Cause::Split))
         return fail(Error::Code::DeviceFull, "the layer does not fit");
-    auto layer = DeviceLayer::copy(*vram_, on_host, model_.h, l);
-    if (!layer)
-        return tl::unexpected(layer.error());
-    if (Status ok = layer->wait(); !ok)
-        return tl::unexpected(ok.error());
+    auto rest = copy_part(l, LayerPart::WithoutExperts);
+    if (!rest)
+        return tl::unexpected(rest.error());
+    Layer layer{std::move(*rest)};
+    if (with_experts) {
+        auto experts = copy_part(l, LayerPart::Experts);
+        if (!experts)
+            return tl::unexpected(experts.error());
+        layer.experts.emplace(std::move(*experts));
+    }
     if (Status ok = states_->join(l); !ok)
         return tl::unexpected(ok.error());
-    layers_.push_back(std::move(*layer));
+    layers_.push_back(std::move(layer));
+    join_parts(l);
     pager_->set_layers(layers());
     // It computes in the host's scratch, which counts as its own as long as it computes.
     vram_->count(Vram::Use::Scratch, scratch_bytes);
     return bytes + state_bytes;
+}
+
+Result<std::int64_t> OnDevice::copy_experts(int l)
+{
+    const std::int64_t bytes =
+        DeviceLayer::bytes(model_.weights.layers[std::size_t(l)], model_.h, l, LayerPart::Experts);
+    if (!pager_->make_room(bytes, Event::Cause::Split))
+        return fail(Error::Code::DeviceFull, "the experts do not fit");
+    auto experts = copy_part(l, LayerPart::Experts);
+    if (!experts)
+        return tl::unexpected(experts.error());
+    layers_[std::size_t(l)].experts.emplace(std::move(*experts));
+    join_parts(l);
+    return bytes;
+}
+
+std::int64_t OnDevice::drop_experts(int l)
+{
+    Layer& layer = layers_[std::size_t(l)];
+    const std::int64_t bytes = layer.experts->bytes();
+    layer.experts.reset();
+    join_parts(l);
+    return bytes;
+}
+
+/// The layer's weights have each part's addresses. A device that computes with the host's cores reads its experts
+/// there; another one leaves them to the host.
+void OnDevice::join_parts(int l)
+{
+    Layer& layer = layers_[std::size_t(l)];
+    layer.weights = layer.rest.weights();
+    const LayerWeights& on_host = model_.host_weights.layer(l);
+    if (layer.experts)
+        take_expert_stacks(layer.experts->weights(), layer.weights);
+    else if (layer.has_experts() && !cuda_)
+        take_expert_stacks(on_host, layer.weights);
+    else if (layer.has_experts())
+        layer.weights.experts_on_host = &on_host;
+}
+
+int OnDevice::layers_without_experts() const
+{
+    int count = 0;
+    for (int l = 0; l < layers(); ++l)
+        count += experts_on_host(l);
+    return count;
 }
 
 Result<std::int64_t> OnDevice::copy_head()
@@ -118,7 +183,9 @@ Result<std::int64_t> OnDevice::copy_head()
 
 std::int64_t OnDevice::drop_layer()
 {
-    const std::int64_t bytes = layers_.back().bytes() + (head_ ? head_->bytes() : 0);
+    const Layer& last = layers_.back();
+    const std::int64_t experts_bytes = last.experts ? last.experts->bytes() : 0;
+    const std::int64_t bytes = last.rest.bytes() + experts_bytes + (head_ ? head_->bytes() : 0);
     head_.reset();
     layers_.pop_back();
     pager_->set_layers(layers());
@@ -129,11 +196,26 @@ std::int64_t OnDevice::drop_layer()
     return bytes;
 }
 
+DeviceShare OnDevice::share(const PlacementOptions& options) const
+{
+    return {.layout = layout_,
+            .budget_bytes = vram_->budget(),
+            .high_mark_bytes = vram_->high_mark(),
+            .policy = options.kv_policy,
+            .offload_share = options.kv_offload_share,
+            .host_expert_layers = options.host_expert_layers};
+}
+
 int OnDevice::planned_layers(const PlacementOptions& options) const
 {
-    return layers_on_device(
-        {layout_, 0, vram_->budget(), vram_->high_mark(), options.kv_policy, options.kv_offload_share},
-        options.device_layers);
+    return layers_on_device(share(options), options.device_layers);
+}
+
+int OnDevice::planned_host_experts(const PlacementOptions& options, int layers, int columns) const
+{
+    DeviceShare planned = share(options);
+    planned.layers = layers;
+    return host_expert_layers(planned, columns);
 }
 
 int OnDevice::step_rows(int rows) const
@@ -207,6 +289,9 @@ DeviceTelemetry OnDevice::telemetry() const
     DeviceTelemetry t;
     t.id = id();
     t.layers = layers();
+    t.layers_without_experts = layers_without_experts();
+    t.expert_layers =
+        int(std::ranges::count_if(model_.weights.layers, [](const LayerWeights& w) { return bool(w.router); }));
     t.total_bytes = device_->total_bytes();
     t.other_programs_bytes = device_->other_programs_bytes();
     t.spilled_bytes = device_->spilled_bytes();

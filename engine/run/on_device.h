@@ -7,7 +7,7 @@
 #include "engine/kv/kv_pager.h"
 #include "engine/machine_rates.h"
 #include "engine/model/device_weights.h"
-#include "engine/plan/device_bytes.h"
+#include "engine/plan/columns.h"
 #include "engine/run/model_on_host.h"
 
 #include <deque>
@@ -42,11 +42,25 @@ public:
     DeviceLayout& layout() { return layout_; }
 
     int layers() const { return int(layers_.size()); }
-    const LayerWeights& layer(int l) const { return layers_[std::size_t(l)].weights(); }
+    /// Stays at its address until the layer goes.
+    const LayerWeights& layer(int l) const { return layers_[std::size_t(l)].weights; }
+    /// Whether the layer has routed experts, and they lie on the host.
+    bool experts_on_host(int l) const { return layers_[std::size_t(l)].has_experts() && !has_experts_of(l); }
+    /// Whether the layer has routed experts, and they lie here.
+    bool has_experts_of(int l) const { return layers_[std::size_t(l)].experts.has_value(); }
+    /// How many layers' experts lie on the host.
+    int layers_without_experts() const;
     const DeviceHead* head() const { return head_ ? &*head_ : nullptr; }
 
-    /// The next layer's weights are there, too; answers their bytes. DeviceFull, DeviceLost.
-    Result<std::int64_t> copy_layer();
+    /// The next layer's weights are there, too, its routed experts where they are asked for; answers their bytes.
+    /// DeviceFull, DeviceLost.
+    Result<std::int64_t> copy_layer(bool with_experts);
+    /// The routed experts of a layer are there, too; answers their bytes. Errors as copy_layer().
+    Result<std::int64_t> copy_experts(int l);
+    /// They go, and the host computes them; answers their bytes.
+    std::int64_t drop_experts(int l);
+    /// The host's copies of the layer's experts lie elsewhere.
+    void find_experts_on_host(int l) { join_parts(l); }
     /// The head's weights are there, too, after those of the last layer. Errors as copy_layer().
     Result<std::int64_t> copy_head();
     /// The last layer goes, and with it the head; answers their bytes.
@@ -54,6 +68,8 @@ public:
 
     /// What a plan of these choices says: the same, whatever lies there now.
     int planned_layers(const PlacementOptions& options) const;
+    /// The first so many of the layers leave their experts on the host where a conversation has so many block columns.
+    int planned_host_experts(const PlacementOptions& options, int layers, int columns) const;
     /// Tokens of a step whose KV finds room beside what stays; `rows` at most, one at least.
     int step_rows(int rows) const;
 
@@ -80,6 +96,17 @@ private:
     Status open_emulated(const PlacementOptions& options, const StepLimits& limits);
     Status open_cuda(const PlacementOptions& options, const StepLimits& limits);
     DeviceRates rates_of(const MachineRates* rates) const;
+    DeviceShare share(const PlacementOptions& options) const;
+
+    /// A layer whose experts may be elsewhere.
+    struct Layer {
+        DeviceLayer rest;
+        std::optional<DeviceLayer> experts = {};
+        LayerWeights weights = {};  // wherever they are
+        bool has_experts() const { return bool(rest.weights().router); }
+    };
+    Result<DeviceLayer> copy_part(int l, LayerPart part);
+    void join_parts(int l);
 
     ModelOnHost model_;
     DeviceLayout layout_;
@@ -92,7 +119,7 @@ private:
     std::unique_ptr<KvStream> stream_;
     std::unique_ptr<KvPager> pager_;
     std::unique_ptr<DeviceStates> states_;
-    std::deque<DeviceLayer> layers_;  // the first of the model's
+    std::deque<Layer> layers_;        // the first of the model's
     std::optional<DeviceHead> head_;  // there with the last layer, if it found room
 };
 

@@ -10,6 +10,8 @@ Status check(const PlacementOptions& options)
                     "a device cannot have less than no memory, and no link less than no speed");
     if (options.device_layers.value_or(0) < 0)
         return fail(Error::Code::BadRequest, "a device cannot hold less than no layer");
+    if (options.host_expert_layers.value_or(0) < 0)
+        return fail(Error::Code::BadRequest, "the host cannot have the experts of less than no layer");
     if (!(options.watermark >= kLowestWatermark && options.watermark <= kHighestWatermark))
         return fail(Error::Code::BadRequest, "the watermark must be between 50 and 100 percent of the budget");
     if (!(options.kv_offload_share >= 0 && options.kv_offload_share <= 1))

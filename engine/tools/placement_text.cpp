@@ -151,6 +151,15 @@ try {
             return tl::unexpected(layers.error());
         options.device_layers = *layers;
     }
+    if (text.host_experts == "all") {
+        options.host_expert_layers = PlacementOptions::kAllLayers;
+    } else if (text.host_experts != "auto") {
+        const auto layers =
+            parse_count(text.host_experts, "a number of layers whose experts stay on the host, all, or auto");
+        if (!layers)
+            return tl::unexpected(layers.error());
+        options.host_expert_layers = *layers;
+    }
     const KvPolicy* policy = nullptr;
     for (const auto& [name, value] : kPolicies)
         if (name == text.kv_policy)

@@ -56,6 +56,11 @@ private Q_SLOTS:
         QCOMPARE(text(2, Model::DetailRole), "of another version");
         QCOMPARE(text(3, Model::TitleRole), "Device changed");
         QCOMPARE(text(3, Model::DetailRole), "from the cpu to the emulated device");
+        for (const Residency to : {Residency::Device, Residency::Host})
+            add(events, {.kind = EventKind::ExpertsMove, .layer = 1, .sentence = engine::experts_moved(1, to)});
+        QCOMPARE(text(4, Model::TitleRole), "Experts of layer 1 to the device");
+        QCOMPARE(text(5, Model::TitleRole), "Experts of layer 1 to RAM");
+        QCOMPARE(text(5, Model::DetailRole), "");
     }
 
     void keepsWhatMoved()

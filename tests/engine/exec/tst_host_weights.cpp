@@ -65,13 +65,13 @@ struct Compared {
 Compared compare(const LayerWeights& host, const LayerWeights& file, int experts, unsigned seed)
 {
     std::vector<Matrix> theirs;
-    for_each_matrix(file, experts, [&](const Matrix& m, int stack) {
+    for_each_matrix(file, experts, LayerPart::Whole, [&](const Matrix& m, int stack) {
         for (int e = 0; e < stack; ++e)
             theirs.push_back(m.expert(e));
     });
     Compared c;
     std::size_t i = 0;
-    for_each_matrix(host, experts, [&](const Matrix& m, int stack) {
+    for_each_matrix(host, experts, LayerPart::Whole, [&](const Matrix& m, int stack) {
         for (int e = 0; e < stack; ++e, ++i) {
             std::mt19937 random(seed), again(seed);
             ++c.all;
@@ -112,8 +112,8 @@ private Q_SLOTS:
         HostWeights host(model->file, model->weights, model->h, kKeepNothing);
         QCOMPARE(host.layers(), int(model->weights.layers.size()));
         for (int l = 0; l < host.layers(); ++l) {
-            host.use_layer(l, pool);
-            host.use_layer(l, pool);  // once is enough
+            host.use_layer(l, LayerPart::Whole, pool);
+            host.use_layer(l, LayerPart::Whole, pool);  // once is enough
             const LayerWeights& file = model->weights.layers[std::size_t(l)];
             const Compared c = compare(host.layer(l), file, model->h.experts, m_seed);
             QVERIFY(c.all >= 2);  // a layer of one part has no more
@@ -135,18 +135,43 @@ private Q_SLOTS:
         HostWeights host(model->file, model->weights, model->h, kKeepNothing);
         const LayerWeights& file = model->weights.layers[0];
         const LayerWeights& here = host.layer(0);
-        host.use_layer(0, pool);
+        host.use_layer(0, LayerPart::Whole, pool);
         host.use_head(pool);
-        host.drop_layer(0);
+        host.drop_layer(0, LayerPart::Whole);
         host.drop_head();
         QCOMPARE(here.down.data, file.down.data);
         QVERIFY(!here.down.interleaved);
         QCOMPARE(host.head().output.data, model->weights.head.output.data);
-        host.use_layer(0, pool);
+        host.use_layer(0, LayerPart::Whole, pool);
         QCOMPARE(&here, &host.layer(0));
         const Compared c = compare(here, file, 0, m_seed);
         QCOMPARE(c.interleaved, c.expected);
         QCOMPARE(c.same, c.all);
+    }
+
+    void expertsComeAndGoByThemselves()
+    {
+        const auto model = open(test_support::own_models_folder() + "/gpt-oss.gguf");
+        QVERIFY(model);
+        ThreadPool pool(1);
+        HostWeights host(model->file, model->weights, model->h, kKeepNothing);
+        const LayerWeights& file = model->weights.layers[0];
+        const LayerWeights& here = host.layer(0);
+        host.use_layer(0, LayerPart::Experts, pool);
+        QCOMPARE(here.attn_out.data, file.attn_out.data);
+        host.use_layer(0, LayerPart::Whole, pool);
+        Compared c = compare(here, file, model->h.experts, m_seed);
+        QCOMPARE(c.interleaved, c.expected);
+        QCOMPARE(c.same, c.all);
+        const std::byte* const experts = here.down_experts.data;
+        host.drop_layer(0, LayerPart::WithoutExperts);
+        QCOMPARE(here.attn_out.data, file.attn_out.data);
+        QCOMPARE(here.down_experts.data, experts);
+        QCOMPARE(compare(here, file, model->h.experts, m_seed).same, c.all);
+        host.drop_layer(0, LayerPart::Experts);
+        QCOMPARE(here.down_experts.data, file.down_experts.data);
+        c = compare(here, file, model->h.experts, m_seed);
+        QCOMPARE(c.interleaved, 0);
     }
 
     void withoutMemoryTheFilesStay()
@@ -157,7 +182,7 @@ private Q_SLOTS:
         QVERIFY(model);
         ThreadPool pool(1);
         HostWeights host(model->file, model->weights, model->h, kKeepAll);
-        host.use_layer(0, pool);
+        host.use_layer(0, LayerPart::Whole, pool);
         host.use_head(pool);
         QCOMPARE(host.layer(0).down.data, model->weights.layers[0].down.data);
         QCOMPARE(host.head().output.data, model->weights.head.output.data);

@@ -49,9 +49,10 @@ DeviceLayout layout_of(const ModelCosts& costs)
 {
     std::vector<LayerBytes> layers;
     for (std::size_t l = 0; l < costs.layers.size(); ++l)
-        layers.push_back({costs.layers[l].read_bytes(),
-                          std::int64_t(costs.kv_heads[l]) * 2 * (costs.layers[l].key_length + 4) * kBlockTokens,
-                          costs.windows[l]});
+        layers.push_back(
+            {.weights = costs.layers[l].read_bytes(),
+             .kv_block = std::int64_t(costs.kv_heads[l]) * 2 * (costs.layers[l].key_length + 4) * kBlockTokens,
+             .window = costs.windows[l]});
     return {std::move(layers), kBlockTokens, 0, DeviceLayout::Transport::Copies};
 }
 
@@ -69,7 +70,7 @@ PlannedPlacement on_device(const ModelCosts& costs, int columns, KvPolicy policy
 {
     const DeviceLayout layout = layout_of(costs);
     const int layers = layout.num_layers();
-    const std::int64_t bytes = layout.needed(layers, columns).total();
+    const std::int64_t bytes = layout.needed(layers, 0, columns).total();
     return {KvType::Q8_0, KvType::Q8_0,
             PlannedDevice{
                 {layout, layers, bytes, bytes, policy, 0}, DeviceCores::Own, device_rates(256e9, 256e9, 13e9, 0.0)}};
@@ -278,7 +279,7 @@ private Q_SLOTS:
             const int context = int(random() % 60000);
             double last = 0;
             for (int columns = 200; columns >= 2; --columns) {
-                share.high_mark_bytes = share.layout.needed(share.layers, columns).total();
+                share.high_mark_bytes = share.layout.needed(share.layers, 0, columns).total();
                 share.budget_bytes = share.high_mark_bytes;
                 const auto seconds = step_seconds(c.costs, c.placement, c.rates, context);
                 if (!seconds) {
@@ -296,9 +297,9 @@ private Q_SLOTS:
         const DeviceLayout layout = layout_of(mistral());
         int last = 0;
         for (std::int64_t bytes = 0; bytes < 6'000'000'000; bytes += 50'000'000) {
-            const int layers = layout.layers_that_fit(bytes);
+            const int layers = layers_on_device({layout, 0, bytes, bytes, KvPolicy::Auto, 0}, {});
             QVERIFY(layers >= last);
-            QVERIFY(layers == 0 || layout.needed(layers, DeviceLayout::kFewestColumns).total() <= bytes);
+            QVERIFY(layers == 0 || layout.needed(layers, 0, DeviceLayout::kFewestColumns).total() <= bytes);
             last = layers;
         }
         QCOMPARE(last, 32);

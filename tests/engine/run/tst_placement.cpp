@@ -58,6 +58,7 @@ private Q_SLOTS:
         QFETCH(int, fit_tokens);
         QFETCH(int, layers);
         LoadRequest request = emulated(name, fit_tokens, KvPolicy(policy));
+        request.placement.host_expert_layers = 0;  // they would give way to KV
         if (layers >= 0)
             request.placement.device_layers = layers;
         const auto model = load(request);

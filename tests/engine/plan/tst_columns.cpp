@@ -1,0 +1,144 @@
+// How a device's memory is divided between layers, experts and KV: rules that hold for any sizes.
+#include "engine/plan/columns.h"
+#include "tests/support/test_program.h"
+
+#include <QtTest>
+
+#include <random>
+
+using namespace engine;
+
+namespace {
+
+constexpr int kBlock = 16;
+
+/// A model of random sizes, with experts in some of its layers.
+DeviceLayout random_layout(std::mt19937& random)
+{
+    const auto below = [&](int n) { return std::int64_t(random() % unsigned(n)); };
+    std::vector<LayerBytes> layers;
+    const int count = 1 + int(below(12));
+    for (int l = 0; l < count; ++l) {
+        LayerBytes layer;
+        layer.experts = below(4) == 0 ? 0 : 100 + below(5000);
+        layer.weights = layer.experts + 50 + below(500);
+        layer.kv_block = 1 + below(40);
+        layer.window = below(4) == 0 ? int(below(100)) : 0;
+        layers.push_back(layer);
+    }
+    return {std::move(layers), kBlock, below(300), DeviceLayout::Transport::Copies};
+}
+
+DeviceShare random_share(std::mt19937& random)
+{
+    DeviceShare share{random_layout(random)};
+    const std::int64_t whole = share.layout.needed(share.layout.num_layers(), 0, 40).total();
+    share.high_mark_bytes = whole * std::int64_t(random() % 110) / 100;
+    share.budget_bytes = share.high_mark_bytes * 20 / 19;
+    share.layers = layers_on_device(share, {});
+    return share;
+}
+
+}  // namespace
+
+class TestColumns : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void initTestCase() { qInfo("seed %u", m_random_seed); }
+
+    void whatIsPlannedFits()
+    {
+        std::mt19937 random(m_random_seed);
+        for (int i = 0; i < 2000; ++i) {
+            const DeviceShare share = random_share(random);
+            for (const int tokens : {0, 16, 100, 400, 1600, 6400}) {
+                const Columns columns = columns_at(share, tokens);
+                const int on_host = host_expert_layers(share, columns.total);
+                const std::int64_t kv = columns.on_device * share.layout.column(share.layers) +
+                                        share.layout.windows_at(share.layers, std::max(0, tokens - 1));
+                const DeviceBytes fixed = share.layout.needed(share.layers, on_host, 0);
+                QVERIFY2(share.layers == 0 || fixed.total() - fixed.kv + kv <= share.high_mark_bytes,
+                         qPrintable(where(i)));
+            }
+        }
+    }
+
+    void blocksLeaveOnlyWhenExpertsHave()
+    {
+        std::mt19937 random(m_random_seed);
+        for (int i = 0; i < 2000; ++i) {
+            const DeviceShare share = random_share(random);
+            for (int total = 1; total < 300; total += 7)
+                if (columns_at(share, total * kBlock).on_host() > 0)
+                    QVERIFY2(host_expert_layers(share, total) == share.layers || !share.layout.has_experts(),
+                             qPrintable(where(i)));
+        }
+    }
+
+    void aLongerConversationNeverHoldsMoreExperts()
+    {
+        std::mt19937 random(m_random_seed);
+        for (int i = 0; i < 2000; ++i) {
+            const DeviceShare share = random_share(random);
+            int last = 0;
+            for (int columns = 0; columns < 300; ++columns) {
+                const int on_host = host_expert_layers(share, columns);
+                QVERIFY2(on_host >= last && on_host <= share.layers, qPrintable(where(i)));
+                last = on_host;
+            }
+        }
+    }
+
+    void moreMemoryNeverHoldsLess()
+    {
+        std::mt19937 random(m_random_seed);
+        for (int i = 0; i < 500; ++i) {
+            DeviceShare share = random_share(random);
+            int layers = 0, whole = 0;
+            for (std::int64_t mark = 0; mark < 60'000; mark += 200) {
+                share.high_mark_bytes = share.budget_bytes = mark;
+                const int now = share.layers = layers_on_device(share, {});
+                const int with_experts = now - host_expert_layers(share, 20);
+                QVERIFY2(now > layers || (now == layers && with_experts >= whole), qPrintable(where(i)));
+                layers = now;
+                whole = with_experts;
+            }
+        }
+    }
+
+    // Neither layers alone nor all experts on the host puts more layers there.
+    void noOtherChoiceHoldsMoreLayers()
+    {
+        std::mt19937 random(m_random_seed);
+        for (int i = 0; i < 2000; ++i) {
+            DeviceShare share = random_share(random);
+            const int by_itself = share.layers;
+            for (const int asked : {0, 1, 5, PlacementOptions::kAllLayers}) {
+                share.host_expert_layers = asked;
+                QVERIFY2(layers_on_device(share, {}) <= by_itself, qPrintable(where(i)));
+            }
+        }
+    }
+
+    void askedForIsWhatIsDone()
+    {
+        std::mt19937 random(m_random_seed);
+        DeviceShare share = random_share(random);
+        share.high_mark_bytes = share.budget_bytes = 1'000'000;
+        share.layers = share.layout.num_layers();
+        for (int asked = 0; asked < 20; ++asked) {
+            share.host_expert_layers = asked;
+            QCOMPARE(host_expert_layers(share, 4), std::min(asked, share.layers));
+        }
+    }
+
+private:
+    QString where(int i) const { return QStringLiteral("seed %1, case %2").arg(m_random_seed).arg(i); }
+
+    const unsigned m_random_seed = std::random_device{}();
+};
+
+SPILLWAY_TEST(QCoreApplication, TestColumns)
+#include "tst_columns.moc"

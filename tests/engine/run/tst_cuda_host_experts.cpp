@@ -1,0 +1,120 @@
+// Experts that the host computes for a GPU's layers: as close to the truth as those on the GPU, and repeatable.
+#include "tests/engine/run/cuda_conversations.h"
+#include "tests/support/reference_logits.h"
+#include "tests/support/test_program.h"
+
+#include <QtTest>
+
+using namespace test_support;
+
+namespace {
+
+constexpr Lengths kTurn = {20, 40};
+
+LoadRequest with_host_experts(const QString& name, std::optional<int> layers)
+{
+    LoadRequest request = on_cuda(request_for(name));
+    request.placement.host_expert_layers = layers;
+    return request;
+}
+
+/// The root mean square of how far two runs lie apart, by that of the values.
+double distance(const Logits& a, const Logits& b)
+{
+    double apart = 0, all = 0;
+    for (std::size_t i = 0; i < a.size(); ++i)
+        for (std::size_t j = 0; j < a[i].size(); ++j) {
+            apart += double(a[i][j] - b[i][j]) * double(a[i][j] - b[i][j]);
+            all += double(b[i][j]) * double(b[i][j]);
+        }
+    return std::sqrt(apart / all);
+}
+
+}  // namespace
+
+class TestCudaHostExperts : public QObject
+{
+    Q_OBJECT
+
+private Q_SLOTS:
+    void theHostsPartIsRight_data()
+    {
+        QTest::addColumn<QString>("name");
+        for (const char* const name : {"qwen3moe", "gpt-oss", "nemotron_h_moe", "gemma4-moe"})
+            QTest::addRow("%s", name) << QString(name);
+    }
+    void theHostsPartIsRight()
+    {
+        QFETCH(QString, name);
+        Gpu gpu;
+        const auto logits = [&](std::optional<int> host_layers) {
+            const auto model = load(with_host_experts(name, host_layers));
+            if (!model || model->placement().layers() != model->info().layers)
+                return Logits();
+            const Run here = run(*model, {}, kTurn);
+            const DeviceTelemetry device = *model->placement().telemetry();
+            return here.status && (!host_layers || *host_layers == 0 || device.layers_without_experts > 0) ? here.logits
+                                                                                                           : Logits();
+        };
+        const auto cpu = load(request_for(name));
+        QVERIFY(cpu);
+        const Logits truth = run(*cpu, {}, kTurn).logits, there = logits(0),
+                     here = logits(PlacementOptions::kAllLayers);
+        QVERIFY(!there.empty() && here.size() == truth.size());
+        QVERIFY2(distance(here, truth) <= 1.2 * distance(there, truth) + 1e-3,
+                 qPrintable(QString("%1 %2").arg(distance(here, truth)).arg(distance(there, truth))));
+        QCOMPARE(first_difference(logits(PlacementOptions::kAllLayers), here), -1);
+        QCOMPARE(gpu.complaints(), std::string());
+    }
+
+    void expertsMoveWhileTheModelTalks()
+    {
+        Gpu gpu;
+        const auto model = load(with_host_experts("gpt-oss", 0)), cpu = load(request_for("gpt-oss"));
+        QVERIFY(model && cpu);
+        std::vector<int> without;
+        const Run here = run(
+            *model,
+            [&](int done) {
+                QVERIFY(model->placement().apply(SetHostExperts{done < 25 ? 0 : done < 32 ? 1 : 2}));
+                without.push_back(model->placement().telemetry()->layers_without_experts);
+            },
+            kTurn);
+        QVERIFY(here.status);
+        QCOMPARE(without.front(), 0);
+        QCOMPARE(without.back(), 2);
+        QVERIFY(distance(here.logits, run(*cpu, {}, kTurn).logits) < 0.05);
+        QCOMPARE(count(here.events, Event::Kind::ExpertsMove), 2);
+        QCOMPARE(count(here.events, Event::Kind::Warning), 0);
+    }
+
+    // KV that the host attends and experts that it computes in one step, with cut graphs and with flags.
+    void bothPartsOfTheHostGoTogether_data()
+    {
+        QTest::addColumn<bool>("flags");
+        QTest::addRow("cut graphs") << false;
+        QTest::addRow("flags") << true;
+    }
+    void bothPartsOfTheHostGoTogether()
+    {
+        QFETCH(bool, flags);
+        Gpu gpu;
+        LoadRequest request = with_host_experts("qwen3moe", PlacementOptions::kAllLayers);
+        request.placement.kv_policy = KvPolicy::Merge;
+        request.placement.kv_offload_share = 0.5;
+        if (flags)
+            request = joining_by_flags(request);
+        auto model = load(request);
+        const auto cpu = load(request_for("qwen3moe"));
+        QVERIFY(model && cpu);
+        const Lengths lengths = {80, 100};
+        const Run here = run(*model, {}, lengths);
+        QVERIFY(here.status);
+        QVERIFY(distance(here.logits, run(*cpu, {}, lengths).logits) < 0.05);
+        model.reset();
+        QCOMPARE(gpu.complaints(), std::string());
+    }
+};
+
+SPILLWAY_TEST(QCoreApplication, TestCudaHostExperts)
+#include "tst_cuda_host_experts.moc"
