@@ -88,6 +88,9 @@ void readPlacement(const QCommandLineParser& parser, CommandLine& line)
     };
     read("device", text.device);
     read("ngl", text.layers);
+    read("n-cpu-moe", text.host_experts);
+    if (parser.isSet(QStringLiteral("cpu-moe")))
+        text.host_experts = "all";
     read("vram", text.vram);
     read("link", text.link);
     read("kv-policy", text.kv_policy);
@@ -136,6 +139,10 @@ CommandLine CommandLine::parse(const QStringList& arguments)
         {{"ctk", "cache-type"}, Text::tr("What the KV cache holds for this run: f16, q8_0 or f32."), "TYPE"},
         {"device", Text::tr("Where to compute: cpu, cuda, or emulated, a device in this computer's RAM."), "DEVICE"},
         {{"ngl", "n-gpu-layers"}, Text::tr("Layers on the device, the first ones; auto: as many as fit."), "N"},
+        {{"cmoe", "cpu-moe"}, Text::tr("Experts of a mixture in RAM, the rest of their layers on the device.")},
+        {{"ncmoe", "n-cpu-moe"},
+         Text::tr("The same for the first layers; auto: experts are on the device as long as they find room."),
+         "N"},
         {"vram", Text::tr("Memory of an emulated device: 64MiB, or fit:1024 for room for so many tokens."), "SIZE"},
         {"link", Text::tr("Speed of an emulated device's link: 16GB/s."), "RATE"},
         {"kv-policy", Text::tr("KV beyond the device's memory: resident, stream, merge, auto or cpu-decode."),

@@ -274,9 +274,12 @@ private:
 
     std::optional<Diagnosis> hostLayers() const
     {
-        if (m_shares.host < bound(kThird, Kind::HostLayers) || m_largest.cause != DoctorCause::HostLayers)
+        if (m_shares.host < bound(kThird, layersOnHost() > 0 ? Kind::HostLayers : Kind::HostExperts) ||
+            m_largest.cause != DoctorCause::HostLayers)
             return {};
         const engine::DeviceTelemetry& device = *last().device;
+        if (layersOnHost() == 0)
+            return hostExperts();
         Diagnosis d{Kind::HostLayers};
         d.share = m_shares.host;
         d.count = layersOnHost();
@@ -300,6 +303,16 @@ private:
             d.bytes = device.other_programs_bytes;
             d.action = {Action::CloseOtherPrograms, d.bytes};
         }
+        return d;
+    }
+
+    /// All layers are on the device, but for experts that the host computes.
+    Diagnosis hostExperts() const
+    {
+        Diagnosis d{Kind::HostExperts};
+        d.share = m_shares.host;
+        d.count = last().device->layers_without_experts;
+        d.action = m_facts.shrunk ? DoctorAction{Action::GrowBack} : best(Action::SetHostExperts, {});
         return d;
     }
 

@@ -22,6 +22,7 @@ struct DoctorAction {
         SetKvType,            // an engine::KvType
         GrowBack,             // to the budget before another program needed the device
         Shrink,               // to bytes, for another program: what undoes that
+        SetHostExperts,       // layers whose experts lie in RAM; -1: as many as KV drives out
     };
     Kind kind = Kind::None;
     qint64 value = 0;
@@ -73,6 +74,7 @@ struct Diagnosis {
         KvInRam,               // it fell since, of `available` blocks, `count` are there
         NoSingleCause,         // the model's own arithmetic is less than half; `largest` is a reason, if any is
         BelowPrediction,       // and the time is the model's own
+        HostExperts,           // `share` of the time the CPU computes experts of `count` layers
     };
     Kind kind = Kind::Nothing;
     double share = 0;  // of the time of a token

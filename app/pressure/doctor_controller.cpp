@@ -113,6 +113,8 @@ DoctorAction DoctorController::opposite(const DoctorAction& action) const
     switch (action.kind) {
     case Action::SetLayers:
         return {action.kind, placement.device_layers.value_or(-1)};
+    case Action::SetHostExperts:
+        return {action.kind, placement.host_expert_layers.value_or(-1)};
     case Action::SetPolicy:
         return {action.kind, qint64(placement.kv_policy)};
     case Action::SetKvType:
@@ -137,6 +139,9 @@ void DoctorController::ask(const DoctorAction& action)
     switch (action.kind) {
     case Action::SetLayers:
         Q_EMIT layersRequested(int(action.value));
+        break;
+    case Action::SetHostExperts:
+        Q_EMIT hostExpertsRequested(int(action.value));
         break;
     case Action::SetPolicy:
         Q_EMIT policyRequested(int(action.value));

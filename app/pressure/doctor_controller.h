@@ -69,8 +69,9 @@ public:
 Q_SIGNALS:
     void changed();
 
-    void layersRequested(int layers);  // -1: as many as fit
-    void policyRequested(int policy);  // an engine::KvPolicy
+    void layersRequested(int layers);       // -1: as many as fit
+    void hostExpertsRequested(int layers);  // -1: as many as KV drives out
+    void policyRequested(int policy);       // an engine::KvPolicy
     void kvTypeRequested(engine::KvType type);
     void budgetRequested(double bytes);
     void threadsRequested(int threads);

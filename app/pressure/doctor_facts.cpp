@@ -59,6 +59,10 @@ void addPredictions(DoctorFacts& facts, const engine::Planner& planner, engine::
     }
     other.placement.device_layers = std::nullopt;
     add(other, {Action::SetLayers, -1});
+    other = request;
+    other.placement.host_expert_layers = std::nullopt;
+    if (request.placement.host_expert_layers && plan->expert_layers > 0)
+        add(other, {Action::SetHostExperts, -1});
     for (const engine::KvPolicy policy : {engine::KvPolicy::Stream, engine::KvPolicy::Merge, engine::KvPolicy::Auto}) {
         other = request;
         other.placement.kv_policy = policy;

@@ -36,7 +36,8 @@ DoctorShares sharesOf(const DoctorFacts& facts)
 DoctorCauseShare largestCause(const DoctorFacts& facts, const DoctorShares& shares)
 {
     const auto& device = facts.last.device;
-    const bool split = device && device->layers < facts.layers;  // else the host's layers are the model's arithmetic
+    // Else the host's layers are the model's arithmetic.
+    const bool split = device && (device->layers < facts.layers || device->layers_without_experts > 0);
     const std::array causes = {DoctorCauseShare{DoctorCause::Link, shares.link},
                                DoctorCauseShare{DoctorCause::HostAttention, shares.hostAttention},
                                DoctorCauseShare{DoctorCause::HostLayers, split ? shares.host : 0},

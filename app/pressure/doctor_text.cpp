@@ -186,6 +186,10 @@ QString sentenceOf(const Diagnosis& d)
         return Text::tr("The CPU has most of the work, and only %1 of %2 cores do it.").arg(d.count).arg(d.available);
     case Kind::HostLayers:
         return Text::tr("%n layer(s) on the CPU take %1 % of the time.", nullptr, d.count).arg(percent(d.share));
+    case Kind::HostExperts:
+        return Text::tr("For %1 % of the time the CPU computes experts of %n layer(s), which are in RAM.", nullptr,
+                        d.count)
+            .arg(percent(d.share));
     case Kind::CoresHeld:
     case Kind::KvInRam:
     case Kind::NoSingleCause:
@@ -254,6 +258,9 @@ QString doctorSuggestion(const DoctorAction& action)
     case Action::SetLayers:
         return action.value < 0 ? Text::tr("Put as many layers on the device as fit")
                                 : Text::tr("Put %n layer(s) on the device", nullptr, int(action.value));
+    case Action::SetHostExperts:
+        return action.value < 0 ? Text::tr("Put experts on the device as long as they find room")
+                                : Text::tr("Keep the experts of %n layer(s) in RAM", nullptr, int(action.value));
     case Action::SetPolicy:
         return Text::tr("Use the policy “%1”").arg(policyName(action.value));
     case Action::SetKvType:
@@ -296,6 +303,7 @@ QString doctorScope(const DoctorAction& action)
     using Action = DoctorAction::Kind;
     switch (action.kind) {
     case Action::SetLayers:
+    case Action::SetHostExperts:
     case Action::SetPolicy:
     case Action::SetBudget:
     case Action::GrowBack:

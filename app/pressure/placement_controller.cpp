@@ -43,6 +43,24 @@ void PlacementController::setAutomatic()
     post(engine::SetDeviceLayers{});
 }
 
+int PlacementController::hostExperts() const
+{
+    const int there = m_device ? m_device->layers_without_experts : 0;
+    return std::min(m_request.placement.host_expert_layers.value_or(there), m_layers);
+}
+
+void PlacementController::setHostExperts(int layers)
+{
+    m_request.placement.host_expert_layers = std::clamp(layers, 0, m_layers);
+    post(engine::SetHostExperts{m_request.placement.host_expert_layers});
+}
+
+void PlacementController::setExpertsAutomatic()
+{
+    m_request.placement.host_expert_layers.reset();
+    post(engine::SetHostExperts{});
+}
+
 void PlacementController::changeDevice(const engine::PlacementOptions& wish)
 {
     if (m_layers > 0)
@@ -72,6 +90,7 @@ void PlacementController::takeDevice(const engine::PlacementOptions& from)
     placement.cuda_ordinal = from.cuda_ordinal;
     placement.emulated = from.emulated;
     placement.device_layers = from.device_layers;
+    placement.host_expert_layers = from.host_expert_layers;
     placement.vram_budget_bytes = from.vram_budget_bytes;
     placement.budget_fit_tokens = from.budget_fit_tokens;
 }
@@ -247,6 +266,7 @@ engine::PlacementOptions PlacementController::asChanged(engine::PlacementOptions
 {
     const engine::PlacementOptions& now = m_request.placement;
     loaded.device_layers = now.device_layers;
+    loaded.host_expert_layers = now.host_expert_layers;
     loaded.vram_budget_bytes = m_beforeYield.value_or(now.vram_budget_bytes);
     loaded.budget_fit_tokens = now.budget_fit_tokens;
     loaded.watermark = now.watermark;
@@ -279,6 +299,7 @@ void PlacementController::onFrame(const engine::Telemetry& frame)
     const bool gone = m_device && !frame.device;
     const bool moved = m_device && frame.device &&
                        (m_device->layers != frame.device->layers ||
+                        m_device->layers_without_experts != frame.device->layers_without_experts ||
                         m_device->other_programs_bytes != frame.device->other_programs_bytes);
     m_device = frame.device;
     m_contextTokens = frame.context_tokens;

@@ -27,6 +27,9 @@ class PlacementController : public QObject
     Q_PROPERTY(int wantedLayers READ wantedLayers NOTIFY changed)
     Q_PROPERTY(bool automatic READ automatic NOTIFY changed)
     Q_PROPERTY(bool moving READ moving NOTIFY changed)
+    Q_PROPERTY(bool mixture READ mixture NOTIFY changed)
+    Q_PROPERTY(int hostExperts READ hostExperts NOTIFY changed)
+    Q_PROPERTY(bool expertsAutomatic READ expertsAutomatic NOTIFY changed)
     Q_PROPERTY(double totalBytes READ totalBytes NOTIFY changed)
     Q_PROPERTY(double budgetBytes READ budgetBytes NOTIFY changed)
     Q_PROPERTY(double watermark READ watermark NOTIFY changed)
@@ -50,6 +53,10 @@ public:
     int wantedLayers() const { return m_device ? m_device->layers_wanted : 0; }
     bool automatic() const { return !m_request.placement.device_layers; }
     bool moving() const { return deviceLayers() != wantedLayers(); }
+    bool mixture() const { return m_device && m_device->expert_layers > 0; }  // the model is one of experts
+    /// Layers whose experts are to lie in RAM: as chosen, else as they do.
+    int hostExperts() const;
+    bool expertsAutomatic() const { return !m_request.placement.host_expert_layers; }
     double totalBytes() const { return m_device ? double(m_device->total_bytes) : 0; }
     double budgetBytes() const { return m_device ? double(m_device->budget_bytes) : 0; }
     double watermark() const { return m_request.placement.watermark; }  // share of the budget
@@ -65,6 +72,8 @@ public:
 
     Q_INVOKABLE void setLayers(int layers);
     Q_INVOKABLE void setAutomatic();
+    Q_INVOKABLE void setHostExperts(int layers);
+    Q_INVOKABLE void setExpertsAutomatic();
     /// Another device for the open model, or none; its layers move there.
     void changeDevice(const engine::PlacementOptions& wish);
     /// The layers stay where they are now; on the device that they were leaving, if they were.

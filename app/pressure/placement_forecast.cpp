@@ -37,6 +37,13 @@ PlacementPreview PlacementForecast::preview(int layers) const
     return preview(request);
 }
 
+PlacementPreview PlacementForecast::previewHostExperts(int layers) const
+{
+    engine::LoadRequest request = m_present().request;
+    request.placement.host_expert_layers = layers < 0 ? std::nullopt : std::optional(layers);
+    return preview(request);
+}
+
 PlacementPreview PlacementForecast::previewBudget(double bytes) const
 {
     engine::LoadRequest request = m_present().request;
@@ -112,6 +119,7 @@ PlacementPreview PlacementForecast::preview(const engine::LoadRequest& request) 
     };
     preview.known = true;
     preview.layers = plan->device_layers;
+    preview.hostExperts = plan->expert_layers > 0 ? now.host_expert_layers : -1;
     preview.deviceBytes = now.device ? double(now.device->total()) : 0;
     preview.budgetBytes = double(plan->device_budget_bytes);
     const std::optional<int> spill = spillWithin(contextLimit, *plan);

@@ -23,6 +23,7 @@ class PlacementPreview
     QML_VALUE_TYPE(placementPreview)
     Q_PROPERTY(bool known MEMBER known CONSTANT)
     Q_PROPERTY(int layers MEMBER layers CONSTANT)
+    Q_PROPERTY(int hostExperts MEMBER hostExperts CONSTANT)
     Q_PROPERTY(double deviceBytes MEMBER deviceBytes CONSTANT)
     Q_PROPERTY(double budgetBytes MEMBER budgetBytes CONSTANT)
     Q_PROPERTY(QVariant spillTokens MEMBER spillTokens CONSTANT)
@@ -37,6 +38,7 @@ class PlacementPreview
 public:
     bool known = false;
     int layers = 0;          // on the device: as many of those asked for as fit
+    int hostExperts = 0;     // of them, whose experts lie in RAM; -1: the model has none
     double deviceBytes = 0;  // at the present context
     double budgetBytes = 0;
     QVariant spillTokens;          // undefined: no block ever leaves
@@ -75,6 +77,8 @@ public:
 
     /// What so many layers would bring, before anything moves. -1: as many as fit.
     Q_INVOKABLE PlacementPreview preview(int layers) const;
+    /// What would come of so many layers whose experts lie in RAM. -1: as many as KV drives out.
+    Q_INVOKABLE PlacementPreview previewHostExperts(int layers) const;
     /// What this budget would bring, in bytes.
     Q_INVOKABLE PlacementPreview previewBudget(double bytes) const;
     /// What keys and values of this type would bring.

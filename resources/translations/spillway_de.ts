@@ -513,6 +513,14 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>KV beyond the device&apos;s memory: resident, stream, merge, auto or cpu-decode.</source>
         <translation>KV über den Speicher des Geräts hinaus: resident, stream, merge, auto oder cpu-decode.</translation>
     </message>
+    <message>
+        <source>Experts of a mixture in RAM, the rest of their layers on the device.</source>
+        <translation>Die Experten eines Gemischs im RAM, der Rest ihrer Schichten auf dem Gerät.</translation>
+    </message>
+    <message>
+        <source>The same for the first layers; auto: experts are on the device as long as they find room.</source>
+        <translation>Dasselbe für die ersten Schichten; auto: Experten liegen auf dem Gerät, solange sie Platz finden.</translation>
+    </message>
 </context>
 <context>
     <name>Composer</name>
@@ -1492,6 +1500,24 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
             <numerusform>Das ist ohne die %Ln Token, die Vorausraten gebracht hat.</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>For %1 % of the time the CPU computes experts of %n layer(s), which are in RAM.</source>
+        <translation>
+            <numerusform>%1 % der Zeit rechnet die CPU Experten von %n Schicht, die im RAM liegen.</numerusform>
+            <numerusform>%1 % der Zeit rechnet die CPU Experten von %n Schichten, die im RAM liegen.</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Put experts on the device as long as they find room</source>
+        <translation>Experten auf das Gerät legen, solange sie Platz finden</translation>
+    </message>
+    <message numerus="yes">
+        <source>Keep the experts of %n layer(s) in RAM</source>
+        <translation>
+            <numerusform>Die Experten von %n Schicht im RAM halten</numerusform>
+            <numerusform>Die Experten von %n Schichten im RAM halten</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>DoctorCard</name>
@@ -1945,6 +1971,44 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>How fast does a model write here, how much memory does it take, and what becomes of both as the conversation grows? Choose what to measure: each row of the table runs in a process of its own, while the model of the conversation makes room.</source>
         <translation>Wie schnell schreibt ein Modell hier, wie viel Speicher braucht es, und was wird aus beidem, wenn das Gespräch wächst? Wählen Sie, was gemessen wird: Jede Zeile der Tabelle läuft in einem eigenen Prozess, während das Modell des Gesprächs Platz macht.</translation>
+    </message>
+</context>
+<context>
+    <name>ExpertsRow</name>
+    <message>
+        <source>Experts kept in RAM</source>
+        <translation>Experten im RAM</translation>
+    </message>
+    <message>
+        <source>none</source>
+        <translation>keine</translation>
+    </message>
+    <message>
+        <source>of all layers</source>
+        <translation>aller Schichten</translation>
+    </message>
+    <message numerus="yes">
+        <source>of %n layer(s)</source>
+        <translation>
+            <numerusform>von %n Schicht</numerusform>
+            <numerusform>von %n Schichten</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>%1 on the device, %2</source>
+        <translation>%1 auf dem Gerät, %2</translation>
+    </message>
+    <message>
+        <source>Auto</source>
+        <translation>Auto</translation>
+    </message>
+    <message>
+        <source>Experts where they find room: chosen</source>
+        <translation>Experten, wo sie Platz finden: gewählt</translation>
+    </message>
+    <message>
+        <source>Experts where they find room</source>
+        <translation>Experten, wo sie Platz finden</translation>
     </message>
 </context>
 <context>
@@ -4199,6 +4263,18 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
         <source>Layer %1 to the device</source>
         <translation>Schicht %1 auf das Gerät</translation>
     </message>
+    <message>
+        <source>Experts moved</source>
+        <translation>Experten verlegt</translation>
+    </message>
+    <message>
+        <source>Experts of layer %1 to RAM</source>
+        <translation>Experten der Schicht %1 in den RAM</translation>
+    </message>
+    <message>
+        <source>Experts of layer %1 to the device</source>
+        <translation>Experten der Schicht %1 auf das Gerät</translation>
+    </message>
 </context>
 <context>
     <name>PlacesList</name>
@@ -5608,6 +5684,21 @@ spillway-cli tut dasselbe ohne Fenster.</translation>
     <message>
         <source>States of fixed size in it</source>
         <translation>Davon Zustände fester Größe</translation>
+    </message>
+    <message>
+        <source>Experts kept in RAM</source>
+        <translation>Experten im RAM</translation>
+    </message>
+    <message>
+        <source>none</source>
+        <translation>keine</translation>
+    </message>
+    <message numerus="yes">
+        <source>of %n layer(s)</source>
+        <translation>
+            <numerusform>von %n Schicht</numerusform>
+            <numerusform>von %n Schichten</numerusform>
+        </translation>
     </message>
 </context>
 <context>

@@ -131,6 +131,20 @@
             <numerusform>That is without the %Ln tokens that guessing ahead brought.</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>For %1 % of the time the CPU computes experts of %n layer(s), which are in RAM.</source>
+        <translation>
+            <numerusform>For %1 % of the time the CPU computes experts of %n layer, which are in RAM.</numerusform>
+            <numerusform>For %1 % of the time the CPU computes experts of %n layers, which are in RAM.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Keep the experts of %n layer(s) in RAM</source>
+        <translation>
+            <numerusform>Keep the experts of %n layer in RAM</numerusform>
+            <numerusform>Keep the experts of %n layers in RAM</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>ExperimentsController</name>
@@ -139,6 +153,16 @@
         <translation>
             <numerusform>%1 and %n more</numerusform>
             <numerusform>%1 and %n more</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>ExpertsRow</name>
+    <message numerus="yes">
+        <source>of %n layer(s)</source>
+        <translation>
+            <numerusform>of %n layer</numerusform>
+            <numerusform>of %n layers</numerusform>
         </translation>
     </message>
 </context>
@@ -234,6 +258,13 @@
         <translation>
             <numerusform>%n layer on the device</numerusform>
             <numerusform>%n layers on the device</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>of %n layer(s)</source>
+        <translation>
+            <numerusform>of %n layer</numerusform>
+            <numerusform>of %n layers</numerusform>
         </translation>
     </message>
 </context>

@@ -63,6 +63,7 @@ void apply(const QVariantMap& changes, FakeScript::Settings& settings)
         engine::DeviceTelemetry device;
         device.id = "emulated";
         device.layers = map.value(QStringLiteral("layers"), 16).toInt();
+        device.expert_layers = map.value(QStringLiteral("experts"), 0).toInt();
         device.layers_wanted = map.value(QStringLiteral("wanted"), device.layers).toInt();
         device.total_bytes = bytes("total");
         device.budget_bytes = device.total_bytes;
@@ -335,6 +336,8 @@ static QStringList nameOf(const engine::PlacementCommand& command)
 {
     if (const auto* layers = std::get_if<engine::SetDeviceLayers>(&command))
         return {layers->layers ? QStringLiteral("layers %1").arg(*layers->layers) : QStringLiteral("layers auto")};
+    if (const auto* experts = std::get_if<engine::SetHostExperts>(&command))
+        return {experts->layers ? QStringLiteral("experts %1").arg(*experts->layers) : QStringLiteral("experts auto")};
     if (const auto* budget = std::get_if<engine::SetVramBudget>(&command))
         return {QStringLiteral("budget %1").arg(budget->bytes)};
     if (const auto* mark = std::get_if<engine::SetWatermark>(&command))

@@ -246,6 +246,31 @@ Item {
             }
         }
 
+        function test_experts_have_a_handle() {
+            open({ panel: true, text: "zebras graze", kvColumns: 5,
+                   device: { layers: 12, experts: 16, total: 8e9, weights: 4e9, kv: 1e9 } });
+            const handle = part("expertsRowSlider");
+            tryVerify(() => handle.visible);
+            reveal(handle);
+            compare(handle.Accessible.name, "Experts kept in RAM: none");
+            handle.forceActiveFocus(Qt.TabFocusReason);
+            keyClick(Qt.Key_Right);
+            keyClick(Qt.Key_Right);
+            keyClick(Qt.Key_Return);
+            tryVerify(() => lastCommand() === "experts 2", 5000, lastCommand());
+            tryCompare(Bench.pressure.placement, "expertsAutomatic", false);
+            compare(handle.Accessible.name, "Experts kept in RAM: of 2 layers");
+            click(part("expertsAuto"));
+            tryVerify(() => lastCommand() === "experts auto");
+            tryCompare(handle, "value", 0);
+        }
+
+        function test_a_model_without_experts_has_no_such_handle() {
+            open();
+            tryVerify(() => Bench.pressure.placement.available);
+            verify(!part("expertsRow").visible);
+        }
+
         function test_room_for_another_program() {
             open();
             const placement = Bench.pressure.placement;

@@ -22,6 +22,11 @@ ColumnLayout {
         Layout.fillWidth: true
         placement: root.placement
     }
+    ExpertsRow {
+        Layout.fillWidth: true
+        visible: root.placement.mixture
+        placement: root.placement
+    }
     Text {
         text: qsTr("KV that does not fit")
         textFormat: Text.PlainText

@@ -51,6 +51,12 @@ Popup {
             value: Format.bytes(root.now.deviceStateBytes)
         }
         PreviewLine {
+            objectName: "previewExperts"
+            visible: root.now.known && root.now.hostExperts >= 0
+            name: qsTr("Experts kept in RAM")
+            value: root.now.hostExperts <= 0 ? qsTr("none") : qsTr("of %n layer(s)", "", root.now.hostExperts)
+        }
+        PreviewLine {
             name: qsTr("First block leaves at")
             value: !root.now.known ? Format.unknown : root.now.spillTokens === undefined ? qsTr("never") : qsTr("%1 tokens").arg(Format.count(root.now.spillTokens))
         }

@@ -84,6 +84,27 @@ private Q_SLOTS:
         QCOMPARE(folder.entryList({QStringLiteral("*.json")}).size(), 20);
     }
 
+    void expertsOnTheHostAreACauseAndAHelp()
+    {
+        DoctorFacts facts = recording("by-hand-gpu-half-the-layers");
+        facts.last.device->layers = facts.layers;
+        facts.last.device->expert_layers = facts.layers;
+        facts.last.device->layers_without_experts = 7;
+        facts.options = {{{Action::SetHostExperts, -1}, *facts.predicted * 2},
+                         {{Action::SetLayers, -1}, facts.predicted}};
+        const Diagnosis d = diagnose(facts);
+        QCOMPARE(d.kind, Kind::HostExperts);
+        QCOMPARE(d.count, 7);
+        QCOMPARE(d.share, d.shares.host);
+        QVERIFY(doctorSentence(d).contains(QStringLiteral("experts of 7 layer")));
+        QCOMPARE(d.action, (DoctorAction{Action::SetHostExperts, -1}));
+        QVERIFY(d.predicted && *d.predicted > *d.tokensPerSecond * 1.9);
+        facts.options = {{{Action::SetHostExperts, -1}, facts.predicted}};  // no gain, no advice
+        QCOMPARE(diagnose(facts).action, DoctorAction());
+        facts.last.device->layers_without_experts = 0;  // then what the host computes is the model's own
+        QVERIFY(diagnose(facts).kind != Kind::HostExperts);
+    }
+
     /// Where KV is in the way, no other placement helps, and half of its bytes would be as good.
     void smallerKvIsTheLastResort()
     {

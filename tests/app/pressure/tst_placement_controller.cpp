@@ -1,6 +1,7 @@
 // The handle on the placement, on the real engine and the guide model: what it foretells is what then happens.
 #include "app/pressure/pressure.h"
 #include "tests/support/fake_engine.h"
+#include "tests/support/models.h"
 #include "tests/support/test_program.h"
 
 #include <QApplication>
@@ -17,12 +18,13 @@ constexpr auto kGuideModel = SPILLWAY_SOURCE_DIR "/resources/guide-model/guide.g
 class Panel
 {
 public:
-    explicit Panel(int context_tokens = 0)  // 0: the model's own
+    explicit Panel(int context_tokens = 0,  // 0: the model's own
+                   const QString& model = QLatin1String(kGuideModel))
         : m_engine(engine::make_engine)
         , m_models(m_engine, engine::inspect_model, request(context_tokens))
         , m_pressure(m_engine, m_models)
     {
-        m_models.openAndLoad(QLatin1String(kGuideModel));
+        m_models.openAndLoad(model);
     }
     PlacementController& placement() { return *m_pressure.placement(); }
     PressureMonitor& monitor() { return *m_pressure.monitor(); }
@@ -169,6 +171,44 @@ private Q_SLOTS:
         placement.setOtherPrograms(std::floor(whole / 2));
         QTRY_VERIFY(placement.deviceLayers() < before.layers);
         QCOMPARE(placement.deviceLayers(), placement.forecast()->preview(-1).layers);
+    }
+
+    void whatExpertsInRamAreSaidToBringTheyBring()
+    {
+        Panel panel(0, test_support::own_models_folder() + "/qwen3moe.gguf");
+        QTRY_VERIFY(panel.ready());
+        PlacementController& placement = panel.placement();
+        QVERIFY(placement.mixture());
+        QVERIFY(placement.expertsAutomatic());
+        QCOMPARE(placement.hostExperts(), 0);
+        double last = panel.monitor().device().used();
+        for (int layers = 1; layers <= placement.layers(); ++layers) {
+            const PlacementPreview then = placement.forecast()->previewHostExperts(layers);
+            QVERIFY(then.known);
+            QCOMPARE(then.hostExperts, layers);
+            placement.setHostExperts(layers);
+            QCOMPARE(placement.hostExperts(), layers);
+            QTRY_VERIFY2(std::abs(panel.monitor().device().used() / then.deviceBytes - 1) < 0.01,
+                         qPrintable(QString("%1 layers: %2 were foretold, %3 are taken")
+                                        .arg(layers)
+                                        .arg(then.deviceBytes)
+                                        .arg(panel.monitor().device().used())));
+            QVERIFY(then.deviceBytes < last);
+            last = then.deviceBytes;
+        }
+        QVERIFY(!placement.expertsAutomatic());
+        QCOMPARE(placement.asChanged({}).host_expert_layers, std::optional(placement.layers()));
+        placement.setExpertsAutomatic();
+        QTRY_COMPARE(placement.hostExperts(), 0);
+        QCOMPARE(placement.forecast()->preview(-1).hostExperts, 0);
+    }
+
+    void aModelWithoutExpertsHasNoneToPlace()
+    {
+        Panel panel;
+        QTRY_VERIFY(panel.ready());
+        QVERIFY(!panel.placement().mixture());
+        QCOMPARE(panel.placement().forecast()->preview(-1).hostExperts, -1);
     }
 
     /// After an experiment, or with a larger context.

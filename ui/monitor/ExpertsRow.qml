@@ -1,0 +1,48 @@
+// Of how many layers the routed experts stay in RAM while the rest of these layers is on the device.
+pragma ComponentBehavior: Bound
+
+import QtQuick
+import QtQuick.Layouts
+import Spillway.App
+import Spillway.Ui.Components
+import Spillway.Ui.Theme
+
+RowLayout {
+    id: root
+
+    required property PlacementController placement
+
+    spacing: Theme.gapSmall
+
+    SliderRow {
+        objectName: "expertsRow"
+        label: qsTr("Experts kept in RAM")
+        value: root.placement.hostExperts
+        to: Math.max(1, root.placement.layers)
+        step: 1
+        function shown(layers: real): string {
+            return layers === 0 ? qsTr("none") : layers >= root.placement.layers ? qsTr("of all layers") : qsTr("of %n layer(s)", "", layers);
+        }
+        function foretold(layers: real): string {
+            const then = root.placement.forecast.previewHostExperts(layers);
+            return then.known ? qsTr("%1 on the device, %2").arg(Format.bytes(then.deviceBytes)).arg(Format.tokensPerSecond(then.tokensPerSecond)) : "";
+        }
+        onChosen: layers => root.placement.setHostExperts(layers)
+    }
+    ActionButton {
+        objectName: "expertsAuto"
+        Layout.alignment: Qt.AlignBottom
+        implicitHeight: Theme.px(28)
+        leftPadding: Theme.gapSmall
+        rightPadding: Theme.gapSmall
+        font.pixelSize: Theme.sizeSmall
+        text: qsTr("Auto")
+        icon.source: root.placement.expertsAutomatic ? "qrc:/icons/check.svg" : ""
+        icon.width: Theme.px(16)
+        icon.height: Theme.px(16)
+        spacing: Theme.px(4)
+        Accessible.name: root.placement.expertsAutomatic ? qsTr("Experts where they find room: chosen") : qsTr("Experts where they find room")
+        onClicked: root.placement.setExpertsAutomatic()
+        Keys.onReturnPressed: clicked()
+    }
+}
