@@ -13,7 +13,7 @@ namespace {
 std::vector<std::string> with_two_dashes(std::vector<std::string> arguments)
 {
     for (std::string& argument : arguments)
-        for (const char* known : {"-ctk", "-ctv", "-ub", "-ngl", "-nkvo", "-np"})
+        for (const char* known : {"-ctk", "-ctv", "-ub", "-ngl", "-nkvo", "-np", "-jf"})
             if (argument == known)
                 argument.insert(0, "-");
     // CLI11 takes them from the back.

@@ -2,17 +2,41 @@
 #include "app/cli/chat.h"
 #include "app/cli/interrupt.h"
 #include "app/cli/pull.h"
+#include "engine/answer_grammar.h"
 #include "engine/utf8_path.h"
 
 #include <memory>
+#include <utility>
 
 namespace cli {
 
 namespace {
 
+/// Reads the files of them, and checks them before a model is loaded.
+engine::Status read_rules(RunOptions& options)
+{
+    for (const auto& [file, text] : {std::pair(&options.grammar_file, &options.grammar),
+                                     std::pair(&options.json_schema_file, &options.json_schema)}) {
+        if (file->empty())
+            continue;
+        auto read = read_text(*file);
+        if (!read)
+            return tl::unexpected(read.error());
+        if (read->empty())
+            return engine::fail(engine::Error::Code::BadRequest, *file + " is empty");
+        *text = std::move(*read);
+    }
+    if (!options.json_schema.empty())
+        if (const auto gbnf = engine::gbnf_of_json_schema(options.json_schema); !gbnf)
+            return tl::unexpected(gbnf.error());
+    return options.grammar.empty() ? engine::Status() : engine::check_grammar(options.grammar);
+}
+
 int run(RunOptions& options)
 {
     catch_interrupts();
+    if (const engine::Status ok = read_rules(options); !ok)
+        return report(ok.error());
     std::string prompt = options.prompt;
     if (!options.file.empty()) {
         const auto text = read_text(options.file);
@@ -49,6 +73,12 @@ void add_run(CLI::App& app, int& exit_code)
     command->add_option("-n,--predict", r->max_tokens, "tokens of the answer at most; -1: until it ends");
     r->draft.add_to(*command);
     command->add_option("--stop", r->stop, "a text that ends the answer; may be given several times");
+    auto* rules = command->add_option_group("rules", "What the answer is held to, behind its thoughts");
+    rules->add_option("--grammar", r->grammar, "rules in GBNF; the answer follows the rule root");
+    rules->add_option("--grammar-file", r->grammar_file, "a file with them");
+    rules->add_option("-j,--json-schema", r->json_schema, "a JSON schema that the answer fits; {}: any JSON");
+    rules->add_option("--json-schema-file,--jf", r->json_schema_file, "a file with it");
+    rules->require_option(0, 1);
     command->add_option("--template-args", r->template_arguments, "JSON object of further template variables");
     command->add_flag("--raw", r->raw, "no chat template: the model continues the prompt");
     command->add_flag("--no-history", r->no_history, "do not keep what is typed for the up arrow of the next chat");

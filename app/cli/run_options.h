@@ -14,6 +14,7 @@ struct RunOptions {
     engine::SamplingOptions sampling;
     std::string prompt, file, system, template_arguments;
     std::vector<std::string> stop;
+    std::string grammar, grammar_file, json_schema, json_schema_file;
     int max_tokens = -1;
     DraftOptions draft;
     bool raw = false, drop_oldest = false, no_history = false;

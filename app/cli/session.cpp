@@ -135,6 +135,8 @@ int Session::ask()
     request.max_tokens = options_.max_tokens;
     request.most_drafted = options_.draft.most_drafted();
     request.stop = options_.stop;
+    request.grammar = options_.grammar;
+    request.json_schema = options_.json_schema;
     request.template_arguments_json = options_.template_arguments;
     request.full_context = options_.drop_oldest ? engine::FullContext::DropOldest : engine::FullContext::Stop;
     if (raw_)

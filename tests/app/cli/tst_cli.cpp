@@ -48,6 +48,26 @@ private Q_SLOTS:
         QVERIFY(json["ttft_ms"].toDouble() > 0);
     }
 
+    void anAnswerKeepsToAGrammar()
+    {
+        const QTemporaryDir folder;
+        const QString file = folder.filePath("rules.gbnf");
+        QFile rules(file);
+        QVERIFY(rules.open(QFile::WriteOnly) && rules.write("root ::= \"yes\" | \"no\"\n") > 0);
+        rules.close();
+        const QStringList ask = {"run", "-m", model("llama"), "-p", "well", "--temp", "1"};
+        const QByteArray text = run_cli(ask + QStringList{"--grammar-file", file}).out.trimmed();
+        QVERIFY2(text == "yes" || text == "no", text.constData());
+        for (const QString option : {"-j", "--json-schema"})
+            QCOMPARE(run_cli(ask + QStringList{option, R"({"const": [1, "a"]})"}).out.trimmed(), "[1,\"a\"]");
+
+        const Outcome bad = run_cli(ask + QStringList{"--grammar", "root ::= x"});
+        QCOMPARE(bad.code, 1);
+        QCOMPARE(bad.err.trimmed(), "error: line 1 of the grammar: there is no rule 'x'");
+        QCOMPARE(run_cli(ask + QStringList{"-jf", folder.filePath("none")}).code, 1);
+        QCOMPARE(run_cli(ask + QStringList{"-j", "{}", "--grammar-file", file}).code, 2);
+    }
+
     void chatKeepsTheConversation()
     {
         const Outcome chat = run_cli({"run", "-m", model("llama"), "-n", "4", "--temp", "0"}, "one\ntwo\n");
