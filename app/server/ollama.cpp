@@ -1,5 +1,6 @@
 #include "app/server/ollama.h"
 
+#include "app/server/answer_format.h"
 #include "app/server/openai_fields.h"
 
 #include <algorithm>
@@ -143,8 +144,8 @@ Ask read_common(Fields& fields)
             fields.refuse("think", "must be true, false or an effort");
         }
     }
-    fields.not_supported("format", "");
     read_tools(fields, ask);
+    read_ollama_format(fields, ask.turn);
     fields.not_supported("images", Json::array());
     fields.not_supported("logprobs", false);
     return ask;

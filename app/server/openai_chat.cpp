@@ -1,5 +1,6 @@
 #include "app/server/openai_chat.h"
 
+#include "app/server/answer_format.h"
 #include "app/server/openai_fields.h"
 #include "app/server/openai_logprobs.h"
 
@@ -142,6 +143,7 @@ tl::expected<Asked, Refusal> OpenAiChat::read(const Json& body, const Served& se
     read_tools(fields, ask);
     read_choices(fields, ask);
     read_chat_logprobs(fields, ask.turn);
+    read_answer_format(fields, ask.turn);
     refuse_unsupported(fields);
     bool includes_usage = false;
     if (const Json* options = fields.object("stream_options")) {

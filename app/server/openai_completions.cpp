@@ -1,5 +1,6 @@
 #include "app/server/openai_completions.h"
 
+#include "app/server/answer_format.h"
 #include "app/server/openai_fields.h"
 #include "app/server/openai_logprobs.h"
 
@@ -115,6 +116,7 @@ tl::expected<Asked, Refusal> OpenAiCompletions::read(const Json& body, const Ser
     read_sampling(fields, ask.turn.sampling);
     read_choices(fields, ask);
     read_completion_logprobs(fields, ask.turn);
+    read_answer_format(fields, ask.turn);
     refuse_unsupported(fields);
     fields.not_supported("echo", false);
     fields.not_supported("suffix", "");

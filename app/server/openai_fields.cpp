@@ -266,13 +266,7 @@ void refuse_unsupported(Fields& fields)
     fields.not_supported("audio", Json::object());
     fields.not_supported("functions", Json::array());
     fields.not_supported("function_call", "none");
-    fields.not_supported("grammar", "");
-    fields.not_supported("json_schema", Json::object());
     fields.not_supported("mirostat", 0);
-    if (const Json* format = fields.find("response_format"))
-        if (!format->is_object() || format->value("type", Json()) != "text")
-            fields.refuse("response_format", "is not supported here but for the type text",
-                          Refusal::Kind::NotSupported);
     if (const Json* modalities = fields.find("modalities"); modalities && *modalities != Json::array({"text"}))
         fields.refuse("modalities", "is not supported here but for text", Refusal::Kind::NotSupported);
 }

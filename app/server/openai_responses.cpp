@@ -1,5 +1,6 @@
 #include "app/server/openai_responses.h"
 
+#include "app/server/answer_format.h"
 #include "app/server/openai_fields.h"
 #include "app/server/responses_wording.h"
 
@@ -146,10 +147,6 @@ void refuse_what_is_not_there(Fields& fields)
     fields.not_supported("conversation", nullptr);
     fields.not_supported("prompt", nullptr);
     fields.not_supported("top_logprobs", 0);
-    if (const Json* text = fields.object("text"))
-        if (const Json* format = Fields(*text).find("format");
-            format && (!format->is_object() || format->value("type", Json()) != "text"))
-            fields.refuse("text.format", "is not supported here but for the type text", Refusal::Kind::NotSupported);
 }
 
 /// What of a request its response repeats.
@@ -168,7 +165,7 @@ Json about(Fields& fields, const Ask& ask, const std::string& model)
             {"reasoning", given("reasoning", {{"effort", nullptr}, {"summary", nullptr}})},
             {"store", given("store", true)},
             {"temperature", ask.turn.sampling.temperature},
-            {"text", {{"format", {{"type", "text"}}}}},
+            {"text", given("text", {{"format", {{"type", "text"}}}})},
             {"tool_choice", given("tool_choice", "auto")},
             {"tools", given("tools", Json::array())},
             {"top_p", ask.turn.sampling.top_p},
@@ -226,9 +223,11 @@ tl::expected<Asked, Refusal> OpenAiResponses::read(const Json& body, const Serve
     read_template_arguments(chat_fields, ask.turn);
     read_tools(chat_fields, ask);
     read_messages(chat_fields, ask.turn);
+    read_text_format(fields, ask.turn);
     ask.turn.continue_last = false;
-    if (chat_fields.refusal())
-        return tl::unexpected(*chat_fields.refusal());
+    for (const auto& refusal : {chat_fields.refusal(), fields.refusal()})
+        if (refusal)
+            return tl::unexpected(*refusal);
     auto wording = std::make_unique<ResponsesWording>(about(fields, ask, served.name), store ? kept_ : nullptr,
                                                       std::move(messages));
     return Asked{std::move(ask), std::move(wording)};

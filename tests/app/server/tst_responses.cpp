@@ -233,7 +233,7 @@ private Q_SLOTS:
         row("background", R"({"input": "x", "background": true})");
         row("conversation", R"({"input": "x", "conversation": "c"})");
         row("truncation", R"({"input": "x", "truncation": "some"})");
-        row("text.format", R"({"input": "x", "text": {"format": {"type": "json_object"}}})");
+        row("text.format", R"({"input": "x", "text": {"format": {"type": "xml"}}})");
         row("tool_choice", R"({"input": "x", "tool_choice": "required"})");
         row("max_output_tokens", R"({"input": "x", "max_output_tokens": 0})");
         row("reasoning_effort", R"({"input": "x", "reasoning": {"effort": 1}})");

@@ -210,7 +210,7 @@ private Q_SLOTS:
         row("too many logprobs", "top_logprobs", with(R"("logprobs": true, "top_logprobs": 21)"));
         row("logprobs of no kind", "logprobs", with(R"("logprobs": 3)"));
         row("bias", "logit_bias", with(R"("logit_bias": {"1": 5})"));
-        row("JSON asked for", "response_format", with(R"("response_format": {"type": "json_object"})"));
+        row("XML asked for", "response_format", with(R"("response_format": {"type": "xml"})"));
         row("a stream of no kind", "stream", with(R"("stream": "yes")"));
         row("stops of numbers", "stop", with(R"("stop": [1])"));
         row("too many stops", "stop", with(R"("stop": [)" + QByteArray(R"("a",)").repeated(20) + R"("a"])"));

@@ -1,0 +1,96 @@
+#include "app/server/answer_format.h"
+
+#include "engine/answer_grammar.h"
+
+#include <utility>
+
+namespace server {
+
+namespace {
+
+/// Calls of tools have forms of their own, which no schema of the answer allows.
+void refuse_with_tools(Fields& fields, const char* name, const engine::Request& turn)
+{
+    if (!turn.tools_json.empty())
+        fields.refuse(name, "is not supported together with tools", Refusal::Kind::NotSupported);
+}
+
+void take_schema(Fields& fields, const char* name, const Json& schema, engine::Request& turn)
+{
+    refuse_with_tools(fields, name, turn);
+    auto grammar = engine::gbnf_of_json_schema(text_of(schema));
+    if (grammar)
+        turn.grammar = std::move(*grammar);
+    else
+        fields.refuse(name, "cannot be followed: " + grammar.error().what);
+}
+
+void take_any_object(Fields& fields, const char* name, engine::Request& turn)
+{
+    take_schema(fields, name, {{"type", "object"}}, turn);
+}
+
+/// {"type": ...}, and the schema in it, or in an object beside the type, as chat completions have it.
+void take_format(Fields& fields, const char* name, const Json& format, engine::Request& turn)
+{
+    Fields inner(format);
+    const std::string type = inner.text("type").value_or("");
+    const Json* beside = inner.find("json_schema");
+    const Json* schema = beside ? Fields(*beside).find("schema") : inner.find("schema");
+    if (type == "text")
+        return;
+    if (type == "json_schema" && schema)
+        take_schema(fields, name, *schema, turn);
+    else if (type == "json_schema")
+        fields.refuse(name, "has no schema");
+    else if (type == "json_object" && schema)
+        take_schema(fields, name, *schema, turn);
+    else if (type == "json_object")
+        take_any_object(fields, name, turn);
+    else
+        fields.refuse(name, "must have the type text, json_object or json_schema");
+}
+
+void take_grammar(Fields& fields, const std::string& grammar, engine::Request& turn)
+{
+    refuse_with_tools(fields, "grammar", turn);
+    if (!turn.grammar.empty())
+        fields.refuse("grammar", "cannot be given together with a schema");
+    if (const auto ok = engine::check_grammar(grammar); !ok)
+        fields.refuse("grammar", "cannot be followed: " + ok.error().what);
+    turn.grammar = grammar;
+}
+
+}  // namespace
+
+void read_answer_format(Fields& fields, engine::Request& turn)
+{
+    if (const Json* format = fields.find("response_format"))
+        take_format(fields, "response_format", *format, turn);
+    if (const Json* schema = fields.find("json_schema"); schema && (*schema == true || !schema->empty()))
+        take_schema(fields, "json_schema", *schema, turn);
+    if (const auto grammar = fields.text("grammar"); grammar && !grammar->empty())
+        take_grammar(fields, *grammar, turn);
+}
+
+void read_text_format(Fields& fields, engine::Request& turn)
+{
+    if (const Json* text = fields.object("text"))
+        if (const Json* format = Fields(*text).find("format"))
+            take_format(fields, "text.format", *format, turn);
+}
+
+void read_ollama_format(Fields& fields, engine::Request& turn)
+{
+    const Json* format = fields.find("format");
+    if (!format || *format == "")
+        return;
+    if (*format == "json")
+        take_any_object(fields, "format", turn);
+    else if (format->is_object())
+        take_schema(fields, "format", *format, turn);
+    else
+        fields.refuse("format", "must be \"json\" or a JSON schema");
+}
+
+}  // namespace server

@@ -1,0 +1,18 @@
+// Reads what clients say about the form of an answer: JSON, a JSON Schema, or a grammar.
+#pragma once
+
+#include "app/server/ask.h"
+#include "app/server/fields.h"
+
+namespace server {
+
+/// OpenAI's response_format, and llama-server's json_schema and grammar. Call it when the tools were read.
+void read_answer_format(Fields& fields, engine::Request& turn);
+
+/// The Responses API's text.format.
+void read_text_format(Fields& fields, engine::Request& turn);
+
+/// Ollama's: "json" or a schema.
+void read_ollama_format(Fields& fields, engine::Request& turn);
+
+}  // namespace server
