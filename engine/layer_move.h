@@ -1,5 +1,4 @@
-// layer_moved() and experts_moved() say that a layer or its experts moved, and layer_moved_to() where to, from such a
-// sentence.
+// Words the sentences in which events say that a layer or its experts moved, and reads from one where they moved to.
 #pragma once
 
 #include "engine/telemetry.h"

@@ -210,8 +210,9 @@ bool saysSpeed(const Diagnosis& d)
 /// Why the speed in the sentence is another one than that of the answer.
 QString ofDrafts(const Diagnosis& d)
 {
-    return d.withDrafts ? Text::tr("%Ln token(s) of the answer were guessed ahead.", nullptr, d.accepted)
-                        : Text::tr("That is without the %Ln token(s) that guessing ahead brought.", nullptr, d.accepted);
+    return d.withDrafts
+               ? Text::tr("%Ln token(s) of the answer were guessed ahead.", nullptr, d.accepted)
+               : Text::tr("That is without the %Ln token(s) that guessing ahead brought.", nullptr, d.accepted);
 }
 
 }  // namespace

@@ -45,20 +45,15 @@ void PlacementController::setAutomatic()
 
 int PlacementController::hostExperts() const
 {
-    const int there = m_device ? m_device->layers_without_experts : 0;
-    return std::min(m_request.placement.host_expert_layers.value_or(there), m_layers);
+    if (!m_device || m_device->expert_layers == 0)
+        return -1;
+    return std::min(m_request.placement.host_expert_layers.value_or(m_device->layers_without_experts), m_layers);
 }
 
 void PlacementController::setHostExperts(int layers)
 {
-    m_request.placement.host_expert_layers = std::clamp(layers, 0, m_layers);
+    m_request.placement.host_expert_layers = layers < 0 ? std::nullopt : std::optional(std::min(layers, m_layers));
     post(engine::SetHostExperts{m_request.placement.host_expert_layers});
-}
-
-void PlacementController::setExpertsAutomatic()
-{
-    m_request.placement.host_expert_layers.reset();
-    post(engine::SetHostExperts{});
 }
 
 void PlacementController::changeDevice(const engine::PlacementOptions& wish)

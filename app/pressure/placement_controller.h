@@ -27,7 +27,6 @@ class PlacementController : public QObject
     Q_PROPERTY(int wantedLayers READ wantedLayers NOTIFY changed)
     Q_PROPERTY(bool automatic READ automatic NOTIFY changed)
     Q_PROPERTY(bool moving READ moving NOTIFY changed)
-    Q_PROPERTY(bool mixture READ mixture NOTIFY changed)
     Q_PROPERTY(int hostExperts READ hostExperts NOTIFY changed)
     Q_PROPERTY(bool expertsAutomatic READ expertsAutomatic NOTIFY changed)
     Q_PROPERTY(double totalBytes READ totalBytes NOTIFY changed)
@@ -53,9 +52,7 @@ public:
     int wantedLayers() const { return m_device ? m_device->layers_wanted : 0; }
     bool automatic() const { return !m_request.placement.device_layers; }
     bool moving() const { return deviceLayers() != wantedLayers(); }
-    bool mixture() const { return m_device && m_device->expert_layers > 0; }  // the model is one of experts
-    /// Layers whose experts are to lie in RAM: as chosen, else as they do.
-    int hostExperts() const;
+    int hostExperts() const;  // layers whose experts are to lie in RAM, or do; -1: the model has none
     bool expertsAutomatic() const { return !m_request.placement.host_expert_layers; }
     double totalBytes() const { return m_device ? double(m_device->total_bytes) : 0; }
     double budgetBytes() const { return m_device ? double(m_device->budget_bytes) : 0; }
@@ -72,8 +69,7 @@ public:
 
     Q_INVOKABLE void setLayers(int layers);
     Q_INVOKABLE void setAutomatic();
-    Q_INVOKABLE void setHostExperts(int layers);
-    Q_INVOKABLE void setExpertsAutomatic();
+    Q_INVOKABLE void setHostExperts(int layers);  // -1: as many as KV drives out
     /// Another device for the open model, or none; its layers move there.
     void changeDevice(const engine::PlacementOptions& wish);
     /// The layers stay where they are now; on the device that they were leaving, if they were.

@@ -111,12 +111,7 @@ void Pressure::connectDoctor(ModelController& models)
         else
             m_placement.setLayers(layers);
     });
-    connect(&m_doctor, &DoctorController::hostExpertsRequested, this, [this](int layers) {
-        if (layers < 0)
-            m_placement.setExpertsAutomatic();
-        else
-            m_placement.setHostExperts(layers);
-    });
+    connect(&m_doctor, &DoctorController::hostExpertsRequested, &m_placement, &PlacementController::setHostExperts);
     connect(&m_doctor, &DoctorController::policyRequested, &m_placement, &PlacementController::setPolicy);
     connect(&m_doctor, &DoctorController::kvTypeRequested, &m_placement, &PlacementController::keepKvAs);
     connect(&m_doctor, &DoctorController::budgetRequested, &m_placement, &PlacementController::setBudget);

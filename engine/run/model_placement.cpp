@@ -34,6 +34,18 @@ void take_device(const PlacementOptions& from, PlacementOptions& to)
     to.budget_fit_tokens = from.budget_fit_tokens;
 }
 
+bool same_device(const PlacementOptions& a, const PlacementOptions& b)
+{
+    if (a.device != b.device)
+        return false;
+    return a.device == PlacementOptions::Device::Cuda ? a.cuda_ordinal == b.cuda_ordinal : a.emulated == b.emulated;
+}
+
+std::string device_name(const OnDevice* device)
+{
+    return device ? device->id() : "cpu";
+}
+
 }  // namespace
 
 ModelPlacement::ModelPlacement(const ModelOnHost& model)
@@ -87,24 +99,13 @@ void ModelPlacement::adopt(std::unique_ptr<OnDevice> opened)
     want_planned_layers();
 }
 
-/// Whether the device that is wished for is the one there is.
-bool ModelPlacement::is_open(const PlacementOptions& wish) const
-{
-    using Kind = PlacementOptions::Device;
-    if (!on_device_)
-        return wish.device == Kind::Cpu;  // a device that was lost is opened anew
-    if (wish.device != options_.device)
-        return false;
-    return wish.device == Kind::Cuda ? wish.cuda_ordinal == options_.cuda_ordinal : wish.emulated == options_.emulated;
-}
-
 Status ModelPlacement::change_device(const PlacementOptions& wish, const StepLimits& limits, KvInUse in_use)
 {
     PlacementOptions options = options_;
     take_device(wish, options);
     if (Status ok = check(options); !ok)
         return ok;
-    if (is_open(wish)) {
+    if (on_device_ ? same_device(options_, wish) : wish.device == PlacementOptions::Device::Cpu) {
         next_.reset();
         options_ = options;
         if (!on_device_)
@@ -124,7 +125,7 @@ Status ModelPlacement::change_device(const PlacementOptions& wish, const StepLim
 /// All layers are on the host, and with them all KV.
 void ModelPlacement::change_over()
 {
-    Event event = make_event(Event::Kind::DeviceChanged, device_name() + " → ");
+    Event event = make_event(Event::Kind::DeviceChanged, device_name(on_device_.get()) + " → ");
     event.cause = Event::Cause::User;
     events_ = take_events();  // what came before comes first
     Next next = std::move(*std::exchange(next_, std::nullopt));
@@ -138,7 +139,7 @@ void ModelPlacement::change_over()
     }
     returning_ = Event::Cause::User;
     event.duration_us = now_us() - event.time_us;
-    event.sentence += device_name();
+    event.sentence += device_name(on_device_.get());
     events_.push_back(std::move(event));
 }
 
@@ -162,7 +163,7 @@ void ModelPlacement::close()
     split_ = Placement(model_.host_weights, model_.cpu);
     on_device_.reset();
     wanted_ = 0;
-    host_experts_ = 0;
+    experts_.set_host_layers(0);
     on_host_ = true;
 }
 
@@ -176,7 +177,7 @@ int ModelPlacement::step_rows(int rows) const
 void ModelPlacement::begin_turn(std::vector<TokenRange> pins)
 {
     returning_ = Event::Cause::Watermark;  // what was asked for before has come
-    turn_began_ = true;
+    experts_.begin_turn();
     if (on_device_)
         on_device_->pager().begin_turn(std::move(pins));
 }
@@ -292,9 +293,9 @@ bool ModelPlacement::advance()
 /// The experts of one layer that are to be on the host leave the device. False: none.
 bool ModelPlacement::send_experts_home(Event::Cause cause)
 {
-    for (int l = 0; l < std::min(host_experts_, layers()); ++l)
+    for (int l = 0; l < std::min(experts_.host_layers(), layers()); ++l)
         if (on_device_->has_experts_of(l)) {
-            move_experts_to_host(l, cause);
+            (void)move_experts(l, Residency::Host, cause);
             return true;
         }
     return false;
@@ -304,15 +305,15 @@ bool ModelPlacement::send_experts_home(Event::Cause cause)
 /// come, or the device is gone.
 bool ModelPlacement::bring_experts()
 {
-    for (int l = layers() - 1; l >= host_experts_; --l) {
+    for (int l = layers() - 1; l >= experts_.host_layers(); --l) {
         if (!on_device_->experts_on_host(l))
             continue;
-        if (const Status moved = move_experts_to_device(l); !moved) {
+        if (const Status moved = move_experts(l, Residency::Device, Event::Cause::Split); !moved) {
             if (moved.error().code == Error::Code::DeviceLost) {
                 lose(moved.error());
                 return false;
             }
-            host_experts_ = l + 1;  // there is less room than was planned with
+            experts_.set_host_layers(l + 1);  // there is less room than was planned with
         }
         return true;
     }
@@ -330,7 +331,7 @@ Status ModelPlacement::move_to_device(int l)
     Event event = make_event(Event::Kind::LayerMove, layer_moved(l, Residency::Device));
     event.cause = Event::Cause::Split;
     event.layer = l;
-    const auto bytes = on_device_->copy_layer(l >= host_experts_);
+    const auto bytes = on_device_->copy_layer(l >= experts_.host_layers());
     if (!bytes)
         return tl::unexpected(bytes.error());
     ++kv_changes_;
@@ -379,12 +380,13 @@ void ModelPlacement::move_to_host(int l, Event::Cause cause)
     events_.push_back(std::move(event));
 }
 
-Status ModelPlacement::move_experts_to_device(int l)
+Status ModelPlacement::move_experts(int l, Residency to, Event::Cause cause)
 {
-    Event event = make_event(Event::Kind::ExpertsMove, experts_moved(l, Residency::Device));
-    event.cause = Event::Cause::Split;
+    Event event = make_event(Event::Kind::ExpertsMove, experts_moved(l, to));
+    event.cause = cause;
     event.layer = l;
-    const auto bytes = on_device_->copy_experts(l);
+    const auto bytes =
+        to == Residency::Device ? on_device_->copy_experts(l) : Result<std::int64_t>(on_device_->drop_experts(l));
     if (!bytes)
         return tl::unexpected(bytes.error());
     split_.place(l, on_device_->backend(), on_device_->layer(l));
@@ -395,17 +397,6 @@ Status ModelPlacement::move_experts_to_device(int l)
     return {};
 }
 
-void ModelPlacement::move_experts_to_host(int l, Event::Cause cause)
-{
-    Event event = make_event(Event::Kind::ExpertsMove, experts_moved(l, Residency::Host));
-    event.cause = cause;
-    event.layer = l;
-    event.bytes = on_device_->drop_experts(l);
-    split_.place(l, on_device_->backend(), on_device_->layer(l));
-    event.duration_us = now_us() - event.time_us;
-    events_.push_back(std::move(event));
-}
-
 bool ModelPlacement::give_up_layer()
 {
     if (layers() == 0)
@@ -413,8 +404,8 @@ bool ModelPlacement::give_up_layer()
     if (!options_.host_expert_layers) {
         for (int l = 0; l < layers(); ++l)
             if (on_device_->has_experts_of(l)) {
-                host_experts_ = l + 1;
-                move_experts_to_host(l, Event::Cause::Watermark);
+                experts_.set_host_layers(l + 1);
+                (void)move_experts(l, Residency::Host, Event::Cause::Watermark);
                 return true;
             }
     }
@@ -423,23 +414,13 @@ bool ModelPlacement::give_up_layer()
     return true;
 }
 
-/// What the plan says of the experts, for the conversations that are in use.
-void ModelPlacement::plan_experts()
-{
-    host_experts_ = on_device_->planned_host_experts(options_, wanted_, columns_in_use_);
-}
-
 /// A step is about to fill so many block columns. Experts leave at once for them; those that a shorter conversation has
 /// room for come between steps.
 void ModelPlacement::let_experts_give_way(int columns)
 {
-    if (columns <= columns_in_use_ && !turn_began_)
+    if (!experts_.needs(columns) || next_)
         return;
-    columns_in_use_ = columns;
-    turn_began_ = false;
-    if (next_)
-        return;
-    plan_experts();
+    experts_.make(*on_device_, options_, wanted_);
     while (send_experts_home(Event::Cause::Watermark)) {
     }
 }
@@ -451,7 +432,7 @@ void ModelPlacement::relieve(Event::Cause cause)
     returning_ = cause;
     on_device_->pager().trim_windows();
     wanted_ = on_device_->planned_layers(options_);
-    plan_experts();
+    experts_.make(*on_device_, options_, wanted_);
     while (layers() > wanted_)
         move_to_host(layers() - 1, cause);
     while (send_experts_home(cause)) {
@@ -467,7 +448,7 @@ void ModelPlacement::relieve(Event::Cause cause)
 void ModelPlacement::want_planned_layers()
 {
     wanted_ = on_device_->planned_layers(options_);
-    plan_experts();
+    experts_.make(*on_device_, options_, wanted_);
     const int asked = std::min(options_.device_layers.value_or(0), model_.cache.num_layers());
     if (wanted_ < asked)
         note(Event::Kind::Warning, Event::Cause::Split,
@@ -484,90 +465,95 @@ Status ModelPlacement::need_device() const
     return {};
 }
 
+/// What each command does.
+struct ModelPlacement::CarryOut {
+    ModelPlacement& to;
+
+    Status operator()(const SetDeviceLayers& command) const
+    {
+        PlacementOptions wish = to.options_;
+        wish.device_layers = command.layers;
+        if (Status ok = check(wish); !ok)
+            return ok;
+        to.options_ = std::move(wish);
+        to.next_.reset();
+        to.want_planned_layers();
+        to.returning_ = Event::Cause::Split;
+        return {};
+    }
+
+    Status operator()(const SetHostExperts& command) const
+    {
+        PlacementOptions wish = to.options_;
+        wish.host_expert_layers = command.layers;
+        if (Status ok = check(wish); !ok)
+            return ok;
+        to.options_ = std::move(wish);
+        if (!to.next_)
+            to.want_planned_layers();
+        to.returning_ = Event::Cause::Split;
+        return {};
+    }
+
+    Status operator()(const SetVramBudget& command) const
+    {
+        if (command.bytes < 0)
+            return fail(Error::Code::BadRequest, "a budget cannot be less than nothing");
+        to.options_.vram_budget_bytes = command.bytes;
+        to.on_device_->vram().set_limit(command.bytes);
+        to.relieve(Event::Cause::User);
+        return {};
+    }
+
+    Status operator()(const SetOtherPrograms& command) const
+    {
+        if (command.bytes < 0)
+            return fail(Error::Code::BadRequest, "other programs cannot hold less than nothing");
+        if (!to.on_device_->emulated())
+            return fail(Error::Code::BadRequest, "what other programs hold can be set on the emulated device only");
+        to.on_device_->emulated()->set_other_programs_bytes(command.bytes);
+        to.relieve(Event::Cause::OtherProgram);
+        return {};
+    }
+
+    Status operator()(const SetWatermark& command) const
+    {
+        PlacementOptions wish = to.options_;
+        wish.watermark = command.share;
+        if (Status ok = check(wish); !ok)
+            return ok;
+        to.options_ = std::move(wish);
+        to.on_device_->vram().set_watermark(command.share);
+        to.relieve(Event::Cause::User);
+        return {};
+    }
+
+    Status operator()(const SetKvPolicy& command) const
+    {
+        to.options_.kv_policy = command.policy;
+        to.on_device_->pager().set_policy(command.policy);
+        to.drop_host_copies();
+        return {};
+    }
+
+    Status operator()(const SetKvOffloadShare& command) const
+    {
+        PlacementOptions wish = to.options_;
+        wish.kv_offload_share = command.share;
+        if (Status ok = check(wish); !ok)
+            return ok;
+        to.options_ = std::move(wish);
+        to.on_device_->pager().set_offload_share(command.share);
+        to.returning_ = Event::Cause::User;
+        return {};
+    }
+};
+
 Status ModelPlacement::apply(const PlacementCommand& command)
 {
     if (Status ok = need_device(); !ok)
         return ok;
-    return std::visit([this](const auto& one) { return carry_out(one); }, command);
-}
-
-Status ModelPlacement::carry_out(const SetDeviceLayers& command)
-{
-    PlacementOptions wish = options_;
-    wish.device_layers = command.layers;
-    if (Status ok = check(wish); !ok)
-        return ok;
-    options_ = std::move(wish);
-    next_.reset();
-    want_planned_layers();
-    returning_ = Event::Cause::Split;
-    return {};
-}
-
-Status ModelPlacement::carry_out(const SetHostExperts& command)
-{
-    PlacementOptions wish = options_;
-    wish.host_expert_layers = command.layers;
-    if (Status ok = check(wish); !ok)
-        return ok;
-    options_ = std::move(wish);
-    if (!next_)
-        want_planned_layers();
-    returning_ = Event::Cause::Split;
-    return {};
-}
-
-Status ModelPlacement::carry_out(const SetVramBudget& command)
-{
-    if (command.bytes < 0)
-        return fail(Error::Code::BadRequest, "a budget cannot be less than nothing");
-    options_.vram_budget_bytes = command.bytes;
-    on_device_->vram().set_limit(command.bytes);
-    relieve(Event::Cause::User);
-    return {};
-}
-
-Status ModelPlacement::carry_out(const SetOtherPrograms& command)
-{
-    if (command.bytes < 0)
-        return fail(Error::Code::BadRequest, "other programs cannot hold less than nothing");
-    if (!on_device_->emulated())
-        return fail(Error::Code::BadRequest, "what other programs hold can be set on the emulated device only");
-    on_device_->emulated()->set_other_programs_bytes(command.bytes);
-    relieve(Event::Cause::OtherProgram);
-    return {};
-}
-
-Status ModelPlacement::carry_out(const SetWatermark& command)
-{
-    PlacementOptions wish = options_;
-    wish.watermark = command.share;
-    if (Status ok = check(wish); !ok)
-        return ok;
-    options_ = std::move(wish);
-    on_device_->vram().set_watermark(command.share);
-    relieve(Event::Cause::User);
-    return {};
-}
-
-Status ModelPlacement::carry_out(const SetKvPolicy& command)
-{
-    options_.kv_policy = command.policy;
-    on_device_->pager().set_policy(command.policy);
-    drop_host_copies();
-    return {};
-}
-
-Status ModelPlacement::carry_out(const SetKvOffloadShare& command)
-{
-    PlacementOptions wish = options_;
-    wish.kv_offload_share = command.share;
-    if (Status ok = check(wish); !ok)
-        return ok;
-    options_ = std::move(wish);
-    on_device_->pager().set_offload_share(command.share);
-    returning_ = Event::Cause::User;
-    return {};
+    return std::visit(CarryOut{*this}, command);
 }
 
 Status ModelPlacement::set_pins(std::vector<TokenRange> pins)

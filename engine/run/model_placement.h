@@ -4,6 +4,7 @@
 
 #include "engine/engine.h"
 #include "engine/exec/placement.h"
+#include "engine/run/experts_plan.h"
 #include "engine/run/on_device.h"
 
 #include <memory>
@@ -108,42 +109,30 @@ private:
     };
 
     Status need_device() const;
-    Status carry_out(const SetDeviceLayers& command);
-    Status carry_out(const SetHostExperts& command);
-    Status carry_out(const SetVramBudget& command);
-    Status carry_out(const SetWatermark& command);
-    Status carry_out(const SetKvPolicy& command);
-    Status carry_out(const SetKvOffloadShare& command);
-    Status carry_out(const SetOtherPrograms& command);
-    bool is_open(const PlacementOptions& wish) const;
+    struct CarryOut;  // a command
     Result<Next> open_next(const PlacementOptions& options, const StepLimits& limits) const;
     void adopt(std::unique_ptr<OnDevice> opened);
     void change_over();
-    std::string device_name() const { return on_device_ ? on_device_->id() : "cpu"; }
     void close();
     void lay_out_kv();
     bool use_host_part();
     void drop_host_copies();
     void want_planned_layers();
-    void plan_experts();
     void let_experts_give_way(int columns);
     bool send_experts_home(Event::Cause cause);
     bool bring_experts();
     Status move_to_device(int l);
     void move_to_host(int l, Event::Cause cause);
-    Status move_experts_to_device(int l);
-    void move_experts_to_host(int l, Event::Cause cause);
+    Status move_experts(int l, Residency to, Event::Cause cause);
     Result<std::int64_t> move_head();
     void relieve(Event::Cause cause);
     void note(Event::Kind kind, Event::Cause cause, std::string sentence);
 
     ModelOnHost model_;
     PlacementOptions options_;
-    std::unique_ptr<OnDevice> on_device_;                   // null: all is on the host
-    int wanted_ = 0;                                        // layers
-    int host_experts_ = 0;                                  // the first layers, whose experts are to be on the host
-    int columns_in_use_ = 0;                                // of conversations since a turn began
-    bool turn_began_ = false;                               // and no step since
+    std::unique_ptr<OnDevice> on_device_;  // null: all is on the host
+    int wanted_ = 0;                       // layers
+    ExpertsPlan experts_;
     std::optional<Next> next_;                              // comes when no layer lies on a device any more
     KvInUse in_use_;                                        // then
     std::int64_t moved_to_device_ = 0, moved_to_host_ = 0;  // bytes, by devices that were closed

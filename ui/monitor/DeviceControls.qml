@@ -24,7 +24,7 @@ ColumnLayout {
     }
     ExpertsRow {
         Layout.fillWidth: true
-        visible: root.placement.mixture
+        visible: root.placement.hostExperts >= 0
         placement: root.placement
     }
     Text {

@@ -17,7 +17,7 @@ RowLayout {
     SliderRow {
         objectName: "expertsRow"
         label: qsTr("Experts kept in RAM")
-        value: root.placement.hostExperts
+        value: Math.max(0, root.placement.hostExperts)
         to: Math.max(1, root.placement.layers)
         step: 1
         function shown(layers: real): string {
@@ -42,7 +42,7 @@ RowLayout {
         icon.height: Theme.px(16)
         spacing: Theme.px(4)
         Accessible.name: root.placement.expertsAutomatic ? qsTr("Experts where they find room: chosen") : qsTr("Experts where they find room")
-        onClicked: root.placement.setExpertsAutomatic()
+        onClicked: root.placement.setHostExperts(-1)
         Keys.onReturnPressed: clicked()
     }
 }
