@@ -10,6 +10,8 @@
 
 namespace server_test {
 
+inline constexpr const char* kChatPath = "/v1/chat/completions";
+
 inline std::filesystem::path guide_model()
 {
     return SPILLWAY_SOURCE_DIR "/resources/guide-model/guide.gguf";

@@ -15,11 +15,10 @@ using server::ModelFile;
 using server_test::Answer;
 using server_test::Client;
 using server_test::GateEngine;
+using server_test::kChatPath;
 using server_test::RunningServer;
 
 namespace {
-
-constexpr const char* kChatPath = "/v1/chat/completions";
 
 QJsonObject asking(const QString& model, QJsonObject more = {})
 {

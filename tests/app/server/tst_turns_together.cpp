@@ -13,11 +13,10 @@
 
 using server_test::Client;
 using server_test::GateEngine;
+using server_test::kChatPath;
 using server_test::RunningServer;
 
 namespace {
-
-constexpr const char* kChatPath = "/v1/chat/completions";
 
 QJsonObject body_of(const QString& question, const QString& system = {})
 {
