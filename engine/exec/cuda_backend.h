@@ -99,10 +99,7 @@ public:
     }
     void experts(Rows& x, const LayerWeights& w, const ExpertParameters& p, Rows& out) override
     {
-        if (w.experts_on_host)
-            host_experts_->compute(x, w, p, out);
-        else
-            experts_->compute(x, w, p, out);
+        w.experts_on_host ? host_experts_->compute(x, w, p, out) : experts_->compute(x, w, p, out);
     }
     void delta_net(Rows& mixed, const DeltaNetParameters& p, Rows& out) override;
     void mamba2(Rows& mixed, const Mamba2Parameters& p, Rows& out) override;

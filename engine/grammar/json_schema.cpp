@@ -1,5 +1,6 @@
 // The front door of grammars: the text of a schema or of rules in, rules or a sentence out.
 #include "engine/answer_grammar.h"
+#include "engine/caught.h"
 #include "engine/grammar/grammar.h"
 #include "engine/grammar/grammar_states.h"
 #include "engine/grammar/schema_scalars.h"
@@ -33,7 +34,7 @@ bool nested_too_deeply(std::string_view json)
 }  // namespace
 
 Result<std::string> gbnf_of_json_schema(std::string_view schema)
-{
+try {
     if (schema.size() > Grammar::kMostText)
         return refuse_schema("the schema is larger than 1 MiB");
     if (nested_too_deeply(schema))
@@ -47,16 +48,20 @@ Result<std::string> gbnf_of_json_schema(std::string_view schema)
     if (const auto grammar = Grammar::parse(*gbnf); !grammar)  // it is endless, or too large
         return refuse_schema("the schema asks for what cannot be written: " + grammar.error().what);
     return gbnf;
+} catch (...) {
+    return caught("for this schema");
 }
 
 Status check_grammar(std::string_view gbnf)
-{
+try {
     const auto grammar = Grammar::parse(gbnf);
     if (!grammar)
         return tl::unexpected(grammar.error());
     if (GrammarStates(*grammar).gave_up())
         return fail(Error::Code::BadRequest, "the grammar can be read in so many ways at once that it takes too long");
     return {};
+} catch (...) {
+    return caught("for this grammar");
 }
 
 }  // namespace engine
