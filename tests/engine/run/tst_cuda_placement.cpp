@@ -114,6 +114,7 @@ private Q_SLOTS:
         const Logits alone = shortRun(*load(request_for(name))).logits;
         LoadRequest request = with_room_for(request_for(name), 96);
         request.placement.kv_policy = KvPolicy(policy);
+        request.placement.host_expert_layers = 0;  // they would give way to KV
         if (layers >= 0)
             request.placement.device_layers = layers;
         Logits first;
