@@ -88,8 +88,8 @@ struct Request {
     // them. A draft stands only where the sampler chooses the same token, so the answer is the same. 0: none
     int most_drafted = 0;
     std::vector<std::string> stop;  // strings that end the answer; not part of it
-    // What the answer is held to, from the end of its thoughts on: rules in GBNF, or a JSON Schema. Both empty: nothing.
-    // It ends where the rules let it, or is cut off as others are.
+    // What the answer is held to, from the end of its thoughts on: rules in GBNF, or a JSON Schema. Both empty:
+    // nothing. It ends where the rules let it, or is cut off as others are.
     std::string grammar;
     std::string json_schema;
     FullContext full_context = FullContext::Stop;
