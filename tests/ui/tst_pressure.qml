@@ -259,7 +259,7 @@ Item {
             keyClick(Qt.Key_Return);
             tryVerify(() => lastCommand() === "experts 2", 5000, lastCommand());
             tryCompare(Bench.pressure.placement, "expertsAutomatic", false);
-            compare(handle.Accessible.name, "Experts kept in RAM: of 2 layers");
+            compare(handle.Accessible.name, "Experts kept in RAM: of 2 layer(s)");
             click(part("expertsAuto"));
             tryVerify(() => lastCommand() === "experts auto");
             tryCompare(handle, "value", 0);
