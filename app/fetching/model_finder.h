@@ -24,7 +24,7 @@ class ModelFinder : public QObject
     Q_PROPERTY(bool hasMore READ hasMore NOTIFY changed)
     Q_PROPERTY(QString error READ error NOTIFY changed)
     Q_PROPERTY(QList<FirstModel> first READ first NOTIFY firstChanged)
-    Q_PROPERTY(QDate firstDate READ firstDate CONSTANT)
+    Q_PROPERTY(double firstDateMs READ firstDateMs CONSTANT)
 
 public:
     ModelFinder(ModelSource* source, const FetchingWorld& world, QObject* parent = nullptr);
@@ -36,7 +36,7 @@ public:
     bool hasMore() const { return !m_next.empty(); }
     QString error() const { return m_error; }
     QList<FirstModel> first() const { return m_first.models; }
-    QDate firstDate() const { return m_first.date; }
+    double firstDateMs() const { return double(m_first.date.startOfDay().toMSecsSinceEpoch()); }  // since 1970
 
     /// No words: the list of first models again.
     Q_INVOKABLE void search(const QString& words);

@@ -24,7 +24,7 @@ ColumnLayout {
 
     SectionHeading {
         Layout.fillWidth: true
-        text: qsTr("Good first models, as of %1").arg(root.finder.firstDate.toLocaleDateString(Format.locale, Locale.ShortFormat))
+        text: qsTr("Good first models, as of %1").arg(new Date(root.finder.firstDateMs).toLocaleDateString(Format.locale, Locale.ShortFormat))
     }
     Repeater {
         model: root.finder.first

@@ -84,7 +84,7 @@ ColumnLayout {
         objectName: "companions"
         Layout.fillWidth: true
         visible: root.page.companions.length > 0
-        text: qsTr("Beside it, and not fetched: %1").arg(root.page.companions.join(", "))
+        text: qsTr("Beside it, and not fetched: %1").arg(Format.listed(root.page.companions))
         textFormat: Text.PlainText
         wrapMode: Text.Wrap
         font.pixelSize: Theme.sizeSmall

@@ -19,7 +19,7 @@ Button {
     hoverEnabled: true
     opacity: enabled ? 1 : 0.6
 
-    Accessible.name: [root.title, root.summary, root.fact].filter(part => part !== "").join(", ")
+    Accessible.name: Format.listed([root.title, root.summary, root.fact])
     Accessible.onPressAction: root.clicked()
 
     background: Rectangle {

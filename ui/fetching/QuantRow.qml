@@ -33,6 +33,13 @@ Rectangle {
     HoverHandler {
         id: mouse
     }
+    // For the button's name: no part of its content may have an id.
+    FitLabel {
+        id: fitWords
+
+        visible: false
+        fit: root.fit
+    }
     ColumnLayout {
         id: column
 
@@ -55,7 +62,7 @@ Rectangle {
                 onClicked: root.page.look(root.index)
 
                 Accessible.role: Accessible.Button
-                Accessible.name: [root.title, root.size, fitLabel.words, root.reason].filter(part => part !== "").join(", ")
+                Accessible.name: Format.listed([root.title, root.size, fitWords.words, root.reason])
                 Accessible.onPressAction: clicked()
 
                 background: Item {
@@ -84,8 +91,6 @@ Rectangle {
                         Accessible.ignored: true
                     }
                     FitLabel {
-                        id: fitLabel
-
                         fit: root.fit
                     }
                 }

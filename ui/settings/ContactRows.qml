@@ -53,7 +53,7 @@ ColumnLayout {
             spacing: Theme.gap
 
             Accessible.role: Accessible.ListItem
-            Accessible.name: [modelData.host, modelData.purpose, numbers, time].join(", ")
+            Accessible.name: Format.listed([modelData.host, modelData.purpose, numbers, time])
 
             Text {
                 Layout.fillWidth: true

@@ -94,6 +94,11 @@ QtObject {
         return unbroken(qsTr("%1 min %2 s").arg(count(Math.floor(whole / 60))).arg(whole % 60));
     }
 
+    // What there is of some texts, as people list them.
+    function listed(texts: var): string {
+        return texts.filter(text => text !== "").join(", ");
+    }
+
     function tokensPerSecond(value: var): string {
         return value === undefined ? unknown : unbroken(qsTr("%1 tok/s").arg(three(value)));
     }
