@@ -156,7 +156,7 @@ private Q_SLOTS:
             asked["messages"] = kAsked;
         const auto answer = guide_.post(path.toUtf8(), asked);
         QCOMPARE(answer.status, 400);
-        const auto error = answer.json()["error"];
+        const QJsonValue error = answer.json()["error"];
         QCOMPARE(error.isObject() ? error.toObject()["message"].toString() : error.toString(), sentence);
     }
 
