@@ -469,13 +469,22 @@ Status ModelPlacement::need_device() const
 struct ModelPlacement::CarryOut {
     ModelPlacement& to;
 
-    Status operator()(const SetDeviceLayers& command) const
+    /// The options are changed so, where that makes sense.
+    template <class Change>
+    Status choose(const Change& change) const
     {
         PlacementOptions wish = to.options_;
-        wish.device_layers = command.layers;
+        change(wish);
         if (Status ok = check(wish); !ok)
             return ok;
         to.options_ = std::move(wish);
+        return {};
+    }
+
+    Status operator()(const SetDeviceLayers& command) const
+    {
+        if (Status ok = choose([&](PlacementOptions& options) { options.device_layers = command.layers; }); !ok)
+            return ok;
         to.next_.reset();
         to.want_planned_layers();
         to.returning_ = Event::Cause::Split;
@@ -484,11 +493,8 @@ struct ModelPlacement::CarryOut {
 
     Status operator()(const SetHostExperts& command) const
     {
-        PlacementOptions wish = to.options_;
-        wish.host_expert_layers = command.layers;
-        if (Status ok = check(wish); !ok)
+        if (Status ok = choose([&](PlacementOptions& options) { options.host_expert_layers = command.layers; }); !ok)
             return ok;
-        to.options_ = std::move(wish);
         if (!to.next_)
             to.want_planned_layers();
         to.returning_ = Event::Cause::Split;
@@ -518,11 +524,8 @@ struct ModelPlacement::CarryOut {
 
     Status operator()(const SetWatermark& command) const
     {
-        PlacementOptions wish = to.options_;
-        wish.watermark = command.share;
-        if (Status ok = check(wish); !ok)
+        if (Status ok = choose([&](PlacementOptions& options) { options.watermark = command.share; }); !ok)
             return ok;
-        to.options_ = std::move(wish);
         to.on_device_->vram().set_watermark(command.share);
         to.relieve(Event::Cause::User);
         return {};
@@ -538,11 +541,8 @@ struct ModelPlacement::CarryOut {
 
     Status operator()(const SetKvOffloadShare& command) const
     {
-        PlacementOptions wish = to.options_;
-        wish.kv_offload_share = command.share;
-        if (Status ok = check(wish); !ok)
+        if (Status ok = choose([&](PlacementOptions& options) { options.kv_offload_share = command.share; }); !ok)
             return ok;
-        to.options_ = std::move(wish);
         to.on_device_->pager().set_offload_share(command.share);
         to.returning_ = Event::Cause::User;
         return {};
