@@ -42,7 +42,7 @@ public:
     Q_INVOKABLE void search(const QString& words);
     /// The next page; nothing while one is on its way.
     Q_INVOKABLE void more();
-    /// What failed, once more.
+    /// Asks again for what failed last.
     Q_INVOKABLE void retry();
     /// Which of the first models fit now.
     Q_INVOKABLE void measure();

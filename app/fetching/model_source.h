@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-/// A repository as its page shows it.
+/// Holds a repository as its page shows it.
 struct FoundRepository {
     net::HubRepository repository;
     net::HubCard card;
@@ -51,7 +51,7 @@ public:
     /// `memory_bytes`: of this machine, to recommend something by.
     virtual net::Result<FoundRepository> repository(const std::string& id, std::optional<std::int64_t> memory_bytes,
                                                     const std::stop_token& stop) = 0;
-    /// What the model's header says; some megabytes.
+    /// Fetches the header of the model's file, some megabytes, and says what it tells.
     virtual net::Result<engine::ModelInfo> look(const net::HubRepository& repository, const net::ModelChoice& choice,
                                                 const std::stop_token& stop) = 0;
 
