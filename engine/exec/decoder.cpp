@@ -46,8 +46,12 @@ void Decoder::append(const Placement& placement, const Step& step)
                                              side == LayerOn::Device ? Part::DeviceLayers : Part::HostLayers);
                 if (side == LayerOn::Host && l == step.device_layers)
                     bring_shared_kv_home(step);
-                for (; l < range.last && step.layer_on(l) == side; ++l)
+                for (; l < range.last && step.layer_on(l) == side; ++l) {
+                    // What a device is given may be recorded, and is then whole.
+                    if (on.memory_space() == MemorySpace::Host && given_up(step.groups))
+                        return;
                     layer(l, placement.weights_of(l), at);
+                }
             }
         };
         const StepClock::Scope scope(step.clock,

@@ -3,6 +3,9 @@
 // workers spin, so that the next operation starts within a microsecond; between steps they park and cost nothing. One
 // owner thread calls everything here.
 //
+// A step that nobody wants any more ends early: what is left of its pieces is not done, and whoever began it throws
+// away what it made. So it ends within a piece, however many rows it has.
+//
 // A worker that has lost its core to another program is waited for only where it had come already: else the others do
 // all without it, so that a busy machine is slower by what it takes, and not by a time slice for every operation.
 #pragma once
@@ -11,8 +14,10 @@
 #include <atomic>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace engine {
@@ -36,12 +41,18 @@ public:
     class Step
     {
     public:
-        explicit Step(ThreadPool& pool)
+        /// `given_up` is asked by all workers, before each piece: once it has said yes, it says so to the end.
+        explicit Step(ThreadPool& pool, std::function<bool()> given_up = {})
             : pool_(pool)
         {
+            pool_.given_up_ = std::move(given_up);
             pool_.in_step_.store(true, std::memory_order_relaxed);
         }
-        ~Step() { pool_.in_step_.store(false, std::memory_order_relaxed); }
+        ~Step()
+        {
+            pool_.in_step_.store(false, std::memory_order_relaxed);
+            pool_.given_up_ = {};
+        }
         Step(const Step&) = delete;
         Step& operator=(const Step&) = delete;
 
@@ -49,6 +60,8 @@ public:
         ThreadPool& pool_;
     };
     bool in_step() const { return in_step_.load(std::memory_order_relaxed); }
+    /// Whether pieces of this step are left out from now on.
+    bool given_up() const { return given_up_ && given_up_(); }
 
     /// work(worker) on every worker, 0 <= worker < size(). What work throws, for want of memory, is thrown here when
     /// all have ended; of several the first.
@@ -58,18 +71,19 @@ public:
         share([](const void* w, int worker) { (*static_cast<const Work*>(w))(worker); }, &work, Join::All);
     }
 
-    /// work(begin, end, worker) over [0, count) in pieces of `grain`, given to whichever worker is free.
+    /// work(begin, end, worker) over [0, count) in pieces of `grain`, given to whichever worker is free; those that are
+    /// left when the step is given up are not done.
     template <class Work>
     void for_each(int count, int grain, const Work& work)
     {
-        if (size_ == 1 || count <= grain) {
-            if (count > 0)
+        if (count <= grain || (size_ == 1 && !given_up_)) {
+            if (count > 0 && !given_up())
                 work(0, count, 0);
             return;
         }
         next_.store(0, std::memory_order_relaxed);
         const auto take_pieces = [&](int worker) {
-            for (int begin; (begin = next_.fetch_add(grain, std::memory_order_relaxed)) < count;)
+            for (int begin; !given_up() && (begin = next_.fetch_add(grain, std::memory_order_relaxed)) < count;)
                 work(begin, std::min(begin + grain, count), worker);
         };
         share([](const void* w, int worker) { (*static_cast<const decltype(take_pieces)*>(w))(worker); }, &take_pieces,
@@ -98,6 +112,7 @@ private:
     void wait_for_news(unsigned seen) const;
 
     int size_;
+    std::function<bool()> given_up_;  // of the step; changed between pieces of work only
     RawWork work_ = nullptr;
     const void* context_ = nullptr;
     alignas(64) std::atomic<unsigned> serial_{0};       // what parked workers wait for; follows shared_

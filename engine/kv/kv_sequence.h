@@ -4,8 +4,10 @@
 
 #include "engine/kv/page_pool.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
+#include <stop_token>
 #include <vector>
 
 namespace engine {
@@ -35,11 +37,18 @@ struct KvSequence {
 struct RowGroup {
     KvSequence* sequence = nullptr;
     std::span<const int> tokens = {};
-    int first = 0;   // position of the first of them
-    int row = 0;     // of the step, where they begin
-    int wanted = 0;  // of so many rows at its end logits will be asked for
+    int first = 0;              // position of the first of them
+    int row = 0;                // of the step, where they begin
+    int wanted = 0;             // of so many rows at its end logits will be asked for
+    std::stop_token stop = {};  // asked for when nobody wants the rows any more
 
     int count() const { return int(tokens.size()); }
 };
+
+/// Whether nobody wants any row of the step any more. What it says once it says to the end.
+inline bool given_up(std::span<const RowGroup> groups)
+{
+    return std::ranges::all_of(groups, [](const RowGroup& group) { return group.stop.stop_requested(); });
+}
 
 }  // namespace engine

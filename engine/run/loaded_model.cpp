@@ -346,13 +346,13 @@ Status LoadedModel::append(std::span<RowGroup> groups)
 Status LoadedModel::step(std::span<RowGroup> groups)
 {
     for (const RowGroup& group : groups)
-        if (Status ok = restore_lost(*group.sequence); !ok)
+        if (Status ok = restore_lost(*group.sequence, group.stop); !ok)
             return ok;
     return compute(groups);
 }
 
 /// A lost device took tokens with it, or there was no memory for them in another type.
-Status LoadedModel::restore_lost(KvSequence& sequence)
+Status LoadedModel::restore_lost(KvSequence& sequence, const std::stop_token& stop)
 {
     if (const int intact = cache_->intact_tokens(sequence); intact < sequence.length()) {
         std::vector<int> lost(sequence.ids.begin() + intact, sequence.ids.end());
@@ -365,6 +365,7 @@ Status LoadedModel::restore_lost(KvSequence& sequence)
                                      sequence.lost.begin() +
                                          std::ptrdiff_t(std::min(sequence.lost.size(), std::size_t(max_rows()))));
         RowGroup group{&sequence, chunk};
+        group.stop = stop;
         if (Status ok = compute(std::span(&group, 1)); !ok)
             return ok;  // what is still lost comes first when it is tried again
         sequence.lost.erase(sequence.lost.begin(), sequence.lost.begin() + std::ptrdiff_t(chunk.size()));
@@ -398,10 +399,12 @@ Status LoadedModel::compute_reserved(std::span<const RowGroup> groups)
     if (Status ok = placement_->prepare(*first.sequence, first.first, first.count()); !ok)
         return ok;
     {
-        const ThreadPool::Step working(cpu_->pool());
+        const ThreadPool::Step working(cpu_->pool(), [groups] { return given_up(groups); });
         decoder_->append(placement_->placement(), {*cache_, groups, placement_->step_device_layers(), clock_});
     }
     Status done = placement_->finish(*first.sequence, first.first, first.count());
+    if (done && given_up(groups))  // what it made may be incomplete
+        done = fail(Error::Code::Cancelled, "the step was stopped");
     if (!done)
         for (const RowGroup& group : groups)
             cache_->states().spoil(*group.sequence);

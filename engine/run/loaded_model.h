@@ -81,7 +81,8 @@ public:
     /// and its recurrent state are those of one sequence.
     bool computes_together() const { return !placement_->has_device(); }
     /// The same step of several sequences, of which no two are the same; first and row of each group are filled in. All
-    /// are computed, or none is. Precondition: computes_together(), or it is one group.
+    /// are computed, or none is. Precondition: computes_together(), or it is one group. Cancelled, within a tenth of a
+    /// second: nobody wanted any of the rows any more.
     Status append(std::span<RowGroup> groups);
     /// Logits (vocabulary,) after one row of the last step, counted from the sequence's first in it. Where the device
     /// is lost that held it, the step is computed again.
@@ -105,7 +106,7 @@ private:
     StepLimits step_limits() const;
     Status place_layers(const LoadRequest& request, const Progress& progress);
     Status step(std::span<RowGroup> groups);
-    Status restore_lost(KvSequence& sequence);
+    Status restore_lost(KvSequence& sequence, const std::stop_token& stop);
     Status compute(std::span<RowGroup> groups);
     Status compute_reserved(std::span<const RowGroup> groups);
     int row_of(const KvSequence& sequence) const;

@@ -48,6 +48,11 @@ DryBreakers dry_breakers(const SamplingOptions& sampling, const Tokenizer& token
         ids_of);
 }
 
+bool was_stopped(const Status& done)
+{
+    return !done && done.error().code == Error::Code::Cancelled;
+}
+
 /// Whether an answer's first space is the tokenizer's, not the model's. A grammar says itself where spaces are.
 bool begins_with_space(const Request& request, const Tokenizer& tokenizer)
 {
@@ -169,6 +174,7 @@ RowGroup TurnRunner::next(int rows)
 {
     step_us_ = now_us();
     rows_ = {&conversation_.kv};
+    rows_.stop = host_.stop;
     if (answers()) {
         rows_.tokens = step_.begin(history_, most_drafted(rows));
         rows_.wanted = rows_.count();
@@ -184,7 +190,7 @@ RowGroup TurnRunner::next(int rows)
 Status TurnRunner::compute_alone()
 {
     if (step_.has_drafts()) {
-        if (Status done = host_.model.append(std::span(&rows_, 1)); done)
+        if (Status done = host_.model.append(std::span(&rows_, 1)); done || was_stopped(done))
             return done;
         rows_.tokens = step_.leave_out_drafts();
         rows_.wanted = 1;
@@ -202,6 +208,8 @@ void TurnRunner::take(const Status& done, bool alone)
     const bool full = !done && answers() && done.error().code == Error::Code::ContextFull;
     if (!done)
         step_.forget();
+    if (was_stopped(done))
+        return end(StopReason::Cancelled);
     if (full)
         return end(StopReason::ContextFull);
     if (!done)

@@ -136,6 +136,36 @@ private Q_SLOTS:
         QCOMPARE(ran.load(), 3);
     }
 
+    void aStepThatIsGivenUpLeavesItsPiecesOut_data()
+    {
+        QTest::addColumn<int>("threads");
+        QTest::newRow("alone") << 1;
+        QTest::newRow("three") << 3;
+    }
+
+    void aStepThatIsGivenUpLeavesItsPiecesOut()
+    {
+        QFETCH(int, threads);
+        ThreadPool pool(threads);
+        std::atomic<int> done = 0;
+        const auto work = [&](int begin, int end, int) { done += end - begin; };
+        {
+            const ThreadPool::Step step(pool, [&] { return done >= 100; });
+            QVERIFY(!pool.given_up());
+            pool.for_each(1000, 1, work);
+            QVERIFY(done >= 100);
+            QVERIFY(done < 100 + threads);
+            QVERIFY(pool.given_up());
+            const int before = done;
+            pool.for_each(1000, 7, work);
+            pool.for_each(3, 7, work);
+            QCOMPARE(done.load(), before);
+        }
+        done = 0;
+        pool.for_each(1000, 7, work);  // the next one is whole
+        QCOMPARE(done.load(), 1000);
+    }
+
     void parkedWorkersWakeAndEnd()
     {
         ThreadPool pool(3);

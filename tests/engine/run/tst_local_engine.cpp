@@ -104,6 +104,29 @@ private Q_SLOTS:
         QVERIFY(never->text.empty());
     }
 
+    /// Also in the midst of a step; and the conversation goes on as if nothing had been.
+    void stopsAtAnyMoment()
+    {
+        const std::string question = QString("which of the tides comes back ").repeated(6).toStdString();
+        const std::string expected = Loaded().generate(chat({{"user", question}}))->text;
+        Loaded loaded;
+        bool over = false;
+        for (int delay_us = 0; !over; delay_us += 150) {
+            std::stop_source stop;
+            const std::jthread stopper([&] {
+                std::this_thread::sleep_for(std::chrono::microseconds(delay_us));
+                stop.request_stop();
+            });
+            const auto turn = loaded.generate(chat({{"user", question}}), {}, stop.get_token());
+            QVERIFY2(turn, turn ? "" : turn.error().what.c_str());
+            over = turn->reason != StopReason::Cancelled;
+            if (over)
+                QCOMPARE(turn->text, expected);
+            else
+                QVERIFY(expected.starts_with(turn->text));
+        }
+    }
+
     void stopStringsEndTheAnswer()
     {
         Loaded loaded;

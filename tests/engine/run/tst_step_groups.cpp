@@ -8,6 +8,9 @@
 #include <QRandomGenerator>
 #include <QtTest>
 
+#include <chrono>
+#include <thread>
+
 using namespace test_support;
 
 namespace {
@@ -158,6 +161,84 @@ private Q_SLOTS:
         for (KvSequence& sequence : sequences)
             model->cache().truncate(sequence, 0);
         QCOMPARE(model->cache().used_pages(), 0);
+    }
+
+    void aStoppedStepCanBeComputedLater_data()
+    {
+        QTest::addColumn<QString>("name");
+        QTest::addColumn<bool>("device");
+        for (const QFileInfo& file : QDir(own_models_folder()).entryInfoList({"*.gguf"}, QDir::Files, QDir::Name))
+            for (const bool device : {false, true})
+                QTest::addRow("%s, %s", qPrintable(file.completeBaseName()), device ? "emulated" : "cpu")
+                    << file.completeBaseName() << device;
+    }
+
+    /// Whenever it is stopped: before its first piece, or in its midst. The sequence is as it was, states of recurrent
+    /// layers included, and what is computed then has the bits that it has in a conversation that nobody stopped.
+    void aStoppedStepCanBeComputedLater()
+    {
+        QFETCH(const QString, name);
+        QFETCH(const bool, device);
+        LoadRequest request = device ? emulated(name, 100) : request_for(name);
+        request.threads = 2;
+        const auto model = load(request);
+        QVERIFY(model);
+        const int rows = std::min(model->max_rows(), 40), steps = 3;
+        const std::vector<int> ids = some_tokens(*model);
+        const auto chunk = [&](int step) {
+            return std::span(ids).subspan(std::size_t(step * rows), std::size_t(rows));
+        };
+        KvSequence whole;
+        for (int step = 0; step < steps; ++step)
+            QVERIFY(model->append(whole, chunk(step), 1));
+        const std::vector<float> expected = row_logits(*model, whole, rows - 1);
+
+        KvSequence kv;
+        int stopped = 0;
+        for (int step = 0; step < steps; ++step)
+            for (int delay_us = 0;; delay_us += 50) {
+                std::stop_source stop;
+                if (delay_us == 0)
+                    stop.request_stop();
+                std::jthread stopper;
+                if (delay_us > 0)
+                    stopper = std::jthread([&stop, delay_us] {
+                        std::this_thread::sleep_for(std::chrono::microseconds(delay_us));
+                        stop.request_stop();
+                    });
+                RowGroup group{&kv, chunk(step)};
+                group.wanted = 1;
+                group.stop = stop.get_token();
+                if (const Status done = model->append(std::span(&group, 1)); done)
+                    break;
+                else
+                    QCOMPARE(done.error().code, Error::Code::Cancelled);
+                ++stopped;
+                QCOMPARE(kv.length() + int(kv.lost.size()), step * rows);
+            }
+        QVERIFY(stopped >= steps);
+        QCOMPARE(kv.length(), steps * rows);
+        QVERIFY(same_bits(row_logits(*model, kv, rows - 1), expected));
+    }
+
+    /// While somebody wants a row of the step, all of it is computed.
+    void oneStoppedSequenceStopsNoOther()
+    {
+        const auto model = load(request_for("llama"));
+        QVERIFY(model);
+        const std::vector<int> ids = some_tokens(*model);
+        std::stop_source stop;
+        stop.request_stop();
+        std::vector<KvSequence> sequences(2);
+        std::vector<RowGroup> groups{{&sequences[0], std::span(ids).first(5)},
+                                     {&sequences[1], std::span(ids).first(5)}};
+        groups[0].stop = stop.get_token();
+        QVERIFY(model->append(groups));
+        QCOMPARE(sequences[1].length(), 5);
+        groups[1].stop = stop.get_token();
+        QCOMPARE(model->append(groups).error().code, Error::Code::Cancelled);
+        QCOMPARE(sequences[0].length(), 5);
+        QCOMPARE(sequences[1].length(), 5);
     }
 
     /// Texts of an evaluator: the rows of each come as if it were alone, whether the model lies on a device or not.
