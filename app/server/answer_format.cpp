@@ -8,16 +8,8 @@ namespace server {
 
 namespace {
 
-/// Calls of tools have forms of their own, which no schema of the answer allows.
-void refuse_with_tools(Fields& fields, const char* name, const engine::Request& turn)
-{
-    if (!turn.tools_json.empty())
-        fields.refuse(name, "is not supported together with tools", Refusal::Kind::NotSupported);
-}
-
 void take_schema(Fields& fields, const char* name, const Json& schema, engine::Request& turn)
 {
-    refuse_with_tools(fields, name, turn);
     auto grammar = engine::gbnf_of_json_schema(text_of(schema));
     if (grammar)
         turn.grammar = std::move(*grammar);
@@ -53,7 +45,8 @@ void take_format(Fields& fields, const char* name, const Json& format, engine::R
 
 void take_grammar(Fields& fields, const std::string& grammar, engine::Request& turn)
 {
-    refuse_with_tools(fields, "grammar", turn);
+    if (!turn.tools_json.empty())  // calls have rules of their own, which may not be joined to any others
+        fields.refuse("grammar", "is not supported together with tools", Refusal::Kind::NotSupported);
     if (!turn.grammar.empty())
         fields.refuse("grammar", "cannot be given together with a schema");
     if (const auto ok = engine::check_grammar(grammar); !ok)

@@ -240,21 +240,25 @@ void read_anthropic_tools(Fields& fields, Ask& ask)
             const Json* schema = inner.object("input_schema");
             if (!name || !schema)
                 continue;
-            const Json function = {
+            Json function = {
                 {"name", *name}, {"description", inner.text("description").value_or("")}, {"parameters", *schema}};
-            functions.push_back({{"type", "function"}, {"function", function}});
+            if (inner.flag("strict").value_or(false))
+                function["strict"] = true;
+            functions.push_back({{"type", "function"}, {"function", std::move(function)}});
         }
     if (const Json* choice = fields.object("tool_choice")) {
         Fields inner(*choice);
         const std::string type = inner.text("type").value_or("");
+        ask.must_call = type == "any" || type == "tool";
+        ask.one_call = inner.flag("disable_parallel_tool_use").value_or(false);
         if (type == "none")
             functions.clear();
-        else if (type != "auto")
-            fields.refuse("tool_choice", "is not supported here but for auto and none", Refusal::Kind::NotSupported);
-        ask.one_call = inner.flag("disable_parallel_tool_use").value_or(false);
+        else if (type == "tool")
+            ask.callable = {inner.text("name").value_or("")};
+        else if (type != "any" && type != "auto")
+            fields.refuse("tool_choice", "must have the type auto, any, tool or none");
     }
-    if (!functions.empty())
-        ask.turn.tools_json = text_of(functions);
+    offer_tools(fields, functions, ask);
 }
 
 void read_anthropic_messages(Fields& fields, engine::Request& turn)

@@ -19,9 +19,11 @@ struct Ask {
     engine::Request turn;
     int choices = 1;  // so many answers, each a turn
     bool streams = false;
-    bool shows_thoughts = true;     // apart from the answer; false: they are left out
-    bool one_call = false;          // of a tool; the turn ends with it
-    bool thoughts_in_text = false;  // the answer is given as the model wrote it, thoughts and all
+    bool shows_thoughts = true;              // apart from the answer; false: they are left out
+    bool one_call = false;                   // of a tool; the turn ends with it
+    bool must_call = false;                  // a tool, instead of answering
+    std::vector<std::string> callable = {};  // the only tools that may be called; empty: all that are offered
+    bool thoughts_in_text = false;           // the answer is given as the model wrote it, thoughts and all
 };
 
 // ---- what happens to it, in this order ----

@@ -362,6 +362,7 @@ constexpr auto kShapes = std::to_array<CallShape>({
     {"[TOOL_CALLS]", "", read_named},                           // Mistral: an array, or NAME[ARGS]{...}
     {"<|python_tag|>", "", read_json},                          // Llama 3.1 and later
     {"<|tool_call|>", "", read_json},                           // Granite 3, Phi-4
+    {"<TOOLCALL>", "</TOOLCALL>", read_json},                   // Nemotron Nano 2
     {"<|START_ACTION|>", "<|END_ACTION|>", read_json},          // Command R7B and later
     {"<|tool_call_start|>", "<|tool_call_end|>", read_python},  // LFM2
     {"<|tool_call>", "<tool_call|>", read_gemma},               // Gemma 4

@@ -2,6 +2,7 @@
 
 #include "app/server/answer_format.h"
 #include "app/server/openai_fields.h"
+#include "app/server/prompted_tools.h"
 
 #include <algorithm>
 #include <array>
@@ -254,8 +255,7 @@ PlainAnswer ollama_show(const PlainRequest& request)
         {family + ".block_count", info.layers},
         {family + ".attention.head_count", info.heads},
         {family + ".attention.head_count_kv", info.kv_heads}};
-    // A template that has a word for them prints them.
-    const bool tools = request.served->text->chat_template().find("tools") != std::string::npos;
+    const bool tools = knows_tools(request.served->text->chat_template());
     return text_of({{"license", info.license},
                     {"modelfile", ""},
                     {"parameters", ""},

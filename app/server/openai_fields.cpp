@@ -1,5 +1,7 @@
 #include "app/server/openai_fields.h"
 
+#include "app/server/call_grammar.h"
+
 #include <algorithm>
 #include <array>
 
@@ -78,6 +80,56 @@ Json result_of(Fields& message, const engine::Request& turn)
     if (!name.empty())
         result["name"] = name;
     return result;
+}
+
+/// {"type": "function", "function": {"name"}}, or as the Responses API says it, {"type": "function", "name"}.
+std::optional<std::string> function_named(const Json& choice)
+{
+    Fields inner(choice);
+    if (inner.text("type").value_or("") != "function")
+        return std::nullopt;
+    const Json* function = inner.object("function");
+    return function ? Fields(*function).text("name") : inner.text("name");
+}
+
+/// {"type": "allowed_tools", ...} with "mode" and "tools", or with an object of them beside the type.
+void read_allowed_tools(Fields& fields, const Json& choice, Ask& ask)
+{
+    Fields outer(choice);
+    const Json* beside = outer.object("allowed_tools");
+    Fields inner(beside ? *beside : choice);
+    const std::string mode = inner.text("mode").value_or("auto");
+    const Json* tools = inner.array("tools");
+    if ((mode != "auto" && mode != "required") || !tools || tools->empty()) {
+        fields.refuse("tool_choice", "must say which tools are allowed, and the mode auto or required");
+        return;
+    }
+    ask.must_call = mode == "required";
+    for (const Json& tool : *tools)
+        if (auto name = function_named(tool))
+            ask.callable.push_back(std::move(*name));
+        else
+            fields.refuse("tool_choice", "may only allow functions, each with its name");
+}
+
+/// "none" leaves nothing to choose.
+void read_tool_choice(Fields& fields, const Json& choice, Ask& ask)
+{
+    const std::string word = choice.is_string() ? choice.get<std::string>() : "";
+    const std::string type = choice.is_object() ? Fields(choice).text("type").value_or("") : "";
+    ask.must_call = word == "required" || word == "any" || type == "function";
+    if (type == "allowed_tools")
+        return read_allowed_tools(fields, choice, ask);
+    if (auto name = function_named(choice))
+        ask.callable = {std::move(*name)};
+    else if (type == "function")
+        fields.refuse("tool_choice", "must have the name of a function");
+    else if (!type.empty())
+        fields.refuse("tool_choice",
+                      "has the type '" + type + "', which is not supported here: only functions are called",
+                      Refusal::Kind::NotSupported);
+    else if (!ask.must_call && word != "auto" && word != "none")
+        fields.refuse("tool_choice", "must be auto, none, required, or a function with its name");
 }
 
 double per_second(int tokens, double seconds)
@@ -248,13 +300,29 @@ void read_tools(Fields& fields, Ask& ask)
             else
                 functions.push_back(tool);
         }
-    if (const Json* choice = fields.find("tool_choice")) {
-        if (*choice == "none")
-            functions.clear();
-        else if (*choice != "auto")
-            fields.refuse("tool_choice", "is not supported here but for auto and none", Refusal::Kind::NotSupported);
-    }
+    if (const Json* choice = fields.find("tool_choice"))
+        read_tool_choice(fields, *choice, ask);
     ask.one_call = !fields.flag("parallel_tool_calls").value_or(true);
+    if (fields.find("tool_choice") && *fields.find("tool_choice") == "none")
+        functions.clear();
+    offer_tools(fields, functions, ask);
+}
+
+void offer_tools(Fields& fields, const Json& functions, Ask& ask)
+{
+    for (const Json& tool : functions)
+        if (const Json& function = tool["function"]; function.value("strict", Json()) == true)
+            if (const auto ok = check_parameters(function); !ok)
+                fields.refuse("tools", "has the strict function '" + function["name"].get<std::string>() +
+                                           "', whose parameters cannot be followed: " + ok.error().what);
+    const auto offered = [&](const std::string& name) {
+        return std::ranges::any_of(functions, [&](const Json& tool) { return tool["function"]["name"] == name; });
+    };
+    for (const std::string& name : ask.callable)
+        if (!offered(name))
+            fields.refuse("tool_choice", "names the function '" + name + "', which is none of the tools");
+    if (ask.must_call && functions.empty())
+        fields.refuse("tool_choice", "asks for a call, and there is no function among the tools");
     if (!functions.empty())
         ask.turn.tools_json = text_of(functions);
 }

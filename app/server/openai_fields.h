@@ -33,6 +33,9 @@ void read_messages(Fields& fields, engine::Request& turn);
 /// tools, tool_choice and parallel_tool_calls. Tools of the API's own, which are no functions, are left out.
 void read_tools(Fields& fields, Ask& ask);
 
+/// The functions that may be called, as chat completions write them, when it was read which of them must be.
+void offer_tools(Fields& fields, const Json& functions, Ask& ask);
+
 /// Arguments as templates want them: an object, where the text is one.
 Json arguments_of(const Json& text);
 

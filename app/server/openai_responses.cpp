@@ -133,7 +133,7 @@ Json tools_of(Fields& fields)
             if (inner.text("type").value_or("") != "function")
                 continue;
             Json function = Json::object();
-            for (const char* name : {"name", "description", "parameters"})
+            for (const char* name : {"name", "description", "parameters", "strict"})
                 if (const Json* value = inner.find(name))
                     function[name] = *value;
             functions.push_back({{"type", "function"}, {"function", std::move(function)}});

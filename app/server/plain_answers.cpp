@@ -2,6 +2,7 @@
 
 #include "app/server/anthropic_messages.h"
 #include "app/server/openai_fields.h"
+#include "app/server/prompted_tools.h"
 
 #include <algorithm>
 #include <limits>
@@ -93,7 +94,9 @@ PlainAnswer anthropic_count_tokens(const PlainRequest& request)
     const auto asked = AnthropicMessages().read(request.body, *request.served);
     if (!asked)
         return tl::unexpected(asked.error());
-    const auto ledger = request.desk.count(asked->ask.turn);
+    engine::Request turn = asked->ask.turn;
+    tell_of_tools(turn, request.served->text->chat_template());
+    const auto ledger = request.desk.count(turn);
     if (!ledger)
         return tl::unexpected(refusal_of(ledger.error()));
     return text_of({{"input_tokens", ledger->total_tokens}});
@@ -135,6 +138,7 @@ PlainAnswer llama_apply_template(const PlainRequest& request)
     read_messages(fields, ask.turn);
     if (fields.refusal())
         return tl::unexpected(*fields.refusal());
+    tell_of_tools(ask.turn, request.served->text->chat_template());
     return answer_of("prompt", request.served->text->render(ask.turn));
 }
 

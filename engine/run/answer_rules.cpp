@@ -46,7 +46,7 @@ Result<std::unique_ptr<AnswerRules>> AnswerRules::make(const Request& request, c
     if (request.continue_last && !request.messages.empty()) {
         if (const Status ok = rules->go_on_from(behind_thoughts(request.messages.back().text)); !ok)
             return tl::unexpected(ok.error());
-    } else if (!request.messages.empty()) {
+    } else if (!request.messages.empty() && !rules->speak_of_channels(request)) {
         rules->find_marks();
     }
     return rules;
@@ -63,6 +63,14 @@ AnswerRules::AnswerRules(Grammar grammar, const Tokenizer& tokenizer, const std:
     for (int id = 0; id < tokenizer.size(); ++id)
         if (std::ranges::find(ends, id) == ends.end())
             thinking_.allow(id);
+}
+
+/// Where tools are offered, rules that read the marks of channels hold for the whole answer and not for its last part:
+/// calls are parts of their own.
+bool AnswerRules::speak_of_channels(const Request& request)
+{
+    return !request.tools_json.empty() && tokenizer_.find(kChannel) != kNoToken &&
+           masks_.states().after(state_, kChannel) != GrammarStates::kDead;
 }
 
 /// Those that the vocabulary has.

@@ -37,6 +37,7 @@ private:
 
     AnswerRules(Grammar grammar, const Tokenizer& tokenizer, const std::shared_ptr<const TokenTrie>& trie,
                 const std::vector<int>& ends);
+    bool speak_of_channels(const Request& request);
     void find_marks();
     Status go_on_from(std::string_view answer);
     bool thought_ends() const;

@@ -299,14 +299,17 @@ std::vector<int> LoadedModel::answer_ends() const
     return ends;
 }
 
-const std::shared_ptr<const TokenTrie>& LoadedModel::token_trie()
+const std::shared_ptr<const TokenTrie>& LoadedModel::token_trie(Marks marks)
 {
-    const auto text_of = [this](int id) {
-        return ends_answer(id) || tokenizer_->is_special(id) ? std::string() : tokenizer_->piece(id);
+    // Of the special ones only marks have a piece.
+    const auto text_of = [this, marks](int id) {
+        const bool left_out = marks == Marks::LeftOut && tokenizer_->is_special(id);
+        return ends_answer(id) || left_out ? std::string() : tokenizer_->piece(id);
     };
-    if (!token_trie_)
-        token_trie_ = std::make_shared<const TokenTrie>(info_.vocabulary, text_of);
-    return token_trie_;
+    auto& trie = marks == Marks::Included ? token_trie_with_marks_ : token_trie_;
+    if (!trie)
+        trie = std::make_shared<const TokenTrie>(info_.vocabulary, text_of);
+    return trie;
 }
 
 std::int64_t LoadedModel::decode_bytes() const

@@ -41,8 +41,10 @@ public:
     }
     /// Every token that ends an answer.
     std::vector<int> answer_ends() const;
-    /// The texts of all tokens that may be a part of one; made when it is first asked for.
-    const std::shared_ptr<const TokenTrie>& token_trie();
+    enum class Marks { LeftOut, Included };
+    /// The texts of all tokens that may be a part of one, the marks of thoughts and calls included or not; made when it
+    /// is first asked for.
+    const std::shared_ptr<const TokenTrie>& token_trie(Marks marks);
     KvCache& cache() { return *cache_; }
     const KvCache& cache() const { return *cache_; }
     CpuBackend& cpu() { return *cpu_; }
@@ -123,7 +125,7 @@ private:
     std::unique_ptr<const Tokenizer> tokenizer_;
     std::unique_ptr<const ChatTemplate> chat_template_;
     int turn_end_ = kNoToken;  // of the template
-    std::shared_ptr<const TokenTrie> token_trie_;
+    std::shared_ptr<const TokenTrie> token_trie_, token_trie_with_marks_;
     std::unique_ptr<CpuBackend> cpu_;
     std::unique_ptr<KvCache> cache_;
     std::shared_ptr<const SavedKvFormat> saved_kv_format_;

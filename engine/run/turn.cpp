@@ -90,13 +90,15 @@ Result<Turn> TurnRunner::run()
     return result();
 }
 
-/// Tokens that a template writes, such as the ends of turns, are no part of what a grammar speaks of.
+/// Tokens that a template writes, such as the ends of turns, are no part of what a grammar speaks of; but the marks
+/// around calls are, where tools are offered.
 Status TurnRunner::make_rules()
 {
     if (request_.grammar.empty() && request_.json_schema.empty())
         return {};
     LoadedModel& model = host_.model;
-    auto rules = AnswerRules::make(request_, model.tokenizer(), model.token_trie(), model.answer_ends());
+    const auto marks = request_.tools_json.empty() ? LoadedModel::Marks::LeftOut : LoadedModel::Marks::Included;
+    auto rules = AnswerRules::make(request_, model.tokenizer(), model.token_trie(marks), model.answer_ends());
     if (!rules)
         return tl::unexpected(rules.error());
     rules_ = std::move(*rules);

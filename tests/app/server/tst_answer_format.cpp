@@ -137,9 +137,9 @@ private Q_SLOTS:
             "'grammar' cannot be given together with a schema");
         const QJsonObject function{{"name", "f"}, {"parameters", QJsonObject()}};
         row(openai,
-            {{"json_schema", kSchema},
+            {{"grammar", "root ::= \"a\""},
              {"tools", QJsonArray{QJsonObject{{"type", "function"}, {"function", function}}}}},
-            "'json_schema' is not supported together with tools");
+            "'grammar' is not supported together with tools");
         row("/v1/responses",
             {{"input", "x"}, {"text", QJsonObject{{"format", QJsonObject{{"type", "json_schema"}, {"schema", bad}}}}}},
             "'text.format' cannot be followed: the schema's 'not' is not supported");

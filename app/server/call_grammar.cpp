@@ -1,0 +1,270 @@
+#include "app/server/call_grammar.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <utility>
+
+namespace server {
+
+namespace {
+
+constexpr std::string_view kOwnLine = R"("\n"?)";  // around what stands on lines of its own
+
+bool is_strict(const Json& function)
+{
+    return function.value("strict", Json()) == true;
+}
+
+/// Null: there are none, and a call may be given any object.
+Json parameters_of(const Json& function)
+{
+    const auto given = function.find("parameters");
+    return given == function.end() || !given->is_object() || given->empty() ? Json() : *given;
+}
+
+std::string filled(std::string_view form, std::initializer_list<std::pair<std::string_view, std::string>> values)
+{
+    std::string text(form);
+    for (const auto& [key, value] : values)
+        for (std::size_t at = 0; (at = text.find(key, at)) != std::string::npos; at += value.size())
+            text.replace(at, key.size(), value);
+    return text;
+}
+
+bool has_any(const Json& schema, std::initializer_list<const char*> words)
+{
+    return std::ranges::any_of(words, [&](const char* word) { return schema.contains(word); });
+}
+
+/// Whether a value may be a text, whatever else it may be.
+bool may_be_text(const Json& schema)
+{
+    if (!schema.is_object())
+        return true;
+    const auto type = schema.find("type");
+    if (type == schema.end())
+        return !has_any(schema, {"enum", "const", "$ref", "anyOf", "oneOf", "allOf", "properties", "items"});
+    return *type == "string" || (type->is_array() && std::ranges::find(*type, Json("string")) != type->end());
+}
+
+/// The texts of an enum, or of a const; empty: it is none of texts.
+std::vector<std::string> texts_of(const Json& schema)
+{
+    if (!schema.is_object() || schema.value("type", Json()) != "string")
+        return {};
+    std::vector<std::string> texts;
+    const Json values = schema.contains("const") ? Json::array({schema["const"]}) : schema.value("enum", Json());
+    for (const Json& value : values.is_array() ? values : Json::array())
+        if (value.is_string())
+            texts.push_back(value.get<std::string>());
+    return texts;
+}
+
+/// A schema within another one may refer to what that defines.
+Json with_definitions(Json schema, const Json& root)
+{
+    if (schema.is_object())
+        for (const char* name : {"$defs", "definitions"})
+            if (root.contains(name) && !schema.contains(name))
+                schema[name] = root[name];
+    return schema;
+}
+
+bool may_call(const Ask& ask, const Json& tool)
+{
+    return ask.callable.empty() ||
+           std::ranges::find(ask.callable, tool["function"]["name"].get<std::string>()) != ask.callable.end();
+}
+
+}  // namespace
+
+engine::Status check_parameters(const Json& function)
+{
+    const Json parameters = parameters_of(function);
+    if (parameters.is_null())
+        return {};
+    if (const auto rule = GrammarText().schema(parameters); !rule)
+        return tl::unexpected(rule.error());
+    return {};
+}
+
+engine::Status add_call_rules(Ask& ask, std::string_view chat_template)
+{
+    const Json tools = Json::parse(ask.turn.tools_json, nullptr, false);
+    if (!tools.is_array() || tools.empty())
+        return {};
+    const bool strict = std::ranges::any_of(tools, [](const Json& tool) { return is_strict(tool["function"]); });
+    if (!ask.must_call && !strict && ask.callable.empty() && ask.turn.grammar.empty())
+        return {};
+    std::vector<Json> callable;
+    std::ranges::copy_if(tools, std::back_inserter(callable), [&](const Json& tool) { return may_call(ask, tool); });
+    auto grammar = CallGrammar(ask, form_of_calls(chat_template)).write(callable);
+    if (!grammar)
+        return tl::unexpected(grammar.error());
+    ask.turn.grammar = std::move(*grammar);
+    return {};
+}
+
+engine::Result<std::string> CallGrammar::write(const std::vector<Json>& tools)
+{
+    std::string all;
+    for (const Json& tool : tools) {
+        const Text call = call_of(tool["function"]);
+        if (!call)
+            return call;
+        all += (all.empty() ? "" : " | ") + *call;
+    }
+    const std::string begun = calls(text_.rule(all));
+    text_.add("root", form_.mark.empty() ? root_without_mark(begun) : root(begun));
+    return text_.rules();
+}
+
+// ---- a call ----
+
+engine::Result<std::string> CallGrammar::call_of(const Json& function)
+{
+    const Text arguments = arguments_of(function);
+    if (!arguments)
+        return arguments;
+    const std::string name = function["name"];
+    return text_.rule(
+        filled(form_.call,
+               {{"$NAME", gbnf_text(name)}, {"$QUOTED", gbnf_text(text_of(Json(name)))}, {"$ARGUMENTS", *arguments}}));
+}
+
+/// What cannot be held to is let be, unless the function is strict.
+engine::Result<std::string> CallGrammar::arguments_of(const Json& function)
+{
+    const Json parameters = parameters_of(function);
+    if (form_.arguments)
+        return members_of(function, parameters);
+    if (parameters.is_null())
+        return std::string("object");
+    Text rule = text_.schema(parameters);
+    return rule || is_strict(function) ? rule : std::string("object");
+}
+
+engine::Result<std::string> CallGrammar::members_of(const Json& function, const Json& parameters)
+{
+    const Json properties = parameters.is_object() ? parameters.value("properties", Json::object()) : Json::object();
+    const Json required = parameters.is_object() ? parameters.value("required", Json::array()) : Json::array();
+    std::vector<std::pair<std::string, bool>> members;
+    if (properties.is_object())
+        for (const auto& [name, schema] : properties.items()) {
+            const Text one = member(function, parameters, name, schema);
+            if (!one)
+                return one;
+            members.emplace_back(*one,
+                                 required.is_array() && std::ranges::find(required, Json(name)) != required.end());
+        }
+    const bool open = members.empty() && !(parameters.is_object() && parameters.contains("additionalProperties") &&
+                                           parameters["additionalProperties"] == false);
+    return in_order(members, open ? any_member() : "");
+}
+
+engine::Result<std::string> CallGrammar::member(const Json& function, const Json& parameters, const std::string& name,
+                                                const Json& schema)
+{
+    const ArgumentForm& form = *form_.arguments;
+    const std::string head = filled(form.name, {{"$NAME", gbnf_text(name)}}) + " ";
+    const std::string behind = " " + std::string(form.behind);
+    const std::string line_end(form.value_open == kOwnLine ? kOwnLine : "");
+    if (const auto texts = texts_of(schema); !texts.empty() && !form.text_close.empty()) {
+        std::string any;
+        for (const std::string& text : texts)
+            any += (any.empty() ? "(" : " | ") + gbnf_text(text);
+        return text_.rule(head + std::string(form.text_open) + " " + line_end + " " + any + ") " + line_end + " " +
+                          gbnf_text(form.text_close) + behind);
+    }
+    if (!form.text_close.empty() && may_be_text(schema)) {
+        if (is_strict(function) && schema.is_object() &&
+            has_any(schema, {"pattern", "format", "minLength", "maxLength"}))
+            return engine::fail(engine::Error::Code::BadRequest,
+                                "the text '" + name + "' of the strict function '" +
+                                    function["name"].get<std::string>() +
+                                    "' has a pattern, a format or bounds, which cannot be held to in the way in which "
+                                    "this model calls tools");
+        return text_.rule(head + std::string(form.text_open) + " " + text_value() + behind);
+    }
+    Text value = text_.schema(with_definitions(schema, parameters));
+    if (!value && is_strict(function))
+        return value;
+    return text_.rule(head + std::string(form.value_open) + " " + value.value_or("value") + " " + line_end + " " +
+                      gbnf_text(form.value_close) + behind);
+}
+
+/// Up to the mark that closes it.
+std::string CallGrammar::text_value()
+{
+    if (text_rule_.empty())
+        text_rule_ = text_.text_until(form_.arguments->text_close);
+    return text_rule_;
+}
+
+/// Where nothing is said of them.
+std::string CallGrammar::any_member()
+{
+    const ArgumentForm& form = *form_.arguments;
+    if (any_member_rule_.empty())
+        any_member_rule_ = text_.rule(
+            filled(form.name, {{"$NAME", "[a-zA-Z_] [a-zA-Z0-9_-]{0,63}"}}) + " " + std::string(form.text_open) + " " +
+            (form.text_close.empty() ? std::string("value") : text_value()) + " " + std::string(form.behind));
+    return any_member_rule_;
+}
+
+/// Where something stands between them, it stands before each that is not the first: so there are two rules for the
+/// rest from each on.
+std::string CallGrammar::in_order(const std::vector<std::pair<std::string, bool>>& members, const std::string& others)
+{
+    const std::string between(form_.arguments->between);
+    const std::string another = "(" + between + (between.empty() ? "" : " ") + others + ")*";
+    std::string first = others.empty() ? "\"\"" : "(" + others + " " + another + ")?";
+    std::string later = others.empty() ? "\"\"" : another;
+    for (auto at = members.rbegin(); at != members.rend(); ++at) {
+        const auto& [rule, required] = *at;
+        const std::string next = text_.rule(later);
+        first = rule + " " + next + (required ? "" : " | " + text_.rule(first));
+        later = between + " " + rule + " " + next + (required ? "" : " | " + next);
+    }
+    return text_.rule(first);
+}
+
+// ---- the answer ----
+
+/// All of them, from behind the mark on.
+std::string CallGrammar::calls(const std::string& call)
+{
+    const auto part = [](std::string_view gbnf) { return gbnf.empty() ? std::string() : std::string(gbnf) + " "; };
+    const bool several = !form_.between.empty() && !ask_.one_call;
+    const std::string more = several ? " (" + std::string(form_.between) + " " + call + ")*" : "";
+    if (form_.mark.empty() && several)
+        return text_.rule(call + " | \"[\" ws " + call + more + " ws \"]\"");
+    return text_.rule(part(form_.head) + call + more + " " + std::string(form_.tail) + " ws");
+}
+
+std::string CallGrammar::root(const std::string& calls)
+{
+    if (!ask_.must_call && ask_.turn.grammar.empty())
+        return text_.text_with(form_.mark, calls);
+    const auto part = [](std::string_view gbnf) { return gbnf.empty() ? std::string() : std::string(gbnf) + " "; };
+    std::string before = part(form_.before);
+    if (form_.before.find("$THOUGHT") != std::string_view::npos)
+        before = filled(before, {{"$THOUGHT", text_.text_until("<|end|>")}});
+    const std::string called = part(form_.before_mark) + gbnf_text(form_.mark) + " " + calls;
+    if (ask_.must_call)
+        return before + called;
+    return before + "(" + called + " | " + part(form_.before_answer) + text_.root_of(ask_.turn.grammar) + ")";
+}
+
+/// What begins as a call does is one.
+std::string CallGrammar::root_without_mark(const std::string& calls)
+{
+    if (ask_.must_call)
+        return calls;
+    if (!ask_.turn.grammar.empty())
+        return calls + " | " + text_.root_of(ask_.turn.grammar);
+    // Llama has a mark beside it.
+    return R"([ \t\r\n]* ()" + calls + " | " + text_.text_with("<|python_tag|>", calls, "{[ \t\r\n") + ")";
+}
+
+}  // namespace server

@@ -1,0 +1,83 @@
+#include "app/server/prompted_tools.h"
+
+#include "app/server/call_grammar.h"
+#include "app/server/fields.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace server {
+
+namespace {
+
+std::string told(const Json& tools)
+{
+    std::string text = "You may call functions. Each line describes one, as JSON:\n";
+    for (const Json& tool : tools)
+        text += text_of(tool["function"]) + "\n";
+    return text +
+           "To call one, answer with nothing but JSON: {\"name\": \"its name\", \"arguments\": {}}, with what it "
+           "is to be given as arguments. For several calls at once, answer with a list of such objects.";
+}
+
+Json more_of(const engine::Message& message)
+{
+    Json more = Json::parse(message.more_json, nullptr, false);
+    return more.is_object() ? more : Json::object();
+}
+
+/// As the model is asked to write them.
+void write_calls(engine::Message& message)
+{
+    Json calls = Json::array();
+    for (const Json& call : more_of(message).value("tool_calls", Json::array()))
+        if (const Json* function = Fields(call).object("function"))
+            calls.push_back({{"name", function->value("name", Json(""))},
+                             {"arguments", function->value("arguments", Json::object())}});
+    if (calls.empty())
+        return;
+    message.text += (message.text.empty() ? "" : "\n") + text_of(calls.size() == 1 ? calls.front() : calls);
+    message.more_json.clear();
+}
+
+void write_result(engine::Message& message)
+{
+    const Json more = more_of(message);
+    const std::string name = Fields(more).text("name").value_or("the function");
+    message = {"user", name + " returned:\n" + message.text, {}};
+}
+
+}  // namespace
+
+bool knows_tools(std::string_view chat_template)
+{
+    return chat_template.find("tools") != std::string_view::npos;
+}
+
+void tell_of_tools(engine::Request& turn, std::string_view chat_template)
+{
+    if (turn.messages.empty() || knows_tools(chat_template))
+        return;
+    for (engine::Message& message : turn.messages)
+        if (message.role == "assistant")
+            write_calls(message);
+        else if (message.role == "tool")
+            write_result(message);
+    const Json tools = Json::parse(turn.tools_json, nullptr, false);
+    if (!tools.is_array() || tools.empty())
+        return;
+    if (turn.messages.front().role != "system")
+        turn.messages.insert(turn.messages.begin(), {"system", {}, {}});
+    std::string& system = turn.messages.front().text;
+    system += (system.empty() ? "" : "\n\n") + told(tools);
+}
+
+engine::Status ready_for_tools(Ask& ask, const ModelText& text)
+{
+    if (const engine::Status ok = add_call_rules(ask, text.chat_template()); !ok)
+        return ok;
+    tell_of_tools(ask.turn, text.chat_template());
+    return {};
+}
+
+}  // namespace server
