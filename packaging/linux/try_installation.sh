@@ -69,6 +69,12 @@ files | comm -13 "$folder/before" - >"$folder/installed"
 size=$(cd "$root" && tr '\n' '\0' <"$folder/installed" | du -c --files0-from=- -BM | tail -1 | cut -f1)
 say "installed: $size in $(wc -l <"$folder/installed") files"
 
+say "systemd is told of the server"
+unit=$(sed -n 's|^\.\(/.*/systemd/user/spillway-server\.service\)$|\1|p' "$folder/installed" | tail -1)
+started=$(sed -n 's/^ExecStart="\{0,1\}\([^"]*spillway-cli\)"\{0,1\} serve .*/\1/p' "$root$unit")
+[[ $started == spillway-cli || $started == "$programs/spillway-cli" ]] || fail "the service starts '$started'"
+[[ -e $root${unit%.service}.socket ]] || fail "there is no socket for it"
+
 say "spillway-cli answers"
 guide=$(sed -n 's|^\.\(/.*guide\.gguf\)$|\1|p' "$folder/installed")
 "${offline[@]}" "$programs/spillway-cli" --version

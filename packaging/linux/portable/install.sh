@@ -1,6 +1,7 @@
 #!/bin/sh
-# install.sh [FOLDER]: puts Spillway into FOLDER, for this user and without root, with an entry in the menu and the
-# commands `spillway` and `spillway-cli`. An older version in FOLDER is replaced. uninstall.sh in FOLDER undoes it.
+# install.sh [FOLDER]: puts Spillway into FOLDER, for this user and without root, with an entry in the menu, the commands
+# `spillway` and `spillway-cli`, and the server's units for the user's systemd, which are off until they are switched on.
+# An older version in FOLDER is replaced. uninstall.sh in FOLDER undoes it.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 data=${XDG_DATA_HOME:-$HOME/.local/share}
@@ -17,7 +18,7 @@ case $folder in
 esac
 case $folder in
 *[\"\`\$\\%]* | *"
-"*) fail 'a menu entry cannot name a folder with " ` $ \ % or a line break in its name' ;;
+"*) fail 'a menu entry and a service cannot name a folder with " ` $ \ % or a line break in its name' ;;
 esac
 "$here/bin/spillway-cli" --version >/dev/null ||
     fail "the programs do not start: they need Linux on x86-64 with glibc 2.36 (Debian 12, Ubuntu 24.04, Fedora 37) or later"
@@ -26,7 +27,7 @@ folder=$(cd "$folder" && pwd)
 
 if [ "$folder" != "$here" ]; then
     if [ -e "$folder/installed" ]; then
-        sh "$folder/uninstall.sh" >/dev/null
+        replaced=yes sh "$folder/uninstall.sh" >/dev/null # what was switched on stays so
     elif [ -n "$(ls -A "$folder")" ]; then
         fail "$folder holds something else; choose a new folder or an empty one"
     fi
@@ -47,6 +48,11 @@ find share/icons share/mime share/man share/metainfo -type f | while read -r fil
 done
 { grep -v '^Exec=' share/applications/spillway.desktop && echo "Exec=\"$folder/bin/spillway\" %f"; } |
     place "$data/applications/spillway.desktop"
+# systemd looks for programs in folders of the system only.
+units=$data/systemd/user
+place "$units/spillway-server.socket" <lib/systemd/user/spillway-server.socket
+sed "s|^ExecStart=spillway-cli |ExecStart=\"$(echo "$folder" | sed 's/[&|]/\\&/g')/bin/spillway-cli\" |" \
+    lib/systemd/user/spillway-server.service | place "$units/spillway-server.service"
 mkdir -p "$commands"
 for program in spillway spillway-cli; do
     link=$commands/$program
@@ -55,4 +61,7 @@ for program in spillway spillway-cli; do
     echo "$link" >>installed
 done
 sh ./refresh-desktop.sh "$data"
+if command -v systemctl >/dev/null && systemctl --user daemon-reload 2>/dev/null; then
+    systemctl --user try-restart spillway-server.service 2>/dev/null || true # which ran the older version
+fi
 echo "Spillway is in $folder, its entry in the menu, its commands in $commands. To remove it: $folder/uninstall.sh"

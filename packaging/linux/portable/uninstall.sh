@@ -7,6 +7,14 @@ cd "$folder"
 [ -e installed ] || { echo "uninstall: nothing was installed from here; $folder can be deleted" >&2 && exit 1; }
 refresh=$(cat refresh-desktop.sh)
 
+# The server's units are about to go; those of a package of the system stay as they are.
+units=$data/systemd/user
+systemctl_user() { ! command -v systemctl >/dev/null || systemctl --user "$@" >/dev/null 2>&1 || true; }
+if [ -z "${replaced:-}" ] && grep -qxF "$units/spillway-server.socket" installed; then
+    systemctl_user disable --now spillway-server.socket
+    systemctl_user stop spillway-server.service
+fi
+
 # Folders that are empty now go, too, up to the home folder.
 remove_empty() {
     parent=$1
@@ -21,4 +29,5 @@ cd /
 rmdir "$folder" 2>/dev/null || echo "$folder holds something else, too, and stays."
 rmdir "$HOME/.local/opt" 2>/dev/null || true
 sh -c "$refresh" refresh-desktop "$data"
+[ -n "${replaced:-}" ] || systemctl_user daemon-reload
 echo "Spillway is removed. Conversations and settings stay in $data/spillway and ${XDG_CONFIG_HOME:-$HOME/.config}/spillway."
