@@ -133,9 +133,11 @@ Json tools_of(Fields& fields)
             if (inner.text("type").value_or("") != "function")
                 continue;
             Json function = Json::object();
-            for (const char* name : {"name", "description", "parameters", "strict"})
+            for (const char* name : {"name", "description", "parameters"})
                 if (const Json* value = inner.find(name))
                     function[name] = *value;
+            if (inner.flag("strict").value_or(false))
+                function["strict"] = true;
             functions.push_back({{"type", "function"}, {"function", std::move(function)}});
         }
     return functions;
